@@ -1,0 +1,46 @@
+/**
+ * The one error class for everything the world can do to us: wrong files, wrong options, peers that lie or vanish.
+ * A message says what is wrong, where (file, line, option or party), and what to do. It never carries a row's value,
+ * a gradient, a threshold or a key: peers and logs see it. Our own bugs are assertions (assert.ts), not these.
+ */
+
+/** Every code, with what it means; docs/errors.md lists the same codes and a test compares the two. */
+export const errorCodes = {
+  USAGE: "an option or parameter is unknown, malformed or out of bounds",
+  FILE_UNREADABLE: "a file is missing or cannot be read",
+  FILE_FORMAT: "a file is not what its name says, or a row has the wrong number of cells",
+  COLUMN_UNKNOWN: "a column that was named is not in the file",
+  COLUMN_SHARED: "a column was given to two parties, or used twice",
+  ID_DUPLICATE: "an id stands on two lines of one file",
+  ID_MISMATCH: "two parties' files do not list the same ids in the same order",
+  CELL_UNPARSABLE: "a cell is neither a number nor a missing value",
+  LABEL_INVALID: "the label column cannot be learnt from: one class only, missing, or outside the objective's range",
+  KEY_TOO_SHORT: "the key is shorter than 2048 bits and no option containing the word insecure was given",
+  KEY_FORMAT: "a key file or key message does not parse strictly",
+  LAYOUT_OVERFLOW: "the slot layout could overflow for this many instances; the message names parameters that would work",
+  LAYOUT_RANGE: "a gradient lies outside the range that the slot layout can represent",
+  DECODE_OVERFLOW: "a decrypted sum shows overflow, or lies outside the range that the layout allows",
+  CIPHERTEXT_RANGE: "a ciphertext from the wire is not between 0 and n^2",
+  HANDSHAKE_MISMATCH: "two parties disagree about protocol version, job or data",
+  PROTOCOL_STATE: "a message arrived that the protocol does not allow now, or with contents that it does not allow",
+  PARTY_LOST: "a party died, or its connection broke, in the middle of a job",
+  CERTIFICATE: "a peer's certificate is missing, expired, or not the one that was agreed",
+  INTERNAL: "a bug in Tandem",
+} as const;
+
+export type ErrorCode = keyof typeof errorCodes;
+
+export class TandemError extends Error {
+  readonly code: ErrorCode;
+
+  constructor(code: ErrorCode, message: string, options?: { cause?: unknown }) {
+    super(message, options);
+    this.name = "TandemError";
+    this.code = code;
+  }
+}
+
+/** @returns whether `code` is one of ours: codes arrive from peers as plain strings. */
+export function isErrorCode(code: string): code is ErrorCode {
+  return Object.hasOwn(errorCodes, code);
+}

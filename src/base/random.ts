@@ -1,0 +1,77 @@
+/**
+ * Two sources of randomness with incompatible types. Nonces, keys and permutation secrets take a SecureRandom, which
+ * only the operating system feeds; shuffles that must repeat (train/test split, synthetic data) take a SeededRandom.
+ * Neither type is assignable to the other, so that no nonce can ever come from a seed.
+ */
+import { createHash, randomFillSync } from "node:crypto";
+
+declare const secureBrand: unique symbol;
+
+/** Randomness from the operating system. */
+export interface SecureRandom {
+  readonly [secureBrand]: true;
+  /** Fills `target` with random bytes and returns it. */
+  fill<T extends Uint8Array>(target: T): T;
+}
+
+/** The only SecureRandom there is. */
+export const osRandom = {
+  fill<T extends Uint8Array>(target: T): T {
+    return randomFillSync(target);
+  },
+} as SecureRandom;
+
+/** A repeatable generator (xoshiro128**, seeded through SHA-256). Statistically good, useless as a secret. */
+export class SeededRandom {
+  readonly #state: Uint32Array;
+
+  constructor(seed: number | string) {
+    const digest = createHash("sha256").update(`tandem-seed:${seed}`).digest();
+    this.#state = new Uint32Array(4);
+    for (let i = 0; i < 4; i++) this.#state[i] = digest.readUInt32LE(4 * i);
+    this.#state[0] |= 1; // the all-zero state is a fixed point
+  }
+
+  /** A uniform integer in [0, 2^32). */
+  uint32(): number {
+    const s = this.#state;
+    const x = Math.imul(s[1], 5);
+    const result = Math.imul((x << 7) | (x >>> 25), 9) >>> 0;
+    const t = s[1] << 9;
+    s[2] ^= s[0];
+    s[3] ^= s[1];
+    s[1] ^= s[2];
+    s[0] ^= s[3];
+    s[2] ^= t;
+    s[3] = (s[3] << 11) | (s[3] >>> 21);
+    return result;
+  }
+
+  /** A uniform number in [0, 1) with 53 bits. */
+  uniform(): number {
+    return ((this.uint32() >>> 5) * 67108864 + (this.uint32() >>> 6)) / 9007199254740992;
+  }
+
+  /** A uniform integer in [0, bound). */
+  below(bound: number): number {
+    return Math.floor(this.uniform() * bound);
+  }
+
+  /** A standard normal number (Box-Muller). */
+  normal(): number {
+    const radius = Math.sqrt(-2 * Math.log(1 - this.uniform()));
+    return radius * Math.cos(2 * Math.PI * this.uniform());
+  }
+
+  /** 0..count-1 in random order (Fisher-Yates). */
+  permutation(count: number): Uint32Array {
+    const order = Uint32Array.from({ length: count }, (_, i) => i);
+    for (let i = count - 1; i > 0; i--) {
+      const j = this.below(i + 1);
+      const held = order[i];
+      order[i] = order[j];
+      order[j] = held;
+    }
+    return order;
+  }
+}

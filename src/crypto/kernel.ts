@@ -1,0 +1,93 @@
+/**
+ * What a kernel offers: coarse asynchronous operations over flat vectors, never single additions. Implemented by the
+ * native addon and by the portable TypeScript kernel, which is the oracle for the native one.
+ *
+ * The two evaluators mirror the two kinds of key: a PublicEvaluator has no decrypt.
+ */
+import type { PrivateKey, PublicKey } from "./keys.ts";
+import type { CiphertextVector, ObfuscatorVector, PlaintextVector, ResidentVector } from "./vectors.ts";
+
+export interface Kernel {
+  readonly name: string;
+  publicEvaluator(key: PublicKey, options: EvaluatorOptions): PublicEvaluator;
+  privateEvaluator(key: PrivateKey, options: EvaluatorOptions): PrivateEvaluator;
+}
+
+export interface EvaluatorOptions {
+  readonly threads: number;
+}
+
+export interface PublicEvaluator {
+  readonly key: PublicKey;
+  readonly kernelName: string;
+
+  /** Room for `count` ciphertexts that will be loaded in chunks. */
+  allocate(count: number): ResidentVector;
+  /**
+   * Range-checks wire ciphertexts and writes them into `target` from element `offset` on.
+   * @throws TandemError CIPHERTEXT_RANGE naming the index of the first c outside 0 < c < n^2
+   */
+  load(source: CiphertextVector, target: ResidentVector, offset: number): Promise<void>;
+  unload(source: ResidentVector): Promise<CiphertextVector>;
+
+  /** Element-wise homomorphic operations; `scale` multiplies each plaintext by an unsigned scalar below n. */
+  add(a: ResidentVector, b: ResidentVector): Promise<ResidentVector>;
+  subtract(a: ResidentVector, b: ResidentVector): Promise<ResidentVector>;
+  negate(a: ResidentVector): Promise<ResidentVector>;
+  scale(a: ResidentVector, scalars: PlaintextVector): Promise<ResidentVector>;
+
+  histogram(request: HistogramRequest): Promise<ResidentVector>;
+  runningSums(request: RunningSumsRequest): Promise<ResidentVector>;
+  pack(request: PackRequest): Promise<ResidentVector>;
+
+  /** Fresh r^n mod n^2, r uniform in Z_n^* from the OS: holds against the key owner too (design: re-randomisation). */
+  obfuscators(count: number): Promise<ObfuscatorVector>;
+  /** Multiplies obfuscator i into ciphertext i. */
+  rerandomise(target: ResidentVector, obfuscators: ObfuscatorVector): Promise<ResidentVector>;
+  /** Textbook encryption by somebody who knows only n: (1 + m n) r^n mod n^2. */
+  encrypt(plaintexts: PlaintextVector): Promise<ResidentVector>;
+}
+
+export interface PrivateEvaluator {
+  readonly key: PrivateKey;
+  readonly kernelName: string;
+  /** Key-owner encryption modulo p^2 and q^2 with fixed-base tables and full-size exponents. */
+  encrypt(plaintexts: PlaintextVector): Promise<CiphertextVector>;
+  /** CRT decryption. Elements of the result are key.publicKey.plaintextBytes wide. */
+  decrypt(ciphertexts: CiphertextVector): Promise<PlaintextVector>;
+}
+
+/** Sum of the gradients of `instances` per feature and bin. */
+export interface HistogramRequest {
+  /** Instance i's ciphertexts are elements i * ciphertextsPerInstance + j. */
+  readonly gradients: ResidentVector;
+  readonly ciphertextsPerInstance: number;
+  readonly instances: Uint32Array;
+  /** Per feature: the bin of every instance (indexed by instance, not by position in `instances`). */
+  readonly bins: readonly Uint16Array[];
+  /** Per feature: number of bins, the one for missing values included. */
+  readonly binCounts: Uint32Array;
+  /** Per feature: a bin that is left out of the sums, or -1. */
+  readonly skippedBins: Int32Array;
+}
+/* The result has sum(binCounts) * ciphertextsPerInstance elements: feature by feature, bin by bin, ciphertext by
+   ciphertext. Empty and skipped bins hold the neutral element (an unobfuscated zero). */
+
+/** Chains of additions: each step adds one source element to the chain's sum and may write the sum to the result. */
+export interface RunningSumsRequest {
+  readonly source: ResidentVector;
+  /** Chain c consists of the steps chainOffsets[c] .. chainOffsets[c+1]-1; its sum starts at zero. */
+  readonly chainOffsets: Uint32Array;
+  /** Per step: index of the element that is added. */
+  readonly sources: Uint32Array;
+  /** Per step: index in the result to which the running sum is written, or -1. Each index is written exactly once. */
+  readonly targets: Int32Array;
+  readonly targetCount: number;
+}
+
+/** Horner packing: result e holds the plaintext sum over k of source[e * perCiphertext + k] * 2^(strideBits * k). */
+export interface PackRequest {
+  readonly source: ResidentVector;
+  readonly strideBits: number;
+  readonly perCiphertext: number;
+}
