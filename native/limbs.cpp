@@ -1,0 +1,102 @@
+// See limbs.h.
+#include "limbs.h"
+
+namespace tandem {
+
+void wipe(void* memory, std::size_t sizeBytes) {
+  if (sizeBytes == 0) return;
+  std::memset(memory, 0, sizeBytes);
+  // The compiler must assume that this reads the memory, so the memset stays.
+  __asm__ __volatile__("" : : "r"(memory) : "memory");
+}
+
+Limb addLimbs(Limb* result, const Limb* a, const Limb* b, std::size_t limbs) {
+  Limb carry = 0;
+  for (std::size_t i = 0; i < limbs; i++) {
+    const DoubleLimb sum = static_cast<DoubleLimb>(a[i]) + b[i] + carry;
+    result[i] = static_cast<Limb>(sum);
+    carry = static_cast<Limb>(sum >> kLimbBits);
+  }
+  return carry;
+}
+
+Limb subtractLimbs(Limb* result, const Limb* a, const Limb* b, std::size_t limbs) {
+  Limb borrow = 0;
+  for (std::size_t i = 0; i < limbs; i++) {
+    const DoubleLimb difference = static_cast<DoubleLimb>(a[i]) - b[i] - borrow;
+    result[i] = static_cast<Limb>(difference);
+    borrow = static_cast<Limb>(difference >> kLimbBits) & 1;
+  }
+  return borrow;
+}
+
+void addMasked(Limb* result, const Limb* b, Limb mask, std::size_t limbs) {
+  Limb carry = 0;
+  for (std::size_t i = 0; i < limbs; i++) {
+    const DoubleLimb sum = static_cast<DoubleLimb>(result[i]) + (b[i] & mask) + carry;
+    result[i] = static_cast<Limb>(sum);
+    carry = static_cast<Limb>(sum >> kLimbBits);
+  }
+}
+
+void shiftRightOne(Limb* result, const Limb* a, Limb top, std::size_t limbs) {
+  for (std::size_t i = 0; i + 1 < limbs; i++) result[i] = (a[i] >> 1) | (a[i + 1] << 63);
+  result[limbs - 1] = (a[limbs - 1] >> 1) | (top << 63);
+}
+
+void multiplyFull(Limb* result, const Limb* a, const Limb* b, std::size_t limbs) {
+  std::memset(result, 0, limbs * sizeof(Limb));
+  for (std::size_t i = 0; i < limbs; i++) result[i + limbs] = addProductRow(result + i, a, limbs, b[i]);
+}
+
+void squareFull(Limb* result, const Limb* a, std::size_t limbs) {
+  std::memset(result, 0, 2 * limbs * sizeof(Limb));
+  // The products a[i] a[j] with i < j. A plain loop: rows are short, and unrolling them measured slower.
+  for (std::size_t i = 0; i + 1 < limbs; i++) {
+    Limb carry = 0;
+    for (std::size_t j = i + 1; j < limbs; j++) {
+      const DoubleLimb sum = static_cast<DoubleLimb>(a[i]) * a[j] + result[i + j] + carry;
+      result[i + j] = static_cast<Limb>(sum);
+      carry = static_cast<Limb>(sum >> kLimbBits);
+    }
+    result[i + limbs] = carry;
+  }
+  // Doubled, plus the squares a[i]^2.
+  Limb carry = 0;
+  Limb shifted = 0;
+  for (std::size_t i = 0; i < limbs; i++) {
+    const Limb low = (result[2 * i] << 1) | shifted;
+    const Limb high = (result[2 * i + 1] << 1) | (result[2 * i] >> 63);
+    shifted = result[2 * i + 1] >> 63;
+    const DoubleLimb square = static_cast<DoubleLimb>(a[i]) * a[i];
+    DoubleLimb sum = static_cast<DoubleLimb>(low) + static_cast<Limb>(square) + carry;
+    result[2 * i] = static_cast<Limb>(sum);
+    sum = static_cast<DoubleLimb>(high) + static_cast<Limb>(square >> kLimbBits) + static_cast<Limb>(sum >> kLimbBits);
+    result[2 * i + 1] = static_cast<Limb>(sum);
+    carry = static_cast<Limb>(sum >> kLimbBits);
+  }
+}
+
+Limb negatedInverse(Limb a) {
+  Limb inverse = a;  // right in the low three bits
+  for (int i = 0; i < 5; i++) inverse *= 2 - a * inverse;
+  return ~inverse + 1;
+}
+
+Limb zeroMask(const Limb* a, std::size_t limbs) {
+  Limb any = 0;
+  for (std::size_t i = 0; i < limbs; i++) any |= a[i];
+  // The top bit of any | -any is set for every value but zero.
+  return ((any | (~any + 1)) >> 63) - 1;
+}
+
+bool isZero(const Limb* a, std::size_t limbs) { return zeroMask(a, limbs) != 0; }
+
+int compare(const Limb* a, const Limb* b, std::size_t limbs) {
+  for (std::size_t i = limbs; i-- > 0;) {
+    if (a[i] != b[i]) return a[i] < b[i] ? -1 : 1;
+  }
+  return 0;
+}
+
+}  // namespace tandem

@@ -1,0 +1,74 @@
+// Fan-out of one batch operation over native threads. Work is handed out in chunks from a shared counter; every chunk
+// writes its own part of the result, so the result does not depend on the number of threads or their order.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <cstddef>
+#include <exception>
+#include <mutex>
+#include <system_error>
+#include <thread>
+#include <vector>
+
+namespace tandem {
+
+// Calls work(begin, end) for all of [0, count) in chunks of `chunk`, on up to `threads` threads, this one included.
+// The first exception of any thread is thrown here, after all have ended.
+template <typename Work>
+void parallelChunks(std::size_t count, std::size_t chunk, std::size_t threads, const Work& work) {
+  std::atomic<std::size_t> next{0};
+  std::mutex failureMutex;
+  std::exception_ptr failure;
+  const auto run = [&] {
+    try {
+      for (;;) {
+        const std::size_t begin = next.fetch_add(chunk);
+        if (begin >= count) return;
+        work(begin, std::min(begin + chunk, count));
+      }
+    } catch (...) {
+      next.store(count);  // the others stop at their next chunk
+      const std::lock_guard<std::mutex> lock(failureMutex);
+      if (!failure) failure = std::current_exception();
+    }
+  };
+  const std::size_t chunks = (count + chunk - 1) / chunk;
+  std::vector<std::thread> helpers;
+  for (std::size_t t = 1; t < std::min(threads, chunks); t++) {
+    try {
+      helpers.emplace_back(run);
+    } catch (const std::system_error&) {
+      break;  // the system gives no more threads: those that run do all the work
+    }
+  }
+  run();
+  for (std::thread& helper : helpers) helper.join();
+  if (failure) std::rethrow_exception(failure);
+}
+
+// Group size for lock-step work: full lanes, unless that would leave threads without work.
+inline std::size_t laneChunk(std::size_t count, std::size_t threads, std::size_t lanes) {
+  return std::clamp<std::size_t>(count / std::max<std::size_t>(threads, 1), 1, lanes);
+}
+
+// Index of the first bad element of a batch, whichever thread meets it.
+class FirstBad {
+ public:
+  void report(std::size_t index) {
+    std::size_t seen = first_.load();
+    while (index < seen && !first_.compare_exchange_weak(seen, index)) {
+    }
+  }
+  // -1 if there is none.
+  long long index() const {
+    const std::size_t first = first_.load();
+    return first == kNone ? -1 : static_cast<long long>(first);
+  }
+
+ private:
+  static constexpr std::size_t kNone = static_cast<std::size_t>(-1);
+  std::atomic<std::size_t> first_{kNone};
+};
+
+}  // namespace tandem

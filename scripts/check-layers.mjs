@@ -1,0 +1,133 @@
+/**
+ * Checks the direction of imports between the folders of src/ (docs: ARCHITECTURE.md, design section 2).
+ *
+ *   node scripts/check-layers.mjs [root]
+ *
+ * Prints one line per wrong import and exits with 1. Sees static imports, `export ... from`, `import()` (also in types)
+ * and `require()` of relative paths, and of the package's own name. A run that saw no modules or no imports fails:
+ * it would have passed whatever the tree.
+ */
+import { existsSync, readFileSync, readdirSync } from "node:fs";
+import { dirname, join, relative, resolve, sep } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const belowParty = ["base", "crypto", "codec", "gbdt", "data", "align", "protocol", "transport", "store"];
+
+/** Folder -> what it may import besides itself. `index` is the library's entry, src/index.ts. */
+export const layers = {
+  base: [],
+  crypto: ["base"],
+  codec: ["base", "crypto"],
+  gbdt: ["base"],
+  data: ["base"],
+  align: ["base", "crypto"],
+  protocol: ["base", "crypto", "codec", "gbdt", "align"],
+  transport: ["base", "protocol"],
+  store: ["base", "gbdt", "crypto", "codec", "protocol"],
+  party: belowParty,
+  experiment: [...belowParty, "party"],
+  report: [...belowParty, "party", "experiment"],
+  index: [...belowParty, "party", "experiment", "report"],
+  cli: [...belowParty, "party", "experiment", "report", "index"],
+};
+
+const statementForms = [
+  /(?:^|;)[ \t]*import\s*(["'])(?<specifier>[^"'\n]+)\1/gm,
+  /(?:^|;)[ \t]*import\b(?!\s*["'(.])[\s\S]*?\bfrom\s*(["'])(?<specifier>[^"'\n]+)\1/gm,
+  /(?:^|;)[ \t]*export\b\s*(?:type\b\s*)?(?:\*[^"']*?|\{[^}]*\}\s*)\bfrom\s*(["'])(?<specifier>[^"'\n]+)\1/gm,
+];
+const callForm = /\b(?:import|require)\s*\(\s*(["'`])(?<specifier>[^"'`\n]+)\1/g;
+
+/**
+ * @param {string} root the folder that holds src/
+ * @returns {{ violations: string[], moduleCount: number, importCount: number }}
+ */
+export function checkLayers(root) {
+  const source = join(root, "src");
+  const violations = unknownEntries(source);
+  let importCount = 0;
+  const modules = typescriptFiles(source);
+  for (const path of modules) {
+    for (const { specifier, line } of importsOf(readFileSync(path, "utf8"))) {
+      importCount++;
+      const target = resolveImport(source, path, specifier);
+      if (target === undefined) continue;
+      const from = layerOf(source, path);
+      const to = layerOf(source, target);
+      if (mayImport(from, to, path.endsWith(".test.ts"))) continue;
+      violations.push(`${shown(root, path)}:${line} may not import ${shown(root, target)} (${from} -> ${to})`);
+    }
+  }
+  if (modules.length === 0) violations.push(`src: no modules found under ${source}; nothing was checked`);
+  else if (importCount === 0) violations.push(`src: no imports found in ${modules.length} modules; nothing was checked`);
+  return { violations, moduleCount: modules.length, importCount };
+}
+
+/**
+ * Every import in a module's text. Statements are found where a statement can start (a line's beginning, or after a
+ * semicolon), which keeps prose in comments out; import() and require() anywhere but on comment lines.
+ * @param {string} text
+ * @returns {{ specifier: string, line: number }[]} in order of appearance
+ */
+export function importsOf(text) {
+  const found = [];
+  for (const form of statementForms) found.push(...text.matchAll(form));
+  for (const match of text.matchAll(callForm)) {
+    const lineStart = text.lastIndexOf("\n", match.index) + 1;
+    if (!/^\s*(?:\/\/|\/\*|\*)/.test(text.slice(lineStart, match.index + 1))) found.push(match);
+  }
+  found.sort((a, b) => a.index - b.index);
+  return found.map((match) => {
+    // The line of the import's path: that is what has to change.
+    const end = match.index + match[0].length;
+    return { specifier: match.groups.specifier, line: text.slice(0, end).split("\n").length };
+  });
+}
+
+function mayImport(from, to, fromTest) {
+  if (from === to) return true;
+  if (to === "outside src") return fromTest;
+  if (fromTest && belowParty.includes(to)) return true;
+  return Object.hasOwn(layers, from) && layers[from].includes(to);
+}
+
+/** @returns the file that an import names, or undefined if it is another package's */
+function resolveImport(source, importer, specifier) {
+  if (specifier === "tandem") return join(source, "index.ts");
+  return specifier.startsWith(".") ? resolve(dirname(importer), specifier) : undefined;
+}
+
+function layerOf(source, path) {
+  const [first, ...rest] = relative(source, path).split(sep);
+  if (first === "..") return "outside src";
+  if (rest.length > 0) return first;
+  return /^index(\.test)?\.ts$/.test(first) ? "index" : first;
+}
+
+/** Folders and files directly under src/ that the table does not know. */
+function unknownEntries(source) {
+  if (!existsSync(source)) return [];
+  return readdirSync(source, { withFileTypes: true })
+    .map((entry) => (entry.isDirectory() ? entry.name : layerOf(source, join(source, entry.name))))
+    .filter((layer) => !Object.hasOwn(layers, layer))
+    .map((layer) => `src/${layer}: not a known layer; scripts/check-layers.mjs says what each may import`);
+}
+
+function typescriptFiles(folder) {
+  if (!existsSync(folder)) return [];
+  return readdirSync(folder, { withFileTypes: true, recursive: true })
+    .filter((entry) => entry.isFile() && entry.name.endsWith(".ts"))
+    .map((entry) => join(entry.parentPath ?? entry.path, entry.name))
+    .sort();
+}
+
+function shown(root, path) {
+  return relative(root, path).split(sep).join("/");
+}
+
+if (process.argv[1] !== undefined && resolve(process.argv[1]) === fileURLToPath(import.meta.url)) {
+  const root = resolve(process.argv[2] ?? fileURLToPath(new URL("..", import.meta.url)));
+  const { violations } = checkLayers(root);
+  for (const violation of violations) console.error(violation);
+  if (violations.length > 0) process.exitCode = 1;
+}

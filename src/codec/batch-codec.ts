@@ -1,0 +1,101 @@
+/**
+ * Encode and decode by a GradientLayout (paper sec. III-A): gradients to the integer grid, grid to plaintexts, and
+ * decrypted sums back to integer slot sums. Real numbers come back only through base/quantised-gradients.ts.
+ */
+import { assert } from "../base/assert.ts";
+import { TandemError } from "../base/error.ts";
+import type { QuantisedGradients, SlotGrid } from "../base/quantised-gradients.ts";
+import { PlaintextVector } from "../crypto/vectors.ts";
+import { isZeroFrom, readField, writeField } from "./bit-fields.ts";
+import type { GradientLayout } from "./layout.ts";
+import { quantisedMax, quantiseValue, slotBits, slotResolution } from "./slot.ts";
+
+/** Per slot the grid on which its integers live. */
+export function layoutGrids(layout: GradientLayout): SlotGrid[] {
+  return layout.slots.map((slot) => ({ shift: slot.shift, resolution: slotResolution(slot) }));
+}
+
+/** Shift, truncate and quantise: one Float64Array of values per slot. */
+export function quantise(layout: GradientLayout, values: readonly Float64Array[]): QuantisedGradients {
+  assert(values.length === layout.slots.length, "one array of values per slot");
+  const instanceCount = values[0].length;
+  assert(instanceCount <= layout.instanceCountMax, "the layout was proven for at least this many instances");
+  const slots = values.map((column, index) => {
+    const slot = layout.slots[index];
+    return column.map((value) => quantiseValue(slot, value));
+  });
+  return { instanceCount, grids: layoutGrids(layout), slots };
+}
+
+/** Batches the given instances: their plaintexts one after the other, layout.plaintexts.length per instance. */
+export function encode(layout: GradientLayout, gradients: QuantisedGradients, instances: Uint32Array): PlaintextVector {
+  const sizeBytes = Math.ceil(layout.plaintextBits / 8);
+  const perInstance = layout.plaintexts.length;
+  const bytes = new Uint8Array(instances.length * perInstance * sizeBytes);
+  for (let i = 0; i < instances.length; i++) {
+    for (let p = 0; p < perInstance; p++) {
+      const start = (i * perInstance + p) * sizeBytes;
+      const field = bytes.subarray(start, start + sizeBytes);
+      for (const { slot, offset } of fieldsOf(layout, p)) writeField(field, offset, gradients.slots[slot][instances[i]]);
+    }
+  }
+  return new PlaintextVector(bytes, sizeBytes);
+}
+
+/**
+ * Reads the slot sums of one aggregate of `count` instances from plaintext `p` standing at `bitOffset` of `bytes`
+ * and writes them to `target[targetOffset + slot]`.
+ * @throws TandemError DECODE_OVERFLOW if padding bits are all ones, or a sum is larger than `count` values can make
+ */
+export function decodeSums(
+  layout: GradientLayout,
+  p: number,
+  bytes: Uint8Array,
+  bitOffset: number,
+  count: number,
+  target: Float64Array,
+  targetOffset: number,
+): void {
+  for (const { slot: index, offset } of fieldsOf(layout, p)) {
+    const slot = layout.slots[index];
+    const sum = readField(bytes, bitOffset + offset, slotBits(slot));
+    // Padding bits '11': the paper's overflow error. The second test catches every other impossible sum.
+    const paddingValue = Math.floor(sum / 2 ** slot.r);
+    if (paddingValue === 2 ** slot.padding - 1 || sum > count * quantisedMax(slot)) {
+      throw new TandemError("DECODE_OVERFLOW", "a decrypted sum overflows its slot: wrong key, corrupt data or a peer that deviates");
+    }
+    target[targetOffset + index] = sum;
+  }
+}
+
+/** @throws TandemError DECODE_OVERFLOW if anything stands above the fields that were expected */
+export function checkNothingAbove(bytes: Uint8Array, bitOffset: number): void {
+  if (!isZeroFrom(bytes, bitOffset)) {
+    throw new TandemError("DECODE_OVERFLOW", "a decrypted plaintext has bits beyond its layout: wrong key, corrupt data or a peer that deviates");
+  }
+}
+
+interface Field {
+  readonly slot: number;
+  readonly offset: number;
+}
+
+const fieldCache = new WeakMap<GradientLayout, readonly (readonly Field[])[]>();
+
+/** The slots of plaintext p with their bit offsets, eq. (8): the first slot highest. */
+function fieldsOf(layout: GradientLayout, p: number): readonly Field[] {
+  let fields = fieldCache.get(layout);
+  if (fields === undefined) {
+    fields = layout.plaintexts.map((members) => {
+      let offset = 0;
+      const rising = [...members].reverse().map((slot) => {
+        const field = { slot, offset };
+        offset += slotBits(layout.slots[slot]);
+        return field;
+      });
+      return rising.reverse();
+    });
+    fieldCache.set(layout, fields);
+  }
+  return fields[p];
+}

@@ -1,0 +1,133 @@
+/**
+ * How an instance's gradient vector becomes one or more Paillier plaintexts.
+ *
+ * `batched` (the paper): all slots of an instance stand in one plaintext, the first slot highest, eq. (8):
+ *
+ *   z_i = [ padding | q_i1 ][ padding | q_i2 ] ... [ padding | q_id ]      d slots, lowest bits at the right
+ *
+ * (several plaintexts where d slots are wider than the key holds). `unbatched` (SecureBoost): one plaintext per slot.
+ * Both use the same slots and so the same quantised gradients, which is why both train the same model.
+ */
+import { TandemError } from "../base/error.ts";
+import type { CodecParameters } from "../base/parameters.ts";
+import { fieldBitsMax } from "./bit-fields.ts";
+import { cannotOverflow, countMax, quantisedMax, type Slot, slotBits, withSmallestAlphaMax, withSmallestR } from "./slot.ts";
+
+export interface GradientLayout {
+  readonly codec: CodecParameters["codec"];
+  readonly slots: readonly Slot[];
+  /** The number of values whose sum is proven not to overflow. */
+  readonly instanceCountMax: number;
+  /** Per plaintext: the slots in it, highest first. */
+  readonly plaintexts: readonly (readonly number[])[];
+  /** Bits of the widest plaintext: the stride at which sums can be packed side by side. */
+  readonly plaintextBits: number;
+}
+
+/** The closed interval in which every value of a slot lies. */
+export interface ValueBounds {
+  readonly min: number;
+  readonly max: number;
+}
+
+/** Cuts slots into plaintexts of at most `plaintextBitsMax` bits. */
+export function buildLayout(
+  codec: CodecParameters["codec"],
+  slots: readonly Slot[],
+  instanceCountMax: number,
+  plaintextBitsMax: number,
+): GradientLayout {
+  const plaintexts: number[][] = [];
+  let room = 0;
+  slots.forEach((slot, index) => {
+    const bits = slotBits(slot);
+    if (bits > fieldBitsMax) {
+      throw new TandemError("USAGE", `a slot has r + padding = ${bits} bits; at most ${fieldBitsMax} are supported`);
+    }
+    if (bits > plaintextBitsMax) {
+      throw new TandemError("KEY_TOO_SHORT", `a slot needs ${bits} bits, but this key holds only ${plaintextBitsMax}; use a longer key`);
+    }
+    if (codec === "unbatched" || bits > room) {
+      plaintexts.push([]);
+      room = plaintextBitsMax;
+    }
+    plaintexts[plaintexts.length - 1].push(index);
+    room -= bits;
+  });
+  const widths = plaintexts.map((members) => members.reduce((sum, index) => sum + slotBits(slots[index]), 0));
+  return { codec, slots, instanceCountMax, plaintexts, plaintextBits: Math.max(...widths) };
+}
+
+/**
+ * The paper's literal parameters, the same for every slot.
+ * @throws TandemError LAYOUT_OVERFLOW when n values could overflow, naming parameters that would work
+ */
+export function paperSlots(parameters: CodecParameters, slotCount: number, instanceCount: number): Slot[] {
+  const slot: Slot = {
+    shift: parameters.shift,
+    alpha: parameters.alpha,
+    alphaMax: parameters.alpha_max,
+    r: parameters.r,
+    padding: parameters.padding,
+  };
+  if (slot.alphaMax < slot.alpha) {
+    throw new TandemError("USAGE", `alpha_max must be at least alpha (${slot.alpha}); got ${slot.alphaMax}`);
+  }
+  if (!cannotOverflow(slot, instanceCount)) throw new TandemError("LAYOUT_OVERFLOW", overflowMessage(slot, instanceCount));
+  return Array.from({ length: slotCount }, () => slot);
+}
+
+function overflowMessage(slot: Slot, instanceCount: number): string {
+  const ways: string[] = [];
+  const wider = withSmallestAlphaMax(slot, instanceCount);
+  if (wider !== null) ways.push(`--alpha-max ${wider.alphaMax} or more with this r`);
+  const finer = withSmallestR(slot, instanceCount);
+  if (finer !== null) ways.push(`--r ${finer.r} or more with this alpha_max`);
+  const largest = countMax(slot);
+  ways.push(largest === 0 ? "--layout auto" : `at most ${largest} instances, or --layout auto`);
+  return (
+    `the paper layout (alpha ${slot.alpha}, alpha_max ${slot.alphaMax}, r ${slot.r}, padding ${slot.padding}) ` +
+    `could overflow for ${instanceCount} instances; what would work: ${ways.join("; ")}`
+  );
+}
+
+/**
+ * Slots derived from the values' bounds: each is rounded to `bound * 2^-resolution_bits`, and r is the smallest width
+ * in which a sum of n values fits without touching the padding. Overflow is impossible by construction.
+ */
+export function autoSlots(parameters: CodecParameters, bounds: readonly ValueBounds[], instanceCount: number): Slot[] {
+  return bounds.map((bound) => autoSlot(parameters, bound, instanceCount));
+}
+
+function autoSlot(parameters: CodecParameters, bound: ValueBounds, instanceCount: number): Slot {
+  const magnitude = Math.max(Math.abs(bound.min), Math.abs(bound.max));
+  const unit = 2 ** Math.ceil(Math.log2(magnitude > 0 ? magnitude : 1));
+  const resolution = unit * 2 ** -parameters.resolution_bits;
+  const shift = Math.min(bound.min, 0);
+  const alpha = bound.max - shift;
+  let r = 1;
+  // n (alpha / resolution + 1/2) < 2^r keeps the padding at zero: stronger than the paper's condition.
+  while (instanceCount * (alpha / resolution + 0.5) >= 2 ** r) r++;
+  const slot = { shift, alpha, alphaMax: resolution * 2 ** r, r, padding: parameters.padding };
+  if (slotBits(slot) > fieldBitsMax || !cannotOverflow(slot, instanceCount)) {
+    const excess = Math.max(1, slotBits(slot) - fieldBitsMax);
+    throw new TandemError(
+      "LAYOUT_OVERFLOW",
+      `sums of ${instanceCount} gradients at resolution_bits ${parameters.resolution_bits} need more than ${fieldBitsMax} bits; ` +
+        `use --resolution-bits ${parameters.resolution_bits - excess} or less`,
+    );
+  }
+  return slot;
+}
+
+/** The argument that no sum of this job can overflow, one line per slot, for people to read. */
+export function overflowProof(layout: GradientLayout): string[] {
+  return layout.slots.map((slot, index) => {
+    const sum = layout.instanceCountMax * quantisedMax(slot);
+    const limit = (2 ** slot.padding - 1) * 2 ** slot.r;
+    return (
+      `slot ${index} (${index % 2 === 0 ? "g" : "h"}): at most ${layout.instanceCountMax} values of at most ` +
+      `${quantisedMax(slot)} sum to ${sum} < ${limit} = (2^${slot.padding} - 1) 2^${slot.r}`
+    );
+  });
+}

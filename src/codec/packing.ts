@@ -1,0 +1,19 @@
+/**
+ * Packing of sums: several aggregated plaintexts side by side in one ciphertext (Horner shifts, done by the passive
+ * party under encryption), so that the active party decrypts one ciphertext instead of many.
+ *
+ *   packed = sum_0 + sum_1 2^stride + sum_2 2^(2 stride) + ...        stride = the layout's plaintextBits
+ */
+export interface SumPacking {
+  readonly strideBits: number;
+  readonly perCiphertext: number;
+}
+
+/** A key of exactly b bits has n >= 2^(b-1): whatever fits into b-1 bits is below n. */
+export function plaintextBitsMax(keyBits: number): number {
+  return keyBits - 1;
+}
+
+export function sumPacking(strideBits: number, keyBits: number): SumPacking {
+  return { strideBits, perCiphertext: Math.max(1, Math.floor(plaintextBitsMax(keyBits) / strideBits)) };
+}

@@ -1,0 +1,127 @@
+/**
+ * One slot of the paper's batch encoding (sec. III-A): shift, truncate, quantise, and the exact condition under which
+ * a sum of n values cannot overflow (sec. III-C).
+ *
+ * A slot is r information bits with `padding` overflow protection bits above them:
+ *
+ *   [ padding | r bits of sum ]      a sum whose padding bits are all ones is an overflow
+ */
+import { assert } from "../base/assert.ts";
+import { TandemError } from "../base/error.ts";
+import { fieldBitsMax } from "./bit-fields.ts";
+
+export interface Slot {
+  /** s_j: subtracted from every value; no value may lie below it. */
+  readonly shift: number;
+  /** alpha: shifted values are truncated to [0, alpha]. */
+  readonly alpha: number;
+  /** alpha_max: [0, alpha_max] maps to [0, 2^r). */
+  readonly alphaMax: number;
+  readonly r: number;
+  readonly padding: number;
+}
+
+export function slotBits(slot: Slot): number {
+  return slot.r + slot.padding;
+}
+
+/** alpha_max / 2^r, the paper's "resolution of quantisation". */
+export function slotResolution(slot: Slot): number {
+  return slot.alphaMax / 2 ** slot.r;
+}
+
+/**
+ * Shift, truncate and quantise one value: eq. (5), (6), (7).
+ * @throws TandemError LAYOUT_RANGE for a value below the shift: clamping it would silently change the sum
+ */
+export function quantiseValue(slot: Slot, value: number): number {
+  const shifted = value - slot.shift; // eq. (5)
+  if (!(shifted >= 0)) {
+    throw new TandemError("LAYOUT_RANGE", `a gradient lies below the layout's shift ${slot.shift}; choose a smaller shift`);
+  }
+  return quantiseShifted(slot, Math.min(shifted, slot.alpha)); // eq. (6)
+}
+
+function quantiseShifted(slot: Slot, shifted: number): number {
+  return Math.floor((2 ** slot.r * shifted) / slot.alphaMax + 0.5); // eq. (7)
+}
+
+/** The largest quantised value that this slot can produce (quantisation is monotone, also in floating point). */
+export function quantisedMax(slot: Slot): number {
+  return quantiseShifted(slot, slot.alpha);
+}
+
+/**
+ * Whether the sum of any n values keeps the padding bits from becoming all ones:
+ *
+ *   n (2^r alpha / alpha_max + 1/2) < (2^padding - 1) 2^r          the paper's condition, for general padding
+ *
+ * decided exactly: doubles are dyadic rationals, so both sides are compared as integers. The sum of the quantised
+ * values as floating point makes them is checked as well, and sums must stay exact in a double.
+ */
+export function cannotOverflow(slot: Slot, count: number): boolean {
+  const scale = dyadicScale(slot.alpha, slot.alphaMax);
+  const alpha = dyadicInteger(slot.alpha, scale);
+  const alphaMax = dyadicInteger(slot.alphaMax, scale);
+  const n = BigInt(count);
+  const limit = (2n ** BigInt(slot.padding) - 1n) << BigInt(slot.r);
+  const paperCondition = n * ((alpha << BigInt(slot.r + 1)) + alphaMax) < 2n * alphaMax * limit;
+  const largestSum = n * BigInt(quantisedMax(slot));
+  return paperCondition && largestSum < limit && largestSum <= BigInt(Number.MAX_SAFE_INTEGER);
+}
+
+/** The largest count for which cannotOverflow holds (0 if none). */
+export function countMax(slot: Slot): number {
+  let low = 0;
+  let high = 1;
+  while (cannotOverflow(slot, high) && high < 2 ** 52) [low, high] = [high, high * 2];
+  while (high - low > 1) {
+    const middle = low + Math.floor((high - low) / 2);
+    if (cannotOverflow(slot, middle)) low = middle;
+    else high = middle;
+  }
+  return low;
+}
+
+/**
+ * The same slot with the smallest alpha_max (to about 1%) that carries `count` values, or null if its r is too small
+ * for that many whatever alpha_max is.
+ */
+export function withSmallestAlphaMax(slot: Slot, count: number): Slot | null {
+  const room = (2 ** slot.padding - 1) * 2 ** slot.r - count / 2;
+  if (room <= 0) return null;
+  let alphaMax = (count * slot.alpha * 2 ** slot.r) / room;
+  for (let tries = 0; tries < 100; tries++) {
+    const rounded = roundUp(alphaMax, 3);
+    const candidate = { ...slot, alphaMax: Math.max(rounded, slot.alpha) };
+    if (cannotOverflow(candidate, count)) return candidate;
+    alphaMax = rounded * 1.001;
+  }
+  return null;
+}
+
+/** The same slot with the smallest r that carries `count` values at its alpha_max, or null. */
+export function withSmallestR(slot: Slot, count: number): Slot | null {
+  for (let r = 1; r + slot.padding <= fieldBitsMax; r++) {
+    const candidate = { ...slot, r };
+    if (cannotOverflow(candidate, count)) return candidate;
+  }
+  return null;
+}
+
+function roundUp(value: number, digits: number): number {
+  const unit = 10 ** (Math.floor(Math.log10(value)) - digits + 1);
+  return Math.ceil(value / unit) * unit;
+}
+
+/** The power of two by which both numbers must be multiplied to become integers. */
+function dyadicScale(a: number, b: number): number {
+  let scale = 0;
+  while (!Number.isInteger(a * 2 ** scale) || !Number.isInteger(b * 2 ** scale)) scale++;
+  return scale;
+}
+
+function dyadicInteger(value: number, scale: number): bigint {
+  assert(Number.isFinite(value), "slot parameters are finite");
+  return BigInt(value * 2 ** scale);
+}

@@ -1,0 +1,18 @@
+/**
+ * The internal seam under the evaluators: the same operations with the random numbers given from outside, which makes
+ * every kernel call a deterministic function, so that the kernels can be compared byte for byte. Not exported from
+ * index.ts: callers of the layer never choose a nonce.
+ */
+import type { PrivateEvaluator, PublicEvaluator } from "./kernel.ts";
+import type { OwnerExponents } from "./nonces.ts";
+import type { CiphertextVector, ObfuscatorVector, PlaintextVector } from "./vectors.ts";
+
+export interface SeamedPublicEvaluator extends PublicEvaluator {
+  /** r^n mod n^2 for flat bases r in [1, n), plaintextBytes wide. */
+  obfuscatorsFrom(bases: Uint8Array): Promise<ObfuscatorVector>;
+}
+
+export interface SeamedPrivateEvaluator extends PrivateEvaluator {
+  /** Encrypts with the obfuscators g_p^e mod p^2 and g_q^e' mod q^2. */
+  encryptWithExponents(plaintexts: PlaintextVector, exponents: OwnerExponents): Promise<CiphertextVector>;
+}

@@ -1,0 +1,24 @@
+/** What the rest of Tandem uses of the crypto layer. The deterministic seams (evaluator-seams.ts) stay inside. */
+export type {
+  EvaluatorOptions,
+  HistogramRequest,
+  Kernel,
+  PackRequest,
+  PrivateEvaluator,
+  PublicEvaluator,
+  RunningSumsRequest,
+} from "./kernel.ts";
+export { keyBitsMax, keyBitsMin, keyBitsSecure, type PrivateKey, type PublicKey } from "./keys.ts";
+export { generateKey, type KeyOptions } from "./key-generation.ts";
+export {
+  parsePrivateKey,
+  parsePublicKey,
+  type ParseOptions,
+  readPrivateKey,
+  serialisePrivateKey,
+  serialisePublicKey,
+  writePrivateKey,
+} from "./key-format.ts";
+export { defaultThreads, selectKernel } from "./select-kernel.ts";
+export { bigintsFromPlaintexts, plaintextsFromBigints, signedFromPlaintext } from "./signed-plaintexts.ts";
+export { CiphertextVector, ObfuscatorVector, PlaintextVector, ResidentVector } from "./vectors.ts";

@@ -1,0 +1,149 @@
+/**
+ * Typed columns out of a table of text cells. Errors name file, line and column, never the cell: messages reach logs
+ * and other parties, and a row's value must not.
+ */
+import { TandemError } from "../base/error.ts";
+import { nearestName } from "../base/parameters.ts";
+import type { CsvTable } from "./csv-table.ts";
+
+/** Ordinary decimal or exponent syntax: what Number() also takes (hex, Infinity, digit groups) is not meant as a number. */
+const numberSyntax = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/;
+
+const float32Max = 3.4028234663852886e38;
+
+/**
+ * Finds a column by its name, or by position as `#0`, `#1`, ...; a name wins over a position.
+ * @throws TandemError COLUMN_UNKNOWN naming the file and the nearest name
+ */
+export function columnIndex(table: CsvTable, nameOrPosition: string): number {
+  const wanted = nameOrPosition.trim();
+  const named = wanted === "" ? -1 : table.names.indexOf(wanted);
+  if (named !== -1) return named;
+  const position = /^#(\d{1,9})$/.exec(wanted);
+  if (position !== null) {
+    const index = Number(position[1]);
+    if (index < table.names.length) return index;
+    throw new TandemError("COLUMN_UNKNOWN", `${table.path} has no column ${wanted}: its columns are #0 to #${table.names.length - 1}`);
+  }
+  const nearest = nearestName(wanted, table.names.filter((name) => name !== ""));
+  const hint = nearest === "" ? "give its position, such as '#0'" : `did you mean '${nearest}'?`;
+  throw new TandemError("COLUMN_UNKNOWN", `${table.path} has no column '${wanted}'; ${hint}`);
+}
+
+/** How messages call a column: its name, or its position if it has none. */
+export function columnTitle(table: CsvTable, index: number): string {
+  const name = table.names[index];
+  return name === "" ? `#${index}` : `'${name}'`;
+}
+
+/**
+ * A feature as XGBoost sees it: float32, NaN where the value is missing (empty, NA, NaN in any case, or one of
+ * `missingTokens`, compared with the trimmed cell).
+ * @throws TandemError CELL_UNPARSABLE naming file, line and column
+ */
+export function numericColumn(table: CsvTable, index: number, missingTokens: ReadonlySet<string>): Float32Array {
+  const values = new Float32Array(table.rowCount);
+  const cells = table.columns[index];
+  for (let row = 0; row < values.length; row++) {
+    const cell = cells[row].trim();
+    if (isMissing(cell) || missingTokens.has(cell)) {
+      values[row] = NaN;
+      continue;
+    }
+    const value = parseNumber(cell);
+    if (value === undefined || Math.abs(Math.fround(value)) > float32Max) {
+      throw cellError(table, row, index, "is neither a number (in float32's range) nor a missing value; name other missing values with --missing");
+    }
+    values[row] = value;
+  }
+  return values;
+}
+
+/**
+ * Labels: numbers as they stand, or with `positive` given 1 where the cell equals it and 0 elsewhere.
+ * @throws TandemError LABEL_INVALID if a label is missing, or with `positive` if there is one class only;
+ * CELL_UNPARSABLE if a label is not a number
+ */
+export function labelColumn(table: CsvTable, index: number, positive?: string): Float64Array {
+  const labels = new Float64Array(table.rowCount);
+  const cells = table.columns[index];
+  const wanted = positive?.trim();
+  for (let row = 0; row < labels.length; row++) {
+    const cell = cells[row].trim();
+    if (cell === wanted) {
+      labels[row] = 1;
+    } else if (isMissing(cell)) {
+      throw new TandemError("LABEL_INVALID", `${where(table, row, index)}: the label is missing`);
+    } else if (wanted === undefined) {
+      const value = parseNumber(cell);
+      if (value === undefined) {
+        throw cellError(table, row, index, "is not a number; for a label in words say with --positive which one counts as 1");
+      }
+      labels[row] = value;
+    }
+  }
+  if (wanted !== undefined) requireTwoClasses(table, index, labels, ` '${wanted}'`);
+  return labels;
+}
+
+/**
+ * For objectives that need classes: every label is 0 or 1, and both occur.
+ * @throws TandemError LABEL_INVALID naming file, column and, for a wrong label, the line
+ */
+export function requireBinaryLabels(table: CsvTable, index: number, labels: Float64Array): void {
+  const wrong = labels.findIndex((label) => label !== 0 && label !== 1);
+  if (wrong !== -1) {
+    throw new TandemError("LABEL_INVALID", `${where(table, wrong, index)}: the label is neither 0 nor 1; say with --positive which value counts as 1`);
+  }
+  requireTwoClasses(table, index, labels, " 1");
+}
+
+function requireTwoClasses(table: CsvTable, index: number, labels: Float64Array, positive: string): void {
+  const hasNegative = labels.includes(0);
+  if (hasNegative && labels.includes(1)) return;
+  const what = hasNegative ? `no label is${positive}` : `every label is${positive}`;
+  throw new TandemError("LABEL_INVALID", `${table.path}, column ${columnTitle(table, index)}: ${what}; two classes are needed`);
+}
+
+/**
+ * The ids by which parties recognise a person, trimmed; without a column the row number, counted from 1.
+ * @param column a name or position as for columnIndex
+ * @throws TandemError ID_DUPLICATE naming file and both lines, FILE_FORMAT for an empty id
+ */
+export function idColumn(table: CsvTable, column: string | undefined): string[] {
+  if (column === undefined) return Array.from({ length: table.rowCount }, (_, row) => String(row + 1));
+  const index = columnIndex(table, column);
+  const ids = table.columns[index].map((cell) => cell.trim());
+  const rowOf = new Map<string, number>();
+  ids.forEach((id, row) => {
+    if (id === "") throw new TandemError("FILE_FORMAT", `${where(table, row, index)}: the id is empty`);
+    const first = rowOf.get(id);
+    if (first !== undefined) {
+      const lines = `lines ${table.lineOf(first)} and ${table.lineOf(row)}`;
+      throw new TandemError("ID_DUPLICATE", `${table.path}: ${lines} have the same id in column ${columnTitle(table, index)}`);
+    }
+    rowOf.set(id, row);
+  });
+  return ids;
+}
+
+function isMissing(cell: string): boolean {
+  if (cell === "") return true;
+  if (cell.length > 3) return false;
+  const upper = cell.toUpperCase();
+  return upper === "NA" || upper === "NAN";
+}
+
+function parseNumber(cell: string): number | undefined {
+  if (!numberSyntax.test(cell)) return undefined;
+  const value = Number(cell);
+  return Number.isFinite(value) ? value : undefined;
+}
+
+function where(table: CsvTable, row: number, index: number): string {
+  return `${table.path}, line ${table.lineOf(row)}, column ${columnTitle(table, index)}`;
+}
+
+function cellError(table: CsvTable, row: number, index: number, what: string): TandemError {
+  return new TandemError("CELL_UNPARSABLE", `${where(table, row, index)}: the cell ${what}`);
+}

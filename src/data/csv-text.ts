@@ -1,0 +1,84 @@
+/**
+ * The text of a table file, chunk by chunk: plain or gzip-compressed, UTF-8, without its byte order mark.
+ *
+ * Anything that is not text is refused here rather than read as mangled text: an id with a replacement character in it
+ * would silently fail to match the other party's.
+ */
+import { createReadStream } from "node:fs";
+import { Readable } from "node:stream";
+import { createGunzip } from "node:zlib";
+import { TandemError } from "../base/error.ts";
+
+const chunkSizeBytes = 1 << 18;
+
+/**
+ * Streams the text of a `.csv` or `.csv.gz` file; compression is recognised by its content, whatever the name.
+ * @throws TandemError FILE_UNREADABLE if the file is missing or cannot be read, FILE_FORMAT if it is not UTF-8 text,
+ * is damaged, or is named .gz without being compressed
+ */
+export async function* csvText(path: string): AsyncGenerator<string> {
+  const decoder = new TextDecoder("utf-8", { fatal: true });
+  try {
+    for await (const bytes of plainBytes(path)) {
+      const text = decoder.decode(bytes, { stream: true });
+      if (text.includes("\0")) throw new TandemError("FILE_FORMAT", `${path} is not a text file: it contains zero bytes`);
+      if (text !== "") yield text;
+    }
+    const rest = decoder.decode();
+    if (rest !== "") yield rest;
+  } catch (error) {
+    throw asFileError(path, error);
+  }
+}
+
+async function* plainBytes(path: string): AsyncGenerator<Buffer> {
+  const file = createReadStream(path, { highWaterMark: chunkSizeBytes });
+  try {
+    const chunks: AsyncIterator<Buffer> = file[Symbol.asyncIterator]();
+    const first = await chunks.next();
+    if (first.done === true) return;
+    // A stream may not be rewound (a pipe), so the chunk that showed the file's kind goes back in front.
+    const all = prepended(first.value, chunks);
+    if (isGzip(first.value)) yield* gunzipped(all);
+    else if (path.endsWith(".gz")) throw new TandemError("FILE_FORMAT", `${path} is named .gz but is not gzip-compressed`);
+    else yield* all;
+  } finally {
+    file.destroy();
+  }
+}
+
+async function* prepended(first: Buffer, rest: AsyncIterator<Buffer>): AsyncGenerator<Buffer> {
+  yield first;
+  for (let next = await rest.next(); next.done !== true; next = await rest.next()) yield next.value;
+}
+
+async function* gunzipped(compressed: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  const source = Readable.from(compressed);
+  const gunzip = createGunzip({ chunkSize: chunkSizeBytes });
+  source.on("error", (error) => gunzip.destroy(error)); // pipe() forwards data, not errors
+  try {
+    yield* source.pipe(gunzip) as AsyncIterable<Buffer>;
+  } finally {
+    source.destroy();
+    gunzip.destroy();
+  }
+}
+
+function isGzip(head: Buffer): boolean {
+  return head.length >= 2 && head[0] === 0x1f && head[1] === 0x8b;
+}
+
+function asFileError(path: string, error: unknown): unknown {
+  if (error instanceof TandemError || !(error instanceof Error)) return error;
+  const code = "code" in error ? String(error.code) : "";
+  if (code === "ENOENT") return new TandemError("FILE_UNREADABLE", `${path}: no such file`, { cause: error });
+  if (code === "EISDIR") return new TandemError("FILE_UNREADABLE", `${path} is a folder, not a file`, { cause: error });
+  if (code === "EACCES") return new TandemError("FILE_UNREADABLE", `${path}: no permission to read it`, { cause: error });
+  if (code.startsWith("Z_")) {
+    return new TandemError("FILE_FORMAT", `${path} is damaged or cut off: it does not decompress to its end`, { cause: error });
+  }
+  if (code === "ERR_ENCODING_INVALID_ENCODED_DATA") {
+    return new TandemError("FILE_FORMAT", `${path} is not UTF-8 text; convert it first (for example with iconv)`, { cause: error });
+  }
+  return new TandemError("FILE_UNREADABLE", `${path} cannot be read${code === "" ? "" : ` (${code})`}`, { cause: error });
+}

@@ -1,0 +1,23 @@
+/** What one party trains on: its people, its own features and, at the active party, the labels. */
+import { assert } from "../base/assert.ts";
+
+export interface PartyTable {
+  readonly ids: string[];
+  readonly featureNames: string[];
+  /** Per feature, per row; NaN is a missing value. */
+  readonly features: Float32Array[];
+  /** Null at a passive party. */
+  readonly labels: Float64Array | null;
+}
+
+/** A table of the given rows, in the given order; nothing is shared with the original. */
+export function selectRows(table: PartyTable, rows: Uint32Array): PartyTable {
+  for (const row of rows) assert(row < table.ids.length, `row ${row} of a table of ${table.ids.length}`);
+  const { labels } = table;
+  return {
+    ids: Array.from(rows, (row) => table.ids[row]),
+    featureNames: [...table.featureNames],
+    features: table.features.map((feature) => Float32Array.from(rows, (row) => feature[row])),
+    labels: labels === null ? null : Float64Array.from(rows, (row) => labels[row]),
+  };
+}

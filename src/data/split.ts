@@ -1,0 +1,26 @@
+/** The seeded train/test split: every party of a job, and the centralised comparison, must cut the same rows. */
+import { TandemError } from "../base/error.ts";
+import { SeededRandom } from "../base/random.ts";
+
+export interface RowSplit {
+  /** Row numbers in ascending order, so that a split table keeps the file's order. */
+  readonly train: Uint32Array;
+  readonly test: Uint32Array;
+}
+
+/**
+ * Draws round(count * testFraction) rows for testing.
+ * @throws TandemError USAGE if the fraction is not between 0 and 1 or leaves either side without rows
+ */
+export function splitRows(count: number, testFraction: number, seed: number): RowSplit {
+  if (!(testFraction > 0 && testFraction < 1)) {
+    throw new TandemError("USAGE", `the test fraction must be above 0 and below 1; got '${testFraction}'`);
+  }
+  const testCount = Math.round(count * testFraction);
+  if (testCount === 0 || testCount === count) {
+    const side = testCount === 0 ? "testing" : "training";
+    throw new TandemError("USAGE", `a test fraction of ${testFraction} leaves none of ${count} rows for ${side}`);
+  }
+  const order = new SeededRandom(seed).permutation(count);
+  return { test: order.slice(0, testCount).sort(), train: order.slice(testCount).sort() };
+}

@@ -1,0 +1,66 @@
+/**
+ * Writes text cells as CSV: comma, \n, quotes only where a reader would need them. Used to cut one table into one file
+ * per party; readCsvTable gives back the same cells.
+ */
+import { open, type FileHandle } from "node:fs/promises";
+import { assert } from "../base/assert.ts";
+import { TandemError } from "../base/error.ts";
+
+const chunkCharsMin = 1 << 16;
+
+/** Separators and quotes; outer spaces, which some readers drop; a byte order mark, which readers take for the file's. */
+const needsQuotes = /[",;\t\r\n\uFEFF]|^\s|\s$/;
+
+export interface WriteCsvOptions {
+  /** 0o600 for files with people's data in them; also applied to a file that exists already. Default: the umask's. */
+  readonly mode?: number;
+}
+
+/**
+ * Writes (or overwrites) a file, a chunk at a time.
+ * @param columns per column, per row: the cell's text
+ * @throws TandemError FILE_UNREADABLE if the file cannot be written
+ */
+export async function writeCsv(
+  path: string,
+  names: readonly string[],
+  columns: readonly (readonly string[])[],
+  options: WriteCsvOptions = {},
+): Promise<void> {
+  assert(names.length > 0 && names.length === columns.length, "one name per column");
+  assert(columns.every((column) => column.length === columns[0].length), "columns of one length");
+  // A lone empty cell is a blank line, which readers skip.
+  const blankLine = columns.length === 1 && [names[0], ...columns[0]].some((cell) => cell.trim() === "");
+  assert(!blankLine, "no empty cell in a table of one column");
+  let file: FileHandle | undefined;
+  try {
+    file = await open(path, "w", options.mode);
+    if (options.mode !== undefined) await file.chmod(options.mode);
+    for (const chunk of csvChunks(names, columns)) await file.writeFile(chunk);
+  } catch (error) {
+    const reason = error instanceof Error && "code" in error ? ` (${String(error.code)})` : "";
+    throw new TandemError("FILE_UNREADABLE", `${path} cannot be written${reason}`, { cause: error });
+  } finally {
+    await file?.close();
+  }
+}
+
+function* csvChunks(names: readonly string[], columns: readonly (readonly string[])[]): Generator<string> {
+  let chunk = csvLine(names);
+  for (let row = 0; row < columns[0].length; row++) {
+    chunk += csvLine(columns.map((column) => column[row]));
+    if (chunk.length >= chunkCharsMin) {
+      yield chunk;
+      chunk = "";
+    }
+  }
+  yield chunk;
+}
+
+function csvLine(cells: readonly string[]): string {
+  return `${cells.map(quoted).join(",")}\n`;
+}
+
+function quoted(cell: string): string {
+  return needsQuotes.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell;
+}

@@ -1,0 +1,60 @@
+/**
+ * The best split of a node, with one order for ties everywhere: highest gain; among bit-equal gains the lowest owner,
+ * then the lowest feature, then the order of candidatesOf.
+ */
+import { assert } from "../base/assert.ts";
+import type { QuantisedGradients } from "../base/quantised-gradients.ts";
+import { candidatesOf, type Candidate } from "./candidate.ts";
+import { candidateGains, type SplitParameters } from "./gain.ts";
+import { featureHistogram, leftSums } from "./histogram.ts";
+import type { BinnedFeature } from "./binning.ts";
+
+export interface Best {
+  /** -Infinity if no candidate is allowed. */
+  readonly gain: number;
+  /** Ascending; every candidate whose gain is bit-equal to the maximum. Empty if none is allowed. */
+  readonly indices: number[];
+}
+
+/** The highest of `gains` and everybody who reaches it. */
+export function selectBest(gains: ArrayLike<number>): Best {
+  let gain = -Infinity;
+  let indices: number[] = [];
+  for (let i = 0; i < gains.length; i++) {
+    assert(!Number.isNaN(gains[i]), "a gain is not a number");
+    if (gains[i] > gain) [gain, indices] = [gains[i], [i]];
+    else if (gains[i] === gain && gain !== -Infinity) indices.push(i);
+  }
+  return { gain, indices };
+}
+
+/** One party's best split of a node. */
+export interface PartySplit {
+  readonly gain: number;
+  /** Index within the party's features. */
+  readonly feature: number;
+  readonly candidate: Candidate;
+}
+
+/**
+ * The best split among one party's features, from plain gradients.
+ * @param totals the node's row, from nodeTotals
+ * @returns null if no candidate is allowed
+ */
+export function bestPartySplit(
+  features: readonly BinnedFeature[],
+  gradients: QuantisedGradients,
+  instances: Uint32Array,
+  totals: Float64Array,
+  parameters: SplitParameters,
+): PartySplit | null {
+  let best: PartySplit | null = null;
+  for (let feature = 0; feature < features.length; feature++) {
+    const binned = features[feature];
+    const sides = leftSums(binned, featureHistogram(binned, gradients, instances));
+    const { gain, indices } = selectBest(candidateGains(gradients.grids, sides, totals, parameters));
+    if (indices.length === 0 || (best !== null && gain <= best.gain)) continue;
+    best = { gain, feature, candidate: candidatesOf(binned)[indices[0]] };
+  }
+  return best;
+}

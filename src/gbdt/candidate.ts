@@ -1,0 +1,53 @@
+/**
+ * Split candidates of a feature, in the order that breaks ties: lowest threshold first, missing-right before
+ * missing-left. A passive party numbers its candidates by this order before it shuffles them.
+ */
+import type { BinnedFeature } from "./binning.ts";
+
+export interface Candidate {
+  /** Present values in bins 0..bin go left: x < thresholds[bin]. */
+  readonly bin: number;
+  /** Missing values go left too. */
+  readonly missingLeft: boolean;
+}
+
+/**
+ * Without missing values: bins 0..binCount-2. With: both directions of each of those, then "present left, missing
+ * right", whose mirror image would be the same split.
+ */
+export function candidatesOf(feature: BinnedFeature): Candidate[] {
+  const candidates: Candidate[] = [];
+  for (let bin = 0; bin < feature.binCount - 1; bin++) {
+    candidates.push({ bin, missingLeft: false });
+    if (feature.hasMissing) candidates.push({ bin, missingLeft: true });
+  }
+  if (feature.hasMissing) candidates.push({ bin: feature.binCount - 1, missingLeft: false });
+  return candidates;
+}
+
+/** The length of candidatesOf, without making it. */
+export function candidateCount(feature: BinnedFeature): number {
+  return feature.hasMissing ? 2 * feature.binCount - 1 : feature.binCount - 1;
+}
+
+/** Whether a bin index (a training instance's) goes left. */
+export function binGoesLeft(feature: BinnedFeature, candidate: Candidate, bin: number): boolean {
+  return bin === feature.binCount ? candidate.missingLeft : bin <= candidate.bin;
+}
+
+/** Splits a node's instances, keeping their order. */
+export function partition(
+  feature: BinnedFeature,
+  candidate: Candidate,
+  instances: Uint32Array,
+): { left: Uint32Array; right: Uint32Array } {
+  const left = new Uint32Array(instances.length);
+  const right = new Uint32Array(instances.length);
+  let leftCount = 0;
+  let rightCount = 0;
+  for (const instance of instances) {
+    if (binGoesLeft(feature, candidate, feature.bins[instance])) left[leftCount++] = instance;
+    else right[rightCount++] = instance;
+  }
+  return { left: left.slice(0, leftCount), right: right.slice(0, rightCount) };
+}

@@ -1,0 +1,78 @@
+/**
+ * Integer histograms. A row is `slotCount` slot sums followed by the count of instances; rows lie one after another in
+ * a Float64Array. Every sum is an integer below 2^53, so addition and subtraction are exact in any order.
+ */
+import { assert } from "../base/assert.ts";
+import type { QuantisedGradients } from "../base/quantised-gradients.ts";
+import { candidateCount } from "./candidate.ts";
+import { totalBinCount, type BinnedFeature } from "./binning.ts";
+
+/** Numbers per row: the slot sums, and the count last. */
+export function rowStride(slotCount: number): number {
+  return slotCount + 1;
+}
+
+/** One row: the slot sums and the count over `instances`. */
+export function nodeTotals(gradients: QuantisedGradients, instances: Uint32Array): Float64Array {
+  const slotCount = gradients.slots.length;
+  const totals = new Float64Array(rowStride(slotCount));
+  for (let slot = 0; slot < slotCount; slot++) {
+    const values = gradients.slots[slot];
+    let sum = 0;
+    for (let i = 0; i < instances.length; i++) sum += values[instances[i]];
+    assert(sum <= Number.MAX_SAFE_INTEGER, "a slot sum is not exact any more");
+    totals[slot] = sum;
+  }
+  totals[slotCount] = instances.length;
+  return totals;
+}
+
+/** One row per bin, the missing bin (if the feature has one) last. */
+export function featureHistogram(
+  feature: BinnedFeature,
+  gradients: QuantisedGradients,
+  instances: Uint32Array,
+): Float64Array {
+  const slotCount = gradients.slots.length;
+  const stride = rowStride(slotCount);
+  const histogram = new Float64Array(totalBinCount(feature) * stride);
+  const { bins } = feature;
+  for (let slot = 0; slot < slotCount; slot++) {
+    const values = gradients.slots[slot];
+    for (let i = 0; i < instances.length; i++) {
+      const instance = instances[i];
+      histogram[bins[instance] * stride + slot] += values[instance];
+    }
+  }
+  for (let i = 0; i < instances.length; i++) histogram[bins[instances[i]] * stride + slotCount]++;
+  return histogram;
+}
+
+/** The sibling: parent minus child, exact. Works on histograms, on rows and on candidate sums alike. */
+export function subtractRows(parent: Float64Array, child: Float64Array): Float64Array {
+  assert(parent.length === child.length, "rows of different shape");
+  const sibling = new Float64Array(parent.length);
+  for (let i = 0; i < parent.length; i++) sibling[i] = parent[i] - child[i];
+  return sibling;
+}
+
+/** One row per candidate, in the order of candidatesOf: what goes LEFT. */
+export function leftSums(feature: BinnedFeature, histogram: Float64Array): Float64Array {
+  const stride = histogram.length / totalBinCount(feature);
+  assert(Number.isInteger(stride), "the histogram is not of this feature");
+  const { binCount, hasMissing } = feature;
+  const sums = new Float64Array(candidateCount(feature) * stride);
+  const prefix = new Float64Array(stride);
+  const missing = binCount * stride;
+  let at = 0;
+  const binsTried = hasMissing ? binCount : binCount - 1;
+  for (let bin = 0; bin < binsTried; bin++) {
+    for (let k = 0; k < stride; k++) prefix[k] += histogram[bin * stride + k];
+    sums.set(prefix, at);
+    at += stride;
+    if (!hasMissing || bin === binCount - 1) continue;
+    for (let k = 0; k < stride; k++) sums[at + k] = prefix[k] + histogram[missing + k];
+    at += stride;
+  }
+  return sums;
+}

@@ -1,0 +1,89 @@
+/** Evaluation metrics. `labels` are 0 or 1 except in rmse. */
+import { assert } from "../base/assert.ts";
+
+/**
+ * Area under the ROC curve: the share of (positive, negative) pairs in the right order, a tie counting one half
+ * (Mann-Whitney); exact for any order of rows.
+ * @returns NaN if there is only one class
+ */
+export function auc(scores: ArrayLike<number>, labels: ArrayLike<number>): number {
+  let positives = 0;
+  let wins = 0; // of positives over negatives
+  let negativesBelow = 0;
+  forTieGroups(scores, labels, (groupPositives, groupNegatives) => {
+    wins += groupPositives * (negativesBelow + groupNegatives / 2);
+    positives += groupPositives;
+    negativesBelow += groupNegatives;
+  });
+  if (positives === 0 || negativesBelow === 0) return NaN;
+  return wins / (positives * negativesBelow);
+}
+
+/**
+ * Kolmogorov-Smirnov statistic: the largest distance between the score distributions of the two classes, which is the
+ * largest TPR - FPR over all cut-offs.
+ * @returns NaN if there is only one class
+ */
+export function ks(scores: ArrayLike<number>, labels: ArrayLike<number>): number {
+  const positives = sum(labels);
+  const negatives = labels.length - positives;
+  if (positives === 0 || negatives === 0) return NaN;
+  let positivesBelow = 0;
+  let negativesBelow = 0;
+  let largest = 0;
+  forTieGroups(scores, labels, (groupPositives, groupNegatives) => {
+    positivesBelow += groupPositives;
+    negativesBelow += groupNegatives;
+    largest = Math.max(largest, Math.abs(positivesBelow / positives - negativesBelow / negatives));
+  });
+  return largest;
+}
+
+/** Mean negative log-likelihood; probabilities are kept 1e-16 away from 0 and 1, as in XGBoost. */
+export function logloss(probabilities: ArrayLike<number>, labels: ArrayLike<number>): number {
+  assertSameLength(probabilities, labels);
+  const epsilon = 1e-16;
+  let total = 0;
+  for (let i = 0; i < labels.length; i++) {
+    const p = Math.max(probabilities[i], epsilon);
+    const q = Math.max(1 - probabilities[i], epsilon);
+    total -= labels[i] * Math.log(p) + (1 - labels[i]) * Math.log(q);
+  }
+  return total / labels.length;
+}
+
+/** Root mean squared error. */
+export function rmse(predictions: ArrayLike<number>, labels: ArrayLike<number>): number {
+  assertSameLength(predictions, labels);
+  let total = 0;
+  for (let i = 0; i < labels.length; i++) total += (predictions[i] - labels[i]) ** 2;
+  return Math.sqrt(total / labels.length);
+}
+
+/** Visits groups of equal scores from the lowest score up. */
+function forTieGroups(
+  scores: ArrayLike<number>,
+  labels: ArrayLike<number>,
+  visit: (positives: number, negatives: number) => void,
+): void {
+  assertSameLength(scores, labels);
+  const order = Uint32Array.from({ length: scores.length }, (_, i) => i).sort((a, b) => scores[a] - scores[b]);
+  for (let begin = 0; begin < order.length; ) {
+    let end = begin;
+    let positives = 0;
+    while (end < order.length && scores[order[end]] === scores[order[begin]]) positives += labels[order[end++]];
+    assert(end > begin, "a score is not a number");
+    visit(positives, end - begin - positives);
+    begin = end;
+  }
+}
+
+function sum(values: ArrayLike<number>): number {
+  let total = 0;
+  for (let i = 0; i < values.length; i++) total += values[i];
+  return total;
+}
+
+function assertSameLength(a: ArrayLike<number>, b: ArrayLike<number>): void {
+  assert(a.length === b.length, "predictions and labels of different length");
+}

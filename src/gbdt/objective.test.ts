@@ -1,0 +1,81 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { TandemError } from "../base/error.ts";
+import { trainingParameters } from "../base/parameters.ts";
+import { objectiveFor, type ObjectiveName } from "./objective.ts";
+
+const logistic = objectiveFor("binary:logistic");
+const squared = objectiveFor("reg:squarederror");
+
+function codeOf(act: () => unknown): string {
+  try {
+    act();
+  } catch (error) {
+    if (error instanceof TandemError) return error.code;
+    throw error;
+  }
+  return "none";
+}
+
+it("has an objective for every name in the parameter table", () => {
+  for (const name of trainingParameters.objective.choices) expect(objectiveFor(name satisfies ObjectiveName).name).toBe(name);
+});
+
+describe("binary:logistic", () => {
+  const loss = (margin: number, label: number): number => Math.log1p(Math.exp(margin)) - label * margin;
+
+  it("differentiates the log loss", () => {
+    fc.assert(
+      fc.property(fc.double({ min: -8, max: 8, noNaN: true }), fc.constantFrom(0, 1), (margin, label) => {
+        const { g, h } = logistic.gradients(Float64Array.of(margin), Float64Array.of(label));
+        const step = 1e-4;
+        const [below, at, above] = [margin - step, margin, margin + step].map((m) => loss(m, label));
+        expect(g[0]).toBeCloseTo((above - below) / (2 * step), 6);
+        expect(h[0]).toBeCloseTo((above - 2 * at + below) / step ** 2, 4);
+      }),
+    );
+  });
+
+  it("keeps g and h within the bounds that it states, at any margin", () => {
+    fc.assert(
+      fc.property(fc.double({ min: -1e4, max: 1e4, noNaN: true }), fc.constantFrom(0, 1), (margin, label) => {
+        const { g, h } = logistic.gradients(Float64Array.of(margin), Float64Array.of(label));
+        expect(Math.abs(g[0])).toBeLessThanOrEqual(1);
+        expect(h[0]).toBeGreaterThanOrEqual(1e-16);
+        expect(h[0]).toBeLessThanOrEqual(0.25);
+      }),
+    );
+    expect(logistic.bounds).toEqual({ g: { min: -1, max: 1 }, h: { min: 0, max: 0.25 } });
+  });
+
+  it("starts from a probability", () => {
+    expect(Object.is(logistic.baseMargin(0.5), 0)).toBe(true);
+    expect(logistic.transform(logistic.baseMargin(0.2))).toBeCloseTo(0.2, 14);
+    for (const bad of [0, 1, -0.1, 2, NaN]) expect(codeOf(() => logistic.baseMargin(bad))).toBe("USAGE");
+  });
+
+  it("wants both classes and nothing else, and does not print the value", () => {
+    expect(codeOf(() => logistic.checkLabels(Float64Array.of(0, 1)))).toBe("none");
+    for (const bad of [[0, 0], [1, 1], [0, 1, 0.5], [0, 1, NaN], [0, 1, 2], []]) {
+      expect(codeOf(() => logistic.checkLabels(Float64Array.from(bad)))).toBe("LABEL_INVALID");
+    }
+    expect(() => logistic.checkLabels(Float64Array.of(0, 1, 123))).toThrow(/^(?!.*123).*instance 2/);
+  });
+});
+
+describe("reg:squarederror", () => {
+  it("has g = margin - label and h = 1", () => {
+    const { g, h } = squared.gradients(Float64Array.of(2, -1), Float64Array.of(5, -1));
+    expect([...g, ...h]).toEqual([-3, 0, 1, 1]);
+    expect(squared.bounds).toEqual({ g: null, h: { min: 1, max: 1 } });
+    expect(squared.transform(squared.baseMargin(-1.5))).toBe(-1.5);
+    expect(codeOf(() => squared.baseMargin(Infinity))).toBe("USAGE");
+  });
+
+  it("wants finite labels", () => {
+    expect(codeOf(() => squared.checkLabels(Float64Array.of(3, 3)))).toBe("none");
+    for (const bad of [[NaN], [Infinity], []]) {
+      expect(codeOf(() => squared.checkLabels(Float64Array.from(bad)))).toBe("LABEL_INVALID");
+    }
+  });
+});

@@ -1,0 +1,60 @@
+/** Boosting with all data in one place: the plain trainer that federated training is measured against. */
+import { assert } from "../base/assert.ts";
+import type { TrainingParameters } from "../base/parameters.ts";
+import type { QuantisedGradients } from "../base/quantised-gradients.ts";
+import type { BinnedFeature } from "./binning.ts";
+import { splitParametersOf } from "./gain.ts";
+import { growTree, type GrowParameters } from "./grow.ts";
+import type { Model } from "./model.ts";
+import { objectiveFor } from "./objective.ts";
+import type { SplitRule, Tree } from "./tree.ts";
+
+/** Rounds real gradients to the integer grid. */
+export type Quantise = (g: Float64Array, h: Float64Array, treeIndex: number) => QuantisedGradients;
+
+export interface CentralisedTraining {
+  /** Index 0 = the active party, then passives in config order. */
+  readonly parties: readonly (readonly BinnedFeature[])[];
+  readonly labels: Float64Array;
+  readonly parameters: TrainingParameters;
+  readonly quantise: Quantise;
+  /** Called after each tree, with the margins that include it. */
+  readonly onTree?: (tree: Tree<SplitRule>, treeIndex: number, margins: Float64Array) => void;
+}
+
+export interface TrainedModel extends Model {
+  /** Margins of the training instances after the last tree. */
+  readonly trainMargins: Float64Array;
+}
+
+/** @throws TandemError LABEL_INVALID or USAGE (base_score) */
+export function trainCentralised(training: CentralisedTraining): TrainedModel {
+  const { parties, labels, parameters, quantise, onTree } = training;
+  for (const feature of parties.flat()) {
+    assert(feature.bins.length === labels.length, "features and labels of different length");
+  }
+  const objective = objectiveFor(parameters.objective);
+  objective.checkLabels(labels);
+  const baseMargin = objective.baseMargin(parameters.base_score);
+  const margins = new Float64Array(labels.length).fill(baseMargin);
+  const growParameters = growParametersOf(parameters);
+  const trees: Tree<SplitRule>[] = [];
+  for (let treeIndex = 0; treeIndex < parameters.num_round; treeIndex++) {
+    const { g, h } = objective.gradients(margins, labels);
+    const { tree, leaves } = growTree(parties, quantise(g, h, treeIndex), growParameters);
+    addLeafWeights(margins, tree, leaves);
+    trees.push(tree);
+    onTree?.(tree, treeIndex, margins);
+  }
+  return { objective: objective.name, baseMargin, trees, trainMargins: margins };
+}
+
+export function growParametersOf(parameters: TrainingParameters): GrowParameters {
+  return { ...splitParametersOf(parameters), maxDepth: parameters.max_depth, eta: parameters.eta };
+}
+
+/** margins += leaf weight: float32 leaf values, summed in double. `leaves` has each instance's leaf id. */
+export function addLeafWeights<R>(margins: Float64Array, tree: Tree<R>, leaves: Uint32Array): void {
+  const weights = Float64Array.from(tree, (node) => (node.kind === "leaf" ? node.weight : NaN));
+  for (let i = 0; i < margins.length; i++) margins[i] += weights[leaves[i]];
+}

@@ -1,0 +1,62 @@
+/**
+ * Trees as arrays of nodes. The root is node 0; a split node's children have the next two free ids at the moment of
+ * splitting; levels are split from the top, nodes of a level in id order: XGBoost's numbering for depth-wise growth.
+ *
+ * `R` is what a reader may know of a split: the whole rule (SplitRule) in a centralised model, less in a party's share.
+ */
+
+/** A whole rule: x < threshold (float32) goes left. */
+export interface SplitRule {
+  /** 0 = the active party, then passives in config order. */
+  readonly owner: number;
+  /** Index within the owner's features. */
+  readonly feature: number;
+  readonly featureName: string;
+  readonly threshold: number;
+  /** Where missing values go. */
+  readonly defaultLeft: boolean;
+}
+
+export interface LeafNode {
+  readonly kind: "leaf";
+  /** eq. (4) times eta, in float32. */
+  readonly weight: number;
+  /** Sum of hessians. */
+  readonly cover: number;
+  /** Training instances. */
+  readonly count: number;
+}
+
+export interface SplitNode<R> {
+  readonly kind: "split";
+  readonly left: number;
+  readonly right: number;
+  readonly gain: number;
+  readonly cover: number;
+  readonly count: number;
+  readonly rule: R;
+}
+
+export type TreeNode<R> = LeafNode | SplitNode<R>;
+export type Tree<R> = readonly TreeNode<R>[];
+
+/** Walks from the root to a leaf. @returns the leaf's node id */
+export function leafOf<R>(tree: Tree<R>, goesLeft: (rule: R, node: number) => boolean): number {
+  let id = 0;
+  for (;;) {
+    const node = tree[id];
+    if (node.kind === "leaf") return id;
+    id = goesLeft(node.rule, id) ? node.left : node.right;
+  }
+}
+
+/** The weight of the leaf that a row reaches. */
+export function leafWeightOf<R>(tree: Tree<R>, goesLeft: (rule: R, node: number) => boolean): number {
+  const leaf = tree[leafOf(tree, goesLeft)];
+  return leaf.kind === "leaf" ? leaf.weight : NaN;
+}
+
+/** Whether a value takes the left branch; `x` must be a float32 number, NaN = missing. */
+export function valueGoesLeft(rule: SplitRule, x: number): boolean {
+  return Number.isNaN(x) ? rule.defaultLeft : x < rule.threshold;
+}

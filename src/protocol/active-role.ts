@@ -1,0 +1,196 @@
+/**
+ * The active party's side of a job: join all passive parties, set up the scheme, grow the trees one after the other,
+ * predict, finish. Straight-line on purpose: the order of the protocol is the order of this file.
+ */
+import type { CodecParameters, TrainingParameters } from "../base/parameters.ts";
+import { quantise } from "../codec/batch-codec.ts";
+import type { GradientLayout } from "../codec/layout.ts";
+import type { BinnedFeature } from "../gbdt/binning.ts";
+import { objectiveFor } from "../gbdt/objective.ts";
+import { addLeafWeights, growParametersOf } from "../gbdt/train.ts";
+import { leafWeightOf, type Tree, valueGoesLeft } from "../gbdt/tree.ts";
+import { isSet } from "./bitmap.ts";
+import { Broadcast } from "./broadcast.ts";
+import { BusyClock } from "./busy-clock.ts";
+import { type ActiveRule, growFederatedTree, isOwnRule } from "./federated-tree.ts";
+import { gradientLayout } from "./gradient-layout.ts";
+import { agreedParameters } from "./job-parameters.ts";
+import type { PassivePeer } from "./peer.ts";
+import { PeerSession, splitKey, type Traffic } from "./peer-session.ts";
+import type { ActiveScheme, SchemeTree } from "./scheme.ts";
+import { protocolVersion } from "./version.ts";
+
+export interface ActiveJob {
+  readonly name: string;
+  readonly job: string;
+  readonly training: TrainingParameters;
+  readonly codec: CodecParameters;
+  readonly features: readonly BinnedFeature[];
+  readonly labels: Float64Array;
+  readonly idsDigest: Uint8Array;
+  readonly scheme: ActiveScheme;
+  readonly peers: readonly PassivePeer[];
+  readonly observer: ActiveObserver;
+  /** Milliseconds that never run backwards. */
+  readonly now: () => number;
+}
+
+/** What the party around this role wants to know. No gradient, label or threshold passes through here. */
+export interface ActiveObserver {
+  joined(partyName: string, featureCount: number): void;
+  layoutProven(layout: GradientLayout): void;
+  treeBegan(tree: number): void;
+  treeFinished(tree: number, margins: Float64Array): void;
+}
+
+/** The active party's share: the shape of all trees, its own rules, the leaf weights. */
+export interface ActiveModel {
+  readonly objective: TrainingParameters["objective"];
+  readonly baseMargin: number;
+  /** Names of the passive parties: rule.owner - 1 is the index here. */
+  readonly passiveNames: readonly string[];
+  readonly trees: readonly Tree<ActiveRule>[];
+}
+
+export interface PhaseTimesMs {
+  handshake: number;
+  encrypt: number;
+  aggregate: number;
+  decrypt: number;
+}
+
+/** Rows that are to be predicted: the active party's own columns of them. */
+export interface PredictionRows {
+  readonly ids: readonly string[];
+  readonly features: readonly Float32Array[];
+}
+
+/** Chunks of gradients that may wait for a slow party. */
+const chunksAhead = 4;
+const idsPerPredictionBatch = 10_000;
+
+export class ActiveRole {
+  readonly phases: PhaseTimesMs = { handshake: 0, encrypt: 0, aggregate: 0, decrypt: 0 };
+  readonly #job: ActiveJob;
+  readonly #sessions: readonly PeerSession[];
+
+  constructor(job: ActiveJob) {
+    this.#job = job;
+    this.#sessions = job.peers.map((peer) => new PeerSession(peer, job.scheme));
+  }
+
+  get traffic(): Traffic {
+    const total = { activeToPassive: 0, passiveToActive: 0 };
+    for (const { traffic } of this.#sessions) {
+      total.activeToPassive += traffic.activeToPassive;
+      total.passiveToActive += traffic.passiveToActive;
+    }
+    return total;
+  }
+
+  /** Agrees on version, parameters and ids with every party. */
+  async join(): Promise<void> {
+    const { job, name, training, codec, scheme, labels, idsDigest, observer, now } = this.#job;
+    const started = now();
+    const hello = {
+      protocolVersion,
+      activeName: name,
+      instanceCount: labels.length,
+      idsDigest,
+      parameters: agreedParameters(job, training, codec, scheme),
+    };
+    await Promise.all(
+      this.#sessions.map(async (session) => observer.joined(session.name, (await session.join(hello)).featureCount)),
+    );
+    this.phases.handshake = now() - started;
+  }
+
+  async train(): Promise<ActiveModel> {
+    const { training, labels } = this.#job;
+    const objective = objectiveFor(training.objective);
+    objective.checkLabels(labels);
+    const baseMargin = objective.baseMargin(training.base_score);
+    const margins = new Float64Array(labels.length).fill(baseMargin);
+    await this.#setUp(margins);
+    const trees: Tree<ActiveRule>[] = [];
+    for (let tree = 0; tree < training.num_round; tree++) trees.push(await this.#tree(tree, margins));
+    return { objective: training.objective, baseMargin, passiveNames: this.#sessions.map((session) => session.name), trees };
+  }
+
+  /** Margins of rows that need not have been trained on, in one round per batch of ids. */
+  async predict(model: ActiveModel, rows: PredictionRows): Promise<Float64Array> {
+    const margins = new Float64Array(rows.ids.length).fill(model.baseMargin);
+    for (let first = 0; first < rows.ids.length; first += idsPerPredictionBatch) {
+      const ids = rows.ids.slice(first, first + idsPerPredictionBatch);
+      const outcomes = await Promise.all(this.#sessions.map((session) => session.predict(ids)));
+      model.trees.forEach((tree, treeIndex) => {
+        for (let i = 0; i < ids.length; i++) {
+          margins[first + i] += leafWeightOf(tree, (rule, node) => {
+            if (isOwnRule(rule)) return valueGoesLeft(rule, rows.features[rule.feature][first + i]);
+            const bitmap = outcomes[rule.owner - 1].get(splitKey(treeIndex, node));
+            return bitmap !== undefined && isSet(bitmap, i);
+          });
+        }
+      });
+    }
+    return margins;
+  }
+
+  /** @param failure empty after success, otherwise what the other parties are told */
+  async finish(failure = ""): Promise<void> {
+    await Promise.all(this.#sessions.map((session) => session.finish(failure)));
+  }
+
+  async #setUp(margins: Float64Array): Promise<void> {
+    const { layout } = this.#quantised(margins);
+    this.#job.observer.layoutProven(layout);
+    await Promise.all(this.#sessions.map((session) => session.setUp(layout)));
+  }
+
+  #quantised(margins: Float64Array): { layout: GradientLayout; values: Float64Array[] } {
+    const { training, codec, labels, scheme } = this.#job;
+    const objective = objectiveFor(training.objective);
+    const { g, h } = objective.gradients(margins, labels);
+    return { layout: gradientLayout(objective, codec, scheme.plaintextBitsMax, g, h), values: [g, h] };
+  }
+
+  async #tree(tree: number, margins: Float64Array): Promise<Tree<ActiveRule>> {
+    const { features, observer, scheme, training, now } = this.#job;
+    observer.treeBegan(tree);
+    const { layout, values } = this.#quantised(margins);
+    const gradients = quantise(layout, values);
+    const clocks = { encrypting: new BusyClock(now), waiting: new BusyClock(now), decrypting: new BusyClock(now) };
+
+    const chunks = new Broadcast(timed(scheme.tree(layout, gradients), clocks.encrypting), chunksAhead);
+    const readers = this.#sessions.map(() => chunks.reader());
+    const gradientsTaken = this.#sessions.map((session, i) => session.sendGradients(tree, readers[i]));
+    const grown = await growFederatedTree({
+      tree,
+      features,
+      gradients,
+      layout,
+      parameters: growParametersOf(training),
+      sessions: this.#sessions,
+      gradientsTaken,
+      waiting: clocks.waiting,
+      decrypting: clocks.decrypting,
+    });
+    await Promise.all(this.#sessions.map((session) => session.finishTree(tree)));
+    this.phases.encrypt += clocks.encrypting.totalMs;
+    this.phases.decrypt += clocks.decrypting.totalMs;
+    this.phases.aggregate += Math.max(0, clocks.waiting.totalMs - clocks.decrypting.totalMs);
+    addLeafWeights(margins, grown.tree, grown.leaves);
+    observer.treeFinished(tree, margins);
+    return grown.tree;
+  }
+}
+
+/** Counts the time in which the next chunk is being made. */
+async function* timed(chunks: AsyncIterable<SchemeTree>, clock: BusyClock): AsyncGenerator<SchemeTree> {
+  const iterator = chunks[Symbol.asyncIterator]();
+  for (;;) {
+    const { done, value } = await clock.during(() => iterator.next());
+    if (done === true) return;
+    yield value;
+  }
+}

@@ -1,0 +1,228 @@
+/**
+ * The passive half of the Paillier scheme: it keeps the tree's encrypted gradients in one flat buffer, adds them up per
+ * bin and per candidate side, packs the sums and re-randomises what it returns. It holds a public key only.
+ *
+ * Re-randomisation hides from the key owner which instances were summed, so it uses fresh r^n with r from the OS.
+ */
+import { assert } from "../base/assert.ts";
+import { TandemError } from "../base/error.ts";
+import { sumPacking } from "../codec/packing.ts";
+import type { Kernel, PublicEvaluator } from "../crypto/kernel.ts";
+import { PublicKey } from "../crypto/keys.ts";
+import { CiphertextVector, ResidentVector } from "../crypto/vectors.ts";
+import { create } from "@bufbuild/protobuf";
+import { bigEndianNumber } from "./big-endian.ts";
+import { partition } from "./bitmap.ts";
+import { binCountsOf, type CandidatePlan, listCandidates, mostFrequentBins, type PlannedCandidate, planCandidates, sideCounts } from "./candidate-plan.ts";
+import { PaillierSumsSchema } from "./generated/tandem/v1/tandem_pb.ts";
+import { paillierSchemeName } from "./paillier-active.ts";
+import {
+  type NodeAnswer,
+  noOperations,
+  type PassiveScheme,
+  type PassiveSchemeJob,
+  type SchemeNode,
+  type SchemeSetUp,
+  type SchemeTree,
+} from "./scheme.ts";
+import { secretPermutation } from "./secret-permutation.ts";
+import { chunkBytes } from "./version.ts";
+
+/** What is fixed for the job once the key is known. */
+interface SetUpState {
+  readonly job: PassiveSchemeJob;
+  readonly evaluator: PublicEvaluator;
+  readonly ciphertextsPerInstance: number;
+  readonly plaintextBits: number;
+  readonly candidates: readonly PlannedCandidate[];
+  /** Room for one tree's gradients, used again for every tree. */
+  readonly gradients: ResidentVector;
+}
+
+interface TreeState {
+  readonly plan: CandidatePlan;
+  /** byPosition[position] = rank of the candidate in tie order. */
+  readonly byPosition: Uint32Array;
+  readonly members: Map<number, Uint32Array>;
+  instancesLoaded: number;
+}
+
+export class PaillierPassive implements PassiveScheme {
+  readonly name = paillierSchemeName;
+  readonly counts = noOperations();
+  readonly #kernel: Kernel;
+  readonly #threads: number;
+  #state: SetUpState | null = null;
+  #tree: TreeState | null = null;
+
+  constructor(kernel: Kernel, threads: number) {
+    this.#kernel = kernel;
+    this.#threads = threads;
+  }
+
+  setUp(message: SchemeSetUp, job: PassiveSchemeJob): number {
+    if (message.case !== "paillier") throw new TandemError("PROTOCOL_STATE", "a set-up message without a Paillier key");
+    const { modulus, ciphertextsPerInstance, plaintextBits } = message.value;
+    const key = new PublicKey(bigEndianNumber(modulus));
+    if (key.bits !== job.keyBits) {
+      throw new TandemError("HANDSHAKE_MISMATCH", `the public key has ${key.bits} bits; ${job.keyBits} were agreed`);
+    }
+    if (ciphertextsPerInstance < 1 || ciphertextsPerInstance > 1024 || plaintextBits < 1 || plaintextBits >= key.bits) {
+      throw new TandemError("PROTOCOL_STATE", "a set-up message with an impossible layout");
+    }
+    const evaluator = this.#kernel.publicEvaluator(key, { threads: this.#threads });
+    const gradients = evaluator.allocate(job.instanceCount * ciphertextsPerInstance);
+    const candidates = listCandidates(job.features);
+    this.#state = { job, evaluator, ciphertextsPerInstance, plaintextBits, candidates, gradients };
+    return candidates.length;
+  }
+
+  beginTree(tree: number): void {
+    const { job, candidates } = this.#setUpState();
+    const all = Uint32Array.from({ length: job.instanceCount }, (_, i) => i);
+    const positions = secretPermutation(job.permutationSecret, tree, candidates.length);
+    const byPosition = new Uint32Array(candidates.length);
+    positions.forEach((position, rank) => (byPosition[position] = rank));
+    const plan = planCandidates(job.features, candidates, mostFrequentBins(job.features, all), positions);
+    this.#tree = { plan, byPosition, members: new Map([[0, all]]), instancesLoaded: 0 };
+  }
+
+  async tree(message: SchemeTree): Promise<void> {
+    const { evaluator, ciphertextsPerInstance, gradients, job } = this.#setUpState();
+    const tree = this.#treeState();
+    if (message.case !== "paillier") throw new TandemError("PROTOCOL_STATE", "gradients without Paillier ciphertexts");
+    const { ciphertexts, firstInstance } = message.value;
+    const instanceBytes = evaluator.key.ciphertextBytes * ciphertextsPerInstance;
+    const count = ciphertexts.length / instanceBytes;
+    if (firstInstance !== tree.instancesLoaded || !Number.isInteger(count) || firstInstance + count > job.instanceCount) {
+      throw new TandemError("PROTOCOL_STATE", `a chunk of gradients at instance ${firstInstance} does not continue at ${tree.instancesLoaded}`);
+    }
+    await evaluator.load(new CiphertextVector(ciphertexts, evaluator.key.ciphertextBytes), gradients, firstInstance * ciphertextsPerInstance);
+    tree.instancesLoaded += count;
+    this.counts.gradientCiphertexts += count * ciphertextsPerInstance;
+  }
+
+  endOfGradients(): void {
+    const { job } = this.#setUpState();
+    if (this.#treeState().instancesLoaded !== job.instanceCount) {
+      throw new TandemError("PROTOCOL_STATE", `gradients of ${this.#treeState().instancesLoaded} instances arrived; ${job.instanceCount} were expected`);
+    }
+  }
+
+  async *node(node: number, message: SchemeNode): AsyncGenerator<NodeAnswer> {
+    this.endOfGradients();
+    const { evaluator, ciphertextsPerInstance, gradients, job, plaintextBits } = this.#setUpState();
+    const { plan } = this.#treeState();
+    const instances = this.#placeNode(node, message);
+    const binCounts = binCountsOf(job.features, plan, instances);
+    const counts = sideCounts(plan, binCounts);
+
+    const bins = await evaluator.histogram({
+      gradients,
+      ciphertextsPerInstance,
+      instances,
+      bins: job.features.map((feature) => feature.bins),
+      binCounts: plan.binCounts,
+      skippedBins: plan.skippedBins,
+    });
+    const sums = await evaluator.runningSums({ source: bins, targetCount: counts.length * ciphertextsPerInstance, ...widened(plan, ciphertextsPerInstance) });
+    this.#countAdditions(plan, binCounts);
+
+    const packing = sumPacking(plaintextBits, evaluator.key.bits);
+    const ciphertextsPerPiece = Math.max(1, Math.floor(chunkBytes / evaluator.key.ciphertextBytes));
+    const candidatesPerPiece = ciphertextsPerPiece * packing.perCiphertext; // whole ciphertexts, whatever the codec
+    for (let first = 0; first < counts.length; first += candidatesPerPiece) {
+      const last = Math.min(first + candidatesPerPiece, counts.length);
+      const source = slice(sums, first * ciphertextsPerInstance, last * ciphertextsPerInstance);
+      const packed = await evaluator.pack({ source, ...packing });
+      const fresh = await evaluator.rerandomise(packed, await evaluator.obfuscators(packed.count));
+      const ciphertexts = (await evaluator.unload(fresh)).bytes;
+      this.counts.additions += source.count - packed.count;
+      this.counts.candidateCiphertexts += packed.count;
+      yield {
+        node,
+        firstCandidate: first,
+        counts: counts.subarray(first, last),
+        scheme: { case: "paillier", value: create(PaillierSumsSchema, { ciphertexts }) },
+      };
+    }
+  }
+
+  members(node: number): Uint32Array {
+    const members = this.#treeState().members.get(node);
+    if (members === undefined) throw new TandemError("PROTOCOL_STATE", `node ${node} is not known in this tree`);
+    return members;
+  }
+
+  candidateAt(position: number): PlannedCandidate & { rank: number } {
+    const { byPosition, plan } = this.#treeState();
+    if (position >= byPosition.length) throw new TandemError("PROTOCOL_STATE", `candidate ${position} does not exist`);
+    const rank = byPosition[position];
+    return { ...plan.candidates[rank], rank };
+  }
+
+  /** Learns who is in a node from its parent's members; the rest of the parent is the sibling. */
+  #placeNode(node: number, message: SchemeNode): Uint32Array {
+    if (message.case !== "paillier") throw new TandemError("PROTOCOL_STATE", "a node message without Paillier members");
+    const { members } = this.#treeState();
+    if (!message.value.isRoot) {
+      const { inside, outside } = partition(this.members(message.value.parent), message.value.members);
+      members.set(node, inside);
+      members.set(message.value.sibling, outside);
+    } else if (node !== 0) {
+      throw new TandemError("PROTOCOL_STATE", `node ${node} cannot be a root`);
+    }
+    return this.members(node);
+  }
+
+  /** Homomorphic additions: filling a cell for the first time is a copy, adding an empty cell is nothing. */
+  #countAdditions(plan: CandidatePlan, binCounts: Uint32Array): void {
+    const { ciphertextsPerInstance } = this.#setUpState();
+    let additions = 0;
+    let first = 0;
+    plan.binCounts.forEach((count, feature) => {
+      for (let bin = 0; bin < count; bin++) {
+        if (bin !== plan.skippedBins[feature]) additions += Math.max(0, binCounts[first + bin] - 1);
+      }
+      first += count;
+    });
+    for (let chain = 0; chain + 1 < plan.chainOffsets.length; chain++) {
+      additions += Math.max(0, plan.chainOffsets[chain + 1] - plan.chainOffsets[chain] - 1);
+    }
+    this.counts.additions += additions * ciphertextsPerInstance;
+  }
+
+  #setUpState(): SetUpState {
+    if (this.#state === null) throw new TandemError("PROTOCOL_STATE", "the scheme is not set up");
+    return this.#state;
+  }
+
+  #treeState(): TreeState {
+    if (this.#tree === null) throw new TandemError("PROTOCOL_STATE", "no tree has begun");
+    return this.#tree;
+  }
+}
+
+function slice(vector: ResidentVector, from: number, to: number): ResidentVector {
+  assert(from < to, "a slice is not empty");
+  return new ResidentVector(vector.bytes.subarray(from * vector.sizeBytes, to * vector.sizeBytes), vector.sizeBytes);
+}
+
+/** The plan's chains, once per ciphertext of an instance. */
+function widened(plan: CandidatePlan, width: number): Pick<CandidatePlan, "chainOffsets" | "sources" | "targets"> {
+  if (width === 1) return plan;
+  const chainCount = plan.chainOffsets.length - 1;
+  const stepCount = plan.sources.length;
+  const chainOffsets = new Uint32Array(chainCount * width + 1);
+  const sources = new Uint32Array(stepCount * width);
+  const targets = new Int32Array(stepCount * width);
+  for (let j = 0; j < width; j++) {
+    for (let chain = 0; chain < chainCount; chain++) chainOffsets[j * chainCount + chain] = j * stepCount + plan.chainOffsets[chain];
+    for (let step = 0; step < stepCount; step++) {
+      sources[j * stepCount + step] = plan.sources[step] * width + j;
+      targets[j * stepCount + step] = plan.targets[step] < 0 ? -1 : plan.targets[step] * width + j;
+    }
+  }
+  chainOffsets[chainCount * width] = stepCount * width;
+  return { chainOffsets, sources, targets };
+}

@@ -1,0 +1,207 @@
+/**
+ * The active party's end of one connection: typed calls to one passive party, checks of what comes back, bytes counted
+ * both ways, and immediate notice when the party is gone. Errors name the party.
+ */
+import { create, type MessageInitShape } from "@bufbuild/protobuf";
+import { TandemError } from "../base/error.ts";
+import type { GradientLayout } from "../codec/layout.ts";
+import { rowStride } from "../gbdt/histogram.ts";
+import { checkBitmap } from "./bitmap.ts";
+import type { BusyClock } from "./busy-clock.ts";
+import { type ActiveHelloSchema, type ActiveNode, ActiveNodeSchema, type PassiveHello, type PassiveHistograms } from "./generated/tandem/v1/tandem_pb.ts";
+import type { PassivePeer } from "./peer.ts";
+import type { ActiveScheme, NodeDescription, SchemeTree } from "./scheme.ts";
+import { protocolVersion } from "./version.ts";
+
+/** Payload bytes, without the framing of the transport. */
+export interface Traffic {
+  activeToPassive: number;
+  passiveToActive: number;
+}
+
+/** A node whose candidate sums are wanted. */
+export interface NodeRequest extends NodeDescription {
+  readonly instanceCount: number;
+}
+
+/** Which candidates of which node tie for the best gain. */
+export interface Decision {
+  readonly node: number;
+  readonly instanceCount: number;
+  readonly candidates: readonly number[];
+}
+
+export class PeerSession {
+  readonly traffic: Traffic = { activeToPassive: 0, passiveToActive: 0 };
+  readonly #peer: PassivePeer;
+  readonly #scheme: ActiveScheme;
+  readonly #closing = new AbortController();
+  #candidateCount = 0;
+  #lost: Promise<never> = new Promise(() => {});
+
+  constructor(peer: PassivePeer, scheme: ActiveScheme) {
+    this.#peer = peer;
+    this.#scheme = scheme;
+  }
+
+  get name(): string {
+    return this.#peer.name;
+  }
+
+  async join(hello: MessageInitShape<typeof ActiveHelloSchema>): Promise<PassiveHello> {
+    const stream = this.#peer.join(hello, { signal: this.#closing.signal })[Symbol.asyncIterator]();
+    const first = await this.#naming(stream.next());
+    if (first.done === true) throw new TandemError("PARTY_LOST", `party ${this.name} closed the connection before the job began`);
+    if (first.value.protocolVersion !== protocolVersion) {
+      throw new TandemError("HANDSHAKE_MISMATCH", `party ${this.name} speaks protocol version ${first.value.protocolVersion}, we speak ${protocolVersion}`);
+    }
+    this.#lost = this.#watch(stream);
+    this.#lost.catch(() => {}); // whoever waits for an answer sees it; nobody may be waiting now
+    return first.value;
+  }
+
+  async setUp(layout: GradientLayout): Promise<void> {
+    const ready = await this.#guard(this.#peer.setUp({ scheme: this.#scheme.setUp(layout) }, this.#options()));
+    this.#candidateCount = ready.candidateCount;
+  }
+
+  async sendGradients(tree: number, chunks: AsyncIterable<SchemeTree>): Promise<void> {
+    const { traffic } = this;
+    const counts = this.#scheme.counts;
+    const width = this.#scheme.ciphertextBytes;
+    async function* messages(): AsyncGenerator<{ tree: number; sequence: number; scheme: SchemeTree }> {
+      let sequence = 0;
+      for await (const scheme of chunks) {
+        const bytes = scheme.value?.ciphertexts.length ?? 0;
+        traffic.activeToPassive += bytes;
+        counts.gradientCiphertexts += bytes / width;
+        yield { tree, sequence: sequence++, scheme };
+      }
+    }
+    await this.#guard(this.#peer.gradients(messages(), this.#options()));
+  }
+
+  /** Per requested node: one row (slot sums, count) per candidate, in the party's secret order. */
+  async histograms(tree: number, layout: GradientLayout, requests: readonly NodeRequest[], decrypting: BusyClock): Promise<Map<number, Float64Array>> {
+    const stride = rowStride(layout.slots.length);
+    const rows = new Map(requests.map(({ node }) => [node, new Float64Array(this.#candidateCount * stride)]));
+    const sizes = new Map(requests.map(({ node, instanceCount }) => [node, instanceCount]));
+    const received = new Map(requests.map(({ node }) => [node, 0]));
+    const answers = this.#peer.histograms(this.#nodeMessages(tree, requests), this.#options());
+    await this.#guard(
+      (async () => {
+        for await (const answer of answers) {
+          const table = rows.get(answer.node);
+          const seen = received.get(answer.node);
+          if (table === undefined || seen === undefined || seen !== answer.firstCandidate || answer.tree !== tree) throw this.#deviates("an answer that was not asked for");
+          if (seen + answer.counts.length > this.#candidateCount) throw this.#deviates("more candidates than it has");
+          this.traffic.passiveToActive += 4 * answer.counts.length + (answer.scheme.value?.ciphertexts.length ?? 0);
+          await decrypting.during(() => this.#decode(layout, answer, table, sizes.get(answer.node) ?? 0));
+          received.set(answer.node, seen + answer.counts.length);
+        }
+      })(),
+    );
+    for (const [node, seen] of received) {
+      if (seen !== this.#candidateCount) throw this.#deviates(`only ${seen} of ${this.#candidateCount} candidates of node ${node}`);
+    }
+    return rows;
+  }
+
+  /** Per decision the bitmap of the node's instances that go left. */
+  async splits(tree: number, decisions: readonly Decision[]): Promise<Map<number, Uint8Array>> {
+    const sizes = new Map(decisions.map(({ node, instanceCount }) => [node, instanceCount]));
+    const bitmaps = new Map<number, Uint8Array>();
+    const request = { tree, decisions: decisions.map(({ node, candidates }) => ({ node, candidates: [...candidates] })) };
+    for (const { candidates } of decisions) this.traffic.activeToPassive += 4 * candidates.length;
+    await this.#guard(
+      (async () => {
+        for await (const split of this.#peer.splits(request, this.#options())) {
+          const size = sizes.get(split.node);
+          if (size === undefined || split.tree !== tree) throw this.#deviates("a split that was not asked for");
+          checkBitmap(split.leftMembers, size);
+          this.traffic.passiveToActive += split.leftMembers.length;
+          bitmaps.set(split.node, split.leftMembers);
+        }
+      })(),
+    );
+    if (bitmaps.size !== decisions.length) throw this.#deviates("fewer splits than were asked for");
+    return bitmaps;
+  }
+
+  async finishTree(tree: number): Promise<void> {
+    await this.#guard(this.#peer.finishTree({ tree }, this.#options()));
+  }
+
+  /** The outcome of each of the party's splits, as a bitmap over `ids`. */
+  async predict(ids: readonly string[]): Promise<Map<string, Uint8Array>> {
+    const outcomes = new Map<string, Uint8Array>();
+    await this.#guard(
+      (async () => {
+        for await (const { tree, node, leftMembers } of this.#peer.predict({ ids: [...ids] }, this.#options())) {
+          checkBitmap(leftMembers, ids.length);
+          outcomes.set(splitKey(tree, node), leftMembers);
+        }
+      })(),
+    );
+    return outcomes;
+  }
+
+  /** Ends the job; after a failure tells the party why, without waiting long. */
+  async finish(failure: string): Promise<void> {
+    const finished = this.#peer.finishJob({ failure }, failure === "" ? this.#options() : { signal: AbortSignal.timeout(2000) });
+    await (failure === "" ? this.#guard(finished) : finished.catch(() => {}));
+    this.#closing.abort();
+  }
+
+  async *#nodeMessages(tree: number, requests: readonly NodeRequest[]): AsyncGenerator<ActiveNode> {
+    for (const request of requests) {
+      this.traffic.activeToPassive += request.origin?.members.length ?? 0;
+      yield create(ActiveNodeSchema, { tree, node: request.node, scheme: this.#scheme.node(request) });
+    }
+  }
+
+  async #decode(layout: GradientLayout, answer: PassiveHistograms, table: Float64Array, nodeSize: number): Promise<void> {
+    if (answer.counts.some((count) => count > nodeSize)) throw this.#deviates("a candidate with more instances than its node");
+    const sums = await this.#naming(this.#scheme.sums(layout, answer.scheme, answer.counts));
+    const slotCount = layout.slots.length;
+    const stride = rowStride(slotCount);
+    answer.counts.forEach((count, i) => {
+      const row = (answer.firstCandidate + i) * stride;
+      table.set(sums.subarray(i * slotCount, (i + 1) * slotCount), row);
+      table[row + slotCount] = count;
+    });
+  }
+
+  /** Waits for the end of the join stream, which lasts as long as the party does. */
+  async #watch(stream: AsyncIterator<PassiveHello>): Promise<never> {
+    for (;;) {
+      const { done } = await this.#naming(stream.next());
+      if (done === true) throw new TandemError("PARTY_LOST", `party ${this.name} closed its connection in the middle of the job`);
+    }
+  }
+
+  #guard<T>(work: Promise<T>): Promise<T> {
+    return this.#naming(Promise.race([work, this.#lost]));
+  }
+
+  async #naming<T>(work: Promise<T>): Promise<T> {
+    try {
+      return await work;
+    } catch (error) {
+      if (!(error instanceof TandemError) || error.message.includes(this.name)) throw error;
+      throw new TandemError(error.code, `party ${this.name}: ${error.message}`, { cause: error });
+    }
+  }
+
+  #deviates(what: string): TandemError {
+    return new TandemError("PROTOCOL_STATE", `party ${this.name} sent ${what}`);
+  }
+
+  #options(): { signal: AbortSignal } {
+    return { signal: this.#closing.signal };
+  }
+}
+
+export function splitKey(tree: number, node: number): string {
+  return `${tree}/${node}`;
+}

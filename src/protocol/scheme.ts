@@ -1,0 +1,88 @@
+/**
+ * The seam between the protocol and a cipher. The protocol asks a scheme for candidate sums, never for additions; the
+ * two halves of a scheme exchange four kinds of message (set-up, tree, node, answer), which are the `oneof scheme`
+ * fields of proto/. Nothing outside a scheme assumes that gradients travel per tree, or that a passive party knows who
+ * is in a node.
+ */
+import type { QuantisedGradients } from "../base/quantised-gradients.ts";
+import type { GradientLayout } from "../codec/layout.ts";
+import type { BinnedFeature } from "../gbdt/binning.ts";
+import type {
+  ActiveGradients,
+  ActiveNode,
+  ActiveSetUp,
+  PassiveHistograms,
+} from "./generated/tandem/v1/tandem_pb.ts";
+
+export type SchemeSetUp = ActiveSetUp["scheme"];
+export type SchemeTree = ActiveGradients["scheme"];
+export type SchemeNode = ActiveNode["scheme"];
+export type SchemeAnswer = PassiveHistograms["scheme"];
+
+/** What has been computed so far; every party counts its own work. */
+export interface OperationCounts {
+  encryptions: number;
+  additions: number;
+  decryptions: number;
+  gradientCiphertexts: number;
+  candidateCiphertexts: number;
+}
+
+export function noOperations(): OperationCounts {
+  return { encryptions: 0, additions: 0, decryptions: 0, gradientCiphertexts: 0, candidateCiphertexts: 0 };
+}
+
+/** A node as the active party describes it to a scheme. */
+export interface NodeDescription {
+  readonly node: number;
+  /** Null for the root. */
+  readonly origin: { readonly parent: number; readonly sibling: number; readonly members: Uint8Array } | null;
+}
+
+export interface ActiveScheme {
+  readonly name: string;
+  readonly keyBits: number;
+  readonly ciphertextBytes: number;
+  readonly counts: OperationCounts;
+  /** Bits that one plaintext can hold. */
+  readonly plaintextBitsMax: number;
+  setUp(layout: GradientLayout): SchemeSetUp;
+  /** The tree's gradients as chunks, each the same for every passive party. */
+  tree(layout: GradientLayout, gradients: QuantisedGradients): AsyncIterable<SchemeTree>;
+  node(description: NodeDescription): SchemeNode;
+  /** Slot sums of consecutive candidates, slot by slot (stride: number of slots). */
+  sums(layout: GradientLayout, answer: SchemeAnswer, counts: readonly number[]): Promise<Float64Array>;
+}
+
+/** One piece of a node's answer: consecutive candidates in the tree's secret order. */
+export interface NodeAnswer {
+  readonly node: number;
+  readonly firstCandidate: number;
+  readonly counts: Uint32Array;
+  readonly scheme: SchemeAnswer;
+}
+
+export interface PassiveScheme {
+  readonly name: string;
+  readonly counts: OperationCounts;
+  /** Once per job. Messages come from the wire: a scheme checks them. Returns the number of candidates. */
+  setUp(message: SchemeSetUp, job: PassiveSchemeJob): number;
+  /** Once per tree, before its chunks arrive. */
+  beginTree(tree: number): void;
+  tree(message: SchemeTree): Promise<void>;
+  /** Once per tree, after the last chunk. */
+  endOfGradients(): void;
+  node(node: number, message: SchemeNode): AsyncIterable<NodeAnswer>;
+  /** The instances that this party may know to be in a node. */
+  members(node: number): Uint32Array;
+  /** The tree's candidate at a position of the secret order. */
+  candidateAt(position: number): { readonly feature: number; readonly bin: number; readonly missingLeft: boolean; readonly rank: number };
+}
+
+export interface PassiveSchemeJob {
+  readonly features: readonly BinnedFeature[];
+  readonly instanceCount: number;
+  readonly keyBits: number;
+  /** From which the order of candidates is derived. */
+  readonly permutationSecret: Uint8Array;
+}

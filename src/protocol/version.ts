@@ -1,0 +1,8 @@
+/** Raised with every change of proto/ or of the meaning of a message. Parties with different versions refuse each other. */
+export const protocolVersion = 1;
+
+/** No message is larger; what is larger travels as a stream of chunks. */
+export const messageBytesMax = 4 << 20;
+
+/** Target size of one chunk of ciphertexts: small enough to overlap encryption, sending and loading. */
+export const chunkBytes = 512 << 10;

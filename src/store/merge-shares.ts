@@ -1,0 +1,33 @@
+/**
+ * All shares together are a whole model. Only for those who may see them all: a simulation that owns every party, or an
+ * export to which every party has consented.
+ */
+import { TandemError } from "../base/error.ts";
+import type { Model } from "../gbdt/model.ts";
+import type { SplitRule, TreeNode } from "../gbdt/tree.ts";
+import type { ActiveModel } from "../protocol/active-role.ts";
+import { type ActiveRule, isOwnRule } from "../protocol/federated-tree.ts";
+import type { OwnSplit } from "../protocol/passive-role.ts";
+import { splitKey } from "../protocol/peer-session.ts";
+
+/** @param passiveSplits in the order of active.passiveNames */
+export function mergeShares(active: ActiveModel, passiveSplits: readonly (readonly OwnSplit[])[]): Model {
+  const tables = passiveSplits.map((splits) => new Map(splits.map((split) => [splitKey(split.tree, split.node), split])));
+  const trees = active.trees.map((tree, treeIndex) =>
+    tree.map((node, nodeIndex): TreeNode<SplitRule> => {
+      if (node.kind === "leaf") return node;
+      return { ...node, rule: wholeRule(node.rule, tables, treeIndex, nodeIndex) };
+    }),
+  );
+  return { objective: active.objective, baseMargin: active.baseMargin, trees };
+}
+
+function wholeRule(rule: ActiveRule, tables: readonly ReadonlyMap<string, OwnSplit>[], tree: number, node: number): SplitRule {
+  if (isOwnRule(rule)) return rule;
+  const split = tables[rule.owner - 1]?.get(splitKey(tree, node));
+  if (split === undefined) {
+    throw new TandemError("FILE_FORMAT", `the shares do not belong together: passive party ${rule.owner} has no split for tree ${tree}, node ${node}`);
+  }
+  const { feature, featureName, threshold, defaultLeft } = split;
+  return { owner: rule.owner, feature, featureName, threshold, defaultLeft };
+}

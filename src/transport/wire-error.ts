@@ -1,0 +1,49 @@
+/**
+ * TandemErrors across the wire: a peer receives code and message, never a stack or data. Whatever else goes wrong with
+ * a call means that the other party, or the way to it, is gone.
+ */
+import { Code, ConnectError } from "@connectrpc/connect";
+import { isErrorCode, TandemError } from "../base/error.ts";
+
+const codeHeader = "tandem-code";
+
+export function toWireError(error: unknown): ConnectError {
+  if (error instanceof ConnectError) return error;
+  if (error instanceof TandemError && error.code !== "INTERNAL") {
+    return new ConnectError(error.message, Code.FailedPrecondition, { [codeHeader]: error.code });
+  }
+  return new ConnectError("an internal error; the party's own log has it", Code.Internal, { [codeHeader]: "INTERNAL" });
+}
+
+export function fromWireError(error: unknown, partyName: string): TandemError {
+  if (error instanceof TandemError) return error;
+  const wire = ConnectError.from(error);
+  const code = wire.metadata.get(codeHeader);
+  if (code !== null && isErrorCode(code)) return new TandemError(code, wire.rawMessage, { cause: error });
+  if (isCertificateTrouble(wire)) {
+    return new TandemError("CERTIFICATE", `party ${partyName}: the certificates do not match: ${wire.rawMessage}`, { cause: error });
+  }
+  return new TandemError("PARTY_LOST", `party ${partyName} is gone: ${wire.rawMessage}`, { cause: error });
+}
+
+function isCertificateTrouble(error: ConnectError): boolean {
+  const cause = error.cause instanceof Error ? `${(error.cause as NodeJS.ErrnoException).code ?? ""} ${error.cause.message}` : "";
+  return /cert|ALTNAME|SELF_SIGNED|ERR_TLS|ERR_SSL/i.test(cause);
+}
+
+/** Runs a call and translates what it throws. */
+export async function translated<T>(partyName: string, call: () => Promise<T>): Promise<T> {
+  try {
+    return await call();
+  } catch (error) {
+    throw fromWireError(error, partyName);
+  }
+}
+
+export async function* translatedStream<T>(partyName: string, call: () => AsyncIterable<T>): AsyncGenerator<T> {
+  try {
+    yield* call();
+  } catch (error) {
+    throw fromWireError(error, partyName);
+  }
+}

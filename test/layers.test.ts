@@ -1,0 +1,134 @@
+/** The direction of imports: the real tree passes, and the check is shown to fail on every kind of wrong import. */
+import { execFileSync, spawnSync } from "node:child_process";
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+
+interface LayerCheck {
+  readonly layers: Readonly<Record<string, readonly string[]>>;
+  checkLayers(root: string): { violations: string[]; moduleCount: number; importCount: number };
+  importsOf(text: string): { specifier: string; line: number }[];
+}
+
+const projectRoot = fileURLToPath(new URL("..", import.meta.url));
+const script = join(projectRoot, "scripts", "check-layers.mjs");
+const { layers, checkLayers, importsOf } = (await import(pathToFileURL(script).href)) as LayerCheck;
+
+let root = "";
+beforeEach(() => {
+  root = mkdtempSync(join(tmpdir(), "tandem-layers-"));
+});
+afterEach(() => rmSync(root, { recursive: true, force: true }));
+
+function plant(path: string, text: string): void {
+  mkdirSync(dirname(join(root, path)), { recursive: true });
+  writeFileSync(join(root, path), text);
+}
+
+describe("the real tree", () => {
+  it("has no wrong import", () => {
+    const { violations, moduleCount, importCount } = checkLayers(projectRoot);
+    expect(violations).toEqual([]);
+    expect(moduleCount).toBeGreaterThan(10);
+    expect(importCount).toBeGreaterThan(moduleCount);
+    expect(execFileSync(process.execPath, [script], { encoding: "utf8" })).toBe("");
+  });
+
+  it("has only known folders, and fails with one wrong import planted", () => {
+    for (const name of readdirSync(join(projectRoot, "src"))) expect(Object.keys(layers)).toContain(name.replace(/(\.test)?\.ts$/, ""));
+    cpSync(join(projectRoot, "src"), join(root, "src"), { recursive: true });
+    plant("src/gbdt/planted.ts", '\nimport { PublicKey } from "../crypto/keys.ts";\n');
+    const run = spawnSync(process.execPath, [script, root], { encoding: "utf8" });
+    expect(run.stderr).toBe("src/gbdt/planted.ts:2 may not import src/crypto/keys.ts (gbdt -> crypto)\n");
+    expect(run.status).toBe(1);
+  });
+});
+
+describe("a small tree", () => {
+  beforeEach(() => {
+    plant("src/base/error.ts", "export class TandemError extends Error {}\n");
+    plant("src/gbdt/tree.ts", 'import { TandemError } from "../base/error.ts";\nexport { TandemError };\n');
+    plant("src/crypto/key.ts", 'import { randomFillSync } from "node:crypto";\n');
+  });
+
+  it("passes as it is", () => {
+    expect(checkLayers(root)).toEqual({ violations: [], moduleCount: 3, importCount: 2 });
+  });
+
+  it.each([
+    ["static", 'import { key } from "../crypto/key.ts";', 1],
+    ["type only", 'import type { Key } from "../crypto/key.ts";', 1],
+    ["for its side effect", "\nimport '../crypto/key.ts';", 2],
+    ["over several lines, with a comment inside", 'import {\n  a, // it\'s; "fine"\n  b,\n} from "../crypto/key.ts";', 4],
+    ["second on a line", 'import "../base/error.ts"; import * as key from "../crypto/key.ts";', 1],
+    ["export from", '\n\nexport { key } from "../crypto/key.ts";', 3],
+    ["export type from", 'export type { Key } from "../crypto/key.ts";', 1],
+    ["export all", 'export * from "../crypto/key.ts";', 1],
+    ["export all as", 'export * as key from "../crypto/key.ts";', 1],
+    ["dynamic", 'export async function f() {\n  return await import("../crypto/key.ts");\n}', 2],
+    ["dynamic with a template", "const key = await import(`../crypto/key.ts`);", 1],
+    ["in a type", 'let key: typeof import("../crypto/key.ts");', 1],
+    ["require", 'const key = require("../crypto/key.ts");', 1],
+    ["by a roundabout path", 'import { key } from "./../../src/crypto/key.ts";', 1],
+  ])("fails on a wrong import: %s", (_, text, line) => {
+    plant("src/gbdt/wrong.ts", `${text}\n`);
+    expect(checkLayers(root).violations).toEqual([`src/gbdt/wrong.ts:${line} may not import src/crypto/key.ts (gbdt -> crypto)`]);
+  });
+
+  it("does not take comments, strings and other packages for imports", () => {
+    const text = [
+      "/**",
+      ' * import { key } from "../crypto/key.ts" would be wrong; so would import("../crypto/key.ts")',
+      " */",
+      '// import { key } from "../crypto/key.ts";',
+      'import Papa from "papaparse";',
+      "export const a = 1;",
+      "export { a as from };",
+      'const message = `import it from "../crypto/key.ts"`;',
+    ];
+    expect(importsOf(text.join("\n"))).toEqual([{ specifier: "papaparse", line: 5 }]);
+  });
+
+  it("fails on upward imports from generated code, the library and a relative path out of src", () => {
+    plant("src/protocol/generated/tandem/wire_pb.ts", 'import { x } from "../../../transport/rpc.ts";\n');
+    plant("src/index.ts", 'export { main } from "./cli/main.ts";\nexport * from "./gbdt/tree.ts";\n');
+    plant("src/party/run.ts", 'import { train } from "tandem";\nimport "../../test/fixture.ts";\n');
+    expect(checkLayers(root).violations).toEqual([
+      "src/index.ts:1 may not import src/cli/main.ts (index -> cli)",
+      "src/party/run.ts:1 may not import src/index.ts (party -> index)",
+      "src/party/run.ts:2 may not import test/fixture.ts (party -> outside src)",
+      "src/protocol/generated/tandem/wire_pb.ts:1 may not import src/transport/rpc.ts (protocol -> transport)",
+    ]);
+  });
+
+  it("lets tests reach everything below party, and nothing above", () => {
+    plant("src/gbdt/tree.test.ts", 'import "../crypto/key.ts";\nimport "../store/share.ts";\nimport "../party/run.ts";\n');
+    expect(checkLayers(root).violations).toEqual(["src/gbdt/tree.test.ts:3 may not import src/party/run.ts (gbdt -> party)"]);
+  });
+
+  it("fails on unknown folders and loose files", () => {
+    plant("src/utils/strings.ts", 'import "../base/error.ts";\n');
+    plant("src/gbdt/more.ts", 'import "../utils/strings.ts";\n');
+    plant("src/loose.ts", "export {};\n");
+    expect(checkLayers(root).violations).toEqual([
+      "src/loose.ts: not a known layer; scripts/check-layers.mjs says what each may import",
+      "src/utils: not a known layer; scripts/check-layers.mjs says what each may import",
+      "src/gbdt/more.ts:1 may not import src/utils/strings.ts (gbdt -> utils)",
+      "src/utils/strings.ts:1 may not import src/base/error.ts (utils -> base)",
+    ]);
+  });
+});
+
+describe("a tree that cannot be judged", () => {
+  it("fails without src, without modules and without imports", () => {
+    expect(checkLayers(root).violations).toEqual([`src: no modules found under ${join(root, "src")}; nothing was checked`]);
+    mkdirSync(join(root, "src", "base"), { recursive: true });
+    expect(checkLayers(root).violations).toEqual([`src: no modules found under ${join(root, "src")}; nothing was checked`]);
+    plant("src/base/a.ts", "export const a = 1;\n");
+    const run = spawnSync(process.execPath, [script, root], { encoding: "utf8" });
+    expect(run.stderr).toBe("src: no imports found in 1 modules; nothing was checked\n");
+    expect(run.status).toBe(1);
+  });
+});

@@ -1,0 +1,121 @@
+/** Whole federated jobs in one process, and their centralised counterpart: what the oracle tests compare. */
+import { osRandom } from "../../src/base/random.ts";
+import { codecParameters, type CodecParameters, resolveParameters, trainingParameters, type TrainingParameters } from "../../src/base/parameters.ts";
+import type { Kernel } from "../../src/crypto/kernel.ts";
+import type { PrivateKey } from "../../src/crypto/keys.ts";
+import { binFeature, type BinnedFeature } from "../../src/gbdt/binning.ts";
+import type { Model } from "../../src/gbdt/model.ts";
+import { objectiveFor } from "../../src/gbdt/objective.ts";
+import { trainCentralised } from "../../src/gbdt/train.ts";
+import { ActiveRole, type ActiveModel } from "../../src/protocol/active-role.ts";
+import { quantiserFor } from "../../src/protocol/gradient-layout.ts";
+import { idsDigest } from "../../src/protocol/ids.ts";
+import { agreedParameters } from "../../src/protocol/job-parameters.ts";
+import { PaillierActive } from "../../src/protocol/paillier-active.ts";
+import { PaillierPassive } from "../../src/protocol/paillier-passive.ts";
+import { type OwnSplit, PassiveRole } from "../../src/protocol/passive-role.ts";
+import type { PassivePeer } from "../../src/protocol/peer.ts";
+import type { OperationCounts } from "../../src/protocol/scheme.ts";
+import { mergeShares } from "../../src/store/merge-shares.ts";
+import { connectInMemory } from "../../src/transport/in-memory.ts";
+import { passiveService, type PassiveService } from "../../src/transport/passive-service.ts";
+
+export interface TestTable {
+  readonly labels: Float64Array;
+  /** Columns per party; index 0 is the active party. */
+  readonly parties: readonly (readonly Float32Array[])[];
+}
+
+export interface TestJob {
+  readonly table: TestTable;
+  readonly training?: Partial<TrainingParameters>;
+  readonly codec?: Partial<CodecParameters>;
+  readonly kernel: Kernel;
+  readonly key: PrivateKey;
+  /** In memory unless a test brings its own transport. */
+  readonly connect?: (name: string, service: PassiveService) => PassivePeer;
+}
+
+export interface TestOutcome {
+  readonly model: Model;
+  readonly activeModel: ActiveModel;
+  readonly passiveSplits: readonly (readonly OwnSplit[])[];
+  readonly activeCounts: OperationCounts;
+  readonly passiveCounts: readonly OperationCounts[];
+  readonly margins: Float64Array;
+  readonly traffic: { readonly activeToPassive: number; readonly passiveToActive: number };
+}
+
+export function parametersOf(job: Pick<TestJob, "training" | "codec">): { training: TrainingParameters; codec: CodecParameters } {
+  return {
+    training: resolveParameters(trainingParameters, { num_round: 3, max_depth: 3, max_bin: 16, min_child_weight: 0, ...job.training }),
+    codec: resolveParameters(codecParameters, { ...job.codec }),
+  };
+}
+
+export function binTable(table: TestTable, maxBin: number): BinnedFeature[][] {
+  return table.parties.map((columns, party) => columns.map((column, i) => binFeature(`p${party}f${i}`, column, maxBin)));
+}
+
+export function trainInOnePlace(job: Pick<TestJob, "table" | "training" | "codec" | "key">): Model {
+  const { training, codec } = parametersOf(job);
+  const objective = objectiveFor(training.objective);
+  const quantise = quantiserFor(objective, codec, job.key.publicKey.bits - 1);
+  return trainCentralised({ parties: binTable(job.table, training.max_bin), labels: job.table.labels, parameters: training, quantise });
+}
+
+export async function trainFederated(job: TestJob): Promise<TestOutcome> {
+  const { training, codec } = parametersOf(job);
+  const { kernel, key, table } = job;
+  const ids = Array.from(table.labels, (_, i) => `id-${i}`);
+  const digest = idsDigest(ids);
+  const binned = binTable(table, training.max_bin);
+  const scheme = new PaillierActive(kernel.privateEvaluator(key, { threads: 1 }));
+  const agreed = agreedParameters("test", training, codec, scheme);
+
+  const roles = binned.slice(1).map((features, i) => {
+    const passiveScheme = new PaillierPassive(kernel, 1);
+    const role = new PassiveRole({
+      name: `passive-${i + 1}`,
+      agreed,
+      idsDigest: digest,
+      features,
+      instanceCount: ids.length,
+      permutationSecret: osRandom.fill(new Uint8Array(32)),
+      scheme: passiveScheme,
+      lookUp: (id) => (feature) => table.parties[i + 1][feature][Number(id.slice(3))],
+      observer: { joined() {}, gradientsBegan() {}, treeFinished() {} },
+    });
+    return { role, scheme: passiveScheme, service: passiveService(role) };
+  });
+  const connect = job.connect ?? connectInMemory;
+  let margins = new Float64Array(0);
+  const active = new ActiveRole({
+    name: "active",
+    job: "test",
+    training,
+    codec,
+    features: binned[0],
+    labels: table.labels,
+    idsDigest: digest,
+    scheme,
+    peers: roles.map(({ service }, i) => connect(`passive-${i + 1}`, service)),
+    observer: { joined() {}, layoutProven() {}, treeBegan() {}, treeFinished(_tree, now) { margins = now.slice(); } },
+    now: () => performance.now(),
+  });
+  await active.join();
+  const activeModel = await active.train();
+  const predicted = await active.predict(activeModel, { ids, features: table.parties[0] });
+  await active.finish();
+  const passiveSplits = roles.map(({ role }) => role.ownSplits);
+  if (!margins.every((margin, i) => Object.is(margin, predicted[i]))) throw new Error("prediction differs from training-time margins");
+  return {
+    model: mergeShares(activeModel, passiveSplits),
+    activeModel,
+    passiveSplits,
+    activeCounts: scheme.counts,
+    passiveCounts: roles.map(({ scheme: s }) => s.counts),
+    margins,
+    traffic: active.traffic,
+  };
+}
