@@ -1,0 +1,29 @@
+/**
+ * Files that are either the old version or the new one, whatever happens in between: write a temporary file, fsync it,
+ * rename it over the old one, fsync the directory.
+ */
+import { open, rename, rm } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
+import { osRandom } from "./random.ts";
+
+/** @param mode 0o600 for anything secret or about people; set whatever the umask is */
+export async function writeFileAtomically(path: string, contents: string | Uint8Array, mode: number): Promise<void> {
+  const suffix = Buffer.from(osRandom.fill(new Uint8Array(6))).toString("hex");
+  const temporary = join(dirname(path), `.${basename(path)}.${suffix}`);
+  try {
+    const file = await open(temporary, "wx", mode);
+    try {
+      await file.chmod(mode);
+      await file.writeFile(contents);
+      await file.sync();
+    } finally {
+      await file.close();
+    }
+    await rename(temporary, path);
+  } catch (cause) {
+    await rm(temporary, { force: true });
+    throw cause;
+  }
+  const directory = await open(dirname(path), "r");
+  await directory.sync().finally(() => directory.close());
+}

@@ -1,0 +1,16 @@
+/** The metrics that fit an objective, of predictions against labels. */
+import type { TrainingParameters } from "../base/parameters.ts";
+import { auc, ks, logloss, rmse } from "../gbdt/metrics.ts";
+import { objectiveFor } from "../gbdt/objective.ts";
+import type { Metrics } from "./events.ts";
+
+export function predictionsFrom(objective: TrainingParameters["objective"], margins: Float64Array): Float64Array {
+  const { transform } = objectiveFor(objective);
+  return margins.map((margin) => transform(margin));
+}
+
+export function evaluate(objective: TrainingParameters["objective"], margins: Float64Array, labels: Float64Array): Metrics {
+  const predictions = predictionsFrom(objective, margins);
+  if (objective === "reg:squarederror") return { rmse: rmse(predictions, labels) };
+  return { auc: auc(margins, labels), ks: ks(margins, labels), logloss: logloss(predictions, labels) };
+}

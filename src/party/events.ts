@@ -1,0 +1,48 @@
+/**
+ * The public event stream of a party: what a supervisor, a terminal or a page may see of a job. Never a row's value, a
+ * gradient, a label, a threshold or a key.
+ */
+import type { CodecParameters } from "../base/parameters.ts";
+import type { ErrorCode } from "../base/error.ts";
+import type { PhaseTimesMs } from "../protocol/active-role.ts";
+import type { Traffic } from "../protocol/peer-session.ts";
+import type { OperationCounts } from "../protocol/scheme.ts";
+
+export type Metrics = Readonly<Record<string, number>>;
+
+export type PartyEvent =
+  | { readonly type: "listening"; readonly party: string; readonly port: number }
+  | { readonly type: "key"; readonly party: string; readonly keyBits: number; readonly kernel: string }
+  | { readonly type: "joined"; readonly party: string; readonly peer: string; readonly featureCount: number }
+  | { readonly type: "layout"; readonly party: string; readonly layout: LayoutSummary }
+  | { readonly type: "tree"; readonly party: string; readonly tree: number; readonly treeCount: number; readonly metrics: Metrics }
+  | { readonly type: "active-result"; readonly party: string; readonly result: ActiveResult }
+  | { readonly type: "passive-result"; readonly party: string; readonly result: PassiveResult }
+  | { readonly type: "error"; readonly party: string; readonly code: ErrorCode; readonly message: string };
+
+export type Emit = (event: PartyEvent) => void;
+
+/** The slot layout as the job uses it, with the proof that no sum overflows. */
+export interface LayoutSummary {
+  readonly kind: CodecParameters["layout"];
+  readonly codec: CodecParameters["codec"];
+  readonly slots: readonly { readonly shift: number; readonly alpha: number; readonly alphaMax: number; readonly r: number; readonly padding: number }[];
+  readonly plaintextsPerInstance: number;
+  readonly plaintextBits: number;
+  readonly sumsPerCiphertext: number;
+  readonly proof: readonly string[];
+}
+
+export interface ActiveResult {
+  readonly trees: number;
+  readonly metrics: { readonly train: Metrics; readonly test: Metrics | null };
+  readonly phasesMs: PhaseTimesMs & { readonly keygen: number; readonly training: number };
+  readonly cpuSeconds: number;
+  readonly counts: OperationCounts;
+  readonly bytes: Traffic;
+}
+
+export interface PassiveResult {
+  readonly cpuSeconds: number;
+  readonly counts: OperationCounts;
+}

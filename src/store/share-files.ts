@@ -1,0 +1,104 @@
+/**
+ * What each party keeps of a trained model. The active party's share has the shape of the trees, its own splits and the
+ * leaf weights; a passive party's has its own splits and nothing else. No share reveals another party's feature or
+ * threshold, and none holds a time, a job id or a candidate id: the same training gives the same bytes.
+ *
+ * A file is one JSON object on one line: { "format", "sha256", "share" }, where sha256 is over the text of `share`.
+ */
+import { createHash } from "node:crypto";
+import { readFile } from "node:fs/promises";
+import { z } from "zod";
+import { writeFileAtomically } from "../base/atomic-file.ts";
+import { TandemError } from "../base/error.ts";
+import { trainingParameters } from "../base/parameters.ts";
+import type { ActiveModel } from "../protocol/active-role.ts";
+import type { OwnSplit } from "../protocol/passive-role.ts";
+
+const activeFormat = "tandem-active-share/1";
+const passiveFormat = "tandem-passive-share/1";
+
+const index = z.number().int().nonnegative();
+const remoteRule = z.strictObject({ owner: index });
+const ownRule = z.strictObject({
+  owner: z.literal(0),
+  feature: index,
+  featureName: z.string(),
+  threshold: z.number(),
+  defaultLeft: z.boolean(),
+});
+const node = z.discriminatedUnion("kind", [
+  z.strictObject({ kind: z.literal("leaf"), weight: z.number(), cover: z.number(), count: index }),
+  z.strictObject({
+    kind: z.literal("split"),
+    left: index,
+    right: index,
+    gain: z.number(),
+    cover: z.number(),
+    count: index,
+    rule: z.union([ownRule, remoteRule]),
+  }),
+]);
+const activeShare = z.strictObject({
+  objective: z.enum(trainingParameters.objective.choices),
+  baseMargin: z.number(),
+  passiveNames: z.array(z.string()),
+  trees: z.array(z.array(node)),
+});
+const passiveShare = z.strictObject({
+  name: z.string(),
+  splits: z.array(
+    z.strictObject({ tree: index, node: index, feature: index, featureName: z.string(), threshold: z.number(), defaultLeft: z.boolean() }),
+  ),
+});
+
+export interface PassiveShare {
+  readonly name: string;
+  readonly splits: readonly OwnSplit[];
+}
+
+export function writeActiveShare(path: string, share: ActiveModel): Promise<void> {
+  return writeShare(path, activeFormat, share);
+}
+
+export function writePassiveShare(path: string, share: PassiveShare): Promise<void> {
+  return writeShare(path, passiveFormat, share);
+}
+
+/** @throws TandemError FILE_UNREADABLE or FILE_FORMAT naming the file */
+export async function readActiveShare(path: string): Promise<ActiveModel> {
+  return parsed(path, activeShare, await readShare(path, activeFormat));
+}
+
+/** @throws TandemError FILE_UNREADABLE or FILE_FORMAT naming the file */
+export async function readPassiveShare(path: string): Promise<PassiveShare> {
+  return parsed(path, passiveShare, await readShare(path, passiveFormat));
+}
+
+async function writeShare(path: string, format: string, share: unknown): Promise<void> {
+  const text = JSON.stringify(share);
+  await writeFileAtomically(path, `{"format":"${format}","sha256":"${sha256(text)}","share":${text}}\n`, 0o600);
+}
+
+async function readShare(path: string, format: string): Promise<unknown> {
+  let text: string;
+  try {
+    text = await readFile(path, "utf8");
+  } catch (cause) {
+    throw new TandemError("FILE_UNREADABLE", `${path}: the model share cannot be read`, { cause });
+  }
+  const envelope = /^\{"format":"([^"]*)","sha256":"([0-9a-f]{64})","share":(.*)\}\n$/.exec(text);
+  if (envelope === null) throw new TandemError("FILE_FORMAT", `${path} is not a model share`);
+  if (envelope[1] !== format) throw new TandemError("FILE_FORMAT", `${path} has the format ${envelope[1]}; ${format} was expected`);
+  if (sha256(envelope[3]) !== envelope[2]) throw new TandemError("FILE_FORMAT", `${path} is damaged: its checksum does not match`);
+  return JSON.parse(envelope[3]);
+}
+
+function parsed<T>(path: string, schema: z.ZodType<T>, value: unknown): T {
+  const result = schema.safeParse(value);
+  if (result.success) return result.data;
+  throw new TandemError("FILE_FORMAT", `${path}: ${z.prettifyError(result.error).split("\n")[0]}`);
+}
+
+function sha256(text: string): string {
+  return createHash("sha256").update(text).digest("hex");
+}
