@@ -8,6 +8,7 @@
 export const errorCodes = {
   USAGE: "an option or parameter is unknown, malformed or out of bounds",
   FILE_UNREADABLE: "a file is missing or cannot be read",
+  FILE_UNWRITABLE: "a file or directory cannot be written",
   FILE_FORMAT: "a file is not what its name says, or a row has the wrong number of cells",
   COLUMN_UNKNOWN: "a column that was named is not in the file",
   COLUMN_SHARED: "a column was given to two parties, or used twice",

@@ -19,7 +19,7 @@ export interface WriteCsvOptions {
 /**
  * Writes (or overwrites) a file, a chunk at a time.
  * @param columns per column, per row: the cell's text
- * @throws TandemError FILE_UNREADABLE if the file cannot be written
+ * @throws TandemError FILE_UNWRITABLE if the file cannot be written
  */
 export async function writeCsv(
   path: string,
@@ -39,7 +39,7 @@ export async function writeCsv(
     for (const chunk of csvChunks(names, columns)) await file.writeFile(chunk);
   } catch (error) {
     const reason = error instanceof Error && "code" in error ? ` (${String(error.code)})` : "";
-    throw new TandemError("FILE_UNREADABLE", `${path} cannot be written${reason}`, { cause: error });
+    throw new TandemError("FILE_UNWRITABLE", `${path} cannot be written${reason}`, { cause: error });
   } finally {
     await file?.close();
   }

@@ -1,0 +1,19 @@
+/** How a failed command ends: one line that says what is wrong and what to do, no stack, exit code 2. */
+import { CommanderError } from "commander";
+import { TandemError } from "../base/error.ts";
+
+/** Prints the error and returns the exit code: 2 for the world's mistakes, 1 for ours. */
+export function reportError(error: unknown): number {
+  if (error instanceof CommanderError) {
+    // commander.help: a bare `tandem` has already printed its help.
+    if (error.code !== "commander.help") console.error(`${error.message}\nTry 'tandem --help'.`);
+    return 2;
+  }
+  if (error instanceof TandemError && error.code !== "INTERNAL") {
+    console.error(`error: ${error.message} (${error.code})`);
+    return 2;
+  }
+  console.error(`internal error: ${error instanceof Error ? error.message : String(error)}; please report this`);
+  if (process.env["TANDEM_DEBUG"] !== undefined && error instanceof Error) console.error(error.stack);
+  return 1;
+}

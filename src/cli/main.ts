@@ -1,0 +1,27 @@
+/** The command `tandem`: parses the command line, runs one command, and turns errors into one line and an exit code. */
+import { readFileSync } from "node:fs";
+import { Command, CommanderError } from "commander";
+import { demoCommand } from "./demo.ts";
+import { reportError } from "./failure.ts";
+import { partyCommands } from "./party.ts";
+import { simulateCommand } from "./simulate.ts";
+
+async function main(): Promise<void> {
+  const { version } = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8")) as { version: string };
+  const program = new Command("tandem")
+    .description("Vertical federated XGBoost: companies train one model together without showing each other their rows.")
+    .version(version)
+    .exitOverride()
+    .configureOutput({ outputError: () => {} });
+  for (const command of [demoCommand(), simulateCommand(), ...partyCommands()]) {
+    program.addCommand(command.exitOverride().configureOutput({ outputError: () => {} }), { hidden: command.name() === "party" || command.name() === "train" });
+  }
+  await program.parseAsync();
+}
+
+try {
+  await main();
+} catch (error) {
+  if (error instanceof CommanderError && error.exitCode === 0) process.exit(0); // --help and --version
+  process.exitCode = reportError(error);
+}

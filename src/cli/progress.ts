@@ -1,0 +1,80 @@
+/** Progress of a job on standard error: a bar over trees with the time left on a terminal, plain lines elsewhere. */
+import type { PartyEvent } from "../party/events.ts";
+
+const barWidth = 28;
+
+export class Progress {
+  readonly #terminal: boolean;
+  readonly #quiet: boolean;
+  readonly #write: (text: string) => void;
+  #firstTreeAt = 0;
+
+  constructor(options: { terminal: boolean; quiet: boolean; write: (text: string) => void }) {
+    this.#terminal = options.terminal;
+    this.#quiet = options.quiet;
+    this.#write = options.write;
+  }
+
+  static onStandardError(quiet: boolean): Progress {
+    return new Progress({ terminal: process.stderr.isTTY === true, quiet, write: (text) => process.stderr.write(text) });
+  }
+
+  line(text: string): void {
+    if (!this.#quiet) this.#write(`${text}\n`);
+  }
+
+  handle(event: PartyEvent, activeName: string): void {
+    if (this.#quiet) return;
+    switch (event.type) {
+      case "listening":
+        this.line(`${event.party}: listening on port ${event.port} (TLS 1.3, mutual certificates)`);
+        break;
+      case "key":
+        this.line(`${event.party}: made a ${event.keyBits}-bit Paillier key (${event.kernel} kernel)`);
+        break;
+      case "joined":
+        if (event.party === activeName) this.line(`${event.party}: ${event.peer} joined with ${event.featureCount} features`);
+        break;
+      case "layout":
+        this.line(`${event.party}: ${event.layout.plaintextsPerInstance === 1 ? "g and h ride in one" : "g and h take two"} ciphertext${event.layout.plaintextsPerInstance === 1 ? "" : "s"} per person; no sum can overflow`);
+        this.#firstTreeAt = Date.now();
+        break;
+      case "tree":
+        this.#tree(event.tree + 1, event.treeCount, event.metrics);
+        break;
+      case "active-result":
+      case "passive-result":
+      case "error":
+        break;
+    }
+  }
+
+  #tree(done: number, total: number, metrics: Readonly<Record<string, number>>): void {
+    const elapsed = (Date.now() - this.#firstTreeAt) / 1000;
+    const left = (elapsed / done) * (total - done);
+    const [name, value] = Object.entries(metrics)[0] ?? ["", 0];
+    const facts = `tree ${done}/${total}  train ${name} ${value.toFixed(4)}  ${done < total ? `${formatSeconds(left)} left` : `${formatSeconds(elapsed)} in all`}`;
+    if (!this.#terminal) {
+      this.line(facts);
+      return;
+    }
+    const filled = Math.round((done / total) * barWidth);
+    this.#write(`\r\u001b[2K${"█".repeat(filled)}${"░".repeat(barWidth - filled)}  ${facts}${done === total ? "\n" : ""}`);
+  }
+}
+
+export function formatSeconds(seconds: number): string {
+  if (seconds < 9.95) return `${seconds.toFixed(1)} s`;
+  if (seconds < 100) return `${Math.round(seconds)} s`;
+  const minutes = Math.floor(seconds / 60);
+  return minutes < 100 ? `${minutes} min ${Math.round(seconds % 60)} s` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
+}
+
+export function formatBytes(bytes: number): string {
+  if (bytes < 1e3) return `${bytes} B`;
+  const units = ["kB", "MB", "GB", "TB"];
+  let value = bytes / 1e3;
+  let unit = 0;
+  while (value >= 999.5 && unit < units.length - 1) [value, unit] = [value / 1e3, unit + 1];
+  return `${value.toPrecision(3)} ${units[unit]}`;
+}

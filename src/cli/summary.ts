@@ -1,0 +1,75 @@
+/** What a finished federation is summed up to, for people and for programs. */
+import type { FederationResult } from "../experiment/federation.ts";
+import type { Metrics } from "../party/events.ts";
+import { formatBytes, formatSeconds } from "./progress.ts";
+import { textTable } from "./text-table.ts";
+
+export interface RunSummary {
+  readonly trees: number;
+  readonly keyBits: number;
+  readonly codec: string;
+  readonly layout: FederationResult["layout"];
+  readonly metrics: { readonly train: Metrics; readonly test: Metrics | null };
+  readonly identicalToCentralised: boolean | null;
+  readonly seconds: Readonly<Record<"total" | "keygen" | "handshake" | "encrypt" | "aggregate" | "decrypt" | "perTree", number>>;
+  readonly cpuSeconds: number;
+  readonly counts: Readonly<Record<"encryptions" | "additions" | "decryptions" | "gradientCiphertexts" | "candidateCiphertexts", number>>;
+  readonly bytes: { readonly activeToPassive: number; readonly passiveToActive: number };
+}
+
+export function summarise(result: FederationResult, keyBits: number, identical: boolean | null): RunSummary {
+  const { active, passives, layout } = result;
+  const { phasesMs } = active;
+  return {
+    trees: active.trees,
+    keyBits,
+    codec: layout.codec,
+    layout,
+    metrics: active.metrics,
+    identicalToCentralised: identical,
+    seconds: {
+      total: round(result.wallSeconds),
+      keygen: round(phasesMs.keygen / 1000),
+      handshake: round(phasesMs.handshake / 1000),
+      encrypt: round(phasesMs.encrypt / 1000),
+      aggregate: round(phasesMs.aggregate / 1000),
+      decrypt: round(phasesMs.decrypt / 1000),
+      perTree: round(phasesMs.training / 1000 / active.trees),
+    },
+    cpuSeconds: round(passives.reduce((sum, passive) => sum + passive.cpuSeconds, active.cpuSeconds)),
+    counts: {
+      encryptions: active.counts.encryptions,
+      additions: passives.reduce((sum, passive) => sum + passive.counts.additions, 0),
+      decryptions: active.counts.decryptions,
+      gradientCiphertexts: active.counts.gradientCiphertexts,
+      candidateCiphertexts: active.counts.candidateCiphertexts,
+    },
+    bytes: active.bytes,
+  };
+}
+
+/** Phases and traffic as a table for people. */
+export function costTable(summary: RunSummary): string {
+  const { seconds, counts, bytes } = summary;
+  return textTable([
+    ["seconds", "total", "key", "handshake", "encrypt", "aggregate", "decrypt", "per tree"],
+    ["", ...[seconds.total, seconds.keygen, seconds.handshake, seconds.encrypt, seconds.aggregate, seconds.decrypt, seconds.perTree].map((s) => s.toFixed(2))],
+  ])
+    .concat("\n")
+    .concat(
+      textTable([
+        ["direction", "ciphertexts", "bytes"],
+        ["active to passives", counts.gradientCiphertexts.toLocaleString("en"), formatBytes(bytes.activeToPassive)],
+        ["passives to active", counts.candidateCiphertexts.toLocaleString("en"), formatBytes(bytes.passiveToActive)],
+      ]),
+    )
+    .concat(
+      `\n  ${counts.encryptions.toLocaleString("en")} encryptions, ${counts.additions.toLocaleString("en")} additions under encryption, ` +
+        `${counts.decryptions.toLocaleString("en")} decryptions; ${formatSeconds(summary.cpuSeconds)} of CPU in all parties`,
+    );
+}
+
+/** Milliseconds are the finest that means anything here. */
+function round(seconds: number): number {
+  return Math.round(seconds * 1000) / 1000;
+}

@@ -1,0 +1,159 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { codecParameters, resolveParameters } from "../base/parameters.ts";
+import { realSum } from "../base/quantised-gradients.ts";
+import { checkNothingAbove, decodeSums, encode, quantise } from "./batch-codec.ts";
+import { autoSlots, buildLayout, type GradientLayout, overflowProof, paperSlots } from "./layout.ts";
+import { cannotOverflow, quantisedMax, type Slot, slotBits } from "./slot.ts";
+
+const defaults = resolveParameters(codecParameters, {});
+
+function bigintOf(bytes: Uint8Array): bigint {
+  return BigInt(`0x${Buffer.from(bytes).reverse().toString("hex")}`);
+}
+
+function bytesOf(value: bigint, sizeBytes: number): Uint8Array {
+  const hex = value.toString(16).padStart(sizeBytes * 2, "0");
+  return Uint8Array.from(Buffer.from(hex, "hex")).reverse();
+}
+
+/** Adds up encoded plaintexts as the encryption would, and decodes the sums. */
+function aggregate(layout: GradientLayout, values: readonly Float64Array[]): Float64Array {
+  const count = values[0].length;
+  const all = Uint32Array.from({ length: count }, (_, i) => i);
+  const encoded = encode(layout, quantise(layout, values), all);
+  const perInstance = layout.plaintexts.length;
+  const sums = new Float64Array(layout.slots.length);
+  for (let p = 0; p < perInstance; p++) {
+    let total = 0n;
+    for (let i = 0; i < count; i++) {
+      const start = (i * perInstance + p) * encoded.sizeBytes;
+      total += bigintOf(encoded.bytes.subarray(start, start + encoded.sizeBytes));
+    }
+    const bytes = bytesOf(total, encoded.sizeBytes);
+    decodeSums(layout, p, bytes, 0, count, sums, 0);
+    checkNothingAbove(bytes, layout.plaintextBits);
+  }
+  return sums;
+}
+
+describe("encode, aggregate, decode", () => {
+  const shape = fc.record({
+    d: fc.integer({ min: 1, max: 8 }),
+    n: fc.integer({ min: 1, max: 40 }),
+    padding: fc.integer({ min: 1, max: 5 }),
+    codec: fc.constantFrom("batched" as const, "unbatched" as const),
+    kind: fc.constantFrom("auto" as const, "paper" as const),
+    keyBits: fc.constantFrom(127, 255, 1023),
+  });
+  test("integer slot sums come back exactly, for general d, both codecs and both layouts", () => {
+    fc.assert(
+      fc.property(shape, fc.infiniteStream(fc.double({ min: -9, max: 9, noNaN: true })), ({ d, n, padding, codec, kind, keyBits }, stream) => {
+        const values = Array.from({ length: d }, () => Float64Array.from({ length: n }, () => stream.next().value as number));
+        const parameters = { ...defaults, padding, codec };
+        const bounds = Array.from({ length: d }, () => ({ min: -9, max: 9 }));
+        const slots = kind === "paper" ? paperSlots(parameters, d, n) : autoSlots(parameters, bounds, n);
+        const layout = buildLayout(codec, slots, n, keyBits);
+        expect(layout.plaintextBits).toBeLessThanOrEqual(keyBits);
+        if (codec === "unbatched") expect(layout.plaintexts.length).toBe(d);
+        const { slots: quantised, grids } = quantise(layout, values);
+        const sums = aggregate(layout, values);
+        quantised.forEach((column, slot) => {
+          const exact = column.reduce((a, b) => a + b, 0);
+          expect(sums[slot]).toBe(exact);
+          const real = values[slot].reduce((a, b) => a + b, 0);
+          expect(Math.abs(realSum(grids[slot], sums[slot], n) - real)).toBeLessThanOrEqual((n / 2) * grids[slot].resolution + 1e-6);
+        });
+      }),
+      { numRuns: 200 },
+    );
+  });
+
+  test("batched puts d slots into one plaintext, the first slot highest, eq. (8)", () => {
+    const slots: Slot[] = [4, 6].map((r) => ({ shift: 0, alpha: 15, alphaMax: 2 ** r, r, padding: 2 }));
+    const layout = buildLayout("batched", slots, 1, 127);
+    const encoded = encode(layout, { instanceCount: 1, grids: [], slots: [Float64Array.of(0b1011), Float64Array.of(0b000101)] }, Uint32Array.of(0));
+    expect(layout.plaintexts).toEqual([[0, 1]]);
+    expect(bigintOf(encoded.bytes)).toBe(0b00_1011_00_000101n);
+  });
+});
+
+describe("auto layout", () => {
+  test("no sum can touch the padding, for any number of instances", () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 1, max: 3_000_000 }), fc.integer({ min: 1, max: 4 }), fc.double({ min: 1e-6, max: 1e6, noNaN: true }), (n, padding, bound) => {
+        const [slot] = autoSlots({ ...defaults, padding, resolution_bits: 20 }, [{ min: -bound, max: bound }], n);
+        expect(n * quantisedMax(slot)).toBeLessThan(2 ** slot.r);
+        expect(cannotOverflow(slot, n)).toBe(true);
+      }),
+    );
+  });
+
+  test("its width depends on the number of instances, not on the bound", () => {
+    const widths = [0.25, 1, 64, 2 ** 20].map((bound) => slotBits(autoSlots(defaults, [{ min: -bound, max: bound }], 30_000)[0]));
+    expect(new Set(widths).size).toBe(1);
+  });
+
+  test("a resolution that cannot be summed exactly is refused with one that can", () => {
+    const bounds = [{ min: -1, max: 1 }];
+    expect(() => autoSlots({ ...defaults, resolution_bits: 44 }, bounds, 1_000_000)).toThrow(/--resolution-bits (\d+) or less/);
+    const message = caught(() => autoSlots({ ...defaults, resolution_bits: 44 }, bounds, 1_000_000));
+    const proposed = Number(/--resolution-bits (\d+)/.exec(message)?.[1]);
+    expect(() => autoSlots({ ...defaults, resolution_bits: proposed }, bounds, 1_000_000)).not.toThrow();
+  });
+
+  test("the proof names every slot with its numbers", () => {
+    const layout = buildLayout("batched", autoSlots(defaults, [{ min: -1, max: 1 }, { min: 0, max: 0.25 }], 1000), 1000, 2047);
+    expect(overflowProof(layout)).toHaveLength(2);
+    expect(overflowProof(layout)[0]).toMatch(/slot 0 \(g\): at most 1000 values of at most 33554432 sum to 33554432000 < /);
+  });
+});
+
+describe("paper layout", () => {
+  test("its literal parameters carry the paper's own data sets", () => {
+    expect(() => paperSlots({ ...defaults, alpha_max: 1e6, r: 30 }, 2, 18_300)).not.toThrow();
+    expect(() => paperSlots({ ...defaults, alpha_max: 1e7, r: 40 }, 2, 91_500)).not.toThrow();
+  });
+
+  test("too many instances are refused with parameters that work", () => {
+    const message = caught(() => paperSlots({ ...defaults, alpha_max: 1e5, r: 30 }, 2, 91_500));
+    const alphaMax = Number(/--alpha-max (\S+)/.exec(message)?.[1]);
+    expect(() => paperSlots({ ...defaults, alpha_max: alphaMax, r: 30 }, 2, 91_500)).not.toThrow();
+    const instances = Number(/at most (\d+) instances/.exec(message)?.[1]);
+    expect(() => paperSlots({ ...defaults, alpha_max: 1e5, r: 30 }, 2, instances)).not.toThrow();
+    expect(() => paperSlots({ ...defaults, alpha_max: 1e5, r: 30 }, 2, instances + 1)).toThrow();
+  });
+
+  test("alpha_max below alpha, and slots wider than 53 bits, are refused", () => {
+    expect(() => paperSlots({ ...defaults, alpha_max: 10 }, 2, 5)).toThrow(/alpha_max must be at least alpha/);
+    expect(() => buildLayout("batched", paperSlots({ ...defaults, r: 50, padding: 4 }, 2, 100), 100, 2047)).toThrow(/at most 53/);
+  });
+});
+
+describe("decoding refuses what cannot be", () => {
+  const layout = buildLayout("batched", [{ shift: 0, alpha: 4, alphaMax: 16, r: 4, padding: 2 }], 8, 127);
+  const decode = (value: number, count: number): Float64Array => {
+    const target = new Float64Array(1);
+    decodeSums(layout, 0, Uint8Array.of(value), 0, count, target, 0);
+    return target;
+  };
+  test("padding bits all ones", () => {
+    expect(() => decode(0b11_0000, 8)).toThrow(/overflows its slot/);
+  });
+  test("a sum larger than the counted values can make", () => {
+    expect(decode(8, 2)[0]).toBe(8);
+    expect(() => decode(9, 2)).toThrow(/overflows its slot/);
+  });
+  test("bits beyond the layout", () => {
+    expect(() => checkNothingAbove(Uint8Array.of(0b0100_0000), layout.plaintextBits)).toThrow(/beyond its layout/);
+  });
+});
+
+function caught(run: () => unknown): string {
+  try {
+    run();
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  }
+  return "nothing was thrown";
+}

@@ -1,0 +1,38 @@
+/** The yardsticks beside a federated run: all data in one place, and the active party alone. */
+import type { CodecParameters, TrainingParameters } from "../base/parameters.ts";
+import { plaintextBitsMax } from "../codec/packing.ts";
+import type { Model } from "../gbdt/model.ts";
+import { objectiveFor } from "../gbdt/objective.ts";
+import { predictMargins } from "../gbdt/predict.ts";
+import { trainCentralised } from "../gbdt/train.ts";
+import type { PartyTable } from "../data/dataset.ts";
+import { evaluate } from "../party/evaluate.ts";
+import type { Metrics } from "../party/events.ts";
+import { binTable } from "../party/party-data.ts";
+import { quantiserFor } from "../protocol/gradient-layout.ts";
+
+export interface OnePlaceJob {
+  /** Index 0 is the active party; its labels count. */
+  readonly train: readonly PartyTable[];
+  readonly test: readonly PartyTable[] | null;
+  readonly training: TrainingParameters;
+  readonly codec: CodecParameters;
+  readonly keyBits: number;
+}
+
+export interface OnePlaceResult {
+  readonly model: Model;
+  readonly testMetrics: Metrics | null;
+}
+
+/** Trains the same trees on the same quantised gradients, with every column on one machine and no encryption. */
+export function trainInOnePlace(job: OnePlaceJob): OnePlaceResult {
+  const labels = job.train[0].labels ?? new Float64Array(0);
+  const quantise = quantiserFor(objectiveFor(job.training.objective), job.codec, plaintextBitsMax(job.keyBits));
+  const parties = job.train.map((table) => binTable(table, job.training.max_bin));
+  const model = trainCentralised({ parties, labels, parameters: job.training, quantise });
+  const testLabels = job.test?.[0].labels ?? null;
+  if (job.test === null || testLabels === null) return { model, testMetrics: null };
+  const margins = predictMargins(model, job.test.map(({ features }) => features), testLabels.length);
+  return { model, testMetrics: evaluate(job.training.objective, margins, testLabels) };
+}

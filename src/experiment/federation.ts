@@ -1,0 +1,164 @@
+/**
+ * A whole federation on one machine: one directory, certificate and process per company, real TLS on loopback. This is
+ * what `demo` and `simulate` run; a real deployment runs the same processes on different hosts.
+ */
+import { chmod, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Model } from "../gbdt/model.ts";
+import type { ActiveConfigInput, PassiveConfigInput } from "../party/config.ts";
+import type { ActiveResult, LayoutSummary, PartyEvent, PassiveResult } from "../party/events.ts";
+import { mergeShares } from "../store/merge-shares.ts";
+import { readActiveShare, readPassiveShare } from "../store/share-files.ts";
+import { writeCsv } from "../data/write-csv.ts";
+import { createAuthority, type Identity } from "../transport/certificates.ts";
+import { certificateFingerprint } from "../transport/tls.ts";
+import { superviseParties } from "./supervisor.ts";
+
+/** Raw text cells by column. */
+export interface TextTable {
+  readonly names: readonly string[];
+  readonly columns: readonly (readonly string[])[];
+}
+
+export interface FederationParty {
+  readonly name: string;
+  readonly features: readonly string[];
+  readonly train: TextTable;
+  readonly test: TextTable | null;
+}
+
+export interface FederationJob {
+  readonly active: FederationParty & { readonly label: string; readonly positive: string | undefined };
+  readonly passives: readonly FederationParty[];
+  /** Name of the id column in every table. */
+  readonly id: string;
+  readonly missing: readonly string[];
+  readonly training: Readonly<Record<string, number | string>>;
+  readonly codec: Readonly<Record<string, number | string>>;
+  readonly keyBits: number;
+  readonly insecureKey: boolean;
+  readonly predictions: string | undefined;
+  readonly onEvent: (event: PartyEvent) => void;
+}
+
+export interface FederationResult {
+  /** All shares together: this machine owns every party. */
+  readonly model: Model;
+  readonly layout: LayoutSummary;
+  readonly kernel: string;
+  readonly active: ActiveResult;
+  readonly passives: readonly PassiveResult[];
+  readonly wallSeconds: number;
+}
+
+const host = "127.0.0.1";
+
+export async function runFederation(job: FederationJob): Promise<FederationResult> {
+  const root = await mkdtemp(join(tmpdir(), "tandem-"));
+  await chmod(root, 0o700);
+  const supervisor = superviseParties(job.onEvent);
+  const stop = (): void => supervisor.stop();
+  process.once("exit", stop);
+  try {
+    return await runIn(root, job, supervisor);
+  } finally {
+    supervisor.stop();
+    process.removeListener("exit", stop);
+    await rm(root, { recursive: true, force: true });
+  }
+}
+
+async function runIn(root: string, job: FederationJob, supervisor: ReturnType<typeof superviseParties>): Promise<FederationResult> {
+  const started = performance.now();
+  const authority = await createAuthority("Tandem on this machine", 2);
+  const parties = [job.active, ...job.passives];
+  const homes = await Promise.all(
+    parties.map(async (party, index) => {
+      const directory = join(root, `party-${index}`);
+      const identity = await authority.issue(`party ${index}`, [host]);
+      await layOut(directory, authority.certificate, identity, party);
+      return { directory, fingerprint: certificateFingerprint(identity.certificate) };
+    }),
+  );
+  const shared = { job: "local", training: job.training, codec: job.codec, keyBits: job.keyBits };
+  const common = (index: number) => ({
+    name: parties[index].name,
+    ...shared,
+    tls: tlsPaths(homes[index].directory),
+    data: dataConfig(job, parties[index], homes[index].directory),
+  });
+
+  await Promise.all(
+    job.passives.map(async (passive, i) => {
+      const { directory } = homes[i + 1];
+      const config: PassiveConfigInput = {
+        ...common(i + 1),
+        listen: { host, port: 0 },
+        active: { fingerprint: homes[0].fingerprint },
+        output: { share: join(directory, "share.json") },
+      };
+      supervisor.start(passive.name, "party", await writeConfig(directory, config));
+    }),
+  );
+  const ports = await Promise.all(job.passives.map(async ({ name }) => (await supervisor.waitFor(name, "listening")).port));
+  const { label, positive } = job.active;
+  const config: ActiveConfigInput = {
+    ...common(0),
+    passives: job.passives.map(({ name }, i) => ({ name, host, port: ports[i], fingerprint: homes[i + 1].fingerprint })),
+    data: { ...dataConfig(job, job.active, homes[0].directory), label, positive },
+    insecureKey: job.insecureKey,
+    output: { share: join(homes[0].directory, "share.json"), predictions: job.predictions },
+  };
+  supervisor.start(job.active.name, "train", await writeConfig(homes[0].directory, config));
+  await supervisor.finished();
+  const wallSeconds = (performance.now() - started) / 1000;
+  return { ...(await collect(job, homes, supervisor)), wallSeconds };
+}
+
+async function collect(
+  job: FederationJob,
+  homes: readonly { readonly directory: string }[],
+  supervisor: ReturnType<typeof superviseParties>,
+): Promise<Omit<FederationResult, "wallSeconds">> {
+  const active = await readActiveShare(join(homes[0].directory, "share.json"));
+  const passiveShares = await Promise.all(homes.slice(1).map(({ directory }) => readPassiveShare(join(directory, "share.json"))));
+  return {
+    model: mergeShares(active, passiveShares.map(({ splits }) => splits)),
+    layout: (await supervisor.waitFor(job.active.name, "layout")).layout,
+    kernel: (await supervisor.waitFor(job.active.name, "key")).kernel,
+    active: (await supervisor.waitFor(job.active.name, "active-result")).result,
+    passives: await Promise.all(job.passives.map(async ({ name }) => (await supervisor.waitFor(name, "passive-result")).result)),
+  };
+}
+
+/** A party's directory: its certificate, its secret key, its own columns; nothing of anybody else's. */
+async function layOut(directory: string, authority: string, identity: Identity, party: FederationParty): Promise<void> {
+  await mkdir(directory, { mode: 0o700 });
+  const paths = tlsPaths(directory);
+  await writeFile(paths.authority, authority);
+  await writeFile(paths.certificate, identity.certificate);
+  await writeFile(paths.key, identity.key, { mode: 0o600 });
+  await writeCsv(join(directory, "train.csv"), party.train.names, party.train.columns, { mode: 0o600 });
+  if (party.test !== null) await writeCsv(join(directory, "test.csv"), party.test.names, party.test.columns, { mode: 0o600 });
+}
+
+function tlsPaths(directory: string) {
+  return { authority: join(directory, "authority.pem"), certificate: join(directory, "certificate.pem"), key: join(directory, "key.pem") };
+}
+
+function dataConfig(job: FederationJob, party: FederationParty, directory: string) {
+  return {
+    train: join(directory, "train.csv"),
+    predict: party.test === null ? undefined : join(directory, "test.csv"),
+    id: job.id,
+    features: [...party.features],
+    missing: [...job.missing],
+  };
+}
+
+async function writeConfig(directory: string, config: ActiveConfigInput | PassiveConfigInput): Promise<string> {
+  const path = join(directory, "config.json");
+  await writeFile(path, JSON.stringify(config), { mode: 0o600 });
+  return path;
+}

@@ -1,0 +1,167 @@
+/**
+ * One CSV table cut by columns into companies, and a federation run over them: the way to try Tandem on any data. All
+ * checks of the input happen here, before a process starts, so that an error names the user's own file and line.
+ */
+import { TandemError } from "../base/error.ts";
+import { codecParameters, resolveParameters, trainingParameters } from "../base/parameters.ts";
+import { plaintextBitsMax } from "../codec/packing.ts";
+import { requireSecureBits } from "../crypto/key-generation.ts";
+import { columnIndex, columnTitle, idColumn, labelColumn, numericColumn, requireBinaryLabels } from "../data/columns.ts";
+import { type CsvTable, readCsvTable } from "../data/csv-table.ts";
+import { type PartyTable, selectRows } from "../data/dataset.ts";
+import { splitRows } from "../data/split.ts";
+import { firstDifference } from "../gbdt/model-compare.ts";
+import { objectiveFor } from "../gbdt/objective.ts";
+import type { PartyEvent } from "../party/events.ts";
+import { gradientLayout } from "../protocol/gradient-layout.ts";
+import { trainInOnePlace } from "./comparison.ts";
+import { type FederationJob, type FederationParty, type FederationResult, runFederation, type TextTable } from "./federation.ts";
+
+export interface SimulateOptions {
+  readonly data: string;
+  readonly id?: string | undefined;
+  readonly label: string;
+  readonly positive?: string | undefined;
+  readonly active: readonly string[];
+  readonly passives: readonly (readonly string[])[];
+  readonly testFraction: number;
+  readonly testData?: string | undefined;
+  readonly missing: readonly string[];
+  readonly training: Readonly<Record<string, number | string>>;
+  readonly codec: Readonly<Record<string, number | string>>;
+  readonly keyBits: number;
+  readonly insecureKey: boolean;
+  readonly predictions?: string | undefined;
+  /** Compare with centralised training, node by node. */
+  readonly check: boolean;
+  readonly onEvent: (event: PartyEvent) => void;
+}
+
+export interface SimulateResult extends FederationResult {
+  /** Null where no check was asked for; otherwise where the first difference is, or "". */
+  readonly difference: string | null;
+}
+
+/** Where a party's columns stand in the user's table. */
+interface Cut {
+  readonly name: string;
+  readonly columns: readonly number[];
+  readonly features: readonly string[];
+}
+
+const idName = "tandem_id";
+const labelName = "tandem_label";
+
+export async function simulate(options: SimulateOptions): Promise<SimulateResult> {
+  const training = resolveParameters(trainingParameters, options.training);
+  const codec = resolveParameters(codecParameters, options.codec);
+  requireSecureBits(options.keyBits, options.insecureKey);
+  if (options.passives.length === 0) throw new TandemError("USAGE", "--passive is missing: at least one passive party is needed");
+
+  const table = await readCsvTable(options.data);
+  const cuts = cutColumns(table, options);
+  const whole = parseTables(table, cuts, options, training.objective);
+  const testTable = options.testData === undefined ? null : await readCsvTable(options.testData);
+  const rows =
+    testTable === null
+      ? splitRows(table.rowCount, options.testFraction, training.seed)
+      : { train: allRows(table), test: allRows(testTable) };
+  const train = whole.map((party) => selectRows(party, rows.train));
+  const testSource = testTable ?? table;
+  const testCuts = testTable === null ? cuts : cutColumns(testTable, options);
+  const testWhole = testTable === null ? whole : parseTables(testTable, testCuts, options, training.objective);
+  const layoutLabels = checkTrainable(options.data, train[0], training.objective);
+  const objective = objectiveFor(training.objective);
+  const margins = new Float64Array(layoutLabels.length).fill(objective.baseMargin(training.base_score));
+  const { g, h } = objective.gradients(margins, layoutLabels);
+  gradientLayout(objective, codec, plaintextBitsMax(options.keyBits), g, h); // refuses what could overflow
+
+  const party = (i: number): FederationParty => ({
+    name: cuts[i].name,
+    features: cuts[i].features,
+    train: textOf(table, cuts[i], whole[i], rows.train),
+    test: textOf(testSource, testCuts[i], testWhole[i], rows.test),
+  });
+  const job: FederationJob = {
+    active: { ...party(0), label: labelName, positive: undefined },
+    passives: cuts.slice(1).map((_, i) => party(i + 1)),
+    id: idName,
+    missing: options.missing,
+    training,
+    codec,
+    keyBits: options.keyBits,
+    insecureKey: options.insecureKey,
+    predictions: options.predictions,
+    onEvent: options.onEvent,
+  };
+  const result = await runFederation(job);
+  if (!options.check) return { ...result, difference: null };
+  const { model } = trainInOnePlace({ train, test: null, training, codec, keyBits: options.keyBits });
+  return { ...result, difference: firstDifference(result.model, model) ?? "" };
+}
+
+function allRows(table: CsvTable): Uint32Array {
+  return Uint32Array.from({ length: table.rowCount }, (_, i) => i);
+}
+
+/** @throws TandemError COLUMN_UNKNOWN, or COLUMN_SHARED if a column is used twice */
+function cutColumns(table: CsvTable, options: SimulateOptions): Cut[] {
+  const usedBy = new Map<number, string>();
+  const claim = (column: string, user: string): number => {
+    const index = columnIndex(table, column);
+    const other = usedBy.get(index);
+    if (other !== undefined) {
+      throw new TandemError("COLUMN_SHARED", `${table.path}: column ${columnTitle(table, index)} is given to ${other} and to ${user}; each column belongs to one`);
+    }
+    usedBy.set(index, user);
+    return index;
+  };
+  if (options.id !== undefined) claim(options.id, "--id");
+  claim(options.label, "--label");
+  const cut = (name: string, user: string, wanted: readonly string[]): Cut => {
+    const columns = wanted.map((column) => claim(column, user));
+    return { name, columns, features: columns.map((index) => table.names[index] || `column_${index}`) };
+  };
+  return [
+    cut("active", "--active", options.active),
+    ...options.passives.map((wanted, i) => cut(`passive-${i + 1}`, `--passive ${wanted.join(",")}`, wanted)),
+  ];
+}
+
+function parseTables(table: CsvTable, cuts: readonly Cut[], options: SimulateOptions, objective: string): PartyTable[] {
+  const ids = idColumn(table, options.id);
+  const missing = new Set(options.missing);
+  const labelIndex = columnIndex(table, options.label);
+  const labels = labelColumn(table, labelIndex, options.positive);
+  if (objective === "binary:logistic") requireBinaryLabels(table, labelIndex, labels);
+  return cuts.map((cut, i) => ({
+    ids,
+    featureNames: [...cut.features],
+    features: cut.columns.map((column) => numericColumn(table, column, missing)),
+    labels: i === 0 ? labels : null,
+  }));
+}
+
+/** The training rows' labels, if they can be learnt from. */
+function checkTrainable(path: string, active: PartyTable, objective: "binary:logistic" | "reg:squarederror"): Float64Array {
+  const labels = active.labels ?? new Float64Array(0);
+  if (labels.every((label) => label === labels[0])) {
+    throw new TandemError("LABEL_INVALID", `${path}: the label is the same in all ${labels.length} training rows; there is nothing to learn`);
+  }
+  objectiveFor(objective).checkLabels(labels);
+  return labels;
+}
+
+/** A party's own file: ids, its raw cells, and for the active party the labels. */
+function textOf(table: CsvTable, cut: Cut, parsed: PartyTable, rows: Uint32Array): TextTable {
+  const { labels } = parsed;
+  const pick = (cells: readonly string[]): string[] => Array.from(rows, (row) => cells[row]);
+  return {
+    names: [idName, ...cut.features, ...(labels === null ? [] : [labelName])],
+    columns: [
+      pick(parsed.ids),
+      ...cut.columns.map((column) => pick(table.columns[column])),
+      ...(labels === null ? [] : [Array.from(rows, (row) => String(labels[row]))]),
+    ],
+  };
+}
