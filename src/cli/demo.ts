@@ -1,8 +1,7 @@
 /** `tandem demo`: three companies on this machine, one model, and what it was worth. */
 import { Command } from "commander";
 import { TandemError } from "../base/error.ts";
-import { selectKernel } from "../crypto/index.ts";
-import { type DemoResult, demoKeyBits, runDemo } from "../experiment/demo.ts";
+import type { DemoResult } from "../experiment/demo.ts";
 import { Progress } from "./progress.ts";
 import { costTable, summarise } from "./summary.ts";
 import { textTable } from "./text-table.ts";
@@ -18,6 +17,7 @@ export function demoCommand(): Command {
     .option("--seed <number>", "fixes everything but the cryptographic nonces", "7")
     .option("--json", "print the result as one JSON object on one line")
     .action(async (options: { rows?: string; numRound?: string; seed: string; json?: boolean }) => {
+      const [{ selectKernel }, { runDemo }] = await Promise.all([import("../crypto/index.ts"), import("../experiment/demo.ts")]);
       const portable = selectKernel().name === "portable";
       const size = portable ? sizes.portable : sizes.native;
       const rows = wholeNumber("--rows", options.rows ?? size.rows, 100, 1_000_000);
@@ -43,7 +43,7 @@ function wholeNumber(option: string, value: string | number, min: number, max: n
 
 function jsonOf(result: DemoResult): string {
   const { bankAlone, federated, onePlace } = result;
-  return JSON.stringify({ ...summarise(result.federation, demoKeyBits, result.difference === ""), comparison: { bankAlone, federated, onePlace } });
+  return JSON.stringify({ ...summarise(result.federation, result.keyBits, result.difference === ""), comparison: { bankAlone, federated, onePlace } });
 }
 
 function tablesOf(result: DemoResult): string {
@@ -60,7 +60,7 @@ function tablesOf(result: DemoResult): string {
     "",
     `  federated equals centralised?  ${same}`,
     "",
-    costTable(summarise(result.federation, demoKeyBits, result.difference === "")),
+    costTable(summarise(result.federation, result.keyBits, result.difference === "")),
     "",
   ].join("\n");
 }

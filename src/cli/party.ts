@@ -1,10 +1,7 @@
 /** `tandem party` and `tandem train`: one company's process. Under a supervisor it speaks in events, one JSON a line. */
 import { Command } from "commander";
 import { TandemError } from "../base/error.ts";
-import { readActiveConfig, readPassiveConfig } from "../party/config.ts";
 import type { Emit } from "../party/events.ts";
-import { runActive } from "../party/run-active.ts";
-import { runPassive } from "../party/run-passive.ts";
 
 interface PartyOptions {
   readonly config: string;
@@ -14,10 +11,12 @@ interface PartyOptions {
 export function partyCommands(): Command[] {
   return [
     partyCommand("party", "run a passive party", async (path, emit) => {
+      const [{ readPassiveConfig }, { runPassive }] = await Promise.all([import("../party/config.ts"), import("../party/run-passive.ts")]);
       const config = await readPassiveConfig(path);
       return { name: config.name, run: () => runPassive(config, emit) };
     }),
     partyCommand("train", "run the active party", async (path, emit) => {
+      const [{ readActiveConfig }, { runActive }] = await Promise.all([import("../party/config.ts"), import("../party/run-active.ts")]);
       const config = await readActiveConfig(path);
       return { name: config.name, run: () => runActive(config, emit) };
     }),

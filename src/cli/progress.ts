@@ -27,10 +27,10 @@ export class Progress {
     if (this.#quiet) return;
     switch (event.type) {
       case "listening":
-        this.line(`${event.party}: listening on port ${event.port} (TLS 1.3, mutual certificates)`);
+        this.line(`${event.party} (process ${event.process}): listening on port ${event.port} (TLS 1.3, mutual certificates)`);
         break;
       case "key":
-        this.line(`${event.party}: made a ${event.keyBits}-bit Paillier key (${event.kernel} kernel)`);
+        this.line(`${event.party} (process ${event.process}): made a ${event.keyBits}-bit Paillier key (${event.kernel} kernel)`);
         break;
       case "joined":
         if (event.party === activeName) this.line(`${event.party}: ${event.peer} joined with ${event.featureCount} features`);

@@ -2,7 +2,6 @@
 import { Command, Option } from "commander";
 import { TandemError } from "../base/error.ts";
 import { codecParameters, describeBounds, type ParameterSpec, trainingParameters } from "../base/parameters.ts";
-import { simulate } from "../experiment/simulate.ts";
 import { Progress } from "./progress.ts";
 import { costTable, summarise } from "./summary.ts";
 import { textTable } from "./text-table.ts";
@@ -57,6 +56,7 @@ async function runSimulate(flags: SimulateFlags): Promise<void> {
   const testFraction = Number(flags.testFraction ?? defaultTestFraction);
   if (!(testFraction > 0 && testFraction < 1)) throw new TandemError("USAGE", `--test-fraction must lie between 0 and 1; got '${flags.testFraction}'`);
   const progress = Progress.onStandardError(flags.json === true && process.stderr.isTTY !== true);
+  const { simulate } = await import("../experiment/simulate.ts");
   const result = await simulate({
     data: flags.data,
     id: flags.id,

@@ -20,6 +20,7 @@ export interface DemoOptions {
 
 export interface DemoResult {
   readonly federation: FederationResult;
+  readonly keyBits: number;
   readonly trainRows: number;
   readonly testRows: number;
   readonly bankAlone: Metrics;
@@ -29,7 +30,7 @@ export interface DemoResult {
   readonly difference: string;
 }
 
-export const demoKeyBits = 2048;
+const demoKeyBits = 2048;
 const testFraction = 0.25;
 
 export async function runDemo(options: DemoOptions): Promise<DemoResult> {
@@ -60,6 +61,7 @@ export async function runDemo(options: DemoOptions): Promise<DemoResult> {
   const alone = trainInOnePlace({ train: cut([tables[0]], rows.train), test: cut([tables[0]], rows.test), ...shared });
   return {
     federation,
+    keyBits: demoKeyBits,
     trainRows: rows.train.length,
     testRows: rows.test.length,
     bankAlone: alone.testMetrics ?? {},

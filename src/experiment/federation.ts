@@ -11,7 +11,7 @@ import type { ActiveResult, LayoutSummary, PartyEvent, PassiveResult } from "../
 import { mergeShares } from "../store/merge-shares.ts";
 import { readActiveShare, readPassiveShare } from "../store/share-files.ts";
 import { writeCsv } from "../data/write-csv.ts";
-import { createAuthority, type Identity } from "../transport/certificates.ts";
+import type { Identity } from "../transport/certificates.ts";
 import { certificateFingerprint } from "../transport/tls.ts";
 import { superviseParties } from "./supervisor.ts";
 
@@ -71,6 +71,7 @@ export async function runFederation(job: FederationJob): Promise<FederationResul
 
 async function runIn(root: string, job: FederationJob, supervisor: ReturnType<typeof superviseParties>): Promise<FederationResult> {
   const started = performance.now();
+  const { createAuthority } = await import("../transport/certificates.ts"); // slow to load, and bad input never needs it
   const authority = await createAuthority("Tandem on this machine", 2);
   const parties = [job.active, ...job.passives];
   const homes = await Promise.all(

@@ -11,8 +11,8 @@ import type { OperationCounts } from "../protocol/scheme.ts";
 export type Metrics = Readonly<Record<string, number>>;
 
 export type PartyEvent =
-  | { readonly type: "listening"; readonly party: string; readonly port: number }
-  | { readonly type: "key"; readonly party: string; readonly keyBits: number; readonly kernel: string }
+  | { readonly type: "listening"; readonly party: string; readonly process: number; readonly port: number }
+  | { readonly type: "key"; readonly party: string; readonly process: number; readonly keyBits: number; readonly kernel: string }
   | { readonly type: "joined"; readonly party: string; readonly peer: string; readonly featureCount: number }
   | { readonly type: "layout"; readonly party: string; readonly layout: LayoutSummary }
   | { readonly type: "tree"; readonly party: string; readonly tree: number; readonly treeCount: number; readonly metrics: Metrics }

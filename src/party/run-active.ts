@@ -29,7 +29,7 @@ export async function runActive(config: ActiveConfig, emit: Emit): Promise<void>
   const kernel = selectKernel();
   const key = await generateKey({ bits: config.keyBits, insecure: config.insecureKey });
   const keygenMs = now() - keygenStarted;
-  emit({ type: "key", party: name, keyBits: config.keyBits, kernel: kernel.name });
+  emit({ type: "key", party: name, process: process.pid, keyBits: config.keyBits, kernel: kernel.name });
 
   const scheme = new PaillierActive(kernel.privateEvaluator(key, { threads: config.threads ?? defaultThreads() }));
   const identity = await readIdentity(config.tls);

@@ -41,7 +41,7 @@ export async function runPassive(config: PassiveConfig, emit: Emit): Promise<voi
   });
   const service = passiveService(role);
   const server = await listenTls(service, await readIdentity(config.tls), config.active.fingerprint, config.listen);
-  emit({ type: "listening", party: name, port: server.port });
+  emit({ type: "listening", party: name, process: process.pid, port: server.port });
   const { failure } = await service.ended;
   if (failure === null) {
     await writePassiveShare(config.output.share, { name, splits: role.ownSplits });

@@ -1,0 +1,24 @@
+/**
+ * Tandem as a library. The parts, from the outside in: whole federations on one machine, one party's process, the two
+ * roles of the protocol over a transport of your choice, and plain gradient boosting.
+ */
+export { type ErrorCode, errorCodes, TandemError } from "./base/error.ts";
+export { codecParameters, type CodecParameters, resolveParameters, trainingParameters, type TrainingParameters } from "./base/parameters.ts";
+export { generateKey, type PrivateKey, type PublicKey, selectKernel } from "./crypto/index.ts";
+export { binFeature, type BinnedFeature } from "./gbdt/binning.ts";
+export { auc, ks, logloss, rmse } from "./gbdt/metrics.ts";
+export type { Model } from "./gbdt/model.ts";
+export { firstDifference } from "./gbdt/model-compare.ts";
+export { predictionsOf, predictMargins } from "./gbdt/predict.ts";
+export { trainCentralised } from "./gbdt/train.ts";
+export { ActiveRole, type ActiveJob, type ActiveModel } from "./protocol/active-role.ts";
+export { PaillierActive } from "./protocol/paillier-active.ts";
+export { PaillierPassive } from "./protocol/paillier-passive.ts";
+export { type PassiveJob, PassiveRole } from "./protocol/passive-role.ts";
+export { connectInMemory } from "./transport/in-memory.ts";
+export { passiveService } from "./transport/passive-service.ts";
+export { connectTls, listenTls } from "./transport/tls.ts";
+export type { PartyEvent } from "./party/events.ts";
+export { type DemoOptions, type DemoResult, runDemo } from "./experiment/demo.ts";
+export { type FederationJob, type FederationResult, runFederation } from "./experiment/federation.ts";
+export { simulate, type SimulateOptions, type SimulateResult } from "./experiment/simulate.ts";

@@ -1,0 +1,46 @@
+/** Documents that must agree with the code: error codes and disclosures, both ways. */
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { expect, test } from "vitest";
+import { errorCodes } from "../src/base/error.ts";
+
+const root = fileURLToPath(new URL("..", import.meta.url));
+const read = (path: string): string => readFileSync(join(root, path), "utf8");
+
+test("docs/errors.md lists exactly the codes that exist, with their meaning", () => {
+  const rows = [...read("docs/errors.md").matchAll(/^\| `([A-Z_]+)` \| (.+?) \|/gm)].map(([, code, meaning]) => ({ code, meaning }));
+  expect(rows.map(({ code }) => code).sort()).toEqual(Object.keys(errorCodes).sort());
+  for (const { code, meaning } of rows) expect(errorCodes[code as keyof typeof errorCodes].startsWith(meaning.split(",")[0].split(";")[0])).toBe(true);
+});
+
+/** `@reveals who: what`, possibly over several comment lines. */
+function disclosures(): { who: string; what: string }[] {
+  const files = readdirSync(join(root, "src"), { recursive: true, encoding: "utf8" }).filter((name) => name.endsWith(".ts") && !name.endsWith(".test.ts"));
+  return files.flatMap((name) => {
+    const text = read(join("src", name)).replace(/\n\s*\*   /g, " ");
+    return [...text.matchAll(/@reveals (active|passive): (.+)/g)].map(([, who, what]) => ({ who, what: what.trim() }));
+  });
+}
+
+test("every disclosure that the code declares stands in docs/leakage.md, under the party that learns it", () => {
+  const page = read("docs/leakage.md").replace(/\s+/g, " ");
+  const sections = { active: section(page, "What the active party learns"), passive: section(page, "What a passive party learns") };
+  const declared = disclosures();
+  expect(declared.length).toBeGreaterThan(3);
+  for (const { who, what } of declared) {
+    for (const part of what.split(";")) expect(sections[who as "active" | "passive"], `${who}: ${part}`).toContain(part.trim());
+  }
+});
+
+function section(page: string, title: string): string {
+  const start = page.indexOf(`## ${title}`);
+  expect(start, `a section '${title}'`).toBeGreaterThanOrEqual(0);
+  return page.slice(start, page.indexOf("## ", start + 3) === -1 ? undefined : page.indexOf("## ", start + 3));
+}
+
+test("the README's commands are the ones that continuous integration runs", () => {
+  expect(read("README.md")).toContain("npm ci && npx tandem demo");
+  expect(read("README.md")).toContain("npm ci && npm test");
+  expect(read(".ci/run")).toMatch(/npm ci[\s\S]*npm test/);
+});

@@ -1,0 +1,121 @@
+/** `tandem simulate` and `tandem demo` from the outside: real processes, real TLS, real files. */
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { gzipSync } from "node:zlib";
+import { describe, expect, test } from "vitest";
+import { scratchDirectory, startTandem, tandem, writeLoanTable } from "./support/command.ts";
+
+const directory = scratchDirectory();
+const table = join(directory, "loans.csv");
+writeLoanTable(table, 400);
+const parties = ["--active", "income,debt,age", "--passive", "visits,basket", "--passive", "minutes"];
+const small = ["--num-round", "3", "--insecure-key-bits", "256", "--json"];
+
+interface Json {
+  readonly [key: string]: unknown;
+  readonly counts: Readonly<Record<string, number>>;
+  readonly bytes: { readonly activeToPassive: number; readonly passiveToActive: number };
+  readonly metrics: { readonly train: Readonly<Record<string, number>>; readonly test: Readonly<Record<string, number>> };
+}
+
+async function json(...args: string[]): Promise<Json> {
+  const { exitCode, stdout, stderr } = await tandem("simulate", ...args);
+  expect(stderr).toBe("");
+  expect(exitCode).toBe(0);
+  expect(stdout.trim().split("\n")).toHaveLength(1);
+  return JSON.parse(stdout) as Json;
+}
+
+describe("simulate", () => {
+  test("batched and unbatched: identical to centralised, same model, exactly half the gradient ciphertexts", async () => {
+    const common = ["--data", table, "--id", "id", "--label", "defaulted", ...parties, ...small, "--check"];
+    const batched = await json(...common);
+    const unbatched = await json(...common, "--codec", "unbatched");
+    expect(batched["identicalToCentralised"]).toBe(true);
+    expect(unbatched["identicalToCentralised"]).toBe(true);
+    expect(batched.metrics).toEqual(unbatched.metrics);
+    expect(batched.metrics.test["auc"]).toBeGreaterThan(0.7);
+    // 300 training rows, 3 trees; sent to 2 passive parties.
+    expect(batched.counts["encryptions"]).toBe(900);
+    expect(batched.counts["gradientCiphertexts"]).toBe(1800);
+    expect(unbatched.counts["encryptions"]).toBe(2 * batched.counts["encryptions"]);
+    expect(unbatched.counts["gradientCiphertexts"]).toBe(2 * batched.counts["gradientCiphertexts"]);
+    expect(Object.keys(batched)).toEqual([
+      "trees", "keyBits", "codec", "layout", "metrics", "identicalToCentralised", "seconds", "cpuSeconds", "counts", "bytes",
+    ]);
+    expect(Object.keys(batched["seconds"] as object)).toEqual(["total", "keygen", "handshake", "encrypt", "aggregate", "decrypt", "perTree"]);
+    expect(batched.bytes.activeToPassive).toBeGreaterThan(1800 * 64);
+    expect(batched.bytes.passiveToActive).toBeGreaterThan(0);
+  });
+
+  test("gzip, an id by position, words as labels, own missing token, separate test data, predictions", async () => {
+    const train = join(directory, "train.csv.gz");
+    const plain = join(directory, "train.csv");
+    writeLoanTable(plain, 200, { missing: "?", words: true });
+    writeFileSync(train, gzipSync(readFileSync(plain)));
+    const testFile = join(directory, "test.csv");
+    writeLoanTable(testFile, 60, { missing: "NA", words: true });
+    const predictions = join(directory, "predictions.csv");
+    const result = await json(
+      "--data", train, "--id", "#0", "--label", "defaulted", "--positive", "yes", "--missing", "?", "--test-data", testFile,
+      ...parties, ...small, "--check", "--predictions", predictions, "--layout", "paper", "--padding", "3",
+    );
+    expect(result["identicalToCentralised"]).toBe(true);
+    const lines = readFileSync(predictions, "utf8").trim().split("\n");
+    expect(lines[0]).toBe("id,label,prediction");
+    expect(lines).toHaveLength(61);
+    const [id, label, prediction] = lines[1].split(",");
+    expect(id).toBe("c0");
+    expect(["0", "1"]).toContain(label);
+    expect(Number(prediction)).toBeGreaterThan(0);
+    expect(Number(prediction)).toBeLessThan(1);
+  });
+
+  test("regression, without an id, with one passive party and no active features", async () => {
+    const result = await json(
+      "--data", table, "--label", "income", "--objective", "reg:squarederror", "--base-score", "0",
+      "--passive", "debt,age,visits,basket,minutes", ...small, "--check",
+    );
+    expect(result["identicalToCentralised"]).toBe(true);
+    expect(Object.keys(result.metrics.test)).toEqual(["rmse"]);
+  });
+
+  test("without --check nothing is claimed, and people get a table", async () => {
+    const { exitCode, stdout } = await tandem("simulate", "--data", table, "--id", "id", "--label", "defaulted", ...parties, ...small.slice(0, -1));
+    expect(exitCode).toBe(0);
+    expect(stdout).toMatch(/auc +ks +logloss/);
+    expect(stdout).not.toContain("equals centralised");
+  });
+});
+
+describe("a party that dies in mid-run", () => {
+  const long = ["--data", table, "--id", "id", "--label", "defaulted", ...parties, "--num-round", "2000", "--insecure-key-bits", "256"];
+
+  test.each(["passive-1", "passive-2", "active"])("killed: %s; the others stop and say who", async (victim) => {
+    const run = startTandem(["simulate", ...long]);
+    const [, pid] = await run.errorMatches(new RegExp(`${victim} \\(process (\\d+)\\)`));
+    await run.errorMatches(/tree 2\//);
+    process.kill(Number(pid), "SIGKILL");
+    const { exitCode, stdout, stderr } = await run.finished;
+    expect(exitCode).toBe(2);
+    expect(stdout).toBe("");
+    const error = stderr.split("\n").filter((line) => line.startsWith("error:"));
+    expect(error).toHaveLength(1);
+    expect(error[0]).toContain(`party ${victim} died (SIGKILL`);
+    expect(error[0]).toContain("PARTY_LOST");
+    expect(stderr).not.toMatch(/^\s+at /m);
+    // Those who survived have noticed it themselves.
+    expect(error[0]).toMatch(victim === "active" ? /passive-1 says: .*active/ : new RegExp(`active says: .*${victim}`));
+  });
+});
+
+describe("demo", () => {
+  test("a small demo ends with the comparison", async () => {
+    const { exitCode, stdout, stderr } = await tandem("demo", "--rows", "200", "--num-round", "1");
+    expect(exitCode).toBe(0);
+    expect(stderr).toContain("tree 1/1");
+    expect(stdout).toMatch(/the bank alone +0\.\d{4} +0\.\d{4}/);
+    expect(stdout).toContain("federated equals centralised?  yes");
+    expect(stdout).toMatch(/passives to active/);
+  });
+});
