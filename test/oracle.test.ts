@@ -4,12 +4,25 @@
  */
 import { beforeAll, describe, expect, test } from "vitest";
 import { generateKey, type Kernel, type PrivateKey } from "../src/crypto/index.ts";
-import { firstDifference } from "../src/gbdt/model-compare.ts";
+import { loadNativeKernel } from "../src/crypto/native-kernel.ts";
 import { portableKernel } from "../src/crypto/portable-kernel.ts";
-import { trainFederated, trainInOnePlace } from "./support/in-memory-job.ts";
-import { randomTable } from "./support/tables.ts";
+import { firstDifference } from "../src/gbdt/model-compare.ts";
+import { trainFederated, trainInOnePlace, type TestJob } from "./support/in-memory-job.ts";
+import { randomTable, type TableShape } from "./support/tables.ts";
 
-const kernels: Kernel[] = [portableKernel];
+const native = loadNativeKernel().kernel;
+if (native === undefined) console.warn("oracle: no native kernel on this machine; only the portable one is tested");
+const kernels: Kernel[] = native === undefined ? [portableKernel] : [native, portableKernel];
+
+/** The portable kernel is the slow one: it gets fewer seeds. */
+const seedsFor = (kernel: Kernel): number => (kernel === portableKernel ? 2 : 10);
+
+async function expectEqual(job: TestJob, note: string): Promise<void> {
+  const { model } = await trainFederated(job);
+  const splits = model.trees.flat().filter((node) => node.kind === "split");
+  expect(splits.length, `${note}: nothing was split, nothing was tested`).toBeGreaterThan(0);
+  expect(firstDifference(model, trainInOnePlace(job)), note).toBeNull();
+}
 
 describe.each(kernels.map((kernel) => ({ kernel, name: kernel.name })))("federated equals centralised, $name kernel", ({ kernel }) => {
   let key: PrivateKey;
@@ -17,18 +30,75 @@ describe.each(kernels.map((kernel) => ({ kernel, name: kernel.name })))("federat
     key = await generateKey({ bits: 256, insecure: true });
   });
 
+  const everySeed = async (shape: TableShape, job: Partial<TestJob>): Promise<void> => {
+    for (let seed = 0; seed < seedsFor(kernel); seed++) {
+      await expectEqual({ table: randomTable(`${seed}-${shape.features.join()}`, shape), kernel, key, ...job }, `seed ${seed}`);
+    }
+  };
+
   for (const passives of [1, 2, 4]) {
+    const features = [2, ...Array.from({ length: passives }, () => 2)];
     for (const codec of ["batched", "unbatched"] as const) {
       for (const missingShare of [0, 0.2]) {
-        test(`${passives} passive parties, ${codec}, ${missingShare > 0 ? "with" : "without"} missing values`, async () => {
-          for (let seed = 0; seed < 6; seed++) {
-            const table = randomTable(seed, { rows: 90, features: [2, ...Array.from({ length: passives }, () => 2)], missingShare });
-            const job = { table, codec: { codec }, kernel, key };
-            const { model } = await trainFederated(job);
-            expect(firstDifference(model, trainInOnePlace(job)), `seed ${seed}`).toBeNull();
-          }
-        });
+        test(`${passives} passive parties, ${codec}, ${missingShare > 0 ? "with" : "without"} missing values`, () =>
+          everySeed({ rows: 90, features, missingShare }, { codec: { codec } }));
       }
     }
   }
+
+  test.each([0, 0.3])("ties on purpose (few levels, a column that every party holds), missing share %d", (missingShare) =>
+    everySeed({ rows: 60, features: [1, 2, 2], ties: true, missingShare }, {}));
+
+  test("the active party without features, and passives with one bin, one row a bin, or only missing values", async () => {
+    const table = randomTable("odd", { rows: 50, features: [0, 3, 1] });
+    table.parties[1][1].fill(4);
+    table.parties[1][2].fill(Number.NaN);
+    await expectEqual({ table, kernel, key, training: { max_bin: 64 } }, "odd columns");
+  });
+
+  test.each([1, 2, 4])("the paper's layout, padding %d", (padding) =>
+    everySeed({ rows: 80, features: [1, 2], missingShare: 0.1 }, { codec: { layout: "paper", padding } }));
+
+  test("squared error, where the layout follows the data", () =>
+    everySeed({ rows: 70, features: [1, 2, 1], regression: true, missingShare: 0.1 }, { training: { objective: "reg:squarederror", base_score: 0 } }));
+
+  test.each([
+    { gamma: 0.5, min_child_weight: 1 },
+    { lambda: 0, eta: 1, max_depth: 5 },
+    { max_depth: 1, num_round: 6, base_score: 0.3 },
+    { max_bin: 2 },
+  ])("parameters %o", (training) => everySeed({ rows: 80, features: [2, 2], missingShare: 0.1 }, { training }));
+
+  test.each([128, 512, 1024])("a key of %d bits", async (bits) => {
+    const other = await generateKey({ bits, insecure: true });
+    await expectEqual({ table: randomTable("key", { rows: 40, features: [1, 2], missingShare: 0.1 }), kernel, key: other, training: { num_round: 1 } }, "key");
+  });
+});
+
+describe("what batching saves", () => {
+  test("exactly half the encryptions and gradient ciphertexts; the same model", async () => {
+    const key = await generateKey({ bits: 512, insecure: true });
+    const table = randomTable("half", { rows: 64, features: [1, 2, 2] });
+    const batched = await trainFederated({ table, kernel: kernels[0], key });
+    const unbatched = await trainFederated({ table, kernel: kernels[0], key, codec: { codec: "unbatched" } });
+    expect(firstDifference(batched.model, unbatched.model)).toBeNull();
+    expect(batched.activeCounts.encryptions).toBe(64 * 3);
+    expect(batched.activeCounts.gradientCiphertexts).toBe(64 * 3 * 2);
+    expect(unbatched.activeCounts.encryptions).toBe(2 * batched.activeCounts.encryptions);
+    expect(unbatched.activeCounts.gradientCiphertexts).toBe(2 * batched.activeCounts.gradientCiphertexts);
+    const received = (outcome: typeof batched): number => outcome.passiveCounts.reduce((sum, counts) => sum + counts.gradientCiphertexts, 0);
+    expect(received(unbatched)).toBe(2 * received(batched));
+    expect(received(batched)).toBe(batched.activeCounts.gradientCiphertexts);
+  });
+});
+
+describe("the oracle can fail", () => {
+  test("another quantisation or another order of parties is noticed", async () => {
+    const key = await generateKey({ bits: 256, insecure: true });
+    const table = randomTable("fails", { rows: 90, features: [2, 2] });
+    const { model } = await trainFederated({ table, kernel: kernels[0], key });
+    expect(firstDifference(model, trainInOnePlace({ table, key, codec: { resolution_bits: 8 } }))).toMatch(/tree \d/);
+    const swapped = { ...table, parties: [table.parties[1], table.parties[0]] };
+    expect(firstDifference(model, trainInOnePlace({ table: swapped, key }))).not.toBeNull();
+  });
 });

@@ -4,9 +4,13 @@
  */
 import { open, rename, rm } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
+import { TandemError } from "./error.ts";
 import { osRandom } from "./random.ts";
 
-/** @param mode 0o600 for anything secret or about people; set whatever the umask is */
+/**
+ * @param mode 0o600 for anything secret or about people; set whatever the umask is
+ * @throws TandemError FILE_UNWRITABLE naming the file
+ */
 export async function writeFileAtomically(path: string, contents: string | Uint8Array, mode: number): Promise<void> {
   const suffix = Buffer.from(osRandom.fill(new Uint8Array(6))).toString("hex");
   const temporary = join(dirname(path), `.${basename(path)}.${suffix}`);
@@ -22,7 +26,8 @@ export async function writeFileAtomically(path: string, contents: string | Uint8
     await rename(temporary, path);
   } catch (cause) {
     await rm(temporary, { force: true });
-    throw cause;
+    const reason = cause instanceof Error && "code" in cause ? ` (${String(cause.code)})` : "";
+    throw new TandemError("FILE_UNWRITABLE", `${path} cannot be written${reason}`, { cause });
   }
   const directory = await open(dirname(path), "r");
   await directory.sync().finally(() => directory.close());

@@ -120,9 +120,10 @@ export class ActiveRole {
   /** Margins of rows that need not have been trained on, in one round per batch of ids. */
   async predict(model: ActiveModel, rows: PredictionRows): Promise<Float64Array> {
     const margins = new Float64Array(rows.ids.length).fill(model.baseMargin);
+    const splits = this.#sessions.map((_, peer) => remoteSplits(model, peer + 1));
     for (let first = 0; first < rows.ids.length; first += idsPerPredictionBatch) {
       const ids = rows.ids.slice(first, first + idsPerPredictionBatch);
-      const outcomes = await Promise.all(this.#sessions.map((session) => session.predict(ids)));
+      const outcomes = await Promise.all(this.#sessions.map((session, peer) => session.predict(ids, splits[peer])));
       model.trees.forEach((tree, treeIndex) => {
         for (let i = 0; i < ids.length; i++) {
           margins[first + i] += leafWeightOf(tree, (rule, node) => {
@@ -183,6 +184,17 @@ export class ActiveRole {
     observer.treeFinished(tree, margins);
     return grown.tree;
   }
+}
+
+/** The keys of all splits of one passive party. */
+function remoteSplits(model: ActiveModel, owner: number): Set<string> {
+  const keys = new Set<string>();
+  model.trees.forEach((tree, treeIndex) =>
+    tree.forEach((node, nodeIndex) => {
+      if (node.kind === "split" && node.rule.owner === owner) keys.add(splitKey(treeIndex, nodeIndex));
+    }),
+  );
+  return keys;
 }
 
 /** Counts the time in which the next chunk is being made. */

@@ -8,7 +8,8 @@ import { assert } from "../base/assert.ts";
 import { TandemError } from "../base/error.ts";
 import { sumPacking } from "../codec/packing.ts";
 import type { Kernel, PublicEvaluator } from "../crypto/kernel.ts";
-import { PublicKey } from "../crypto/keys.ts";
+import { bitLength } from "../crypto/integers.ts";
+import { keyBitsMax, keyBitsMin, PublicKey } from "../crypto/keys.ts";
 import { CiphertextVector, ResidentVector } from "../crypto/vectors.ts";
 import { create } from "@bufbuild/protobuf";
 import { bigEndianNumber } from "./big-endian.ts";
@@ -26,7 +27,7 @@ import {
   type SchemeTree,
 } from "./scheme.ts";
 import { secretPermutation } from "./secret-permutation.ts";
-import { chunkBytes } from "./version.ts";
+import { candidateCountMax, chunkBytes } from "./version.ts";
 
 /** What is fixed for the job once the key is known. */
 interface SetUpState {
@@ -63,16 +64,16 @@ export class PaillierPassive implements PassiveScheme {
   setUp(message: SchemeSetUp, job: PassiveSchemeJob): number {
     if (message.case !== "paillier") throw new TandemError("PROTOCOL_STATE", "a set-up message without a Paillier key");
     const { modulus, ciphertextsPerInstance, plaintextBits } = message.value;
-    const key = new PublicKey(bigEndianNumber(modulus));
-    if (key.bits !== job.keyBits) {
-      throw new TandemError("HANDSHAKE_MISMATCH", `the public key has ${key.bits} bits; ${job.keyBits} were agreed`);
-    }
+    const key = publicKeyOf(modulus, job.keyBits);
     if (ciphertextsPerInstance < 1 || ciphertextsPerInstance > 1024 || plaintextBits < 1 || plaintextBits >= key.bits) {
       throw new TandemError("PROTOCOL_STATE", "a set-up message with an impossible layout");
     }
     const evaluator = this.#kernel.publicEvaluator(key, { threads: this.#threads });
-    const gradients = evaluator.allocate(job.instanceCount * ciphertextsPerInstance);
     const candidates = listCandidates(job.features);
+    if (candidates.length > candidateCountMax) {
+      throw new TandemError("USAGE", `${candidates.length} split candidates are more than ${candidateCountMax}; use a smaller max_bin or fewer features`);
+    }
+    const gradients = allocated(evaluator, job.instanceCount * ciphertextsPerInstance);
     this.#state = { job, evaluator, ciphertextsPerInstance, plaintextBits, candidates, gradients };
     return candidates.length;
   }
@@ -94,7 +95,7 @@ export class PaillierPassive implements PassiveScheme {
     const { ciphertexts, firstInstance } = message.value;
     const instanceBytes = evaluator.key.ciphertextBytes * ciphertextsPerInstance;
     const count = ciphertexts.length / instanceBytes;
-    if (firstInstance !== tree.instancesLoaded || !Number.isInteger(count) || firstInstance + count > job.instanceCount) {
+    if (firstInstance !== tree.instancesLoaded || !Number.isInteger(count) || count < 1 || firstInstance + count > job.instanceCount) {
       throw new TandemError("PROTOCOL_STATE", `a chunk of gradients at instance ${firstInstance} does not continue at ${tree.instancesLoaded}`);
     }
     await evaluator.load(new CiphertextVector(ciphertexts, evaluator.key.ciphertextBytes), gradients, firstInstance * ciphertextsPerInstance);
@@ -166,9 +167,14 @@ export class PaillierPassive implements PassiveScheme {
     if (message.case !== "paillier") throw new TandemError("PROTOCOL_STATE", "a node message without Paillier members");
     const { members } = this.#treeState();
     if (!message.value.isRoot) {
-      const { inside, outside } = partition(this.members(message.value.parent), message.value.members);
+      const { parent, sibling } = message.value;
+      const nodeCountMax = 2 ** (this.#setUpState().job.maxDepth + 1) - 1;
+      if (node <= parent || sibling <= parent || node === sibling || Math.max(node, sibling) >= nodeCountMax) {
+        throw new TandemError("PROTOCOL_STATE", `nodes ${node} and ${sibling} cannot be the children of node ${parent}`);
+      }
+      const { inside, outside } = partition(this.members(parent), message.value.members);
       members.set(node, inside);
-      members.set(message.value.sibling, outside);
+      members.set(sibling, outside);
     } else if (node !== 0) {
       throw new TandemError("PROTOCOL_STATE", `node ${node} cannot be a root`);
     }
@@ -200,6 +206,30 @@ export class PaillierPassive implements PassiveScheme {
   #treeState(): TreeState {
     if (this.#tree === null) throw new TandemError("PROTOCOL_STATE", "no tree has begun");
     return this.#tree;
+  }
+}
+
+/** Whatever a peer sends as n ends here: a PublicKey takes only what it can work with. */
+function publicKeyOf(modulus: Uint8Array, keyBits: number): PublicKey {
+  const lengthMax = Math.ceil(keyBitsMax / 8);
+  if (modulus.length > lengthMax || modulus[0] === 0) {
+    throw new TandemError("KEY_FORMAT", `the public key must have at most ${lengthMax} bytes and no leading zero`);
+  }
+  const n = bigEndianNumber(modulus);
+  const bits = bitLength(n);
+  if (bits !== keyBits) throw new TandemError("HANDSHAKE_MISMATCH", `the public key has ${bits} bits; ${keyBits} were agreed`);
+  if (n % 2n === 0n || bits % 2 !== 0 || bits < keyBitsMin) {
+    throw new TandemError("KEY_FORMAT", `the public key must be odd and have an even number of bits from ${keyBitsMin} to ${keyBitsMax}`);
+  }
+  return new PublicKey(n);
+}
+
+function allocated(evaluator: PublicEvaluator, count: number): ResidentVector {
+  try {
+    return evaluator.allocate(count);
+  } catch (cause) {
+    if (!(cause instanceof RangeError)) throw cause;
+    throw new TandemError("PROTOCOL_STATE", `there is no memory for ${count} ciphertexts`, { cause });
   }
 }
 

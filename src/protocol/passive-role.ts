@@ -14,6 +14,7 @@ import { bitmapFrom } from "./bitmap.ts";
 import type {
   ActiveGradients,
   ActiveHello,
+  ActiveJobFinished,
   ActiveNode,
   ActivePredict,
   ActiveSetUp,
@@ -26,6 +27,7 @@ import type {
   PassiveSplitSchema,
 } from "./generated/tandem/v1/tandem_pb.ts";
 import type { AgreedParameters } from "./job-parameters.ts";
+import { peerText } from "./peer-text.ts";
 import type { PassiveScheme } from "./scheme.ts";
 import { protocolVersion } from "./version.ts";
 
@@ -60,13 +62,16 @@ export interface PassiveObserver {
   treeFinished(tree: number, ownSplits: readonly OwnSplit[]): void;
 }
 
-type Phase = "waiting" | "joined" | "ready" | "growing";
+/** What the party is doing: "loading" takes a tree's gradients, "growing" answers for its nodes. */
+type Phase = "waiting" | "joined" | "ready" | "loading" | "growing" | "finished";
 
 export class PassiveRole {
   readonly #job: PassiveJob;
   #phase: Phase = "waiting";
   #tree = -1;
   #splits: OwnSplit[] = [];
+  /** Nodes of the current tree that this party has split: a node's memberships are given away once. */
+  readonly #splitNodes = new Set<number>();
 
   constructor(job: PassiveJob) {
     this.#job = job;
@@ -87,21 +92,23 @@ export class PassiveRole {
     for (const [field, ours] of Object.entries(job.agreed)) {
       const given = hello.parameters?.[field as keyof AgreedParameters];
       if (given !== ours) {
-        throw new TandemError("HANDSHAKE_MISMATCH", `${field}: the active party proposes ${given}, ${job.name} has agreed to ${ours}`);
+        const proposed = given === undefined ? "nothing" : peerText(String(given));
+        throw new TandemError("HANDSHAKE_MISMATCH", `${field}: the active party proposes ${proposed}, ${job.name} has agreed to ${ours}`);
       }
     }
     if (hello.instanceCount !== job.instanceCount || Buffer.compare(hello.idsDigest, job.idsDigest) !== 0) {
       throw new TandemError("ID_MISMATCH", `${job.name} does not hold the same ids in the same order as the active party; align the data first`);
     }
     this.#phase = "joined";
-    job.observer.joined(hello.activeName);
+    job.observer.joined(peerText(hello.activeName));
     return { protocolVersion, passiveName: job.name, featureCount: job.features.length };
   }
 
   setUp(setUp: ActiveSetUp): MessageInitShape<typeof PassiveReadySchema> {
     this.#expect("joined");
     const { features, instanceCount, permutationSecret, scheme, agreed } = this.#job;
-    const candidateCount = scheme.setUp(setUp.scheme, { features, instanceCount, permutationSecret, keyBits: agreed.keyBits });
+    const { keyBits, maxDepth } = agreed;
+    const candidateCount = scheme.setUp(setUp.scheme, { features, instanceCount, permutationSecret, keyBits, maxDepth });
     this.#phase = "ready";
     return { candidateCount };
   }
@@ -110,8 +117,9 @@ export class PassiveRole {
     this.#expect("ready");
     const tree = this.#tree + 1;
     if (tree >= this.#job.agreed.numRound) throw new TandemError("PROTOCOL_STATE", `${this.#job.agreed.numRound} trees were agreed, not more`);
-    this.#phase = "growing";
+    this.#phase = "loading";
     this.#tree = tree;
+    this.#splitNodes.clear();
     this.#job.observer.gradientsBegan(tree);
     this.#job.scheme.beginTree(tree);
     let sequence = 0;
@@ -122,6 +130,7 @@ export class PassiveRole {
       await this.#job.scheme.tree(chunk.scheme);
     }
     this.#job.scheme.endOfGradients();
+    this.#phase = "growing";
   }
 
   async *histograms(nodes: AsyncIterable<ActiveNode>): AsyncGenerator<MessageInitShape<typeof PassiveHistogramsSchema>> {
@@ -141,9 +150,11 @@ export class PassiveRole {
     for (const decision of request.decisions) {
       const tied = decision.candidates.map((position) => scheme.candidateAt(position));
       if (tied.length === 0) throw new TandemError("PROTOCOL_STATE", `no candidate was named for node ${decision.node}`);
+      if (this.#splitNodes.has(decision.node)) throw new TandemError("PROTOCOL_STATE", `node ${decision.node} is split already`);
       const chosen = tied.reduce((best, candidate) => (candidate.rank < best.rank ? candidate : best));
       const feature = features[chosen.feature];
       const members = scheme.members(decision.node);
+      this.#splitNodes.add(decision.node);
       this.#splits.push({
         tree: request.tree,
         node: decision.node,
@@ -177,6 +188,16 @@ export class PassiveRole {
       };
       yield { tree: split.tree, node: split.node, leftMembers: bitmapFrom(rows.length, goesLeft) };
     }
+  }
+
+  /** After success every agreed tree is there; the active party may give up at any time. */
+  finishJob({ failure }: ActiveJobFinished): void {
+    if (failure === "") {
+      this.#expect("ready");
+      const { numRound } = this.#job.agreed;
+      if (this.#tree + 1 !== numRound) throw new TandemError("PROTOCOL_STATE", `the job ends after ${this.#tree + 1} of ${numRound} trees`);
+    }
+    this.#phase = "finished";
   }
 
   #expect(phase: Phase): void {

@@ -11,7 +11,7 @@ import type { BusyClock } from "./busy-clock.ts";
 import { type ActiveHelloSchema, type ActiveNode, ActiveNodeSchema, type PassiveHello, type PassiveHistograms } from "./generated/tandem/v1/tandem_pb.ts";
 import type { PassivePeer } from "./peer.ts";
 import type { ActiveScheme, NodeDescription, SchemeTree } from "./scheme.ts";
-import { protocolVersion } from "./version.ts";
+import { candidateCountMax, protocolVersion } from "./version.ts";
 
 /** Payload bytes, without the framing of the transport. */
 export interface Traffic {
@@ -36,8 +36,11 @@ export class PeerSession {
   readonly #peer: PassivePeer;
   readonly #scheme: ActiveScheme;
   readonly #closing = new AbortController();
+  readonly #waiting = new Set<(lost: TandemError) => void>();
   #candidateCount = 0;
-  #lost: Promise<never> = new Promise(() => {});
+  #candidateCountMax = 0;
+  /** Set when the party is gone. */
+  #lost: TandemError | null = null;
 
   constructor(peer: PassivePeer, scheme: ActiveScheme) {
     this.#peer = peer;
@@ -55,13 +58,14 @@ export class PeerSession {
     if (first.value.protocolVersion !== protocolVersion) {
       throw new TandemError("HANDSHAKE_MISMATCH", `party ${this.name} speaks protocol version ${first.value.protocolVersion}, we speak ${protocolVersion}`);
     }
-    this.#lost = this.#watch(stream);
-    this.#lost.catch(() => {}); // whoever waits for an answer sees it; nobody may be waiting now
+    this.#candidateCountMax = Math.min(candidateCountMax, first.value.featureCount * 2 * (hello.parameters?.maxBin ?? 0));
+    void this.#watch(stream);
     return first.value;
   }
 
   async setUp(layout: GradientLayout): Promise<void> {
     const ready = await this.#guard(this.#peer.setUp({ scheme: this.#scheme.setUp(layout) }, this.#options()));
+    if (ready.candidateCount > this.#candidateCountMax) throw this.#deviates("more candidates than its features can have");
     this.#candidateCount = ready.candidateCount;
   }
 
@@ -94,7 +98,7 @@ export class PeerSession {
           const table = rows.get(answer.node);
           const seen = received.get(answer.node);
           if (table === undefined || seen === undefined || seen !== answer.firstCandidate || answer.tree !== tree) throw this.#deviates("an answer that was not asked for");
-          if (seen + answer.counts.length > this.#candidateCount) throw this.#deviates("more candidates than it has");
+          if (answer.counts.length === 0 || seen + answer.counts.length > this.#candidateCount) throw this.#deviates("no candidates, or more than it has");
           this.traffic.passiveToActive += 4 * answer.counts.length + (answer.scheme.value?.ciphertexts.length ?? 0);
           await decrypting.during(() => this.#decode(layout, answer, table, sizes.get(answer.node) ?? 0));
           received.set(answer.node, seen + answer.counts.length);
@@ -117,7 +121,7 @@ export class PeerSession {
       (async () => {
         for await (const split of this.#peer.splits(request, this.#options())) {
           const size = sizes.get(split.node);
-          if (size === undefined || split.tree !== tree) throw this.#deviates("a split that was not asked for");
+          if (size === undefined || split.tree !== tree || bitmaps.has(split.node)) throw this.#deviates("a split that was not asked for");
           checkBitmap(split.leftMembers, size);
           this.traffic.passiveToActive += split.leftMembers.length;
           bitmaps.set(split.node, split.leftMembers);
@@ -132,24 +136,31 @@ export class PeerSession {
     await this.#guard(this.#peer.finishTree({ tree }, this.#options()));
   }
 
-  /** The outcome of each of the party's splits, as a bitmap over `ids`. */
-  async predict(ids: readonly string[]): Promise<Map<string, Uint8Array>> {
+  /**
+   * The outcome of each of the party's splits, as a bitmap over `ids`.
+   * @param splits the keys of all its splits: nothing else is accepted, and nothing less
+   */
+  async predict(ids: readonly string[], splits: ReadonlySet<string>): Promise<Map<string, Uint8Array>> {
     const outcomes = new Map<string, Uint8Array>();
     await this.#guard(
       (async () => {
         for await (const { tree, node, leftMembers } of this.#peer.predict({ ids: [...ids] }, this.#options())) {
+          const key = splitKey(tree, node);
+          if (!splits.has(key) || outcomes.has(key)) throw this.#deviates("the outcome of a split that is not its own");
           checkBitmap(leftMembers, ids.length);
-          outcomes.set(splitKey(tree, node), leftMembers);
+          outcomes.set(key, leftMembers);
         }
       })(),
     );
+    if (outcomes.size !== splits.size) throw this.#deviates(`the outcomes of ${outcomes.size} of its ${splits.size} splits`);
     return outcomes;
   }
 
   /** Ends the job; after a failure tells the party why, without waiting long. */
   async finish(failure: string): Promise<void> {
     const finished = this.#peer.finishJob({ failure }, failure === "" ? this.#options() : { signal: AbortSignal.timeout(2000) });
-    await (failure === "" ? this.#guard(finished) : finished.catch(() => {}));
+    // Not guarded after success: the party may leave as soon as it has answered.
+    await (failure === "" ? this.#naming(finished) : finished.catch(() => {}));
     this.#closing.abort();
   }
 
@@ -173,24 +184,42 @@ export class PeerSession {
   }
 
   /** Waits for the end of the join stream, which lasts as long as the party does. */
-  async #watch(stream: AsyncIterator<PassiveHello>): Promise<never> {
-    for (;;) {
-      const { done } = await this.#naming(stream.next());
-      if (done === true) throw new TandemError("PARTY_LOST", `party ${this.name} closed its connection in the middle of the job`);
+  async #watch(stream: AsyncIterator<PassiveHello>): Promise<void> {
+    let lost = new TandemError("PARTY_LOST", `party ${this.name} closed its connection in the middle of the job`);
+    try {
+      while ((await stream.next()).done !== true);
+    } catch (cause) {
+      if (cause instanceof TandemError) lost = this.#named(cause);
     }
+    this.#lost = lost;
+    for (const reject of this.#waiting) reject(lost);
   }
 
+  /** Fails at once when the party is gone. (Promise.race would keep every result alive until the job ends.) */
   #guard<T>(work: Promise<T>): Promise<T> {
-    return this.#naming(Promise.race([work, this.#lost]));
+    if (this.#lost !== null) {
+      work.catch(() => {}); // it fails as well, with less to say
+      return Promise.reject(this.#lost);
+    }
+    return this.#naming(
+      new Promise<T>((resolve, reject) => {
+        this.#waiting.add(reject);
+        work.then(resolve, reject).finally(() => this.#waiting.delete(reject));
+      }),
+    );
   }
 
   async #naming<T>(work: Promise<T>): Promise<T> {
     try {
       return await work;
     } catch (error) {
-      if (!(error instanceof TandemError) || error.message.includes(this.name)) throw error;
-      throw new TandemError(error.code, `party ${this.name}: ${error.message}`, { cause: error });
+      throw error instanceof TandemError ? this.#named(error) : error;
     }
+  }
+
+  #named(error: TandemError): TandemError {
+    if (error.message.startsWith(this.name) || error.message.includes(`party ${this.name}`)) return error;
+    return new TandemError(error.code, `party ${this.name}: ${error.message}`, { cause: error });
   }
 
   #deviates(what: string): TandemError {

@@ -83,6 +83,7 @@ export interface PassiveSchemeJob {
   readonly features: readonly BinnedFeature[];
   readonly instanceCount: number;
   readonly keyBits: number;
+  readonly maxDepth: number;
   /** From which the order of candidates is derived. */
   readonly permutationSecret: Uint8Array;
 }

@@ -10,8 +10,12 @@ import { type ActiveRule, isOwnRule } from "../protocol/federated-tree.ts";
 import type { OwnSplit } from "../protocol/passive-role.ts";
 import { splitKey } from "../protocol/peer-session.ts";
 
-/** @param passiveSplits in the order of active.passiveNames */
+/**
+ * @param passiveSplits in the order of active.passiveNames
+ * @throws TandemError FILE_FORMAT if they are not the shares of one training: every split must be in exactly one place
+ */
 export function mergeShares(active: ActiveModel, passiveSplits: readonly (readonly OwnSplit[])[]): Model {
+  checkSplitCounts(active, passiveSplits);
   const tables = passiveSplits.map((splits) => new Map(splits.map((split) => [splitKey(split.tree, split.node), split])));
   const trees = active.trees.map((tree, treeIndex) =>
     tree.map((node, nodeIndex): TreeNode<SplitRule> => {
@@ -20,6 +24,19 @@ export function mergeShares(active: ActiveModel, passiveSplits: readonly (readon
     }),
   );
   return { objective: active.objective, baseMargin: active.baseMargin, trees };
+}
+
+function checkSplitCounts(active: ActiveModel, passiveSplits: readonly (readonly OwnSplit[])[]): void {
+  if (passiveSplits.length !== active.passiveNames.length) {
+    throw new TandemError("FILE_FORMAT", `the model has ${active.passiveNames.length} passive parties, but ${passiveSplits.length} passive shares were given`);
+  }
+  const nodes = active.trees.flat();
+  passiveSplits.forEach((splits, peer) => {
+    const wanted = nodes.filter((node) => node.kind === "split" && node.rule.owner === peer + 1).length;
+    if (splits.length !== wanted) {
+      throw new TandemError("FILE_FORMAT", `the shares do not belong together: ${active.passiveNames[peer]} has ${splits.length} splits, the active party's share ${wanted} of it`);
+    }
+  });
 }
 
 function wholeRule(rule: ActiveRule, tables: readonly ReadonlyMap<string, OwnSplit>[], tree: number, node: number): SplitRule {

@@ -8,6 +8,7 @@
 import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { z } from "zod";
+import { assert } from "../base/assert.ts";
 import { writeFileAtomically } from "../base/atomic-file.ts";
 import { TandemError } from "../base/error.ts";
 import { trainingParameters } from "../base/parameters.ts";
@@ -18,7 +19,7 @@ const activeFormat = "tandem-active-share/1";
 const passiveFormat = "tandem-passive-share/1";
 
 const index = z.number().int().nonnegative();
-const remoteRule = z.strictObject({ owner: index });
+const remoteRule = z.strictObject({ owner: index.positive() });
 const ownRule = z.strictObject({
   owner: z.literal(0),
   feature: index,
@@ -38,12 +39,23 @@ const node = z.discriminatedUnion("kind", [
     rule: z.union([ownRule, remoteRule]),
   }),
 ]);
-const activeShare = z.strictObject({
-  objective: z.enum(trainingParameters.objective.choices),
-  baseMargin: z.number(),
-  passiveNames: z.array(z.string()),
-  trees: z.array(z.array(node)),
-});
+/** Children stand after their parent: walking down a tree always ends. */
+const tree = z
+  .array(node)
+  .nonempty()
+  .refine((nodes) => nodes.every((at, id) => at.kind === "leaf" || [at.left, at.right].every((child) => child > id && child < nodes.length)), {
+    message: "a node's children do not come after it",
+  });
+const activeShare = z
+  .strictObject({
+    objective: z.enum(trainingParameters.objective.choices),
+    baseMargin: z.number(),
+    passiveNames: z.array(z.string()),
+    trees: z.array(tree),
+  })
+  .refine(({ passiveNames, trees }) => trees.flat().every((at) => at.kind === "leaf" || at.rule.owner <= passiveNames.length), {
+    message: "a split belongs to a party that is not named",
+  });
 const passiveShare = z.strictObject({
   name: z.string(),
   splits: z.array(
@@ -75,7 +87,11 @@ export async function readPassiveShare(path: string): Promise<PassiveShare> {
 }
 
 async function writeShare(path: string, format: string, share: unknown): Promise<void> {
-  const text = JSON.stringify(share);
+  const text = JSON.stringify(share, (_key, value: unknown) => {
+    // JSON would turn these into null and 0: the share would not be the model that was trained.
+    assert(typeof value !== "number" || (Number.isFinite(value) && !Object.is(value, -0)), "a share's numbers survive JSON");
+    return value;
+  });
   await writeFileAtomically(path, `{"format":"${format}","sha256":"${sha256(text)}","share":${text}}\n`, 0o600);
 }
 
@@ -86,7 +102,7 @@ async function readShare(path: string, format: string): Promise<unknown> {
   } catch (cause) {
     throw new TandemError("FILE_UNREADABLE", `${path}: the model share cannot be read`, { cause });
   }
-  const envelope = /^\{"format":"([^"]*)","sha256":"([0-9a-f]{64})","share":(.*)\}\n$/.exec(text);
+  const envelope = /^\{"format":"([^"]*)","sha256":"([0-9a-f]{64})","share":(.*)\}\n$/s.exec(text);
   if (envelope === null) throw new TandemError("FILE_FORMAT", `${path} is not a model share`);
   if (envelope[1] !== format) throw new TandemError("FILE_FORMAT", `${path} has the format ${envelope[1]}; ${format} was expected`);
   if (sha256(envelope[3]) !== envelope[2]) throw new TandemError("FILE_FORMAT", `${path} is damaged: its checksum does not match`);

@@ -1,11 +1,12 @@
 /** A PassiveRole behind the service of proto/: translation of calls and errors, and the life of the connection. */
 import { create } from "@bufbuild/protobuf";
-import type { ConnectRouter, HandlerContext } from "@connectrpc/connect";
+import type { ConnectError, ConnectRouter, HandlerContext } from "@connectrpc/connect";
 import { TandemError } from "../base/error.ts";
 import type { ActiveHello, PassiveHello } from "../protocol/generated/tandem/v1/tandem_pb.ts";
 import { PassiveHelloSchema, PassiveParty } from "../protocol/generated/tandem/v1/tandem_pb.ts";
 import type { PassiveRole } from "../protocol/passive-role.ts";
-import { toWireError } from "./wire-error.ts";
+import { peerText } from "../protocol/peer-text.ts";
+import { isOwnFault, toWireError } from "./wire-error.ts";
 
 /** How a job ended, from the passive party's point of view. */
 export interface PassiveEnd {
@@ -24,24 +25,56 @@ export function passiveService(role: PassiveRole): PassiveService {
   const ended = new Promise<PassiveEnd>((resolve) => (end = resolve));
 
   async function* join(hello: ActiveHello, context: HandlerContext): AsyncGenerator<PassiveHello> {
-    yield create(PassiveHelloSchema, role.join(hello));
+    const answer = create(PassiveHelloSchema, role.join(hello));
     const gone = new Promise<void>((resolve) => context.signal.addEventListener("abort", () => resolve(), { once: true }));
-    await Promise.race([gone, ended]);
-    end({ failure: new TandemError("PARTY_LOST", `the active party ${hello.activeName} is gone: its connection closed in the middle of the job`) });
+    try {
+      yield answer;
+      if (!context.signal.aborted) await Promise.race([gone, ended]);
+    } finally {
+      // However the stream ends, also while the answer is on its way: without it there is no job.
+      const name = peerText(hello.activeName);
+      end({ failure: new TandemError("PARTY_LOST", `the active party ${name} is gone: its connection closed in the middle of the job`) });
+    }
+  }
+
+  /** The peer learns no more of our own faults than that there is one: the job ends here, where they can be read. */
+  const wire = (error: unknown, { signal }: HandlerContext): ConnectError => {
+    if (isOwnFault(error) && !signal.aborted) {
+      const failure = error instanceof TandemError ? error : new TandemError("INTERNAL", String(error), { cause: error });
+      setImmediate(() => end({ failure })); // the answer goes out first
+    }
+    return toWireError(error);
+  };
+
+  const wired = async <T>(context: HandlerContext, handle: () => T | Promise<T>): Promise<T> => {
+    try {
+      return await handle();
+    } catch (error) {
+      throw wire(error, context);
+    }
+  };
+
+  async function* wiredStream<T>(context: HandlerContext, handle: () => AsyncIterable<T>): AsyncGenerator<T> {
+    try {
+      yield* handle();
+    } catch (error) {
+      throw wire(error, context);
+    }
   }
 
   const routes = (router: ConnectRouter): void => {
     router.service(PassiveParty, {
-      join: (hello, context) => wiredStream(() => join(hello, context)),
-      setUp: (request) => wired(async () => role.setUp(request)),
-      gradients: (chunks) => wired(() => role.gradients(chunks).then(() => ({}))),
-      histograms: (nodes) => wiredStream(() => role.histograms(nodes)),
-      splits: (decisions) => wiredStream(() => role.splits(decisions)),
-      finishTree: (request) => wired(async () => (role.finishTree(request), {})),
-      predict: (request) => wiredStream(() => role.predict(request)),
-      finishJob: (request) =>
-        wired(async () => {
-          const failure = request.failure === "" ? null : new TandemError("PARTY_LOST", `the active party gave up: ${request.failure}`);
+      join: (hello, context) => wiredStream(context, () => join(hello, context)),
+      setUp: (request, context) => wired(context, () => role.setUp(request)),
+      gradients: (chunks, context) => wired(context, () => role.gradients(chunks).then(() => ({}))),
+      histograms: (nodes, context) => wiredStream(context, () => role.histograms(nodes)),
+      splits: (decisions, context) => wiredStream(context, () => role.splits(decisions)),
+      finishTree: (request, context) => wired(context, () => (role.finishTree(request), {})),
+      predict: (request, context) => wiredStream(context, () => role.predict(request)),
+      finishJob: (request, context) =>
+        wired(context, () => {
+          role.finishJob(request);
+          const failure = request.failure === "" ? null : new TandemError("PARTY_LOST", `the active party gave up: ${peerText(request.failure)}`);
           // The answer goes out first: whoever waits for the end may close the server.
           setImmediate(() => end({ failure }));
           return {};
@@ -49,20 +82,4 @@ export function passiveService(role: PassiveRole): PassiveService {
     });
   };
   return { routes, ended };
-}
-
-async function wired<T>(handle: () => Promise<T>): Promise<T> {
-  try {
-    return await handle();
-  } catch (error) {
-    throw toWireError(error);
-  }
-}
-
-async function* wiredStream<T>(handle: () => AsyncIterable<T>): AsyncGenerator<T> {
-  try {
-    yield* handle();
-  } catch (error) {
-    throw toWireError(error);
-  }
 }

@@ -7,6 +7,7 @@
  */
 import { createHash, X509Certificate } from "node:crypto";
 import { createSecureServer, type Http2SecureServer, type ServerHttp2Session, type ClientHttp2Stream, type Http2Session } from "node:http2";
+import type { Socket } from "node:net";
 import type { TLSSocket } from "node:tls";
 import { connectNodeAdapter, createGrpcTransport, Http2SessionManager } from "@connectrpc/connect-node";
 import { TandemError } from "../base/error.ts";
@@ -19,6 +20,10 @@ import { peerOver } from "./peer-client.ts";
 const windowBytes = 8 << 20;
 const pingIntervalMs = 20_000;
 const pingTimeoutMs = 20_000;
+/** Active parties ping: a connection that has been silent for this long leads nowhere. */
+const silenceMs = 6 * pingIntervalMs;
+/** How long open calls may take to end when a server closes. */
+const closeGraceMs = 2000;
 
 /** What one party needs to speak TLS with one other. */
 export interface TlsIdentity extends Identity {
@@ -57,12 +62,18 @@ export async function listenTls(
     connectNodeAdapter({ routes: service.routes, ...limits }),
   );
   const sessions = new Set<ServerHttp2Session>();
+  const sockets = new Set<Socket>();
+  server.on("connection", (socket: Socket) => {
+    sockets.add(socket);
+    socket.once("close", () => sockets.delete(socket));
+  });
   server.on("session", (session: ServerHttp2Session) => {
     if (!isPinned((session.socket as TLSSocket).getPeerCertificate().raw, pinnedActive)) {
       session.destroy();
       return;
     }
     session.setLocalWindowSize(windowBytes);
+    session.setTimeout(silenceMs, () => session.destroy());
     session.on("error", () => {}); // a broken connection ends its streams, which is how the service notices
     sessions.add(session);
     session.once("close", () => sessions.delete(session));
@@ -74,7 +85,11 @@ export async function listenTls(
     port: typeof bound === "object" && bound !== null ? bound.port : address.port,
     close: () =>
       new Promise((resolve) => {
-        server.close(() => resolve());
+        const deadline = setTimeout(() => sockets.forEach((socket) => socket.destroy()), closeGraceMs);
+        server.close(() => {
+          clearTimeout(deadline);
+          resolve();
+        });
         for (const session of sessions) session.close();
       }),
   };

@@ -4,12 +4,18 @@
  */
 import { Code, ConnectError } from "@connectrpc/connect";
 import { isErrorCode, TandemError } from "../base/error.ts";
+import { peerText } from "../protocol/peer-text.ts";
 
 const codeHeader = "tandem-code";
 
+/** Whether an error in a handler is a bug here, not the peer's doing or the network's. */
+export function isOwnFault(error: unknown): boolean {
+  return error instanceof TandemError ? error.code === "INTERNAL" : !(error instanceof ConnectError);
+}
+
 export function toWireError(error: unknown): ConnectError {
   if (error instanceof ConnectError) return error;
-  if (error instanceof TandemError && error.code !== "INTERNAL") {
+  if (error instanceof TandemError && !isOwnFault(error)) {
     return new ConnectError(error.message, Code.FailedPrecondition, { [codeHeader]: error.code });
   }
   return new ConnectError("an internal error; the party's own log has it", Code.Internal, { [codeHeader]: "INTERNAL" });
@@ -18,12 +24,17 @@ export function toWireError(error: unknown): ConnectError {
 export function fromWireError(error: unknown, partyName: string): TandemError {
   if (error instanceof TandemError) return error;
   const wire = ConnectError.from(error);
+  const message = peerText(wire.rawMessage);
   const code = wire.metadata.get(codeHeader);
-  if (code !== null && isErrorCode(code)) return new TandemError(code, wire.rawMessage, { cause: error });
+  if (code === "INTERNAL") return new TandemError("PARTY_LOST", `party ${partyName} failed: ${message}`, { cause: error });
+  if (code !== null && isErrorCode(code)) return new TandemError(code, message, { cause: error });
   if (isCertificateTrouble(wire)) {
-    return new TandemError("CERTIFICATE", `party ${partyName}: the certificates do not match: ${wire.rawMessage}`, { cause: error });
+    return new TandemError("CERTIFICATE", `party ${partyName}: the certificates do not match: ${message}`, { cause: error });
   }
-  return new TandemError("PARTY_LOST", `party ${partyName} is gone: ${wire.rawMessage}`, { cause: error });
+  if (wire.code === Code.ResourceExhausted || wire.code === Code.InvalidArgument) {
+    return new TandemError("PROTOCOL_STATE", `party ${partyName}: a message was refused: ${message}`, { cause: error });
+  }
+  return new TandemError("PARTY_LOST", `party ${partyName} is gone: ${message}`, { cause: error });
 }
 
 function isCertificateTrouble(error: ConnectError): boolean {

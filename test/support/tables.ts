@@ -16,14 +16,15 @@ export function randomTable(seed: number | string, shape: TableShape): TestTable
   const random = new SeededRandom(`table-${seed}`);
   const { rows, features, missingShare = 0, ties = false, regression = false } = shape;
   const score = new Float64Array(rows);
-  const shared = Float32Array.from({ length: rows }, () => random.below(3));
+  const shared = Float32Array.from({ length: rows }, () => random.below(3) - 1);
+  if (ties) shared.forEach((value, row) => (score[row] += value));
   const parties = features.map((count) =>
     Array.from({ length: count }, (_, f) => {
       if (ties && f === 0) return shared.slice();
       const weight = random.normal();
       const skewed = random.uniform() < 0.4;
       return Float32Array.from({ length: rows }, (_v, row) => {
-        const raw = ties ? random.below(3) : skewed && random.uniform() < 0.7 ? 0 : random.normal() * 10 ** random.below(3);
+        const raw = ties ? random.below(3) - 1 : skewed && random.uniform() < 0.7 ? 0 : random.normal() * 10 ** random.below(3);
         score[row] += weight * Math.tanh(raw);
         return random.uniform() < missingShare ? Number.NaN : raw;
       });
