@@ -63,29 +63,16 @@ inline void copyLimbs(Limb* result, const Limb* value, std::size_t limbs) {
   std::memmove(result, value, limbs * sizeof(Limb));
 }
 
-// result += a * factor over `limbs` limbs; returns the carry out.
-inline Limb addProductRow(Limb* result, const Limb* a, std::size_t limbs, Limb factor) {
-  Limb carry = 0;
-  std::size_t j = 0;
-  const auto step = [&](std::size_t at) {
-    const DoubleLimb sum = static_cast<DoubleLimb>(a[at]) * factor + result[at] + carry;
-    result[at] = static_cast<Limb>(sum);
-    carry = static_cast<Limb>(sum >> kLimbBits);
-  };
-  for (; j + 4 <= limbs; j += 4) {
-    step(j);
-    step(j + 1);
-    step(j + 2);
-    step(j + 3);
-  }
-  for (; j < limbs; j++) step(j);
-  return carry;
-}
+// result += a * factor over `limbs` limbs; returns the carry out. Nearly all time is spent here.
+Limb addProductRow(Limb* result, const Limb* a, std::size_t limbs, Limb factor);
 
 // result = a + b; returns the carry out. result may be a or b.
 Limb addLimbs(Limb* result, const Limb* a, const Limb* b, std::size_t limbs);
 // result = a - b; returns the borrow out. result may be a or b.
 Limb subtractLimbs(Limb* result, const Limb* a, const Limb* b, std::size_t limbs);
+// a += carry and a -= borrow, over all limbs; what leaves the top is dropped.
+void addSmall(Limb* a, Limb carry, std::size_t limbs);
+void subtractSmall(Limb* a, Limb borrow, std::size_t limbs);
 // result += b & mask, with mask all ones or all zeros.
 void addMasked(Limb* result, const Limb* b, Limb mask, std::size_t limbs);
 // result = a >> 1, with `top` shifted in.

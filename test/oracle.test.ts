@@ -30,7 +30,7 @@ describe.each(kernels.map((kernel) => ({ kernel, name: kernel.name })))("federat
     key = await generateKey({ bits: 256, insecure: true });
   });
 
-  const everySeed = async (shape: TableShape, job: Partial<TestJob>): Promise<void> => {
+  const expectEverySeed = async (shape: TableShape, job: Partial<TestJob>): Promise<void> => {
     for (let seed = 0; seed < seedsFor(kernel); seed++) {
       await expectEqual({ table: randomTable(`${seed}-${shape.features.join()}`, shape), kernel, key, ...job }, `seed ${seed}`);
     }
@@ -41,13 +41,13 @@ describe.each(kernels.map((kernel) => ({ kernel, name: kernel.name })))("federat
     for (const codec of ["batched", "unbatched"] as const) {
       for (const missingShare of [0, 0.2]) {
         test(`${passives} passive parties, ${codec}, ${missingShare > 0 ? "with" : "without"} missing values`, () =>
-          everySeed({ rows: 90, features, missingShare }, { codec: { codec } }));
+          expectEverySeed({ rows: 90, features, missingShare }, { codec: { codec } }));
       }
     }
   }
 
   test.each([0, 0.3])("ties on purpose (few levels, a column that every party holds), missing share %d", (missingShare) =>
-    everySeed({ rows: 60, features: [1, 2, 2], ties: true, missingShare }, {}));
+    expectEverySeed({ rows: 60, features: [1, 2, 2], ties: true, missingShare }, {}));
 
   test("the active party without features, and passives with one bin, one row a bin, or only missing values", async () => {
     const table = randomTable("odd", { rows: 50, features: [0, 3, 1] });
@@ -57,17 +57,17 @@ describe.each(kernels.map((kernel) => ({ kernel, name: kernel.name })))("federat
   });
 
   test.each([1, 2, 4])("the paper's layout, padding %d", (padding) =>
-    everySeed({ rows: 80, features: [1, 2], missingShare: 0.1 }, { codec: { layout: "paper", padding } }));
+    expectEverySeed({ rows: 80, features: [1, 2], missingShare: 0.1 }, { codec: { layout: "paper", padding } }));
 
   test("squared error, where the layout follows the data", () =>
-    everySeed({ rows: 70, features: [1, 2, 1], regression: true, missingShare: 0.1 }, { training: { objective: "reg:squarederror", base_score: 0 } }));
+    expectEverySeed({ rows: 70, features: [1, 2, 1], regression: true, missingShare: 0.1 }, { training: { objective: "reg:squarederror", base_score: 0 } }));
 
   test.each([
     { gamma: 0.5, min_child_weight: 1 },
     { lambda: 0, eta: 1, max_depth: 5 },
     { max_depth: 1, num_round: 6, base_score: 0.3 },
     { max_bin: 2 },
-  ])("parameters %o", (training) => everySeed({ rows: 80, features: [2, 2], missingShare: 0.1 }, { training }));
+  ])("parameters %o", (training) => expectEverySeed({ rows: 80, features: [2, 2], missingShare: 0.1 }, { training }));
 
   test.each([128, 512, 1024])("a key of %d bits", async (bits) => {
     const other = await generateKey({ bits, insecure: true });

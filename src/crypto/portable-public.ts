@@ -171,7 +171,13 @@ export class PortablePublicEvaluator implements SeamedPublicEvaluator {
 
   async encrypt(plaintexts: PlaintextVector): Promise<ResidentVector> {
     check.checkPlaintexts(this.key, plaintexts);
-    const obfuscators = await this.obfuscators(plaintexts.count);
+    return this.sealWith(plaintexts, await this.obfuscators(plaintexts.count));
+  }
+
+  async sealWith(plaintexts: PlaintextVector, obfuscators: ObfuscatorVector): Promise<ResidentVector> {
+    check.checkPlaintexts(this.key, plaintexts);
+    check.checkResident(this.key, obfuscators);
+    check.checkSameCount(plaintexts, obfuscators);
     return this.#map(plaintexts.count, (i) => {
       const plaintext = readInteger(plaintexts.bytes, plaintexts.sizeBytes, i);
       assert(plaintext < this.key.n, check.plaintextTooLarge);

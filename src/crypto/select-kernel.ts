@@ -21,7 +21,7 @@ export function selectKernel(environment: Readonly<Record<string, string | undef
   if (wanted !== "native") return portableKernel;
   throw new TandemError(
     "USAGE",
-    "TANDEM_KERNEL is native, but there is no native kernel; install g++ and run: npm rebuild tandem",
+    "TANDEM_KERNEL is native, but there is no native kernel; install g++ and run: npm rebuild tandem (in a clone: node scripts/build-native.mjs)",
     { cause: native.cause },
   );
 }

@@ -40,7 +40,7 @@ interface PartyEnd {
 
 export function superviseParties(onEvent: (event: PartyEvent) => void): Supervisor {
   const parties: Party[] = [];
-  let waiting: (() => void)[] = [];
+  const waiting: (() => void)[] = [];
   let failing: (error: TandemError) => void = () => {};
   const failed = new Promise<never>((_, reject) => (failing = reject));
   failed.catch(() => {}); // whoever waits sees it
@@ -50,30 +50,32 @@ export function superviseParties(onEvent: (event: PartyEvent) => void): Supervis
   };
 
   const start: Supervisor["start"] = (name, role, configPath) => {
-    const process_ = spawn(process.execPath, [command, role, "--config", configPath, "--supervised"], { stdio: ["pipe", "pipe", "pipe"] });
+    const child = spawn(process.execPath, [command, role, "--config", configPath, "--supervised"], { stdio: ["pipe", "pipe", "pipe"] });
     const events: PartyEvent[] = [];
     let stderr = "";
-    process_.stderr.setEncoding("utf8").on("data", (text: string) => (stderr = (stderr + text).slice(-4000)));
-    createInterface({ input: process_.stdout }).on("line", (line) => {
+    child.stderr.setEncoding("utf8").on("data", (text: string) => (stderr = (stderr + text).slice(-4000)));
+    createInterface({ input: child.stdout }).on("line", (line) => {
       const event = JSON.parse(line) as PartyEvent;
       events.push(event);
       onEvent(event);
       for (const wake of waiting.splice(0)) wake();
     });
     const ended = new Promise<PartyEnd>((resolve) => {
-      process_.once("close", (exitCode, signal) => {
+      child.once("close", (exitCode, signal) => {
         const error = events.find((event) => event.type === "error") ?? null;
         resolve({ name, signal, exitCode, error, stderr });
       });
     });
-    parties.push({ name, process: process_, events, ended });
-    void ended.then(async (end) => {
-      if (end.exitCode === 0) return;
-      // The others get a moment to say what they saw: the cause is chosen among all of them.
-      await Promise.race([Promise.all(parties.map((party) => party.ended)), pause(graceMs)]);
-      stop();
-      failing(causeOf(await Promise.all(parties.map((party) => party.ended))));
-    });
+    parties.push({ name, process: child, events, ended });
+    void watch(ended);
+  };
+
+  const watch = async (ended: Promise<PartyEnd>): Promise<void> => {
+    if ((await ended).exitCode === 0) return;
+    // The others get a moment to say what they saw: the cause is chosen among all of them.
+    await Promise.race([Promise.all(parties.map((party) => party.ended)), pause(graceMs)]);
+    stop();
+    failing(causeOf(await Promise.all(parties.map((party) => party.ended))));
   };
 
   return {

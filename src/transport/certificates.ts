@@ -2,7 +2,9 @@
  * Certificates for parties that have none: a small certificate authority and leaf certificates signed by it (ECDSA
  * P-256, SHA-256). `demo` and `simulate` make their own; companies bring theirs.
  */
-import "reflect-metadata"; // @peculiar/x509 needs it loaded first
+// @peculiar/x509 needs it loaded first.
+// oxlint-disable-next-line import/no-unassigned-import
+import "reflect-metadata";
 import { webcrypto } from "node:crypto";
 import * as x509 from "@peculiar/x509";
 

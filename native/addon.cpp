@@ -1,0 +1,336 @@
+// The Node-API glue: checks arguments, starts tasks. No arithmetic here; src/crypto/native-addon.ts declares the other
+// side of these functions. Every function is a deterministic function of its arguments: random numbers come from
+// TypeScript. Functions that end in a promise resolve to the index of the first refused element, or -1.
+//
+// Needs Node-API 8 (type tags): Node 20 and later, one binary for all.
+#define NAPI_VERSION 8
+#include <exception>
+#include <memory>
+
+#include <node_api.h>
+
+#include "arguments.h"
+#include "private-operations.h"
+#include "public-operations.h"
+#include "task.h"
+
+namespace tandem {
+
+namespace {
+
+constexpr napi_type_tag kPublicTag = {0x74616e64656d0001, 0x9d2f6c3be1a84750};
+constexpr napi_type_tag kPrivateTag = {0x74616e64656d0002, 0x5b1e87f04c6ad329};
+
+constexpr std::size_t kCountMax = std::size_t{1} << 40;
+
+template <typename T>
+napi_value wrapExternal(napi_env env, std::unique_ptr<T> context, const napi_type_tag& tag) {
+  napi_value value = nullptr;
+  const auto finalize = [](napi_env, void* data, void*) { delete static_cast<T*>(data); };
+  require(env, napi_create_external(env, context.get(), finalize, nullptr, &value));
+  context.release();
+  require(env, napi_type_tag_object(env, value, &tag));
+  return value;
+}
+
+const PublicContext& publicContext(const Arguments& arguments) {
+  return *static_cast<const PublicContext*>(arguments.external(0, kPublicTag));
+}
+
+// n of 128 to 4096 bits, odd, without leading zero bytes.
+Span<std::uint8_t> checkedModulus(const Arguments& arguments, std::size_t index) {
+  const Span<std::uint8_t> n = arguments.bytes(index);
+  check(n.length >= 16 && n.length <= 512, "n has 128 to 4096 bits");
+  check((n.data[0] & 1) != 0 && n.data[n.length - 1] != 0, "n is odd and has no leading zeros");
+  return n;
+}
+
+// createPublic(n)
+napi_value createPublic(const Arguments& arguments) {
+  const Span<std::uint8_t> n = checkedModulus(arguments, 0);
+  return wrapExternal(arguments.env(), std::make_unique<PublicContext>(n.data, n.length), kPublicTag);
+}
+
+// createPrivate(n, p, q, residueBaseP, residueBaseQ, factorP, factorQ, qInverse, qSquaredInverse)
+napi_value createPrivate(const Arguments& arguments) {
+  const Span<std::uint8_t> n = checkedModulus(arguments, 0);
+  const std::size_t primeBytes = arguments.bytes(1).length;
+  check(primeBytes >= 8 && 2 * primeBytes >= n.length && 2 * primeBytes <= n.length + 1, "primes have half of n's size");
+  const auto sized = [&](std::size_t index, std::size_t sizeBytes) {
+    const Span<std::uint8_t> span = arguments.bytes(index);
+    check(span.length == sizeBytes, "a constant of the private key has the wrong size");
+    return span.data;
+  };
+  const PrimeSideInput p{sized(1, primeBytes), sized(3, 2 * primeBytes), sized(5, primeBytes)};
+  const PrimeSideInput q{sized(2, primeBytes), sized(4, 2 * primeBytes), sized(6, primeBytes)};
+  auto context = std::make_unique<PrivateContext>(n.data, n.length, p, q, primeBytes, sized(7, primeBytes),
+                                                  sized(8, 2 * primeBytes));
+  return wrapExternal(arguments.env(), std::move(context), kPrivateTag);
+}
+
+// load(context, source, sourceBytes, target, offset, threads)
+napi_value loadCall(const Arguments& arguments) {
+  const PublicContext& context = publicContext(arguments);
+  const std::size_t limbs = context.limbs();
+  const FlatInput source = arguments.flat(1, 8 * limbs);
+  const Span<std::uint8_t> bytes = arguments.bytes(3);
+  const std::size_t capacity = bytes.length / (8 * limbs);
+  Limb* target = arguments.output(3, limbs, capacity);
+  const std::size_t offset = arguments.integer(4, 0, kCountMax);
+  check(offset <= capacity && source.count <= capacity - offset, "a load must fit its target");
+  const std::size_t threads = arguments.threads(5);
+  return startTask(arguments.env(), arguments.keepAlive(),
+                   [=, &context] { return load(context, source, target + offset * limbs, threads); });
+}
+
+// unload(context, source, result, resultBytes, threads)
+napi_value unloadCall(const Arguments& arguments) {
+  const PublicContext& context = publicContext(arguments);
+  std::shared_ptr<Limbs> owner;
+  const Span<const Limb> source = arguments.elements(1, context.limbs(), owner);
+  const Span<std::uint8_t> result = arguments.bytes(2);
+  const std::size_t resultBytes = arguments.integer(3, 1, 8 * context.limbs());
+  check(result.length == checkedProduct(source.length, resultBytes), "a result has the wrong size");
+  const std::size_t threads = arguments.threads(4);
+  return startTask(arguments.env(), arguments.keepAlive(), [=, &context] {
+    (void)owner;
+    return unload(context, source.data, source.length, result.data, resultBytes, threads);
+  });
+}
+
+// multiply(context, a, b, result, threads)
+napi_value multiplyCall(const Arguments& arguments) {
+  const PublicContext& context = publicContext(arguments);
+  std::shared_ptr<Limbs> ownerA;
+  std::shared_ptr<Limbs> ownerB;
+  const Span<const Limb> a = arguments.elements(1, context.limbs(), ownerA);
+  const Span<const Limb> b = arguments.elements(2, context.limbs(), ownerB);
+  check(a.length == b.length, "two vectors must have the same count");
+  Limb* result = arguments.output(3, context.limbs(), a.length);
+  const std::size_t threads = arguments.threads(4);
+  return startTask(arguments.env(), arguments.keepAlive(), [=, &context] {
+    (void)ownerA, (void)ownerB;
+    multiply(context, a.data, b.data, result, a.length, threads);
+    return -1LL;
+  });
+}
+
+// invert(context, a, result, threads)
+napi_value invertCall(const Arguments& arguments) {
+  const PublicContext& context = publicContext(arguments);
+  std::shared_ptr<Limbs> owner;
+  const Span<const Limb> a = arguments.elements(1, context.limbs(), owner);
+  Limb* result = arguments.output(2, context.limbs(), a.length);
+  const std::size_t threads = arguments.threads(3);
+  return startTask(arguments.env(), arguments.keepAlive(), [=, &context] {
+    (void)owner;
+    return invert(context, a.data, result, a.length, threads);
+  });
+}
+
+// raise(context, a, scalars, scalarBytes, result, threads)
+napi_value raiseCall(const Arguments& arguments) {
+  const PublicContext& context = publicContext(arguments);
+  std::shared_ptr<Limbs> owner;
+  const Span<const Limb> a = arguments.elements(1, context.limbs(), owner);
+  const FlatInput scalars = arguments.flat(2, 8 * context.limbsOfN);
+  check(a.length == scalars.count, "every element has a scalar");
+  Limb* result = arguments.output(4, context.limbs(), a.length);
+  const std::size_t threads = arguments.threads(5);
+  return startTask(arguments.env(), arguments.keepAlive(), [=, &context] {
+    (void)owner;
+    return raise(context, a.data, scalars, result, threads);
+  });
+}
+
+// nthPowers(context, bases, baseBytes, result, threads)
+napi_value nthPowersCall(const Arguments& arguments) {
+  const PublicContext& context = publicContext(arguments);
+  const FlatInput bases = arguments.flat(1, 8 * context.limbsOfN);
+  Limb* result = arguments.output(3, context.limbs(), bases.count);
+  const std::size_t threads = arguments.threads(4);
+  return startTask(arguments.env(), arguments.keepAlive(),
+                   [=, &context] { return nthPowers(context, bases, result, threads); });
+}
+
+// seal(context, plaintexts, plaintextBytes, obfuscators, result, threads)
+napi_value sealCall(const Arguments& arguments) {
+  const PublicContext& context = publicContext(arguments);
+  std::shared_ptr<Limbs> owner;
+  const FlatInput plaintexts = arguments.flat(1, 8 * context.limbsOfN);
+  const Span<const Limb> obfuscators = arguments.elements(3, context.limbs(), owner);
+  check(obfuscators.length == plaintexts.count, "every plaintext has an obfuscator");
+  Limb* result = arguments.output(4, context.limbs(), plaintexts.count);
+  const std::size_t threads = arguments.threads(5);
+  return startTask(arguments.env(), arguments.keepAlive(), [=, &context] {
+    (void)owner;
+    return seal(context, plaintexts, obfuscators.data, result, threads);
+  });
+}
+
+// histogram(context, gradients, perInstance, instances, bins[], binCounts, skippedBins, result, threads)
+napi_value histogramCall(const Arguments& arguments) {
+  const PublicContext& context = publicContext(arguments);
+  std::shared_ptr<Limbs> owner;
+  HistogramJob job{};
+  const Span<const Limb> gradients = arguments.elements(1, context.limbs(), owner);
+  job.gradients = gradients.data;
+  job.perInstance = arguments.integer(2, 1, 65536);
+  check(gradients.length % job.perInstance == 0, "every instance has all its ciphertexts");
+  job.instanceCount = gradients.length / job.perInstance;
+  const Span<std::uint32_t> instances = arguments.uint32s(3);
+  job.instances = instances.data;
+  job.selectedCount = instances.length;
+  const std::vector<Span<std::uint16_t>> bins = arguments.uint16Arrays(4);
+  const Span<std::uint32_t> binCounts = arguments.uint32s(5);
+  const Span<std::int32_t> skippedBins = arguments.int32s(6);
+  check(bins.size() == binCounts.length && bins.size() == skippedBins.length, "features have bins, counts and skips");
+  for (std::size_t f = 0; f < bins.size(); f++) {
+    check(bins[f].length == job.instanceCount, "every instance has a bin");
+    check(binCounts.data[f] <= 65536, "a bin fits 16 bits");
+    job.features.push_back({bins[f].data, binCounts.data[f], skippedBins.data[f], job.cellCount});
+    job.cellCount += binCounts.data[f];
+  }
+  Limb* result = arguments.output(7, context.limbs(), checkedProduct(job.cellCount, job.perInstance));
+  const std::size_t threads = arguments.threads(8);
+  return startTask(arguments.env(), arguments.keepAlive(), [=, &context] {
+    (void)owner;
+    histogram(context, job, result, threads);
+    return -1LL;
+  });
+}
+
+// The arrays of a running-sums call, copied and checked.
+RunningSumsJob checkedRunningSums(const Arguments& arguments, Span<const Limb> source, std::size_t targetCount) {
+  const Span<std::uint32_t> offsets = arguments.uint32s(2);
+  const Span<std::uint32_t> sources = arguments.uint32s(3);
+  const Span<std::int32_t> targets = arguments.int32s(4);
+  RunningSumsJob job{source.data,
+                     {offsets.data, offsets.data + offsets.length},
+                     {sources.data, sources.data + sources.length},
+                     {targets.data, targets.data + targets.length}};
+  check(job.sources.size() == job.targets.size(), "every step has a source and a target");
+  check(!job.chainOffsets.empty() && job.chainOffsets.front() == 0, "chains start at step 0");
+  check(job.chainOffsets.back() == job.sources.size(), "chains cover all steps");
+  for (std::size_t c = 1; c < job.chainOffsets.size(); c++) {
+    check(job.chainOffsets[c - 1] <= job.chainOffsets[c], "chain offsets must not decrease");
+  }
+  std::vector<bool> written(targetCount);
+  std::size_t writtenCount = 0;
+  for (std::size_t step = 0; step < job.sources.size(); step++) {
+    check(job.sources[step] < source.length, "a step's source is out of range");
+    const std::int32_t target = job.targets[step];
+    if (target == -1) continue;
+    check(target >= 0 && static_cast<std::size_t>(target) < targetCount, "a step's target is out of range");
+    check(!written[static_cast<std::size_t>(target)], "a target is written twice");
+    written[static_cast<std::size_t>(target)] = true;
+    writtenCount++;
+  }
+  check(writtenCount == targetCount, "every target must be written");
+  return job;
+}
+
+// runningSums(context, source, chainOffsets, sources, targets, targetCount, result, threads)
+napi_value runningSumsCall(const Arguments& arguments) {
+  const PublicContext& context = publicContext(arguments);
+  std::shared_ptr<Limbs> owner;
+  const Span<const Limb> source = arguments.elements(1, context.limbs(), owner);
+  const std::size_t targetCount = arguments.integer(5, 0, std::size_t{1} << 31);
+  Limb* result = arguments.output(6, context.limbs(), targetCount);
+  const RunningSumsJob job = checkedRunningSums(arguments, source, targetCount);
+  const std::size_t threads = arguments.threads(7);
+  return startTask(arguments.env(), arguments.keepAlive(), [=, &context] {
+    (void)owner;
+    runningSums(context, job, result, threads);
+    return -1LL;
+  });
+}
+
+// pack(context, source, strideBits, perCiphertext, result, threads)
+napi_value packCall(const Arguments& arguments) {
+  const PublicContext& context = publicContext(arguments);
+  std::shared_ptr<Limbs> owner;
+  const Span<const Limb> source = arguments.elements(1, context.limbs(), owner);
+  const std::size_t strideBits = arguments.integer(2, 1, 1 << 20);
+  const std::size_t perCiphertext = arguments.integer(3, 1, 1 << 20);
+  const std::size_t results = (source.length + perCiphertext - 1) / perCiphertext;
+  Limb* result = arguments.output(4, context.limbs(), results);
+  const std::size_t threads = arguments.threads(5);
+  return startTask(arguments.env(), arguments.keepAlive(), [=, &context] {
+    (void)owner;
+    pack(context, source.data, source.length, strideBits, perCiphertext, result, threads);
+    return -1LL;
+  });
+}
+
+// encrypt(context, plaintexts, plaintextBytes, exponentsP, exponentsQ, result, resultBytes, threads)
+napi_value encryptCall(const Arguments& arguments) {
+  PrivateContext& context = *static_cast<PrivateContext*>(arguments.external(0, kPrivateTag));
+  const FlatInput plaintexts = arguments.flat(1, context.plaintextBytesMax());
+  const auto exponents = [&](std::size_t index) {
+    const Span<std::uint8_t> span = arguments.bytes(index);
+    check(span.length == checkedProduct(plaintexts.count, context.primeBytes()), "every plaintext has its exponents");
+    return FlatInput{span.data, context.primeBytes(), plaintexts.count};
+  };
+  const FlatInput p = exponents(3);
+  const FlatInput q = exponents(4);
+  const Span<std::uint8_t> result = arguments.bytes(5);
+  const std::size_t resultBytes = arguments.integer(6, 1, context.ciphertextBytesMax());
+  check(result.length == checkedProduct(plaintexts.count, resultBytes), "a result has the wrong size");
+  const std::size_t threads = arguments.threads(7);
+  return startTask(arguments.env(), arguments.keepAlive(), [=, &context] {
+    return context.encrypt(plaintexts, p, q, result.data, resultBytes, threads);
+  });
+}
+
+// decrypt(context, ciphertexts, ciphertextBytes, result, resultBytes, threads)
+napi_value decryptCall(const Arguments& arguments) {
+  const PrivateContext& context = *static_cast<PrivateContext*>(arguments.external(0, kPrivateTag));
+  const FlatInput ciphertexts = arguments.flat(1, context.ciphertextBytesMax());
+  const Span<std::uint8_t> result = arguments.bytes(3);
+  const std::size_t resultBytes = arguments.integer(4, 1, context.plaintextBytesMax());
+  check(result.length == checkedProduct(ciphertexts.count, resultBytes), "a result has the wrong size");
+  const std::size_t threads = arguments.threads(5);
+  return startTask(arguments.env(), arguments.keepAlive(), [=, &context] {
+    return context.decrypt(ciphertexts, result.data, resultBytes, threads);
+  });
+}
+
+template <napi_value (*function)(const Arguments&), std::size_t argumentCount>
+napi_value guarded(napi_env env, napi_callback_info info) {
+  try {
+    return function(Arguments(env, info, argumentCount));
+  } catch (const std::exception& exception) {
+    bool pending = false;
+    napi_is_exception_pending(env, &pending);
+    if (!pending) napi_throw_type_error(env, nullptr, exception.what());
+    return nullptr;
+  }
+}
+
+}  // namespace
+
+}  // namespace tandem
+
+NAPI_MODULE_INIT() {
+  using namespace tandem;
+  struct Entry {
+    const char* name;
+    napi_callback callback;
+  };
+  const Entry entries[] = {
+      {"createPublic", guarded<createPublic, 1>},     {"createPrivate", guarded<createPrivate, 9>},
+      {"load", guarded<loadCall, 6>},                 {"unload", guarded<unloadCall, 5>},
+      {"multiply", guarded<multiplyCall, 5>},         {"invert", guarded<invertCall, 4>},
+      {"raise", guarded<raiseCall, 6>},               {"nthPowers", guarded<nthPowersCall, 5>},
+      {"seal", guarded<sealCall, 6>},                 {"histogram", guarded<histogramCall, 9>},
+      {"runningSums", guarded<runningSumsCall, 8>},   {"pack", guarded<packCall, 6>},
+      {"encrypt", guarded<encryptCall, 8>},           {"decrypt", guarded<decryptCall, 6>},
+  };
+  for (const Entry& entry : entries) {
+    napi_value function = nullptr;
+    napi_create_function(env, entry.name, NAPI_AUTO_LENGTH, entry.callback, nullptr, &function);
+    napi_set_named_property(env, exports, entry.name, function);
+  }
+  return exports;
+}

@@ -1,0 +1,140 @@
+// See arguments.h.
+#include "arguments.h"
+
+#include <cmath>
+#include <limits>
+#include <stdexcept>
+
+namespace tandem {
+
+void require(napi_env, napi_status status) {
+  if (status != napi_ok) throw std::runtime_error("a Node-API call failed");
+}
+
+void check(bool condition, const char* message) {
+  if (!condition) throw std::invalid_argument(message);
+}
+
+std::size_t checkedProduct(std::size_t count, std::size_t size) {
+  check(size == 0 || count <= std::numeric_limits<std::size_t>::max() / size, "a size overflows");
+  return count * size;
+}
+
+Arguments::Arguments(napi_env env, napi_callback_info info, std::size_t expected) : env_(env), values_(expected) {
+  napi_value given[kArgumentsMax];
+  std::size_t count = kArgumentsMax;
+  require(env, napi_get_cb_info(env, info, &count, given, nullptr, nullptr));
+  check(count == expected && expected <= kArgumentsMax, "wrong number of arguments");
+  for (std::size_t i = 0; i < expected; i++) values_[i] = given[i];
+}
+
+std::vector<napi_value> Arguments::keepAlive() const {
+  std::vector<napi_value> kept(values_);
+  for (const napi_value value : values_) {
+    bool isArray = false;
+    require(env_, napi_is_array(env_, value, &isArray));
+    if (!isArray) continue;
+    std::uint32_t length = 0;
+    require(env_, napi_get_array_length(env_, value, &length));
+    for (std::uint32_t i = 0; i < length; i++) {
+      napi_value element = nullptr;
+      require(env_, napi_get_element(env_, value, i, &element));
+      kept.push_back(element);
+    }
+  }
+  return kept;
+}
+
+void* Arguments::typedArray(napi_value value, napi_typedarray_type type, std::size_t* length) const {
+  bool isTypedArray = false;
+  require(env_, napi_is_typedarray(env_, value, &isTypedArray));
+  check(isTypedArray, "an argument must be a typed array");
+  napi_typedarray_type actual;
+  void* data = nullptr;
+  require(env_, napi_get_typedarray_info(env_, value, &actual, length, &data, nullptr, nullptr));
+  check(actual == type, "a typed array has the wrong element type");
+  check(data != nullptr || *length == 0, "a typed array is detached");
+  return data;
+}
+
+Span<std::uint8_t> Arguments::bytes(std::size_t index) const {
+  Span<std::uint8_t> span{nullptr, 0};
+  span.data = static_cast<std::uint8_t*>(typedArray(values_[index], napi_uint8_array, &span.length));
+  return span;
+}
+
+Span<std::uint32_t> Arguments::uint32s(std::size_t index) const {
+  Span<std::uint32_t> span{nullptr, 0};
+  span.data = static_cast<std::uint32_t*>(typedArray(values_[index], napi_uint32_array, &span.length));
+  return span;
+}
+
+Span<std::int32_t> Arguments::int32s(std::size_t index) const {
+  Span<std::int32_t> span{nullptr, 0};
+  span.data = static_cast<std::int32_t*>(typedArray(values_[index], napi_int32_array, &span.length));
+  return span;
+}
+
+std::vector<Span<std::uint16_t>> Arguments::uint16Arrays(std::size_t index) const {
+  bool isArray = false;
+  require(env_, napi_is_array(env_, values_[index], &isArray));
+  check(isArray, "an argument must be an array");
+  std::uint32_t length = 0;
+  require(env_, napi_get_array_length(env_, values_[index], &length));
+  std::vector<Span<std::uint16_t>> spans(length);
+  for (std::uint32_t i = 0; i < length; i++) {
+    napi_value element = nullptr;
+    require(env_, napi_get_element(env_, values_[index], i, &element));
+    spans[i].data = static_cast<std::uint16_t*>(typedArray(element, napi_uint16_array, &spans[i].length));
+  }
+  return spans;
+}
+
+std::size_t Arguments::integer(std::size_t index, std::size_t low, std::size_t high) const {
+  double value = 0;
+  check(napi_get_value_double(env_, values_[index], &value) == napi_ok, "an argument must be a number");
+  const bool inRange = value >= static_cast<double>(low) && value <= static_cast<double>(high);
+  check(inRange && std::floor(value) == value, "an integer argument is out of range");
+  return static_cast<std::size_t>(value);
+}
+
+FlatInput Arguments::flat(std::size_t index, std::size_t sizeBytesMax) const {
+  const Span<std::uint8_t> span = bytes(index);
+  const std::size_t sizeBytes = integer(index + 1, 1, sizeBytesMax);
+  check(span.length % sizeBytes == 0, "a buffer holds whole elements");
+  return {span.data, sizeBytes, span.length / sizeBytes};
+}
+
+Span<const Limb> Arguments::elements(std::size_t index, std::size_t limbs, std::shared_ptr<Limbs>& owner) const {
+  const Span<std::uint8_t> span = bytes(index);
+  check(span.length % (limbs * sizeof(Limb)) == 0, "a resident vector holds whole elements");
+  const std::size_t count = span.length / (limbs * sizeof(Limb));
+  if (reinterpret_cast<std::uintptr_t>(span.data) % alignof(Limb) == 0) {
+    return {reinterpret_cast<const Limb*>(span.data), count};
+  }
+  owner = std::make_shared<Limbs>(count * limbs);
+  std::memcpy(owner->data(), span.data, span.length);
+  return {owner->data(), count};
+}
+
+Limb* Arguments::output(std::size_t index, std::size_t limbs, std::size_t count) const {
+  const Span<std::uint8_t> span = bytes(index);
+  check(span.length == checkedProduct(count, limbs * sizeof(Limb)), "a result has the wrong size");
+  check(reinterpret_cast<std::uintptr_t>(span.data) % alignof(Limb) == 0, "a result must be aligned to 8 bytes");
+  return reinterpret_cast<Limb*>(span.data);
+}
+
+void* Arguments::external(std::size_t index, const napi_type_tag& tag) const {
+  napi_valuetype type;
+  require(env_, napi_typeof(env_, values_[index], &type));
+  bool matches = false;
+  if (type == napi_external) {
+    require(env_, napi_check_object_type_tag(env_, values_[index], &tag, &matches));
+  }
+  check(matches, "an argument must be a context of the right kind");
+  void* data = nullptr;
+  require(env_, napi_get_value_external(env_, values_[index], &data));
+  return data;
+}
+
+}  // namespace tandem

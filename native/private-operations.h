@@ -1,0 +1,75 @@
+// What the key owner computes: encryption with fixed-base tables and decryption, both by Chinese remainders modulo the
+// squares of the two primes (src/crypto/owner-constants.ts has the mathematics and makes the constants).
+//
+// Trust: constants and exponents come from our own TypeScript; sizes were checked by the glue.
+//
+// Constant-time. Decryption: yes from the range check of the (public) ciphertext on: exponentiation with p - 1 reads its
+// table under masks, subtractions are masked, the division by p is exact, limb by limb. Two things show: that a
+// ciphertext was refused, and the size of the key. Encryption: all products are made, but table addresses depend on
+// secret exponents, see fixed-base.h. Not covered: stack copies and registers are not wiped; multiplication
+// instructions are assumed to take constant time, as they do on x86-64 and AArch64.
+#pragma once
+
+#include <memory>
+#include <mutex>
+
+#include "fixed-base.h"
+#include "public-operations.h"
+
+namespace tandem {
+
+// One prime's share of the constants, all little-endian; primeBytes wide, residueBase twice that.
+struct PrimeSideInput {
+  const std::uint8_t* prime;
+  const std::uint8_t* residueBase;
+  const std::uint8_t* plaintextFactor;
+};
+
+struct PrimeSide {
+  PrimeSide(const PrimeSideInput& input, std::size_t primeBytes);
+
+  Modulus prime;
+  Limbs squareValue;
+  Modulus square;
+  Exponent order;         // prime - 1, secret
+  Limbs residueBase;      // Montgomery form modulo square
+  Limbs plaintextFactor;  // Montgomery form modulo prime
+};
+
+class PrivateContext {
+ public:
+  PrivateContext(const std::uint8_t* n, std::size_t nBytes, const PrimeSideInput& p, const PrimeSideInput& q,
+                 std::size_t primeBytes, const std::uint8_t* qInverse, const std::uint8_t* qSquaredInverse);
+
+  std::size_t primeBytes() const { return primeBytes_; }
+  std::size_t ciphertextBytesMax() const { return 8 * public_.limbs(); }
+  // Both n and the product of two primes' limbs hold this many bytes.
+  std::size_t plaintextBytesMax() const { return 8 * public_.limbsOfN; }
+
+  // exponentsP and exponentsQ have plaintexts.count elements of primeBytes bytes. Refuses plaintexts from n on.
+  long long encrypt(FlatInput plaintexts, FlatInput exponentsP, FlatInput exponentsQ, std::uint8_t* result,
+                    std::size_t resultBytes, std::size_t threads);
+  // Refuses ciphertexts outside 0 < c < n^2 and multiples of p or q.
+  long long decrypt(FlatInput ciphertexts, std::uint8_t* result, std::size_t resultBytes, std::size_t threads) const;
+
+ private:
+  void buildTables(std::size_t threads);
+  // CRT of an obfuscator given modulo both squares, times (1 + m n).
+  void assemble(const Limb* plaintext, const Limb* modP, const Limb* modQ, std::uint8_t* result,
+                std::size_t resultBytes) const;
+  // m modulo one prime for each lane (times q^-1 on p's side); sets refused for multiples of the prime.
+  void decryptSide(const PrimeSide& side, const Limb* const* ciphertexts, std::size_t lanes, Limb* const* results,
+                   bool* refused) const;
+
+  std::size_t primeBytes_;
+  PublicContext public_;
+  PrimeSide p_;
+  PrimeSide q_;
+  Limbs qInverse_;         // Montgomery form modulo p
+  Limbs qSquaredInverse_;  // Montgomery form modulo p^2
+  std::once_flag tablesOnce_;
+  std::unique_ptr<FixedBaseTable> tableP_;
+  std::unique_ptr<FixedBaseTable> tableQ_;
+};
+
+}  // namespace tandem

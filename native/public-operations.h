@@ -1,0 +1,93 @@
+// What the holder of a public key computes on ciphertexts: products, powers and packings modulo n^2.
+//
+// Layout: a resident element is limbs() limbs in Montgomery form; vectors are flat. Wire elements and plaintexts are
+// little-endian bytes.
+//
+// Trust: sizes were checked by the glue; index arrays that stay in JavaScript's memory are checked here at every use,
+// because JavaScript can change them meanwhile. Resident elements are trusted to come from the same context: others
+// give wrong sums, never a bad access.
+//
+// Constant-time: operations on obfuscators and their bases are, as montgomery.h and power.h (n is public) are.
+// raise (scalars) and invert are not; load and unload compare public ciphertexts in variable time.
+#pragma once
+
+#include <memory>
+
+#include "montgomery.h"
+#include "power.h"
+
+namespace tandem {
+
+struct PublicContext {
+  PublicContext(const std::uint8_t* n, std::size_t nBytes);
+
+  std::size_t limbs() const { return modulus->limbs(); }
+
+  std::size_t limbsOfN;
+  Limbs n;
+  Exponent exponentN;
+  std::unique_ptr<Modulus> modulus;  // n^2
+};
+
+// Bytes of fixed-width elements.
+struct FlatInput {
+  const std::uint8_t* bytes;
+  std::size_t sizeBytes;
+  std::size_t count;
+  const std::uint8_t* element(std::size_t index) const { return bytes + index * sizeBytes; }
+};
+
+// The functions that return a number return the index of the first element that was refused, or -1.
+
+// Wire to resident; refuses 0 and anything from n^2 on.
+long long load(const PublicContext& context, FlatInput source, Limb* target, std::size_t threads);
+// Resident to wire; refuses 0, which only unloaded elements and multiples of n give.
+long long unload(const PublicContext& context, const Limb* source, std::size_t count, std::uint8_t* target,
+                 std::size_t targetBytes, std::size_t threads);
+
+void multiply(const PublicContext& context, const Limb* a, const Limb* b, Limb* result, std::size_t count,
+              std::size_t threads);
+// Refuses elements that share a factor with n.
+long long invert(const PublicContext& context, const Limb* a, Limb* result, std::size_t count, std::size_t threads);
+// result[i] = a[i]^scalars[i]; refuses scalars from n on.
+long long raise(const PublicContext& context, const Limb* a, FlatInput scalars, Limb* result, std::size_t threads);
+
+// result[i] = bases[i]^n; refuses 0 and anything from n on.
+long long nthPowers(const PublicContext& context, FlatInput bases, Limb* result, std::size_t threads);
+// result[i] = (1 + plaintexts[i] n) * obfuscators[i]; refuses plaintexts from n on.
+long long seal(const PublicContext& context, FlatInput plaintexts, const Limb* obfuscators, Limb* result,
+               std::size_t threads);
+
+struct HistogramJob {
+  const Limb* gradients;
+  std::size_t instanceCount;
+  std::size_t perInstance;
+  const std::uint32_t* instances;
+  std::size_t selectedCount;
+  struct Feature {
+    const std::uint16_t* bins;
+    std::size_t binCount;
+    std::int64_t skippedBin;
+    std::size_t firstCell;
+  };
+  std::vector<Feature> features;
+  std::size_t cellCount;
+};
+
+// Throws std::out_of_range for an instance or bin that does not exist.
+void histogram(const PublicContext& context, const HistogramJob& job, Limb* result, std::size_t threads);
+
+struct RunningSumsJob {
+  const Limb* source;
+  std::vector<std::uint32_t> chainOffsets;
+  std::vector<std::uint32_t> sources;
+  std::vector<std::int32_t> targets;
+};
+
+void runningSums(const PublicContext& context, const RunningSumsJob& job, Limb* result, std::size_t threads);
+
+// result[e] packs source[e * perCiphertext ...] by Horner: strideBits squarings and one product per candidate.
+void pack(const PublicContext& context, const Limb* source, std::size_t count, std::size_t strideBits,
+          std::size_t perCiphertext, Limb* result, std::size_t threads);
+
+}  // namespace tandem

@@ -1,0 +1,61 @@
+import { describe, expect, test } from "vitest";
+import { expectError } from "../../test/support/expect-error.ts";
+import { codecParameters, describeBounds, nearestName, type ParameterSpec, resolveParameters, trainingParameters } from "./parameters.ts";
+
+const tables: Record<string, Record<string, ParameterSpec>> = { trainingParameters, codecParameters };
+
+describe.each(Object.entries(tables))("%s", (_name, table) => {
+  test("nothing given: every default, and every default passes its own bounds", () => {
+    const defaults = resolveParameters(table, {});
+    expect(Object.keys(defaults)).toEqual(Object.keys(table));
+    for (const [name, spec] of Object.entries(table)) expect(defaults[name]).toBe(spec.default);
+    expect(resolveParameters(table, defaults)).toEqual(defaults);
+    expect(resolveParameters(table, Object.fromEntries(Object.keys(table).map((name) => [name, undefined])))).toEqual(defaults);
+  });
+
+  test.each(Object.keys(table))("%s: bounds from both sides, types, and a message that says which", async (name) => {
+    const spec = table[name];
+    const accept = (value: unknown): unknown => resolveParameters(table, { [name]: value })[name];
+    const refuse = (value: unknown): Promise<unknown> => expectError(() => accept(value), "USAGE", new RegExp(`parameter ${name} must be .*; got '`));
+    for (const value of [null, {}, [], true, "", " ", "three", "1,5", Number.NaN, Infinity, "Infinity", 1n]) await refuse(value);
+    if (spec.kind === "choice") {
+      for (const choice of spec.choices) expect(accept(choice)).toBe(choice);
+      await refuse(`${spec.default}x`);
+      await refuse(0);
+      return;
+    }
+    expect(accept(` ${spec.default} `)).toBe(spec.default);
+    if (spec.kind === "integer") await refuse(spec.default + 0.5);
+    if (spec.max !== undefined) {
+      expect(accept(spec.max)).toBe(spec.max);
+      await refuse(spec.max + 1);
+    }
+    if (spec.min !== undefined) {
+      if (spec.minExclusive === true) await refuse(spec.min);
+      else expect(accept(String(spec.min))).toBe(spec.min);
+      await refuse(spec.min - 1);
+    }
+    await expectError(() => accept("nonsense"), "USAGE", new RegExp(describeBounds(spec).replaceAll(/[.+]/g, "\\$&")));
+  });
+});
+
+test("an unknown name is refused with the nearest known one", async () => {
+  await expectError(() => resolveParameters(trainingParameters, { max_dept: 3 }), "USAGE", /'max_dept'.*'max_depth'/);
+  await expectError(() => resolveParameters(trainingParameters, { learning_eta: 3 }), "USAGE", /'learning_eta'/);
+  await expectError(() => resolveParameters(trainingParameters, JSON.parse('{"__proto__":1}') as Record<string, unknown>), "USAGE", /'__proto__'/);
+  await expectError(() => resolveParameters(trainingParameters, { toString: 1 }), "USAGE", /'toString'/);
+});
+
+test("nearestName counts insertions, deletions and substitutions; the first wins a tie", () => {
+  expect(nearestName("lamda", ["gamma", "lambda", "eta"])).toBe("lambda");
+  expect(nearestName("etaa", ["lambda", "eta"])).toBe("eta");
+  expect(nearestName("xx", ["ab", "cd"])).toBe("ab");
+  expect(nearestName("anything", [])).toBe("");
+});
+
+test("describeBounds", () => {
+  expect(describeBounds(trainingParameters.max_depth)).toBe("an integer from 1 up to 16");
+  expect(describeBounds(trainingParameters.eta)).toBe("a number above 0 up to 1");
+  expect(describeBounds(trainingParameters.base_score)).toBe("a number");
+  expect(describeBounds(codecParameters.codec)).toBe("batched|unbatched");
+});

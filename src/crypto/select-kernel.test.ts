@@ -1,0 +1,42 @@
+import { describe, expect, it } from "vitest";
+
+import { generateKey } from "./key-generation.ts";
+import { loadNativeKernel } from "./native-kernel.ts";
+import { portableKernel } from "./portable-kernel.ts";
+import { defaultThreads, selectKernel } from "./select-kernel.ts";
+import { plaintextsFromBigints } from "./signed-plaintexts.ts";
+
+const native = loadNativeKernel().kernel;
+
+describe("selectKernel", () => {
+  it("prefers the native kernel where it loads", () => {
+    expect(selectKernel({}).name).toBe(native === undefined ? "portable" : "native");
+    expect(selectKernel({ TANDEM_KERNEL: "" }).name).toBe(native === undefined ? "portable" : "native");
+  });
+
+  it("obeys TANDEM_KERNEL", () => {
+    expect(selectKernel({ TANDEM_KERNEL: "portable" })).toBe(portableKernel);
+    const usage = expect.objectContaining({ code: "USAGE" });
+    expect(() => selectKernel({ TANDEM_KERNEL: "gpu" })).toThrow(usage);
+    const forced = (): string => selectKernel({ TANDEM_KERNEL: "native" }).name;
+    if (native === undefined) expect(forced).toThrow(usage);
+    else expect(forced()).toBe("native");
+  });
+
+  it("suggests at least one thread", () => {
+    expect(defaultThreads()).toBeGreaterThanOrEqual(1);
+  });
+});
+
+describe("the portable kernel", () => {
+  it("gives the event loop its turn while it computes", async () => {
+    const key = await generateKey({ bits: 512, insecure: true });
+    const evaluator = portableKernel.publicEvaluator(key.publicKey, { threads: 1 });
+    let turns = 0;
+    const timer = setInterval(() => turns++, 1);
+    const start = performance.now();
+    await evaluator.encrypt(plaintextsFromBigints(key.publicKey, Array.from({ length: 300 }, () => 1n)));
+    clearInterval(timer);
+    expect(turns).toBeGreaterThan((performance.now() - start) / 100);
+  });
+});
