@@ -141,6 +141,9 @@ class WideSessionManager extends Http2SessionManager {
     if (stream.session !== undefined && !this.#widened.has(stream.session)) {
       this.#widened.add(stream.session);
       stream.session.setLocalWindowSize(windowBytes);
+      // The streams of a broken connection fail by themselves. A connection that the other side closes in good order after
+      // the last stream fails here only, and nobody would listen.
+      stream.session.on("error", () => {});
     }
     return stream;
   }
