@@ -17,9 +17,10 @@ const steps = [
 ];
 
 function main() {
+  // The first `npx tandem` in a clone makes npm link the clone into its cache and run this step again. A failure here would
+  // leave that cache broken for good, so nothing is done: bin/tandem.js itself says what is missing.
+  if (process.env.npm_command === "exec") return;
   const built = existsSync(join(root, "dist", "cli", "main.js"));
-  // The first `npx tandem` in a clone makes npm link the clone into its cache and run this step again: nothing to do.
-  if (built && process.env.npm_command === "exec") return;
   const missing = steps.map(([tool]) => tool).filter((tool) => !existsSync(join(binFolder, tool)));
   if (missing.length === 0) {
     for (const [tool, ...options] of steps) run(tool, options);
