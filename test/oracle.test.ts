@@ -69,6 +69,11 @@ describe.each(kernels.map((kernel) => ({ kernel, name: kernel.name })))("federat
     { max_bin: 2 },
   ])("parameters %o", (training) => expectEverySeed({ rows: 80, features: [2, 2], missingShare: 0.1 }, { training }));
 
+  test.each([{ packing: false }, { subtraction: false }, { joint_bins: false }, { skip_bin: false }, { encryption: "textbook" as const }, { encryption: "short" as const }])(
+    "with %o",
+    (speed) => expectEverySeed({ rows: 70, features: [1, 2, 2], missingShare: 0.1 }, { speed, codec: { codec: "encryption" in speed ? "batched" : "unbatched" } }),
+  );
+
   test.each([128, 512, 1024])("a key of %d bits", async (bits) => {
     const other = await generateKey({ bits, insecure: true });
     await expectEqual({ table: randomTable("key", { rows: 40, features: [1, 2], missingShare: 0.1 }), kernel, key: other, training: { num_round: 1 } }, "key");

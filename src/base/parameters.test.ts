@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { expectError } from "../../test/support/expect-error.ts";
-import { codecParameters, describeBounds, nearestName, type ParameterSpec, resolveParameters, trainingParameters } from "./parameters.ts";
+import { codecParameters, describeBounds, nearestName, type ParameterSpec, resolveParameters, speedParameters, trainingParameters } from "./parameters.ts";
 
-const tables: Record<string, Record<string, ParameterSpec>> = { trainingParameters, codecParameters };
+const tables: Record<string, Record<string, ParameterSpec>> = { trainingParameters, codecParameters, speedParameters };
 
 describe.each(Object.entries(tables))("%s", (_name, table) => {
   test("nothing given: every default, and every default passes its own bounds", () => {
@@ -17,6 +17,11 @@ describe.each(Object.entries(tables))("%s", (_name, table) => {
     const spec = table[name];
     const accept = (value: unknown): unknown => resolveParameters(table, { [name]: value })[name];
     const refuse = (value: unknown): Promise<unknown> => expectError(() => accept(value), "USAGE", new RegExp(`parameter ${name} must be .*; got '`));
+    if (spec.kind === "switch") {
+      for (const value of [true, false]) expect(accept(value)).toBe(value);
+      for (const value of ["true", 1, null]) await refuse(value);
+      return;
+    }
     for (const value of [null, {}, [], true, "", " ", "three", "1,5", Number.NaN, Infinity, "Infinity", 1n]) await refuse(value);
     if (spec.kind === "choice") {
       for (const choice of spec.choices) expect(accept(choice)).toBe(choice);

@@ -21,7 +21,13 @@ interface ChoiceSpec<C extends string> {
   readonly help: string;
 }
 
-export type ParameterSpec = NumberSpec | ChoiceSpec<string>;
+interface SwitchSpec {
+  readonly kind: "switch";
+  readonly default: true;
+  readonly help: string;
+}
+
+export type ParameterSpec = NumberSpec | ChoiceSpec<string> | SwitchSpec;
 
 function choice<const C extends string>(choices: readonly C[], fallback: NoInfer<C>, help: string): ChoiceSpec<C> {
   return { kind: "choice", choices, default: fallback, help };
@@ -51,11 +57,24 @@ export const codecParameters = {
   padding: { kind: "integer", default: 2, min: 1, max: 16, help: "overflow protection bits above each slot" },
 } as const satisfies Record<string, ParameterSpec>;
 
-type ValueOf<S> = S extends ChoiceSpec<infer C> ? C : number;
-type ValuesOf<T> = { -readonly [K in keyof T]: T[K] extends { choices: readonly (infer C)[] } ? C : ValueOf<T[K]> };
+type ValuesOf<T> = { -readonly [K in keyof T]: T[K] extends { choices: readonly (infer C)[] } ? C : T[K] extends SwitchSpec ? boolean : number };
+
+/** What makes the arithmetic cheaper. Each can be switched off, and none changes the model. */
+export const speedParameters = {
+  packing: { kind: "switch", default: true, help: "return several candidate sums in one ciphertext" },
+  subtraction: { kind: "switch", default: true, help: "derive the larger sibling from its parent instead of summing it" },
+  joint_bins: { kind: "switch", default: true, help: "sum groups of features in joint bins first" },
+  skip_bin: { kind: "switch", default: true, help: "leave each feature's most frequent bin out of the sums" },
+  encryption: choice(
+    ["full", "short", "textbook"],
+    "full",
+    "obfuscators: full-size exponents with the key owner's fixed-base tables; short exponents (Damgard-Jurik-Nielsen, one more assumption); or textbook r^n",
+  ),
+} as const satisfies Record<string, ParameterSpec>;
 
 export type TrainingParameters = ValuesOf<typeof trainingParameters>;
 export type CodecParameters = ValuesOf<typeof codecParameters>;
+export type SpeedParameters = ValuesOf<typeof speedParameters>;
 
 /**
  * Checks given values against a table and fills in defaults.
@@ -70,7 +89,7 @@ export function resolveParameters<T extends Record<string, ParameterSpec>>(
       throw new TandemError("USAGE", `unknown parameter '${name}'; did you mean '${nearestName(name, Object.keys(table))}'?`);
     }
   }
-  const resolved: Record<string, number | string> = {};
+  const resolved: Record<string, number | string | boolean> = {};
   for (const [name, spec] of Object.entries(table)) {
     const value = given[name];
     resolved[name] = value === undefined ? spec.default : checkedValue(name, spec, value);
@@ -78,7 +97,11 @@ export function resolveParameters<T extends Record<string, ParameterSpec>>(
   return resolved as ValuesOf<T>;
 }
 
-function checkedValue(name: string, spec: ParameterSpec, value: unknown): number | string {
+function checkedValue(name: string, spec: ParameterSpec, value: unknown): number | string | boolean {
+  if (spec.kind === "switch") {
+    if (typeof value === "boolean") return value;
+    throw new TandemError("USAGE", `parameter ${name} must be true or false; got '${String(value)}'`);
+  }
   if (spec.kind === "choice") {
     if (typeof value === "string" && spec.choices.includes(value)) return value;
     throw new TandemError("USAGE", `parameter ${name} must be one of ${spec.choices.join(", ")}; got '${String(value)}'`);
@@ -99,6 +122,7 @@ function checkedValue(name: string, spec: ParameterSpec, value: unknown): number
 /** "an integer from 1 to 16", for messages and help. */
 export function describeBounds(spec: ParameterSpec): string {
   if (spec.kind === "choice") return spec.choices.join("|");
+  if (spec.kind === "switch") return "true or false";
   const noun = spec.kind === "integer" ? "an integer" : "a number";
   const low = spec.min === undefined ? "" : spec.minExclusive === true ? ` above ${spec.min}` : ` from ${spec.min}`;
   const high = spec.max === undefined ? "" : ` up to ${spec.max}`;

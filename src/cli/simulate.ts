@@ -1,7 +1,7 @@
 /** `tandem simulate`: any one CSV, cut by columns into companies. */
 import { Command, Option } from "commander";
 import { TandemError } from "../base/error.ts";
-import { codecParameters, describeBounds, type ParameterSpec, trainingParameters } from "../base/parameters.ts";
+import { codecParameters, describeBounds, type ParameterSpec, speedParameters, trainingParameters } from "../base/parameters.ts";
 import { Progress } from "./progress.ts";
 import { costTable, summarise } from "./summary.ts";
 import { textTable } from "./text-table.ts";
@@ -44,7 +44,7 @@ export function simulateCommand(): Command {
     .option("--predictions <file>", "write id, label and prediction of the test rows")
     .option("--check", "compare with centralised training, node by node")
     .option("--json", "print the result as one JSON object on one line");
-  for (const [name, spec] of Object.entries({ ...trainingParameters, ...codecParameters })) command.addOption(parameterOption(name, spec));
+  for (const [name, spec] of Object.entries({ ...trainingParameters, ...codecParameters, ...speedParameters })) command.addOption(parameterOption(name, spec));
   return command.action(runSimulate);
 }
 
@@ -69,6 +69,7 @@ async function runSimulate(flags: SimulateFlags): Promise<void> {
     missing: flags.missing,
     training: given(flags, trainingParameters),
     codec: given(flags, codecParameters),
+    speed: given(flags, speedParameters),
     keyBits,
     insecureKey,
     predictions: flags.predictions,
@@ -99,14 +100,15 @@ function keySize(flags: SimulateFlags): { keyBits: number; insecureKey: boolean 
 
 /** `num_round` is --num-round on the command line and numRound in commander's result. */
 function parameterOption(name: string, spec: ParameterSpec): Option {
+  if (spec.kind === "switch") return new Option(`--no-${name.replaceAll("_", "-")}`, `do not ${spec.help}`);
   return new Option(`--${name.replaceAll("_", "-")} <value>`, `${spec.help}: ${describeBounds(spec)} (default: ${spec.default})`);
 }
 
-function given(flags: SimulateFlags, table: Readonly<Record<string, ParameterSpec>>): Record<string, string> {
-  const values: Record<string, string> = {};
+function given(flags: SimulateFlags, table: Readonly<Record<string, ParameterSpec>>): Record<string, string | boolean> {
+  const values: Record<string, string | boolean> = {};
   for (const name of Object.keys(table)) {
     const value = flags[name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase())];
-    if (typeof value === "string") values[name] = value;
+    if (typeof value === "string" || typeof value === "boolean") values[name] = value;
   }
   return values;
 }

@@ -14,6 +14,6 @@ export function plaintextBitsMax(keyBits: number): number {
   return keyBits - 1;
 }
 
-export function sumPacking(strideBits: number, keyBits: number): SumPacking {
-  return { strideBits, perCiphertext: Math.max(1, Math.floor(plaintextBitsMax(keyBits) / strideBits)) };
+export function sumPacking(strideBits: number, keyBits: number, packing: boolean): SumPacking {
+  return { strideBits, perCiphertext: packing ? Math.max(1, Math.floor(plaintextBitsMax(keyBits) / strideBits)) : 1 };
 }

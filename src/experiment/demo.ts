@@ -48,6 +48,7 @@ export async function runDemo(options: DemoOptions): Promise<DemoResult> {
     missing: [],
     training,
     codec,
+    speed: {},
     keyBits: demoKeyBits,
     insecureKey: false,
     predictions: undefined,

@@ -36,6 +36,7 @@ export interface FederationJob {
   readonly missing: readonly string[];
   readonly training: Readonly<Record<string, number | string>>;
   readonly codec: Readonly<Record<string, number | string>>;
+  readonly speed: Readonly<Record<string, number | string | boolean>>;
   readonly keyBits: number;
   readonly insecureKey: boolean;
   readonly predictions: string | undefined;
@@ -108,6 +109,7 @@ async function runIn(root: string, job: FederationJob, supervisor: ReturnType<ty
     ...common(0),
     passives: job.passives.map(({ name }, i) => ({ name, host, port: ports[i], fingerprint: homes[i + 1].fingerprint })),
     data: { ...dataConfig(job, job.active, homes[0].directory), label, positive },
+    speed: job.speed,
     insecureKey: job.insecureKey,
     output: { share: join(homes[0].directory, "share.json"), predictions: job.predictions },
   };

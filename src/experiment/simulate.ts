@@ -3,7 +3,7 @@
  * checks of the input happen here, before a process starts, so that an error names the user's own file and line.
  */
 import { TandemError } from "../base/error.ts";
-import { codecParameters, resolveParameters, trainingParameters } from "../base/parameters.ts";
+import { codecParameters, resolveParameters, speedParameters, trainingParameters } from "../base/parameters.ts";
 import { plaintextBitsMax } from "../codec/packing.ts";
 import { requireSecureBits } from "../crypto/key-generation.ts";
 import { columnIndex, columnTitle, idColumn, labelColumn, numericColumn, requireBinaryLabels } from "../data/columns.ts";
@@ -27,8 +27,9 @@ export interface SimulateOptions {
   readonly testFraction: number;
   readonly testData?: string | undefined;
   readonly missing: readonly string[];
-  readonly training: Readonly<Record<string, number | string>>;
-  readonly codec: Readonly<Record<string, number | string>>;
+  readonly training: Readonly<Record<string, number | string | boolean>>;
+  readonly codec: Readonly<Record<string, number | string | boolean>>;
+  readonly speed?: Readonly<Record<string, number | string | boolean>>;
   readonly keyBits: number;
   readonly insecureKey: boolean;
   readonly predictions?: string | undefined;
@@ -89,6 +90,7 @@ export async function simulate(options: SimulateOptions): Promise<SimulateResult
     missing: options.missing,
     training,
     codec,
+    speed: resolveParameters(speedParameters, options.speed ?? {}),
     keyBits: options.keyBits,
     insecureKey: options.insecureKey,
     predictions: options.predictions,

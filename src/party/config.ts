@@ -2,7 +2,7 @@
 import { readFile } from "node:fs/promises";
 import { z } from "zod";
 import { TandemError } from "../base/error.ts";
-import { codecParameters, resolveParameters, trainingParameters } from "../base/parameters.ts";
+import { codecParameters, resolveParameters, speedParameters, trainingParameters } from "../base/parameters.ts";
 
 const fingerprint = z.string().regex(/^[0-9a-f]{64}$/, "a SHA-256 fingerprint in lowercase hex");
 const address = z.strictObject({ host: z.string().min(1), port: z.number().int().min(0).max(65535) });
@@ -18,7 +18,7 @@ const table = z.strictObject({
   missing: z.array(z.string()).default([]),
 });
 
-const parameters = z.record(z.string(), z.union([z.number(), z.string()])).default({});
+const parameters = z.record(z.string(), z.union([z.number(), z.string(), z.boolean()])).default({});
 
 const passiveConfig = z.strictObject({
   name: z.string().min(1),
@@ -42,6 +42,7 @@ const activeConfig = z.strictObject({
   data: table.extend({ label: z.string(), positive: z.string().optional() }),
   training: parameters,
   codec: parameters,
+  speed: parameters,
   keyBits: z.number().int(),
   insecureKey: z.boolean().default(false),
   threads: z.number().int().min(1).max(256).optional(),
@@ -63,10 +64,11 @@ export function readActiveConfig(path: string): Promise<ActiveConfig> {
 }
 
 /** Hyper-parameters of a config, checked against the one table of them. */
-export function configParameters(config: Pick<ActiveConfig, "training" | "codec">) {
+export function configParameters(config: Pick<ActiveConfig, "training" | "codec"> & Partial<Pick<ActiveConfig, "speed">>) {
   return {
     training: resolveParameters(trainingParameters, config.training),
     codec: resolveParameters(codecParameters, config.codec),
+    speed: resolveParameters(speedParameters, config.speed ?? {}),
   };
 }
 

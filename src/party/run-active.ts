@@ -19,7 +19,7 @@ import { readIdentity } from "./run-passive.ts";
 
 export async function runActive(config: ActiveConfig, emit: Emit): Promise<void> {
   const { name } = config;
-  const { training, codec } = configParameters(config);
+  const { training, codec, speed } = configParameters(config);
   const now = (): number => performance.now();
   const train = await readPartyTable(config.data.train, config.data, config.data);
   const labels = labelsOf(train);
@@ -31,7 +31,7 @@ export async function runActive(config: ActiveConfig, emit: Emit): Promise<void>
   const keygenMs = now() - keygenStarted;
   emit({ type: "key", party: name, process: process.pid, keyBits: config.keyBits, kernel: kernel.name });
 
-  const scheme = new PaillierActive(kernel.privateEvaluator(key, { threads: config.threads ?? defaultThreads() }));
+  const scheme = new PaillierActive(kernel.privateEvaluator(key, { threads: config.threads ?? defaultThreads() }), speed);
   const identity = await readIdentity(config.tls);
   const peers = config.passives.map((passive) => connectTls(passive.name, identity, passive.fingerprint, passive));
   const cpu = new CpuMeter();
@@ -41,6 +41,7 @@ export async function runActive(config: ActiveConfig, emit: Emit): Promise<void>
     job: config.job,
     training,
     codec,
+    subtraction: speed.subtraction,
     features: binTable(train, training.max_bin),
     labels,
     idsDigest: idsDigest(train.ids),
@@ -48,7 +49,7 @@ export async function runActive(config: ActiveConfig, emit: Emit): Promise<void>
     peers,
     observer: {
       joined: (peer, featureCount) => emit({ type: "joined", party: name, peer, featureCount }),
-      layoutProven: (layout) => emit({ type: "layout", party: name, layout: layoutSummary(layout, codec.layout, config.keyBits) }),
+      layoutProven: (layout) => emit({ type: "layout", party: name, layout: layoutSummary(layout, codec.layout, config.keyBits, speed.packing) }),
       treeBegan: () => cpu.start(),
       treeFinished: (tree, margins) => {
         cpu.stop();
@@ -101,14 +102,14 @@ async function writePredictions(path: string, table: PartyTable, predictions: Fl
   await writeCsv(path, ["id", "label", "prediction"], columns, { mode: 0o600 });
 }
 
-function layoutSummary(layout: GradientLayout, kind: LayoutSummary["kind"], keyBits: number): LayoutSummary {
+function layoutSummary(layout: GradientLayout, kind: LayoutSummary["kind"], keyBits: number, packing: boolean): LayoutSummary {
   return {
     kind,
     codec: layout.codec,
     slots: layout.slots,
     plaintextsPerInstance: layout.plaintexts.length,
     plaintextBits: layout.plaintextBits,
-    sumsPerCiphertext: sumPacking(layout.plaintextBits, keyBits).perCiphertext,
+    sumsPerCiphertext: sumPacking(layout.plaintextBits, keyBits, packing).perCiphertext,
     proof: overflowProof(layout),
   };
 }

@@ -18,13 +18,14 @@ import { agreedParameters } from "./job-parameters.ts";
 import type { PassivePeer } from "./peer.ts";
 import { PeerSession, splitKey, type Traffic } from "./peer-session.ts";
 import type { ActiveScheme, SchemeTree } from "./scheme.ts";
-import { protocolVersion } from "./version.ts";
+import { messageBytesMax, protocolVersion } from "./version.ts";
 
 export interface ActiveJob {
   readonly name: string;
   readonly job: string;
   readonly training: TrainingParameters;
   readonly codec: CodecParameters;
+  readonly subtraction: boolean;
   readonly features: readonly BinnedFeature[];
   readonly labels: Float64Array;
   readonly idsDigest: Uint8Array;
@@ -68,6 +69,7 @@ export interface PredictionRows {
 /** Chunks of gradients that may wait for a slow party. */
 const chunksAhead = 4;
 const idsPerPredictionBatch = 10_000;
+const idBytesPerPredictionBatch = messageBytesMax / 2;
 
 export class ActiveRole {
   readonly phases: PhaseTimesMs = { handshake: 0, encrypt: 0, aggregate: 0, decrypt: 0 };
@@ -121,8 +123,9 @@ export class ActiveRole {
   async predict(model: ActiveModel, rows: PredictionRows): Promise<Float64Array> {
     const margins = new Float64Array(rows.ids.length).fill(model.baseMargin);
     const splits = this.#sessions.map((_, peer) => remoteSplits(model, peer + 1));
-    for (let first = 0; first < rows.ids.length; first += idsPerPredictionBatch) {
-      const ids = rows.ids.slice(first, first + idsPerPredictionBatch);
+    for (let first = 0, end = 0; first < rows.ids.length; first = end) {
+      end = predictionBatchEnd(rows.ids, first);
+      const ids = rows.ids.slice(first, end);
       const outcomes = await Promise.all(this.#sessions.map((session, peer) => session.predict(ids, splits[peer])));
       model.trees.forEach((tree, treeIndex) => {
         for (let i = 0; i < ids.length; i++) {
@@ -171,6 +174,7 @@ export class ActiveRole {
       gradients,
       layout,
       parameters: growParametersOf(training),
+      subtraction: this.#job.subtraction,
       sessions: this.#sessions,
       gradientsTaken,
       waiting: clocks.waiting,
@@ -184,6 +188,18 @@ export class ActiveRole {
     observer.treeFinished(tree, margins);
     return grown.tree;
   }
+}
+
+/** A batch is bounded by its number of ids and by their length: one message must hold it. */
+function predictionBatchEnd(ids: readonly string[], first: number): number {
+  let end = first + 1;
+  let bytes = Buffer.byteLength(ids[first]);
+  while (end < ids.length && end - first < idsPerPredictionBatch) {
+    bytes += Buffer.byteLength(ids[end]) + 8;
+    if (bytes > idBytesPerPredictionBatch) break;
+    end++;
+  }
+  return end;
 }
 
 /** The keys of all splits of one passive party. */

@@ -33,7 +33,7 @@ function binsSummed(plan: CandidatePlan): number[][] {
   return written;
 }
 
-function checkPlan(features: readonly BinnedFeature[], skippedBins: Int32Array, positions: Uint32Array): void {
+function expectPlan(features: readonly BinnedFeature[], skippedBins: Int32Array, positions: Uint32Array): void {
   const candidates = listCandidates(features);
   const plan = planCandidates(features, candidates, skippedBins, positions);
   const written = binsSummed(plan);
@@ -70,7 +70,7 @@ describe("every candidate is one side of its split, without the skipped bin", ()
     const feature = featureOf(shape, new SeededRandom("one"));
     for (let skipped = -1; skipped < totalBinCount(feature); skipped++) {
       const count = listCandidates([feature]).length;
-      checkPlan([feature], Int32Array.of(skipped), new SeededRandom(`order ${skipped}`).permutation(count));
+      expectPlan([feature], Int32Array.of(skipped), new SeededRandom(`order ${skipped}`).permutation(count));
     }
   });
 
@@ -81,7 +81,7 @@ describe("every candidate is one side of its split, without the skipped bin", ()
         const random = new SeededRandom(seed);
         const features = shapes.map((one, f) => featureOf(one, random, `f${f}`));
         const skipped = Int32Array.from(features, (feature) => random.below(totalBinCount(feature) + 1) - 1);
-        checkPlan(features, skipped, random.permutation(listCandidates(features).length));
+        expectPlan(features, skipped, random.permutation(listCandidates(features).length));
       }),
     );
   });

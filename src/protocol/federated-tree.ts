@@ -3,7 +3,8 @@
  * candidates coming over the wire: the same totals, the same gain function, the same order of ties and of node ids, and
  * therefore the same tree, bit for bit.
  *
- * Only the smaller child of each pair travels; its sibling is the parent minus it, in integers (exact).
+ * Only the smaller child of each pair travels; its sibling is the parent minus it, in integers (exact). Without
+ * subtraction both travel.
  *
  * @reveals passive: which instances go left and right at every split whose children are split further
  */
@@ -38,6 +39,8 @@ export interface TreeTask {
   readonly gradients: QuantisedGradients;
   readonly layout: GradientLayout;
   readonly parameters: GrowParameters;
+  /** Derive the larger child of a pair from its parent instead of asking for it. */
+  readonly subtraction: boolean;
   readonly sessions: readonly PeerSession[];
   /** Settles per session when the party has taken all gradients. */
   readonly gradientsTaken: readonly Promise<void>[];
@@ -65,8 +68,13 @@ interface ChildPair {
   readonly parent: LevelNode;
   /** Over the parent's instances. */
   readonly leftMembers: Uint8Array;
-  readonly left: { readonly id: number; readonly instances: Uint32Array };
-  readonly right: { readonly id: number; readonly instances: Uint32Array };
+  readonly left: Child;
+  readonly right: Child;
+}
+
+interface Child {
+  readonly id: number;
+  readonly instances: Uint32Array;
 }
 
 interface Choice {
@@ -132,30 +140,32 @@ async function rootOf(task: TreeTask): Promise<LevelNode> {
   return { id: 0, instances, totals: nodeTotals(task.gradients, instances), rows: rows.map((byNode) => rowsOf(byNode, 0)) };
 }
 
-/** Asks every party for the smaller child of each pair and derives the other. */
+/** Asks every party for the smaller child of each pair, or for both, and derives what was not asked for. */
 async function nextLevel(task: TreeTask, pairs: readonly ChildPair[]): Promise<LevelNode[]> {
   if (pairs.length === 0) return [];
-  const requests = pairs.map((pair): NodeRequest => {
+  const requests = pairs.flatMap((pair) => {
     const [smaller, larger] = bySize(pair);
-    const wantsLeft = smaller === pair.left;
-    const members = bitmapFrom(pair.parent.instances.length, (i) => isSet(pair.leftMembers, i) === wantsLeft);
-    return { node: smaller.id, instanceCount: smaller.instances.length, origin: { parent: pair.parent.id, sibling: larger.id, members } };
+    return task.subtraction ? [nodeRequest(pair, smaller, larger)] : [nodeRequest(pair, smaller, larger), nodeRequest(pair, larger, smaller)];
   });
   const byPeer = await Promise.all(task.sessions.map((session) => candidateRows(task, session, requests)));
   return pairs.flatMap((pair) => {
     const [smaller] = bySize(pair);
-    const asked = byPeer.map((byNode) => rowsOf(byNode, smaller.id));
-    const derived = asked.map((rows, peer) => subtractRows(pair.parent.rows[peer], rows));
     return [pair.left, pair.right].map(({ id, instances }) => ({
       id,
       instances,
       totals: nodeTotals(task.gradients, instances),
-      rows: id === smaller.id ? asked : derived,
+      rows: byPeer.map((byNode, peer) => byNode.get(id) ?? subtractRows(pair.parent.rows[peer], rowsOf(byNode, smaller.id))),
     }));
   });
 }
 
-function bySize({ left, right }: ChildPair): [ChildPair["left"], ChildPair["left"]] {
+function nodeRequest(pair: ChildPair, child: Child, sibling: Child): NodeRequest {
+  const wantsLeft = child === pair.left;
+  const members = bitmapFrom(pair.parent.instances.length, (i) => isSet(pair.leftMembers, i) === wantsLeft);
+  return { node: child.id, instanceCount: child.instances.length, origin: { parent: pair.parent.id, sibling: sibling.id, members } };
+}
+
+function bySize({ left, right }: ChildPair): [Child, Child] {
   return left.instances.length <= right.instances.length ? [left, right] : [right, left];
 }
 

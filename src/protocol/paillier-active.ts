@@ -6,6 +6,7 @@
  * @reveals active: per candidate of a passive party, without its name: the sums of g and h and the count of one side
  */
 import { TandemError } from "../base/error.ts";
+import { resolveParameters, speedParameters, type SpeedParameters } from "../base/parameters.ts";
 import type { QuantisedGradients } from "../base/quantised-gradients.ts";
 import { checkNothingAbove, decodeSums, encode } from "../codec/batch-codec.ts";
 import type { GradientLayout } from "../codec/layout.ts";
@@ -28,9 +29,11 @@ export class PaillierActive implements ActiveScheme {
   readonly name = paillierSchemeName;
   readonly counts = noOperations();
   readonly #evaluator: PrivateEvaluator;
+  readonly #speed: SpeedParameters;
 
-  constructor(evaluator: PrivateEvaluator) {
+  constructor(evaluator: PrivateEvaluator, speed: SpeedParameters = resolveParameters(speedParameters, {})) {
     this.#evaluator = evaluator;
+    this.#speed = speed;
   }
 
   get keyBits(): number {
@@ -50,6 +53,9 @@ export class PaillierActive implements ActiveScheme {
       modulus: bigEndianBytes(this.#evaluator.key.publicKey.n),
       ciphertextsPerInstance: layout.plaintexts.length,
       plaintextBits: layout.plaintextBits,
+      packing: this.#speed.packing,
+      skipBin: this.#speed.skip_bin,
+      jointBins: this.#speed.joint_bins,
     });
     return { case: "paillier", value };
   }
@@ -75,7 +81,7 @@ export class PaillierActive implements ActiveScheme {
   async sums(layout: GradientLayout, answer: SchemeAnswer, counts: readonly number[]): Promise<Float64Array> {
     if (answer.case !== "paillier") throw new TandemError("PROTOCOL_STATE", "an answer without Paillier ciphertexts");
     const perCandidate = layout.plaintexts.length;
-    const packing = sumPacking(layout.plaintextBits, this.keyBits);
+    const packing = sumPacking(layout.plaintextBits, this.keyBits, this.#speed.packing);
     const plaintextCount = counts.length * perCandidate;
     const expected = Math.ceil(plaintextCount / packing.perCiphertext);
     const width = this.ciphertextBytes;

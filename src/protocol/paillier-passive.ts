@@ -6,7 +6,7 @@
  */
 import { assert } from "../base/assert.ts";
 import { TandemError } from "../base/error.ts";
-import { sumPacking } from "../codec/packing.ts";
+import { type SumPacking, sumPacking } from "../codec/packing.ts";
 import type { Kernel, PublicEvaluator } from "../crypto/kernel.ts";
 import { bitLength } from "../crypto/integers.ts";
 import { keyBitsMax, keyBitsMin, PublicKey } from "../crypto/keys.ts";
@@ -26,18 +26,28 @@ import {
   type SchemeSetUp,
   type SchemeTree,
 } from "./scheme.ts";
+import { ObfuscatorPool } from "./obfuscator-pool.ts";
 import { secretPermutation } from "./secret-permutation.ts";
-import { candidateCountMax, chunkBytes } from "./version.ts";
+import { candidateCountMax } from "./version.ts";
+
+/** The root is summed in pieces of this many instances while gradients arrive: large enough for joint bins to pay. */
+const rootSegmentInstances = 8192;
+/** Packed ciphertexts that are sent at a time: the active party decrypts them while the next are being packed. */
+const ciphertextsPerPiece = 32;
+const obfuscatorBatch = 8;
 
 /** What is fixed for the job once the key is known. */
 interface SetUpState {
   readonly job: PassiveSchemeJob;
   readonly evaluator: PublicEvaluator;
   readonly ciphertextsPerInstance: number;
-  readonly plaintextBits: number;
+  readonly packing: SumPacking;
+  readonly skipBin: boolean;
+  readonly jointBins: boolean;
   readonly candidates: readonly PlannedCandidate[];
   /** Room for one tree's gradients, used again for every tree. */
   readonly gradients: ResidentVector;
+  readonly obfuscators: ObfuscatorPool;
 }
 
 interface TreeState {
@@ -46,6 +56,9 @@ interface TreeState {
   readonly byPosition: Uint32Array;
   readonly members: Map<number, Uint32Array>;
   instancesLoaded: number;
+  /** Sums per bin over the first rootInstances instances. */
+  rootInstances: number;
+  rootBins: ResidentVector | null;
 }
 
 export class PaillierPassive implements PassiveScheme {
@@ -63,7 +76,7 @@ export class PaillierPassive implements PassiveScheme {
 
   setUp(message: SchemeSetUp, job: PassiveSchemeJob): number {
     if (message.case !== "paillier") throw new TandemError("PROTOCOL_STATE", "a set-up message without a Paillier key");
-    const { modulus, ciphertextsPerInstance, plaintextBits } = message.value;
+    const { modulus, ciphertextsPerInstance, plaintextBits, skipBin, jointBins } = message.value;
     const key = publicKeyOf(modulus, job.keyBits);
     if (ciphertextsPerInstance < 1 || ciphertextsPerInstance > 1024 || plaintextBits < 1 || plaintextBits >= key.bits) {
       throw new TandemError("PROTOCOL_STATE", "a set-up message with an impossible layout");
@@ -74,18 +87,23 @@ export class PaillierPassive implements PassiveScheme {
       throw new TandemError("USAGE", `${candidates.length} split candidates are more than ${candidateCountMax}; use a smaller max_bin or fewer features`);
     }
     const gradients = allocated(evaluator, job.instanceCount * ciphertextsPerInstance);
-    this.#state = { job, evaluator, ciphertextsPerInstance, plaintextBits, candidates, gradients };
+    const obfuscators = new ObfuscatorPool((count) => evaluator.obfuscators(count), obfuscatorBatch);
+    const packing = sumPacking(plaintextBits, key.bits, message.value.packing);
+    this.#state = { job, evaluator, ciphertextsPerInstance, packing, skipBin, jointBins, candidates, gradients, obfuscators };
     return candidates.length;
   }
 
   beginTree(tree: number): void {
-    const { job, candidates } = this.#setUpState();
+    const { job, candidates, ciphertextsPerInstance, obfuscators, packing, skipBin } = this.#setUpState();
+    const nodesAsked = 2 ** (job.maxDepth - 1); // the root and one child of each pair
+    obfuscators.prepare(Math.ceil((candidates.length * ciphertextsPerInstance) / packing.perCiphertext) * nodesAsked);
     const all = Uint32Array.from({ length: job.instanceCount }, (_, i) => i);
     const positions = secretPermutation(job.permutationSecret, tree, candidates.length);
     const byPosition = new Uint32Array(candidates.length);
     positions.forEach((position, rank) => (byPosition[position] = rank));
-    const plan = planCandidates(job.features, candidates, mostFrequentBins(job.features, all), positions);
-    this.#tree = { plan, byPosition, members: new Map([[0, all]]), instancesLoaded: 0 };
+    const skipped = skipBin ? mostFrequentBins(job.features, all) : new Int32Array(job.features.length).fill(-1);
+    const plan = planCandidates(job.features, candidates, skipped, positions);
+    this.#tree = { plan, byPosition, members: new Map([[0, all]]), instancesLoaded: 0, rootInstances: 0, rootBins: null };
   }
 
   async tree(message: SchemeTree): Promise<void> {
@@ -100,6 +118,7 @@ export class PaillierPassive implements PassiveScheme {
     }
     await evaluator.load(new CiphertextVector(ciphertexts, evaluator.key.ciphertextBytes), gradients, firstInstance * ciphertextsPerInstance);
     tree.instancesLoaded += count;
+    if (tree.instancesLoaded - tree.rootInstances >= rootSegmentInstances) await this.#advanceRoot();
     this.counts.gradientCiphertexts += count * ciphertextsPerInstance;
   }
 
@@ -112,31 +131,22 @@ export class PaillierPassive implements PassiveScheme {
 
   async *node(node: number, message: SchemeNode): AsyncGenerator<NodeAnswer> {
     this.endOfGradients();
-    const { evaluator, ciphertextsPerInstance, gradients, job, plaintextBits } = this.#setUpState();
+    const { evaluator, ciphertextsPerInstance, job, packing, obfuscators } = this.#setUpState();
     const { plan } = this.#treeState();
     const instances = this.#placeNode(node, message);
     const binCounts = binCountsOf(job.features, plan, instances);
     const counts = sideCounts(plan, binCounts);
 
-    const bins = await evaluator.histogram({
-      gradients,
-      ciphertextsPerInstance,
-      instances,
-      bins: job.features.map((feature) => feature.bins),
-      binCounts: plan.binCounts,
-      skippedBins: plan.skippedBins,
-    });
+    const bins = node === 0 ? await this.#rootBins() : await this.#histogram(instances);
     const sums = await evaluator.runningSums({ source: bins, targetCount: counts.length * ciphertextsPerInstance, ...widened(plan, ciphertextsPerInstance) });
     this.#countAdditions(plan, binCounts);
 
-    const packing = sumPacking(plaintextBits, evaluator.key.bits);
-    const ciphertextsPerPiece = Math.max(1, Math.floor(chunkBytes / evaluator.key.ciphertextBytes));
     const candidatesPerPiece = ciphertextsPerPiece * packing.perCiphertext; // whole ciphertexts, whatever the codec
     for (let first = 0; first < counts.length; first += candidatesPerPiece) {
       const last = Math.min(first + candidatesPerPiece, counts.length);
       const source = slice(sums, first * ciphertextsPerInstance, last * ciphertextsPerInstance);
       const packed = await evaluator.pack({ source, ...packing });
-      const fresh = await evaluator.rerandomise(packed, await evaluator.obfuscators(packed.count));
+      const fresh = await evaluator.rerandomise(packed, await obfuscators.take(packed.count));
       const ciphertexts = (await evaluator.unload(fresh)).bytes;
       this.counts.additions += source.count - packed.count;
       this.counts.candidateCiphertexts += packed.count;
@@ -147,6 +157,36 @@ export class PaillierPassive implements PassiveScheme {
         scheme: { case: "paillier", value: create(PaillierSumsSchema, { ciphertexts }) },
       };
     }
+  }
+
+  #histogram(instances: Uint32Array): Promise<ResidentVector> {
+    const { evaluator, ciphertextsPerInstance, gradients, job } = this.#setUpState();
+    const { plan } = this.#treeState();
+    return evaluator.histogram({
+      gradients,
+      ciphertextsPerInstance,
+      instances,
+      bins: job.features.map((feature) => feature.bins),
+      binCounts: plan.binCounts,
+      skippedBins: plan.skippedBins,
+    });
+  }
+
+  /** Sums what has arrived since the last time into the root's bins, while the next gradients are being encrypted. */
+  async #advanceRoot(): Promise<void> {
+    const { evaluator } = this.#setUpState();
+    const tree = this.#treeState();
+    const first = tree.rootInstances;
+    tree.rootInstances = tree.instancesLoaded;
+    const bins = await this.#histogram(Uint32Array.from({ length: tree.instancesLoaded - first }, (_, i) => first + i));
+    tree.rootBins = tree.rootBins === null ? bins : await evaluator.add(tree.rootBins, bins);
+  }
+
+  async #rootBins(): Promise<ResidentVector> {
+    const tree = this.#treeState();
+    if (tree.rootInstances < tree.instancesLoaded || tree.rootBins === null) await this.#advanceRoot();
+    assert(tree.rootBins !== null, "the root's bins have been summed");
+    return tree.rootBins;
   }
 
   members(node: number): Uint32Array {

@@ -23,6 +23,12 @@ export interface PassiveService {
 export function passiveService(role: PassiveRole): PassiveService {
   let end: (how: PassiveEnd) => void = () => {};
   const ended = new Promise<PassiveEnd>((resolve) => (end = resolve));
+  /** Known before `ended` settles: the active party hangs up as soon as it has its answer. */
+  let verdict: PassiveEnd | null = null;
+  const endAfterAnswer = (how: PassiveEnd): void => {
+    verdict ??= how;
+    setImmediate(() => end(how)); // whoever waits for the end may close the server
+  };
 
   async function* join(hello: ActiveHello, context: HandlerContext): AsyncGenerator<PassiveHello> {
     const answer = create(PassiveHelloSchema, role.join(hello));
@@ -33,7 +39,8 @@ export function passiveService(role: PassiveRole): PassiveService {
     } finally {
       // However the stream ends, also while the answer is on its way: without it there is no job.
       const name = peerText(hello.activeName);
-      end({ failure: new TandemError("PARTY_LOST", `the active party ${name} is gone: its connection closed in the middle of the job`) });
+      const failure = new TandemError("PARTY_LOST", `the active party ${name} is gone: its connection closed in the middle of the job`);
+      end(verdict ?? { failure });
     }
   }
 
@@ -41,7 +48,7 @@ export function passiveService(role: PassiveRole): PassiveService {
   const wire = (error: unknown, { signal }: HandlerContext): ConnectError => {
     if (isOwnFault(error) && !signal.aborted) {
       const failure = error instanceof TandemError ? error : new TandemError("INTERNAL", String(error), { cause: error });
-      setImmediate(() => end({ failure })); // the answer goes out first
+      endAfterAnswer({ failure });
     }
     return toWireError(error);
   };
@@ -75,8 +82,7 @@ export function passiveService(role: PassiveRole): PassiveService {
         wired(context, () => {
           role.finishJob(request);
           const failure = request.failure === "" ? null : new TandemError("PARTY_LOST", `the active party gave up: ${peerText(request.failure)}`);
-          // The answer goes out first: whoever waits for the end may close the server.
-          setImmediate(() => end({ failure }));
+          endAfterAnswer({ failure });
           return {};
         }),
     });

@@ -1,14 +1,15 @@
 /** A PassivePeer over any Connect transport, in memory or TLS. */
 import { createClient, type Transport } from "@connectrpc/connect";
+import { TandemError } from "../base/error.ts";
 import { PassiveParty } from "../protocol/generated/tandem/v1/tandem_pb.ts";
 import type { PassivePeer } from "../protocol/peer.ts";
-import { translated, translatedStream } from "./wire-error.ts";
+import { fromWireError, translated, translatedStream } from "./wire-error.ts";
 
 export function peerOver(name: string, transport: Transport): PassivePeer {
   const client = createClient(PassiveParty, transport);
   return {
     name,
-    join: (hello, options) => translatedStream(name, () => client.join(hello, options)),
+    join: (hello, options) => reached(name, () => client.join(hello, options)),
     setUp: (request, options) => translated(name, () => client.setUp(request, options)),
     gradients: (chunks, options) => translated(name, () => client.gradients(chunks, options)),
     histograms: (nodes, options) => translatedStream(name, () => client.histograms(nodes, options)),
@@ -17,4 +18,19 @@ export function peerOver(name: string, transport: Transport): PassivePeer {
     predict: (request, options) => translatedStream(name, () => client.predict(request, options)),
     finishJob: (request, options) => translated(name, () => client.finishJob(request, options)),
   };
+}
+
+/** A connection that breaks before the first answer was refused, or there is nobody: TLS does not always tell which. */
+async function* reached<T>(name: string, call: () => AsyncIterable<T>): AsyncGenerator<T> {
+  let answered = false;
+  try {
+    for await (const item of call()) {
+      answered = true;
+      yield item;
+    }
+  } catch (cause) {
+    const error = fromWireError(cause, name);
+    if (answered || error.code !== "PARTY_LOST") throw error;
+    throw new TandemError("PARTY_LOST", `${error.message}; is it running, and has it pinned this party's certificate?`, { cause });
+  }
 }

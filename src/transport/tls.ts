@@ -23,7 +23,7 @@ const pingTimeoutMs = 20_000;
 /** Active parties ping: a connection that has been silent for this long leads nowhere. */
 const silenceMs = 6 * pingIntervalMs;
 /** How long open calls may take to end when a server closes. */
-const closeGraceMs = 2000;
+const closeGraceMs = 1000;
 
 /** What one party needs to speak TLS with one other. */
 export interface TlsIdentity extends Identity {

@@ -18,17 +18,17 @@ export async function expectError(work: () => unknown, code: ErrorCode, message:
   return error;
 }
 
-/** Collects every unhandled rejection of the process from now on. */
-export function watchRejections(): { readonly seen: unknown[]; stop(): Promise<void> } {
+/** Notes every unhandled rejection of the process from now on; `expectNone` ends that, and fails if there was one. */
+export function watchRejections(): { expectNone(): Promise<void> } {
   const seen: unknown[] = [];
   const listener = (reason: unknown): void => void seen.push(reason);
   process.on("unhandledRejection", listener);
   return {
-    seen,
-    async stop() {
+    async expectNone() {
       // Rejections are reported when the microtasks have run dry.
       await new Promise((resolve) => setTimeout(resolve, 20));
       process.off("unhandledRejection", listener);
+      expect(seen).toEqual([]);
     },
   };
 }

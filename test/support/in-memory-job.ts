@@ -1,6 +1,6 @@
 /** Whole federated jobs in one process, and their centralised counterpart: what the oracle tests compare. */
 import { osRandom } from "../../src/base/random.ts";
-import { codecParameters, type CodecParameters, resolveParameters, trainingParameters, type TrainingParameters } from "../../src/base/parameters.ts";
+import { codecParameters, type CodecParameters, resolveParameters, speedParameters, type SpeedParameters, trainingParameters, type TrainingParameters } from "../../src/base/parameters.ts";
 import type { Kernel } from "../../src/crypto/kernel.ts";
 import type { PrivateKey } from "../../src/crypto/keys.ts";
 import { binFeature, type BinnedFeature } from "../../src/gbdt/binning.ts";
@@ -30,6 +30,7 @@ export interface TestJob {
   readonly table: TestTable;
   readonly training?: Partial<TrainingParameters>;
   readonly codec?: Partial<CodecParameters>;
+  readonly speed?: Partial<SpeedParameters>;
   readonly kernel: Kernel;
   readonly key: PrivateKey;
   /** In memory unless a test brings its own transport. */
@@ -66,11 +67,12 @@ export function trainInOnePlace(job: Pick<TestJob, "table" | "training" | "codec
 
 export async function trainFederated(job: TestJob): Promise<TestOutcome> {
   const { training, codec } = parametersOf(job);
+  const speed = resolveParameters(speedParameters, { ...job.speed });
   const { kernel, key, table } = job;
   const ids = Array.from(table.labels, (_, i) => `id-${i}`);
   const digest = idsDigest(ids);
   const binned = binTable(table, training.max_bin);
-  const scheme = new PaillierActive(kernel.privateEvaluator(key, { threads: 1 }));
+  const scheme = new PaillierActive(kernel.privateEvaluator(key, { threads: 1 }), speed);
   const agreed = agreedParameters("test", training, codec, scheme);
 
   const roles = binned.slice(1).map((features, i) => {
@@ -95,6 +97,7 @@ export async function trainFederated(job: TestJob): Promise<TestOutcome> {
     job: "test",
     training,
     codec,
+    subtraction: speed.subtraction,
     features: binned[0],
     labels: table.labels,
     idsDigest: digest,

@@ -1,0 +1,110 @@
+/** A federated job whose parts a test can reach into: roles, services and peers, not yet started. */
+import { osRandom } from "../../src/base/random.ts";
+import type { CodecParameters, TrainingParameters } from "../../src/base/parameters.ts";
+import type { Kernel } from "../../src/crypto/kernel.ts";
+import type { PrivateKey } from "../../src/crypto/keys.ts";
+import type { BinnedFeature } from "../../src/gbdt/binning.ts";
+import { ActiveRole, type ActiveModel } from "../../src/protocol/active-role.ts";
+import { idsDigest } from "../../src/protocol/ids.ts";
+import { type AgreedParameters, agreedParameters } from "../../src/protocol/job-parameters.ts";
+import { PaillierActive } from "../../src/protocol/paillier-active.ts";
+import { PaillierPassive } from "../../src/protocol/paillier-passive.ts";
+import { PassiveRole } from "../../src/protocol/passive-role.ts";
+import type { PassivePeer } from "../../src/protocol/peer.ts";
+import { connectInMemory } from "../../src/transport/in-memory.ts";
+import { passiveService, type PassiveService } from "../../src/transport/passive-service.ts";
+import { binTable, parametersOf, type TestTable } from "./in-memory-job.ts";
+
+export interface JobOptions {
+  readonly table: TestTable;
+  readonly kernel: Kernel;
+  readonly key: PrivateKey;
+  readonly training?: Partial<TrainingParameters>;
+  readonly codec?: Partial<CodecParameters>;
+  /** What stands between the active party and a passive one; in memory unless a test brings its own. */
+  readonly connect?: (name: string, service: PassiveService, index: number) => PassivePeer;
+}
+
+export interface PreparedPassive {
+  readonly name: string;
+  readonly role: PassiveRole;
+  readonly scheme: PaillierPassive;
+  readonly service: PassiveService;
+  readonly features: readonly BinnedFeature[];
+}
+
+export interface PreparedJob {
+  readonly active: ActiveRole;
+  readonly scheme: PaillierActive;
+  readonly passives: readonly PreparedPassive[];
+  readonly ids: readonly string[];
+  readonly agreed: AgreedParameters;
+  /** Every observer call of every party: [party, event, ...arguments]. */
+  readonly observed: unknown[][];
+  /** Joins, trains, predicts the training rows and finishes; after a failure tells the parties why, as a party's process does. */
+  run(): Promise<{ model: ActiveModel; margins: Float64Array }>;
+}
+
+export function prepareJob(options: JobOptions): PreparedJob {
+  const { training, codec } = parametersOf(options);
+  const { kernel, key, table, connect = connectInMemory } = options;
+  const ids = Array.from(table.labels, (_, i) => `id-${i}`);
+  const digest = idsDigest(ids);
+  const binned = binTable(table, training.max_bin);
+  const scheme = new PaillierActive(kernel.privateEvaluator(key, { threads: 1 }));
+  const agreed = agreedParameters("test", training, codec, scheme);
+  const observed: unknown[][] = [];
+  const see = (party: string, event: string) => (...details: unknown[]): void => void observed.push([party, event, ...details]);
+
+  const passives = binned.slice(1).map((features, i): PreparedPassive => {
+    const name = `passive-${i + 1}`;
+    const passiveScheme = new PaillierPassive(kernel, 1);
+    const role = new PassiveRole({
+      name,
+      agreed,
+      idsDigest: digest,
+      features,
+      instanceCount: ids.length,
+      permutationSecret: osRandom.fill(new Uint8Array(32)),
+      scheme: passiveScheme,
+      lookUp: (id) => {
+        const row = ids.indexOf(id);
+        return row < 0 ? null : (feature) => table.parties[i + 1][feature][row];
+      },
+      observer: { joined: see(name, "joined"), gradientsBegan: see(name, "gradientsBegan"), treeFinished: see(name, "treeFinished") },
+    });
+    return { name, role, scheme: passiveScheme, service: passiveService(role), features };
+  });
+  const active = new ActiveRole({
+    name: "bank",
+    job: "test",
+    training,
+    codec,
+    subtraction: true,
+    features: binned[0],
+    labels: table.labels,
+    idsDigest: digest,
+    scheme,
+    peers: passives.map(({ name, service }, i) => connect(name, service, i)),
+    observer: {
+      joined: see("bank", "joined"),
+      layoutProven: see("bank", "layoutProven"),
+      treeBegan: see("bank", "treeBegan"),
+      treeFinished: (tree, margins) => see("bank", "treeFinished")(tree, margins.slice()),
+    },
+    now: () => performance.now(),
+  });
+  const run = async (): Promise<{ model: ActiveModel; margins: Float64Array }> => {
+    try {
+      await active.join();
+      const model = await active.train();
+      const margins = await active.predict(model, { ids, features: table.parties[0] });
+      await active.finish();
+      return { model, margins };
+    } catch (error) {
+      await active.finish(error instanceof Error ? error.message : "unknown");
+      throw error;
+    }
+  };
+  return { active, scheme, passives, ids, agreed, observed, run };
+}

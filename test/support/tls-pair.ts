@@ -1,0 +1,80 @@
+/** Identities of two parties under one authority, and a passive service listening on loopback. */
+import { type AddressInfo, connect, createServer, type Socket } from "node:net";
+import type { PassivePeer } from "../../src/protocol/peer.ts";
+import { type CertificateAuthority, createAuthority, type Identity } from "../../src/transport/certificates.ts";
+import type { PassiveService } from "../../src/transport/passive-service.ts";
+import { certificateFingerprint, connectTls, listenTls, type ListeningServer, type TlsIdentity, type TlsPeer } from "../../src/transport/tls.ts";
+
+export const loopback = { host: "127.0.0.1", port: 0 };
+
+export interface TlsParties {
+  readonly authority: CertificateAuthority;
+  readonly active: TlsIdentity;
+  readonly passive: TlsIdentity;
+}
+
+export async function tlsParties(): Promise<TlsParties> {
+  const authority = await createAuthority("test authority", 1);
+  return { authority, active: await issued(authority, "bank"), passive: await issued(authority, "telecom") };
+}
+
+export async function issued(authority: CertificateAuthority, name: string): Promise<TlsIdentity> {
+  return withAuthority(await authority.issue(name, ["127.0.0.1"]), authority);
+}
+
+export function withAuthority(identity: Identity, authority: CertificateAuthority): TlsIdentity {
+  return { ...identity, authority: authority.certificate };
+}
+
+export interface Listening {
+  readonly server: ListeningServer;
+  connect(name: string, identity?: TlsIdentity, pinned?: string): TlsPeer;
+}
+
+export async function listening(service: PassiveService, parties: TlsParties, own: TlsIdentity = parties.passive): Promise<Listening> {
+  const server = await listenTls(service, own, certificateFingerprint(parties.active.certificate), loopback);
+  return {
+    server,
+    connect: (name, identity = parties.active, pinned = certificateFingerprint(parties.passive.certificate)) =>
+      connectTls(name, identity, pinned, { host: "127.0.0.1", port: server.port }),
+  };
+}
+
+/** A peer that can be used at once, although its server is still being started. */
+export function peerOnceReady(name: string, ready: Promise<PassivePeer>): PassivePeer {
+  async function* streamed<T>(call: (peer: PassivePeer) => AsyncIterable<T>): AsyncGenerator<T> {
+    yield* call(await ready);
+  }
+  return {
+    name,
+    join: (hello, options) => streamed((peer) => peer.join(hello, options)),
+    setUp: async (setUp, options) => (await ready).setUp(setUp, options),
+    gradients: async (chunks, options) => (await ready).gradients(chunks, options),
+    histograms: (nodes, options) => streamed((peer) => peer.histograms(nodes, options)),
+    splits: (decisions, options) => streamed((peer) => peer.splits(decisions, options)),
+    finishTree: async (finished, options) => (await ready).finishTree(finished, options),
+    predict: (request, options) => streamed((peer) => peer.predict(request, options)),
+    finishJob: async (finished, options) => (await ready).finishJob(finished, options),
+  };
+}
+
+/** A TCP connection through which two parties talk and that a test can cut, as a killed process or a pulled cable does. */
+export async function cuttableWay(port: number): Promise<{ readonly port: number; cut(): void; close(): Promise<void> }> {
+  const sockets = new Set<Socket>();
+  const server = createServer((incoming) => {
+    const outgoing = connect(port, "127.0.0.1");
+    for (const socket of [incoming, outgoing]) {
+      sockets.add(socket);
+      socket.on("error", () => {});
+      socket.once("close", () => sockets.delete(socket));
+    }
+    incoming.pipe(outgoing).pipe(incoming);
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const cut = (): void => sockets.forEach((socket) => socket.destroy());
+  const close = (): Promise<void> => {
+    cut();
+    return new Promise((resolve) => server.close(() => resolve()));
+  };
+  return { port: (server.address() as AddressInfo).port, cut, close };
+}
