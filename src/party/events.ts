@@ -7,6 +7,7 @@ import type { ErrorCode } from "../base/error.ts";
 import type { PhaseTimesMs } from "../protocol/active-role.ts";
 import type { Traffic } from "../protocol/peer-session.ts";
 import type { OperationCounts } from "../protocol/scheme.ts";
+import type { ProcessUse } from "./process-meter.ts";
 
 export type Metrics = Readonly<Record<string, number>>;
 
@@ -33,16 +34,14 @@ export interface LayoutSummary {
   readonly proof: readonly string[];
 }
 
-export interface ActiveResult {
+export interface ActiveResult extends ProcessUse {
   readonly trees: number;
   readonly metrics: { readonly train: Metrics; readonly test: Metrics | null };
   readonly phasesMs: PhaseTimesMs & { readonly keygen: number; readonly training: number };
-  readonly cpuSeconds: number;
   readonly counts: OperationCounts;
   readonly bytes: Traffic;
 }
 
-export interface PassiveResult {
-  readonly cpuSeconds: number;
+export interface PassiveResult extends ProcessUse {
   readonly counts: OperationCounts;
 }

@@ -11,10 +11,10 @@ import { PaillierActive } from "../protocol/paillier-active.ts";
 import { writeActiveShare } from "../store/share-files.ts";
 import { connectTls } from "../transport/tls.ts";
 import { type ActiveConfig, configParameters } from "./config.ts";
-import { CpuMeter } from "./cpu-meter.ts";
 import { evaluate, predictionsFrom } from "./evaluate.ts";
 import type { Emit, LayoutSummary } from "./events.ts";
 import { binTable, readPartyTable } from "./party-data.ts";
+import { ProcessMeter } from "./process-meter.ts";
 import { readIdentity } from "./run-passive.ts";
 
 export async function runActive(config: ActiveConfig, emit: Emit): Promise<void> {
@@ -34,7 +34,7 @@ export async function runActive(config: ActiveConfig, emit: Emit): Promise<void>
   const scheme = new PaillierActive(kernel.privateEvaluator(key, { threads: config.threads ?? defaultThreads() }), speed);
   const identity = await readIdentity(config.tls);
   const peers = config.passives.map((passive) => connectTls(passive.name, identity, passive.fingerprint, passive));
-  const cpu = new CpuMeter();
+  const meter = new ProcessMeter();
   let trainMetrics = {};
   const role = new ActiveRole({
     name,
@@ -50,9 +50,9 @@ export async function runActive(config: ActiveConfig, emit: Emit): Promise<void>
     observer: {
       joined: (peer, featureCount) => emit({ type: "joined", party: name, peer, featureCount }),
       layoutProven: (layout) => emit({ type: "layout", party: name, layout: layoutSummary(layout, codec.layout, config.keyBits, speed.packing) }),
-      treeBegan: () => cpu.start(),
+      treeBegan: () => meter.start(),
       treeFinished: (tree, margins) => {
-        cpu.stop();
+        meter.stop();
         trainMetrics = evaluate(training.objective, margins, labels);
         emit({ type: "tree", party: name, tree, treeCount: training.num_round, metrics: trainMetrics });
       },
@@ -79,7 +79,7 @@ export async function runActive(config: ActiveConfig, emit: Emit): Promise<void>
         trees: model.trees.length,
         metrics: { train: trainMetrics, test: testMetrics },
         phasesMs: { ...role.phases, keygen: keygenMs, training: trainingMs },
-        cpuSeconds: cpu.seconds,
+        ...meter.use,
         counts: scheme.counts,
         bytes: role.traffic,
       },

@@ -13,9 +13,9 @@ import { writePassiveShare } from "../store/share-files.ts";
 import { passiveService } from "../transport/passive-service.ts";
 import { listenTls, type TlsIdentity } from "../transport/tls.ts";
 import { configParameters, type PassiveConfig } from "./config.ts";
-import { CpuMeter } from "./cpu-meter.ts";
 import type { Emit } from "./events.ts";
 import { binTable, readPartyTable } from "./party-data.ts";
+import { ProcessMeter } from "./process-meter.ts";
 
 export async function runPassive(config: PassiveConfig, emit: Emit): Promise<void> {
   const { name } = config;
@@ -23,7 +23,7 @@ export async function runPassive(config: PassiveConfig, emit: Emit): Promise<voi
   const train = await readPartyTable(config.data.train, config.data, null);
   const predict = config.data.predict === undefined ? null : await readPartyTable(config.data.predict, config.data, null);
   const scheme = new PaillierPassive(selectKernel(), config.threads ?? defaultThreads());
-  const cpu = new CpuMeter();
+  const meter = new ProcessMeter();
   const role = new PassiveRole({
     name,
     agreed: agreedParameters(config.job, training, codec, { name: paillierSchemeName, keyBits: config.keyBits }),
@@ -35,8 +35,8 @@ export async function runPassive(config: PassiveConfig, emit: Emit): Promise<voi
     lookUp: rowLookUp(predict),
     observer: {
       joined: (peer) => emit({ type: "joined", party: name, peer, featureCount: 0 }),
-      gradientsBegan: () => cpu.start(),
-      treeFinished: () => cpu.stop(),
+      gradientsBegan: () => meter.start(),
+      treeFinished: () => meter.stop(),
     },
   });
   const service = passiveService(role);
@@ -45,7 +45,7 @@ export async function runPassive(config: PassiveConfig, emit: Emit): Promise<voi
   const { failure } = await service.ended;
   if (failure === null) {
     await writePassiveShare(config.output.share, { name, splits: role.ownSplits });
-    emit({ type: "passive-result", party: name, result: { cpuSeconds: cpu.seconds, counts: scheme.counts } });
+    emit({ type: "passive-result", party: name, result: { ...meter.use, counts: scheme.counts } });
   }
   await server.close();
   if (failure !== null) throw failure;

@@ -11,6 +11,12 @@ export function isSet(bitmap: Uint8Array, position: number): boolean {
   return ((bitmap[position >>> 3] >>> (position & 7)) & 1) === 1;
 }
 
+export function countSet(bitmap: Uint8Array, count: number): number {
+  let set = 0;
+  for (let i = 0; i < count; i++) if (isSet(bitmap, i)) set++;
+  return set;
+}
+
 /**
  * Splits `items` into those whose bit is set and the rest, both in their old order.
  * @throws TandemError PROTOCOL_STATE if the bitmap's length is not that of `items`

@@ -194,7 +194,11 @@ async function leftBitmaps(task: TreeTask, level: readonly LevelNode[], choices:
   const wanted = task.sessions.map((): Decision[] => []);
   level.forEach((node, i) => {
     const source = choices[i]?.source;
-    if (source?.kind === "peer") wanted[source.peer].push({ node: node.id, instanceCount: node.instances.length, candidates: source.candidates });
+    if (source?.kind !== "peer") return;
+    const { peer, candidates } = source;
+    const stride = node.totals.length;
+    const sideCounts = candidates.map((candidate) => node.rows[peer][candidate * stride + stride - 1]);
+    wanted[peer].push({ node: node.id, instanceCount: node.instances.length, candidates, sideCounts });
   });
   const answers = await Promise.all(
     task.sessions.map((session, peer) => (wanted[peer].length === 0 ? new Map<number, Uint8Array>() : session.splits(task.tree, wanted[peer]))),

@@ -11,7 +11,7 @@ export class ObfuscatorPool {
   #stock: Uint8Array[] = [];
   #stockCount = 0;
   #toMake = 0;
-  #making: Promise<void> | null = null;
+  #filling = false;
   #failure: { readonly error: unknown } | null = null;
 
   constructor(make: (count: number) => Promise<ObfuscatorVector>, batch: number) {
@@ -22,7 +22,7 @@ export class ObfuscatorPool {
   /** Sees to it in the background that `count` are in stock. */
   prepare(count: number): void {
     this.#toMake = Math.max(0, count - this.#stockCount);
-    this.#making ??= this.#fill().finally(() => (this.#making = null));
+    if (!this.#filling) void this.#fill();
   }
 
   /** Stops making more; what is in stock stays. */
@@ -42,6 +42,7 @@ export class ObfuscatorPool {
   }
 
   async #fill(): Promise<void> {
+    this.#filling = true;
     try {
       while (this.#toMake > 0) {
         const count = Math.min(this.#batch, this.#toMake);
@@ -53,6 +54,7 @@ export class ObfuscatorPool {
     } catch (error) {
       this.#failure = { error };
     }
+    this.#filling = false;
   }
 
   #fromStock(count: number): Uint8Array[] {

@@ -35,6 +35,8 @@ const rootSegmentInstances = 8192;
 /** Packed ciphertexts that are sent at a time: the active party decrypts them while the next are being packed. */
 const ciphertextsPerPiece = 32;
 const obfuscatorBatch = 8;
+/** Prepared for one tree at the most: deep trees ask for fewer nodes than they could. */
+const obfuscatorsAheadMax = 1024;
 
 /** What is fixed for the job once the key is known. */
 interface SetUpState {
@@ -56,9 +58,9 @@ interface TreeState {
   readonly byPosition: Uint32Array;
   readonly members: Map<number, Uint32Array>;
   instancesLoaded: number;
-  /** Sums per bin over the first rootInstances instances. */
   rootInstances: number;
-  rootBins: ResidentVector | null;
+  /** Sums per bin over the first rootInstances instances; null before the first. One piece is added after the other. */
+  rootBins: Promise<ResidentVector | null>;
 }
 
 export class PaillierPassive implements PassiveScheme {
@@ -96,14 +98,15 @@ export class PaillierPassive implements PassiveScheme {
   beginTree(tree: number): void {
     const { job, candidates, ciphertextsPerInstance, obfuscators, packing, skipBin } = this.#setUpState();
     const nodesAsked = 2 ** (job.maxDepth - 1); // the root and one child of each pair
-    obfuscators.prepare(Math.ceil((candidates.length * ciphertextsPerInstance) / packing.perCiphertext) * nodesAsked);
+    const perNode = Math.ceil((candidates.length * ciphertextsPerInstance) / packing.perCiphertext);
+    obfuscators.prepare(Math.min(perNode * nodesAsked, obfuscatorsAheadMax));
     const all = Uint32Array.from({ length: job.instanceCount }, (_, i) => i);
     const positions = secretPermutation(job.permutationSecret, tree, candidates.length);
     const byPosition = new Uint32Array(candidates.length);
     positions.forEach((position, rank) => (byPosition[position] = rank));
     const skipped = skipBin ? mostFrequentBins(job.features, all) : new Int32Array(job.features.length).fill(-1);
     const plan = planCandidates(job.features, candidates, skipped, positions);
-    this.#tree = { plan, byPosition, members: new Map([[0, all]]), instancesLoaded: 0, rootInstances: 0, rootBins: null };
+    this.#tree = { plan, byPosition, members: new Map([[0, all]]), instancesLoaded: 0, rootInstances: 0, rootBins: Promise.resolve(null) };
   }
 
   async tree(message: SchemeTree): Promise<void> {
@@ -118,7 +121,7 @@ export class PaillierPassive implements PassiveScheme {
     }
     await evaluator.load(new CiphertextVector(ciphertexts, evaluator.key.ciphertextBytes), gradients, firstInstance * ciphertextsPerInstance);
     tree.instancesLoaded += count;
-    if (tree.instancesLoaded - tree.rootInstances >= rootSegmentInstances) await this.#advanceRoot();
+    if (tree.instancesLoaded - tree.rootInstances >= rootSegmentInstances) await this.#rootBins();
     this.counts.gradientCiphertexts += count * ciphertextsPerInstance;
   }
 
@@ -172,21 +175,26 @@ export class PaillierPassive implements PassiveScheme {
     });
   }
 
-  /** Sums what has arrived since the last time into the root's bins, while the next gradients are being encrypted. */
-  async #advanceRoot(): Promise<void> {
+  /** Sums what has arrived since the last call into the root's bins: while the next gradients are being encrypted. */
+  async #rootBins(): Promise<ResidentVector> {
     const { evaluator } = this.#setUpState();
     const tree = this.#treeState();
     const first = tree.rootInstances;
+    const count = tree.instancesLoaded - first;
     tree.rootInstances = tree.instancesLoaded;
-    const bins = await this.#histogram(Uint32Array.from({ length: tree.instancesLoaded - first }, (_, i) => first + i));
-    tree.rootBins = tree.rootBins === null ? bins : await evaluator.add(tree.rootBins, bins);
+    if (count > 0) {
+      tree.rootBins = tree.rootBins.then(async (before) => {
+        const bins = await this.#histogram(Uint32Array.from({ length: count }, (_, i) => first + i));
+        return before === null ? bins : evaluator.add(before, bins);
+      });
+    }
+    const bins = await tree.rootBins;
+    assert(bins !== null, "the root has instances");
+    return bins;
   }
 
-  async #rootBins(): Promise<ResidentVector> {
-    const tree = this.#treeState();
-    if (tree.rootInstances < tree.instancesLoaded || tree.rootBins === null) await this.#advanceRoot();
-    assert(tree.rootBins !== null, "the root's bins have been summed");
-    return tree.rootBins;
+  endTree(): void {
+    this.#setUpState().obfuscators.pause();
   }
 
   members(node: number): Uint32Array {
@@ -221,7 +229,7 @@ export class PaillierPassive implements PassiveScheme {
     return this.members(node);
   }
 
-  /** Homomorphic additions: filling a cell for the first time is a copy, adding an empty cell is nothing. */
+  /** Homomorphic additions: filling a bin for the first time is a copy; along the chains empty bins are added like others. */
   #countAdditions(plan: CandidatePlan, binCounts: Uint32Array): void {
     const { ciphertextsPerInstance } = this.#setUpState();
     let additions = 0;

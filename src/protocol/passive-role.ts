@@ -171,6 +171,7 @@ export class PassiveRole {
   finishTree(finished: ActiveTreeFinished): void {
     this.#expectTree(finished.tree);
     this.#phase = "ready";
+    this.#job.scheme.endTree();
     this.#job.observer.treeFinished(finished.tree, this.#splits);
   }
 

@@ -6,7 +6,7 @@ import { create, type MessageInitShape } from "@bufbuild/protobuf";
 import { TandemError } from "../base/error.ts";
 import type { GradientLayout } from "../codec/layout.ts";
 import { rowStride } from "../gbdt/histogram.ts";
-import { checkBitmap } from "./bitmap.ts";
+import { checkBitmap, countSet } from "./bitmap.ts";
 import type { BusyClock } from "./busy-clock.ts";
 import { type ActiveHelloSchema, type ActiveNode, ActiveNodeSchema, type PassiveHello, type PassiveHistograms } from "./generated/tandem/v1/tandem_pb.ts";
 import type { PassivePeer } from "./peer.ts";
@@ -29,6 +29,8 @@ export interface Decision {
   readonly node: number;
   readonly instanceCount: number;
   readonly candidates: readonly number[];
+  /** Instances on the summed side of each of these candidates: the split must agree with one of them. */
+  readonly sideCounts: readonly number[];
 }
 
 export class PeerSession {
@@ -114,6 +116,7 @@ export class PeerSession {
   /** Per decision the bitmap of the node's instances that go left. */
   async splits(tree: number, decisions: readonly Decision[]): Promise<Map<number, Uint8Array>> {
     const sizes = new Map(decisions.map(({ node, instanceCount }) => [node, instanceCount]));
+    const sides = new Map(decisions.map(({ node, sideCounts }) => [node, sideCounts]));
     const bitmaps = new Map<number, Uint8Array>();
     const request = { tree, decisions: decisions.map(({ node, candidates }) => ({ node, candidates: [...candidates] })) };
     for (const { candidates } of decisions) this.traffic.activeToPassive += 4 * candidates.length;
@@ -123,6 +126,8 @@ export class PeerSession {
           const size = sizes.get(split.node);
           if (size === undefined || split.tree !== tree || bitmaps.has(split.node)) throw this.#deviates("a split that was not asked for");
           checkBitmap(split.leftMembers, size);
+          const left = countSet(split.leftMembers, size);
+          if (sides.get(split.node)?.some((count) => count === left || count === size - left) !== true) throw this.#deviates("a split that is none of the candidates");
           this.traffic.passiveToActive += split.leftMembers.length;
           bitmaps.set(split.node, split.leftMembers);
         }

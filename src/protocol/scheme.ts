@@ -73,6 +73,8 @@ export interface PassiveScheme {
   /** Once per tree, after the last chunk. */
   endOfGradients(): void;
   node(node: number, message: SchemeNode): AsyncIterable<NodeAnswer>;
+  /** Once per tree, when nothing more is asked of it. */
+  endTree(): void;
   /** The instances that this party may know to be in a node. */
   members(node: number): Uint32Array;
   /** The tree's candidate at a position of the secret order. */

@@ -24,6 +24,8 @@ const pingTimeoutMs = 20_000;
 const silenceMs = 6 * pingIntervalMs;
 /** How long open calls may take to end when a server closes. */
 const closeGraceMs = 1000;
+/** One active party needs one connection, and a second while it reconnects; strangers get no more than the rest. */
+const connectionsMax = 32;
 
 /** What one party needs to speak TLS with one other. */
 export interface TlsIdentity extends Identity {
@@ -78,6 +80,7 @@ export async function listenTls(
     sessions.add(session);
     session.once("close", () => sessions.delete(session));
   });
+  server.maxConnections = connectionsMax;
   server.on("tlsClientError", () => {}); // a stranger at the door is not our failure
   await listening(server, address);
   const bound = server.address();
