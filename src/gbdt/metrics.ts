@@ -60,22 +60,39 @@ export function rmse(predictions: ArrayLike<number>, labels: ArrayLike<number>):
   return Math.sqrt(total / labels.length);
 }
 
-/** Visits groups of equal scores from the lowest score up. */
+/**
+ * Visits groups of equal scores from the lowest score up. The two classes are sorted apart and merged: plain numeric
+ * sorts are several times faster than sorting row numbers by score, and this runs after every tree.
+ */
 function forTieGroups(
   scores: ArrayLike<number>,
   labels: ArrayLike<number>,
   visit: (positives: number, negatives: number) => void,
 ): void {
   assertSameLength(scores, labels);
-  const order = Uint32Array.from({ length: scores.length }, (_, i) => i).sort((a, b) => scores[a] - scores[b]);
-  for (let begin = 0; begin < order.length; ) {
-    let end = begin;
-    let positives = 0;
-    while (end < order.length && scores[order[end]] === scores[order[begin]]) positives += labels[order[end++]];
-    assert(end > begin, "a score is not a number");
-    visit(positives, end - begin - positives);
-    begin = end;
+  const positives = sortedScores(scores, labels, 1);
+  const negatives = sortedScores(scores, labels, 0);
+  let p = 0;
+  let n = 0;
+  while (p < positives.length || n < negatives.length) {
+    const score = n >= negatives.length || positives[p] < negatives[n] ? positives[p] : negatives[n];
+    const [pBefore, nBefore] = [p, n];
+    while (positives[p] === score) p++;
+    while (negatives[n] === score) n++;
+    visit(p - pBefore, n - nBefore);
   }
+}
+
+/** The scores of one class, ascending. */
+function sortedScores(scores: ArrayLike<number>, labels: ArrayLike<number>, label: number): Float64Array {
+  const kept = new Float64Array(scores.length);
+  let count = 0;
+  for (let i = 0; i < scores.length; i++) {
+    if (labels[i] !== label) continue;
+    assert(!Number.isNaN(scores[i]), "a score is not a number");
+    kept[count++] = scores[i];
+  }
+  return kept.subarray(0, count).sort();
 }
 
 function sum(values: ArrayLike<number>): number {
