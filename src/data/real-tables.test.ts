@@ -3,12 +3,13 @@
  * licences keep them out of the repository, so these tests skip, and say so, where the folder is absent.
  */
 import { existsSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import { columnIndex, idColumn, labelColumn, numericColumn } from "./columns.ts";
 import { readCsvTable } from "./csv-table.ts";
 
-const folder = process.env["TANDEM_DATA"] ?? resolve(import.meta.dirname, "../../../shared/data");
+const folder = process.env["TANDEM_DATA"] ?? fileURLToPath(new URL("../../../shared/data", import.meta.url));
 const absent = !existsSync(folder);
 if (absent) console.info("real-tables: skipped, no real data here (set TANDEM_DATA to a folder that has default/, giveme/, bank/)");
 
