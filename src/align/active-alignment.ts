@@ -1,0 +1,163 @@
+/**
+ * The active side of private set intersection (the protocol is drawn in passive-alignment.ts): against each passive
+ * party, all at the same time, then the intersection over all of them. One secret serves all passive parties, so that
+ * own ids are masked once; a passive party sees its own stream only.
+ *
+ * Memory: 32 bytes per own id, and per passive party about 50 bytes per own id and 1 per id of that party; independent
+ * of the other parties' number of chunks.
+ *
+ * @reveals passive: the number of ids that the active party holds; which of its own ids are common to all parties
+ */
+import { assert } from "../base/assert.ts";
+import { TandemError } from "../base/error.ts";
+import { type AlignmentOptions, type AlignmentPeer, type CallOptions, idCountMax, settled } from "./alignment-peer.ts";
+import { byAscendingId } from "./common-order.ts";
+import { pointBytes } from "./curve25519.ts";
+import { isTurnOver, nextTurn } from "./event-loop-turn.ts";
+import { hashDomain } from "./hash-to-curve.ts";
+import { KeptStream } from "./kept-stream.ts";
+import { MaskingPool } from "./masking-pool.ts";
+import type { DistinctIds } from "./normalise.ts";
+import { checkedPoints, maskedIds, maskedPeerPoints } from "./point-chunks.ts";
+import { PointTable } from "./point-table.ts";
+import { PositionSet } from "./position-set.ts";
+import { secretOrder } from "./secret-order.ts";
+
+export interface PairwiseCounts {
+  readonly peer: string;
+  readonly idCount: number;
+  /** Ids that the active party and this one hold: for the active party's eyes only. */
+  readonly sharedCount: number;
+}
+
+export interface ActiveAlignmentResult {
+  /** The active party's rows of the instances common to all parties, in the common order. */
+  readonly rows: Uint32Array;
+  readonly pairwise: readonly PairwiseCounts[];
+}
+
+/** What one passive party turned out to hold. */
+interface PeerMatch {
+  readonly peer: AlignmentPeer;
+  readonly idCount: number;
+  /** Per own id, in sending order: its position in the peer's secret order, or `absent`. */
+  readonly positions: Uint32Array;
+  readonly sharedCount: number;
+}
+
+const absent = 0xffff_ffff;
+const stepsPerLook = 4096;
+
+/** @throws TandemError PROTOCOL_STATE if a passive party sends what the protocol does not allow; nobody is aligned then */
+export async function alignActive(
+  ids: DistinctIds,
+  peers: readonly AlignmentPeer[],
+  options: AlignmentOptions = {},
+): Promise<ActiveAlignmentResult> {
+  assert(peers.length > 0, "there is somebody to align with");
+  if (ids.ids.length > idCountMax) throw new TandemError("USAGE", `${ids.ids.length} ids are more than the ${idCountMax} that can be aligned`);
+  const { threads, onProgress, random } = settled(options);
+  const abort = new AbortController();
+  const call: CallOptions = { signal: abort.signal };
+  const pool = new MaskingPool(threads);
+  try {
+    const activeIdCount = ids.ids.length;
+    const peerIdCounts = await Promise.all(peers.map((peer) => begin(peer, ids, call)));
+    const order = await secretOrder(activeIdCount, random);
+    const total = peerIdCounts.reduce((sum, count) => sum + activeIdCount + count, activeIdCount);
+    let done = 0;
+    const counted = async function* (chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void, undefined> {
+      for await (const chunk of chunks) {
+        done += chunk.length / pointBytes;
+        onProgress(done, total);
+        yield chunk;
+      }
+    };
+
+    const ownMasked = new KeptStream<Uint8Array>();
+    const masking = ownMasked.fill(counted(maskedIds(ids.ids, order, pool)));
+    const matches = await Promise.all(
+      peers.map(async (peer, p) => {
+        const idCount = peerIdCounts[p];
+        const table = new PointTable(activeIdCount, random);
+        const remasked = checkedPoints(peer.remask(ownMasked.read(), call), activeIdCount, peer.name);
+        await takeRemasked(table, counted(remasked), peer.name);
+        const theirs = maskedPeerPoints(peer.maskedIds(call), idCount, peer.name, pool);
+        return { peer, idCount, ...(await matchPoints(table, counted(theirs), peer.name)) };
+      }),
+    );
+    await masking;
+
+    const common = await commonIndices(matches, activeIdCount);
+    await Promise.all(matches.map((match) => sendPositions(match, common, call)));
+    const inOrder = await byAscendingId(ids.ids, common.map((sent) => order[sent]));
+    return {
+      rows: inOrder.map((index) => ids.rows[index]),
+      pairwise: matches.map(({ peer, idCount, sharedCount }) => ({ peer: peer.name, idCount, sharedCount })),
+    };
+  } catch (failure) {
+    abort.abort(failure); // the other parties' streams end with this one's
+    throw failure;
+  } finally {
+    pool.close();
+  }
+}
+
+async function begin(peer: AlignmentPeer, ids: DistinctIds, call: CallOptions): Promise<number> {
+  const offer = { scheme: hashDomain, normalisations: ids.normalisations, activeIdCount: ids.ids.length };
+  const { passiveIdCount } = await peer.begin(offer, call);
+  if (!Number.isInteger(passiveIdCount) || passiveIdCount < 0 || passiveIdCount > idCountMax) {
+    throw new TandemError("PROTOCOL_STATE", `${peer.name} brings ${passiveIdCount} ids; at most ${idCountMax} can be aligned`);
+  }
+  return passiveIdCount;
+}
+
+/** Own ids under both secrets, in sending order. */
+async function takeRemasked(table: PointTable, chunks: AsyncIterable<Uint8Array>, peerName: string): Promise<void> {
+  for await (const chunk of chunks) {
+    for (let offset = 0; offset < chunk.length; offset += pointBytes) {
+      if (!table.add(chunk, offset)) throw new TandemError("PROTOCOL_STATE", `${peerName} sent one point for two different ids`);
+    }
+  }
+}
+
+/** The peer's ids under both secrets, looked up among the own ones. */
+async function matchPoints(
+  table: PointTable,
+  chunks: AsyncIterable<Uint8Array>,
+  peerName: string,
+): Promise<Pick<PeerMatch, "positions" | "sharedCount">> {
+  const positions = new Uint32Array(table.size).fill(absent);
+  let position = 0;
+  let sharedCount = 0;
+  for await (const chunk of chunks) {
+    for (let offset = 0; offset < chunk.length; offset += pointBytes, position++) {
+      const sent = table.indexOf(chunk, offset);
+      if (sent === -1) continue;
+      if (positions[sent] !== absent) throw new TandemError("PROTOCOL_STATE", `${peerName} sent the same id twice`);
+      positions[sent] = position;
+      sharedCount++;
+    }
+  }
+  return { positions, sharedCount };
+}
+
+/** @returns the own ids, as places in the sending order, that every peer holds */
+async function commonIndices(matches: readonly PeerMatch[], activeIdCount: number): Promise<Uint32Array> {
+  const common = new Uint32Array(activeIdCount);
+  let commonCount = 0;
+  for (let sent = 0; sent < activeIdCount; sent++) {
+    if (sent % stepsPerLook === 0 && isTurnOver()) await nextTurn();
+    if (matches.every((match) => match.positions[sent] !== absent)) common[commonCount++] = sent;
+  }
+  return common.subarray(0, commonCount);
+}
+
+async function sendPositions({ peer, idCount, positions }: PeerMatch, common: Uint32Array, call: CallOptions): Promise<void> {
+  const set = new PositionSet(idCount);
+  for (let i = 0; i < common.length; i++) {
+    if (i % stepsPerLook === 0 && isTurnOver()) await nextTurn();
+    set.add(positions[common[i]]);
+  }
+  await peer.accept(set.size, set.ascending(), call);
+}

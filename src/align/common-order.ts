@@ -1,0 +1,35 @@
+/**
+ * The order in which all parties list the common instances: ascending ids (after normalisation), by UTF-16 code units.
+ * It depends on the common set alone, which every party knows in the end, so that agreeing on it reveals nothing about
+ * anybody's file; and aligning the same files again gives the same order.
+ */
+import { isTurnOver, nextTurn } from "./event-loop-turn.ts";
+
+const runLength = 1024;
+const stepsPerLook = 1024;
+
+/** @returns the indices of `which`, by ascending id; merge sort, so that the event loop gets its turns */
+export async function byAscendingId(ids: readonly string[], which: Uint32Array): Promise<Uint32Array> {
+  const compare = (a: number, b: number): number => (ids[a] < ids[b] ? -1 : Number(ids[a] > ids[b]));
+  let from = Uint32Array.from(which);
+  for (let first = 0; first < from.length; first += runLength) {
+    from.subarray(first, first + runLength).sort(compare);
+    if (isTurnOver()) await nextTurn();
+  }
+  let to = new Uint32Array(from.length);
+  for (let length = runLength; length < from.length; length *= 2) {
+    for (let first = 0; first < from.length; first += 2 * length) {
+      const middle = Math.min(first + length, from.length);
+      const end = Math.min(middle + length, from.length);
+      let left = first;
+      let right = middle;
+      for (let i = first; i < end; i++) {
+        if (i % stepsPerLook === 0 && isTurnOver()) await nextTurn();
+        const takeLeft = right === end || (left < middle && compare(from[left], from[right]) <= 0);
+        to[i] = takeLeft ? from[left++] : from[right++];
+      }
+    }
+    [from, to] = [to, from];
+  }
+  return from;
+}

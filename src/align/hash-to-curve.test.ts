@@ -1,0 +1,53 @@
+import { createHash } from "node:crypto";
+import { describe, expect, test } from "vitest";
+import { curveA, eulerSymbol, fieldPrime as p, readCoordinate } from "./curve25519.ts";
+import { hashToCurve } from "./hash-to-curve.ts";
+
+function pointOf(id: string): Buffer {
+  const point = Buffer.alloc(32);
+  hashToCurve(id, point, 0);
+  return point;
+}
+
+/** The definition, written again. */
+function firstOnCurve(id: string): { point: Buffer; attempts: number } {
+  for (let attempts = 1; ; attempts++) {
+    const counter = Math.floor((attempts - 1) / 2);
+    const digest = createHash("sha512").update(`tandem/psi/v1/${counter}/${id}`).digest();
+    const half = attempts % 2 === 1 ? digest.subarray(0, 32) : digest.subarray(32);
+    half[31] &= 0x7f;
+    const u = readCoordinate(half, 0);
+    if (eulerSymbol((u ** 3n + curveA * u * u + u) % p) === 1) return { point: half, attempts };
+  }
+}
+
+describe("hashToCurve", () => {
+  test("is the first half digest on the curve; half of them are", () => {
+    let attempts = 0;
+    const count = 300;
+    for (let i = 0; i < count; i++) {
+      const expected = firstOnCurve(`person ${i}`);
+      expect(pointOf(`person ${i}`).equals(expected.point)).toBe(true);
+      attempts += expected.attempts;
+    }
+    // Geometric with p = 1/2: mean 2, standard deviation sqrt(2). The ids are fixed.
+    expect(Math.abs(attempts / count - 2)).toBeLessThan(4 * Math.sqrt(2 / count));
+  });
+
+  test("does not change: both parties must find the same point", () => {
+    expect(pointOf("4711").toString("hex")).toBe("21eda7410c4199aa1e9aa30b63d93ffa689551943dcb603a1c52c3ec8718ad7a");
+    expect(pointOf("Zoë 🙂").toString("hex")).toBe("73a5930d85f63f33c5fde45d4fddf2dc6eec04e0d858bc7ae0b1c843e7f68626");
+  });
+
+  test("ids that run together with the counter stay apart", () => {
+    const points = ["1", "0/1", "/1", "1/", "", "0", "00"].map((id) => pointOf(id).toString("hex"));
+    expect(new Set(points).size).toBe(points.length);
+  });
+
+  test("writes nothing beside the point", () => {
+    const points = Buffer.alloc(96, 7);
+    hashToCurve("x", points, 32);
+    expect(points.subarray(32, 64).equals(pointOf("x"))).toBe(true);
+    expect([...points.subarray(0, 32), ...points.subarray(64)].every((byte) => byte === 7)).toBe(true);
+  });
+});
