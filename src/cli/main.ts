@@ -1,7 +1,9 @@
 /** The command `tandem`: parses the command line, runs one command, and turns errors into one line and an exit code. */
 import { readFileSync } from "node:fs";
 import { Command, CommanderError } from "commander";
+import { benchCommand } from "./bench.ts";
 import { demoCommand } from "./demo.ts";
+import { estimateCommand } from "./estimate.ts";
 import { reportError } from "./failure.ts";
 import { partyCommands } from "./party.ts";
 import { simulateCommand } from "./simulate.ts";
@@ -13,7 +15,7 @@ async function main(): Promise<void> {
     .version(version)
     .exitOverride()
     .configureOutput({ outputError: () => {} });
-  for (const command of [demoCommand(), simulateCommand(), ...partyCommands()]) {
+  for (const command of [demoCommand(), simulateCommand(), estimateCommand(), benchCommand(), ...partyCommands()]) {
     program.addCommand(command.exitOverride().configureOutput({ outputError: () => {} }), { hidden: command.name() === "party" || command.name() === "train" });
   }
   await program.parseAsync();
