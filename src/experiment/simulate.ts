@@ -2,7 +2,7 @@
  * One CSV table cut by columns into companies, and a federation run over them: the way to try Tandem on any data. All
  * checks of the input happen here, before a process starts, so that an error names the user's own file and line.
  */
-import { access, constants } from "node:fs/promises";
+import { access, constants, stat } from "node:fs/promises";
 import { dirname } from "node:path";
 import { TandemError } from "../base/error.ts";
 import { type CodecParameters, codecParameters, resolveParameters, type SpeedParameters, speedParameters, type TrainingParameters, trainingParameters } from "../base/parameters.ts";
@@ -89,7 +89,7 @@ export async function prepareSimulation(options: SimulateOptions): Promise<Prepa
   const speed = resolveParameters(speedParameters, options.speed ?? {});
   requireSecureBits(options.keyBits, options.insecureKey);
   if (options.passives.length === 0) throw new TandemError("USAGE", "--passive is missing: at least one passive party is needed");
-  for (const path of [options.export, options.predictions]) if (path !== undefined) await requireWritableFolder(path);
+  for (const path of [options.export, options.predictions]) if (path !== undefined) await requireWritable(path);
 
   const table = await readCsvTable(options.data);
   const cuts = cutColumns(table, options);
@@ -132,7 +132,9 @@ export async function prepareSimulation(options: SimulateOptions): Promise<Prepa
 }
 
 /** Before training, not after it: hours may lie between. */
-async function requireWritableFolder(path: string): Promise<void> {
+async function requireWritable(path: string): Promise<void> {
+  const isFolder = await stat(path).then((found) => found.isDirectory(), () => false);
+  if (isFolder) throw new TandemError("FILE_UNWRITABLE", `${path} is a folder; name a file`);
   try {
     await access(dirname(path), constants.W_OK);
   } catch (cause) {

@@ -2,8 +2,9 @@
  * A whole model in XGBoost's own JSON format, as its 1.7.4 writes it with save_model("x.json"); 1.7 and later load it.
  * Only for those who may see every party's splits: a simulation, or an export to which every party has consented.
  *
- * XGBoost predicts in float32, we in double: predictions agree to about 1e-6, not to the bit. Leaf weights, thresholds
- * and default directions are float32 and exact on both sides, so every row reaches the same leaf of every tree.
+ * Leaf weights, thresholds and default directions are float32 and exact on both sides: every row reaches the same leaf of
+ * every tree. XGBoost adds their weights up in float32, we in double: probabilities agree to 1e-6, not to the bit, and a
+ * regression's predictions as closely as float32 adds up so many trees.
  */
 import { assert, unreachable } from "../base/assert.ts";
 import { writeFileAtomically } from "../base/atomic-file.ts";
