@@ -2,12 +2,12 @@
 import { Command, Option } from "commander";
 import { TandemError } from "../base/error.ts";
 import type { Figure } from "../experiment/bench-arithmetic.ts";
-import type { BenchReport } from "../experiment/bench.ts";
+import type { BenchPart, BenchReport } from "../experiment/bench.ts";
 import { Progress } from "./progress.ts";
 import { textTable } from "./text-table.ts";
 
 interface BenchFlags {
-  readonly only: "arithmetic" | "training" | "all";
+  readonly only: BenchPart | "all";
   readonly data?: string;
   readonly seed: string;
   readonly rounds: string;
@@ -18,7 +18,7 @@ interface BenchFlags {
 export function benchCommand(): Command {
   return new Command("bench")
     .description("measure this machine: every figure a ratio inside one interleaved run")
-    .addOption(new Option("--only <part>", "which figures").choices(["arithmetic", "training", "all"]).default("all"))
+    .addOption(new Option("--only <part>", "which figures").choices(["arithmetic", "training", "ablation", "all"]).default("all"))
     .option("--data <folder>", "folder with the public data; without it data of the same shape is generated")
     .option("--rounds <count>", "repetitions of each measurement", "7")
     .option("--seed <number>", "of generated data", "7")

@@ -18,6 +18,8 @@ export interface ArithmeticBench {
   readonly kernel: Kernel;
   readonly rounds: number;
   readonly seed: number;
+  /** A tenth of the instances. */
+  readonly quick: boolean;
 }
 
 /** OpenSSL's power with a 2048-bit exponent makes 2048 squarings and about 410 products. */
@@ -102,18 +104,18 @@ async function rerandomisation({ kernel, rounds }: ArithmeticBench, key: Private
   return { name: "rerandomise.ratio.2048", value: ratio(timings, "rerandomise", "textbook"), parts: Object.fromEntries(timings) };
 }
 
-async function jointBins({ kernel, rounds, seed }: ArithmeticBench, key: PrivateKey): Promise<Figure> {
+async function jointBins({ kernel, rounds, seed, quick }: ArithmeticBench, key: PrivateKey): Promise<Figure> {
   const evaluator = kernel.publicEvaluator(key.publicKey, { threads: 1 });
-  const request = await histogramRequest(kernel, key, seed, { instances: 20_000, features: 20, bins: 32 });
+  const request = await histogramRequest(kernel, key, seed, { instances: quick ? 2000 : 20_000, features: 20, bins: 32 });
   const contender = (name: string, joint: boolean): Contender => ({ name, units: 1, run: () => evaluator.histogram({ ...request, jointBins: joint }) });
   const timings = await interleave([contender("direct", false), contender("joint", true)], Math.min(rounds, 3), "cpu");
   return { name: "histogram.jointSpeedup", value: ratio(timings, "direct", "joint"), bar: { atLeast: 1.6 }, parts: Object.fromEntries(timings) };
 }
 
 /** The slower to scale of encryption and histogram, in wall time. */
-async function threads({ kernel, rounds, seed }: ArithmeticBench, key: PrivateKey): Promise<Figure> {
-  const request = await histogramRequest(kernel, key, seed, { instances: 8000, features: 10, bins: 32 });
-  const plaintexts = plaintextsFromBigints(key.publicKey, Array.from({ length: 1500 }, (_, i) => BigInt(i)));
+async function threads({ kernel, rounds, seed, quick }: ArithmeticBench, key: PrivateKey): Promise<Figure> {
+  const request = await histogramRequest(kernel, key, seed, { instances: quick ? 800 : 8000, features: 10, bins: 32 });
+  const plaintexts = plaintextsFromBigints(key.publicKey, Array.from({ length: quick ? 150 : 1500 }, (_, i) => BigInt(i)));
   const contenders = [1, 2].flatMap((count): Contender[] => {
     const owner = kernel.privateEvaluator(key, { threads: count });
     const evaluator = kernel.publicEvaluator(key.publicKey, { threads: count });

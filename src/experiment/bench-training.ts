@@ -16,7 +16,7 @@ export interface TrainingBench {
   readonly onProgress: (what: string) => void;
 }
 
-interface Columns {
+export interface Columns {
   readonly label: string;
   readonly active: TextTable;
   readonly passive: TextTable;
@@ -50,7 +50,7 @@ async function perInstance(table: Columns, bits: number, trees: number): Promise
     return timings.get("textbook")?.min ?? Number.NaN;
   };
   const before = await yardstick();
-  const result = await runFederation(job(table, bits, trees));
+  const result = await runFederation(benchJob(table, bits, trees));
   const textbook = Math.min(before, await yardstick());
   const cpuSeconds = result.passives.reduce((sum, passive) => sum + passive.cpuSeconds, result.active.cpuSeconds);
   const perTree = cpuSeconds / trees / rows;
@@ -67,7 +67,7 @@ async function perInstance(table: Columns, bits: number, trees: number): Promise
 }
 
 async function batching(table: Columns, bits: number, trees: number): Promise<Figure> {
-  const perTree = async (codec: string): Promise<number> => secondsPerTree(await runFederation({ ...job(table, bits, trees), codec: { codec } }));
+  const perTree = async (codec: string): Promise<number> => secondsPerTree(await runFederation({ ...benchJob(table, bits, trees), codec: { codec } }));
   const batched: number[] = [];
   const unbatched: number[] = [];
   for (let round = 0; round < 2; round++) {
@@ -84,7 +84,7 @@ async function scale(sizes: readonly number[], seed: number): Promise<Figure[]> 
   const perRow: number[] = [];
   let memory = Number.NaN;
   for (const rows of sizes) {
-    const result = await runFederation(job(generatedTable(rows, [5, 5], seed), bits, trees));
+    const result = await runFederation(benchJob(generatedTable(rows, [5, 5], seed), bits, trees));
     perRow.push(secondsPerTree(result) / rows);
     const ciphertextBytes = (rows * 2 * bits) / 8;
     memory = result.passives[0].peakRssBytes / (ciphertextBytes + 250e6);
@@ -96,7 +96,7 @@ async function scale(sizes: readonly number[], seed: number): Promise<Figure[]> 
   ];
 }
 
-function secondsPerTree(result: FederationResult): number {
+export function secondsPerTree(result: FederationResult): number {
   return result.active.phasesMs.training / 1000 / result.active.trees;
 }
 
@@ -105,7 +105,7 @@ function span(values: readonly number[]): { min: number; median: number } {
   return { min: sorted[0], median: sorted[Math.floor(sorted.length / 2)] };
 }
 
-function job(table: Columns, bits: number, trees: number): FederationJob {
+export function benchJob(table: Columns, bits: number, trees: number): FederationJob {
   const [id] = table.active.names;
   const features = (names: readonly string[]): string[] => names.filter((name) => name !== id && name !== table.label);
   return {
@@ -123,7 +123,8 @@ function job(table: Columns, bits: number, trees: number): FederationJob {
   };
 }
 
-async function defaultTable(bench: TrainingBench): Promise<Columns> {
+/** The Default data as FATE cuts it, 13 + 10 features, or generated data of that shape. */
+export async function defaultTable(bench: TrainingBench): Promise<Columns> {
   const rows = bench.quick ? 3000 : 30_000;
   if (bench.data === null || !existsSync(join(bench.data, defaultFiles.active))) return generatedTable(rows, [13, 10], bench.seed);
   const [active, passive] = await Promise.all([defaultFiles.active, defaultFiles.passive].map((file) => readCsvTable(join(bench.data ?? "", file))));

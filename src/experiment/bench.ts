@@ -4,10 +4,14 @@ import { availableParallelism, cpus } from "node:os";
 import { fileURLToPath } from "node:url";
 import { selectKernel } from "../crypto/index.ts";
 import { benchArithmetic, type Figure } from "./bench-arithmetic.ts";
-import { benchTraining } from "./bench-training.ts";
+import { benchAblation } from "./bench-ablation.ts";
+import { benchTraining, defaultTable } from "./bench-training.ts";
+
+export const benchParts = ["arithmetic", "training", "ablation"] as const;
+export type BenchPart = (typeof benchParts)[number];
 
 export interface BenchOptions {
-  readonly only: "arithmetic" | "training" | "all";
+  readonly only: BenchPart | "all";
   readonly data: string | null;
   readonly seed: number;
   readonly rounds: number;
@@ -33,11 +37,14 @@ export async function runBench(options: BenchOptions): Promise<BenchReport> {
     figures[figure.name] = { ...figure, met: isMet(figure) };
     options.onFigure(figure);
   };
-  if (options.only !== "training") {
+  const wants = (part: BenchPart): boolean => options.only === "all" || options.only === part;
+  const training = { data: options.data, seed: options.seed, quick: options.quick, onProgress: options.onProgress };
+  if (wants("arithmetic")) {
     options.onProgress("arithmetic");
-    await benchArithmetic({ kernel, rounds: options.rounds, seed: options.seed }, collect);
+    await benchArithmetic({ kernel, rounds: options.rounds, seed: options.seed, quick: options.quick }, collect);
   }
-  if (options.only !== "arithmetic") await benchTraining({ data: options.data, seed: options.seed, quick: options.quick, onProgress: options.onProgress }, collect);
+  if (wants("training")) await benchTraining(training, collect);
+  if (wants("ablation")) await benchAblation(await defaultTable(training), training, collect);
   return {
     machine: { cpu: cpus()[0]?.model ?? "unknown", cores: availableParallelism(), node: process.version, kernel: kernel.name },
     seed: options.seed,
