@@ -31,7 +31,7 @@ export async function runActive(config: ActiveConfig, emit: Emit): Promise<void>
   const keygenMs = now() - keygenStarted;
   emit({ type: "key", party: name, process: process.pid, keyBits: config.keyBits, kernel: kernel.name });
 
-  const scheme = new PaillierActive(kernel.privateEvaluator(key, { threads: config.threads ?? defaultThreads() }), speed);
+  const scheme = new PaillierActive(kernel, key, config.threads ?? defaultThreads(), speed);
   const identity = await readIdentity(config.tls);
   const peers = config.passives.map((passive) => connectTls(passive.name, identity, passive.fingerprint, passive));
   const meter = new ProcessMeter();
