@@ -5,13 +5,11 @@
  */
 import type { PrivateEvaluator, PublicEvaluator } from "./kernel.ts";
 import type { OwnerExponents } from "./nonces.ts";
-import type { CiphertextVector, ObfuscatorVector, PlaintextVector, ResidentVector } from "./vectors.ts";
+import type { CiphertextVector, ObfuscatorVector, PlaintextVector } from "./vectors.ts";
 
 export interface SeamedPublicEvaluator extends PublicEvaluator {
   /** r^n mod n^2 for flat bases r in [1, n), plaintextBytes wide. */
   obfuscatorsFrom(bases: Uint8Array): Promise<ObfuscatorVector>;
-  /** (1 + m n) times the obfuscator. */
-  sealWith(plaintexts: PlaintextVector, obfuscators: ObfuscatorVector): Promise<ResidentVector>;
 }
 
 export interface SeamedPrivateEvaluator extends PrivateEvaluator {

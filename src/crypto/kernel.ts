@@ -51,6 +51,8 @@ export interface PublicEvaluator {
   obfuscators(count: number): Promise<ObfuscatorVector>;
   /** Multiplies obfuscator i into ciphertext i. */
   rerandomise(target: ResidentVector, obfuscators: ObfuscatorVector): Promise<ResidentVector>;
+  /** Encryption with obfuscators that were prepared before: (1 + m n) times obfuscator i. Each may be used once. */
+  sealWith(plaintexts: PlaintextVector, obfuscators: ObfuscatorVector): Promise<ResidentVector>;
   /** Textbook encryption by somebody who knows only n: (1 + m n) r^n mod n^2. */
   encrypt(plaintexts: PlaintextVector): Promise<ResidentVector>;
 }

@@ -171,6 +171,7 @@ export class ActiveRole {
     const chunks = new Broadcast(timed(scheme.tree(layout, gradients), clocks.encrypting), chunksAhead);
     const readers = this.#sessions.map(() => chunks.reader());
     const gradientsTaken = this.#sessions.map((session, i) => session.sendGradients(tree, readers[i]));
+    if (tree + 1 < training.num_round) void Promise.allSettled(gradientsTaken).then(() => scheme.expectTree(layout, gradients.instanceCount));
     const grown = await growFederatedTree({
       tree,
       features,

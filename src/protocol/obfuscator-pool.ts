@@ -29,6 +29,11 @@ export class ObfuscatorPool {
     if (!this.#filling) void this.#fill();
   }
 
+  /** How many can be taken without waiting. */
+  get stock(): number {
+    return this.#stockCount;
+  }
+
   /** Stops making more; what is in stock stays. */
   pause(): void {
     this.#toMake = 0;

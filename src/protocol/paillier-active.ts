@@ -6,6 +6,7 @@
  * @reveals active: per candidate of a passive party, without its name: the sums of g and h and the count of one side
  */
 import { TandemError } from "../base/error.ts";
+import { coresIdle } from "../base/idle-cores.ts";
 import { resolveParameters, speedParameters, type SpeedParameters } from "../base/parameters.ts";
 import type { QuantisedGradients } from "../base/quantised-gradients.ts";
 import { checkNothingAbove, decodeSums, encode } from "../codec/batch-codec.ts";
@@ -13,7 +14,7 @@ import type { GradientLayout } from "../codec/layout.ts";
 import { plaintextBitsMax, sumPacking } from "../codec/packing.ts";
 import type { Kernel, PrivateEvaluator, PublicEvaluator } from "../crypto/kernel.ts";
 import type { PrivateKey } from "../crypto/keys.ts";
-import { CiphertextVector, type PlaintextVector } from "../crypto/vectors.ts";
+import { CiphertextVector, ObfuscatorVector, PlaintextVector } from "../crypto/vectors.ts";
 import { create } from "@bufbuild/protobuf";
 import {
   PaillierGradientsSchema,
@@ -22,7 +23,13 @@ import {
 } from "./generated/tandem/v1/tandem_pb.ts";
 import { type ActiveScheme, type NodeDescription, noOperations, type SchemeAnswer, type SchemeNode, type SchemeSetUp, type SchemeTree } from "./scheme.ts";
 import { bigEndianBytes } from "./big-endian.ts";
+import { ObfuscatorPool } from "./obfuscator-pool.ts";
 import { chunkBytes } from "./version.ts";
+
+/** Made at a time while cores are idle. */
+const obfuscatorBatch = 256;
+/** Memory that obfuscators made ahead may take. */
+const obfuscatorBytesMax = 256 << 20;
 
 export const paillierSchemeName = "paillier";
 
@@ -30,13 +37,14 @@ export class PaillierActive implements ActiveScheme {
   readonly name = paillierSchemeName;
   readonly counts = noOperations();
   readonly #evaluator: PrivateEvaluator;
-  /** Encrypts as somebody would who knows only n: for comparisons. */
-  readonly #textbook: PublicEvaluator | null;
+  readonly #public: PublicEvaluator;
+  readonly #obfuscators: ObfuscatorPool;
   readonly #speed: SpeedParameters;
 
-  constructor(kernel: Kernel, key: PrivateKey, threads: number, speed: SpeedParameters = resolveParameters(speedParameters, {})) {
+  constructor(kernel: Kernel, key: PrivateKey, threads: number, speed: SpeedParameters = resolveParameters(speedParameters, {}), untilIdle = coresIdle) {
     this.#evaluator = kernel.privateEvaluator(key, { threads, exponents: speed.encryption === "short" ? "short" : "full" });
-    this.#textbook = speed.encryption === "textbook" ? kernel.publicEvaluator(key.publicKey, { threads }) : null;
+    this.#public = kernel.publicEvaluator(key.publicKey, { threads });
+    this.#obfuscators = new ObfuscatorPool((count) => this.#makeObfuscators(count), obfuscatorBatch, untilIdle);
     this.#speed = speed;
   }
 
@@ -65,6 +73,7 @@ export class PaillierActive implements ActiveScheme {
   }
 
   async *tree(layout: GradientLayout, gradients: QuantisedGradients): AsyncGenerator<SchemeTree> {
+    this.#obfuscators.pause();
     const perInstance = layout.plaintexts.length;
     const instancesPerChunk = Math.max(1, Math.floor(chunkBytes / (perInstance * this.ciphertextBytes)));
     for (let first = 0; first < gradients.instanceCount; first += instancesPerChunk) {
@@ -77,8 +86,28 @@ export class PaillierActive implements ActiveScheme {
   }
 
   async #encrypt(plaintexts: PlaintextVector): Promise<CiphertextVector> {
-    if (this.#textbook === null) return this.#evaluator.encrypt(plaintexts);
-    return this.#textbook.unload(await this.#textbook.encrypt(plaintexts));
+    if (this.#speed.encryption === "textbook") return this.#evaluator.encryptTextbook(plaintexts);
+    if (this.#obfuscators.stock < plaintexts.count) return this.#evaluator.encrypt(plaintexts);
+    return this.#public.unload(await this.#public.sealWith(plaintexts, await this.#obfuscators.take(plaintexts.count)));
+  }
+
+  /** How many obfuscators are ready for the next gradients. */
+  get obfuscatorsReady(): number {
+    return this.#obfuscators.stock;
+  }
+
+  /** An encryption of zero is an obfuscator. */
+  async #makeObfuscators(count: number): Promise<ObfuscatorVector> {
+    const zeros = await this.#evaluator.encrypt(new PlaintextVector(new Uint8Array(count), 1));
+    const resident = this.#public.allocate(count);
+    await this.#public.load(zeros, resident, 0);
+    return new ObfuscatorVector(resident.bytes, resident.sizeBytes);
+  }
+
+  expectTree(layout: GradientLayout, instanceCount: number): void {
+    if (this.#speed.encryption === "textbook") return;
+    const bytesEach = this.#public.allocate(1).sizeBytes;
+    this.#obfuscators.prepare(Math.min(instanceCount * layout.plaintexts.length, Math.floor(obfuscatorBytesMax / bytesEach)));
   }
 
   node(description: NodeDescription): SchemeNode {

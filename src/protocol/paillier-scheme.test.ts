@@ -3,7 +3,7 @@ import { create } from "@bufbuild/protobuf";
 import { beforeAll, describe, expect, test } from "vitest";
 import { expectError } from "../../test/support/expect-error.ts";
 import { collect } from "../../test/support/streams.ts";
-import { codecParameters, resolveParameters } from "../base/parameters.ts";
+import { codecParameters, resolveParameters, speedParameters } from "../base/parameters.ts";
 import type { QuantisedGradients } from "../base/quantised-gradients.ts";
 import { SeededRandom } from "../base/random.ts";
 import { quantise } from "../codec/batch-codec.ts";
@@ -349,4 +349,26 @@ describe("the active party refuses an answer", () => {
     const { bytes, decode, counts } = await answered();
     await expectError(() => decode(bytes, counts.map(() => 0)), "DECODE_OVERFLOW");
   });
+});
+
+test("gradients sealed with obfuscators made ahead: the same plaintexts, every obfuscator used once, the rest made at once", async () => {
+  const { layout, gradients } = bench("unbatched");
+  const active = new PaillierActive(portableKernel, key, 1, resolveParameters(speedParameters, {}), async () => {});
+  const evaluator = portableKernel.privateEvaluator(key, { threads: 1 });
+  const width = key.publicKey.ciphertextBytes;
+  const seen = new Set<string>();
+  let expected: string | null = null;
+  for (let round = 0; round < 3; round++) {
+    const wanted = [0, instanceCount, 1][round]; // nothing ahead, everything ahead, too little ahead
+    if (wanted > 0) active.expectTree(layout, wanted);
+    while (active.obfuscatorsReady < wanted * layout.plaintexts.length) await new Promise((resolve) => setImmediate(resolve));
+    const chunks = await collect(active.tree(layout, gradients));
+    expect(active.obfuscatorsReady).toBe(round === 2 ? layout.plaintexts.length : 0);
+    const ciphertexts = Buffer.concat(chunks.map(({ value }) => value?.ciphertexts ?? new Uint8Array(0)));
+    for (let at = 0; at < ciphertexts.length; at += width) seen.add(ciphertexts.subarray(at, at + width).toString("hex"));
+    const plain = Buffer.from((await evaluator.decrypt(new CiphertextVector(ciphertexts, width))).bytes).toString("hex");
+    expected ??= plain;
+    expect(plain).toBe(expected);
+  }
+  expect(seen.size).toBe(3 * instanceCount * layout.plaintexts.length);
 });

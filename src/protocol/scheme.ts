@@ -49,6 +49,8 @@ export interface ActiveScheme {
   setUp(layout: GradientLayout): SchemeSetUp;
   /** The tree's gradients as chunks, each the same for every passive party. */
   tree(layout: GradientLayout, gradients: QuantisedGradients): AsyncIterable<SchemeTree>;
+  /** Gradients of another tree will follow: what can be made ahead of them may be made while cores are idle. */
+  expectTree(layout: GradientLayout, instanceCount: number): void;
   node(description: NodeDescription): SchemeNode;
   /** Slot sums of consecutive candidates, slot by slot (stride: number of slots). */
   sums(layout: GradientLayout, answer: SchemeAnswer, counts: readonly number[]): Promise<Float64Array>;
