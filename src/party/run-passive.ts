@@ -40,7 +40,7 @@ export async function runPassive(config: PassiveConfig, emit: Emit): Promise<voi
     },
   });
   const service = passiveService(role);
-  const server = await listenTls(service, await readIdentity(config.tls), config.active.fingerprint, config.listen);
+  const server = await listenTls(service, await readIdentity(config.tls), [{ name: "active", fingerprint: config.active.fingerprint }], config.listen);
   emit({ type: "listening", party: name, process: process.pid, port: server.port });
   const { failure } = await service.ended;
   if (failure === null) {
