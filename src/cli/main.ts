@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs";
 import { Command, CommanderError } from "commander";
 import { demoCommand } from "./demo.ts";
 import { reportError } from "./failure.ts";
+import { fingerprintCommand, initCommand } from "./init.ts";
 import { partyCommands } from "./party.ts";
 import { simulateCommand } from "./simulate.ts";
 
@@ -13,8 +14,8 @@ async function main(): Promise<void> {
     .version(version)
     .exitOverride()
     .configureOutput({ outputError: () => {} });
-  for (const command of [demoCommand(), simulateCommand(), ...partyCommands()]) {
-    program.addCommand(command.exitOverride().configureOutput({ outputError: () => {} }), { hidden: command.name() === "party" || command.name() === "train" });
+  for (const command of [demoCommand(), simulateCommand(), initCommand(), fingerprintCommand(), ...partyCommands()]) {
+    program.addCommand(command.exitOverride().configureOutput({ outputError: () => {} }));
   }
   await program.parseAsync();
 }
