@@ -7,7 +7,7 @@
  */
 import { access, mkdir } from "node:fs/promises";
 import { join } from "node:path";
-import { normalisationNames } from "../align/normalise.ts";
+import { type Normalisation, normalisationNames } from "../align/normalise.ts";
 import { PassiveAlignment } from "../align/passive-alignment.ts";
 import { TandemError } from "../base/error.ts";
 import { writeCsv } from "../data/write-csv.ts";
@@ -66,11 +66,9 @@ export class PassiveDesk implements PartyDesk {
       checkIdCount(activeIdCount, policy, name);
       await this.#refuseFinished(job);
       const data = await this.#ownData(() => this.#data.table());
+      const normalisations = knownNormalisations(offer, name);
       const alignment = new PassiveAlignment(data.ids, { activeIdCountMax: policy.max_active_ids, ...(threads === undefined ? {} : { threads }) });
-      // An unknown normalisation makes the lists differ, which is refused.
-      const normalisations = normalisationNames.filter((known) => offer.normalisations.includes(known));
-      const known = normalisations.length === offer.normalisations.length;
-      const answer = alignment.begin({ scheme: known ? scheme : "", normalisations, activeIdCount });
+      const answer = alignment.begin({ scheme, normalisations, activeIdCount });
       this.#state = { kind: "aligning", caller, job, alignment, data };
       this.#emit({ type: "aligning", party: name, peer: caller.name, job, ownIdCount: data.ids.ids.length, peerIdCount: activeIdCount });
       return answer;
@@ -209,6 +207,15 @@ export class PassiveDesk implements PartyDesk {
     const known = error instanceof TandemError ? error : new TandemError("INTERNAL", "an internal error", { cause: error });
     this.#emit({ type: "refused", party: this.#config.name, peer: caller.name, code: known.code, message: known.message });
   }
+}
+
+/** In the order in which the active party applies them. */
+function knownNormalisations({ normalisations }: ActiveAlignmentOffer, name: string): Normalisation[] {
+  return normalisations.map((given) => {
+    const known = normalisationNames.find((candidate) => candidate === given);
+    if (known === undefined) throw new TandemError("HANDSHAKE_MISMATCH", `normalise: the active party names one that ${name} does not know`);
+    return known;
+  });
 }
 
 function trainingRows(bitmap: Uint8Array, rowCount: number, name: string): Uint32Array {
