@@ -1,4 +1,8 @@
-/** The active party's rows of a job: read, aligned with the other parties', and cut into training and test rows. */
+/**
+ * The active party's rows of a job: read, aligned with the other parties', and cut into training and test rows.
+ *
+ * @reveals passive: which of the common instances are trained on
+ */
 import { alignActive, type PairwiseCounts } from "../align/active-alignment.ts";
 import type { AlignmentPeer } from "../align/alignment-peer.ts";
 import { DistinctIds } from "../align/normalise.ts";
