@@ -15,6 +15,7 @@ export { ActiveRole, type ActiveJob, type ActiveModel } from "./protocol/active-
 export { PaillierActive } from "./protocol/paillier-active.ts";
 export { PaillierPassive } from "./protocol/paillier-passive.ts";
 export { type PassiveJob, PassiveRole } from "./protocol/passive-role.ts";
+export { writeXgboostModel, xgboostModel, type XgboostModel } from "./store/xgboost-export.ts";
 export { connectInMemory } from "./transport/in-memory.ts";
 export { passiveService } from "./transport/passive-service.ts";
 export { connectTls, listenTls } from "./transport/tls.ts";

@@ -80,6 +80,15 @@ describe.each(kernels.map((kernel) => ({ kernel, name: kernel.name })))("federat
   });
 });
 
+describe("many instances", () => {
+  test("the root is summed in several pieces while gradients arrive; the last piece may be short", async () => {
+    const key = await generateKey({ bits: 128, insecure: true });
+    for (const rows of [8192, 9000, 16_500]) {
+      await expectEqual({ table: randomTable("many", { rows, features: [1, 2], missingShare: 0.1 }), kernel: kernels[0], key, training: { num_round: 1 } }, `${rows} rows`);
+    }
+  });
+});
+
 describe("what batching saves", () => {
   test("exactly half the encryptions and gradient ciphertexts; the same model", async () => {
     const key = await generateKey({ bits: 512, insecure: true });

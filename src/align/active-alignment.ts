@@ -13,7 +13,7 @@ import { TandemError } from "../base/error.ts";
 import { type AlignmentOptions, type AlignmentPeer, type CallOptions, idCountMax, settled } from "./alignment-peer.ts";
 import { byAscendingId } from "./common-order.ts";
 import { pointBytes } from "./curve25519.ts";
-import { isTurnOver, nextTurn } from "./event-loop-turn.ts";
+import { isTurnOver, nextTurn } from "../base/event-loop-turn.ts";
 import { hashDomain } from "./hash-to-curve.ts";
 import { KeptStream } from "./kept-stream.ts";
 import { MaskingPool } from "./masking-pool.ts";

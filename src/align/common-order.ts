@@ -3,7 +3,7 @@
  * It depends on the common set alone, which every party knows in the end, so that agreeing on it reveals nothing about
  * anybody's file; and aligning the same files again gives the same order.
  */
-import { isTurnOver, nextTurn } from "./event-loop-turn.ts";
+import { isTurnOver, nextTurn } from "../base/event-loop-turn.ts";
 
 const runLength = 1024;
 const stepsPerLook = 1024;

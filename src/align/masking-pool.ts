@@ -8,7 +8,7 @@ import { Worker } from "node:worker_threads";
 import { assert } from "../base/assert.ts";
 import { TandemError } from "../base/error.ts";
 import { pointBytes } from "./curve25519.ts";
-import { isTurnOver, nextTurn } from "./event-loop-turn.ts";
+import { isTurnOver, nextTurn } from "../base/event-loop-turn.ts";
 import { type MaskingMessage, maskPoints, serveMasking } from "./masking-thread.ts";
 
 const threadSource = `(${serveMasking.toString()})(

@@ -2,7 +2,7 @@
 import { assert } from "../base/assert.ts";
 import { TandemError } from "../base/error.ts";
 import { positionsPerChunk, positionsPerChunkMax } from "./alignment-peer.ts";
-import { isTurnOver, nextTurn } from "./event-loop-turn.ts";
+import { isTurnOver, nextTurn } from "../base/event-loop-turn.ts";
 
 export class PositionSet {
   readonly #members: Uint8Array;

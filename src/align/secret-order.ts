@@ -1,6 +1,6 @@
 /** A secret random order: what travels in it says nothing about the order of the sender's file. */
 import type { SecureRandom } from "../base/random.ts";
-import { isTurnOver, nextTurn } from "./event-loop-turn.ts";
+import { isTurnOver, nextTurn } from "../base/event-loop-turn.ts";
 
 const drawsPerBlock = 4096;
 

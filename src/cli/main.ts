@@ -1,7 +1,9 @@
 /** The command `tandem`: parses the command line, runs one command, and turns errors into one line and an exit code. */
 import { readFileSync } from "node:fs";
 import { Command, CommanderError } from "commander";
+import { benchCommand } from "./bench.ts";
 import { demoCommand } from "./demo.ts";
+import { estimateCommand } from "./estimate.ts";
 import { reportError } from "./failure.ts";
 import { fingerprintCommand, initCommand } from "./init.ts";
 import { partyCommands } from "./party.ts";
@@ -14,7 +16,8 @@ async function main(): Promise<void> {
     .version(version)
     .exitOverride()
     .configureOutput({ outputError: () => {} });
-  for (const command of [demoCommand(), simulateCommand(), initCommand(), fingerprintCommand(), ...partyCommands()]) {
+  const commands = [demoCommand(), simulateCommand(), estimateCommand(), benchCommand(), initCommand(), fingerprintCommand(), ...partyCommands()];
+  for (const command of commands) {
     program.addCommand(command.exitOverride().configureOutput({ outputError: () => {} }));
   }
   await program.parseAsync();

@@ -8,7 +8,7 @@ import type { QuantisedGradients, SlotGrid } from "../base/quantised-gradients.t
 import { PlaintextVector } from "../crypto/vectors.ts";
 import { isZeroFrom, readField, writeField } from "./bit-fields.ts";
 import type { GradientLayout } from "./layout.ts";
-import { quantisedMax, quantiseValue, slotBits, slotResolution } from "./slot.ts";
+import { quantiseColumn, quantisedMax, slotBits, slotResolution } from "./slot.ts";
 
 /** Per slot the grid on which its integers live. */
 export function layoutGrids(layout: GradientLayout): SlotGrid[] {
@@ -20,10 +20,7 @@ export function quantise(layout: GradientLayout, values: readonly Float64Array[]
   assert(values.length === layout.slots.length, "one array of values per slot");
   const instanceCount = values[0].length;
   assert(instanceCount <= layout.instanceCountMax, "the layout was proven for at least this many instances");
-  const slots = values.map((column, index) => {
-    const slot = layout.slots[index];
-    return column.map((value) => quantiseValue(slot, value));
-  });
+  const slots = values.map((column, index) => quantiseColumn(layout.slots[index], column));
   return { instanceCount, grids: layoutGrids(layout), slots };
 }
 

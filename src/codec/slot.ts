@@ -42,6 +42,18 @@ export function quantiseValue(slot: Slot, value: number): number {
   return quantiseShifted(slot, Math.min(shifted, slot.alpha)); // eq. (6)
 }
 
+/** quantiseValue of a whole column, with what does not change taken out of the loop. */
+export function quantiseColumn(slot: Slot, values: Float64Array): Float64Array {
+  const { shift, alpha, alphaMax } = slot;
+  const levels = 2 ** slot.r;
+  const quantised = new Float64Array(values.length);
+  for (let i = 0; i < values.length; i++) {
+    const shifted = values[i] - shift;
+    quantised[i] = shifted >= 0 ? Math.floor((levels * Math.min(shifted, alpha)) / alphaMax + 0.5) : quantiseValue(slot, values[i]);
+  }
+  return quantised;
+}
+
 function quantiseShifted(slot: Slot, shifted: number): number {
   return Math.floor((2 ** slot.r * shifted) / slot.alphaMax + 0.5); // eq. (7)
 }

@@ -15,6 +15,8 @@ export interface Kernel {
 
 export interface EvaluatorOptions {
   readonly threads: number;
+  /** Exponents of the key owner's obfuscators. Default: full. */
+  readonly exponents?: "full" | "short";
 }
 
 export interface PublicEvaluator {
@@ -69,6 +71,8 @@ export interface HistogramRequest {
   readonly binCounts: Uint32Array;
   /** Per feature: a bin that is left out of the sums, or -1. */
   readonly skippedBins: Int32Array;
+  /** Sum groups of features in joint bins where that is cheaper; the result is the same. Default: true. */
+  readonly jointBins?: boolean;
 }
 /* The result has sum(binCounts) * ciphertextsPerInstance elements: feature by feature, bin by bin, ciphertext by
    ciphertext. Empty and skipped bins hold the neutral element (an unobfuscated zero). */

@@ -50,7 +50,7 @@ export function requireSecureBits(bits: number, insecure: boolean): void {
   if (bits >= keyBitsSecure || insecure) return;
   throw new TandemError(
     "KEY_TOO_SHORT",
-    `a key of ${bits} bits can be broken; use ${keyBitsSecure} or more, or set the option 'insecure' for experiments`,
+    `a key of ${bits} bits can be broken; use ${keyBitsSecure} or more, or set the option 'insecure' (--insecure-key-bits) for experiments`,
   );
 }
 

@@ -98,7 +98,7 @@ async function runIn(root: string, job: FederationJob, supervisor: ReturnType<ty
         active: [{ name: job.active.name, fingerprint: homes[0].fingerprint }],
         data: dataConfig(job, passive, directory),
         // Everybody here has the same owner, who decides by starting the job.
-        policy: { max_trees: treesMax, max_depth: depthMax, insecure_min_key_bits: keyBits, min_instances: 1 },
+        policy: { max_trees: treesMax, max_depth: depthMax, insecure_min_key_bits: 128, min_instances: 1 },
         output: { directory },
       };
       supervisor.start(passive.name, "party", await writeConfig(directory, config));

@@ -2,8 +2,11 @@
  * One CSV table cut by columns into companies, and a federation run over them: the way to try Tandem on any data. All
  * checks of the input happen here, before a process starts, so that an error names the user's own file and line.
  */
+import { access, constants, stat } from "node:fs/promises";
+import { dirname } from "node:path";
 import { TandemError } from "../base/error.ts";
-import { codecParameters, resolveParameters, speedParameters, trainingParameters } from "../base/parameters.ts";
+import { type CodecParameters, codecParameters, resolveParameters, type SpeedParameters, speedParameters, type TrainingParameters, trainingParameters } from "../base/parameters.ts";
+import type { GradientLayout } from "../codec/layout.ts";
 import { plaintextBitsMax } from "../codec/packing.ts";
 import { requireSecureBits } from "../crypto/key-generation.ts";
 import { columnIndex, columnTitle, idColumn, labelColumn, numericColumn, requireBinaryLabels } from "../data/columns.ts";
@@ -14,6 +17,7 @@ import { firstDifference } from "../gbdt/model-compare.ts";
 import { objectiveFor } from "../gbdt/objective.ts";
 import type { PartyEvent } from "../party/events.ts";
 import { gradientLayout } from "../protocol/gradient-layout.ts";
+import { writeXgboostModel } from "../store/xgboost-export.ts";
 import { trainInOnePlace } from "./comparison.ts";
 import { type FederationJob, type FederationParty, type FederationResult, runFederation, type TextTable } from "./federation.ts";
 
@@ -33,6 +37,8 @@ export interface SimulateOptions {
   readonly keyBits: number;
   readonly insecureKey: boolean;
   readonly predictions?: string | undefined;
+  /** Where to write the model in XGBoost's JSON format. */
+  readonly export?: string | undefined;
   /** Compare with centralised training, node by node. */
   readonly check: boolean;
   readonly onEvent: (event: PartyEvent) => void;
@@ -53,11 +59,37 @@ interface Cut {
 const idName = "tandem_id";
 const labelName = "tandem_label";
 
+/** The user's table, checked and cut, and the job that runs on it. */
+export interface PreparedSimulation {
+  readonly job: FederationJob;
+  /** Parsed training tables; index 0 is the active party. */
+  readonly train: readonly PartyTable[];
+  readonly training: TrainingParameters;
+  readonly codec: CodecParameters;
+  readonly speed: SpeedParameters;
+  readonly layout: GradientLayout;
+}
+
 export async function simulate(options: SimulateOptions): Promise<SimulateResult> {
+  const { job, train, training, codec } = await prepareSimulation(options);
+  const result = await runFederation(job);
+  if (options.export !== undefined) {
+    const parties = [job.active, ...job.passives];
+    await writeXgboostModel(options.export, result.model, parties.map(({ features }) => features), parties.map(({ name }) => name));
+  }
+  if (!options.check) return { ...result, difference: null };
+  const { model } = trainInOnePlace({ train, test: null, training, codec, keyBits: options.keyBits });
+  return { ...result, difference: firstDifference(result.model, model) ?? "" };
+}
+
+/** @throws TandemError for everything that is wrong with the input, before anything runs */
+export async function prepareSimulation(options: SimulateOptions): Promise<PreparedSimulation> {
   const training = resolveParameters(trainingParameters, options.training);
   const codec = resolveParameters(codecParameters, options.codec);
+  const speed = resolveParameters(speedParameters, options.speed ?? {});
   requireSecureBits(options.keyBits, options.insecureKey);
   if (options.passives.length === 0) throw new TandemError("USAGE", "--passive is missing: at least one passive party is needed");
+  for (const path of [options.export, options.predictions]) if (path !== undefined) await requireWritable(path);
 
   const table = await readCsvTable(options.data);
   const cuts = cutColumns(table, options);
@@ -75,7 +107,7 @@ export async function simulate(options: SimulateOptions): Promise<SimulateResult
   const objective = objectiveFor(training.objective);
   const margins = new Float64Array(layoutLabels.length).fill(objective.baseMargin(training.base_score));
   const { g, h } = objective.gradients(margins, layoutLabels);
-  gradientLayout(objective, codec, plaintextBitsMax(options.keyBits), g, h); // refuses what could overflow
+  const layout = gradientLayout(objective, codec, plaintextBitsMax(options.keyBits), g, h); // refuses what could overflow
 
   const party = (i: number): FederationParty => ({
     name: cuts[i].name,
@@ -90,16 +122,24 @@ export async function simulate(options: SimulateOptions): Promise<SimulateResult
     missing: options.missing,
     training,
     codec,
-    speed: resolveParameters(speedParameters, options.speed ?? {}),
+    speed,
     keyBits: options.keyBits,
     insecureKey: options.insecureKey,
     predictions: options.predictions,
     onEvent: options.onEvent,
   };
-  const result = await runFederation(job);
-  if (!options.check) return { ...result, difference: null };
-  const { model } = trainInOnePlace({ train, test: null, training, codec, keyBits: options.keyBits });
-  return { ...result, difference: firstDifference(result.model, model) ?? "" };
+  return { job, train, training, codec, speed, layout };
+}
+
+/** Before training, not after it: hours may lie between. */
+async function requireWritable(path: string): Promise<void> {
+  const isFolder = await stat(path).then((found) => found.isDirectory(), () => false);
+  if (isFolder) throw new TandemError("FILE_UNWRITABLE", `${path} is a folder; name a file`);
+  try {
+    await access(dirname(path), constants.W_OK);
+  } catch (cause) {
+    throw new TandemError("FILE_UNWRITABLE", `${path} cannot be written: its folder does not exist or is not ours to write to`, { cause });
+  }
 }
 
 function allRows(table: CsvTable): Uint32Array {

@@ -37,10 +37,31 @@ export interface PartySplit {
 }
 
 /**
- * The best split among one party's features, from plain gradients.
+ * The best split of one feature.
+ * @param index the feature's place among its party's
  * @param totals the node's row, from nodeTotals
  * @returns null if no candidate is allowed
  */
+export function bestFeatureSplit(
+  feature: BinnedFeature,
+  index: number,
+  gradients: QuantisedGradients,
+  instances: Uint32Array,
+  totals: Float64Array,
+  parameters: SplitParameters,
+): PartySplit | null {
+  const sides = leftSums(feature, featureHistogram(feature, gradients, instances));
+  const { gain, indices } = selectBest(candidateGains(gradients.grids, sides, totals, parameters));
+  return indices.length === 0 ? null : { gain, feature: index, candidate: candidatesOf(feature)[indices[0]] };
+}
+
+/** The better of two splits; the first one on a tie. */
+export function betterSplit<S extends { readonly gain: number }>(first: S | null, second: S | null): S | null {
+  if (first === null || second === null) return first ?? second;
+  return second.gain > first.gain ? second : first;
+}
+
+/** The best split among one party's features, from plain gradients. */
 export function bestPartySplit(
   features: readonly BinnedFeature[],
   gradients: QuantisedGradients,
@@ -49,12 +70,8 @@ export function bestPartySplit(
   parameters: SplitParameters,
 ): PartySplit | null {
   let best: PartySplit | null = null;
-  for (let feature = 0; feature < features.length; feature++) {
-    const binned = features[feature];
-    const sides = leftSums(binned, featureHistogram(binned, gradients, instances));
-    const { gain, indices } = selectBest(candidateGains(gradients.grids, sides, totals, parameters));
-    if (indices.length === 0 || (best !== null && gain <= best.gain)) continue;
-    best = { gain, feature, candidate: candidatesOf(binned)[indices[0]] };
-  }
+  features.forEach((feature, index) => {
+    best = betterSplit(best, bestFeatureSplit(feature, index, gradients, instances, totals, parameters));
+  });
   return best;
 }

@@ -1,42 +1,42 @@
 /** Evaluation metrics. `labels` are 0 or 1 except in rmse. */
 import { assert } from "../base/assert.ts";
 
-/**
- * Area under the ROC curve: the share of (positive, negative) pairs in the right order, a tie counting one half
- * (Mann-Whitney); exact for any order of rows.
- * @returns NaN if there is only one class
- */
-export function auc(scores: ArrayLike<number>, labels: ArrayLike<number>): number {
-  let positives = 0;
-  let wins = 0; // of positives over negatives
-  let negativesBelow = 0;
-  forTieGroups(scores, labels, (groupPositives, groupNegatives) => {
-    wins += groupPositives * (negativesBelow + groupNegatives / 2);
-    positives += groupPositives;
-    negativesBelow += groupNegatives;
-  });
-  if (positives === 0 || negativesBelow === 0) return NaN;
-  return wins / (positives * negativesBelow);
+export interface Separation {
+  readonly auc: number;
+  readonly ks: number;
 }
 
 /**
- * Kolmogorov-Smirnov statistic: the largest distance between the score distributions of the two classes, which is the
- * largest TPR - FPR over all cut-offs.
+ * How well scores separate the classes; both from one sort.
+ *
+ * AUC, the area under the ROC curve: the share of (positive, negative) pairs in the right order, a tie counting one half
+ * (Mann-Whitney). KS, Kolmogorov-Smirnov: the largest distance between the score distributions of the two classes, which
+ * is the largest TPR - FPR over all cut-offs. Both are exact for any order of rows.
  * @returns NaN if there is only one class
  */
-export function ks(scores: ArrayLike<number>, labels: ArrayLike<number>): number {
+export function separation(scores: ArrayLike<number>, labels: ArrayLike<number>): Separation {
   const positives = sum(labels);
   const negatives = labels.length - positives;
-  if (positives === 0 || negatives === 0) return NaN;
+  let wins = 0; // of positives over negatives
   let positivesBelow = 0;
   let negativesBelow = 0;
   let largest = 0;
   forTieGroups(scores, labels, (groupPositives, groupNegatives) => {
+    wins += groupPositives * (negativesBelow + groupNegatives / 2);
     positivesBelow += groupPositives;
     negativesBelow += groupNegatives;
     largest = Math.max(largest, Math.abs(positivesBelow / positives - negativesBelow / negatives));
   });
-  return largest;
+  if (positives === 0 || negatives === 0) return { auc: NaN, ks: NaN };
+  return { auc: wins / (positives * negatives), ks: largest };
+}
+
+export function auc(scores: ArrayLike<number>, labels: ArrayLike<number>): number {
+  return separation(scores, labels).auc;
+}
+
+export function ks(scores: ArrayLike<number>, labels: ArrayLike<number>): number {
+  return separation(scores, labels).ks;
 }
 
 /** Mean negative log-likelihood; probabilities are kept 1e-16 away from 0 and 1, as in XGBoost. */

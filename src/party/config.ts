@@ -82,7 +82,7 @@ const activeConfig = object({
   codec: parameters,
   speed: parameters,
   key_bits: wholeNumber(secureKeyBits, 4096).optional(),
-  insecure_key_bits: wholeNumber(128, 4096).optional(),
+  insecure_key_bits: z.int("must be a whole number").optional(), // making the key says what sizes there are
   output: object({ directory: text, predictions: text.optional() }),
   log,
   threads,

@@ -1,6 +1,6 @@
 /** The metrics that fit an objective, of predictions against labels. */
 import type { TrainingParameters } from "../base/parameters.ts";
-import { auc, ks, logloss, rmse } from "../gbdt/metrics.ts";
+import { logloss, rmse, separation } from "../gbdt/metrics.ts";
 import { objectiveFor } from "../gbdt/objective.ts";
 import type { Metrics } from "./events.ts";
 
@@ -12,5 +12,5 @@ export function predictionsFrom(objective: TrainingParameters["objective"], marg
 export function evaluate(objective: TrainingParameters["objective"], margins: Float64Array, labels: Float64Array): Metrics {
   const predictions = predictionsFrom(objective, margins);
   if (objective === "reg:squarederror") return { rmse: rmse(predictions, labels) };
-  return { auc: auc(margins, labels), ks: ks(margins, labels), logloss: logloss(predictions, labels) };
+  return { ...separation(margins, labels), logloss: logloss(predictions, labels) };
 }

@@ -123,7 +123,7 @@ async function makeKey(config: ActiveConfig, emit: Emit): Promise<{ scheme: Pail
   const key = await generateKey({ bits: config.keyBits, insecure: config.insecureKey });
   const keygenMs = performance.now() - started;
   emit({ type: "key", party: config.name, process: process.pid, keyBits: config.keyBits, kernel: kernel.name });
-  const scheme = new PaillierActive(kernel.privateEvaluator(key, { threads: config.threads ?? defaultThreads() }), config.speed);
+  const scheme = new PaillierActive(kernel, key, config.threads ?? defaultThreads(), config.speed);
   return { scheme, keygenMs };
 }
 

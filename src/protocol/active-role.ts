@@ -2,6 +2,7 @@
  * The active party's side of a job: join all passive parties, set up the scheme, grow the trees one after the other,
  * predict, finish. Straight-line on purpose: the order of the protocol is the order of this file.
  */
+import { nextTurn } from "../base/event-loop-turn.ts";
 import type { CodecParameters, TrainingParameters } from "../base/parameters.ts";
 import { quantise } from "../codec/batch-codec.ts";
 import type { GradientLayout } from "../codec/layout.ts";
@@ -166,7 +167,9 @@ export class ActiveRole {
     const { features, observer, scheme, training, now } = this.#job;
     observer.treeBegan(tree);
     const { layout, values } = this.#quantised(margins);
+    await nextTurn();
     const gradients = quantise(layout, values);
+    await nextTurn();
     const clocks = { encrypting: new BusyClock(now), waiting: new BusyClock(now), decrypting: new BusyClock(now) };
 
     const chunks = new Broadcast(timed(scheme.tree(layout, gradients), clocks.encrypting), chunksAhead);
@@ -189,7 +192,9 @@ export class ActiveRole {
     this.phases.decrypt += clocks.decrypting.totalMs;
     this.phases.aggregate += Math.max(0, clocks.waiting.totalMs - clocks.decrypting.totalMs);
     addLeafWeights(margins, grown.tree, grown.leaves);
+    await nextTurn();
     observer.treeFinished(tree, margins);
+    await nextTurn();
     return grown.tree;
   }
 }

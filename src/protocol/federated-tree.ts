@@ -8,9 +8,10 @@
  *
  * @reveals passive: which instances go left and right at every split whose children are split further
  */
+import { isTurnOver, nextTurn } from "../base/event-loop-turn.ts";
 import type { QuantisedGradients } from "../base/quantised-gradients.ts";
 import type { GradientLayout } from "../codec/layout.ts";
-import { bestPartySplit, type PartySplit, selectBest } from "../gbdt/best-split.ts";
+import { bestFeatureSplit, betterSplit, type PartySplit, selectBest } from "../gbdt/best-split.ts";
 import type { BinnedFeature } from "../gbdt/binning.ts";
 import { binGoesLeft } from "../gbdt/candidate.ts";
 import { candidateGains, isWorthSplitting } from "../gbdt/gain.ts";
@@ -94,7 +95,8 @@ export async function growFederatedTree(task: TreeTask): Promise<FederatedTree> 
   let nextId = 1;
   let level = [await rootOf(task)];
   for (let depth = 0; level.length > 0; depth++) {
-    const choices = level.map((node) => bestOf(task, node));
+    const choices: (Choice | null)[] = [];
+    for (const node of level) choices.push(await bestOf(task, node));
     const bitmaps = await leftBitmaps(task, level, choices);
     const pairs: ChildPair[] = [];
     level.forEach((parent, i) => {
@@ -178,15 +180,20 @@ function rowsOf(byNode: ReadonlyMap<number, Float64Array>, node: number): Float6
 }
 
 /** The best split of a node over all parties: the active party wins ties, then passives in config order. */
-function bestOf(task: TreeTask, node: LevelNode): Choice | null {
+async function bestOf(task: TreeTask, node: LevelNode): Promise<Choice | null> {
   const { features, gradients, parameters } = task;
-  const own = bestPartySplit(features, gradients, node.instances, node.totals, parameters);
-  let best: Choice | null = own === null ? null : { gain: own.gain, source: { kind: "own", split: own } };
-  node.rows.forEach((rows, peer) => {
+  let best: Choice | null = null;
+  for (const [index, feature] of features.entries()) {
+    if (isTurnOver()) await nextTurn();
+    const split = bestFeatureSplit(feature, index, gradients, node.instances, node.totals, parameters);
+    best = betterSplit(best, split && { gain: split.gain, source: { kind: "own", split } });
+  }
+  for (const [peer, rows] of node.rows.entries()) {
+    if (isTurnOver()) await nextTurn();
     const { gain, indices } = selectBest(candidateGains(gradients.grids, rows, node.totals, parameters));
-    if (indices.length > 0 && (best === null || gain > best.gain)) best = { gain, source: { kind: "peer", peer, candidates: indices } };
-  });
-  return best !== null && isWorthSplitting((best as Choice).gain, parameters.gamma) ? best : null;
+    if (indices.length > 0) best = betterSplit(best, { gain, source: { kind: "peer", peer, candidates: indices } });
+  }
+  return best !== null && isWorthSplitting(best.gain, parameters.gamma) ? best : null;
 }
 
 /** Who goes left, per node of the level; null where the node becomes a leaf. Each winner is asked once. */

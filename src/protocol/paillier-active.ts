@@ -11,8 +11,9 @@ import type { QuantisedGradients } from "../base/quantised-gradients.ts";
 import { checkNothingAbove, decodeSums, encode } from "../codec/batch-codec.ts";
 import type { GradientLayout } from "../codec/layout.ts";
 import { plaintextBitsMax, sumPacking } from "../codec/packing.ts";
-import type { PrivateEvaluator } from "../crypto/kernel.ts";
-import { CiphertextVector } from "../crypto/vectors.ts";
+import type { Kernel, PrivateEvaluator, PublicEvaluator } from "../crypto/kernel.ts";
+import type { PrivateKey } from "../crypto/keys.ts";
+import { CiphertextVector, type PlaintextVector } from "../crypto/vectors.ts";
 import { create } from "@bufbuild/protobuf";
 import {
   PaillierGradientsSchema,
@@ -29,10 +30,13 @@ export class PaillierActive implements ActiveScheme {
   readonly name = paillierSchemeName;
   readonly counts = noOperations();
   readonly #evaluator: PrivateEvaluator;
+  /** Encrypts as somebody would who knows only n: for comparisons. */
+  readonly #textbook: PublicEvaluator | null;
   readonly #speed: SpeedParameters;
 
-  constructor(evaluator: PrivateEvaluator, speed: SpeedParameters = resolveParameters(speedParameters, {})) {
-    this.#evaluator = evaluator;
+  constructor(kernel: Kernel, key: PrivateKey, threads: number, speed: SpeedParameters = resolveParameters(speedParameters, {})) {
+    this.#evaluator = kernel.privateEvaluator(key, { threads, exponents: speed.encryption === "short" ? "short" : "full" });
+    this.#textbook = speed.encryption === "textbook" ? kernel.publicEvaluator(key.publicKey, { threads }) : null;
     this.#speed = speed;
   }
 
@@ -66,10 +70,15 @@ export class PaillierActive implements ActiveScheme {
     for (let first = 0; first < gradients.instanceCount; first += instancesPerChunk) {
       const count = Math.min(instancesPerChunk, gradients.instanceCount - first);
       const instances = Uint32Array.from({ length: count }, (_, i) => first + i);
-      const ciphertexts = await this.#evaluator.encrypt(encode(layout, gradients, instances));
+      const ciphertexts = await this.#encrypt(encode(layout, gradients, instances));
       this.counts.encryptions += ciphertexts.count;
       yield { case: "paillier", value: create(PaillierGradientsSchema, { firstInstance: first, ciphertexts: ciphertexts.bytes }) };
     }
+  }
+
+  async #encrypt(plaintexts: PlaintextVector): Promise<CiphertextVector> {
+    if (this.#textbook === null) return this.#evaluator.encrypt(plaintexts);
+    return this.#textbook.unload(await this.#textbook.encrypt(plaintexts));
   }
 
   node(description: NodeDescription): SchemeNode {

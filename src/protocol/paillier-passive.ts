@@ -163,7 +163,7 @@ export class PaillierPassive implements PassiveScheme {
   }
 
   #histogram(instances: Uint32Array): Promise<ResidentVector> {
-    const { evaluator, ciphertextsPerInstance, gradients, job } = this.#setUpState();
+    const { evaluator, ciphertextsPerInstance, gradients, job, jointBins } = this.#setUpState();
     const { plan } = this.#treeState();
     return evaluator.histogram({
       gradients,
@@ -172,6 +172,7 @@ export class PaillierPassive implements PassiveScheme {
       bins: job.features.map((feature) => feature.bins),
       binCounts: plan.binCounts,
       skippedBins: plan.skippedBins,
+      jointBins,
     });
   }
 

@@ -46,7 +46,7 @@ interface Bench {
 }
 
 function bench(codec: "batched" | "unbatched" = "batched", features = someFeatures(), privateKey = key): Bench {
-  const active = new PaillierActive(portableKernel.privateEvaluator(privateKey, { threads: 1 }));
+  const active = new PaillierActive(portableKernel, privateKey, 1);
   const g = Float64Array.from({ length: instanceCount }, () => random.uniform() * 2 - 1);
   const h = g.map((value) => (1 - value * value) / 4);
   const layout = gradientLayout(objectiveFor("binary:logistic"), resolveParameters(codecParameters, { codec }), active.plaintextBitsMax, g, h);
@@ -322,7 +322,7 @@ describe("the active party refuses an answer", () => {
     bad[5] ^= 1;
     await expectError(() => decode(bad), "DECODE_OVERFLOW");
     const other = await generateKey({ bits: keyBits, insecure: true });
-    const stranger = new PaillierActive(portableKernel.privateEvaluator(other, { threads: 1 }));
+    const stranger = new PaillierActive(portableKernel, other, 1);
     await passive.beginTree(0);
     for await (const chunk of stranger.tree(layout, gradients)) {
       // Ciphertexts under a larger modulus may be refused at the door, others decrypt to noise.

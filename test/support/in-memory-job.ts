@@ -72,7 +72,7 @@ export async function trainFederated(job: TestJob): Promise<TestOutcome> {
   const ids = Array.from(table.labels, (_, i) => `id-${i}`);
   const digest = idsDigest(ids);
   const binned = binTable(table, training.max_bin);
-  const scheme = new PaillierActive(kernel.privateEvaluator(key, { threads: 1 }), speed);
+  const scheme = new PaillierActive(kernel, key, 1, speed);
   const agreed = agreedParameters("test", training, codec, scheme);
 
   const roles = binned.slice(1).map((features, i) => {

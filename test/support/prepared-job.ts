@@ -51,7 +51,7 @@ export function prepareJob(options: JobOptions): PreparedJob {
   const ids = Array.from(table.labels, (_, i) => `id-${i}`);
   const digest = idsDigest(ids);
   const binned = binTable(table, training.max_bin);
-  const scheme = new PaillierActive(kernel.privateEvaluator(key, { threads: 1 }));
+  const scheme = new PaillierActive(kernel, key, 1);
   const agreed = agreedParameters("test", training, codec, scheme);
   const observed: unknown[][] = [];
   const see = (party: string, event: string) => (...details: unknown[]): void => void observed.push([party, event, ...details]);

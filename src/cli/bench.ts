@@ -1,0 +1,66 @@
+/** `tandem bench`: the speed figures, as ratios in one interleaved run. */
+import { Command, Option } from "commander";
+import { TandemError } from "../base/error.ts";
+import type { Figure } from "../experiment/bench-arithmetic.ts";
+import type { BenchPart, BenchReport } from "../experiment/bench.ts";
+import { Progress } from "./progress.ts";
+import { textTable } from "./text-table.ts";
+
+interface BenchFlags {
+  readonly only: BenchPart | "all";
+  readonly data?: string;
+  readonly seed: string;
+  readonly rounds: string;
+  readonly quick?: boolean;
+  readonly json?: boolean;
+}
+
+export function benchCommand(): Command {
+  return new Command("bench")
+    .description("measure this machine: every figure a ratio inside one interleaved run")
+    .addOption(new Option("--only <part>", "which figures").choices(["arithmetic", "training", "ablation", "all"]).default("all"))
+    .option("--data <folder>", "folder with the public data; without it data of the same shape is generated")
+    .option("--rounds <count>", "repetitions of each measurement", "7")
+    .option("--seed <number>", "of generated data", "7")
+    .option("--quick", "a tenth of the rows, fewer trees: shows that it works, not how fast it is")
+    .option("--json", "print the result as one JSON object on one line")
+    .action(async (flags: BenchFlags) => {
+      const [rounds, seed] = [Number(flags.rounds), Number(flags.seed)];
+      if (!Number.isInteger(rounds) || rounds < 1) throw new TandemError("USAGE", `--rounds must be a positive integer; got '${flags.rounds}'`);
+      if (!Number.isInteger(seed) || seed < 0) throw new TandemError("USAGE", `--seed must be a non-negative integer; got '${flags.seed}'`);
+      const progress = Progress.onStandardError(flags.json === true && process.stderr.isTTY !== true);
+      const { runBench } = await import("../experiment/bench.ts");
+      const report = await runBench({
+        only: flags.only,
+        data: flags.data ?? null,
+        seed,
+        rounds,
+        quick: flags.quick === true,
+        onFigure: (figure) => progress.line(`  ${figure.name}  ${figure.value.toPrecision(3)}`),
+        onProgress: (what) => progress.line(`${what} ...`),
+      });
+      process.stdout.write(flags.json === true ? `${JSON.stringify(report)}\n` : `${readable(report)}\n`);
+    });
+}
+
+function readable(report: BenchReport): string {
+  const rows = Object.values(report.figures).map((figure) => [
+    figure.name,
+    figure.value.toPrecision(3),
+    barText(figure),
+    figure.met === null ? "" : figure.met ? "met" : "MISSED",
+  ]);
+  const { cpu, cores, node, kernel } = report.machine;
+  return [
+    "",
+    textTable([["figure", "value", "bar", ""], ...rows]),
+    "",
+    `  ${cpu}, ${cores} cores, Node ${node}, ${kernel} kernel; data: ${report.data}; seed ${report.seed}, ${report.rounds} rounds, commit ${report.commit}`,
+    "",
+  ].join("\n");
+}
+
+function barText({ bar }: Figure): string {
+  if (bar === undefined) return "";
+  return "atLeast" in bar ? `>= ${bar.atLeast}` : `<= ${bar.atMost}`;
+}

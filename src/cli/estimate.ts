@@ -1,0 +1,35 @@
+/** `tandem estimate`: what a simulation would take, before it is started. */
+import { Command } from "commander";
+import type { Estimate } from "../experiment/estimate.ts";
+import { addJobOptions, type JobFlags, jobFrom } from "./job-options.ts";
+import { formatBytes, formatSeconds } from "./progress.ts";
+import { textTable } from "./text-table.ts";
+
+export function estimateCommand(): Command {
+  const command = new Command("estimate").description("predict time and traffic of a simulation with these options, after a calibration of about a second");
+  return addJobOptions(command)
+    .option("--json", "print the result as one JSON object on one line")
+    .action(async (flags: JobFlags & { readonly json?: boolean }) => {
+      const { estimate } = await import("../experiment/estimate.ts");
+      const result = await estimate({ ...jobFrom(flags), check: false, onEvent: () => {} });
+      process.stdout.write(`${flags.json === true ? JSON.stringify(result) : readable(result)}\n`);
+    });
+}
+
+function readable(estimate: Estimate): string {
+  return [
+    "",
+    textTable([
+      ["predicted", ""],
+      ["all parties on this machine", formatSeconds(estimate.wallSeconds)],
+      ["per tree", formatSeconds(estimate.secondsPerTree)],
+      ["CPU of the active party", formatSeconds(estimate.activeCpuSeconds)],
+      ...estimate.passiveCpuSeconds.map((seconds, i) => [`CPU of passive party ${i + 1}`, formatSeconds(seconds)]),
+      ["active to passives", formatBytes(estimate.bytes.activeToPassive)],
+      ["passives to active", formatBytes(estimate.bytes.passiveToActive)],
+    ]),
+    "",
+    `  ${estimate.kernel} kernel, ${estimate.cores} cores`,
+    "",
+  ].join("\n");
+}

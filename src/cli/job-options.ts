@@ -1,0 +1,98 @@
+/** The options that describe a job on one table, shared by `simulate` and `estimate`. */
+import { type Command, Option } from "commander";
+import { TandemError } from "../base/error.ts";
+import { codecParameters, describeBounds, type ParameterSpec, speedParameters, trainingParameters } from "../base/parameters.ts";
+import type { SimulateOptions } from "../experiment/simulate.ts";
+
+export interface JobFlags {
+  readonly data: string;
+  readonly id?: string;
+  readonly label: string;
+  readonly positive?: string;
+  readonly active?: string;
+  readonly passive: string[];
+  readonly testFraction?: string;
+  readonly testData?: string;
+  readonly missing: string[];
+  readonly keyBits?: string;
+  readonly insecureKeyBits?: string;
+  readonly textbookEncryption?: boolean;
+  readonly [parameter: string]: unknown;
+}
+
+const defaultKeyBits = 2048;
+const defaultTestFraction = "0.25";
+
+export function addJobOptions(command: Command): Command {
+  command
+    .requiredOption("--data <file>", "the table, .csv or .csv.gz")
+    .requiredOption("--label <column>", "the label, by name or position ('#3')")
+    .option("--id <column>", "the id, by name or position ('#0'); without it the row number")
+    .option("--positive <value>", "the label's value that counts as 1")
+    .option("--active <columns>", "the active party's features, separated by commas")
+    .option("--passive <columns>", "a passive party's features; once per party", collect, [])
+    .option("--test-fraction <share>", `rows held back for testing (default: ${defaultTestFraction})`)
+    .option("--test-data <file>", "a second table to test on instead")
+    .option("--missing <token>", "a cell value that means missing, besides empty, NA and NaN; may be repeated", collect, [])
+    .option("--key-bits <bits>", `Paillier key, 2048 to 4096 bits (default: ${defaultKeyBits})`)
+    .option("--insecure-key-bits <bits>", "a shorter key, from 128 bits, for experiments only");
+  for (const [name, spec] of Object.entries({ ...trainingParameters, ...codecParameters, ...speedParameters })) command.addOption(parameterOption(name, spec));
+  return command.option("--textbook-encryption", "the same as --encryption textbook");
+}
+
+/** @throws TandemError USAGE for options that contradict each other */
+export function jobFrom(flags: JobFlags): Omit<SimulateOptions, "check" | "onEvent"> {
+  if (flags.testFraction !== undefined && flags.testData !== undefined) {
+    throw new TandemError("USAGE", "--test-fraction and --test-data exclude each other");
+  }
+  const testFraction = Number(flags.testFraction ?? defaultTestFraction);
+  if (!(testFraction > 0 && testFraction < 1)) throw new TandemError("USAGE", `--test-fraction must lie between 0 and 1; got '${flags.testFraction}'`);
+  const speed = given(flags, speedParameters);
+  if (flags.textbookEncryption === true) speed["encryption"] = "textbook";
+  return {
+    data: flags.data,
+    id: flags.id,
+    label: flags.label,
+    positive: flags.positive,
+    active: columnList(flags.active ?? ""),
+    passives: flags.passive.map(columnList),
+    testFraction,
+    testData: flags.testData,
+    missing: flags.missing,
+    training: given(flags, trainingParameters),
+    codec: given(flags, codecParameters),
+    speed,
+    ...keySize(flags),
+  };
+}
+
+function keySize(flags: JobFlags): { keyBits: number; insecureKey: boolean } {
+  if (flags.keyBits !== undefined && flags.insecureKeyBits !== undefined) {
+    throw new TandemError("USAGE", "--key-bits and --insecure-key-bits exclude each other");
+  }
+  return { keyBits: Number(flags.insecureKeyBits ?? flags.keyBits ?? defaultKeyBits), insecureKey: flags.insecureKeyBits !== undefined };
+}
+
+/** `num_round` is --num-round on the command line and numRound in commander's result. */
+function parameterOption(name: string, spec: ParameterSpec): Option {
+  const flag = name.replaceAll("_", "-");
+  if (spec.kind === "switch") return new Option(`--no-${flag}`, `do not ${spec.help}`);
+  return new Option(`--${flag} <value>`, `${spec.help}: ${describeBounds(spec)} (default: ${spec.default})`);
+}
+
+function given(flags: JobFlags, table: Readonly<Record<string, ParameterSpec>>): Record<string, string | boolean> {
+  const values: Record<string, string | boolean> = {};
+  for (const name of Object.keys(table)) {
+    const value = flags[name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase())];
+    if (typeof value === "string" || typeof value === "boolean") values[name] = value;
+  }
+  return values;
+}
+
+function columnList(text: string): string[] {
+  return text === "" ? [] : text.split(",");
+}
+
+function collect(value: string, previous: string[]): string[] {
+  return [...previous, value];
+}

@@ -1,0 +1,73 @@
+/** All figures of `tandem bench` in one run, with everything needed to read them: machine, cores, kernel, seed, commit. */
+import { execFileSync } from "node:child_process";
+import { availableParallelism, cpus } from "node:os";
+import { fileURLToPath } from "node:url";
+import { selectKernel } from "../crypto/index.ts";
+import { benchArithmetic, type Figure } from "./bench-arithmetic.ts";
+import { benchAblation } from "./bench-ablation.ts";
+import { benchTraining, defaultTable } from "./bench-training.ts";
+
+export const benchParts = ["arithmetic", "training", "ablation"] as const;
+export type BenchPart = (typeof benchParts)[number];
+
+export interface BenchOptions {
+  readonly only: BenchPart | "all";
+  readonly data: string | null;
+  readonly seed: number;
+  readonly rounds: number;
+  readonly quick: boolean;
+  readonly onFigure: (figure: Figure) => void;
+  readonly onProgress: (what: string) => void;
+}
+
+export interface BenchReport {
+  readonly machine: { readonly cpu: string; readonly cores: number; readonly node: string; readonly kernel: string };
+  readonly seed: number;
+  readonly rounds: number;
+  readonly quick: boolean;
+  readonly data: string;
+  readonly commit: string;
+  readonly figures: Readonly<Record<string, Figure & { readonly met: boolean | null }>>;
+}
+
+export async function runBench(options: BenchOptions): Promise<BenchReport> {
+  const kernel = selectKernel();
+  const figures: Record<string, Figure & { met: boolean | null }> = {};
+  const collect = (figure: Figure): void => {
+    figures[figure.name] = { ...figure, met: isMet(figure) };
+    options.onFigure(figure);
+  };
+  const wants = (part: BenchPart): boolean => options.only === "all" || options.only === part;
+  const training = { data: options.data, seed: options.seed, quick: options.quick, onProgress: options.onProgress };
+  if (wants("arithmetic")) {
+    options.onProgress("arithmetic");
+    await benchArithmetic({ kernel, rounds: options.rounds, seed: options.seed, quick: options.quick }, collect);
+  }
+  if (wants("training")) await benchTraining(training, collect);
+  if (wants("ablation")) await benchAblation(await defaultTable(training), training, collect);
+  return {
+    machine: { cpu: cpus()[0]?.model ?? "unknown", cores: availableParallelism(), node: process.version, kernel: kernel.name },
+    seed: options.seed,
+    rounds: options.rounds,
+    quick: options.quick,
+    data: options.data === null ? "generated" : "public data where there, otherwise generated",
+    commit: commitOf(),
+    figures,
+  };
+}
+
+/** Null where there is no bar. */
+export function isMet({ value, bar }: Figure): boolean | null {
+  if (bar === undefined) return null;
+  return "atLeast" in bar ? value >= bar.atLeast : value <= bar.atMost;
+}
+
+/** The commit of a clone; an installed package has none. */
+function commitOf(): string {
+  try {
+    const directory = fileURLToPath(new URL("../..", import.meta.url));
+    return execFileSync("git", ["describe", "--always", "--dirty"], { cwd: directory, encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] }).trim();
+  } catch {
+    return "unknown";
+  }
+}

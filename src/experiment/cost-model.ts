@@ -1,0 +1,125 @@
+/**
+ * What a job costs, as a formula in rows, features, bins, depth and key bits (docs/performance.md), with the five
+ * operations measured on this machine in about a second. Seconds are CPU seconds; times on the wall follow from cores.
+ */
+import { generateKey, type Kernel, plaintextsFromBigints, type PrivateKey } from "../crypto/index.ts";
+
+/** CPU seconds of one operation each. */
+export interface OperationCosts {
+  /** One value by the key owner. */
+  readonly encrypt: number;
+  /** One packed ciphertext. */
+  readonly decrypt: number;
+  /** One product modulo n^2, as in a histogram. */
+  readonly add: number;
+  /** One doubling of a plaintext under encryption, as in packing. */
+  readonly double: number;
+  /** One fresh r^n. */
+  readonly obfuscate: number;
+}
+
+/** What the formula needs to know of one passive party. */
+export interface PassiveShape {
+  readonly candidates: number;
+  /** Over all features: instances outside the feature's most frequent bin (or all, without skipping). */
+  readonly rootAdditions: number;
+}
+
+export interface JobShape {
+  readonly rows: number;
+  readonly trees: number;
+  readonly depth: number;
+  readonly keyBits: number;
+  readonly ciphertextsPerInstance: number;
+  readonly plaintextBits: number;
+  readonly sumsPerCiphertext: number;
+  readonly passives: readonly PassiveShape[];
+}
+
+export interface Prediction {
+  readonly activeCpuSeconds: number;
+  readonly passiveCpuSeconds: readonly number[];
+  readonly bytes: { readonly activeToPassive: number; readonly passiveToActive: number };
+}
+
+/** Rows in the smaller children of a level, as a share of all: splits are rarely even. */
+const smallerChildrenShare = 0.3;
+/** Joint bins save about this factor at the root and less further down. */
+const jointFactor = { root: 0.62, below: 0.75 };
+/** JavaScript, TLS and copying, per row and tree and per passive party. */
+const handlingSeconds = 3e-6;
+
+export function predict(job: JobShape, costs: OperationCosts): Prediction {
+  const nodes = 2 ** (job.depth - 1); // the root and one child of each pair
+  const width = job.ciphertextsPerInstance;
+  const ciphertextBytes = (2 * job.keyBits) / 8;
+  const perPassive = job.passives.map(({ candidates, rootAdditions }) => {
+    const returned = Math.ceil((candidates * width) / job.sumsPerCiphertext);
+    const below = (job.depth - 1) * smallerChildrenShare;
+    const additions = rootAdditions * (jointFactor.root + below * jointFactor.below) + job.rows + nodes * candidates;
+    const cpu =
+      additions * width * costs.add +
+      nodes * candidates * width * job.plaintextBits * (job.sumsPerCiphertext > 1 ? costs.double : 0) +
+      nodes * returned * costs.obfuscate +
+      job.rows * handlingSeconds;
+    return { cpu, returned };
+  });
+  const returnedPerTree = perPassive.reduce((sum, { returned }) => sum + returned * nodes, 0);
+  const active = job.rows * width * costs.encrypt + returnedPerTree * costs.decrypt + job.rows * handlingSeconds * (1 + job.passives.length);
+  const membershipBytes = ((job.depth - 1) * job.rows) / 8;
+  const candidateBytes = perPassive.reduce((sum, { returned }, i) => sum + nodes * (returned * ciphertextBytes + 4 * job.passives[i].candidates), 0);
+  return {
+    activeCpuSeconds: active * job.trees,
+    passiveCpuSeconds: perPassive.map(({ cpu }) => cpu * job.trees),
+    bytes: {
+      activeToPassive: job.trees * job.passives.length * (job.rows * width * ciphertextBytes + membershipBytes),
+      passiveToActive: job.trees * (candidateBytes + membershipBytes),
+    },
+  };
+}
+
+/** Measures the five operations with one thread: about a second at 2048 bits. */
+export async function calibrate(kernel: Kernel, keyBits: number): Promise<OperationCosts> {
+  const key = await generateKey({ bits: keyBits, insecure: true });
+  const owner = kernel.privateEvaluator(key, { threads: 1 });
+  const evaluator = kernel.publicEvaluator(key.publicKey, { threads: 1 });
+  const ciphertexts = await owner.encrypt(plaintexts(key, 256)); // builds the tables
+  const few = await owner.encrypt(plaintexts(key, 16));
+  const resident = evaluator.allocate(256);
+  await evaluator.load(ciphertexts, resident, 0);
+  const bins = Array.from({ length: 8 }, (_, f) => Uint16Array.from({ length: 256 }, (_cell, i) => (i * (2 * f + 3)) % 16));
+  const histogram = (): Promise<unknown> =>
+    evaluator.histogram({
+      gradients: resident,
+      ciphertextsPerInstance: 1,
+      instances: Uint32Array.from({ length: 256 }, (_, i) => i),
+      bins,
+      binCounts: new Uint32Array(8).fill(16),
+      skippedBins: new Int32Array(8).fill(-1),
+      jointBins: false,
+    });
+  const stride = Math.min(80, keyBits - 2);
+  return {
+    encrypt: (await cpuOf(() => owner.encrypt(plaintexts(key, 256)))) / 256,
+    decrypt: (await cpuOf(() => owner.decrypt(few))) / 16,
+    add: (await cpuOf(histogram)) / (8 * (256 - 16)),
+    double: (await cpuOf(() => evaluator.pack({ source: resident, strideBits: stride, perCiphertext: 2 }))) / (128 * stride),
+    obfuscate: (await cpuOf(() => evaluator.obfuscators(8))) / 8,
+  };
+}
+
+function plaintexts(key: PrivateKey, count: number) {
+  return plaintextsFromBigints(key.publicKey, Array.from({ length: count }, (_, i) => BigInt(i)));
+}
+
+/** The smaller of two runs. */
+async function cpuOf(run: () => Promise<unknown>): Promise<number> {
+  let best = Infinity;
+  for (let i = 0; i < 2; i++) {
+    const start = process.cpuUsage();
+    await run();
+    const { user, system } = process.cpuUsage(start);
+    best = Math.min(best, (user + system) / 1e6);
+  }
+  return best;
+}

@@ -1,0 +1,55 @@
+/** What a simulation would cost, without running it: the cost model on the user's own table, after a short calibration. */
+import { availableParallelism } from "node:os";
+import { sumPacking } from "../codec/packing.ts";
+import { selectKernel } from "../crypto/index.ts";
+import type { PartyTable } from "../data/dataset.ts";
+import { binTable } from "../party/party-data.ts";
+import { listCandidates, mostFrequentBins } from "../protocol/candidate-plan.ts";
+import { calibrate, type JobShape, type PassiveShape, predict, type Prediction } from "./cost-model.ts";
+import { prepareSimulation, type SimulateOptions } from "./simulate.ts";
+
+export interface Estimate extends Prediction {
+  readonly kernel: string;
+  readonly cores: number;
+  readonly cpuSeconds: number;
+  /** All parties on this machine, as `simulate` runs them. */
+  readonly wallSeconds: number;
+  readonly secondsPerTree: number;
+}
+
+/** Processes, certificates and key. */
+const startSeconds = 1.5;
+/** Cores that stand idle while one side waits for the other. */
+const idleShare = 0.1;
+
+export async function estimate(options: SimulateOptions): Promise<Estimate> {
+  const { train, training, speed, layout } = await prepareSimulation(options);
+  const kernel = selectKernel();
+  const costs = await calibrate(kernel, options.keyBits);
+  const shape: JobShape = {
+    rows: train[0].ids.length,
+    trees: training.num_round,
+    depth: training.max_depth,
+    keyBits: options.keyBits,
+    ciphertextsPerInstance: layout.plaintexts.length,
+    plaintextBits: layout.plaintextBits,
+    sumsPerCiphertext: sumPacking(layout.plaintextBits, options.keyBits, speed.packing).perCiphertext,
+    passives: train.slice(1).map((table) => passiveShape(table, training.max_bin, speed.skip_bin)),
+  };
+  const prediction = predict(shape, costs);
+  const cores = availableParallelism();
+  const cpuSeconds = prediction.passiveCpuSeconds.reduce((a, b) => a + b, prediction.activeCpuSeconds);
+  const trainingSeconds = cpuSeconds / Math.min(cores, 2 + train.length - 1) / (1 - idleShare);
+  return { ...prediction, kernel: kernel.name, cores, cpuSeconds, wallSeconds: trainingSeconds + startSeconds, secondsPerTree: trainingSeconds / training.num_round };
+}
+
+function passiveShape(table: PartyTable, maxBin: number, skipBin: boolean): PassiveShape {
+  const features = binTable(table, maxBin);
+  const rows = Uint32Array.from({ length: table.ids.length }, (_, i) => i);
+  const skipped = mostFrequentBins(features, rows);
+  let rootAdditions = 0;
+  features.forEach((feature, f) => {
+    for (const bin of feature.bins) if (!skipBin || bin !== skipped[f]) rootAdditions++;
+  });
+  return { candidates: listCandidates(features).length, rootAdditions };
+}

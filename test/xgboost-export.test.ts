@@ -1,0 +1,310 @@
+/**
+ * Exported models against XGBoost: always against golden files that XGBoost 1.7.4 predicted with (see
+ * test/fixtures/xgboost-export/README.md), and against XGBoost itself where python3 has it.
+ */
+import { spawnSync } from "node:child_process";
+import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { describe, expect, test } from "vitest";
+import { codecParameters, resolveParameters, trainingParameters, type TrainingParameters } from "../src/base/parameters.ts";
+import { SeededRandom } from "../src/base/random.ts";
+import { columnIndex, idColumn, labelColumn, numericColumn } from "../src/data/columns.ts";
+import { readCsvTable } from "../src/data/csv-table.ts";
+import type { PartyTable } from "../src/data/dataset.ts";
+import { trainInOnePlace } from "../src/experiment/comparison.ts";
+import type { Model } from "../src/gbdt/model.ts";
+import { predictionsOf, predictMargins } from "../src/gbdt/predict.ts";
+import { leafOf, valueGoesLeft, type SplitNode, type SplitRule } from "../src/gbdt/tree.ts";
+import { writeXgboostModel, xgboostModel } from "../src/store/xgboost-export.ts";
+import { xgboostFeatureNames } from "../src/store/xgboost-names.ts";
+import { xgboostText } from "../src/store/xgboost-text.ts";
+import { scratchDirectory, tandem } from "./support/command.ts";
+import { expectError } from "./support/expect-error.ts";
+import { randomTable } from "./support/tables.ts";
+
+const fixtures = fileURLToPath(new URL("fixtures/xgboost-export/", import.meta.url));
+const directory = scratchDirectory();
+const tolerance = 1e-6;
+
+function train(tables: readonly PartyTable[], training: Partial<TrainingParameters>): Model {
+  const parameters = resolveParameters(trainingParameters, { max_bin: 16, ...training });
+  return trainInOnePlace({ train: tables, test: null, training: parameters, codec: resolveParameters(codecParameters, {}), keyBits: 256 }).model;
+}
+
+const namesOf = (tables: readonly PartyTable[]): string[][] => tables.map(({ featureNames }) => featureNames);
+const columnsOf = (tables: readonly PartyTable[]): Float32Array[][] => tables.map(({ features }) => features);
+
+/**
+ * The largest difference of predictions: absolute for probabilities; for a regression, where XGBoost's float32 sums are as
+ * coarse as their largest term, relative to what is above 1.
+ */
+function worstDifference(model: Model, ours: Float64Array, theirs: readonly number[]): number {
+  expect(theirs).toHaveLength(ours.length);
+  const scale = (value: number): number => (model.objective === "binary:logistic" ? 1 : Math.max(1, Math.abs(value), Math.abs(model.baseMargin)));
+  return Math.max(...theirs.map((value, row) => Math.abs(value - ours[row]) / scale(ours[row])));
+}
+
+describe("golden files", () => {
+  const parties = [["#1", "#2", "#3"], ["#4", "#5"], ["#6"]];
+  // The same as in make.py.
+  const goldens = {
+    logistic: { label: "defaulted", training: { num_round: 5, max_depth: 3, base_score: 0.3 } },
+    squared: { label: "loss", training: { objective: "reg:squarederror", num_round: 3, max_depth: 4, base_score: -1.25, lambda: 0.5 } },
+  } as const;
+
+  async function read(file: string, label: string): Promise<PartyTable[]> {
+    const csv = await readCsvTable(join(fixtures, file));
+    return parties.map((columns, owner) => ({
+      ids: idColumn(csv, "id"),
+      featureNames: columns.map((column) => csv.names[columnIndex(csv, column)]),
+      features: columns.map((column) => numericColumn(csv, columnIndex(csv, column), new Set())),
+      labels: owner === 0 ? labelColumn(csv, columnIndex(csv, label)) : null,
+    }));
+  }
+
+  test.each(["logistic", "squared"] as const)("%s: the export is the same byte for byte, and predicts what XGBoost predicted", async (name) => {
+    const { label, training } = goldens[name];
+    const tables = await read("train.csv", label);
+    const model = train(tables, training);
+    expect(`${xgboostText(xgboostModel(model, namesOf(tables)))}\n`).toBe(readFileSync(join(fixtures, `${name}.json`), "utf8"));
+
+    const rows = await read("score.csv", label);
+    const margins = predictMargins(model, columnsOf(rows), rows[0].ids.length);
+    const golden = await readCsvTable(join(fixtures, "predictions.csv"));
+    expect(golden.columns[0]).toEqual(rows[0].ids);
+    const theirs = (column: string): number[] => golden.columns[columnIndex(golden, column)].map(Number);
+    expect(worstDifference(model, predictionsOf(model, margins), theirs(name))).toBeLessThan(tolerance);
+    expect(worstDifference(model, margins, theirs(`${name} margin`))).toBeLessThan(tolerance);
+  });
+
+  test("they have splits of every party, both default directions, and stay small", async () => {
+    const tables = await read("train.csv", "loss");
+    const rules = train(tables, goldens.squared.training).trees.flat().filter((node): node is SplitNode<SplitRule> => node.kind === "split").map(({ rule }) => rule);
+    expect(new Set(rules.map(({ owner }) => owner))).toEqual(new Set([0, 1, 2]));
+    expect(new Set(rules.map(({ defaultLeft }) => defaultLeft))).toEqual(new Set([true, false]));
+    const sizeBytes = readdirSync(fixtures, { withFileTypes: true }).filter((entry) => entry.isFile()).reduce((sum, { name }) => sum + statSync(join(fixtures, name)).size, 0);
+    expect(sizeBytes).toBeLessThan(60_000);
+  });
+
+  test("tandem simulate --export: companies in processes of their own export the same file", async () => {
+    const path = join(directory, "exported.json");
+    const { exitCode, stderr } = await tandem(
+      "simulate", "--data", join(fixtures, "train.csv"), "--test-data", join(fixtures, "score.csv"), "--id", "id", "--label", "defaulted",
+      "--active", "#1,#2,#3", "--passive", "#4,#5", "--passive", "#6", "--num-round", "5", "--max-depth", "3", "--base-score", "0.3",
+      "--max-bin", "16", "--insecure-key-bits", "256", "--json", "--export", path,
+    );
+    expect(stderr).toBe("");
+    expect(exitCode).toBe(0);
+    expect(readFileSync(path, "utf8")).toBe(readFileSync(join(fixtures, "logistic.json"), "utf8"));
+    expect((statSync(path).mode & 0o777).toString(8)).toBe("644");
+  });
+
+  test.each([
+    ["in a folder that does not exist", join(directory, "no", "model.json"), /no\/model\.json cannot be written: its folder does not exist/],
+    ["that is a folder", directory, /is a folder; name a file/],
+  ])("a file %s is refused before training", async (_name, path, message) => {
+    const { exitCode, stdout, stderr } = await tandem("simulate", "--data", join(fixtures, "train.csv"), "--id", "id", "--label", "defaulted", "--passive", "age", "--export", path);
+    expect(exitCode).not.toBe(0);
+    expect(stdout).toBe("");
+    expect(stderr).toMatch(/FILE_UNWRITABLE/);
+    expect(stderr).toMatch(message);
+    expect(stderr).not.toMatch(/tree 1|process \d/);
+  });
+});
+
+const leaf = (weight: number, cover = 1) => ({ kind: "leaf", weight, cover, count: 1 }) as const;
+const rule: SplitRule = { owner: 1, feature: 0, featureName: "usage", threshold: 1.5, defaultLeft: true };
+const stump: Model = {
+  objective: "binary:logistic",
+  baseMargin: 0,
+  trees: [[{ kind: "split", left: 1, right: 2, gain: 0.1, cover: 4, count: 4, rule }, leaf(-1, 1), leaf(0.5, 3)]],
+};
+
+describe("structure", () => {
+  test("of a stump whose split is the second party's", () => {
+    const { learner, version } = xgboostModel(stump, [["age", "income"], ["usage"]]);
+    expect(version).toEqual([1, 7, 4]);
+    expect(learner.feature_names).toEqual(["age", "income", "usage"]);
+    expect(learner.learner_model_param).toEqual({ base_score: "0.5", boost_from_average: "0", num_class: "0", num_feature: "3", num_target: "1" });
+    expect(learner.objective).toEqual({ name: "binary:logistic", reg_loss_param: { scale_pos_weight: "1" } });
+    expect(learner.gradient_booster.model.gbtree_model_param.num_trees).toBe("1");
+    expect(learner.gradient_booster.model.trees).toEqual([
+      {
+        base_weights: [0.125, -1, 0.5],
+        categories: [],
+        categories_nodes: [],
+        categories_segments: [],
+        categories_sizes: [],
+        default_left: [1, 0, 0],
+        id: 0,
+        left_children: [1, -1, -1],
+        loss_changes: [Math.fround(0.1), 0, 0],
+        parents: [2147483647, 0, 0],
+        right_children: [2, -1, -1],
+        split_conditions: [1.5, -1, 0.5],
+        split_indices: [2, 0, 0],
+        split_type: [0, 0, 0],
+        sum_hessian: [4, 1, 3],
+        tree_param: { num_deleted: "0", num_feature: "3", num_nodes: "3", size_leaf_vector: "0" },
+      },
+    ]);
+  });
+
+  test("floats have a point or an exponent, integers have none", () => {
+    const text = xgboostText(xgboostModel(stump, [["age", "income"], ["usage"]]));
+    expect(text).toContain('"sum_hessian":[4.0,1.0,3.0]');
+    expect(text).toContain('"loss_changes":[0.1,0.0,0.0]');
+    expect(text).toContain('"left_children":[1,-1,-1]');
+    expect(JSON.parse(text)).toMatchObject({ version: [1, 7, 4] });
+  });
+
+  test("any float32 number survives its text, in at most 9 digits", () => {
+    const random = new SeededRandom("float32 text");
+    const bits = Uint32Array.from({ length: 20_000 }, () => random.uint32());
+    const edges = [2 ** -149, (2 - 2 ** -23) * 2 ** 127, 2 ** 24, 2 ** 24 - 1, 1e9, 123456792, 1e-5, 0].map(Math.fround);
+    for (const value of [...new Float32Array(bits.buffer), ...edges].filter(Number.isFinite)) {
+      const text = xgboostText(value);
+      expect(Math.fround(Number(text))).toBe(value);
+      expect(text).toMatch(/[.e]/);
+      expect(text.replace(/e.*|\.0$|^-?0\.0*|\D/g, "").length).toBeLessThanOrEqual(9);
+    }
+    expect([0.3, 100, -0, 2 ** 100, 1e-7].map(Math.fround).map(xgboostText)).toEqual(["0.3", "1e+2", "0.0", "1.2676506e+30", "1e-7"]);
+  });
+
+  test("a base_score that float32 cannot hold leaves its rest to the first tree, and only then", () => {
+    const weights = (baseMargin: number): readonly number[] => {
+      const trees = [stump.trees[0], stump.trees[0]];
+      const exported = xgboostModel({ ...stump, baseMargin, trees }, [[], ["usage"]]).learner.gradient_booster.model.trees;
+      expect(exported[1].split_conditions).toEqual([1.5, -1, 0.5]);
+      return exported[0].split_conditions;
+    };
+    for (const probability of [0.5, 0.3, 0.01, 0.8]) expect(weights(Math.log(probability / (1 - probability)))).toEqual([1.5, -1, 0.5]);
+    const [threshold, ...leaves] = weights(Math.log(0.9999 / 0.0001));
+    expect(threshold).toBe(1.5);
+    expect(Math.abs(leaves[0] + 1)).toBeGreaterThan(1e-6);
+    expect(leaves[1] - leaves[0]).toBeCloseTo(1.5, 6);
+    expect(weights(30)[2]).toBeGreaterThan(10);
+    expect(weights(-200)[2]).toBeLessThan(-100);
+  });
+
+  test("names of features that the model was not trained on are refused", async () => {
+    await expectError(() => xgboostModel(stump, [["age"], ["income"]]), "USAGE", /'usage' in the model, is called 'income'/);
+    await expectError(() => xgboostModel(stump, [["usage"]]), "USAGE", /is not among the names/);
+    await expectError(() => writeXgboostModel(join(directory, "no", "x.json"), stump, [[], ["usage"]]), "FILE_UNWRITABLE", /no\/x\.json/);
+  });
+
+  test("a number that XGBoost could not hold is our bug", async () => {
+    const withLeaf = (weight: number): Model => ({ ...stump, trees: [[leaf(weight)]] });
+    for (const weight of [0.1, Number.NaN, Infinity]) await expectError(() => xgboostModel(withLeaf(weight), [[]]), "INTERNAL", /float32/);
+    const huge = { ...stump, trees: [[{ ...stump.trees[0][0], gain: 1e300 }, leaf(-1, 0), leaf(1, 0)]] } as Model;
+    const [tree] = xgboostModel(huge, [[], ["usage"]]).learner.gradient_booster.model.trees;
+    expect(tree.loss_changes[0]).toBe((2 - 2 ** -23) * 2 ** 127);
+    expect(tree.base_weights[0]).toBe(0);
+  });
+});
+
+describe("feature names", () => {
+  const cases: [string, string[][], string[]][] = [
+    ["stay as they are", [["age", "a b"], ["é:{,}=\"\\"]], ["age", "a b", "é:{,}=\"\\"]],
+    ["lose what XGBoost refuses or cannot read", [["a[1]", "x<3"], ["tab\t\b\u0000\u007f", "\ud800!", "😀"]], ["a_1_", "x_3", "tab____", "_!", "😀"]],
+    ["of two parties say whose they are", [["age", "b"], ["age"], ["c", "age"]], ["active.age", "b", "passive-1.age", "c", "passive-2.age"]],
+    ["that become the same at two parties too", [["x<"], ["x["]], ["active.x_", "passive-1.x_"]],
+    ["twice at one party are numbered", [["a", "a", "a<", "a["], ["a_2"]], ["a", "a_3", "a_", "a__2", "a_2"]],
+    ["prefixed into a name that exists", [["age", "active.age"], ["age"]], ["active.age", "active.age_2", "passive-1.age"]],
+  ];
+  test.each(cases)("%s", (_name, features, wanted) => {
+    const names = xgboostFeatureNames(features, ["active", "passive-1", "passive-2"]);
+    expect(names).toEqual(wanted);
+    expect(new Set(names).size).toBe(names.length);
+  });
+
+  test("the parties' own names", () => {
+    const { learner } = xgboostModel({ ...stump, trees: [] }, [["age"], ["age"]], ["bank", "tele[com]"]);
+    expect(learner.feature_names).toEqual(["bank.age", "tele_com_.age"]);
+  });
+});
+
+/** A python3 that has XGBoost: the user's, or the system's, which Debian's python3-xgboost belongs to. */
+function pythonWithXgboost(): string | undefined {
+  return ["python3", "/usr/bin/python3"].find((python) => spawnSync(python, ["-c", "import xgboost"], { stdio: "ignore" }).status === 0);
+}
+
+const python = pythonWithXgboost();
+if (python === undefined) console.log("xgboost-export: no python3 with xgboost here; fresh models are not compared, the golden files are");
+
+interface Scored {
+  readonly predictions: number[];
+  readonly margins: number[];
+  readonly leaves: number[][];
+  readonly features: string[];
+  readonly conditions: number[][];
+}
+
+interface FreshCase {
+  readonly name: string;
+  readonly model: Model;
+  readonly exported: ReturnType<typeof xgboostModel>;
+  readonly rows: Float32Array[][];
+  readonly rowCount: number;
+}
+
+const oddNames = ["age", "x[0]<1", 'quote " and \\', "día, 日本", "tab\there", "age"];
+const baseScores = [0.5, 0.03, 0.9, 0.9999, 1 - 1e-12, 1e-30];
+
+function freshCase(seed: number, objective: "binary:logistic" | "reg:squarederror"): FreshCase {
+  const regression = objective === "reg:squarederror";
+  const { labels, parties } = randomTable(`export-${seed}`, { rows: 150, features: [2, 3, 1], missingShare: seed % 3 === 0 ? 0 : 0.15, ties: seed % 4 === 0, regression });
+  const tables = parties.map((features, owner): PartyTable => ({
+    ids: Array.from(labels, (_, i) => `id-${i}`),
+    featureNames: features.map((_, i) => oddNames[(owner * 2 + i + seed) % oddNames.length]),
+    features: [...features],
+    labels: owner === 0 ? labels : null,
+  }));
+  const base_score = regression ? [0.1, -3.7, 1000.3][seed % 3] : baseScores[seed % baseScores.length];
+  const model = train(tables, { objective, base_score, num_round: 6, max_depth: 1 + (seed % 5), min_child_weight: 0, eta: 0.4 });
+  const rows = unseenRows(parties, model, new SeededRandom(`unseen-${seed}`));
+  return { name: `${objective} ${seed}`, model, exported: xgboostModel(model, namesOf(tables)), rows, rowCount: rows[0][0].length };
+}
+
+/** The training rows, then rows of thresholds (the boundary itself), float32 neighbours, huge values and gaps; one of gaps only. */
+function unseenRows(parties: readonly (readonly Float32Array[])[], model: Model, random: SeededRandom): Float32Array[][] {
+  const thresholds = model.trees.flat().flatMap((node) => (node.kind === "split" ? [node.rule.threshold] : []));
+  const values = [...thresholds, ...thresholds.map((value) => Math.fround(value * (1 - 2 ** -24))), 1e30, -1e30, 0, Number.NaN, Number.NaN];
+  return parties.map((columns) => columns.map((column) => Float32Array.of(...column, ...Array.from({ length: 150 }, () => values[random.below(values.length)]), Number.NaN)));
+}
+
+function askXgboost(cases: readonly FreshCase[]): Scored[] {
+  const folder = join(directory, "fresh");
+  mkdirSync(folder);
+  const jobs = cases.map(({ exported, rows, rowCount }, i) => {
+    const path = join(folder, `${i}.json`);
+    writeFileSync(path, xgboostText(exported));
+    const columns = rows.flat();
+    return { model: path, rows: Array.from({ length: rowCount }, (_, row) => columns.map((column) => (Number.isNaN(column[row]) ? null : column[row]))) };
+  });
+  // Without bytecode files: predict.py lies among the fixtures.
+  const { status, stdout, stderr } = spawnSync(python ?? "python3", ["-B", join(fixtures, "predict.py")], { input: JSON.stringify(jobs), encoding: "utf8", maxBuffer: 1 << 27 });
+  expect(stderr).not.toContain("Error");
+  expect(status).toBe(0);
+  return JSON.parse(stdout) as Scored[];
+}
+
+describe.skipIf(python === undefined)("XGBoost itself", () => {
+  test("loads fresh models, sends every row to the same leaves, and predicts the same to 1e-6", () => {
+    const cases = (["binary:logistic", "reg:squarederror"] as const).flatMap((objective) => Array.from({ length: 12 }, (_, seed) => freshCase(seed, objective)));
+    const scored = askXgboost(cases);
+    let worst = 0;
+    cases.forEach(({ name, model, exported, rows, rowCount }, i) => {
+      const theirs = scored[i];
+      expect(theirs.features, name).toEqual(exported.learner.feature_names);
+      expect(theirs.conditions, name).toEqual(exported.learner.gradient_booster.model.trees.map(({ split_conditions }) => split_conditions));
+      const leaves = Array.from({ length: rowCount }, (_, row) => model.trees.map((tree) => leafOf(tree, (rule) => valueGoesLeft(rule, rows[rule.owner][rule.feature][row]))));
+      expect(theirs.leaves, name).toEqual(leaves);
+      const difference = worstDifference(model, predictionsOf(model, predictMargins(model, rows, rowCount)), theirs.predictions);
+      expect(difference, name).toBeLessThan(tolerance);
+      worst = Math.max(worst, difference);
+    });
+    console.log(`xgboost-export: ${cases.length} fresh models in ${python}'s XGBoost, largest difference ${worst.toExponential(1)}`);
+  });
+});
