@@ -58,6 +58,7 @@ export class Progress {
       case "job-ended":
       case "refused":
       case "turned-away":
+      case "stopping":
       case "stopped":
       case "active-result":
       case "passive-result":

@@ -25,6 +25,7 @@ export type PartyEvent =
   | { readonly type: "job-ended"; readonly party: string; readonly peer: string; readonly job: string; readonly failure: { readonly code: ErrorCode; readonly message: string } | null }
   | { readonly type: "refused"; readonly party: string; readonly peer: string; readonly code: ErrorCode; readonly message: string }
   | { readonly type: "turned-away"; readonly party: string; readonly address: string; readonly why: string }
+  | { readonly type: "stopping"; readonly party: string }
   | { readonly type: "stopped"; readonly party: string }
   | { readonly type: "active-result"; readonly party: string; readonly result: ActiveResult }
   | { readonly type: "passive-result"; readonly party: string; readonly result: PassiveResult }

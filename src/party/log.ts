@@ -57,6 +57,8 @@ function lineOf(event: PartyEvent): LogLine | null {
       return { level: "warn", words: `turned away a connection from ${event.address}: ${event.why}`, facts: { address: event.address, message: event.why } };
     case "error":
       return { level: "error", words: `${said(event)} (${event.code})`, facts: { code: event.code, message: said(event) } };
+    case "stopping":
+      return info("stopping", {});
     case "stopped":
       return info("stopped", {});
     case "passive-result":

@@ -24,6 +24,7 @@ export async function runPassive(config: PassiveConfig, emit: Emit, { stop, once
   emit({ type: "listening", party: name, process: process.pid, port: server.port });
   const stopped = new Promise<PassiveEnd>((resolve) => stop.addEventListener("abort", () => resolve({ failure: null }), { once: true }));
   const { failure } = await (once ? Promise.race([firstEnd, stopped]) : stopped);
+  emit({ type: "stopping", party: name }); // a job that is under way will say next that its connection closed
   await server.close();
   emit({ type: "stopped", party: name });
   if (failure !== null) throw failure;
