@@ -6,6 +6,8 @@
 #define NAPI_VERSION 8
 #include <exception>
 #include <memory>
+#include <stdexcept>
+#include <string>
 
 #include <node_api.h>
 
@@ -45,33 +47,67 @@ Span<std::uint8_t> checkedModulus(const Arguments& arguments, std::size_t index)
   return n;
 }
 
-// createPublic(n)
-napi_value createPublic(const Arguments& arguments) {
-  const Span<std::uint8_t> n = checkedModulus(arguments, 0);
-  return wrapExternal(arguments.env(), std::make_unique<PublicContext>(n.data, n.length), kPublicTag);
+struct KernelName {
+  Kernel kernel;
+  const char* name;
+};
+// Best first.
+constexpr KernelName kKernelNames[] = {{Kernel::kAvx2, "avx2"}, {Kernel::kAdx, "adx"}, {Kernel::kScalar, "scalar"}};
+
+// kernels(): the names of those that this processor can run, best first.
+napi_value kernels(const Arguments& arguments) {
+  napi_value names = nullptr;
+  require(arguments.env(), napi_create_array(arguments.env(), &names));
+  std::uint32_t count = 0;
+  for (const KernelName& entry : kKernelNames) {
+    if (!isAvailable(entry.kernel)) continue;
+    napi_value name = nullptr;
+    require(arguments.env(), napi_create_string_utf8(arguments.env(), entry.name, NAPI_AUTO_LENGTH, &name));
+    require(arguments.env(), napi_set_element(arguments.env(), names, count++, name));
+  }
+  return names;
 }
 
-// createPrivate(n, p, q, residueBaseP, residueBaseQ, factorP, factorQ, qInverse, qSquaredInverse)
+Kernel checkedKernel(const Arguments& arguments, std::size_t index) {
+  const std::string name = arguments.text(index);
+  for (const KernelName& entry : kKernelNames) {
+    if (name == entry.name && isAvailable(entry.kernel)) return entry.kernel;
+  }
+  throw std::invalid_argument("this processor has no such kernel");
+}
+
+// createPublic(kernel, n)
+napi_value createPublic(const Arguments& arguments) {
+  const Kernel kernel = checkedKernel(arguments, 0);
+  const Span<std::uint8_t> n = checkedModulus(arguments, 1);
+  return wrapExternal(arguments.env(), std::make_unique<PublicContext>(kernel, n.data, n.length), kPublicTag);
+}
+
+// createPrivate(kernel, n, p, q, residueBaseP, residueBaseQ, factorP, factorQ, qInverse, qSquaredInverse)
 napi_value createPrivate(const Arguments& arguments) {
-  const Span<std::uint8_t> n = checkedModulus(arguments, 0);
-  const std::size_t primeBytes = arguments.bytes(1).length;
+  const Kernel kernel = checkedKernel(arguments, 0);
+  const Span<std::uint8_t> n = checkedModulus(arguments, 1);
+  const std::size_t primeBytes = arguments.bytes(2).length;
   check(primeBytes >= 8 && 2 * primeBytes >= n.length && 2 * primeBytes <= n.length + 1, "primes have half of n's size");
   const auto sized = [&](std::size_t index, std::size_t sizeBytes) {
     const Span<std::uint8_t> span = arguments.bytes(index);
     check(span.length == sizeBytes, "a constant of the private key has the wrong size");
     return span.data;
   };
-  const PrimeSideInput p{sized(1, primeBytes), sized(3, 2 * primeBytes), sized(5, primeBytes)};
-  const PrimeSideInput q{sized(2, primeBytes), sized(4, 2 * primeBytes), sized(6, primeBytes)};
-  auto context = std::make_unique<PrivateContext>(n.data, n.length, p, q, primeBytes, sized(7, primeBytes),
-                                                  sized(8, 2 * primeBytes));
+  const PrimeSideInput p{sized(2, primeBytes), sized(4, 2 * primeBytes), sized(6, primeBytes)};
+  const PrimeSideInput q{sized(3, primeBytes), sized(5, 2 * primeBytes), sized(7, primeBytes)};
+  for (const PrimeSideInput& side : {p, q}) {
+    check((side.prime[0] & 1) != 0 && side.prime[primeBytes - 1] != 0, "a prime is odd and has no leading zeros");
+  }
+  auto context = std::make_unique<PrivateContext>(kernel, n.data, n.length, p, q, primeBytes, sized(8, primeBytes),
+                                                  sized(9, 2 * primeBytes));
   return wrapExternal(arguments.env(), std::move(context), kPrivateTag);
 }
 
 // load(context, source, sourceBytes, target, offset, threads)
 napi_value loadCall(const Arguments& arguments) {
   const PublicContext& context = publicContext(arguments);
-  const std::size_t limbs = context.limbs();
+  const std::size_t limbs = context.elementLimbs();
   const FlatInput source = arguments.flat(1, 8 * limbs);
   const Span<std::uint8_t> bytes = arguments.bytes(3);
   const std::size_t capacity = bytes.length / (8 * limbs);
@@ -87,9 +123,9 @@ napi_value loadCall(const Arguments& arguments) {
 napi_value unloadCall(const Arguments& arguments) {
   const PublicContext& context = publicContext(arguments);
   std::shared_ptr<Limbs> owner;
-  const Span<const Limb> source = arguments.elements(1, context.limbs(), owner);
+  const Span<const Limb> source = arguments.elements(1, context.elementLimbs(), owner);
   const Span<std::uint8_t> result = arguments.bytes(2);
-  const std::size_t resultBytes = arguments.integer(3, 1, 8 * context.limbs());
+  const std::size_t resultBytes = arguments.integer(3, 1, 8 * context.elementLimbs());
   check(result.length == checkedProduct(source.length, resultBytes), "a result has the wrong size");
   const std::size_t threads = arguments.threads(4);
   return startTask(arguments.env(), arguments.keepAlive(), [=, &context] {
@@ -103,10 +139,10 @@ napi_value multiplyCall(const Arguments& arguments) {
   const PublicContext& context = publicContext(arguments);
   std::shared_ptr<Limbs> ownerA;
   std::shared_ptr<Limbs> ownerB;
-  const Span<const Limb> a = arguments.elements(1, context.limbs(), ownerA);
-  const Span<const Limb> b = arguments.elements(2, context.limbs(), ownerB);
+  const Span<const Limb> a = arguments.elements(1, context.elementLimbs(), ownerA);
+  const Span<const Limb> b = arguments.elements(2, context.elementLimbs(), ownerB);
   check(a.length == b.length, "two vectors must have the same count");
-  Limb* result = arguments.output(3, context.limbs(), a.length);
+  Limb* result = arguments.output(3, context.elementLimbs(), a.length);
   const std::size_t threads = arguments.threads(4);
   return startTask(arguments.env(), arguments.keepAlive(), [=, &context] {
     (void)ownerA, (void)ownerB;
@@ -119,8 +155,8 @@ napi_value multiplyCall(const Arguments& arguments) {
 napi_value invertCall(const Arguments& arguments) {
   const PublicContext& context = publicContext(arguments);
   std::shared_ptr<Limbs> owner;
-  const Span<const Limb> a = arguments.elements(1, context.limbs(), owner);
-  Limb* result = arguments.output(2, context.limbs(), a.length);
+  const Span<const Limb> a = arguments.elements(1, context.elementLimbs(), owner);
+  Limb* result = arguments.output(2, context.elementLimbs(), a.length);
   const std::size_t threads = arguments.threads(3);
   return startTask(arguments.env(), arguments.keepAlive(), [=, &context] {
     (void)owner;
@@ -132,10 +168,10 @@ napi_value invertCall(const Arguments& arguments) {
 napi_value raiseCall(const Arguments& arguments) {
   const PublicContext& context = publicContext(arguments);
   std::shared_ptr<Limbs> owner;
-  const Span<const Limb> a = arguments.elements(1, context.limbs(), owner);
+  const Span<const Limb> a = arguments.elements(1, context.elementLimbs(), owner);
   const FlatInput scalars = arguments.flat(2, 8 * context.limbsOfN);
   check(a.length == scalars.count, "every element has a scalar");
-  Limb* result = arguments.output(4, context.limbs(), a.length);
+  Limb* result = arguments.output(4, context.elementLimbs(), a.length);
   const std::size_t threads = arguments.threads(5);
   return startTask(arguments.env(), arguments.keepAlive(), [=, &context] {
     (void)owner;
@@ -147,7 +183,7 @@ napi_value raiseCall(const Arguments& arguments) {
 napi_value nthPowersCall(const Arguments& arguments) {
   const PublicContext& context = publicContext(arguments);
   const FlatInput bases = arguments.flat(1, 8 * context.limbsOfN);
-  Limb* result = arguments.output(3, context.limbs(), bases.count);
+  Limb* result = arguments.output(3, context.elementLimbs(), bases.count);
   const std::size_t threads = arguments.threads(4);
   return startTask(arguments.env(), arguments.keepAlive(),
                    [=, &context] { return nthPowers(context, bases, result, threads); });
@@ -158,9 +194,9 @@ napi_value sealCall(const Arguments& arguments) {
   const PublicContext& context = publicContext(arguments);
   std::shared_ptr<Limbs> owner;
   const FlatInput plaintexts = arguments.flat(1, 8 * context.limbsOfN);
-  const Span<const Limb> obfuscators = arguments.elements(3, context.limbs(), owner);
+  const Span<const Limb> obfuscators = arguments.elements(3, context.elementLimbs(), owner);
   check(obfuscators.length == plaintexts.count, "every plaintext has an obfuscator");
-  Limb* result = arguments.output(4, context.limbs(), plaintexts.count);
+  Limb* result = arguments.output(4, context.elementLimbs(), plaintexts.count);
   const std::size_t threads = arguments.threads(5);
   return startTask(arguments.env(), arguments.keepAlive(), [=, &context] {
     (void)owner;
@@ -168,12 +204,12 @@ napi_value sealCall(const Arguments& arguments) {
   });
 }
 
-// histogram(context, gradients, perInstance, instances, bins[], binCounts, skippedBins, result, threads)
+// histogram(context, gradients, perInstance, instances, bins[], binCounts, skippedBins, jointBins, result, threads)
 napi_value histogramCall(const Arguments& arguments) {
   const PublicContext& context = publicContext(arguments);
   std::shared_ptr<Limbs> owner;
   HistogramJob job{};
-  const Span<const Limb> gradients = arguments.elements(1, context.limbs(), owner);
+  const Span<const Limb> gradients = arguments.elements(1, context.elementLimbs(), owner);
   job.gradients = gradients.data;
   job.perInstance = arguments.integer(2, 1, 65536);
   check(gradients.length % job.perInstance == 0, "every instance has all its ciphertexts");
@@ -191,8 +227,9 @@ napi_value histogramCall(const Arguments& arguments) {
     job.features.push_back({bins[f].data, binCounts.data[f], skippedBins.data[f], job.cellCount});
     job.cellCount += binCounts.data[f];
   }
-  Limb* result = arguments.output(7, context.limbs(), checkedProduct(job.cellCount, job.perInstance));
-  const std::size_t threads = arguments.threads(8);
+  job.jointBins = arguments.integer(7, 0, 1) == 1;
+  Limb* result = arguments.output(8, context.elementLimbs(), checkedProduct(job.cellCount, job.perInstance));
+  const std::size_t threads = arguments.threads(9);
   return startTask(arguments.env(), arguments.keepAlive(), [=, &context] {
     (void)owner;
     histogram(context, job, result, threads);
@@ -234,9 +271,9 @@ RunningSumsJob checkedRunningSums(const Arguments& arguments, Span<const Limb> s
 napi_value runningSumsCall(const Arguments& arguments) {
   const PublicContext& context = publicContext(arguments);
   std::shared_ptr<Limbs> owner;
-  const Span<const Limb> source = arguments.elements(1, context.limbs(), owner);
+  const Span<const Limb> source = arguments.elements(1, context.elementLimbs(), owner);
   const std::size_t targetCount = arguments.integer(5, 0, std::size_t{1} << 31);
-  Limb* result = arguments.output(6, context.limbs(), targetCount);
+  Limb* result = arguments.output(6, context.elementLimbs(), targetCount);
   const RunningSumsJob job = checkedRunningSums(arguments, source, targetCount);
   const std::size_t threads = arguments.threads(7);
   return startTask(arguments.env(), arguments.keepAlive(), [=, &context] {
@@ -250,11 +287,11 @@ napi_value runningSumsCall(const Arguments& arguments) {
 napi_value packCall(const Arguments& arguments) {
   const PublicContext& context = publicContext(arguments);
   std::shared_ptr<Limbs> owner;
-  const Span<const Limb> source = arguments.elements(1, context.limbs(), owner);
+  const Span<const Limb> source = arguments.elements(1, context.elementLimbs(), owner);
   const std::size_t strideBits = arguments.integer(2, 1, 1 << 20);
   const std::size_t perCiphertext = arguments.integer(3, 1, 1 << 20);
   const std::size_t results = (source.length + perCiphertext - 1) / perCiphertext;
-  Limb* result = arguments.output(4, context.limbs(), results);
+  Limb* result = arguments.output(4, context.elementLimbs(), results);
   const std::size_t threads = arguments.threads(5);
   return startTask(arguments.env(), arguments.keepAlive(), [=, &context] {
     (void)owner;
@@ -263,21 +300,22 @@ napi_value packCall(const Arguments& arguments) {
   });
 }
 
-// encrypt(context, plaintexts, plaintextBytes, exponentsP, exponentsQ, result, resultBytes, threads)
+// encrypt(context, plaintexts, plaintextBytes, exponentsP, exponentsQ, exponentBytes, result, resultBytes, threads)
 napi_value encryptCall(const Arguments& arguments) {
   PrivateContext& context = *static_cast<PrivateContext*>(arguments.external(0, kPrivateTag));
   const FlatInput plaintexts = arguments.flat(1, context.plaintextBytesMax());
+  const std::size_t exponentBytes = arguments.integer(5, 1, context.primeBytes());
   const auto exponents = [&](std::size_t index) {
     const Span<std::uint8_t> span = arguments.bytes(index);
-    check(span.length == checkedProduct(plaintexts.count, context.primeBytes()), "every plaintext has its exponents");
-    return FlatInput{span.data, context.primeBytes(), plaintexts.count};
+    check(span.length == checkedProduct(plaintexts.count, exponentBytes), "every plaintext has its exponents");
+    return FlatInput{span.data, exponentBytes, plaintexts.count};
   };
   const FlatInput p = exponents(3);
   const FlatInput q = exponents(4);
-  const Span<std::uint8_t> result = arguments.bytes(5);
-  const std::size_t resultBytes = arguments.integer(6, 1, context.ciphertextBytesMax());
+  const Span<std::uint8_t> result = arguments.bytes(6);
+  const std::size_t resultBytes = arguments.integer(7, 1, context.ciphertextBytesMax());
   check(result.length == checkedProduct(plaintexts.count, resultBytes), "a result has the wrong size");
-  const std::size_t threads = arguments.threads(7);
+  const std::size_t threads = arguments.threads(8);
   return startTask(arguments.env(), arguments.keepAlive(), [=, &context] {
     return context.encrypt(plaintexts, p, q, result.data, resultBytes, threads);
   });
@@ -319,13 +357,14 @@ NAPI_MODULE_INIT() {
     napi_callback callback;
   };
   const Entry entries[] = {
-      {"createPublic", guarded<createPublic, 1>},     {"createPrivate", guarded<createPrivate, 9>},
+      {"kernels", guarded<kernels, 0>},
+      {"createPublic", guarded<createPublic, 2>},     {"createPrivate", guarded<createPrivate, 10>},
       {"load", guarded<loadCall, 6>},                 {"unload", guarded<unloadCall, 5>},
       {"multiply", guarded<multiplyCall, 5>},         {"invert", guarded<invertCall, 4>},
       {"raise", guarded<raiseCall, 6>},               {"nthPowers", guarded<nthPowersCall, 5>},
-      {"seal", guarded<sealCall, 6>},                 {"histogram", guarded<histogramCall, 9>},
+      {"seal", guarded<sealCall, 6>},                 {"histogram", guarded<histogramCall, 10>},
       {"runningSums", guarded<runningSumsCall, 8>},   {"pack", guarded<packCall, 6>},
-      {"encrypt", guarded<encryptCall, 8>},           {"decrypt", guarded<decryptCall, 6>},
+      {"encrypt", guarded<encryptCall, 9>},           {"decrypt", guarded<decryptCall, 6>},
   };
   for (const Entry& entry : entries) {
     napi_value function = nullptr;

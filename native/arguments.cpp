@@ -90,6 +90,14 @@ std::vector<Span<std::uint16_t>> Arguments::uint16Arrays(std::size_t index) cons
   return spans;
 }
 
+std::string Arguments::text(std::size_t index) const {
+  char buffer[32];
+  std::size_t length = 0;
+  const napi_status status = napi_get_value_string_utf8(env_, values_[index], buffer, sizeof buffer, &length);
+  check(status == napi_ok, "an argument must be a text");
+  return std::string(buffer, length);
+}
+
 std::size_t Arguments::integer(std::size_t index, std::size_t low, std::size_t high) const {
   double value = 0;
   check(napi_get_value_double(env_, values_[index], &value) == napi_ok, "an argument must be a number");

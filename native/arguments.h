@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include <node_api.h>
@@ -44,6 +45,8 @@ class Arguments {
   Span<std::uint32_t> uint32s(std::size_t index) const;
   Span<std::int32_t> int32s(std::size_t index) const;
   std::vector<Span<std::uint16_t>> uint16Arrays(std::size_t index) const;
+  // A short text.
+  std::string text(std::size_t index) const;
   // An integer from `low` to `high`.
   std::size_t integer(std::size_t index, std::size_t low, std::size_t high) const;
   std::size_t threads(std::size_t index) const { return integer(index, 1, 256); }

@@ -1,38 +1,52 @@
-// Powers of one fixed base with a window-8 table: base^(d 256^i) for every byte value d and byte position i, so that a
-// power costs one product per byte of the exponent and no squarings (Brickell, Gordon, McCurley, Wilson 1992).
+// Powers of one fixed base g modulo p^2 with a table of g^(d 2^(w i)) for every w-bit digit d and position i, so that a
+// power costs one product per digit and no squarings (Brickell, Gordon, McCurley, Wilson 1992).
 //
-// Layout: entry (i, d) lies at (i * 256 + d) * limbs, in Montgomery form. Size: 256 * exponent bytes * modulus bytes,
-// 8 MB for 1024-bit exponents modulo 2048 bits.
+// What an entry holds. Let an entry's pair be (c, d) (square-ring.h) and l = d / c modulo p, so that it stands for
+// c (1 + l p). In a product of entries all those factors (1 + l p) commute to the end, where their product is
+// 1 + p (sum of l). So the loop multiplies pairs (a, b) by (c, 0) only, which costs 4 instead of 5 products of halves,
+// and adds up the l apart; the end multiplies by 1 + p L once. A plaintext m enters there for nothing: encryption's
+// factor 1 + m n is 1 + p (m q).
 //
-// NOT constant-time in the cache: entries are addressed by bytes of the secret exponent, because reading the whole
-// table under masks would cost more than the power itself. Whoever shares this machine's caches could learn about
-// obfuscators; over a network the time does not depend on the exponent, since all products are made, also by 1.
+// Layout: entry (i, d) lies at (i 2^w + d) * 2 * limbs: first c, then l R modulo p, both reduced. Size: 2^w * (exponent
+// bits / w) * modulus bytes: 17 MB for both primes of a 2048-bit key with w = 8.
+//
+// NOT constant-time in the cache: entries are addressed by digits of the secret exponent, because reading the whole table
+// under masks would cost more than the power itself. Whoever shares this machine's caches could learn about obfuscators;
+// over a network the time does not depend on the exponent, since all products are made, also by 1.
 #pragma once
 
-#include "montgomery.h"
+#include "power.h"
+#include "square-ring.h"
 
 namespace tandem {
 
 class FixedBaseTable {
  public:
-  // `base` and `factor` are in Montgomery form; every power comes out multiplied by `factor`.
-  FixedBaseTable(const Modulus& modulus, const Limb* base, const Limb* factor, std::size_t exponentBytes,
-                 std::size_t threads);
+  // `base` (resident) has order p - 1 modulo p^2, exponents below it and of exponentBytes bytes. Every power comes out
+  // multiplied by `factor`; `factorInverse` is its inverse (both resident).
+  FixedBaseTable(const SquareRing& ring, const Limb* base, const Limb* factor, const Limb* factorInverse,
+                 std::size_t exponentBytes, std::size_t threads);
 
-  // results[i] = factor * base^exponents[i] in Montgomery form, i < count <= kLanes; exponents are little-endian bytes.
-  void powers(Limb* const* results, const std::uint8_t* const* exponents, std::size_t count) const;
+  // Lane by lane: (a, b) and L (limbs() + 1 limbs each) with factor * g^exponent = (a + b p)(1 + p L / R). Exponents are
+  // little-endian, of exponentBytes bytes, at most as many as the table has; null for idle lanes.
+  void powers(Word* group, Limb* const* sums, const std::uint8_t* const* exponents, std::size_t exponentBytes) const;
+  // Brings a sum of powers() below p.
+  void reduceSum(Limb* sum) const;
 
  private:
-  Limb* entry(std::size_t position, std::size_t digit) {
-    return &entries_[(position * 256 + digit) * modulus_.limbs()];
-  }
-  const Limb* entry(std::size_t position, std::size_t digit) const {
-    return &entries_[(position * 256 + digit) * modulus_.limbs()];
-  }
+  const Limb* entry(std::size_t row, std::size_t digit) const { return &entries_[(row << windowBits_ | digit) * size_]; }
+  Limb* entry(std::size_t row, std::size_t digit) { return &entries_[(row << windowBits_ | digit) * size_]; }
+  std::size_t rowsFor(std::size_t exponentBytes) const { return (8 * exponentBytes + windowBits_ - 1) / windowBits_; }
+  // Bases of all rows and their inverses: element 2 i and 2 i + 1.
+  Limbs rowBases(const Limb* base) const;
+  void buildRows(const Limbs& bases, const Limb* factor, const Limb* factorInverse, std::size_t first, std::size_t lanes);
 
-  const Modulus& modulus_;
-  std::size_t exponentBytes_;
+  const SquareRing& ring_;
+  std::size_t windowBits_;
+  std::size_t size_;
+  std::size_t rows_;
   Limbs entries_;
+  std::vector<Limbs> multiples_;  // p 2^k, k from high to low
 };
 
 }  // namespace tandem

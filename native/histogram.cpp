@@ -1,116 +1,171 @@
-// The histogram of public-operations.h: the sum of the selected instances' gradients per feature and bin.
+// The histogram of public-operations.h: the sum of the selected instances' gradients per feature and bin, directly or by
+// way of joint cells (joint-bins.h), as products of lists (segmented-products.h).
 //
-// Work is cut into tasks: groups of up to kLanes features, so that one instance's gradient is read once for several
-// independent products; and, where there are fewer groups than threads, ranges of instances, whose partial histograms
-// are multiplied together at the end. Products modulo n^2 are exact and commute, so the cut does not show in the result.
+// The selection and its bins are copied and checked first: JavaScript could change them while threads work.
 #include <algorithm>
 #include <stdexcept>
 
+#include "joint-bins.h"
 #include "public-operations.h"
-#include "threads.h"
+#include "segmented-products.h"
 
 namespace tandem {
 
 namespace {
 
-struct Cut {
-  std::size_t groups;
-  std::size_t ranges;
+// Joint cells are kept for as many groups at a time as fit this.
+constexpr std::size_t kJointBytesMax = std::size_t{64} << 20;
+
+struct Selection {
+  std::vector<std::uint32_t> instances;
+  std::vector<BinColumn> columns;
 };
 
-Cut cutFor(std::size_t features, std::size_t instances, std::size_t threads) {
-  // A multiple of the threads, so that all end at about the same time.
-  const std::size_t atLeast = (features + kLanes - 1) / kLanes;
-  const std::size_t even = (atLeast + threads - 1) / threads * threads;
-  const std::size_t groups = std::max<std::size_t>(1, std::min(even, features));
-  const std::size_t ranges = groups >= threads ? 1 : (threads + groups - 1) / groups;
-  return {groups, std::max<std::size_t>(1, std::min(ranges, instances))};
-}
-
-// The cells of one range of instances.
-struct Cells {
-  Limb* limbs;
-  std::vector<std::uint8_t> filled;
-};
-
-class Accumulation {
- public:
-  Accumulation(const PublicContext& context, const HistogramJob& job)
-      : modulus_(*context.modulus), limbs_(context.limbs()), job_(job) {}
-
-  // Adds the instances [from, to) to the cells of the features [first, last), last - first <= kLanes.
-  void run(Cells& cells, std::size_t first, std::size_t last, std::size_t from, std::size_t to) const {
-    Product jobs[kLanes];
-    for (std::size_t s = from; s < to; s++) {
-      const std::size_t instance = job_.instances[s];
-      if (instance >= job_.instanceCount) throw std::out_of_range("an instance index is out of range");
-      for (std::size_t j = 0; j < job_.perInstance; j++) {
-        const Limb* gradient = job_.gradients + (instance * job_.perInstance + j) * limbs_;
-        std::size_t lanes = 0;
-        for (std::size_t f = first; f < last; f++) {
-          const HistogramJob::Feature& feature = job_.features[f];
-          const std::size_t bin = feature.bins[instance];
-          if (bin >= feature.binCount) throw std::out_of_range("a bin is out of range");
-          if (static_cast<std::int64_t>(bin) == feature.skippedBin) continue;
-          const std::size_t cell = (feature.firstCell + bin) * job_.perInstance + j;
-          Limb* sum = cells.limbs + cell * limbs_;
-          if (cells.filled[cell] != 0) {
-            jobs[lanes++] = {sum, sum, gradient};
-          } else {
-            copyLimbs(sum, gradient, limbs_);
-            cells.filled[cell] = 1;
-          }
-        }
-        modulus_.products(jobs, lanes);
-      }
+Selection checkedSelection(const HistogramJob& job) {
+  Selection selection;
+  selection.instances.assign(job.instances, job.instances + job.selectedCount);
+  for (const std::uint32_t instance : selection.instances) {
+    if (instance >= job.instanceCount) throw std::out_of_range("an instance index is out of range");
+  }
+  selection.columns.resize(job.features.size());
+  for (std::size_t f = 0; f < job.features.size(); f++) {
+    const HistogramJob::Feature& feature = job.features[f];
+    BinColumn& column = selection.columns[f];
+    column.binCount = feature.binCount;
+    column.skippedBin = feature.skippedBin;
+    column.bins.resize(selection.instances.size());
+    for (std::size_t s = 0; s < selection.instances.size(); s++) {
+      const std::uint16_t bin = feature.bins[selection.instances[s]];
+      if (bin >= feature.binCount) throw std::out_of_range("a bin is out of range");
+      column.bins[s] = bin;
     }
   }
+  return selection;
+}
 
-  // cells[0] becomes the product of all ranges; cells that nobody filled become 1.
-  void merge(std::vector<Cells>& cells, std::size_t cell) const {
-    Limb* sum = cells[0].limbs + cell * limbs_;
-    bool filled = cells[0].filled[cell] != 0;
-    for (std::size_t r = 1; r < cells.size(); r++) {
-      if (cells[r].filled[cell] == 0) continue;
-      const Limb* part = cells[r].limbs + cell * limbs_;
-      if (filled) {
-        modulus_.product(sum, sum, part);
-      } else {
-        copyLimbs(sum, part, limbs_);
-      }
-      filled = true;
-    }
-    if (!filled) copyLimbs(sum, modulus_.one(), limbs_);
+// Groups whose joint cells are in memory at the same time.
+class Batch {
+ public:
+  Batch(const HistogramJob& job, const Selection& selection, std::vector<FeatureGroup> groups)
+      : job_(job), selection_(selection), groups_(std::move(groups)) {
+    firstPass_.offsets.push_back(0);
+    secondPass_.offsets.push_back(0);
+    for (const FeatureGroup& group : groups_) addGroup(group);
+  }
+
+  std::size_t jointCells() const { return jointCells_; }
+
+  // Ciphertext j of every instance.
+  void run(const SquareRing& ring, std::size_t j, Limb* result, Limb* cells, std::size_t threads) const {
+    const std::size_t size = ring.elementLimbs();
+    const auto resultCell = [&](std::size_t cell) { return result + (cell * job_.perInstance + j) * size; };
+    segmentedProducts(
+        ring, firstPass_,
+        [&](std::uint32_t item) {
+          const std::size_t instance = selection_.instances[item];
+          return job_.gradients + (instance * job_.perInstance + j) * size;
+        },
+        [&](std::size_t list) {
+          const Target& target = firstTargets_[list];
+          return target.isJoint ? cells + target.cell * size : resultCell(target.cell);
+        },
+        threads);
+    segmentedProducts(
+        ring, secondPass_, [&](std::uint32_t item) { return cells + item * size; },
+        [&](std::size_t list) { return resultCell(secondTargets_[list]); }, threads);
   }
 
  private:
-  const Modulus& modulus_;
-  std::size_t limbs_;
+  // A cell of the result, or a joint cell.
+  struct Target {
+    bool isJoint;
+    std::size_t cell;
+  };
+
+  void addGroup(const FeatureGroup& group) {
+    const std::vector<BinColumn>& columns = selection_.columns;
+    const std::size_t cellCount = jointCellCount(columns, group);
+    const std::size_t count = selection_.instances.size();
+    // Counting sort of the instances by cell. Skipped cells count nothing.
+    std::vector<std::uint8_t> skipped(cellCount);
+    for (std::size_t cell = 0; cell < cellCount; cell++) skipped[cell] = isJointCellSkipped(columns, group, cell);
+    std::vector<std::uint32_t> cells(count);
+    std::vector<std::uint32_t> counts(cellCount);
+    for (std::size_t s = 0; s < count; s++) {
+      cells[s] = static_cast<std::uint32_t>(jointCell(columns, group, s));
+      if (!skipped[cells[s]]) counts[cells[s]]++;
+    }
+    const bool isJoint = group.size() > 1;
+    std::vector<std::uint32_t> cursor(cellCount);
+    std::vector<std::int64_t> compact(cellCount, -1);
+    for (std::size_t cell = 0; cell < cellCount; cell++) {
+      cursor[cell] = firstPass_.offsets.back();
+      if (isJoint && counts[cell] == 0) continue;  // only cells with instances are kept
+      if (isJoint) compact[cell] = static_cast<std::int64_t>(jointCells_++);
+      const std::size_t target =
+          isJoint ? static_cast<std::size_t>(compact[cell]) : job_.features[group[0]].firstCell + cell;
+      firstTargets_.push_back({isJoint, target});
+      firstPass_.offsets.push_back(firstPass_.offsets.back() + counts[cell]);
+    }
+    firstPass_.items.resize(firstPass_.offsets.back());
+    for (std::size_t s = 0; s < count; s++) {
+      if (!skipped[cells[s]]) firstPass_.items[cursor[cells[s]]++] = static_cast<std::uint32_t>(s);
+    }
+    if (isJoint) addMargins(group, compact);
+  }
+
+  // Every bin of every feature of the group is the product of the joint cells that have it.
+  void addMargins(const FeatureGroup& group, const std::vector<std::int64_t>& compact) {
+    for (std::size_t member = 0; member < group.size(); member++) {
+      const BinColumn& column = selection_.columns[group[member]];
+      std::vector<std::vector<std::uint32_t>> lists(column.binCount);
+      for (std::size_t cell = 0; cell < compact.size(); cell++) {
+        if (compact[cell] < 0) continue;
+        const std::size_t bin = binInJointCell(selection_.columns, group, member, cell);
+        if (!column.isSkipped(bin)) lists[bin].push_back(static_cast<std::uint32_t>(compact[cell]));
+      }
+      for (std::size_t bin = 0; bin < column.binCount; bin++) {
+        secondPass_.items.insert(secondPass_.items.end(), lists[bin].begin(), lists[bin].end());
+        secondPass_.offsets.push_back(static_cast<std::uint32_t>(secondPass_.items.size()));
+        secondTargets_.push_back(job_.features[group[member]].firstCell + bin);
+      }
+    }
+  }
+
   const HistogramJob& job_;
+  const Selection& selection_;
+  std::vector<FeatureGroup> groups_;
+  std::size_t jointCells_ = 0;
+  ProductLists firstPass_;
+  std::vector<Target> firstTargets_;
+  ProductLists secondPass_;
+  std::vector<std::size_t> secondTargets_;
 };
 
 }  // namespace
 
 void histogram(const PublicContext& context, const HistogramJob& job, Limb* result, std::size_t threads) {
-  const std::size_t features = job.features.size();
-  const std::size_t cellCount = job.cellCount * job.perInstance;
-  const Cut cut = cutFor(features, job.selectedCount, threads);
-  std::vector<Limb> partial((cut.ranges - 1) * cellCount * context.limbs());
-  std::vector<Cells> cells(cut.ranges);
-  for (std::size_t r = 0; r < cut.ranges; r++) {
-    cells[r].limbs = r == 0 ? result : partial.data() + (r - 1) * cellCount * context.limbs();
-    cells[r].filled.assign(cellCount, 0);
+  const SquareRing& ring = *context.ring;
+  const Selection selection = checkedSelection(job);
+  const std::vector<FeatureGroup> groups = planGroups(selection.columns, job.selectedCount, job.jointBins);
+  const std::size_t cellBytes = ring.elementLimbs() * sizeof(Limb);
+  // Item offsets have 32 bits; lists of this many instances are also enough to keep all threads busy.
+  const std::size_t itemsMax = std::size_t{1} << 28;
+  for (std::size_t begin = 0; begin < groups.size();) {
+    std::size_t end = begin;
+    std::size_t bytes = 0;
+    std::size_t items = 0;
+    do {
+      if (groups[end].size() > 1) bytes += cellBytes * jointCellCount(selection.columns, groups[end]);
+      items += job.selectedCount;
+      end++;
+    } while (end < groups.size() && bytes < kJointBytesMax && items < itemsMax);
+    const Batch batch(job, selection,
+                      {groups.begin() + static_cast<std::ptrdiff_t>(begin), groups.begin() + static_cast<std::ptrdiff_t>(end)});
+    std::vector<Limb> cells(batch.jointCells() * ring.elementLimbs());
+    for (std::size_t j = 0; j < job.perInstance; j++) batch.run(ring, j, result, cells.data(), threads);
+    begin = end;
   }
-  const Accumulation accumulation(context, job);
-  parallelChunks(cut.groups * cut.ranges, 1, threads, [&](std::size_t task, std::size_t) {
-    const std::size_t group = task / cut.ranges;
-    const std::size_t range = task % cut.ranges;
-    accumulation.run(cells[range], features * group / cut.groups, features * (group + 1) / cut.groups,
-                     job.selectedCount * range / cut.ranges, job.selectedCount * (range + 1) / cut.ranges);
-  });
-  parallelChunks(cellCount, 64, threads, [&](std::size_t begin, std::size_t end) {
-    for (std::size_t cell = begin; cell < end; cell++) accumulation.merge(cells, cell);
-  });
 }
 
 }  // namespace tandem

@@ -84,16 +84,35 @@ void shiftRightOne(Limb* result, const Limb* a, Limb top, std::size_t limbs) {
   result[limbs - 1] = (a[limbs - 1] >> 1) | (top << 63);
 }
 
-void multiplyFull(Limb* result, const Limb* a, const Limb* b, std::size_t limbs) {
+void multiplyFull(RowFunction rows, Limb* result, const Limb* a, const Limb* b, std::size_t limbs) {
   std::memset(result, 0, limbs * sizeof(Limb));
-  for (std::size_t i = 0; i < limbs; i++) result[i + limbs] = addProductRow(result + i, a, limbs, b[i]);
+  for (std::size_t i = 0; i < limbs; i++) result[i + limbs] = rows(result + i, a, limbs, b[i]);
 }
 
-void squareFull(Limb* result, const Limb* a, std::size_t limbs) {
+void subtractMasked(Limb* a, const Limb* b, Limb mask, std::size_t limbs) {
+  Limb borrow = 0;
+  for (std::size_t i = 0; i < limbs; i++) {
+    const DoubleLimb difference = static_cast<DoubleLimb>(a[i]) - (b[i] & mask) - borrow;
+    a[i] = static_cast<Limb>(difference);
+    borrow = static_cast<Limb>(difference >> kLimbBits) & 1;
+  }
+}
+
+Limb subtractIfNotBelow(Limb* a, const Limb* b, std::size_t limbs) {
+  Limb borrow = 0;
+  for (std::size_t i = 0; i < limbs; i++) {
+    const DoubleLimb difference = static_cast<DoubleLimb>(a[i]) - b[i] - borrow;
+    borrow = static_cast<Limb>(difference >> kLimbBits) & 1;
+  }
+  subtractMasked(a, b, borrow - 1, limbs);
+  return 1 - borrow;
+}
+
+void squareFull(RowFunction rows, Limb* result, const Limb* a, std::size_t limbs) {
   std::memset(result, 0, 2 * limbs * sizeof(Limb));
   // The products a[i] a[j] with i < j.
   for (std::size_t i = 0; i + 1 < limbs; i++) {
-    result[i + limbs] = addProductRow(result + 2 * i + 1, a + i + 1, limbs - 1 - i, a[i]);
+    result[i + limbs] = rows(result + 2 * i + 1, a + i + 1, limbs - 1 - i, a[i]);
   }
   // Doubled, plus the squares a[i]^2.
   Limb carry = 0;

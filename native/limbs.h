@@ -10,12 +10,15 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <new>
 #include <vector>
 
 namespace tandem {
 
 using Limb = std::uint64_t;
 using DoubleLimb = unsigned __int128;
+// A word of a kernel's own number format.
+using Word = std::uint64_t;
 
 constexpr std::size_t kLimbBits = 64;
 // Keys have at most 4096 bits, so n^2 has at most 8192.
@@ -26,17 +29,23 @@ static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "flat buffers are littl
 // Overwrites memory in a way that the compiler may not leave out.
 void wipe(void* memory, std::size_t sizeBytes);
 
-// Memory is wiped when it is given back: limbs may be secret, and wiping costs little beside the arithmetic.
+// Memory is wiped when it is given back: limbs may be secret, and wiping costs little beside the arithmetic. It is aligned
+// to cache lines, which vector instructions need.
+constexpr std::size_t kAlignment = 64;
+
 template <typename T>
 struct WipingAllocator {
   using value_type = T;
   WipingAllocator() = default;
   template <typename U>
   WipingAllocator(const WipingAllocator<U>&) {}
-  T* allocate(std::size_t count) { return std::allocator<T>().allocate(count); }
+  T* allocate(std::size_t count) {
+    if (count > static_cast<std::size_t>(-1) / sizeof(T)) throw std::bad_alloc();
+    return static_cast<T*>(::operator new(count * sizeof(T), std::align_val_t(kAlignment)));
+  }
   void deallocate(T* memory, std::size_t count) {
     wipe(memory, count * sizeof(T));
-    std::allocator<T>().deallocate(memory, count);
+    ::operator delete(memory, std::align_val_t(kAlignment));
   }
   template <typename U>
   bool operator==(const WipingAllocator<U>&) const { return true; }
@@ -63,8 +72,11 @@ inline void copyLimbs(Limb* result, const Limb* value, std::size_t limbs) {
   std::memmove(result, value, limbs * sizeof(Limb));
 }
 
-// result += a * factor over `limbs` limbs; returns the carry out. Nearly all time is spent here.
+// result += a * factor over `limbs` limbs; returns the carry out. Scalar arithmetic spends nearly all its time here.
+using RowFunction = Limb (*)(Limb* result, const Limb* a, std::size_t limbs, Limb factor);
 Limb addProductRow(Limb* result, const Limb* a, std::size_t limbs, Limb factor);
+// The same with MULX, ADCX and ADOX; only where cpu.h says that the processor has them.
+Limb addProductRowAdx(Limb* result, const Limb* a, std::size_t limbs, Limb factor);
 
 // result = a + b; returns the carry out. result may be a or b.
 Limb addLimbs(Limb* result, const Limb* a, const Limb* b, std::size_t limbs);
@@ -79,9 +91,13 @@ void addMasked(Limb* result, const Limb* b, Limb mask, std::size_t limbs);
 void shiftRightOne(Limb* result, const Limb* a, Limb top, std::size_t limbs);
 
 // result = a * b, 2 * limbs limbs. result is neither a nor b.
-void multiplyFull(Limb* result, const Limb* a, const Limb* b, std::size_t limbs);
+void multiplyFull(RowFunction rows, Limb* result, const Limb* a, const Limb* b, std::size_t limbs);
 // result = a * a, 2 * limbs limbs: half the limb products.
-void squareFull(Limb* result, const Limb* a, std::size_t limbs);
+void squareFull(RowFunction rows, Limb* result, const Limb* a, std::size_t limbs);
+// a -= b & mask, with mask all ones or all zeros; what leaves the top is dropped.
+void subtractMasked(Limb* a, const Limb* b, Limb mask, std::size_t limbs);
+// a -= b if a >= b, without a branch; returns 1 if so, otherwise 0.
+Limb subtractIfNotBelow(Limb* a, const Limb* b, std::size_t limbs);
 
 // -a^-1 modulo 2^64, for odd a (Newton: five steps double 3 correct bits to 96).
 Limb negatedInverse(Limb a);

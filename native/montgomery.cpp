@@ -5,8 +5,9 @@
 
 namespace tandem {
 
-Modulus::Modulus(const Limb* value, std::size_t limbs)
+Modulus::Modulus(const Limb* value, std::size_t limbs, RowFunction rows)
     : limbs_(limbs),
+      rows_(rows),
       negatedInverse_(negatedInverse(value[0])),
       value_(value, value + limbs),
       one_(limbs),
@@ -29,16 +30,12 @@ Modulus::Modulus(const Limb* value, std::size_t limbs)
   product(rCubed_.data(), rSquared_.data(), rSquared_.data());
 }
 
-void Modulus::products(const Product* jobs, std::size_t count) const {
-  for (std::size_t i = 0; i < count; i++) product(jobs[i].result, jobs[i].a, jobs[i].b);
-}
-
 void Modulus::product(Limb* result, const Limb* a, const Limb* b) const {
   Limb t[2 * kLimbsMax];
   if (a == b) {
-    squareFull(t, a, limbs_);
+    squareFull(rows_, t, a, limbs_);
   } else {
-    multiplyFull(t, a, b, limbs_);
+    multiplyFull(rows_, t, a, b, limbs_);
   }
   reduce(result, t);
 }
@@ -47,7 +44,7 @@ void Modulus::reduce(Limb* result, Limb* t) const {
   const std::size_t limbs = limbs_;
   Limb carry = 0;
   for (std::size_t i = 0; i < limbs; i++) {
-    const Limb rowCarry = addProductRow(t + i, value_.data(), limbs, t[i] * negatedInverse_);
+    const Limb rowCarry = rows_(t + i, value_.data(), limbs, t[i] * negatedInverse_);
     const DoubleLimb sum = static_cast<DoubleLimb>(t[i + limbs]) + rowCarry + carry;
     t[i + limbs] = static_cast<Limb>(sum);
     carry = static_cast<Limb>(sum >> kLimbBits);

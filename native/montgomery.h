@@ -2,11 +2,9 @@
 // R = 2^(64 limbs), and product(a, b) = a b R^-1 mod N, fully reduced, so that every residue has one form only and
 // results do not depend on the order of operations.
 //
-// All batch operations reach the arithmetic through `products`: up to kLanes independent products at a time. This
-// kernel computes them one after the other with 64x64->128 bit multiplications; a kernel that computes four in
-// lock-step belongs behind the same call.
+// For single numbers: constants, odd jobs at the edges of batches, and the scalar kernels. Batches run on square-ring.h.
 //
-// Constant-time: products, subtract and the conversions branch and index on lengths and pointers only; the final
+// Constant-time: product, subtract and the conversions branch and index on lengths and pointers only; the final
 // subtraction is masked. The constructor is constant-time too. invert is variable-time: for public values only.
 #pragma once
 
@@ -14,29 +12,21 @@
 
 namespace tandem {
 
-// Batch operations work on groups of this many independent elements.
-constexpr std::size_t kLanes = 4;
-
-// result = a * b * R^-1. result may be a or b. a == b is squared, which costs less.
-struct Product {
-  Limb* result;
-  const Limb* a;
-  const Limb* b;
-};
-
 class Modulus {
  public:
   // `value` is odd and above 1; its top limb may be zero.
-  Modulus(const Limb* value, std::size_t limbs);
+  Modulus(const Limb* value, std::size_t limbs, RowFunction rows);
 
   std::size_t limbs() const { return limbs_; }
   const Limb* value() const { return value_.data(); }
   // 1 in Montgomery form: R mod N.
   const Limb* one() const { return one_.data(); }
 
-  // Independent products: no result is an operand of another one of the same call.
-  // One factor of each is below N, the other below R.
-  void products(const Product* jobs, std::size_t count) const;
+  RowFunction rows() const { return rows_; }
+  // -N^-1 modulo 2^64.
+  Limb negatedInverseOfValue() const { return negatedInverse_; }
+
+  // result = a * b * R^-1. One factor is below N, the other below R. result may be a or b; a == b is squared.
   void product(Limb* result, const Limb* a, const Limb* b) const;
 
   // result = a - b mod N, both below N.
@@ -46,6 +36,11 @@ class Modulus {
   void fromMontgomery(Limb* result, const Limb* a) const { product(result, a, plainOne_.data()); }
   // a has up to twice as many limbs as N; the result is a mod N in Montgomery form.
   void toMontgomeryWide(Limb* result, const Limb* a, std::size_t limbsOfA) const;
+  // a mod N, not in Montgomery form, for the same a.
+  void remainderWide(Limb* result, const Limb* a, std::size_t limbsOfA) const {
+    toMontgomeryWide(result, a, limbsOfA);
+    fromMontgomery(result, result);
+  }
   // Inverse of an element in Montgomery form, in Montgomery form; false if there is none. Variable-time.
   bool invert(Limb* result, const Limb* a) const;
 
@@ -54,6 +49,7 @@ class Modulus {
   void reduce(Limb* result, Limb* t) const;
 
   std::size_t limbs_;
+  RowFunction rows_;
   Limb negatedInverse_;
   Limbs value_;
   Limbs one_;

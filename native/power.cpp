@@ -1,13 +1,13 @@
 // See power.h.
 #include "power.h"
 
+#include <algorithm>
+
 namespace tandem {
 
 namespace {
 
-// With shorter exponents a table does not pay.
-constexpr std::size_t kShortBits = 32;
-constexpr std::size_t kWindowBits = 5;
+constexpr std::size_t kSecretWindowBits = 5;
 
 std::size_t significantBits(const std::uint8_t* bytes, std::size_t sizeBytes) {
   for (std::size_t i = sizeBytes; i-- > 0;) {
@@ -18,98 +18,134 @@ std::size_t significantBits(const std::uint8_t* bytes, std::size_t sizeBytes) {
   return 0;
 }
 
-// table[digit] of every lane: entry (digit, lane) lies at (digit * count + lane) * limbs.
-class WindowTable {
- public:
-  WindowTable(const Modulus& modulus, const Limb* const* bases, std::size_t count, std::size_t windowBits)
-      : limbs_(modulus.limbs()), count_(count), size_(std::size_t{1} << windowBits), entries_(size_ * count * limbs_) {
-    for (std::size_t lane = 0; lane < count; lane++) {
-      copyLimbs(entry(0, lane), modulus.one(), limbs_);
-      copyLimbs(entry(1, lane), bases[lane], limbs_);
-    }
-    Product jobs[kLanes];
-    for (std::size_t digit = 2; digit < size_; digit++) {
-      // Even powers as squares: cheaper, and all the same for the result.
-      const std::size_t half = digit / 2;
-      const std::size_t other = digit - half;
-      for (std::size_t lane = 0; lane < count; lane++) {
-        jobs[lane] = {entry(digit, lane), entry(half, lane), entry(other, lane)};
-      }
-      modulus.products(jobs, count);
-    }
+// Bits [low, low + count) of a number.
+unsigned digitAt(const std::uint8_t* bytes, std::size_t sizeBytes, std::size_t low, std::size_t count) {
+  unsigned digit = 0;
+  for (std::size_t bit = count; bit-- > 0;) {
+    const std::size_t at = low + bit;
+    digit = 2 * digit + (at < 8 * sizeBytes ? (bytes[at / 8] >> (at % 8)) & 1 : 0);
   }
+  return digit;
+}
 
-  Limb* entry(std::size_t digit, std::size_t lane) { return &entries_[(digit * count_ + lane) * limbs_]; }
-
-  // Reads every entry and keeps the wanted one: no address depends on the digit.
-  void select(Limb* result, std::size_t digit, std::size_t lane) {
-    std::memset(result, 0, limbs_ * sizeof(Limb));
-    for (std::size_t candidate = 0; candidate < size_; candidate++) {
-      const Limb difference = candidate ^ digit;
-      const Limb mask = ((difference | (~difference + 1)) >> 63) - 1;
-      const Limb* from = entry(candidate, lane);
-      for (std::size_t i = 0; i < limbs_; i++) result[i] |= from[i] & mask;
-    }
+Exponent::Steps secretSteps(const std::uint8_t* bytes, std::size_t sizeBytes) {
+  const std::size_t count = (8 * sizeBytes + kSecretWindowBits - 1) / kSecretWindowBits;
+  Exponent::Steps steps(count);
+  for (std::size_t i = 0; i < count; i++) {
+    const std::size_t low = (count - 1 - i) * kSecretWindowBits;
+    steps[i] = {kSecretWindowBits, static_cast<std::uint16_t>(digitAt(bytes, sizeBytes, low, kSecretWindowBits))};
   }
+  return steps;
+}
 
- private:
-  std::size_t limbs_;
-  std::size_t count_;
-  std::size_t size_;
-  Limbs entries_;
-};
+// Windows of up to `windowBits` bits that begin and end with a one; zeros between them are squarings only.
+Exponent::Steps publicSteps(const std::uint8_t* bytes, std::size_t sizeBytes, std::size_t windowBits) {
+  Exponent::Steps steps;
+  std::uint16_t squarings = 0;
+  for (std::size_t end = significantBits(bytes, sizeBytes); end > 0;) {
+    if (digitAt(bytes, sizeBytes, end - 1, 1) == 0) {
+      squarings++;
+      end--;
+      continue;
+    }
+    std::size_t bits = std::min(windowBits, end);
+    while (digitAt(bytes, sizeBytes, end - bits, 1) == 0) bits--;
+    squarings = static_cast<std::uint16_t>(squarings + bits);
+    steps.push_back({squarings, static_cast<std::uint16_t>(digitAt(bytes, sizeBytes, end - bits, bits))});
+    squarings = 0;
+    end -= bits;
+  }
+  if (squarings > 0) steps.push_back({squarings, 0});
+  return steps;
+}
+
+std::size_t publicWindowBits(std::size_t bits) { return bits <= 32 ? 1 : bits <= 160 ? 4 : bits <= 800 ? 5 : 6; }
+
+// base^0 .. base^(size - 1) in the ring's table form; only odd powers (and 0, 1) for sliding windows.
+Words powerTable(const SquareRing& ring, const Word* base, std::size_t size, bool oddOnly) {
+  const std::size_t entry = ring.tableWords();
+  Words table(size * entry);
+  Words current(ring.words());
+  Words factor(base, base + ring.words());
+  const Limb* const none[kLanesMax] = {nullptr};
+  ring.gather(current.data(), none);
+  ring.toTable(table.data(), current.data());
+  if (size < 2) return table;
+  ring.toTable(&table[entry], base);
+  if (oddOnly && size > 2) ring.square(factor.data(), base);
+  std::copy(base, base + ring.words(), current.begin());
+  for (std::size_t digit = oddOnly ? 3 : 2; digit < size; digit += oddOnly ? 2 : 1) {
+    ring.multiply(current.data(), current.data(), factor.data());
+    ring.toTable(&table[digit * entry], current.data());
+  }
+  return table;
+}
 
 }  // namespace
 
-Exponent::Exponent(const std::uint8_t* bytes, std::size_t sizeBytes, ExponentKind kind)
-    : kind_(kind), windowBits_(kWindowBits) {
-  std::size_t bits = 8 * sizeBytes;
-  if (kind == ExponentKind::kPublic) {
-    bits = significantBits(bytes, sizeBytes);
-    if (bits <= kShortBits) windowBits_ = 1;
-  }
-  digits_.resize((bits + windowBits_ - 1) / windowBits_);
-  for (std::size_t d = 0; d < digits_.size(); d++) {
-    const std::size_t lowest = (digits_.size() - 1 - d) * windowBits_;
-    unsigned digit = 0;
-    for (std::size_t bit = windowBits_; bit-- > 0;) {
-      const std::size_t at = lowest + bit;
-      digit = 2 * digit + (at < 8 * sizeBytes ? (bytes[at / 8] >> (at % 8)) & 1 : 0);
-    }
-    digits_[d] = static_cast<std::uint8_t>(digit);
+Exponent::Exponent(const std::uint8_t* bytes, std::size_t sizeBytes, ExponentKind kind) : kind_(kind) {
+  if (kind == ExponentKind::kSecret) {
+    tableSize_ = std::size_t{1} << kSecretWindowBits;
+    steps_ = secretSteps(bytes, sizeBytes);
+  } else {
+    const std::size_t windowBits = publicWindowBits(significantBits(bytes, sizeBytes));
+    tableSize_ = std::size_t{1} << windowBits;
+    steps_ = publicSteps(bytes, sizeBytes, windowBits);
   }
 }
 
-void powers(const Modulus& modulus, Limb* const* results, const Limb* const* bases, std::size_t count,
-            const Exponent& exponent) {
-  const std::size_t limbs = modulus.limbs();
+void power(const SquareRing& ring, Word* r, const Word* base, const Exponent& exponent) {
   const bool secret = exponent.kind() == ExponentKind::kSecret;
-  WindowTable table(modulus, bases, count, exponent.windowBits());
-  Limbs selected(count * limbs);
-  Product squares[kLanes];
-  Product factors[kLanes];
-  for (std::size_t lane = 0; lane < count; lane++) {
-    copyLimbs(results[lane], modulus.one(), limbs);
-    squares[lane] = {results[lane], results[lane], results[lane]};
-  }
+  const Words table = powerTable(ring, base, exponent.tableSize(), !secret);
+  const std::size_t entry = ring.tableWords();
+  Words factor(ring.words());
+  ring.fromTable(r, table.data());
   bool first = true;
-  for (const std::uint8_t digit : exponent.digits()) {
-    // The first window would only square ones.
-    if (!first) {
-      for (std::size_t i = 0; i < exponent.windowBits(); i++) modulus.products(squares, count);
+  for (const Exponent::Step& step : exponent.steps()) {
+    for (std::size_t i = 0; i < step.squarings && !first; i++) ring.square(r, r);
+    if (secret) {
+      ring.select(factor.data(), table.data(), exponent.tableSize(), step.factor);
+      ring.multiply(r, r, factor.data());
+    } else if (step.factor != 0) {
+      ring.fromTable(factor.data(), &table[step.factor * entry]);
+      if (first) {
+        std::copy(factor.begin(), factor.end(), r);
+      } else {
+        ring.multiply(r, r, factor.data());
+      }
     }
     first = false;
-    if (!secret && digit == 0) continue;
-    for (std::size_t lane = 0; lane < count; lane++) {
-      const Limb* factor = &selected[lane * limbs];
-      if (secret) {
-        table.select(&selected[lane * limbs], digit, lane);
-      } else {
-        factor = table.entry(digit, lane);
-      }
-      factors[lane] = {results[lane], results[lane], factor};
+  }
+}
+
+void raiseEach(const SquareRing& ring, Word* r, const Word* base, const Limb* const* exponents, std::size_t limbs) {
+  const std::size_t sizeBytes = limbs * sizeof(Limb);
+  const std::uint8_t* bytes[kLanesMax] = {nullptr};
+  std::size_t bits = 0;
+  for (std::size_t lane = 0; lane < ring.lanes(); lane++) {
+    if (exponents[lane] == nullptr) continue;
+    bytes[lane] = reinterpret_cast<const std::uint8_t*>(exponents[lane]);
+    bits = std::max(bits, significantBits(bytes[lane], sizeBytes));
+  }
+  const std::size_t windowBits = bits <= 8 ? 1 : bits <= 40 ? 2 : bits <= 160 ? 3 : 5;
+  const std::size_t entry = ring.words();
+  const std::size_t tableSize = std::size_t{1} << windowBits;
+  Words table(tableSize * entry);
+  const Limb* const none[kLanesMax] = {nullptr};
+  ring.gather(table.data(), none);
+  std::copy(base, base + entry, &table[entry]);
+  for (std::size_t d = 2; d < tableSize; d++) ring.multiply(&table[d * entry], &table[(d - 1) * entry], &table[entry]);
+  Words factor(entry);
+  std::copy(table.begin(), table.begin() + static_cast<std::ptrdiff_t>(entry), r);
+  for (std::size_t window = (bits + windowBits - 1) / windowBits; window-- > 0;) {
+    for (std::size_t i = 0; i < windowBits; i++) ring.square(r, r);
+    // Each lane takes its own entry; words of one lane are lanes() apart.
+    for (std::size_t lane = 0; lane < ring.lanes(); lane++) {
+      const unsigned digit =
+          bytes[lane] == nullptr ? 0 : digitAt(bytes[lane], sizeBytes, window * windowBits, windowBits);
+      for (std::size_t i = lane; i < entry; i += ring.lanes()) factor[i] = table[digit * entry + i];
     }
-    modulus.products(factors, count);
+    ring.multiply(r, r, factor.data());
   }
 }
 

@@ -1,11 +1,11 @@
-// Modular powers by fixed windows, for groups of up to kLanes bases that share one exponent and run in lock-step.
+// Modular powers of the elements of one group, which share an exponent.
 //
-// Constant-time: with ExponentKind::kSecret the sequence of operations depends on the exponent's declared length only,
-// and a table entry is selected by reading the whole table under masks. With kPublic the table is indexed by the
-// exponent's digits and zero digits are skipped; bases stay unobservable in both.
+// Constant-time: with kSecret, fixed windows: the sequence of operations depends on the exponent's declared length only,
+// and a table entry is selected by reading the whole table under masks. With kPublic, sliding windows: the exponent
+// decides which products are made; bases stay unobservable in both. raiseEach is for public exponents only.
 #pragma once
 
-#include "montgomery.h"
+#include "square-ring.h"
 
 namespace tandem {
 
@@ -16,19 +16,29 @@ class Exponent {
   // For kSecret, all 8 * sizeBytes bits are walked through; for kPublic, leading zeros are dropped.
   Exponent(const std::uint8_t* bytes, std::size_t sizeBytes, ExponentKind kind);
 
+  // One step: `squarings` squarings, then a product with base^factor, if factor is not 0 or the exponent is secret.
+  struct Step {
+    std::uint16_t squarings;
+    std::uint16_t factor;
+  };
+  using Steps = std::vector<Step, WipingAllocator<Step>>;
+
   ExponentKind kind() const { return kind_; }
-  std::size_t windowBits() const { return windowBits_; }
-  // Most significant first.
-  const std::vector<std::uint8_t, WipingAllocator<std::uint8_t>>& digits() const { return digits_; }
+  // Factors are below this.
+  std::size_t tableSize() const { return tableSize_; }
+  // The first step's squarings are of 1 and may be left out.
+  const Steps& steps() const { return steps_; }
 
  private:
   ExponentKind kind_;
-  std::size_t windowBits_;
-  std::vector<std::uint8_t, WipingAllocator<std::uint8_t>> digits_;
+  std::size_t tableSize_;
+  Steps steps_;
 };
 
-// results[i] = bases[i]^exponent, in Montgomery form, i < count <= kLanes. results may be bases.
-void powers(const Modulus& modulus, Limb* const* results, const Limb* const* bases, std::size_t count,
-            const Exponent& exponent);
+// r = base^exponent, lane by lane. r may be base.
+void power(const SquareRing& ring, Word* r, const Word* base, const Exponent& exponent);
+
+// r = base^exponents[lane], lane by lane; exponents of `limbs` limbs, null for 0. Variable-time.
+void raiseEach(const SquareRing& ring, Word* r, const Word* base, const Limb* const* exponents, std::size_t limbs);
 
 }  // namespace tandem

@@ -13,13 +13,9 @@ Limbs loaded(const std::uint8_t* bytes, std::size_t sizeBytes, std::size_t limbs
   return result;
 }
 
-// The square of a prime of primeBytes bytes in as few limbs as hold its 2 * primeBytes bytes.
-Limbs squared(const std::uint8_t* prime, std::size_t primeBytes) {
-  const std::size_t limbs = limbsForBytes(primeBytes);
-  const Limbs value = loaded(prime, primeBytes, limbs);
-  Limbs square(2 * limbs);
-  squareFull(square.data(), value.data(), limbs);
-  square.resize(limbsForBytes(2 * primeBytes));
+Limbs squared(const Modulus& prime) {
+  Limbs square(2 * prime.limbs());
+  squareFull(prime.rows(), square.data(), prime.value(), prime.limbs());
   return square;
 }
 
@@ -35,167 +31,245 @@ Limbs montgomery(const Modulus& modulus, const std::uint8_t* bytes, std::size_t 
   return result;
 }
 
-// quotient = value / divisor where the division is exact and the quotient has `limbs` limbs: from the lowest limb up,
-// each limb of the quotient clears one limb of the value. value is overwritten.
-void divideExactly(Limb* quotient, Limb* value, const Limb* divisor, Limb negatedInverseOfDivisor, std::size_t limbs) {
-  for (std::size_t i = 0; i < limbs; i++) {
-    const Limb negated = value[i] * negatedInverseOfDivisor;
-    quotient[i] = negated;
-    // Adding -q_i (modulo 2^64) times the divisor clears limb i; only limbs below `limbs` matter.
-    addProductRow(value + i, divisor, limbs - i, negated);
-  }
-  // What was collected is -quotient modulo 2^(64 limbs): negate it.
-  for (std::size_t i = 0; i < limbs; i++) quotient[i] = ~quotient[i];
-  addSmall(quotient, 1, limbs);
+// A plain number below the ring's N^2 in all lanes of a group.
+Words imported(const SquareRing& ring, const Limbs& value) {
+  const Limb* values[kLanesMax];
+  for (const Limb*& pointer : values) pointer = value.data();
+  Words group(ring.words());
+  ring.importPlain(group.data(), values);
+  return group;
+}
+
+Words inAllLanes(const SquareRing& ring, const Limb* element) {
+  const Limb* elements[kLanesMax];
+  for (const Limb*& pointer : elements) pointer = element;
+  Words group(ring.words());
+  ring.gather(group.data(), elements);
+  return group;
+}
+
+Limbs firstLane(const SquareRing& ring, const Words& group) {
+  Limbs element(ring.elementLimbs());
+  ring.extract(element.data(), group.data(), 0);
+  return element;
+}
+
+// value = a + b N.
+void valueOfPair(Limb* value, const Limb* pair, const Modulus& n) {
+  const std::size_t limbs = n.limbs();
+  multiplyFull(n.rows(), value, pair + limbs, n.value(), limbs);
+  addSmall(value + limbs, addLimbs(value, value, pair, limbs), limbs);
+}
+
+// Makes the plaintext factors of a side out of the other side's prime.
+void setPlaintextGroups(PrimeSide& side, const Modulus& other) {
+  const SquareRing& ring = *side.ring;
+  Limbs value(ring.elementLimbs());
+  copyLimbs(value.data(), other.value(), other.limbs());
+  const Words radix = inAllLanes(ring, ring.rSquared());
+  side.plaintextLow = imported(ring, value);
+  ring.multiply(side.plaintextLow.data(), side.plaintextLow.data(), radix.data());
+  side.plaintextHigh.resize(ring.words());
+  ring.multiply(side.plaintextHigh.data(), side.plaintextLow.data(), radix.data());
 }
 
 }  // namespace
 
-PrimeSide::PrimeSide(const PrimeSideInput& input, std::size_t primeBytes)
-    : prime(loaded(input.prime, primeBytes, limbsForBytes(primeBytes)).data(), limbsForBytes(primeBytes)),
-      squareValue(squared(input.prime, primeBytes)),
-      square(squareValue.data(), squareValue.size()),
+PrimeSide::PrimeSide(Kernel kernel, const PrimeSideInput& input, std::size_t primeBytes)
+    : ring(SquareRing::create(kernel, loaded(input.prime, primeBytes, limbsForBytes(primeBytes)).data(),
+                              limbsForBytes(primeBytes))),
+      squareValue(squared(ring->modulus())),
+      square(squareValue.data(), squareValue.size(), rowsOf(kernel)),
       order(orderOf(input.prime, primeBytes)),
-      residueBase(montgomery(square, input.residueBase, 2 * primeBytes)),
-      plaintextFactor(montgomery(prime, input.plaintextFactor, primeBytes)) {}
+      residueBase(firstLane(*ring, imported(*ring, loaded(input.residueBase, 2 * primeBytes, squareValue.size())))),
+      plaintextFactor(montgomery(ring->modulus(), input.plaintextFactor, primeBytes)) {}
 
-PrivateContext::PrivateContext(const std::uint8_t* n, std::size_t nBytes, const PrimeSideInput& p,
+PrivateContext::PrivateContext(Kernel kernel, const std::uint8_t* n, std::size_t nBytes, const PrimeSideInput& p,
                                const PrimeSideInput& q, std::size_t primeBytes, const std::uint8_t* qInverse,
                                const std::uint8_t* qSquaredInverse)
     : primeBytes_(primeBytes),
-      public_(n, nBytes),
-      p_(p, primeBytes),
-      q_(q, primeBytes),
-      qInverse_(montgomery(p_.prime, qInverse, primeBytes)),
-      qSquaredInverse_(montgomery(p_.square, qSquaredInverse, 2 * primeBytes)) {
+      public_(kernel, n, nBytes),
+      p_(kernel, p, primeBytes),
+      q_(kernel, q, primeBytes),
+      qInverse_(montgomery(p_.prime(), qInverse, primeBytes)),
+      qSquaredInverse_(loaded(qSquaredInverse, 2 * primeBytes, p_.squareValue.size())),
+      qSquaredInverseMontgomery_(montgomery(p_.square, qSquaredInverse, 2 * primeBytes)) {
   // p's side of decryption directly yields m q^-1 modulo p, which Garner's recombination starts from.
-  p_.prime.product(p_.plaintextFactor.data(), p_.plaintextFactor.data(), qInverse_.data());
+  p_.prime().product(p_.plaintextFactor.data(), p_.plaintextFactor.data(), qInverse_.data());
+  setPlaintextGroups(p_, q_.prime());
+  setPlaintextGroups(q_, p_.prime());
 }
 
 void PrivateContext::buildTables(std::size_t threads) {
-  // The last step of encryption is a Montgomery product modulo n^2, which divides by its R. Multiplying that R into the
-  // tables spares a product per encryption; so does (q^2)^-1, which recombination wants on p's side.
-  const Modulus& modulus = *public_.modulus;
-  Limbs factor(p_.square.limbs());
-  p_.square.toMontgomeryWide(factor.data(), modulus.one(), modulus.limbs());
-  p_.square.product(factor.data(), factor.data(), qSquaredInverse_.data());
-  tableP_ = std::make_unique<FixedBaseTable>(p_.square, p_.residueBase.data(), factor.data(), primeBytes_, threads);
-  q_.square.toMontgomeryWide(factor.data(), modulus.one(), modulus.limbs());
-  tableQ_ = std::make_unique<FixedBaseTable>(q_.square, q_.residueBase.data(), factor.data(), primeBytes_, threads);
+  // Powers come out as plain pairs if the tables are divided by R once: by a factor whose pair is plain. On p's side it is
+  // (q^2)^-1, which recombination wants, otherwise 1. The inverses of those elements are q^2 R and R.
+  const std::size_t size = p_.squareValue.size();
+  Limbs plainOne(size);
+  plainOne[0] = 1;
+  tableQ_ = std::make_unique<FixedBaseTable>(*q_.ring, q_.residueBase.data(), plainOne.data(), q_.ring->rSquared(),
+                                             primeBytes_, threads);
+  const SquareRing& ring = *p_.ring;
+  Limbs factor(size);
+  Limb* const target[kLanesMax] = {factor.data()};
+  ring.exportPlain(target, imported(ring, qSquaredInverse_).data());
+  Limbs qSquared(size);
+  p_.square.remainderWide(qSquared.data(), q_.squareValue.data(), size);
+  Words factorInverse = imported(ring, qSquared);
+  const Words radix = inAllLanes(ring, ring.rSquared());
+  ring.multiply(factorInverse.data(), factorInverse.data(), radix.data());
+  tableP_ = std::make_unique<FixedBaseTable>(ring, p_.residueBase.data(), factor.data(),
+                                             firstLane(ring, factorInverse).data(), primeBytes_, threads);
+}
+
+void PrivateContext::encryptSide(const PrimeSide& side, const FixedBaseTable& table, const Limb* const* plaintexts,
+                                 const std::uint8_t* const* exponents, std::size_t exponentBytes,
+                                 Limb* const* pairs) const {
+  const SquareRing& ring = *side.ring;
+  const std::size_t limbs = ring.limbs();
+  const std::size_t half = ring.words() / 2;
+  Words group(ring.words());
+  Words logarithm(ring.words());
+  Words plaintext(ring.words());
+  Limbs sums(ring.lanes() * (limbs + 1));
+  Limb* sumPointers[kLanesMax] = {nullptr};
+  const Limb* sources[kLanesMax] = {nullptr};
+  for (std::size_t lane = 0; lane < ring.lanes(); lane++) {
+    if (exponents[lane] == nullptr) continue;
+    sumPointers[lane] = &sums[lane * (limbs + 1)];
+    sources[lane] = sumPointers[lane];
+  }
+  table.powers(group.data(), sumPointers, exponents, exponentBytes);
+  for (std::size_t lane = 0; lane < ring.lanes(); lane++) {
+    if (exponents[lane] != nullptr) table.reduceSum(sumPointers[lane]);
+  }
+  // L = sum of logarithms + m (other prime), all times R; then (a + b p)(1 + p L) = a + p (b + a L).
+  ring.loadHalf(logarithm.data(), sources);
+  ring.split(plaintext.data(), plaintexts, public_.limbsOfN);
+  ring.multiplyHalves(plaintext.data(), plaintext.data(), side.plaintextLow.data());
+  ring.multiplyHalves(&plaintext[half], &plaintext[half], side.plaintextHigh.data());
+  ring.addHalves(logarithm.data(), logarithm.data(), plaintext.data());
+  ring.addHalves(logarithm.data(), logarithm.data(), &plaintext[half]);
+  ring.multiplyHalves(logarithm.data(), logarithm.data(), group.data());
+  ring.addHalves(&group[half], &group[half], logarithm.data());
+  ring.scatter(pairs, group.data());
 }
 
 long long PrivateContext::encrypt(FlatInput plaintexts, FlatInput exponentsP, FlatInput exponentsQ,
                                   std::uint8_t* result, std::size_t resultBytes, std::size_t threads) {
   std::call_once(tablesOnce_, [&] { buildTables(threads); });
-  const std::size_t limbs = p_.square.limbs();
+  const std::size_t size = p_.ring->elementLimbs();
+  const std::size_t limbsOfN = public_.limbsOfN;
   FirstBad bad;
-  const std::size_t chunk = laneChunk(plaintexts.count, threads, kLanes);
+  const std::size_t chunk = laneChunk(plaintexts.count, threads, p_.ring->lanes());
   parallelChunks(plaintexts.count, chunk, threads, [&](std::size_t begin, std::size_t end) {
-    Limbs powers(2 * kLanes * limbs);
-    Limbs plaintext(public_.limbsOfN);
-    Limbs difference(public_.limbsOfN);
-    Limb* modP[kLanes];
-    Limb* modQ[kLanes];
-    const std::uint8_t* digitsP[kLanes];
-    const std::uint8_t* digitsQ[kLanes];
     const std::size_t lanes = end - begin;
-    for (std::size_t lane = 0; lane < lanes; lane++) {
-      modP[lane] = &powers[lane * limbs];
-      modQ[lane] = &powers[(kLanes + lane) * limbs];
-      digitsP[lane] = exponentsP.element(begin + lane);
-      digitsQ[lane] = exponentsQ.element(begin + lane);
-    }
-    tableP_->powers(modP, digitsP, lanes);
-    tableQ_->powers(modQ, digitsQ, lanes);
+    Limbs pairs(2 * kLanesMax * size);
+    Limbs values(lanes * limbsOfN);
+    Limbs difference(limbsOfN);
+    Limb* pairsP[kLanesMax] = {nullptr};
+    Limb* pairsQ[kLanesMax] = {nullptr};
+    const Limb* sources[kLanesMax] = {nullptr};
+    const std::uint8_t* digitsP[kLanesMax] = {nullptr};
+    const std::uint8_t* digitsQ[kLanesMax] = {nullptr};
     for (std::size_t lane = 0; lane < lanes; lane++) {
       const std::size_t i = begin + lane;
-      loadBytes(plaintext.data(), public_.limbsOfN, plaintexts.element(i), plaintexts.sizeBytes);
-      const Limb below = subtractLimbs(difference.data(), plaintext.data(), public_.n.data(), public_.limbsOfN);
-      if (below == 0) return bad.report(i);
-      p_.square.fromMontgomery(modP[lane], modP[lane]);
-      q_.square.fromMontgomery(modQ[lane], modQ[lane]);
-      assemble(plaintext.data(), modP[lane], modQ[lane], result + i * resultBytes, resultBytes);
+      Limb* value = &values[lane * limbsOfN];
+      loadBytes(value, limbsOfN, plaintexts.element(i), plaintexts.sizeBytes);
+      if (subtractLimbs(difference.data(), value, public_.n.data(), limbsOfN) == 0) return bad.report(i);
+      sources[lane] = value;
+      pairsP[lane] = &pairs[lane * size];
+      pairsQ[lane] = &pairs[(kLanesMax + lane) * size];
+      digitsP[lane] = exponentsP.element(i);
+      digitsQ[lane] = exponentsQ.element(i);
+    }
+    encryptSide(p_, *tableP_, sources, digitsP, exponentsP.sizeBytes, pairsP);
+    encryptSide(q_, *tableQ_, sources, digitsQ, exponentsQ.sizeBytes, pairsQ);
+    for (std::size_t lane = 0; lane < lanes; lane++) {
+      assemble(pairsP[lane], pairsQ[lane], result + (begin + lane) * resultBytes, resultBytes);
     }
   });
   return bad.index();
 }
 
-void PrivateContext::assemble(const Limb* plaintext, const Limb* modP, const Limb* modQ, std::uint8_t* result,
+void PrivateContext::assemble(const Limb* pairP, const Limb* pairQ, std::uint8_t* result,
                               std::size_t resultBytes) const {
-  const std::size_t limbs = p_.square.limbs();
-  const std::size_t wide = public_.limbs();
+  const std::size_t size = p_.squareValue.size();
+  Limb modP[kLimbsMax];
+  Limb modQ[kLimbsMax];
   Limb quotient[kLimbsMax];
-  Limb obfuscator[2 * kLimbsMax];
-  Limb factor[2 * kLimbsMax];
+  Limb ciphertext[2 * kLimbsMax];
+  valueOfPair(modP, pairP, p_.prime());
+  valueOfPair(modQ, pairQ, q_.prime());
   // Garner: x = x_q + q^2 ((x_p - x_q) (q^2)^-1 mod p^2); modP comes already multiplied by the inverse.
-  p_.square.product(quotient, modQ, qSquaredInverse_.data());
+  p_.square.product(quotient, modQ, qSquaredInverseMontgomery_.data());
   p_.square.subtract(quotient, modP, quotient);
-  multiplyFull(obfuscator, quotient, q_.square.value(), limbs);
-  addSmall(obfuscator + limbs, addLimbs(obfuscator, obfuscator, modQ, limbs), limbs);
-  multiplyFull(factor, plaintext, public_.n.data(), public_.limbsOfN);
-  addSmall(factor, 1, wide);
-  public_.modulus->product(factor, factor, obfuscator);
-  storeBytes(result, resultBytes, factor);
+  multiplyFull(p_.square.rows(), ciphertext, quotient, q_.squareValue.data(), size);
+  addSmall(ciphertext + size, addLimbs(ciphertext, ciphertext, modQ, size), size);
+  storeBytes(result, resultBytes, ciphertext);
+  wipe(modP, sizeof modP);
+  wipe(modQ, sizeof modQ);
   wipe(quotient, sizeof quotient);
-  wipe(obfuscator, sizeof obfuscator);
 }
 
-void PrivateContext::decryptSide(const PrimeSide& side, const Limb* const* ciphertexts, std::size_t lanes,
-                                 Limb* const* results, bool* refused) const {
-  const std::size_t limbs = side.square.limbs();
-  const std::size_t primeLimbs = side.prime.limbs();
-  Limbs raised(lanes * limbs);
-  Limb* targets[kLanes];
-  for (std::size_t lane = 0; lane < lanes; lane++) {
-    targets[lane] = &raised[lane * limbs];
-    side.square.toMontgomeryWide(targets[lane], ciphertexts[lane], public_.limbs());
+void PrivateContext::decryptSide(const PrimeSide& side, const Limb* const* ciphertexts, Limb* const* results,
+                                 bool* refused) const {
+  const SquareRing& ring = *side.ring;
+  const std::size_t size = ring.elementLimbs();
+  const std::size_t primeLimbs = ring.limbs();
+  Limbs values(ring.lanes() * size);
+  const Limb* sources[kLanesMax] = {nullptr};
+  Limb* targets[kLanesMax] = {nullptr};
+  for (std::size_t lane = 0; lane < ring.lanes(); lane++) {
+    if (ciphertexts[lane] == nullptr) continue;
+    targets[lane] = &values[lane * size];
+    sources[lane] = targets[lane];
+    side.square.remainderWide(targets[lane], ciphertexts[lane], public_.elementLimbs());
   }
-  powers(side.square, targets, targets, lanes, side.order);
-  const Limb negatedInverseOfPrime = negatedInverse(side.prime.value()[0]);
-  for (std::size_t lane = 0; lane < lanes; lane++) {
-    Limb* value = targets[lane];
-    side.square.fromMontgomery(value, value);
+  Words group(ring.words());
+  ring.importPlain(group.data(), sources);
+  power(ring, group.data(), group.data(), side.order);
+  ring.exportPlain(targets, group.data());
+  for (std::size_t lane = 0; lane < ring.lanes(); lane++) {
+    if (ciphertexts[lane] == nullptr) continue;
     // By Fermat the power is 1 modulo the prime, unless the ciphertext is a multiple of it; then it is 0.
-    if (zeroMask(value, limbs) != 0) refused[lane] = true;
-    subtractSmall(value, 1, limbs);
-    divideExactly(results[lane], value, side.prime.value(), negatedInverseOfPrime, primeLimbs);
-    side.prime.product(results[lane], results[lane], side.plaintextFactor.data());
+    if (zeroMask(targets[lane], primeLimbs) != 0) refused[lane] = true;
+    side.prime().product(results[lane], targets[lane] + primeLimbs, side.plaintextFactor.data());
   }
 }
 
 long long PrivateContext::decrypt(FlatInput ciphertexts, std::uint8_t* result, std::size_t resultBytes,
                                   std::size_t threads) const {
-  const std::size_t wide = public_.limbs();
-  const std::size_t primeLimbs = p_.prime.limbs();
+  const std::size_t wide = public_.elementLimbs();
+  const std::size_t primeLimbs = p_.prime().limbs();
   FirstBad bad;
-  const std::size_t chunk = laneChunk(ciphertexts.count, threads, kLanes);
+  const std::size_t chunk = laneChunk(ciphertexts.count, threads, p_.ring->lanes());
   parallelChunks(ciphertexts.count, chunk, threads, [&](std::size_t begin, std::size_t end) {
     const std::size_t lanes = end - begin;
     Limbs values(lanes * wide);
-    Limbs residues(2 * kLanes * primeLimbs);
+    Limbs residues(2 * kLanesMax * primeLimbs);
     Limbs plaintext(2 * primeLimbs);
-    Limb* modP[kLanes];
-    Limb* modQ[kLanes];
-    const Limb* sources[kLanes];
-    bool refused[kLanes] = {false};
+    Limb* modP[kLanesMax] = {nullptr};
+    Limb* modQ[kLanesMax] = {nullptr};
+    const Limb* sources[kLanesMax] = {nullptr};
+    bool refused[kLanesMax] = {false};
     for (std::size_t lane = 0; lane < lanes; lane++) {
       Limb* value = &values[lane * wide];
       loadBytes(value, wide, ciphertexts.element(begin + lane), ciphertexts.sizeBytes);
-      if (isZero(value, wide) || compare(value, public_.modulus->value(), wide) >= 0) refused[lane] = true;
+      if (isZero(value, wide) || compare(value, public_.nSquared.data(), wide) >= 0) refused[lane] = true;
       sources[lane] = value;
       modP[lane] = &residues[lane * primeLimbs];
-      modQ[lane] = &residues[(kLanes + lane) * primeLimbs];
+      modQ[lane] = &residues[(kLanesMax + lane) * primeLimbs];
     }
-    decryptSide(p_, sources, lanes, modP, refused);
-    decryptSide(q_, sources, lanes, modQ, refused);
+    decryptSide(p_, sources, modP, refused);
+    decryptSide(q_, sources, modQ, refused);
     for (std::size_t lane = 0; lane < lanes; lane++) {
       if (refused[lane]) return bad.report(begin + lane);
       // Garner: m = m_q + q ((m_p - m_q) q^-1 mod p); modP holds m_p q^-1.
       Limb quotient[kLimbsMax];
-      p_.prime.product(quotient, modQ[lane], qInverse_.data());
-      p_.prime.subtract(quotient, modP[lane], quotient);
-      multiplyFull(plaintext.data(), quotient, q_.prime.value(), primeLimbs);
+      p_.prime().product(quotient, modQ[lane], qInverse_.data());
+      p_.prime().subtract(quotient, modP[lane], quotient);
       Limb* value = plaintext.data();
+      multiplyFull(p_.prime().rows(), value, quotient, q_.prime().value(), primeLimbs);
       addSmall(value + primeLimbs, addLimbs(value, value, modQ[lane], primeLimbs), primeLimbs);
       storeBytes(result + (begin + lane) * resultBytes, resultBytes, plaintext.data());
       wipe(quotient, sizeof quotient);

@@ -4,10 +4,10 @@
 // Trust: constants and exponents come from our own TypeScript; sizes were checked by the glue.
 //
 // Constant-time. Decryption: yes from the range check of the (public) ciphertext on: exponentiation with p - 1 reads its
-// table under masks, subtractions are masked, the division by p is exact, limb by limb. Two things show: that a
-// ciphertext was refused, and the size of the key. Encryption: all products are made, but table addresses depend on
-// secret exponents, see fixed-base.h. Not covered: stack copies and registers are not wiped; multiplication
-// instructions are assumed to take constant time, as they do on x86-64 and AArch64.
+// table under masks, subtractions are masked, and no division is needed, since a power to base p ends as the pair (1, m').
+// Two things show: that a ciphertext was refused, and the size of the key. Encryption: all products are made, but table
+// addresses depend on secret exponents, see fixed-base.h. Not covered: stack copies and registers are not wiped;
+// multiplication instructions are assumed to take constant time, as they do on x86-64 and AArch64.
 #pragma once
 
 #include <memory>
@@ -26,27 +26,33 @@ struct PrimeSideInput {
 };
 
 struct PrimeSide {
-  PrimeSide(const PrimeSideInput& input, std::size_t primeBytes);
+  PrimeSide(Kernel kernel, const PrimeSideInput& input, std::size_t primeBytes);
 
-  Modulus prime;
-  Limbs squareValue;
+  const Modulus& prime() const { return ring->modulus(); }
+
+  std::unique_ptr<SquareRing> ring;  // modulo prime^2
+  Limbs squareValue;                 // 2 * limbs of the prime, as many as an element
   Modulus square;
   Exponent order;         // prime - 1, secret
-  Limbs residueBase;      // Montgomery form modulo square
+  Limbs residueBase;      // resident
   Limbs plaintextFactor;  // Montgomery form modulo prime
+  // Groups whose first halves take a plaintext's two parts m = m0 + m1 R to m0 (other prime) R and m1 (other prime) R^2.
+  Words plaintextLow;
+  Words plaintextHigh;
 };
 
 class PrivateContext {
  public:
-  PrivateContext(const std::uint8_t* n, std::size_t nBytes, const PrimeSideInput& p, const PrimeSideInput& q,
-                 std::size_t primeBytes, const std::uint8_t* qInverse, const std::uint8_t* qSquaredInverse);
+  PrivateContext(Kernel kernel, const std::uint8_t* n, std::size_t nBytes, const PrimeSideInput& p,
+                 const PrimeSideInput& q, std::size_t primeBytes, const std::uint8_t* qInverse,
+                 const std::uint8_t* qSquaredInverse);
 
   std::size_t primeBytes() const { return primeBytes_; }
-  std::size_t ciphertextBytesMax() const { return 8 * public_.limbs(); }
+  std::size_t ciphertextBytesMax() const { return 8 * public_.elementLimbs(); }
   // Both n and the product of two primes' limbs hold this many bytes.
   std::size_t plaintextBytesMax() const { return 8 * public_.limbsOfN; }
 
-  // exponentsP and exponentsQ have plaintexts.count elements of primeBytes bytes. Refuses plaintexts from n on.
+  // exponentsP and exponentsQ have plaintexts.count elements, of up to primeBytes bytes. Refuses plaintexts from n on.
   long long encrypt(FlatInput plaintexts, FlatInput exponentsP, FlatInput exponentsQ, std::uint8_t* result,
                     std::size_t resultBytes, std::size_t threads);
   // Refuses ciphertexts outside 0 < c < n^2 and multiples of p or q.
@@ -54,19 +60,21 @@ class PrivateContext {
 
  private:
   void buildTables(std::size_t threads);
-  // CRT of an obfuscator given modulo both squares, times (1 + m n).
-  void assemble(const Limb* plaintext, const Limb* modP, const Limb* modQ, std::uint8_t* result,
-                std::size_t resultBytes) const;
+  // (1 + m n) factor g^e modulo one prime's square for each lane, as plain pairs.
+  void encryptSide(const PrimeSide& side, const FixedBaseTable& table, const Limb* const* plaintexts,
+                   const std::uint8_t* const* exponents, std::size_t exponentBytes, Limb* const* pairs) const;
+  // Recombines a ciphertext given as pairs modulo both squares.
+  void assemble(const Limb* pairP, const Limb* pairQ, std::uint8_t* result, std::size_t resultBytes) const;
   // m modulo one prime for each lane (times q^-1 on p's side); sets refused for multiples of the prime.
-  void decryptSide(const PrimeSide& side, const Limb* const* ciphertexts, std::size_t lanes, Limb* const* results,
-                   bool* refused) const;
+  void decryptSide(const PrimeSide& side, const Limb* const* ciphertexts, Limb* const* results, bool* refused) const;
 
   std::size_t primeBytes_;
   PublicContext public_;
   PrimeSide p_;
   PrimeSide q_;
   Limbs qInverse_;         // Montgomery form modulo p
-  Limbs qSquaredInverse_;  // Montgomery form modulo p^2
+  Limbs qSquaredInverse_;  // plain, modulo p^2
+  Limbs qSquaredInverseMontgomery_;
   std::once_flag tablesOnce_;
   std::unique_ptr<FixedBaseTable> tableP_;
   std::unique_ptr<FixedBaseTable> tableQ_;

@@ -1,4 +1,4 @@
-// See public-operations.h. The histogram is in histogram.cpp.
+// See public-operations.h. The histogram is in histogram.cpp, inversion in invert.cpp.
 #include "public-operations.h"
 
 #include <algorithm>
@@ -11,21 +11,6 @@ namespace {
 
 // Elements per hand-out for operations of about a microsecond each.
 constexpr std::size_t kShortChunk = 64;
-// Elements that share one inversion (Montgomery's trick): an inversion costs about as much as some 200 products.
-constexpr std::size_t kInversionChunk = 512;
-
-Limbs squareOf(const Limbs& n, std::size_t squareBits) {
-  Limbs square(2 * n.size());
-  squareFull(square.data(), n.data(), n.size());
-  square.resize((squareBits + kLimbBits - 1) / kLimbBits);
-  return square;
-}
-
-std::size_t bitsOf(const Limbs& n) {
-  std::size_t bits = n.size() * kLimbBits;
-  while (bits > 0 && ((n[(bits - 1) / kLimbBits] >> ((bits - 1) % kLimbBits)) & 1) == 0) bits--;
-  return bits;
-}
 
 Limbs limbsFrom(const std::uint8_t* bytes, std::size_t sizeBytes) {
   Limbs result(limbsForBytes(sizeBytes));
@@ -33,48 +18,79 @@ Limbs limbsFrom(const std::uint8_t* bytes, std::size_t sizeBytes) {
   return result;
 }
 
+// Calls work(begin, lanes) for groups of up to ring.lanes() neighbours, in hand-outs of about `chunk` elements.
+template <typename Work>
+void forGroups(const SquareRing& ring, std::size_t count, std::size_t chunk, std::size_t threads, const Work& work) {
+  parallelChunks(count, chunk, threads, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t first = begin; first < end; first += ring.lanes()) work(first, std::min(ring.lanes(), end - first));
+  });
+}
+
+// Addresses of neighbouring elements; null for idle lanes.
+template <typename T>
+struct LanePointers {
+  T* at[kLanesMax] = {nullptr};
+  LanePointers(T* base, std::size_t size, std::size_t first, std::size_t lanes) {
+    for (std::size_t lane = 0; lane < lanes; lane++) at[lane] = base + (first + lane) * size;
+  }
+};
+
 }  // namespace
 
-PublicContext::PublicContext(const std::uint8_t* nBytes, std::size_t nSizeBytes)
+PublicContext::PublicContext(Kernel kernel, const std::uint8_t* nBytes, std::size_t nSizeBytes)
     : limbsOfN(limbsForBytes(nSizeBytes)),
       n(limbsFrom(nBytes, nSizeBytes)),
-      exponentN(nBytes, nSizeBytes, ExponentKind::kPublic) {
-  const Limbs square = squareOf(n, 2 * bitsOf(n));
-  modulus = std::make_unique<Modulus>(square.data(), square.size());
+      nSquared(2 * limbsOfN),
+      exponentN(nBytes, nSizeBytes, ExponentKind::kPublic),
+      ring(SquareRing::create(kernel, n.data(), limbsOfN)) {
+  squareFull(addProductRow, nSquared.data(), n.data(), limbsOfN);
 }
 
 long long load(const PublicContext& context, FlatInput source, Limb* target, std::size_t threads) {
-  const Modulus& modulus = *context.modulus;
-  const std::size_t limbs = modulus.limbs();
+  const SquareRing& ring = *context.ring;
+  const std::size_t size = ring.elementLimbs();
   FirstBad bad;
-  parallelChunks(source.count, kShortChunk, threads, [&](std::size_t begin, std::size_t end) {
-    Limb value[kLimbsMax];
-    for (std::size_t i = begin; i < end; i++) {
-      loadBytes(value, limbs, source.element(i), source.sizeBytes);
-      if (isZero(value, limbs) || compare(value, modulus.value(), limbs) >= 0) {
-        bad.report(i);
+  forGroups(ring, source.count, kShortChunk, threads, [&](std::size_t first, std::size_t lanes) {
+    Limb values[kLanesMax][kLimbsMax];
+    const Limb* pointers[kLanesMax] = {nullptr};
+    for (std::size_t lane = 0; lane < lanes; lane++) {
+      Limb* value = values[lane];
+      loadBytes(value, size, source.element(first + lane), source.sizeBytes);
+      if (isZero(value, size) || compare(value, context.nSquared.data(), size) >= 0) {
+        bad.report(first + lane);
         return;
       }
-      modulus.toMontgomery(target + i * limbs, value);
+      pointers[lane] = value;
     }
+    Words group(ring.words());
+    ring.importPlain(group.data(), pointers);
+    ring.scatter(LanePointers<Limb>(target, size, first, lanes).at, group.data());
   });
   return bad.index();
 }
 
 long long unload(const PublicContext& context, const Limb* source, std::size_t count, std::uint8_t* target,
                  std::size_t targetBytes, std::size_t threads) {
-  const Modulus& modulus = *context.modulus;
-  const std::size_t limbs = modulus.limbs();
+  const SquareRing& ring = *context.ring;
+  const std::size_t size = ring.elementLimbs();
+  const std::size_t half = ring.limbs();
   FirstBad bad;
-  parallelChunks(count, kShortChunk, threads, [&](std::size_t begin, std::size_t end) {
-    Limb value[kLimbsMax];
-    for (std::size_t i = begin; i < end; i++) {
-      modulus.fromMontgomery(value, source + i * limbs);
-      if (isZero(value, limbs)) {
-        bad.report(i);
+  forGroups(ring, count, kShortChunk, threads, [&](std::size_t first, std::size_t lanes) {
+    Limb pairs[kLanesMax][kLimbsMax];
+    Limb* pointers[kLanesMax] = {nullptr};
+    for (std::size_t lane = 0; lane < lanes; lane++) pointers[lane] = pairs[lane];
+    Words group(ring.words());
+    ring.gather(group.data(), LanePointers<const Limb>(source, size, first, lanes).at);
+    ring.exportPlain(pointers, group.data());
+    for (std::size_t lane = 0; lane < lanes; lane++) {
+      if (isZero(pairs[lane], size)) {
+        bad.report(first + lane);
         return;
       }
-      storeBytes(target + i * targetBytes, targetBytes, value);
+      Limb value[kLimbsMax];
+      multiplyFull(ring.modulus().rows(), value, pairs[lane] + half, context.n.data(), half);
+      addSmall(value + half, addLimbs(value, value, pairs[lane], half), half);
+      storeBytes(target + (first + lane) * targetBytes, targetBytes, value);
     }
   });
   return bad.index();
@@ -82,135 +98,130 @@ long long unload(const PublicContext& context, const Limb* source, std::size_t c
 
 void multiply(const PublicContext& context, const Limb* a, const Limb* b, Limb* result, std::size_t count,
               std::size_t threads) {
-  const std::size_t limbs = context.limbs();
-  parallelChunks(count, kShortChunk, threads, [&](std::size_t begin, std::size_t end) {
-    Product jobs[kLanes];
-    for (std::size_t first = begin; first < end; first += kLanes) {
-      const std::size_t lanes = std::min(kLanes, end - first);
-      for (std::size_t lane = 0; lane < lanes; lane++) {
-        const std::size_t at = (first + lane) * limbs;
-        jobs[lane] = {result + at, a + at, b + at};
-      }
-      context.modulus->products(jobs, lanes);
-    }
+  const SquareRing& ring = *context.ring;
+  const std::size_t size = ring.elementLimbs();
+  forGroups(ring, count, kShortChunk, threads, [&](std::size_t first, std::size_t lanes) {
+    Words x(ring.words());
+    Words y(ring.words());
+    ring.gather(x.data(), LanePointers<const Limb>(a, size, first, lanes).at);
+    ring.gather(y.data(), LanePointers<const Limb>(b, size, first, lanes).at);
+    ring.multiply(x.data(), x.data(), y.data());
+    ring.scatter(LanePointers<Limb>(result, size, first, lanes).at, x.data());
   });
-}
-
-long long invert(const PublicContext& context, const Limb* a, Limb* result, std::size_t count, std::size_t threads) {
-  const Modulus& modulus = *context.modulus;
-  const std::size_t limbs = modulus.limbs();
-  FirstBad bad;
-  parallelChunks(count, kInversionChunk, threads, [&](std::size_t begin, std::size_t end) {
-    // result[i] = a[begin] ... a[i]; then one inverse, which is unwound from the end.
-    copyLimbs(result + begin * limbs, a + begin * limbs, limbs);
-    for (std::size_t i = begin + 1; i < end; i++) {
-      modulus.product(result + i * limbs, result + (i - 1) * limbs, a + i * limbs);
-    }
-    Limb inverse[kLimbsMax];
-    if (!modulus.invert(inverse, result + (end - 1) * limbs)) {
-      for (std::size_t i = begin; i < end; i++) {
-        if (!modulus.invert(inverse, a + i * limbs)) return bad.report(i);
-      }
-      return;
-    }
-    for (std::size_t i = end - 1; i > begin; i--) {
-      modulus.product(result + i * limbs, inverse, result + (i - 1) * limbs);
-      modulus.product(inverse, inverse, a + i * limbs);
-    }
-    copyLimbs(result + begin * limbs, inverse, limbs);
-  });
-  return bad.index();
 }
 
 long long raise(const PublicContext& context, const Limb* a, FlatInput scalars, Limb* result, std::size_t threads) {
-  const std::size_t limbs = context.limbs();
+  const SquareRing& ring = *context.ring;
+  const std::size_t size = ring.elementLimbs();
   FirstBad bad;
-  parallelChunks(scalars.count, 1, threads, [&](std::size_t i, std::size_t) {
-    Limb value[kLimbsMax];
-    loadBytes(value, context.limbsOfN, scalars.element(i), scalars.sizeBytes);
-    if (compare(value, context.n.data(), context.limbsOfN) >= 0) return bad.report(i);
-    const Exponent exponent(reinterpret_cast<const std::uint8_t*>(value), 8 * context.limbsOfN, ExponentKind::kPublic);
-    Limb* const target = result + i * limbs;
-    const Limb* const base = a + i * limbs;
-    powers(*context.modulus, &target, &base, 1, exponent);
+  const std::size_t chunk = laneChunk(scalars.count, threads, ring.lanes());
+  forGroups(ring, scalars.count, chunk, threads, [&](std::size_t first, std::size_t lanes) {
+    Limb values[kLanesMax][kLimbsMax];
+    const Limb* exponents[kLanesMax] = {nullptr};
+    for (std::size_t lane = 0; lane < lanes; lane++) {
+      loadBytes(values[lane], context.limbsOfN, scalars.element(first + lane), scalars.sizeBytes);
+      if (compare(values[lane], context.n.data(), context.limbsOfN) >= 0) return bad.report(first + lane);
+      exponents[lane] = values[lane];
+    }
+    Words group(ring.words());
+    Words base(ring.words());
+    ring.gather(base.data(), LanePointers<const Limb>(a, size, first, lanes).at);
+    raiseEach(ring, group.data(), base.data(), exponents, context.limbsOfN);
+    ring.scatter(LanePointers<Limb>(result, size, first, lanes).at, group.data());
   });
   return bad.index();
 }
 
 long long nthPowers(const PublicContext& context, FlatInput bases, Limb* result, std::size_t threads) {
-  const Modulus& modulus = *context.modulus;
-  const std::size_t limbs = modulus.limbs();
+  const SquareRing& ring = *context.ring;
+  const std::size_t size = ring.elementLimbs();
   FirstBad bad;
-  const std::size_t chunk = laneChunk(bases.count, threads, kLanes);
-  parallelChunks(bases.count, chunk, threads, [&](std::size_t begin, std::size_t end) {
-    Limb* targets[kLanes];
-    Limb value[kLimbsMax];
-    for (std::size_t i = begin; i < end; i++) {
-      Limb* target = result + i * limbs;
-      targets[i - begin] = target;
-      loadBytes(value, limbs, bases.element(i), bases.sizeBytes);
+  const std::size_t chunk = laneChunk(bases.count, threads, ring.lanes());
+  forGroups(ring, bases.count, chunk, threads, [&](std::size_t first, std::size_t lanes) {
+    Limbs values(lanes * size);
+    Limbs difference(context.limbsOfN);
+    const LanePointers<const Limb> pointers(values.data(), size, 0, lanes);
+    for (std::size_t lane = 0; lane < lanes; lane++) {
+      Limb* value = &values[lane * size];
+      loadBytes(value, size, bases.element(first + lane), bases.sizeBytes);
       // r < n: only whether it holds is revealed, and it always does.
-      Limb difference[kLimbsMax];
-      const bool below = subtractLimbs(difference, value, context.n.data(), context.limbsOfN) != 0;
-      if (!below || zeroMask(value, limbs) != 0) bad.report(i);
-      modulus.toMontgomery(target, value);
-      wipe(difference, sizeof difference);
+      const bool below = subtractLimbs(difference.data(), value, context.n.data(), context.limbsOfN) != 0;
+      if (!below || zeroMask(value, size) != 0) return bad.report(first + lane);
     }
-    wipe(value, sizeof value);
-    powers(modulus, targets, targets, end - begin, context.exponentN);
+    Words group(ring.words());
+    ring.importPlain(group.data(), pointers.at);
+    power(ring, group.data(), group.data(), context.exponentN);
+    ring.scatter(LanePointers<Limb>(result, size, first, lanes).at, group.data());
   });
   return bad.index();
 }
 
 long long seal(const PublicContext& context, FlatInput plaintexts, const Limb* obfuscators, Limb* result,
                std::size_t threads) {
-  const Modulus& modulus = *context.modulus;
-  const std::size_t limbs = modulus.limbs();
+  const SquareRing& ring = *context.ring;
+  const std::size_t size = ring.elementLimbs();
+  const std::size_t half = ring.words() / 2;
   FirstBad bad;
-  parallelChunks(plaintexts.count, kShortChunk, threads, [&](std::size_t begin, std::size_t end) {
-    Limb plaintext[kLimbsMax];
-    Limb factor[2 * kLimbsMax];
-    for (std::size_t i = begin; i < end; i++) {
-      loadBytes(plaintext, context.limbsOfN, plaintexts.element(i), plaintexts.sizeBytes);
-      if (subtractLimbs(factor, plaintext, context.n.data(), context.limbsOfN) == 0) return bad.report(i);
-      multiplyFull(factor, plaintext, context.n.data(), context.limbsOfN);
-      addSmall(factor, 1, limbs);
-      modulus.toMontgomery(factor, factor);
-      modulus.product(result + i * limbs, factor, obfuscators + i * limbs);
+  const Limbs rSquared(ring.rSquared(), ring.rSquared() + size);
+  forGroups(ring, plaintexts.count, kShortChunk, threads, [&](std::size_t first, std::size_t lanes) {
+    Limbs values(lanes * context.limbsOfN);
+    Limbs difference(context.limbsOfN);
+    const LanePointers<const Limb> pointers(values.data(), context.limbsOfN, 0, lanes);
+    const Limb* factors[kLanesMax];
+    std::fill(factors, factors + kLanesMax, rSquared.data());
+    for (std::size_t lane = 0; lane < lanes; lane++) {
+      Limb* value = &values[lane * context.limbsOfN];
+      loadBytes(value, context.limbsOfN, plaintexts.element(first + lane), plaintexts.sizeBytes);
+      const Limb below = subtractLimbs(difference.data(), value, context.n.data(), context.limbsOfN);
+      if (below == 0) return bad.report(first + lane);
     }
-    wipe(plaintext, sizeof plaintext);
-    wipe(factor, sizeof factor);
+    // (a + b n)(1 + m n) = a + (b + a m) n; halves are products with 1 / R, hence m R = m R^2 / R.
+    Words group(ring.words());
+    Words plaintext(ring.words());
+    Words factor(ring.words());
+    ring.gather(group.data(), LanePointers<const Limb>(obfuscators, size, first, lanes).at);
+    ring.split(plaintext.data(), pointers.at, context.limbsOfN);
+    ring.gather(factor.data(), factors);
+    ring.multiplyHalves(plaintext.data(), plaintext.data(), factor.data());
+    ring.multiplyHalves(plaintext.data(), plaintext.data(), group.data());
+    ring.addHalves(&group[half], &group[half], plaintext.data());
+    ring.scatter(LanePointers<Limb>(result, size, first, lanes).at, group.data());
   });
   return bad.index();
 }
 
 void runningSums(const PublicContext& context, const RunningSumsJob& job, Limb* result, std::size_t threads) {
-  const std::size_t limbs = context.limbs();
+  const SquareRing& ring = *context.ring;
+  const std::size_t size = ring.elementLimbs();
   const std::size_t chains = job.chainOffsets.size() - 1;
-  parallelChunks(chains, laneChunk(chains, threads, kLanes), threads, [&](std::size_t begin, std::size_t end) {
-    Limbs sums((end - begin) * limbs);
+  const std::size_t chunk = laneChunk(chains, threads, ring.lanes());
+  forGroups(ring, chains, chunk, threads, [&](std::size_t firstChain, std::size_t lanes) {
+    const Limb* const none[kLanesMax] = {nullptr};
+    Words sums(ring.words());
+    Words added(ring.words());
+    ring.gather(sums.data(), none);
     for (std::size_t step = 0;; step++) {
-      Product jobs[kLanes];
-      std::size_t lanes = 0;
+      const Limb* elements[kLanesMax] = {nullptr};
+      std::int32_t targets[kLanesMax] = {-1, -1, -1, -1};
       bool any = false;
-      for (std::size_t chain = begin; chain < end; chain++) {
-        const std::size_t at = job.chainOffsets[chain] + step;
-        if (at >= job.chainOffsets[chain + 1]) continue;
+      for (std::size_t lane = 0; lane < lanes; lane++) {
+        const std::size_t at = job.chainOffsets[firstChain + lane] + step;
+        if (at >= job.chainOffsets[firstChain + lane + 1]) continue;
         any = true;
-        Limb* sum = &sums[(chain - begin) * limbs];
-        const Limb* added = job.source + job.sources[at] * limbs;
-        if (step == 0) {
-          copyLimbs(sum, added, limbs);
-        } else {
-          jobs[lanes++] = {sum, sum, added};
-        }
+        elements[lane] = job.source + job.sources[at] * size;
+        targets[lane] = job.targets[at];
       }
       if (!any) return;
-      context.modulus->products(jobs, lanes);
-      for (std::size_t chain = begin; chain < end; chain++) {
-        const std::size_t at = job.chainOffsets[chain] + step;
-        if (at >= job.chainOffsets[chain + 1] || job.targets[at] < 0) continue;
-        copyLimbs(result + static_cast<std::size_t>(job.targets[at]) * limbs, &sums[(chain - begin) * limbs], limbs);
+      if (step == 0) {
+        ring.gather(sums.data(), elements);
+      } else {
+        ring.gather(added.data(), elements);
+        ring.multiply(sums.data(), sums.data(), added.data());
+      }
+      for (std::size_t lane = 0; lane < lanes; lane++) {
+        if (targets[lane] >= 0) {
+          ring.extract(result + static_cast<std::size_t>(targets[lane]) * size, sums.data(), lane);
+        }
       }
     }
   });
@@ -218,28 +229,32 @@ void runningSums(const PublicContext& context, const RunningSumsJob& job, Limb* 
 
 void pack(const PublicContext& context, const Limb* source, std::size_t count, std::size_t strideBits,
           std::size_t perCiphertext, Limb* result, std::size_t threads) {
-  const std::size_t limbs = context.limbs();
+  const SquareRing& ring = *context.ring;
+  const std::size_t size = ring.elementLimbs();
   const std::size_t results = (count + perCiphertext - 1) / perCiphertext;
-  parallelChunks(results, laneChunk(results, threads, kLanes), threads, [&](std::size_t begin, std::size_t end) {
-    // All lanes start with candidate perCiphertext - 1; the last result may lack its top candidates and joins later.
-    for (std::size_t k = perCiphertext; k-- > 0;) {
-      Product squares[kLanes];
-      Product products[kLanes];
-      std::size_t lanes = 0;
-      for (std::size_t e = begin; e < end; e++) {
-        const std::size_t at = e * perCiphertext + k;
-        if (at >= count) continue;
-        Limb* packed = result + e * limbs;
-        if (k + 1 == perCiphertext || at + 1 == count) {
-          copyLimbs(packed, source + at * limbs, limbs);
-          continue;
-        }
-        squares[lanes] = {packed, packed, packed};
-        products[lanes++] = {packed, packed, source + at * limbs};
+  const std::size_t chunk = laneChunk(results, threads, ring.lanes());
+  forGroups(ring, results, chunk, threads, [&](std::size_t first, std::size_t lanes) {
+    Words packed(ring.words());
+    Words added(ring.words());
+    const Limb* const none[kLanesMax] = {nullptr};
+    ring.gather(packed.data(), none);
+    // The last result may lack its top candidates: its lane starts with ones, which squarings and products leave alone.
+    std::size_t top = std::min(perCiphertext, count - first * perCiphertext);
+    for (std::size_t k = top; k-- > 0;) {
+      const Limb* elements[kLanesMax] = {nullptr};
+      for (std::size_t lane = 0; lane < lanes; lane++) {
+        const std::size_t at = (first + lane) * perCiphertext + k;
+        if (at < count) elements[lane] = source + at * size;
       }
-      for (std::size_t s = 0; s < strideBits && lanes > 0; s++) context.modulus->products(squares, lanes);
-      context.modulus->products(products, lanes);
+      if (k + 1 == top) {
+        ring.gather(packed.data(), elements);
+        continue;
+      }
+      for (std::size_t s = 0; s < strideBits; s++) ring.square(packed.data(), packed.data());
+      ring.gather(added.data(), elements);
+      ring.multiply(packed.data(), packed.data(), added.data());
     }
+    ring.scatter(LanePointers<Limb>(result, size, first, lanes).at, packed.data());
   });
 }
 

@@ -1,32 +1,42 @@
 // What the holder of a public key computes on ciphertexts: products, powers and packings modulo n^2.
 //
-// Layout: a resident element is limbs() limbs in Montgomery form; vectors are flat. Wire elements and plaintexts are
-// little-endian bytes.
+// Layout: a resident element is a pair of halves modulo n (square-ring.h), elementLimbs() limbs; vectors are flat. Wire
+// elements and plaintexts are little-endian bytes.
 //
 // Trust: sizes were checked by the glue; index arrays that stay in JavaScript's memory are checked here at every use,
 // because JavaScript can change them meanwhile. Resident elements are trusted to come from the same context: others
 // give wrong sums, never a bad access.
 //
-// Constant-time: operations on obfuscators and their bases are, as montgomery.h and power.h (n is public) are.
+// Constant-time: operations on obfuscators and their bases are, as square-ring.h and power.h (n is public) are.
 // raise (scalars) and invert are not; load and unload compare public ciphertexts in variable time.
+//
+// Why obfuscators are r^n and not powers of prepared bases. Re-randomisation must hold against the key owner, who knows
+// the group of n-th residues, Z_(p-1) x Z_(q-1), and may have chosen p - 1 and q - 1 full of small factors. A product of
+// powers of k bases that the passive party drew itself is uniform in the subgroup they generate, however long the
+// exponents; that k random elements generate the whole group fails with probability about 2^(1-k) for the factor 2 alone,
+// which p - 1 and q - 1 always share, and then a character of the sum's original obfuscator shows through. To be sure for
+// every structure takes some 2^-64 = 64 bases or more, or one independent base per bit of |n| + 128 (a random subset
+// product, which is uniform in any group by the leftover hash lemma): 2176 powers r^n before the first obfuscator at 2048
+// bits. That pays only beyond about 2500 obfuscators, more than most jobs use, so it is not done.
 #pragma once
 
 #include <memory>
 
-#include "montgomery.h"
 #include "power.h"
+#include "square-ring.h"
 
 namespace tandem {
 
 struct PublicContext {
-  PublicContext(const std::uint8_t* n, std::size_t nBytes);
+  PublicContext(Kernel kernel, const std::uint8_t* n, std::size_t nBytes);
 
-  std::size_t limbs() const { return modulus->limbs(); }
+  std::size_t elementLimbs() const { return ring->elementLimbs(); }
 
   std::size_t limbsOfN;
   Limbs n;
+  Limbs nSquared;  // elementLimbs() limbs
   Exponent exponentN;
-  std::unique_ptr<Modulus> modulus;  // n^2
+  std::unique_ptr<SquareRing> ring;  // modulo n^2
 };
 
 // Bytes of fixed-width elements.
@@ -72,6 +82,7 @@ struct HistogramJob {
   };
   std::vector<Feature> features;
   std::size_t cellCount;
+  bool jointBins;  // may features be summed jointly (joint-bins.h); the result is the same
 };
 
 // Throws std::out_of_range for an instance or bin that does not exist.

@@ -15,6 +15,6 @@ export interface SeamedPublicEvaluator extends PublicEvaluator {
 }
 
 export interface SeamedPrivateEvaluator extends PrivateEvaluator {
-  /** Encrypts with the obfuscators g_p^e mod p^2 and g_q^e' mod q^2. */
+  /** Encrypts with the obfuscators g_p^e mod p^2 and g_q^e' mod q^2; exponents may be narrower than the primes. */
   encryptWithExponents(plaintexts: PlaintextVector, exponents: OwnerExponents): Promise<CiphertextVector>;
 }

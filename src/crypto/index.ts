@@ -9,7 +9,7 @@ export type {
   RunningSumsRequest,
 } from "./kernel.ts";
 export { keyBitsMax, keyBitsMin, keyBitsSecure, type PrivateKey, type PublicKey } from "./keys.ts";
-export { generateKey, type KeyOptions } from "./key-generation.ts";
+export { checkKeyBits, generateKey, type KeyOptions } from "./key-generation.ts";
 export {
   parsePrivateKey,
   parsePublicKey,

@@ -15,7 +15,12 @@ export interface Kernel {
 
 export interface EvaluatorOptions {
   readonly threads: number;
-  /** Exponents of the key owner's obfuscators. Default: full. */
+  /**
+   * Exponents of the key owner's obfuscators. Default: full, uniform below p - 1 and q - 1, which needs no assumption beyond
+   * Paillier's. "short" is Damgard, Jurik and Nielsen's variant (2010): h^e for one n-th residue h of full order and e of
+   * shortExponentBits(key) bits. It also assumes that such h^e cannot be told from random n-th residues, as discrete
+   * logarithms of that length are hard modulo n.
+   */
   readonly exponents?: "full" | "short";
 }
 
@@ -53,8 +58,10 @@ export interface PublicEvaluator {
 export interface PrivateEvaluator {
   readonly key: PrivateKey;
   readonly kernelName: string;
-  /** Key-owner encryption modulo p^2 and q^2 with fixed-base tables and full-size exponents. */
+  /** Key-owner encryption modulo p^2 and q^2 with fixed-base tables; exponents as the evaluator's options say. */
   encrypt(plaintexts: PlaintextVector): Promise<CiphertextVector>;
+  /** Textbook encryption (1 + m n) r^n mod n^2, without use of the primes: slow, for ablations. */
+  encryptTextbook(plaintexts: PlaintextVector): Promise<CiphertextVector>;
   /** CRT decryption. Elements of the result are key.publicKey.plaintextBytes wide. */
   decrypt(ciphertexts: CiphertextVector): Promise<PlaintextVector>;
 }

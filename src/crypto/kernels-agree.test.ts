@@ -1,4 +1,4 @@
-/** Differential tests: every native operation gives the same bytes as the portable oracle, on any number of threads. */
+/** Differential tests: every operation of every native kernel gives the same bytes as the portable oracle, on any number of threads. */
 import { beforeAll, describe, expect, it } from "vitest";
 
 import { osRandom, SeededRandom } from "../base/random.ts";
@@ -7,21 +7,21 @@ import { writeInteger } from "./integers.ts";
 import { generateKey } from "./key-generation.ts";
 import type { PrivateKey, PublicKey } from "./keys.ts";
 import { loadNativeKernel } from "./native-kernel.ts";
-import { drawObfuscatorBases, drawOwnerExponents, exponentBytes, uniformBelow } from "./nonces.ts";
+import { drawObfuscatorBases, drawOwnerExponents, exponentBytes, shortExponentBits, uniformBelow } from "./nonces.ts";
 import { portableKernel, type SeamedKernel } from "./portable-kernel.ts";
 import { CiphertextVector, PlaintextVector, type ResidentVector } from "./vectors.ts";
 
-const native = loadNativeKernel().kernel;
-if (native === undefined) console.warn("native kernel not built: differential tests are skipped (node scripts/build-native.mjs)");
+const { kernels } = loadNativeKernel();
+if (kernels.size === 0) console.warn("native kernel not built: differential tests are skipped (node scripts/build-native.mjs)");
 
-function nativeKernel(): SeamedKernel {
-  if (native === undefined) throw new Error("skipped without the native kernel");
-  return native;
+/** Every kernel that this processor runs, with the numbers of threads to try it on. */
+const contenders: { kernel: SeamedKernel; threads: number }[] = [];
+for (const [name, kernel] of kernels) {
+  for (const threads of name === "avx2" ? [1, 2, 3] : [2]) contenders.push({ kernel, threads });
 }
 
 /** 130, 190 and 1000 bits: primes and moduli that do not fill their limbs. */
 const keySizes = [128, 130, 190, 192, 256, 320, 512, 1000, 1024, 2048, 3072, 4096];
-const threadCounts = [1, 2, 3];
 
 function flat(values: readonly bigint[], sizeBytes: number): Uint8Array {
   const bytes = new Uint8Array(values.length * sizeBytes);
@@ -37,40 +37,47 @@ function operands(key: PublicKey): bigint[] {
   return bits > 2048 ? [...edges.slice(0, 4), ...random] : [...edges, ...random];
 }
 
-describe.skipIf(native === undefined)("native equals portable on batches that need many hand-outs", () => {
+describe.skipIf(kernels.size === 0)("native equals portable on batches that need many hand-outs", () => {
   it("for every element-wise operation, histogram and packing", async () => {
     const key = await generateKey({ bits: 192, insecure: true });
     const count = 1300;
-    const bytes = drawOwnerExponents(key, count).p; // any random bytes: 12 wide, far below n
-    const plaintexts = new PlaintextVector(bytes, exponentBytes(key));
+    const { p: bytes, sizeBytes } = await drawOwnerExponents(key, count, "full"); // any random bytes, far below n
+    const plaintexts = new PlaintextVector(bytes, sizeBytes);
     const ciphertexts = await portableKernel.privateEvaluator(key, { threads: 1 }).encrypt(plaintexts);
     const random = new SeededRandom("batches");
-    const bins = Array.from({ length: 3 }, () => Uint16Array.from({ length: count }, () => random.below(6)));
+    const bins = Array.from({ length: 5 }, () => Uint16Array.from({ length: count }, () => random.below(6)));
+    bins[3].fill(4); // all instances in one bin, and features that say the same
+    bins[4].set(bins[0]);
     const run = async (evaluator: SeamedPublicEvaluator): Promise<Uint8Array[]> => {
       const a = evaluator.allocate(count);
       await evaluator.load(ciphertexts, a, 0);
-      const histogram = await evaluator.histogram({
-        gradients: a,
-        ciphertextsPerInstance: 1,
-        instances: new SeededRandom(1).permutation(count),
-        bins,
-        binCounts: Uint32Array.of(6, 7, 6),
-        skippedBins: Int32Array.of(-1, 2, 5),
-      });
-      const results = [a, await evaluator.subtract(a, await evaluator.add(a, a)), histogram];
+      const results = [a, await evaluator.subtract(a, await evaluator.add(a, a))];
+      for (const [jointBins, skipped, ciphertextsPerInstance] of [[true, -1, 1], [false, -1, 1], [true, 2, 1], [true, 4, 2]] as const) {
+        results.push(
+          await evaluator.histogram({
+            gradients: a,
+            ciphertextsPerInstance,
+            instances: new SeededRandom(1).permutation(count / ciphertextsPerInstance),
+            bins: bins.map((column) => column.slice(0, count / ciphertextsPerInstance)),
+            binCounts: Uint32Array.of(6, 7, 6, 5, 6),
+            skippedBins: Int32Array.of(skipped, 2, skipped, skipped, 5),
+            jointBins,
+          }),
+        );
+      }
       results.push(await evaluator.pack({ source: a, strideBits: 7, perCiphertext: 3 }));
       results.push(await evaluator.scale(a, new PlaintextVector(bytes.subarray(0, count), 1)));
       return Promise.all(results.map(async (result) => (await evaluator.unload(result)).bytes));
     };
     const expected = await run(portableKernel.publicEvaluator(key.publicKey, { threads: 1 }));
-    for (const threads of [1, 2, 3, 8]) {
-      const actual = await run(nativeKernel().publicEvaluator(key.publicKey, { threads }));
+    for (const { kernel, threads } of [...contenders, { kernel: contenders[0].kernel, threads: 8 }]) {
+      const actual = await run(kernel.publicEvaluator(key.publicKey, { threads }));
       for (const [i, result] of actual.entries()) expect(Buffer.compare(result, expected[i])).toBe(0);
     }
   });
 });
 
-describe.skipIf(native === undefined).each(keySizes)("native equals portable with a key of %i bits", (bits) => {
+describe.skipIf(kernels.size === 0).each(keySizes)("native equals portable with a key of %i bits", (bits) => {
   let key: PrivateKey;
   let portable: SeamedPublicEvaluator;
   let natives: SeamedPublicEvaluator[];
@@ -79,7 +86,7 @@ describe.skipIf(native === undefined).each(keySizes)("native equals portable wit
   beforeAll(async () => {
     key = await generateKey({ bits, insecure: true });
     portable = portableKernel.publicEvaluator(key.publicKey, { threads: 1 });
-    natives = threadCounts.map((threads) => nativeKernel().publicEvaluator(key.publicKey, { threads }));
+    natives = contenders.map(({ kernel, threads }) => kernel.publicEvaluator(key.publicKey, { threads }));
     values = operands(key.publicKey);
   });
 
@@ -158,7 +165,7 @@ describe.skipIf(native === undefined).each(keySizes)("native equals portable wit
   it("obfuscators, rerandomise and public encryption", async () => {
     const { n, plaintextBytes } = key.publicKey;
     const bases = flat([1n, n - 1n, 2n], plaintextBytes);
-    bases.set(drawObfuscatorBases(key.publicKey, 1), 2 * plaintextBytes);
+    bases.set(await drawObfuscatorBases(key.publicKey, 1), 2 * plaintextBytes);
     const plaintexts = new PlaintextVector(flat([0n, n - 1n, uniformBelow(osRandom, n)], plaintextBytes), plaintextBytes);
     await expectAgreement(async (evaluator, a) => {
       const obfuscators = await evaluator.obfuscatorsFrom(bases);
@@ -170,15 +177,15 @@ describe.skipIf(native === undefined).each(keySizes)("native equals portable wit
   describe("key owner", () => {
     let owners: SeamedPrivateEvaluator[];
     beforeAll(() => {
-      owners = threadCounts.map((threads) => nativeKernel().privateEvaluator(key, { threads }));
+      owners = contenders.map(({ kernel, threads }) => kernel.privateEvaluator(key, { threads }));
       owners.unshift(portableKernel.privateEvaluator(key, { threads: 1 }));
     });
 
     it("encryption with given exponents", async () => {
       const { n, plaintextBytes } = key.publicKey;
       const plaintexts = [0n, 1n, n - 1n, n - 2n, uniformBelow(osRandom, n), uniformBelow(osRandom, n)];
-      const exponents = drawOwnerExponents(key, plaintexts.length);
-      const sizeBytes = exponentBytes(key);
+      const exponents = await drawOwnerExponents(key, plaintexts.length, "full");
+      const { sizeBytes } = exponents;
       for (const [i, [e, f]] of [[0n, 0n], [1n, 0n], [key.p - 2n, key.q - 2n], [0n, 255n]].entries()) {
         writeInteger(exponents.p, sizeBytes, i, e);
         writeInteger(exponents.q, sizeBytes, i, f);
@@ -188,6 +195,15 @@ describe.skipIf(native === undefined).each(keySizes)("native equals portable wit
       for (const result of results.slice(1)) expect(Buffer.compare(result.bytes, results[0].bytes)).toBe(0);
       const decrypted = await owners[1].decrypt(results[0]);
       expect(Buffer.compare(decrypted.bytes, vector.bytes)).toBe(0);
+    });
+
+    it("encryption with short exponents", async () => {
+      const { n, plaintextBytes } = key.publicKey;
+      const vector = new PlaintextVector(flat([7n, n - 1n, 0n], plaintextBytes), plaintextBytes);
+      const exponents = await drawOwnerExponents(key, 3, "short");
+      expect(8 * exponents.sizeBytes).toBe(Math.min(shortExponentBits(key), 8 * exponentBytes(key)));
+      const results = await Promise.all(owners.map((owner) => owner.encryptWithExponents(vector, exponents)));
+      for (const result of results.slice(1)) expect(Buffer.compare(result.bytes, results[0].bytes)).toBe(0);
     });
 
     it("decryption of any unit", async () => {
@@ -207,7 +223,7 @@ describe.skipIf(native === undefined).each(keySizes)("native equals portable wit
         [nSquared, "not between"],
       ] as const) {
         const vector = new CiphertextVector(flat([2n, 3n, bad, 0n], ciphertextBytes), ciphertextBytes);
-        for (const owner of owners.slice(0, 3)) {
+        for (const owner of owners) {
           await expect(owner.decrypt(vector)).rejects.toMatchObject({
             code: "CIPHERTEXT_RANGE",
             message: expect.stringMatching(new RegExp(`^ciphertext 2 is ${reason}`)),

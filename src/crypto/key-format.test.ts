@@ -106,7 +106,9 @@ describe("private keys", () => {
     const text = changed((json) => {
       let subprime = key.secretPrimes().p.subprime + 2n;
       const { cofactor } = key.secretPrimes().p;
-      while ((2n * cofactor * subprime + 1n) % 3n !== 0n) subprime += 2n;
+      // A small divisor that the cofactor does not have, or the search would never end.
+      const divisor = [3n, 5n, 7n, 11n, 13n, 17n, 19n].find((candidate) => cofactor % candidate !== 0n) ?? 23n;
+      while ((2n * cofactor * subprime + 1n) % divisor !== 0n) subprime += 2n;
       const prime = 2n * cofactor * subprime + 1n;
       json.p["subprime"] = hex(subprime);
       json.p["prime"] = hex(prime);

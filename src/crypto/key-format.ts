@@ -9,12 +9,11 @@
  * fields, sizes that agree, primes that are prime. Errors name the field and never a value: they reach logs and peers.
  */
 import { checkPrime } from "node:crypto";
-import { open, rename, rm } from "node:fs/promises";
-import { basename, dirname, join } from "node:path";
+import { open } from "node:fs/promises";
 import { promisify } from "node:util";
 
+import { writeFileAtomically } from "../base/atomic-file.ts";
 import { TandemError } from "../base/error.ts";
-import { osRandom } from "../base/random.ts";
 import { bitLength, gcd } from "./integers.ts";
 import { isGenerator, requireSecureBits } from "./key-generation.ts";
 import { keyBitsMax, keyBitsMin, PrivateKey, PublicKey, publicKeyFormat, type SecretPrime } from "./keys.ts";
@@ -74,27 +73,12 @@ export async function parsePrivateKey(text: string, options: ParseOptions = {}):
   return new PrivateKey(p, q);
 }
 
-/** Writes atomically (temporary file, fsync, rename), readable by nobody but the owner. */
+/**
+ * Writes atomically, readable by nobody but the owner.
+ * @throws TandemError FILE_UNWRITABLE naming the file
+ */
 export async function writePrivateKey(path: string, key: PrivateKey): Promise<void> {
-  const suffix = Buffer.alloc(6);
-  osRandom.fill(suffix);
-  const temporary = join(dirname(path), `.${basename(path)}.${suffix.toString("hex")}`);
-  try {
-    const file = await open(temporary, "wx", 0o600);
-    try {
-      await file.chmod(0o600); // whatever the umask
-      await file.writeFile(serialisePrivateKey(key));
-      await file.sync();
-    } finally {
-      await file.close();
-    }
-    await rename(temporary, path);
-  } catch (cause) {
-    await rm(temporary, { force: true });
-    throw cause;
-  }
-  const directory = await open(dirname(path), "r");
-  await directory.sync().finally(() => directory.close());
+  await writeFileAtomically(path, serialisePrivateKey(key), 0o600);
 }
 
 /**

@@ -34,10 +34,7 @@ export interface KeyOptions {
  */
 export async function generateKey(options: KeyOptions): Promise<PrivateKey> {
   const { bits } = options;
-  if (!Number.isInteger(bits) || bits % 2 !== 0 || bits < keyBitsMin || bits > keyBitsMax) {
-    throw new TandemError("USAGE", `key bits must be an even integer from ${keyBitsMin} to ${keyBitsMax}; got ${bits}`);
-  }
-  requireSecureBits(bits, options.insecure ?? false);
+  checkKeyBits(bits, options.insecure ?? false);
   for (;;) {
     const [p, q] = await Promise.all([generateSecretPrime(bits / 2), generateSecretPrime(bits / 2)]);
     const phi = (p.prime - 1n) * (q.prime - 1n);
@@ -45,12 +42,24 @@ export async function generateKey(options: KeyOptions): Promise<PrivateKey> {
   }
 }
 
+/**
+ * @param insecure allows keys below 2048 bits
+ * @throws TandemError USAGE for a size that is odd or out of bounds
+ * @throws TandemError KEY_TOO_SHORT below 2048 bits unless `insecure` is set
+ */
+export function checkKeyBits(bits: number, insecure: boolean): void {
+  if (!Number.isInteger(bits) || bits % 2 !== 0 || bits < keyBitsMin || bits > keyBitsMax) {
+    throw new TandemError("USAGE", `key bits must be an even integer from ${keyBitsMin} to ${keyBitsMax}; got ${bits}`);
+  }
+  requireSecureBits(bits, insecure);
+}
+
 /** @throws TandemError KEY_TOO_SHORT */
 export function requireSecureBits(bits: number, insecure: boolean): void {
   if (bits >= keyBitsSecure || insecure) return;
   throw new TandemError(
     "KEY_TOO_SHORT",
-    `a key of ${bits} bits can be broken; use ${keyBitsSecure} or more, or set the option 'insecure' (--insecure-key-bits) for experiments`,
+    `a key of ${bits} bits can be broken; use ${keyBitsSecure} or more, or an option that says so (such as --insecure-key-bits) for experiments`,
   );
 }
 

@@ -18,9 +18,15 @@ export interface PrivateContext {
 
 type Refused = Promise<number>;
 
+/** Arithmetic inside the addon: portable C++, MULX/ADX rows, or four AVX2 lanes (native/cpu.h). */
+export type NativeKernelName = "scalar" | "adx" | "avx2";
+
 export interface NativeAddon {
-  createPublic(n: Uint8Array): PublicContext;
+  /** What this processor can run, best first. */
+  kernels(): NativeKernelName[];
+  createPublic(kernel: NativeKernelName, n: Uint8Array): PublicContext;
   createPrivate(
+    kernel: NativeKernelName,
     n: Uint8Array,
     p: Uint8Array,
     q: Uint8Array,
@@ -53,6 +59,7 @@ export interface NativeAddon {
     bins: readonly Uint16Array[],
     binCounts: Uint32Array,
     skippedBins: Int32Array,
+    jointBins: 0 | 1,
     result: Uint8Array,
     threads: number,
   ): Refused;
@@ -80,6 +87,7 @@ export interface NativeAddon {
     plaintextBytes: number,
     exponentsP: Uint8Array,
     exponentsQ: Uint8Array,
+    exponentBytes: number,
     result: Uint8Array,
     resultBytes: number,
     threads: number,

@@ -4,30 +4,38 @@
  */
 import { assert } from "../base/assert.ts";
 import type { SeamedPrivateEvaluator } from "./evaluator-seams.ts";
-import { integerBytes, readInteger } from "./integers.ts";
+import { bitLength, integerBytes, readInteger } from "./integers.ts";
+import type { EvaluatorOptions } from "./kernel.ts";
 import type { PrivateKey } from "./keys.ts";
-import type { NativeAddon, PrivateContext } from "./native-addon.ts";
-import { drawOwnerExponents, exponentBytes, isLess, type OwnerExponents } from "./nonces.ts";
+import type { NativeAddon, NativeKernelName, PrivateContext } from "./native-addon.ts";
+import { NativePublicEvaluator } from "./native-public.ts";
+import { drawOwnerExponents, exponentBytes, type ExponentLength, isLess, type OwnerExponents } from "./nonces.ts";
 import { ownerConstants } from "./owner-constants.ts";
 import * as check from "./request-checks.ts";
 import { CiphertextVector, PlaintextVector } from "./vectors.ts";
 
 export class NativePrivateEvaluator implements SeamedPrivateEvaluator {
   readonly key: PrivateKey;
-  readonly kernelName = "native";
+  readonly kernelName: string;
   readonly #addon: NativeAddon;
+  readonly #kernel: NativeKernelName;
   readonly #context: PrivateContext;
   readonly #threads: number;
+  readonly #exponents: ExponentLength;
+  #anyone: NativePublicEvaluator | undefined;
 
-  constructor(addon: NativeAddon, key: PrivateKey, threads: number) {
+  constructor(addon: NativeAddon, kernel: NativeKernelName, key: PrivateKey, options: EvaluatorOptions) {
     this.key = key;
+    this.kernelName = `native-${kernel}`;
     this.#addon = addon;
-    this.#context = createContext(addon, key);
-    this.#threads = threads;
+    this.#kernel = kernel;
+    this.#context = createContext(addon, kernel, key);
+    this.#threads = options.threads;
+    this.#exponents = options.exponents ?? "full";
   }
 
   async encrypt(plaintexts: PlaintextVector): Promise<CiphertextVector> {
-    const exponents = drawOwnerExponents(this.key, plaintexts.count);
+    const exponents = await drawOwnerExponents(this.key, plaintexts.count, this.#exponents);
     try {
       return await this.#encrypt(plaintexts, exponents);
     } finally {
@@ -36,11 +44,17 @@ export class NativePrivateEvaluator implements SeamedPrivateEvaluator {
     }
   }
 
+  async encryptTextbook(plaintexts: PlaintextVector): Promise<CiphertextVector> {
+    this.#anyone ??= new NativePublicEvaluator(this.#addon, this.#kernel, this.key.publicKey, this.#threads);
+    return this.#anyone.unload(await this.#anyone.encrypt(plaintexts));
+  }
+
   async encryptWithExponents(plaintexts: PlaintextVector, exponents: OwnerExponents): Promise<CiphertextVector> {
-    requireBelow(exponents.p, this.key.p - 1n, exponentBytes(this.key));
-    requireBelow(exponents.q, this.key.q - 1n, exponentBytes(this.key));
+    requireBelow(exponents.p, this.key.p - 1n, exponents.sizeBytes);
+    requireBelow(exponents.q, this.key.q - 1n, exponents.sizeBytes);
     return this.#encrypt(plaintexts, exponents);
   }
+
 
   async #encrypt(plaintexts: PlaintextVector, exponents: OwnerExponents): Promise<CiphertextVector> {
     const { publicKey } = this.key;
@@ -53,6 +67,7 @@ export class NativePrivateEvaluator implements SeamedPrivateEvaluator {
       plaintexts.sizeBytes,
       exponents.p,
       exponents.q,
+      exponents.sizeBytes,
       result.bytes,
       ciphertextBytes,
       this.#threads,
@@ -85,13 +100,14 @@ export class NativePrivateEvaluator implements SeamedPrivateEvaluator {
 }
 
 function requireBelow(flat: Uint8Array, bound: bigint, sizeBytes: number): void {
+  if (bitLength(bound) > 8 * sizeBytes) return; // narrower than the bound
   const boundBytes = integerBytes(bound, sizeBytes);
   for (let at = 0; at < flat.length; at += sizeBytes) {
     assert(isLess(flat.subarray(at, at + sizeBytes), boundBytes), check.exponentsInRange);
   }
 }
 
-function createContext(addon: NativeAddon, key: PrivateKey): PrivateContext {
+function createContext(addon: NativeAddon, kernel: NativeKernelName, key: PrivateKey): PrivateContext {
   const { p, q, qInverse, qSquaredInverse } = ownerConstants(key);
   const { n, plaintextBytes } = key.publicKey;
   const primeBytes = exponentBytes(key);
@@ -106,7 +122,7 @@ function createContext(addon: NativeAddon, key: PrivateKey): PrivateContext {
     integerBytes(qSquaredInverse, 2 * primeBytes),
   ] as const;
   try {
-    return addon.createPrivate(integerBytes(n, plaintextBytes), ...constants);
+    return addon.createPrivate(kernel, integerBytes(n, plaintextBytes), ...constants);
   } finally {
     for (const bytes of constants) bytes.fill(0);
   }

@@ -5,23 +5,24 @@ import type { SeamedPublicEvaluator } from "./evaluator-seams.ts";
 import { integerBytes } from "./integers.ts";
 import type { HistogramRequest, PackRequest, RunningSumsRequest } from "./kernel.ts";
 import type { PublicKey } from "./keys.ts";
-import type { NativeAddon, PublicContext } from "./native-addon.ts";
+import type { NativeAddon, NativeKernelName, PublicContext } from "./native-addon.ts";
 import { drawObfuscatorBases } from "./nonces.ts";
 import * as check from "./request-checks.ts";
 import { CiphertextVector, ObfuscatorVector, type PlaintextVector, ResidentVector } from "./vectors.ts";
 
 export class NativePublicEvaluator implements SeamedPublicEvaluator {
   readonly key: PublicKey;
-  readonly kernelName = "native";
+  readonly kernelName: string;
   readonly #addon: NativeAddon;
   readonly #context: PublicContext;
   readonly #threads: number;
   readonly #sizeBytes: number;
 
-  constructor(addon: NativeAddon, key: PublicKey, threads: number) {
+  constructor(addon: NativeAddon, kernel: NativeKernelName, key: PublicKey, threads: number) {
     this.key = key;
+    this.kernelName = `native-${kernel}`;
     this.#addon = addon;
-    this.#context = addon.createPublic(integerBytes(key.n, key.plaintextBytes));
+    this.#context = addon.createPublic(kernel, integerBytes(key.n, key.plaintextBytes));
     this.#threads = threads;
     this.#sizeBytes = check.residentBytes(key);
   }
@@ -107,6 +108,7 @@ export class NativePublicEvaluator implements SeamedPublicEvaluator {
       request.bins,
       request.binCounts,
       request.skippedBins,
+      (request.jointBins ?? true) ? 1 : 0,
       result.bytes,
       this.#threads,
     );
@@ -146,7 +148,7 @@ export class NativePublicEvaluator implements SeamedPublicEvaluator {
   }
 
   async obfuscators(count: number): Promise<ObfuscatorVector> {
-    const bases = drawObfuscatorBases(this.key, count);
+    const bases = await drawObfuscatorBases(this.key, count);
     try {
       return await this.obfuscatorsFrom(bases);
     } finally {

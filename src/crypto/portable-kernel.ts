@@ -23,6 +23,6 @@ export const portableKernel: SeamedKernel = {
   },
   privateEvaluator(key, options) {
     checkThreads(options.threads);
-    return new PortablePrivateEvaluator(key);
+    return new PortablePrivateEvaluator(key, options.exponents ?? "full");
   },
 };

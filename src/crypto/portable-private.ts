@@ -6,9 +6,10 @@ import { assert } from "../base/assert.ts";
 import type { SeamedPrivateEvaluator } from "./evaluator-seams.ts";
 import { modulo, powerByDigits, readInteger, windowDigits, writeInteger } from "./integers.ts";
 import type { PrivateKey } from "./keys.ts";
-import { drawOwnerExponents, exponentBytes, type OwnerExponents } from "./nonces.ts";
+import { drawOwnerExponents, exponentBytes, type ExponentLength, type OwnerExponents } from "./nonces.ts";
 import { type OwnerConstants, ownerConstants, type PrimeConstants } from "./owner-constants.ts";
 import { Pacer } from "./pacer.ts";
+import { PortablePublicEvaluator } from "./portable-public.ts";
 import * as check from "./request-checks.ts";
 import { CiphertextVector, PlaintextVector } from "./vectors.ts";
 
@@ -19,11 +20,14 @@ export class PortablePrivateEvaluator implements SeamedPrivateEvaluator {
   readonly kernelName = "portable";
   readonly #constants: OwnerConstants;
   readonly #orderDigits: { readonly p: Uint8Array; readonly q: Uint8Array };
+  readonly #exponents: ExponentLength;
+  #anyone: PortablePublicEvaluator | undefined;
   /** Built on first encryption: a decrypting party need not pay for it. */
   #tables: Promise<{ readonly p: FixedBaseTable; readonly q: FixedBaseTable }> | undefined;
 
-  constructor(key: PrivateKey) {
+  constructor(key: PrivateKey, exponents: ExponentLength) {
     this.key = key;
+    this.#exponents = exponents;
     this.#constants = ownerConstants(key);
     this.#orderDigits = {
       p: windowDigits(this.#constants.p.order, powerWindowBits),
@@ -32,7 +36,7 @@ export class PortablePrivateEvaluator implements SeamedPrivateEvaluator {
   }
 
   async encrypt(plaintexts: PlaintextVector): Promise<CiphertextVector> {
-    const exponents = drawOwnerExponents(this.key, plaintexts.count);
+    const exponents = await drawOwnerExponents(this.key, plaintexts.count, this.#exponents);
     try {
       return await this.encryptWithExponents(plaintexts, exponents);
     } finally {
@@ -44,7 +48,7 @@ export class PortablePrivateEvaluator implements SeamedPrivateEvaluator {
   async encryptWithExponents(plaintexts: PlaintextVector, exponents: OwnerExponents): Promise<CiphertextVector> {
     const { publicKey } = this.key;
     const { p, q, qSquaredInverse } = this.#constants;
-    const sizeBytes = exponentBytes(this.key);
+    const { sizeBytes } = exponents;
     check.checkPlaintexts(publicKey, plaintexts);
     for (const flat of [exponents.p, exponents.q]) {
       assert(flat.length === plaintexts.count * sizeBytes, "every plaintext has its exponents");
@@ -68,6 +72,11 @@ export class PortablePrivateEvaluator implements SeamedPrivateEvaluator {
       if (pacer.due()) await pacer.rest();
     }
     return result;
+  }
+
+  async encryptTextbook(plaintexts: PlaintextVector): Promise<CiphertextVector> {
+    this.#anyone ??= new PortablePublicEvaluator(this.key.publicKey);
+    return this.#anyone.unload(await this.#anyone.encrypt(plaintexts));
   }
 
   async decrypt(ciphertexts: CiphertextVector): Promise<PlaintextVector> {

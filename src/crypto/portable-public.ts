@@ -144,7 +144,7 @@ export class PortablePublicEvaluator implements SeamedPublicEvaluator {
   }
 
   async obfuscators(count: number): Promise<ObfuscatorVector> {
-    const bases = drawObfuscatorBases(this.key, count);
+    const bases = await drawObfuscatorBases(this.key, count);
     try {
       return await this.obfuscatorsFrom(bases);
     } finally {

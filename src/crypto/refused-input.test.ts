@@ -12,9 +12,9 @@ import { portableKernel } from "./portable-kernel.ts";
 import { plaintextsFromBigints } from "./signed-plaintexts.ts";
 import { CiphertextVector, PlaintextVector, type ResidentVector } from "./vectors.ts";
 
-const native = loadNativeKernel().kernel;
+const { kernel: native, kernels: natives } = loadNativeKernel();
 if (native === undefined) console.warn("native kernel not built: refusals are tested on the portable kernel only");
-const kernels = native === undefined ? [portableKernel] : [portableKernel, native];
+const kernels = [portableKernel, ...natives.values()];
 
 let key: PrivateKey;
 beforeAll(async () => {
@@ -70,7 +70,7 @@ describe.each(kernels)("the $name kernel refuses", (kernel) => {
     await expect(evaluator.obfuscatorsFrom(new Uint8Array(plaintextBytes))).rejects.toMatchObject({ code: "INTERNAL" });
     const owner = kernel.privateEvaluator(key, { threads: 1 });
     await expect(owner.encrypt(tooLarge)).rejects.toMatchObject({ code: "INTERNAL" });
-    const exponents = { p: integerBytes(key.p - 1n, 9), q: integerBytes(0n, 9) };
+    const exponents = { p: integerBytes(key.p - 1n, 9), q: integerBytes(0n, 9), sizeBytes: 9 };
     const zero = plaintextsFromBigints(key.publicKey, [0n]);
     await expect(owner.encryptWithExponents(zero, exponents)).rejects.toMatchObject({ code: "INTERNAL" });
   });
@@ -141,14 +141,15 @@ describe.skipIf(native === undefined)("the addon itself, below the checks in Typ
   it("throws on wrong arguments and never touches memory", async () => {
     const addon = loadAddon();
     const { n, plaintextBytes } = key.publicKey;
-    const context = addon.createPublic(integerBytes(n, plaintextBytes));
-    const element = new Uint8Array(40);
-    expect(() => addon.createPublic(new Uint8Array(17))).toThrow(Error);
-    expect(() => addon.createPublic(new Uint8Array(600).fill(255))).toThrow(Error);
-    expect(() => addon.multiply(context, element, new Uint8Array(80), element, 1)).toThrow("same count");
-    expect(() => addon.multiply(context, element, element, new Uint8Array(48), 1)).toThrow("wrong size");
-    expect(() => addon.multiply(context, element, element, new Uint8Array(41).subarray(1), 1)).toThrow("aligned");
-    expect(() => addon.multiply(context, new Uint8Array(41), element, element, 1)).toThrow("whole elements");
+    const context = addon.createPublic("scalar", integerBytes(n, plaintextBytes));
+    const element = new Uint8Array(48);
+    expect(() => addon.createPublic("scalar", new Uint8Array(17))).toThrow(Error);
+    expect(() => addon.createPublic("scalar", new Uint8Array(600).fill(255))).toThrow(Error);
+    expect(() => addon.createPublic("gpu" as "scalar", integerBytes(n, plaintextBytes))).toThrow("no such kernel");
+    expect(() => addon.multiply(context, element, new Uint8Array(96), element, 1)).toThrow("same count");
+    expect(() => addon.multiply(context, element, element, new Uint8Array(56), 1)).toThrow("wrong size");
+    expect(() => addon.multiply(context, element, element, new Uint8Array(49).subarray(1), 1)).toThrow("aligned");
+    expect(() => addon.multiply(context, new Uint8Array(49), element, element, 1)).toThrow("whole elements");
     expect(() => addon.multiply(context, element, element, element, 0)).toThrow("out of range");
     expect(() => addon.multiply({} as typeof context, element, element, element, 1)).toThrow("context");
     expect(() => addon.load(context, new Uint8Array(33), 33, element, 1, 1)).toThrow("fit");
@@ -178,22 +179,23 @@ describe.skipIf(native === undefined)("the addon itself, below the checks in Typ
         bins,
         Uint32Array.of(1),
         Int32Array.of(-1),
+        1,
         element,
         1,
       );
     expect(() => cells([0], [Uint16Array.of(0, 0)])).toThrow("every instance");
     await expect(cells([1], [Uint16Array.of(0)])).rejects.toThrow("instance index");
     await expect(cells([0], [Uint16Array.of(1)])).rejects.toThrow("bin is out of range");
-    expect(addon.createPrivate.bind(addon, element, element, element, element, element, element, element, element, element)).toThrow(Error);
+    expect(addon.createPrivate.bind(addon, "scalar", element, element, element, element, element, element, element, element, element)).toThrow(Error);
   });
 
   it("takes unaligned input", async () => {
     const addon = loadAddon();
-    const context = addon.createPublic(integerBytes(key.publicKey.n, key.publicKey.plaintextBytes));
-    const aligned = new Uint8Array(40).fill(7, 0, 32);
-    const unaligned = new Uint8Array(43).subarray(3);
+    const context = addon.createPublic("scalar", integerBytes(key.publicKey.n, key.publicKey.plaintextBytes));
+    const aligned = new Uint8Array(48).fill(7, 0, 16).fill(7, 24, 40);
+    const unaligned = new Uint8Array(51).subarray(3);
     unaligned.set(aligned);
-    const [a, b] = [new Uint8Array(40), new Uint8Array(40)];
+    const [a, b] = [new Uint8Array(48), new Uint8Array(48)];
     await addon.multiply(context, aligned, aligned, a, 1);
     await addon.multiply(context, unaligned, unaligned, b, 1);
     expect(b).toEqual(a);

@@ -8,9 +8,9 @@ import type { HistogramRequest, PackRequest, RunningSumsRequest } from "./kernel
 import type { PublicKey } from "./keys.ts";
 import type { CiphertextVector, ObfuscatorVector, PlaintextVector, ResidentVector } from "./vectors.ts";
 
-/** Residues modulo n^2 in resident form take whole 64-bit limbs. */
+/** In resident form a residue modulo n^2 takes two numbers modulo n, each in whole 64-bit limbs. */
 export function residentBytes(key: PublicKey): number {
-  return 8 * Math.ceil((2 * key.bits) / 64);
+  return 16 * Math.ceil(key.bits / 64);
 }
 
 export function checkThreads(threads: number): void {

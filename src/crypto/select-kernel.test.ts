@@ -1,17 +1,18 @@
 import { describe, expect, it } from "vitest";
 
 import { generateKey } from "./key-generation.ts";
+import type { Kernel } from "./kernel.ts";
 import { loadNativeKernel } from "./native-kernel.ts";
 import { portableKernel } from "./portable-kernel.ts";
 import { defaultThreads, selectKernel } from "./select-kernel.ts";
 import { plaintextsFromBigints } from "./signed-plaintexts.ts";
 
-const native = loadNativeKernel().kernel;
+const { kernel: native, kernels } = loadNativeKernel();
 
 describe("selectKernel", () => {
   it("prefers the native kernel where it loads", () => {
-    expect(selectKernel({}).name).toBe(native === undefined ? "portable" : "native");
-    expect(selectKernel({ TANDEM_KERNEL: "" }).name).toBe(native === undefined ? "portable" : "native");
+    expect(selectKernel({})).toBe(native ?? portableKernel);
+    expect(selectKernel({ TANDEM_KERNEL: "" })).toBe(native ?? portableKernel);
   });
 
   it("obeys TANDEM_KERNEL", () => {
@@ -20,7 +21,12 @@ describe("selectKernel", () => {
     expect(() => selectKernel({ TANDEM_KERNEL: "gpu" })).toThrow(usage);
     const forced = (): string => selectKernel({ TANDEM_KERNEL: "native" }).name;
     if (native === undefined) expect(forced).toThrow(usage);
-    else expect(forced()).toBe("native");
+    else expect(forced()).toMatch(/^native-(avx2|adx|scalar)$/);
+    for (const name of ["avx2", "adx", "scalar"] as const) {
+      const select = (): Kernel => selectKernel({ TANDEM_KERNEL: name });
+      if (kernels.has(name)) expect(select().name).toBe(`native-${name}`);
+      else expect(select).toThrow(usage);
+    }
   });
 
   it("suggests at least one thread", () => {

@@ -24,6 +24,8 @@ export interface ArithmeticBench {
 
 /** OpenSSL's power with a 2048-bit exponent makes 2048 squarings and about 410 products. */
 const productsPerPower = 2458;
+/** About what one chunk of gradients holds. */
+const encryptionsPerCall = 1024;
 
 export async function benchArithmetic(bench: ArithmeticBench, onFigure: (figure: Figure) => void): Promise<void> {
   const keys = new Map<number, PrivateKey>();
@@ -43,10 +45,10 @@ async function encryption({ kernel, rounds }: ArithmeticBench, key: PrivateKey, 
   const { n, nSquared } = key.publicKey;
   const full = kernel.privateEvaluator(key, { threads: 1 });
   const short = kernel.privateEvaluator(key, { threads: 1, exponents: "short" });
-  const plaintexts = plaintextsFromBigints(key.publicKey, Array.from({ length: 128 }, (_, i) => BigInt(i) << 40n));
+  const plaintexts = plaintextsFromBigints(key.publicKey, Array.from({ length: encryptionsPerCall }, (_, i) => BigInt(i) << 40n));
   const textbook = opensslPower(nSquared, n);
   const timings = await interleave(
-    [repeated("textbook", 4, textbook), { name: "ours", units: 128, run: () => full.encrypt(plaintexts) }, { name: "short", units: 128, run: () => short.encrypt(plaintexts) }],
+    [repeated("textbook", 4, textbook), { name: "ours", units: encryptionsPerCall, run: () => full.encrypt(plaintexts) }, { name: "short", units: encryptionsPerCall, run: () => short.encrypt(plaintexts) }],
     rounds,
     "cpu",
   );

@@ -8,7 +8,7 @@ import { TandemError } from "../base/error.ts";
 import { type CodecParameters, codecParameters, resolveParameters, type SpeedParameters, speedParameters, type TrainingParameters, trainingParameters } from "../base/parameters.ts";
 import type { GradientLayout } from "../codec/layout.ts";
 import { plaintextBitsMax } from "../codec/packing.ts";
-import { requireSecureBits } from "../crypto/key-generation.ts";
+import { checkKeyBits } from "../crypto/index.ts";
 import { columnIndex, columnTitle, idColumn, labelColumn, numericColumn, requireBinaryLabels } from "../data/columns.ts";
 import { type CsvTable, readCsvTable } from "../data/csv-table.ts";
 import { type PartyTable, selectRows } from "../data/dataset.ts";
@@ -87,7 +87,7 @@ export async function prepareSimulation(options: SimulateOptions): Promise<Prepa
   const training = resolveParameters(trainingParameters, options.training);
   const codec = resolveParameters(codecParameters, options.codec);
   const speed = resolveParameters(speedParameters, options.speed ?? {});
-  requireSecureBits(options.keyBits, options.insecureKey);
+  checkKeyBits(options.keyBits, options.insecureKey);
   if (options.passives.length === 0) throw new TandemError("USAGE", "--passive is missing: at least one passive party is needed");
   for (const path of [options.export, options.predictions]) if (path !== undefined) await requireWritable(path);
 

@@ -1,7 +1,5 @@
 /** What a party's process took between two moments: CPU seconds, the longest stall of its event loop, its peak memory. */
-import { monitorEventLoopDelay } from "node:perf_hooks";
-
-const resolutionMs = 5;
+import { LoopMonitor } from "./loop-monitor.ts";
 
 export interface ProcessUse {
   readonly cpuSeconds: number;
@@ -10,7 +8,7 @@ export interface ProcessUse {
 }
 
 export class ProcessMeter {
-  readonly #delays = monitorEventLoopDelay({ resolution: resolutionMs });
+  readonly #loop = new LoopMonitor();
   #start: NodeJS.CpuUsage | null = null;
   #cpuSeconds = 0;
 
@@ -18,7 +16,7 @@ export class ProcessMeter {
   start(): void {
     if (this.#start !== null) return;
     this.#start = process.cpuUsage();
-    this.#delays.enable();
+    this.#loop.start();
   }
 
   /** May be called again: the last call counts. */
@@ -29,11 +27,10 @@ export class ProcessMeter {
   }
 
   get use(): ProcessUse {
-    this.#delays.disable();
+    this.#loop.stop();
     return {
       cpuSeconds: this.#cpuSeconds,
-      // A timer that fires on time is already `resolution` late.
-      eventLoopMaxBlockMs: Math.max(0, this.#delays.max / 1e6 - resolutionMs),
+      eventLoopMaxBlockMs: this.#loop.maxBlockMs,
       peakRssBytes: process.resourceUsage().maxRSS * 1024,
     };
   }

@@ -22,7 +22,7 @@ const settle = async (): Promise<void> => {
 describe("obfuscator pool", () => {
   test("hands out each obfuscator once, from stock, on demand and mixed", async () => {
     const { make } = maker();
-    const pool = new ObfuscatorPool(make, 4);
+    const pool = new ObfuscatorPool(make, 4, async () => {});
     const taken: number[] = [];
     taken.push(...(await pool.take(3)).bytes);
     pool.prepare(10);
@@ -38,7 +38,7 @@ describe("obfuscator pool", () => {
 
   test("prepares in batches, no more than asked for, and again after it has ended", async () => {
     const { calls, make } = maker();
-    const pool = new ObfuscatorPool(make, 4);
+    const pool = new ObfuscatorPool(make, 4, async () => {});
     pool.prepare(10);
     await settle();
     expect(calls).toEqual([4, 4, 2]);
@@ -52,9 +52,22 @@ describe("obfuscator pool", () => {
     expect(calls).toHaveLength(4);
   });
 
+  test("makes nothing ahead while no core is idle, and everything on demand", async () => {
+    const { calls, make } = maker();
+    let free: () => void = () => {};
+    const pool = new ObfuscatorPool(make, 4, () => new Promise((resolve) => (free = resolve)));
+    pool.prepare(4);
+    await settle();
+    expect(calls).toEqual([]);
+    expect((await pool.take(2)).count).toBe(2);
+    free();
+    await settle();
+    expect(calls).toEqual([2, 2]);
+  });
+
   test("can be paused in the middle", async () => {
     const { calls, make } = maker();
-    const pool = new ObfuscatorPool(make, 1);
+    const pool = new ObfuscatorPool(make, 1, async () => {});
     pool.prepare(1000);
     pool.pause();
     await settle();
@@ -62,7 +75,7 @@ describe("obfuscator pool", () => {
   });
 
   test("a failure in the background is thrown at whoever takes next", async () => {
-    const pool = new ObfuscatorPool(() => Promise.reject(new Error("no more")), 2);
+    const pool = new ObfuscatorPool(() => Promise.reject(new Error("no more")), 2, async () => {});
     pool.prepare(2);
     await settle();
     await expect(pool.take(1)).rejects.toThrow("no more");

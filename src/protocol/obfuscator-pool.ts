@@ -1,7 +1,8 @@
 /**
- * Obfuscators made ahead of time, while a party waits for others. Each is handed out exactly once; none is ever stored
- * outside memory.
+ * Obfuscators made ahead of time, while a party waits for others and a core is idle. Each is handed out exactly once;
+ * none is ever stored outside memory.
  */
+import { coresIdle } from "../base/idle-cores.ts";
 import { ObfuscatorVector } from "../crypto/vectors.ts";
 
 export class ObfuscatorPool {
@@ -14,9 +15,12 @@ export class ObfuscatorPool {
   #filling = false;
   #failure: { readonly error: unknown } | null = null;
 
-  constructor(make: (count: number) => Promise<ObfuscatorVector>, batch: number) {
+  readonly #untilIdle: (isUrgent: () => boolean) => Promise<void>;
+
+  constructor(make: (count: number) => Promise<ObfuscatorVector>, batch: number, untilIdle = coresIdle) {
     this.#make = make;
     this.#batch = batch;
+    this.#untilIdle = untilIdle;
   }
 
   /** Sees to it in the background that `count` are in stock. */
@@ -45,7 +49,9 @@ export class ObfuscatorPool {
     this.#filling = true;
     try {
       while (this.#toMake > 0) {
+        await this.#untilIdle(() => this.#toMake === 0);
         const count = Math.min(this.#batch, this.#toMake);
+        if (count === 0) break;
         const made = await this.#make(count);
         this.#stock.push(...elements(made));
         this.#stockCount += count;

@@ -34,7 +34,7 @@ import { candidateCountMax } from "./version.ts";
 const rootSegmentInstances = 8192;
 /** Packed ciphertexts that are sent at a time: the active party decrypts them while the next are being packed. */
 const ciphertextsPerPiece = 32;
-const obfuscatorBatch = 8;
+const obfuscatorBatch = 32;
 /** Prepared for one tree at the most: deep trees ask for fewer nodes than they could. */
 const obfuscatorsAheadMax = 1024;
 

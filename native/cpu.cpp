@@ -1,0 +1,43 @@
+// See cpu.h.
+#include "cpu.h"
+
+namespace tandem {
+
+namespace {
+
+bool hasAdx() {
+#if defined(__x86_64__)
+  return __builtin_cpu_supports("adx") && __builtin_cpu_supports("bmi2");
+#else
+  return false;
+#endif
+}
+
+bool hasAvx2() {
+#if defined(__x86_64__)
+  return __builtin_cpu_supports("avx2");
+#else
+  return false;
+#endif
+}
+
+}  // namespace
+
+bool isAvailable(Kernel kernel) {
+  switch (kernel) {
+    case Kernel::kScalar:
+      return true;
+    case Kernel::kAdx:
+      return hasAdx();
+    case Kernel::kAvx2:
+      return hasAvx2();
+  }
+  return false;
+}
+
+RowFunction rowsOf(Kernel kernel) {
+  // The four-lane kernel does its odd jobs on single numbers with the best rows there are.
+  return kernel != Kernel::kScalar && hasAdx() ? addProductRowAdx : addProductRow;
+}
+
+}  // namespace tandem

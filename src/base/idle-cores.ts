@@ -1,0 +1,26 @@
+/**
+ * Whether this machine has a core to spare, from the operating system's own count of idle time. Work that could also be
+ * done later (obfuscators for the next tree) waits for that, so that it never slows what somebody is waiting for: on one
+ * machine that may be another party.
+ */
+import { cpus } from "node:os";
+
+const sampleMs = 40;
+/** Share of one core that must have stood idle. */
+const idleShare = 0.5;
+
+/** Settles when about half a core or more has been idle for a moment, or as soon as `isUrgent` says so. */
+export async function coresIdle(isUrgent: () => boolean): Promise<void> {
+  for (;;) {
+    const before = idleMs();
+    const started = performance.now();
+    await new Promise((resolve) => setTimeout(resolve, sampleMs).unref());
+    const idle = (idleMs() - before) / (performance.now() - started);
+    if (idle >= idleShare || isUrgent()) return;
+  }
+}
+
+/** Idle milliseconds since boot, over all cores; zero where the system does not tell. */
+function idleMs(): number {
+  return cpus().reduce((sum, cpu) => sum + cpu.times.idle, 0);
+}
