@@ -22,7 +22,7 @@ export const layers = {
   data: ["base"],
   align: ["base", "crypto"],
   protocol: ["base", "crypto", "codec", "gbdt", "align"],
-  transport: ["base", "protocol"],
+  transport: ["base", "align", "protocol"],
   store: ["base", "gbdt", "crypto", "codec", "protocol"],
   party: belowParty,
   experiment: [...belowParty, "party"],

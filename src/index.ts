@@ -19,7 +19,10 @@ export { writeXgboostModel, xgboostModel, type XgboostModel } from "./store/xgbo
 export { connectInMemory } from "./transport/in-memory.ts";
 export { passiveService } from "./transport/passive-service.ts";
 export { connectTls, listenTls } from "./transport/tls.ts";
+export { type ActiveConfig, type PassiveConfig, readActiveConfig, readPassiveConfig } from "./party/config.ts";
 export type { PartyEvent } from "./party/events.ts";
+export { runActive, runAlignment } from "./party/run-active.ts";
+export { runPassive } from "./party/run-passive.ts";
 export { type DemoOptions, type DemoResult, runDemo } from "./experiment/demo.ts";
 export { type FederationJob, type FederationResult, runFederation } from "./experiment/federation.ts";
 export { simulate, type SimulateOptions, type SimulateResult } from "./experiment/simulate.ts";

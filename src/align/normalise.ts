@@ -33,6 +33,8 @@ export interface IdOptions {
   /** For messages: where the ids come from, and the line of a row there. */
   readonly source?: string;
   readonly lineOf?: (row: number) => number;
+  /** What lineOf counts. */
+  readonly lineNoun?: string;
 }
 
 /** Pairs of lines that one message lists. */
@@ -57,9 +59,9 @@ export class DistinctIds {
    * @throws TandemError ID_DUPLICATE naming the lines; FILE_FORMAT naming the line if an id is empty or is not Unicode text
    */
   static from(raw: readonly string[], options: IdOptions = {}): DistinctIds {
-    const { duplicates = "refuse", source = "ids", lineOf = (row: number) => row + 1 } = options;
+    const { duplicates = "refuse", source = "ids", lineOf = (row: number) => row + 1, lineNoun = "line" } = options;
     const normalisations = normalisationNames.filter((name) => options.normalise?.includes(name));
-    const where = (row: number): string => `${source}, line ${lineOf(row)}`;
+    const where = (row: number): string => `${source}, ${lineNoun} ${lineOf(row)}`;
     const rowOf = new Map<string, number>();
     const repeated: [first: number, again: number][] = [];
     let repeatedCount = 0;
@@ -76,9 +78,14 @@ export class DistinctIds {
       const lines = repeated.map(([first, again]) => `${lineOf(first)} and ${lineOf(again)}`).join(", ");
       const more = repeatedCount > pairsShownMax ? `, and ${repeatedCount - pairsShownMax} more` : "";
       const how = normalisations.length === 0 ? "" : ` after normalisation (${normalisations.join(", ")})`;
-      throw new TandemError("ID_DUPLICATE", `${source}: lines ${lines}${more} have the same id${how}; remove one of each, or keep the first or the last of them`);
+      throw new TandemError("ID_DUPLICATE", `${source}: ${lineNoun}s ${lines}${more} have the same id${how}; remove one of each, or keep the first or the last of them`);
     }
     return new DistinctIds([...rowOf.keys()], Uint32Array.from(rowOf.values()), normalisations);
+  }
+
+  /** The same ids for a table that has one row per id, in this order: `rows` count from 0. */
+  inOwnOrder(): DistinctIds {
+    return new DistinctIds(this.ids, this.rows.map((_, index) => index), this.normalisations);
   }
 }
 

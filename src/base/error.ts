@@ -23,6 +23,8 @@ export const errorCodes = {
   DECODE_OVERFLOW: "a decrypted sum shows overflow, or lies outside the range that the layout allows",
   CIPHERTEXT_RANGE: "a ciphertext from the wire is not between 0 and n^2",
   HANDSHAKE_MISMATCH: "two parties disagree about protocol version, job or data",
+  POLICY: "a job asks for more than the passive party's owner allows",
+  PARTY_BUSY: "a passive party serves another job at the moment",
   PROTOCOL_STATE: "a message arrived that the protocol does not allow now, or with contents that it does not allow",
   PARTY_LOST: "a party died, or its connection broke, in the middle of a job",
   CERTIFICATE: "a peer's certificate is missing, expired, or not the one that was agreed",

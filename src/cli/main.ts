@@ -5,6 +5,7 @@ import { benchCommand } from "./bench.ts";
 import { demoCommand } from "./demo.ts";
 import { estimateCommand } from "./estimate.ts";
 import { reportError } from "./failure.ts";
+import { fingerprintCommand, initCommand } from "./init.ts";
 import { partyCommands } from "./party.ts";
 import { simulateCommand } from "./simulate.ts";
 
@@ -15,8 +16,9 @@ async function main(): Promise<void> {
     .version(version)
     .exitOverride()
     .configureOutput({ outputError: () => {} });
-  for (const command of [demoCommand(), simulateCommand(), estimateCommand(), benchCommand(), ...partyCommands()]) {
-    program.addCommand(command.exitOverride().configureOutput({ outputError: () => {} }), { hidden: command.name() === "party" || command.name() === "train" });
+  const commands = [demoCommand(), simulateCommand(), estimateCommand(), benchCommand(), initCommand(), fingerprintCommand(), ...partyCommands()];
+  for (const command of commands) {
+    program.addCommand(command.exitOverride().configureOutput({ outputError: () => {} }));
   }
   await program.parseAsync();
 }

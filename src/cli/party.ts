@@ -1,49 +1,128 @@
-/** `tandem party` and `tandem train`: one company's process. Under a supervisor it speaks in events, one JSON a line. */
-import { Command } from "commander";
+/** `tandem party`, `tandem train` and `tandem align`: one company's process. Under a supervisor it speaks in events, one JSON a line. */
+import { Command, Option } from "commander";
 import { TandemError } from "../base/error.ts";
-import type { Emit } from "../party/events.ts";
+import type { ActiveConfig } from "../party/config.ts";
+import type { ActiveResult, Emit, LayoutSummary } from "../party/events.ts";
+import { formatBytes, Progress } from "./progress.ts";
+import { metricsTable } from "./summary.ts";
+import { textTable } from "./text-table.ts";
 
-interface PartyOptions {
+interface PartyFlags {
   readonly config: string;
   readonly supervised?: boolean;
+  readonly json?: boolean;
+  readonly out?: string;
 }
 
 export function partyCommands(): Command[] {
   return [
-    partyCommand("party", "run a passive party", async (path, emit) => {
-      const [{ readPassiveConfig }, { runPassive }] = await Promise.all([import("../party/config.ts"), import("../party/run-passive.ts")]);
-      const config = await readPassiveConfig(path);
-      return { name: config.name, run: () => runPassive(config, emit) };
-    }),
-    partyCommand("train", "run the active party", async (path, emit) => {
-      const [{ readActiveConfig }, { runActive }] = await Promise.all([import("../party/config.ts"), import("../party/run-active.ts")]);
-      const config = await readActiveConfig(path);
-      return { name: config.name, run: () => runActive(config, emit) };
-    }),
+    partyCommand("party", "run a passive party: a server that takes part in one job after the other").action(runParty),
+    partyCommand("train", "run the active party: align, train, evaluate, save").option("--json", "print the result as one JSON object on one line").action(runTrain),
+    partyCommand("align", "find the people that all parties have in common, and nothing more")
+      .option("--out <file>", "where to write this party's aligned rows (default: aligned.csv in the job's folder)")
+      .action(runAlign),
   ];
 }
 
-function partyCommand(
-  name: string,
-  description: string,
-  prepare: (path: string, emit: Emit) => Promise<{ name: string; run: () => Promise<void> }>,
-): Command {
+function partyCommand(name: string, description: string): Command {
   return new Command(name)
     .description(description)
-    .requiredOption("-c, --config <file>", "the party's config")
-    .option("--supervised", "end when standard input closes")
-    .action(async ({ config, supervised }: PartyOptions) => {
-      const emit: Emit = (event) => process.stdout.write(`${JSON.stringify(event)}\n`);
-      // A supervisor that is gone cannot stop us: its end of our standard input is the sign of life.
-      if (supervised === true) process.stdin.on("end", () => process.exit(2)).resume();
-      const party = await prepare(config, emit);
-      try {
-        await party.run();
-      } catch (error) {
-        const known = error instanceof TandemError ? error : new TandemError("INTERNAL", error instanceof Error ? (error.stack ?? error.message) : String(error));
-        emit({ type: "error", party: party.name, code: known.code, message: known.message });
-        process.exitCode = 2;
-      }
-      process.stdin.destroy();
-    });
+    .requiredOption("-c, --config <file>", "the party's config, as 'tandem init' writes it")
+    .addOption(new Option("--supervised", "speak in events, serve one job, end when standard input closes").hideHelp());
+}
+
+async function runParty(flags: PartyFlags): Promise<void> {
+  const [{ readPassiveConfig }, { runPassive }, { logTo }] = await Promise.all([import("../party/config.ts"), import("../party/run-passive.ts"), import("../party/log.ts")]);
+  const config = await readPassiveConfig(flags.config);
+  const stop = new AbortController();
+  if (flags.supervised === true) return supervised(config.name, (emit) => runPassive(config, emit, { stop: stop.signal, once: true }));
+  for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => stop.abort());
+  const log = logTo({ level: config.log.level, terminal: process.stderr.isTTY === true, write: (text) => process.stderr.write(text), now: () => new Date() });
+  await runPassive(config, log, { stop: stop.signal });
+}
+
+async function runTrain(flags: PartyFlags): Promise<void> {
+  const { runActive } = await import("../party/run-active.ts");
+  const config = await activeConfig(flags);
+  if (flags.supervised === true) return supervised(config.name, (emit) => runActive(config, emit));
+  const progress = Progress.onStandardError(flags.json === true && process.stderr.isTTY !== true);
+  const seen: { result?: ActiveResult; layout?: LayoutSummary; commonCount?: number } = {};
+  const started = performance.now();
+  await runActive(config, (event) => {
+    if (event.type === "active-result") seen.result = event.result;
+    if (event.type === "layout") seen.layout = event.layout;
+    if (event.type === "aligned") seen.commonCount = event.commonCount;
+    progress.handle(event, config.name);
+  });
+  if (seen.result === undefined) throw new TandemError("INTERNAL", "the job ended without a result");
+  const outcome = trainOutcome(config, seen.result, seen.commonCount ?? null, (performance.now() - started) / 1000);
+  process.stdout.write(flags.json === true ? `${JSON.stringify({ ...outcome, layout: seen.layout })}\n` : `${readable(outcome)}\n`);
+}
+
+async function runAlign(flags: PartyFlags): Promise<void> {
+  const { runAlignment } = await import("../party/run-active.ts");
+  const config = await activeConfig(flags);
+  const progress = Progress.onStandardError(false);
+  const { path, aligned } = await runAlignment(config, flags.out, (event) => progress.handle(event, config.name));
+  const rows = aligned.pairwise.map(({ peer, idCount, sharedCount }) => [peer, idCount.toLocaleString("en"), sharedCount.toLocaleString("en")]);
+  process.stdout.write(`\n${textTable([["party", "ids", "shared with us"], ...rows])}\n\n  ${aligned.rows.length.toLocaleString("en")} in common; our rows of them, in the common order: ${path}\n`);
+}
+
+async function activeConfig(flags: PartyFlags): Promise<ActiveConfig> {
+  const { readActiveConfig } = await import("../party/config.ts");
+  return readActiveConfig(flags.config, () => `job-${new Date().toISOString().slice(0, 19).replaceAll(/[-:]/g, "").replace("T", "-")}`);
+}
+
+interface TrainOutcome {
+  readonly job: string;
+  readonly output: string;
+  readonly trees: number;
+  readonly keyBits: number;
+  readonly commonCount: number | null;
+  readonly metrics: ActiveResult["metrics"];
+  readonly seconds: Readonly<Record<"total" | "keygen" | "handshake" | "encrypt" | "aggregate" | "decrypt" | "perTree", number>>;
+  readonly bytes: ActiveResult["bytes"];
+}
+
+function trainOutcome(config: ActiveConfig, result: ActiveResult, commonCount: number | null, totalSeconds: number): TrainOutcome {
+  const seconds = (ms: number): number => Math.round(ms) / 1000;
+  const { keygen, handshake, encrypt, aggregate, decrypt, training } = result.phasesMs;
+  return {
+    job: config.job,
+    output: `${config.output.directory}/${config.job}`,
+    trees: result.trees,
+    keyBits: config.keyBits,
+    commonCount,
+    metrics: result.metrics,
+    seconds: {
+      total: seconds(totalSeconds * 1000),
+      keygen: seconds(keygen),
+      handshake: seconds(handshake),
+      encrypt: seconds(encrypt),
+      aggregate: seconds(aggregate),
+      decrypt: seconds(decrypt),
+      perTree: seconds(training / result.trees),
+    },
+    bytes: result.bytes,
+  };
+}
+
+function readable({ metrics, seconds, bytes, output }: TrainOutcome): string {
+  const times = [["seconds", "total", "key", "encrypt", "aggregate", "decrypt", "per tree"], ["", ...[seconds.total, seconds.keygen, seconds.encrypt, seconds.aggregate, seconds.decrypt, seconds.perTree].map((s) => s.toFixed(2))]];
+  const sent = `  ${formatBytes(bytes.activeToPassive)} sent, ${formatBytes(bytes.passiveToActive)} received`;
+  return ["", metricsTable(metrics), "", textTable(times), sent, "", `  results: ${output}`].join("\n");
+}
+
+async function supervised(name: string, run: (emit: Emit) => Promise<void>): Promise<void> {
+  const emit: Emit = (event) => process.stdout.write(`${JSON.stringify(event)}\n`);
+  // A supervisor that is gone cannot stop us: its end of our standard input is the sign of life.
+  process.stdin.on("end", () => process.exit(2)).resume();
+  try {
+    await run(emit);
+  } catch (error) {
+    const known = error instanceof TandemError ? error : new TandemError("INTERNAL", error instanceof Error ? (error.stack ?? error.message) : String(error));
+    emit({ type: "error", party: name, code: known.code, message: known.message });
+    process.exitCode = 2;
+  }
+  process.stdin.destroy();
 }

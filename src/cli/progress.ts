@@ -8,6 +8,8 @@ export class Progress {
   readonly #quiet: boolean;
   readonly #write: (text: string) => void;
   #firstTreeAt = 0;
+  /** How much of the alignment's bar is filled; -1 while there is none. */
+  #alignmentFilled = -1;
 
   constructor(options: { terminal: boolean; quiet: boolean; write: (text: string) => void }) {
     this.#terminal = options.terminal;
@@ -32,6 +34,13 @@ export class Progress {
       case "key":
         this.line(`${event.party} (process ${event.process}): made a ${event.keyBits}-bit Paillier key (${event.kernel} kernel)`);
         break;
+      case "alignment-progress":
+        this.#alignment(event.done, event.total);
+        break;
+      case "aligned":
+        this.#endBar();
+        if (event.party === activeName) this.line(`${event.party}: ${event.commonCount.toLocaleString("en")} people are common to all parties`);
+        break;
       case "joined":
         if (event.party === activeName) this.line(`${event.party}: ${event.peer} joined with ${event.featureCount} features`);
         break;
@@ -42,11 +51,33 @@ export class Progress {
       case "tree":
         this.#tree(event.tree + 1, event.treeCount, event.metrics);
         break;
+      case "aligning":
+        if (event.party === activeName) this.line(`${event.party}: aligning ${event.ownIdCount.toLocaleString("en")} ids with ${event.peer}`);
+        break;
+      case "passive-tree":
+      case "job-ended":
+      case "refused":
+      case "turned-away":
+      case "stopping":
+      case "stopped":
       case "active-result":
       case "passive-result":
       case "error":
         break;
     }
+  }
+
+  /** On a terminal only: elsewhere the result is one line. */
+  #alignment(done: number, total: number): void {
+    const filled = Math.floor((done / Math.max(total, 1)) * barWidth);
+    if (!this.#terminal || filled === this.#alignmentFilled) return;
+    this.#alignmentFilled = filled;
+    this.#write(`\r\u001b[2K${"█".repeat(filled)}${"░".repeat(barWidth - filled)}  ${done.toLocaleString("en")} of ${total.toLocaleString("en")} masked ids`);
+  }
+
+  #endBar(): void {
+    if (this.#alignmentFilled >= 0) this.#write("\n");
+    this.#alignmentFilled = -1;
   }
 
   #tree(done: number, total: number, metrics: Readonly<Record<string, number>>): void {

@@ -48,6 +48,13 @@ export function summarise(result: FederationResult, keyBits: number, identical: 
   };
 }
 
+/** Training and test metrics, one row each. */
+export function metricsTable({ train, test }: RunSummary["metrics"]): string {
+  const names = Object.keys(train);
+  const cells = (metrics: Metrics): string[] => names.map((name) => metrics[name].toFixed(4));
+  return textTable([["", ...names], ["train", ...cells(train)], ...(test === null ? [] : [["test", ...cells(test)]])]);
+}
+
 /** Phases and traffic as a table for people. */
 export function costTable(summary: RunSummary): string {
   const { seconds, counts, bytes } = summary;

@@ -119,7 +119,7 @@ export function idColumn(table: CsvTable, column: string | undefined): string[] 
     if (id === "") throw new TandemError("FILE_FORMAT", `${where(table, row, index)}: the id is empty`);
     const first = rowOf.get(id);
     if (first !== undefined) {
-      const lines = `lines ${table.lineOf(first)} and ${table.lineOf(row)}`;
+      const lines = `${table.lineNoun ?? "line"}s ${table.lineOf(first)} and ${table.lineOf(row)}`;
       throw new TandemError("ID_DUPLICATE", `${table.path}: ${lines} have the same id in column ${columnTitle(table, index)}`);
     }
     rowOf.set(id, row);
@@ -141,7 +141,7 @@ function parseNumber(cell: string): number | undefined {
 }
 
 function where(table: CsvTable, row: number, index: number): string {
-  return `${table.path}, line ${table.lineOf(row)}, column ${columnTitle(table, index)}`;
+  return `${table.path}, ${table.lineNoun ?? "line"} ${table.lineOf(row)}, column ${columnTitle(table, index)}`;
 }
 
 function cellError(table: CsvTable, row: number, index: number, what: string): TandemError {

@@ -19,6 +19,8 @@ export interface CsvTable {
   readonly rowCount: number;
   /** The 1-based line of the file on which a row (0-based, header not counted) starts. */
   lineOf(row: number): number;
+  /** What lineOf counts, for messages: "line", unless the file has no lines. */
+  readonly lineNoun?: "row";
 }
 
 /** A quote left open makes the rest of the file one record; refuse before it has all been buffered. */
@@ -28,8 +30,12 @@ const recordCharsMax = 1 << 22;
  * Reads a `.csv` or `.csv.gz` file.
  * @throws TandemError FILE_UNREADABLE or FILE_FORMAT naming the file and, where there is one, the line
  */
-export async function readCsvTable(path: string): Promise<CsvTable> {
-  const text = csvText(path);
+export function readCsvTable(path: string): Promise<CsvTable> {
+  return readCsvText(path, csvText(path));
+}
+
+/** CSV text of any origin; `path` is what messages call it. @throws as readCsvTable does */
+export async function readCsvText(path: string, text: AsyncGenerator<string>): Promise<CsvTable> {
   const { head, dialect } = await readHead(text);
   if (head.trim() === "") throw new TandemError("FILE_FORMAT", `${path} is empty`);
   const collector = new RowCollector(path, dialect.newline);
@@ -148,11 +154,8 @@ class RowCollector {
 
   #checkedNames(cells: string[]): string[] {
     const names = cells.map((cell) => cell.trim());
-    names.forEach((name, index) => {
-      if (name === "" && index > 0) throw this.#error(`column #${index} of the header has no name`);
-      const first = names.indexOf(name);
-      if (first < index) throw this.#error(`two columns are named '${name}' (#${first} and #${index})`);
-    });
+    const trouble = headerTrouble(names);
+    if (trouble !== null) throw this.#error(trouble);
     return names;
   }
 
@@ -171,6 +174,16 @@ class RowCollector {
   #error(what: string): TandemError {
     return new TandemError("FILE_FORMAT", `${this.#path}, line ${this.#line}: ${what}`);
   }
+}
+
+/** @returns what is wrong with the names of a table's columns, or null */
+export function headerTrouble(names: readonly string[]): string | null {
+  for (const [index, name] of names.entries()) {
+    if (name === "" && index > 0) return `column #${index} of the header has no name`;
+    const first = names.indexOf(name);
+    if (first < index) return `two columns are named '${name}' (#${first} and #${index})`;
+  }
+  return null;
 }
 
 function occurrences(text: string, char: string): number {

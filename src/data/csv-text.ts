@@ -16,10 +16,15 @@ const chunkSizeBytes = 1 << 18;
  * @throws TandemError FILE_UNREADABLE if the file is missing or cannot be read, FILE_FORMAT if it is not UTF-8 text,
  * is damaged, or is named .gz without being compressed
  */
-export async function* csvText(path: string): AsyncGenerator<string> {
+export function csvText(path: string): AsyncGenerator<string> {
+  return utf8Text(path, plainBytes(path));
+}
+
+/** Bytes as UTF-8 text; `path` is what messages call their source. @throws as csvText does */
+export async function* utf8Text(path: string, source: AsyncIterable<Buffer>): AsyncGenerator<string> {
   const decoder = new TextDecoder("utf-8", { fatal: true });
   try {
-    for await (const bytes of plainBytes(path)) {
+    for await (const bytes of source) {
       const text = decoder.decode(bytes, { stream: true });
       if (text.includes("\0")) throw new TandemError("FILE_FORMAT", `${path} is not a text file: it contains zero bytes`);
       if (text !== "") yield text;

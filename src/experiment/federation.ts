@@ -4,7 +4,8 @@
  */
 import { chmod, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
+import { trainingParameters } from "../base/parameters.ts";
 import type { Model } from "../gbdt/model.ts";
 import type { ActiveConfigInput, PassiveConfigInput } from "../party/config.ts";
 import type { ActiveResult, LayoutSummary, PartyEvent, PassiveResult } from "../party/events.ts";
@@ -54,6 +55,9 @@ export interface FederationResult {
 }
 
 const host = "127.0.0.1";
+const jobName = "local";
+const treesMax = trainingParameters.num_round.max;
+const depthMax = trainingParameters.max_depth.max;
 
 export async function runFederation(job: FederationJob): Promise<FederationResult> {
   const root = await mkdtemp(join(tmpdir(), "tandem-"));
@@ -83,35 +87,38 @@ async function runIn(root: string, job: FederationJob, supervisor: ReturnType<ty
       return { directory, fingerprint: certificateFingerprint(identity.certificate) };
     }),
   );
-  const shared = { job: "local", training: job.training, codec: job.codec, keyBits: job.keyBits };
-  const common = (index: number) => ({
-    name: parties[index].name,
-    ...shared,
-    tls: tlsPaths(homes[index].directory),
-    data: dataConfig(job, parties[index], homes[index].directory),
-  });
-
+  const { training, codec, keyBits } = job;
   await Promise.all(
     job.passives.map(async (passive, i) => {
       const { directory } = homes[i + 1];
       const config: PassiveConfigInput = {
-        ...common(i + 1),
+        name: passive.name,
         listen: { host, port: 0 },
-        active: { fingerprint: homes[0].fingerprint },
-        output: { share: join(directory, "share.json") },
+        tls: tlsPaths(directory),
+        active: [{ name: job.active.name, fingerprint: homes[0].fingerprint }],
+        data: dataConfig(job, passive, directory),
+        // Everybody here has the same owner, who decides by starting the job.
+        policy: { max_trees: treesMax, max_depth: depthMax, insecure_min_key_bits: 128, min_instances: 1 },
+        output: { directory },
       };
       supervisor.start(passive.name, "party", await writeConfig(directory, config));
     }),
   );
   const ports = await Promise.all(job.passives.map(async ({ name }) => (await supervisor.waitFor(name, "listening")).port));
   const { label, positive } = job.active;
+  const { directory } = homes[0];
   const config: ActiveConfigInput = {
-    ...common(0),
+    name: job.active.name,
+    job: jobName,
     passives: job.passives.map(({ name }, i) => ({ name, host, port: ports[i], fingerprint: homes[i + 1].fingerprint })),
-    data: { ...dataConfig(job, job.active, homes[0].directory), label, positive },
+    tls: tlsPaths(directory),
+    data: { ...dataConfig(job, job.active, directory), label, positive },
+    align: false, // the rows were cut from one table
+    training,
+    codec,
     speed: job.speed,
-    insecureKey: job.insecureKey,
-    output: { share: join(homes[0].directory, "share.json"), predictions: job.predictions },
+    ...(job.insecureKey ? { insecure_key_bits: keyBits } : { key_bits: keyBits }),
+    output: { directory, predictions: job.predictions === undefined ? undefined : resolve(job.predictions) },
   };
   supervisor.start(job.active.name, "train", await writeConfig(homes[0].directory, config));
   await supervisor.finished();
@@ -124,8 +131,8 @@ async function collect(
   homes: readonly { readonly directory: string }[],
   supervisor: ReturnType<typeof superviseParties>,
 ): Promise<Omit<FederationResult, "wallSeconds">> {
-  const active = await readActiveShare(join(homes[0].directory, "share.json"));
-  const passiveShares = await Promise.all(homes.slice(1).map(({ directory }) => readPassiveShare(join(directory, "share.json"))));
+  const active = await readActiveShare(sharePath(homes[0].directory));
+  const passiveShares = await Promise.all(homes.slice(1).map(({ directory }) => readPassiveShare(sharePath(directory))));
   return {
     model: mergeShares(active, passiveShares.map(({ splits }) => splits)),
     layout: (await supervisor.waitFor(job.active.name, "layout")).layout,
@@ -146,14 +153,18 @@ async function layOut(directory: string, authority: string, identity: Identity, 
   if (party.test !== null) await writeCsv(join(directory, "test.csv"), party.test.names, party.test.columns, { mode: 0o600 });
 }
 
+function sharePath(directory: string): string {
+  return join(directory, jobName, "share.json");
+}
+
 function tlsPaths(directory: string) {
   return { authority: join(directory, "authority.pem"), certificate: join(directory, "certificate.pem"), key: join(directory, "key.pem") };
 }
 
 function dataConfig(job: FederationJob, party: FederationParty, directory: string) {
   return {
-    train: join(directory, "train.csv"),
-    predict: party.test === null ? undefined : join(directory, "test.csv"),
+    path: join(directory, "train.csv"),
+    test_path: party.test === null ? undefined : join(directory, "test.csv"),
     id: job.id,
     features: [...party.features],
     missing: [...job.missing],

@@ -1,86 +1,161 @@
-/** What one company writes down about itself: read once, checked strictly, trusted from then on. */
-import { readFile } from "node:fs/promises";
+/**
+ * What one company writes down about itself: read once, checked strictly, trusted from then on. Paths in a config are
+ * relative to the config file.
+ */
+import { dirname, resolve } from "node:path";
 import { z } from "zod";
-import { TandemError } from "../base/error.ts";
-import { codecParameters, resolveParameters, speedParameters, trainingParameters } from "../base/parameters.ts";
+import { normalisationNames } from "../align/normalise.ts";
+import { codecParameters, type CodecParameters, speedParameters, type SpeedParameters, trainingParameters, type TrainingParameters } from "../base/parameters.ts";
+import { ConfigFile } from "./config-file.ts";
 
-const fingerprint = z.string().regex(/^[0-9a-f]{64}$/, "a SHA-256 fingerprint in lowercase hex");
-const address = z.strictObject({ host: z.string().min(1), port: z.number().int().min(0).max(65535) });
+/** Shorter keys than this need an option with the word insecure in it. */
+const secureKeyBits = 2048;
 
-const tls = z.strictObject({ authority: z.string(), certificate: z.string(), key: z.string() });
+const text = z.string("must be text; put it in quotes").min(1, "must not be empty");
+const fingerprint = z.string("must be text; put it in quotes").regex(/^[0-9a-f]{64}$/, "must be a SHA-256 fingerprint: 64 lowercase hex digits, as 'tandem fingerprint' prints it");
+const wholeNumber = (min: number, max: number) => {
+  const what = `must be a whole number from ${min} to ${max}`;
+  return z.int(what).min(min, what).max(max, what);
+};
+const oneOf = <const T extends readonly string[]>(names: T) => z.enum(names, `must be one of ${names.join(", ")}`);
+const port = wholeNumber(0, 65535);
+const object = <S extends z.core.$ZodLooseShape>(shape: S) => z.strictObject(shape, { error: (issue) => (issue.code === "invalid_type" ? "must have fields of its own, one per line" : undefined) });
+const listOf = <S extends z.ZodType>(item: S) => z.array(item, "must be a list");
 
-const table = z.strictObject({
-  /** The CSV file to train on, and optionally one whose rows are predicted after training. */
-  train: z.string(),
-  predict: z.string().optional(),
-  id: z.string(),
-  features: z.array(z.string()),
-  missing: z.array(z.string()).default([]),
+/** With `authority`, peers need a certificate of it; the pinned fingerprint is needed in any case. */
+const tls = object({ certificate: text, key: text, authority: text.optional() });
+
+/** "all" leaves out the id and the label only. */
+const features = z.union([listOf(text), z.literal("all"), object({ all_but: listOf(text) })], "must be a list of columns, 'all', or 'all_but:' with a list of columns");
+
+const dataFields = {
+  path: text.optional(),
+  command: listOf(text).min(1, "must name a program").optional(),
+  test_path: text.optional(),
+  id: text,
+  features,
+  missing: listOf(text).default([]),
+  normalise: listOf(oneOf(normalisationNames as [string, ...string[]] & typeof normalisationNames)).default([]),
+  duplicates: oneOf(["refuse", "first", "last"]).default("refuse"),
+};
+
+const policy = object({
+  max_trees: wholeNumber(1, 100_000).default(1000),
+  max_depth: wholeNumber(1, 16).default(10),
+  min_key_bits: wholeNumber(secureKeyBits, 4096).default(secureKeyBits),
+  insecure_min_key_bits: wholeNumber(128, 4096).optional(),
+  max_active_ids: wholeNumber(1, 67_108_864).default(10_000_000),
+  min_instances: wholeNumber(1, 67_108_864).default(100),
+  codecs: listOf(oneOf(codecParameters.codec.choices)).default([...codecParameters.codec.choices]),
 });
 
-const parameters = z.record(z.string(), z.union([z.number(), z.string(), z.boolean()])).default({});
+const log = object({ level: oneOf(["debug", "info", "warn", "error"]).default("info") }).prefault({});
+const parameters = z.record(z.string(), z.unknown()).default({});
+const threads = wholeNumber(1, 256).optional();
 
-const passiveConfig = z.strictObject({
-  name: z.string().min(1),
-  job: z.string(),
-  listen: address,
+const passiveConfig = object({
+  name: text,
+  listen: object({ host: text, port }),
   tls,
-  active: z.strictObject({ fingerprint }),
-  data: table,
-  training: parameters,
-  codec: parameters,
-  keyBits: z.number().int(),
-  threads: z.number().int().min(1).max(256).optional(),
-  output: z.strictObject({ share: z.string() }),
+  active: listOf(object({ name: text, fingerprint })).min(1, "must name at least one active party"),
+  data: object(dataFields),
+  policy: policy.prefault({}),
+  output: object({ directory: text }),
+  log,
+  threads,
 });
 
-const activeConfig = z.strictObject({
-  name: z.string().min(1),
-  job: z.string(),
+const activeConfig = object({
+  name: text,
+  job: text.optional(),
+  passives: listOf(object({ name: text, host: text, port, fingerprint })).min(1, "must name at least one passive party"),
   tls,
-  passives: z.array(z.strictObject({ name: z.string().min(1), ...address.shape, fingerprint })).min(1),
-  data: table.extend({ label: z.string(), positive: z.string().optional() }),
+  data: object({
+    ...dataFields,
+    label: text,
+    positive: text.optional(),
+    test_fraction: z.number("must be a number").gt(0, "must be above 0").lt(1, "must be below 1").optional(),
+    seed: wholeNumber(0, 4294967295).optional(),
+  }),
+  align: z.boolean("must be true or false").default(true),
   training: parameters,
   codec: parameters,
   speed: parameters,
-  keyBits: z.number().int(),
-  insecureKey: z.boolean().default(false),
-  threads: z.number().int().min(1).max(256).optional(),
-  output: z.strictObject({ share: z.string(), predictions: z.string().optional() }),
+  key_bits: wholeNumber(secureKeyBits, 4096).optional(),
+  insecure_key_bits: z.int("must be a whole number").optional(), // making the key says what sizes there are
+  output: object({ directory: text, predictions: text.optional() }),
+  log,
+  threads,
 });
 
 export type PassiveConfigInput = z.input<typeof passiveConfig>;
 export type ActiveConfigInput = z.input<typeof activeConfig>;
 export type PassiveConfig = z.output<typeof passiveConfig>;
-export type ActiveConfig = z.output<typeof activeConfig>;
-export type DataConfig = z.output<typeof table>;
+export type PolicyConfig = z.output<typeof policy>;
+export type LogLevel = z.output<typeof log>["level"];
+/** Hyper-parameters are checked and complete; the key's size is one number. */
+export type ActiveConfig = Omit<z.output<typeof activeConfig>, "training" | "codec" | "speed" | "key_bits" | "insecure_key_bits" | "job"> & {
+  readonly job: string;
+  readonly training: TrainingParameters;
+  readonly codec: CodecParameters;
+  readonly speed: SpeedParameters;
+  readonly keyBits: number;
+  readonly insecureKey: boolean;
+};
+export type DataConfig = PassiveConfig["data"];
 
-export function readPassiveConfig(path: string): Promise<PassiveConfig> {
-  return readConfig(path, passiveConfig);
+/** Job names become folders at every party: letters, digits, dots, dashes and underscores, and no dot in front. */
+export const jobSyntax = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
+
+/** @throws TandemError FILE_UNREADABLE, or FILE_FORMAT naming file, line and field */
+export async function readPassiveConfig(path: string): Promise<PassiveConfig> {
+  const file = await ConfigFile.read(path);
+  const config = file.parse(passiveConfig);
+  checkSource(file, config.data);
+  const from = relativeTo(path);
+  return { ...config, tls: tlsFrom(config.tls, from), data: { ...config.data, ...sourceFrom(config.data, from) }, output: { directory: from(config.output.directory) } };
 }
 
-export function readActiveConfig(path: string): Promise<ActiveConfig> {
-  return readConfig(path, activeConfig);
-}
-
-/** Hyper-parameters of a config, checked against the one table of them. */
-export function configParameters(config: Pick<ActiveConfig, "training" | "codec"> & Partial<Pick<ActiveConfig, "speed">>) {
+/** @throws TandemError FILE_UNREADABLE, or FILE_FORMAT naming file, line and field */
+export async function readActiveConfig(path: string, newJobName: () => string): Promise<ActiveConfig> {
+  const file = await ConfigFile.read(path);
+  const { key_bits: secure, insecure_key_bits: insecure, job = newJobName(), ...config } = file.parse(activeConfig);
+  checkSource(file, config.data);
+  if (config.data.test_path !== undefined && config.data.test_fraction !== undefined) throw file.error(["data", "test_fraction"], "fields 'data.test_path' and 'data.test_fraction' exclude each other");
+  if (secure !== undefined && insecure !== undefined) throw file.error(["insecure_key_bits"], "fields 'key_bits' and 'insecure_key_bits' exclude each other");
+  if (!jobSyntax.test(job)) throw file.error(["job"], "field 'job': must be up to 64 letters, digits, dots, dashes and underscores, with a letter or digit in front");
+  const repeated = config.passives.findIndex(({ name }, i) => config.passives.findIndex((other) => other.name === name) < i);
+  if (repeated !== -1) throw file.error(["passives", repeated, "name"], `field 'passives[${repeated + 1}].name': two passive parties have the same name`);
+  const from = relativeTo(path);
+  const { directory, predictions } = config.output;
   return {
-    training: resolveParameters(trainingParameters, config.training),
-    codec: resolveParameters(codecParameters, config.codec),
-    speed: resolveParameters(speedParameters, config.speed ?? {}),
+    ...config,
+    job,
+    keyBits: insecure ?? secure ?? secureKeyBits,
+    insecureKey: insecure !== undefined,
+    training: file.parameters("training", trainingParameters, config.training),
+    codec: file.parameters("codec", codecParameters, config.codec),
+    speed: file.parameters("speed", speedParameters, config.speed),
+    tls: tlsFrom(config.tls, from),
+    data: { ...config.data, ...sourceFrom(config.data, from) },
+    output: { directory: from(directory), predictions: predictions === undefined ? undefined : from(predictions) },
   };
 }
 
-async function readConfig<T>(path: string, schema: z.ZodType<T>): Promise<T> {
-  let value: unknown;
-  try {
-    value = JSON.parse(await readFile(path, "utf8"));
-  } catch (cause) {
-    throw new TandemError(cause instanceof SyntaxError ? "FILE_FORMAT" : "FILE_UNREADABLE", `${path} is not a readable JSON config`, { cause });
-  }
-  const result = schema.safeParse(value);
-  if (result.success) return result.data;
-  const [issue] = result.error.issues;
-  throw new TandemError("FILE_FORMAT", `${path}: ${issue.path.join(".")}: ${issue.message}`);
+function relativeTo(path: string): (given: string) => string {
+  const folder = dirname(resolve(path));
+  return (given) => resolve(folder, given);
+}
+
+function tlsFrom(given: PassiveConfig["tls"], from: (path: string) => string): PassiveConfig["tls"] {
+  return { certificate: from(given.certificate), key: from(given.key), authority: given.authority === undefined ? undefined : from(given.authority) };
+}
+
+function sourceFrom({ path, test_path: testPath }: DataConfig, from: (path: string) => string): Pick<DataConfig, "path" | "test_path"> {
+  return { path: path === undefined ? undefined : from(path), test_path: testPath === undefined ? undefined : from(testPath) };
+}
+
+function checkSource(file: ConfigFile, { path, command }: DataConfig): void {
+  if (path === undefined && command === undefined) throw file.error(["data", "path"], "field 'data.path' is missing (or 'data.command')");
+  if (path !== undefined && command !== undefined) throw file.error(["data", "command"], "fields 'data.path' and 'data.command' exclude each other");
 }

@@ -2,6 +2,7 @@
  * The public event stream of a party: what a supervisor, a terminal or a page may see of a job. Never a row's value, a
  * gradient, a label, a threshold or a key.
  */
+import type { PairwiseCounts } from "../align/active-alignment.ts";
 import type { CodecParameters } from "../base/parameters.ts";
 import type { ErrorCode } from "../base/error.ts";
 import type { PhaseTimesMs } from "../protocol/active-role.ts";
@@ -14,9 +15,18 @@ export type Metrics = Readonly<Record<string, number>>;
 export type PartyEvent =
   | { readonly type: "listening"; readonly party: string; readonly process: number; readonly port: number }
   | { readonly type: "key"; readonly party: string; readonly process: number; readonly keyBits: number; readonly kernel: string }
-  | { readonly type: "joined"; readonly party: string; readonly peer: string; readonly featureCount: number }
+  | { readonly type: "aligning"; readonly party: string; readonly peer: string; readonly job: string; readonly ownIdCount: number; readonly peerIdCount: number }
+  | { readonly type: "alignment-progress"; readonly party: string; readonly done: number; readonly total: number }
+  | { readonly type: "aligned"; readonly party: string; readonly job: string; readonly peer?: string; readonly commonCount: number; readonly pairwise?: readonly PairwiseCounts[] }
+  | { readonly type: "joined"; readonly party: string; readonly peer: string; readonly featureCount: number; readonly job?: string }
   | { readonly type: "layout"; readonly party: string; readonly layout: LayoutSummary }
   | { readonly type: "tree"; readonly party: string; readonly tree: number; readonly treeCount: number; readonly metrics: Metrics }
+  | { readonly type: "passive-tree"; readonly party: string; readonly peer: string; readonly job: string; readonly tree: number; readonly treeCount: number }
+  | { readonly type: "job-ended"; readonly party: string; readonly peer: string; readonly job: string; readonly failure: { readonly code: ErrorCode; readonly message: string } | null }
+  | { readonly type: "refused"; readonly party: string; readonly peer: string; readonly code: ErrorCode; readonly message: string }
+  | { readonly type: "turned-away"; readonly party: string; readonly address: string; readonly why: string }
+  | { readonly type: "stopping"; readonly party: string }
+  | { readonly type: "stopped"; readonly party: string }
   | { readonly type: "active-result"; readonly party: string; readonly result: ActiveResult }
   | { readonly type: "passive-result"; readonly party: string; readonly result: PassiveResult }
   | { readonly type: "error"; readonly party: string; readonly code: ErrorCode; readonly message: string };

@@ -1,7 +1,10 @@
-/** A party's own files as typed columns. */
-import { columnIndex, idColumn, labelColumn, numericColumn } from "../data/columns.ts";
-import { type CsvTable, readCsvTable } from "../data/csv-table.ts";
-import type { PartyTable } from "../data/dataset.ts";
+/** A party's own tables as typed columns, with ids as alignment compares them. */
+import { DistinctIds } from "../align/normalise.ts";
+import { TandemError } from "../base/error.ts";
+import { columnIndex, columnTitle, idColumn, labelColumn, numericColumn, requireBinaryLabels } from "../data/columns.ts";
+import type { CsvTable } from "../data/csv-table.ts";
+import { type PartyTable, selectRows } from "../data/dataset.ts";
+import { readTable, type TableSource } from "../data/table-source.ts";
 import { binFeature, type BinnedFeature } from "../gbdt/binning.ts";
 import type { DataConfig } from "./config.ts";
 
@@ -10,13 +13,54 @@ export interface LabelSpec {
   readonly positive?: string | undefined;
 }
 
-/** @throws TandemError naming file, line and column of what cannot be used */
-export async function readPartyTable(path: string, data: DataConfig, label: LabelSpec | null): Promise<PartyTable> {
-  const csv = await readCsvTable(path);
-  return partyTable(csv, data, label);
+/** A party's rows, one per id; `ids` belongs to them row by row. */
+export interface DistinctTable {
+  readonly table: PartyTable;
+  /** Rows are those of `table`. */
+  readonly ids: DistinctIds;
+  /** The row of the file, counted from 1 without a header, of each row of `table`. */
+  readonly fileRows: Uint32Array;
 }
 
-export function partyTable(csv: CsvTable, data: Pick<DataConfig, "features" | "missing"> & { readonly id: string | undefined }, label: LabelSpec | null): PartyTable {
+export function sourceOf({ path, command }: Pick<DataConfig, "path" | "command">): TableSource {
+  if (path !== undefined) return { path };
+  return { command: command ?? [] };
+}
+
+/** @throws TandemError naming file, line and column of what cannot be used */
+export async function readPartyTable(source: TableSource, data: DataConfig, label: (LabelSpec & { readonly binary: boolean }) | null): Promise<DistinctTable> {
+  const csv = await readTable(source);
+  const idIndex = columnIndex(csv, data.id);
+  const names = featureNames(csv, data, label?.label);
+  const whole = partyTable(csv, { id: undefined, features: names, missing: data.missing }, label);
+  if (label?.binary === true && whole.labels !== null) requireBinaryLabels(csv, columnIndex(csv, label.label), whole.labels);
+  const ids = DistinctIds.from(csv.columns[idIndex], {
+    normalise: data.normalise,
+    duplicates: data.duplicates,
+    source: csv.path,
+    lineOf: (row) => csv.lineOf(row),
+    lineNoun: csv.lineNoun ?? "line",
+  });
+  const kept = selectRows(whole, ids.rows);
+  return { table: { ...kept, ids: [...ids.ids] }, ids: ids.inOwnOrder(), fileRows: ids.rows.map((row) => row + 1) };
+}
+
+/** @throws TandemError COLUMN_UNKNOWN, or COLUMN_SHARED if the id or the label is named as a feature */
+function featureNames(csv: CsvTable, { id, features }: Pick<DataConfig, "id" | "features">, label: string | undefined): string[] {
+  const reserved = new Set([columnIndex(csv, id), ...(label === undefined ? [] : [columnIndex(csv, label)])]);
+  if (Array.isArray(features)) {
+    for (const name of features) {
+      const index = columnIndex(csv, name);
+      if (reserved.has(index)) throw new TandemError("COLUMN_SHARED", `${csv.path}: column ${columnTitle(csv, index)} is the id or the label and cannot be a feature`);
+      reserved.add(index);
+    }
+    return features;
+  }
+  const leftOut = new Set([...reserved, ...(features === "all" ? [] : features.all_but.map((name) => columnIndex(csv, name)))]);
+  return csv.names.map((name, index) => name || `#${index}`).filter((_, index) => !leftOut.has(index));
+}
+
+function partyTable(csv: CsvTable, data: { readonly id: string | undefined; readonly features: string[]; readonly missing: readonly string[] }, label: LabelSpec | null): PartyTable {
   const missing = new Set(data.missing);
   return {
     ids: idColumn(csv, data.id),

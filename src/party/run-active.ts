@@ -1,4 +1,6 @@
-/** The active party's process: read data and labels, make a key, train with the passive parties, predict, keep the share. */
+/** The active party's process: read data and labels, align, make a key, train with the passive parties, predict, keep the share. */
+import { access, mkdir } from "node:fs/promises";
+import { join } from "node:path";
 import { TandemError } from "../base/error.ts";
 import { overflowProof, type GradientLayout } from "../codec/layout.ts";
 import { sumPacking } from "../codec/packing.ts";
@@ -9,42 +11,67 @@ import { ActiveRole } from "../protocol/active-role.ts";
 import { idsDigest } from "../protocol/ids.ts";
 import { PaillierActive } from "../protocol/paillier-active.ts";
 import { writeActiveShare } from "../store/share-files.ts";
-import { connectTls } from "../transport/tls.ts";
-import { type ActiveConfig, configParameters } from "./config.ts";
+import { connectTls, type TlsPeer } from "../transport/tls.ts";
+import { type ActiveTables, type AlignedRows, alignTables, type JobTables, jobTables, readActiveTables } from "./active-tables.ts";
+import type { ActiveConfig } from "./config.ts";
 import { evaluate, predictionsFrom } from "./evaluate.ts";
-import type { Emit, LayoutSummary } from "./events.ts";
-import { binTable, readPartyTable } from "./party-data.ts";
+import type { Emit, LayoutSummary, Metrics } from "./events.ts";
+import { binTable } from "./party-data.ts";
 import { ProcessMeter } from "./process-meter.ts";
 import { readIdentity } from "./run-passive.ts";
 
 export async function runActive(config: ActiveConfig, emit: Emit): Promise<void> {
-  const { name } = config;
-  const { training, codec, speed } = configParameters(config);
+  const tables = await readActiveTables(config);
+  const folder = await jobFolder(config);
+  const { scheme, keygenMs } = await makeKey(config, emit);
+  const peers = await connectPeers(config);
+  try {
+    const aligned = config.align ? await alignAndWrite(tables, peers, config, join(folder, "aligned.csv"), emit) : null;
+    await train({ config, folder, tables: jobTables(tables, aligned, config), scheme, keygenMs, peers, emit });
+  } finally {
+    for (const peer of peers) peer.close();
+  }
+}
+
+/** Alignment alone; the rows that are common to all parties are written to `out`. */
+export async function runAlignment(config: ActiveConfig, out: string | undefined, emit: Emit): Promise<{ readonly path: string; readonly aligned: AlignedRows }> {
+  const tables = await readActiveTables(config);
+  const path = out ?? join(await jobFolder(config), "aligned.csv");
+  const peers = await connectPeers(config);
+  try {
+    return { path, aligned: await alignAndWrite(tables, peers, config, path, emit) };
+  } finally {
+    for (const peer of peers) peer.close();
+  }
+}
+
+interface ActiveRun {
+  readonly config: ActiveConfig;
+  readonly folder: string;
+  readonly tables: JobTables;
+  readonly scheme: PaillierActive;
+  readonly keygenMs: number;
+  readonly peers: readonly TlsPeer[];
+  readonly emit: Emit;
+}
+
+async function train({ config, folder, tables, scheme, keygenMs, peers, emit }: ActiveRun): Promise<void> {
+  const { name, training, codec, speed } = config;
   const now = (): number => performance.now();
-  const train = await readPartyTable(config.data.train, config.data, config.data);
-  const labels = labelsOf(train);
-  const predict = config.data.predict === undefined ? null : await readPartyTable(config.data.predict, config.data, config.data);
-
-  const keygenStarted = now();
-  const kernel = selectKernel();
-  const key = await generateKey({ bits: config.keyBits, insecure: config.insecureKey });
-  const keygenMs = now() - keygenStarted;
-  emit({ type: "key", party: name, process: process.pid, keyBits: config.keyBits, kernel: kernel.name });
-
-  const scheme = new PaillierActive(kernel, key, config.threads ?? defaultThreads(), speed);
-  const identity = await readIdentity(config.tls);
-  const peers = config.passives.map((passive) => connectTls(passive.name, identity, passive.fingerprint, passive));
+  const labels = labelsOf(tables.train);
+  if (labels.every((label) => label === labels[0])) throw new TandemError("LABEL_INVALID", `the label is the same in all ${labels.length} training rows; there is nothing to learn`);
   const meter = new ProcessMeter();
-  let trainMetrics = {};
+  let trainMetrics: Metrics = {};
   const role = new ActiveRole({
     name,
     job: config.job,
     training,
     codec,
     subtraction: speed.subtraction,
-    features: binTable(train, training.max_bin),
+    features: binTable(tables.train, training.max_bin),
     labels,
-    idsDigest: idsDigest(train.ids),
+    idsDigest: idsDigest(tables.train.ids),
+    rows: tables.rows,
     scheme,
     peers,
     observer: {
@@ -64,12 +91,12 @@ export async function runActive(config: ActiveConfig, emit: Emit): Promise<void>
     const trainingStarted = now();
     const model = await role.train();
     const trainingMs = now() - trainingStarted;
-    await writeActiveShare(config.output.share, model);
+    await writeActiveShare(join(folder, "share.json"), model);
     let testMetrics = null;
-    if (predict !== null) {
-      const margins = await role.predict(model, predict);
-      testMetrics = evaluate(training.objective, margins, labelsOf(predict));
-      if (config.output.predictions !== undefined) await writePredictions(config.output.predictions, predict, predictionsFrom(training.objective, margins));
+    if (tables.test !== null) {
+      const margins = await role.predict(model, tables.test);
+      testMetrics = evaluate(training.objective, margins, labelsOf(tables.test));
+      await writePredictions(config.output.predictions ?? join(folder, "predictions.csv"), tables.test, predictionsFrom(training.objective, margins));
     }
     await role.finish();
     emit({
@@ -87,9 +114,47 @@ export async function runActive(config: ActiveConfig, emit: Emit): Promise<void>
   } catch (error) {
     await role.finish(error instanceof TandemError ? error.message : "an internal error of the active party");
     throw error;
-  } finally {
-    for (const peer of peers) peer.close();
   }
+}
+
+async function makeKey(config: ActiveConfig, emit: Emit): Promise<{ scheme: PaillierActive; keygenMs: number }> {
+  const started = performance.now();
+  const kernel = selectKernel();
+  const key = await generateKey({ bits: config.keyBits, insecure: config.insecureKey });
+  const keygenMs = performance.now() - started;
+  emit({ type: "key", party: config.name, process: process.pid, keyBits: config.keyBits, kernel: kernel.name });
+  const scheme = new PaillierActive(kernel, key, config.threads ?? defaultThreads(), config.speed);
+  return { scheme, keygenMs };
+}
+
+async function connectPeers(config: ActiveConfig): Promise<TlsPeer[]> {
+  const identity = await readIdentity(config.tls);
+  return config.passives.map((passive) => connectTls(passive.name, identity, passive.fingerprint, passive));
+}
+
+async function alignAndWrite(tables: ActiveTables, peers: readonly TlsPeer[], config: ActiveConfig, path: string, emit: Emit): Promise<AlignedRows> {
+  const aligned = await alignTables(tables, peers.map((peer) => peer.alignment(config.job)), config, emit);
+  const { train, test } = tables;
+  const trainCount = train.table.ids.length;
+  const isTrain = (row: number): boolean => row < trainCount;
+  const ids = Array.from(aligned.rows, (row) => (isTrain(row) ? train.table.ids[row] : (test?.table.ids[row - trainCount] ?? "")));
+  const fileRows = Array.from(aligned.rows, (row) => String(isTrain(row) ? train.fileRows[row] : test?.fileRows[row - trainCount]));
+  const files = test === null ? [] : [Array.from(aligned.rows, (row) => (isTrain(row) ? "path" : "test_path"))];
+  await writeCsv(path, ["id", ...(test === null ? [] : ["file"]), "row"], [ids, ...files, fileRows], { mode: 0o600 });
+  return aligned;
+}
+
+/** Where a job's results go. @throws TandemError if there are results of that name already */
+async function jobFolder({ output, job }: ActiveConfig): Promise<string> {
+  const folder = join(output.directory, job);
+  const exists = await access(join(folder, "share.json")).then(() => true, () => false);
+  if (exists) throw new TandemError("USAGE", `${folder} holds a finished job of this name; give the new one another name with 'job:'`);
+  try {
+    await mkdir(folder, { recursive: true, mode: 0o700 });
+  } catch (cause) {
+    throw new TandemError("FILE_UNWRITABLE", `${folder} cannot be made`, { cause });
+  }
+  return folder;
 }
 
 function labelsOf(table: PartyTable): Float64Array {

@@ -1,66 +1,44 @@
-/** One passive party's process: read the data, serve one job, keep its share of the model. */
+/** One passive party's process: read the data, serve one job after the other, keep its share of each model. */
 import { readFile } from "node:fs/promises";
-import { osRandom } from "../base/random.ts";
-import { defaultThreads, selectKernel } from "../crypto/index.ts";
-import type { PartyTable } from "../data/dataset.ts";
-import { idsDigest } from "../protocol/ids.ts";
-import { agreedParameters } from "../protocol/job-parameters.ts";
-import { paillierSchemeName } from "../protocol/paillier-active.ts";
-import { PaillierPassive } from "../protocol/paillier-passive.ts";
-import { PassiveRole } from "../protocol/passive-role.ts";
-import { permutationSecretBytes } from "../protocol/secret-permutation.ts";
-import { writePassiveShare } from "../store/share-files.ts";
-import { passiveService } from "../transport/passive-service.ts";
+import { TandemError } from "../base/error.ts";
+import type { PassiveEnd } from "../transport/passive-service.ts";
+import { partyRoutes } from "../transport/party-service.ts";
 import { listenTls, type TlsIdentity } from "../transport/tls.ts";
-import { configParameters, type PassiveConfig } from "./config.ts";
+import type { PassiveConfig } from "./config.ts";
 import type { Emit } from "./events.ts";
-import { binTable, readPartyTable } from "./party-data.ts";
-import { ProcessMeter } from "./process-meter.ts";
+import { PassiveDesk } from "./passive-desk.ts";
 
-export async function runPassive(config: PassiveConfig, emit: Emit): Promise<void> {
+/**
+ * Serves until `stop` is aborted, or with `once` until the first job has ended.
+ * @throws TandemError if it cannot start; with `once` also if the job fails
+ */
+export async function runPassive(config: PassiveConfig, emit: Emit, { stop, once = false }: { readonly stop: AbortSignal; readonly once?: boolean }): Promise<void> {
   const { name } = config;
-  const { training, codec } = configParameters(config);
-  const train = await readPartyTable(config.data.train, config.data, null);
-  const predict = config.data.predict === undefined ? null : await readPartyTable(config.data.predict, config.data, null);
-  const scheme = new PaillierPassive(selectKernel(), config.threads ?? defaultThreads());
-  const meter = new ProcessMeter();
-  const role = new PassiveRole({
-    name,
-    agreed: agreedParameters(config.job, training, codec, { name: paillierSchemeName, keyBits: config.keyBits }),
-    idsDigest: idsDigest(train.ids),
-    features: binTable(train, training.max_bin),
-    instanceCount: train.ids.length,
-    permutationSecret: osRandom.fill(new Uint8Array(permutationSecretBytes)),
-    scheme,
-    lookUp: rowLookUp(predict),
-    observer: {
-      joined: (peer) => emit({ type: "joined", party: name, peer, featureCount: 0 }),
-      gradientsBegan: () => meter.start(),
-      treeFinished: () => meter.stop(),
-    },
-  });
-  const service = passiveService(role);
-  const server = await listenTls(service, await readIdentity(config.tls), config.active.fingerprint, config.listen);
+  let jobEnded: (end: PassiveEnd) => void = () => {};
+  const firstEnd = new Promise<PassiveEnd>((resolve) => (jobEnded = resolve));
+  const desk = new PassiveDesk(config, emit, (end) => jobEnded(end));
+  const [identity] = await Promise.all([readIdentity(config.tls), desk.load()]);
+  const server = await listenTls({ routes: partyRoutes(desk) }, identity, config.active, config.listen, (address, why) =>
+    emit({ type: "turned-away", party: name, address, why }),
+  );
   emit({ type: "listening", party: name, process: process.pid, port: server.port });
-  const { failure } = await service.ended;
-  if (failure === null) {
-    await writePassiveShare(config.output.share, { name, splits: role.ownSplits });
-    emit({ type: "passive-result", party: name, result: { ...meter.use, counts: scheme.counts } });
-  }
+  const stopped = new Promise<PassiveEnd>((resolve) => stop.addEventListener("abort", () => resolve({ failure: null }), { once: true }));
+  const { failure } = await (once ? Promise.race([firstEnd, stopped]) : stopped);
+  emit({ type: "stopping", party: name }); // a job that is under way will say next that its connection closed
   await server.close();
+  emit({ type: "stopped", party: name });
   if (failure !== null) throw failure;
 }
 
-function rowLookUp(table: PartyTable | null): (id: string) => ((feature: number) => number) | null {
-  const rows = new Map(table?.ids.map((id, row) => [id, row]));
-  return (id) => {
-    const row = rows.get(id);
-    return row === undefined || table === null ? null : (feature) => table.features[feature][row];
-  };
-}
-
-/** Reads the PEM files that a config names. */
+/** Reads the PEM files that a config names. @throws TandemError FILE_UNREADABLE naming the file */
 export async function readIdentity(tls: PassiveConfig["tls"]): Promise<TlsIdentity> {
-  const [authority, certificate, key] = await Promise.all([tls.authority, tls.certificate, tls.key].map((path) => readFile(path, "utf8")));
-  return { authority, certificate, key };
+  const read = async (path: string): Promise<string> => {
+    try {
+      return await readFile(path, "utf8");
+    } catch (cause) {
+      throw new TandemError("FILE_UNREADABLE", `${path} cannot be read; 'tandem init' makes a key and a certificate`, { cause });
+    }
+  };
+  const [certificate, key] = await Promise.all([read(tls.certificate), read(tls.key)]);
+  return { certificate, key, authority: tls.authority === undefined ? undefined : await read(tls.authority) };
 }

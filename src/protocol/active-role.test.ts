@@ -179,7 +179,7 @@ describe("the join stream", () => {
 
   test("another protocol version", async () => {
     const job = jobWith((peer) => ({ join: (...hello) => helloOf(peer, hello, (answer) => [{ ...answer, protocolVersion: 99 }]) }));
-    await expectFailure(job, "HANDSHAKE_MISMATCH", /passive-2 speaks protocol version 99, we speak 1/);
+    await expectFailure(job, "HANDSHAKE_MISMATCH", /passive-2 speaks protocol version 99, we speak 2/);
   });
 
   test("ends before the answer", async () => {

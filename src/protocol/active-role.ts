@@ -30,6 +30,8 @@ export interface ActiveJob {
   readonly features: readonly BinnedFeature[];
   readonly labels: Float64Array;
   readonly idsDigest: Uint8Array;
+  /** Which of the parties' rows these are: rows aligned before or as they stand in the files; all of them, or a bitmap. */
+  readonly rows?: { readonly aligned: boolean; readonly training: Uint8Array };
   readonly scheme: ActiveScheme;
   readonly peers: readonly PassivePeer[];
   readonly observer: ActiveObserver;
@@ -93,13 +95,15 @@ export class ActiveRole {
 
   /** Agrees on version, parameters and ids with every party. */
   async join(): Promise<void> {
-    const { job, name, training, codec, scheme, labels, idsDigest, observer, now } = this.#job;
+    const { job, name, training, codec, scheme, labels, idsDigest, rows, observer, now } = this.#job;
     const started = now();
     const hello = {
       protocolVersion,
       activeName: name,
       instanceCount: labels.length,
       idsDigest,
+      aligned: rows?.aligned ?? false,
+      trainingRows: rows?.training ?? new Uint8Array(0),
       parameters: agreedParameters(job, training, codec, scheme),
     };
     await Promise.all(

@@ -1,6 +1,6 @@
 /**
- * Certificates for parties that have none: a small certificate authority and leaf certificates signed by it (ECDSA
- * P-256, SHA-256). `demo` and `simulate` make their own; companies bring theirs.
+ * Certificates for parties that have none (ECDSA P-256, SHA-256): self-signed ones, which are pinned by fingerprint, for
+ * companies that bring none of their own; and a small certificate authority for `demo` and `simulate`.
  */
 // @peculiar/x509 needs it loaded first.
 // oxlint-disable-next-line import/no-unassigned-import
@@ -20,6 +20,25 @@ export interface CertificateAuthority {
   readonly certificate: string;
   /** A leaf certificate for a party that is reached at `hosts`. */
   issue(name: string, hosts: readonly string[]): Promise<Identity>;
+}
+
+/** A certificate that nobody but its fingerprint vouches for. */
+export async function createSelfSigned(name: string, validDays: number): Promise<Identity> {
+  x509.cryptoProvider.set(webcrypto);
+  const keys = await newKeys();
+  const certificate = await x509.X509CertificateGenerator.createSelfSigned({
+    serialNumber: serialNumber(),
+    name: [{ CN: [name] }],
+    ...validityOf(validDays),
+    signingAlgorithm: algorithm,
+    keys,
+    extensions: [
+      new x509.BasicConstraintsExtension(false, undefined, true),
+      new x509.KeyUsagesExtension(x509.KeyUsageFlags.digitalSignature, true),
+      new x509.ExtendedKeyUsageExtension([x509.ExtendedKeyUsage.serverAuth, x509.ExtendedKeyUsage.clientAuth]),
+    ],
+  });
+  return { certificate: `${certificate.toString("pem")}\n`, key: `${await privateKeyPem(keys.privateKey)}\n` };
 }
 
 export async function createAuthority(name: string, validDays: number): Promise<CertificateAuthority> {

@@ -1,6 +1,6 @@
 /** A PassiveRole behind the service of proto/: translation of calls and errors, and the life of the connection. */
 import { create } from "@bufbuild/protobuf";
-import type { ConnectError, ConnectRouter, HandlerContext } from "@connectrpc/connect";
+import type { ConnectError, ConnectRouter, HandlerContext, ServiceImpl } from "@connectrpc/connect";
 import { TandemError } from "../base/error.ts";
 import type { ActiveHello, PassiveHello } from "../protocol/generated/tandem/v1/tandem_pb.ts";
 import { PassiveHelloSchema, PassiveParty } from "../protocol/generated/tandem/v1/tandem_pb.ts";
@@ -16,11 +16,14 @@ export interface PassiveEnd {
 
 export interface PassiveService {
   readonly routes: (router: ConnectRouter) => void;
+  /** The same calls one by one, for a server that serves one job after the other. */
+  readonly calls: ServiceImpl<typeof PassiveParty>;
   /** Settles when the active party finishes the job, gives up, or is gone. */
   readonly ended: Promise<PassiveEnd>;
 }
 
-export function passiveService(role: PassiveRole): PassiveService {
+/** @param store keeps the party's share; the active party hears of success only when this is done */
+export function passiveService(role: PassiveRole, store: () => Promise<void> = () => Promise.resolve()): PassiveService {
   let end: (how: PassiveEnd) => void = () => {};
   const ended = new Promise<PassiveEnd>((resolve) => (end = resolve));
   /** Known before `ended` settles: the active party hangs up as soon as it has its answer. */
@@ -69,23 +72,30 @@ export function passiveService(role: PassiveRole): PassiveService {
     }
   }
 
-  const routes = (router: ConnectRouter): void => {
-    router.service(PassiveParty, {
-      join: (hello, context) => wiredStream(context, () => join(hello, context)),
-      setUp: (request, context) => wired(context, () => role.setUp(request)),
-      gradients: (chunks, context) => wired(context, () => role.gradients(chunks).then(() => ({}))),
-      histograms: (nodes, context) => wiredStream(context, () => role.histograms(nodes)),
-      splits: (decisions, context) => wiredStream(context, () => role.splits(decisions)),
-      finishTree: (request, context) => wired(context, () => (role.finishTree(request), {})),
-      predict: (request, context) => wiredStream(context, () => role.predict(request)),
-      finishJob: (request, context) =>
-        wired(context, () => {
-          role.finishJob(request);
-          const failure = request.failure === "" ? null : new TandemError("PARTY_LOST", `the active party gave up: ${peerText(request.failure)}`);
-          endAfterAnswer({ failure });
-          return {};
-        }),
-    });
+  const stored = async (): Promise<void> => {
+    try {
+      await store();
+    } catch (cause) {
+      endAfterAnswer({ failure: cause instanceof TandemError ? cause : new TandemError("INTERNAL", String(cause), { cause }) });
+      throw new TandemError("FILE_UNWRITABLE", "the party cannot store its share of the model; its own log says why", { cause });
+    }
   };
-  return { routes, ended };
+
+  const calls: ServiceImpl<typeof PassiveParty> = {
+    join: (hello, context) => wiredStream(context, () => join(hello, context)),
+    setUp: (request, context) => wired(context, () => role.setUp(request)),
+    gradients: (chunks, context) => wired(context, () => role.gradients(chunks).then(() => ({}))),
+    histograms: (nodes, context) => wiredStream(context, () => role.histograms(nodes)),
+    splits: (decisions, context) => wiredStream(context, () => role.splits(decisions)),
+    finishTree: (request, context) => wired(context, () => (role.finishTree(request), {})),
+    predict: (request, context) => wiredStream(context, () => role.predict(request)),
+    finishJob: (request, context) =>
+      wired(context, async () => {
+        role.finishJob(request);
+        if (request.failure === "") await stored();
+        endAfterAnswer({ failure: request.failure === "" ? null : new TandemError("PARTY_LOST", `the active party gave up: ${peerText(request.failure)}`) });
+        return {};
+      }),
+  };
+  return { routes: (router) => void router.service(PassiveParty, calls), calls, ended };
 }

@@ -1,15 +1,14 @@
 /** A PassivePeer over any Connect transport, in memory or TLS. */
 import { createClient, type Transport } from "@connectrpc/connect";
-import { TandemError } from "../base/error.ts";
 import { PassiveParty } from "../protocol/generated/tandem/v1/tandem_pb.ts";
 import type { PassivePeer } from "../protocol/peer.ts";
-import { fromWireError, translated, translatedStream } from "./wire-error.ts";
+import { fromWireError, translated, translatedStream, unreached } from "./wire-error.ts";
 
 export function peerOver(name: string, transport: Transport): PassivePeer {
   const client = createClient(PassiveParty, transport);
   return {
     name,
-    join: (hello, options) => reached(name, () => client.join(hello, options)),
+    join: (hello, options) => reachedStream(name, () => client.join(hello, options)),
     setUp: (request, options) => translated(name, () => client.setUp(request, options)),
     gradients: (chunks, options) => translated(name, () => client.gradients(chunks, options)),
     histograms: (nodes, options) => translatedStream(name, () => client.histograms(nodes, options)),
@@ -20,8 +19,8 @@ export function peerOver(name: string, transport: Transport): PassivePeer {
   };
 }
 
-/** A connection that breaks before the first answer was refused, or there is nobody: TLS does not always tell which. */
-async function* reached<T>(name: string, call: () => AsyncIterable<T>): AsyncGenerator<T> {
+/** Before its first answer, a stream that breaks may never have reached anybody. */
+async function* reachedStream<T>(name: string, call: () => AsyncIterable<T>): AsyncGenerator<T> {
   let answered = false;
   try {
     for await (const item of call()) {
@@ -30,7 +29,6 @@ async function* reached<T>(name: string, call: () => AsyncIterable<T>): AsyncGen
     }
   } catch (cause) {
     const error = fromWireError(cause, name);
-    if (answered || error.code !== "PARTY_LOST") throw error;
-    throw new TandemError("PARTY_LOST", `${error.message}; is it running, and has it pinned this party's certificate?`, { cause });
+    throw answered ? error : unreached(error, cause);
   }
 }

@@ -1,20 +1,24 @@
 /**
- * gRPC over HTTP/2 and TLS 1.3 with certificates on both sides. A peer must show a certificate of the agreed authority
- * AND the very one that was pinned: an authority that goes wrong, or another customer of it, cannot join.
+ * gRPC over HTTP/2 and TLS 1.3 with certificates on both sides. A peer must show the very certificate that was pinned: an
+ * authority that goes wrong, or another customer of it, cannot join. Where an authority is named the certificate must be
+ * one of its own as well; without one the pinned certificate vouches for itself, and only its dates are checked besides.
  *
  * HTTP/2's default window of 64 KB would cap a stream at a few MB/s on any real network, so both ends open theirs to
  * 8 MB. Ciphertexts do not compress: compression is off.
  */
 import { createHash, X509Certificate } from "node:crypto";
 import { createSecureServer, type Http2SecureServer, type ServerHttp2Session, type ClientHttp2Stream, type Http2Session } from "node:http2";
-import type { Socket } from "node:net";
-import type { TLSSocket } from "node:tls";
+import { isIP, isIPv6, type Socket } from "node:net";
+import { connect as connectSocket, type TLSSocket } from "node:tls";
+import { Code, ConnectError, type ConnectRouter, createContextValues, type Transport } from "@connectrpc/connect";
 import { connectNodeAdapter, createGrpcTransport, Http2SessionManager } from "@connectrpc/connect-node";
+import type { AlignmentPeer } from "../align/alignment-peer.ts";
 import { TandemError } from "../base/error.ts";
 import type { PassivePeer } from "../protocol/peer.ts";
 import { messageBytesMax } from "../protocol/version.ts";
+import { alignmentPeerOver } from "./alignment-client.ts";
+import { type Caller, callerKey } from "./caller.ts";
 import type { Identity } from "./certificates.ts";
-import type { PassiveService } from "./passive-service.ts";
 import { peerOver } from "./peer-client.ts";
 
 const windowBytes = 8 << 20;
@@ -27,10 +31,21 @@ const closeGraceMs = 1000;
 /** One active party needs one connection, and a second while it reconnects; strangers get no more than the rest. */
 const connectionsMax = 32;
 
-/** What one party needs to speak TLS with one other. */
+/** What one party needs to speak TLS with the others. */
 export interface TlsIdentity extends Identity {
-  /** PEM of the agreed certificate authority. */
-  readonly authority: string;
+  /** PEM of the agreed certificate authority, if there is one. */
+  readonly authority?: string | undefined;
+}
+
+/** A party that may connect, and how it is recognised. */
+export interface PinnedParty {
+  readonly name: string;
+  readonly fingerprint: string;
+}
+
+export interface Address {
+  readonly host: string;
+  readonly port: number;
 }
 
 /** SHA-256 of a certificate's DER form, in lowercase hex. */
@@ -43,25 +58,34 @@ export interface ListeningServer {
   close(): Promise<void>;
 }
 
-/** Serves a passive party to the holder of the pinned certificate, and to nobody else. */
+/** Who was turned away at the door, for the log. */
+export type OnTurnedAway = (address: string, why: string) => void;
+
+/** Serves a passive party to the holders of the pinned certificates, and to nobody else. */
 export async function listenTls(
-  service: PassiveService,
+  service: { readonly routes: (router: ConnectRouter) => void },
   identity: TlsIdentity,
-  pinnedActive: string,
-  address: { readonly host: string; readonly port: number },
+  pinnedActives: readonly PinnedParty[],
+  address: Address,
+  onTurnedAway: OnTurnedAway = () => {},
 ): Promise<ListeningServer> {
   const limits = { readMaxBytes: messageBytesMax, writeMaxBytes: messageBytesMax, acceptCompression: [] };
+  const callers = new WeakMap<object, Caller>();
   const server = createSecureServer(
     {
-      ca: identity.authority,
-      cert: identity.certificate,
-      key: identity.key,
-      minVersion: "TLSv1.3",
+      ...tlsOptions(identity),
       requestCert: true,
-      rejectUnauthorized: true,
       settings: { initialWindowSize: windowBytes },
     },
-    connectNodeAdapter({ routes: service.routes, ...limits }),
+    connectNodeAdapter({
+      routes: service.routes,
+      ...limits,
+      contextValues(request) {
+        const caller = "stream" in request && request.stream.session !== undefined ? callers.get(request.stream.session) : undefined;
+        if (caller === undefined) throw new ConnectError("not a pinned party", Code.Unauthenticated);
+        return createContextValues().set(callerKey, caller);
+      },
+    }),
   );
   const sessions = new Set<ServerHttp2Session>();
   const sockets = new Set<Socket>();
@@ -70,18 +94,27 @@ export async function listenTls(
     socket.once("close", () => sockets.delete(socket));
   });
   server.on("session", (session: ServerHttp2Session) => {
-    if (!isPinned((session.socket as TLSSocket).getPeerCertificate().raw, pinnedActive)) {
+    const socket = session.socket as TLSSocket;
+    const checked = checkCertificate(socket.getPeerCertificate().raw, pinnedActives);
+    if (typeof checked === "string") {
+      onTurnedAway(socket.remoteAddress ?? "", checked);
       session.destroy();
       return;
     }
+    const closing = new AbortController();
+    callers.set(session, { ...checked, gone: closing.signal });
     session.setLocalWindowSize(windowBytes);
     session.setTimeout(silenceMs, () => session.destroy());
     session.on("error", () => {}); // a broken connection ends its streams, which is how the service notices
     sessions.add(session);
-    session.once("close", () => sessions.delete(session));
+    session.once("close", () => {
+      sessions.delete(session);
+      closing.abort();
+    });
   });
   server.maxConnections = connectionsMax;
-  server.on("tlsClientError", () => {}); // a stranger at the door is not our failure
+  // A stranger at the door is not our failure.
+  server.on("tlsClientError", (error, socket) => onTurnedAway(socket.remoteAddress ?? "", `no TLS 1.3 connection (${(error as NodeJS.ErrnoException).code ?? "unknown"})`));
   await listening(server, address);
   const bound = server.address();
   return {
@@ -98,7 +131,12 @@ export async function listenTls(
   };
 }
 
-function listening(server: Http2SecureServer, { host, port }: { host: string; port: number }): Promise<void> {
+/** Without an authority nothing is decided here: whoever uses these options compares fingerprints, and must. */
+function tlsOptions({ authority, certificate, key }: TlsIdentity) {
+  return { cert: certificate, key, minVersion: "TLSv1.3", rejectUnauthorized: authority !== undefined, ...(authority === undefined ? {} : { ca: authority }) } as const;
+}
+
+function listening(server: Http2SecureServer, { host, port }: Address): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once("error", (cause) => reject(new TandemError("USAGE", `cannot listen on ${host}:${port}: ${cause.message}`, { cause })));
     server.listen(port, host, () => resolve());
@@ -106,40 +144,91 @@ function listening(server: Http2SecureServer, { host, port }: { host: string; po
 }
 
 export interface TlsPeer extends PassivePeer {
+  /** The same party, over the same connection, for the alignment before a job. */
+  alignment(job: string): AlignmentPeer;
   close(): void;
 }
 
 /** A passive party at host:port that must show the pinned certificate. */
-export function connectTls(name: string, identity: TlsIdentity, pinnedPassive: string, address: { readonly host: string; readonly port: number }): TlsPeer {
-  const baseUrl = `https://${address.host}:${address.port}`;
-  const sessionManager = new WideSessionManager(baseUrl, { pingIntervalMs, pingTimeoutMs }, {
-    ca: identity.authority,
-    cert: identity.certificate,
-    key: identity.key,
-    minVersion: "TLSv1.3",
-    settings: { initialWindowSize: windowBytes },
-    checkServerIdentity: (_host, certificate) =>
-      isPinned(certificate.raw, pinnedPassive) ? undefined : new Error(`certificate of ${name} is not the pinned one`),
-  });
-  const transport = createGrpcTransport({
+export function connectTls(name: string, identity: TlsIdentity, pinnedPassive: string, address: Address): TlsPeer {
+  const baseUrl = `https://${isIPv6(address.host) ? `[${address.host}]` : address.host}:${address.port}`;
+  const sessionManager = new PinnedSessionManager(baseUrl, () => pinnedSocket(name, identity, pinnedPassive, address));
+  const transport: Transport = createGrpcTransport({
     baseUrl,
     sessionManager,
     acceptCompression: [],
     readMaxBytes: messageBytesMax,
     writeMaxBytes: messageBytesMax,
   });
-  return { ...peerOver(name, transport), close: () => sessionManager.abort() };
+  return { ...peerOver(name, transport), alignment: (job) => alignmentPeerOver(name, transport, job), close: () => sessionManager.abort() };
 }
 
-function isPinned(der: Uint8Array | undefined, fingerprint: string): boolean {
-  return der !== undefined && createHash("sha256").update(der).digest("hex") === fingerprint;
+/** A connection to the pinned party, and to nobody else. */
+function pinnedSocket(name: string, identity: TlsIdentity, pinnedPassive: string, { host, port }: Address): Promise<TLSSocket> {
+  const trouble = (der: Uint8Array | undefined): Error | undefined => {
+    const checked = checkCertificate(der, [{ name, fingerprint: pinnedPassive }]);
+    return typeof checked === "string" ? new Error(`certificate of ${name}: ${checked}`) : undefined;
+  };
+  return new Promise((resolve, reject) => {
+    const socket = connectSocket({
+      ...tlsOptions(identity),
+      host,
+      port,
+      ...(isIP(host) === 0 ? { servername: host } : {}),
+      ALPNProtocols: ["h2"],
+      // The name in the certificate is of no interest: the certificate itself is known.
+      checkServerIdentity: (_host, certificate) => trouble(certificate.raw),
+    });
+    socket.on("error", reject);
+    socket.once("secureConnect", () => {
+      // Asked again, because without an authority Node has not asked the function above.
+      const error = trouble(socket.getPeerCertificate().raw);
+      if (error === undefined) resolve(socket);
+      else socket.destroy(error);
+    });
+  });
 }
 
-/** A session manager whose connections have wide receive windows. */
-class WideSessionManager extends Http2SessionManager {
+/** @returns the pinned party whose certificate this is, or why it is nobody's */
+function checkCertificate(der: Uint8Array | undefined, pinned: readonly PinnedParty[]): PinnedParty | string {
+  if (der === undefined) return "it shows no certificate";
+  const fingerprint = createHash("sha256").update(der).digest("hex");
+  const party = pinned.find((candidate) => candidate.fingerprint === fingerprint);
+  if (party === undefined) return `it is not the pinned one; its fingerprint is ${fingerprint}`;
+  const { validFrom, validTo } = new X509Certificate(der);
+  if (Date.now() < Date.parse(validFrom)) return `it is valid only from ${validFrom}`;
+  if (Date.now() > Date.parse(validTo)) return `it expired at ${validTo}`;
+  return party;
+}
+
+/**
+ * A session manager that speaks HTTP/2 only over sockets whose other end has been checked, with wide receive windows. A
+ * connection that is lost in the middle of something is not replaced behind its user's back: what was under way on it
+ * belonged to it.
+ */
+class PinnedSessionManager extends Http2SessionManager {
   readonly #widened = new WeakSet<Http2Session>();
+  readonly #checked: { socket: TLSSocket | null };
+  readonly #open: () => Promise<TLSSocket>;
+  #opening: Promise<void> | null = null;
+
+  constructor(url: string, open: () => Promise<TLSSocket>) {
+    const checked: { socket: TLSSocket | null } = { socket: null };
+    super(url, { pingIntervalMs, pingTimeoutMs }, {
+      settings: { initialWindowSize: windowBytes },
+      createConnection() {
+        const { socket } = checked;
+        checked.socket = null;
+        if (socket === null || socket.destroyed) throw new ConnectError("the connection was lost", Code.Unavailable);
+        return socket;
+      },
+    });
+    this.#checked = checked;
+    this.#open = open;
+  }
 
   override async request(...request: Parameters<Http2SessionManager["request"]>): Promise<ClientHttp2Stream> {
+    if (this.state() === "closed" || this.state() === "error") await (this.#opening ??= this.#connectChecked());
     const stream = await super.request(...request);
     if (stream.session !== undefined && !this.#widened.has(stream.session)) {
       this.#widened.add(stream.session);
@@ -149,5 +238,16 @@ class WideSessionManager extends Http2SessionManager {
       stream.session.on("error", () => {});
     }
     return stream;
+  }
+
+  async #connectChecked(): Promise<void> {
+    try {
+      this.#checked.socket = await this.#open();
+      if ((await this.connect()) === "error") throw this.error();
+    } catch (cause) {
+      throw ConnectError.from(cause, Code.Unavailable);
+    } finally {
+      this.#opening = null;
+    }
   }
 }

@@ -58,3 +58,17 @@ export async function* translatedStream<T>(partyName: string, call: () => AsyncI
     throw fromWireError(error, partyName);
   }
 }
+
+/** The first call to a party: a connection that breaks here was refused, or there is nobody: TLS does not always tell which. */
+export async function reached<T>(partyName: string, call: () => Promise<T>): Promise<T> {
+  try {
+    return await call();
+  } catch (cause) {
+    throw unreached(fromWireError(cause, partyName), cause);
+  }
+}
+
+export function unreached(error: TandemError, cause: unknown): TandemError {
+  if (error.code !== "PARTY_LOST") return error;
+  return new TandemError("PARTY_LOST", `${error.message}; is it running, and has it pinned this party's certificate?`, { cause });
+}

@@ -32,7 +32,7 @@ export interface Listening {
 }
 
 export async function listening(service: PassiveService, parties: TlsParties, own: TlsIdentity = parties.passive): Promise<Listening> {
-  const server = await listenTls(service, own, certificateFingerprint(parties.active.certificate), loopback);
+  const server = await listenTls(service, own, [{ name: "bank", fingerprint: certificateFingerprint(parties.active.certificate) }], loopback);
   return {
     server,
     connect: (name, identity = parties.active, pinned = certificateFingerprint(parties.passive.certificate)) =>

@@ -1,0 +1,66 @@
+/** `tandem init` and `tandem fingerprint`: what a company does once. */
+import { readFile } from "node:fs/promises";
+import { Command } from "commander";
+import { TandemError } from "../base/error.ts";
+
+interface InitFlags {
+  readonly name?: string;
+  readonly host?: string;
+  readonly port: string;
+  readonly out: string;
+}
+
+const defaultPort = "7443";
+
+export function initCommand(): Command {
+  return new Command("init")
+    .description("write a commented config, a key and a certificate for one company")
+    .argument("<role>", "active (holds the labels) or passive")
+    .option("--name <name>", "this company's name (default: its role)")
+    .option("--host <host>", "where the passive party is reached (default: all addresses for a passive party, localhost for an active one)")
+    .option("--port <port>", "and at which port", defaultPort)
+    .option("--out <folder>", "where to write", ".")
+    .action(async (role: string, flags: InitFlags) => {
+      if (role !== "active" && role !== "passive") throw new TandemError("USAGE", `a party is 'active' or 'passive'; got '${role}'`);
+      const port = Number(flags.port);
+      if (!Number.isInteger(port) || port < 0 || port > 65535) throw new TandemError("USAGE", `--port must be an integer from 0 to 65535; got '${flags.port}'`);
+      const { initParty } = await import("../party/init.ts");
+      const host = flags.host ?? (role === "passive" ? "0.0.0.0" : "localhost");
+      const made = await initParty({ role, name: flags.name ?? role, host, port, directory: flags.out });
+      process.stdout.write(nextSteps(role, made.configPath, made.fingerprint));
+    });
+}
+
+function nextSteps(role: "active" | "passive", configPath: string, fingerprint: string): string {
+  const other = role === "active" ? "passive" : "active";
+  const run = role === "active" ? `tandem train -c ${configPath}` : `tandem party -c ${configPath}`;
+  return [
+    `Wrote ${configPath}, and beside it a secret key (key.pem: it stays here) and a certificate.`,
+    "",
+    `This party's fingerprint:  ${fingerprint}`,
+    "",
+    `Next: tell the ${other} party this fingerprint, and write the one it tells you, and where your data is, into`,
+    `${configPath}. Then run: ${run}`,
+    "",
+  ].join("\n");
+}
+
+export function fingerprintCommand(): Command {
+  return new Command("fingerprint")
+    .description("print the fingerprint of a certificate: what the other side pins")
+    .argument("<certificate>", "a PEM file")
+    .action(async (path: string) => {
+      const { certificateFingerprint } = await import("../transport/tls.ts");
+      let pem: string;
+      try {
+        pem = await readFile(path, "utf8");
+      } catch (cause) {
+        throw new TandemError("FILE_UNREADABLE", `${path} cannot be read`, { cause });
+      }
+      try {
+        process.stdout.write(`${certificateFingerprint(pem)}\n`);
+      } catch (cause) {
+        throw new TandemError("FILE_FORMAT", `${path} is not a certificate in PEM form`, { cause });
+      }
+    });
+}

@@ -1,0 +1,132 @@
+/** What a company starts with: a commented config, a key and a self-signed certificate, in a folder of its own. */
+import { access, mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { TandemError } from "../base/error.ts";
+import { createSelfSigned } from "../transport/certificates.ts";
+import { certificateFingerprint } from "../transport/tls.ts";
+
+export interface InitOptions {
+  readonly role: "active" | "passive";
+  readonly name: string;
+  /** Where the passive party listens; for the active party, where it finds it. */
+  readonly host: string;
+  readonly port: number;
+  readonly directory: string;
+}
+
+export interface InitResult {
+  readonly configPath: string;
+  readonly certificatePath: string;
+  readonly fingerprint: string;
+}
+
+const validDays = 730;
+
+/** @throws TandemError FILE_UNWRITABLE; nothing that exists is overwritten */
+export async function initParty(options: InitOptions): Promise<InitResult> {
+  const { role, name, directory } = options;
+  const files = { config: join(directory, `${role}.yaml`), key: join(directory, "key.pem"), certificate: join(directory, "certificate.pem") };
+  for (const path of Object.values(files)) {
+    if (await access(path).then(() => true, () => false)) throw new TandemError("FILE_UNWRITABLE", `${path} exists already; choose another folder with --out, or remove it first`);
+  }
+  const identity = await createSelfSigned(name, validDays);
+  try {
+    await mkdir(directory, { recursive: true, mode: 0o700 });
+    await writeFile(files.key, identity.key, { mode: 0o600, flag: "wx" });
+    await writeFile(files.certificate, identity.certificate, { mode: 0o644, flag: "wx" });
+    await writeFile(files.config, role === "active" ? activeText(options) : passiveText(options), { mode: 0o644, flag: "wx" });
+  } catch (cause) {
+    const code = cause instanceof Error && "code" in cause ? ` (${String(cause.code)})` : "";
+    throw new TandemError("FILE_UNWRITABLE", `${directory} cannot be written${code}`, { cause });
+  }
+  return { configPath: files.config, certificatePath: files.certificate, fingerprint: certificateFingerprint(identity.certificate) };
+}
+
+const dataComments = `  path: data.csv               # .csv, .csv.gz or .parquet; relative to this file
+  # command: [psql, --csv, -c, "select * from people"]     # instead of path: a program that prints CSV
+  id: id                       # the column by which parties recognise a person
+  features: all                # or a list of columns: [income, age]; or all_but: [name, street]
+  missing: []                  # cells that mean "missing", besides empty, NA and NaN: ["?", "-999"]
+  normalise: []                # ids, the same at every party: nfkc, lowercase, digits, strip-leading-zeros
+  duplicates: refuse           # of an id that stands on two lines: refuse, or keep the first or the last`;
+
+function passiveText({ name, host, port }: InitOptions): string {
+  return `# A passive party: it holds columns about people, and serves jobs of the active parties that it names.
+# Start it with: tandem party -c passive.yaml
+name: ${JSON.stringify(name)}
+
+listen:
+  host: ${JSON.stringify(host)}
+  port: ${port}
+
+# This party's own certificate and its secret key.
+tls:
+  certificate: certificate.pem
+  key: key.pem
+
+# Who may connect, recognised by the fingerprint of its certificate. Compare it by telephone.
+active:
+  - name: active
+    fingerprint: "PASTE-THE-ACTIVE-PARTYS-FINGERPRINT"
+
+data:
+${dataComments}
+
+# What a job may ask for. A job that asks for more is refused.
+policy:
+  max_trees: 1000
+  max_depth: 10
+  min_key_bits: 2048           # of the active party's Paillier key
+  max_active_ids: 10000000     # how many ids an active party may ask about in one alignment
+  min_instances: 100           # fewer people than this are not trained on
+  codecs: [batched, unbatched]
+
+# Each job gets a folder in here: share.json (this party's part of the model), aligned.csv (its rows).
+output:
+  directory: jobs
+
+log:
+  level: info                  # debug, info, warn or error
+`;
+}
+
+function activeText({ name, host, port }: InitOptions): string {
+  return `# The active party: it holds the labels, and runs jobs with the passive parties that it names.
+# Start one with: tandem train -c active.yaml
+name: ${JSON.stringify(name)}
+# job: spring-model            # a name for the results; without it the time of the start
+
+# Whom to train with, recognised by the fingerprint of its certificate. Compare it by telephone.
+passives:
+  - name: passive
+    host: ${JSON.stringify(host)}
+    port: ${port}
+    fingerprint: "PASTE-THE-PASSIVE-PARTYS-FINGERPRINT"
+
+# This party's own certificate and its secret key.
+tls:
+  certificate: certificate.pem
+  key: key.pem
+
+data:
+${dataComments}
+  label: label                 # the column to predict
+  # positive: "yes"            # the label's value that counts as 1, if labels are words
+  test_fraction: 0.25          # rows held back for testing; or test_path: with a second table
+
+align: true                    # find the common people first; false: all files list the same people in the same order
+
+# XGBoost's names; 'tandem simulate --help' lists them all.
+training:
+  objective: binary:logistic   # or reg:squarederror
+  num_round: 50
+  max_depth: 3
+  eta: 0.3
+
+key_bits: 2048
+
+# Each job gets a folder in here: share.json (this party's part of the model), predictions.csv, aligned.csv.
+output:
+  directory: jobs
+`;
+}

@@ -1,0 +1,79 @@
+/** One job of a passive party: its role, the service around it, and what is left when it has ended. */
+import { join } from "node:path";
+import { osRandom } from "../base/random.ts";
+import { defaultThreads, selectKernel } from "../crypto/index.ts";
+import type { PartyTable } from "../data/dataset.ts";
+import { idsDigest } from "../protocol/ids.ts";
+import type { AgreedParameters } from "../protocol/job-parameters.ts";
+import { PaillierPassive } from "../protocol/paillier-passive.ts";
+import { PassiveRole } from "../protocol/passive-role.ts";
+import { permutationSecretBytes } from "../protocol/secret-permutation.ts";
+import { writePassiveShare } from "../store/share-files.ts";
+import { type PassiveEnd, passiveService, type PassiveService } from "../transport/passive-service.ts";
+import type { PassiveConfig } from "./config.ts";
+import type { Emit } from "./events.ts";
+import { binTable } from "./party-data.ts";
+import { ProcessMeter } from "./process-meter.ts";
+
+export interface JobRows {
+  readonly training: PartyTable;
+  /** The people whose predictions may be asked for. */
+  readonly predictable: PartyTable;
+}
+
+export interface PassiveJobOptions {
+  readonly config: PassiveConfig;
+  readonly agreed: AgreedParameters;
+  readonly rows: JobRows;
+  readonly folder: string;
+  /** The active party's pinned name. */
+  readonly peer: string;
+  readonly emit: Emit;
+}
+
+export interface OpenedJob {
+  readonly service: PassiveService;
+  /** Says how it ended. */
+  readonly report: (end: PassiveEnd) => void;
+}
+
+export function openPassiveJob({ config, agreed, rows, folder, peer, emit }: PassiveJobOptions): OpenedJob {
+  const { name } = config;
+  const { job, numRound } = agreed;
+  const scheme = new PaillierPassive(selectKernel(), config.threads ?? defaultThreads());
+  const meter = new ProcessMeter();
+  const { training } = rows;
+  const role = new PassiveRole({
+    name,
+    agreed,
+    idsDigest: idsDigest(training.ids),
+    features: binTable(training, agreed.maxBin),
+    instanceCount: training.ids.length,
+    permutationSecret: osRandom.fill(new Uint8Array(permutationSecretBytes)),
+    scheme,
+    lookUp: rowLookUp(rows.predictable),
+    observer: {
+      joined: () => emit({ type: "joined", party: name, peer, featureCount: training.features.length, job }),
+      gradientsBegan: () => meter.start(),
+      treeFinished: (tree) => {
+        meter.stop();
+        emit({ type: "passive-tree", party: name, peer, job, tree, treeCount: numRound });
+      },
+    },
+  });
+  const service = passiveService(role, () => writePassiveShare(join(folder, "share.json"), { name, splits: role.ownSplits }));
+  const report = ({ failure }: PassiveEnd): void => {
+    const { use } = meter;
+    if (failure === null) emit({ type: "passive-result", party: name, result: { ...use, counts: scheme.counts } });
+    emit({ type: "job-ended", party: name, peer, job, failure: failure === null ? null : { code: failure.code, message: failure.message } });
+  };
+  return { service, report };
+}
+
+function rowLookUp(table: PartyTable): (id: string) => ((feature: number) => number) | null {
+  const rows = new Map(table.ids.map((id, row) => [id, row]));
+  return (id) => {
+    const row = rows.get(id);
+    return row === undefined ? null : (feature) => table.features[feature][row];
+  };
+}

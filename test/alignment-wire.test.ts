@@ -1,0 +1,167 @@
+/** The alignment's messages over real TLS with self-signed certificates: what deviates is refused, and nothing stays open. */
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { createClient } from "@connectrpc/connect";
+import { createGrpcTransport, Http2SessionManager } from "@connectrpc/connect-node";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { hashDomain } from "../src/align/hash-to-curve.ts";
+import { Alignment } from "../src/protocol/generated/tandem/v1/alignment_pb.ts";
+import { protocolVersion } from "../src/protocol/version.ts";
+import { createSelfSigned } from "../src/transport/certificates.ts";
+import { certificateFingerprint, connectTls, listenTls, type TlsIdentity, type TlsPeer } from "../src/transport/tls.ts";
+import { scratchDirectory } from "./support/command.ts";
+import { type Company, foundCompany, makePeople, type RunningParty, startParty } from "./support/companies.ts";
+import { expectError } from "./support/expect-error.ts";
+import { collect, one } from "./support/streams.ts";
+
+const root = scratchDirectory();
+const people = makePeople(30, "wire");
+let count = 0;
+
+interface Pair {
+  readonly bank: Company;
+  readonly shop: Company;
+  readonly party: RunningParty;
+  connect(): TlsPeer;
+}
+
+async function pair(): Promise<Pair> {
+  const folder = join(root, String(count++));
+  const bank = await foundCompany(folder, "bank", people, [0], true);
+  const shop = await foundCompany(folder, "shop", people, [1]);
+  const party = await startParty(shop, [bank]);
+  const connect = (): TlsPeer => {
+    const peer = connectTls("shop", identityOf(bank), shop.fingerprint, { host: "127.0.0.1", port: party.port });
+    onTestFinished(() => peer.close());
+    return peer;
+  };
+  return { bank, shop, party, connect };
+}
+
+function identityOf({ folder }: Company): TlsIdentity {
+  return { certificate: readFileSync(join(folder, "certificate.pem"), "utf8"), key: readFileSync(join(folder, "key.pem"), "utf8") };
+}
+
+/** The generated client itself, to say what the peer never would. */
+function rawClient({ bank, party }: Pair) {
+  const { certificate: cert, key } = identityOf(bank);
+  const baseUrl = `https://127.0.0.1:${party.port}`;
+  const sessionManager = new Http2SessionManager(baseUrl, {}, { cert, key, rejectUnauthorized: false });
+  onTestFinished(() => sessionManager.abort());
+  return createClient(Alignment, createGrpcTransport({ baseUrl, sessionManager }));
+}
+
+const offer = { scheme: hashDomain, normalisations: [], activeIdCount: 2 };
+const wireOffer = { ...offer, protocolVersion, job: "j" };
+const point = (x: number): Uint8Array => Uint8Array.from({ length: 32 }, (_, i) => (i === 0 ? x : 0));
+
+describe("out of turn", () => {
+  test("masks without a beginning, and a second beginning", async () => {
+    const { connect, party } = await pair();
+    const peer = connect().alignment("j");
+    await expectError(() => collect(peer.maskedIds({})), "PROTOCOL_STATE", /shop has no alignment under way on this connection/);
+    await expectError(() => peer.accept(0, one(new Uint32Array(0)), {}), "PROTOCOL_STATE", /no alignment under way/);
+    await peer.begin(offer, {});
+    expect(await peer.begin(offer, {})).toMatchObject({ passiveIdCount: 30 });
+    expect((await collect(peer.maskedIds({}))).reduce((sum, chunk) => sum + chunk.length, 0)).toBe(30 * 32);
+    await expectError(() => peer.accept(0, one(new Uint32Array(0)), {}), "PROTOCOL_STATE", /before all masks were exchanged/);
+    expect((await party.seen("refused")).code).toBe("PROTOCOL_STATE");
+  });
+
+  test("another connection, even of the same party, reaches nothing", async () => {
+    const { connect } = await pair();
+    const first = connect().alignment("j");
+    await first.begin(offer, {});
+    const second = connect().alignment("j");
+    await expectError(() => collect(second.maskedIds({})), "PROTOCOL_STATE", /on this connection/);
+    await expectError(() => second.begin(offer, {}), "PARTY_BUSY");
+    expect(await collect(first.maskedIds({}))).toHaveLength(1);
+  });
+
+  test("a connection that closes frees the party", async () => {
+    const { connect, party } = await pair();
+    const first = connect();
+    await first.alignment("j").begin(offer, {});
+    first.close();
+    expect((await party.seen("refused")).message).toMatch(/gone/);
+    await connect().alignment("j").begin(offer, {});
+  });
+});
+
+describe("messages that deviate", () => {
+  test("another version, another scheme, a name that is a path", async () => {
+    const client = rawClient(await pair());
+    const refused = (change: object) => client.begin({ ...wireOffer, ...change }).then(() => "", (error: unknown) => String(error));
+    expect(await refused({ protocolVersion: 99 })).toMatch(/protocol version: the active party speaks 99, shop speaks/);
+    expect(await refused({ scheme: "other" })).toMatch(/another scheme/);
+    expect(await refused({ normalisations: ["reverse"] })).toMatch(/normalise: .* shop does not know/);
+    expect(await refused({ job: "../up" })).toMatch(/job: shop takes names/);
+    expect(await refused({})).toBe("");
+  });
+
+  test("points out of order, and a number that changes", async () => {
+    const made = await pair();
+    const client = rawClient(made);
+    await client.begin(wireOffer);
+    async function* skipping() {
+      yield { sequence: 1, points: point(9) };
+    }
+    await expect(collect(client.remask(skipping()))).rejects.toThrow(/points out of order/);
+    await client.begin(wireOffer);
+    async function* two() {
+      yield { sequence: 0, points: point(9) };
+      yield { sequence: 1, points: point(4) };
+    }
+    expect(await collect(client.remask(two()))).toHaveLength(2);
+    await collect(client.maskedIds({}));
+    async function* changing() {
+      yield { commonCount: 2, positions: [0] };
+      yield { commonCount: 1, positions: [1] };
+    }
+    await expect(client.accept(changing())).rejects.toThrow(/changes its mind/);
+  });
+});
+
+describe("self-signed certificates", () => {
+  const nobody = { routes: () => {} };
+  const valid = (): Promise<TlsIdentity> => createSelfSigned("valid", 1);
+  const expired = (): Promise<TlsIdentity> => createSelfSigned("expired", -0.02);
+
+  async function attempt(server: TlsIdentity, client: TlsIdentity, pinned = certificateFingerprint(server.certificate)): Promise<{ turnedAway: string[]; call: Promise<unknown> }> {
+    const turnedAway: string[] = [];
+    const listening = await listenTls(nobody, server, [{ name: "bank", fingerprint: certificateFingerprint(client.certificate) }], { host: "127.0.0.1", port: 0 }, (_address, why) => turnedAway.push(why));
+    const peer = connectTls("shop", client, pinned, { host: "127.0.0.1", port: listening.port });
+    onTestFinished(async () => {
+      peer.close();
+      await listening.close();
+    });
+    return { turnedAway, call: peer.alignment("j").begin(offer, {}) };
+  }
+
+  test("that are not pinned, or have expired, at either end", async () => {
+    const wrong = await attempt(await valid(), await valid(), "0".repeat(64));
+    await expectError(() => wrong.call, "CERTIFICATE", /certificate of shop: it is not the pinned one; its fingerprint is [0-9a-f]{64}/);
+    const old = await attempt(await expired(), await valid());
+    await expectError(() => old.call, "CERTIFICATE", /it expired at/);
+    const oldClient = await attempt(await valid(), await expired());
+    await expectError(() => oldClient.call, "PARTY_LOST", /has it pinned this party's certificate/);
+    expect(oldClient.turnedAway[0]).toMatch(/it expired at/);
+  });
+
+  test("without one", async () => {
+    const server = await valid();
+    const turnedAway: string[] = [];
+    const listening = await listenTls(nobody, server, [{ name: "bank", fingerprint: "0".repeat(64) }], { host: "127.0.0.1", port: 0 }, (_address, why) => turnedAway.push(why));
+    onTestFinished(() => listening.close());
+    const baseUrl = `https://127.0.0.1:${listening.port}`;
+    const sessionManager = new Http2SessionManager(baseUrl, {}, { rejectUnauthorized: false });
+    onTestFinished(() => sessionManager.abort());
+    await expect(createClient(Alignment, createGrpcTransport({ baseUrl, sessionManager })).begin(wireOffer)).rejects.toThrow(/./);
+    expect(turnedAway).toEqual(["it shows no certificate"]);
+  });
+
+  test("nobody there", async () => {
+    const peer = connectTls("shop", await valid(), "0".repeat(64), { host: "127.0.0.1", port: 1 });
+    await expectError(() => peer.alignment("j").begin(offer, {}), "PARTY_LOST", /party shop is gone.*is it running/);
+  });
+});

@@ -1,0 +1,93 @@
+/**
+ * docs/deploy.md, its own commands as they stand there, one company after the other: on one host, so with two addresses of
+ * the loopback network instead of two hosts.
+ */
+import { type ChildProcess, spawn } from "node:child_process";
+import { chmodSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { createServer, type AddressInfo } from "node:net";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterAll, expect, test } from "vitest";
+import { scratchDirectory } from "./support/command.ts";
+
+const root = fileURLToPath(new URL("..", import.meta.url));
+const directory = scratchDirectory();
+/** Every address 127.x.y.z is this machine on Linux only. */
+const passiveHost = process.platform === "linux" ? "127.0.0.2" : "127.0.0.1";
+
+interface Block {
+  readonly who: string;
+  readonly background: boolean;
+  readonly commands: string;
+}
+
+function blocks(port: number): Block[] {
+  const page = readFileSync(join(root, "docs", "deploy.md"), "utf8");
+  return [...page.matchAll(/```sh (bank|retailer)( background)?\n([\s\S]*?)```/g)].map(([, who, background, commands]) => ({
+    who,
+    background: background !== undefined,
+    commands: commands.replaceAll("10.77.0.2", passiveHost).replaceAll("7443", String(port)),
+  }));
+}
+
+function freePort(): Promise<number> {
+  return new Promise((resolve) => {
+    const server = createServer().listen(0, passiveHost, () => {
+      const { port } = server.address() as AddressInfo;
+      server.close(() => resolve(port));
+    });
+  });
+}
+
+const servers: ChildProcess[] = [];
+afterAll(() => servers.forEach((server) => server.kill("SIGKILL")));
+
+function run({ commands, background }: Block, environment: NodeJS.ProcessEnv): { ended: Promise<{ code: number | null; output: string }>; says(text: string): Promise<void>; child: ChildProcess } {
+  // `exec` for the server, so that a signal to the child reaches it.
+  const child = spawn("sh", ["-ec", background ? `exec ${commands}` : commands], { cwd: directory, env: environment, stdio: ["ignore", "pipe", "pipe"] });
+  if (background) servers.push(child);
+  let output = "";
+  for (const stream of [child.stdout, child.stderr]) stream.setEncoding("utf8").on("data", (text: string) => (output += text));
+  const ended = new Promise<{ code: number | null; output: string }>((resolve) => child.once("close", (code) => resolve({ code, output })));
+  const says = async (text: string): Promise<void> => {
+    while (!output.includes(text) && child.exitCode === null) await new Promise((resolve) => setTimeout(resolve, 20));
+    expect(output).toContain(text);
+  };
+  return { ended, says, child };
+}
+
+test("the walk-through, word for word", async () => {
+  const bin = join(directory, "bin");
+  mkdirSync(bin);
+  writeFileSync(join(bin, "tandem"), `#!/bin/sh\nexec "${process.execPath}" "${join(root, "bin", "tandem.js")}" "$@"\n`);
+  chmodSync(join(bin, "tandem"), 0o755);
+  const environment = { ...process.env, PATH: `${bin}:${process.env["PATH"] ?? ""}` };
+  const all = blocks(await freePort());
+  expect(all.length).toBeGreaterThan(9);
+  const outputs: string[] = [];
+  let party: ReturnType<typeof run> | undefined;
+  for (const block of all) {
+    const started = run(block, environment);
+    if (block.background) {
+      party = started;
+      await started.says('"event":"listening"');
+      continue;
+    }
+    const { code, output } = await started.ended;
+    expect(code, `${block.commands}\n${output}`).toBe(0);
+    outputs.push(output);
+  }
+  const text = outputs.join("\n");
+  expect(text).toMatch(/retailer +801 +701\n/);
+  expect(text).toMatch(/test +0\.\d{4} +0\.\d{4} +0\.\d{4}/);
+  expect(readdirSync(join(directory, "bank", "jobs", "spring-model")).toSorted()).toEqual(["aligned.csv", "predictions.csv", "share.json"]);
+  expect(readdirSync(join(directory, "retailer", "jobs", "spring-model")).toSorted()).toEqual(["aligned.csv", "share.json"]);
+  for (const name of ["aligned.csv", "predictions.csv", "share.json"]) expect(statSync(join(directory, "bank", "jobs", "spring-model", name)).mode & 0o077, name).toBe(0);
+
+  party?.child.kill("SIGTERM");
+  const { code, output } = (await party?.ended) ?? { code: null, output: "" };
+  expect(code).toBe(0);
+  const log = output.trim().split("\n").map((line) => JSON.parse(line) as { event: string; party: string });
+  expect(log.map(({ event }) => event)).toEqual(["listening", "aligning", "aligned", "aligning", "aligned", "joined", "passive-tree", "passive-tree", "passive-tree", "job-ended", "stopping", "stopped"]);
+  expect(output).not.toMatch(/c0\d\d\d|c1000|threshold/);
+});
