@@ -83,7 +83,7 @@ napi_value createPublic(const Arguments& arguments) {
   return wrapExternal(arguments.env(), std::make_unique<PublicContext>(kernel, n.data, n.length), kPublicTag);
 }
 
-// createPrivate(kernel, n, p, q, residueBaseP, residueBaseQ, factorP, factorQ, qInverse, qSquaredInverse)
+// createPrivate(kernel, n, p, q, generatorP, generatorQ, factorP, factorQ, qInverse, qSquaredInverse)
 napi_value createPrivate(const Arguments& arguments) {
   const Kernel kernel = checkedKernel(arguments, 0);
   const Span<std::uint8_t> n = checkedModulus(arguments, 1);
@@ -94,8 +94,8 @@ napi_value createPrivate(const Arguments& arguments) {
     check(span.length == sizeBytes, "a constant of the private key has the wrong size");
     return span.data;
   };
-  const PrimeSideInput p{sized(2, primeBytes), sized(4, 2 * primeBytes), sized(6, primeBytes)};
-  const PrimeSideInput q{sized(3, primeBytes), sized(5, 2 * primeBytes), sized(7, primeBytes)};
+  const PrimeSideInput p{sized(2, primeBytes), sized(4, primeBytes), sized(6, primeBytes)};
+  const PrimeSideInput q{sized(3, primeBytes), sized(5, primeBytes), sized(7, primeBytes)};
   for (const PrimeSideInput& side : {p, q}) {
     check((side.prime[0] & 1) != 0 && side.prime[primeBytes - 1] != 0, "a prime is odd and has no leading zeros");
   }

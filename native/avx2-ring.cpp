@@ -3,6 +3,7 @@
 
 #if defined(__x86_64__)
 
+#include <algorithm>
 #include <stdexcept>
 
 #include "avx2-lanes.h"
@@ -48,6 +49,23 @@ TANDEM_AVX2 void run(const Sweep& sweep) {
   } else {
     runSweep<false>(sweep);
   }
+}
+
+constexpr std::size_t kSelectMax = 64;
+
+// `count` digits of the entry whose mask is set; entries are `stride` vectors apart.
+template <int count>
+TANDEM_AVX2_INLINE void selectDigits(Vector* result, const Vector* table, std::size_t stride, const Vector* masks,
+                                     std::size_t size) {
+  Sums<count> chosen;
+  chosen.clear();
+  for (std::size_t candidate = 0; candidate < size; candidate++, table += stride) {
+    const Vector mask = masks[candidate];
+    unroll<count>([&](auto c) TANDEM_AVX2_LAMBDA {
+      chosen.at[c] = _mm256_or_si256(chosen.at[c], _mm256_and_si256(table[c], mask));
+    });
+  }
+  unroll<count>([&](auto c) TANDEM_AVX2_LAMBDA { result[c] = chosen.at[c]; });
 }
 
 }  // namespace
@@ -239,24 +257,24 @@ TANDEM_AVX2 void Avx2Ring::fromTable(Word* r, const Word* entry) const {
 }
 
 TANDEM_AVX2 void Avx2Ring::select(Word* r, const Word* table, std::size_t size, std::size_t index) const {
+  if (size > kSelectMax) throw std::invalid_argument("a table to select from has at most 64 entries");
   alignas(kAlignment) Word entry[4 * kDigitsMax];
-  constexpr std::size_t kChosen = 4;
+  Vector masks[kSelectMax];
   const Vector wanted = _mm256_set1_epi64x(static_cast<long long>(index));
-  for (std::size_t j = 0; j < digits_; j += kChosen) {
-    const std::size_t count = digits_ - j < kChosen ? digits_ - j : kChosen;
-    Vector chosen[kChosen];
-    for (Vector& vector : chosen) vector = _mm256_setzero_si256();
-    for (std::size_t candidate = 0; candidate < size; candidate++) {
-      const Vector mask = _mm256_cmpeq_epi64(_mm256_set1_epi64x(static_cast<long long>(candidate)), wanted);
-      const Vector* from = vectors(table) + candidate * digits_ + j;
-      if (count == kChosen) {
-#pragma GCC unroll 4
-        for (std::size_t i = 0; i < kChosen; i++) chosen[i] = _mm256_or_si256(chosen[i], _mm256_and_si256(from[i], mask));
-      } else {
-        for (std::size_t i = 0; i < count; i++) chosen[i] = _mm256_or_si256(chosen[i], _mm256_and_si256(from[i], mask));
-      }
+  for (std::size_t candidate = 0; candidate < size; candidate++) {
+    masks[candidate] = _mm256_cmpeq_epi64(_mm256_set1_epi64x(static_cast<long long>(candidate)), wanted);
+  }
+  // kBlock digits at a time; the last block overlaps the one before, and short numbers go one by one.
+  std::size_t at = 0;
+  while (at < digits_) {
+    if (digits_ < kBlock) {
+      selectDigits<1>(vectors(entry) + at, vectors(table) + at, digits_, masks, size);
+      at++;
+      continue;
     }
-    for (std::size_t i = 0; i < count; i++) vectors(entry)[j + i] = chosen[i];
+    const std::size_t begin = std::min(at, digits_ - kBlock);
+    selectDigits<kBlock>(vectors(entry) + begin, vectors(table) + begin, digits_, masks, size);
+    at += kBlock;
   }
   fromTable(r, entry);
 }

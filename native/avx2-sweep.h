@@ -49,121 +49,118 @@ struct SweepState {
   Vector secondQuotient[kDigitsMax + 1];
 };
 
-// Clears the low columns one by one: each gives a digit of the quotient.
-template <int columns>
-TANDEM_AVX2_INLINE void clearColumns(const Sweep& sweep, Vector* sums, Vector& carry, Vector* quotient) {
-  const Vector mask = _mm256_set1_epi64x(static_cast<long long>(kDigitMask));
-#pragma GCC unroll 8
-  for (int c = 0; c < columns; c++) {
-    const Vector sum = add(sums[c], carry);
-    const Vector digit = _mm256_and_si256(_mm256_mul_epu32(sum, sweep.negatedInverse), mask);
-    quotient[c] = digit;
-    carry = carryOf(addProduct(sum, digit, sweep.modulus[0]));
-#pragma GCC unroll 8
-    for (int later = c + 1; later < columns; later++) {
-      sums[later] = addProduct(sums[later], digit, sweep.modulus[later - c]);
-    }
-  }
+template <int columns, bool fold>
+TANDEM_AVX2_INLINE void foldIfWanted(Sums<columns>& sums, Vector& spill) {
+  if constexpr (fold) spill = add(spill, sums.fold());
 }
 
 template <int columns>
-TANDEM_AVX2_INLINE void writeColumns(Vector* result, const Vector* sums, Vector& carry) {
-  const Vector mask = _mm256_set1_epi64x(static_cast<long long>(kDigitMask));
-#pragma GCC unroll 8
-  for (int c = 0; c < columns; c++) {
-    const Vector sum = add(sums[c], carry);
-    result[c] = _mm256_and_si256(sum, mask);
-    carry = carryOf(sum);
-  }
+TANDEM_AVX2_INLINE void addFirstAddend(const Sweep& sweep, Sums<columns>& sums, std::ptrdiff_t at) {
+  if (at + columns <= sweep.firstAddendDigits) sums.plus(sweep.firstAddend + at);
 }
 
 template <int columns, bool fold>
-TANDEM_AVX2_INLINE void foldIfWanted(Vector* sums, Vector& spill) {
-  if (fold) spill = add(spill, foldColumns<columns>(sums));
-}
-
-template <int columns, bool fold>
-TANDEM_AVX2 __attribute__((noinline)) void sweepLow(const Sweep& sweep, SweepState& state, std::ptrdiff_t at) {
-  Vector first[columns];
-  Vector second[columns];
-  Vector firstSpill = _mm256_setzero_si256();
-  Vector secondSpill = _mm256_setzero_si256();
-  for (int c = 0; c < columns; c++) first[c] = second[c] = _mm256_setzero_si256();
+TANDEM_AVX2 __attribute__((noinline)) void sweepFirstLow(const Sweep& sweep, SweepState& state, std::ptrdiff_t at) {
+  Sums<columns> sums;
+  Vector spill = zero();
+  sums.clear();
   if (sweep.firstX != nullptr) {
     if (sweep.firstY == nullptr) {
-      addLowSquareColumns<columns>(first, sweep.firstX, at);
+      sums.addLowSquare(sweep.firstX, at);
     } else {
-      addLowColumns<columns>(first, sweep.firstX, sweep.firstY, at);
+      sums.addLow(sweep.firstX, sweep.firstY, at);
     }
-    foldIfWanted<columns, fold>(first, firstSpill);
+    foldIfWanted<columns, fold>(sums, spill);
   }
-  for (int c = 0; c < columns; c++) {
-    if (at + c < sweep.firstAddendDigits) first[c] = add(first[c], sweep.firstAddend[at + c]);
-  }
-  addRows<columns>(first, sweep.quotient, sweep.modulus + at, at);
-  foldIfWanted<columns, fold>(first, firstSpill);
-  clearColumns<columns>(sweep, first, state.firstCarry, sweep.quotient + at);
-  state.firstCarry = add(state.firstCarry, firstSpill);
-  if (!sweep.hasSecond) return;
+  addFirstAddend(sweep, sums, at);
+  sums.addRows(sweep.quotient, sweep.modulus + at, at);
+  foldIfWanted<columns, fold>(sums, spill);
+  sums.reduce(sweep.quotient + at, sweep.modulus, sweep.negatedInverse, state.firstCarry);
+  state.firstCarry = add(state.firstCarry, spill);
+}
+
+template <int columns, bool fold>
+TANDEM_AVX2 __attribute__((noinline)) void sweepSecondLow(const Sweep& sweep, SweepState& state, std::ptrdiff_t at) {
+  Sums<columns> sums;
+  Vector spill = zero();
+  sums.clear();
   for (int term = 0; term < 2; term++) {
     if (sweep.secondX[term] == nullptr) continue;
-    addLowColumns<columns>(second, sweep.secondX[term], sweep.secondY[term], at);
-    foldIfWanted<columns, fold>(second, secondSpill);
+    sums.addLow(sweep.secondX[term], sweep.secondY[term], at);
+    foldIfWanted<columns, fold>(sums, spill);
   }
   if (sweep.isDoubled) {
-    for (int c = 0; c < columns; c++) second[c] = add(second[c], second[c]);
-    secondSpill = add(secondSpill, secondSpill);
+    sums.twice();
+    spill = add(spill, spill);
   }
-  const Vector mask = _mm256_set1_epi64x(static_cast<long long>(kDigitMask));
-  for (int c = 0; c < columns; c++) {
-    const Vector flipped = _mm256_xor_si256(sweep.quotient[at + c], mask);
-    second[c] = add(second[c], add(flipped, sweep.balance[at + c]));
-    if (sweep.secondAddend != nullptr) second[c] = add(second[c], sweep.secondAddend[at + c]);
+  const Vector mask = digitMask();
+  unroll<columns>([&](auto c) TANDEM_AVX2_LAMBDA {
+    sums.at[c] = add(sums.at[c], _mm256_xor_si256(sweep.quotient[at + c], mask));
+  });
+  sums.plus(sweep.balance + at);
+  if (sweep.secondAddend != nullptr) sums.plus(sweep.secondAddend + at);
+  sums.addRows(state.secondQuotient, sweep.modulus + at, at);
+  foldIfWanted<columns, fold>(sums, spill);
+  sums.reduce(state.secondQuotient + at, sweep.modulus, sweep.negatedInverse, state.secondCarry);
+  state.secondCarry = add(state.secondCarry, spill);
+}
+
+// The first result is held back in `result` until the second has read its operands.
+template <int columns, bool fold>
+TANDEM_AVX2 __attribute__((noinline)) void sweepFirstHigh(const Sweep& sweep, SweepState& state, std::ptrdiff_t at,
+                                                          Vector* result) {
+  Sums<columns> sums;
+  Vector spill = zero();
+  sums.clear();
+  if (sweep.firstX != nullptr) {
+    if (sweep.firstY == nullptr) {
+      sums.addHighSquare(sweep.firstX, at, sweep.digits);
+    } else {
+      sums.addHigh(sweep.firstX, sweep.firstY, at, sweep.digits);
+    }
+    foldIfWanted<columns, fold>(sums, spill);
   }
-  addRows<columns>(second, state.secondQuotient, sweep.modulus + at, at);
-  foldIfWanted<columns, fold>(second, secondSpill);
-  clearColumns<columns>(sweep, second, state.secondCarry, state.secondQuotient + at);
-  state.secondCarry = add(state.secondCarry, secondSpill);
+  addFirstAddend(sweep, sums, at);
+  sums.addHigh(sweep.quotient, sweep.modulus, at, sweep.digits);
+  foldIfWanted<columns, fold>(sums, spill);
+  sums.write(result, state.firstCarry);
+  state.firstCarry = add(state.firstCarry, spill);
 }
 
 template <int columns, bool fold>
-TANDEM_AVX2 __attribute__((noinline)) void sweepHigh(const Sweep& sweep, SweepState& state, std::ptrdiff_t at) {
-  const std::ptrdiff_t digits = sweep.digits;
-  Vector first[columns];
-  Vector second[columns];
-  Vector firstSpill = _mm256_setzero_si256();
-  Vector secondSpill = _mm256_setzero_si256();
-  for (int c = 0; c < columns; c++) first[c] = second[c] = _mm256_setzero_si256();
-  if (sweep.firstX != nullptr) {
-    if (sweep.firstY == nullptr) {
-      addHighSquareColumns<columns>(first, sweep.firstX, at, digits);
-    } else {
-      addHighColumns<columns>(first, sweep.firstX, sweep.firstY, at, digits);
-    }
-    foldIfWanted<columns, fold>(first, firstSpill);
+TANDEM_AVX2 __attribute__((noinline)) void sweepSecondHigh(const Sweep& sweep, SweepState& state, std::ptrdiff_t at) {
+  Sums<columns> sums;
+  Vector spill = zero();
+  sums.clear();
+  for (int term = 0; term < 2; term++) {
+    if (sweep.secondX[term] == nullptr) continue;
+    sums.addHigh(sweep.secondX[term], sweep.secondY[term], at, sweep.digits);
+    foldIfWanted<columns, fold>(sums, spill);
   }
-  for (int c = 0; c < columns; c++) {
-    if (at + c < sweep.firstAddendDigits) first[c] = add(first[c], sweep.firstAddend[at + c]);
+  if (sweep.isDoubled) {
+    sums.twice();
+    spill = add(spill, spill);
   }
-  addHighColumns<columns>(first, sweep.quotient, sweep.modulus, at, digits);
-  foldIfWanted<columns, fold>(first, firstSpill);
-  if (sweep.hasSecond) {
-    for (int term = 0; term < 2; term++) {
-      if (sweep.secondX[term] == nullptr) continue;
-      addHighColumns<columns>(second, sweep.secondX[term], sweep.secondY[term], at, digits);
-      foldIfWanted<columns, fold>(second, secondSpill);
-    }
-    if (sweep.isDoubled) {
-      for (int c = 0; c < columns; c++) second[c] = add(second[c], second[c]);
-      secondSpill = add(secondSpill, secondSpill);
-    }
-    addHighColumns<columns>(second, state.secondQuotient, sweep.modulus, at, digits);
-    foldIfWanted<columns, fold>(second, secondSpill);
-    writeColumns<columns>(sweep.secondResult + (at - digits), second, state.secondCarry);
-    state.secondCarry = add(state.secondCarry, secondSpill);
-  }
-  writeColumns<columns>(sweep.firstResult + (at - digits), first, state.firstCarry);
-  state.firstCarry = add(state.firstCarry, firstSpill);
+  sums.addHigh(state.secondQuotient, sweep.modulus, at, sweep.digits);
+  foldIfWanted<columns, fold>(sums, spill);
+  sums.write(sweep.secondResult + (at - sweep.digits), state.secondCarry);
+  state.secondCarry = add(state.secondCarry, spill);
+}
+
+template <int columns, bool fold>
+TANDEM_AVX2 void sweepLow(const Sweep& sweep, SweepState& state, std::ptrdiff_t at) {
+  sweepFirstLow<columns, fold>(sweep, state, at);
+  if (sweep.hasSecond) sweepSecondLow<columns, fold>(sweep, state, at);
+}
+
+template <int columns, bool fold>
+TANDEM_AVX2 void sweepHigh(const Sweep& sweep, SweepState& state, std::ptrdiff_t at) {
+  Vector* result = sweep.firstResult + (at - sweep.digits);
+  if (!sweep.hasSecond) return sweepFirstHigh<columns, fold>(sweep, state, at, result);
+  Vector held[columns];
+  sweepFirstHigh<columns, fold>(sweep, state, at, held);
+  sweepSecondHigh<columns, fold>(sweep, state, at);
+  unroll<columns>([&](auto c) TANDEM_AVX2_LAMBDA { result[c] = held[c]; });
 }
 
 template <int columns, bool fold>

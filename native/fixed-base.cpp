@@ -9,10 +9,6 @@ namespace tandem {
 
 namespace {
 
-// Wider windows take fewer products but more memory and time to build; 8 was measured best for tables that fit the
-// third-level cache.
-constexpr std::size_t kWindowBits = 8;
-
 // Digits may lie across two bytes.
 std::size_t digitOf(const std::uint8_t* exponent, std::size_t exponentBytes, std::size_t row, std::size_t windowBits) {
   const std::size_t bit = row * windowBits;
@@ -31,9 +27,9 @@ void prefetchEntry(const Limb* entry, std::size_t limbs) {
 }  // namespace
 
 FixedBaseTable::FixedBaseTable(const SquareRing& ring, const Limb* base, const Limb* factor, const Limb* factorInverse,
-                               std::size_t exponentBytes, std::size_t threads)
+                               std::size_t exponentBytes, std::size_t windowBits, std::size_t threads)
     : ring_(ring),
-      windowBits_(kWindowBits),
+      windowBits_(windowBits),
       size_(ring.elementLimbs()),
       rows_(rowsFor(exponentBytes)),
       entries_((rows_ << windowBits_) * size_) {

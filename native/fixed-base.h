@@ -8,7 +8,7 @@
 // factor 1 + m n is 1 + p (m q).
 //
 // Layout: entry (i, d) lies at (i 2^w + d) * 2 * limbs: first c, then l R modulo p, both reduced. Size: 2^w * (exponent
-// bits / w) * modulus bytes: 17 MB for both primes of a 2048-bit key with w = 8.
+// bits / w) * modulus bytes: 17 MB for both primes of a 2048-bit key with w = 8, 54 MB with w = 10.
 //
 // NOT constant-time in the cache: entries are addressed by digits of the secret exponent, because reading the whole table
 // under masks would cost more than the power itself. Whoever shares this machine's caches could learn about obfuscators;
@@ -25,7 +25,7 @@ class FixedBaseTable {
   // `base` (resident) has order p - 1 modulo p^2, exponents below it and of exponentBytes bytes. Every power comes out
   // multiplied by `factor`; `factorInverse` is its inverse (both resident).
   FixedBaseTable(const SquareRing& ring, const Limb* base, const Limb* factor, const Limb* factorInverse,
-                 std::size_t exponentBytes, std::size_t threads);
+                 std::size_t exponentBytes, std::size_t windowBits, std::size_t threads);
 
   // Lane by lane: (a, b) and L (limbs() + 1 limbs each) with factor * g^exponent = (a + b p)(1 + p L / R). Exponents are
   // little-endian, of exponentBytes bytes, at most as many as the table has; null for idle lanes.

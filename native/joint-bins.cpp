@@ -11,7 +11,7 @@ namespace {
 constexpr std::size_t kGroupMax = 3;
 constexpr std::size_t kJointCellsMax = std::size_t{1} << 16;
 // Beginning and ending a list costs about this much of a product (conversion to and from the kernel's form).
-constexpr double kListCost = 0.35;
+constexpr double kListCost = 0.25;
 // Below this many instances nothing is gained.
 constexpr std::size_t kInstancesMin = 64;
 
@@ -99,8 +99,9 @@ std::vector<FeatureGroup> planGroups(const std::vector<BinColumn>& columns, std:
       const FeatureGroup group(order.begin() + static_cast<std::ptrdiff_t>(end - members),
                                order.begin() + static_cast<std::ptrdiff_t>(end));
       const std::size_t cells = jointCellCount(columns, group);
-      // With more cells than twice the instances hardly two instances share one.
-      if (cells > kJointCellsMax || cells > 2 * instances) break;
+      // With more cells than twice the instances hardly two instances share one; a third feature must save half the
+      // instances to beat a pair, and its cells cost two products each. Not worth counting otherwise.
+      if (cells > kJointCellsMax || cells > (members == 2 ? 2 * instances : instances / 2)) break;
       const double cost = best[end - members] + jointCost(columns, group, instances);
       if (cost >= best[end]) continue;
       best[end] = cost;

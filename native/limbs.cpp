@@ -1,7 +1,49 @@
 // See limbs.h.
 #include "limbs.h"
 
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
 namespace tandem {
+
+namespace {
+
+// One step of a carry chain. Compilers keep the carry in its flag through straight lines of these, not through sums of 128
+// bits.
+#if defined(__x86_64__)
+using Carry = unsigned char;
+
+inline Carry addWithCarry(Carry carry, Limb a, Limb b, Limb* sum) {
+  unsigned long long low = 0;
+  const Carry out = _addcarry_u64(carry, a, b, &low);
+  *sum = low;
+  return out;
+}
+
+inline Carry subtractWithBorrow(Carry borrow, Limb a, Limb b, Limb* difference) {
+  unsigned long long low = 0;
+  const Carry out = _subborrow_u64(borrow, a, b, &low);
+  *difference = low;
+  return out;
+}
+#else
+using Carry = Limb;
+
+inline Carry addWithCarry(Carry carry, Limb a, Limb b, Limb* sum) {
+  const DoubleLimb wide = static_cast<DoubleLimb>(a) + b + carry;
+  *sum = static_cast<Limb>(wide);
+  return static_cast<Limb>(wide >> kLimbBits);
+}
+
+inline Carry subtractWithBorrow(Carry borrow, Limb a, Limb b, Limb* difference) {
+  const DoubleLimb wide = static_cast<DoubleLimb>(a) - b - borrow;
+  *difference = static_cast<Limb>(wide);
+  return static_cast<Limb>(wide >> kLimbBits) & 1;
+}
+#endif
+
+}  // namespace
 
 void wipe(void* memory, std::size_t sizeBytes) {
   if (sizeBytes == 0) return;
@@ -35,22 +77,28 @@ __attribute__((noinline)) Limb addProductRow(Limb* result, const Limb* a, std::s
 }
 
 Limb addLimbs(Limb* result, const Limb* a, const Limb* b, std::size_t limbs) {
-  Limb carry = 0;
-  for (std::size_t i = 0; i < limbs; i++) {
-    const DoubleLimb sum = static_cast<DoubleLimb>(a[i]) + b[i] + carry;
-    result[i] = static_cast<Limb>(sum);
-    carry = static_cast<Limb>(sum >> kLimbBits);
+  Carry carry = 0;
+  std::size_t i = 0;
+  for (; i + 4 <= limbs; i += 4) {
+    carry = addWithCarry(carry, a[i], b[i], result + i);
+    carry = addWithCarry(carry, a[i + 1], b[i + 1], result + i + 1);
+    carry = addWithCarry(carry, a[i + 2], b[i + 2], result + i + 2);
+    carry = addWithCarry(carry, a[i + 3], b[i + 3], result + i + 3);
   }
+  for (; i < limbs; i++) carry = addWithCarry(carry, a[i], b[i], result + i);
   return carry;
 }
 
 Limb subtractLimbs(Limb* result, const Limb* a, const Limb* b, std::size_t limbs) {
-  Limb borrow = 0;
-  for (std::size_t i = 0; i < limbs; i++) {
-    const DoubleLimb difference = static_cast<DoubleLimb>(a[i]) - b[i] - borrow;
-    result[i] = static_cast<Limb>(difference);
-    borrow = static_cast<Limb>(difference >> kLimbBits) & 1;
+  Carry borrow = 0;
+  std::size_t i = 0;
+  for (; i + 4 <= limbs; i += 4) {
+    borrow = subtractWithBorrow(borrow, a[i], b[i], result + i);
+    borrow = subtractWithBorrow(borrow, a[i + 1], b[i + 1], result + i + 1);
+    borrow = subtractWithBorrow(borrow, a[i + 2], b[i + 2], result + i + 2);
+    borrow = subtractWithBorrow(borrow, a[i + 3], b[i + 3], result + i + 3);
   }
+  for (; i < limbs; i++) borrow = subtractWithBorrow(borrow, a[i], b[i], result + i);
   return borrow;
 }
 
@@ -89,22 +137,11 @@ void multiplyFull(RowFunction rows, Limb* result, const Limb* a, const Limb* b, 
   for (std::size_t i = 0; i < limbs; i++) result[i + limbs] = rows(result + i, a, limbs, b[i]);
 }
 
-void subtractMasked(Limb* a, const Limb* b, Limb mask, std::size_t limbs) {
-  Limb borrow = 0;
-  for (std::size_t i = 0; i < limbs; i++) {
-    const DoubleLimb difference = static_cast<DoubleLimb>(a[i]) - (b[i] & mask) - borrow;
-    a[i] = static_cast<Limb>(difference);
-    borrow = static_cast<Limb>(difference >> kLimbBits) & 1;
-  }
-}
-
 Limb subtractIfNotBelow(Limb* a, const Limb* b, std::size_t limbs) {
-  Limb borrow = 0;
-  for (std::size_t i = 0; i < limbs; i++) {
-    const DoubleLimb difference = static_cast<DoubleLimb>(a[i]) - b[i] - borrow;
-    borrow = static_cast<Limb>(difference >> kLimbBits) & 1;
-  }
-  subtractMasked(a, b, borrow - 1, limbs);
+  Limb difference[kLimbsMax + 1];
+  const Limb borrow = subtractLimbs(difference, a, b, limbs);
+  const Limb keep = 0 - borrow;
+  for (std::size_t i = 0; i < limbs; i++) a[i] = (a[i] & keep) | (difference[i] & ~keep);
   return 1 - borrow;
 }
 

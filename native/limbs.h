@@ -94,9 +94,7 @@ void shiftRightOne(Limb* result, const Limb* a, Limb top, std::size_t limbs);
 void multiplyFull(RowFunction rows, Limb* result, const Limb* a, const Limb* b, std::size_t limbs);
 // result = a * a, 2 * limbs limbs: half the limb products.
 void squareFull(RowFunction rows, Limb* result, const Limb* a, std::size_t limbs);
-// a -= b & mask, with mask all ones or all zeros; what leaves the top is dropped.
-void subtractMasked(Limb* a, const Limb* b, Limb mask, std::size_t limbs);
-// a -= b if a >= b, without a branch; returns 1 if so, otherwise 0.
+// a -= b if a >= b, without a branch; returns 1 if so, otherwise 0. Up to kLimbsMax + 1 limbs.
 Limb subtractIfNotBelow(Limb* a, const Limb* b, std::size_t limbs);
 
 // -a^-1 modulo 2^64, for odd a (Newton: five steps double 3 correct bits to 96).

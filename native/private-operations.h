@@ -18,10 +18,10 @@
 
 namespace tandem {
 
-// One prime's share of the constants, all little-endian; primeBytes wide, residueBase twice that.
+// One prime's share of the constants, all little-endian, primeBytes wide.
 struct PrimeSideInput {
   const std::uint8_t* prime;
-  const std::uint8_t* residueBase;
+  const std::uint8_t* generator;  // of Z_prime^*
   const std::uint8_t* plaintextFactor;
 };
 
@@ -34,7 +34,7 @@ struct PrimeSide {
   Limbs squareValue;                 // 2 * limbs of the prime, as many as an element
   Modulus square;
   Exponent order;         // prime - 1, secret
-  Limbs residueBase;      // resident
+  Limbs residueBase;      // generator^prime, resident: generates the n-th residues modulo prime^2
   Limbs plaintextFactor;  // Montgomery form modulo prime
   // Groups whose first halves take a plaintext's two parts m = m0 + m1 R to m0 (other prime) R and m1 (other prime) R^2.
   Words plaintextLow;
@@ -59,7 +59,15 @@ class PrivateContext {
   long long decrypt(FlatInput ciphertexts, std::uint8_t* result, std::size_t resultBytes, std::size_t threads) const;
 
  private:
-  void buildTables(std::size_t threads);
+  struct Tables {
+    std::unique_ptr<FixedBaseTable> p;
+    std::unique_ptr<FixedBaseTable> q;
+  };
+
+  // The tables for `count` more encryptions: built at first use, and again with wider windows when there are so many that
+  // it pays.
+  std::shared_ptr<const Tables> tablesFor(std::size_t count, std::size_t threads);
+  std::shared_ptr<const Tables> buildTables(std::size_t windowBits, std::size_t threads) const;
   // (1 + m n) factor g^e modulo one prime's square for each lane, as plain pairs.
   void encryptSide(const PrimeSide& side, const FixedBaseTable& table, const Limb* const* plaintexts,
                    const std::uint8_t* const* exponents, std::size_t exponentBytes, Limb* const* pairs) const;
@@ -75,9 +83,10 @@ class PrivateContext {
   Limbs qInverse_;         // Montgomery form modulo p
   Limbs qSquaredInverse_;  // plain, modulo p^2
   Limbs qSquaredInverseMontgomery_;
-  std::once_flag tablesOnce_;
-  std::unique_ptr<FixedBaseTable> tableP_;
-  std::unique_ptr<FixedBaseTable> tableQ_;
+  std::mutex tablesMutex_;
+  std::shared_ptr<const Tables> tables_;
+  std::size_t tablesWindowBits_ = 0;
+  std::size_t encryptionCount_ = 0;
 };
 
 }  // namespace tandem

@@ -114,8 +114,8 @@ function createContext(addon: NativeAddon, kernel: NativeKernelName, key: Privat
   const constants = [
     integerBytes(p.prime, primeBytes),
     integerBytes(q.prime, primeBytes),
-    integerBytes(p.residueBase, 2 * primeBytes),
-    integerBytes(q.residueBase, 2 * primeBytes),
+    integerBytes(p.generator, primeBytes),
+    integerBytes(q.generator, primeBytes),
     integerBytes(p.plaintextFactor, primeBytes),
     integerBytes(q.plaintextFactor, primeBytes),
     integerBytes(qInverse, primeBytes),

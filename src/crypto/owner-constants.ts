@@ -16,8 +16,8 @@ export interface PrimeConstants {
   readonly square: bigint;
   /** prime - 1: order of the n-th residues modulo prime^2, and decryption's exponent. */
   readonly order: bigint;
-  /** g_p: generates the n-th residues modulo prime^2. */
-  readonly residueBase: bigint;
+  /** Of Z_prime^*. */
+  readonly generator: bigint;
   /** (-other prime)^-1 modulo prime: turns (c^(p-1) - 1) / p into m mod p. */
   readonly plaintextFactor: bigint;
 }
@@ -46,9 +46,14 @@ function primeConstants(prime: bigint, other: bigint, generator: bigint): PrimeC
     prime,
     square,
     order: prime - 1n,
-    residueBase: power(generator, prime, square),
+    generator,
     plaintextFactor: certainInverse(modulo(-other, prime), prime),
   };
+}
+
+/** g_p = g^p mod p^2: generates the n-th residues. The native kernel computes it itself: this takes 7 ms at 2048 bits. */
+export function residueBase({ generator, prime, square }: PrimeConstants): bigint {
+  return power(generator, prime, square);
 }
 
 function certainInverse(value: bigint, modulus: bigint): bigint {

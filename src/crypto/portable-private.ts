@@ -7,7 +7,7 @@ import type { SeamedPrivateEvaluator } from "./evaluator-seams.ts";
 import { modulo, powerByDigits, readInteger, windowDigits, writeInteger } from "./integers.ts";
 import type { PrivateKey } from "./keys.ts";
 import { drawOwnerExponents, exponentBytes, type ExponentLength, type OwnerExponents } from "./nonces.ts";
-import { type OwnerConstants, ownerConstants, type PrimeConstants } from "./owner-constants.ts";
+import { type OwnerConstants, ownerConstants, type PrimeConstants, residueBase } from "./owner-constants.ts";
 import { Pacer } from "./pacer.ts";
 import { PortablePublicEvaluator } from "./portable-public.ts";
 import * as check from "./request-checks.ts";
@@ -131,7 +131,7 @@ class FixedBaseTable {
   static async build(side: PrimeConstants, sizeBytes: number): Promise<FixedBaseTable> {
     const rows: bigint[][] = [];
     const pacer = new Pacer();
-    let base = side.residueBase;
+    let base = residueBase(side);
     for (let i = 0; i < sizeBytes; i++) {
       const row = [1n];
       for (let d = 1; d < 256; d++) {
