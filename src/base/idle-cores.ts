@@ -5,7 +5,7 @@
  */
 import { cpus } from "node:os";
 
-const sampleMs = 40;
+const sampleMs = 100;
 /** Share of one core that must have stood idle. */
 const idleShare = 0.5;
 

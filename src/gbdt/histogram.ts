@@ -37,6 +37,18 @@ export function featureHistogram(
   const stride = rowStride(slotCount);
   const histogram = new Float64Array(totalBinCount(feature) * stride);
   const { bins } = feature;
+  if (slotCount === 2) {
+    // One output, the usual case: one pass instead of three.
+    const [g, h] = gradients.slots;
+    for (let i = 0; i < instances.length; i++) {
+      const instance = instances[i];
+      const row = bins[instance] * 3;
+      histogram[row] += g[instance];
+      histogram[row + 1] += h[instance];
+      histogram[row + 2]++;
+    }
+    return histogram;
+  }
   for (let slot = 0; slot < slotCount; slot++) {
     const values = gradients.slots[slot];
     for (let i = 0; i < instances.length; i++) {

@@ -14,7 +14,7 @@ import { writeActiveShare } from "../store/share-files.ts";
 import { connectTls, type TlsPeer } from "../transport/tls.ts";
 import { type ActiveTables, type AlignedRows, alignTables, type JobTables, jobTables, readActiveTables } from "./active-tables.ts";
 import type { ActiveConfig } from "./config.ts";
-import { evaluate, predictionsFrom } from "./evaluate.ts";
+import { evaluate, evaluateInTurns, predictionsFrom } from "./evaluate.ts";
 import type { Emit, LayoutSummary, Metrics } from "./events.ts";
 import { binTable } from "./party-data.ts";
 import { ProcessMeter } from "./process-meter.ts";
@@ -78,9 +78,9 @@ async function train({ config, folder, tables, scheme, keygenMs, peers, emit }: 
       joined: (peer, featureCount) => emit({ type: "joined", party: name, peer, featureCount }),
       layoutProven: (layout) => emit({ type: "layout", party: name, layout: layoutSummary(layout, codec.layout, config.keyBits, speed.packing) }),
       treeBegan: () => meter.start(),
-      treeFinished: (tree, margins) => {
+      treeFinished: async (tree, margins) => {
         meter.stop();
-        trainMetrics = evaluate(training.objective, margins, labels);
+        trainMetrics = await evaluateInTurns(training.objective, margins, labels);
         emit({ type: "tree", party: name, tree, treeCount: training.num_round, metrics: trainMetrics });
       },
     },

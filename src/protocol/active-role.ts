@@ -44,7 +44,7 @@ export interface ActiveObserver {
   joined(partyName: string, featureCount: number): void;
   layoutProven(layout: GradientLayout): void;
   treeBegan(tree: number): void;
-  treeFinished(tree: number, margins: Float64Array): void;
+  treeFinished(tree: number, margins: Float64Array): void | Promise<void>;
 }
 
 /** The active party's share: the shape of all trees, its own rules, the leaf weights. */
@@ -194,7 +194,7 @@ export class ActiveRole {
     this.phases.aggregate += Math.max(0, clocks.waiting.totalMs - clocks.decrypting.totalMs);
     addLeafWeights(margins, grown.tree, grown.leaves);
     await nextTurn();
-    observer.treeFinished(tree, margins);
+    await observer.treeFinished(tree, margins);
     await nextTurn();
     return grown.tree;
   }

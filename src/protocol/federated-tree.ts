@@ -60,6 +60,8 @@ interface LevelNode {
   readonly id: number;
   readonly instances: Uint32Array;
   readonly totals: Float64Array;
+  /** The best split among the active party's own features, found while the passive parties compute. */
+  readonly own: PartySplit | null;
   /** Per session one row per candidate. */
   readonly rows: readonly Float64Array[];
 }
@@ -133,13 +135,34 @@ export async function growFederatedTree(task: TreeTask): Promise<FederatedTree> 
 async function rootOf(task: TreeTask): Promise<LevelNode> {
   const instances = Uint32Array.from({ length: task.gradients.instanceCount }, (_, i) => i);
   const request = { node: 0, origin: null, instanceCount: instances.length };
-  const rows = await Promise.all(
+  const asked = Promise.all(
     task.sessions.map(async (session, i) => {
       await task.gradientsTaken[i];
       return candidateRows(task, session, [request]);
     }),
   );
-  return { id: 0, instances, totals: nodeTotals(task.gradients, instances), rows: rows.map((byNode) => rowsOf(byNode, 0)) };
+  const [root] = await ownSearch(task, [{ id: 0, instances }], asked);
+  return { ...root, rows: (await asked).map((byNode) => rowsOf(byNode, 0)) };
+}
+
+/** Totals and the best own split of nodes, while others compute what `meanwhile` stands for. */
+async function ownSearch(task: TreeTask, nodes: readonly Child[], meanwhile: Promise<unknown>): Promise<Omit<LevelNode, "rows">[]> {
+  meanwhile.catch(() => {}); // whoever waits for it afterwards sees it
+  const searched: Omit<LevelNode, "rows">[] = [];
+  for (const { id, instances } of nodes) {
+    const totals = nodeTotals(task.gradients, instances);
+    searched.push({ id, instances, totals, own: await bestOwnSplit(task, instances, totals) });
+  }
+  return searched;
+}
+
+async function bestOwnSplit({ features, gradients, parameters }: TreeTask, instances: Uint32Array, totals: Float64Array): Promise<PartySplit | null> {
+  let best: PartySplit | null = null;
+  for (const [index, feature] of features.entries()) {
+    if (isTurnOver()) await nextTurn();
+    best = betterSplit(best, bestFeatureSplit(feature, index, gradients, instances, totals, parameters));
+  }
+  return best;
 }
 
 /** Asks every party for the smaller child of each pair, or for both, and derives what was not asked for. */
@@ -149,15 +172,13 @@ async function nextLevel(task: TreeTask, pairs: readonly ChildPair[]): Promise<L
     const [smaller, larger] = bySize(pair);
     return task.subtraction ? [nodeRequest(pair, smaller, larger)] : [nodeRequest(pair, smaller, larger), nodeRequest(pair, larger, smaller)];
   });
-  const byPeer = await Promise.all(task.sessions.map((session) => candidateRows(task, session, requests)));
-  return pairs.flatMap((pair) => {
+  const asked = Promise.all(task.sessions.map((session) => candidateRows(task, session, requests)));
+  const children = await ownSearch(task, pairs.flatMap(({ left, right }) => [left, right]), asked);
+  const byPeer = await asked;
+  return children.map((child, i) => {
+    const pair = pairs[i >>> 1]; // left and right of each pair, in order
     const [smaller] = bySize(pair);
-    return [pair.left, pair.right].map(({ id, instances }) => ({
-      id,
-      instances,
-      totals: nodeTotals(task.gradients, instances),
-      rows: byPeer.map((byNode, peer) => byNode.get(id) ?? subtractRows(pair.parent.rows[peer], rowsOf(byNode, smaller.id))),
-    }));
+    return { ...child, rows: byPeer.map((byNode, peer) => byNode.get(child.id) ?? subtractRows(pair.parent.rows[peer], rowsOf(byNode, smaller.id))) };
   });
 }
 
@@ -181,13 +202,8 @@ function rowsOf(byNode: ReadonlyMap<number, Float64Array>, node: number): Float6
 
 /** The best split of a node over all parties: the active party wins ties, then passives in config order. */
 async function bestOf(task: TreeTask, node: LevelNode): Promise<Choice | null> {
-  const { features, gradients, parameters } = task;
-  let best: Choice | null = null;
-  for (const [index, feature] of features.entries()) {
-    if (isTurnOver()) await nextTurn();
-    const split = bestFeatureSplit(feature, index, gradients, node.instances, node.totals, parameters);
-    best = betterSplit(best, split && { gain: split.gain, source: { kind: "own", split } });
-  }
+  const { gradients, parameters } = task;
+  let best: Choice | null = node.own && { gain: node.own.gain, source: { kind: "own", split: node.own } };
   for (const [peer, rows] of node.rows.entries()) {
     if (isTurnOver()) await nextTurn();
     const { gain, indices } = selectBest(candidateGains(gradients.grids, rows, node.totals, parameters));

@@ -44,7 +44,9 @@ interface SetUpState {
   readonly evaluator: PublicEvaluator;
   readonly ciphertextsPerInstance: number;
   readonly packing: SumPacking;
-  readonly skipBin: boolean;
+  readonly allInstances: Uint32Array;
+  /** The most frequent bins at the root, which is the same in every tree. */
+  readonly skippedBins: Int32Array;
   readonly jointBins: boolean;
   readonly candidates: readonly PlannedCandidate[];
   /** Room for one tree's gradients, used again for every tree. */
@@ -91,22 +93,22 @@ export class PaillierPassive implements PassiveScheme {
     const gradients = allocated(evaluator, job.instanceCount * ciphertextsPerInstance);
     const obfuscators = new ObfuscatorPool((count) => evaluator.obfuscators(count), obfuscatorBatch);
     const packing = sumPacking(plaintextBits, key.bits, message.value.packing);
-    this.#state = { job, evaluator, ciphertextsPerInstance, packing, skipBin, jointBins, candidates, gradients, obfuscators };
+    const allInstances = Uint32Array.from({ length: job.instanceCount }, (_, i) => i);
+    const skippedBins = skipBin ? mostFrequentBins(job.features, allInstances) : new Int32Array(job.features.length).fill(-1);
+    this.#state = { job, evaluator, ciphertextsPerInstance, packing, allInstances, skippedBins, jointBins, candidates, gradients, obfuscators };
     return candidates.length;
   }
 
   beginTree(tree: number): void {
-    const { job, candidates, ciphertextsPerInstance, obfuscators, packing, skipBin } = this.#setUpState();
+    const { job, candidates, ciphertextsPerInstance, obfuscators, packing, allInstances, skippedBins } = this.#setUpState();
     const nodesAsked = 2 ** (job.maxDepth - 1); // the root and one child of each pair
     const perNode = Math.ceil((candidates.length * ciphertextsPerInstance) / packing.perCiphertext);
     obfuscators.prepare(Math.min(perNode * nodesAsked, obfuscatorsAheadMax));
-    const all = Uint32Array.from({ length: job.instanceCount }, (_, i) => i);
     const positions = secretPermutation(job.permutationSecret, tree, candidates.length);
     const byPosition = new Uint32Array(candidates.length);
     positions.forEach((position, rank) => (byPosition[position] = rank));
-    const skipped = skipBin ? mostFrequentBins(job.features, all) : new Int32Array(job.features.length).fill(-1);
-    const plan = planCandidates(job.features, candidates, skipped, positions);
-    this.#tree = { plan, byPosition, members: new Map([[0, all]]), instancesLoaded: 0, rootInstances: 0, rootBins: Promise.resolve(null) };
+    const plan = planCandidates(job.features, candidates, skippedBins, positions);
+    this.#tree = { plan, byPosition, members: new Map([[0, allInstances]]), instancesLoaded: 0, rootInstances: 0, rootBins: Promise.resolve(null) };
   }
 
   async tree(message: SchemeTree): Promise<void> {
