@@ -2,7 +2,7 @@
  * What a job costs, as a formula in rows, features, bins, depth and key bits (docs/performance.md), with the five
  * operations measured on this machine in about a second. Seconds are CPU seconds; times on the wall follow from cores.
  */
-import { generateKey, type Kernel, plaintextsFromBigints, type PrivateKey } from "../crypto/index.ts";
+import { generateKey, type Kernel, plaintextsFromBigints, type PrivateKey, ResidentVector } from "../crypto/index.ts";
 
 /** CPU seconds of one operation each. */
 export interface OperationCosts {
@@ -16,6 +16,8 @@ export interface OperationCosts {
   readonly double: number;
   /** One fresh r^n. */
   readonly obfuscate: number;
+  /** The owner's tables, once per job. */
+  readonly tables: number;
 }
 
 /** What the formula needs to know of one passive party. */
@@ -69,7 +71,7 @@ export function predict(job: JobShape, costs: OperationCosts): Prediction {
   const membershipBytes = ((job.depth - 1) * job.rows) / 8;
   const candidateBytes = perPassive.reduce((sum, { returned }, i) => sum + nodes * (returned * ciphertextBytes + 4 * job.passives[i].candidates), 0);
   return {
-    activeCpuSeconds: active * job.trees,
+    activeCpuSeconds: active * job.trees + costs.tables,
     passiveCpuSeconds: perPassive.map(({ cpu }) => cpu * job.trees),
     bytes: {
       activeToPassive: job.trees * job.passives.length * (job.rows * width * ciphertextBytes + membershipBytes),
@@ -78,34 +80,52 @@ export function predict(job: JobShape, costs: OperationCosts): Prediction {
   };
 }
 
+/** Values per measurement: about what one chunk of a job holds, so that what a call costs besides its values does not count. */
+const sampleCount = 1024;
+/** The owner's tables grow when they have been used much: a job's encryptions cost this much of the first ones. */
+const wideTables = 0.9;
+/** Building the wide tables, in times of building the first ones. */
+const wideTablesCost = 3.2;
+
 /** Measures the five operations with one thread: about a second at 2048 bits. */
 export async function calibrate(kernel: Kernel, keyBits: number): Promise<OperationCosts> {
   const key = await generateKey({ bits: keyBits, insecure: true });
   const owner = kernel.privateEvaluator(key, { threads: 1 });
   const evaluator = kernel.publicEvaluator(key.publicKey, { threads: 1 });
-  const ciphertexts = await owner.encrypt(plaintexts(key, 256)); // builds the tables
+  const started = process.cpuUsage();
+  const ciphertexts = await owner.encrypt(plaintexts(key, sampleCount)); // builds the tables
+  const { user } = process.cpuUsage(started);
+  const encrypt = (await cpuOf(() => owner.encrypt(plaintexts(key, sampleCount)))) / sampleCount;
   const few = await owner.encrypt(plaintexts(key, 16));
-  const resident = evaluator.allocate(256);
+  const resident = evaluator.allocate(sampleCount);
   await evaluator.load(ciphertexts, resident, 0);
-  const bins = Array.from({ length: 8 }, (_, f) => Uint16Array.from({ length: 256 }, (_cell, i) => (i * (2 * f + 3)) % 16));
+  const features = 8;
+  const binCount = 16;
+  const bins = Array.from({ length: features }, (_, f) => Uint16Array.from({ length: sampleCount }, (_cell, i) => (i * (2 * f + 3)) % binCount));
   const histogram = (): Promise<unknown> =>
     evaluator.histogram({
       gradients: resident,
       ciphertextsPerInstance: 1,
-      instances: Uint32Array.from({ length: 256 }, (_, i) => i),
+      instances: Uint32Array.from({ length: sampleCount }, (_, i) => i),
       bins,
-      binCounts: new Uint32Array(8).fill(16),
-      skippedBins: new Int32Array(8).fill(-1),
+      binCounts: new Uint32Array(features).fill(binCount),
+      skippedBins: new Int32Array(features).fill(-1),
       jointBins: false,
     });
   const stride = Math.min(80, keyBits - 2);
+  const packed = { source: slice(resident, 128), strideBits: stride, perCiphertext: 2 };
   return {
-    encrypt: (await cpuOf(() => owner.encrypt(plaintexts(key, 256)))) / 256,
+    encrypt: encrypt * wideTables,
+    tables: Math.max(0, user / 1e6 - encrypt * sampleCount) * (1 + wideTablesCost),
     decrypt: (await cpuOf(() => owner.decrypt(few))) / 16,
-    add: (await cpuOf(histogram)) / (8 * (256 - 16)),
-    double: (await cpuOf(() => evaluator.pack({ source: resident, strideBits: stride, perCiphertext: 2 }))) / (128 * stride),
+    add: (await cpuOf(histogram)) / (features * (sampleCount - binCount)),
+    double: (await cpuOf(() => evaluator.pack(packed))) / (64 * stride),
     obfuscate: (await cpuOf(() => evaluator.obfuscators(8))) / 8,
   };
+}
+
+function slice(vector: ResidentVector, count: number): ResidentVector {
+  return new ResidentVector(vector.bytes.subarray(0, count * vector.sizeBytes), vector.sizeBytes);
 }
 
 function plaintexts(key: PrivateKey, count: number) {

@@ -18,7 +18,7 @@ export interface Estimate extends Prediction {
 }
 
 /** Processes, certificates and key. */
-const startSeconds = 1.5;
+const startSeconds = 2.3;
 /** Cores that stand idle while one side waits for the other. */
 const idleShare = 0.1;
 
