@@ -4,7 +4,7 @@
  *
  *   if (isTurnOver()) await nextTurn();      once per millisecond of work or so
  */
-const sliceMs = 8;
+const sliceMs = 5;
 
 let sliceEnd = 0;
 const waiting: (() => void)[] = [];

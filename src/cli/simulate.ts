@@ -3,8 +3,7 @@ import { Command } from "commander";
 import { TandemError } from "../base/error.ts";
 import { addJobOptions, type JobFlags, jobFrom } from "./job-options.ts";
 import { Progress } from "./progress.ts";
-import { costTable, type RunSummary, summarise } from "./summary.ts";
-import { textTable } from "./text-table.ts";
+import { costTable, metricsTable, type RunSummary, summarise } from "./summary.ts";
 
 interface SimulateFlags extends JobFlags {
   readonly predictions?: string;
@@ -41,10 +40,6 @@ async function runSimulate(flags: SimulateFlags): Promise<void> {
 }
 
 function readable(summary: RunSummary, difference: string | null): string {
-  const { train, test } = summary.metrics;
-  const names = Object.keys(train);
-  const cells = (metrics: Readonly<Record<string, number>>): string[] => names.map((name) => metrics[name].toFixed(4));
-  const rows = [["", ...names], ["train", ...cells(train)], ...(test === null ? [] : [["test", ...cells(test)]])];
   const checked = difference === null ? [] : ["", `  federated equals centralised?  ${difference === "" ? "yes, bit for bit" : `NO: ${difference}`}`];
-  return ["", textTable(rows), ...checked, "", costTable(summary), ""].join("\n");
+  return ["", metricsTable(summary.metrics), ...checked, "", costTable(summary), ""].join("\n");
 }
