@@ -60,11 +60,12 @@ async function encryption({ kernel, rounds }: ArithmeticBench, key: PrivateKey, 
   ];
 }
 
-async function multiplication({ kernel, rounds, seed }: ArithmeticBench, key: PrivateKey): Promise<Figure> {
+async function multiplication({ kernel, rounds, seed, quick }: ArithmeticBench, key: PrivateKey): Promise<Figure> {
   const evaluator = kernel.publicEvaluator(key.publicKey, { threads: 1 });
-  const request = await histogramRequest(kernel, key, seed, { instances: 2000, features: 4, bins: 32 });
+  const instances = quick ? 1000 : 8000;
+  const request = await histogramRequest(kernel, key, seed, { instances, features: 4, bins: 32 });
   const power = opensslPower(key.publicKey.nSquared, randomOdd(2048));
-  const products = 2000 * 4 - 4 * 32;
+  const products = instances * 4 - 4 * 32;
   const timings = await interleave(
     [repeated("power", 4, power), { name: "product", units: products, run: () => evaluator.histogram({ ...request, jointBins: false }) }],
     rounds,
