@@ -5,7 +5,7 @@
 import { TandemError } from "../base/error.ts";
 import { firstDifference } from "../gbdt/model-compare.ts";
 import type { Figure } from "./bench-arithmetic.ts";
-import { benchJob, type Columns, secondsPerTree, type TrainingBench } from "./bench-training.ts";
+import { benchJob, type Columns, secondsPerTree, span, type TrainingBench } from "./bench-training.ts";
 import { runFederation } from "./federation.ts";
 
 const keyBits = 1024;
@@ -23,12 +23,18 @@ const variants: Readonly<Record<string, Readonly<Record<string, string | boolean
 export async function benchAblation(table: Columns, bench: TrainingBench, onFigure: (figure: Figure) => void): Promise<void> {
   for (const [name, speed] of Object.entries(variants)) {
     bench.onProgress(`ablation: ${name}, ${keyBits}-bit key`);
-    const job = benchJob(table, keyBits, 1);
-    const full = await runFederation(job);
-    const without = await runFederation({ ...job, speed });
-    const difference = firstDifference(full.model, without.model);
-    if (difference !== null) throw new TandemError("INTERNAL", `${name} changes the model: ${difference}`);
-    const [all, less] = [secondsPerTree(full), secondsPerTree(without)];
-    onFigure({ name: `ablation.${name}`, value: less / all, parts: { all: { min: all, median: all }, without: { min: less, median: less } } });
+    const job = benchJob(table, keyBits, bench.quick || speed["encryption"] === "textbook" ? 1 : 4);
+    const all: number[] = [];
+    const without: number[] = [];
+    for (let round = 0; round < (bench.quick ? 1 : 2); round++) {
+      const full = await runFederation(job);
+      const less = await runFederation({ ...job, speed });
+      const difference = firstDifference(full.model, less.model);
+      if (difference !== null) throw new TandemError("INTERNAL", `${name} changes the model: ${difference}`);
+      all.push(secondsPerTree(full));
+      without.push(secondsPerTree(less));
+    }
+    const parts = { all: span(all), without: span(without) };
+    onFigure({ name: `ablation.${name}`, value: parts.without.min / parts.all.min, parts });
   }
 }

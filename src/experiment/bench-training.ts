@@ -103,7 +103,7 @@ export function secondsPerTree(result: FederationResult): number {
   return result.active.phasesMs.training / 1000 / result.active.trees;
 }
 
-function span(values: readonly number[]): { min: number; median: number } {
+export function span(values: readonly number[]): { min: number; median: number } {
   const sorted = values.toSorted((a, b) => a - b);
   return { min: sorted[0], median: sorted[Math.floor(sorted.length / 2)] };
 }
