@@ -36,7 +36,7 @@ export async function benchTraining(bench: TrainingBench, onFigure: (figure: Fig
   }
   for (const bits of [1024, 2048]) {
     bench.onProgress(`batched against unbatched, ${bits}-bit key`);
-    onFigure(await batching(table, bits, bench.quick ? 1 : bits === 1024 ? 5 : 3));
+    onFigure(await batching(table, bits, bench.quick ? 1 : 5));
   }
   const sizes = bench.quick ? [5_000, 20_000] : [100_000, 400_000];
   bench.onProgress(`scale: ${sizes.join(" and ")} rows`);
