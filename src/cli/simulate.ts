@@ -1,4 +1,4 @@
-/** `tandem simulate`: any one CSV, cut by columns into companies. */
+/** `tandem simulate`: one CSV file, cut by columns into companies. */
 import { Command } from "commander";
 import { TandemError } from "../base/error.ts";
 import { addJobOptions, type JobFlags, jobFrom } from "./job-options.ts";

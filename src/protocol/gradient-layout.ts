@@ -1,5 +1,5 @@
 /**
- * The slot layout of one tree's gradients: from the objective's bounds where it has any, otherwise from the actual
+ * The slot layout of one tree's gradients: from the objective's bounds where they exist, otherwise from the actual
  * range rounded up to a power of two. The widths depend on the number of instances only, never on the gradients, so
  * that a layout's width tells a passive party nothing.
  */
