@@ -80,6 +80,15 @@ describe.each(kernels.map((kernel) => ({ kernel, name: kernel.name })))("federat
   });
 });
 
+describe("every native kernel", () => {
+  const others = [...loadNativeKernel().kernels.values()].filter((kernel) => kernel.name !== kernels[0].name);
+  test.each(["batched", "unbatched"] as const)("trains the same model as one place, %s", async (codec) => {
+    const key = await generateKey({ bits: 512, insecure: true });
+    const table = randomTable("kernels", { rows: 90, features: [2, 2, 2], missingShare: 0.1 });
+    for (const kernel of [kernels[0], ...others]) await expectEqual({ table, kernel, key, codec: { codec } }, kernel.name);
+  });
+});
+
 describe("many instances", () => {
   test("the root is summed in several pieces while gradients arrive; the last piece may be short", async () => {
     const key = await generateKey({ bits: 128, insecure: true });
