@@ -4,8 +4,8 @@
  *
  *   node scripts/walk-deploy.mjs
  *
- * Each company has a folder of its own; the only thing carried across is the fingerprints, which people read out on the
- * telephone.
+ * Each company has a folder of its own; the only things carried across are the fingerprints, which people read out on the
+ * telephone, and a consent, which its signer sends.
  */
 import { spawn, spawnSync } from "node:child_process";
 import { chmodSync, copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -66,12 +66,13 @@ function listening(child) {
   });
 }
 
-/** What one company reads out, the other writes down. */
-function telephone(folder) {
+/** What one company reads out, the other writes down; and what it signs for the other, it sends. */
+function carryAcross(folder) {
   for (const who of Object.keys(companies)) {
-    const said = join(folder, who, `${who}.fingerprint`);
-    if (!existsSync(said)) continue;
-    for (const other of Object.keys(companies)) if (other !== who) copyFileSync(said, join(folder, other, `${who}.fingerprint`));
+    for (const name of [`${who}.fingerprint`, `${who}.consent.json`]) {
+      if (!existsSync(join(folder, who, name))) continue;
+      for (const other of Object.keys(companies)) if (other !== who) copyFileSync(join(folder, who, name), join(folder, other, name));
+    }
   }
 }
 
@@ -94,7 +95,7 @@ async function walk(folder) {
       const { code, output } = await ended(child);
       process.stdout.write(output);
       if (code !== 0) throw new Error(`this command ended with ${code}`);
-      telephone(folder);
+      carryAcross(folder);
     }
   } finally {
     for (const server of servers) server.kill("SIGTERM");
