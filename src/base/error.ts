@@ -33,6 +33,7 @@ export const errorCodes = {
   TIMEOUT: "a request was not answered within the time that it may take",
   OVERLOADED: "more requests are waiting than the server takes",
   UNAUTHORISED: "a request does not show the token that the server asks for",
+  CONSENT: "a consent is missing, was changed after it was signed, or is for another model or recipient",
   INTERNAL: "a bug in Tandem",
 } as const;
 

@@ -1,10 +1,10 @@
 /** `tandem serve`: scores over HTTP at the active party. */
 import { readFile } from "node:fs/promises";
-import { readFileSync } from "node:fs";
 import { Command, Option } from "commander";
 import { TandemError } from "../base/error.ts";
 import { resolveParameters, servingParameters } from "../base/parameters.ts";
 import { given, parameterOption } from "./job-options.ts";
+import { tandemVersion } from "./version.ts";
 
 interface ServeFlags {
   readonly config: string;
@@ -38,11 +38,10 @@ export function serveCommand(): Command {
     const [{ readActiveConfig }, { runServe }, { logTo }] = await Promise.all([import("../party/config.ts"), import("../serving/run-serve.ts"), import("../party/log.ts")]);
     const config = await readActiveConfig(flags.config, () => "serve");
     const token = flags.tokenFile === undefined ? null : await readToken(flags.tokenFile);
-    const { version } = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8")) as { version: string };
     const stop = new AbortController();
     for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => stop.abort());
     const log = logTo({ level: config.log.level, terminal: process.stderr.isTTY === true, write: (text) => process.stderr.write(text), now: () => new Date() });
-    const options = { model: flags.model, host: flags.host, port, token, insecureWithoutToken: flags.insecureWithoutToken === true, unknownAsMissing: flags.unknown === "missing", parameters, version };
+    const options = { model: flags.model, host: flags.host, port, token, insecureWithoutToken: flags.insecureWithoutToken === true, unknownAsMissing: flags.unknown === "missing", parameters, version: tandemVersion() };
     await runServe(config, options, log, stop.signal);
   });
 }

@@ -60,7 +60,7 @@ const activeShare = z
   .refine(({ passiveNames, trees }) => trees.flat().every((at) => at.kind === "leaf" || at.rule.owner <= passiveNames.length), {
     message: "a split belongs to a party that is not named",
   });
-const passiveShare = z.strictObject({
+export const passiveShareSchema = z.strictObject({
   ...origin,
   active: z.string(),
   splits: z.array(
@@ -94,12 +94,19 @@ export function writePassiveShare(path: string, share: PassiveShare): Promise<vo
 
 /** @throws TandemError FILE_UNREADABLE or FILE_FORMAT naming the file */
 export async function readActiveShare(path: string): Promise<ActiveShare> {
-  return parsed(path, activeShare, await readShare(path, activeFormat));
+  return parsed(path, activeShare, shareOf(await readEnvelope(path), activeFormat));
 }
 
 /** @throws TandemError FILE_UNREADABLE or FILE_FORMAT naming the file */
 export async function readPassiveShare(path: string): Promise<PassiveShare> {
-  return parsed(path, passiveShare, await readShare(path, passiveFormat));
+  return parsed(path, passiveShareSchema, shareOf(await readEnvelope(path), passiveFormat));
+}
+
+/** A share of either kind, whoever's it is. @throws TandemError FILE_UNREADABLE or FILE_FORMAT naming the file */
+export async function readShare(path: string): Promise<{ readonly kind: "active"; readonly share: ActiveShare } | { readonly kind: "passive"; readonly share: PassiveShare }> {
+  const envelope = await readEnvelope(path);
+  if (envelope.format === passiveFormat) return { kind: "passive", share: parsed(path, passiveShareSchema, envelope.share) };
+  return { kind: "active", share: parsed(path, activeShare, shareOf(envelope, activeFormat)) };
 }
 
 async function writeShare(path: string, format: string, share: unknown): Promise<void> {
@@ -111,7 +118,13 @@ async function writeShare(path: string, format: string, share: unknown): Promise
   await writeFileAtomically(path, `{"format":"${format}","sha256":"${sha256(text)}","share":${text}}\n`, 0o600);
 }
 
-async function readShare(path: string, format: string): Promise<unknown> {
+interface Envelope {
+  readonly path: string;
+  readonly format: string;
+  readonly share: unknown;
+}
+
+async function readEnvelope(path: string): Promise<Envelope> {
   let text: string;
   try {
     text = await readFile(path, "utf8");
@@ -120,12 +133,19 @@ async function readShare(path: string, format: string): Promise<unknown> {
   }
   const envelope = /^\{"format":"([^"]*)","sha256":"([0-9a-f]{64})","share":(.*)\}\n$/s.exec(text);
   if (envelope === null) throw new TandemError("FILE_FORMAT", `${path} is not a model share`);
-  if (envelope[1] !== format) throw new TandemError("FILE_FORMAT", `${path} has the format ${envelope[1]}; ${format} was expected${earlier.test(envelope[1]) ? ". It is a share of an earlier version of Tandem, without the model's id: train again" : ""}`);
-  if (sha256(envelope[3]) !== envelope[2]) throw new TandemError("FILE_FORMAT", `${path} is damaged: its checksum does not match`);
-  return JSON.parse(envelope[3]);
+  const [, format, checksum, share] = envelope;
+  if (sha256(share) !== checksum) throw new TandemError("FILE_FORMAT", `${path} is damaged: its checksum does not match`);
+  return { path, format, share: JSON.parse(share) };
 }
 
-function parsed<T>(path: string, schema: z.ZodType<T>, value: unknown): T {
+function shareOf({ path, format, share }: Envelope, wanted: string): unknown {
+  if (format === wanted) return share;
+  const advice = earlier.test(format) ? ". It is a share of an earlier version of Tandem, without the model's id: train again" : "";
+  throw new TandemError("FILE_FORMAT", `${path} has the format ${format}; ${wanted} was expected${advice}`);
+}
+
+/** What a file holds, once its schema has agreed. @throws TandemError FILE_FORMAT naming the file and the first field that is wrong */
+export function parsed<T>(path: string, schema: z.ZodType<T>, value: unknown): T {
   const result = schema.safeParse(value);
   if (result.success) return result.data;
   throw new TandemError("FILE_FORMAT", `${path}: ${z.prettifyError(result.error).split("\n")[0]}`);
