@@ -1,6 +1,7 @@
 /** `tandem serve` in front of real parties over TLS: scores to the last bit over HTTP, batches, restarts, limits, the document. */
 import { readFileSync, writeFileSync } from "node:fs";
 import { request as httpRequest } from "node:http";
+import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { z } from "zod";
@@ -48,6 +49,29 @@ function rowsOf({ bank }: TrainedWorld, ids: readonly string[]): { id: string; f
 async function metric(url: string, line: string): Promise<number> {
   const text = await (await fetch(`${url}/metrics`)).text();
   return Number(text.split("\n").find((candidate) => candidate.startsWith(`${line} `))?.slice(line.length) ?? Number.NaN);
+}
+
+/** Passes bytes on, until it is told to swallow what the connections that are open then bring; new ones work. */
+async function swallowingProxy(target: number): Promise<{ port: number; swallow(): void; connections(): number }> {
+  const pairs: [Socket, Socket][] = [];
+  const server = createServer((inner) => {
+    const outer = connect(target, "127.0.0.1");
+    pairs.push([inner, outer]);
+    for (const socket of [inner, outer]) socket.on("error", () => {});
+    inner.pipe(outer);
+    outer.pipe(inner);
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", () => resolve()));
+  onTestFinished(() => {
+    for (const socket of pairs.flat()) socket.destroy();
+    server.close();
+  });
+  const swallow = (): void =>
+    pairs.forEach(([inner, outer]) => {
+      inner.unpipe().resume();
+      outer.unpipe().resume();
+    });
+  return { port: (server.address() as AddressInfo).port, swallow, connections: () => pairs.length };
 }
 
 const scoresIn = (predictions: readonly Prediction[]): Map<string, string> => new Map(predictions.map(({ id, prediction }) => [id, String(prediction)]));
@@ -115,6 +139,20 @@ describe("scores", () => {
     expect(served.events.filter((event) => event.type === "error").length).toBeLessThanOrEqual(1);
   });
 
+  test("a connection that swallows everything is given up for a new one, within the request's time", async () => {
+    const world = await newWorld(1);
+    const trained = trainingPredictions(world);
+    const ids = [...trained.keys()];
+    const proxy = await swallowingProxy(world.parties[0].port);
+    const config = await configFor({ ...world, parties: [{ ...world.parties[0], port: proxy.port }] }, "proxied");
+    const { url } = await serve({ config }, { parameters: { timeout_ms: 4000 } });
+    expect(scoresIn((await post(url, { ids })).body.predictions)).toEqual(trained);
+    expect(proxy.connections()).toBe(1);
+    proxy.swallow();
+    expect(scoresIn((await post(url, { ids })).body.predictions)).toEqual(trained);
+    expect(proxy.connections()).toBeGreaterThan(1);
+  });
+
   test("a new model is served without a restart of the passive party, and a person who was added is known", async () => {
     const world = await newWorld(1);
     await runActive(await configFor(world, "autumn", { training: { num_round: 2 } }), () => {});
@@ -174,8 +212,8 @@ describe("what is wrong is said clearly", () => {
   test("with a party: not there, without the model, unwilling", async () => {
     const world = await newWorld(1);
     const ids = [people[30].id];
-    const impatient = { parameters: { timeout_ms: 300 } };
-    const { url, events } = await serve(world, impatient);
+    const { url, events } = await serve(world, { parameters: { timeout_ms: 300 } });
+    const patient = await serve(world);
     await world.parties[0].stop();
     const lost = await post(url, { ids });
     expect([lost.status, lost.body.error?.code]).toEqual([503, "PARTY_LOST"]);
@@ -187,18 +225,18 @@ describe("what is wrong is said clearly", () => {
     expect(events.filter((event) => event.type === "error")).toHaveLength(1); // once, not for every attempt
     const listen = { host: "127.0.0.1", port: world.parties[0].port };
     const unwilling = await startParty(world.shops[0], [world.bank], { listen, policy: { scoring: false } });
-    const refused = await post(url, { ids });
+    const refused = await post(patient.url, { ids });
     expect([refused.status, refused.body.error?.code]).toEqual([502, "POLICY"]);
     await unwilling.stop();
     await startParty(world.shops[0], [world.bank], { listen, output: { directory: "elsewhere" } });
-    const unknown = await post((await serve(world, impatient)).url, { ids });
+    const unknown = await post(patient.url, { ids });
     expect([unknown.status, unknown.body.error?.code]).toEqual([502, "MODEL_UNKNOWN"]);
   });
 
   test("with the server's own data: the caller hears nothing of it, the log does", async () => {
     const world = await newWorld(1);
-    const { url, events } = await serve(world);
     writeFileSync(join(world.bank.folder, "data.csv"), "id,bank_0\nzq1,1\n");
+    const { url, events } = await serve(world);
     const answer = await post(url, { ids: ["zq1"] });
     expect([answer.status, answer.body.error]).toEqual([500, { code: "INTERNAL", message: "an internal error; the server's log has it" }]);
     expect(events.find((event) => event.type === "error")).toMatchObject({ code: "COLUMN_UNKNOWN" });

@@ -16,6 +16,7 @@ import { readIdentity } from "./run-passive.ts";
 
 const retryMsMin = 20;
 const retryMsMax = 500;
+const attemptMsMin = 200;
 
 /** People to score, with their values of the active party's own features. */
 export interface ScoringRows {
@@ -151,11 +152,15 @@ export class Scorer {
     });
   }
 
-  /** Asks until there is an answer, an error that asking again would not mend, or no time left. */
+  /**
+   * Asks until there is an answer, an error that asking again would not mend, or no time left. Each attempt may take half of
+   * what is left: a connection that swallows everything must leave time for a new one.
+   */
   async #ask(partner: Partner, ids: readonly string[], options: ScoringOptions): Promise<PassiveOutcomes> {
     const deadline = performance.now() + options.timeoutMs;
     for (let pauseMs = retryMsMin; ; pauseMs = Math.min(2 * pauseMs, retryMsMax)) {
-      const timeoutMs = deadline - performance.now();
+      const leftMs = deadline - performance.now();
+      const timeoutMs = Math.max(leftMs / 2, Math.min(leftMs, attemptMsMin));
       try {
         return await this.#once(partner, ids, { ...options, timeoutMs });
       } catch (error) {

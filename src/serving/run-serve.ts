@@ -54,6 +54,8 @@ export async function startServer(config: ActiveConfig, options: ServeOptions, e
     metrics.batchIds.observe({}, idCount);
   };
   const batcher = new MicroBatcher(scorer, { windowMs, batchIdsMax, roundsMax, queueIdsMax, timeoutMs, unknownAsMissing, onBatch });
+  const ownRows = new CurrentRows({ ...config.data, features: [...scorer.features] }, { onTrouble: complain });
+  ownRows.current().catch(() => {}); // read ahead; whoever asks by id hears what is wrong with it
   const endpoint = new PredictEndpoint({
     model: share.model,
     party: config.name,
@@ -61,7 +63,7 @@ export async function startServer(config: ActiveConfig, options: ServeOptions, e
     normalise: config.data.normalise,
     requestIdsMax: parameters.request_ids,
     unknownAsMissing,
-    ownRows: new CurrentRows({ ...config.data, features: [...scorer.features] }, { onTrouble: complain }),
+    ownRows,
     batcher,
     onRow: (outcome) => metrics.rows.add({ outcome }),
   });

@@ -6,7 +6,8 @@ import type { ScoringPeer } from "../protocol/scoring-peer.ts";
 import { protocolVersion } from "../protocol/version.ts";
 import { reached } from "./wire-error.ts";
 
-export function scoringPeerOver(name: string, transport: Transport): ScoringPeer {
+/** @param onSilence called when a call ran out of time: a connection that leads nowhere looks like that */
+export function scoringPeerOver(name: string, transport: Transport, onSilence: () => void = () => {}): ScoringPeer {
   const client = createClient(Scoring, transport);
   return {
     name,
@@ -14,15 +15,20 @@ export function scoringPeerOver(name: string, transport: Transport): ScoringPeer
       try {
         return await reached(name, () => client.score({ protocolVersion, model, ids: [...ids], unknownAsMissing }, { timeoutMs: Math.max(1, Math.ceil(timeoutMs)) }));
       } catch (error) {
-        throw named(name, error);
+        if (!isSilence(error)) throw named(name, error);
+        onSilence();
+        throw new TandemError("PARTY_LOST", `party ${name} did not answer in time`, { cause: error });
       }
     },
   };
 }
 
-/** An error that says which party it is about, and a time-out that says so. */
+function isSilence(error: unknown): boolean {
+  return error instanceof TandemError && error.cause instanceof ConnectError && error.cause.code === Code.DeadlineExceeded;
+}
+
+/** An error that says which party it is about. */
 function named(name: string, error: unknown): unknown {
-  if (!(error instanceof TandemError)) return error;
-  if (error.cause instanceof ConnectError && error.cause.code === Code.DeadlineExceeded) return new TandemError("PARTY_LOST", `party ${name} did not answer in time`, { cause: error });
-  return error.message.includes(name) ? error : new TandemError(error.code, `party ${name}: ${error.message}`, { cause: error });
+  if (!(error instanceof TandemError) || error.message.includes(name)) return error;
+  return new TandemError(error.code, `party ${name}: ${error.message}`, { cause: error });
 }

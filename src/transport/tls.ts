@@ -148,7 +148,7 @@ function listening(server: Http2SecureServer, { host, port }: Address): Promise<
 export interface TlsPeer extends PassivePeer {
   /** The same party, over the same connection, for the alignment before a job. */
   alignment(job: string): AlignmentPeer;
-  /** The same party, for scoring; a connection that was lost is made anew with the next request. */
+  /** The same party, for scoring; a connection that was lost, or on which a call ran out of time, is made anew with the next call. */
   scoring(): ScoringPeer;
   close(): void;
 }
@@ -164,7 +164,7 @@ export function connectTls(name: string, identity: TlsIdentity, pinnedPassive: s
     readMaxBytes: messageBytesMax,
     writeMaxBytes: messageBytesMax,
   });
-  return { ...peerOver(name, transport), alignment: (job) => alignmentPeerOver(name, transport, job), scoring: () => scoringPeerOver(name, transport), close: () => sessionManager.abort() };
+  return { ...peerOver(name, transport), alignment: (job) => alignmentPeerOver(name, transport, job), scoring: () => scoringPeerOver(name, transport, () => sessionManager.abort()), close: () => sessionManager.abort() };
 }
 
 /** A connection to the pinned party, and to nobody else. */
