@@ -56,7 +56,9 @@ export class HttpLoad {
       const due = started + (index * 1000) / requestsPerSecond;
       const wait = due - performance.now();
       if (wait > 0) await new Promise((resolve) => setTimeout(resolve, wait));
-      pending.push(this.#fire(shot(index)).then(() => void (latencies[index] = performance.now() - due)));
+      const answered = this.#fire(shot(index)).then(() => void (latencies[index] = performance.now() - due));
+      answered.catch(() => {}); // it is waited for at the end
+      pending.push(answered);
     }
     await Promise.all(pending);
     return { requestsPerSecond: (count / (performance.now() - started)) * 1000, latenciesMs: latencies.sort() };

@@ -44,6 +44,9 @@ export interface RunningHttpServer {
 const headersTimeoutMs = 10_000;
 const requestTimeoutMs = 30_000;
 const connectionsMax = 1024;
+/** Longer than proxies keep theirs, so that no request meets a connection that is just being closed. */
+const keepAliveMs = 75_000;
+const utf8 = new TextDecoder("utf-8", { fatal: true });
 const textType = "text/plain; version=0.0.4; charset=utf-8";
 
 /** @throws TandemError USAGE if it cannot listen there */
@@ -56,7 +59,7 @@ export async function listenHttp(routes: readonly Route[], options: HttpOptions)
     send(response, answer, stopping || !request.complete);
     options.onAnswer({ path, status: answer.status, ms: performance.now() - started });
   };
-  const server = createServer({ headersTimeout: headersTimeoutMs, requestTimeout: requestTimeoutMs }, (request, response) => void respond(request, response));
+  const server = createServer({ headersTimeout: headersTimeoutMs, requestTimeout: requestTimeoutMs, keepAliveTimeout: keepAliveMs }, (request, response) => void respond(request, response));
   server.maxConnections = connectionsMax;
   await listening(server, options);
   return {
@@ -125,7 +128,7 @@ async function jsonBody(request: IncomingMessage, bytesMax: number): Promise<unk
   if (type !== "application/json") throw new HttpProblem(415, "USAGE", "the request must be JSON, with 'Content-Type: application/json'");
   const bytes = await bodyBytes(request, bytesMax);
   try {
-    return JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
+    return JSON.parse(utf8.decode(bytes));
   } catch {
     throw new HttpProblem(400, "USAGE", "the request is not JSON text");
   }
