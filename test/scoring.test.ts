@@ -80,7 +80,7 @@ describe("scores are the training-time model's to the last bit", () => {
   test("while a training job runs, and the job is not disturbed", async () => {
     const world = await newWorld(1);
     const [party] = world.parties;
-    const job = runActive(await configFor(world, "long", { training: { num_round: 12 } }), () => {});
+    const job = runActive(await configFor(world, "long", { training: { num_round: 40 } }), () => {});
     await party.seen("passive-tree", 6);
     const { scores } = await predict(world, writeInput(world, "all.csv", common));
     expect(party.events.filter((event) => event.type === "job-ended")).toHaveLength(1); // the first job's, not yet this one's
