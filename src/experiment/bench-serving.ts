@@ -38,6 +38,9 @@ export async function benchServing(bench: ServingBench, onFigure: (figure: Figur
     running.push(command);
     return command;
   };
+  // Whatever ends this process ends the parties.
+  const endAll = (): void => running.forEach((command) => command.end());
+  process.once("exit", endAll);
   try {
     const size = bench.quick ? { rows: 500, trees: 5, requests: 200 } : { rows: 5000, trees: 50, requests: 5000 };
     bench.onProgress(`serving: ${size.trees} trees over ${size.rows} people and three parties`);
@@ -54,6 +57,7 @@ export async function benchServing(bench: ServingBench, onFigure: (figure: Figur
       load.close();
     }
   } finally {
+    process.removeListener("exit", endAll);
     for (const command of running.toReversed()) await command.stop();
     await rm(root, { recursive: true, force: true });
   }

@@ -36,8 +36,13 @@ export class SpawnedCommand {
     if ((await this.#ended) !== 0) throw this.#failure();
   }
 
-  async stop(): Promise<void> {
+  /** Tells it to end, without waiting. */
+  end(): void {
     this.#child.kill("SIGTERM");
+  }
+
+  async stop(): Promise<void> {
+    this.end();
     await this.#ended;
   }
 
