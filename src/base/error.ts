@@ -27,6 +27,7 @@ export const errorCodes = {
   PARTY_BUSY: "a passive party serves another job at the moment",
   PROTOCOL_STATE: "a message arrived that the protocol does not allow now, or with contents that it does not allow",
   PARTY_LOST: "a party died, or its connection broke, in the middle of a job",
+  CHECKPOINT: "what a party has stored of an unfinished job is damaged, of another version, or does not fit the job or the data",
   CERTIFICATE: "a peer's certificate is missing, expired, or not the one that was agreed",
   INTERNAL: "a bug in Tandem",
 } as const;

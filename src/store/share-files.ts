@@ -2,18 +2,14 @@
  * What each party keeps of a trained model. The active party's share has the shape of the trees, its own splits and the
  * leaf weights; a passive party's has its own splits and nothing else. No share reveals another party's feature or
  * threshold, and none holds a time, a job id or a candidate id: the same training gives the same bytes.
- *
- * A file is one JSON object on one line: { "format", "sha256", "share" }, where sha256 is over the text of `share`.
  */
-import { createHash } from "node:crypto";
-import { readFile } from "node:fs/promises";
 import { z } from "zod";
-import { assert } from "../base/assert.ts";
-import { writeFileAtomically } from "../base/atomic-file.ts";
 import { TandemError } from "../base/error.ts";
 import { trainingParameters } from "../base/parameters.ts";
+import type { Storage } from "../base/storage.ts";
 import type { ActiveModel } from "../protocol/active-role.ts";
 import type { OwnSplit } from "../protocol/passive-role.ts";
+import { readSealed, type SealedKind, writeSealed } from "./sealed-file.ts";
 
 const activeFormat = "tandem-active-share/1";
 const passiveFormat = "tandem-passive-share/1";
@@ -68,53 +64,28 @@ export interface PassiveShare {
   readonly splits: readonly OwnSplit[];
 }
 
-export function writeActiveShare(path: string, share: ActiveModel): Promise<void> {
-  return writeShare(path, activeFormat, share);
+const activeKind: SealedKind<ActiveModel> = { format: activeFormat, name: "share", noun: "a model share", schema: activeShare, code: "FILE_FORMAT" };
+const passiveKind: SealedKind<PassiveShare> = { format: passiveFormat, name: "share", noun: "a model share", schema: passiveShare, code: "FILE_FORMAT" };
+
+export function writeActiveShare(path: string, share: ActiveModel, storage?: Storage): Promise<void> {
+  return writeSealed(path, activeKind, share, storage);
 }
 
-export function writePassiveShare(path: string, share: PassiveShare): Promise<void> {
-  return writeShare(path, passiveFormat, share);
+export function writePassiveShare(path: string, share: PassiveShare, storage?: Storage): Promise<void> {
+  return writeSealed(path, passiveKind, share, storage);
 }
 
 /** @throws TandemError FILE_UNREADABLE or FILE_FORMAT naming the file */
 export async function readActiveShare(path: string): Promise<ActiveModel> {
-  return parsed(path, activeShare, await readShare(path, activeFormat));
+  return present(path, await readSealed(path, activeKind));
 }
 
 /** @throws TandemError FILE_UNREADABLE or FILE_FORMAT naming the file */
 export async function readPassiveShare(path: string): Promise<PassiveShare> {
-  return parsed(path, passiveShare, await readShare(path, passiveFormat));
+  return present(path, await readSealed(path, passiveKind));
 }
 
-async function writeShare(path: string, format: string, share: unknown): Promise<void> {
-  const text = JSON.stringify(share, (_key, value: unknown) => {
-    // JSON would turn these into null and 0: the share would not be the model that was trained.
-    assert(typeof value !== "number" || (Number.isFinite(value) && !Object.is(value, -0)), "a share's numbers survive JSON");
-    return value;
-  });
-  await writeFileAtomically(path, `{"format":"${format}","sha256":"${sha256(text)}","share":${text}}\n`, 0o600);
-}
-
-async function readShare(path: string, format: string): Promise<unknown> {
-  let text: string;
-  try {
-    text = await readFile(path, "utf8");
-  } catch (cause) {
-    throw new TandemError("FILE_UNREADABLE", `${path}: the model share cannot be read`, { cause });
-  }
-  const envelope = /^\{"format":"([^"]*)","sha256":"([0-9a-f]{64})","share":(.*)\}\n$/s.exec(text);
-  if (envelope === null) throw new TandemError("FILE_FORMAT", `${path} is not a model share`);
-  if (envelope[1] !== format) throw new TandemError("FILE_FORMAT", `${path} has the format ${envelope[1]}; ${format} was expected`);
-  if (sha256(envelope[3]) !== envelope[2]) throw new TandemError("FILE_FORMAT", `${path} is damaged: its checksum does not match`);
-  return JSON.parse(envelope[3]);
-}
-
-function parsed<T>(path: string, schema: z.ZodType<T>, value: unknown): T {
-  const result = schema.safeParse(value);
-  if (result.success) return result.data;
-  throw new TandemError("FILE_FORMAT", `${path}: ${z.prettifyError(result.error).split("\n")[0]}`);
-}
-
-function sha256(text: string): string {
-  return createHash("sha256").update(text).digest("hex");
+function present<T>(path: string, share: T | null): T {
+  if (share === null) throw new TandemError("FILE_UNREADABLE", `${path}: the model share cannot be read`);
+  return share;
 }
