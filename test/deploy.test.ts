@@ -81,7 +81,8 @@ test("the walk-through, word for word", async () => {
   expect(text).toMatch(/retailer +801 +701\n/);
   expect(text).toMatch(/test +0\.\d{4} +0\.\d{4} +0\.\d{4}/);
   expect(readdirSync(join(directory, "bank", "jobs", "spring-model")).toSorted()).toEqual(["aligned.csv", "predictions.csv", "share.json"]);
-  expect(readdirSync(join(directory, "retailer", "jobs", "spring-model")).toSorted()).toEqual(["aligned.csv", "share.json"]);
+  expect(readdirSync(join(directory, "retailer", "jobs", "spring-model")).toSorted()).toEqual(["aligned.csv", "alignment.json", "job.json", "progress.json", "share.json"]);
+  expect(readFileSync(join(directory, "retailer", "jobs", "spring-model", "job.json"), "utf8"), "the secret of the order is gone").toContain('"secret":null');
   for (const name of ["aligned.csv", "predictions.csv", "share.json"]) expect(statSync(join(directory, "bank", "jobs", "spring-model", name)).mode & 0o077, name).toBe(0);
 
   party?.child.kill("SIGTERM");

@@ -8,7 +8,7 @@ import type { SplitRule, TreeNode } from "../gbdt/tree.ts";
 import type { ActiveModel } from "../protocol/active-role.ts";
 import { type ActiveRule, isOwnRule } from "../protocol/federated-tree.ts";
 import type { OwnSplit } from "../protocol/passive-role.ts";
-import { splitKey } from "../protocol/peer-session.ts";
+import { splitKey } from "../protocol/split-key.ts";
 
 /**
  * @param passiveSplits in the order of active.passiveNames

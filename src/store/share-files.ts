@@ -36,7 +36,7 @@ const node = z.discriminatedUnion("kind", [
   }),
 ]);
 /** Children stand after their parent: walking down a tree always ends. */
-const tree = z
+export const treeSchema = z
   .array(node)
   .nonempty()
   .refine((nodes) => nodes.every((at, id) => at.kind === "leaf" || [at.left, at.right].every((child) => child > id && child < nodes.length)), {
@@ -47,17 +47,13 @@ const activeShare = z
     objective: z.enum(trainingParameters.objective.choices),
     baseMargin: z.number(),
     passiveNames: z.array(z.string()),
-    trees: z.array(tree),
+    trees: z.array(treeSchema),
   })
   .refine(({ passiveNames, trees }) => trees.flat().every((at) => at.kind === "leaf" || at.rule.owner <= passiveNames.length), {
     message: "a split belongs to a party that is not named",
   });
-const passiveShare = z.strictObject({
-  name: z.string(),
-  splits: z.array(
-    z.strictObject({ tree: index, node: index, feature: index, featureName: z.string(), threshold: z.number(), defaultLeft: z.boolean() }),
-  ),
-});
+export const ownSplitSchema = z.strictObject({ tree: index, node: index, feature: index, featureName: z.string(), threshold: z.number(), defaultLeft: z.boolean() });
+const passiveShare = z.strictObject({ name: z.string(), splits: z.array(ownSplitSchema) });
 
 export interface PassiveShare {
   readonly name: string;

@@ -1,4 +1,4 @@
-/** A PassiveRole behind the service of proto/: translation of calls and errors, and the life of the connection. */
+/** A PassiveRole behind the service of proto/: translation of calls and errors, and the life of one attempt at a job. */
 import { create } from "@bufbuild/protobuf";
 import type { ConnectError, ConnectRouter, HandlerContext, ServiceImpl } from "@connectrpc/connect";
 import { TandemError } from "../base/error.ts";
@@ -20,10 +20,21 @@ export interface PassiveService {
   readonly calls: ServiceImpl<typeof PassiveParty>;
   /** Settles when the active party finishes the job, gives up, or is gone. */
   readonly ended: Promise<PassiveEnd>;
+  /** Ends it from this side: another connection has taken its place. */
+  end(failure: TandemError): void;
 }
 
-/** @param store keeps the party's share; the active party hears of success only when this is done */
-export function passiveService(role: PassiveRole, store: () => Promise<void> = () => Promise.resolve()): PassiveService {
+/** What must be stored before the active party hears of it. */
+export interface ServiceStorage {
+  /** The job has begun, or goes on. */
+  begin(): Promise<void>;
+  /** It has ended well: the party's share. */
+  finish(): Promise<void>;
+}
+
+const nothingStored: ServiceStorage = { begin: () => Promise.resolve(), finish: () => Promise.resolve() };
+
+export function passiveService(role: PassiveRole, storage: ServiceStorage = nothingStored): PassiveService {
   let end: (how: PassiveEnd) => void = () => {};
   const ended = new Promise<PassiveEnd>((resolve) => (end = resolve));
   /** Known before `ended` settles: the active party hangs up as soon as it has its answer. */
@@ -35,6 +46,7 @@ export function passiveService(role: PassiveRole, store: () => Promise<void> = (
 
   async function* join(hello: ActiveHello, context: HandlerContext): AsyncGenerator<PassiveHello> {
     const answer = create(PassiveHelloSchema, role.join(hello));
+    await storage.begin();
     const gone = new Promise<void>((resolve) => context.signal.addEventListener("abort", () => resolve(), { once: true }));
     try {
       yield answer;
@@ -74,7 +86,7 @@ export function passiveService(role: PassiveRole, store: () => Promise<void> = (
 
   const stored = async (): Promise<void> => {
     try {
-      await store();
+      await storage.finish();
     } catch (cause) {
       endAfterAnswer({ failure: cause instanceof TandemError ? cause : new TandemError("INTERNAL", String(cause), { cause }) });
       throw new TandemError("FILE_UNWRITABLE", "the party cannot store its share of the model; its own log says why", { cause });
@@ -87,7 +99,7 @@ export function passiveService(role: PassiveRole, store: () => Promise<void> = (
     gradients: (chunks, context) => wired(context, () => role.gradients(chunks).then(() => ({}))),
     histograms: (nodes, context) => wiredStream(context, () => role.histograms(nodes)),
     splits: (decisions, context) => wiredStream(context, () => role.splits(decisions)),
-    finishTree: (request, context) => wired(context, () => (role.finishTree(request), {})),
+    finishTree: (request, context) => wired(context, async () => (await role.finishTree(request), {})),
     predict: (request, context) => wiredStream(context, () => role.predict(request)),
     finishJob: (request, context) =>
       wired(context, async () => {
@@ -97,5 +109,5 @@ export function passiveService(role: PassiveRole, store: () => Promise<void> = (
         return {};
       }),
   };
-  return { routes: (router) => void router.service(PassiveParty, calls), calls, ended };
+  return { routes: (router) => void router.service(PassiveParty, calls), calls, ended, end: (failure) => end({ failure }) };
 }
