@@ -40,12 +40,16 @@ export async function runActive(config: ActiveConfig, emit: Emit, world: ActiveW
     },
     record.checkpoint !== null,
   );
-  for (;;) {
-    try {
-      return await job.attempt(patience);
-    } catch (error) {
-      await patience.afterFailure(error);
+  try {
+    for (;;) {
+      try {
+        return await job.attempt(patience);
+      } catch (error) {
+        await patience.afterFailure(error);
+      }
     }
+  } finally {
+    job.close();
   }
 }
 
@@ -114,6 +118,10 @@ class ActiveJobRun {
     } finally {
       for (const peer of peers) peer.close();
     }
+  }
+
+  close(): void {
+    void this.#meter.use; // stops it
   }
 
   async #newKey(): Promise<PrivateKey> {
