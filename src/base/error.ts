@@ -24,7 +24,7 @@ export const errorCodes = {
   CIPHERTEXT_RANGE: "a ciphertext from the wire is not between 0 and n^2",
   HANDSHAKE_MISMATCH: "two parties disagree about protocol version, job or data",
   POLICY: "a job asks for more than the passive party's owner allows",
-  PARTY_BUSY: "a passive party serves another job at the moment",
+  PARTY_BUSY: "a party serves another job at the moment, or another process of it is at work",
   PROTOCOL_STATE: "a message arrived that the protocol does not allow now, or with contents that it does not allow",
   PARTY_LOST: "a party died, or its connection broke, in the middle of a job",
   CHECKPOINT: "what a party has stored of an unfinished job is damaged, of another version, or does not fit the job or the data",

@@ -2,8 +2,9 @@
  * Where a party keeps what must outlive its process. A file is the old version or the new one and nothing in between,
  * and once a write has settled it stays, also if the machine loses power. A simulation brings a storage of its own.
  */
-import { mkdir, readFile, rm } from "node:fs/promises";
-import { writeFileAtomically } from "./atomic-file.ts";
+import { mkdir, readdir, readFile, rm } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { isUnfinishedWrite, syncDirectory, writeFileAtomically } from "./atomic-file.ts";
 import { TandemError } from "./error.ts";
 
 export interface Storage {
@@ -15,6 +16,8 @@ export interface Storage {
   remove(path: string): Promise<void>;
   /** With everything above it. @throws TandemError FILE_UNWRITABLE */
   makeFolder(path: string): Promise<void>;
+  /** Removes what writes into a folder have left that never ended: it may be a secret. Nobody else may be writing there. */
+  tidy(folder: string): Promise<void>;
 }
 
 export const diskStorage: Storage = {
@@ -30,15 +33,26 @@ export const diskStorage: Storage = {
   async remove(path) {
     try {
       await rm(path, { force: true });
+      await syncDirectory(dirname(path));
     } catch (cause) {
       throw new TandemError("FILE_UNWRITABLE", `${path} cannot be removed (${codeOf(cause)})`, { cause });
     }
   },
   async makeFolder(path) {
     try {
-      await mkdir(path, { recursive: true, mode: 0o700 });
+      const first = await mkdir(path, { recursive: true, mode: 0o700 });
+      if (first === undefined) return;
+      // What is new must be found again: each folder on the way has a new entry.
+      for (let folder = path; folder.length >= first.length; folder = dirname(folder)) await syncDirectory(dirname(folder));
     } catch (cause) {
       throw new TandemError("FILE_UNWRITABLE", `${path} cannot be made (${codeOf(cause)})`, { cause });
+    }
+  },
+  async tidy(folder) {
+    try {
+      for (const name of await readdir(folder)) if (isUnfinishedWrite(name)) await rm(join(folder, name), { force: true });
+    } catch (cause) {
+      if (codeOf(cause) !== "ENOENT") throw new TandemError("FILE_UNWRITABLE", `${folder} cannot be tidied (${codeOf(cause)})`, { cause });
     }
   },
 };

@@ -147,7 +147,8 @@ export class SimulatedConnection {
     await turns(plan.upTo(plan.draw("how late", ...place) < 0.5 ? 3 : 80, "late", ...place));
     if (this.#callCount > order) plan.counts["late duplicate"]++;
     try {
-      for await (const _ignored of this.#answers(method, sent.again(), this.#handlerSignal(undefined)));
+      const answers = this.#answers(method, sent.again(), this.#handlerSignal(undefined));
+      while ((await answers.next()).done !== true);
     } catch {
       // Refused, or the connection is gone: nobody waits for it.
     }

@@ -46,6 +46,7 @@ export class SimulatedDisk {
       write: (path, contents) => changing(path, () => this.files.set(path, typeof contents === "string" ? contents : [...contents].join(""))),
       remove: (path) => changing(path, () => this.files.delete(path)),
       makeFolder: alive,
+      tidy: alive,
     };
   }
 

@@ -30,6 +30,7 @@ export class ActiveRecord {
   static async open(config: ActiveConfig, tables: ActiveTables, storage: Storage): Promise<ActiveRecord> {
     const folder = join(config.output.directory, config.job);
     const identity = identityOf(config, tables);
+    await storage.tidy(folder);
     const checkpoint = await readActiveCheckpoint(folder, storage);
     if (checkpoint === null) await makeJobFolder(config, storage);
     const difference = checkpoint === null ? null : identityDifference(checkpoint.identity, identity);

@@ -1,5 +1,6 @@
 /** What an active party's process takes from the outside: the way to other parties, time, chance and a place to store. */
 import type { AlignmentPeer } from "../align/alignment-peer.ts";
+import { lockFolder, type Release } from "../base/process-lock.ts";
 import { diskStorage, type Storage } from "../base/storage.ts";
 import type { PassivePeer } from "../protocol/peer.ts";
 import { connectTls } from "../transport/tls.ts";
@@ -17,6 +18,8 @@ export interface ActiveWorld {
   /** One new connection to each passive party, in their order. */
   connect(config: Pick<ActiveConfig, "tls" | "passives">): Promise<readonly ConnectedPeer[]>;
   readonly storage: Storage;
+  /** Keeps other processes out of a job's folder. @throws TandemError PARTY_BUSY */
+  lock(folder: string): Promise<Release>;
   /** Milliseconds that never run backwards. */
   readonly now: () => number;
   readonly sleep: (ms: number) => Promise<void>;
@@ -30,6 +33,7 @@ export const realWorld: ActiveWorld = {
     return passives.map((passive) => connectTls(passive.name, identity, passive.fingerprint, passive));
   },
   storage: diskStorage,
+  lock: lockFolder,
   now: () => performance.now(),
   sleep: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
   jitter: () => Math.random(),

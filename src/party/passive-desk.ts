@@ -69,8 +69,9 @@ export class PassiveDesk implements PartyDesk {
 
   async beginAlignment(offer: ActiveAlignmentOffer, caller: Caller): Promise<{ passiveIdCount: number }> {
     const { job, activeIdCount, scheme } = offer;
-    return this.#opening(caller, job, async () => {
+    return this.#opening(caller, job, async (before) => {
       const { name, policy, threads } = this.#config;
+      if (before.kind === "running" && before.caller === caller) throw new TandemError("PROTOCOL_STATE", `${name} has this job open on this connection already`);
       if (offer.protocolVersion !== protocolVersion) {
         throw new TandemError("HANDSHAKE_MISMATCH", `protocol version: the active party speaks ${offer.protocolVersion}, ${name} speaks ${protocolVersion}`);
       }
@@ -120,6 +121,7 @@ export class PassiveDesk implements PartyDesk {
   async openJob(hello: ActiveHello, caller: Caller): Promise<PassiveService> {
     const { name, policy } = this.#config;
     return this.#opening(caller, hello.parameters?.job ?? "", async (before) => {
+      if (before.kind === "running" && before.caller === caller) return before.service; // it came twice
       const agreed = agreedByPolicy(hello, policy, name);
       const { job } = agreed;
       const rows = await this.#jobRows(hello, job, caller, before.kind === "aligned" && before.caller === caller ? before : null);
@@ -146,7 +148,7 @@ export class PassiveDesk implements PartyDesk {
   }
 
   jobRefused(caller: Caller, error: unknown): void {
-    if (this.#state.kind !== "running" || this.#state.caller !== caller) return;
+    if (this.#state.kind !== "running" || this.#state.caller !== caller || this.#state.service.hasBegun) return;
     const { record } = this.#state;
     this.#state = idle;
     void this.#turns.run(() => record.retire());
@@ -161,6 +163,7 @@ export class PassiveDesk implements PartyDesk {
         this.#refuseOthers(caller, job);
         if (caller.gone.aborted) throw new TandemError("PARTY_LOST", "the active party is gone: its connection closed");
         const before = this.#state;
+        if (before.kind === "running" && before.caller === caller) return open(before);
         await this.#giveWay(before);
         const opening: State = { kind: "opening", caller, job };
         this.#state = opening;
@@ -182,13 +185,8 @@ export class PassiveDesk implements PartyDesk {
     const state = this.#state;
     if (state.kind === "idle") return;
     const { name } = this.#config;
-    if (state.caller !== caller) {
-      if (state.caller.name === caller.name && state.job === job) return;
-    } else if (state.kind === "aligning" || state.kind === "aligned") {
-      return;
-    } else if (state.job === job) {
-      throw new TandemError("PROTOCOL_STATE", `${name} has this job open on this connection already`);
-    }
+    if (state.caller.name === caller.name && state.job === job) return;
+    if (state.caller === caller && (state.kind === "aligning" || state.kind === "aligned")) return;
     throw new TandemError("PARTY_BUSY", `${name} serves another job at the moment; try again later`);
   }
 

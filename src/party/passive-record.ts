@@ -74,6 +74,7 @@ export class PassiveRecord {
 
   /** Nothing is written yet. @throws TandemError HANDSHAKE_MISMATCH or CHECKPOINT if these terms cannot be the job's */
   static async open(options: PassiveRecordOptions, terms: JobTerms): Promise<PassiveRecord> {
+    await options.ownFiles(() => options.storage.tidy(options.folder));
     const stored = await storedJob(options, terms.active);
     const difference = stored === null ? null : firstDifference(stored, terms);
     if (stored !== null && difference === null) return new PassiveRecord(options, stored, true, await progressOf(options, stored));

@@ -41,8 +41,13 @@ export class Patience {
     this.#knockingSince = this.#options.now();
   }
 
-  /** The parties work. */
+  /** All parties have been reached. */
   answered(): void {
+    this.#stopKnocking();
+    this.#proven = true;
+  }
+
+  #stopKnocking(): void {
     if (this.#knockingSince !== null) this.#waitedMs += this.#options.now() - this.#knockingSince;
     this.#knockingSince = null;
   }
@@ -50,14 +55,12 @@ export class Patience {
   /** All parties are in the job. */
   joined(): void {
     this.answered();
-    this.#proven = true;
     this.#joined = true;
   }
 
   /** Something was stored that will not have to be done again. */
   progressed(): void {
     this.answered();
-    this.#proven = true;
     this.#waitedMs = 0;
     this.#delayMs = firstDelayMs;
   }
@@ -69,7 +72,7 @@ export class Patience {
   async afterFailure(error: unknown): Promise<void> {
     const { patienceMs, sleep, jitter, onWait } = this.#options;
     if (!(error instanceof TandemError) || !this.#isWorthWaiting(error)) throw error;
-    this.answered();
+    this.#stopKnocking();
     const delayMs = Math.round(this.#delayMs * (1 - jitter() / 2));
     if (this.#waitedMs + delayMs > (this.#proven ? patienceMs : Math.min(patienceMs, unprovenMs))) {
       if (!this.#proven || patienceMs === 0) throw error;

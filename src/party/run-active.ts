@@ -27,6 +27,15 @@ import { Patience } from "./patience.ts";
 import { ProcessMeter } from "./process-meter.ts";
 
 export async function runActive(config: ActiveConfig, emit: Emit, world: ActiveWorld = realWorld): Promise<void> {
+  const release = await world.lock(join(config.output.directory, config.job));
+  try {
+    await runJob(config, emit, world);
+  } finally {
+    await release();
+  }
+}
+
+async function runJob(config: ActiveConfig, emit: Emit, world: ActiveWorld): Promise<void> {
   const tables = await readActiveTables(config);
   const record = await ActiveRecord.open(config, tables, world.storage);
   const job = new ActiveJobRun(config, tables, record, emit, world);

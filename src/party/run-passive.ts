@@ -1,6 +1,7 @@
 /** One passive party's process: read the data, serve one job after the other, keep its share of each model. */
 import { readFile } from "node:fs/promises";
 import { TandemError } from "../base/error.ts";
+import { lockFolder } from "../base/process-lock.ts";
 import type { PassiveEnd } from "../transport/passive-service.ts";
 import { partyRoutes } from "../transport/party-service.ts";
 import { listenTls, type TlsIdentity } from "../transport/tls.ts";
@@ -13,6 +14,15 @@ import { PassiveDesk } from "./passive-desk.ts";
  * @throws TandemError if it cannot start; with `once` also if the job fails
  */
 export async function runPassive(config: PassiveConfig, emit: Emit, { stop, once = false }: { readonly stop: AbortSignal; readonly once?: boolean }): Promise<void> {
+  const release = await lockFolder(config.output.directory);
+  try {
+    await serve(config, emit, stop, once);
+  } finally {
+    await release();
+  }
+}
+
+async function serve(config: PassiveConfig, emit: Emit, stop: AbortSignal, once: boolean): Promise<void> {
   const { name } = config;
   let jobEnded: (end: PassiveEnd) => void = () => {};
   const firstEnd = new Promise<PassiveEnd>((resolve) => (jobEnded = resolve));

@@ -16,6 +16,7 @@ import { bitmapFrom } from "./bitmap.ts";
 import {
   type ActiveGradients,
   type ActiveHello,
+  ActiveHelloSchema,
   type ActiveJobFinished,
   type ActiveNode,
   type ActivePredict,
@@ -78,6 +79,7 @@ export class PassiveRole {
   #phase: Phase = "waiting";
   /** The tree under way, or the last one that both sides have. */
   #tree = -1;
+  #joined: { readonly hello: ActiveHello; readonly answer: MessageInitShape<typeof PassiveHelloSchema> } | null = null;
   #setUp: { readonly message: ActiveSetUp; readonly candidateCount: number } | null = null;
   #gradients: { readonly tree: number; readonly taken: Promise<void> } | null = null;
 
@@ -92,7 +94,20 @@ export class PassiveRole {
 
   /** @throws TandemError HANDSHAKE_MISMATCH, ID_MISMATCH or CHECKPOINT naming what differs */
   join(hello: ActiveHello): MessageInitShape<typeof PassiveHelloSchema> {
+    if (this.#joined !== null && equals(ActiveHelloSchema, this.#joined.hello, hello)) return this.#joined.answer;
     this.#expect("waiting");
+    this.#checkHello(hello);
+    const job = this.#job;
+    const { trees } = this.#ledger;
+    this.#tree = hello.trees - 1;
+    this.#phase = job.finished === true ? "finished" : "joined";
+    const answer = { protocolVersion, passiveName: job.name, featureCount: job.features.length, trees, finished: job.finished === true };
+    this.#joined = { hello, answer };
+    job.observer.joined(peerText(hello.activeName));
+    return answer;
+  }
+
+  #checkHello(hello: ActiveHello): void {
     const job = this.#job;
     const theirs = hello.protocolVersion;
     if (theirs !== protocolVersion) {
@@ -114,10 +129,6 @@ export class PassiveRole {
     if (hello.trees !== trees && !redone) {
       throw new TandemError("CHECKPOINT", `${job.name} has stored ${trees} trees of this job and the active party ${hello.trees}: they do not belong together; begin anew under another name`);
     }
-    this.#tree = hello.trees - 1;
-    this.#phase = job.finished === true ? "finished" : "joined";
-    job.observer.joined(peerText(hello.activeName));
-    return { protocolVersion, passiveName: job.name, featureCount: job.features.length, trees, finished: job.finished === true };
   }
 
   setUp(setUp: ActiveSetUp): MessageInitShape<typeof PassiveReadySchema> {

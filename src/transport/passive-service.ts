@@ -20,6 +20,8 @@ export interface PassiveService {
   readonly calls: ServiceImpl<typeof PassiveParty>;
   /** Settles when the active party finishes the job, gives up, or is gone. */
   readonly ended: Promise<PassiveEnd>;
+  /** Whether the active party was welcome: it has joined. */
+  readonly hasBegun: boolean;
   /** Ends it from this side: another connection has taken its place. */
   end(failure: TandemError): void;
 }
@@ -39,6 +41,8 @@ export function passiveService(role: PassiveRole, storage: ServiceStorage = noth
   const ended = new Promise<PassiveEnd>((resolve) => (end = resolve));
   /** Known before `ended` settles: the active party hangs up as soon as it has its answer. */
   let verdict: PassiveEnd | null = null;
+  let hasBegun = false;
+  let openJoins = 0;
   const endAfterAnswer = (how: PassiveEnd): void => {
     verdict ??= how;
     setImmediate(() => end(how)); // whoever waits for the end may close the server
@@ -47,6 +51,8 @@ export function passiveService(role: PassiveRole, storage: ServiceStorage = noth
   async function* join(hello: ActiveHello, context: HandlerContext): AsyncGenerator<PassiveHello> {
     const answer = create(PassiveHelloSchema, role.join(hello));
     await storage.begin();
+    hasBegun = true;
+    openJoins++;
     const gone = new Promise<void>((resolve) => context.signal.addEventListener("abort", () => resolve(), { once: true }));
     try {
       yield answer;
@@ -55,7 +61,8 @@ export function passiveService(role: PassiveRole, storage: ServiceStorage = noth
       // However the stream ends, also while the answer is on its way: without it there is no job.
       const name = peerText(hello.activeName);
       const failure = new TandemError("PARTY_LOST", `the active party ${name} is gone: its connection closed in the middle of the job`);
-      end(verdict ?? { failure });
+      // A join that came twice is open twice.
+      if (--openJoins === 0) end(verdict ?? { failure });
     }
   }
 
@@ -109,5 +116,13 @@ export function passiveService(role: PassiveRole, storage: ServiceStorage = noth
         return {};
       }),
   };
-  return { routes: (router) => void router.service(PassiveParty, calls), calls, ended, end: (failure) => end({ failure }) };
+  return {
+    routes: (router) => void router.service(PassiveParty, calls),
+    calls,
+    ended,
+    get hasBegun() {
+      return hasBegun;
+    },
+    end: (failure) => end({ failure }),
+  };
 }
