@@ -27,6 +27,7 @@ for (let seed = from; seed < from + count; seed++) {
     }
     for (const [kind, times] of Object.entries(result.faults)) totals[kind] = (totals[kind] ?? 0) + times;
     attempts += result.attempts;
+    if ((seed - from + 1) % 100 === 0) console.log(`${seed - from + 1} seeds, ${attempts} attempts, ${failures.length} failed`);
   } catch (error) {
     failures.push(seed);
     console.error(`seed ${seed}: ${error.stack}\n  replay: npm run swarm -- --seeds 1 --from ${seed}`);
