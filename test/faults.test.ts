@@ -18,7 +18,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await scenarios.close();
-  rejections.expectNone();
+  await rejections.expectNone();
 });
 
 /** Every eighth seed aligns first, as scripts/swarm.mjs has it. */

@@ -22,6 +22,7 @@ export const faultKinds = [
   "active crash at a write",
   "active crash after a write",
   "party down",
+  "slow write",
 ] as const;
 
 export type FaultKind = (typeof faultKinds)[number];
@@ -47,6 +48,11 @@ export class FaultPlan {
   /** A whole number from 0 to max. */
   upTo(max: number, ...place: Place): number {
     return Math.floor(this.draw(...place) * (max + 1));
+  }
+
+  /** How many turns a write takes; now and then many, while other connections come and go. */
+  writeTurns(...place: Place): number {
+    return this.upTo(this.happens("slow write", 0.04, ...place) ? 3000 : 2, "write", ...place);
   }
 
   /** Whether something goes wrong here, with this share of all such places at intensity 1. */

@@ -17,6 +17,7 @@ import { writeCsv } from "../data/write-csv.ts";
 import type { ActiveWorld } from "../party/active-world.ts";
 import type { ActiveConfig, PassiveConfig } from "../party/config.ts";
 import { readActiveConfig, readPassiveConfig } from "../party/config.ts";
+import type { Emit } from "../party/events.ts";
 import { PassiveDesk } from "../party/passive-desk.ts";
 import { runActive } from "../party/run-active.ts";
 import type { PassiveSplit } from "../protocol/generated/tandem/v1/tandem_pb.ts";
@@ -24,8 +25,9 @@ import { alignmentPeerOver } from "../transport/alignment-client.ts";
 import { type PartyCalls, partyCalls } from "../transport/party-service.ts";
 import { peerOver } from "../transport/peer-client.ts";
 import { FaultPlan, type FaultKind } from "./fault-plan.ts";
-import { SimulatedConnection, turns } from "./simulated-connection.ts";
+import { SimulatedConnection } from "./simulated-connection.ts";
 import { Crashed, SimulatedDisk } from "./simulated-storage.ts";
+import { turns } from "./turns.ts";
 
 const jobName = "simulated";
 const activeName = "bank";
@@ -135,6 +137,7 @@ class SimulatedPassive {
       throw new Crashed();
     };
     const storage = this.disk.storage(() => dead, {
+      turns: (path, index) => plan.writeTurns(this.config.name, start, path, index),
       before: (path, index) => crash("passive crash at a write", 0.006, path, index),
       after: (path, index) => {
         this.#simulation.check();
@@ -201,12 +204,17 @@ class Simulation {
       for (const connection of process.connections) connection.lose();
       crashed();
     };
-    const running = runActive(this.#scenario.active, (event) => event.type === "resumed" && !process.dead && this.#resumed++, this.#world(process, crash));
-    return Promise.race([running.then(() => !process.dead, (error: unknown) => {
-      // Before anybody has answered a process waits for a short time only: somebody starts it again.
-      if (process.dead || (error instanceof TandemError && error.code === "PARTY_LOST")) return false;
+    // Before anybody has answered, a process waits for a short time only; then somebody starts it again.
+    let isProven = this.#activeDisk.files.has(join(this.#activeFolder, "checkpoint.json"));
+    const emit: Emit = ({ type }) => {
+      if (type === "alignment-progress" || type === "layout") isProven = true;
+      if (type === "resumed" && !process.dead) this.#resumed++;
+    };
+    const failed = (error: unknown): boolean => {
+      if (process.dead || (!isProven && error instanceof TandemError && error.code === "PARTY_LOST")) return false;
       throw error;
-    }), end]);
+    };
+    return Promise.race([runActive(this.#scenario.active, emit, this.#world(process, crash)).then(() => !process.dead, failed), end]);
   }
 
   #world(process: ActiveProcess, crash: () => void): ActiveWorld {
@@ -217,6 +225,7 @@ class Simulation {
       throw new Crashed();
     };
     const storage = this.#activeDisk.storage(() => process.dead, {
+      turns: (path, index) => plan.writeTurns(activeName, process.number, path, index),
       before: (path, index) => crashAt("active crash at a write", path, index),
       after: (path, index) => {
         this.check();

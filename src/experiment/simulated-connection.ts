@@ -11,6 +11,7 @@ import { Alignment } from "../protocol/generated/tandem/v1/alignment_pb.ts";
 import { callerKey } from "../transport/caller.ts";
 import type { PartyCalls } from "../transport/party-service.ts";
 import type { FaultPlan, Place } from "./fault-plan.ts";
+import { turns } from "./turns.ts";
 
 /** The world around a connection. */
 export interface Surroundings {
@@ -245,9 +246,4 @@ async function first(items: AsyncIterable<unknown>): Promise<unknown> {
 
 async function* one<T>(item: T): AsyncGenerator<T> {
   yield item;
-}
-
-/** Lets the event loop turn a number of times. */
-export async function turns(count: number): Promise<void> {
-  for (let i = 0; i < count; i++) await new Promise((resolve) => setImmediate(resolve));
 }

@@ -1,29 +1,12 @@
 import { create } from "@bufbuild/protobuf";
 import { beforeAll, describe, expect, test } from "vitest";
 import { expectError } from "../../test/support/expect-error.ts";
-import { parametersOf } from "../../test/support/in-memory-job.ts";
-import { prepareJob, type PreparedJob } from "../../test/support/prepared-job.ts";
+import { column, drive, type Driver } from "../../test/support/passive-driver.ts";
 import { collect, one } from "../../test/support/streams.ts";
 import { generateKey, type PrivateKey } from "../crypto/index.ts";
-import { portableKernel } from "../crypto/portable-kernel.ts";
-import { objectiveFor } from "../gbdt/objective.ts";
-import { quantise } from "../codec/batch-codec.ts";
-import {
-  type ActiveGradients,
-  ActiveGradientsSchema,
-  ActiveHelloSchema,
-  ActiveJobFinishedSchema,
-  ActiveNodeSchema,
-  ActivePredictSchema,
-  ActiveSetUpSchema,
-  ActiveSplitDecisionsSchema,
-  ActiveTreeFinishedSchema,
-} from "./generated/tandem/v1/tandem_pb.ts";
-import { gradientLayout } from "./gradient-layout.ts";
+import { type ActiveGradients, ActiveGradientsSchema, ActiveHelloSchema, ActiveJobFinishedSchema, ActivePredictSchema } from "./generated/tandem/v1/tandem_pb.ts";
 import { idsDigest } from "./ids.ts";
 import { isSet } from "./bitmap.ts";
-import type { AgreedParameters } from "./job-parameters.ts";
-import type { PassiveRole } from "./passive-role.ts";
 import { protocolVersion } from "./version.ts";
 
 let key: PrivateKey;
@@ -31,66 +14,9 @@ beforeAll(async () => {
   key = await generateKey({ bits: 256, insecure: true });
 });
 
-/** Feature 1 is a copy of feature 0, so that every split ties; half of each is missing. */
-const column = Float32Array.of(1, 2, 3, Number.NaN, 1, 2, 3, Number.NaN, 1, 2);
-const table = { labels: Float64Array.from(column, (_, i) => i % 2), parties: [[column], [column, column]] };
-const training = { num_round: 2, max_depth: 2 };
-
-interface Hello {
-  readonly protocolVersion: number;
-  readonly activeName: string;
-  readonly instanceCount: number;
-  readonly idsDigest: Uint8Array;
-  readonly parameters: AgreedParameters;
-}
-
-interface Driver {
-  readonly job: PreparedJob;
-  readonly role: PassiveRole;
-  join(change?: Partial<Hello>): ReturnType<PassiveRole["join"]>;
-  setUp(): number;
-  chunks(tree: number): AsyncIterable<ActiveGradients>;
-  gradients(tree: number): Promise<void>;
-  root(tree: number): Promise<unknown>;
-  splits(tree: number, node: number, candidates: readonly number[]): Promise<Uint8Array>;
-  finishTree(tree: number): Promise<void>;
-}
-
-function drive(): Driver {
-  const job = prepareJob({ table, kernel: portableKernel, key, training });
-  const [{ role }] = job.passives;
-  const { scheme } = job;
-  const { codec } = parametersOf({});
-  const g = Float64Array.from(column, (_, i) => (i % 2 === 0 ? 0.5 : -0.5));
-  const h = g.map(() => 0.25);
-  const layout = gradientLayout(objectiveFor("binary:logistic"), codec, scheme.plaintextBitsMax, g, h);
-  const hello = { protocolVersion, activeName: "bank", instanceCount: column.length, idsDigest: idsDigest(job.ids), parameters: job.agreed };
-  return {
-    job,
-    role,
-    join: (change = {}) => role.join(create(ActiveHelloSchema, { ...hello, ...change })),
-    setUp: () => role.setUp(create(ActiveSetUpSchema, { scheme: scheme.setUp(layout) })).candidateCount ?? 0,
-    chunks,
-    gradients: (tree) => role.gradients(chunks(tree)),
-    root: (tree) => collect(role.histograms(one(create(ActiveNodeSchema, { tree, node: 0, scheme: scheme.node({ node: 0, origin: null }) })))),
-    splits: async (tree, node, candidates) => {
-      const [answer] = await collect(role.splits(create(ActiveSplitDecisionsSchema, { tree, decisions: [{ node, candidates: [...candidates] }] })));
-      return answer.leftMembers ?? new Uint8Array(0);
-    },
-    finishTree: (tree) => role.finishTree(create(ActiveTreeFinishedSchema, { tree })),
-  };
-
-  async function* chunks(tree: number): AsyncGenerator<ActiveGradients> {
-    let sequence = 0;
-    for await (const chunk of scheme.tree(layout, quantise(layout, [g, h]))) {
-      yield create(ActiveGradientsSchema, { tree, sequence: sequence++, scheme: chunk });
-    }
-  }
-}
-
 /** A driver that has reached a phase. */
 async function at(phase: "waiting" | "joined" | "ready" | "loading" | "growing" | "finished" | "given up"): Promise<Driver> {
-  const driver = drive();
+  const driver = drive(key);
   if (phase === "waiting") return driver;
   driver.join();
   if (phase === "joined") return driver;
@@ -130,12 +56,12 @@ describe("messages are taken in their phase only", () => {
   // What is taken again was taken before on this connection, and changes nothing now.
   const allowed: Record<string, readonly string[]> = {
     waiting: ["join"],
-    joined: ["setUp", "predict"],
-    ready: ["setUp", "gradients", "predict"],
-    loading: ["setUp"],
-    growing: ["setUp", "gradients", "histograms", "splits", "finishTree"],
-    finished: ["setUp", "finishTree", "predict", "finishJob with success"],
-    "given up": ["setUp"],
+    joined: ["join", "setUp", "predict"],
+    ready: ["join", "setUp", "gradients", "predict"],
+    loading: ["join", "setUp"],
+    growing: ["join", "setUp", "gradients", "histograms", "splits", "finishTree"],
+    finished: ["join", "setUp", "finishTree", "predict", "finishJob with success"],
+    "given up": ["join", "setUp"],
   };
 
   for (const [phase, names] of Object.entries(allowed)) {
@@ -174,17 +100,17 @@ describe("messages are taken in their phase only", () => {
 });
 
 describe("the handshake", () => {
-  test("agrees", () => expect(drive().join()).toEqual({ protocolVersion, passiveName: "passive-1", featureCount: 2, trees: 0, finished: false }));
+  test("agrees", () => expect(drive(key).join()).toEqual({ protocolVersion, passiveName: "passive-1", featureCount: 2, trees: 0, finished: false }));
 
   test("another protocol version: both are named", async () => {
-    await expectError(() => drive().join({ protocolVersion: protocolVersion + 1 }), "HANDSHAKE_MISMATCH", new RegExp(`version.*${protocolVersion + 1}.*passive-1.*${protocolVersion}`));
+    await expectError(() => drive(key).join({ protocolVersion: protocolVersion + 1 }), "HANDSHAKE_MISMATCH", new RegExp(`version.*${protocolVersion + 1}.*passive-1.*${protocolVersion}`));
   });
 
   const others = { job: "another", numRound: 77, maxDepth: 9, maxBin: 64, scheme: "lattice", keyBits: 4096, codec: "unbatched" };
-  test("the list below is every field that is agreed on", () => expect(Object.keys(drive().job.agreed).sort()).toEqual(Object.keys(others).sort()));
+  test("the list below is every field that is agreed on", () => expect(Object.keys(drive(key).job.agreed).sort()).toEqual(Object.keys(others).sort()));
 
   test.each(Object.entries(others))("another %s: the field and both values are named", async (field, value) => {
-    const driver = drive();
+    const driver = drive(key);
     const ours = driver.job.agreed[field as keyof typeof others];
     const error = await expectError(() => driver.join({ parameters: { ...driver.job.agreed, [field]: value } }), "HANDSHAKE_MISMATCH");
     expect(error.message).toBe(`${field}: the active party proposes ${value}, passive-1 has agreed to ${ours}`);
@@ -192,20 +118,20 @@ describe("the handshake", () => {
   });
 
   test("no parameters at all", async () => {
-    const driver = drive();
+    const driver = drive(key);
     const hello = create(ActiveHelloSchema, { protocolVersion, activeName: "bank" });
     await expectError(() => driver.role.join(hello), "HANDSHAKE_MISMATCH", /proposes nothing/);
   });
 
   test("other ids, another order, another number", async () => {
-    const { ids } = drive().job;
+    const { ids } = drive(key).job;
     const digests = [idsDigest([...ids].reverse()), idsDigest(ids.slice(1)), new Uint8Array(0), new Uint8Array(32)];
-    for (const digest of digests) await expectError(() => drive().join({ idsDigest: digest }), "ID_MISMATCH", /passive-1 .*same ids/);
-    await expectError(() => drive().join({ instanceCount: 11 }), "ID_MISMATCH");
+    for (const digest of digests) await expectError(() => drive(key).join({ idsDigest: digest }), "ID_MISMATCH", /passive-1 .*same ids/);
+    await expectError(() => drive(key).join({ instanceCount: 11 }), "ID_MISMATCH");
   });
 
   test("text from the peer reaches neither log nor terminal as it is", async () => {
-    const driver = drive();
+    const driver = drive(key);
     await expectError(() => driver.join({ parameters: { ...driver.job.agreed, job: `\u001b[2J${"x".repeat(5000)}` } }), "HANDSHAKE_MISMATCH", /^job: the active party proposes {2}\[2Jx{496}\.\.\., /);
     driver.join({ activeName: "ba\nnk\u001b[1m" });
     expect(driver.job.observed).toEqual([["passive-1", "joined", "ba nk [1m"]]);
