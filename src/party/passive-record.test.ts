@@ -42,6 +42,7 @@ describe("a record that is retired", () => {
     let open = (): void => {};
     disk.gate = new Promise((resolve) => (open = resolve));
     const underWay = record.store({ trees: 1, splits: [split], members: {} });
+    await new Promise((resolve) => setImmediate(resolve));
     let isRetired = false;
     const retired = record.retire().then(() => (isRetired = true));
     const late = record.store(noProgress).then(() => null, (error: unknown) => error);
