@@ -26,8 +26,13 @@ export class PartyProcess {
     });
   }
 
-  start(): void {
-    const child = spawn(process.execPath, [bin, ...this.#args], { stdio: ["ignore", "ignore", "pipe"] });
+  /** @param fileBlocksMax no file may grow larger, as on a disk that is full; in blocks of the shell's ulimit */
+  start(fileBlocksMax?: number): void {
+    const command = [process.execPath, bin, ...this.#args];
+    // The signal is ignored so that the write fails instead of the process.
+    const limited = ["/bin/sh", "-c", `trap "" XFSZ; ulimit -f ${fileBlocksMax}; exec "$0" "$@"`, ...command];
+    const [program, ...args] = fileBlocksMax === undefined ? command : limited;
+    const child = spawn(program, args, { stdio: ["ignore", "ignore", "pipe"] });
     this.said = "";
     child.stderr.setEncoding("utf8").on("data", (text: string) => {
       if (this.#child === child) this.said += text;
