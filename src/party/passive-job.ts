@@ -66,6 +66,7 @@ export function openPassiveJob({ config, agreed, rows, record, peer, emit }: Pas
   });
   const service = passiveService(role, { begin: () => record.begin(), finish: () => record.finish(role.ownSplits) });
   const report = ({ failure }: PassiveEnd): void => {
+    scheme.close();
     const { use } = meter;
     if (failure === null) emit({ type: "passive-result", party: name, result: { ...use, counts: scheme.counts } });
     emit({ type: "job-ended", party: name, peer, job, failure: failure === null ? null : { code: failure.code, message: failure.message } });

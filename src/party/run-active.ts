@@ -131,6 +131,7 @@ class ActiveJobRun {
 
   close(): void {
     void this.#meter.use; // stops it
+    this.#scheme?.close();
   }
 
   async #newKey(): Promise<PrivateKey> {

@@ -200,6 +200,10 @@ export class PaillierPassive implements PassiveScheme {
     this.#setUpState().obfuscators.pause();
   }
 
+  close(): void {
+    this.#state?.obfuscators.pause();
+  }
+
   members(node: number): Uint32Array {
     const members = this.#treeState().members.get(node);
     if (members === undefined) throw new TandemError("PROTOCOL_STATE", `node ${node} is not known in this tree`);
