@@ -81,7 +81,8 @@ policy:
   min_instances: 100           # fewer people than this are not trained on
   codecs: [batched, unbatched]
 
-# Each job gets a folder in here: share.json (this party's part of the model), aligned.csv (its rows).
+# Each job gets a folder in here: share.json (this party's part of the model), aligned.csv (its rows), and what a restart
+# needs to go on with it.
 output:
   directory: jobs
 
@@ -124,8 +125,10 @@ training:
   eta: 0.3
 
 key_bits: 2048
+patience_seconds: 600          # how long to wait for a party that is gone; then the same command continues the job
 
-# Each job gets a folder in here: share.json (this party's part of the model), predictions.csv, aligned.csv.
+# Each job gets a folder in here: share.json (this party's part of the model), predictions.csv, aligned.csv. While a job is
+# under way its checkpoint.json is there too, with the job's private key.
 output:
   directory: jobs
 `;
