@@ -74,8 +74,18 @@ describe("out of turn", () => {
     await first.begin(offer, {});
     const second = connect().alignment("j");
     await expectError(() => collect(second.maskedIds({})), "PROTOCOL_STATE", /on this connection/);
-    await expectError(() => second.begin(offer, {}), "PARTY_BUSY");
+    await expectError(() => connect().alignment("another").begin(offer, {}), "PARTY_BUSY");
     expect(await collect(first.maskedIds({}))).toHaveLength(1);
+  });
+
+  test("the same party for the same job on another connection takes the place of the first, which may be dead", async () => {
+    const { connect } = await pair();
+    const first = connect().alignment("j");
+    await first.begin(offer, {});
+    const second = connect().alignment("j");
+    await second.begin(offer, {});
+    await expectError(() => collect(first.maskedIds({})), "PROTOCOL_STATE", /on this connection/);
+    expect(await collect(second.maskedIds({}))).toHaveLength(1);
   });
 
   test("a connection that closes frees the party", async () => {

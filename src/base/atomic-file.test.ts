@@ -20,6 +20,8 @@ test("text and bytes are written, and replace what was there", async () => {
   await writeFileAtomically(path, "first", 0o600);
   await writeFileAtomically(path, Uint8Array.of(0, 255, 10), 0o600);
   expect([...(await readFile(path))]).toEqual([0, 255, 10]);
+  await writeFileAtomically(path, ["in ", "two pieces"], 0o600);
+  expect(await readFile(path, "utf8")).toBe("in two pieces");
   expect(await readdir(folder)).toEqual(["share"]);
 });
 

@@ -31,6 +31,16 @@ export async function writeFileAtomically(path: string, contents: string | Uint8
     const reason = cause instanceof Error && "code" in cause ? ` (${String(cause.code)})` : "";
     throw new TandemError("FILE_UNWRITABLE", `${path} cannot be written${reason}`, { cause });
   }
-  const directory = await open(dirname(path), "r");
+  await syncDirectory(dirname(path));
+}
+
+/** Whether a file of this name is what a write has left that was interrupted. */
+export function isUnfinishedWrite(name: string): boolean {
+  return /^\..+\.[0-9a-f]{12}$/.test(name);
+}
+
+/** Makes what was created, renamed or removed in a directory last. */
+export async function syncDirectory(path: string): Promise<void> {
+  const directory = await open(path, "r");
   await directory.sync().finally(() => directory.close());
 }

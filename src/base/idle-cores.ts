@@ -11,13 +11,18 @@ const idleShare = 0.5;
 
 /** Settles when about half a core or more has been idle for a moment, or as soon as `isUrgent` says so. */
 export async function coresIdle(isUrgent: () => boolean): Promise<void> {
-  for (;;) {
-    const before = idleMs();
-    const started = performance.now();
-    await new Promise((resolve) => setTimeout(resolve, sampleMs).unref());
-    const idle = (idleMs() - before) / (performance.now() - started);
-    if (idle >= idleShare || isUrgent()) return;
-  }
+  while (!(await (sample ??= takeSample())) && !isUrgent());
+}
+
+/** Under way: whoever waits at the same time looks at the same one. */
+let sample: Promise<boolean> | null = null;
+
+async function takeSample(): Promise<boolean> {
+  const before = idleMs();
+  const started = performance.now();
+  await new Promise((resolve) => setTimeout(resolve, sampleMs).unref());
+  sample = null;
+  return (idleMs() - before) / (performance.now() - started) >= idleShare;
 }
 
 /** Idle milliseconds since boot, over all cores; zero where the system does not tell. */

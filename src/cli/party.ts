@@ -43,7 +43,7 @@ async function runParty(flags: PartyFlags): Promise<void> {
 
 async function runTrain(flags: PartyFlags): Promise<void> {
   const { runActive } = await import("../party/run-active.ts");
-  const config = await activeConfig(flags);
+  const config = await activeConfig(flags, true);
   if (flags.supervised === true) return supervised(config.name, (emit) => runActive(config, emit));
   const progress = Progress.onStandardError(flags.json === true && process.stderr.isTTY !== true);
   const seen: { result?: ActiveResult; layout?: LayoutSummary; commonCount?: number } = {};
@@ -51,7 +51,7 @@ async function runTrain(flags: PartyFlags): Promise<void> {
   await runActive(config, (event) => {
     if (event.type === "active-result") seen.result = event.result;
     if (event.type === "layout") seen.layout = event.layout;
-    if (event.type === "aligned") seen.commonCount = event.commonCount;
+    if ((event.type === "aligned" || event.type === "resumed") && event.commonCount !== undefined) seen.commonCount = event.commonCount;
     progress.handle(event, config.name);
   });
   if (seen.result === undefined) throw new TandemError("INTERNAL", "the job ended without a result");
@@ -68,9 +68,9 @@ async function runAlign(flags: PartyFlags): Promise<void> {
   process.stdout.write(`\n${textTable([["party", "ids", "shared with us"], ...rows])}\n\n  ${aligned.rows.length.toLocaleString("en")} in common; our rows of them, in the common order: ${path}\n`);
 }
 
-async function activeConfig(flags: PartyFlags): Promise<ActiveConfig> {
-  const { readActiveConfig } = await import("../party/config.ts");
-  return readActiveConfig(flags.config, () => `job-${new Date().toISOString().slice(0, 19).replaceAll(/[-:]/g, "").replace("T", "-")}`);
+async function activeConfig(flags: PartyFlags, continues = false): Promise<ActiveConfig> {
+  const [{ readActiveConfig }, { newJobName, unfinishedJob }] = await Promise.all([import("../party/config.ts"), import("../party/active-record.ts")]);
+  return readActiveConfig(flags.config, (directory) => (continues ? unfinishedJob(directory) : null) ?? newJobName(new Date()));
 }
 
 interface TrainOutcome {

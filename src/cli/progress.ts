@@ -8,6 +8,8 @@ export class Progress {
   readonly #quiet: boolean;
   readonly #write: (text: string) => void;
   #firstTreeAt = 0;
+  /** Trees that were there when the clock began. */
+  #firstTree = 0;
   /** How much of the alignment's bar is filled; -1 while there is none. */
   #alignmentFilled = -1;
 
@@ -48,6 +50,15 @@ export class Progress {
         this.line(`${event.party}: ${event.layout.plaintextsPerInstance === 1 ? "g and h ride in one" : "g and h take two"} ciphertext${event.layout.plaintextsPerInstance === 1 ? "" : "s"} per person; no sum can overflow`);
         this.#firstTreeAt = Date.now();
         break;
+      case "resumed":
+        this.#endBar();
+        if (event.party === activeName) this.line(`${event.party}: job ${event.job} goes on after ${event.trees} of ${event.treeCount} trees`);
+        this.#firstTree = event.trees;
+        break;
+      case "waiting":
+        this.#endBar();
+        this.line(`${event.party}: ${event.message}; trying again in ${formatSeconds(event.delayMs / 1000)}`);
+        break;
       case "tree":
         this.#tree(event.tree + 1, event.treeCount, event.metrics);
         break;
@@ -83,7 +94,7 @@ export class Progress {
 
   #tree(done: number, total: number, metrics: Readonly<Record<string, number>>): void {
     const elapsed = (Date.now() - this.#firstTreeAt) / 1000;
-    const left = (elapsed / done) * (total - done);
+    const left = (elapsed / Math.max(1, done - this.#firstTree)) * (total - done);
     const [name, value] = Object.entries(metrics)[0] ?? ["", 0];
     const facts = `tree ${done}/${total}  train ${name} ${value.toFixed(4)}  ${done < total ? `${formatSeconds(left)} left` : `${formatSeconds(elapsed)} in all`}`;
     if (!this.#terminal) {

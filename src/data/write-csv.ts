@@ -30,20 +30,16 @@ export async function writeCsv(
   columns: readonly (readonly string[])[],
   options: WriteCsvOptions = {},
 ): Promise<void> {
-  assert(names.length > 0 && names.length === columns.length, "one name per column");
-  assert(columns.every((column) => column.length === columns[0].length), "columns of one length");
-  // A lone empty cell is a blank line, which readers skip.
-  const blankLine = columns.length === 1 && [names[0], ...columns[0]].some((cell) => cell.trim() === "");
-  assert(!blankLine, "no empty cell in a table of one column");
+  const chunks = csvChunks(names, columns);
   if (options.atomic === true) {
     assert(options.mode !== undefined, "an atomic file has a mode");
-    return writeFileAtomically(path, csvChunks(names, columns), options.mode);
+    return writeFileAtomically(path, chunks, options.mode);
   }
   let file: FileHandle | undefined;
   try {
     file = await open(path, "w", options.mode);
     if (options.mode !== undefined) await file.chmod(options.mode);
-    for (const chunk of csvChunks(names, columns)) await file.writeFile(chunk);
+    for (const chunk of chunks) await file.writeFile(chunk);
   } catch (error) {
     const reason = error instanceof Error && "code" in error ? ` (${String(error.code)})` : "";
     throw new TandemError("FILE_UNWRITABLE", `${path} cannot be written${reason}`, { cause: error });
@@ -52,7 +48,17 @@ export async function writeCsv(
   }
 }
 
-function* csvChunks(names: readonly string[], columns: readonly (readonly string[])[]): Generator<string> {
+/** The file's text, in pieces. */
+export function csvChunks(names: readonly string[], columns: readonly (readonly string[])[]): Iterable<string> {
+  assert(names.length > 0 && names.length === columns.length, "one name per column");
+  assert(columns.every((column) => column.length === columns[0].length), "columns of one length");
+  // A lone empty cell is a blank line, which readers skip.
+  const blankLine = columns.length === 1 && [names[0], ...columns[0]].some((cell) => cell.trim() === "");
+  assert(!blankLine, "no empty cell in a table of one column");
+  return chunksOf(names, columns);
+}
+
+function* chunksOf(names: readonly string[], columns: readonly (readonly string[])[]): Generator<string> {
   let chunk = csvLine(names);
   for (let row = 0; row < columns[0].length; row++) {
     chunk += csvLine(columns.map((column) => column[row]));

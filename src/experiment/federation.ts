@@ -117,6 +117,7 @@ async function runIn(root: string, job: FederationJob, supervisor: ReturnType<ty
     training,
     codec,
     speed: job.speed,
+    patience_seconds: 0, // nobody here starts a dead party again
     ...(job.insecureKey ? { insecure_key_bits: keyBits } : { key_bits: keyBits }),
     output: { directory, predictions: job.predictions === undefined ? undefined : resolve(job.predictions) },
   };

@@ -69,15 +69,15 @@ function idsOfBoth({ train, test }: ActiveTables, testPath: string): DistinctIds
 }
 
 /** @param aligned null where the parties' files list the same people in the same order already */
-export function jobTables(tables: ActiveTables, aligned: AlignedRows | null, { data, training }: Pick<ActiveConfig, "data" | "training">): JobTables {
+export function jobTables(tables: ActiveTables, aligned: Uint32Array | null, { data, training }: Pick<ActiveConfig, "data" | "training">): JobTables {
   const { train, test } = tables;
   if (aligned === null && test !== null) return { train: train.table, test: test.table, rows: { aligned: false, training: new Uint8Array(0) } };
   const all = test === null ? train.table : joined(train.table, test.table);
-  const shared = aligned === null ? all : selectRows(all, aligned.rows);
+  const shared = aligned === null ? all : selectRows(all, aligned);
   const count = shared.ids.length;
   const everyRow = Uint32Array.from({ length: count }, (_, row) => row);
   const trainCount = train.table.ids.length;
-  const isTest = testRows(count, aligned?.rows ?? everyRow, trainCount, data.test_fraction, data.seed ?? training.seed);
+  const isTest = testRows(count, aligned ?? everyRow, trainCount, data.test_fraction, data.seed ?? training.seed);
   const chosen = everyRow.filter((row) => !isTest(row));
   const rest = everyRow.filter(isTest);
   if (chosen.length === 0) throw new TandemError("ID_MISMATCH", "none of the training rows' ids is common to all parties");

@@ -86,6 +86,8 @@ const activeConfig = object({
   key_bits: wholeNumber(secureKeyBits, 4096).optional(),
   insecure_key_bits: z.int("must be a whole number").optional(), // making the key says what sizes there are
   output: object({ directory: text, predictions: text.optional() }),
+  /** How long to wait for parties that are gone before the job stops; the same command continues it. */
+  patience_seconds: wholeNumber(0, 604_800).default(600),
   log,
   threads,
 });
@@ -118,17 +120,21 @@ export async function readPassiveConfig(path: string): Promise<PassiveConfig> {
   return { ...config, tls: tlsFrom(config.tls, from), data: { ...config.data, ...sourceFrom(config.data, from) }, output: { directory: from(config.output.directory) } };
 }
 
-/** @throws TandemError FILE_UNREADABLE, or FILE_FORMAT naming file, line and field */
-export async function readActiveConfig(path: string, newJobName: () => string): Promise<ActiveConfig> {
+/**
+ * @param newJobName names a job that has no name in the config, given the folder of its results
+ * @throws TandemError FILE_UNREADABLE, or FILE_FORMAT naming file, line and field
+ */
+export async function readActiveConfig(path: string, newJobName: (directory: string) => string): Promise<ActiveConfig> {
   const file = await ConfigFile.read(path);
-  const { key_bits: secure, insecure_key_bits: insecure, job = newJobName(), ...config } = file.parse(activeConfig);
+  const from = relativeTo(path);
+  const { key_bits: secure, insecure_key_bits: insecure, job: given, ...config } = file.parse(activeConfig);
+  const job = given ?? newJobName(from(config.output.directory));
   checkSource(file, config.data);
   if (config.data.test_path !== undefined && config.data.test_fraction !== undefined) throw file.error(["data", "test_fraction"], "fields 'data.test_path' and 'data.test_fraction' exclude each other");
   if (secure !== undefined && insecure !== undefined) throw file.error(["insecure_key_bits"], "fields 'key_bits' and 'insecure_key_bits' exclude each other");
   if (!jobSyntax.test(job)) throw file.error(["job"], "field 'job': must be up to 64 letters, digits, dots, dashes and underscores, with a letter or digit in front");
   const repeated = config.passives.findIndex(({ name }, i) => config.passives.findIndex((other) => other.name === name) < i);
   if (repeated !== -1) throw file.error(["passives", repeated, "name"], `field 'passives[${repeated + 1}].name': two passive parties have the same name`);
-  const from = relativeTo(path);
   const { directory, predictions } = config.output;
   return {
     ...config,

@@ -19,6 +19,8 @@ export type PartyEvent =
   | { readonly type: "alignment-progress"; readonly party: string; readonly done: number; readonly total: number }
   | { readonly type: "aligned"; readonly party: string; readonly job: string; readonly peer?: string; readonly commonCount: number; readonly pairwise?: readonly PairwiseCounts[] }
   | { readonly type: "joined"; readonly party: string; readonly peer: string; readonly featureCount: number; readonly job?: string }
+  | { readonly type: "resumed"; readonly party: string; readonly job: string; readonly trees: number; readonly treeCount: number; readonly commonCount?: number }
+  | { readonly type: "waiting"; readonly party: string; readonly job: string; readonly delayMs: number; readonly code: ErrorCode; readonly message: string }
   | { readonly type: "layout"; readonly party: string; readonly layout: LayoutSummary }
   | { readonly type: "tree"; readonly party: string; readonly tree: number; readonly treeCount: number; readonly metrics: Metrics }
   | { readonly type: "passive-tree"; readonly party: string; readonly peer: string; readonly job: string; readonly tree: number; readonly treeCount: number }

@@ -44,6 +44,10 @@ function lineOf(event: PartyEvent): LogLine | null {
       return info(`aligned for job ${event.job}: ${event.commonCount} in common`, { peer: event.peer ?? null, job: event.job, commonCount: event.commonCount });
     case "joined":
       return info(`${event.peer} joined with job ${event.job ?? ""}; ${event.featureCount} features take part`, { peer: event.peer, job: event.job ?? null, featureCount: event.featureCount });
+    case "resumed":
+      return info(`job ${event.job} goes on after ${event.trees} of ${event.treeCount} trees`, { job: event.job, trees: event.trees, treeCount: event.treeCount });
+    case "waiting":
+      return { level: "warn", words: `job ${event.job} waits ${(event.delayMs / 1000).toFixed(1)} s: ${said(event)} (${event.code})`, facts: { job: event.job, delayMs: event.delayMs, code: event.code, message: said(event) } };
     case "passive-tree":
       return info(`tree ${event.tree + 1} of ${event.treeCount} finished`, { peer: event.peer, job: event.job, tree: event.tree + 1, treeCount: event.treeCount });
     case "job-ended": {

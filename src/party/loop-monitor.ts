@@ -8,23 +8,32 @@ import { readFileSync } from "node:fs";
 const tickMs = 5;
 const threadUse = `/proc/self/task/${process.pid}/schedstat`;
 
+/** Whoever measures at the moment: they share one clock, however many jobs a process has. */
+const measuring = new Set<(blockedMs: number) => void>();
+let timer: NodeJS.Timeout | null = null;
+let last = 0;
+
 export class LoopMonitor {
-  #timer: NodeJS.Timeout | null = null;
-  #last = 0;
   #maxMs = 0;
+  readonly #see = (blockedMs: number): void => void (this.#maxMs = Math.max(this.#maxMs, blockedMs));
 
   start(): void {
-    this.#last = threadMs();
+    measuring.add(this.#see);
+    if (timer !== null) return;
+    last = threadMs();
     // A tick that comes late shows how long the loop was away; `unref`: this never keeps a process alive.
-    this.#timer = setInterval(() => {
+    timer = setInterval(() => {
       const now = threadMs();
-      this.#maxMs = Math.max(this.#maxMs, now - this.#last);
-      this.#last = now;
+      for (const see of measuring) see(now - last);
+      last = now;
     }, tickMs).unref();
   }
 
   stop(): void {
-    if (this.#timer !== null) clearInterval(this.#timer);
+    measuring.delete(this.#see);
+    if (measuring.size > 0 || timer === null) return;
+    clearInterval(timer);
+    timer = null;
   }
 
   /** Up to one tick of ordinary short work is in it. */

@@ -6,7 +6,7 @@ export async function withOwnFiles<T>(party: string, emit: Emit, work: () => Pro
   try {
     return await work();
   } catch (error) {
-    if (!(error instanceof TandemError) || error.code === "INTERNAL") throw error;
+    if (!(error instanceof TandemError) || error.code === "INTERNAL" || error.code === "PARTY_LOST") throw error;
     emit({ type: "error", party, code: error.code, message: error.message });
     throw new TandemError(error.code, `${party} has trouble with its own files; its log says what`, { cause: error });
   }

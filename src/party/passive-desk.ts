@@ -1,22 +1,29 @@
 /**
  * What a passive party is doing, and for whom: nothing, an alignment, or a job; never two at a time. Everything belongs to
- * one connection and ends with it. A refusal is told to the caller and to the log, and changes nothing.
+ * one connection and ends with it; what lasts is stored. A newer connection of the same active party for the same job takes
+ * the place of an older one, which may be dead without anybody having noticed. A refusal is told to the caller and to the
+ * log, and changes nothing.
  *
  *   idle -> opening -> aligning -> aligned -> opening -> running -> idle
  *              \______________________________/
  */
-import { access, mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { type Normalisation, normalisationNames } from "../align/normalise.ts";
 import { PassiveAlignment } from "../align/passive-alignment.ts";
 import { TandemError } from "../base/error.ts";
-import { writeCsv } from "../data/write-csv.ts";
-import { selectRows } from "../data/dataset.ts";
+import { Exclusive } from "../base/exclusive.ts";
+import { diskStorage, type Storage } from "../base/storage.ts";
+import { csvChunks } from "../data/write-csv.ts";
+import { type PartyTable, selectRows } from "../data/dataset.ts";
+import { tableDigest } from "../data/table-digest.ts";
 import { checkBitmap, isSet } from "../protocol/bitmap.ts";
 import type { ActiveAlignmentOffer } from "../protocol/generated/tandem/v1/alignment_pb.ts";
 import type { ActiveHello } from "../protocol/generated/tandem/v1/tandem_pb.ts";
-import { peerText } from "../protocol/peer-text.ts";
+import { idsDigest } from "../protocol/ids.ts";
+import type { AgreedParameters } from "../protocol/job-parameters.ts";
 import { protocolVersion } from "../protocol/version.ts";
+import { readAlignment, writeAlignment } from "../store/passive-checkpoint.ts";
+import { textOf } from "../store/stored-numbers.ts";
 import type { Caller } from "../transport/caller.ts";
 import type { PartyDesk } from "../transport/party-service.ts";
 import type { PassiveEnd, PassiveService } from "../transport/passive-service.ts";
@@ -26,14 +33,15 @@ import type { Emit } from "./events.ts";
 import type { DistinctTable } from "./party-data.ts";
 import { withOwnFiles } from "./own-files.ts";
 import { type JobRows, openPassiveJob } from "./passive-job.ts";
+import { type JobTerms, PassiveRecord, type PassiveRecordOptions, refuseAlignment } from "./passive-record.ts";
 import { agreedByPolicy, checkIdCount, checkJobName } from "./policy.ts";
 
 type State =
   | { readonly kind: "idle" }
-  | { readonly kind: "opening"; readonly caller: Caller }
+  | { readonly kind: "opening"; readonly caller: Caller; readonly job: string }
   | { readonly kind: "aligning"; readonly caller: Caller; readonly job: string; readonly alignment: PassiveAlignment; readonly data: DistinctTable }
   | { readonly kind: "aligned"; readonly caller: Caller; readonly job: string; readonly rows: Uint32Array; readonly data: DistinctTable }
-  | { readonly kind: "running"; readonly caller: Caller; readonly job: string; readonly service: PassiveService };
+  | { readonly kind: "running"; readonly caller: Caller; readonly job: string; readonly service: PassiveService; readonly record: PassiveRecord };
 
 const idle: State = { kind: "idle" };
 
@@ -42,13 +50,17 @@ export class PassiveDesk implements PartyDesk {
   readonly #emit: Emit;
   readonly #onJobEnded: (end: PassiveEnd) => void;
   readonly #data: DataCache;
+  readonly #storage: Storage;
+  /** What opens something waits for what is being opened or stored. */
+  readonly #turns = new Exclusive();
   #state: State = idle;
 
-  constructor(config: PassiveConfig, emit: Emit, onJobEnded: (end: PassiveEnd) => void) {
+  constructor(config: PassiveConfig, emit: Emit, onJobEnded: (end: PassiveEnd) => void, storage: Storage = diskStorage) {
     this.#config = config;
     this.#emit = emit;
     this.#onJobEnded = onJobEnded;
     this.#data = new DataCache(config.data);
+    this.#storage = storage;
   }
 
   /** The party's tables, for whoever else answers with them. */
@@ -62,16 +74,17 @@ export class PassiveDesk implements PartyDesk {
   }
 
   async beginAlignment(offer: ActiveAlignmentOffer, caller: Caller): Promise<{ passiveIdCount: number }> {
-    return this.#opening(caller, async () => {
+    const { job, activeIdCount, scheme } = offer;
+    return this.#opening(caller, job, async (before) => {
       const { name, policy, threads } = this.#config;
-      const { job, activeIdCount, scheme } = offer;
+      if (before.kind === "running" && before.caller === caller) throw new TandemError("PROTOCOL_STATE", `${name} has this job open on this connection already`);
       if (offer.protocolVersion !== protocolVersion) {
         throw new TandemError("HANDSHAKE_MISMATCH", `protocol version: the active party speaks ${offer.protocolVersion}, ${name} speaks ${protocolVersion}`);
       }
       checkJobName(job, name);
       checkIdCount(activeIdCount, policy, name);
-      await this.#refuseFinished(job);
-      const data = await this.#ownData(() => this.#data.table());
+      await refuseAlignment(this.#recordOf(job), caller.name);
+      const data = await this.#ownFiles(() => this.#data.table());
       const normalisations = knownNormalisations(offer, name);
       const alignment = new PassiveAlignment(data.ids, { activeIdCountMax: policy.max_active_ids, ...(threads === undefined ? {} : { threads }) });
       const answer = alignment.begin({ scheme, normalisations, activeIdCount });
@@ -90,12 +103,17 @@ export class PassiveDesk implements PartyDesk {
     const state = this.#state;
     if (state.kind !== "aligning" || state.caller !== caller) throw new TandemError("PROTOCOL_STATE", "the alignment was given up");
     const { job, data } = state;
-    await this.#ownData(async () => {
-      const folder = await this.#jobFolder(job);
-      const columns = [Array.from(rows, (row) => data.table.ids[row]), Array.from(rows, (row) => String(data.fileRows[row]))];
-      await writeCsv(join(folder, "aligned.csv"), ["id", "row"], columns, { mode: 0o600 });
+    await this.#turns.run(async () => {
+      if (this.#state !== state) throw new TandemError("PROTOCOL_STATE", "the alignment was given up");
+      await this.#ownFiles(async () => {
+        const { folder } = this.#recordOf(job);
+        await this.#storage.makeFolder(folder);
+        const columns = [Array.from(rows, (row) => data.table.ids[row]), Array.from(rows, (row) => String(data.fileRows[row]))];
+        await this.#storage.write(join(folder, "aligned.csv"), csvChunks(["id", "row"], columns));
+        await writeAlignment(folder, { active: caller.name, rows, data: tableDigest(data.table) }, this.#storage);
+      });
+      if (this.#state === state) this.#state = { kind: "aligned", caller, job, rows, data };
     });
-    this.#state = { kind: "aligned", caller, job, rows, data };
     this.#emit({ type: "aligned", party: this.#config.name, job, peer: caller.name, commonCount: rows.length });
   }
 
@@ -107,15 +125,15 @@ export class PassiveDesk implements PartyDesk {
   }
 
   async openJob(hello: ActiveHello, caller: Caller): Promise<PassiveService> {
-    const before = this.#state;
-    return this.#opening(caller, async () => {
-      const agreed = agreedByPolicy(hello, this.#config.policy, this.#config.name);
+    const { name, policy } = this.#config;
+    return this.#opening(caller, hello.parameters?.job ?? "", async (before) => {
+      if (before.kind === "running" && before.caller === caller) return before.service; // it came twice
+      const agreed = agreedByPolicy(hello, policy, name);
       const { job } = agreed;
-      await this.#refuseFinished(job);
-      const rows = await this.#jobRows(hello, job, before.kind === "aligned" && before.caller === caller ? before : null);
-      const folder = await this.#ownData(() => this.#jobFolder(job));
-      const { service, report } = openPassiveJob({ config: this.#config, agreed, rows, folder, peer: caller.name, emit: this.#emit });
-      const state: State = { kind: "running", caller, job, service };
+      const rows = await this.#jobRows(hello, job, caller, before.kind === "aligned" && before.caller === caller ? before : null);
+      const record = await PassiveRecord.open(this.#recordOf(job), termsOf(hello, agreed, rows, caller));
+      const { service, report } = openPassiveJob({ config: this.#config, agreed, rows, record, peer: caller.name, emit: this.#emit });
+      const state: State = { kind: "running", caller, job, service, record };
       this.#state = state;
       void this.#untilEnded(state, report);
       return service;
@@ -124,6 +142,7 @@ export class PassiveDesk implements PartyDesk {
 
   async #untilEnded(state: Extract<State, { kind: "running" }>, report: (end: PassiveEnd) => void): Promise<void> {
     const end = await state.service.ended;
+    void this.#turns.run(() => state.record.retire());
     if (this.#state === state) this.#state = idle;
     report(end);
     this.#onJobEnded(end);
@@ -135,30 +154,53 @@ export class PassiveDesk implements PartyDesk {
   }
 
   jobRefused(caller: Caller, error: unknown): void {
-    if (this.#state.kind !== "running" || this.#state.caller !== caller) return;
+    if (this.#state.kind !== "running" || this.#state.caller !== caller || this.#state.service.hasBegun) return;
+    const { record } = this.#state;
     this.#state = idle;
+    void this.#turns.run(() => record.retire());
     this.#refused(caller, error);
   }
 
-  /** One thing at a time; the caller's own earlier alignment gives way. */
-  async #opening<T>(caller: Caller, open: () => Promise<T>): Promise<T> {
+  /** One thing at a time; the caller's own earlier alignment gives way, and so does an older connection for the same job. */
+  async #opening<T>(caller: Caller, job: string, open: (before: State) => Promise<T>): Promise<T> {
     try {
-      const own = this.#state.kind !== "idle" && this.#state.caller === caller && (this.#state.kind === "aligning" || this.#state.kind === "aligned");
-      if (this.#state.kind !== "idle" && !own) throw new TandemError("PARTY_BUSY", `${this.#config.name} serves another job at the moment; try again later`);
-      if (this.#state.kind === "aligning") this.#state.alignment.close();
-      const opening: State = { kind: "opening", caller };
-      this.#state = opening;
-      caller.gone.addEventListener("abort", () => this.#callerGone(caller), { once: true });
-      try {
-        return await open();
-      } finally {
-        if (this.#state === opening) this.#state = idle; // it was refused
-        if (caller.gone.aborted) this.#callerGone(caller);
-      }
+      this.#refuseOthers(caller, job);
+      return await this.#turns.run(async () => {
+        this.#refuseOthers(caller, job);
+        if (caller.gone.aborted) throw new TandemError("PARTY_LOST", "the active party is gone: its connection closed");
+        const before = this.#state;
+        if (before.kind === "running" && before.caller === caller) return open(before);
+        await this.#giveWay(before);
+        const opening: State = { kind: "opening", caller, job };
+        this.#state = opening;
+        caller.gone.addEventListener("abort", () => this.#callerGone(caller), { once: true });
+        try {
+          return await open(before);
+        } finally {
+          if (this.#state === opening) this.#state = idle; // it was refused
+          if (caller.gone.aborted) this.#callerGone(caller);
+        }
+      });
     } catch (error) {
       this.#refused(caller, error);
       throw error;
     }
+  }
+
+  #refuseOthers(caller: Caller, job: string): void {
+    const state = this.#state;
+    if (state.kind === "idle") return;
+    const { name } = this.#config;
+    if (state.caller.name === caller.name && state.job === job) return;
+    if (state.caller === caller && (state.kind === "aligning" || state.kind === "aligned")) return;
+    throw new TandemError("PARTY_BUSY", `${name} serves another job at the moment; try again later`);
+  }
+
+  async #giveWay(state: State): Promise<void> {
+    if (state.kind === "aligning") state.alignment.close();
+    if (state.kind !== "running") return;
+    state.service.end(new TandemError("PARTY_LOST", "the active party has joined again on another connection"));
+    await state.record.retire();
   }
 
   #callerGone(caller: Caller): void {
@@ -169,36 +211,34 @@ export class PassiveDesk implements PartyDesk {
   }
 
   /** @throws TandemError ID_MISMATCH if this party's rows cannot be the ones that are meant */
-  async #jobRows(hello: ActiveHello, job: string, aligned: Extract<State, { kind: "aligned" }> | null): Promise<JobRows> {
+  async #jobRows(hello: ActiveHello, job: string, caller: Caller, aligned: Extract<State, { kind: "aligned" }> | null): Promise<JobRows> {
     const { name } = this.#config;
     const training = hello.trainingRows;
     if (hello.aligned) {
-      if (aligned === null || aligned.job !== job) throw new TandemError("PROTOCOL_STATE", `${name}: job ${job} was not aligned on this connection`);
-      const all = selectRows(aligned.data.table, aligned.rows);
+      const all = aligned?.job === job ? selectRows(aligned.data.table, aligned.rows) : await this.#storedRows(job, caller);
       return { training: selectRows(all, trainingRows(training, all.ids.length, name)), predictable: all };
     }
-    const { table } = await this.#ownData(() => this.#data.table());
-    const test = await this.#ownData(() => this.#data.testTable());
+    const { table } = await this.#ownFiles(() => this.#data.table());
+    const test = await this.#ownFiles(() => this.#data.testTable());
     return { training: selectRows(table, trainingRows(training, table.ids.length, name)), predictable: test?.table ?? table };
   }
 
-  /** A model that was trained once is not overwritten by whoever uses its name again. */
-  async #refuseFinished(job: string): Promise<void> {
-    const exists = await access(join(this.#config.output.directory, job, "share.json")).then(() => true, () => false);
-    if (exists) throw new TandemError("HANDSHAKE_MISMATCH", `job: ${this.#config.name} has finished a job named ${peerText(job)} already; choose another name`);
+  /** The rows of the last alignment for a job, before this connection. */
+  async #storedRows(job: string, caller: Caller): Promise<PartyTable> {
+    const { name } = this.#config;
+    const stored = await this.#ownFiles(() => readAlignment(this.#recordOf(job).folder, this.#storage));
+    if (stored === null || stored.active !== caller.name) throw new TandemError("PROTOCOL_STATE", `${name}: job ${job} was not aligned`);
+    const { table } = await this.#ownFiles(() => this.#data.table());
+    if (tableDigest(table) !== stored.data) throw new TandemError("CHECKPOINT", `the data of ${name} has changed since job ${job} was aligned; put it back, or begin anew under another name`);
+    return selectRows(table, stored.rows);
   }
 
-  async #jobFolder(job: string): Promise<string> {
-    const folder = join(this.#config.output.directory, job);
-    try {
-      await mkdir(folder, { recursive: true, mode: 0o700 });
-    } catch (cause) {
-      throw new TandemError("FILE_UNWRITABLE", `${folder} cannot be made`, { cause });
-    }
-    return folder;
+  #recordOf(job: string): PassiveRecordOptions {
+    const { name, output } = this.#config;
+    return { party: name, job, folder: join(output.directory, job), storage: this.#storage, ownFiles: (work) => this.#ownFiles(work) };
   }
 
-  #ownData<T>(work: () => Promise<T>): Promise<T> {
+  #ownFiles<T>(work: () => Promise<T>): Promise<T> {
     return withOwnFiles(this.#config.name, this.#emit, work);
   }
 
@@ -206,6 +246,19 @@ export class PassiveDesk implements PartyDesk {
     const known = error instanceof TandemError ? error : new TandemError("INTERNAL", "an internal error", { cause: error });
     this.#emit({ type: "refused", party: this.#config.name, peer: caller.name, code: known.code, message: known.message });
   }
+}
+
+function termsOf(hello: ActiveHello, agreed: AgreedParameters, rows: JobRows, caller: Caller): JobTerms {
+  return {
+    active: caller.name,
+    run: Buffer.from(hello.run).toString("hex"),
+    agreed: { ...agreed },
+    instances: rows.training.ids.length,
+    idsDigest: Buffer.from(idsDigest(rows.training.ids)).toString("hex"),
+    aligned: hello.aligned,
+    training: textOf(hello.trainingRows),
+    data: tableDigest(rows.training, rows.predictable),
+  };
 }
 
 /** In the order in which the active party applies them. */

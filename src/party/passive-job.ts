@@ -1,6 +1,4 @@
-/** One job of a passive party: its role, the service around it, and what is left when it has ended. */
-import { join } from "node:path";
-import { osRandom } from "../base/random.ts";
+/** One attempt at a job of a passive party: its role, the service around it, and what is left when it has ended. */
 import { defaultThreads, selectKernel } from "../crypto/index.ts";
 import type { PartyTable } from "../data/dataset.ts";
 import { idsDigest } from "../protocol/ids.ts";
@@ -8,12 +6,11 @@ import type { AgreedParameters } from "../protocol/job-parameters.ts";
 import { modelId } from "../protocol/model-id.ts";
 import { PaillierPassive } from "../protocol/paillier-passive.ts";
 import { PassiveRole } from "../protocol/passive-role.ts";
-import { permutationSecretBytes } from "../protocol/secret-permutation.ts";
-import { writePassiveShare } from "../store/share-files.ts";
 import { type PassiveEnd, passiveService, type PassiveService } from "../transport/passive-service.ts";
 import type { PassiveConfig } from "./config.ts";
 import type { Emit } from "./events.ts";
 import { binTable } from "./party-data.ts";
+import type { PassiveRecord } from "./passive-record.ts";
 import { ProcessMeter } from "./process-meter.ts";
 
 export interface JobRows {
@@ -26,7 +23,7 @@ export interface PassiveJobOptions {
   readonly config: PassiveConfig;
   readonly agreed: AgreedParameters;
   readonly rows: JobRows;
-  readonly folder: string;
+  readonly record: PassiveRecord;
   /** The active party's pinned name. */
   readonly peer: string;
   readonly emit: Emit;
@@ -38,7 +35,7 @@ export interface OpenedJob {
   readonly report: (end: PassiveEnd) => void;
 }
 
-export function openPassiveJob({ config, agreed, rows, folder, peer, emit }: PassiveJobOptions): OpenedJob {
+export function openPassiveJob({ config, agreed, rows, record, peer, emit }: PassiveJobOptions): OpenedJob {
   const { name } = config;
   const { job, numRound } = agreed;
   const scheme = new PaillierPassive(selectKernel(), config.threads ?? defaultThreads());
@@ -52,11 +49,17 @@ export function openPassiveJob({ config, agreed, rows, folder, peer, emit }: Pas
     idsDigest: digest,
     features: binTable(training, agreed.maxBin),
     instanceCount: training.ids.length,
-    permutationSecret: osRandom.fill(new Uint8Array(permutationSecretBytes)),
+    permutationSecret: record.permutationSecret,
+    progress: record.progress,
+    finished: record.isFinished,
+    store: (progress) => record.store(progress),
     scheme,
     lookUp: rowLookUp(rows.predictable),
     observer: {
-      joined: () => emit({ type: "joined", party: name, peer, featureCount: training.features.length, job }),
+      joined: () => {
+        emit({ type: "joined", party: name, peer, featureCount: training.features.length, job });
+        if (record.progress.trees > 0) emit({ type: "resumed", party: name, job, trees: record.progress.trees, treeCount: numRound });
+      },
       gradientsBegan: () => meter.start(),
       treeFinished: (tree) => {
         meter.stop();
@@ -64,8 +67,9 @@ export function openPassiveJob({ config, agreed, rows, folder, peer, emit }: Pas
       },
     },
   });
-  const service = passiveService(role, () => writePassiveShare(join(folder, "share.json"), { name, job, model, active: peer, splits: role.ownSplits }));
+  const service = passiveService(role, { begin: () => record.begin(), finish: () => record.finish({ name, job, model, active: peer, splits: role.ownSplits }) });
   const report = ({ failure }: PassiveEnd): void => {
+    scheme.close();
     const { use } = meter;
     if (failure === null) emit({ type: "passive-result", party: name, result: { ...use, counts: scheme.counts } });
     emit({ type: "job-ended", party: name, peer, job, failure: failure === null ? null : { code: failure.code, message: failure.message } });

@@ -1,142 +1,276 @@
-/** The active party's process: read data and labels, align, make a key, train with the passive parties, predict, keep the share. */
-import { access, mkdir } from "node:fs/promises";
+/**
+ * The active party's process: read data and labels, align, make a key, train with the passive parties, predict, keep the
+ * share. An attempt is a set of connections; when one of them is lost, all are given up, and the next attempt continues
+ * from what is stored. The process may end at any moment as well: the same command continues the job.
+ */
 import { join } from "node:path";
 import { TandemError } from "../base/error.ts";
 import { overflowProof, type GradientLayout } from "../codec/layout.ts";
 import { sumPacking } from "../codec/packing.ts";
-import { defaultThreads, generateKey, selectKernel } from "../crypto/index.ts";
-import { writeCsv } from "../data/write-csv.ts";
+import { defaultThreads, generateKey, type PrivateKey, selectKernel } from "../crypto/index.ts";
+import { csvChunks } from "../data/write-csv.ts";
 import type { PartyTable } from "../data/dataset.ts";
-import { ActiveRole } from "../protocol/active-role.ts";
+import type { BinnedFeature } from "../gbdt/binning.ts";
+import { ActiveRole, type PhaseTimesMs } from "../protocol/active-role.ts";
 import { idsDigest } from "../protocol/ids.ts";
 import { agreedParameters } from "../protocol/job-parameters.ts";
 import { modelId } from "../protocol/model-id.ts";
 import { PaillierActive } from "../protocol/paillier-active.ts";
+import type { ActiveCheckpoint } from "../store/active-checkpoint.ts";
 import { writeActiveShare } from "../store/share-files.ts";
-import { connectTls, type TlsPeer } from "../transport/tls.ts";
+import { ActiveRecord, makeJobFolder } from "./active-record.ts";
 import { type ActiveTables, type AlignedRows, alignTables, type JobTables, jobTables, readActiveTables } from "./active-tables.ts";
+import { type ActiveWorld, type ConnectedPeer, realWorld } from "./active-world.ts";
 import type { ActiveConfig } from "./config.ts";
 import { evaluate, evaluateInTurns, predictionsFrom } from "./evaluate.ts";
-import type { Emit, LayoutSummary, Metrics } from "./events.ts";
+import type { Emit, LayoutSummary } from "./events.ts";
 import { binTable } from "./party-data.ts";
+import { Patience } from "./patience.ts";
 import { ProcessMeter } from "./process-meter.ts";
-import { readIdentity } from "./run-passive.ts";
 
-export async function runActive(config: ActiveConfig, emit: Emit): Promise<void> {
-  const tables = await readActiveTables(config);
-  const folder = await jobFolder(config);
-  const { scheme, keygenMs } = await makeKey(config, emit);
-  const peers = await connectPeers(config);
+export async function runActive(config: ActiveConfig, emit: Emit, world: ActiveWorld = realWorld): Promise<void> {
+  const release = await world.lock(join(config.output.directory, config.job));
   try {
-    const aligned = config.align ? await alignAndWrite(tables, peers, config, join(folder, "aligned.csv"), emit) : null;
-    await train({ config, folder, tables: jobTables(tables, aligned, config), scheme, keygenMs, peers, emit });
+    await runJob(config, emit, world);
   } finally {
-    for (const peer of peers) peer.close();
+    await release();
+  }
+}
+
+async function runJob(config: ActiveConfig, emit: Emit, world: ActiveWorld): Promise<void> {
+  const tables = await readActiveTables(config);
+  const record = await ActiveRecord.open(config, tables, world.storage);
+  const job = new ActiveJobRun(config, tables, record, emit, world);
+  const patience = new Patience(
+    {
+      patienceMs: config.patience_seconds * 1000,
+      now: world.now,
+      sleep: world.sleep,
+      jitter: world.jitter,
+      onWait: (error, delayMs) => emit({ type: "waiting", party: config.name, job: config.job, delayMs, code: error.code, message: error.message }),
+    },
+    record.checkpoint !== null,
+  );
+  try {
+    for (;;) {
+      try {
+        return await job.attempt(patience);
+      } catch (error) {
+        await patience.afterFailure(error);
+      }
+    }
+  } finally {
+    job.close();
   }
 }
 
 /** Alignment alone; the rows that are common to all parties are written to `out`. */
-export async function runAlignment(config: ActiveConfig, out: string | undefined, emit: Emit): Promise<{ readonly path: string; readonly aligned: AlignedRows }> {
+export async function runAlignment(config: ActiveConfig, out: string | undefined, emit: Emit, world: ActiveWorld = realWorld): Promise<{ readonly path: string; readonly aligned: AlignedRows }> {
   const tables = await readActiveTables(config);
-  const path = out ?? join(await jobFolder(config), "aligned.csv");
-  const peers = await connectPeers(config);
+  const path = out ?? join(await makeJobFolder(config, world.storage), "aligned.csv");
+  const peers = await world.connect(config);
   try {
-    return { path, aligned: await alignAndWrite(tables, peers, config, path, emit) };
+    return { path, aligned: await alignAndWrite(tables, peers, config, path, emit, world) };
   } finally {
     for (const peer of peers) peer.close();
   }
 }
 
-interface ActiveRun {
-  readonly config: ActiveConfig;
-  readonly folder: string;
+/** What is the same in every attempt once the rows are known. */
+interface Prepared {
   readonly tables: JobTables;
-  readonly scheme: PaillierActive;
-  readonly keygenMs: number;
-  readonly peers: readonly TlsPeer[];
-  readonly emit: Emit;
+  readonly labels: Float64Array;
+  readonly features: readonly BinnedFeature[];
+  readonly digest: Uint8Array;
 }
 
-async function train({ config, folder, tables, scheme, keygenMs, peers, emit }: ActiveRun): Promise<void> {
-  const { name, training, codec, speed } = config;
-  const now = (): number => performance.now();
-  const labels = labelsOf(tables.train);
-  if (labels.every((label) => label === labels[0])) throw new TandemError("LABEL_INVALID", `the label is the same in all ${labels.length} training rows; there is nothing to learn`);
-  const digest = idsDigest(tables.train.ids);
-  const meter = new ProcessMeter();
-  let trainMetrics: Metrics = {};
-  const role = new ActiveRole({
-    name,
-    job: config.job,
-    training,
-    codec,
-    subtraction: speed.subtraction,
-    features: binTable(tables.train, training.max_bin),
-    labels,
-    idsDigest: digest,
-    rows: tables.rows,
-    scheme,
-    peers,
-    observer: {
-      joined: (peer, featureCount) => emit({ type: "joined", party: name, peer, featureCount }),
-      layoutProven: (layout) => emit({ type: "layout", party: name, layout: layoutSummary(layout, codec.layout, config.keyBits, speed.packing) }),
-      treeBegan: () => meter.start(),
-      treeFinished: async (tree, margins) => {
-        meter.stop();
-        trainMetrics = await evaluateInTurns(training.objective, margins, labels);
-        emit({ type: "tree", party: name, tree, treeCount: training.num_round, metrics: trainMetrics });
+/** A job in this process, over all of its attempts. */
+class ActiveJobRun {
+  readonly #config: ActiveConfig;
+  readonly #tables: ActiveTables;
+  readonly #record: ActiveRecord;
+  readonly #emit: Emit;
+  readonly #world: ActiveWorld;
+  readonly #meter = new ProcessMeter();
+  readonly #spent = { phases: { handshake: 0, encrypt: 0, aggregate: 0, decrypt: 0 }, keygenMs: 0, trainingMs: 0, activeToPassive: 0, passiveToActive: 0 };
+  #prepared: Prepared | null = null;
+  #scheme: PaillierActive | null = null;
+  #key: PrivateKey | null = null;
+  #attempts = 0;
+
+  constructor(config: ActiveConfig, tables: ActiveTables, record: ActiveRecord, emit: Emit, world: ActiveWorld) {
+    this.#config = config;
+    this.#tables = tables;
+    this.#record = record;
+    this.#emit = emit;
+    this.#world = world;
+  }
+
+  async attempt(patience: Patience): Promise<void> {
+    const isFresh = this.#attempts++ === 0 && this.#record.checkpoint === null;
+    const key = this.#record.checkpoint?.key ?? (await this.#newKey());
+    patience.knocking();
+    const peers = await this.#world.connect(this.#config);
+    try {
+      const begun = this.#record.checkpoint ?? (await this.#begin(key, peers, patience));
+      const role = this.#role(begun, peers, patience);
+      try {
+        await role.join();
+        patience.joined();
+        if (!isFresh) this.#sayResumed(begun);
+        await this.#trainAndFinish(role, begun);
+      } catch (error) {
+        // Whoever is still there is told why; a lost party is waited for, and joined again on another connection.
+        if (!isLoss(error)) await role.finish(error instanceof TandemError ? error.message : "an internal error of the active party");
+        throw error;
+      } finally {
+        this.#account(role);
+      }
+    } finally {
+      for (const peer of peers) peer.close();
+    }
+  }
+
+  close(): void {
+    void this.#meter.use; // stops it
+    this.#scheme?.close();
+  }
+
+  async #newKey(): Promise<PrivateKey> {
+    if (this.#key !== null) return this.#key;
+    const { name, keyBits, insecureKey } = this.#config;
+    const started = this.#world.now();
+    this.#key = await generateKey({ bits: keyBits, insecure: insecureKey });
+    this.#spent.keygenMs = this.#world.now() - started;
+    this.#emit({ type: "key", party: name, process: process.pid, keyBits, kernel: selectKernel().name });
+    return this.#key;
+  }
+
+  /** Alignment, where there is one; then the job is stored. */
+  async #begin(key: PrivateKey, peers: readonly ConnectedPeer[], patience: Patience): Promise<ActiveCheckpoint> {
+    const emit: Emit = (event) => {
+      if (event.type === "alignment-progress") patience.answered();
+      this.#emit(event);
+    };
+    const path = join(this.#record.folder, "aligned.csv");
+    const aligned = this.#config.align ? await alignAndWrite(this.#tables, peers, this.#config, path, emit, this.#world) : null;
+    this.#prepare(aligned?.rows ?? null); // what is wrong with the rows shows before the job is stored
+    const begun = await this.#record.begin(key, aligned?.rows ?? null);
+    if (aligned !== null) patience.progressed();
+    return begun;
+  }
+
+  #prepare(aligned: Uint32Array | null): Prepared {
+    const { training } = this.#config;
+    const tables = jobTables(this.#tables, aligned, this.#config);
+    const labels = labelsOf(tables.train);
+    if (labels.every((label) => label === labels[0])) throw new TandemError("LABEL_INVALID", `the label is the same in all ${labels.length} training rows; there is nothing to learn`);
+    this.#prepared = { tables, labels, features: binTable(tables.train, training.max_bin), digest: idsDigest(tables.train.ids) };
+    return this.#prepared;
+  }
+
+  #role(begun: ActiveCheckpoint, peers: readonly ConnectedPeer[], patience: Patience): ActiveRole {
+    const { name, job, training, codec, speed, keyBits } = this.#config;
+    const { tables, labels, features, digest } = this.#prepared ?? this.#prepare(begun.aligned);
+    const emit = this.#emit;
+    return new ActiveRole({
+      name,
+      job,
+      training,
+      codec,
+      subtraction: speed.subtraction,
+      features,
+      labels,
+      idsDigest: digest,
+      rows: tables.rows,
+      scheme: this.#schemeOf(begun.key),
+      peers,
+      run: begun.run,
+      ...(begun.progress === null ? {} : { progress: begun.progress }),
+      store: async (progress) => {
+        await this.#record.store(begun, progress);
+        patience.progressed();
       },
-    },
-    now,
-  });
-  try {
-    await role.join();
+      observer: {
+        joined: (peer, featureCount) => emit({ type: "joined", party: name, peer, featureCount }),
+        layoutProven: (layout) => emit({ type: "layout", party: name, layout: layoutSummary(layout, codec.layout, keyBits, speed.packing) }),
+        treeBegan: () => this.#meter.start(),
+        treeFinished: async (tree, margins) => {
+          this.#meter.stop();
+          emit({ type: "tree", party: name, tree, treeCount: training.num_round, metrics: await evaluateInTurns(training.objective, margins, labels) });
+        },
+      },
+      now: this.#world.now,
+    });
+  }
+
+  #schemeOf(key: PrivateKey): PaillierActive {
+    this.#scheme ??= new PaillierActive(selectKernel(), key, this.#config.threads ?? defaultThreads(), this.#config.speed);
+    return this.#scheme;
+  }
+
+  #modelId({ key, aligned }: ActiveCheckpoint): string {
+    const { job, training, codec } = this.#config;
+    const { labels, digest } = this.#prepared ?? this.#prepare(aligned);
+    return modelId(agreedParameters(job, training, codec, this.#schemeOf(key)), labels.length, digest);
+  }
+
+  #sayResumed({ aligned }: ActiveCheckpoint): void {
+    const { name, job, training } = this.#config;
+    const trees = this.#record.checkpoint?.progress?.trees.length ?? 0;
+    this.#emit({ type: "resumed", party: name, job, trees, treeCount: training.num_round, ...(aligned === null ? {} : { commonCount: aligned.length }) });
+  }
+
+  async #trainAndFinish(role: ActiveRole, begun: ActiveCheckpoint): Promise<void> {
+    const { name, job, training, output } = this.#config;
+    const { tables, labels } = this.#prepared ?? this.#prepare(begun.aligned);
+    const { storage, now } = this.#world;
     const trainingStarted = now();
-    const model = await role.train();
-    const trainingMs = now() - trainingStarted;
-    const id = modelId(agreedParameters(config.job, training, codec, scheme), labels.length, digest);
-    await writeActiveShare(join(folder, "share.json"), { name, job: config.job, model: id, ...model });
+    const model = await role.train().finally(() => (this.#spent.trainingMs += now() - trainingStarted));
     let testMetrics = null;
     if (tables.test !== null) {
       const margins = await role.predict(model, tables.test);
       testMetrics = evaluate(training.objective, margins, labelsOf(tables.test));
-      await writePredictions(config.output.predictions ?? join(folder, "predictions.csv"), tables.test, predictionsFrom(training.objective, margins));
+      const predictions = predictionsFrom(training.objective, margins);
+      const columns = [tables.test.ids, Array.from(labelsOf(tables.test), String), Array.from(predictions, String)];
+      await storage.write(output.predictions ?? join(this.#record.folder, "predictions.csv"), csvChunks(["id", "label", "prediction"], columns));
     }
+    await writeActiveShare(join(this.#record.folder, "share.json"), { name, job, model: this.#modelId(begun), ...model }, storage);
     await role.finish();
-    emit({
+    await this.#record.finish();
+    this.#account(role);
+    const { phases, keygenMs, trainingMs, activeToPassive, passiveToActive } = this.#spent;
+    const margins = this.#record.checkpoint?.progress?.margins ?? new Float64Array(0);
+    this.#emit({
       type: "active-result",
       party: name,
       result: {
         trees: model.trees.length,
-        metrics: { train: trainMetrics, test: testMetrics },
-        phasesMs: { ...role.phases, keygen: keygenMs, training: trainingMs },
-        ...meter.use,
-        counts: scheme.counts,
-        bytes: role.traffic,
+        metrics: { train: evaluate(training.objective, margins, labels), test: testMetrics },
+        phasesMs: { ...phases, keygen: keygenMs, training: trainingMs },
+        ...this.#meter.use,
+        counts: this.#schemeOf(begun.key).counts,
+        bytes: { activeToPassive, passiveToActive },
       },
     });
-  } catch (error) {
-    await role.finish(error instanceof TandemError ? error.message : "an internal error of the active party");
-    throw error;
+  }
+
+  /** Adds what an attempt took; once. */
+  readonly #accounted = new WeakSet<ActiveRole>();
+  #account(role: ActiveRole): void {
+    if (this.#accounted.has(role)) return;
+    this.#accounted.add(role);
+    for (const phase of Object.keys(this.#spent.phases) as (keyof PhaseTimesMs)[]) this.#spent.phases[phase] += role.phases[phase];
+    this.#spent.activeToPassive += role.traffic.activeToPassive;
+    this.#spent.passiveToActive += role.traffic.passiveToActive;
   }
 }
 
-async function makeKey(config: ActiveConfig, emit: Emit): Promise<{ scheme: PaillierActive; keygenMs: number }> {
-  const started = performance.now();
-  const kernel = selectKernel();
-  const key = await generateKey({ bits: config.keyBits, insecure: config.insecureKey });
-  const keygenMs = performance.now() - started;
-  emit({ type: "key", party: config.name, process: process.pid, keyBits: config.keyBits, kernel: kernel.name });
-  const scheme = new PaillierActive(kernel, key, config.threads ?? defaultThreads(), config.speed);
-  return { scheme, keygenMs };
+function isLoss(error: unknown): boolean {
+  return error instanceof TandemError && error.code === "PARTY_LOST";
 }
 
-async function connectPeers(config: ActiveConfig): Promise<TlsPeer[]> {
-  const identity = await readIdentity(config.tls);
-  return config.passives.map((passive) => connectTls(passive.name, identity, passive.fingerprint, passive));
-}
-
-async function alignAndWrite(tables: ActiveTables, peers: readonly TlsPeer[], config: ActiveConfig, path: string, emit: Emit): Promise<AlignedRows> {
+async function alignAndWrite(tables: ActiveTables, peers: readonly ConnectedPeer[], config: ActiveConfig, path: string, emit: Emit, { storage }: ActiveWorld): Promise<AlignedRows> {
   const aligned = await alignTables(tables, peers.map((peer) => peer.alignment(config.job)), config, emit);
   const { train, test } = tables;
   const trainCount = train.table.ids.length;
@@ -144,31 +278,13 @@ async function alignAndWrite(tables: ActiveTables, peers: readonly TlsPeer[], co
   const ids = Array.from(aligned.rows, (row) => (isTrain(row) ? train.table.ids[row] : (test?.table.ids[row - trainCount] ?? "")));
   const fileRows = Array.from(aligned.rows, (row) => String(isTrain(row) ? train.fileRows[row] : test?.fileRows[row - trainCount]));
   const files = test === null ? [] : [Array.from(aligned.rows, (row) => (isTrain(row) ? "path" : "test_path"))];
-  await writeCsv(path, ["id", ...(test === null ? [] : ["file"]), "row"], [ids, ...files, fileRows], { mode: 0o600 });
+  await storage.write(path, csvChunks(["id", ...(test === null ? [] : ["file"]), "row"], [ids, ...files, fileRows]));
   return aligned;
-}
-
-/** Where a job's results go. @throws TandemError if there are results of that name already */
-async function jobFolder({ output, job }: ActiveConfig): Promise<string> {
-  const folder = join(output.directory, job);
-  const exists = await access(join(folder, "share.json")).then(() => true, () => false);
-  if (exists) throw new TandemError("USAGE", `${folder} holds a finished job of this name; give the new one another name with 'job:'`);
-  try {
-    await mkdir(folder, { recursive: true, mode: 0o700 });
-  } catch (cause) {
-    throw new TandemError("FILE_UNWRITABLE", `${folder} cannot be made`, { cause });
-  }
-  return folder;
 }
 
 function labelsOf(table: PartyTable): Float64Array {
   if (table.labels === null) throw new TandemError("LABEL_INVALID", "the active party needs labels");
   return table.labels;
-}
-
-async function writePredictions(path: string, table: PartyTable, predictions: Float64Array): Promise<void> {
-  const columns = [table.ids, Array.from(labelsOf(table), String), Array.from(predictions, String)];
-  await writeCsv(path, ["id", "label", "prediction"], columns, { mode: 0o600 });
 }
 
 function layoutSummary(layout: GradientLayout, kind: LayoutSummary["kind"], keyBits: number, packing: boolean): LayoutSummary {

@@ -1,6 +1,8 @@
 /** One passive party's process: read the data, serve one job after the other, keep its share of each model. */
 import { readFile } from "node:fs/promises";
 import { TandemError } from "../base/error.ts";
+import { lockFolder } from "../base/process-lock.ts";
+import type { Storage } from "../base/storage.ts";
 import type { PassiveEnd } from "../transport/passive-service.ts";
 import { partyRoutes } from "../transport/party-service.ts";
 import { scoringRoutes } from "../transport/scoring-service.ts";
@@ -10,15 +12,31 @@ import type { Emit } from "./events.ts";
 import { PassiveDesk } from "./passive-desk.ts";
 import { PassiveScoring } from "./scoring-desk.ts";
 
+export interface PassiveRunOptions {
+  readonly stop: AbortSignal;
+  readonly once?: boolean;
+  /** The disk, unless it says otherwise. */
+  readonly storage?: Storage;
+}
+
 /**
  * Serves until `stop` is aborted, or with `once` until the first job has ended.
  * @throws TandemError if it cannot start; with `once` also if the job fails
  */
-export async function runPassive(config: PassiveConfig, emit: Emit, { stop, once = false }: { readonly stop: AbortSignal; readonly once?: boolean }): Promise<void> {
+export async function runPassive(config: PassiveConfig, emit: Emit, options: PassiveRunOptions): Promise<void> {
+  const release = await lockFolder(config.output.directory);
+  try {
+    await serve(config, emit, options);
+  } finally {
+    await release();
+  }
+}
+
+async function serve(config: PassiveConfig, emit: Emit, { stop, once = false, storage }: PassiveRunOptions): Promise<void> {
   const { name } = config;
   let jobEnded: (end: PassiveEnd) => void = () => {};
   const firstEnd = new Promise<PassiveEnd>((resolve) => (jobEnded = resolve));
-  const desk = new PassiveDesk(config, emit, (end) => jobEnded(end));
+  const desk = new PassiveDesk(config, emit, (end) => jobEnded(end), storage);
   const [identity] = await Promise.all([readIdentity(config.tls), desk.load()]);
   const scoring = new PassiveScoring(config, desk.data, emit);
   const routes = [partyRoutes(desk), scoringRoutes(scoring)];

@@ -1,6 +1,10 @@
 /**
- * The active party's side of a job: join all passive parties, set up the scheme, grow the trees one after the other,
- * predict, finish. Straight-line on purpose: the order of the protocol is the order of this file.
+ * The active party's side of one attempt at a job: join all passive parties, set up the scheme, grow the trees that are
+ * missing one after the other, predict, finish. Straight-line on purpose: the order of the protocol is the order of this
+ * file.
+ *
+ * A tree is stored after every passive party has stored it: they are level with the active party or one tree ahead,
+ * never behind. A tree that is redone has the same gradients, hence the same decisions.
  */
 import { nextTurn } from "../base/event-loop-turn.ts";
 import type { CodecParameters, TrainingParameters } from "../base/parameters.ts";
@@ -18,8 +22,9 @@ import { type ActiveRule, growFederatedTree } from "./federated-tree.ts";
 import { gradientLayout } from "./gradient-layout.ts";
 import { agreedParameters } from "./job-parameters.ts";
 import type { PassivePeer } from "./peer.ts";
-import { PeerSession, splitKey, type Traffic } from "./peer-session.ts";
+import { PeerSession, type Traffic } from "./peer-session.ts";
 import type { ActiveScheme, SchemeTree } from "./scheme.ts";
+import { splitKey } from "./split-key.ts";
 import { messageBytesMax, protocolVersion } from "./version.ts";
 
 export interface ActiveJob {
@@ -36,8 +41,20 @@ export interface ActiveJob {
   readonly scheme: ActiveScheme;
   readonly peers: readonly PassivePeer[];
   readonly observer: ActiveObserver;
+  /** What earlier attempts at this job have left; nothing, unless it says otherwise. */
+  readonly progress?: ActiveProgress;
+  /** Makes progress outlive this process; settles when it does. */
+  readonly store?: (progress: ActiveProgress) => Promise<void>;
+  /** 16 random bytes that tell this beginning of the job from others of the same name. */
+  readonly run?: Uint8Array;
   /** Milliseconds that never run backwards. */
   readonly now: () => number;
+}
+
+/** The trees so far, and every training instance's margin after them. */
+export interface ActiveProgress {
+  readonly trees: readonly Tree<ActiveRule>[];
+  readonly margins: Float64Array;
 }
 
 /** What the party around this role wants to know. No gradient, label or threshold passes through here. */
@@ -96,7 +113,7 @@ export class ActiveRole {
 
   /** Agrees on version, parameters and ids with every party. */
   async join(): Promise<void> {
-    const { job, name, training, codec, scheme, labels, idsDigest, rows, observer, now } = this.#job;
+    const { job, name, training, codec, scheme, labels, idsDigest, rows, observer, progress, run, now } = this.#job;
     const started = now();
     const hello = {
       protocolVersion,
@@ -105,6 +122,8 @@ export class ActiveRole {
       idsDigest,
       aligned: rows?.aligned ?? false,
       trainingRows: rows?.training ?? new Uint8Array(0),
+      trees: progress?.trees.length ?? 0,
+      run: run ?? new Uint8Array(0),
       parameters: agreedParameters(job, training, codec, scheme),
     };
     await Promise.all(
@@ -114,14 +133,24 @@ export class ActiveRole {
   }
 
   async train(): Promise<ActiveModel> {
-    const { training, labels } = this.#job;
+    const { training, labels, progress, store, observer } = this.#job;
     const objective = objectiveFor(training.objective);
     objective.checkLabels(labels);
     const baseMargin = objective.baseMargin(training.base_score);
-    const margins = new Float64Array(labels.length).fill(baseMargin);
-    await this.#setUp(margins);
-    const trees: Tree<ActiveRule>[] = [];
-    for (let tree = 0; tree < training.num_round; tree++) trees.push(await this.#tree(tree, margins));
+    const atFirst = new Float64Array(labels.length).fill(baseMargin);
+    const { layout } = this.#quantised(atFirst); // of the beginning: every attempt sets up the same
+    observer.layoutProven(layout);
+    const trees = [...(progress?.trees ?? [])];
+    const margins = progress?.margins.slice() ?? atFirst;
+    if (trees.length < training.num_round) await Promise.all(this.#sessions.map((session) => session.setUp(layout)));
+    while (trees.length < training.num_round) {
+      const tree = trees.length;
+      trees.push(await this.#tree(tree, margins));
+      await store?.({ trees, margins });
+      await nextTurn();
+      await observer.treeFinished(tree, margins);
+      await nextTurn();
+    }
     return { objective: training.objective, baseMargin, passiveNames: this.#sessions.map((session) => session.name), trees };
   }
 
@@ -147,12 +176,6 @@ export class ActiveRole {
   /** @param failure empty after success, otherwise what the other parties are told */
   async finish(failure = ""): Promise<void> {
     await Promise.all(this.#sessions.map((session) => session.finish(failure)));
-  }
-
-  async #setUp(margins: Float64Array): Promise<void> {
-    const { layout } = this.#quantised(margins);
-    this.#job.observer.layoutProven(layout);
-    await Promise.all(this.#sessions.map((session) => session.setUp(layout)));
   }
 
   #quantised(margins: Float64Array): { layout: GradientLayout; values: Float64Array[] } {
@@ -192,9 +215,6 @@ export class ActiveRole {
     this.phases.decrypt += clocks.decrypting.totalMs;
     this.phases.aggregate += Math.max(0, clocks.waiting.totalMs - clocks.decrypting.totalMs);
     addLeafWeights(margins, grown.tree, grown.leaves);
-    await nextTurn();
-    await observer.treeFinished(tree, margins);
-    await nextTurn();
     return grown.tree;
   }
 }

@@ -110,6 +110,10 @@ export class PaillierActive implements ActiveScheme {
     this.#obfuscators.prepare(Math.min(instanceCount * layout.plaintexts.length, Math.floor(obfuscatorBytesMax / bytesEach)));
   }
 
+  close(): void {
+    this.#obfuscators.pause();
+  }
+
   node(description: NodeDescription): SchemeNode {
     const { origin } = description;
     const value = create(PaillierNodeSchema, origin === null ? { isRoot: true } : { isRoot: false, ...origin });

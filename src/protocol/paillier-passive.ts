@@ -200,6 +200,10 @@ export class PaillierPassive implements PassiveScheme {
     this.#setUpState().obfuscators.pause();
   }
 
+  close(): void {
+    this.#state?.obfuscators.pause();
+  }
+
   members(node: number): Uint32Array {
     const members = this.#treeState().members.get(node);
     if (members === undefined) throw new TandemError("PROTOCOL_STATE", `node ${node} is not known in this tree`);
@@ -224,6 +228,8 @@ export class PaillierPassive implements PassiveScheme {
         throw new TandemError("PROTOCOL_STATE", `nodes ${node} and ${sibling} cannot be the children of node ${parent}`);
       }
       const { inside, outside } = partition(this.members(parent), message.value.members);
+      const known = members.get(node);
+      if (known !== undefined && Buffer.compare(bytesOf(known), bytesOf(inside)) !== 0) throw new TandemError("PROTOCOL_STATE", `node ${node} has other members already`);
       members.set(node, inside);
       members.set(sibling, outside);
     } else if (node !== 0) {
@@ -282,6 +288,10 @@ function allocated(evaluator: PublicEvaluator, count: number): ResidentVector {
     if (!(cause instanceof RangeError)) throw cause;
     throw new TandemError("PROTOCOL_STATE", `there is no memory for ${count} ciphertexts`, { cause });
   }
+}
+
+function bytesOf(members: Uint32Array): Uint8Array {
+  return new Uint8Array(members.buffer, members.byteOffset, members.byteLength);
 }
 
 function slice(vector: ResidentVector, from: number, to: number): ResidentVector {

@@ -1,29 +1,12 @@
 import { create } from "@bufbuild/protobuf";
 import { beforeAll, describe, expect, test } from "vitest";
 import { expectError } from "../../test/support/expect-error.ts";
-import { parametersOf } from "../../test/support/in-memory-job.ts";
-import { prepareJob, type PreparedJob } from "../../test/support/prepared-job.ts";
+import { column, drive, type Driver } from "../../test/support/passive-driver.ts";
 import { collect, one } from "../../test/support/streams.ts";
 import { generateKey, type PrivateKey } from "../crypto/index.ts";
-import { portableKernel } from "../crypto/portable-kernel.ts";
-import { objectiveFor } from "../gbdt/objective.ts";
-import { quantise } from "../codec/batch-codec.ts";
-import {
-  type ActiveGradients,
-  ActiveGradientsSchema,
-  ActiveHelloSchema,
-  ActiveJobFinishedSchema,
-  ActiveNodeSchema,
-  ActivePredictSchema,
-  ActiveSetUpSchema,
-  ActiveSplitDecisionsSchema,
-  ActiveTreeFinishedSchema,
-} from "./generated/tandem/v1/tandem_pb.ts";
-import { gradientLayout } from "./gradient-layout.ts";
+import { type ActiveGradients, ActiveGradientsSchema, ActiveHelloSchema, ActiveJobFinishedSchema, ActivePredictSchema } from "./generated/tandem/v1/tandem_pb.ts";
 import { idsDigest } from "./ids.ts";
 import { isSet } from "./bitmap.ts";
-import type { AgreedParameters } from "./job-parameters.ts";
-import type { PassiveRole } from "./passive-role.ts";
 import { protocolVersion } from "./version.ts";
 
 let key: PrivateKey;
@@ -31,78 +14,31 @@ beforeAll(async () => {
   key = await generateKey({ bits: 256, insecure: true });
 });
 
-/** Feature 1 is a copy of feature 0, so that every split ties; half of each is missing. */
-const column = Float32Array.of(1, 2, 3, Number.NaN, 1, 2, 3, Number.NaN, 1, 2);
-const table = { labels: Float64Array.from(column, (_, i) => i % 2), parties: [[column], [column, column]] };
-const training = { num_round: 2, max_depth: 2 };
-
-interface Hello {
-  readonly protocolVersion: number;
-  readonly activeName: string;
-  readonly instanceCount: number;
-  readonly idsDigest: Uint8Array;
-  readonly parameters: AgreedParameters;
-}
-
-interface Driver {
-  readonly job: PreparedJob;
-  readonly role: PassiveRole;
-  join(change?: Partial<Hello>): ReturnType<PassiveRole["join"]>;
-  setUp(): number;
-  gradients(tree: number): Promise<void>;
-  root(tree: number): Promise<unknown>;
-  splits(tree: number, node: number, candidates: readonly number[]): Promise<Uint8Array>;
-  finishTree(tree: number): void;
-}
-
-function drive(): Driver {
-  const job = prepareJob({ table, kernel: portableKernel, key, training });
-  const [{ role }] = job.passives;
-  const { scheme } = job;
-  const { codec } = parametersOf({});
-  const g = Float64Array.from(column, (_, i) => (i % 2 === 0 ? 0.5 : -0.5));
-  const h = g.map(() => 0.25);
-  const layout = gradientLayout(objectiveFor("binary:logistic"), codec, scheme.plaintextBitsMax, g, h);
-  const hello = { protocolVersion, activeName: "bank", instanceCount: column.length, idsDigest: idsDigest(job.ids), parameters: job.agreed };
-  return {
-    job,
-    role,
-    join: (change = {}) => role.join(create(ActiveHelloSchema, { ...hello, ...change })),
-    setUp: () => role.setUp(create(ActiveSetUpSchema, { scheme: scheme.setUp(layout) })).candidateCount ?? 0,
-    gradients: (tree) => role.gradients(chunks(tree)),
-    root: (tree) => collect(role.histograms(one(create(ActiveNodeSchema, { tree, node: 0, scheme: scheme.node({ node: 0, origin: null }) })))),
-    splits: async (tree, node, candidates) => {
-      const [answer] = await collect(role.splits(create(ActiveSplitDecisionsSchema, { tree, decisions: [{ node, candidates: [...candidates] }] })));
-      return answer.leftMembers ?? new Uint8Array(0);
-    },
-    finishTree: (tree) => role.finishTree(create(ActiveTreeFinishedSchema, { tree })),
-  };
-
-  async function* chunks(tree: number): AsyncGenerator<ActiveGradients> {
-    let sequence = 0;
-    for await (const chunk of scheme.tree(layout, quantise(layout, [g, h]))) {
-      yield create(ActiveGradientsSchema, { tree, sequence: sequence++, scheme: chunk });
-    }
-  }
-}
-
 /** A driver that has reached a phase. */
-async function at(phase: "waiting" | "joined" | "ready" | "loading" | "growing" | "finished"): Promise<Driver> {
-  const driver = drive();
+async function at(phase: "waiting" | "joined" | "ready" | "loading" | "growing" | "finished" | "given up"): Promise<Driver> {
+  const driver = drive(key);
   if (phase === "waiting") return driver;
   driver.join();
   if (phase === "joined") return driver;
   driver.setUp();
   if (phase === "ready") return driver;
   if (phase === "loading") {
-    void driver.role.gradients({ [Symbol.asyncIterator]: () => ({ next: () => new Promise<never>(() => {}) }) });
+    const chunks = driver.chunks(0)[Symbol.asyncIterator]();
+    let first = true;
+    void driver.role.gradients({ [Symbol.asyncIterator]: () => ({ next: () => (first ? ((first = false), chunks.next()) : new Promise<never>(() => {})) }) });
+    while (driver.job.observed.length < 2) await new Promise((resolve) => setImmediate(resolve));
     return driver;
   }
-  if (phase === "finished") {
+  if (phase === "given up") {
     driver.role.finishJob(create(ActiveJobFinishedSchema, { failure: "tired" }));
     return driver;
   }
   await driver.gradients(0);
+  if (phase === "growing") return driver;
+  await driver.finishTree(0);
+  await driver.gradients(1);
+  await driver.finishTree(1);
+  driver.role.finishJob(create(ActiveJobFinishedSchema, {}));
   return driver;
 }
 
@@ -117,21 +53,24 @@ describe("messages are taken in their phase only", () => {
     predict: (driver) => collect(driver.role.predict(create(ActivePredictSchema, { ids: ["id-0"] }))),
     "finishJob with success": (driver) => driver.role.finishJob(create(ActiveJobFinishedSchema, {})),
   };
+  // What is taken again was taken before on this connection, and changes nothing now.
   const allowed: Record<string, readonly string[]> = {
     waiting: ["join"],
-    joined: ["setUp"],
-    ready: ["gradients", "predict"],
-    loading: [],
-    growing: ["histograms", "splits", "finishTree"],
-    finished: [],
+    joined: ["join", "setUp", "predict"],
+    ready: ["join", "setUp", "gradients", "predict"],
+    loading: ["join", "setUp"],
+    growing: ["join", "setUp", "gradients", "histograms", "splits", "finishTree"],
+    finished: ["join", "setUp", "finishTree", "predict", "finishJob with success"],
+    "given up": ["join", "setUp"],
   };
 
   for (const [phase, names] of Object.entries(allowed)) {
     for (const name of Object.keys(messages)) {
+      if (phase === "loading" && name === "gradients") continue; // a second copy waits for the first: below
       test(`${phase}: ${name} is ${names.includes(name) ? "taken" : "refused"}`, async () => {
         const driver = await at(phase as Parameters<typeof at>[0]);
         if (names.includes(name)) await expect(Promise.resolve(messages[name](driver))).resolves.not.toThrow();
-        else if (phase === "ready" && name.startsWith("finishJob")) await expectError(() => messages[name](driver), "PROTOCOL_STATE", /after 0 of 2 trees/);
+        else if ((phase === "ready" || phase === "joined") && name.startsWith("finishJob")) await expectError(() => messages[name](driver), "PROTOCOL_STATE", /after 0 of 2 trees/);
         else await expectError(() => messages[name](driver), "PROTOCOL_STATE", new RegExp(`passive-1 is ${phase} and cannot take this message`));
       });
     }
@@ -152,7 +91,7 @@ describe("messages are taken in their phase only", () => {
     const driver = await at("ready");
     for (const tree of [0, 1]) {
       await driver.gradients(tree);
-      driver.finishTree(tree);
+      await driver.finishTree(tree);
     }
     await expectError(() => driver.gradients(2), "PROTOCOL_STATE", /2 trees were agreed, not more/);
     expect(() => driver.role.finishJob(create(ActiveJobFinishedSchema, {}))).not.toThrow();
@@ -161,17 +100,17 @@ describe("messages are taken in their phase only", () => {
 });
 
 describe("the handshake", () => {
-  test("agrees", () => expect(drive().join()).toEqual({ protocolVersion, passiveName: "passive-1", featureCount: 2 }));
+  test("agrees", () => expect(drive(key).join()).toEqual({ protocolVersion, passiveName: "passive-1", featureCount: 2, trees: 0, finished: false }));
 
   test("another protocol version: both are named", async () => {
-    await expectError(() => drive().join({ protocolVersion: protocolVersion + 1 }), "HANDSHAKE_MISMATCH", new RegExp(`version.*${protocolVersion + 1}.*passive-1.*${protocolVersion}`));
+    await expectError(() => drive(key).join({ protocolVersion: protocolVersion + 1 }), "HANDSHAKE_MISMATCH", new RegExp(`version.*${protocolVersion + 1}.*passive-1.*${protocolVersion}`));
   });
 
   const others = { job: "another", numRound: 77, maxDepth: 9, maxBin: 64, scheme: "lattice", keyBits: 4096, codec: "unbatched" };
-  test("the list below is every field that is agreed on", () => expect(Object.keys(drive().job.agreed).sort()).toEqual(Object.keys(others).sort()));
+  test("the list below is every field that is agreed on", () => expect(Object.keys(drive(key).job.agreed).sort()).toEqual(Object.keys(others).sort()));
 
   test.each(Object.entries(others))("another %s: the field and both values are named", async (field, value) => {
-    const driver = drive();
+    const driver = drive(key);
     const ours = driver.job.agreed[field as keyof typeof others];
     const error = await expectError(() => driver.join({ parameters: { ...driver.job.agreed, [field]: value } }), "HANDSHAKE_MISMATCH");
     expect(error.message).toBe(`${field}: the active party proposes ${value}, passive-1 has agreed to ${ours}`);
@@ -179,20 +118,20 @@ describe("the handshake", () => {
   });
 
   test("no parameters at all", async () => {
-    const driver = drive();
+    const driver = drive(key);
     const hello = create(ActiveHelloSchema, { protocolVersion, activeName: "bank" });
     await expectError(() => driver.role.join(hello), "HANDSHAKE_MISMATCH", /proposes nothing/);
   });
 
   test("other ids, another order, another number", async () => {
-    const { ids } = drive().job;
+    const { ids } = drive(key).job;
     const digests = [idsDigest([...ids].reverse()), idsDigest(ids.slice(1)), new Uint8Array(0), new Uint8Array(32)];
-    for (const digest of digests) await expectError(() => drive().join({ idsDigest: digest }), "ID_MISMATCH", /passive-1 .*same ids/);
-    await expectError(() => drive().join({ instanceCount: 11 }), "ID_MISMATCH");
+    for (const digest of digests) await expectError(() => drive(key).join({ idsDigest: digest }), "ID_MISMATCH", /passive-1 .*same ids/);
+    await expectError(() => drive(key).join({ instanceCount: 11 }), "ID_MISMATCH");
   });
 
   test("text from the peer reaches neither log nor terminal as it is", async () => {
-    const driver = drive();
+    const driver = drive(key);
     await expectError(() => driver.join({ parameters: { ...driver.job.agreed, job: `\u001b[2J${"x".repeat(5000)}` } }), "HANDSHAKE_MISMATCH", /^job: the active party proposes {2}\[2Jx{496}\.\.\., /);
     driver.join({ activeName: "ba\nnk\u001b[1m" });
     expect(driver.job.observed).toEqual([["passive-1", "joined", "ba nk [1m"]]);
@@ -205,9 +144,10 @@ describe("gradients", () => {
     ["of another tree", chunkOf(1, 0)],
     ["with another sequence number", chunkOf(0, 1)],
   ])("%s", async (_name, chunk) => {
-    const { role } = await at("ready");
-    await expectError(() => role.gradients(one(chunk)), "PROTOCOL_STATE", /out of order/);
-    await expectError(() => role.gradients(one(chunk)), "PROTOCOL_STATE", /is loading/);
+    const driver = await at("ready");
+    await expectError(() => driver.role.gradients(one(chunk)), "PROTOCOL_STATE", /out of order/);
+    await driver.gradients(0);
+    await driver.finishTree(0);
   });
 });
 
@@ -249,7 +189,7 @@ describe("splits", () => {
     await driver.splits(0, 0, [0]);
     await expectError(() => driver.splits(0, 0, [1]), "PROTOCOL_STATE", /node 0 is split already/);
     expect(driver.role.ownSplits.length).toBe(1);
-    driver.finishTree(0);
+    await driver.finishTree(0);
     await driver.gradients(1);
     await driver.splits(1, 0, [1]);
     expect(driver.role.ownSplits.map(({ tree }) => tree)).toEqual([0, 1]);
@@ -260,7 +200,7 @@ describe("prediction", () => {
   test("the outcome of each split for each id, missing values by default direction", async () => {
     const driver = await at("growing");
     await driver.splits(0, 0, [0]);
-    driver.finishTree(0);
+    await driver.finishTree(0);
     const [{ threshold, defaultLeft }] = driver.role.ownSplits;
     const ids = ["id-3", "id-0", "id-2"];
     const answers = await collect(driver.role.predict(create(ActivePredictSchema, { ids })));

@@ -1,46 +1,43 @@
 /**
- * The passive party's state machine: one handler per message of proto/, each of which checks that the message is
- * allowed now. It knows no network; a transport calls it. It never sees a label, and of its own splits it gives away
- * only their outcome.
+ * The passive party's state machine for one attempt at a job: one handler per message of proto/, each of which checks
+ * that the message is allowed now before it changes anything. A message that arrives twice gets the same answer, or is
+ * refused without harm. The role knows no network; a transport calls it. It never sees a label, and of its own splits it
+ * gives away only their outcome.
  *
  * @reveals active: number of features and of split candidates; for each split that it wins, which side every instance
  *   of the node falls on; at prediction, the outcome of each of its splits for each id asked for, also off the path
  */
-import type { MessageInitShape } from "@bufbuild/protobuf";
+import { equals, type MessageInitShape } from "@bufbuild/protobuf";
 import { TandemError } from "../base/error.ts";
+import { Exclusive } from "../base/exclusive.ts";
 import { type BinnedFeature } from "../gbdt/binning.ts";
 import { binGoesLeft } from "../gbdt/candidate.ts";
 import { valueGoesLeft } from "../gbdt/tree.ts";
 import { bitmapFrom } from "./bitmap.ts";
-import type {
-  ActiveGradients,
-  ActiveHello,
-  ActiveJobFinished,
-  ActiveNode,
-  ActivePredict,
-  ActiveSetUp,
-  ActiveSplitDecisions,
-  ActiveTreeFinished,
-  PassiveHelloSchema,
-  PassiveHistogramsSchema,
-  PassivePredictionSchema,
-  PassiveReadySchema,
-  PassiveSplitSchema,
+import {
+  type ActiveGradients,
+  type ActiveHello,
+  ActiveHelloSchema,
+  type ActiveJobFinished,
+  type ActiveNode,
+  type ActivePredict,
+  type ActiveSetUp,
+  ActiveSetUpSchema,
+  type ActiveSplitDecisions,
+  type ActiveTreeFinished,
+  type PassiveHelloSchema,
+  type PassiveHistogramsSchema,
+  type PassivePredictionSchema,
+  type PassiveReadySchema,
+  type PassiveSplitSchema,
 } from "./generated/tandem/v1/tandem_pb.ts";
 import type { AgreedParameters } from "./job-parameters.ts";
 import { peerText } from "./peer-text.ts";
 import type { PassiveScheme } from "./scheme.ts";
+import { type DecidedSplit, noProgress, type OwnSplit, type PassiveProgress, SplitLedger } from "./split-ledger.ts";
 import { protocolVersion } from "./version.ts";
 
-/** One of this party's own splits: its share of the model is a list of these. */
-export interface OwnSplit {
-  readonly tree: number;
-  readonly node: number;
-  readonly feature: number;
-  readonly featureName: string;
-  readonly threshold: number;
-  readonly defaultLeft: boolean;
-}
+export type { OwnSplit } from "./split-ledger.ts";
 
 export interface PassiveJob {
   readonly name: string;
@@ -54,6 +51,12 @@ export interface PassiveJob {
   /** Own feature values of ids that may be asked for, or null for an unknown id. */
   readonly lookUp: (id: string) => ((feature: number) => number) | null;
   readonly observer: PassiveObserver;
+  /** What earlier attempts at this job have left; nothing, unless it says otherwise. */
+  readonly progress?: PassiveProgress;
+  /** Makes progress outlive this process; settles when it does. */
+  readonly store?: (progress: PassiveProgress) => Promise<void>;
+  /** The job has ended well before: only prediction and its end may be asked for again. */
+  readonly finished?: boolean;
 }
 
 /** What the party around this role wants to know. */
@@ -63,28 +66,49 @@ export interface PassiveObserver {
   treeFinished(tree: number, ownSplits: readonly OwnSplit[]): void;
 }
 
-/** What the party is doing: "loading" takes a tree's gradients, "growing" answers for its nodes. */
-type Phase = "waiting" | "joined" | "ready" | "loading" | "growing" | "finished";
+/**
+ * What the party is doing: "loading" takes a tree's gradients, "growing" answers for its nodes; "finished" has ended
+ * well, "given up" has not.
+ */
+type Phase = "waiting" | "joined" | "ready" | "loading" | "growing" | "finished" | "given up";
 
 export class PassiveRole {
   readonly #job: PassiveJob;
+  readonly #ledger: SplitLedger;
+  /** Whatever changes the ledger waits for its turn. */
+  readonly #turns = new Exclusive();
   #phase: Phase = "waiting";
+  /** The tree under way, or the last one that both sides have. */
   #tree = -1;
-  #splits: OwnSplit[] = [];
-  /** Nodes of the current tree that this party has split: a node's memberships are given away once. */
-  readonly #splitNodes = new Set<number>();
+  #joined: { readonly hello: ActiveHello; readonly answer: MessageInitShape<typeof PassiveHelloSchema> } | null = null;
+  #setUp: { readonly message: ActiveSetUp; readonly candidateCount: number } | null = null;
+  #gradients: { readonly tree: number; readonly taken: Promise<void> } | null = null;
 
   constructor(job: PassiveJob) {
     this.#job = job;
+    this.#ledger = new SplitLedger(job.progress ?? noProgress, job.store ?? (() => Promise.resolve()));
   }
 
   get ownSplits(): readonly OwnSplit[] {
-    return this.#splits;
+    return this.#ledger.splits;
   }
 
-  /** @throws TandemError HANDSHAKE_MISMATCH or ID_MISMATCH naming what differs */
+  /** @throws TandemError HANDSHAKE_MISMATCH, ID_MISMATCH or CHECKPOINT naming what differs */
   join(hello: ActiveHello): MessageInitShape<typeof PassiveHelloSchema> {
+    if (this.#joined !== null && equals(ActiveHelloSchema, this.#joined.hello, hello)) return this.#joined.answer;
     this.#expect("waiting");
+    this.#checkHello(hello);
+    const job = this.#job;
+    const { trees } = this.#ledger;
+    this.#tree = hello.trees - 1;
+    this.#phase = job.finished === true ? "finished" : "joined";
+    const answer = { protocolVersion, passiveName: job.name, featureCount: job.features.length, trees, finished: job.finished === true };
+    this.#joined = { hello, answer };
+    job.observer.joined(peerText(hello.activeName));
+    return answer;
+  }
+
+  #checkHello(hello: ActiveHello): void {
     const job = this.#job;
     const theirs = hello.protocolVersion;
     if (theirs !== protocolVersion) {
@@ -100,38 +124,80 @@ export class PassiveRole {
     if (hello.instanceCount !== job.instanceCount || Buffer.compare(hello.idsDigest, job.idsDigest) !== 0) {
       throw new TandemError("ID_MISMATCH", `${job.name} does not hold the same ids in the same order as the active party; align the data first`);
     }
-    this.#phase = "joined";
-    job.observer.joined(peerText(hello.activeName));
-    return { protocolVersion, passiveName: job.name, featureCount: job.features.length };
+    const { trees } = this.#ledger;
+    // A tree ends here before it ends there: after a loss in between, this party is one ahead.
+    const redone = job.finished !== true && hello.trees + 1 === trees;
+    if (hello.trees !== trees && !redone) {
+      throw new TandemError("CHECKPOINT", `${job.name} has stored ${trees} trees of this job and the active party ${hello.trees}: they do not belong together; begin anew under another name`);
+    }
   }
 
   setUp(setUp: ActiveSetUp): MessageInitShape<typeof PassiveReadySchema> {
+    if (this.#setUp !== null && equals(ActiveSetUpSchema, this.#setUp.message, setUp)) return { candidateCount: this.#setUp.candidateCount };
     this.#expect("joined");
     const { features, instanceCount, permutationSecret, scheme, agreed } = this.#job;
     const { keyBits, maxDepth } = agreed;
     const candidateCount = scheme.setUp(setUp.scheme, { features, instanceCount, permutationSecret, keyBits, maxDepth });
+    this.#setUp = { message: setUp, candidateCount };
     this.#phase = "ready";
     return { candidateCount };
   }
 
+  /** A second copy of gradients that are being taken, or have been, is read to its end and changes nothing. */
   async gradients(chunks: AsyncIterable<ActiveGradients>): Promise<void> {
-    this.#expect("ready");
-    const tree = this.#tree + 1;
-    if (tree >= this.#job.agreed.numRound) throw new TandemError("PROTOCOL_STATE", `${this.#job.agreed.numRound} trees were agreed, not more`);
+    if (this.#phase !== "loading" && this.#phase !== "growing") this.#expect("ready");
+    const iterator = chunks[Symbol.asyncIterator]();
+    try {
+      const first = await iterator.next();
+      if (first.done === true) throw new TandemError("PROTOCOL_STATE", "gradients without a single chunk");
+      const { tree } = first.value;
+      if (this.#gradients?.tree === tree) {
+        const { taken } = this.#gradients;
+        while ((await iterator.next()).done !== true);
+        return await taken;
+      }
+      this.#expect("ready");
+      const { numRound } = this.#job.agreed;
+      if (this.#tree + 1 >= numRound) throw new TandemError("PROTOCOL_STATE", `${numRound} trees were agreed, not more`);
+      this.#checkChunk(first.value, this.#tree + 1, 0);
+      const taken = this.#take(first.value, iterator);
+      this.#gradients = { tree, taken };
+      await taken;
+    } finally {
+      await iterator.return?.();
+    }
+  }
+
+  /** If it fails, the tree has not begun. */
+  async #take(first: ActiveGradients, rest: AsyncIterator<ActiveGradients>): Promise<void> {
+    const { scheme, observer } = this.#job;
+    const { tree } = first;
     this.#phase = "loading";
     this.#tree = tree;
-    this.#splitNodes.clear();
-    this.#job.observer.gradientsBegan(tree);
-    this.#job.scheme.beginTree(tree);
-    let sequence = 0;
-    for await (const chunk of chunks) {
-      if (chunk.tree !== tree || chunk.sequence !== sequence++) {
-        throw new TandemError("PROTOCOL_STATE", `gradients of tree ${chunk.tree}, chunk ${chunk.sequence} arrived out of order`);
+    this.#ledger.beginTree();
+    observer.gradientsBegan(tree);
+    try {
+      scheme.beginTree(tree);
+      await scheme.tree(first.scheme);
+      for (let sequence = 1; ; sequence++) {
+        const next = await rest.next();
+        if (next.done === true) break;
+        this.#checkChunk(next.value, tree, sequence);
+        await scheme.tree(next.value.scheme);
       }
-      await this.#job.scheme.tree(chunk.scheme);
+      scheme.endOfGradients();
+      if (this.#phase === "loading") this.#phase = "growing";
+    } catch (error) {
+      this.#gradients = null;
+      if (this.#phase === "loading") [this.#phase, this.#tree] = ["ready", tree - 1];
+      throw error;
     }
-    this.#job.scheme.endOfGradients();
-    this.#phase = "growing";
+  }
+
+  #checkChunk(chunk: ActiveGradients, tree: number, sequence: number): void {
+    if (chunk.tree !== tree || chunk.sequence !== sequence) {
+      throw new TandemError("PROTOCOL_STATE", `gradients of tree ${chunk.tree}, chunk ${chunk.sequence} arrived out of order`);
+    }
   }
 
   async *histograms(nodes: AsyncIterable<ActiveNode>): AsyncGenerator<MessageInitShape<typeof PassiveHistogramsSchema>> {
@@ -146,56 +212,63 @@ export class PassiveRole {
 
   /** Among candidates of equal gain the lowest feature, then the lowest threshold, then missing-right wins. */
   async *splits(request: ActiveSplitDecisions): AsyncGenerator<MessageInitShape<typeof PassiveSplitSchema>> {
-    this.#expectTree(request.tree);
-    const { features, scheme } = this.#job;
-    for (const decision of request.decisions) {
-      const tied = decision.candidates.map((position) => scheme.candidateAt(position));
-      if (tied.length === 0) throw new TandemError("PROTOCOL_STATE", `no candidate was named for node ${decision.node}`);
-      if (this.#splitNodes.has(decision.node)) throw new TandemError("PROTOCOL_STATE", `node ${decision.node} is split already`);
-      const chosen = tied.reduce((best, candidate) => (candidate.rank < best.rank ? candidate : best));
-      const feature = features[chosen.feature];
-      const members = scheme.members(decision.node);
-      this.#splitNodes.add(decision.node);
-      this.#splits.push({
-        tree: request.tree,
-        node: decision.node,
-        feature: chosen.feature,
-        featureName: feature.name,
-        threshold: feature.thresholds[chosen.bin],
-        defaultLeft: chosen.missingLeft,
-      });
-      const leftMembers = bitmapFrom(members.length, (i) => binGoesLeft(feature, chosen, feature.bins[members[i]]));
-      yield { tree: request.tree, node: decision.node, leftMembers };
-    }
+    const answers = await this.#turns.run(async () => {
+      this.#expectTree(request.tree);
+      const decided = request.decisions.map((decision) => this.#decide(request.tree, decision.node, decision.candidates));
+      await this.#ledger.record(decided);
+      return decided;
+    });
+    for (const { split, leftMembers } of answers) yield { tree: split.tree, node: split.node, leftMembers };
   }
 
-  finishTree(finished: ActiveTreeFinished): void {
-    this.#expectTree(finished.tree);
-    this.#phase = "ready";
-    this.#job.scheme.endTree();
-    this.#job.observer.treeFinished(finished.tree, this.#splits);
+  #decide(tree: number, node: number, candidates: readonly number[]): DecidedSplit & { readonly leftMembers: Uint8Array } {
+    const { features, scheme } = this.#job;
+    const tied = candidates.map((position) => scheme.candidateAt(position));
+    if (tied.length === 0) throw new TandemError("PROTOCOL_STATE", `no candidate was named for node ${node}`);
+    const chosen = tied.reduce((best, candidate) => (candidate.rank < best.rank ? candidate : best));
+    const feature = features[chosen.feature];
+    const members = scheme.members(node);
+    const split = { tree, node, feature: chosen.feature, featureName: feature.name, threshold: feature.thresholds[chosen.bin], defaultLeft: chosen.missingLeft };
+    return { split, members, leftMembers: bitmapFrom(members.length, (i) => binGoesLeft(feature, chosen, feature.bins[members[i]])) };
+  }
+
+  /** Stored before it is answered. */
+  async finishTree(finished: ActiveTreeFinished): Promise<void> {
+    await this.#turns.run(async () => {
+      const isPast = finished.tree < this.#tree || (finished.tree === this.#tree && this.#phase === "ready");
+      if (isPast) return;
+      this.#expectTree(finished.tree);
+      await this.#ledger.finishTree(finished.tree);
+      this.#phase = "ready";
+      this.#job.scheme.endTree();
+      this.#job.observer.treeFinished(finished.tree, this.#ledger.splits);
+    });
   }
 
   async *predict(request: ActivePredict): AsyncGenerator<MessageInitShape<typeof PassivePredictionSchema>> {
-    this.#expect("ready");
+    if (this.#phase !== "joined" && this.#phase !== "finished") this.#expect("ready");
     const rows = request.ids.map((id) => {
       const row = this.#job.lookUp(id);
       if (row === null) throw new TandemError("ID_MISMATCH", `${this.#job.name} does not hold one of the ids to predict`);
       return row;
     });
-    for (const split of this.#splits) {
+    for (const split of this.#ledger.splits) {
+      if (split.tree > this.#tree) continue; // of a tree that is yet to be redone
       const leftMembers = bitmapFrom(rows.length, (i) => valueGoesLeft(split, rows[i](split.feature)));
       yield { tree: split.tree, node: split.node, leftMembers };
     }
   }
 
-  /** After success every agreed tree is there; the active party may give up at any time. */
+  /** After success every agreed tree is there; the active party may give up at any time before. */
   finishJob({ failure }: ActiveJobFinished): void {
-    if (failure === "") {
-      this.#expect("ready");
-      const { numRound } = this.#job.agreed;
-      if (this.#tree + 1 !== numRound) throw new TandemError("PROTOCOL_STATE", `the job ends after ${this.#tree + 1} of ${numRound} trees`);
+    if (this.#phase === "finished") return;
+    if (failure !== "") {
+      this.#phase = "given up";
+      return;
     }
+    if (this.#phase !== "joined") this.#expect("ready");
+    const { numRound } = this.#job.agreed;
+    if (this.#tree + 1 !== numRound) throw new TandemError("PROTOCOL_STATE", `the job ends after ${this.#tree + 1} of ${numRound} trees`);
     this.#phase = "finished";
   }
 

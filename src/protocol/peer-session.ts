@@ -11,6 +11,7 @@ import type { BusyClock } from "./busy-clock.ts";
 import { type ActiveHelloSchema, type ActiveNode, ActiveNodeSchema, type PassiveHello, type PassiveHistograms } from "./generated/tandem/v1/tandem_pb.ts";
 import type { PassivePeer } from "./peer.ts";
 import type { ActiveScheme, NodeDescription, SchemeTree } from "./scheme.ts";
+import { splitKey } from "./split-key.ts";
 import { candidateCountMax, protocolVersion } from "./version.ts";
 
 /** Payload bytes, without the framing of the transport. */
@@ -59,6 +60,10 @@ export class PeerSession {
     if (first.done === true) throw new TandemError("PARTY_LOST", `party ${this.name} closed the connection before the job began`);
     if (first.value.protocolVersion !== protocolVersion) {
       throw new TandemError("HANDSHAKE_MISMATCH", `party ${this.name} speaks protocol version ${first.value.protocolVersion}, we speak ${protocolVersion}`);
+    }
+    const [ours, theirs] = [hello.trees ?? 0, first.value.trees];
+    if (theirs !== ours && theirs !== ours + 1) {
+      throw new TandemError("CHECKPOINT", `party ${this.name} has stored ${theirs} trees of this job and we ${ours}: they do not belong together; begin anew under another name`);
     }
     this.#candidateCountMax = Math.min(candidateCountMax, first.value.featureCount * 2 * (hello.parameters?.maxBin ?? 0));
     void this.#watch(stream);
@@ -234,8 +239,4 @@ export class PeerSession {
   #options(): { signal: AbortSignal } {
     return { signal: this.#closing.signal };
   }
-}
-
-export function splitKey(tree: number, node: number): string {
-  return `${tree}/${node}`;
 }

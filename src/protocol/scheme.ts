@@ -54,6 +54,8 @@ export interface ActiveScheme {
   node(description: NodeDescription): SchemeNode;
   /** Slot sums of consecutive candidates, slot by slot (stride: number of slots). */
   sums(layout: GradientLayout, answer: SchemeAnswer, counts: readonly number[]): Promise<Float64Array>;
+  /** Nothing more is wanted: what is being made ahead is for nobody. */
+  close(): void;
 }
 
 /** One piece of a node's answer: consecutive candidates in the tree's secret order. */
@@ -77,6 +79,8 @@ export interface PassiveScheme {
   node(node: number, message: SchemeNode): AsyncIterable<NodeAnswer>;
   /** Once per tree, when nothing more is asked of it. */
   endTree(): void;
+  /** Nothing more is wanted: what is being made ahead is for nobody. */
+  close(): void;
   /** The instances that this party may know to be in a node. */
   members(node: number): Uint32Array;
   /** The tree's candidate at a position of the secret order. */

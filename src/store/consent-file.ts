@@ -14,7 +14,8 @@ import { readFile } from "node:fs/promises";
 import { z } from "zod";
 import { writeFileAtomically } from "../base/atomic-file.ts";
 import { TandemError } from "../base/error.ts";
-import { parsed, type PassiveShare, passiveShareSchema } from "./share-files.ts";
+import { checked } from "./sealed-file.ts";
+import { type PassiveShare, passiveShareSchema } from "./share-files.ts";
 
 const format = "tandem-consent/1";
 export const purposeCharactersMax = 500;
@@ -90,7 +91,7 @@ export async function readConsent(path: string): Promise<{ readonly certificate:
   if (!verify(digestFor(publicKey), signedBytes(body), publicKey, Buffer.from(signature, "base64"))) {
     throw new TandemError("CONSENT", `${path}: the signature does not match; the file was changed after it was signed`);
   }
-  return { certificate, consent: parsed(path, consent, jsonOf(path, body)) };
+  return { certificate, consent: checked(consent, jsonOf(path, body), (what) => new TandemError("FILE_FORMAT", `${path}: ${what}`)) };
 }
 
 function signedBytes(body: string): Buffer {

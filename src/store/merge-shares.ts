@@ -7,7 +7,7 @@ import type { Model } from "../gbdt/model.ts";
 import type { SplitRule, TreeNode } from "../gbdt/tree.ts";
 import { type ActiveRule, isOwnRule } from "../protocol/federated-tree.ts";
 import type { OwnSplit } from "../protocol/passive-role.ts";
-import { splitKey } from "../protocol/peer-session.ts";
+import { splitKey } from "../protocol/split-key.ts";
 import type { ActiveShare, PassiveShare } from "./share-files.ts";
 
 /**

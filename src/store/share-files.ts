@@ -2,22 +2,17 @@
  * What each party keeps of a trained model (docs/models.md). The active party's share has the shape of the trees, its own
  * splits and the leaf weights; a passive party's has its own splits and nothing else. No share reveals another party's
  * feature or threshold, and none holds a time, something random or a candidate id: the same training gives the same bytes.
- *
- * A file is one JSON object on one line: { "format", "sha256", "share" }, where sha256 is over the text of `share`.
  */
-import { createHash } from "node:crypto";
-import { readFile } from "node:fs/promises";
 import { z } from "zod";
-import { assert } from "../base/assert.ts";
-import { writeFileAtomically } from "../base/atomic-file.ts";
 import { TandemError } from "../base/error.ts";
 import { trainingParameters } from "../base/parameters.ts";
+import type { Storage } from "../base/storage.ts";
 import type { ActiveModel } from "../protocol/active-role.ts";
 import type { OwnSplit } from "../protocol/passive-role.ts";
+import { readSealed, sealedFormat, type SealedKind, writeSealed } from "./sealed-file.ts";
 
 const activeFormat = "tandem-active-share/2";
 const passiveFormat = "tandem-passive-share/2";
-const earlier = /^tandem-(active|passive)-share\/1$/;
 
 const index = z.number().int().nonnegative();
 const remoteRule = z.strictObject({ owner: index.positive() });
@@ -41,7 +36,7 @@ const node = z.discriminatedUnion("kind", [
   }),
 ]);
 /** Children stand after their parent: walking down a tree always ends. */
-const tree = z
+export const treeSchema = z
   .array(node)
   .nonempty()
   .refine((nodes) => nodes.every((at, id) => at.kind === "leaf" || [at.left, at.right].every((child) => child > id && child < nodes.length)), {
@@ -55,18 +50,13 @@ const activeShare = z
     objective: z.enum(trainingParameters.objective.choices),
     baseMargin: z.number(),
     passiveNames: z.array(z.string()),
-    trees: z.array(tree),
+    trees: z.array(treeSchema),
   })
   .refine(({ passiveNames, trees }) => trees.flat().every((at) => at.kind === "leaf" || at.rule.owner <= passiveNames.length), {
     message: "a split belongs to a party that is not named",
   });
-export const passiveShareSchema = z.strictObject({
-  ...origin,
-  active: z.string(),
-  splits: z.array(
-    z.strictObject({ tree: index, node: index, feature: index, featureName: z.string(), threshold: z.number(), defaultLeft: z.boolean() }),
-  ),
-});
+export const ownSplitSchema = z.strictObject({ tree: index, node: index, feature: index, featureName: z.string(), threshold: z.number(), defaultLeft: z.boolean() });
+export const passiveShareSchema = z.strictObject({ ...origin, active: z.string(), splits: z.array(ownSplitSchema) });
 
 interface ShareOrigin {
   /** The party whose share it is, by its own config. */
@@ -84,73 +74,36 @@ export interface PassiveShare extends ShareOrigin {
   readonly splits: readonly OwnSplit[];
 }
 
-export function writeActiveShare(path: string, share: ActiveShare): Promise<void> {
-  return writeShare(path, activeFormat, share);
+const earlier = { format: /^tandem-(active|passive)-share\/1$/, advice: "it is a share of an earlier version of Tandem, without the model's id: train again" };
+const common = { name: "share", noun: "a model share", code: "FILE_FORMAT", earlier } as const;
+const activeKind: SealedKind<ActiveShare> = { ...common, format: activeFormat, schema: activeShare };
+const passiveKind: SealedKind<PassiveShare> = { ...common, format: passiveFormat, schema: passiveShareSchema };
+
+export function writeActiveShare(path: string, share: ActiveShare, storage?: Storage): Promise<void> {
+  return writeSealed(path, activeKind, share, storage);
 }
 
-export function writePassiveShare(path: string, share: PassiveShare): Promise<void> {
-  return writeShare(path, passiveFormat, share);
+export function writePassiveShare(path: string, share: PassiveShare, storage?: Storage): Promise<void> {
+  return writeSealed(path, passiveKind, share, storage);
 }
 
 /** @throws TandemError FILE_UNREADABLE or FILE_FORMAT naming the file */
 export async function readActiveShare(path: string): Promise<ActiveShare> {
-  return parsed(path, activeShare, shareOf(await readEnvelope(path), activeFormat));
+  return present(path, await readSealed(path, activeKind));
 }
 
 /** @throws TandemError FILE_UNREADABLE or FILE_FORMAT naming the file */
 export async function readPassiveShare(path: string): Promise<PassiveShare> {
-  return parsed(path, passiveShareSchema, shareOf(await readEnvelope(path), passiveFormat));
+  return present(path, await readSealed(path, passiveKind));
 }
 
 /** A share of either kind, whoever's it is. @throws TandemError FILE_UNREADABLE or FILE_FORMAT naming the file */
 export async function readShare(path: string): Promise<{ readonly kind: "active"; readonly share: ActiveShare } | { readonly kind: "passive"; readonly share: PassiveShare }> {
-  const envelope = await readEnvelope(path);
-  if (envelope.format === passiveFormat) return { kind: "passive", share: parsed(path, passiveShareSchema, envelope.share) };
-  return { kind: "active", share: parsed(path, activeShare, shareOf(envelope, activeFormat)) };
+  if ((await sealedFormat(path)) === passiveFormat) return { kind: "passive", share: await readPassiveShare(path) };
+  return { kind: "active", share: await readActiveShare(path) };
 }
 
-async function writeShare(path: string, format: string, share: unknown): Promise<void> {
-  const text = JSON.stringify(share, (_key, value: unknown) => {
-    // JSON would turn these into null and 0: the share would not be the model that was trained.
-    assert(typeof value !== "number" || (Number.isFinite(value) && !Object.is(value, -0)), "a share's numbers survive JSON");
-    return value;
-  });
-  await writeFileAtomically(path, `{"format":"${format}","sha256":"${sha256(text)}","share":${text}}\n`, 0o600);
-}
-
-interface Envelope {
-  readonly path: string;
-  readonly format: string;
-  readonly share: unknown;
-}
-
-async function readEnvelope(path: string): Promise<Envelope> {
-  let text: string;
-  try {
-    text = await readFile(path, "utf8");
-  } catch (cause) {
-    throw new TandemError("FILE_UNREADABLE", `${path}: the model share cannot be read`, { cause });
-  }
-  const envelope = /^\{"format":"([^"]*)","sha256":"([0-9a-f]{64})","share":(.*)\}\n$/s.exec(text);
-  if (envelope === null) throw new TandemError("FILE_FORMAT", `${path} is not a model share`);
-  const [, format, checksum, share] = envelope;
-  if (sha256(share) !== checksum) throw new TandemError("FILE_FORMAT", `${path} is damaged: its checksum does not match`);
-  return { path, format, share: JSON.parse(share) };
-}
-
-function shareOf({ path, format, share }: Envelope, wanted: string): unknown {
-  if (format === wanted) return share;
-  const advice = earlier.test(format) ? ". It is a share of an earlier version of Tandem, without the model's id: train again" : "";
-  throw new TandemError("FILE_FORMAT", `${path} has the format ${format}; ${wanted} was expected${advice}`);
-}
-
-/** What a file holds, once its schema has agreed. @throws TandemError FILE_FORMAT naming the file and the first field that is wrong */
-export function parsed<T>(path: string, schema: z.ZodType<T>, value: unknown): T {
-  const result = schema.safeParse(value);
-  if (result.success) return result.data;
-  throw new TandemError("FILE_FORMAT", `${path}: ${z.prettifyError(result.error).split("\n")[0]}`);
-}
-
-function sha256(text: string): string {
-  return createHash("sha256").update(text).digest("hex");
+function present<T>(path: string, share: T | null): T {
+  if (share === null) throw new TandemError("FILE_UNREADABLE", `${path}: the model share cannot be read`);
+  return share;
 }

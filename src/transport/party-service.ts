@@ -27,9 +27,18 @@ export interface PartyDesk {
   jobRefused(caller: Caller, error: unknown): void;
 }
 
+/** The calls that a passive party answers. */
+export interface PartyCalls {
+  readonly alignment: ServiceImpl<typeof Alignment>;
+  readonly jobs: ServiceImpl<typeof PassiveParty>;
+}
+
+export function partyCalls(desk: PartyDesk): PartyCalls {
+  return { alignment: alignmentCalls(desk), jobs: jobCalls(desk) };
+}
+
 export function partyRoutes(desk: PartyDesk): (router: ConnectRouter) => void {
-  const alignment = alignmentCalls(desk);
-  const jobs = jobCalls(desk);
+  const { alignment, jobs } = partyCalls(desk);
   return (router) => void router.service(Alignment, alignment).service(PassiveParty, jobs);
 }
 

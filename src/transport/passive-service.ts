@@ -1,4 +1,4 @@
-/** A PassiveRole behind the service of proto/: translation of calls and errors, and the life of the connection. */
+/** A PassiveRole behind the service of proto/: translation of calls and errors, and the life of one attempt at a job. */
 import { create } from "@bufbuild/protobuf";
 import type { ConnectError, ConnectRouter, HandlerContext, ServiceImpl } from "@connectrpc/connect";
 import { TandemError } from "../base/error.ts";
@@ -20,14 +20,29 @@ export interface PassiveService {
   readonly calls: ServiceImpl<typeof PassiveParty>;
   /** Settles when the active party finishes the job, gives up, or is gone. */
   readonly ended: Promise<PassiveEnd>;
+  /** Whether the active party was welcome: it has joined. */
+  readonly hasBegun: boolean;
+  /** Ends it from this side: another connection has taken its place. */
+  end(failure: TandemError): void;
 }
 
-/** @param store keeps the party's share; the active party hears of success only when this is done */
-export function passiveService(role: PassiveRole, store: () => Promise<void> = () => Promise.resolve()): PassiveService {
+/** What must be stored before the active party hears of it. */
+export interface ServiceStorage {
+  /** The job has begun, or goes on. */
+  begin(): Promise<void>;
+  /** It has ended well: the party's share. */
+  finish(): Promise<void>;
+}
+
+const nothingStored: ServiceStorage = { begin: () => Promise.resolve(), finish: () => Promise.resolve() };
+
+export function passiveService(role: PassiveRole, storage: ServiceStorage = nothingStored): PassiveService {
   let end: (how: PassiveEnd) => void = () => {};
   const ended = new Promise<PassiveEnd>((resolve) => (end = resolve));
   /** Known before `ended` settles: the active party hangs up as soon as it has its answer. */
   let verdict: PassiveEnd | null = null;
+  let hasBegun = false;
+  let openJoins = 0;
   const endAfterAnswer = (how: PassiveEnd): void => {
     verdict ??= how;
     setImmediate(() => end(how)); // whoever waits for the end may close the server
@@ -35,6 +50,9 @@ export function passiveService(role: PassiveRole, store: () => Promise<void> = (
 
   async function* join(hello: ActiveHello, context: HandlerContext): AsyncGenerator<PassiveHello> {
     const answer = create(PassiveHelloSchema, role.join(hello));
+    await storage.begin();
+    hasBegun = true;
+    openJoins++;
     const gone = new Promise<void>((resolve) => context.signal.addEventListener("abort", () => resolve(), { once: true }));
     try {
       yield answer;
@@ -43,7 +61,8 @@ export function passiveService(role: PassiveRole, store: () => Promise<void> = (
       // However the stream ends, also while the answer is on its way: without it there is no job.
       const name = peerText(hello.activeName);
       const failure = new TandemError("PARTY_LOST", `the active party ${name} is gone: its connection closed in the middle of the job`);
-      end(verdict ?? { failure });
+      // A join that came twice is open twice.
+      if (--openJoins === 0) end(verdict ?? { failure });
     }
   }
 
@@ -74,7 +93,7 @@ export function passiveService(role: PassiveRole, store: () => Promise<void> = (
 
   const stored = async (): Promise<void> => {
     try {
-      await store();
+      await storage.finish();
     } catch (cause) {
       endAfterAnswer({ failure: cause instanceof TandemError ? cause : new TandemError("INTERNAL", String(cause), { cause }) });
       throw new TandemError("FILE_UNWRITABLE", "the party cannot store its share of the model; its own log says why", { cause });
@@ -87,7 +106,7 @@ export function passiveService(role: PassiveRole, store: () => Promise<void> = (
     gradients: (chunks, context) => wired(context, () => role.gradients(chunks).then(() => ({}))),
     histograms: (nodes, context) => wiredStream(context, () => role.histograms(nodes)),
     splits: (decisions, context) => wiredStream(context, () => role.splits(decisions)),
-    finishTree: (request, context) => wired(context, () => (role.finishTree(request), {})),
+    finishTree: (request, context) => wired(context, async () => (await role.finishTree(request), {})),
     predict: (request, context) => wiredStream(context, () => role.predict(request)),
     finishJob: (request, context) =>
       wired(context, async () => {
@@ -97,5 +116,13 @@ export function passiveService(role: PassiveRole, store: () => Promise<void> = (
         return {};
       }),
   };
-  return { routes: (router) => void router.service(PassiveParty, calls), calls, ended };
+  return {
+    routes: (router) => void router.service(PassiveParty, calls),
+    calls,
+    ended,
+    get hasBegun() {
+      return hasBegun;
+    },
+    end: (failure) => end({ failure }),
+  };
 }

@@ -28,6 +28,8 @@ const pingIntervalMs = 20_000;
 const pingTimeoutMs = 20_000;
 /** Active parties ping: a connection that has been silent for this long leads nowhere. */
 const silenceMs = 6 * pingIntervalMs;
+/** How long a connection may take until the other side has shown its certificate. */
+const openMsMax = 20_000;
 /** How long open calls may take to end when a server closes. */
 const closeGraceMs = 1000;
 /** One active party needs one connection, and a second while it reconnects; strangers get no more than the rest. */
@@ -153,10 +155,16 @@ export interface TlsPeer extends PassivePeer {
   close(): void;
 }
 
+/** How a connection that stalls is noticed. */
+export interface Liveness {
+  readonly pingIntervalMs: number;
+  readonly pingTimeoutMs: number;
+}
+
 /** A passive party at host:port that must show the pinned certificate. */
-export function connectTls(name: string, identity: TlsIdentity, pinnedPassive: string, address: Address): TlsPeer {
+export function connectTls(name: string, identity: TlsIdentity, pinnedPassive: string, address: Address, liveness: Liveness = { pingIntervalMs, pingTimeoutMs }): TlsPeer {
   const baseUrl = `https://${isIPv6(address.host) ? `[${address.host}]` : address.host}:${address.port}`;
-  const sessionManager = new PinnedSessionManager(baseUrl, () => pinnedSocket(name, identity, pinnedPassive, address));
+  const sessionManager = new PinnedSessionManager(baseUrl, liveness, () => pinnedSocket(name, identity, pinnedPassive, address));
   const transport: Transport = createGrpcTransport({
     baseUrl,
     sessionManager,
@@ -184,9 +192,13 @@ function pinnedSocket(name: string, identity: TlsIdentity, pinnedPassive: string
       checkServerIdentity: (_host, certificate) => trouble(certificate.raw),
     });
     socket.on("error", reject);
+    // Somebody who takes the connection and says nothing, or nobody at all.
+    const deadline = setTimeout(() => socket.destroy(new Error(`no answer within ${openMsMax / 1000} s`)), openMsMax);
+    socket.once("close", () => clearTimeout(deadline));
     socket.once("secureConnect", () => {
       // Asked again, because without an authority Node has not asked the function above.
       const error = trouble(socket.getPeerCertificate().raw);
+      clearTimeout(deadline);
       if (error === undefined) resolve(socket);
       else socket.destroy(error);
     });
@@ -207,18 +219,19 @@ function checkCertificate(der: Uint8Array | undefined, pinned: readonly PinnedPa
 
 /**
  * A session manager that speaks HTTP/2 only over sockets whose other end has been checked, with wide receive windows. A
- * connection that is lost in the middle of something is not replaced behind its user's back: what was under way on it
- * belonged to it.
+ * connection that is lost is not replaced behind its user's back: what was under way on it belonged to it, and a new
+ * attempt begins with a new one.
  */
 class PinnedSessionManager extends Http2SessionManager {
   readonly #widened = new WeakSet<Http2Session>();
   readonly #checked: { socket: TLSSocket | null };
   readonly #open: () => Promise<TLSSocket>;
   #opening: Promise<void> | null = null;
+  #wasOpen = false;
 
-  constructor(url: string, open: () => Promise<TLSSocket>) {
+  constructor(url: string, liveness: Liveness, open: () => Promise<TLSSocket>) {
     const checked: { socket: TLSSocket | null } = { socket: null };
-    super(url, { pingIntervalMs, pingTimeoutMs }, {
+    super(url, liveness, {
       settings: { initialWindowSize: windowBytes },
       createConnection() {
         const { socket } = checked;
@@ -232,7 +245,10 @@ class PinnedSessionManager extends Http2SessionManager {
   }
 
   override async request(...request: Parameters<Http2SessionManager["request"]>): Promise<ClientHttp2Stream> {
-    if (this.state() === "closed" || this.state() === "error") await (this.#opening ??= this.#connectChecked());
+    if (this.state() === "closed" || this.state() === "error") {
+      if (this.#wasOpen) throw new ConnectError("the connection was lost", Code.Unavailable);
+      await (this.#opening ??= this.#connectChecked());
+    }
     const stream = await super.request(...request);
     if (stream.session !== undefined && !this.#widened.has(stream.session)) {
       this.#widened.add(stream.session);
@@ -248,6 +264,7 @@ class PinnedSessionManager extends Http2SessionManager {
     try {
       this.#checked.socket = await this.#open();
       if ((await this.connect()) === "error") throw this.error();
+      this.#wasOpen = true;
     } catch (cause) {
       throw ConnectError.from(cause, Code.Unavailable);
     } finally {

@@ -21,6 +21,14 @@ export function toWireError(error: unknown): ConnectError {
   return new ConnectError("an internal error; the party's own log has it", Code.Internal, { [codeHeader]: "INTERNAL" });
 }
 
+/** Whether a lost party was lost by a bug of its own, which will still be there when it is asked again. */
+export function isPartyFault(error: TandemError): boolean {
+  for (let at: unknown = error; at instanceof Error; at = at.cause) {
+    if (at instanceof ConnectError && at.metadata.get(codeHeader) === "INTERNAL") return true;
+  }
+  return false;
+}
+
 export function fromWireError(error: unknown, partyName: string): TandemError {
   if (error instanceof TandemError) return error;
   const wire = ConnectError.from(error);

@@ -6,6 +6,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
 import { SeededRandom } from "../../src/base/random.ts";
+import type { Storage } from "../../src/base/storage.ts";
 import { type ActiveConfig, type ActiveConfigInput, type PassiveConfigInput, readActiveConfig, readPassiveConfig } from "../../src/party/config.ts";
 import type { PartyEvent } from "../../src/party/events.ts";
 import { initParty } from "../../src/party/init.ts";
@@ -58,7 +59,13 @@ export interface RunningParty {
 }
 
 /** A passive party that runs until the test ends. */
-export async function startParty(company: Company, actives: readonly Company[], changes: Partial<PassiveConfigInput> = {}): Promise<RunningParty> {
+export async function startParty(
+  company: Company,
+  actives: readonly Company[],
+  changes: Partial<PassiveConfigInput> = {},
+  atEnd: (stop: () => Promise<void>) => void = onTestFinished,
+  storage?: Storage,
+): Promise<RunningParty> {
   const config: PassiveConfigInput = {
     name: company.name,
     listen: { host: "127.0.0.1", port: 0 },
@@ -78,7 +85,7 @@ export async function startParty(company: Company, actives: readonly Company[], 
     events.push(event);
     for (const look of waiting) look();
   };
-  const ended = runPassive(await readPassiveConfig(path), emit, { stop: stopping.signal });
+  const ended = runPassive(await readPassiveConfig(path), emit, { stop: stopping.signal, ...(storage === undefined ? {} : { storage }) });
   const seen: RunningParty["seen"] = (type, count = 1) => {
     const found = new Promise<Extract<PartyEvent, { type: typeof type }>>((resolve) => {
       const look = (): void => {
@@ -94,7 +101,7 @@ export async function startParty(company: Company, actives: readonly Company[], 
     stopping.abort();
     await ended;
   };
-  onTestFinished(stop);
+  atEnd(stop);
   return { port: (await seen("listening")).port, events, seen, stop };
 }
 

@@ -9,7 +9,7 @@ import { idsDigest } from "../../src/protocol/ids.ts";
 import { type AgreedParameters, agreedParameters } from "../../src/protocol/job-parameters.ts";
 import { PaillierActive } from "../../src/protocol/paillier-active.ts";
 import { PaillierPassive } from "../../src/protocol/paillier-passive.ts";
-import { PassiveRole } from "../../src/protocol/passive-role.ts";
+import { type PassiveJob, PassiveRole } from "../../src/protocol/passive-role.ts";
 import type { PassivePeer } from "../../src/protocol/peer.ts";
 import { connectInMemory } from "../../src/transport/in-memory.ts";
 import { passiveService, type PassiveService } from "../../src/transport/passive-service.ts";
@@ -21,6 +21,8 @@ export interface JobOptions {
   readonly key: PrivateKey;
   readonly training?: Partial<TrainingParameters>;
   readonly codec?: Partial<CodecParameters>;
+  /** What a passive party has stored before, and where it stores. */
+  readonly passive?: Partial<Pick<PassiveJob, "progress" | "store" | "finished" | "permutationSecret">>;
   /** What stands between the active party and a passive one; in memory unless a test brings its own. */
   readonly connect?: (name: string, service: PassiveService, index: number) => PassivePeer;
 }
@@ -72,6 +74,7 @@ export function prepareJob(options: JobOptions): PreparedJob {
         return row < 0 ? null : (feature) => table.parties[i + 1][feature][row];
       },
       observer: { joined: see(name, "joined"), gradientsBegan: see(name, "gradientsBegan"), treeFinished: see(name, "treeFinished") },
+      ...options.passive,
     });
     return { name, role, scheme: passiveScheme, service: passiveService(role), features };
   });

@@ -78,3 +78,46 @@ export async function cuttableWay(port: number): Promise<{ readonly port: number
   };
   return { port: (server.address() as AddressInfo).port, cut, close };
 }
+
+/** A way on which the n-th connection breaks after so many bytes in one direction, in the middle of whatever is being said, or goes silent. */
+export async function troubledWay(port: number, troubles: readonly Trouble[]): Promise<{ readonly port: number; readonly connections: () => number; close(): Promise<void> }> {
+  let connections = 0;
+  const sockets = new Set<Socket>();
+  const server = createServer((incoming) => {
+    const trouble = troubles.at(connections++);
+    const outgoing = connect(port, "127.0.0.1");
+    for (const socket of [incoming, outgoing]) {
+      sockets.add(socket);
+      socket.on("error", () => {});
+      socket.once("close", () => sockets.delete(socket));
+    }
+    let silent = false;
+    const passing = (from: Socket, to: Socket, direction: Trouble["direction"]): void => {
+      let left = trouble?.direction === direction ? trouble.bytes : Infinity;
+      from.on("data", (data: Buffer) => {
+        if (silent) return;
+        to.write(data.subarray(0, Math.min(left, data.length)));
+        left -= data.length;
+        if (left > 0) return;
+        if (trouble?.kind === "silence") silent = true;
+        // Not destroyed: what was said before is still delivered.
+        else for (const socket of [incoming, outgoing]) socket.end();
+      });
+      from.on("close", () => !silent && to.destroy());
+    };
+    passing(incoming, outgoing, "to passive");
+    passing(outgoing, incoming, "to active");
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const close = (): Promise<void> => {
+    sockets.forEach((socket) => socket.destroy());
+    return new Promise((resolve) => server.close(() => resolve()));
+  };
+  return { port: (server.address() as AddressInfo).port, connections: () => connections, close };
+}
+
+export interface Trouble {
+  readonly kind: "cut" | "silence";
+  readonly direction: "to passive" | "to active";
+  readonly bytes: number;
+}

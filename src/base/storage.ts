@@ -1,0 +1,62 @@
+/**
+ * Where a party keeps what must outlive its process. A file is the old version or the new one and nothing in between,
+ * and once a write has settled it stays, also if the machine loses power. A simulation brings a storage of its own.
+ */
+import { mkdir, readdir, readFile, rm } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { isUnfinishedWrite, syncDirectory, writeFileAtomically } from "./atomic-file.ts";
+import { TandemError } from "./error.ts";
+
+export interface Storage {
+  /** Null where there is no such file. @throws TandemError FILE_UNREADABLE */
+  read(path: string): Promise<string | null>;
+  /** Readable by its owner only. @throws TandemError FILE_UNWRITABLE */
+  write(path: string, contents: string | Iterable<string>): Promise<void>;
+  /** Nothing happens where there is no such file. @throws TandemError FILE_UNWRITABLE */
+  remove(path: string): Promise<void>;
+  /** With everything above it. @throws TandemError FILE_UNWRITABLE */
+  makeFolder(path: string): Promise<void>;
+  /** Removes what writes into a folder have left that never ended: it may be a secret. Nobody else may be writing there. */
+  tidy(folder: string): Promise<void>;
+}
+
+export const diskStorage: Storage = {
+  async read(path) {
+    try {
+      return await readFile(path, "utf8");
+    } catch (cause) {
+      if (codeOf(cause) === "ENOENT") return null;
+      throw new TandemError("FILE_UNREADABLE", `${path} cannot be read (${codeOf(cause)})`, { cause });
+    }
+  },
+  write: (path, contents) => writeFileAtomically(path, contents, 0o600),
+  async remove(path) {
+    try {
+      await rm(path, { force: true });
+      await syncDirectory(dirname(path));
+    } catch (cause) {
+      throw new TandemError("FILE_UNWRITABLE", `${path} cannot be removed (${codeOf(cause)})`, { cause });
+    }
+  },
+  async makeFolder(path) {
+    try {
+      const first = await mkdir(path, { recursive: true, mode: 0o700 });
+      if (first === undefined) return;
+      // What is new must be found again: each folder on the way has a new entry.
+      for (let folder = path; folder.length >= first.length; folder = dirname(folder)) await syncDirectory(dirname(folder));
+    } catch (cause) {
+      throw new TandemError("FILE_UNWRITABLE", `${path} cannot be made (${codeOf(cause)})`, { cause });
+    }
+  },
+  async tidy(folder) {
+    try {
+      for (const name of await readdir(folder)) if (isUnfinishedWrite(name)) await rm(join(folder, name), { force: true });
+    } catch (cause) {
+      if (codeOf(cause) !== "ENOENT") throw new TandemError("FILE_UNWRITABLE", `${folder} cannot be tidied (${codeOf(cause)})`, { cause });
+    }
+  },
+};
+
+function codeOf(cause: unknown): string {
+  return cause instanceof Error && "code" in cause ? String(cause.code) : "unknown";
+}

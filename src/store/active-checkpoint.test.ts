@@ -1,0 +1,62 @@
+/** What the active party stores between trees comes back bit for bit, and says what is not as it was. */
+import { mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { expectError } from "../../test/support/expect-error.ts";
+import { diskStorage } from "../base/storage.ts";
+import { generateKey, type PrivateKey } from "../crypto/index.ts";
+import { type ActiveCheckpoint, checkpointPath, dataDigestField, identityDifference, readActiveCheckpoint, writeActiveCheckpoint } from "./active-checkpoint.ts";
+
+let folder: string;
+let key: PrivateKey;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "tandem-checkpoint-"));
+  key = await generateKey({ bits: 256, insecure: true });
+});
+afterAll(() => rm(folder, { recursive: true }));
+
+const margins = Float64Array.of(0, -0, 1 / 3, Number.MIN_VALUE, -Number.MAX_VALUE, 2 ** -1074 * 3, Math.PI);
+const leaf = { kind: "leaf" as const, weight: 0.1, cover: 3, count: 7 };
+const trees = [[{ kind: "split" as const, left: 1, right: 2, gain: 0.3, cover: 6, count: 14, rule: { owner: 1 } }, leaf, leaf], [leaf]];
+
+function checkpoint(change: Partial<ActiveCheckpoint> = {}): ActiveCheckpoint {
+  return { identity: { job: "j", eta: 0.3 }, run: Uint8Array.of(1, 2, 255), key, aligned: Uint32Array.of(5, 0, 0xffff_ffff), progress: { trees, margins }, ...change };
+}
+
+describe("a checkpoint", () => {
+  test("comes back bit for bit, readable by its owner only", async () => {
+    await writeActiveCheckpoint(folder, checkpoint(), diskStorage);
+    const back = await readActiveCheckpoint(folder, diskStorage);
+    expect(back).toMatchObject({ identity: { job: "j", eta: 0.3 }, run: Uint8Array.of(1, 2, 255), aligned: Uint32Array.of(5, 0, 0xffff_ffff) });
+    expect(back?.progress?.trees).toEqual(trees);
+    expect(new BigUint64Array(back?.progress?.margins.buffer as ArrayBuffer)).toEqual(new BigUint64Array(margins.buffer));
+    expect(back?.key.secretPrimes()).toEqual(key.secretPrimes());
+    expect((await stat(checkpointPath(folder))).mode & 0o777).toBe(0o600);
+  });
+
+  test("before the first tree, without alignment; and none at all", async () => {
+    await writeActiveCheckpoint(folder, checkpoint({ aligned: null, progress: null }), diskStorage);
+    expect(await readActiveCheckpoint(folder, diskStorage)).toMatchObject({ aligned: null, progress: null });
+    expect(await readActiveCheckpoint(join(folder, "elsewhere"), diskStorage)).toBeNull();
+  });
+
+  test("with a key that is none: the field is named, and no value", async () => {
+    await writeActiveCheckpoint(folder, checkpoint(), diskStorage);
+    const text = await readFile(checkpointPath(folder), "utf8");
+    const prime = key.secretPrimes().p.prime.toString(16);
+    expect(text).toContain(prime);
+    const { createHash } = await import("node:crypto");
+    const contents = text.slice(text.indexOf('"checkpoint":') + '"checkpoint":'.length, -2).replace(prime, `${prime.slice(0, -1)}${prime.endsWith("3") ? "1" : "3"}`);
+    await writeFile(checkpointPath(folder), `{"format":"tandem-active-checkpoint/1","sha256":"${createHash("sha256").update(contents).digest("hex")}","checkpoint":${contents}}\n`);
+    const error = await expectError(() => readActiveCheckpoint(folder, diskStorage), "CHECKPOINT", /checkpoint\.json: key field '/);
+    expect(error.message).not.toContain(prime.slice(0, 16));
+  });
+
+  test("what is not as it was is named, but not the digest of the data", () => {
+    expect(identityDifference({ a: 1, b: "x" }, { a: 1, b: "x" })).toBeNull();
+    expect(identityDifference({ a: 1 }, { a: 2 })).toBe("a was 1 when the job began and is 2 now");
+    expect(identityDifference({}, { a: true })).toBe("a was undefined when the job began and is true now");
+    expect(identityDifference({ [dataDigestField]: "ab" }, { [dataDigestField]: "cd" })).toBe("the data has changed since the job began");
+  });
+});

@@ -1,0 +1,100 @@
+/**
+ * The active party's checkpoint (mode 0600): all that a restart needs to continue a job as if nothing had happened. It
+ * holds the job's private key and is removed when the job has ended well. Obfuscators are never in it.
+ *
+ * `identity` is what must not change while a job is under way, field by field.
+ */
+import { join } from "node:path";
+import { z } from "zod";
+import type { Storage } from "../base/storage.ts";
+import { parsePrivateKey, serialisePrivateKey } from "../crypto/key-format.ts";
+import type { PrivateKey } from "../crypto/keys.ts";
+import { TandemError } from "../base/error.ts";
+import type { ActiveProgress } from "../protocol/active-role.ts";
+import { readSealed, type SealedKind, writeSealed } from "./sealed-file.ts";
+import { treeSchema } from "./share-files.ts";
+import { bytesFrom, doublesFrom, rowsFrom, textOf } from "./stored-numbers.ts";
+
+export type JobIdentity = Readonly<Record<string, string | number | boolean>>;
+
+/** The field of an identity that is a digest and not for people's eyes. */
+export const dataDigestField = "data";
+
+export interface ActiveCheckpoint {
+  readonly identity: JobIdentity;
+  readonly run: Uint8Array;
+  readonly key: PrivateKey;
+  /** Rows common to all parties; null where nothing was aligned. */
+  readonly aligned: Uint32Array | null;
+  /** Null before the first tree. */
+  readonly progress: ActiveProgress | null;
+}
+
+const contents = z.strictObject({
+  identity: z.record(z.string(), z.union([z.string(), z.number(), z.boolean()])),
+  run: z.base64(),
+  key: z.string(),
+  aligned: z.base64().nullable(),
+  trees: z.array(treeSchema),
+  margins: z.base64(),
+});
+
+const kind: SealedKind<z.infer<typeof contents>> = {
+  format: "tandem-active-checkpoint/1",
+  name: "checkpoint",
+  noun: "a checkpoint",
+  schema: contents,
+  code: "CHECKPOINT",
+  advice: "put the file back as it was, or remove it and begin anew under another name",
+};
+
+export const checkpointPath = (folder: string): string => join(folder, "checkpoint.json");
+
+export async function writeActiveCheckpoint(folder: string, { identity, run, key, aligned, progress }: ActiveCheckpoint, storage: Storage): Promise<void> {
+  const stored = {
+    identity: { ...identity },
+    run: textOf(run),
+    key: serialisePrivateKey(key),
+    aligned: aligned === null ? null : textOf(aligned),
+    trees: (progress?.trees ?? []) as z.infer<typeof contents>["trees"],
+    margins: textOf(progress?.margins ?? new Float64Array(0)),
+  };
+  await writeSealed(checkpointPath(folder), kind, stored, storage);
+}
+
+/**
+ * @returns null where there is none
+ * @throws TandemError CHECKPOINT naming the file and what is wrong with it
+ */
+export async function readActiveCheckpoint(folder: string, storage: Storage): Promise<ActiveCheckpoint | null> {
+  const path = checkpointPath(folder);
+  const stored = await readSealed(path, kind, storage);
+  if (stored === null) return null;
+  const { identity, run, key, aligned, trees, margins } = stored;
+  return {
+    identity,
+    run: bytesFrom(run),
+    key: await privateKey(path, key),
+    aligned: aligned === null ? null : rowsFrom(aligned),
+    progress: trees.length === 0 ? null : { trees, margins: doublesFrom(margins) },
+  };
+}
+
+/** How long a key must be was decided when the job began. */
+async function privateKey(path: string, text: string): Promise<PrivateKey> {
+  try {
+    return await parsePrivateKey(text, { insecure: true });
+  } catch (cause) {
+    throw new TandemError("CHECKPOINT", `${path}: ${cause instanceof TandemError ? cause.message : "its key cannot be read"}`, { cause });
+  }
+}
+
+/** @returns what is not as it was when the job began, in words; or null */
+export function identityDifference(stored: JobIdentity, now: JobIdentity): string | null {
+  for (const field of new Set([...Object.keys(stored), ...Object.keys(now)])) {
+    if (stored[field] === now[field]) continue;
+    if (field === dataDigestField) return "the data has changed since the job began";
+    return `${field} was ${String(stored[field])} when the job began and is ${String(now[field])} now`;
+  }
+  return null;
+}

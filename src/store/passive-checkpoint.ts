@@ -1,0 +1,91 @@
+/**
+ * What a passive party stores of a job besides its share, all of it for its own eyes (mode 0600):
+ *
+ *   alignment.json  which of its rows are common to all parties
+ *   job.json        what was agreed, and the secret of the candidates' order; written when a job first begins, and once
+ *                   more when it has ended well, then without the secret
+ *   progress.json   its own splits so far; rewritten before each of them is answered. It names the run that it belongs
+ *                   to: progress of an earlier beginning of the same job is none
+ *
+ * Encrypted gradients and obfuscators are never stored.
+ */
+import { join } from "node:path";
+import { z } from "zod";
+import type { Storage } from "../base/storage.ts";
+import { noProgress, type PassiveProgress } from "../protocol/split-ledger.ts";
+import { readSealed, type SealedKind, writeSealed } from "./sealed-file.ts";
+import { ownSplitSchema } from "./share-files.ts";
+import { rowsFrom, textOf } from "./stored-numbers.ts";
+
+const advice = "put the file back as it was, or remove the job's folder and begin anew under another name";
+const index = z.number().int().nonnegative();
+const hex = z.string().regex(/^([0-9a-f]{2})*$/);
+
+const jobFile = z.strictObject({
+  /** The pinned name of the active party. */
+  active: z.string(),
+  run: hex,
+  agreed: z.record(z.string(), z.union([z.string(), z.number(), z.boolean()])),
+  instances: index,
+  idsDigest: hex,
+  aligned: z.boolean(),
+  /** Bitmap, base64. */
+  training: z.base64(),
+  /** Digest over this party's rows of the job. */
+  data: hex,
+  /** Base64; null once the job has ended well. */
+  secret: z.base64().nullable(),
+});
+export type PassiveJobFile = z.infer<typeof jobFile>;
+
+const progressFile = z.strictObject({
+  run: hex,
+  trees: index,
+  splits: z.array(ownSplitSchema),
+  members: z.record(z.string(), hex),
+});
+
+const alignmentFile = z.strictObject({ active: z.string(), rows: z.base64(), data: hex });
+
+const kind = <T>(name: string, schema: z.ZodType<T>): SealedKind<T> => ({ format: `tandem-passive-${name}/1`, name, noun: `a passive party's ${name}`, schema, code: "CHECKPOINT", advice });
+const jobKind = kind("job", jobFile);
+const progressKind = kind("progress", progressFile);
+const alignmentKind = kind("alignment", alignmentFile);
+
+/** Which rows of a table are common to all parties, in the common order. */
+export interface StoredAlignment {
+  readonly active: string;
+  readonly rows: Uint32Array;
+  /** Digest over the table that the rows are of. */
+  readonly data: string;
+}
+
+export const sharePath = (folder: string): string => join(folder, "share.json");
+
+export function readPassiveJob(folder: string, storage: Storage): Promise<PassiveJobFile | null> {
+  return readSealed(join(folder, "job.json"), jobKind, storage);
+}
+
+export function writePassiveJob(folder: string, job: PassiveJobFile, storage: Storage): Promise<void> {
+  return writeSealed(join(folder, "job.json"), jobKind, job, storage);
+}
+
+export async function readProgress(folder: string, run: string, storage: Storage): Promise<PassiveProgress> {
+  const stored = await readSealed(join(folder, "progress.json"), progressKind, storage);
+  if (stored === null || stored.run !== run) return noProgress;
+  const { trees, splits, members } = stored;
+  return { trees, splits, members };
+}
+
+export function writeProgress(folder: string, run: string, { trees, splits, members }: PassiveProgress, storage: Storage): Promise<void> {
+  return writeSealed(join(folder, "progress.json"), progressKind, { run, trees, splits: [...splits], members: { ...members } }, storage);
+}
+
+export async function readAlignment(folder: string, storage: Storage): Promise<StoredAlignment | null> {
+  const stored = await readSealed(join(folder, "alignment.json"), alignmentKind, storage);
+  return stored === null ? null : { ...stored, rows: rowsFrom(stored.rows) };
+}
+
+export function writeAlignment(folder: string, { active, rows, data }: StoredAlignment, storage: Storage): Promise<void> {
+  return writeSealed(join(folder, "alignment.json"), alignmentKind, { active, rows: textOf(rows), data }, storage);
+}

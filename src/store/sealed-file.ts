@@ -1,0 +1,70 @@
+/**
+ * What a party stores is one JSON object on one line: { "format", "sha256", <name> }, where sha256 is over the text of
+ * the contents. A file that was cut off, or in which a bit has changed, is recognised and not used.
+ */
+import { createHash } from "node:crypto";
+import { z } from "zod";
+import { assert } from "../base/assert.ts";
+import { type ErrorCode, TandemError } from "../base/error.ts";
+import { diskStorage, type Storage } from "../base/storage.ts";
+
+/** A kind of file. */
+export interface SealedKind<T> {
+  /** Name and version: "tandem-active-share/1". */
+  readonly format: string;
+  /** The field that holds the contents. */
+  readonly name: string;
+  /** In words, for messages: "a model share". */
+  readonly noun: string;
+  readonly schema: z.ZodType<T>;
+  /** Of what is wrong with a file of this kind. */
+  readonly code: ErrorCode;
+  /** What to do about it, for the end of a message. */
+  readonly advice?: string;
+  /** Formats that earlier versions wrote, and what to do about such a file. */
+  readonly earlier?: { readonly format: RegExp; readonly advice: string };
+}
+
+export async function writeSealed<T>(path: string, kind: SealedKind<T>, contents: T, storage: Storage = diskStorage): Promise<void> {
+  const text = JSON.stringify(contents, (_key, value: unknown) => {
+    // JSON would turn these into null and 0: what is read back would not be what was stored.
+    assert(typeof value !== "number" || (Number.isFinite(value) && !Object.is(value, -0)), "a stored file's numbers survive JSON");
+    return value;
+  });
+  await storage.write(path, `{"format":"${kind.format}","sha256":"${sha256(text)}","${kind.name}":${text}}\n`);
+}
+
+const envelopeSyntax = /^\{"format":"([^"]*)","sha256":"([0-9a-f]{64})","([a-z]+)":(.*)\}\n$/s;
+
+/** What a file says it is; null where it is absent or not sealed at all. @throws TandemError FILE_UNREADABLE */
+export async function sealedFormat(path: string, storage: Storage = diskStorage): Promise<string | null> {
+  const text = await storage.read(path);
+  return text === null ? null : (envelopeSyntax.exec(text)?.[1] ?? null);
+}
+
+/** @returns null where there is no such file. @throws TandemError FILE_UNREADABLE, or the kind's code naming the file */
+export async function readSealed<T>(path: string, kind: SealedKind<T>, storage: Storage = diskStorage): Promise<T | null> {
+  const text = await storage.read(path);
+  if (text === null) return null;
+  const wrong = (what: string): TandemError => new TandemError(kind.code, `${path} ${what}${kind.advice === undefined ? "" : `; ${kind.advice}`}`);
+  const envelope = envelopeSyntax.exec(text);
+  if (envelope === null) throw wrong(`is not ${kind.noun}, or only a part of one`);
+  const [, format, digest, name, contents] = envelope;
+  if (format !== kind.format || name !== kind.name) {
+    const advice = kind.earlier?.format.test(format) === true ? `; ${kind.earlier.advice}` : "";
+    throw wrong(`has the format ${format}; ${kind.format} was expected${advice}`);
+  }
+  if (sha256(contents) !== digest) throw wrong("is damaged: its checksum does not match");
+  return checked(kind.schema, JSON.parse(contents), (what) => wrong(`has wrong contents: ${what}`));
+}
+
+/** What a file holds, once its schema has agreed. @throws the error that `wrong` makes from the first field that is wrong */
+export function checked<T>(schema: z.ZodType<T>, value: unknown, wrong: (what: string) => TandemError): T {
+  const result = schema.safeParse(value);
+  if (result.success) return result.data;
+  throw wrong(z.prettifyError(result.error).split("\n")[0]);
+}
+
+function sha256(text: string): string {
+  return createHash("sha256").update(text).digest("hex");
+}

@@ -1,0 +1,22 @@
+/** Arrays of numbers as text, exactly: base64 of their bytes, little-endian as on every machine that Node runs on. */
+
+export function textOf(values: Uint8Array | Uint32Array | Float64Array): string {
+  return Buffer.from(values.buffer, values.byteOffset, values.byteLength).toString("base64");
+}
+
+export function bytesFrom(text: string): Uint8Array {
+  return Uint8Array.from(Buffer.from(text, "base64"));
+}
+
+export function rowsFrom(text: string): Uint32Array {
+  return new Uint32Array(wholeElements(text, 4));
+}
+
+export function doublesFrom(text: string): Float64Array {
+  return new Float64Array(wholeElements(text, 8));
+}
+
+function wholeElements(text: string, size: number): ArrayBuffer {
+  const bytes = bytesFrom(text);
+  return bytes.buffer.slice(0, bytes.length - (bytes.length % size)) as ArrayBuffer;
+}

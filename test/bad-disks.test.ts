@@ -1,0 +1,223 @@
+/**
+ * Disks that are full, files that are damaged, data and configs that change under a job: a clear error at the side where
+ * it is, nothing lost, and once the cause is gone the same command continues.
+ */
+import { cpSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { beforeAll, describe, expect, test } from "vitest";
+import { TandemError } from "../src/base/error.ts";
+import { diskStorage, type Storage } from "../src/base/storage.ts";
+import { realWorld } from "../src/party/active-world.ts";
+import type { PartyEvent } from "../src/party/events.ts";
+import { runActive } from "../src/party/run-active.ts";
+import { scratchDirectory } from "./support/command.ts";
+import { activeConfig, type Company, foundCompany, makePeople, type RunningParty, shuffled, startParty } from "./support/companies.ts";
+import { expectError } from "./support/expect-error.ts";
+
+const root = scratchDirectory();
+const people = makePeople(240, "bad disks");
+const training = { num_round: 3 };
+const quiet = (): void => {};
+let worlds = 0;
+/** What an undisturbed job leaves, at the bank and at the shop. */
+let expected: readonly string[];
+
+interface World {
+  readonly bank: Company;
+  readonly shop: Company;
+}
+
+async function world(): Promise<World> {
+  const folder = join(root, String(worlds++));
+  return { bank: await foundCompany(folder, "bank", shuffled(people.slice(0, 200), "bank"), [0, 1], true), shop: await foundCompany(folder, "shop", shuffled(people.slice(20), "shop"), [2, 3, 4]) };
+}
+
+const files = ({ bank, shop }: World): string[] => [join(bank.folder, "jobs", "j", "share.json"), join(bank.folder, "jobs", "j", "predictions.csv"), join(shop.folder, "jobs", "j", "share.json")].map((path) => readFileSync(path, "utf8"));
+const configOf = ({ bank, shop }: World, party: RunningParty, changes: Parameters<typeof activeConfig>[3] = {}) => activeConfig(bank, [{ company: shop, party }], "j", { training, ...changes });
+
+beforeAll(async () => {
+  const made = await world();
+  const party = await startParty(made.shop, [made.bank], {}, () => {});
+  await runActive(await configOf(made, party), quiet);
+  await party.stop();
+  expected = files(made);
+});
+
+/** A disk that fails on some writes of some file. */
+function failing(name: string, isFull: () => boolean): Storage {
+  return {
+    ...diskStorage,
+    write: (path, contents) => {
+      if (path.endsWith(name) && isFull()) throw new TandemError("FILE_UNWRITABLE", `${path} cannot be written (ENOSPC)`);
+      return diskStorage.write(path, contents);
+    },
+  };
+}
+
+/** Runs the job until its active party has stored one tree, and then has no room for the next. */
+async function oneTree(made: World, party: RunningParty): Promise<void> {
+  let writes = 0;
+  const storage = failing("checkpoint.json", () => ++writes > 2);
+  await expectError(async () => runActive(await configOf(made, party), quiet, { ...realWorld, storage }), "FILE_UNWRITABLE", /checkpoint\.json cannot be written \(ENOSPC\)/);
+}
+
+async function expectContinued(made: World, party: RunningParty): Promise<void> {
+  const events: PartyEvent[] = [];
+  await runActive(await configOf(made, party), (event) => events.push(event));
+  expect(events.find((event) => event.type === "resumed")).toMatchObject({ trees: 1, treeCount: 3 });
+  expect(files(made)).toEqual(expected);
+}
+
+describe("a full disk", () => {
+  test("at the active party, in the middle of the job", async () => {
+    const made = await world();
+    const party = await startParty(made.shop, [made.bank]);
+    await oneTree(made, party);
+    await expectContinued(made, party);
+  });
+
+  test.each([
+    ["share.json", 1],
+    ["predictions.csv", 1],
+    ["aligned.csv", 1],
+    ["checkpoint.json", 1],
+  ])("at the active party, at %s", async (name, from) => {
+    const made = await world();
+    const party = await startParty(made.shop, [made.bank]);
+    let writes = 0;
+    await expectError(async () => runActive(await configOf(made, party), quiet, { ...realWorld, storage: failing(name, () => ++writes >= from) }), "FILE_UNWRITABLE", /ENOSPC/);
+    expect(party.events.findLast((event) => event.type === "job-ended" || event.type === "refused" || event.type === "aligned")).toBeDefined();
+    await runActive(await configOf(made, party), quiet);
+    expect(files(made)).toEqual(expected);
+  });
+
+  test.each([
+    ["alignment.json", 1],
+    ["job.json", 1],
+    ["progress.json", 1],
+    ["progress.json", 4],
+    ["share.json", 1],
+    ["job.json", 2],
+  ])("at the passive party, at %s, write %i: its log says where, the active party hears that there is something", async (name, from) => {
+    const made = await world();
+    let full = true;
+    let writes = 0;
+    const party = await startParty(made.shop, [made.bank], {}, undefined, failing(name, () => full && ++writes >= from));
+    const error = await expectError(async () => runActive(await configOf(made, party), quiet), "FILE_UNWRITABLE", /shop/);
+    expect(error.message).not.toContain(made.shop.folder);
+    const said = party.events.filter((event) => event.type === "error" || event.type === "job-ended").map((event) => JSON.stringify(event));
+    expect(said.join("\n")).toContain(`${name} cannot be written (ENOSPC)`);
+    full = false;
+    await runActive(await configOf(made, party), quiet);
+    expect(files(made)).toEqual(expected);
+  });
+});
+
+/** Ways to spoil a stored file, and what is said about it. */
+const damages: readonly [what: string, spoil: (text: string) => string, says: RegExp][] = [
+  ["cut off", (text) => text.slice(0, text.length >> 1), /or only a part of one/],
+  ["empty", () => "", /or only a part of one/],
+  ["with one bit flipped", (text) => flipped(text, text.length >> 1), /checksum does not match|only a part of one/],
+  ["of another version", (text) => text.replace("/1", "/9"), /has the format tandem-\S+\/9; tandem-\S+\/1 was expected/],
+];
+
+function flipped(text: string, at: number): string {
+  return text.slice(0, at) + String.fromCharCode(text.charCodeAt(at) ^ 1) + text.slice(at + 1);
+}
+
+describe("a damaged file", () => {
+  test.each(damages)("the active party's checkpoint, %s", async (_what, spoil, says) => {
+    const made = await world();
+    const party = await startParty(made.shop, [made.bank]);
+    await oneTree(made, party);
+    const path = join(made.bank.folder, "jobs", "j", "checkpoint.json");
+    const whole = readFileSync(path, "utf8");
+    writeFileSync(path, spoil(whole));
+    const error = await expectError(async () => runActive(await configOf(made, party), quiet), "CHECKPOINT", says);
+    expect(error.message).toContain("checkpoint.json");
+    expect(error.message).toMatch(/put the file back as it was, or remove it and begin anew under another name/);
+    writeFileSync(path, whole);
+    await expectContinued(made, party);
+  });
+
+  test.each(["job.json", "progress.json", "alignment.json"].flatMap((name) => damages.map(([what, spoil, says]) => [name, what, spoil, says] as const)))("the passive party's %s, %s", async (name, what, spoil, says) => {
+    const made = await world();
+    const party = await startParty(made.shop, [made.bank]);
+    await oneTree(made, party);
+    const path = join(made.shop.folder, "jobs", "j", name);
+    const whole = readFileSync(path, "utf8");
+    writeFileSync(path, spoil(whole));
+    const error = await expectError(async () => runActive(await configOf(made, party), quiet), "CHECKPOINT", /shop has trouble with its own files; its log says what/);
+    expect(error.message).not.toContain(made.shop.folder);
+    expect(party.events.findLast((event) => event.type === "error")).toMatchObject({ code: "CHECKPOINT", message: expect.stringMatching(says) as string });
+    // Another job is not concerned.
+    if (what === "empty") await runActive(await activeConfig(made.bank, [{ company: made.shop, party }], "other", { training: { num_round: 1 } }), quiet);
+    writeFileSync(path, whole);
+    await expectContinued(made, party);
+  });
+});
+
+describe("what changes under a job", () => {
+  test("the active party's parameters or data", async () => {
+    const made = await world();
+    const party = await startParty(made.shop, [made.bank]);
+    await oneTree(made, party);
+    await expectError(async () => runActive(await configOf(made, party, { training: { ...training, eta: 0.2 } }), quiet), "CHECKPOINT", /checkpoint\.json: training\.eta was 0\.3 when the job began and is 0\.2 now; put it back/);
+    const data = join(made.bank.folder, "data.csv");
+    const whole = readFileSync(data, "utf8");
+    writeFileSync(data, whole.replace("payer", "defaulter"));
+    await expectError(async () => runActive(await configOf(made, party), quiet), "CHECKPOINT", /the data has changed since the job began/);
+    writeFileSync(data, whole);
+    await expectContinued(made, party);
+  });
+
+  test("the passive party's data", async () => {
+    const made = await world();
+    const party = await startParty(made.shop, [made.bank]);
+    await oneTree(made, party);
+    const data = join(made.shop.folder, "data.csv");
+    const whole = readFileSync(data, "utf8");
+    writeFileSync(data, whole.replace(/(-?\d+\.\d+)\n/, "7.0\n"));
+    await expectError(async () => runActive(await configOf(made, party), quiet), "CHECKPOINT", /the data of shop has changed since job j was aligned; put it back, or begin anew/);
+    writeFileSync(data, whole);
+    await expectContinued(made, party);
+  });
+
+  test("one side's folder is gone: no trees of two beginnings are mixed", async () => {
+    const made = await world();
+    const party = await startParty(made.shop, [made.bank]);
+    await oneTree(made, party);
+    const keep = join(made.bank.folder, "kept");
+    for (const [company, says] of [[made.bank, /job: shop has stored 2 trees of a job named j; continue it where it began, or choose another name/], [made.shop, /shop: job j was not aligned/]] as const) {
+      const folder = join(company.folder, "jobs", "j");
+      cpSync(folder, keep, { recursive: true });
+      rmSync(folder, { recursive: true });
+      await expectError(async () => runActive(await configOf(made, party), quiet), company === made.bank ? "CHECKPOINT" : "PROTOCOL_STATE", says);
+      rmSync(folder, { recursive: true, force: true });
+      cpSync(keep, folder, { recursive: true });
+      rmSync(keep, { recursive: true });
+    }
+    await expectContinued(made, party);
+  });
+
+  test("a config that was mended before the first tree begins anew under the same name", async () => {
+    const made = await world();
+    const party = await startParty(made.shop, [made.bank], { policy: { max_depth: 2 } });
+    await expectError(async () => runActive(await configOf(made, party), quiet), "POLICY");
+    await runActive(await configOf(made, party, { training: { ...training, max_depth: 2 } }), quiet);
+    expect(existsSync(join(made.bank.folder, "jobs", "j", "share.json"))).toBe(true);
+  });
+});
+
+test("another process of the same party, at the same job or in the same folder, is refused", async () => {
+  const made = await world();
+  const party = await startParty(made.shop, [made.bank]);
+  await expectError(() => startParty(made.shop, [made.bank], {}, () => {}), "PARTY_BUSY", /another process is at work in .*jobs; let it finish, or stop it first/);
+  const config = await configOf(made, party);
+  const outcomes = await Promise.allSettled([runActive(config, quiet), runActive(config, quiet)]);
+  expect(outcomes.map(({ status }) => status).toSorted()).toEqual(["fulfilled", "rejected"]);
+  const [refused] = outcomes.filter((outcome) => outcome.status === "rejected");
+  await expectError(() => Promise.reject(refused.reason), "PARTY_BUSY", /another process is at work in .*jobs\/j/);
+  expect(files(made)).toEqual(expected);
+  expect(readdirSync(join(made.bank.folder, "jobs", "j")).toSorted()).toEqual(["aligned.csv", "predictions.csv", "share.json"]);
+});

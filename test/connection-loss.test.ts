@@ -1,0 +1,91 @@
+/** Real TLS connections that break in the middle of a message, or go silent: the job goes on, and ends as it would have. */
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { type ActiveWorld, realWorld } from "../src/party/active-world.ts";
+import type { PartyEvent } from "../src/party/events.ts";
+import { runActive } from "../src/party/run-active.ts";
+import { readIdentity } from "../src/party/run-passive.ts";
+import { connectTls } from "../src/transport/tls.ts";
+import { scratchDirectory } from "./support/command.ts";
+import { activeConfig, type Company, foundCompany, makePeople, shuffled, startParty } from "./support/companies.ts";
+import { expectError } from "./support/expect-error.ts";
+import { type Trouble, troubledWay } from "./support/tls-pair.ts";
+
+const root = scratchDirectory();
+const people = makePeople(500, "loss");
+const changes = { training: { num_round: 3 }, insecure_key_bits: 512 };
+let bank: Company;
+let shop: Company;
+let expected: readonly string[];
+
+const files = (directory: string): string[] => [join(bank.folder, directory, "j", "share.json"), join(bank.folder, directory, "j", "predictions.csv"), join(shop.folder, directory, "j", "share.json")].map((path) => readFileSync(path, "utf8"));
+
+beforeAll(async () => {
+  bank = await foundCompany(root, "bank", shuffled(people.slice(0, 460), "bank"), [0, 1], true);
+  shop = await foundCompany(root, "shop", shuffled(people.slice(30), "shop"), [2, 3, 4]);
+  const output = { directory: "undisturbed" };
+  const party = await startParty(shop, [bank], { output }, () => {});
+  await runActive(await activeConfig(bank, [{ company: shop, party }], "j", { ...changes, output }), () => {});
+  await party.stop();
+  expected = files("undisturbed");
+});
+
+/** A connection that says nothing is noticed soon, so that nobody has to wait for the test. */
+const watchful: ActiveWorld = {
+  ...realWorld,
+  connect: async ({ tls, passives }) => {
+    const identity = await readIdentity(tls);
+    return passives.map((passive) => connectTls(passive.name, identity, passive.fingerprint, passive, { pingIntervalMs: 300, pingTimeoutMs: 700 }));
+  },
+};
+
+async function runThrough(name: string, troubles: readonly Trouble[], more: Parameters<typeof activeConfig>[3] = {}): Promise<{ connections: number; events: PartyEvent[] }> {
+  const output = { directory: name };
+  const party = await startParty(shop, [bank], { output });
+  const way = await troubledWay(party.port, troubles);
+  onTestFinished(() => way.close());
+  const events: PartyEvent[] = [];
+  await runActive(await activeConfig(bank, [{ company: shop, party: way }], "j", { ...changes, ...more, output }), (event) => events.push(event), watchful);
+  expect(files(name)).toEqual(expected);
+  return { connections: way.connections(), events };
+}
+
+/** From the handshake over the alignment into the trees: where exactly depends on TLS, and does not matter. */
+const places = { "to passive": [3000, 6000, 12_000, 18_000, 26_000, 40_000, 60_000], "to active": [1500, 3000, 6000, 12_000, 16_000, 20_000, 24_000] };
+
+describe.each(["to passive", "to active"] as const)("%s", (direction) => {
+  test("cut after so many bytes, again and again", async () => {
+    const troubles = places[direction].map((bytes): Trouble => ({ kind: "cut", direction, bytes }));
+    const { connections, events } = await runThrough(`cut ${direction}`, troubles);
+    expect(connections).toBe(troubles.length + 1);
+    expect(events.filter((event) => event.type === "waiting")).toHaveLength(troubles.length);
+  });
+
+  test("silent after so many bytes", async () => {
+    const troubles = places[direction].slice(3, 5).map((bytes): Trouble => ({ kind: "silence", direction, bytes }));
+    const { connections } = await runThrough(`silent ${direction}`, troubles);
+    expect(connections).toBe(3);
+  });
+});
+
+test("patience ends: the job stops with an error that says how it continues, and it does", async () => {
+  const output = { directory: "impatient" };
+  const party = await startParty(shop, [bank], { output });
+  const forever = Array.from({ length: 100 }, (): Trouble => ({ kind: "cut", direction: "to passive", bytes: 100 }));
+  const way = await troubledWay(party.port, [{ kind: "cut", direction: "to passive", bytes: 40_000 }, ...forever]);
+  onTestFinished(() => way.close());
+  const through = await activeConfig(bank, [{ company: shop, party: way }], "j", { ...changes, output, patience_seconds: 1 });
+  await expectError(() => runActive(through, () => {}), "PARTY_LOST", /party shop.*gave up after waiting for \d s: the same command continues the job/);
+  const direct = await activeConfig(bank, [{ company: shop, party }], "j", { ...changes, output });
+  await runActive(direct, () => {});
+  expect(files("impatient")).toEqual(expected);
+});
+
+test("a wrong address shows within seconds, whatever the patience", async () => {
+  const config = await activeConfig(bank, [{ company: shop, party: { port: 1 } }], "nowhere", { ...changes, patience_seconds: 86_400 });
+  const waits: number[] = [];
+  await expectError(() => runActive(config, (event) => event.type === "waiting" && waits.push(event.delayMs)), "PARTY_LOST", /party shop is gone: .*ECONNREFUSED.*is it running/);
+  expect(waits.length).toBeGreaterThan(1);
+  expect(waits.reduce((sum, ms) => sum + ms, 0)).toBeLessThanOrEqual(3000);
+});

@@ -1,0 +1,88 @@
+/** A passive party's role, driven message by message as an active party would. */
+import { create } from "@bufbuild/protobuf";
+import { quantise } from "../../src/codec/batch-codec.ts";
+import type { PrivateKey } from "../../src/crypto/index.ts";
+import { portableKernel } from "../../src/crypto/portable-kernel.ts";
+import { objectiveFor } from "../../src/gbdt/objective.ts";
+import {
+  type ActiveGradients,
+  ActiveGradientsSchema,
+  ActiveHelloSchema,
+  ActiveNodeSchema,
+  ActiveSetUpSchema,
+  ActiveSplitDecisionsSchema,
+  ActiveTreeFinishedSchema,
+} from "../../src/protocol/generated/tandem/v1/tandem_pb.ts";
+import { gradientLayout } from "../../src/protocol/gradient-layout.ts";
+import { idsDigest } from "../../src/protocol/ids.ts";
+import type { AgreedParameters } from "../../src/protocol/job-parameters.ts";
+import type { NodeDescription } from "../../src/protocol/scheme.ts";
+import type { PassiveRole } from "../../src/protocol/passive-role.ts";
+import { protocolVersion } from "../../src/protocol/version.ts";
+import { parametersOf } from "./in-memory-job.ts";
+import { type JobOptions, prepareJob, type PreparedJob } from "./prepared-job.ts";
+import { collect, one } from "./streams.ts";
+
+/** Feature 1 is a copy of feature 0, so that every split ties; half of each is missing. */
+export const column = Float32Array.of(1, 2, 3, Number.NaN, 1, 2, 3, Number.NaN, 1, 2);
+const table = { labels: Float64Array.from(column, (_, i) => i % 2), parties: [[column], [column, column]] };
+const training = { num_round: 2, max_depth: 2 };
+
+interface Hello {
+  readonly protocolVersion: number;
+  readonly activeName: string;
+  readonly instanceCount: number;
+  readonly idsDigest: Uint8Array;
+  readonly parameters: AgreedParameters;
+  readonly trees: number;
+}
+
+export interface Driver {
+  readonly job: PreparedJob;
+  readonly role: PassiveRole;
+  join(change?: Partial<Hello>): ReturnType<PassiveRole["join"]>;
+  setUp(): number;
+  chunks(tree: number): AsyncIterable<ActiveGradients>;
+  gradients(tree: number): Promise<void>;
+  root(tree: number): Promise<unknown>;
+  node(tree: number, description: NodeDescription): Promise<unknown>;
+  splits(tree: number, node: number, candidates: readonly number[]): Promise<Uint8Array>;
+  finishTree(tree: number): Promise<void>;
+}
+
+export function drive(key: PrivateKey, passive: JobOptions["passive"] = {}): Driver {
+  const job = prepareJob({ table, kernel: portableKernel, key, training, passive });
+  const [{ role }] = job.passives;
+  const { scheme } = job;
+  const { codec } = parametersOf({});
+  const g = Float64Array.from(column, (_, i) => (i % 2 === 0 ? 0.5 : -0.5));
+  const h = g.map(() => 0.25);
+  const layout = gradientLayout(objectiveFor("binary:logistic"), codec, scheme.plaintextBitsMax, g, h);
+  const hello = { protocolVersion, activeName: "bank", instanceCount: column.length, idsDigest: idsDigest(job.ids), parameters: job.agreed };
+  return {
+    job,
+    role,
+    join: (change = {}) => role.join(create(ActiveHelloSchema, { ...hello, ...change })),
+    setUp: () => role.setUp(create(ActiveSetUpSchema, { scheme: scheme.setUp(layout) })).candidateCount ?? 0,
+    chunks,
+    gradients: (tree) => role.gradients(chunks(tree)),
+    root: (tree) => node(tree, { node: 0, origin: null }),
+    node,
+    splits: async (tree, node, candidates) => {
+      const [answer] = await collect(role.splits(create(ActiveSplitDecisionsSchema, { tree, decisions: [{ node, candidates: [...candidates] }] })));
+      return answer.leftMembers ?? new Uint8Array(0);
+    },
+    finishTree: (tree) => role.finishTree(create(ActiveTreeFinishedSchema, { tree })),
+  };
+
+  function node(tree: number, description: NodeDescription): Promise<unknown> {
+    return collect(role.histograms(one(create(ActiveNodeSchema, { tree, node: description.node, scheme: scheme.node(description) }))));
+  }
+
+  async function* chunks(tree: number): AsyncGenerator<ActiveGradients> {
+    let sequence = 0;
+    for await (const chunk of scheme.tree(layout, quantise(layout, [g, h]))) {
+      yield create(ActiveGradientsSchema, { tree, sequence: sequence++, scheme: chunk });
+    }
+  }
+}
