@@ -7,6 +7,7 @@ import { estimateCommand } from "./estimate.ts";
 import { reportError } from "./failure.ts";
 import { fingerprintCommand, initCommand } from "./init.ts";
 import { partyCommands } from "./party.ts";
+import { reproduceCommand } from "./reproduce.ts";
 import { simulateCommand } from "./simulate.ts";
 
 async function main(): Promise<void> {
@@ -16,7 +17,7 @@ async function main(): Promise<void> {
     .version(version)
     .exitOverride()
     .configureOutput({ outputError: () => {} });
-  const commands = [demoCommand(), simulateCommand(), estimateCommand(), benchCommand(), initCommand(), fingerprintCommand(), ...partyCommands()];
+  const commands = [demoCommand(), simulateCommand(), estimateCommand(), benchCommand(), reproduceCommand(), initCommand(), fingerprintCommand(), ...partyCommands()];
   for (const command of commands) {
     program.addCommand(command.exitOverride().configureOutput({ outputError: () => {} }));
   }

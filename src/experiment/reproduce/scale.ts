@@ -1,0 +1,82 @@
+/** How large a reproduction is: the paper's sizes, a quick look, or the smallest run that touches everything. */
+import { paperTables } from "./paper.ts";
+
+/** A point of an axis: where it stands in the paper, and what is run for it. */
+export interface Point {
+  /** Null where the paper has no such point. */
+  readonly paper: number | null;
+  readonly run: number;
+}
+
+export type ScaleName = "full" | "quick" | "smoke";
+
+export interface Scale {
+  readonly name: ScaleName;
+  /** Of the paper's rows. */
+  readonly rowShare: number;
+  readonly trees: number;
+  readonly keyBits: number;
+  readonly keys: readonly Point[];
+  readonly samples: readonly Point[];
+  readonly rounds: readonly Point[];
+  /** Trees of the jobs that each have one shortcut off. */
+  readonly ablationTrees: number;
+  /** The paper's setting, everything but batching off, at 1024 bits and below. */
+  readonly paperSetting: { readonly keys: readonly number[]; readonly trees: number };
+  /** Random draws of the plaintext experiments. */
+  readonly draws: number;
+  /** How often a cell is run: the machine's speed drifts, and the smallest time counts. Long runs even it out by themselves. */
+  repeats(keyBits: number): number;
+}
+
+const paperKeys = paperTables.keys.map(({ at }) => at);
+const paperSamples = paperTables.samples.map(({ at }) => at);
+const paperRounds = paperTables.rounds.map(({ at }) => at);
+/** The paper stops at 1024 bits; nobody should. */
+const longerKeys: readonly Point[] = [2048, 3072].map((run) => ({ paper: null, run }));
+
+function points(values: readonly number[], share: number): Point[] {
+  return values.map((paper) => ({ paper, run: Math.round(paper * share) }));
+}
+
+export const scales: Readonly<Record<ScaleName, Scale>> = {
+  full: {
+    name: "full",
+    rowShare: 1,
+    trees: 50,
+    keyBits: 1024,
+    keys: [...points(paperKeys, 1), ...longerKeys],
+    samples: points(paperSamples, 1),
+    rounds: points(paperRounds, 1),
+    ablationTrees: 5,
+    paperSetting: { keys: paperKeys, trees: 50 },
+    draws: 200,
+    repeats: (keyBits) => (keyBits <= 1024 ? 2 : 1),
+  },
+  quick: {
+    name: "quick",
+    rowShare: 0.1,
+    trees: 10,
+    keyBits: 1024,
+    keys: [...points(paperKeys, 1), ...longerKeys],
+    samples: points(paperSamples, 0.1),
+    rounds: points(paperRounds, 0.2),
+    ablationTrees: 2,
+    paperSetting: { keys: paperKeys, trees: 2 },
+    draws: 100,
+    repeats: () => 1,
+  },
+  smoke: {
+    name: "smoke",
+    rowShare: 0.02,
+    trees: 3,
+    keyBits: 512,
+    keys: points([256, 512], 1),
+    samples: points([30_000], 0.02),
+    rounds: [{ paper: 10, run: 2 }, { paper: 30, run: 3 }],
+    ablationTrees: 3,
+    paperSetting: { keys: [512], trees: 3 },
+    draws: 20,
+    repeats: () => 1,
+  },
+};
