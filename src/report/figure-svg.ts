@@ -17,7 +17,9 @@ const fonts = `${fontFamily}, system-ui, sans-serif`;
 const ink = "#222222";
 const faint = "#d9d9d9";
 const palette = ["#0072b2", "#e69f00", "#009e73", "#cc79a7"];
-const symbols = ["circle", "rect", "triangle", "diamond"];
+/** The first is a ring, so that a line under another one still shows. */
+const symbols = ["emptyCircle", "rect", "triangle", "diamond"];
+const symbolSizes = [11, 6, 7, 8];
 
 const panelWidth = 470;
 const height = 360;
@@ -50,7 +52,7 @@ function optionsOf(panels: ResultFigure["panels"], width: number): Options {
       textAlign: "center",
       textStyle: { fontFamily: fonts, fontSize: 15, fontWeight: "normal", color: ink },
     })),
-    legend: { show: !lone, data: names, top: 34, left: "center", itemWidth: 22, itemHeight: 12, textStyle: { fontFamily: fonts, fontSize: 12, color: ink } },
+    legend: { show: !lone, data: names, top: 34, left: "center", itemGap: 30, itemWidth: 22, itemHeight: 12, textStyle: { fontFamily: fonts, fontSize: 12, color: ink } },
     grid: panels.map((_, i) => ({ left: width * i + margin.left, width: width - margin.left - margin.right, top: margin.top, height: height - margin.top - margin.bottom })),
     xAxis: panels.map((panel, i) => xAxisOf(panel, i)),
     yAxis: panels.map((panel, i) => yAxisOf(panel, i)),
@@ -88,6 +90,8 @@ function yAxisOf(panel: BarPanel | LinePanel, gridIndex: number) {
     axisLabel: { ...axisText, formatter: (value: number) => tick(value, log) },
     axisLine: { show: true, lineStyle: { color: ink } },
     splitLine: { show: true, lineStyle: { color: faint } },
+    ...(panel.kind === "bars" ? { boundaryGap: [0, "6%"] as [number, string] } : {}),
+    ...(panel.kind === "lines" && panel.yMax !== undefined ? { max: panel.yMax } : {}),
     ...(log ? { min: ({ min }: Extent) => 10 ** Math.floor(Math.log10(min)), max: ({ max }: Extent) => 10 ** Math.ceil(Math.log10(max)) } : {}),
   } as const;
 }
@@ -129,7 +133,7 @@ function lines({ series }: LinePanel, index: number, names: readonly string[]): 
       yAxisIndex: index,
       data: points.map((point) => [...point]),
       symbol: symbols[names.indexOf(name) % symbols.length],
-      symbolSize: 7,
+      symbolSize: symbolSizes[names.indexOf(name) % symbolSizes.length],
       lineStyle: { color, width: 2, type: dashed === true ? "dashed" : "solid" },
       itemStyle: { color },
     };

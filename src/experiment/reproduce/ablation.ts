@@ -17,8 +17,8 @@ export const paperSettingName = "everything-off";
 
 /** The cells that have one shortcut off each, after the one that has none off. */
 export function ablationCells(scale: Scale): CellSpec[] {
-  const { batched } = pairOf(scale, { dataset: "default", trees: scale.ablationTrees, keyBits: scale.keyBits });
-  const variants = Object.entries(ablationVariants).filter(([name]) => name !== paperSettingName);
+  const { batched } = pairOf(scale, { dataset: "default", trees: scale.ablation.trees, keyBits: scale.keyBits });
+  const variants = Object.entries(ablationVariants).filter(([name]) => name !== paperSettingName).slice(0, scale.ablation.shortcutsMax);
   return [batched, ...variants.map(([without, speed]) => ({ ...batched, without, speed }))];
 }
 
@@ -68,10 +68,18 @@ function ablationResults(scale: Scale, cells: MeasuredCells): Variant[] {
   });
 }
 
-/** "no-joint-bins" is the bench's name; "joint bins" is what is missing. */
+/** The bench's names say what is done instead; these say what is missing. */
+const shortcutTitles: Readonly<Record<string, string>> = {
+  "": "nothing",
+  "no-packing": "packing",
+  "no-subtraction": "sibling subtraction",
+  "no-joint-bins": "joint bins",
+  "no-skip-bin": "skipped bins",
+  "textbook-encryption": "key-owner encryption",
+};
+
 function missing({ without }: CellSpec): string {
-  if (without === "") return "nothing";
-  return without === "textbook-encryption" ? "key-owner encryption" : without.replace(/^no-/, "").replaceAll("-", " ");
+  return shortcutTitles[without] ?? without;
 }
 
 function shortcutTable(scale: Scale, variants: readonly Variant[]): ResultTable {
@@ -88,7 +96,7 @@ function shortcutTable(scale: Scale, variants: readonly Variant[]): ResultTable 
       count(measured.counts.candidateCiphertexts),
       String(measured.runCount),
     ]),
-    notes: [`Batched, ${count(scale.keyBits)}-bit key, ${scale.ablationTrees} trees; every variant trains the same model, which is checked.`],
+    notes: [`Batched, ${count(scale.keyBits)}-bit key, ${scale.ablation.trees} trees; every variant trains the same model, which is checked.`],
   };
 }
 

@@ -9,6 +9,7 @@ export function keysSweep(scale: Scale): Sweep {
   return {
     name: "keys",
     axis: "key bits",
+    variety: "key lengths",
     tableReference: "Table II",
     figureReference: "Fig. 5",
     dataset: "default",
@@ -23,7 +24,7 @@ export function keysOutcome(scale: Scale, cells: MeasuredCells): ExperimentOutco
   const beyond = results.filter(({ paper }) => paper === null);
   const models = new Set(results.map(({ measured }) => measured.batched.model)).size;
   const sameModel =
-    models === 1
+    models === 1 && results.length > 1
       ? " The length of the key does not touch the model: ours is the same, bit for bit, at every length. The paper's accuracies change with the key, so something else must have changed between its runs."
       : "";
   return {

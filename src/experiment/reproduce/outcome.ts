@@ -34,6 +34,7 @@ export interface LinePanel {
   readonly yTitle: string;
   readonly xLog: boolean;
   readonly yLog: boolean;
+  readonly yMax?: number;
   readonly series: readonly { readonly name: string; readonly points: readonly (readonly [number, number])[]; readonly dashed?: boolean }[];
 }
 

@@ -76,6 +76,7 @@ function overflowFigure(rows: readonly OverflowRow[]): ResultFigure {
     yTitle: "% of sums",
     xLog: true,
     yLog: false,
+    yMax: 100,
     series: encodings.map((name) => ({ name, points: rows.map(({ count: added, failures }) => [added, 100 * failures[name][what]] as const) })),
   });
   return {

@@ -9,6 +9,7 @@ export function roundsSweep(scale: Scale): Sweep {
   return {
     name: "rounds",
     axis: "trees",
+    variety: "numbers of trees",
     tableReference: "Table IV",
     figureReference: "Fig. 7",
     dataset: "default",

@@ -10,6 +10,7 @@ export function samplesSweep(scale: Scale): Sweep {
   return {
     name: "samples",
     axis: "training rows",
+    variety: "numbers of training rows",
     tableReference: "Table III",
     figureReference: "Fig. 6",
     dataset: "giveme",

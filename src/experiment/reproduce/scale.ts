@@ -19,8 +19,8 @@ export interface Scale {
   readonly keys: readonly Point[];
   readonly samples: readonly Point[];
   readonly rounds: readonly Point[];
-  /** Trees of the jobs that each have one shortcut off. */
-  readonly ablationTrees: number;
+  /** Jobs that each have one shortcut off: how many trees, and how many of the shortcuts are looked at. */
+  readonly ablation: { readonly trees: number; readonly shortcutsMax: number };
   /** The paper's setting, everything but batching off, at 1024 bits and below. */
   readonly paperSetting: { readonly keys: readonly number[]; readonly trees: number };
   /** Random draws of the plaintext experiments. */
@@ -48,7 +48,7 @@ export const scales: Readonly<Record<ScaleName, Scale>> = {
     keys: [...points(paperKeys, 1), ...longerKeys],
     samples: points(paperSamples, 1),
     rounds: points(paperRounds, 1),
-    ablationTrees: 5,
+    ablation: { trees: 5, shortcutsMax: Infinity },
     paperSetting: { keys: paperKeys, trees: 50 },
     draws: 200,
     repeats: (keyBits) => (keyBits <= 1024 ? 2 : 1),
@@ -61,7 +61,7 @@ export const scales: Readonly<Record<ScaleName, Scale>> = {
     keys: [...points(paperKeys, 1), ...longerKeys],
     samples: points(paperSamples, 0.1),
     rounds: points(paperRounds, 0.2),
-    ablationTrees: 2,
+    ablation: { trees: 2, shortcutsMax: Infinity },
     paperSetting: { keys: paperKeys, trees: 2 },
     draws: 100,
     repeats: () => 1,
@@ -70,12 +70,12 @@ export const scales: Readonly<Record<ScaleName, Scale>> = {
     name: "smoke",
     rowShare: 0.02,
     trees: 3,
-    keyBits: 512,
-    keys: points([256, 512], 1),
+    keyBits: 256,
+    keys: points([256], 1),
     samples: points([30_000], 0.02),
     rounds: [{ paper: 10, run: 2 }, { paper: 30, run: 3 }],
-    ablationTrees: 3,
-    paperSetting: { keys: [512], trees: 3 },
+    ablation: { trees: 3, shortcutsMax: 2 },
+    paperSetting: { keys: [256], trees: 3 },
     draws: 20,
     repeats: () => 1,
   },

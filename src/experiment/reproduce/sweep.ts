@@ -14,6 +14,8 @@ export interface Sweep {
   readonly name: SweepName;
   /** "key bits", "training rows", "trees" */
   readonly axis: string;
+  /** "key lengths", "numbers of training rows", "numbers of trees" */
+  readonly variety: string;
   readonly tableReference: string;
   readonly figureReference: string;
   readonly dataset: DatasetName;
@@ -76,7 +78,7 @@ export function accuracyTable(sweep: Sweep, results: readonly SweepResult[]): Re
   const [finest] = results.map(({ measured }) => measured.unbatched.resolutions[0]);
   return {
     name: `${sweep.name}-accuracy`,
-    title: `Accuracy with different ${sweep.axis} (the paper's ${sweep.tableReference})`,
+    title: `Accuracy with different ${sweep.variety} (the paper's ${sweep.tableReference})`,
     columns: [
       { group: "", title: sweep.axis },
       { group: "", title: "algorithm" },
@@ -105,7 +107,7 @@ export function algorithmTitle(codec: CellSpec["codec"]): string {
 export function timeTable(sweep: Sweep, results: readonly SweepResult[]): ResultTable {
   return {
     name: `${sweep.name}-time`,
-    title: `Time with different ${sweep.axis} (the paper's ${sweep.figureReference})`,
+    title: `Time with different ${sweep.variety} (the paper's ${sweep.figureReference})`,
     columns: timeColumns(sweep.axis),
     rows: results.map(({ point, measured }) => [pointTitle(point), ...timeCells(measured)]),
     notes: [
@@ -149,7 +151,7 @@ function outside(share: number, { min, max }: Range): string {
 export function timeFigure(sweep: Sweep, results: readonly SweepResult[], name: string = sweep.name): ResultFigure {
   return {
     name: `${name}-time`,
-    caption: `Time with different ${sweep.axis}, as in the paper's ${sweep.figureReference}. The percentage is Proposed over SecureBoost.`,
+    caption: `Time with different ${sweep.variety}, as in the paper's ${sweep.figureReference}. The percentage is Proposed over SecureBoost.`,
     panels: timePanels(sweep.axis, results.map(({ point }) => pointTitle(point)), results.map(({ measured }) => measured)),
   };
 }
