@@ -1,8 +1,9 @@
 /** `tandem reproduce`: the paper's section IV on our system, its numbers beside ours. */
 import { Argument, Command } from "commander";
 import { TandemError } from "../base/error.ts";
+import { type ExperimentName, experimentNames } from "../experiment/reproduce/experiment-names.ts";
 import type { ResultTable } from "../experiment/reproduce/outcome.ts";
-import type { ExperimentName, Reproduction } from "../experiment/reproduce/reproduce.ts";
+import type { Reproduction } from "../experiment/reproduce/reproduce.ts";
 import type { ScaleName } from "../experiment/reproduce/scale.ts";
 import { ReproduceProgress } from "./reproduce-progress.ts";
 import { textTable } from "./text-table.ts";
@@ -15,15 +16,14 @@ interface ReproduceFlags {
   readonly out: string;
   readonly docs?: string;
   readonly repeats?: string;
+  readonly estimate?: boolean;
   readonly seed: string;
 }
-
-const names: readonly ExperimentName[] = ["keys", "samples", "rounds", "overflow", "precision", "ablation"];
 
 export function reproduceCommand(): Command {
   return new Command("reproduce")
     .description("run the paper's experiments: tables, figures and an HTML report with the paper's numbers beside ours")
-    .addArgument(new Argument("<experiment>", "which").choices([...names, "all"]))
+    .addArgument(new Argument("<experiment>", "which").choices([...experimentNames, "all"]))
     .option("--data <folder>", "folder with the public files UCI_Credit_Card.csv and cs-training.csv (also as .csv.gz)")
     .option("--synthetic", "made-up data of the same shape instead")
     .option("--quick", "a tenth of the rows, fewer trees: some minutes instead of some two hours")
@@ -31,6 +31,7 @@ export function reproduceCommand(): Command {
     .option("--out <folder>", "where tables, figures, report and finished runs go; a run that was interrupted continues", "report")
     .option("--docs <folder>", "also write results.md, with figures in results/, there")
     .option("--repeats <count>", "how often each job is run; the smallest time counts (default: 2 up to 1024 bits, 1 beyond; 1 with --quick)")
+    .option("--estimate", "say how long it would take, and run nothing")
     .option("--seed <number>", "of the rows drawn and of made-up data", "7")
     .action(runReproduce);
 }
@@ -43,17 +44,22 @@ async function runReproduce(experiment: ExperimentName | "all", flags: Reproduce
   if (flags.quick === true && flags.smoke === true) throw new TandemError("USAGE", "--quick and --smoke exclude each other");
   const scale: ScaleName = flags.quick === true ? "quick" : flags.smoke === true ? "smoke" : "full";
   const progress = new ReproduceProgress({ terminal: process.stderr.isTTY === true, write: (text) => process.stderr.write(text) });
-  const [{ reproduce }, { writeReport, writeResultsPage }] = await Promise.all([import("../experiment/reproduce/reproduce.ts"), import("../report/write-report.ts")]);
-  const reproduction = await reproduce({
-    experiments: experiment === "all" ? names : [experiment],
+  const [{ planReproduction, reproduce }, { writeReport, writeResultsPage }] = await Promise.all([import("../experiment/reproduce/reproduce.ts"), import("../report/write-report.ts")]);
+  const options = {
+    experiments: experiment === "all" ? experimentNames : [experiment],
     data: flags.data ?? null,
     scale,
     repeats: flags.repeats === undefined ? null : wholeNumber("--repeats", flags.repeats, 1, 100),
     out: flags.out,
     seed: wholeNumber("--seed", flags.seed, 0, 4294967295),
     progress,
-    onPhase: (what) => progress.line(`${what} ...`),
-  });
+    onPhase: (what: string) => progress.line(`${what} ...`),
+  };
+  if (flags.estimate === true) {
+    progress.planned(await planReproduction(options));
+    return;
+  }
+  const reproduction = await reproduce(options);
   const report = await writeReport(reproduction, flags.out);
   const page = flags.docs === undefined ? [] : [await writeResultsPage(reproduction, flags.docs)];
   process.stdout.write(`${readable(reproduction)}\n  ${[report, ...page].join("\n  ")}\n`);

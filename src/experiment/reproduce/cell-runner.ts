@@ -18,9 +18,16 @@ import { type CreditTable, type CutTable, cutCreditTable } from "./credit-tables
 import { MeasuredCells } from "./measured-cells.ts";
 import type { DatasetName } from "./paper-datasets.ts";
 
+/** How many runs are to be made, how many are on disk, and how long it will take. */
+export interface RunPlan {
+  readonly toRun: number;
+  readonly finished: number;
+  readonly seconds: number;
+}
+
 export interface RunProgress {
-  /** Before anything runs: how many runs are to be made, how many are on disk, and how long it will take. */
-  planned(plan: { readonly toRun: number; readonly finished: number; readonly seconds: number }): void;
+  /** Before anything runs. */
+  planned(plan: RunPlan): void;
   started(name: string, seconds: number): void;
   event(event: PartyEvent): void;
   finished(name: string, seconds: number): void;
@@ -31,8 +38,10 @@ export interface CellRunner {
   readonly tables: ReadonlyMap<DatasetName, CreditTable>;
   readonly programDigest: string;
   readonly seed: number;
-  readonly progress: RunProgress;
 }
+
+/** Runs a cell once. */
+export type RunCell = typeof runCell;
 
 /** A run that is still to be made. */
 interface PendingRun {
@@ -41,39 +50,49 @@ interface PendingRun {
   readonly seconds: number;
 }
 
+/** What runCells would run. */
+export async function planCells(groups: readonly (readonly CellSpec[])[], runner: CellRunner): Promise<RunPlan> {
+  return planOf(await findWork(groups, runner, new CutCache(runner)));
+}
+
 /** @param groups cells that are compared with each other stand in one group */
-export async function runCells(groups: readonly (readonly CellSpec[])[], runner: CellRunner): Promise<MeasuredCells> {
+export async function runCells(groups: readonly (readonly CellSpec[])[], runner: CellRunner, progress: RunProgress, run: RunCell = runCell): Promise<MeasuredCells> {
   const cuts = new CutCache(runner);
-  const outcomes = new Map<string, CellOutcome[]>();
-  const specs = new Map<string, CellSpec>();
-  const pending = await pendingRuns(groups, runner, cuts, outcomes, specs);
-  const total = pending.reduce((sum, { seconds }) => sum + seconds, 0);
-  runner.progress.planned({ toRun: pending.length, finished: [...outcomes.values()].flat().length, seconds: total });
+  const work = await findWork(groups, runner, cuts);
+  progress.planned(planOf(work));
+  const { outcomes, specs, pending } = work;
   const commit = thisCommit();
   for (const { spec, digest, seconds } of pending) {
     const name = cellName(spec);
     const done = outcomes.get(name) ?? [];
-    runner.progress.started(name, seconds);
+    progress.started(name, seconds);
     const started = performance.now();
-    const outcome = await runCell(spec, cuts.rows(spec), cuts.onePlace(spec), commit, (event) => runner.progress.event(event));
+    const outcome = await run(spec, cuts.rows(spec), cuts.onePlace(spec), commit, (event) => progress.event(event));
     done.push(outcome);
     outcomes.set(name, done);
     await runner.store.write(spec, digest, done);
-    runner.progress.finished(name, (performance.now() - started) / 1000);
+    progress.finished(name, (performance.now() - started) / 1000);
   }
   const measured = new MeasuredCells();
   for (const [name, spec] of specs) measured.add(spec, outcomes.get(name) ?? []);
   return measured;
 }
 
+/** What there is to do, and what has been done, by the names of cells. */
+interface Work {
+  readonly specs: ReadonlyMap<string, CellSpec>;
+  readonly outcomes: Map<string, CellOutcome[]>;
+  readonly pending: readonly PendingRun[];
+}
+
+function planOf({ outcomes, pending }: Work): RunPlan {
+  return { toRun: pending.length, finished: [...outcomes.values()].flat().length, seconds: pending.reduce((sum, { seconds }) => sum + seconds, 0) };
+}
+
 /** Goes through the groups in turns; a cell that several groups ask for is run as often as the most demanding one wants. */
-async function pendingRuns(
-  groups: readonly (readonly CellSpec[])[],
-  runner: CellRunner,
-  cuts: CutCache,
-  outcomes: Map<string, CellOutcome[]>,
-  specs: Map<string, CellSpec>,
-): Promise<PendingRun[]> {
+async function findWork(groups: readonly (readonly CellSpec[])[], runner: CellRunner, cuts: CutCache): Promise<Work> {
+  const specs = new Map<string, CellSpec>();
+  const outcomes = new Map<string, CellOutcome[]>();
   const costs = new Map<number, OperationCosts>();
   const counts = new Map<string, number>();
   const pending: PendingRun[] = [];
@@ -96,7 +115,7 @@ async function pendingRuns(
       }
     }
   }
-  return pending;
+  return { specs, outcomes, pending };
 }
 
 function contextOf(spec: CellSpec, { tables, programDigest, seed }: CellRunner): CellContext {

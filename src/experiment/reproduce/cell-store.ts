@@ -22,7 +22,7 @@ const runSchema: z.ZodType<CellRun> = z.object({
   model: z.string(),
   commit: z.string(),
 });
-const outcomeSchema: z.ZodType<CellOutcome> = z.union([z.object({ run: runSchema }), z.object({ overflow: z.enum(["LAYOUT_OVERFLOW", "DECODE_OVERFLOW"]) })]);
+const outcomeSchema: z.ZodType<CellOutcome> = z.union([z.object({ run: runSchema }), z.object({ overflow: z.string() })]);
 const fileSchema = z.object({ name: z.string(), digest: z.string(), outcomes: z.array(outcomeSchema) });
 
 export interface CellContext {

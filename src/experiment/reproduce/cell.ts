@@ -47,11 +47,8 @@ export interface CellRun {
   readonly commit: string;
 }
 
-/** Codes that say a sum overflowed, or that the layout could not rule it out. */
-const overflowCodes = ["LAYOUT_OVERFLOW", "DECODE_OVERFLOW"] as const;
-export type OverflowCode = (typeof overflowCodes)[number];
-
-export type CellOutcome = { readonly run: CellRun } | { readonly overflow: OverflowCode };
+/** A run, or the message of the decoder that found an overflowing sum. */
+export type CellOutcome = { readonly run: CellRun } | { readonly overflow: string };
 
 /** As a file is called, and as a person would ask for it. */
 export function cellName({ dataset, trainRows, keyBits, trees, codec, without }: CellSpec): string {
@@ -99,7 +96,6 @@ export function finestGrid(instanceCount: number): CodecParameters {
  * @throws TandemError for whatever goes wrong but an overflow, which is an outcome
  */
 export async function runCell(spec: CellSpec, rows: CutTable, onePlace: Model, commit: string, onEvent: (event: PartyEvent) => void): Promise<CellOutcome> {
-  const dataset = paperDatasets[spec.dataset];
   const party = (index: number): FederationParty => ({
     name: index === 0 ? "active" : "passive",
     features: rows.train[index].featureNames,
@@ -124,9 +120,9 @@ export async function runCell(spec: CellSpec, rows: CutTable, onePlace: Model, c
     if (difference !== null) throw new TandemError("INTERNAL", `federated and centralised model differ: ${difference}`);
     return { run: measured(result, commit) };
   } catch (error) {
-    const code = error instanceof TandemError ? overflowCodes.find((candidate) => candidate === error.code) : undefined;
-    if (code !== undefined) return { overflow: code };
-    throw error instanceof TandemError ? new TandemError(error.code, `${cellName(spec)} (${dataset.title}): ${error.message}`, { cause: error }) : error;
+    if (!(error instanceof TandemError)) throw error;
+    if (error.code === "DECODE_OVERFLOW") return { overflow: error.message };
+    throw new TandemError(error.code, `${cellName(spec)}: ${error.message}`, { cause: error });
   }
 }
 

@@ -3,11 +3,12 @@ import { join } from "node:path";
 import { assert } from "../../base/assert.ts";
 import { type Machine, thisCommit, thisMachine } from "../machine.ts";
 import { ablationCells, ablationOutcome, paperSettingPairs } from "./ablation.ts";
-import { type CellRunner, runCells, type RunProgress } from "./cell-runner.ts";
+import { type CellRunner, planCells, runCells, type RunPlan, type RunProgress } from "./cell-runner.ts";
 import { CellStore } from "./cell-store.ts";
 import type { CellSpec } from "./cell.ts";
 import { checkClaims, type Claim } from "./claims.ts";
 import { type CreditTable, cutCreditTable, readCreditTable, syntheticCreditTable } from "./credit-tables.ts";
+import { datasetOf, type ExperimentName } from "./experiment-names.ts";
 import { keysOutcome, keysSweep } from "./keys.ts";
 import type { ExperimentOutcome } from "./outcome.ts";
 import { overflowOutcome } from "./overflow.ts";
@@ -19,9 +20,6 @@ import { roundsOutcome, roundsSweep } from "./rounds.ts";
 import { samplesOutcome, samplesSweep } from "./samples.ts";
 import { type ScaleName, type Scale, scales } from "./scale.ts";
 import { pairOf, type Sweep } from "./sweep.ts";
-
-export const experimentNames = ["keys", "samples", "rounds", "overflow", "precision", "ablation"] as const;
-export type ExperimentName = (typeof experimentNames)[number];
 
 export interface ReproduceOptions {
   readonly experiments: readonly ExperimentName[];
@@ -50,21 +48,11 @@ export interface Reproduction {
   readonly claims: readonly Claim[];
 }
 
-const datasetsOf: Readonly<Record<ExperimentName, DatasetName>> = {
-  keys: "default",
-  samples: "giveme",
-  rounds: "default",
-  overflow: "default",
-  precision: "default",
-  ablation: "default",
-};
-
 export async function reproduce(options: ReproduceOptions): Promise<Reproduction> {
   const scale = scaleOf(options);
-  const tables = await loadTables(options, scale);
-  const store = await CellStore.open(join(options.out, "cells"));
-  const runner: CellRunner = { store, tables, programDigest: programDigest(), seed: options.seed, progress: options.progress };
-  const cells = await runCells(options.experiments.flatMap((name) => groupsOf(name, scale)), runner);
+  const runner = await runnerFor(options, scale);
+  const { tables } = runner;
+  const cells = await runCells(allGroups(options, scale), runner, options.progress);
   const experiments: ExperimentOutcome[] = [];
   for (const name of options.experiments) {
     options.onPhase(name);
@@ -84,13 +72,29 @@ export async function reproduce(options: ReproduceOptions): Promise<Reproduction
   };
 }
 
+/** What `reproduce` would run, and how long it would take. */
+export async function planReproduction(options: ReproduceOptions): Promise<RunPlan> {
+  const scale = scaleOf(options);
+  return planCells(allGroups(options, scale), await runnerFor(options, scale));
+}
+
+async function runnerFor(options: ReproduceOptions, scale: Scale): Promise<CellRunner> {
+  const tables = await loadTables(options, scale);
+  const store = await CellStore.open(join(options.out, "cells"));
+  return { store, tables, programDigest: programDigest(), seed: options.seed };
+}
+
+function allGroups({ experiments }: ReproduceOptions, scale: Scale): CellSpec[][] {
+  return experiments.flatMap((name) => groupsOf(name, scale));
+}
+
 function scaleOf({ scale, repeats }: ReproduceOptions): Scale {
   return repeats === null ? scales[scale] : { ...scales[scale], repeats: () => repeats };
 }
 
 async function loadTables({ data, experiments, seed, onPhase }: ReproduceOptions, scale: Scale): Promise<Map<DatasetName, CreditTable>> {
   const tables = new Map<DatasetName, CreditTable>();
-  for (const name of new Set(experiments.map((experiment) => datasetsOf[experiment]))) {
+  for (const name of new Set(experiments.map((experiment) => datasetOf[experiment]))) {
     const dataset: PaperDataset = paperDatasets[name];
     onPhase(`reading ${dataset.title}`);
     const rowCount = Math.ceil((dataset.trainRows + dataset.testRows) * scale.rowShare) + 1;
@@ -141,7 +145,7 @@ function outcomeOf(
 
 /** The experiments on plaintexts share the job whose gradients they sum. */
 function plainOutcome(name: "overflow" | "precision", scale: Scale, seed: number, tables: ReadonlyMap<DatasetName, CreditTable>): ExperimentOutcome {
-  const table = tables.get(datasetsOf[name]);
+  const table = tables.get(datasetOf[name]);
   assert(table !== undefined, `the table of ${name} is loaded`);
   const { batched: spec } = pairOf(scale, { dataset: table.dataset.name, trees: scale.trees, keyBits: scale.keyBits });
   const rows = cutCreditTable(table, { train: spec.trainRows, test: spec.testRows }, seed);
