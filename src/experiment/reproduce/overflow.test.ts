@@ -41,7 +41,7 @@ describe("what is said about it", () => {
 
   it("fits either outcome", () => {
     const rows = overflowRows(gradients, credit, 4, 7);
-    expect(overflowWords(rows)).toContain("got every sum right, up to all 64 values: we agree");
+    expect(overflowWords(rows)).toContain("got every sum right, up to 32 values: we agree");
     const broken = rows.map((row) => ({ ...row, failures: { ...row.failures, Proposed: { raised: row.count > 10 ? 0.5 : 0, wrong: 0 } } }));
     expect(overflowWords(broken)).toContain("The paper's slots failed too, first at 12 values");
     const sound = rows.map((row) => ({ ...row, failures: Object.fromEntries(encodings.map((name) => [name, { raised: 0, wrong: 0 }])) as typeof row.failures }));

@@ -89,17 +89,22 @@ function overflowFigure(rows: readonly OverflowRow[]): ResultFigure {
 export function overflowWords(rows: readonly OverflowRow[]): string {
   const failed = (row: OverflowRow, name: Encoding): number => row.failures[name].raised + row.failures[name].wrong;
   const last = rows[rows.length - 1];
+  const many = rows.slice(Math.floor(rows.length / 2));
+  const spread = (name: Encoding): string => {
+    const shares = many.map((row) => failed(row, name));
+    return `${percent(Math.min(...shares), 0)} to ${percent(Math.max(...shares), 0)}`;
+  };
   const first = rows.find((row) => failed(row, "BatchCrypt, h above g") > 0);
   const proposedFails = rows.filter((row) => failed(row, "Proposed") > 0);
   const proposed =
     proposedFails.length === 0
-      ? `The paper's slots got every sum right, up to all ${count(last.count)} values: we agree.`
+      ? `The paper's slots got every sum right, up to ${count(last.count)} values: we agree.`
       : `The paper's slots failed too, first at ${count(proposedFails[0].count)} values: we do not agree that they never do.`;
   const batchCrypt =
     first === undefined
       ? "BatchCrypt's slots failed nowhere, which the paper says they would."
-      : `BatchCrypt's slots fail first at ${count(first.count)} values, and at ${count(last.count)} ${percent(failed(last, "BatchCrypt, h above g"))} of the sums are raised or wrong with h above g, ` +
-        `${percent(failed(last, "BatchCrypt, g above h"))} with g above h.`;
+      : `BatchCrypt's slots fail first at ${count(first.count)} values; from ${count(many[0].count)} values on, ${spread("BatchCrypt, h above g")} of the sums are raised or wrong with h above g, ` +
+        `and ${spread("BatchCrypt, g above h")} with g above h.`;
   const order =
     failed(last, "BatchCrypt, g above h") < failed(last, "BatchCrypt, h above g")
       ? " The order matters more than the paper says: two overflow bits count the carries modulo four only, so that in the highest slot, where carries fall out, a sum can look sound again; below another slot they spoil the neighbour."

@@ -22,7 +22,7 @@ describe("a sweep's tables", () => {
   });
 
   it("show time as shares with their distance from the paper's range", () => {
-    expect(tables[1].rows[3]).toEqual(["1,024", "100", "60.0", "60.0%", "55-75%", "within", "2.00", "1.10", "55.0%", "50-60%", "within", "1"]);
+    expect(tables[1].rows[3]).toEqual(["1,024", "100", "60.0", "60.0%", "55-75%", "within", "2.00", "1.10", "55.0%", "50-60%", "within", "200", "100", "50.0%", "1"]);
     const slow = keysOutcome(scale, measuredCells(scale, (run, { codec }) => ({ run: codec === "batched" ? { ...run, totalSeconds: 80, secondsPerTree: 0.9 } : run })));
     expect(slow.tables[1].rows[3].slice(3, 11)).toEqual(["80.0%", "55-75%", "+5.0 pp", "2.00", "0.900", "45.0%", "50-60%", "-5.0 pp"]);
   });
