@@ -71,7 +71,7 @@ function xAxisOf(panel: BarPanel | LinePanel, gridIndex: number) {
   const shared = { gridIndex, name: panel.xTitle, nameLocation: "middle", nameGap: 34, nameTextStyle: axisText, axisLine: { show: true, lineStyle: { color: ink } } } as const;
   if (panel.kind === "bars") {
     const long = panel.categories.some((category) => category.length > 12);
-    const axisLabel = { ...axisText, interval: 0, fontSize: long ? 10.5 : 12, width: long ? 72 : 120, overflow: "break" } as const;
+    const axisLabel = { ...axisText, interval: 0, fontSize: long ? 10.5 : 12, width: 84, overflow: "break" } as const;
     return { ...shared, type: "category" as const, data: [...panel.categories], axisTick: { show: false }, axisLabel };
   }
   const axisLabel = { ...axisText, hideOverlap: true, formatter: (value: number) => tick(value, panel.xLog) };

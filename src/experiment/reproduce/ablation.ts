@@ -10,7 +10,7 @@ import type { MeasuredCell, MeasuredCells, MeasuredPair, Pair } from "./measured
 import { type ExperimentOutcome, plainColumns, type ResultFigure, type ResultTable } from "./outcome.ts";
 import { paperTimeShares, type Range } from "./paper.ts";
 import type { Scale } from "./scale.ts";
-import { pairOf, rangeText, timeCells, timeColumns, timePanels } from "./sweep.ts";
+import { pairOf, percentageNote, rangeText, timeCells, timeColumns, timePanels } from "./sweep.ts";
 
 /** Everything that the paper's implementation does not have. */
 export const paperSettingName = "everything-off";
@@ -136,7 +136,7 @@ function paperSettingTable(scale: Scale, pairs: readonly KeyedPair[]): ResultTab
 function paperSettingFigure(pairs: readonly KeyedPair[]): ResultFigure {
   return {
     name: "ablation-paper-setting",
-    caption: "The paper's setting, everything but batching off, in the form of its Fig. 5. The percentage is Proposed over SecureBoost.",
+    caption: `The paper's setting, everything but batching off, in the form of its Fig. 5. ${percentageNote}`,
     panels: timePanels("key bits", pairs.map(({ keyBits }) => count(keyBits)), pairs.map(({ measured }) => measured)),
   };
 }

@@ -145,14 +145,14 @@ function boundFigure(rows: readonly SumErrors[]): ResultFigure {
 }
 
 function tradeOffFigure(name: string, axis: string, rows: readonly SumErrors[], at: (row: SumErrors) => number, xLog: boolean): ResultFigure {
-  const panel = (title: string, yTitle: string, series: LinePanel["series"]): LinePanel => ({ kind: "lines", title, xTitle: axis, yTitle, xLog, yLog: true, series });
+  const panel = (title: string, yTitle: string, yLog: boolean, series: LinePanel["series"]): LinePanel => ({ kind: "lines", title, xTitle: axis, yTitle, xLog, yLog, series });
   const points = (value: (row: SumErrors) => number) => positive(rows.map((row) => [at(row), value(row)]));
   return {
     name: `precision-${name}`,
     caption: `Trade-off of ${axis} (r = ${rows[0].r}): how many values may be added, and how far their sum is off.`,
     panels: [
-      panel("(a) values that may be added", "largest n", [{ name: "no overflow is proven up to", points: points((row) => row.countMax) }]),
-      panel("(b) error of the sum", "error", [
+      panel("(a) values that may be added", "largest n", xLog, [{ name: "no overflow is proven up to", points: points((row) => row.countMax) }]),
+      panel("(b) error of the sum", "error", true, [
         { name: "the paper's bound", dashed: true, points: points(({ bound }) => bound) },
         { name: "rounding to nearest", points: points(({ error }) => error.nearest) },
         { name: "stochastic rounding", points: points(({ error }) => error.stochastic) },

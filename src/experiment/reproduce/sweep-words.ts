@@ -29,7 +29,7 @@ function codecsAgree(results: readonly SweepResult[]): string {
   const theirs = results.flatMap(({ paper }) => (paper === null ? [] : [paper]));
   const beside = theirs.length === 0 ? "" : `; in the paper it is up to ${decimals(largestGap(theirs).auc)} and ${decimals(largestGap(theirs).ks)}`;
   return (
-    `On the test rows the AUC of the two algorithms differs by at most ${decimals(ours.auc)} and the KS by at most ${decimals(ours.ks)}${beside}. ` +
+    `On the test rows the AUC of the two algorithms differs by at most ${decimals(ours.auc, 5)} and the KS by at most ${decimals(ours.ks, 5)}${beside}. ` +
     (ours.auc <= 0.002 && ours.ks <= 0.01
       ? "We agree that the coarse slots cost no accuracy worth the name."
       : "That is more than the 0.002 and 0.01 that we would call no difference.")

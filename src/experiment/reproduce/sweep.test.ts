@@ -15,9 +15,9 @@ describe("a sweep's tables", () => {
   it("set the paper's value, ours and the difference side by side", () => {
     const [accuracy] = tables;
     expect(accuracy.columns.slice(2, 5)).toEqual(["paper", "ours", "difference"].map((title) => ({ group: "AUC train", title })));
-    expect(accuracy.rows[0].slice(0, 8)).toEqual(["128", "SecureBoost (unbatched)", "0.7900", "0.8000", "+0.0100", "0.7880", "0.7802", "-0.0078"]);
+    expect(accuracy.rows[0].slice(0, 8)).toEqual(["128", "SecureBoost", "0.7900", "0.8000", "+0.0100", "0.7880", "0.7802", "-0.0078"]);
     expect(accuracy.rows).toHaveLength(12);
-    expect(accuracy.rows[11].slice(0, 5)).toEqual(["3,072", "Proposed (batched)", "", "0.8000", ""]);
+    expect(accuracy.rows[11].slice(0, 5)).toEqual(["3,072", "Proposed", "", "0.8000", ""]);
     expect(accuracy.notes[0]).toContain("2^-36");
   });
 
@@ -38,10 +38,10 @@ describe("a sweep's tables", () => {
 describe("what is said", () => {
   it("agrees where the numbers do", () => {
     const { paragraph } = keysOutcome(scale, measuredCells(scale));
-    expect(paragraph).toContain("differs by at most 0.0001 and the KS by at most 0.0010");
+    expect(paragraph).toContain("differs by at most 0.00010 and the KS by at most 0.00100");
     expect(paragraph).toContain("We agree that the coarse slots cost no accuracy");
     expect(paragraph).toContain("6 of 6 points within");
-    expect(paragraph).toContain("ours is the same, bit for bit, at every length");
+    expect(paragraph).toContain("Our model is the same, bit for bit, at every length");
   });
 
   it("disagrees where they do not", () => {

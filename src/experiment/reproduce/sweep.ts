@@ -101,7 +101,7 @@ function gridNote(results: readonly SweepResult[]): string {
 }
 
 export function algorithmTitle(codec: CellSpec["codec"]): string {
-  return codec === "batched" ? "Proposed (batched)" : "SecureBoost (unbatched)";
+  return codec === "batched" ? "Proposed" : "SecureBoost";
 }
 
 export function timeTable(sweep: Sweep, results: readonly SweepResult[]): ResultTable {
@@ -152,12 +152,19 @@ function outside(share: number, { min, max }: Range): string {
 }
 
 /** The paper's form: (a) total runtime, (b) time per tree, and over each batched bar its share of the unbatched one. */
-export function timeFigure(sweep: Sweep, results: readonly SweepResult[], name: string = sweep.name): ResultFigure {
+export function timeFigure(sweep: Sweep, results: readonly SweepResult[]): ResultFigure {
   return {
-    name: `${name}-time`,
-    caption: `Time with different ${sweep.variety}, as in the paper's ${sweep.figureReference}. The percentage is Proposed over SecureBoost.`,
-    panels: timePanels(sweep.axis, results.map(({ point }) => pointTitle(point)), results.map(({ measured }) => measured)),
+    name: `${sweep.name}-time`,
+    caption: `Time with different ${sweep.variety}, as in the paper's ${sweep.figureReference}. ${percentageNote}`,
+    panels: sweepPanels(sweep, results),
   };
+}
+
+export const percentageNote = "The percentage is Proposed over SecureBoost.";
+
+/** What a point stands for in the paper goes on a second line. */
+export function sweepPanels(sweep: Sweep, results: readonly SweepResult[]): BarPanel[] {
+  return timePanels(sweep.axis, results.map(({ point }) => pointTitle(point).replace(" (", "\n(")), results.map(({ measured }) => measured));
 }
 
 export function timePanels(axis: string, categories: readonly string[], pairs: readonly MeasuredPair[]): BarPanel[] {
