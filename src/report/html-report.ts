@@ -8,9 +8,9 @@ const style = `
 body { font: 16px/1.5 Inter, system-ui, sans-serif; color: #222; background: #fff; max-width: 76rem; margin: 2rem auto; padding: 0 1rem; }
 h1, h2, h3 { line-height: 1.25; font-weight: 600; } h2 { margin-top: 3rem; border-bottom: 1px solid #d9d9d9; padding-bottom: .3rem; }
 h3 { font-size: 1rem; margin-top: 1.8rem; }
-.wide { overflow-x: auto; } table { border-collapse: collapse; font-size: .82rem; font-variant-numeric: tabular-nums; }
-th, td { padding: .25rem .55rem; text-align: right; white-space: nowrap; border-bottom: 1px solid #e6e6e6; vertical-align: top; } th { font-weight: 600; }
-th:first-child, td:first-child, .words td, .words th { text-align: left; white-space: normal; } p, li, figcaption { max-width: 62rem; } .group { text-align: center; border-left: 1px solid #d9d9d9; }
+.wide { overflow-x: auto; } table { border-collapse: collapse; font-size: .8rem; font-variant-numeric: tabular-nums; }
+th, td { padding: .25rem .45rem; text-align: right; white-space: nowrap; border-bottom: 1px solid #e6e6e6; vertical-align: top; } th { font-weight: 600; }
+th:first-child, td:first-child, .words td, .words th { text-align: left; } .words td { white-space: normal; } p, li, figcaption { max-width: 62rem; } .group { text-align: center; border-left: 1px solid #d9d9d9; }
 figure { margin: 1.5rem 0; } figure svg { max-width: 100%; height: auto; } figcaption, .note { font-size: .85rem; color: #555; }
 `;
 

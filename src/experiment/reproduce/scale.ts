@@ -73,7 +73,7 @@ export const scales: Readonly<Record<ScaleName, Scale>> = {
     keyBits: 256,
     keys: points([256], 1),
     samples: points([30_000], 0.02),
-    rounds: [{ paper: 10, run: 2 }, { paper: 30, run: 3 }],
+    rounds: points([30], 0.1), // the same job as the key's: every job is two processes to start
     ablation: { trees: 3, shortcutsMax: 2 },
     paperSetting: { keys: [256], trees: 3 },
     draws: 20,
