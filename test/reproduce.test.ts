@@ -17,7 +17,7 @@ test("the smallest run of everything, and then nothing is left to run", { timeou
   expect(first.stderr).toMatch(/^8 training runs; about /m);
   expect(first.stderr).toMatch(/^8\/8 {2}default-366rows-256bit-3trees-batched-everything-off/m);
 
-  const tables = ["ablation-paper-setting", "ablation-shortcuts", "claims", "keys-accuracy", "keys-time", "overflow-example", "overflow-sums", "precision-alpha", "precision-errors", "precision-models", "rounds-accuracy", "rounds-time", "samples-accuracy", "samples-time"];
+  const tables = ["ablation-paper-setting", "ablation-shortcuts", "claims", "keys-accuracy", "keys-time", "overflow-example", "overflow-sums", "precision-alpha", "precision-draws", "precision-errors", "precision-models", "rounds-accuracy", "rounds-time", "samples-accuracy", "samples-time"];
   const figures = ["ablation-paper-setting", "ablation-shortcuts", "keys-time", "overflow-sums", "precision-alpha", "precision-alpha-max", "precision-bound", "rounds-time", "samples-time"];
   const names = [...tables.flatMap((name) => [`${name}.csv`, `${name}.md`]), ...figures.flatMap((name) => [`${name}.svg`, `${name}.png`]), "cells", "report.html"];
   expect(readdirSync(out).sort()).toEqual(names.sort());

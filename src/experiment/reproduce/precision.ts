@@ -2,11 +2,12 @@
 import { codecParameters, resolveParameters } from "../../base/parameters.ts";
 import { trainInOnePlace } from "../comparison.ts";
 import { type CellSpec, cellTraining, finestGrid } from "./cell.ts";
-import type { CutTable } from "./credit-tables.ts";
+import type { CreditTable, CutTable } from "./credit-tables.ts";
 import { count, decimals, percent, scientific, signed } from "./figures-in-words.ts";
 import { type ExperimentOutcome, type LinePanel, plainColumns, type ResultFigure, type ResultTable } from "./outcome.ts";
 import { paperAlpha, paperShift } from "./paper.ts";
 import type { PaperDataset } from "./paper-datasets.ts";
+import { drawRowsOf, drawsTable, drawsWords } from "./precision-draws.ts";
 import { type Quantisation, type SumErrors, sumErrors } from "./precision-sums.ts";
 import type { RealGradients } from "./real-gradients.ts";
 
@@ -21,6 +22,8 @@ const slack = 1e-9;
 
 export interface PrecisionExperiment {
   readonly gradients: RealGradients;
+  readonly table: CreditTable;
+  readonly rowDraws: number;
   readonly dataset: PaperDataset;
   readonly spec: CellSpec;
   readonly rows: CutTable;
@@ -42,12 +45,13 @@ export function precisionOutcome(experiment: PrecisionExperiment): ExperimentOut
   const byAlphaMax = alphaMaxes.map((value) => errors({ alphaMax: value, r }));
   const byAlpha = alphas.map((alpha) => errors({ alphaMax, r, alpha }));
   const models = modelRows(experiment);
+  const draws = drawRowsOf(experiment.table, experiment.spec, experiment.seed, experiment.rowDraws);
   return {
     name: "precision",
     title: "Precision of quantised sums",
     reference: "sec. III-C",
-    paragraph: precisionWords(grid, byAlphaMax, byAlpha, models),
-    tables: [errorTable(grid, experiment), alphaTable(byAlpha, experiment), modelTable(models, experiment)],
+    paragraph: `${precisionWords(grid, byAlphaMax, byAlpha, models)} ${drawsWords(draws, closeAuc)}`.trim(),
+    tables: [errorTable(grid, experiment), alphaTable(byAlpha, experiment), modelTable(models, experiment), drawsTable(draws, experiment.spec)],
     figures: [boundFigure(byBits), tradeOffFigure("alpha-max", "alpha_max", byAlphaMax, (row) => row.alphaMax, true), tradeOffFigure("alpha", "alpha", byAlpha, (row) => row.alpha, false)],
   };
 }

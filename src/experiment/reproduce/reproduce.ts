@@ -151,5 +151,5 @@ function plainOutcome(name: "overflow" | "precision", scale: Scale, seed: number
   const rows = cutCreditTable(table, { train: spec.trainRows, test: spec.testRows }, seed);
   const gradients = realGradients(spec, rows.train);
   if (name === "overflow") return overflowOutcome(gradients, table.dataset, scale.draws, seed);
-  return precisionOutcome({ gradients, dataset: table.dataset, spec, rows, seed });
+  return precisionOutcome({ gradients, table, rowDraws: scale.rowDraws, dataset: table.dataset, spec, rows, seed });
 }

@@ -23,8 +23,10 @@ export interface Scale {
   readonly ablation: { readonly trees: number; readonly shortcutsMax: number };
   /** The paper's setting, everything but batching off, at 1024 bits and below. */
   readonly paperSetting: { readonly keys: readonly number[]; readonly trees: number };
-  /** Random draws of the plaintext experiments. */
+  /** Random draws of instances whose gradients are summed. */
   readonly draws: number;
+  /** Draws of rows on which the two algorithms are compared in one place. */
+  readonly rowDraws: number;
   /** How often a cell is run: the machine's speed drifts, and the smallest time counts. Long runs even it out by themselves. */
   repeats(keyBits: number): number;
 }
@@ -51,6 +53,7 @@ export const scales: Readonly<Record<ScaleName, Scale>> = {
     ablation: { trees: 5, shortcutsMax: Infinity },
     paperSetting: { keys: paperKeys, trees: 50 },
     draws: 200,
+    rowDraws: 20,
     repeats: (keyBits) => (keyBits <= 1024 ? 2 : 1),
   },
   quick: {
@@ -64,6 +67,7 @@ export const scales: Readonly<Record<ScaleName, Scale>> = {
     ablation: { trees: 2, shortcutsMax: Infinity },
     paperSetting: { keys: paperKeys, trees: 2 },
     draws: 100,
+    rowDraws: 8,
     repeats: () => 1,
   },
   smoke: {
@@ -77,6 +81,7 @@ export const scales: Readonly<Record<ScaleName, Scale>> = {
     ablation: { trees: 3, shortcutsMax: 2 },
     paperSetting: { keys: [256], trees: 3 },
     draws: 20,
+    rowDraws: 2,
     repeats: () => 1,
   },
 };
