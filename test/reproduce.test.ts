@@ -17,14 +17,14 @@ test("the smallest run of everything, and then nothing is left to run", { timeou
   expect(first.stderr).toMatch(/^8 training runs; about /m);
   expect(first.stderr).toMatch(/^8\/8 {2}default-366rows-256bit-3trees-batched-everything-off/m);
 
-  const tables = ["ablation-paper-setting", "ablation-shortcuts", "claims", "keys-accuracy", "keys-time", "overflow-example", "overflow-sums", "precision-alpha", "precision-draws", "precision-errors", "precision-models", "rounds-accuracy", "rounds-time", "samples-accuracy", "samples-time"];
+  const tables = ["ablation-paper-setting", "ablation-shortcuts", "report-claims", "keys-accuracy", "keys-time", "overflow-example", "overflow-sums", "precision-alpha", "precision-draws", "precision-errors", "precision-models", "rounds-accuracy", "rounds-time", "samples-accuracy", "samples-time"];
   const figures = ["ablation-paper-setting", "ablation-shortcuts", "keys-time", "overflow-sums", "precision-alpha", "precision-alpha-max", "precision-bound", "rounds-time", "samples-time"];
   const names = [...tables.flatMap((name) => [`${name}.csv`, `${name}.md`]), ...figures.flatMap((name) => [`${name}.svg`, `${name}.png`]), "cells", "report.html"];
   expect(readdirSync(out).sort()).toEqual(names.sort());
   expect(readdirSync(join(out, "cells"))).toHaveLength(8);
 
   // What does not depend on the machine's speed or on so few people.
-  const verdicts = Object.fromEntries(read("claims.csv").trim().split("\n").slice(1).map((line) => [line.split(",")[0], line.split(",").at(-1)]));
+  const verdicts = Object.fromEntries(read("report-claims.csv").trim().split("\n").slice(1).map((line) => [line.split(",")[0], line.split(",").at(-1)]));
   for (const name of ["gradient ciphertexts", "gradient bytes", "candidate ciphertexts", "no overflow"]) expect(verdicts[name], name).toBe("held");
   const accuracy = read("keys-accuracy.csv").trim().split("\n").map((line) => line.split(","));
   expect(accuracy.slice(1).map((row) => row.slice(0, 3))).toEqual([["256", "SecureBoost", "0.7904"], ["256", "Proposed", "0.7899"]]);
@@ -50,6 +50,7 @@ describe("without the public files", () => {
     [["--data", "test"], /test holds no cs-training\.csv or cs-training\.csv\.gz .*docs\/data\.md.*--synthetic.*\(FILE_UNREADABLE\)/],
     [["--synthetic", "--data", "test"], /--data and --synthetic exclude each other/],
     [["--synthetic", "--quick", "--smoke"], /--quick and --smoke exclude each other/],
+    [["--synthetic", "--docs", "docs"], /--docs goes with 'all'/],
     [["--synthetic", "--repeats", "0"], /--repeats must be an integer from 1/],
   ])("%j says what to do", async (args, message) => {
     const { exitCode, stderr } = await tandem("reproduce", "samples", ...args, "--out", join(out, "none"));

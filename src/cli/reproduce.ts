@@ -29,7 +29,7 @@ export function reproduceCommand(): Command {
     .option("--quick", "a tenth of the rows, fewer trees: some minutes instead of some two hours")
     .option("--smoke", "the smallest run that touches everything")
     .option("--out <folder>", "where tables, figures, report and finished runs go; a run that was interrupted continues", "report")
-    .option("--docs <folder>", "also write results.md, with figures in results/, there")
+    .option("--docs <folder>", "with all: also write results.md there, with figures in results/")
     .option("--repeats <count>", "how often each job is run; the smallest time counts (default: 2 up to 1024 bits, 1 beyond; 1 with --quick)")
     .option("--estimate", "say how long it would take, and run nothing")
     .option("--seed <number>", "of the rows drawn and of made-up data", "7")
@@ -42,6 +42,7 @@ async function runReproduce(experiment: ExperimentName | "all", flags: Reproduce
   }
   if (flags.data !== undefined && flags.synthetic === true) throw new TandemError("USAGE", "--data and --synthetic exclude each other");
   if (flags.quick === true && flags.smoke === true) throw new TandemError("USAGE", "--quick and --smoke exclude each other");
+  if (flags.docs !== undefined && experiment !== "all") throw new TandemError("USAGE", "--docs goes with 'all': the page shows every experiment");
   const scale: ScaleName = flags.quick === true ? "quick" : flags.smoke === true ? "smoke" : "full";
   const progress = new ReproduceProgress({ terminal: process.stderr.isTTY === true, write: (text) => process.stderr.write(text) });
   const [{ planReproduction, reproduce }, { writeReport, writeResultsPage }] = await Promise.all([import("../experiment/reproduce/reproduce.ts"), import("../report/write-report.ts")]);
@@ -60,7 +61,7 @@ async function runReproduce(experiment: ExperimentName | "all", flags: Reproduce
     return;
   }
   const reproduction = await reproduce(options);
-  const report = await writeReport(reproduction, flags.out);
+  const report = await writeReport(reproduction, flags.out, experiment === "all" ? "report" : experiment);
   const page = flags.docs === undefined ? [] : [await writeResultsPage(reproduction, flags.docs)];
   process.stdout.write(`${readable(reproduction)}\n  ${[report, ...page].join("\n  ")}\n`);
 }

@@ -79,13 +79,13 @@ describe("a report", () => {
   const read = (name: string): string => readFileSync(join(folder, name), "utf8");
 
   it("is one HTML file that fetches nothing, with machine, claims, figures and words", async () => {
-    const html = readFileSync(await writeReport(reproduction, folder), "utf8");
+    const html = readFileSync(await writeReport(reproduction, folder, "report"), "utf8");
     for (const text of ["a CPU, 2 cores", "commit abc; cells measured at older", "gradient ciphertexts", "<td>held</td>", reproduction.experiments[0].paragraph.slice(0, 60)]) expect(html).toContain(text);
     expect(html.match(/<svg/g)).toHaveLength(2);
     expect(html.replaceAll(/xmlns(:\w+)?="[^"]*"/g, "")).not.toMatch(/https?:|<script|<link|<img|@import|url\(/);
     expect(read("keys-accuracy.csv").split("\n")[0]).toContain('"AUC train, paper","AUC train, ours","AUC train, difference"');
     expect(read("keys-time.svg")).toContain("</svg>");
-    expect(read("claims.md")).toContain("| time per tree |");
+    expect(read("report-claims.md")).toContain("| time per tree |");
   });
 
   it("is a page whose figures lie beside it", async () => {

@@ -13,16 +13,19 @@ import { csvTable, markdownTable } from "./table-text.ts";
 
 const fileMode = 0o644;
 
-/** @returns the path of the HTML report */
-export async function writeReport(reproduction: Reproduction, out: string): Promise<string> {
+/**
+ * @param name of the HTML file, so that one experiment's report does not replace the report on all
+ * @returns the path of the HTML report
+ */
+export async function writeReport(reproduction: Reproduction, out: string, name: string): Promise<string> {
   await makeFolder(out);
-  const tables = [claimsTable(reproduction.claims), ...reproduction.experiments.flatMap(({ tables: own }) => own)];
+  const tables = [{ ...claimsTable(reproduction.claims), name: `${name}-claims` }, ...reproduction.experiments.flatMap(({ tables: own }) => own)];
   for (const table of tables) {
     await csvTable(join(out, `${table.name}.csv`), table);
     await writeFileAtomically(join(out, `${table.name}.md`), `${markdownTable(table)}\n`, fileMode);
   }
   const svgs = await writeFigures(reproduction, out);
-  const report = join(out, "report.html");
+  const report = join(out, `${name}.html`);
   await writeFileAtomically(report, htmlReport(reproduction, svgs), fileMode);
   return report;
 }

@@ -46,6 +46,7 @@ export function drawsWords(rows: readonly DrawRow[], bar: number): string {
   if (differences.length < 2) return "";
   const mean = differences.reduce((a, b) => a + b, 0) / differences.length;
   const deviation = Math.sqrt(differences.reduce((sum, value) => sum + (value - mean) ** 2, 0) / (differences.length - 1));
+  if (differences.every((value) => value === 0)) return `Over ${counted(differences.length, "draw")} of rows, the two algorithms have the same test AUC in every one.`;
   const within = differences.filter((value) => Math.abs(value) <= bar).length;
   const systematic = Math.abs(mean) > (2 * deviation) / Math.sqrt(differences.length);
   return (

@@ -60,6 +60,7 @@ describe("other draws of rows", () => {
     expect(bothWays).toContain("Over 4 draws of rows, Proposed less SecureBoost is 0.00000 of test AUC on average with a standard deviation of 0.00258, and within 0.002 in 2");
     expect(bothWays).toContain("neither to better nor to worse ones");
     expect(drawsWords([-0.003, -0.0031, -0.0029].map((value, i) => draw(i, value)), 0.002)).toContain("on average not to equally good ones");
+    expect(drawsWords([draw(7, 0), draw(8, 0)], 0.002)).toContain("the same test AUC in every one");
     expect(drawsWords([draw(7, 0.1)], 0.002)).toBe("");
   });
 
