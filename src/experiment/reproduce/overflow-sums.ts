@@ -39,7 +39,7 @@ interface Encoded {
   verdict(sum: bigint, instances: Uint32Array): Verdict;
 }
 
-/** Bits of the plaintext space in which the sums are taken: any key is wide enough. */
+/** Bits of the key in whose plaintext space the sums are taken; two slots fit into every key. */
 const keyBits = 1024;
 
 export function overflowRows(gradients: RealGradients, dataset: PaperDataset, draws: number, seed: number): OverflowRow[] {
