@@ -10,6 +10,7 @@ export function claimsTable(claims: readonly Claim[]): ResultTable {
     columns: plainColumns("claim", "what", "bar", "seen", "verdict"),
     rows: claims.map((claim) => [claim.name, claim.claim, claim.bar, claim.seen, verdict(claim)]),
     notes: [],
+    words: true,
   };
 }
 

@@ -26,6 +26,11 @@ describe("a table", () => {
     expect(markdownTable(table)).toBe("| where | AUC, paper | AUC, ours | runs |\n|---|---:|---:|---:|\n| a\\|b <c> | 0.1 | 0.2 | 2 |");
   });
 
+  it("of words is set to the left", () => {
+    expect(markdownTable({ ...table, words: true })).toContain("|---|---|---|---|");
+    expect(htmlTable({ ...table, words: true })).toContain('<div class="words">');
+  });
+
   it("is HTML with groups over their columns, and cells that cannot become tags", () => {
     const html = htmlTable(table);
     expect(html).toContain('<tr><th rowspan="2">where</th><th colspan="2" class="group">AUC</th><th rowspan="2">runs</th></tr><tr><th>paper</th><th>ours</th></tr>');

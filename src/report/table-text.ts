@@ -7,16 +7,16 @@ export function columnName({ group, title }: Column): string {
   return group === "" ? title.trim() : `${group}, ${title}`;
 }
 
-export function markdownTable({ columns, rows }: ResultTable): string {
+export function markdownTable({ columns, rows, words }: ResultTable): string {
   const line = (cells: readonly string[]): string => `| ${cells.map((cell) => cell.replaceAll("|", "\\|")).join(" | ")} |`;
-  return [line(columns.map(columnName)), `|${columns.map((_, i) => (i === 0 ? "---" : "---:")).join("|")}|`, ...rows.map(line)].join("\n");
+  return [line(columns.map(columnName)), `|${columns.map((_, i) => (i === 0 || words === true ? "---" : "---:")).join("|")}|`, ...rows.map(line)].join("\n");
 }
 
-export function htmlTable({ columns, rows }: ResultTable): string {
+export function htmlTable({ columns, rows, words }: ResultTable): string {
   const grouped = columns.some(({ group }) => group !== "");
   const head = grouped ? groupedHead(columns) : `<tr>${columns.map(({ title }) => `<th>${escapeHtml(title)}</th>`).join("")}</tr>`;
   const body = rows.map((row) => `<tr>${row.map((cell) => `<td>${escapeHtml(cell)}</td>`).join("")}</tr>`).join("\n");
-  return `<div class="wide"><table><thead>${head}</thead><tbody>\n${body}\n</tbody></table></div>`;
+  return `<div class="${words === true ? "words" : "wide"}"><table><thead>${head}</thead><tbody>\n${body}\n</tbody></table></div>`;
 }
 
 /** Two lines: a group over its columns; columns without a group reach over both. */

@@ -13,6 +13,8 @@ export interface ResultTable {
   readonly columns: readonly Column[];
   readonly rows: readonly (readonly string[])[];
   readonly notes: readonly string[];
+  /** Cells are words, not numbers: they are set to the left, and may break. */
+  readonly words?: boolean;
 }
 
 /** Groups of bars, and above each bar of the last series what share it is of the first: the paper's Figs. 5 to 7. */
