@@ -2,10 +2,11 @@
 import { selectKernel } from "../crypto/index.ts";
 import { benchArithmetic, type Figure } from "./bench-arithmetic.ts";
 import { benchAblation } from "./bench-ablation.ts";
+import { benchServing } from "./bench-serving.ts";
 import { benchTraining, defaultTable } from "./bench-training.ts";
 import { type Machine, thisCommit, thisMachine } from "./machine.ts";
 
-export const benchParts = ["arithmetic", "training", "ablation"] as const;
+export const benchParts = ["arithmetic", "training", "ablation", "serving"] as const;
 export type BenchPart = (typeof benchParts)[number];
 
 export interface BenchOptions {
@@ -43,6 +44,7 @@ export async function runBench(options: BenchOptions): Promise<BenchReport> {
   }
   if (wants("training")) await benchTraining(training, collect);
   if (wants("ablation")) await benchAblation(await defaultTable(training), training, collect);
+  if (wants("serving")) await benchServing(training, collect);
   return {
     machine: thisMachine(),
     seed: options.seed,
