@@ -8,6 +8,7 @@ import { fingerprintCommand, initCommand } from "./init.ts";
 import { modelCommand } from "./model.ts";
 import { partyCommands } from "./party.ts";
 import { predictCommand } from "./predict.ts";
+import { reproduceCommand } from "./reproduce.ts";
 import { serveCommand } from "./serve.ts";
 import { simulateCommand } from "./simulate.ts";
 import { tandemVersion } from "./version.ts";
@@ -18,7 +19,7 @@ async function main(): Promise<void> {
     .version(tandemVersion())
     .exitOverride()
     .configureOutput({ outputError: () => {} });
-  const commands = [demoCommand(), simulateCommand(), estimateCommand(), benchCommand(), initCommand(), fingerprintCommand(), ...partyCommands(), modelCommand(), predictCommand(), serveCommand()];
+  const commands = [demoCommand(), simulateCommand(), estimateCommand(), benchCommand(), reproduceCommand(), initCommand(), fingerprintCommand(), ...partyCommands(), modelCommand(), predictCommand(), serveCommand()];
   for (const command of commands) {
     program.addCommand(command.exitOverride().configureOutput({ outputError: () => {} }));
   }

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { splitRows } from "./split.ts";
+import { drawRows, splitRows } from "./split.ts";
 
 describe("splitRows", () => {
   it("cuts every row exactly once, both sides ascending and of the asked size", () => {
@@ -30,5 +30,20 @@ describe("splitRows", () => {
     expect(() => splitRows(10, 0.04, 7)).toThrow("a test fraction of 0.04 leaves none of 10 rows for testing");
     expect(() => splitRows(10, 0.96, 7)).toThrow("a test fraction of 0.96 leaves none of 10 rows for training");
     expect(() => splitRows(0, 0.5, 7)).toThrow("leaves none of 0 rows");
+  });
+});
+
+describe("drawRows", () => {
+  it("draws as many rows as asked, no row twice, and nests smaller training sets in larger ones", () => {
+    const large = drawRows(100, { test: 20, train: 70 }, 7);
+    const small = drawRows(100, { test: 20, train: 30 }, 7);
+    expect(new Set([...large.test, ...large.train]).size).toBe(90);
+    expect(small.test).toEqual(large.test);
+    expect(small.train.length).toBe(30);
+    expect([...small.train].every((row) => large.train.includes(row))).toBe(true);
+  });
+
+  it("refuses more rows than there are", () => {
+    expect(() => drawRows(10, { test: 4, train: 7 }, 7)).toThrow("7 training rows and 4 test rows are wanted, but there are only 10 rows");
   });
 });

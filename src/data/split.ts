@@ -21,6 +21,18 @@ export function splitRows(count: number, testFraction: number, seed: number): Ro
     const side = testCount === 0 ? "testing" : "training";
     throw new TandemError("USAGE", `a test fraction of ${testFraction} leaves none of ${count} rows for ${side}`);
   }
+  return drawRows(count, { test: testCount, train: count - testCount }, seed);
+}
+
+/**
+ * Draws rows by number: first the test rows, then the training rows. With the same seed and test rows, a smaller training
+ * set is part of a larger one, and both are tested on the same rows.
+ * @throws TandemError USAGE if there are not that many rows
+ */
+export function drawRows(count: number, wanted: { readonly test: number; readonly train: number }, seed: number): RowSplit {
+  if (wanted.test + wanted.train > count) {
+    throw new TandemError("USAGE", `${wanted.train} training rows and ${wanted.test} test rows are wanted, but there are only ${count} rows`);
+  }
   const order = new SeededRandom(seed).permutation(count);
-  return { test: order.slice(0, testCount).sort(), train: order.slice(testCount).sort() };
+  return { test: order.slice(0, wanted.test).sort(), train: order.slice(wanted.test, wanted.test + wanted.train).sort() };
 }

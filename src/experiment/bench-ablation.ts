@@ -11,7 +11,7 @@ import { runFederation } from "./federation.ts";
 const keyBits = 1024;
 
 /** Names end in what is off. */
-const variants: Readonly<Record<string, Readonly<Record<string, string | boolean>>>> = {
+export const ablationVariants: Readonly<Record<string, Readonly<Record<string, string | boolean>>>> = {
   "no-packing": { packing: false },
   "no-subtraction": { subtraction: false },
   "no-joint-bins": { joint_bins: false },
@@ -21,7 +21,7 @@ const variants: Readonly<Record<string, Readonly<Record<string, string | boolean
 };
 
 export async function benchAblation(table: Columns, bench: TrainingBench, onFigure: (figure: Figure) => void): Promise<void> {
-  for (const [name, speed] of Object.entries(variants)) {
+  for (const [name, speed] of Object.entries(ablationVariants)) {
     bench.onProgress(`ablation: ${name}, ${keyBits}-bit key`);
     const job = benchJob(table, keyBits, bench.quick || speed["encryption"] === "textbook" ? 1 : 4);
     const all: number[] = [];

@@ -1,12 +1,10 @@
 /** All figures of `tandem bench` in one run, with everything needed to read them: machine, cores, kernel, seed, commit. */
-import { execFileSync } from "node:child_process";
-import { availableParallelism, cpus } from "node:os";
-import { fileURLToPath } from "node:url";
 import { selectKernel } from "../crypto/index.ts";
 import { benchArithmetic, type Figure } from "./bench-arithmetic.ts";
 import { benchAblation } from "./bench-ablation.ts";
 import { benchServing } from "./bench-serving.ts";
 import { benchTraining, defaultTable } from "./bench-training.ts";
+import { type Machine, thisCommit, thisMachine } from "./machine.ts";
 
 export const benchParts = ["arithmetic", "training", "ablation", "serving"] as const;
 export type BenchPart = (typeof benchParts)[number];
@@ -22,7 +20,7 @@ export interface BenchOptions {
 }
 
 export interface BenchReport {
-  readonly machine: { readonly cpu: string; readonly cores: number; readonly node: string; readonly kernel: string };
+  readonly machine: Machine;
   readonly seed: number;
   readonly rounds: number;
   readonly quick: boolean;
@@ -48,12 +46,12 @@ export async function runBench(options: BenchOptions): Promise<BenchReport> {
   if (wants("ablation")) await benchAblation(await defaultTable(training), training, collect);
   if (wants("serving")) await benchServing(training, collect);
   return {
-    machine: { cpu: cpus()[0]?.model ?? "unknown", cores: availableParallelism(), node: process.version, kernel: kernel.name },
+    machine: thisMachine(),
     seed: options.seed,
     rounds: options.rounds,
     quick: options.quick,
     data: options.data === null ? "generated" : "public data where there, otherwise generated",
-    commit: commitOf(),
+    commit: thisCommit(),
     figures,
   };
 }
@@ -62,14 +60,4 @@ export async function runBench(options: BenchOptions): Promise<BenchReport> {
 export function isMet({ value, bar }: Figure): boolean | null {
   if (bar === undefined) return null;
   return "atLeast" in bar ? value >= bar.atLeast : value <= bar.atMost;
-}
-
-/** The commit of a clone; an installed package has none. */
-function commitOf(): string {
-  try {
-    const directory = fileURLToPath(new URL("../..", import.meta.url));
-    return execFileSync("git", ["describe", "--always", "--dirty"], { cwd: directory, encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] }).trim();
-  } catch {
-    return "unknown";
-  }
 }

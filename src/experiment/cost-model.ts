@@ -1,5 +1,5 @@
 /**
- * What a job costs, as a formula in rows, features, bins, depth and key bits (docs/performance.md), with the five
+ * What a job costs, as a formula in rows, features, bins, depth and key bits (docs/performance.md), with the six
  * operations measured on this machine in about a second. Seconds are CPU seconds; times on the wall follow from cores.
  */
 import { generateKey, type Kernel, plaintextsFromBigints, type PrivateKey, ResidentVector } from "../crypto/index.ts";
@@ -8,6 +8,8 @@ import { generateKey, type Kernel, plaintextsFromBigints, type PrivateKey, Resid
 export interface OperationCosts {
   /** One value by the key owner. */
   readonly encrypt: number;
+  /** One value with a fresh r^n modulo n^2. */
+  readonly textbook: number;
   /** One packed ciphertext. */
   readonly decrypt: number;
   /** One product modulo n^2, as in a histogram. */
@@ -35,6 +37,10 @@ export interface JobShape {
   readonly ciphertextsPerInstance: number;
   readonly plaintextBits: number;
   readonly sumsPerCiphertext: number;
+  /** Which shortcuts are taken; packing shows in sumsPerCiphertext, skipped bins in rootAdditions. */
+  readonly subtraction: boolean;
+  readonly jointBins: boolean;
+  readonly textbookEncryption: boolean;
   readonly passives: readonly PassiveShape[];
 }
 
@@ -52,13 +58,15 @@ const jointFactor = { root: 0.62, below: 0.75 };
 const handlingSeconds = 3e-6;
 
 export function predict(job: JobShape, costs: OperationCosts): Prediction {
-  const nodes = 2 ** (job.depth - 1); // the root and one child of each pair
+  const nodes = job.subtraction ? 2 ** (job.depth - 1) : 2 ** job.depth - 1; // the root and one child of each pair, or everybody
+  const shareBelow = job.subtraction ? smallerChildrenShare : 1;
+  const factor = job.jointBins ? jointFactor : { root: 1, below: 1 };
   const width = job.ciphertextsPerInstance;
   const ciphertextBytes = (2 * job.keyBits) / 8;
   const perPassive = job.passives.map(({ candidates, rootAdditions }) => {
     const returned = Math.ceil((candidates * width) / job.sumsPerCiphertext);
-    const below = (job.depth - 1) * smallerChildrenShare;
-    const additions = rootAdditions * (jointFactor.root + below * jointFactor.below) + job.rows + nodes * candidates;
+    const below = (job.depth - 1) * shareBelow;
+    const additions = rootAdditions * (factor.root + below * factor.below) + job.rows + nodes * candidates;
     const cpu =
       additions * width * costs.add +
       nodes * candidates * width * job.plaintextBits * (job.sumsPerCiphertext > 1 ? costs.double : 0) +
@@ -67,11 +75,12 @@ export function predict(job: JobShape, costs: OperationCosts): Prediction {
     return { cpu, returned };
   });
   const returnedPerTree = perPassive.reduce((sum, { returned }) => sum + returned * nodes, 0);
-  const active = job.rows * width * costs.encrypt + returnedPerTree * costs.decrypt + job.rows * handlingSeconds * (1 + job.passives.length);
+  const encrypt = job.textbookEncryption ? costs.textbook : costs.encrypt;
+  const active = job.rows * width * encrypt + returnedPerTree * costs.decrypt + job.rows * handlingSeconds * (1 + job.passives.length);
   const membershipBytes = ((job.depth - 1) * job.rows) / 8;
   const candidateBytes = perPassive.reduce((sum, { returned }, i) => sum + nodes * (returned * ciphertextBytes + 4 * job.passives[i].candidates), 0);
   return {
-    activeCpuSeconds: active * job.trees + costs.tables,
+    activeCpuSeconds: active * job.trees + (job.textbookEncryption ? 0 : costs.tables),
     passiveCpuSeconds: perPassive.map(({ cpu }) => cpu * job.trees),
     bytes: {
       activeToPassive: job.trees * job.passives.length * (job.rows * width * ciphertextBytes + membershipBytes),
@@ -87,7 +96,7 @@ const wideTables = 0.9;
 /** Building the wide tables, in times of building the first ones. */
 const wideTablesCost = 3.2;
 
-/** Measures the five operations with one thread: about a second at 2048 bits. */
+/** Measures the six operations with one thread: about a second at 2048 bits. */
 export async function calibrate(kernel: Kernel, keyBits: number): Promise<OperationCosts> {
   const key = await generateKey({ bits: keyBits, insecure: true });
   const owner = kernel.privateEvaluator(key, { threads: 1 });
@@ -116,6 +125,7 @@ export async function calibrate(kernel: Kernel, keyBits: number): Promise<Operat
   const packed = { source: slice(resident, 128), strideBits: stride, perCiphertext: 2 };
   return {
     encrypt: encrypt * wideTables,
+    textbook: (await cpuOf(() => owner.encryptTextbook(plaintexts(key, 16)))) / 16,
     tables: Math.max(0, user / 1e6 - encrypt * sampleCount) * (1 + wideTablesCost),
     decrypt: (await cpuOf(() => owner.decrypt(few))) / 16,
     add: (await cpuOf(histogram)) / (features * (sampleCount - binCount)),

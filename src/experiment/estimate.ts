@@ -5,8 +5,8 @@ import { selectKernel } from "../crypto/index.ts";
 import type { PartyTable } from "../data/dataset.ts";
 import { binTable } from "../party/party-data.ts";
 import { listCandidates, mostFrequentBins } from "../protocol/candidate-plan.ts";
-import { calibrate, type JobShape, type PassiveShape, predict, type Prediction } from "./cost-model.ts";
-import { prepareSimulation, type SimulateOptions } from "./simulate.ts";
+import { calibrate, type JobShape, type OperationCosts, type PassiveShape, predict, type Prediction } from "./cost-model.ts";
+import { type PreparedSimulation, prepareSimulation, type SimulateOptions } from "./simulate.ts";
 
 export interface Estimate extends Prediction {
   readonly kernel: string;
@@ -23,24 +23,34 @@ const startSeconds = 2.3;
 const idleShare = 0.1;
 
 export async function estimate(options: SimulateOptions): Promise<Estimate> {
-  const { train, training, speed, layout } = await prepareSimulation(options);
+  const prepared = await prepareSimulation(options);
   const kernel = selectKernel();
   const costs = await calibrate(kernel, options.keyBits);
+  return { ...estimateJob({ ...prepared, keyBits: options.keyBits }, costs), kernel: kernel.name };
+}
+
+/** A job whose tables have been read and whose layout has been proven. */
+export type EstimatedJob = Pick<PreparedSimulation, "train" | "training" | "speed" | "layout"> & { readonly keyBits: number };
+
+export function estimateJob({ train, training, speed, layout, keyBits }: EstimatedJob, costs: OperationCosts): Omit<Estimate, "kernel"> {
   const shape: JobShape = {
     rows: train[0].ids.length,
     trees: training.num_round,
     depth: training.max_depth,
-    keyBits: options.keyBits,
+    keyBits,
     ciphertextsPerInstance: layout.plaintexts.length,
     plaintextBits: layout.plaintextBits,
-    sumsPerCiphertext: sumPacking(layout.plaintextBits, options.keyBits, speed.packing).perCiphertext,
+    sumsPerCiphertext: sumPacking(layout.plaintextBits, keyBits, speed.packing).perCiphertext,
+    subtraction: speed.subtraction,
+    jointBins: speed.joint_bins,
+    textbookEncryption: speed.encryption === "textbook",
     passives: train.slice(1).map((table) => passiveShape(table, training.max_bin, speed.skip_bin)),
   };
   const prediction = predict(shape, costs);
   const cores = availableParallelism();
   const cpuSeconds = prediction.passiveCpuSeconds.reduce((a, b) => a + b, prediction.activeCpuSeconds);
   const trainingSeconds = cpuSeconds / Math.min(cores, 2 + train.length - 1) / (1 - idleShare);
-  return { ...prediction, kernel: kernel.name, cores, cpuSeconds, wallSeconds: trainingSeconds + startSeconds, secondsPerTree: trainingSeconds / training.num_round };
+  return { ...prediction, cores, cpuSeconds, wallSeconds: trainingSeconds + startSeconds, secondsPerTree: trainingSeconds / training.num_round };
 }
 
 function passiveShape(table: PartyTable, maxBin: number, skipBin: boolean): PassiveShape {

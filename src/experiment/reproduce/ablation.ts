@@ -1,0 +1,165 @@
+/**
+ * What each shortcut buys, and the paper's own setting: everything but batching off, where its claim about time can be
+ * checked like for like.
+ */
+import { TandemError } from "../../base/error.ts";
+import { ablationVariants } from "../bench-ablation.ts";
+import type { CellSpec } from "./cell.ts";
+import { count, listed, percent, seconds } from "./figures-in-words.ts";
+import type { MeasuredCell, MeasuredCells, MeasuredPair, Pair } from "./measured-cells.ts";
+import { type ExperimentOutcome, plainColumns, type ResultFigure, type ResultTable } from "./outcome.ts";
+import { paperTimeShares, type Range } from "./paper.ts";
+import type { Scale } from "./scale.ts";
+import { pairOf, percentageNote, rangeText, timeCells, timeColumns, timePanels } from "./sweep.ts";
+
+/** Everything that the paper's implementation does not have. */
+export const paperSettingName = "everything-off";
+
+/** The cells that have one shortcut off each, after the one that has none off. */
+export function ablationCells(scale: Scale): CellSpec[] {
+  const { batched } = pairOf(scale, { dataset: "default", trees: scale.ablation.trees, keyBits: scale.keyBits });
+  const variants = Object.entries(ablationVariants).filter(([name]) => name !== paperSettingName).slice(0, scale.ablation.shortcutsMax);
+  return [batched, ...variants.map(([without, speed]) => ({ ...batched, without, speed }))];
+}
+
+/** The paper's setting, by key bits. */
+export function paperSettingPairs(scale: Scale): Pair[] {
+  return scale.paperSetting.keys.map((keyBits) => {
+    const { batched, unbatched } = pairOf(scale, { dataset: "default", trees: scale.paperSetting.trees, keyBits });
+    // Long runs even out the machine's drift by themselves, and these are the longest.
+    const off = { without: paperSettingName, speed: ablationVariants[paperSettingName], repeats: 1 };
+    return { batched: { ...batched, ...off }, unbatched: { ...unbatched, ...off } };
+  });
+}
+
+interface Variant {
+  readonly spec: CellSpec;
+  readonly measured: MeasuredCell;
+  /** Time per tree over time per tree with everything on. */
+  readonly relative: number;
+}
+
+export function ablationOutcome(scale: Scale, cells: MeasuredCells): ExperimentOutcome {
+  const variants = ablationResults(scale, cells);
+  const pairs = paperSettingPairs(scale).flatMap((pair) => {
+    const measured = cells.pair(pair);
+    return measured === null ? [] : [{ keyBits: pair.batched.keyBits, measured }];
+  });
+  return {
+    name: "ablation",
+    title: "What each shortcut buys, and the paper's own setting",
+    reference: "sec. IV-D, the claim of 55-75% and 50-60%",
+    paragraph: `${shortcutWords(variants)} ${paperSettingWords(scale, pairs)}`,
+    tables: [shortcutTable(scale, variants), paperSettingTable(scale, pairs)],
+    figures: [shortcutFigure(scale, variants), paperSettingFigure(pairs)],
+  };
+}
+
+/** @throws TandemError INTERNAL if a shortcut changes the model */
+function ablationResults(scale: Scale, cells: MeasuredCells): Variant[] {
+  const [all, ...others] = ablationCells(scale);
+  const base = cells.cell(all);
+  if (base === null) return [];
+  return [all, ...others].flatMap((spec) => {
+    const measured = cells.cell(spec);
+    if (measured === null) return [];
+    if (measured.model !== base.model) throw new TandemError("INTERNAL", `${spec.without} changes the model`);
+    return [{ spec, measured, relative: measured.secondsPerTree / base.secondsPerTree }];
+  });
+}
+
+/** The bench's names say what is done instead; these say what is missing. */
+const shortcutTitles: Readonly<Record<string, string>> = {
+  "": "nothing",
+  "no-packing": "packing",
+  "no-subtraction": "sibling subtraction",
+  "no-joint-bins": "joint bins",
+  "no-skip-bin": "skipped bins",
+  "textbook-encryption": "key-owner encryption",
+};
+
+function missing({ without }: CellSpec): string {
+  return shortcutTitles[without] ?? without;
+}
+
+function shortcutTable(scale: Scale, variants: readonly Variant[]): ResultTable {
+  return {
+    name: "ablation-shortcuts",
+    title: "Time per tree without one shortcut",
+    columns: plainColumns("without", "per tree, s", "relative", "CPU, s", "additions", "candidate ciphertexts", "runs"),
+    rows: variants.map(({ spec, measured, relative }) => [
+      missing(spec),
+      seconds(measured.secondsPerTree),
+      relative.toFixed(2),
+      seconds(measured.cpuSeconds),
+      count(measured.counts.additions),
+      count(measured.counts.candidateCiphertexts),
+      String(measured.runCount),
+    ]),
+    notes: [`Batched, ${count(scale.keyBits)}-bit key, ${scale.ablation.trees} trees; every variant trains the same model, which is checked.`],
+  };
+}
+
+function shortcutFigure(scale: Scale, variants: readonly Variant[]): ResultFigure {
+  return {
+    name: "ablation-shortcuts",
+    caption: `Time per tree without one shortcut, relative to all on (batched, ${count(scale.keyBits)}-bit key).`,
+    panels: [
+      {
+        kind: "bars",
+        title: "time per tree, relative",
+        xTitle: "without",
+        yTitle: "times",
+        categories: variants.map(({ spec }) => missing(spec)),
+        series: [{ name: "relative to all on", values: variants.map(({ relative }) => relative) }],
+        labels: variants.map(({ relative }) => relative.toFixed(2)),
+      },
+    ],
+  };
+}
+
+interface KeyedPair {
+  readonly keyBits: number;
+  readonly measured: MeasuredPair;
+}
+
+function paperSettingTable(scale: Scale, pairs: readonly KeyedPair[]): ResultTable {
+  return {
+    name: "ablation-paper-setting",
+    title: "The paper's setting: textbook encryption, no packing, no subtraction, no joint bins, no skipped bins",
+    columns: timeColumns("key bits"),
+    rows: pairs.map(({ keyBits, measured }) => [count(keyBits), ...timeCells(measured)]),
+    notes: [`Default, ${scale.paperSetting.trees} trees. The only difference between the two sides is that the batched one has g and h in one ciphertext.`],
+  };
+}
+
+function paperSettingFigure(pairs: readonly KeyedPair[]): ResultFigure {
+  return {
+    name: "ablation-paper-setting",
+    caption: `The paper's setting, everything but batching off, in the form of its Fig. 5. ${percentageNote}`,
+    panels: timePanels("key bits", pairs.map(({ keyBits }) => count(keyBits)), pairs.map(({ measured }) => measured)),
+  };
+}
+
+function shortcutWords(variants: readonly Variant[]): string {
+  const costs = variants.filter(({ spec }) => spec.without !== "").toSorted((a, b) => b.relative - a.relative);
+  if (costs.length === 0) return "The shortcuts were not measured.";
+  return `A tree takes ${listed(costs.map(({ spec, relative }) => `${relative.toFixed(2)} times as long without ${missing(spec)}`))}; none of them is in the paper.`;
+}
+
+function paperSettingWords(scale: Scale, pairs: readonly KeyedPair[]): string {
+  if (pairs.length === 0) return "The paper's setting was not run.";
+  const part = (what: string, range: Range, share: (pair: MeasuredPair) => number): string => {
+    const inside = pairs.filter(({ measured }) => share(measured) >= range.min && share(measured) <= range.max);
+    const shown = listed(pairs.map(({ keyBits, measured }) => `${percent(share(measured))} at ${count(keyBits)} bits`));
+    const verdict = inside.length === pairs.length ? "all within" : inside.length === 0 ? "none within" : `${inside.length} of ${pairs.length} within`;
+    return `of the ${what} batching takes ${shown}, ${verdict} the paper's ${rangeText(range)}`;
+  };
+  const below = pairs.some(({ measured }) => measured.totalShare < paperTimeShares.total.min);
+  return (
+    `In the paper's setting, like for like, ${part("time per tree", paperTimeShares.perTree, ({ perTreeShare }) => perTreeShare)}; ` +
+    `${part("total time", paperTimeShares.total, ({ totalShare }) => totalShare)}.` +
+    (below ? " Where our total lies below that range, it is because a job of ours does little beside building trees: its total share is close to the share per tree." : "") +
+    (scale.name === "full" ? "" : " With this few rows and trees, what a job costs besides its trees weighs more than it would in a full run.")
+  );
+}

@@ -1,0 +1,146 @@
+/**
+ * A cell: one training job of an experiment, with real parties, and what came out of it. Cells of different experiments
+ * that ask for the same job have the same name and are run once.
+ */
+import { createHash } from "node:crypto";
+import { TandemError } from "../../base/error.ts";
+import { type CodecParameters, codecParameters, resolveParameters, type SpeedParameters, speedParameters, type TrainingParameters, trainingParameters } from "../../base/parameters.ts";
+import { autoSlots } from "../../codec/layout.ts";
+import { slotResolution } from "../../codec/slot.ts";
+import type { Model } from "../../gbdt/model.ts";
+import { firstDifference } from "../../gbdt/model-compare.ts";
+import { objectiveFor } from "../../gbdt/objective.ts";
+import type { Metrics, PartyEvent } from "../../party/events.ts";
+import type { OperationCounts } from "../../protocol/scheme.ts";
+import type { Traffic } from "../../protocol/peer-session.ts";
+import { trainInOnePlace } from "../comparison.ts";
+import { type FederationParty, type FederationResult, runFederation } from "../federation.ts";
+import { type CutTable, idName, labelName } from "./credit-tables.ts";
+import { paperAlpha, paperShift } from "./paper.ts";
+import { type DatasetName, paperDatasets } from "./paper-datasets.ts";
+
+export interface CellSpec {
+  readonly dataset: DatasetName;
+  readonly trainRows: number;
+  readonly testRows: number;
+  readonly trees: number;
+  readonly keyBits: number;
+  readonly codec: "batched" | "unbatched";
+  /** What is switched off, and how a name says so; "" for nothing. */
+  readonly without: string;
+  readonly speed: Readonly<Record<string, string | boolean>>;
+  readonly repeats: number;
+}
+
+/** What one run of a cell measured. */
+export interface CellRun {
+  readonly totalSeconds: number;
+  readonly secondsPerTree: number;
+  readonly cpuSeconds: number;
+  readonly metrics: { readonly train: Metrics; readonly test: Metrics };
+  readonly counts: OperationCounts;
+  readonly bytes: Traffic;
+  /** The active party's grid: the size of a step of g and of h. */
+  readonly resolutions: readonly number[];
+  /** Of the model: equal digests, equal models. */
+  readonly model: string;
+  readonly commit: string;
+}
+
+/** A run, or the message of the decoder that found an overflowing sum. */
+export type CellOutcome = { readonly run: CellRun } | { readonly overflow: string };
+
+/** As a file is called, and as a person would ask for it. */
+export function cellName({ dataset, trainRows, keyBits, trees, codec, without }: CellSpec): string {
+  return [dataset, `${trainRows}rows`, `${keyBits}bit`, `${trees}trees`, codec, ...(without === "" ? [] : [without])].join("-");
+}
+
+export function cellTraining({ trees }: CellSpec): TrainingParameters {
+  return resolveParameters(trainingParameters, { num_round: trees, max_depth: 3, eta: 0.3, lambda: 1, gamma: 0, max_bin: 32 });
+}
+
+export function cellSpeed({ speed }: CellSpec): SpeedParameters {
+  return resolveParameters(speedParameters, speed);
+}
+
+/** Batched: the paper's literal slots. Unbatched: the finest fixed-point grid there is room for. */
+export function cellCodec({ codec, dataset, trainRows }: Pick<CellSpec, "codec" | "dataset" | "trainRows">): CodecParameters {
+  if (codec === "unbatched") return finestGrid(trainRows);
+  const { alphaMax, r } = paperDatasets[dataset];
+  return resolveParameters(codecParameters, { codec, layout: "paper", shift: paperShift, alpha: paperAlpha, alpha_max: alphaMax, r });
+}
+
+/** Finer than this the comparison of accuracy would gain nothing. */
+const finestBits = 40;
+
+/**
+ * The grid of the unbatched side: 2^-40, or the finest at which sums over this many instances stay exact in a double
+ * (docs/decisions/0005). One padding bit, the paper's least, leaves most room.
+ */
+export function finestGrid(instanceCount: number): CodecParameters {
+  const { bounds } = objectiveFor("binary:logistic");
+  for (let bits = finestBits; ; bits--) {
+    const parameters = resolveParameters(codecParameters, { codec: "unbatched", layout: "auto", resolution_bits: bits, padding: 1 });
+    try {
+      autoSlots(parameters, [bounds.g ?? { min: -1, max: 1 }, bounds.h ?? { min: 0, max: 1 }], instanceCount);
+      return parameters;
+    } catch (error) {
+      if (!(error instanceof TandemError && error.code === "LAYOUT_OVERFLOW")) throw error;
+    }
+  }
+}
+
+/**
+ * Runs the job once. A time is worth nothing if the model is not the one that was asked for, so it is compared.
+ * @param onePlace the same job's model, trained with all data in one place
+ * @throws TandemError for whatever goes wrong but an overflow, which is an outcome
+ */
+export async function runCell(spec: CellSpec, rows: CutTable, onePlace: Model, commit: string, onEvent: (event: PartyEvent) => void): Promise<CellOutcome> {
+  const party = (index: number): FederationParty => ({
+    name: index === 0 ? "active" : "passive",
+    features: rows.train[index].featureNames,
+    train: rows.trainCells[index],
+    test: rows.testCells[index],
+  });
+  try {
+    const result = await runFederation({
+      active: { ...party(0), label: labelName, positive: undefined },
+      passives: [party(1)],
+      id: idName,
+      missing: [],
+      training: cellTraining(spec),
+      codec: cellCodec(spec),
+      speed: cellSpeed(spec),
+      keyBits: spec.keyBits,
+      insecureKey: spec.keyBits < 2048,
+      predictions: undefined,
+      onEvent,
+    });
+    const difference = firstDifference(result.model, onePlace);
+    if (difference !== null) throw new TandemError("INTERNAL", `federated and centralised model differ: ${difference}`);
+    return { run: measured(result, commit) };
+  } catch (error) {
+    if (!(error instanceof TandemError)) throw error;
+    if (error.code === "DECODE_OVERFLOW") return { overflow: error.message };
+    throw new TandemError(error.code, `${cellName(spec)}: ${error.message}`, { cause: error });
+  }
+}
+
+/** The cell's model without encryption. */
+export function cellInOnePlace(spec: CellSpec, { train }: CutTable): Model {
+  return trainInOnePlace({ train, test: null, training: cellTraining(spec), codec: cellCodec(spec), keyBits: spec.keyBits }).model;
+}
+
+function measured({ active, passives, layout, model, wallSeconds }: FederationResult, commit: string): CellRun {
+  return {
+    totalSeconds: wallSeconds,
+    secondsPerTree: active.phasesMs.training / 1000 / active.trees,
+    cpuSeconds: passives.reduce((sum, passive) => sum + passive.cpuSeconds, active.cpuSeconds),
+    metrics: { train: active.metrics.train, test: active.metrics.test ?? {} },
+    counts: { ...active.counts, additions: passives.reduce((sum, { counts }) => sum + counts.additions, 0) },
+    bytes: active.bytes,
+    resolutions: layout.slots.map((slot) => slotResolution(slot)),
+    model: createHash("sha256").update(JSON.stringify(model)).digest("hex"),
+    commit,
+  };
+}

@@ -1,0 +1,40 @@
+/** Gradients as training really makes them: of the first, a middle and the last tree of a job in one place. */
+import type { PartyTable } from "../../data/dataset.ts";
+import { trainCentralised } from "../../gbdt/train.ts";
+import { objectiveFor } from "../../gbdt/objective.ts";
+import { binTable } from "../../party/party-data.ts";
+import { plaintextBitsMax } from "../../codec/packing.ts";
+import type { BinnedFeature } from "../../gbdt/binning.ts";
+import { quantiserFor } from "../../protocol/gradient-layout.ts";
+import { type CellSpec, cellCodec, cellTraining } from "./cell.ts";
+
+export interface GradientSnapshot {
+  readonly tree: number;
+  readonly g: Float64Array;
+  readonly h: Float64Array;
+}
+
+export interface RealGradients {
+  readonly snapshots: readonly GradientSnapshot[];
+  readonly instanceCount: number;
+  /** Every party's, for sums as histograms take them. */
+  readonly features: readonly BinnedFeature[];
+}
+
+export function realGradients(spec: CellSpec, train: readonly PartyTable[]): RealGradients {
+  const wanted = new Set([0, Math.floor(spec.trees / 2), spec.trees - 1]);
+  const snapshots: GradientSnapshot[] = [];
+  const training = cellTraining(spec);
+  const quantise = quantiserFor(objectiveFor(training.objective), cellCodec(spec), plaintextBitsMax(spec.keyBits));
+  const parties = train.map((table) => binTable(table, training.max_bin));
+  trainCentralised({
+    parties,
+    labels: train[0].labels ?? new Float64Array(0),
+    parameters: training,
+    quantise: (g, h, tree) => {
+      if (wanted.has(tree)) snapshots.push({ tree, g, h });
+      return quantise(g, h);
+    },
+  });
+  return { snapshots, instanceCount: train[0].ids.length, features: parties.flat() };
+}

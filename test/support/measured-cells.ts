@@ -1,0 +1,35 @@
+/** Cells with numbers of a test's choosing, as if they had been run. */
+import type { CellOutcome, CellRun, CellSpec } from "../../src/experiment/reproduce/cell.ts";
+import { ablationCells, paperSettingPairs } from "../../src/experiment/reproduce/ablation.ts";
+import { keysSweep } from "../../src/experiment/reproduce/keys.ts";
+import { MeasuredCells } from "../../src/experiment/reproduce/measured-cells.ts";
+import { roundsSweep } from "../../src/experiment/reproduce/rounds.ts";
+import { samplesSweep } from "../../src/experiment/reproduce/samples.ts";
+import type { Scale } from "../../src/experiment/reproduce/scale.ts";
+
+export type Doctor = (run: CellRun, spec: CellSpec) => CellOutcome;
+
+/** What a run looks like in which everything the paper claims is true. */
+export function modelRun({ codec, trees, trainRows }: CellSpec): CellRun {
+  const w = codec === "batched" ? 1 : 2;
+  return {
+    totalSeconds: w === 1 ? 60 : 100,
+    secondsPerTree: w === 1 ? 1.1 : 2,
+    cpuSeconds: w * 100,
+    metrics: { train: { auc: 0.8, ks: 0.45 }, test: { auc: 0.78 + w / 10_000, ks: 0.43 + w / 1000 } },
+    counts: { encryptions: w * trees * trainRows, additions: w * 1e6, decryptions: 100, gradientCiphertexts: w * trees * trainRows, candidateCiphertexts: w * 560 },
+    bytes: { activeToPassive: w * 1e6 + 1000, passiveToActive: 5000 },
+    resolutions: w === 1 ? [9.3e-4, 9.3e-4] : [2 ** -36, 2 ** -38],
+    model: `${codec}-${trees}-${trainRows}`,
+    commit: "abc",
+  };
+}
+
+/** All cells of a scale. */
+export function measuredCells(scale: Scale, doctor: Doctor = (run) => ({ run })): MeasuredCells {
+  const pairs = [keysSweep(scale), samplesSweep(scale), roundsSweep(scale)].flatMap(({ points }) => points);
+  const specs = [...pairs, ...paperSettingPairs(scale)].flatMap(({ batched, unbatched }) => [batched, unbatched]);
+  const cells = new MeasuredCells();
+  for (const spec of [...ablationCells(scale), ...specs]) cells.add(spec, [doctor(modelRun(spec), spec)]);
+  return cells;
+}
