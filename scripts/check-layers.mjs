@@ -27,8 +27,9 @@ export const layers = {
   party: belowParty,
   experiment: [...belowParty, "party"],
   report: [...belowParty, "party", "experiment"],
-  index: [...belowParty, "party", "experiment", "report"],
-  cli: [...belowParty, "party", "experiment", "report", "index"],
+  dashboard: [...belowParty, "party", "report"],
+  index: [...belowParty, "party", "experiment", "report", "dashboard"],
+  cli: [...belowParty, "party", "experiment", "report", "dashboard", "index"],
 };
 
 const statementForms = [

@@ -80,9 +80,9 @@ test("the walk-through, word for word", async () => {
   const text = outputs.join("\n");
   expect(text).toMatch(/retailer +801 +701\n/);
   expect(text).toMatch(/test +0\.\d{4} +0\.\d{4} +0\.\d{4}/);
-  expect(readdirSync(join(directory, "bank", "jobs", "spring-model")).toSorted()).toEqual(["aligned.csv", "predictions.csv", "share.json"]);
-  expect(readdirSync(join(directory, "retailer", "jobs", "spring-model")).toSorted()).toEqual(["aligned.csv", "share.json"]);
-  for (const name of ["aligned.csv", "predictions.csv", "share.json"]) expect(statSync(join(directory, "bank", "jobs", "spring-model", name)).mode & 0o077, name).toBe(0);
+  expect(readdirSync(join(directory, "bank", "jobs", "spring-model")).toSorted()).toEqual(["aligned.csv", "events.jsonl", "own.jsonl", "predictions.csv", "report.html", "share.json"]);
+  expect(readdirSync(join(directory, "retailer", "jobs", "spring-model")).toSorted()).toEqual(["aligned.csv", "events.jsonl", "own.jsonl", "share.json"]);
+  for (const name of ["aligned.csv", "events.jsonl", "own.jsonl", "predictions.csv", "report.html", "share.json"]) expect(statSync(join(directory, "bank", "jobs", "spring-model", name)).mode & 0o077, name).toBe(0);
 
   party?.child.kill("SIGTERM");
   const { code, output } = (await party?.ended) ?? { code: null, output: "" };

@@ -26,6 +26,7 @@ import type { Emit } from "./events.ts";
 import type { DistinctTable } from "./party-data.ts";
 import { type JobRows, openPassiveJob } from "./passive-job.ts";
 import { agreedByPolicy, checkIdCount, checkJobName } from "./policy.ts";
+import type { OwnView } from "./run-record.ts";
 
 type State =
   | { readonly kind: "idle" }
@@ -40,13 +41,15 @@ export class PassiveDesk implements PartyDesk {
   readonly #config: PassiveConfig;
   readonly #emit: Emit;
   readonly #onJobEnded: (end: PassiveEnd) => void;
+  readonly #own: (view: OwnView) => void;
   readonly #data: DataCache;
   #state: State = idle;
 
-  constructor(config: PassiveConfig, emit: Emit, onJobEnded: (end: PassiveEnd) => void) {
+  constructor(config: PassiveConfig, emit: Emit, onJobEnded: (end: PassiveEnd) => void, own: (view: OwnView) => void = () => {}) {
     this.#config = config;
     this.#emit = emit;
     this.#onJobEnded = onJobEnded;
+    this.#own = own;
     this.#data = new DataCache(config.data);
   }
 
@@ -108,7 +111,7 @@ export class PassiveDesk implements PartyDesk {
       await this.#refuseFinished(job);
       const rows = await this.#jobRows(hello, job, before.kind === "aligned" && before.caller === caller ? before : null);
       const folder = await this.#ownData(() => this.#jobFolder(job));
-      const { service, report } = openPassiveJob({ config: this.#config, agreed, rows, folder, peer: caller.name, emit: this.#emit });
+      const { service, report } = openPassiveJob({ config: this.#config, agreed, rows, folder, peer: caller.name, emit: this.#emit, own: this.#own });
       const state: State = { kind: "running", caller, job, service };
       this.#state = state;
       void this.#untilEnded(state, report);

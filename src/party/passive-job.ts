@@ -5,15 +5,20 @@ import { defaultThreads, selectKernel } from "../crypto/index.ts";
 import type { PartyTable } from "../data/dataset.ts";
 import { idsDigest } from "../protocol/ids.ts";
 import type { AgreedParameters } from "../protocol/job-parameters.ts";
+import { programVersion } from "../base/program-version.ts";
+import { tableDigest } from "../data/table-digest.ts";
 import { PaillierPassive } from "../protocol/paillier-passive.ts";
 import { PassiveRole } from "../protocol/passive-role.ts";
 import { permutationSecretBytes } from "../protocol/secret-permutation.ts";
+import { protocolVersion } from "../protocol/version.ts";
 import { writePassiveShare } from "../store/share-files.ts";
 import { type PassiveEnd, passiveService, type PassiveService } from "../transport/passive-service.ts";
 import type { PassiveConfig } from "./config.ts";
 import type { Emit } from "./events.ts";
 import { binTable } from "./party-data.ts";
 import { ProcessMeter } from "./process-meter.ts";
+import { ProgressSampler } from "./progress-sampler.ts";
+import type { OwnView } from "./run-record.ts";
 
 export interface JobRows {
   readonly training: PartyTable;
@@ -29,6 +34,8 @@ export interface PassiveJobOptions {
   /** The active party's pinned name. */
   readonly peer: string;
   readonly emit: Emit;
+  /** For this party's own eyes. */
+  readonly own: (view: OwnView) => void;
 }
 
 export interface OpenedJob {
@@ -37,13 +44,14 @@ export interface OpenedJob {
   readonly report: (end: PassiveEnd) => void;
 }
 
-export function openPassiveJob({ config, agreed, rows, folder, peer, emit }: PassiveJobOptions): OpenedJob {
+export function openPassiveJob({ config, agreed, rows, folder, peer, emit, own }: PassiveJobOptions): OpenedJob {
   const { name } = config;
   const { job, numRound } = agreed;
   const scheme = new PaillierPassive(selectKernel(), config.threads ?? defaultThreads());
   const meter = new ProcessMeter();
   const { training } = rows;
-  const role = new PassiveRole({
+  const sampler = new ProgressSampler({ party: name, decides: false, bytes: () => ({ [peer]: { ...role.traffic } }), emit });
+  const role: PassiveRole = new PassiveRole({
     name,
     agreed,
     idsDigest: idsDigest(training.ids),
@@ -53,17 +61,30 @@ export function openPassiveJob({ config, agreed, rows, folder, peer, emit }: Pas
     scheme,
     lookUp: rowLookUp(rows.predictable),
     observer: {
-      joined: () => emit({ type: "joined", party: name, peer, featureCount: training.features.length, job }),
+      joined: () => {
+        const { maxDepth, maxBin, keyBits, codec } = agreed;
+        const versions = { tandem: programVersion(), protocol: protocolVersion, node: process.versions.node };
+        emit({ type: "job", party: name, role: "passive", job, peers: [peer], treeCount: numRound, depthMax: maxDepth, parameters: { num_round: numRound, max_depth: maxDepth, max_bin: maxBin, key_bits: keyBits, codec }, versions });
+        emit({ type: "data", party: name, job, data: { trainRows: training.ids.length, testRows: 0, featureCount: training.features.length } });
+        own({ kind: "data", sha256: tableDigest(training) });
+        emit({ type: "joined", party: name, peer, featureCount: training.features.length, job });
+      },
       gradientsBegan: () => meter.start(),
-      treeFinished: (tree) => {
+      phase: sampler.edge,
+      treeFinished: (tree, splits) => {
         meter.stop();
-        emit({ type: "passive-tree", party: name, peer, job, tree, treeCount: numRound });
+        own({ kind: "own-splits", tree, splits: splits.filter((split) => split.tree === tree) });
+        sampler.treeEnded();
+        emit({ type: "ledger", party: name, peer, ledger: { ...role.ledger } });
+        emit({ type: "passive-tree", party: name, peer, job, tree, treeCount: numRound, counts: { ...scheme.counts } });
       },
     },
   });
   const service = passiveService(role, () => writePassiveShare(join(folder, "share.json"), { name, splits: role.ownSplits }));
   const report = ({ failure }: PassiveEnd): void => {
     const { use } = meter;
+    sampler.stop();
+    emit({ type: "ledger", party: name, peer, ledger: { ...role.ledger } });
     if (failure === null) emit({ type: "passive-result", party: name, result: { ...use, counts: scheme.counts } });
     emit({ type: "job-ended", party: name, peer, job, failure: failure === null ? null : { code: failure.code, message: failure.message } });
   };

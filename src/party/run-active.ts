@@ -2,32 +2,69 @@
 import { access, mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { TandemError } from "../base/error.ts";
+import { programVersion } from "../base/program-version.ts";
 import { overflowProof, type GradientLayout } from "../codec/layout.ts";
 import { sumPacking } from "../codec/packing.ts";
 import { defaultThreads, generateKey, selectKernel } from "../crypto/index.ts";
+import { tableDigest } from "../data/table-digest.ts";
 import { writeCsv } from "../data/write-csv.ts";
 import type { PartyTable } from "../data/dataset.ts";
+import { scoreCurves } from "../gbdt/score-curves.ts";
 import { ActiveRole } from "../protocol/active-role.ts";
 import { idsDigest } from "../protocol/ids.ts";
 import { PaillierActive } from "../protocol/paillier-active.ts";
+import { protocolVersion } from "../protocol/version.ts";
 import { writeActiveShare } from "../store/share-files.ts";
 import { connectTls, type TlsPeer } from "../transport/tls.ts";
 import { type ActiveTables, type AlignedRows, alignTables, type JobTables, jobTables, readActiveTables } from "./active-tables.ts";
 import type { ActiveConfig } from "./config.ts";
 import { evaluate, evaluateInTurns, predictionsFrom } from "./evaluate.ts";
-import type { Emit, LayoutSummary, Metrics } from "./events.ts";
+import type { Emit, JobEvent, LayoutSummary, Metrics } from "./events.ts";
 import { binTable } from "./party-data.ts";
 import { ProcessMeter } from "./process-meter.ts";
+import { ProgressSampler } from "./progress-sampler.ts";
 import { readIdentity } from "./run-passive.ts";
+import { RunRecord } from "./run-record.ts";
 
-export async function runActive(config: ActiveConfig, emit: Emit): Promise<void> {
+export async function runActive(config: ActiveConfig, tell: Emit): Promise<void> {
   const tables = await readActiveTables(config);
   const folder = await jobFolder(config);
+  const record = new RunRecord(folder);
+  const emit: Emit = (event) => {
+    record.event(event);
+    tell(event);
+  };
+  try {
+    emit(jobEvent(config));
+    await runJob(config, tables, folder, record, emit);
+  } catch (error) {
+    record.event({ type: "error", party: config.name, ...(error instanceof TandemError ? { code: error.code, message: error.message } : { code: "INTERNAL", message: "an internal error" }) });
+    throw error;
+  } finally {
+    record.close();
+  }
+}
+
+function jobEvent({ name, job, passives, training, codec, speed, keyBits, align }: ActiveConfig): JobEvent {
+  return {
+    type: "job",
+    party: name,
+    role: "active",
+    job,
+    peers: passives.map((passive) => passive.name),
+    treeCount: training.num_round,
+    depthMax: training.max_depth,
+    parameters: { ...training, ...codec, ...speed, key_bits: keyBits, align },
+    versions: { tandem: programVersion(), protocol: protocolVersion, node: process.versions.node },
+  };
+}
+
+async function runJob(config: ActiveConfig, tables: ActiveTables, folder: string, record: RunRecord, emit: Emit): Promise<void> {
   const { scheme, keygenMs } = await makeKey(config, emit);
   const peers = await connectPeers(config);
   try {
     const aligned = config.align ? await alignAndWrite(tables, peers, config, join(folder, "aligned.csv"), emit) : null;
-    await train({ config, folder, tables: jobTables(tables, aligned, config), scheme, keygenMs, peers, emit });
+    await train({ config, folder, tables: jobTables(tables, aligned, config), scheme, keygenMs, peers, record, emit });
   } finally {
     for (const peer of peers) peer.close();
   }
@@ -52,17 +89,22 @@ interface ActiveRun {
   readonly scheme: PaillierActive;
   readonly keygenMs: number;
   readonly peers: readonly TlsPeer[];
+  readonly record: RunRecord;
   readonly emit: Emit;
 }
 
-async function train({ config, folder, tables, scheme, keygenMs, peers, emit }: ActiveRun): Promise<void> {
+async function train({ config, folder, tables, scheme, keygenMs, peers, record, emit }: ActiveRun): Promise<void> {
   const { name, training, codec, speed } = config;
   const now = (): number => performance.now();
   const labels = labelsOf(tables.train);
   if (labels.every((label) => label === labels[0])) throw new TandemError("LABEL_INVALID", `the label is the same in all ${labels.length} training rows; there is nothing to learn`);
   const meter = new ProcessMeter();
   let trainMetrics: Metrics = {};
-  const role = new ActiveRole({
+  emit({ type: "data", party: name, job: config.job, data: { trainRows: labels.length, testRows: tables.test?.ids.length ?? 0, featureCount: tables.train.features.length } });
+  record.own({ kind: "data", sha256: tableDigest(tables.train) });
+  const sampler = new ProgressSampler({ party: name, decides: true, bytes: () => Object.fromEntries(role.exchanges.map(({ peer, bytes }) => [peer, bytes])), emit });
+  const tellLedger = (): void => role.exchanges.forEach(({ peer, ledger }) => emit({ type: "ledger", party: name, peer, ledger }));
+  const role: ActiveRole = new ActiveRole({
     name,
     job: config.job,
     training,
@@ -78,10 +120,14 @@ async function train({ config, folder, tables, scheme, keygenMs, peers, emit }: 
       joined: (peer, featureCount) => emit({ type: "joined", party: name, peer, featureCount }),
       layoutProven: (layout) => emit({ type: "layout", party: name, layout: layoutSummary(layout, codec.layout, config.keyBits, speed.packing) }),
       treeBegan: () => meter.start(),
-      treeFinished: async (tree, margins) => {
+      phase: sampler.edge,
+      treeFinished: async (tree, margins, grown) => {
         meter.stop();
+        record.own({ kind: "tree", tree, nodes: grown });
         trainMetrics = await evaluateInTurns(training.objective, margins, labels);
-        emit({ type: "tree", party: name, tree, treeCount: training.num_round, metrics: trainMetrics });
+        sampler.treeEnded();
+        tellLedger();
+        emit({ type: "tree", party: name, tree, treeCount: training.num_round, metrics: trainMetrics, counts: { ...scheme.counts } });
       },
     },
     now,
@@ -96,9 +142,13 @@ async function train({ config, folder, tables, scheme, keygenMs, peers, emit }: 
     if (tables.test !== null) {
       const margins = await role.predict(model, tables.test);
       testMetrics = evaluate(training.objective, margins, labelsOf(tables.test));
-      await writePredictions(config.output.predictions ?? join(folder, "predictions.csv"), tables.test, predictionsFrom(training.objective, margins));
+      const predictions = predictionsFrom(training.objective, margins);
+      await writePredictions(config.output.predictions ?? join(folder, "predictions.csv"), tables.test, predictions);
+      const curves = training.objective === "binary:logistic" ? scoreCurves(predictions, labelsOf(tables.test)) : null;
+      if (curves !== null) record.own({ kind: "scores", rows: "test", curves });
     }
     await role.finish();
+    tellLedger();
     emit({
       type: "active-result",
       party: name,
@@ -114,6 +164,8 @@ async function train({ config, folder, tables, scheme, keygenMs, peers, emit }: 
   } catch (error) {
     await role.finish(error instanceof TandemError ? error.message : "an internal error of the active party");
     throw error;
+  } finally {
+    sampler.stop();
   }
 }
 
@@ -172,6 +224,8 @@ function layoutSummary(layout: GradientLayout, kind: LayoutSummary["kind"], keyB
     kind,
     codec: layout.codec,
     slots: layout.slots,
+    instanceCountMax: layout.instanceCountMax,
+    keyBits,
     plaintextsPerInstance: layout.plaintexts.length,
     plaintextBits: layout.plaintextBits,
     sumsPerCiphertext: sumPacking(layout.plaintextBits, keyBits, packing).perCiphertext,

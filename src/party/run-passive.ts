@@ -6,17 +6,20 @@ import { partyRoutes } from "../transport/party-service.ts";
 import { listenTls, type TlsIdentity } from "../transport/tls.ts";
 import type { PassiveConfig } from "./config.ts";
 import type { Emit } from "./events.ts";
+import { JobRecords } from "./job-records.ts";
 import { PassiveDesk } from "./passive-desk.ts";
 
 /**
  * Serves until `stop` is aborted, or with `once` until the first job has ended.
  * @throws TandemError if it cannot start; with `once` also if the job fails
  */
-export async function runPassive(config: PassiveConfig, emit: Emit, { stop, once = false }: { readonly stop: AbortSignal; readonly once?: boolean }): Promise<void> {
+export async function runPassive(config: PassiveConfig, tell: Emit, { stop, once = false }: { readonly stop: AbortSignal; readonly once?: boolean }): Promise<void> {
   const { name } = config;
+  const records = new JobRecords(config.output.directory, tell);
+  const { emit } = records;
   let jobEnded: (end: PassiveEnd) => void = () => {};
   const firstEnd = new Promise<PassiveEnd>((resolve) => (jobEnded = resolve));
-  const desk = new PassiveDesk(config, emit, (end) => jobEnded(end));
+  const desk = new PassiveDesk(config, emit, (end) => jobEnded(end), (view) => records.own(view));
   const [identity] = await Promise.all([readIdentity(config.tls), desk.load()]);
   const server = await listenTls({ routes: partyRoutes(desk) }, identity, config.active, config.listen, (address, why) =>
     emit({ type: "turned-away", party: name, address, why }),
@@ -26,6 +29,7 @@ export async function runPassive(config: PassiveConfig, emit: Emit, { stop, once
   const { failure } = await (once ? Promise.race([firstEnd, stopped]) : stopped);
   emit({ type: "stopping", party: name }); // a job that is under way will say next that its connection closed
   await server.close();
+  records.close();
   emit({ type: "stopped", party: name });
   if (failure !== null) throw failure;
 }

@@ -27,7 +27,10 @@ import type {
   PassiveSplitSchema,
 } from "./generated/tandem/v1/tandem_pb.ts";
 import type { AgreedParameters } from "./job-parameters.ts";
+import { emptyLedger, type Ledger } from "./ledger.ts";
+import type { Traffic } from "./peer-session.ts";
 import { peerText } from "./peer-text.ts";
+import type { Phase as Work, PhaseEdge } from "./phase.ts";
 import type { PassiveScheme } from "./scheme.ts";
 import { protocolVersion } from "./version.ts";
 
@@ -59,6 +62,7 @@ export interface PassiveJob {
 export interface PassiveObserver {
   joined(activeName: string): void;
   gradientsBegan(tree: number): void;
+  phase?(edge: PhaseEdge): void;
   treeFinished(tree: number, ownSplits: readonly OwnSplit[]): void;
 }
 
@@ -70,6 +74,12 @@ export class PassiveRole {
   #phase: Phase = "waiting";
   #tree = -1;
   #splits: OwnSplit[] = [];
+  /** How often nodes of the current tree were asked for. */
+  #level = 0;
+  /** What either end has learnt of the other. */
+  readonly ledger: Ledger = emptyLedger();
+  /** Payload bytes, without the framing of the transport. */
+  readonly traffic: Traffic = { activeToPassive: 0, passiveToActive: 0 };
   /** Nodes of the current tree that this party has split: a node's memberships are given away once. */
   readonly #splitNodes = new Set<number>();
 
@@ -110,6 +120,7 @@ export class PassiveRole {
     const { keyBits, maxDepth } = agreed;
     const candidateCount = scheme.setUp(setUp.scheme, { features, instanceCount, permutationSecret, keyBits, maxDepth });
     this.#phase = "ready";
+    this.ledger.candidates = candidateCount;
     return { candidateCount };
   }
 
@@ -120,27 +131,45 @@ export class PassiveRole {
     this.#phase = "loading";
     this.#tree = tree;
     this.#splitNodes.clear();
+    this.#level = 0;
     this.#job.observer.gradientsBegan(tree);
+    this.#edge("send", true);
     this.#job.scheme.beginTree(tree);
     let sequence = 0;
     for await (const chunk of chunks) {
       if (chunk.tree !== tree || chunk.sequence !== sequence++) {
         throw new TandemError("PROTOCOL_STATE", `gradients of tree ${chunk.tree}, chunk ${chunk.sequence} arrived out of order`);
       }
+      this.traffic.activeToPassive += chunk.scheme.value?.ciphertexts.length ?? 0;
       await this.#job.scheme.tree(chunk.scheme);
     }
     this.#job.scheme.endOfGradients();
     this.#phase = "growing";
+    this.ledger.encryptedGradients = this.#job.scheme.counts.gradientCiphertexts;
+    this.#edge("send", false);
   }
 
   async *histograms(nodes: AsyncIterable<ActiveNode>): AsyncGenerator<MessageInitShape<typeof PassiveHistogramsSchema>> {
+    let work: Work = "aggregate";
+    this.#edge(work, true);
     for await (const node of nodes) {
       this.#expectTree(node.tree);
+      this.traffic.activeToPassive += node.scheme.value?.members.length ?? 0;
       for await (const answer of this.#job.scheme.node(node.node, node.scheme)) {
         const { firstCandidate, counts, scheme } = answer;
+        if (firstCandidate === 0) this.ledger.memberships += this.#job.scheme.members(node.node).length;
+        this.ledger.candidateSums += counts.length;
+        this.traffic.passiveToActive += 4 * counts.length + (scheme.value?.ciphertexts.length ?? 0);
+        if (work === "aggregate") {
+          this.#edge(work, false);
+          work = "return";
+          this.#edge(work, true);
+        }
         yield { tree: node.tree, node: node.node, firstCandidate, counts: Array.from(counts), scheme };
       }
     }
+    this.#edge(work, false);
+    this.#level++;
   }
 
   /** Among candidates of equal gain the lowest feature, then the lowest threshold, then missing-right wins. */
@@ -163,6 +192,10 @@ export class PassiveRole {
         threshold: feature.thresholds[chosen.bin],
         defaultLeft: chosen.missingLeft,
       });
+      this.ledger.splitOutcomes += members.length;
+      this.ledger.wins++;
+      this.traffic.activeToPassive += 4 * decision.candidates.length;
+      this.traffic.passiveToActive += Math.ceil(members.length / 8);
       const leftMembers = bitmapFrom(members.length, (i) => binGoesLeft(feature, chosen, feature.bins[members[i]]));
       yield { tree: request.tree, node: decision.node, leftMembers };
     }
@@ -182,6 +215,8 @@ export class PassiveRole {
       if (row === null) throw new TandemError("ID_MISMATCH", `${this.#job.name} does not hold one of the ids to predict`);
       return row;
     });
+    this.ledger.predictedIds += rows.length;
+    this.ledger.predictionOutcomes += rows.length * this.#splits.length;
     for (const split of this.#splits) {
       const goesLeft = (i: number): boolean => {
         const value = rows[i](split.feature);
@@ -199,6 +234,10 @@ export class PassiveRole {
       if (this.#tree + 1 !== numRound) throw new TandemError("PROTOCOL_STATE", `the job ends after ${this.#tree + 1} of ${numRound} trees`);
     }
     this.#phase = "finished";
+  }
+
+  #edge(phase: Work, began: boolean): void {
+    this.#job.observer.phase?.({ party: this.#job.name, phase, began, tree: this.#tree, level: this.#level });
   }
 
   #expect(phase: Phase): void {

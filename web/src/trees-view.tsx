@@ -1,0 +1,100 @@
+/** The trees as this party may see them, and which parties and own features the model leans on. */
+import { importance, importanceByParty, type Importance, type TreeView } from "../../src/report/own-view.ts";
+import type { RunView } from "../../src/report/run-view.ts";
+import { Card, Nothing, Table } from "./card.tsx";
+import { partyColour } from "./party-colour.ts";
+import { href, route } from "./route.ts";
+import { run } from "./session.ts";
+import { TreePicture, treeText } from "./tree-picture.tsx";
+
+export function TreesView() {
+  const { view, own } = run.value;
+  const numbers = [...own.trees.keys()].sort((a, b) => a - b);
+  const asked = Number(route.value.parameters.get("tree") ?? NaN) - 1;
+  const shown = own.trees.get(asked) ?? own.trees.get(numbers[numbers.length - 1]);
+  const rows = importance(own, view.party);
+  return (
+    <>
+      <h1 class="title">Trees</h1>
+      {shown === undefined ? (
+        <Card title="Tree">
+          <Nothing>When a tree is finished, it is drawn here.</Nothing>
+        </Card>
+      ) : (
+        <Card title={`Tree ${shown.tree + 1}`} wide aside={<TreeChoice numbers={numbers} shown={shown.tree} />}>
+          <TreePicture view={view} tree={shown} />
+          <TreeAsText tree={shown} />
+        </Card>
+      )}
+      {rows.length > 0 && (
+        <div class="grid">
+          <Card title="Importance per party">
+            <ImportanceTable view={view} rows={importanceByParty(rows)} own={false} />
+          </Card>
+          <Card title="Importance per feature">
+            <ImportanceTable view={view} rows={rows} own />
+            <p class="note">Features of others have no names here: a party sees the names of its own only.</p>
+          </Card>
+        </div>
+      )}
+    </>
+  );
+}
+
+function TreeChoice({ numbers, shown }: { readonly numbers: readonly number[]; readonly shown: number }) {
+  const at = numbers.indexOf(shown);
+  const open = (tree: number | undefined): void => {
+    if (tree !== undefined) location.hash = href("trees", { tree: String(tree + 1) });
+  };
+  return (
+    <div class="tree-choice">
+      <button type="button" onClick={() => open(numbers[at - 1])} disabled={at <= 0} aria-label="Tree before">
+        ‹
+      </button>
+      <label class="choice">
+        <span class="unseen">Tree</span>
+        <select value={String(shown)} onChange={(event) => open(Number(event.currentTarget.value))}>
+          {numbers.map((tree) => (
+            <option key={tree} value={String(tree)}>
+              tree {tree + 1}
+            </option>
+          ))}
+        </select>
+      </label>
+      <button type="button" onClick={() => open(numbers[at + 1])} disabled={at >= numbers.length - 1} aria-label="Tree after">
+        ›
+      </button>
+    </div>
+  );
+}
+
+function TreeAsText({ tree }: { readonly tree: TreeView }) {
+  return (
+    <details class="behind">
+      <summary>As text</summary>
+      <pre tabIndex={0}>{treeText(tree)}</pre>
+    </details>
+  );
+}
+
+function ImportanceTable({ view, rows, own }: { readonly view: RunView; readonly rows: readonly Importance[]; readonly own: boolean }) {
+  const knowsGain = rows.every(({ gain }) => gain !== null);
+  const worth = (row: Importance): number => (knowsGain ? (row.gain ?? 0) : row.splits);
+  const total = rows.reduce((sum, row) => sum + worth(row), 0) || 1;
+  const most = Math.max(...rows.map(worth), 1e-300);
+  return (
+    <Table
+      caption={own ? "Importance per feature" : "Importance per party"}
+      head={[own ? "feature" : "party", knowsGain ? "share of gain" : "share of own splits", "", "splits"]}
+      textColumns={2}
+      rows={rows.map((row) => [
+        own ? (row.feature ?? `all of ${row.party}'s`) : row.party,
+        <span class="cell-bar" aria-hidden="true" style={{ color: partyColour(view, row.party) }}>
+          <span style={{ width: `${(worth(row) / most) * 100}%` }} />
+        </span>,
+        `${((worth(row) / total) * 100).toFixed(1)}%`,
+        String(row.splits),
+      ])}
+    />
+  );
+}
