@@ -109,7 +109,7 @@ function bare(response: ServerResponse, status: number): void {
 /** A page that goes on to itself, so that also a visit from elsewhere ends with a same-site request and its Strict cookie. */
 function introduce(response: ServerResponse, access: Access): void {
   response.setHeader("Set-Cookie", access.cookie);
-  response.writeHead(200, { "Content-Type": "text/html; charset=utf-8" }).end('<!doctype html><html lang="en"><title>Tandem</title><meta http-equiv="refresh" content="0;url=/">');
+  response.writeHead(200, { "Content-Type": "text/html; charset=utf-8" }).end('<!doctype html><html lang="en"><title>Tandem</title><link rel="icon" href="data:,"><meta http-equiv="refresh" content="0;url=/">');
 }
 
 class Routes {

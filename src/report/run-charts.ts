@@ -94,7 +94,7 @@ function lineChart(lines: readonly Line[], axes: Axes): Html {
 }
 
 function frame(names: readonly string[]): Option {
-  return { animation: false, textStyle: { fontFamily: "system-ui, sans-serif" }, legend: { data: [...names], bottom: 0, icon: "roundRect", textStyle: { color: grey } }, grid: { left: 48, right: 28, top: 26, bottom: 58 } };
+  return { animation: false, textStyle: { fontFamily: "system-ui, sans-serif" }, legend: { data: [...names], top: 0, right: 20, icon: "roundRect", itemWidth: 14, itemHeight: 8, textStyle: { color: grey } }, grid: { left: 48, right: 28, top: 40, bottom: 44 } };
 }
 
 function axisStyle(name: string): Option {

@@ -6,7 +6,7 @@ import { html, type Html } from "./html.ts";
 import type { TreeView } from "./own-view.ts";
 import { bitFields } from "./run-facts.ts";
 import type { RunView } from "./run-view.ts";
-import { placeTree, shortened, shortNumber, signedWeight, splitWords, treeBox } from "./tree-layout.ts";
+import { nodeLines, placeTree, shortened, splitWords, treeBox } from "./tree-layout.ts";
 
 const passiveColours = ["#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#B8A800"];
 
@@ -65,13 +65,12 @@ export function treePicture(view: RunView, tree: Extract<TreeView, { kind: "whol
     });
   });
   const boxes = nodes.map(({ node, x, y }) => {
+    const [first, second] = nodeLines(node);
+    const text = html`<text x="${x}" y="${y + 20}" text-anchor="middle" class="strong">${first}</text><text x="${x}" y="${y + 38}" text-anchor="middle" class="soft">${second}</text>`;
+    if (node.kind === "leaf") return html`<rect x="${x - treeBox.leafWidth / 2}" y="${y}" width="${treeBox.leafWidth}" height="${treeBox.height}" rx="20" fill="#f6f6f3" stroke="#d4d4ce"/>${text}`;
     const left = x - treeBox.width / 2;
-    const people = `${node.count.toLocaleString("en")} people`;
-    const text = (first: string): Html => html`<text x="${x}" y="${y + 20}" text-anchor="middle" class="strong">${first}</text><text x="${x}" y="${y + 38}" text-anchor="middle" class="soft">${people}</text>`;
-    if (node.kind === "leaf") return html`<rect x="${left}" y="${y}" width="${treeBox.width}" height="${treeBox.height}" rx="24" fill="#f6f6f3" stroke="#d4d4ce"/>${text(signedWeight(node.weight))}`;
     const closed = node.rule === null;
-    const first = node.rule === null ? shortened(node.owner, 14) : `${shortened(node.rule.featureName, 10)} < ${shortNumber(node.rule.threshold)}`;
-    return html`<g><title>${splitWords(node)}</title><rect x="${left}" y="${y}" width="${treeBox.width}" height="${treeBox.height}" rx="8" fill="${closed ? "#f6f6f3" : "#ffffff"}" stroke="${partyColour(view, node.owner)}" stroke-width="1.5" stroke-dasharray="${closed ? "5 4" : "none"}"/><rect x="${left}" y="${y}" width="6" height="${treeBox.height}" rx="3" fill="${partyColour(view, node.owner)}"/>${text(first)}</g>`;
+    return html`<g><title>${splitWords(node)}</title><rect x="${left}" y="${y}" width="${treeBox.width}" height="${treeBox.height}" rx="8" fill="${closed ? "#f6f6f3" : "#ffffff"}" stroke="${partyColour(view, node.owner)}" stroke-width="1.5" stroke-dasharray="${closed ? "5 4" : "none"}"/><rect x="${left}" y="${y}" width="6" height="${treeBox.height}" rx="3" fill="${partyColour(view, node.owner)}"/>${text}</g>`;
   });
   return html`<svg viewBox="0 0 ${width} ${height}" style="max-width:${width}px" role="img" aria-label="tree ${tree.tree + 1}">${branches}${boxes}</svg>`;
 }

@@ -27,6 +27,7 @@ figcaption { font-weight: 600; font-size: 14px; margin-bottom: 4px; }
 svg { display: block; width: 100%; height: auto; font-size: 14px; font-family: inherit; }
 svg .soft { font-size: 13px; } svg .strong { font-weight: 600; } svg .on-slot { fill: #fff; font-weight: 600; font-size: 17px; }
 .tree { overflow-x: auto; } .tree svg { min-width: 720px; }
+dl { display: grid; grid-template-columns: repeat(auto-fill, minmax(220px, 1fr)); gap: 2px 28px; margin: 8px 0; } dl div { display: flex; justify-content: space-between; gap: 12px; border-bottom: 1px solid var(--line); padding: 3px 0; } dt { color: var(--soft); } dd { margin: 0; }
 .dot { display: inline-block; width: 10px; height: 10px; border-radius: 50%; margin-right: 8px; }
 @media print { body { padding: 0; max-width: none; font-size: 11pt; } h2 { break-after: avoid; } tr, figure { break-inside: avoid; } .tree svg { min-width: 0; } .scroll { overflow: visible; } }
 @page { margin: 16mm; }

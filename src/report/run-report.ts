@@ -116,14 +116,14 @@ function disclosurePart(view: RunView): Html {
   const lines = ledgerLines(view);
   return html`<h2>What was revealed to whom</h2>
 <p>Counted where it happens, as docs/leakage.md names it. What is not in this list is not revealed: no party learns another's feature values, thresholds or feature names, and no passive party learns a label, a gradient or a score.</p>
-${lines.length === 0 ? html`<p>Nothing: the job never got that far.</p>` : htmlTable(["who learnt it", "about", "what", "count", "of"], lines.map((line) => [line.learner, line.about, line.what, formatCount(Math.round(line.count)), line.unit]), 3)}
+${lines.length === 0 ? html`<p>Nothing: the job never got that far.</p>` : htmlTable(["who learnt it", "about", "what", "how many"], lines.map((line) => [line.learner, line.about, line.what, `${formatCount(Math.round(line.count))} ${line.unit}`]), 3)}
 ${view.alignment.commonCount === null ? "" : html`<p>The ids were aligned first: ${formatCount(view.alignment.commonCount)} people are common to all parties.</p>`}`;
 }
 
 function recordPart(view: RunView, { dataDigest }: OwnRunView): Html {
   const { versions, data } = view;
   return html`<h2>Parameters, versions and data</h2>
-${htmlTable(["parameter", "value"], Object.entries(view.parameters).map(([name, value]) => [name, String(value)]))}
+<dl>${Object.entries(view.parameters).map(([name, value]) => html`<div><dt>${name}</dt><dd>${String(value)}</dd></div>`)}</dl>
 <h3>Versions</h3><p class="mono">${versions === null ? "–" : `tandem ${versions.tandem}, protocol ${versions.protocol}, Node ${versions.node}`}${view.kernel === null ? "" : `, ${view.kernel} kernel`}</p>
 <h3>Data</h3>${data === null ? html`<p>–</p>` : html`<p>${formatCount(data.trainRows)} training rows of ${formatCount(data.featureCount)} own features; ${formatCount(data.testRows)} test rows. SHA-256 of the training rows:</p><p class="mono">${dataDigest ?? "–"}</p>`}
 ${view.resumed === 0 ? "" : html`<p>The job was stopped and taken up again ${view.resumed} times.</p>`}`;

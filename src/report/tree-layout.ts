@@ -1,7 +1,7 @@
 /** Where the nodes of a tree stand in a picture: leaves side by side, parents in the middle of their children. Runs in browsers too. */
 import type { TreeNodeView } from "./own-view.ts";
 
-export const treeBox = { width: 132, height: 48, gapX: 12, gapY: 44, margin: 4 };
+export const treeBox = { width: 140, leafWidth: 78, height: 48, gapX: 8, gapY: 40, margin: 4 };
 
 export interface PlacedNode {
   readonly id: number;
@@ -19,21 +19,30 @@ export interface PlacedTree {
 }
 
 export function placeTree(nodes: readonly TreeNodeView[]): PlacedTree {
-  const { width, height, gapX, gapY, margin } = treeBox;
+  const { width, leafWidth, height, gapX, gapY, margin } = treeBox;
+  const side = Math.max(0, (width - leafWidth) / 2) + margin; // a root alone is wider than its leaf
   const placed: PlacedNode[] = [];
   let leaves = 0;
   const visit = (id: number, depth: number): number => {
     const node = nodes[id];
-    const x = node.kind === "leaf" ? width / 2 + margin + leaves++ * (width + gapX) : (visit(node.left, depth + 1) + visit(node.right, depth + 1)) / 2;
+    const x = node.kind === "leaf" ? leafWidth / 2 + side + leaves++ * (leafWidth + gapX) : (visit(node.left, depth + 1) + visit(node.right, depth + 1)) / 2;
     placed.push({ id, node, x, y: margin + depth * (height + gapY) });
     return x;
   };
   visit(0, 0);
   return {
-    width: leaves * (width + gapX) - gapX + 2 * margin,
+    width: leaves * (leafWidth + gapX) - gapX + 2 * side,
     height: Math.max(...placed.map(({ y }) => y)) + height + margin,
     nodes: placed.sort((a, b) => a.id - b.id),
   };
+}
+
+/** The two lines in a node's box. */
+export function nodeLines(node: TreeNodeView): readonly [string, string] {
+  const count = node.count.toLocaleString("en");
+  if (node.kind === "leaf") return [signedWeight(node.weight), count];
+  if (node.rule === null) return [shortened(node.owner, 14), `${count} people`];
+  return [shortened(node.rule.featureName, 15), `< ${shortNumber(node.rule.threshold)} · ${count} people`];
 }
 
 /** A split in words. */

@@ -65,7 +65,7 @@ function options(props: ChartProps, width: number): uPlot.Options {
       { ...axis, label: props.xLabel, labelFont: "12px system-ui, sans-serif", labelSize: 18, size: 34, ...(props.wholeX === true ? { incrs: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 5000] } : {}) },
       { ...axis, size: 52 },
     ],
-    legend: { live: true },
+    legend: { live: false },
     cursor: { points: { size: 6 } },
     series: [
       { label: props.xLabel },

@@ -25,7 +25,7 @@ export function CodecView() {
       <h1 class="title">Codec</h1>
       <section class="status" aria-label="What batching saves">
         <div class="figures">
-          <Figure value={`${layout.slots.length} : ${layout.plaintextsPerInstance}`} label="values per ciphertext of a person" />
+          <Figure value={`${layout.slots.length} in ${layout.plaintextsPerInstance}`} label="a person's values in ciphertexts" />
           <Figure value={String(layout.sumsPerCiphertext)} label="sums per returned ciphertext" />
           <SavingsFigures what="gradient ciphertexts sent" savings={gradientSavings(view)} />
           <SavingsFigures what="sum ciphertexts returned" savings={answerSavings(view)} />
@@ -54,9 +54,6 @@ export function CodecView() {
 function SavingsFigures({ what, savings }: { readonly what: string; readonly savings: Savings | null }) {
   if (savings === null || savings.unbatched === 0) return null;
   return (
-    <>
-      <Figure value={formatCount(savings.ciphertexts)} label={`${what}; unbatched ${formatCount(savings.unbatched)}`} />
-      <Figure value={formatBytes(savings.savedBytes)} label="saved by it" />
-    </>
+    <Figure value={`${formatCount(savings.ciphertexts)} of ${formatCount(savings.unbatched)}`} label={`${what}, of what one per value would be; ${formatBytes(savings.savedBytes)} saved`} />
   );
 }

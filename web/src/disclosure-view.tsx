@@ -1,6 +1,6 @@
 /** What was revealed to whom so far: the ledger of docs/leakage.md, counted. */
 import { formatCount } from "../../src/base/format.ts";
-import { ledgerLines } from "../../src/report/run-facts.ts";
+import { type LedgerLine, ledgerLines } from "../../src/report/run-facts.ts";
 import { Card, Nothing, Table } from "./card.tsx";
 import { run } from "./session.ts";
 
@@ -21,17 +21,32 @@ export function DisclosureView() {
       ) : (
         <div class="grid">
           {learners.map((learner) => (
-            <Card key={learner} title={`What ${learner} has learnt`} wide>
-              <Table
-                caption={`What ${learner} has learnt`}
-                head={["what", "about", "count", "of"]}
-                textColumns={2}
-                rows={lines.filter((line) => line.learner === learner).map((line) => [line.what, line.about, formatCount(Math.round(line.count)), line.unit])}
-              />
+            <Card key={learner} title={`What ${learner} has learnt`} wide={learner === view.party}>
+              <Learnt lines={lines.filter((line) => line.learner === learner)} learner={learner} />
             </Card>
           ))}
         </div>
       )}
     </>
+  );
+}
+
+/** One column per party that it was learnt about. */
+function Learnt({ lines, learner }: { readonly lines: readonly LedgerLine[]; readonly learner: string }) {
+  const abouts = [...new Set(lines.map(({ about }) => about))];
+  const whats = [...new Set(lines.map(({ what }) => what))];
+  const find = (what: string, about: string): LedgerLine | undefined => lines.find((line) => line.what === what && line.about === about);
+  return (
+    <Table
+      caption={`What ${learner} has learnt`}
+      head={["", ...abouts.map((about) => `from ${about}`)]}
+      rows={whats.map((what) => [
+        <>
+          {what}
+          <span class="unit">{lines.find((line) => line.what === what)?.unit}</span>
+        </>,
+        ...abouts.map((about) => formatCount(Math.round(find(what, about)?.count ?? 0))),
+      ])}
+    />
   );
 }

@@ -12,7 +12,10 @@ import { partyColour } from "./party-colour.ts";
 const narrow = signal(matchMedia("(max-width: 560px)").matches);
 matchMedia("(max-width: 560px)").addEventListener("change", ({ matches }) => (narrow.value = matches));
 
-const box = { width: 150, height: 62 };
+/** Wide enough for what a party can be doing. */
+const boxes = { wide: { width: 176, height: 66 }, narrow: { width: 138, height: 62 } };
+/** Of the two arrows of a link from its middle. */
+const apart = 9;
 
 interface Place {
   readonly party: PartyView;
@@ -33,12 +36,12 @@ export function PartyPicture({ view }: { readonly view: RunView }) {
   const active = view.parties.find(({ role }) => role === "active");
   const passives = view.parties.filter(({ role }) => role === "passive");
   if (active === undefined || passives.length === 0) return <Nothing>The parties have not met yet.</Nothing>;
-  const size = narrow.value ? { width: 340, height: 130 + 110 * passives.length } : { width: 640, height: passives.length > 2 ? 400 : 280 };
-  const centre: Place = narrow.value ? { party: active, x: size.width / 2, y: 45 } : { party: active, x: size.width / 2, y: size.height / 2 };
-  const around = passives.map((party, i): Place => ({ party, ...place(i, passives.length, size) }));
+  const { size, centre: middle, around: places } = narrow.value ? narrowPlaces(passives.length) : widePlaces(passives.length);
+  const centre: Place = { party: active, ...middle };
+  const around = passives.map((party, i): Place => ({ party, ...places[i] }));
   return (
     <>
-      <svg class="parties" viewBox={`0 0 ${size.width} ${size.height}`} role="img" aria-label={described(view)}>
+      <svg class={narrow.value ? "parties narrow" : "parties"} viewBox={`0 0 ${size.width} ${size.height}`} role="img" aria-label={described(view)}>
         {around.map((end) => (
           <Link key={end.party.name} view={view} from={centre} to={end} />
         ))}
@@ -58,13 +61,37 @@ export function PartyPicture({ view }: { readonly view: RunView }) {
   );
 }
 
-function place(index: number, count: number, size: { readonly width: number; readonly height: number }): { x: number; y: number } {
-  if (narrow.value) return { x: size.width / 2, y: 155 + index * 110 };
-  const side = { left: box.width / 2 + 8, right: size.width - box.width / 2 - 8 };
-  if (count === 1) return { x: side.right, y: size.height / 2 };
-  if (count === 2) return { x: index === 0 ? side.left : side.right, y: size.height / 2 };
-  const angle = (2 * Math.PI * index) / count - Math.PI / 2;
-  return { x: size.width / 2 + Math.cos(angle) * (size.width / 2 - box.width / 2 - 8), y: size.height / 2 + Math.sin(angle) * (size.height / 2 - box.height / 2 - 8) };
+interface Places {
+  readonly size: { readonly width: number; readonly height: number };
+  readonly centre: { readonly x: number; readonly y: number };
+  readonly around: readonly { readonly x: number; readonly y: number }[];
+}
+
+/** One beside, two below, more in a circle around the active party. */
+function widePlaces(count: number): Places {
+  const { width, height } = boxes.wide;
+  const size = { width: 640, height: count > 2 ? 460 : count === 2 ? 330 : 220 };
+  const [left, right] = [width / 2 + 4, size.width - width / 2 - 4];
+  if (count === 1) return { size, centre: { x: left, y: 110 }, around: [{ x: right, y: 110 }] };
+  if (count === 2) return { size, centre: { x: size.width / 2, y: height / 2 + 14 }, around: [left, right].map((x) => ({ x, y: size.height - height / 2 - 14 })) };
+  const centre = { x: size.width / 2, y: size.height / 2 };
+  const around = Array.from({ length: count }, (_, i) => {
+    const angle = (2 * Math.PI * i) / count - Math.PI / 2;
+    return { x: centre.x + Math.cos(angle) * (centre.x - width / 2 - 4), y: centre.y + Math.sin(angle) * (centre.y - height / 2 - 4) };
+  });
+  return { size, centre, around };
+}
+
+/** The active party to the left, the others below each other to the right. */
+function narrowPlaces(count: number): Places {
+  const { width } = boxes.narrow;
+  const lane = 96;
+  const size = { width: 346, height: Math.max(1, count) * lane };
+  return { size, centre: { x: width / 2 + 2, y: size.height / 2 }, around: Array.from({ length: count }, (_, i) => ({ x: size.width - width / 2 - 2, y: (i + 0.5) * lane })) };
+}
+
+function box(): { readonly width: number; readonly height: number } {
+  return narrow.value ? boxes.narrow : boxes.wide;
 }
 
 function activityOf(view: RunView, party: PartyView): string {
@@ -81,74 +108,74 @@ function described(view: RunView): string {
 
 function PartyBox({ view, at }: { readonly view: RunView; readonly at: Place }) {
   const { party, x, y } = at;
-  const [left, top] = [x - box.width / 2, y - box.height / 2];
+  const { width, height } = box();
+  const [left, top] = [x - width / 2, y - height / 2];
   const busy = party.doing !== null && view.state === "training";
   return (
     <g class={busy ? "party busy" : "party"} style={{ color: partyColour(view, party.name) }}>
-      <rect x={left} y={top} width={box.width} height={box.height} rx={10} class="party-box" />
-      <rect x={left} y={top} width={6} height={box.height} rx={3} class="party-stripe" />
-      <text x={left + 18} y={top + 25} class="party-name">
+      <rect x={left} y={top} width={width} height={height} rx={10} class="party-box" />
+      <rect x={left} y={top} width={6} height={height} rx={3} class="party-stripe" />
+      <text x={left + 16} y={top + 25} class="party-name">
         {shortened(party.name, 14)}
         {party.self ? " (you)" : ""}
       </text>
-      <circle cx={left + box.width - 14} cy={top + 19} r={5} class={party.connected ? "lamp on" : "lamp"} />
-      <text x={left + 18} y={top + 46} class="party-doing">
+      <circle cx={left + width - 14} cy={top + 19} r={5} class={party.connected ? "lamp on" : "lamp"} />
+      <text x={left + 16} y={top + 46} class="party-doing">
         {activityOf(view, party)}
       </text>
     </g>
   );
 }
 
-/** Two arrows side by side, one per direction, each with its bytes. */
+/** Two arrows side by side, one per direction, each with its bytes on its outer side. */
 function Link({ view, from, to }: { readonly view: RunView; readonly from: Place; readonly to: Place }) {
   const passive = to.party;
-  // A passive party's own bytes are all with the active one.
-  const [toPassive, toActive] = [passive.receivedBytes, passive.sentBytes];
-  const length = Math.hypot(to.x - from.x, to.y - from.y);
-  const [ux, uy] = [(to.x - from.x) / length, (to.y - from.y) / length];
-  const reach = edgeDistance(ux, uy) + 6;
   const live = view.state === "training";
-  const line = (side: number) => ({
-    x1: from.x + ux * reach - uy * 11 * side,
-    y1: from.y + uy * reach + ux * 11 * side,
-    x2: to.x - ux * reach - uy * 11 * side,
-    y2: to.y - uy * reach + ux * 11 * side,
-  });
-  const [out, back] = [line(-1), line(1)];
+  const length = Math.hypot(to.x - from.x, to.y - from.y);
+  const direction = { x: (to.x - from.x) / length, y: (to.y - from.y) / length };
+  const reach = edgeDistance(direction) + 6;
+  const start = { x: from.x + direction.x * reach, y: from.y + direction.y * reach };
+  const end = { x: to.x - direction.x * reach, y: to.y - direction.y * reach };
   return (
     <g class="link">
-      <Arrow ends={out} active={live && passive.doing === "send"} colour={partyColour(view, from.party.name)} text={formatBytes(toPassive)} above vertical={Math.abs(uy) > 0.8} />
-      <Arrow ends={{ x1: back.x2, y1: back.y2, x2: back.x1, y2: back.y1 }} active={live && passive.doing === "return"} colour={partyColour(view, passive.name)} text={formatBytes(toActive)} above={false} vertical={Math.abs(uy) > 0.8} />
+      <Arrow from={start} to={end} active={live && passive.doing === "send"} colour={partyColour(view, from.party.name)} text={formatBytes(passive.receivedBytes)} />
+      <Arrow from={end} to={start} active={live && passive.doing === "return"} colour={partyColour(view, passive.name)} text={formatBytes(passive.sentBytes)} />
     </g>
   );
 }
 
-/** From the middle of a box to its edge, in a direction. */
-function edgeDistance(ux: number, uy: number): number {
-  return Math.min(ux === 0 ? Infinity : box.width / 2 / Math.abs(ux), uy === 0 ? Infinity : box.height / 2 / Math.abs(uy));
+interface Point {
+  readonly x: number;
+  readonly y: number;
+}
+
+/** From the middle of a box to its edge. */
+function edgeDistance({ x, y }: Point): number {
+  const { width, height } = box();
+  return Math.min(x === 0 ? Infinity : width / 2 / Math.abs(x), y === 0 ? Infinity : height / 2 / Math.abs(y));
 }
 
 interface ArrowProps {
-  readonly ends: { readonly x1: number; readonly y1: number; readonly x2: number; readonly y2: number };
+  readonly from: Point;
+  readonly to: Point;
   readonly active: boolean;
   readonly colour: string;
   readonly text: string;
-  readonly above: boolean;
-  readonly vertical: boolean;
 }
 
-function Arrow({ ends, active, colour, text, above, vertical }: ArrowProps) {
-  const { x1, y1, x2, y2 } = ends;
-  const length = Math.hypot(x2 - x1, y2 - y1) || 1;
-  const [ux, uy] = [(x2 - x1) / length, (y2 - y1) / length];
+/** Keeps to the right of the way, as on a road: so that two directions never cover each other. */
+function Arrow({ from, to, active, colour, text }: ArrowProps) {
+  const length = Math.hypot(to.x - from.x, to.y - from.y) || 1;
+  const [ux, uy] = [(to.x - from.x) / length, (to.y - from.y) / length];
+  const [nx, ny] = [-uy, ux];
+  const [x1, y1, x2, y2] = [from.x + nx * apart, from.y + ny * apart, to.x + nx * apart, to.y + ny * apart];
   const head = `M${x2} ${y2} L${x2 - ux * 9 - uy * 5} ${y2 - uy * 9 + ux * 5} L${x2 - ux * 9 + uy * 5} ${y2 - uy * 9 - ux * 5} Z`;
-  const [middleX, middleY] = [(x1 + x2) / 2, (y1 + y2) / 2];
-  const text2 = vertical ? { x: middleX + (above ? 10 : -10), y: middleY + 4, anchor: above ? ("start" as const) : ("end" as const) } : { x: middleX, y: middleY + (above ? -9 : 19), anchor: "middle" as const };
+  const label = { x: (x1 + x2) / 2 + nx * 9, y: (y1 + y2) / 2 + ny * 12 + 4 };
   return (
     <g style={{ color: colour }} class={active ? "arrow flowing" : "arrow"}>
       <line x1={x1} y1={y1} x2={x2 - ux * 8} y2={y2 - uy * 8} />
       <path d={head} />
-      <text x={text2.x} y={text2.y} text-anchor={text2.anchor} class="bytes">
+      <text x={label.x} y={label.y} text-anchor={Math.abs(nx) < 0.35 ? "middle" : nx > 0 ? "start" : "end"} class="bytes">
         {text}
       </text>
     </g>

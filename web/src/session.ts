@@ -111,7 +111,8 @@ function follow(of: string, job: string | null): void {
   stream.addEventListener("message", ({ data }: MessageEvent<string>) => {
     take(opened, JSON.parse(data) as Batch);
     if (followed !== key) return;
-    run.value = { ...opened };
+    // New objects, although what is in them grew in place: components that got the same one would not be drawn again.
+    run.value = { view: { ...opened.view }, own: { ...opened.own } };
     // For whoever measures: the time of the last event that is on the screen.
     requestAnimationFrame(() => (document.documentElement.dataset["shownAt"] = String(opened.view.lastAt)));
   });

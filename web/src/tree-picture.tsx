@@ -1,19 +1,30 @@
 /** One tree: own splits with their rule, others' as closed boxes with their owner's name, leaves with their weight. */
+import { useEffect, useRef } from "preact/hooks";
 import type { TreeView } from "../../src/report/own-view.ts";
 import type { RunView } from "../../src/report/run-view.ts";
-import { type PlacedNode, placeTree, shortened, shortNumber, signedWeight, splitWords, treeBox } from "../../src/report/tree-layout.ts";
+import { nodeLines, type PlacedNode, placeTree, shortNumber, signedWeight, splitWords, treeBox } from "../../src/report/tree-layout.ts";
 import { Nothing } from "./card.tsx";
 import { partyColour } from "./party-colour.ts";
 
 const box = treeBox;
+/** A wide tree shrinks as far as its text can be read; then it scrolls. */
+const scaleMin = 0.8;
 
 export function TreePicture({ view, tree }: { readonly view: RunView; readonly tree: TreeView }) {
-  if (tree.kind === "own-splits") return <OwnSplits view={view} tree={tree} />;
+  return tree.kind === "own-splits" ? <OwnSplits view={view} tree={tree} /> : <WholeTree view={view} tree={tree} />;
+}
+
+function WholeTree({ view, tree }: { readonly view: RunView; readonly tree: Extract<TreeView, { kind: "whole" }> }) {
   const { nodes: placed, width, height } = placeTree(tree.nodes);
   const at = new Map(placed.map((node) => [node.id, node]));
+  const frame = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    // Where the tree is wider than the screen, the root is what to see first.
+    if (frame.current !== null) frame.current.scrollLeft = (frame.current.scrollWidth - frame.current.clientWidth) / 2;
+  }, [tree.tree, width]);
   return (
-    <div class="scroll" role="region" aria-label={`Tree ${tree.tree + 1}`} tabIndex={0}>
-      <svg class="tree" width={width} height={height} viewBox={`0 0 ${width} ${height}`} role="img" aria-label={`Tree ${tree.tree + 1}, ${tree.nodes.length} nodes; the same as text below`}>
+    <div class="scroll" ref={frame} role="region" aria-label={`Tree ${tree.tree + 1}`} tabIndex={0}>
+      <svg class="tree" style={{ maxWidth: `${width}px`, minWidth: `${Math.round(width * scaleMin)}px` }} viewBox={`0 0 ${width} ${height}`} role="img" aria-label={`Tree ${tree.tree + 1}, ${tree.nodes.length} nodes; the same as text below`}>
         {placed.flatMap(({ node, id, x, y }) => (node.kind === "split" ? [node.left, node.right].map((child, side) => <Branch key={`${id}-${child}`} from={{ x, y: y + box.height }} to={at.get(child)} left={side === 0} />) : []))}
         {placed.map((node) => (
           <NodeBox key={node.id} view={view} at={node} />
@@ -38,22 +49,22 @@ function Branch({ from, to, left }: { readonly from: { readonly x: number; reado
 
 function NodeBox({ view, at }: { readonly view: RunView; readonly at: PlacedNode }) {
   const { node, x, y } = at;
-  const left = x - box.width / 2;
-  const people = `${node.count.toLocaleString("en")} people`;
+  const [first, second] = nodeLines(node);
   if (node.kind === "leaf") {
     return (
       <g class="leaf">
-        <rect x={left} y={y} width={box.width} height={box.height} rx={24} />
-        <Text x={x} y={y} first={signedWeight(node.weight)} second={people} />
+        <rect x={x - box.leafWidth / 2} y={y} width={box.leafWidth} height={box.height} rx={20} class="node-box" />
+        <Text x={x} y={y} first={first} second={second} />
       </g>
     );
   }
+  const left = x - box.width / 2;
   return (
     <g class={node.rule === null ? "node closed" : "node"} style={{ color: partyColour(view, node.owner) }}>
-      <rect x={left} y={y} width={box.width} height={box.height} rx={8} />
+      <rect x={left} y={y} width={box.width} height={box.height} rx={8} class="node-box" />
       <rect x={left} y={y} width={6} height={box.height} rx={3} class="party-stripe" />
-      {node.rule === null ? <Lock x={left + 14} y={y + 8} /> : null}
-      <Text x={x + (node.rule === null ? 10 : 3)} y={y} first={node.rule === null ? shortened(node.owner, 14) : `${shortened(node.rule.featureName, 10)} < ${shortNumber(node.rule.threshold)}`} second={people} />
+      {node.rule === null ? <Lock x={left + 16} y={y + 8} /> : null}
+      <Text x={x + 3} y={y} first={first} second={second} />
       <title>{splitWords(node)}</title>
     </g>
   );
