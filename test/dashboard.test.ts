@@ -213,8 +213,7 @@ describe.skipIf(browserPath === null)("the dashboard in a browser", () => {
     expect(asked).toEqual([`file://${out}`]);
     expect(await page.locator("h2").allTextContents()).toEqual(["Metrics", "Parties", "Quality", "Time", "Encoding, and the proof that no sum overflows", "The model, as bank may see it", "What was revealed to whom", "Parameters, versions and data"]);
     expect(await page.locator("svg").count()).toBeGreaterThan(6);
-    await page.emulateMedia({ media: "print" });
-    if (pictures) await page.screenshot({ path: join(screenshots, "report.png"), clip: { x: 0, y: 0, width: 1080, height: 1500 }, fullPage: true });
+    if (pictures) await page.screenshot({ path: join(screenshots, "report.png"), clip: { x: 0, y: 0, width: 1080, height: 1700 }, fullPage: true });
     await context.close();
   });
 });

@@ -54,8 +54,8 @@ export function rocChart({ roc }: ScoreCurves): Html {
 export function ksChart({ cumulative, ksAt }: ScoreCurves): Html {
   return lineChart(
     [
-      { name: "label 0, at or below", colour: blue, points: cumulative.map(([score, negatives]) => [score, negatives]) },
-      { name: "label 1, at or below", colour: orange, points: cumulative.map(([score, , positives]) => [score, positives]), dashed: true },
+      { name: "label 0", colour: blue, points: cumulative.map(([score, negatives]) => [score, negatives]) },
+      { name: "label 1", colour: orange, points: cumulative.map(([score, , positives]) => [score, positives]), dashed: true },
     ],
     { x: "score", yRange: [0, 1], mark: { at: ksAt.score, text: `KS ${ksAt.ks.toFixed(4)}` } },
   );
@@ -78,7 +78,7 @@ function lineChart(lines: readonly Line[], axes: Axes): Html {
   const { xRange, yRange, mark } = axes;
   return drawn({
     ...frame(lines.map(({ name }) => name)),
-    xAxis: { ...axisStyle(axes.x), type: "value", scale: true, ...(xRange === undefined ? {} : { min: xRange[0], max: xRange[1] }), ...(axes.wholeX === true ? { minInterval: 1 } : {}) },
+    xAxis: { ...axisStyle(axes.x), type: "value", scale: true, ...(xRange === undefined ? {} : { min: xRange[0], max: xRange[1] }), ...(axes.wholeX === true ? { minInterval: 1, min: "dataMin", max: "dataMax" } : {}) },
     yAxis: { ...axisStyle(""), type: "value", scale: true, ...(yRange === undefined ? {} : { min: yRange[0], max: yRange[1] }) },
     series: lines.map(({ name, colour, points, dashed }, i) => ({
       type: "line",

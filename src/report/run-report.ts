@@ -17,7 +17,7 @@ const treesDrawn = 6;
 
 /** @param options.withOwn false leaves out what only the party itself may see: its splits and the curves of its scores */
 export function runReport({ view, own }: StoredRun, madeAt: Date, { withOwn = true }: { readonly withOwn?: boolean } = {}): string {
-  const body = html`${heading(view, madeAt, withOwn)}${metricsPart(view)}${partiesPart(view)}${withOwn ? qualityPart(view, own) : learningPart(view)}${timePart(view)}${codecPart(view)}${withOwn ? modelPart(view, own) : ""}${disclosurePart(view)}${recordPart(view, own)}`;
+  const body = html`${heading(view, madeAt, withOwn)}${metricsPart(view)}${partiesPart(view)}${qualityPart(view, withOwn ? own.scores : null)}${timePart(view)}${codecPart(view)}${withOwn ? modelPart(view, own) : ""}${disclosurePart(view)}${recordPart(view, own)}`;
   return `<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
 <meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'; img-src data:">
@@ -51,16 +51,14 @@ function partiesPart(view: RunView): Html {
   return html`<h2>Parties</h2>${htmlTable(["party", "role", "features that take part", "sent", "received"], rows, 2)}<p class="soft">Payload bytes between this party and the others, in messages of training; under TLS 1.3 with certificates on both sides.</p>`;
 }
 
-function learningPart(view: RunView): Html {
-  const [metric] = Object.keys(view.rounds[0]?.train ?? {});
-  if (metric === undefined) return html``;
+/** Curves of scores are the party's own: a public report goes without. */
+function qualityPart(view: RunView, scores: OwnRunView["scores"]): Html {
+  const names = Object.keys(view.rounds[0]?.train ?? {});
+  if (names.length === 0) return html``;
   const stopped = view.state === "finished" && view.treesDone < view.treeCount ? view.treesDone : null;
-  return html`<h2>Quality</h2><div class="charts">${Object.keys(view.rounds[0].train).map((name) => chart(`${name} after each tree`, learningChart(view.rounds, name, stopped)))}</div>`;
-}
-
-function qualityPart(view: RunView, { scores }: OwnRunView): Html {
-  if (scores === null) return learningPart(view);
-  return html`${learningPart(view)}<div class="charts">${chart("ROC curve, test rows", rocChart(scores))}${chart("KS: cumulative shares by score, test rows", ksChart(scores))}${chart("Distribution of scores, test rows", scoreChart(scores))}</div>`;
+  const learning = names.map((name) => chart(`${name} after each tree`, learningChart(view.rounds, name, stopped)));
+  const curves = scores === null ? [] : [chart("ROC curve, test rows", rocChart(scores)), chart("KS: share of each label at or below a score, test rows", ksChart(scores)), chart("Distribution of scores, test rows", scoreChart(scores))];
+  return html`<h2>Quality</h2><div class="charts">${learning}${curves}</div>`;
 }
 
 function chart(caption: string, picture: Html): Html {

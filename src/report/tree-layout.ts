@@ -42,7 +42,7 @@ export function nodeLines(node: TreeNodeView): readonly [string, string] {
   const count = node.count.toLocaleString("en");
   if (node.kind === "leaf") return [signedWeight(node.weight), count];
   if (node.rule === null) return [shortened(node.owner, 14), `${count} people`];
-  return [shortened(node.rule.featureName, 15), `< ${shortNumber(node.rule.threshold)} · ${count} people`];
+  return [shortened(node.rule.featureName, 16), `< ${shortNumber(node.rule.threshold)} · ${count}`];
 }
 
 /** A split in words. */

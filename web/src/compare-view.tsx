@@ -33,7 +33,7 @@ export function CompareView() {
             <Table caption="Outcome of both runs" head={["", a, b]} textColumns={1} rows={outcomes(left, right)} />
           </Card>
           <Card title="Parameters" wide>
-            <Table caption="Parameters of both runs" head={["parameter", a, b]} textColumns={1} rows={parameters(left.view, right.view)} />
+            <Parameters left={left.view} right={right.view} />
           </Card>
         </div>
       ) : (
@@ -93,11 +93,19 @@ function outcomes({ view: left, own: leftOwn }: OpenRun, { view: right, own: rig
   ];
 }
 
-/** Those that differ first. */
-function parameters(left: RunView, right: RunView) {
+/** What differs is shown, the rest can be. */
+function Parameters({ left, right }: { readonly left: RunView; readonly right: RunView }) {
   const names = [...new Set([...Object.keys(left.parameters), ...Object.keys(right.parameters)])];
-  const rows = names.map((name) => ({ name, a: String(left.parameters[name] ?? "–"), b: String(right.parameters[name] ?? "–") }));
-  return rows
-    .sort((x, y) => Number(y.a !== y.b) - Number(x.a !== x.b))
-    .map(({ name, a, b }) => (a === b ? [name, a, b] : [<strong>{name}</strong>, <mark>{a}</mark>, <mark>{b}</mark>]));
+  const rows = names.map((name) => [name, String(left.parameters[name] ?? "–"), String(right.parameters[name] ?? "–")]);
+  const differing = rows.filter(([, a, b]) => a !== b);
+  const equal = rows.filter(([, a, b]) => a === b);
+  return (
+    <>
+      {differing.length === 0 ? <Nothing>Both runs had the same parameters.</Nothing> : <Table caption="Parameters that differ" head={["parameter", left.job, right.job]} rows={differing.map(([name, a, b]) => [name, <mark>{a}</mark>, <mark>{b}</mark>])} />}
+      <details class="behind">
+        <summary>{`${equal.length} parameters are the same`}</summary>
+        <Table caption="Parameters that are the same" head={["parameter", "value"]} rows={equal.map(([name, value]) => [name, value])} />
+      </details>
+    </>
+  );
 }

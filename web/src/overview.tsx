@@ -1,8 +1,10 @@
 /** Where the run stands, at a glance: the parties, the tree that grows, where its time goes, how well the model learns. */
 import { formatBytes, formatCount, formatSeconds } from "../../src/base/format.ts";
 import { bottleneck, elapsedSeconds, gradientSavings, secondsLeft } from "../../src/report/run-facts.ts";
+import { importance } from "../../src/report/own-view.ts";
 import type { RunView } from "../../src/report/run-view.ts";
 import { Card, Figure, Nothing } from "./card.tsx";
+import { ImportanceTable } from "./importance-table.tsx";
 import { LearningCurves } from "./learning-curves.tsx";
 import { PartyPicture } from "./party-picture.tsx";
 import { now, openJob, run } from "./session.ts";
@@ -11,7 +13,8 @@ import { Timeline } from "./timeline.tsx";
 const stateNames: Readonly<Record<RunView["state"], string>> = { starting: "starting", aligning: "aligning", training: "training", finished: "finished", failed: "failed" };
 
 export function Overview() {
-  const { view } = run.value;
+  const { view, own } = run.value;
+  const rows = importance(own, view.party);
   if (view.startedAt === 0) return <Waiting />;
   const spans = view.spans.current.length > 0 ? view.spans.current : view.spans.previous;
   const slow = bottleneck(spans);
@@ -22,9 +25,13 @@ export function Overview() {
         <Card title="Parties">
           <PartyPicture view={view} />
         </Card>
-        <Card title="Learning">
-          <LearningCurves view={view} />
-        </Card>
+        {view.role === "active" ? (
+          <Card title="Learning">
+            <LearningCurves view={view} />
+          </Card>
+        ) : (
+          <Card title="Our splits so far">{rows.length === 0 ? <Nothing>None of our candidates has won yet.</Nothing> : <ImportanceTable view={view} rows={rows} own />}</Card>
+        )}
         <Card title={`Where the time goes${spans.length > 0 ? `: tree ${spans[0].tree + 1}` : ""}`} wide aside={slow === null ? null : <span class="hint">{`${Math.round(slow.share * 100)}% of it: ${slow.party}, ${slow.phase}`}</span>}>
           <Timeline view={view} spans={spans} />
         </Card>

@@ -13,7 +13,7 @@ const narrow = signal(matchMedia("(max-width: 560px)").matches);
 matchMedia("(max-width: 560px)").addEventListener("change", ({ matches }) => (narrow.value = matches));
 
 /** Wide enough for what a party can be doing. */
-const boxes = { wide: { width: 176, height: 66 }, narrow: { width: 138, height: 62 } };
+const boxes = { wide: { width: 176, height: 66 }, narrow: { width: 142, height: 84 } };
 /** Of the two arrows of a link from its middle. */
 const apart = 9;
 
@@ -85,7 +85,7 @@ function widePlaces(count: number): Places {
 /** The active party to the left, the others below each other to the right. */
 function narrowPlaces(count: number): Places {
   const { width } = boxes.narrow;
-  const lane = 96;
+  const lane = 104;
   const size = { width: 346, height: Math.max(1, count) * lane };
   return { size, centre: { x: width / 2 + 2, y: size.height / 2 }, around: Array.from({ length: count }, (_, i) => ({ x: size.width - width / 2 - 2, y: (i + 0.5) * lane })) };
 }
@@ -123,6 +123,11 @@ function PartyBox({ view, at }: { readonly view: RunView; readonly at: Place }) 
       <text x={left + 16} y={top + 46} class="party-doing">
         {activityOf(view, party)}
       </text>
+      {narrow.value && !party.self && (
+        <text x={left + 16} y={top + 68} class="bytes">
+          {`${formatBytes(party.receivedBytes)} in, ${formatBytes(party.sentBytes)} out`}
+        </text>
+      )}
     </g>
   );
 }
@@ -131,15 +136,10 @@ function PartyBox({ view, at }: { readonly view: RunView; readonly at: Place }) 
 function Link({ view, from, to }: { readonly view: RunView; readonly from: Place; readonly to: Place }) {
   const passive = to.party;
   const live = view.state === "training";
-  const length = Math.hypot(to.x - from.x, to.y - from.y);
-  const direction = { x: (to.x - from.x) / length, y: (to.y - from.y) / length };
-  const reach = edgeDistance(direction) + 6;
-  const start = { x: from.x + direction.x * reach, y: from.y + direction.y * reach };
-  const end = { x: to.x - direction.x * reach, y: to.y - direction.y * reach };
   return (
     <g class="link">
-      <Arrow from={start} to={end} active={live && passive.doing === "send"} colour={partyColour(view, from.party.name)} text={formatBytes(passive.receivedBytes)} />
-      <Arrow from={end} to={start} active={live && passive.doing === "return"} colour={partyColour(view, passive.name)} text={formatBytes(passive.sentBytes)} />
+      <Arrow from={from} to={to} active={live && passive.doing === "send"} colour={partyColour(view, from.party.name)} text={formatBytes(passive.receivedBytes)} />
+      <Arrow from={to} to={from} active={live && passive.doing === "return"} colour={partyColour(view, passive.name)} text={formatBytes(passive.sentBytes)} />
     </g>
   );
 }
@@ -149,10 +149,11 @@ interface Point {
   readonly y: number;
 }
 
-/** From the middle of a box to its edge. */
-function edgeDistance({ x, y }: Point): number {
+/** How far it is, from a point near the middle of a box and in a direction, until a little outside of it. */
+function wayOut(offset: Point, direction: Point): number {
   const { width, height } = box();
-  return Math.min(x === 0 ? Infinity : width / 2 / Math.abs(x), y === 0 ? Infinity : height / 2 / Math.abs(y));
+  const along = (half: number, at: number, step: number): number => (step === 0 ? Infinity : (Math.sign(step) * half - at) / step);
+  return Math.min(along(width / 2 + 5, offset.x, direction.x), along(height / 2 + 5, offset.y, direction.y));
 }
 
 interface ArrowProps {
@@ -168,16 +169,20 @@ function Arrow({ from, to, active, colour, text }: ArrowProps) {
   const length = Math.hypot(to.x - from.x, to.y - from.y) || 1;
   const [ux, uy] = [(to.x - from.x) / length, (to.y - from.y) / length];
   const [nx, ny] = [-uy, ux];
-  const [x1, y1, x2, y2] = [from.x + nx * apart, from.y + ny * apart, to.x + nx * apart, to.y + ny * apart];
+  const shift = { x: nx * apart, y: ny * apart };
+  const [out, back] = [wayOut(shift, { x: ux, y: uy }), wayOut(shift, { x: -ux, y: -uy })];
+  const [x1, y1, x2, y2] = [from.x + shift.x + ux * out, from.y + shift.y + uy * out, to.x + shift.x - ux * back, to.y + shift.y - uy * back];
   const head = `M${x2} ${y2} L${x2 - ux * 9 - uy * 5} ${y2 - uy * 9 + ux * 5} L${x2 - ux * 9 + uy * 5} ${y2 - uy * 9 - ux * 5} Z`;
   const label = { x: (x1 + x2) / 2 + nx * 9, y: (y1 + y2) / 2 + ny * 12 + 4 };
   return (
     <g style={{ color: colour }} class={active ? "arrow flowing" : "arrow"}>
       <line x1={x1} y1={y1} x2={x2 - ux * 8} y2={y2 - uy * 8} />
       <path d={head} />
-      <text x={label.x} y={label.y} text-anchor={Math.abs(nx) < 0.35 ? "middle" : nx > 0 ? "start" : "end"} class="bytes">
-        {text}
-      </text>
+      {!narrow.value && (
+        <text x={label.x} y={label.y} text-anchor={Math.abs(nx) < 0.35 ? "middle" : nx > 0 ? "start" : "end"} class="bytes">
+          {text}
+        </text>
+      )}
     </g>
   );
 }
