@@ -16,7 +16,7 @@ export interface Screen {
 }
 
 const redrawMs = 200;
-const barWidth = 28;
+const barWidthMax = 28;
 /** Okabe and Ito's blue, orange, green, purple, sky and vermilion, among a terminal's 256. */
 const partyColours = [32, 214, 36, 175, 75, 166];
 
@@ -82,9 +82,9 @@ export class LiveView {
     const view = this.#view;
     const width = Math.max(20, this.#screen.columns() - 1); // a full last column wraps
     const aligning = view.state === "aligning" && view.alignment.total > 0;
-    if (aligning) return [this.#fitted([this.#bar(view.alignment.done / view.alignment.total), `  ${view.alignment.done.toLocaleString("en")} of ${view.alignment.total.toLocaleString("en")} masked ids`], width)];
+    if (aligning) return [this.#fitted([this.#bar(view.alignment.done / view.alignment.total, width), `  ${view.alignment.done.toLocaleString("en")} of ${view.alignment.total.toLocaleString("en")} masked ids`], width)];
     if (view.state === "starting" || view.treeCount === 0) return [];
-    const lines = [this.#fitted([this.#bar(view.treesDone / view.treeCount), `  ${this.#facts(view)}`], width)];
+    const lines = [this.#fitted([this.#bar(view.treesDone / view.treeCount, width), `  ${this.#facts(view)}`], width)];
     const nameWidth = Math.max(...view.parties.map(({ name }) => name.length));
     view.parties.forEach((party, i) => lines.push(this.#partyLine(party, i, nameWidth, width)));
     return lines;
@@ -108,7 +108,9 @@ export class LiveView {
     return this.#coloured(text.length > width ? `${text.slice(0, width - 1)}…` : text, partyColours[index % partyColours.length]);
   }
 
-  #bar(part: number): string {
+  /** At most a third of the terminal. */
+  #bar(part: number, width: number): string {
+    const barWidth = Math.min(barWidthMax, Math.floor(width / 3));
     const filled = Math.round(Math.min(1, Math.max(0, part)) * barWidth);
     return `${"█".repeat(filled)}${"░".repeat(barWidth - filled)}`;
   }
