@@ -80,7 +80,7 @@ export class LiveView {
 
   #lines(): string[] {
     const view = this.#view;
-    const width = Math.max(20, this.#screen.columns() - 1); // a full last column wraps
+    const width = Math.max(10, this.#screen.columns() - 1); // a full last column wraps
     const aligning = view.state === "aligning" && view.alignment.total > 0;
     if (aligning) return [this.#fitted([this.#bar(view.alignment.done / view.alignment.total, width), `  ${view.alignment.done.toLocaleString("en")} of ${view.alignment.total.toLocaleString("en")} masked ids`], width)];
     if (view.state === "starting" || view.treeCount === 0) return [];
