@@ -64,6 +64,7 @@ describe.skipIf(browserPath === null)("the dashboard in a browser", () => {
     await page.locator(".timeline .bar").first().waitFor();
     const rows = page.locator("table", { hasText: "Metrics after each tree" }).locator("tbody tr");
     await expect.poll(() => rows.count(), { timeout: 2 * minutes }).toBeGreaterThan(pictures ? 5 : 0);
+    if (pictures) await expect.poll(() => page.locator(".timeline .bar").count(), { timeout: minutes, interval: 100 }).toBeGreaterThan(14);
     await picture(page, "overview-live");
     const before = await rows.allTextContents();
     expect(before.length).toBeLessThan(Number(demoSize.trees));

@@ -81,7 +81,7 @@ policy:
   min_instances: 100           # fewer people than this are not trained on
   codecs: [batched, unbatched]
 
-# Each job gets a folder in here: share.json (this party's part of the model), aligned.csv (its rows).
+# Each job gets a folder in here: share.json (this party's part of the model), aligned.csv (its rows), and the record of the run.
 output:
   directory: jobs
 
@@ -125,7 +125,7 @@ training:
 
 key_bits: 2048
 
-# Each job gets a folder in here: share.json (this party's part of the model), predictions.csv, aligned.csv.
+# Each job gets a folder in here: share.json (this party's part of the model), predictions.csv, aligned.csv, report.html.
 output:
   directory: jobs
 `;

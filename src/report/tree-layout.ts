@@ -1,7 +1,7 @@
 /** Where the nodes of a tree stand in a picture: leaves side by side, parents in the middle of their children. Runs in browsers too. */
 import type { TreeNodeView } from "./own-view.ts";
 
-export const treeBox = { width: 140, leafWidth: 78, height: 48, gapX: 8, gapY: 40, margin: 4 };
+export const treeBox = { width: 152, leafWidth: 80, height: 48, gapX: 8, gapY: 40, margin: 4 };
 
 export interface PlacedNode {
   readonly id: number;
@@ -42,7 +42,7 @@ export function nodeLines(node: TreeNodeView): readonly [string, string] {
   const count = node.count.toLocaleString("en");
   if (node.kind === "leaf") return [signedWeight(node.weight), count];
   if (node.rule === null) return [shortened(node.owner, 14), `${count} people`];
-  return [shortened(node.rule.featureName, 16), `< ${shortNumber(node.rule.threshold)} · ${count}`];
+  return [shortened(node.rule.featureName, 17), `< ${shortNumber(node.rule.threshold)} · ${count}`];
 }
 
 /** A split in words. */

@@ -17,7 +17,8 @@ export function Overview() {
   const rows = importance(own, view.party);
   if (view.startedAt === 0) return <Waiting />;
   const spans = view.spans.current.length > 0 ? view.spans.current : view.spans.previous;
-  const slow = bottleneck(spans);
+  const growing = view.state === "training" && spans === view.spans.current && spans.length > 0 && spans[0].tree >= view.treesDone;
+  const slow = bottleneck(growing && view.spans.previous.length > 0 ? view.spans.previous : spans);
   return (
     <>
       <Status view={view} />
@@ -32,8 +33,8 @@ export function Overview() {
         ) : (
           <Card title="Our splits so far">{rows.length === 0 ? <Nothing>None of our candidates has won yet.</Nothing> : <ImportanceTable view={view} rows={rows} own />}</Card>
         )}
-        <Card title={`Where the time goes${spans.length > 0 ? `: tree ${spans[0].tree + 1}` : ""}`} wide aside={slow === null ? null : <span class="hint">{`${Math.round(slow.share * 100)}% of it: ${slow.party}, ${slow.phase}`}</span>}>
-          <Timeline view={view} spans={spans} />
+        <Card title={`Where the time goes${spans.length > 0 ? `: tree ${spans[0].tree + 1}` : ""}`} wide aside={slow === null ? null : <span class="hint">{`${Math.round(slow.share * 100)}% of ${growing && view.spans.previous.length > 0 ? "the tree before" : "it"}: ${slow.party}, ${slow.phase}`}</span>}>
+          <Timeline view={view} spans={spans} before={growing ? view.spans.previous : []} />
         </Card>
       </div>
     </>

@@ -125,7 +125,7 @@ function PartyBox({ view, at }: { readonly view: RunView; readonly at: Place }) 
       </text>
       {narrow.value && !party.self && (
         <text x={left + 16} y={top + 68} class="bytes">
-          {`${formatBytes(party.receivedBytes)} in, ${formatBytes(party.sentBytes)} out`}
+          {`↓ ${formatBytes(party.receivedBytes)}  ↑ ${formatBytes(party.sentBytes)}`}
         </text>
       )}
     </g>

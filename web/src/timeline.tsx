@@ -16,11 +16,12 @@ interface Line {
   readonly totalMs: number;
 }
 
-export function Timeline({ view, spans }: { readonly view: RunView; readonly spans: readonly Span[] }) {
+/** @param before of the tree before: while a tree grows, its lines are there already and its bars grow at the same scale */
+export function Timeline({ view, spans, before }: { readonly view: RunView; readonly spans: readonly Span[]; readonly before: readonly Span[] }) {
   if (spans.length === 0) return <Nothing>{view.state === "finished" ? "This run has no record of its phases." : "The first tree has not begun."}</Nothing>;
   const from = Math.min(...spans.map((span) => span.from));
-  const to = Math.max(...spans.map((span) => span.to), from + 1);
-  const lines = linesOf(view, spans);
+  const to = Math.max(...spans.map((span) => span.to), from + 1, from + durationOf(before));
+  const lines = linesOf(view, spans, before);
   return (
     <>
       <div class="timeline" aria-hidden="true">
@@ -56,12 +57,17 @@ export function Timeline({ view, spans }: { readonly view: RunView; readonly spa
   );
 }
 
-function linesOf(view: RunView, spans: readonly Span[]): Line[] {
+function durationOf(spans: readonly Span[]): number {
+  return spans.length === 0 ? 0 : Math.max(...spans.map(({ to }) => to)) - Math.min(...spans.map(({ from }) => from));
+}
+
+function linesOf(view: RunView, spans: readonly Span[], before: readonly Span[]): Line[] {
   const parties = [...view.parties].sort((a, b) => Number(b.role === "active") - Number(a.role === "active"));
   return parties.flatMap(({ name }) =>
     order.flatMap((phase): Line[] => {
       const own = spans.filter((span) => span.party === name && span.phase === phase);
-      return own.length === 0 ? [] : [{ party: name, phase, spans: own, totalMs: own.reduce((sum, { from, to }) => sum + to - from, 0) }];
+      const known = own.length > 0 || before.some((span) => span.party === name && span.phase === phase);
+      return !known ? [] : [{ party: name, phase, spans: own, totalMs: own.reduce((sum, { from, to }) => sum + to - from, 0) }];
     }),
   );
 }
