@@ -237,6 +237,7 @@ function addSpan(view: RunView, span: PhaseSpan): void {
 
 function treeDone(view: RunView, tree: number, treeCount: number, at: number): void {
   view.treesDone = tree + 1;
+  view.level = 0;
   view.treeCount = treeCount;
   view.treeEnds = [...view.treeEnds.slice(0, tree), at];
 }
