@@ -25,11 +25,12 @@ export const layers = {
   transport: ["base", "align", "protocol"],
   store: ["base", "gbdt", "crypto", "codec", "protocol"],
   party: belowParty,
-  experiment: [...belowParty, "party"],
+  serving: [...belowParty, "party"],
+  experiment: [...belowParty, "party", "serving"],
   report: [...belowParty, "party", "experiment"],
   dashboard: [...belowParty, "party", "report"],
-  index: [...belowParty, "party", "experiment", "report", "dashboard"],
-  cli: [...belowParty, "party", "experiment", "report", "dashboard", "index"],
+  index: [...belowParty, "party", "serving", "experiment", "report", "dashboard"],
+  cli: [...belowParty, "party", "serving", "experiment", "report", "dashboard", "index"],
 };
 
 const statementForms = [

@@ -79,15 +79,19 @@ test("the walk-through, word for word", async () => {
   }
   const text = outputs.join("\n");
   expect(text).toMatch(/retailer +801 +701\n/);
+  expect(text).toContain("▣ retailer");
+  expect(JSON.parse(readFileSync(join(directory, "model.json"), "utf8"))).toMatchObject({ learner: { feature_names: expect.arrayContaining(["visits"]) as unknown } });
   expect(text).toMatch(/test +0\.\d{4} +0\.\d{4} +0\.\d{4}/);
   expect(readdirSync(join(directory, "bank", "jobs", "spring-model")).toSorted()).toEqual(["aligned.csv", "events.jsonl", "own.jsonl", "predictions.csv", "report.html", "share.json"]);
   expect(readdirSync(join(directory, "retailer", "jobs", "spring-model")).toSorted()).toEqual(["aligned.csv", "events.jsonl", "own.jsonl", "share.json"]);
   for (const name of ["aligned.csv", "events.jsonl", "own.jsonl", "predictions.csv", "report.html", "share.json"]) expect(statSync(join(directory, "bank", "jobs", "spring-model", name)).mode & 0o077, name).toBe(0);
 
+  expect(readFileSync(join(directory, "bank", "scores.csv"), "utf8")).toMatch(/^id,prediction\n(c03[01]\d,0\.\d+\n){20}$/);
+
   party?.child.kill("SIGTERM");
   const { code, output } = (await party?.ended) ?? { code: null, output: "" };
   expect(code).toBe(0);
   const log = output.trim().split("\n").map((line) => JSON.parse(line) as { event: string; party: string });
-  expect(log.map(({ event }) => event)).toEqual(["listening", "aligning", "aligned", "aligning", "aligned", "joined", "passive-tree", "passive-tree", "passive-tree", "job-ended", "stopping", "stopped"]);
+  expect(log.map(({ event }) => event)).toEqual(["listening", "aligning", "aligned", "aligning", "aligned", "joined", "passive-tree", "passive-tree", "passive-tree", "job-ended", "scored", "stopping", "stopped"]);
   expect(output).not.toMatch(/c0\d\d\d|c1000|threshold/);
 });

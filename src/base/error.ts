@@ -24,10 +24,16 @@ export const errorCodes = {
   CIPHERTEXT_RANGE: "a ciphertext from the wire is not between 0 and n^2",
   HANDSHAKE_MISMATCH: "two parties disagree about protocol version, job or data",
   POLICY: "a job asks for more than the passive party's owner allows",
+  MODEL_UNKNOWN: "a party has no share of the model that was named, made with the party that asks",
+  ID_UNKNOWN: "an id that is to be scored is not among the people that a party holds",
   PARTY_BUSY: "a passive party serves another job at the moment",
   PROTOCOL_STATE: "a message arrived that the protocol does not allow now, or with contents that it does not allow",
   PARTY_LOST: "a party died, or its connection broke, in the middle of a job",
   CERTIFICATE: "a peer's certificate is missing, expired, or not the one that was agreed",
+  TIMEOUT: "a request was not answered within the time that it may take",
+  OVERLOADED: "more requests are waiting than the server takes",
+  UNAUTHORISED: "a request does not show the token that the server asks for",
+  CONSENT: "a consent is missing, was changed after it was signed, or is for another model or recipient",
   INTERNAL: "a bug in Tandem",
 } as const;
 

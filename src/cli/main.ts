@@ -7,8 +7,11 @@ import { demoCommand } from "./demo.ts";
 import { estimateCommand } from "./estimate.ts";
 import { reportError } from "./failure.ts";
 import { fingerprintCommand, initCommand } from "./init.ts";
+import { modelCommand } from "./model.ts";
 import { partyCommands } from "./party.ts";
+import { predictCommand } from "./predict.ts";
 import { reportCommand } from "./report.ts";
+import { serveCommand } from "./serve.ts";
 import { simulateCommand } from "./simulate.ts";
 
 async function main(): Promise<void> {
@@ -17,7 +20,7 @@ async function main(): Promise<void> {
     .version(programVersion())
     .exitOverride()
     .configureOutput({ outputError: () => {} });
-  const commands = [demoCommand(), simulateCommand(), estimateCommand(), benchCommand(), initCommand(), fingerprintCommand(), ...partyCommands(), reportCommand(), dashboardCommand()];
+  const commands = [demoCommand(), simulateCommand(), estimateCommand(), benchCommand(), initCommand(), fingerprintCommand(), ...partyCommands(), modelCommand(), predictCommand(), serveCommand(), reportCommand(), dashboardCommand()];
   for (const command of commands) {
     program.addCommand(command.exitOverride().configureOutput({ outputError: () => {} }));
   }

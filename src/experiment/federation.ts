@@ -138,7 +138,7 @@ async function collect(
   const active = await readActiveShare(sharePath(job.active.name, 0));
   const passiveShares = await Promise.all(job.passives.map(({ name }, i) => readPassiveShare(sharePath(name, i + 1))));
   return {
-    model: mergeShares(active, passiveShares.map(({ splits }) => splits)),
+    model: mergeShares(active, passiveShares),
     layout: (await supervisor.waitFor(job.active.name, "layout")).layout,
     kernel: (await supervisor.waitFor(job.active.name, "key")).kernel,
     active: (await supervisor.waitFor(job.active.name, "active-result")).result,

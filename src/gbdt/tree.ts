@@ -57,6 +57,6 @@ export function leafWeightOf<R>(tree: Tree<R>, goesLeft: (rule: R, node: number)
 }
 
 /** Whether a value takes the left branch; `x` must be a float32 number, NaN = missing. */
-export function valueGoesLeft(rule: SplitRule, x: number): boolean {
+export function valueGoesLeft(rule: Pick<SplitRule, "threshold" | "defaultLeft">, x: number): boolean {
   return Number.isNaN(x) ? rule.defaultLeft : x < rule.threshold;
 }

@@ -15,8 +15,10 @@ export class JobRecords {
   }
 
   readonly emit: Emit = (event) => {
-    if ("job" in event && event.job !== undefined) this.#take(event.job);
-    if (isOfJob(event)) this.#current?.record.event(event);
+    if (isOfJob(event)) {
+      if ("job" in event && event.job !== undefined) this.#take(event.job);
+      this.#current?.record.event(event);
+    }
     if (event.type === "job-ended") this.close();
     this.#emit(event);
   };
@@ -37,7 +39,7 @@ export class JobRecords {
   }
 }
 
-/** Who else knocked at the door is no part of a job's record. */
+/** Who else knocked at the door, and what was scored with a model meanwhile, is no part of a job's record. */
 function isOfJob({ type }: PartyEvent): boolean {
-  return type !== "listening" && type !== "refused" && type !== "turned-away" && type !== "stopping" && type !== "stopped";
+  return type !== "listening" && type !== "refused" && type !== "turned-away" && type !== "scored" && type !== "stopping" && type !== "stopped";
 }

@@ -7,6 +7,7 @@ import { idsDigest } from "../protocol/ids.ts";
 import type { AgreedParameters } from "../protocol/job-parameters.ts";
 import { programVersion } from "../base/program-version.ts";
 import { tableDigest } from "../data/table-digest.ts";
+import { modelId } from "../protocol/model-id.ts";
 import { PaillierPassive } from "../protocol/paillier-passive.ts";
 import { PassiveRole } from "../protocol/passive-role.ts";
 import { permutationSecretBytes } from "../protocol/secret-permutation.ts";
@@ -50,11 +51,13 @@ export function openPassiveJob({ config, agreed, rows, folder, peer, emit, own }
   const scheme = new PaillierPassive(selectKernel(), config.threads ?? defaultThreads());
   const meter = new ProcessMeter();
   const { training } = rows;
+  const digest = idsDigest(training.ids);
+  const model = modelId(agreed, training.ids.length, digest);
   const sampler = new ProgressSampler({ party: name, decides: false, bytes: () => ({ [peer]: { ...role.traffic } }), emit });
   const role: PassiveRole = new PassiveRole({
     name,
     agreed,
-    idsDigest: idsDigest(training.ids),
+    idsDigest: digest,
     features: binTable(training, agreed.maxBin),
     instanceCount: training.ids.length,
     permutationSecret: osRandom.fill(new Uint8Array(permutationSecretBytes)),
@@ -80,7 +83,7 @@ export function openPassiveJob({ config, agreed, rows, folder, peer, emit, own }
       },
     },
   });
-  const service = passiveService(role, () => writePassiveShare(join(folder, "share.json"), { name, splits: role.ownSplits }));
+  const service = passiveService(role, () => writePassiveShare(join(folder, "share.json"), { name, job, model, active: peer, splits: role.ownSplits }));
   const report = ({ failure }: PassiveEnd): void => {
     const { use } = meter;
     sampler.stop();

@@ -12,6 +12,8 @@ import type { PartyTable } from "../data/dataset.ts";
 import { scoreCurves } from "../gbdt/score-curves.ts";
 import { ActiveRole } from "../protocol/active-role.ts";
 import { idsDigest } from "../protocol/ids.ts";
+import { agreedParameters } from "../protocol/job-parameters.ts";
+import { modelId } from "../protocol/model-id.ts";
 import { PaillierActive } from "../protocol/paillier-active.ts";
 import { protocolVersion } from "../protocol/version.ts";
 import { writeActiveShare } from "../store/share-files.ts";
@@ -98,6 +100,7 @@ async function train({ config, folder, tables, scheme, keygenMs, peers, record, 
   const now = (): number => performance.now();
   const labels = labelsOf(tables.train);
   if (labels.every((label) => label === labels[0])) throw new TandemError("LABEL_INVALID", `the label is the same in all ${labels.length} training rows; there is nothing to learn`);
+  const digest = idsDigest(tables.train.ids);
   const meter = new ProcessMeter();
   let trainMetrics: Metrics = {};
   emit({ type: "data", party: name, job: config.job, data: { trainRows: labels.length, testRows: tables.test?.ids.length ?? 0, featureCount: tables.train.features.length } });
@@ -112,7 +115,7 @@ async function train({ config, folder, tables, scheme, keygenMs, peers, record, 
     subtraction: speed.subtraction,
     features: binTable(tables.train, training.max_bin),
     labels,
-    idsDigest: idsDigest(tables.train.ids),
+    idsDigest: digest,
     rows: tables.rows,
     scheme,
     peers,
@@ -137,7 +140,8 @@ async function train({ config, folder, tables, scheme, keygenMs, peers, record, 
     const trainingStarted = now();
     const model = await role.train();
     const trainingMs = now() - trainingStarted;
-    await writeActiveShare(join(folder, "share.json"), model);
+    const id = modelId(agreedParameters(config.job, training, codec, scheme), labels.length, digest);
+    await writeActiveShare(join(folder, "share.json"), { name, job: config.job, model: id, ...model });
     let testMetrics = null;
     if (tables.test !== null) {
       const margins = await role.predict(model, tables.test);

@@ -10,6 +10,7 @@ import type { MessageInitShape } from "@bufbuild/protobuf";
 import { TandemError } from "../base/error.ts";
 import { type BinnedFeature } from "../gbdt/binning.ts";
 import { binGoesLeft } from "../gbdt/candidate.ts";
+import { valueGoesLeft } from "../gbdt/tree.ts";
 import { bitmapFrom } from "./bitmap.ts";
 import type {
   ActiveGradients,
@@ -218,11 +219,8 @@ export class PassiveRole {
     this.ledger.predictedIds += rows.length;
     this.ledger.predictionOutcomes += rows.length * this.#splits.length;
     for (const split of this.#splits) {
-      const goesLeft = (i: number): boolean => {
-        const value = rows[i](split.feature);
-        return Number.isNaN(value) ? split.defaultLeft : value < split.threshold;
-      };
-      yield { tree: split.tree, node: split.node, leftMembers: bitmapFrom(rows.length, goesLeft) };
+      const leftMembers = bitmapFrom(rows.length, (i) => valueGoesLeft(split, rows[i](split.feature)));
+      yield { tree: split.tree, node: split.node, leftMembers };
     }
   }
 
