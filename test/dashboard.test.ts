@@ -110,6 +110,7 @@ describe.skipIf(browserPath === null)("the dashboard in a browser", () => {
     expect(digests[0]).toMatch(/^[0-9a-f]{12}$/);
     expect(digests[0]).toBe(digests[1]);
     expect(await page.locator("mark").count()).toBe(2);
+    await expectAccessible(page, "compare");
     await picture(page, "compare");
     watched.expectClean();
     await watched.context.close();
@@ -162,6 +163,7 @@ describe.skipIf(browserPath === null)("the dashboard in a browser", () => {
       const { page } = watched;
       await page.locator(".parties").waitFor();
       expect(await page.locator(".parties .party-name").allTextContents()).toEqual(["bank", "retailer (you)"]);
+      await expectAccessible(page, "a passive party's page");
       await picture(page, "passive");
       let seen = "";
       for (const view of ["overview", "quality", "codec", "trees", "disclosure", "runs"]) {

@@ -1,8 +1,13 @@
-/** The runs of a viewer in a list: read once, and again only when their record has grown. */
+/**
+ * The runs of a viewer in a list. Records are followed, not read again: the list is asked for every few seconds while a
+ * page is open, also beside a job that has been running for hours.
+ */
 import { join } from "node:path";
+import { JsonLinesReader } from "../base/json-lines.ts";
 import type { Metrics } from "../party/events.ts";
-import { listRuns, readRun } from "../report/run-store.ts";
-import type { RunState } from "../report/run-view.ts";
+import { eventsFileName } from "../party/run-record.ts";
+import { isStampedEvent, listRuns } from "../report/run-store.ts";
+import { addEvent, emptyRun, type RunState, type RunView } from "../report/run-view.ts";
 
 export interface RunListLine {
   readonly job: string;
@@ -16,30 +21,38 @@ export interface RunListLine {
   readonly tested: boolean;
 }
 
+interface Followed {
+  readonly reader: JsonLinesReader;
+  readonly view: RunView;
+  changedAt: number;
+}
+
 /** The latest ones: a list of thousands is no list to look at. */
 const runsMax = 200;
 
 export class RunList {
-  readonly #kept = new Map<string, { readonly changedAt: number; readonly line: RunListLine }>();
+  readonly #followed = new Map<string, Followed>();
 
   async of(directory: string): Promise<RunListLine[]> {
     const lines: RunListLine[] = [];
     for (const { job, changedAt } of (await listRuns(directory)).slice(0, runsMax)) {
-      const folder = join(directory, job);
-      const kept = this.#kept.get(folder);
-      const line = kept?.changedAt === changedAt ? kept.line : await lineOf(folder, job);
-      if (line === null) continue;
-      this.#kept.set(folder, { changedAt, line });
-      lines.push(line);
+      const view = await this.#view(join(directory, job), changedAt);
+      if (view.startedAt > 0) lines.push(lineOf(job, view));
     }
     return lines;
   }
+
+  async #view(folder: string, changedAt: number): Promise<RunView> {
+    const followed = this.#followed.get(folder) ?? { reader: new JsonLinesReader(join(folder, eventsFileName)), view: emptyRun(), changedAt: 0 };
+    this.#followed.set(folder, followed);
+    if (followed.changedAt === changedAt) return followed.view;
+    followed.changedAt = changedAt;
+    for (const event of await followed.reader.next()) if (isStampedEvent(event)) addEvent(followed.view, event);
+    return followed.view;
+  }
 }
 
-async function lineOf(folder: string, job: string): Promise<RunListLine | null> {
-  const run = await readRun(folder).catch(() => null);
-  if (run === null) return null;
-  const { view } = run;
+function lineOf(job: string, view: RunView): RunListLine {
   const test = view.result?.metrics.test ?? null;
   return {
     job,

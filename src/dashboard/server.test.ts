@@ -17,6 +17,7 @@ interface Answer {
 const root = mkdtempSync(join(tmpdir(), "tandem-dashboard-"));
 const folder = join(root, "jobs", "spring");
 mkdirSync(folder, { recursive: true });
+mkdirSync(join(root, "jobs", "autumn"));
 writeFileSync(join(root, "secret.jsonl"), '{"type":"x","party":"y","at":1}\n');
 const record = new JsonLinesFile(join(folder, "events.jsonl"), 1e6);
 const event = (at: number): object => ({ type: "stopping", party: "bank", at });
@@ -116,6 +117,20 @@ describe("what there is to see", () => {
   test("runs, as a list and one by one", async () => {
     expect(JSON.parse((await known("/api/runs?viewer=bank")).body)).toMatchObject([{ job: "spring", state: "starting", treeCount: 1 }]);
     expect(JSON.parse((await known("/api/run?viewer=bank&run=spring")).body)).toMatchObject({ events: [{ type: "job" }], own: [] });
+  });
+
+  test("the list follows a record that grows", async () => {
+    const file = new JsonLinesFile(join(root, "jobs", "autumn", "events.jsonl"), 1e6);
+    const say = (at: number, tree: number): void => file.append({ type: "tree", party: "bank", tree, treeCount: 3, metrics: { auc: 0.5 + tree / 10 }, at });
+    const seen = async (): Promise<unknown> => (JSON.parse((await known("/api/runs?viewer=bank")).body) as { job: string }[]).find(({ job }) => job === "autumn");
+    say(1000, 0);
+    expect(await seen()).toMatchObject({ treesDone: 1, treeCount: 3, seconds: 0, metrics: { auc: 0.5 }, tested: false });
+    await new Promise((resolve) => setTimeout(resolve, 20)); // the file's time has to move
+    say(3000, 1);
+    expect(await seen()).toMatchObject({ treesDone: 2, seconds: 2, metrics: { auc: 0.6 } });
+    file.close();
+    rmSync(join(root, "jobs", "autumn"), { recursive: true });
+    expect(await seen()).toBeUndefined();
   });
 
   test("a report: names are escaped, its own policy allows no script", async () => {

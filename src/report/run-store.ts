@@ -62,7 +62,8 @@ export async function listRuns(directory: string): Promise<RunSummaryLine[]> {
   return runs.flat().sort((a, b) => b.changedAt - a.changedAt || b.job.localeCompare(a.job));
 }
 
-function isStampedEvent(value: unknown): value is StampedEvent {
+/** Whether a line of a record can be taken into a view. */
+export function isStampedEvent(value: unknown): value is StampedEvent {
   return typeof value === "object" && value !== null && "type" in value && typeof value.type === "string" && "at" in value && typeof value.at === "number" && "party" in value && typeof value.party === "string";
 }
 
