@@ -9,7 +9,7 @@ import type { PassiveOutcomes } from "../protocol/generated/tandem/v1/scoring_pb
 import { ScoringModel } from "../protocol/scoring-model.ts";
 import type { ScoringPeer } from "../protocol/scoring-peer.ts";
 import type { ActiveShare } from "../store/share-files.ts";
-import { connectTls } from "../transport/tls.ts";
+import { connectScoring } from "../transport/tls.ts";
 import type { ActiveConfig } from "./config.ts";
 import { predictionsFrom } from "./evaluate.ts";
 import { readIdentity } from "./run-passive.ts";
@@ -79,8 +79,8 @@ export class Scorer {
       return passive;
     });
     const identity = await readIdentity(config.tls);
-    const peers = addresses.map((passive) => connectTls(passive.name, identity, passive.fingerprint, passive));
-    return new Scorer(share, peers.map((peer) => peer.scoring()), { ...(onRound === undefined ? {} : { onRound }), close: () => peers.forEach((peer) => peer.close()) });
+    const peers = addresses.map((passive) => connectScoring(passive.name, identity, passive.fingerprint, passive));
+    return new Scorer(share, peers, { ...(onRound === undefined ? {} : { onRound }), close: () => peers.forEach((peer) => peer.close()) });
   }
 
   /** The active party's own features that the model asks about. */

@@ -150,8 +150,6 @@ function listening(server: Http2SecureServer, { host, port }: Address): Promise<
 export interface TlsPeer extends PassivePeer {
   /** The same party, over the same connection, for the alignment before a job. */
   alignment(job: string): AlignmentPeer;
-  /** The same party, for scoring; a connection that was lost, or on which a call ran out of time, is made anew with the next call. */
-  scoring(): ScoringPeer;
   close(): void;
 }
 
@@ -162,17 +160,32 @@ export interface Liveness {
 }
 
 /** A passive party at host:port that must show the pinned certificate. */
-export function connectTls(name: string, identity: TlsIdentity, pinnedPassive: string, address: Address, liveness: Liveness = { pingIntervalMs, pingTimeoutMs }): TlsPeer {
+export function connectTls(name: string, identity: TlsIdentity, pinnedPassive: string, address: Address, liveness?: Liveness): TlsPeer {
+  const { transport, sessions } = transportTo(name, identity, pinnedPassive, address, { isReplaced: false, ...liveness });
+  return { ...peerOver(name, transport), alignment: (job) => alignmentPeerOver(name, transport, job), close: () => sessions.abort() };
+}
+
+export interface TlsScoringPeer extends ScoringPeer {
+  close(): void;
+}
+
+/** The same for scores. They belong to no job and to no connection: one that is lost, or leads nowhere, is replaced. */
+export function connectScoring(name: string, identity: TlsIdentity, pinnedPassive: string, address: Address): TlsScoringPeer {
+  const { transport, sessions } = transportTo(name, identity, pinnedPassive, address, { isReplaced: true });
+  return { ...scoringPeerOver(name, transport, () => sessions.abort()), close: () => sessions.abort() };
+}
+
+function transportTo(
+  name: string,
+  identity: TlsIdentity,
+  pinnedPassive: string,
+  address: Address,
+  options: { readonly isReplaced: boolean } & Partial<Liveness>,
+): { readonly transport: Transport; readonly sessions: PinnedSessionManager } {
   const baseUrl = `https://${isIPv6(address.host) ? `[${address.host}]` : address.host}:${address.port}`;
-  const sessionManager = new PinnedSessionManager(baseUrl, liveness, () => pinnedSocket(name, identity, pinnedPassive, address));
-  const transport: Transport = createGrpcTransport({
-    baseUrl,
-    sessionManager,
-    acceptCompression: [],
-    readMaxBytes: messageBytesMax,
-    writeMaxBytes: messageBytesMax,
-  });
-  return { ...peerOver(name, transport), alignment: (job) => alignmentPeerOver(name, transport, job), scoring: () => scoringPeerOver(name, transport, () => sessionManager.abort()), close: () => sessionManager.abort() };
+  const sessions = new PinnedSessionManager(baseUrl, { pingIntervalMs, pingTimeoutMs, ...options }, () => pinnedSocket(name, identity, pinnedPassive, address));
+  const transport = createGrpcTransport({ baseUrl, sessionManager: sessions, acceptCompression: [], readMaxBytes: messageBytesMax, writeMaxBytes: messageBytesMax });
+  return { transport, sessions };
 }
 
 /** A connection to the pinned party, and to nobody else. */
@@ -219,17 +232,18 @@ function checkCertificate(der: Uint8Array | undefined, pinned: readonly PinnedPa
 
 /**
  * A session manager that speaks HTTP/2 only over sockets whose other end has been checked, with wide receive windows. A
- * connection that is lost is not replaced behind its user's back: what was under way on it belonged to it, and a new
+ * connection of a job that is lost is not replaced behind its user's back: what was under way on it belonged to it, and a new
  * attempt begins with a new one.
  */
 class PinnedSessionManager extends Http2SessionManager {
   readonly #widened = new WeakSet<Http2Session>();
   readonly #checked: { socket: TLSSocket | null };
   readonly #open: () => Promise<TLSSocket>;
+  readonly #isReplaced: boolean;
   #opening: Promise<void> | null = null;
   #wasOpen = false;
 
-  constructor(url: string, liveness: Liveness, open: () => Promise<TLSSocket>) {
+  constructor(url: string, { isReplaced, ...liveness }: Liveness & { readonly isReplaced: boolean }, open: () => Promise<TLSSocket>) {
     const checked: { socket: TLSSocket | null } = { socket: null };
     super(url, liveness, {
       settings: { initialWindowSize: windowBytes },
@@ -241,12 +255,13 @@ class PinnedSessionManager extends Http2SessionManager {
       },
     });
     this.#checked = checked;
+    this.#isReplaced = isReplaced;
     this.#open = open;
   }
 
   override async request(...request: Parameters<Http2SessionManager["request"]>): Promise<ClientHttp2Stream> {
     if (this.state() === "closed" || this.state() === "error") {
-      if (this.#wasOpen) throw new ConnectError("the connection was lost", Code.Unavailable);
+      if (this.#wasOpen && !this.#isReplaced) throw new ConnectError("the connection was lost", Code.Unavailable);
       await (this.#opening ??= this.#connectChecked());
     }
     const stream = await super.request(...request);
