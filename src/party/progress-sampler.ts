@@ -1,16 +1,18 @@
 /**
- * Turns the edges of phases, of which there may be hundreds a second, into a snapshot every now and then: four a second
- * at first, one in two seconds in a job of hours, and one at the end of each tree at the latest. Pieces of the same
- * work that follow each other closely become one span.
+ * Turns the edges of phases, of which there may be hundreds a second, into a snapshot every now and then: two a second
+ * at first, one in two seconds in a job of hours, and one at the end of each tree at the latest. An edge after a quiet
+ * time is told almost at once. Pieces of the same work that follow each other closely become one span.
  */
 import type { Traffic } from "../protocol/peer-session.ts";
 import type { Phase, PhaseEdge } from "../protocol/phase.ts";
 import type { PhaseSpan, ProgressEvent } from "./events.ts";
 
-const intervalMsMin = 250;
+const intervalMsMin = 500;
 const intervalMsMax = 2000;
 /** A snapshot per this part of the time that has passed. */
 const partOfElapsed = 2000;
+/** One phase ends and the next begins a little later: both belong into one snapshot. */
+const settlingMs = 30;
 /** Gaps that nobody sees. */
 const gapMs = 20;
 
@@ -36,6 +38,7 @@ export class ProgressSampler {
   readonly #open = new Map<string, OpenSpan>();
   #closed: PhaseSpan[] = [];
   #timer: NodeJS.Timeout | null = null;
+  #flushedAt = -Infinity;
   #tree = -1;
   #level = 0;
 
@@ -56,7 +59,7 @@ export class ProgressSampler {
       this.#end(edge.party, edge.phase, now);
       if (this.#open.size === 0) this.#decide(now, true);
     }
-    this.#timer ??= setTimeout(() => this.flush(), this.#intervalMs(now)).unref();
+    this.#timer ??= setTimeout(() => this.flush(), Math.max(settlingMs, this.#flushedAt + this.#intervalMs(now) - now)).unref();
   };
 
   /** A tree is over: nothing of it stays open. */
@@ -69,6 +72,7 @@ export class ProgressSampler {
   flush(): void {
     if (this.#timer !== null) clearTimeout(this.#timer);
     this.#timer = null;
+    this.#flushedAt = this.#now();
     const doing: Record<string, Phase> = {};
     for (const { edge } of this.#open.values()) doing[edge.party] = edge.phase;
     const { party, bytes, emit } = this.#options;

@@ -1,5 +1,6 @@
 /** The pieces that every view is made of. */
 import type { ComponentChildren } from "preact";
+import { useState } from "preact/hooks";
 
 interface CardProps {
   readonly title: string;
@@ -79,12 +80,13 @@ export function Table({ caption, head, rows, textColumns = 1 }: TableProps) {
   );
 }
 
-/** The numbers behind a picture, for whoever cannot see it. */
-export function Behind({ children }: { readonly children: ComponentChildren }) {
+/** The numbers behind a picture, for whoever cannot see it. Made when it is opened: nobody pays for tables unseen. */
+export function Behind({ table }: { readonly table: () => ComponentChildren }) {
+  const [open, setOpen] = useState(false);
   return (
-    <details class="behind">
+    <details class="behind" onToggle={(event) => setOpen(event.currentTarget.open)}>
       <summary>As a table</summary>
-      {children}
+      {open && table()}
     </details>
   );
 }

@@ -36,13 +36,15 @@ export function LearningCurves({ view }: { readonly view: RunView }) {
         )}
       </div>
       <Chart label={`${name} after each tree`} x={rounds.map(({ tree }) => tree + 1)} series={series} xLabel="tree" wholeX marks={stopped} />
-      <Behind>
-        <Table
-          caption="Metrics after each tree"
-          head={columns}
-          rows={rounds.map(({ tree, train, validation }) => [String(tree + 1), ...names.map((metric) => train[metric]?.toFixed(5) ?? ""), ...(hasValidation ? names.map((metric) => validation?.[metric]?.toFixed(5) ?? "") : [])])}
-        />
-      </Behind>
+      <Behind
+        table={() => (
+          <Table
+            caption="Metrics after each tree"
+            head={columns}
+            rows={rounds.map(({ tree, train, validation }) => [String(tree + 1), ...names.map((metric) => train[metric]?.toFixed(5) ?? ""), ...(hasValidation ? names.map((metric) => validation?.[metric]?.toFixed(5) ?? "") : [])])}
+          />
+        )}
+      />
     </>
   );
 }

@@ -12,6 +12,8 @@ import { partyColour } from "./party-colour.ts";
 const narrow = signal(matchMedia("(max-width: 560px)").matches);
 matchMedia("(max-width: 560px)").addEventListener("change", ({ matches }) => (narrow.value = matches));
 
+const still = matchMedia("(prefers-reduced-motion: reduce)");
+
 /** Wide enough for what a party can be doing. */
 const boxes = { wide: { width: 176, height: 66 }, narrow: { width: 142, height: 84 } };
 /** Of the two arrows of a link from its middle. */
@@ -49,14 +51,16 @@ export function PartyPicture({ view }: { readonly view: RunView }) {
           <PartyBox key={at.party.name} view={view} at={at} />
         ))}
       </svg>
-      <Behind>
-        <Table
-          caption="Parties"
-          head={["party", "role", "now", "sent", "received"]}
-          textColumns={3}
-          rows={view.parties.map((party) => [party.name, party.role, activityOf(view, party), formatBytes(party.sentBytes), formatBytes(party.receivedBytes)])}
-        />
-      </Behind>
+      <Behind
+        table={() => (
+          <Table
+            caption="Parties"
+            head={["party", "role", "now", "sent", "received"]}
+            textColumns={3}
+            rows={view.parties.map((party) => [party.name, party.role, activityOf(view, party), formatBytes(party.sentBytes), formatBytes(party.receivedBytes)])}
+          />
+        )}
+      />
     </>
   );
 }
@@ -136,10 +140,12 @@ function PartyBox({ view, at }: { readonly view: RunView; readonly at: Place }) 
 function Link({ view, from, to }: { readonly view: RunView; readonly from: Place; readonly to: Place }) {
   const passive = to.party;
   const live = view.state === "training";
+  // With each update and not with each frame: an animation would take the processor that training needs.
+  const step = Math.floor(view.lastAt / 25) % 1400;
   return (
     <g class="link">
-      <Arrow from={from} to={to} active={live && passive.doing === "send"} colour={partyColour(view, from.party.name)} text={formatBytes(passive.receivedBytes)} />
-      <Arrow from={to} to={from} active={live && passive.doing === "return"} colour={partyColour(view, passive.name)} text={formatBytes(passive.sentBytes)} />
+      <Arrow from={from} to={to} active={live && passive.doing === "send"} step={step} colour={partyColour(view, from.party.name)} text={formatBytes(passive.receivedBytes)} />
+      <Arrow from={to} to={from} active={live && passive.doing === "return"} step={step} colour={partyColour(view, passive.name)} text={formatBytes(passive.sentBytes)} />
     </g>
   );
 }
@@ -160,12 +166,14 @@ interface ArrowProps {
   readonly from: Point;
   readonly to: Point;
   readonly active: boolean;
+  /** Moves the dashes of an active arrow. */
+  readonly step: number;
   readonly colour: string;
   readonly text: string;
 }
 
 /** Keeps to the right of the way, as on a road: so that two directions never cover each other. */
-function Arrow({ from, to, active, colour, text }: ArrowProps) {
+function Arrow({ from, to, active, step, colour, text }: ArrowProps) {
   const length = Math.hypot(to.x - from.x, to.y - from.y) || 1;
   const [ux, uy] = [(to.x - from.x) / length, (to.y - from.y) / length];
   const [nx, ny] = [-uy, ux];
@@ -176,7 +184,7 @@ function Arrow({ from, to, active, colour, text }: ArrowProps) {
   const label = { x: (x1 + x2) / 2 + nx * 9, y: (y1 + y2) / 2 + ny * 12 + 4 };
   return (
     <g style={{ color: colour }} class={active ? "arrow flowing" : "arrow"}>
-      <line x1={x1} y1={y1} x2={x2 - ux * 8} y2={y2 - uy * 8} />
+      <line x1={x1} y1={y1} x2={x2 - ux * 8} y2={y2 - uy * 8} stroke-dashoffset={active && !still.matches ? -step : 0} />
       <path d={head} />
       {!narrow.value && (
         <text x={label.x} y={label.y} text-anchor={Math.abs(nx) < 0.35 ? "middle" : nx > 0 ? "start" : "end"} class="bytes">

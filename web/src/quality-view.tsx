@@ -33,9 +33,7 @@ export function QualityView() {
           <>
             <Card title="ROC">
               <Chart label="ROC curve on test rows" x={scores.roc.map(([x]) => x)} xRange={[0, 1]} yRange={[0, 1]} xLabel="false positive rate" series={[{ label: "true positive rate", colour: "--party-active", values: scores.roc.map(([, y]) => y) }, { label: "guessing", colour: "--text-soft", values: scores.roc.map(([x]) => x), dash: [4, 4] }]} />
-              <Behind>
-                <Table caption="ROC curve" head={["false positive rate", "true positive rate"]} rows={scores.roc.map(([x, y]) => [x.toFixed(3), y.toFixed(3)])} />
-              </Behind>
+              <Behind table={() => <Table caption="ROC curve" head={["false positive rate", "true positive rate"]} rows={scores.roc.map(([x, y]) => [x.toFixed(3), y.toFixed(3)])} />} />
             </Card>
             <Card title="KS" aside={<span class="hint">{`${scores.ksAt.ks.toFixed(4)} at score ${scores.ksAt.score.toPrecision(3)}`}</span>}>
               <Chart
@@ -49,9 +47,7 @@ export function QualityView() {
                   { label: "label 1, at or below", colour: "--party-0", values: scores.cumulative.map(([, , positives]) => positives), dash: [6, 3] },
                 ]}
               />
-              <Behind>
-                <Table caption="Cumulative shares" head={["score", "label 0", "label 1"]} rows={scores.cumulative.map(([score, n, p]) => [score.toPrecision(3), n.toFixed(3), p.toFixed(3)])} />
-              </Behind>
+              <Behind table={() => <Table caption="Cumulative shares" head={["score", "label 0", "label 1"]} rows={scores.cumulative.map(([score, n, p]) => [score.toPrecision(3), n.toFixed(3), p.toFixed(3)])} />} />
             </Card>
             <Card title="Distribution of scores">
               <Distribution {...scores.histogram} />
@@ -85,9 +81,7 @@ function Distribution({ min, max, negatives, positives }: DistributionProps) {
           { label: "label 1", colour: "--party-0", values: positives, bars: true },
         ]}
       />
-      <Behind>
-        <Table caption="Distribution of scores" head={["score from", "label 0", "label 1"]} rows={x.map((from, i) => [from.toPrecision(3), String(negatives[i]), String(positives[i])])} />
-      </Behind>
+      <Behind table={() => <Table caption="Distribution of scores" head={["score from", "label 0", "label 1"]} rows={x.map((from, i) => [from.toPrecision(3), String(negatives[i]), String(positives[i])])} />} />
     </>
   );
 }

@@ -50,9 +50,7 @@ export function Timeline({ view, spans, before }: { readonly view: RunView; read
           <span />
         </div>
       </div>
-      <Behind>
-        <Table caption="Time per party and phase" head={["party", "phase", "seconds", "share of the tree"]} textColumns={2} rows={lines.map((line) => [line.party, words[line.phase], (line.totalMs / 1000).toFixed(2), `${Math.round((line.totalMs / (to - from)) * 100)}%`])} />
-      </Behind>
+      <Behind table={() => <Table caption="Time per party and phase" head={["party", "phase", "seconds", "share of the tree"]} textColumns={2} rows={lines.map((line) => [line.party, words[line.phase], (line.totalMs / 1000).toFixed(2), `${Math.round((line.totalMs / (to - from)) * 100)}%`])} />} />
     </>
   );
 }
