@@ -52,6 +52,24 @@ test("a tree that is grown again after a stop replaces the first; the state foll
   expect(again.rounds.map(({ train }) => train["auc"])).toEqual([0.7, 0.81]);
 });
 
+test("while a lost party is waited for nobody is connected; what earlier attempts have told stays told", () => {
+  const lost: PartyEvent & { at: number } = { type: "waiting", party: "bank", job: "spring", delayMs: 200, code: "PARTY_LOST", message: "party shop is gone", at: 6100 };
+  const waiting = runView([...story(), lost]);
+  expect(waiting).toMatchObject({ waiting: "party shop is gone", state: "training" });
+  expect(waiting.parties.map(({ connected }) => connected)).toEqual([true, false, false]);
+  const ledger = { ...emptyLedger(), encryptedGradients: 1000, candidates: 7 };
+  const again = runView([
+    ...story(),
+    lost,
+    { type: "joined", party: "bank", peer: "shop", featureCount: 5, at: 6400 },
+    { type: "resumed", party: "bank", job: "spring", trees: 2, treeCount: 4, at: 6400 },
+    { type: "ledger", party: "bank", peer: "shop", ledger, at: 7000 },
+    { type: "ledger", party: "bank", peer: "shop", ledger: { ...ledger, encryptedGradients: 2000 }, at: 8000 },
+  ]);
+  expect(again).toMatchObject({ waiting: null, treesDone: 2 });
+  expect(again.ledgers.get("shop")).toEqual({ ...ledger, encryptedGradients: 3000, candidateSums: 50 });
+});
+
 test("events of another version change nothing but the time", () => {
   const unknown = { type: "a-later-kind", party: "bank", at: 7000 } as unknown as PartyEvent & { at: number };
   const view = runView([...story(), unknown]);

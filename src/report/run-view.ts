@@ -7,7 +7,7 @@
  */
 import type { ErrorCode } from "../base/error.ts";
 import type { DataSummary, JobEvent, LayoutSummary, Metrics, PartyEvent, PhaseSpan, ActiveResult, PassiveResult } from "../party/events.ts";
-import type { Ledger } from "../protocol/ledger.ts";
+import { emptyLedger, type Ledger, type LedgerName } from "../protocol/ledger.ts";
 import type { Phase } from "../protocol/phase.ts";
 import type { OperationCounts } from "../protocol/scheme.ts";
 
@@ -64,7 +64,12 @@ export interface RunView {
   /** Milliseconds per party and phase, over the whole run. */
   totals: Map<string, Map<Phase, number>>;
   counts: OperationCounts | null;
+  /** Per peer, over all attempts. */
   ledgers: Map<string, Ledger>;
+  /** Of the attempts before the present one. */
+  earlierLedgers: Map<string, Ledger>;
+  /** Why the next attempt is being waited for; null while one is under way. */
+  waiting: string | null;
   result: ActiveResult | null;
   passiveResult: PassiveResult | null;
   failure: { readonly code: ErrorCode; readonly message: string } | null;
@@ -99,6 +104,8 @@ export function emptyRun(): RunView {
     totals: new Map(),
     counts: null,
     ledgers: new Map(),
+    earlierLedgers: new Map(),
+    waiting: null,
     result: null,
     passiveResult: null,
     failure: null,
@@ -154,7 +161,12 @@ export function addEvent(view: RunView, event: Stamped): void {
       view.counts = event.counts ?? view.counts;
       return treeDone(view, event.tree, event.treeCount, event.at);
     case "ledger":
-      view.ledgers.set(event.peer, event.ledger);
+      view.ledgers.set(event.peer, addedLedgers(view.earlierLedgers.get(event.peer) ?? emptyLedger(), event.ledger));
+      return;
+    case "waiting":
+      return waiting(view, event.message);
+    case "resumed":
+      view.treesDone = event.trees;
       return;
     case "active-result":
       view.result = event.result;
@@ -196,8 +208,27 @@ function partyView(name: string, role: PartyView["role"], self: boolean): PartyV
   return { name, role, self, connected: self, doing: null, featureCount: null, sentBytes: 0, receivedBytes: 0 };
 }
 
+/** All connections are given up at once. */
+function waiting(view: RunView, message: string): void {
+  view.waiting = message;
+  for (const party of view.parties) {
+    party.connected = party.self;
+    party.doing = null;
+  }
+}
+
+/** Each attempt counts from zero; how many candidates a party has is no sum. */
+function addedLedgers(earlier: Ledger, present: Ledger): Ledger {
+  const sum = { ...present };
+  for (const name of Object.keys(sum) as LedgerName[]) if (name !== "candidates") sum[name] += earlier[name];
+  return sum;
+}
+
 /** At a passive party the event tells how many of its own features take part. */
 function joined(view: RunView, peer: string, featureCount: number): void {
+  view.waiting = null;
+  const soFar = view.ledgers.get(peer);
+  if (soFar !== undefined) view.earlierLedgers.set(peer, soFar);
   for (const party of view.parties) {
     if (party.name === peer) party.connected = true;
     if (party.name === (view.role === "active" ? peer : view.party)) party.featureCount = featureCount;

@@ -65,6 +65,7 @@ function Status({ view }: { readonly view: RunView }) {
       <div class="status-head">
         <h1 class="title">{view.job}</h1>
         <span class={`chip state-${view.state}`}>{stateNames[view.state]}</span>
+        {view.waiting !== null && view.state !== "failed" && <span class="chip">waiting: {view.waiting}</span>}
         {view.resumed > 0 && <span class="chip">taken up again {view.resumed === 1 ? "once" : `${view.resumed} times`}</span>}
       </div>
       <progress max={Math.max(1, total)} value={done} aria-label={aligning ? "ids aligned" : "trees finished"} />
