@@ -28,8 +28,9 @@ export const layers = {
   serving: [...belowParty, "party"],
   experiment: [...belowParty, "party", "serving"],
   report: [...belowParty, "party", "experiment"],
-  index: [...belowParty, "party", "serving", "experiment", "report"],
-  cli: [...belowParty, "party", "serving", "experiment", "report", "index"],
+  dashboard: [...belowParty, "party", "report"],
+  index: [...belowParty, "party", "serving", "experiment", "report", "dashboard"],
+  cli: [...belowParty, "party", "serving", "experiment", "report", "dashboard", "index"],
 };
 
 const statementForms = [

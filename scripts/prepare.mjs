@@ -14,6 +14,7 @@ const onWindows = process.platform === "win32";
 const steps = [
   ["buf", "generate"],
   ["tsc", "-p", "tsconfig.build.json"],
+  ["vite", "build", "web", "--logLevel", "error"],
 ];
 
 function main() {

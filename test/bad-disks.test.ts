@@ -219,5 +219,5 @@ test("another process of the same party, at the same job or in the same folder, 
   const [refused] = outcomes.filter((outcome) => outcome.status === "rejected");
   await expectError(() => Promise.reject(refused.reason), "PARTY_BUSY", /another process is at work in .*jobs\/j/);
   expect(files(made)).toEqual(expected);
-  expect(readdirSync(join(made.bank.folder, "jobs", "j")).toSorted()).toEqual(["aligned.csv", "predictions.csv", "share.json"]);
+  expect(readdirSync(join(made.bank.folder, "jobs", "j")).toSorted()).toEqual(["aligned.csv", "events.jsonl", "own.jsonl", "predictions.csv", "share.json"]);
 });

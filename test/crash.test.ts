@@ -51,7 +51,7 @@ function expectUndisturbedFiles(run: string): void {
     const folder = join(company.folder, run, "job");
     for (const name of readdirSync(folder)) expect(statSync(join(folder, name)).mode & 0o077, `${company.name}: ${name}`).toBe(0);
   }
-  expect(readdirSync(join(bank.folder, run, "job")).toSorted()).toEqual(["aligned.csv", "predictions.csv", "share.json"]);
+  expect(readdirSync(join(bank.folder, run, "job")).toSorted()).toEqual(["aligned.csv", "events.jsonl", "own.jsonl", "predictions.csv", "report.html", "share.json"]);
 }
 
 test("a dozen kills in one job, in every phase and of every party: the files of an undisturbed run", { timeout: 240_000 }, async () => {

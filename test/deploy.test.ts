@@ -82,10 +82,10 @@ test("the walk-through, word for word", async () => {
   expect(text).toContain("▣ retailer");
   expect(JSON.parse(readFileSync(join(directory, "model.json"), "utf8"))).toMatchObject({ learner: { feature_names: expect.arrayContaining(["visits"]) as unknown } });
   expect(text).toMatch(/test +0\.\d{4} +0\.\d{4} +0\.\d{4}/);
-  expect(readdirSync(join(directory, "bank", "jobs", "spring-model")).toSorted()).toEqual(["aligned.csv", "predictions.csv", "share.json"]);
-  expect(readdirSync(join(directory, "retailer", "jobs", "spring-model")).toSorted()).toEqual(["aligned.csv", "alignment.json", "job.json", "progress.json", "share.json"]);
+  expect(readdirSync(join(directory, "bank", "jobs", "spring-model")).toSorted()).toEqual(["aligned.csv", "events.jsonl", "own.jsonl", "predictions.csv", "report.html", "share.json"]);
+  expect(readdirSync(join(directory, "retailer", "jobs", "spring-model")).toSorted()).toEqual(["aligned.csv", "alignment.json", "events.jsonl", "job.json", "own.jsonl", "progress.json", "share.json"]);
   expect(readFileSync(join(directory, "retailer", "jobs", "spring-model", "job.json"), "utf8"), "the secret of the order is gone").toContain('"secret":null');
-  for (const name of ["aligned.csv", "predictions.csv", "share.json"]) expect(statSync(join(directory, "bank", "jobs", "spring-model", name)).mode & 0o077, name).toBe(0);
+  for (const name of ["aligned.csv", "events.jsonl", "own.jsonl", "predictions.csv", "report.html", "share.json"]) expect(statSync(join(directory, "bank", "jobs", "spring-model", name)).mode & 0o077, name).toBe(0);
 
   expect(readFileSync(join(directory, "bank", "scores.csv"), "utf8")).toMatch(/^id,prediction\n(c03[01]\d,0\.\d+\n){20}$/);
 

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 import { errorCodes } from "../src/base/error.ts";
+import { ledgerEntries } from "../src/protocol/ledger.ts";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const read = (path: string): string => readFileSync(join(root, path), "utf8");
@@ -31,6 +32,12 @@ test("every disclosure that the code declares stands in docs/leakage.md, under t
   for (const { who, what } of declared) {
     for (const part of what.split(";")) expect(sections[who as "active" | "passive"], `${who}: ${part}`).toContain(part.trim());
   }
+});
+
+test("every entry of the ledger is a disclosure of docs/leakage.md, in its words and under the party that learns it", () => {
+  const page = read("docs/leakage.md").replace(/\s+/g, " ");
+  const sections = { active: section(page, "What the active party learns"), passive: section(page, "What a passive party learns") };
+  for (const { learner, what } of Object.values(ledgerEntries)) expect(sections[learner], what).toContain(what);
 });
 
 function section(page: string, title: string): string {

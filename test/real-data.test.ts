@@ -17,7 +17,7 @@ describe.skipIf(absent)("Default of Credit Card Clients", () => {
       "--active", "LIMIT_BAL,SEX,EDUCATION,MARRIAGE,AGE",
       "--passive", "PAY_0,PAY_2,PAY_3,PAY_4,PAY_5,PAY_6,BILL_AMT1,BILL_AMT2,BILL_AMT3",
       "--passive", "BILL_AMT4,BILL_AMT5,BILL_AMT6,PAY_AMT1,PAY_AMT2,PAY_AMT3,PAY_AMT4,PAY_AMT5,PAY_AMT6",
-      "--num-round", "2", "--insecure-key-bits", "256", "--codec", codec, "--check", "--json",
+      "--num-round", "2", "--insecure-key-bits", "256", "--codec", codec, "--check", "--quiet", "--json",
     );
     expect(stderr).toBe("");
     expect(exitCode).toBe(0);

@@ -219,10 +219,10 @@ test("no log of either side has an id, a value, a label, a threshold or a key in
   const activeEvents: PartyEvent[] = [];
   let text = "";
   const write = (more: string): void => void (text += more);
-  const progress = new Progress({ terminal: true, quiet: false, write });
+  const progress = new Progress({ mode: "live", activeName: "bank", write });
   await runActive(await activeConfig(made.bank, running, "logged"), (event) => {
     activeEvents.push(event);
-    progress.handle(event, "bank");
+    progress.handle(event);
   });
   await expectError(async () => runActive(await activeConfig(made.bank, running, "greedy", { training: { num_round: 5000 } }), quiet), "POLICY");
   for (const terminal of [true, false]) {

@@ -9,7 +9,7 @@ const directory = scratchDirectory();
 const table = join(directory, "loans.csv");
 writeLoanTable(table, 400);
 const parties = ["--active", "income,debt,age", "--passive", "visits,basket", "--passive", "minutes"];
-const small = ["--num-round", "3", "--insecure-key-bits", "256", "--json"];
+const small = ["--num-round", "3", "--insecure-key-bits", "256", "--quiet", "--json"];
 
 interface Json {
   readonly [key: string]: unknown;

@@ -92,7 +92,7 @@ describe("golden files", () => {
     const { exitCode, stderr } = await tandem(
       "simulate", "--data", join(fixtures, "train.csv"), "--test-data", join(fixtures, "score.csv"), "--id", "id", "--label", "defaulted",
       "--active", "#1,#2,#3", "--passive", "#4,#5", "--passive", "#6", "--num-round", "5", "--max-depth", "3", "--base-score", "0.3",
-      "--max-bin", "16", "--insecure-key-bits", "256", "--json", "--export", path,
+      "--max-bin", "16", "--insecure-key-bits", "256", "--quiet", "--json", "--export", path,
     );
     expect(stderr).toBe("");
     expect(exitCode).toBe(0);

@@ -28,7 +28,7 @@ export function benchCommand(): Command {
       const [rounds, seed] = [Number(flags.rounds), Number(flags.seed)];
       if (!Number.isInteger(rounds) || rounds < 1) throw new TandemError("USAGE", `--rounds must be a positive integer; got '${flags.rounds}'`);
       if (!Number.isInteger(seed) || seed < 0) throw new TandemError("USAGE", `--seed must be a non-negative integer; got '${flags.seed}'`);
-      const progress = Progress.onStandardError(flags.json === true && process.stderr.isTTY !== true);
+      const progress = Progress.onStandardError(flags);
       const { runBench } = await import("../experiment/bench.ts");
       const report = await runBench({
         only: flags.only,

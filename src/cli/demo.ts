@@ -1,37 +1,53 @@
 /** `tandem demo`: three companies on this machine, one model, and what it was worth. */
+import { join } from "node:path";
 import { Command } from "commander";
 import { TandemError } from "../base/error.ts";
 import type { DemoResult } from "../experiment/demo.ts";
-import { Progress } from "./progress.ts";
+import { addDashboardOptions, addRunsOption, besideDashboard, type DashboardFlags, runName, runsFolder } from "./dashboard.ts";
+import { addProgressOptions, Progress, type ProgressFlags } from "./progress.ts";
+import { writeReport } from "./report.ts";
 import { costTable, summarise } from "./summary.ts";
 import { textTable } from "./text-table.ts";
 
 /** The portable kernel is some ten times slower: it gets a job that ends in a minute as well. */
 const sizes = { native: { rows: 10_000, trees: 10 }, portable: { rows: 1_000, trees: 3 } };
 
+interface DemoFlags extends ProgressFlags, DashboardFlags {
+  readonly rows?: string;
+  readonly numRound?: string;
+  readonly seed: string;
+  readonly runs?: string;
+}
+
 export function demoCommand(): Command {
-  return new Command("demo")
+  const command = new Command("demo")
     .description("a bank, a retailer and a telecom train one model on this machine: three processes over mutual TLS")
     .option("--rows <count>", "people in the synthetic data (default: 10000, or 1000 without the native kernel)")
     .option("--num-round <trees>", "trees (default: 10, or 3 without the native kernel)")
-    .option("--seed <number>", "fixes everything but the cryptographic nonces", "7")
-    .option("--json", "print the result as one JSON object on one line")
-    .action(async (options: { rows?: string; numRound?: string; seed: string; json?: boolean }) => {
-      const [{ selectKernel }, { runDemo }] = await Promise.all([import("../crypto/index.ts"), import("../experiment/demo.ts")]);
+    .option("--seed <number>", "fixes everything but the cryptographic nonces", "7");
+  return addDashboardOptions(addRunsOption(addProgressOptions(command)))
+    .action(async (options: DemoFlags) => {
+      const [{ selectKernel }, { demoParties, runDemo }] = await Promise.all([import("../crypto/index.ts"), import("../experiment/demo.ts")]);
       const portable = selectKernel().name === "portable";
       const size = portable ? sizes.portable : sizes.native;
       const rows = wholeNumber("--rows", options.rows ?? size.rows, 100, 1_000_000);
       const trees = wholeNumber("--num-round", options.numRound ?? size.trees, 1, 1000);
       const seed = wholeNumber("--seed", options.seed, 0, 4294967295);
-      const progress = Progress.onStandardError(options.json === true && process.stderr.isTTY !== true);
+      const progress = Progress.onStandardError(options, demoParties[0]);
       if (portable && options.rows === undefined) {
         progress.line("No native kernel on this machine: the demo runs on the portable one, with fewer people and trees.");
       }
       progress.line(`A bank, a retailer and a telecom know the same ${rows.toLocaleString("en")} people; only the bank knows who defaulted.`);
-      const result = await runDemo({ rows, trees, seed, onEvent: (event) => progress.handle(event, "bank") });
-      const text = options.json === true ? jsonOf(result) : tablesOf(result);
-      process.stdout.write(`${text}\n`);
-      if (result.difference !== "") throw new TandemError("INTERNAL", `federated and centralised model differ: ${result.difference}`);
+      const folder = runsFolder(options);
+      const keep = folder === null ? undefined : { directory: folder, job: runName("demo") };
+      const viewers = keep === undefined ? [] : demoParties.map((name) => ({ name, directory: join(keep.directory, name), job: keep.job }));
+      await besideDashboard(options, viewers, progress, async () => {
+        const result = await runDemo({ rows, trees, seed, keep, onEvent: (event) => progress.handle(event) }).finally(() => progress.close());
+        const text = options.json === true ? jsonOf(result) : tablesOf(result);
+        process.stdout.write(`${text}\n`);
+        if (keep !== undefined) progress.line(`report: ${await writeReport(join(keep.directory, demoParties[0], keep.job))}`);
+        if (result.difference !== "") throw new TandemError("INTERNAL", `federated and centralised model differ: ${result.difference}`);
+      });
     });
 }
 

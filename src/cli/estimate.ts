@@ -1,8 +1,8 @@
 /** `tandem estimate`: what a simulation would take, before it is started. */
 import { Command } from "commander";
+import { formatBytes, formatSeconds } from "../base/format.ts";
 import type { Estimate } from "../experiment/estimate.ts";
 import { addJobOptions, type JobFlags, jobFrom } from "./job-options.ts";
-import { formatBytes, formatSeconds } from "./progress.ts";
 import { textTable } from "./text-table.ts";
 
 export function estimateCommand(): Command {

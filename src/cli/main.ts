@@ -1,6 +1,8 @@
 /** The command `tandem`: parses the command line, runs one command, and turns errors into one line and an exit code. */
 import { Command, CommanderError } from "commander";
+import { programVersion } from "../base/program-version.ts";
 import { benchCommand } from "./bench.ts";
+import { dashboardCommand } from "./dashboard.ts";
 import { demoCommand } from "./demo.ts";
 import { estimateCommand } from "./estimate.ts";
 import { reportError } from "./failure.ts";
@@ -8,18 +10,21 @@ import { fingerprintCommand, initCommand } from "./init.ts";
 import { modelCommand } from "./model.ts";
 import { partyCommands } from "./party.ts";
 import { predictCommand } from "./predict.ts";
+import { reportCommand } from "./report.ts";
 import { reproduceCommand } from "./reproduce.ts";
 import { serveCommand } from "./serve.ts";
 import { simulateCommand } from "./simulate.ts";
-import { tandemVersion } from "./version.ts";
 
 async function main(): Promise<void> {
   const program = new Command("tandem")
     .description("Vertical federated XGBoost: companies train one model together without showing each other their rows.")
-    .version(tandemVersion())
+    .version(programVersion())
     .exitOverride()
     .configureOutput({ outputError: () => {} });
-  const commands = [demoCommand(), simulateCommand(), estimateCommand(), benchCommand(), reproduceCommand(), initCommand(), fingerprintCommand(), ...partyCommands(), modelCommand(), predictCommand(), serveCommand()];
+  const commands = [
+    demoCommand(), simulateCommand(), estimateCommand(), benchCommand(), reproduceCommand(), initCommand(), fingerprintCommand(), ...partyCommands(),
+    modelCommand(), predictCommand(), serveCommand(), reportCommand(), dashboardCommand(),
+  ];
   for (const command of commands) {
     program.addCommand(command.exitOverride().configureOutput({ outputError: () => {} }));
   }

@@ -7,7 +7,7 @@ import type { Consent } from "../store/consent-file.ts";
 import { confirm } from "./confirm.ts";
 import { type ShowFormat, sharePathOf, showActive, showFormats, showPassive } from "./model-show.ts";
 import { featureCounts } from "./model-summary.ts";
-import { tandemVersion } from "./version.ts";
+import { programVersion } from "../base/program-version.ts";
 
 interface ShowFlags {
   readonly tree?: string;
@@ -74,7 +74,7 @@ async function show(path: string, flags: ShowFlags): Promise<void> {
 async function consent({ config: configPath, model: job, to: recipient, purpose, out, yes }: ConsentFlags): Promise<void> {
   const [{ readPassiveConfig }, { prepareConsent }] = await Promise.all([import("../party/config.ts"), import("../party/give-consent.ts")]);
   const config = await readPassiveConfig(configPath);
-  const prepared = await prepareConsent(config, { job, recipient, purpose, out, tandemVersion: tandemVersion(), now: new Date() });
+  const prepared = await prepareConsent(config, { job, recipient, purpose, out, tandemVersion: programVersion(), now: new Date() });
   process.stderr.write(`${disclosure(prepared.consent)}\n`);
   if (yes !== true) {
     if (process.stdin.isTTY !== true) throw new TandemError("USAGE", "nothing was written: say --yes if this is to be handed out");

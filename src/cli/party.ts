@@ -1,23 +1,25 @@
 /** `tandem party`, `tandem train` and `tandem align`: one company's process. Under a supervisor it speaks in events, one JSON a line. */
 import { Command, Option } from "commander";
+import { formatBytes } from "../base/format.ts";
 import { TandemError } from "../base/error.ts";
 import type { ActiveConfig } from "../party/config.ts";
 import type { ActiveResult, Emit, LayoutSummary } from "../party/events.ts";
-import { formatBytes, Progress } from "./progress.ts";
+import { addDashboardOptions, besideDashboard, type DashboardFlags, serveBesideParty } from "./dashboard.ts";
+import { addProgressOptions, Progress, type ProgressFlags } from "./progress.ts";
+import { writeReport } from "./report.ts";
 import { metricsTable } from "./summary.ts";
 import { textTable } from "./text-table.ts";
 
-interface PartyFlags {
+interface PartyFlags extends ProgressFlags, DashboardFlags {
   readonly config: string;
   readonly supervised?: boolean;
-  readonly json?: boolean;
   readonly out?: string;
 }
 
 export function partyCommands(): Command[] {
   return [
-    partyCommand("party", "run a passive party: a server that takes part in one job after the other").action(runParty),
-    partyCommand("train", "run the active party: align, train, evaluate, save").option("--json", "print the result as one JSON object on one line").action(runTrain),
+    addDashboardOptions(partyCommand("party", "run a passive party: a server that takes part in one job after the other")).action(runParty),
+    addDashboardOptions(addProgressOptions(partyCommand("train", "run the active party: align, train, evaluate, save"))).action(runTrain),
     partyCommand("align", "find the people that all parties have in common, and nothing more")
       .option("--out <file>", "where to write this party's aligned rows (default: aligned.csv in the job's folder)")
       .action(runAlign),
@@ -38,32 +40,39 @@ async function runParty(flags: PartyFlags): Promise<void> {
   if (flags.supervised === true) return supervised(config.name, (emit) => runPassive(config, emit, { stop: stop.signal, once: true }));
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => stop.abort());
   const log = logTo({ level: config.log.level, terminal: process.stderr.isTTY === true, write: (text) => process.stderr.write(text), now: () => new Date() });
-  await runPassive(config, log, { stop: stop.signal });
+  const closeDashboard = await serveBesideParty(flags, { name: config.name, directory: config.output.directory, job: null });
+  await runPassive(config, log, { stop: stop.signal }).finally(closeDashboard);
 }
 
 async function runTrain(flags: PartyFlags): Promise<void> {
   const { runActive } = await import("../party/run-active.ts");
   const config = await activeConfig(flags, true);
   if (flags.supervised === true) return supervised(config.name, (emit) => runActive(config, emit));
-  const progress = Progress.onStandardError(flags.json === true && process.stderr.isTTY !== true);
-  const seen: { result?: ActiveResult; layout?: LayoutSummary; commonCount?: number } = {};
-  const started = performance.now();
-  await runActive(config, (event) => {
-    if (event.type === "active-result") seen.result = event.result;
-    if (event.type === "layout") seen.layout = event.layout;
-    if ((event.type === "aligned" || event.type === "resumed") && event.commonCount !== undefined) seen.commonCount = event.commonCount;
-    progress.handle(event, config.name);
+  const progress = Progress.onStandardError(flags, config.name);
+  const viewer = { name: config.name, directory: config.output.directory, job: config.job };
+  await besideDashboard(flags, [viewer], progress, async () => {
+    const seen: { result?: ActiveResult; layout?: LayoutSummary; commonCount?: number } = {};
+    const started = performance.now();
+    const tell: Emit = (event) => {
+      if (event.type === "active-result") seen.result = event.result;
+      if (event.type === "layout") seen.layout = event.layout;
+      if ((event.type === "aligned" || event.type === "resumed") && event.commonCount !== undefined) seen.commonCount = event.commonCount;
+      progress.handle(event);
+    };
+    await runActive(config, tell).finally(() => progress.close());
+    if (seen.result === undefined) throw new TandemError("INTERNAL", "the job ended without a result");
+    const outcome = trainOutcome(config, seen.result, seen.commonCount ?? null, (performance.now() - started) / 1000);
+    process.stdout.write(flags.json === true ? `${JSON.stringify({ ...outcome, layout: seen.layout })}\n` : `${readable(outcome)}\n`);
+    progress.line(`report: ${await writeReport(outcome.output)}`);
   });
-  if (seen.result === undefined) throw new TandemError("INTERNAL", "the job ended without a result");
-  const outcome = trainOutcome(config, seen.result, seen.commonCount ?? null, (performance.now() - started) / 1000);
-  process.stdout.write(flags.json === true ? `${JSON.stringify({ ...outcome, layout: seen.layout })}\n` : `${readable(outcome)}\n`);
 }
 
 async function runAlign(flags: PartyFlags): Promise<void> {
   const { runAlignment } = await import("../party/run-active.ts");
   const config = await activeConfig(flags);
-  const progress = Progress.onStandardError(false);
-  const { path, aligned } = await runAlignment(config, flags.out, (event) => progress.handle(event, config.name));
+  const progress = Progress.onStandardError({}, config.name);
+  const { path, aligned } = await runAlignment(config, flags.out, (event) => progress.handle(event));
+  progress.close();
   const rows = aligned.pairwise.map(({ peer, idCount, sharedCount }) => [peer, idCount.toLocaleString("en"), sharedCount.toLocaleString("en")]);
   process.stdout.write(`\n${textTable([["party", "ids", "shared with us"], ...rows])}\n\n  ${aligned.rows.length.toLocaleString("en")} in common; our rows of them, in the common order: ${path}\n`);
 }

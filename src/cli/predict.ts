@@ -24,7 +24,7 @@ export function predictCommand(): Command {
     .action(async (flags: PredictFlags) => {
       const [{ readActiveConfig }, { runPredict }] = await Promise.all([import("../party/config.ts"), import("../party/run-predict.ts")]);
       const config = await readActiveConfig(flags.config, () => "predict");
-      const progress = Progress.onStandardError(flags.json === true && process.stderr.isTTY !== true);
+      const progress = Progress.onStandardError(flags);
       const { model, input, output, unknown } = flags;
       const onProgress = (done: number, total: number): void => progress.line(`${config.name}: scored ${done.toLocaleString("en")} of ${total.toLocaleString("en")} people`);
       const result = await runPredict(config, { model, input, output, unknown, onProgress });

@@ -1,34 +1,69 @@
-/** Progress of a job on standard error: a bar over trees with the time left on a terminal, plain lines elsewhere. */
+/**
+ * Progress of a job on standard error: a live picture on a terminal, plain lines elsewhere, one JSON event per line for
+ * programs, or nothing.
+ */
+import type { Command } from "commander";
+import { formatSeconds } from "../base/format.ts";
 import type { PartyEvent } from "../party/events.ts";
+import { coloursWanted, LiveView } from "./live-view.ts";
 
-const barWidth = 28;
+export type ProgressMode = "live" | "lines" | "json" | "quiet";
+
+export interface ProgressFlags {
+  readonly json?: boolean;
+  readonly quiet?: boolean;
+}
+
+export function addProgressOptions(command: Command): Command {
+  return command
+    .option("--json", "print the result as one JSON object on one line; where standard error is no terminal, events go there, one JSON a line")
+    .option("--quiet", "say nothing but the result");
+}
 
 export class Progress {
-  readonly #terminal: boolean;
-  readonly #quiet: boolean;
+  readonly #mode: ProgressMode;
   readonly #write: (text: string) => void;
+  readonly #live: LiveView | null;
+  readonly #activeName: string;
   #firstTreeAt = 0;
   /** Trees that were there when the clock began. */
   #firstTree = 0;
-  /** How much of the alignment's bar is filled; -1 while there is none. */
-  #alignmentFilled = -1;
 
-  constructor(options: { terminal: boolean; quiet: boolean; write: (text: string) => void }) {
-    this.#terminal = options.terminal;
-    this.#quiet = options.quiet;
+  /** @param activeName whose point of view is shown; others' events are told where they matter */
+  constructor(options: { readonly mode: ProgressMode; readonly activeName: string; readonly write: (text: string) => void; readonly columns?: () => number; readonly colours?: boolean }) {
+    this.#mode = options.mode;
     this.#write = options.write;
+    this.#activeName = options.activeName;
+    const { columns = () => 80, colours = false } = options;
+    this.#live = options.mode === "live" ? new LiveView({ write: options.write, columns, colours, now: Date.now }, options.activeName) : null;
   }
 
-  static onStandardError(quiet: boolean): Progress {
-    return new Progress({ terminal: process.stderr.isTTY === true, quiet, write: (text) => process.stderr.write(text) });
+  static onStandardError({ json, quiet }: ProgressFlags, activeName = ""): Progress {
+    const mode = quiet === true ? "quiet" : process.stderr.isTTY === true ? "live" : json === true ? "json" : "lines";
+    return new Progress({ mode, activeName, write: (text) => process.stderr.write(text), columns: () => process.stderr.columns ?? 80, colours: coloursWanted(process.env) });
   }
 
   line(text: string): void {
-    if (!this.#quiet) this.#write(`${text}\n`);
+    if (this.#live !== null) this.#live.line(text);
+    else if (this.#mode === "lines") this.#write(`${text}\n`);
   }
 
-  handle(event: PartyEvent, activeName: string): void {
-    if (this.#quiet) return;
+  handle(event: PartyEvent): void {
+    if (this.#mode === "quiet") return;
+    if (this.#mode === "json") {
+      this.#write(`${JSON.stringify({ ...event, at: Date.now() })}\n`);
+      return;
+    }
+    this.#tell(event);
+    this.#live?.add(event);
+  }
+
+  close(): void {
+    this.#live?.close();
+  }
+
+  #tell(event: PartyEvent): void {
+    const isActive = event.party === this.#activeName;
     switch (event.type) {
       case "listening":
         this.line(`${event.party} (process ${event.process}): listening on port ${event.port} (TLS 1.3, mutual certificates)`);
@@ -36,35 +71,34 @@ export class Progress {
       case "key":
         this.line(`${event.party} (process ${event.process}): made a ${event.keyBits}-bit Paillier key (${event.kernel} kernel)`);
         break;
-      case "alignment-progress":
-        this.#alignment(event.done, event.total);
-        break;
       case "aligned":
-        this.#endBar();
-        if (event.party === activeName) this.line(`${event.party}: ${event.commonCount.toLocaleString("en")} people are common to all parties`);
+        if (isActive) this.line(`${event.party}: ${event.commonCount.toLocaleString("en")} people are common to all parties`);
         break;
       case "joined":
-        if (event.party === activeName) this.line(`${event.party}: ${event.peer} joined with ${event.featureCount} features`);
+        if (isActive) this.line(`${event.party}: ${event.peer} joined with ${event.featureCount} features`);
         break;
       case "layout":
         this.line(`${event.party}: ${event.layout.plaintextsPerInstance === 1 ? "g and h ride in one" : "g and h take two"} ciphertext${event.layout.plaintextsPerInstance === 1 ? "" : "s"} per person; no sum can overflow`);
         this.#firstTreeAt = Date.now();
         break;
       case "resumed":
-        this.#endBar();
-        if (event.party === activeName) this.line(`${event.party}: job ${event.job} goes on after ${event.trees} of ${event.treeCount} trees`);
+        if (isActive) this.line(`${event.party}: job ${event.job} goes on after ${event.trees} of ${event.treeCount} trees`);
         this.#firstTree = event.trees;
         break;
       case "waiting":
-        this.#endBar();
         this.line(`${event.party}: ${event.message}; trying again in ${formatSeconds(event.delayMs / 1000)}`);
         break;
       case "tree":
-        this.#tree(event.tree + 1, event.treeCount, event.metrics);
+        if (this.#live === null) this.#tree(event.tree + 1, event.treeCount, event.metrics);
         break;
       case "aligning":
-        if (event.party === activeName) this.line(`${event.party}: aligning ${event.ownIdCount.toLocaleString("en")} ids with ${event.peer}`);
+        if (isActive) this.line(`${event.party}: aligning ${event.ownIdCount.toLocaleString("en")} ids with ${event.peer}`);
         break;
+      case "alignment-progress":
+      case "job":
+      case "data":
+      case "progress":
+      case "ledger":
       case "passive-tree":
       case "job-ended":
       case "refused":
@@ -79,45 +113,10 @@ export class Progress {
     }
   }
 
-  /** On a terminal only: elsewhere the result is one line. */
-  #alignment(done: number, total: number): void {
-    const filled = Math.floor((done / Math.max(total, 1)) * barWidth);
-    if (!this.#terminal || filled === this.#alignmentFilled) return;
-    this.#alignmentFilled = filled;
-    this.#write(`\r\u001b[2K${"█".repeat(filled)}${"░".repeat(barWidth - filled)}  ${done.toLocaleString("en")} of ${total.toLocaleString("en")} masked ids`);
-  }
-
-  #endBar(): void {
-    if (this.#alignmentFilled >= 0) this.#write("\n");
-    this.#alignmentFilled = -1;
-  }
-
   #tree(done: number, total: number, metrics: Readonly<Record<string, number>>): void {
     const elapsed = (Date.now() - this.#firstTreeAt) / 1000;
     const left = (elapsed / Math.max(1, done - this.#firstTree)) * (total - done);
     const [name, value] = Object.entries(metrics)[0] ?? ["", 0];
-    const facts = `tree ${done}/${total}  train ${name} ${value.toFixed(4)}  ${done < total ? `${formatSeconds(left)} left` : `${formatSeconds(elapsed)} in all`}`;
-    if (!this.#terminal) {
-      this.line(facts);
-      return;
-    }
-    const filled = Math.round((done / total) * barWidth);
-    this.#write(`\r\u001b[2K${"█".repeat(filled)}${"░".repeat(barWidth - filled)}  ${facts}${done === total ? "\n" : ""}`);
+    this.line(`tree ${done}/${total}  train ${name} ${value.toFixed(4)}  ${done < total ? `${formatSeconds(left)} left` : `${formatSeconds(elapsed)} in all`}`);
   }
-}
-
-export function formatSeconds(seconds: number): string {
-  if (seconds < 9.95) return `${seconds.toFixed(1)} s`;
-  if (seconds < 100) return `${Math.round(seconds)} s`;
-  const minutes = Math.floor(seconds / 60);
-  return minutes < 100 ? `${minutes} min ${Math.round(seconds % 60)} s` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
-}
-
-export function formatBytes(bytes: number): string {
-  if (bytes < 1e3) return `${bytes} B`;
-  const units = ["kB", "MB", "GB", "TB"];
-  let value = bytes / 1e3;
-  let unit = 0;
-  while (value >= 999.5 && unit < units.length - 1) [value, unit] = [value / 1e3, unit + 1];
-  return `${value.toPrecision(3)} ${units[unit]}`;
 }

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { noOperations } from "../protocol/scheme.ts";
 import { ReproduceProgress } from "./reproduce-progress.ts";
 
 function recorded(terminal: boolean): { progress: ReproduceProgress; written: string[] } {
@@ -10,7 +11,7 @@ test("elsewhere: a line per run, and the time left scaled by how wrong the plan 
   const { progress, written } = recorded(false);
   progress.planned({ toRun: 2, finished: 3, seconds: 40 });
   progress.started("first", 10);
-  progress.event({ type: "tree", party: "active", tree: 0, treeCount: 2, metrics: {} });
+  progress.event({ type: "tree", party: "active", tree: 0, treeCount: 2, metrics: {}, counts: noOperations() });
   progress.finished("first", 20);
   progress.started("second", 30);
   progress.finished("second", 61);
@@ -21,7 +22,7 @@ test("on a terminal: a bar that moves with every tree", () => {
   const { progress, written } = recorded(true);
   progress.planned({ toRun: 1, finished: 0, seconds: 40 });
   progress.started("first", 40);
-  progress.event({ type: "tree", party: "active", tree: 0, treeCount: 2, metrics: {} });
+  progress.event({ type: "tree", party: "active", tree: 0, treeCount: 2, metrics: {}, counts: noOperations() });
   expect(written[1]).toContain(`${"░".repeat(28)}  1/1  first  40 s left`);
   expect(written[2]).toContain(`${"█".repeat(14)}${"░".repeat(14)}  1/1  first  20 s left`);
 });

@@ -4,7 +4,7 @@
  */
 import type { RunProgress } from "../experiment/reproduce/cell-runner.ts";
 import type { PartyEvent } from "../party/events.ts";
-import { formatSeconds } from "./progress.ts";
+import { formatSeconds } from "../base/format.ts";
 
 const barWidth = 28;
 

@@ -4,7 +4,7 @@ import { Command, Option } from "commander";
 import { TandemError } from "../base/error.ts";
 import { resolveParameters, servingParameters } from "../base/parameters.ts";
 import { given, parameterOption } from "./job-options.ts";
-import { tandemVersion } from "./version.ts";
+import { programVersion } from "../base/program-version.ts";
 
 interface ServeFlags {
   readonly config: string;
@@ -41,7 +41,7 @@ export function serveCommand(): Command {
     const stop = new AbortController();
     for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => stop.abort());
     const log = logTo({ level: config.log.level, terminal: process.stderr.isTTY === true, write: (text) => process.stderr.write(text), now: () => new Date() });
-    const options = { model: flags.model, host: flags.host, port, token, insecureWithoutToken: flags.insecureWithoutToken === true, unknownAsMissing: flags.unknown === "missing", parameters, version: tandemVersion() };
+    const options = { model: flags.model, host: flags.host, port, token, insecureWithoutToken: flags.insecureWithoutToken === true, unknownAsMissing: flags.unknown === "missing", parameters, version: programVersion() };
     await runServe(config, options, log, stop.signal);
   });
 }

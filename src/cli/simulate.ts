@@ -1,42 +1,57 @@
 /** `tandem simulate`: one CSV file, cut by columns into companies. */
+import { join } from "node:path";
 import { Command } from "commander";
 import { TandemError } from "../base/error.ts";
 import { addJobOptions, type JobFlags, jobFrom } from "./job-options.ts";
-import { Progress } from "./progress.ts";
+import { addDashboardOptions, addRunsOption, besideDashboard, type DashboardFlags, runName, runsFolder } from "./dashboard.ts";
+import { addProgressOptions, Progress, type ProgressFlags } from "./progress.ts";
+import { writeReport } from "./report.ts";
 import { costTable, metricsTable, type RunSummary, summarise } from "./summary.ts";
 
-interface SimulateFlags extends JobFlags {
+interface SimulateFlags extends JobFlags, ProgressFlags, DashboardFlags {
+  readonly runs?: string;
   readonly predictions?: string;
   readonly export?: string;
   readonly check?: boolean;
   readonly json?: boolean;
+  readonly quiet?: boolean;
+  readonly dashboard?: boolean;
+  readonly dashboardHost: string;
+  readonly dashboardPort: string;
 }
 
 export function simulateCommand(): Command {
   const command = new Command("simulate").description("cut one CSV file by columns into companies and train between them: real processes, real TLS");
-  return addJobOptions(command)
+  addJobOptions(command)
     .option("--predictions <file>", "write id, label and prediction of the test rows")
     .option("--export <file>", "write the model in XGBoost's JSON format, for XGBoost 1.7 or later")
-    .option("--check", "compare with centralised training, node by node")
-    .option("--json", "print the result as one JSON object on one line")
-    .action(runSimulate);
+    .option("--check", "compare with centralised training, node by node");
+  return addDashboardOptions(addRunsOption(addProgressOptions(command))).action(runSimulate);
 }
 
 async function runSimulate(flags: SimulateFlags): Promise<void> {
   const job = jobFrom(flags);
-  const progress = Progress.onStandardError(flags.json === true && process.stderr.isTTY !== true);
+  const progress = Progress.onStandardError(flags, "active");
   const { simulate } = await import("../experiment/simulate.ts");
-  const result = await simulate({
-    ...job,
-    predictions: flags.predictions,
-    export: flags.export,
-    check: flags.check === true,
-    onEvent: (event) => progress.handle(event, "active"),
+  const folder = runsFolder(flags);
+  const keep = folder === null ? undefined : { directory: folder, job: runName("simulate") };
+  const names = ["active", ...job.passives.map((_, i) => `passive-${i + 1}`)];
+  const viewers = keep === undefined ? [] : names.map((name) => ({ name, directory: join(keep.directory, name), job: keep.job }));
+  await besideDashboard(flags, viewers, progress, async () => {
+    const result = await simulate({
+      ...job,
+      predictions: flags.predictions,
+      export: flags.export,
+      check: flags.check === true,
+      keep,
+      onEvent: (event) => progress.handle(event),
+    }).finally(() => progress.close());
+    const identical = result.difference === null ? null : result.difference === "";
+    const summary = summarise(result, job.keyBits, identical);
+    process.stdout.write(flags.json === true ? `${JSON.stringify(summary)}\n` : `${readable(summary, result.difference)}\n`);
+    if (keep !== undefined) progress.line(`report: ${await writeReport(join(keep.directory, names[0], keep.job))}`);
+    if (identical === false) throw new TandemError("INTERNAL", `federated and centralised model differ: ${result.difference}`);
   });
-  const identical = result.difference === null ? null : result.difference === "";
-  const summary = summarise(result, job.keyBits, identical);
-  process.stdout.write(flags.json === true ? `${JSON.stringify(summary)}\n` : `${readable(summary, result.difference)}\n`);
-  if (identical === false) throw new TandemError("INTERNAL", `federated and centralised model differ: ${result.difference}`);
 }
 
 function readable(summary: RunSummary, difference: string | null): string {

@@ -1,7 +1,7 @@
 /** What a finished federation is summed up to, for people and for programs. */
+import { formatBytes, formatSeconds } from "../base/format.ts";
 import type { FederationResult } from "../experiment/federation.ts";
 import type { Metrics } from "../party/events.ts";
-import { formatBytes, formatSeconds } from "./progress.ts";
 import { textTable } from "./text-table.ts";
 
 export interface RunSummary {

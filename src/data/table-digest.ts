@@ -1,4 +1,8 @@
-/** A digest over everything in a table: two tables with the same digest train the same model. */
+/**
+ * SHA-256 of tables as they were trained on: ids, column names, float32 values and labels, in their order. Two tables with
+ * the same digest train the same model; an auditor can check that a run used the data that it is said to have used. It
+ * says nothing about a value.
+ */
 import { createHash } from "node:crypto";
 import type { PartyTable } from "./dataset.ts";
 
@@ -7,14 +11,25 @@ export function tableDigest(...tables: readonly (PartyTable | null)[]): string {
   const hash = createHash("sha256");
   // Each text is preceded by its length, so none can run on.
   const text = (value: string): void => void hash.update(`${Buffer.byteLength(value)}:`).update(value);
-  const numbers = (values: Float32Array | Float64Array): void => void hash.update(new Uint8Array(values.buffer, values.byteOffset, values.byteLength));
   for (const table of tables) {
     hash.update(table === null ? "none\n" : `tandem/table/${table.ids.length}/${table.featureNames.length}/${table.labels === null ? "" : "labels"}\n`);
     if (table === null) continue;
     table.featureNames.forEach(text);
     table.ids.forEach(text);
-    table.features.forEach(numbers);
-    if (table.labels !== null) numbers(table.labels);
+    for (const feature of table.features) hash.update(littleEndian(feature, 4));
+    if (table.labels !== null) hash.update(littleEndian(table.labels, 8));
   }
   return hash.digest("hex");
+}
+
+/** The bytes of numbers in one order on every machine; every NaN is the same missing value. */
+function littleEndian(values: Float32Array | Float64Array, width: 4 | 8): Uint8Array {
+  const bytes = new Uint8Array(values.length * width);
+  const view = new DataView(bytes.buffer);
+  for (let i = 0; i < values.length; i++) {
+    const value = Number.isNaN(values[i]) ? NaN : values[i];
+    if (width === 4) view.setFloat32(i * 4, value, true);
+    else view.setFloat64(i * 8, value, true);
+  }
+  return bytes;
 }

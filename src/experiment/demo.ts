@@ -9,12 +9,14 @@ import { type SyntheticParty, syntheticCredit } from "../data/synthetic-credit.t
 import { firstDifference } from "../gbdt/model-compare.ts";
 import type { Metrics, PartyEvent } from "../party/events.ts";
 import { trainInOnePlace } from "./comparison.ts";
-import { type FederationParty, type FederationResult, runFederation } from "./federation.ts";
+import { type FederationJob, type FederationParty, type FederationResult, runFederation } from "./federation.ts";
 
 export interface DemoOptions {
   readonly rows: number;
   readonly trees: number;
   readonly seed: number;
+  /** Where to keep what each party recorded; nowhere by default. */
+  readonly keep?: FederationJob["keep"];
   readonly onEvent: (event: PartyEvent) => void;
 }
 
@@ -30,6 +32,9 @@ export interface DemoResult {
   readonly difference: string;
 }
 
+/** The bank has the labels. */
+export const demoParties = ["bank", "retailer", "telecom"] as const;
+
 const demoKeyBits = 2048;
 const testFraction = 0.25;
 
@@ -38,8 +43,8 @@ export async function runDemo(options: DemoOptions): Promise<DemoResult> {
   const codec = resolveParameters(codecParameters, {});
   const credit = syntheticCredit({ rows: options.rows, seed: options.seed });
   const rows = splitRows(options.rows, testFraction, options.seed);
-  const companies = { bank: credit.bank, retailer: credit.retailer, telecom: credit.telecom };
-  const [bank, ...others] = Object.entries(companies).map(([name, company]) => partyOf(name, company, rows));
+  const companies = demoParties.map((name) => credit[name]);
+  const [bank, ...others] = demoParties.map((name) => partyOf(name, credit[name], rows));
 
   const federation = await runFederation({
     active: { ...bank, label: "default", positive: undefined },
@@ -52,10 +57,11 @@ export async function runDemo(options: DemoOptions): Promise<DemoResult> {
     keyBits: demoKeyBits,
     insecureKey: false,
     predictions: undefined,
+    keep: options.keep,
     onEvent: options.onEvent,
   });
 
-  const tables = Object.values(companies).map(({ table }) => table);
+  const tables = companies.map(({ table }) => table);
   const cut = (which: readonly PartyTable[], side: Uint32Array): PartyTable[] => which.map((table) => selectRows(table, side));
   const shared = { training, codec, keyBits: demoKeyBits };
   const everything = trainInOnePlace({ train: cut(tables, rows.train), test: cut(tables, rows.test), ...shared });

@@ -20,6 +20,7 @@ import { readActiveConfig, readPassiveConfig } from "../party/config.ts";
 import type { Emit } from "../party/events.ts";
 import { PassiveDesk } from "../party/passive-desk.ts";
 import { runActive } from "../party/run-active.ts";
+import { noNotes } from "../party/run-record.ts";
 import type { PassiveSplit } from "../protocol/generated/tandem/v1/tandem_pb.ts";
 import { alignmentPeerOver } from "../transport/alignment-client.ts";
 import { type PartyCalls, partyCalls } from "../transport/party-service.ts";
@@ -144,7 +145,7 @@ class SimulatedPassive {
         crash("passive crash after a write", 0.006, path, index);
       },
     });
-    const desk = new PassiveDesk(this.config, () => {}, () => {}, storage);
+    const desk = new PassiveDesk(this.config, () => {}, () => {}, { storage });
     await desk.load();
     this.#kill = () => (dead = true);
     this.calls = partyCalls(desk);
@@ -235,6 +236,7 @@ class Simulation {
     return {
       storage,
       lock: () => Promise.resolve(() => Promise.resolve()), // a process that has crashed holds nothing
+      notes: () => noNotes,
       now: () => this.#nowMs,
       sleep: async (ms) => {
         this.#nowMs += ms;

@@ -41,6 +41,8 @@ export interface FederationJob {
   readonly keyBits: number;
   readonly insecureKey: boolean;
   readonly predictions: string | undefined;
+  /** Each party's output directory is a folder of its name in here, and stays; otherwise nothing does. */
+  readonly keep?: { readonly directory: string; readonly job: string } | undefined;
   readonly onEvent: (event: PartyEvent) => void;
 }
 
@@ -55,7 +57,7 @@ export interface FederationResult {
 }
 
 const host = "127.0.0.1";
-const jobName = "local";
+const localJob = "local";
 const treesMax = trainingParameters.num_round.max;
 const depthMax = trainingParameters.max_depth.max;
 
@@ -99,7 +101,7 @@ async function runIn(root: string, job: FederationJob, supervisor: ReturnType<ty
         data: dataConfig(job, passive, directory),
         // Everybody here has the same owner, who decides by starting the job.
         policy: { max_trees: treesMax, max_depth: depthMax, insecure_min_key_bits: 128, min_instances: 1 },
-        output: { directory },
+        output: { directory: outputOf(job, passive.name, directory) },
       };
       supervisor.start(passive.name, "party", await writeConfig(directory, config));
     }),
@@ -109,7 +111,7 @@ async function runIn(root: string, job: FederationJob, supervisor: ReturnType<ty
   const { directory } = homes[0];
   const config: ActiveConfigInput = {
     name: job.active.name,
-    job: jobName,
+    job: job.keep?.job ?? localJob,
     passives: job.passives.map(({ name }, i) => ({ name, host, port: ports[i], fingerprint: homes[i + 1].fingerprint })),
     tls: tlsPaths(directory),
     data: { ...dataConfig(job, job.active, directory), label, positive },
@@ -119,7 +121,8 @@ async function runIn(root: string, job: FederationJob, supervisor: ReturnType<ty
     speed: job.speed,
     patience_seconds: 0, // nobody here starts a dead party again
     ...(job.insecureKey ? { insecure_key_bits: keyBits } : { key_bits: keyBits }),
-    output: { directory, predictions: job.predictions === undefined ? undefined : resolve(job.predictions) },
+    // Scores of people are kept only where somebody asked for them.
+    output: { directory: outputOf(job, job.active.name, directory), predictions: resolve(job.predictions ?? join(directory, "predictions.csv")) },
   };
   supervisor.start(job.active.name, "train", await writeConfig(homes[0].directory, config));
   await supervisor.finished();
@@ -132,8 +135,9 @@ async function collect(
   homes: readonly { readonly directory: string }[],
   supervisor: ReturnType<typeof superviseParties>,
 ): Promise<Omit<FederationResult, "wallSeconds">> {
-  const active = await readActiveShare(sharePath(homes[0].directory));
-  const passiveShares = await Promise.all(homes.slice(1).map(({ directory }) => readPassiveShare(sharePath(directory))));
+  const sharePath = (name: string, index: number): string => join(outputOf(job, name, homes[index].directory), job.keep?.job ?? localJob, "share.json");
+  const active = await readActiveShare(sharePath(job.active.name, 0));
+  const passiveShares = await Promise.all(job.passives.map(({ name }, i) => readPassiveShare(sharePath(name, i + 1))));
   return {
     model: mergeShares(active, passiveShares),
     layout: (await supervisor.waitFor(job.active.name, "layout")).layout,
@@ -154,8 +158,8 @@ async function layOut(directory: string, authority: string, identity: Identity, 
   if (party.test !== null) await writeCsv(join(directory, "test.csv"), party.test.names, party.test.columns, { mode: 0o600 });
 }
 
-function sharePath(directory: string): string {
-  return join(directory, jobName, "share.json");
+function outputOf({ keep }: FederationJob, party: string, home: string): string {
+  return keep === undefined ? home : join(keep.directory, party);
 }
 
 function tlsPaths(directory: string) {

@@ -41,6 +41,8 @@ export interface SimulateOptions {
   readonly export?: string | undefined;
   /** Compare with centralised training, node by node. */
   readonly check: boolean;
+  /** Where to keep what each party recorded; nowhere by default. */
+  readonly keep?: FederationJob["keep"];
   readonly onEvent: (event: PartyEvent) => void;
 }
 
@@ -126,6 +128,7 @@ export async function prepareSimulation(options: SimulateOptions): Promise<Prepa
     keyBits: options.keyBits,
     insecureKey: options.insecureKey,
     predictions: options.predictions,
+    keep: options.keep,
     onEvent: options.onEvent,
   };
   return { job, train, training, codec, speed, layout };

@@ -6,6 +6,7 @@ import type { PassivePeer } from "../protocol/peer.ts";
 import { connectTls } from "../transport/tls.ts";
 import type { ActiveConfig } from "./config.ts";
 import { readIdentity } from "./run-passive.ts";
+import { type RunNotes, RunRecord } from "./run-record.ts";
 
 /** A passive party over one connection, which is never replaced behind its user's back. */
 export interface ConnectedPeer extends PassivePeer {
@@ -20,6 +21,8 @@ export interface ActiveWorld {
   readonly storage: Storage;
   /** Keeps other processes out of a job's folder. @throws TandemError PARTY_BUSY */
   lock(folder: string): Promise<Release>;
+  /** Where the job's events go besides, for people to look at. */
+  notes(folder: string): RunNotes;
   /** Milliseconds that never run backwards. */
   readonly now: () => number;
   readonly sleep: (ms: number) => Promise<void>;
@@ -34,6 +37,7 @@ export const realWorld: ActiveWorld = {
   },
   storage: diskStorage,
   lock: lockFolder,
+  notes: (folder) => new RunRecord(folder),
   now: () => performance.now(),
   sleep: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
   jitter: () => Math.random(),

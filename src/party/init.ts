@@ -83,8 +83,8 @@ policy:
   scoring: true                # may the active party use the models that it trained with this party?
   max_scoring_ids: 10000       # how many ids it may ask about in one request for scores
 
-# Each job gets a folder in here: share.json (this party's part of the model), aligned.csv (its rows), and what a restart
-# needs to go on with it.
+# Each job gets a folder in here: share.json (this party's part of the model), aligned.csv (its rows), the record of the run,
+# and what a restart needs to go on with it.
 output:
   directory: jobs
 
@@ -129,8 +129,8 @@ training:
 key_bits: 2048
 patience_seconds: 600          # how long to wait for a party that is gone; then the same command continues the job
 
-# Each job gets a folder in here: share.json (this party's part of the model), predictions.csv, aligned.csv. While a job is
-# under way its checkpoint.json is there too, with the job's private key.
+# Each job gets a folder in here: share.json (this party's part of the model), predictions.csv, aligned.csv, report.html. While
+# a job is under way its checkpoint.json is there too, with the job's private key.
 output:
   directory: jobs
 `;

@@ -72,6 +72,10 @@ function lineOf(event: PartyEvent): LogLine | null {
     case "passive-result":
       return { level: "debug", words: `used ${event.result.cpuSeconds.toFixed(1)} s of CPU`, facts: { cpuSeconds: event.result.cpuSeconds, peakRssBytes: event.result.peakRssBytes } };
     case "key":
+    case "job":
+    case "data":
+    case "progress":
+    case "ledger":
     case "alignment-progress":
     case "layout":
     case "tree":

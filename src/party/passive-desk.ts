@@ -35,6 +35,7 @@ import { withOwnFiles } from "./own-files.ts";
 import { type JobRows, openPassiveJob } from "./passive-job.ts";
 import { type JobTerms, PassiveRecord, type PassiveRecordOptions, refuseAlignment } from "./passive-record.ts";
 import { agreedByPolicy, checkIdCount, checkJobName } from "./policy.ts";
+import type { OwnView } from "./run-record.ts";
 
 type State =
   | { readonly kind: "idle" }
@@ -45,20 +46,28 @@ type State =
 
 const idle: State = { kind: "idle" };
 
+export interface DeskOptions {
+  readonly storage?: Storage | undefined;
+  /** Takes what only this party may look at. */
+  readonly own?: (view: OwnView) => void;
+}
+
 export class PassiveDesk implements PartyDesk {
   readonly #config: PassiveConfig;
   readonly #emit: Emit;
   readonly #onJobEnded: (end: PassiveEnd) => void;
+  readonly #own: (view: OwnView) => void;
   readonly #data: DataCache;
   readonly #storage: Storage;
   /** What opens something waits for what is being opened or stored. */
   readonly #turns = new Exclusive();
   #state: State = idle;
 
-  constructor(config: PassiveConfig, emit: Emit, onJobEnded: (end: PassiveEnd) => void, storage: Storage = diskStorage) {
+  constructor(config: PassiveConfig, emit: Emit, onJobEnded: (end: PassiveEnd) => void, { storage = diskStorage, own = () => {} }: DeskOptions = {}) {
     this.#config = config;
     this.#emit = emit;
     this.#onJobEnded = onJobEnded;
+    this.#own = own;
     this.#data = new DataCache(config.data);
     this.#storage = storage;
   }
@@ -132,7 +141,7 @@ export class PassiveDesk implements PartyDesk {
       const { job } = agreed;
       const rows = await this.#jobRows(hello, job, caller, before.kind === "aligned" && before.caller === caller ? before : null);
       const record = await PassiveRecord.open(this.#recordOf(job), termsOf(hello, agreed, rows, caller));
-      const { service, report } = openPassiveJob({ config: this.#config, agreed, rows, record, peer: caller.name, emit: this.#emit });
+      const { service, report } = openPassiveJob({ config: this.#config, agreed, rows, record, peer: caller.name, emit: this.#emit, own: this.#own });
       const state: State = { kind: "running", caller, job, service, record };
       this.#state = state;
       void this.#untilEnded(state, report);

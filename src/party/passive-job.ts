@@ -3,15 +3,20 @@ import { defaultThreads, selectKernel } from "../crypto/index.ts";
 import type { PartyTable } from "../data/dataset.ts";
 import { idsDigest } from "../protocol/ids.ts";
 import type { AgreedParameters } from "../protocol/job-parameters.ts";
+import { programVersion } from "../base/program-version.ts";
+import { tableDigest } from "../data/table-digest.ts";
 import { modelId } from "../protocol/model-id.ts";
 import { PaillierPassive } from "../protocol/paillier-passive.ts";
 import { PassiveRole } from "../protocol/passive-role.ts";
+import { protocolVersion } from "../protocol/version.ts";
 import { type PassiveEnd, passiveService, type PassiveService } from "../transport/passive-service.ts";
 import type { PassiveConfig } from "./config.ts";
 import type { Emit } from "./events.ts";
 import { binTable } from "./party-data.ts";
 import type { PassiveRecord } from "./passive-record.ts";
 import { ProcessMeter } from "./process-meter.ts";
+import { ProgressSampler } from "./progress-sampler.ts";
+import type { OwnView } from "./run-record.ts";
 
 export interface JobRows {
   readonly training: PartyTable;
@@ -27,6 +32,8 @@ export interface PassiveJobOptions {
   /** The active party's pinned name. */
   readonly peer: string;
   readonly emit: Emit;
+  /** For this party's own eyes. */
+  readonly own: (view: OwnView) => void;
 }
 
 export interface OpenedJob {
@@ -35,7 +42,7 @@ export interface OpenedJob {
   readonly report: (end: PassiveEnd) => void;
 }
 
-export function openPassiveJob({ config, agreed, rows, record, peer, emit }: PassiveJobOptions): OpenedJob {
+export function openPassiveJob({ config, agreed, rows, record, peer, emit, own }: PassiveJobOptions): OpenedJob {
   const { name } = config;
   const { job, numRound } = agreed;
   const scheme = new PaillierPassive(selectKernel(), config.threads ?? defaultThreads());
@@ -43,7 +50,8 @@ export function openPassiveJob({ config, agreed, rows, record, peer, emit }: Pas
   const { training } = rows;
   const digest = idsDigest(training.ids);
   const model = modelId(agreed, training.ids.length, digest);
-  const role = new PassiveRole({
+  const sampler = new ProgressSampler({ party: name, decides: false, bytes: () => ({ [peer]: { ...role.traffic } }), emit });
+  const role: PassiveRole = new PassiveRole({
     name,
     agreed,
     idsDigest: digest,
@@ -57,13 +65,22 @@ export function openPassiveJob({ config, agreed, rows, record, peer, emit }: Pas
     lookUp: rowLookUp(rows.predictable),
     observer: {
       joined: () => {
+        const { maxDepth, maxBin, keyBits, codec } = agreed;
+        const versions = { tandem: programVersion(), protocol: protocolVersion, node: process.versions.node };
+        emit({ type: "job", party: name, role: "passive", job, peers: [peer], treeCount: numRound, depthMax: maxDepth, parameters: { num_round: numRound, max_depth: maxDepth, max_bin: maxBin, key_bits: keyBits, codec }, versions });
+        emit({ type: "data", party: name, job, data: { trainRows: training.ids.length, testRows: 0, featureCount: training.features.length } });
+        own({ kind: "data", sha256: tableDigest(training) });
         emit({ type: "joined", party: name, peer, featureCount: training.features.length, job });
         if (record.progress.trees > 0) emit({ type: "resumed", party: name, job, trees: record.progress.trees, treeCount: numRound });
       },
       gradientsBegan: () => meter.start(),
-      treeFinished: (tree) => {
+      phase: sampler.edge,
+      treeFinished: (tree, splits) => {
         meter.stop();
-        emit({ type: "passive-tree", party: name, peer, job, tree, treeCount: numRound });
+        own({ kind: "own-splits", tree, splits: splits.filter((split) => split.tree === tree) });
+        sampler.treeEnded();
+        emit({ type: "ledger", party: name, peer, ledger: { ...role.disclosures } });
+        emit({ type: "passive-tree", party: name, peer, job, tree, treeCount: numRound, counts: { ...scheme.counts } });
       },
     },
   });
@@ -71,6 +88,8 @@ export function openPassiveJob({ config, agreed, rows, record, peer, emit }: Pas
   const report = ({ failure }: PassiveEnd): void => {
     scheme.close();
     const { use } = meter;
+    sampler.stop();
+    emit({ type: "ledger", party: name, peer, ledger: { ...role.disclosures } });
     if (failure === null) emit({ type: "passive-result", party: name, result: { ...use, counts: scheme.counts } });
     emit({ type: "job-ended", party: name, peer, job, failure: failure === null ? null : { code: failure.code, message: failure.message } });
   };

@@ -5,17 +5,21 @@
  */
 import { join } from "node:path";
 import { TandemError } from "../base/error.ts";
+import { programVersion } from "../base/program-version.ts";
 import { overflowProof, type GradientLayout } from "../codec/layout.ts";
 import { sumPacking } from "../codec/packing.ts";
 import { defaultThreads, generateKey, type PrivateKey, selectKernel } from "../crypto/index.ts";
+import { tableDigest } from "../data/table-digest.ts";
 import { csvChunks } from "../data/write-csv.ts";
 import type { PartyTable } from "../data/dataset.ts";
 import type { BinnedFeature } from "../gbdt/binning.ts";
+import { scoreCurves } from "../gbdt/score-curves.ts";
 import { ActiveRole, type PhaseTimesMs } from "../protocol/active-role.ts";
 import { idsDigest } from "../protocol/ids.ts";
 import { agreedParameters } from "../protocol/job-parameters.ts";
 import { modelId } from "../protocol/model-id.ts";
 import { PaillierActive } from "../protocol/paillier-active.ts";
+import { protocolVersion } from "../protocol/version.ts";
 import type { ActiveCheckpoint } from "../store/active-checkpoint.ts";
 import { writeActiveShare } from "../store/share-files.ts";
 import { ActiveRecord, makeJobFolder } from "./active-record.ts";
@@ -23,24 +27,58 @@ import { type ActiveTables, type AlignedRows, alignTables, type JobTables, jobTa
 import { type ActiveWorld, type ConnectedPeer, realWorld } from "./active-world.ts";
 import type { ActiveConfig } from "./config.ts";
 import { evaluate, evaluateInTurns, predictionsFrom } from "./evaluate.ts";
-import type { Emit, LayoutSummary } from "./events.ts";
+import type { Emit, JobEvent, LayoutSummary } from "./events.ts";
 import { binTable } from "./party-data.ts";
 import { Patience } from "./patience.ts";
 import { ProcessMeter } from "./process-meter.ts";
+import { ProgressSampler } from "./progress-sampler.ts";
+import type { RunNotes } from "./run-record.ts";
 
 export async function runActive(config: ActiveConfig, emit: Emit, world: ActiveWorld = realWorld): Promise<void> {
   const release = await world.lock(join(config.output.directory, config.job));
   try {
-    await runJob(config, emit, world);
+    const tables = await readActiveTables(config);
+    const record = await ActiveRecord.open(config, tables, world.storage);
+    await recorded(config, emit, world, record.folder, (tell, notes) => runJob(config, tables, record, tell, notes, world));
   } finally {
     await release();
   }
 }
 
-async function runJob(config: ActiveConfig, emit: Emit, world: ActiveWorld): Promise<void> {
-  const tables = await readActiveTables(config);
-  const record = await ActiveRecord.open(config, tables, world.storage);
-  const job = new ActiveJobRun(config, tables, record, emit, world);
+/** Keeps the job's events beside its results, for people to look at. */
+async function recorded(config: ActiveConfig, emit: Emit, world: ActiveWorld, folder: string, run: (emit: Emit, notes: RunNotes) => Promise<void>): Promise<void> {
+  const notes = world.notes(folder);
+  const tell: Emit = (event) => {
+    notes.event(event);
+    emit(event);
+  };
+  try {
+    tell(jobEvent(config));
+    await run(tell, notes);
+  } catch (error) {
+    notes.event({ type: "error", party: config.name, ...(error instanceof TandemError ? { code: error.code, message: error.message } : { code: "INTERNAL", message: "an internal error" }) });
+    throw error;
+  } finally {
+    notes.close();
+  }
+}
+
+function jobEvent({ name, job, passives, training, codec, speed, keyBits, align }: ActiveConfig): JobEvent {
+  return {
+    type: "job",
+    party: name,
+    role: "active",
+    job,
+    peers: passives.map((passive) => passive.name),
+    treeCount: training.num_round,
+    depthMax: training.max_depth,
+    parameters: { ...training, ...codec, ...speed, key_bits: keyBits, align },
+    versions: { tandem: programVersion(), protocol: protocolVersion, node: process.versions.node },
+  };
+}
+
+async function runJob(config: ActiveConfig, tables: ActiveTables, record: ActiveRecord, emit: Emit, notes: RunNotes, world: ActiveWorld): Promise<void> {
+  const job = new ActiveJobRun(config, tables, record, emit, notes, world);
   const patience = new Patience(
     {
       patienceMs: config.patience_seconds * 1000,
@@ -90,6 +128,7 @@ class ActiveJobRun {
   readonly #tables: ActiveTables;
   readonly #record: ActiveRecord;
   readonly #emit: Emit;
+  readonly #notes: RunNotes;
   readonly #world: ActiveWorld;
   readonly #meter = new ProcessMeter();
   readonly #spent = { phases: { handshake: 0, encrypt: 0, aggregate: 0, decrypt: 0 }, keygenMs: 0, trainingMs: 0, activeToPassive: 0, passiveToActive: 0 };
@@ -98,11 +137,12 @@ class ActiveJobRun {
   #key: PrivateKey | null = null;
   #attempts = 0;
 
-  constructor(config: ActiveConfig, tables: ActiveTables, record: ActiveRecord, emit: Emit, world: ActiveWorld) {
+  constructor(config: ActiveConfig, tables: ActiveTables, record: ActiveRecord, emit: Emit, notes: RunNotes, world: ActiveWorld) {
     this.#config = config;
     this.#tables = tables;
     this.#record = record;
     this.#emit = emit;
+    this.#notes = notes;
     this.#world = world;
   }
 
@@ -113,7 +153,7 @@ class ActiveJobRun {
     const peers = await this.#world.connect(this.#config);
     try {
       const begun = this.#record.checkpoint ?? (await this.#begin(key, peers, patience));
-      const role = this.#role(begun, peers, patience);
+      const { role, sampler } = this.#role(begun, peers, patience);
       try {
         await role.join();
         patience.joined();
@@ -124,6 +164,7 @@ class ActiveJobRun {
         if (!isLoss(error)) await role.finish(error instanceof TandemError ? error.message : "an internal error of the active party");
         throw error;
       } finally {
+        sampler.stop();
         this.#account(role);
       }
     } finally {
@@ -166,14 +207,18 @@ class ActiveJobRun {
     const labels = labelsOf(tables.train);
     if (labels.every((label) => label === labels[0])) throw new TandemError("LABEL_INVALID", `the label is the same in all ${labels.length} training rows; there is nothing to learn`);
     this.#prepared = { tables, labels, features: binTable(tables.train, training.max_bin), digest: idsDigest(tables.train.ids) };
+    const { name, job } = this.#config;
+    this.#emit({ type: "data", party: name, job, data: { trainRows: labels.length, testRows: tables.test?.ids.length ?? 0, featureCount: tables.train.features.length } });
+    this.#notes.own({ kind: "data", sha256: tableDigest(tables.train) });
     return this.#prepared;
   }
 
-  #role(begun: ActiveCheckpoint, peers: readonly ConnectedPeer[], patience: Patience): ActiveRole {
+  #role(begun: ActiveCheckpoint, peers: readonly ConnectedPeer[], patience: Patience): { readonly role: ActiveRole; readonly sampler: ProgressSampler } {
     const { name, job, training, codec, speed, keyBits } = this.#config;
     const { tables, labels, features, digest } = this.#prepared ?? this.#prepare(begun.aligned);
     const emit = this.#emit;
-    return new ActiveRole({
+    const sampler = new ProgressSampler({ party: name, decides: true, bytes: () => Object.fromEntries(role.exchanges.map(({ peer, bytes }) => [peer, bytes])), emit });
+    const role: ActiveRole = new ActiveRole({
       name,
       job,
       training,
@@ -195,13 +240,23 @@ class ActiveJobRun {
         joined: (peer, featureCount) => emit({ type: "joined", party: name, peer, featureCount }),
         layoutProven: (layout) => emit({ type: "layout", party: name, layout: layoutSummary(layout, codec.layout, keyBits, speed.packing) }),
         treeBegan: () => this.#meter.start(),
-        treeFinished: async (tree, margins) => {
+        phase: sampler.edge,
+        treeFinished: async (tree, margins, grown) => {
           this.#meter.stop();
-          emit({ type: "tree", party: name, tree, treeCount: training.num_round, metrics: await evaluateInTurns(training.objective, margins, labels) });
+          this.#notes.own({ kind: "tree", tree, nodes: grown });
+          const metrics = await evaluateInTurns(training.objective, margins, labels);
+          sampler.treeEnded();
+          this.#tellLedger(role);
+          emit({ type: "tree", party: name, tree, treeCount: training.num_round, metrics, counts: { ...this.#schemeOf(begun.key).counts } });
         },
       },
       now: this.#world.now,
     });
+    return { role, sampler };
+  }
+
+  #tellLedger(role: ActiveRole): void {
+    for (const { peer, ledger } of role.exchanges) this.#emit({ type: "ledger", party: this.#config.name, peer, ledger });
   }
 
   #schemeOf(key: PrivateKey): PaillierActive {
@@ -234,10 +289,13 @@ class ActiveJobRun {
       const predictions = predictionsFrom(training.objective, margins);
       const columns = [tables.test.ids, Array.from(labelsOf(tables.test), String), Array.from(predictions, String)];
       await storage.write(output.predictions ?? join(this.#record.folder, "predictions.csv"), csvChunks(["id", "label", "prediction"], columns));
+      const curves = training.objective === "binary:logistic" ? scoreCurves(predictions, labelsOf(tables.test)) : null;
+      if (curves !== null) this.#notes.own({ kind: "scores", rows: "test", curves });
     }
     await writeActiveShare(join(this.#record.folder, "share.json"), { name, job, model: this.#modelId(begun), ...model }, storage);
     await role.finish();
     await this.#record.finish();
+    this.#tellLedger(role);
     this.#account(role);
     const { phases, keygenMs, trainingMs, activeToPassive, passiveToActive } = this.#spent;
     const margins = this.#record.checkpoint?.progress?.margins ?? new Float64Array(0);
@@ -292,6 +350,8 @@ function layoutSummary(layout: GradientLayout, kind: LayoutSummary["kind"], keyB
     kind,
     codec: layout.codec,
     slots: layout.slots,
+    instanceCountMax: layout.instanceCountMax,
+    keyBits,
     plaintextsPerInstance: layout.plaintexts.length,
     plaintextBits: layout.plaintextBits,
     sumsPerCiphertext: sumPacking(layout.plaintextBits, keyBits, packing).perCiphertext,

@@ -9,6 +9,7 @@ import { scoringRoutes } from "../transport/scoring-service.ts";
 import { listenTls, type TlsIdentity } from "../transport/tls.ts";
 import type { PassiveConfig } from "./config.ts";
 import type { Emit } from "./events.ts";
+import { JobRecords } from "./job-records.ts";
 import { PassiveDesk } from "./passive-desk.ts";
 import { PassiveScoring } from "./scoring-desk.ts";
 
@@ -32,11 +33,13 @@ export async function runPassive(config: PassiveConfig, emit: Emit, options: Pas
   }
 }
 
-async function serve(config: PassiveConfig, emit: Emit, { stop, once = false, storage }: PassiveRunOptions): Promise<void> {
+async function serve(config: PassiveConfig, tell: Emit, { stop, once = false, storage }: PassiveRunOptions): Promise<void> {
   const { name } = config;
+  const records = new JobRecords(config.output.directory, tell);
+  const { emit } = records;
   let jobEnded: (end: PassiveEnd) => void = () => {};
   const firstEnd = new Promise<PassiveEnd>((resolve) => (jobEnded = resolve));
-  const desk = new PassiveDesk(config, emit, (end) => jobEnded(end), storage);
+  const desk = new PassiveDesk(config, emit, (end) => jobEnded(end), { storage, own: (view) => records.own(view) });
   const [identity] = await Promise.all([readIdentity(config.tls), desk.load()]);
   const scoring = new PassiveScoring(config, desk.data, emit);
   const routes = [partyRoutes(desk), scoringRoutes(scoring)];
@@ -49,6 +52,7 @@ async function serve(config: PassiveConfig, emit: Emit, { stop, once = false, st
   emit({ type: "stopping", party: name }); // a job that is under way will say next that its connection closed
   await server.close();
   scoring.close();
+  records.close();
   emit({ type: "stopped", party: name });
   if (failure !== null) throw failure;
 }

@@ -22,7 +22,9 @@ import { type ActiveRule, growFederatedTree } from "./federated-tree.ts";
 import { gradientLayout } from "./gradient-layout.ts";
 import { agreedParameters } from "./job-parameters.ts";
 import type { PassivePeer } from "./peer.ts";
+import type { Ledger } from "./ledger.ts";
 import { PeerSession, type Traffic } from "./peer-session.ts";
+import type { PhaseEdge } from "./phase.ts";
 import type { ActiveScheme, SchemeTree } from "./scheme.ts";
 import { splitKey } from "./split-key.ts";
 import { messageBytesMax, protocolVersion } from "./version.ts";
@@ -62,7 +64,9 @@ export interface ActiveObserver {
   joined(partyName: string, featureCount: number): void;
   layoutProven(layout: GradientLayout): void;
   treeBegan(tree: number): void;
-  treeFinished(tree: number, margins: Float64Array): void | Promise<void>;
+  phase?(edge: PhaseEdge): void;
+  /** @param grown the active party's own view of the tree: for its own eyes */
+  treeFinished(tree: number, margins: Float64Array, grown: Tree<ActiveRule>): void | Promise<void>;
 }
 
 /** The active party's share: the shape of all trees, its own rules, the leaf weights. */
@@ -99,7 +103,12 @@ export class ActiveRole {
 
   constructor(job: ActiveJob) {
     this.#job = job;
-    this.#sessions = job.peers.map((peer) => new PeerSession(peer, job.scheme));
+    this.#sessions = job.peers.map((peer) => new PeerSession(peer, job.scheme, (edge) => job.observer.phase?.(edge)));
+  }
+
+  /** Bytes and disclosures per passive party, so far. */
+  get exchanges(): readonly { readonly peer: string; readonly bytes: Traffic; readonly ledger: Ledger }[] {
+    return this.#sessions.map(({ name, traffic, ledger }) => ({ peer: name, bytes: { ...traffic }, ledger: { ...ledger } }));
   }
 
   get traffic(): Traffic {
@@ -148,7 +157,7 @@ export class ActiveRole {
       trees.push(await this.#tree(tree, margins));
       await store?.({ trees, margins });
       await nextTurn();
-      await observer.treeFinished(tree, margins);
+      await observer.treeFinished(tree, margins, trees[tree]);
       await nextTurn();
     }
     return { objective: training.objective, baseMargin, passiveNames: this.#sessions.map((session) => session.name), trees };
@@ -192,7 +201,8 @@ export class ActiveRole {
     await nextTurn();
     const gradients = quantise(layout, values);
     await nextTurn();
-    const clocks = { encrypting: new BusyClock(now), waiting: new BusyClock(now), decrypting: new BusyClock(now) };
+    const edge = (phase: "encrypt" | "decrypt") => (began: boolean) => observer.phase?.({ party: this.#job.name, phase, began, tree, level: 0 });
+    const clocks = { encrypting: new BusyClock(now, edge("encrypt")), waiting: new BusyClock(now), decrypting: new BusyClock(now, edge("decrypt")) };
 
     const chunks = new Broadcast(timed(scheme.tree(layout, gradients), clocks.encrypting), chunksAhead);
     const readers = this.#sessions.map(() => chunks.reader());

@@ -32,7 +32,10 @@ import {
   type PassiveSplitSchema,
 } from "./generated/tandem/v1/tandem_pb.ts";
 import type { AgreedParameters } from "./job-parameters.ts";
+import { emptyLedger, type Ledger } from "./ledger.ts";
+import type { Traffic } from "./peer-session.ts";
 import { peerText } from "./peer-text.ts";
+import type { Phase as Work, PhaseEdge } from "./phase.ts";
 import type { PassiveScheme } from "./scheme.ts";
 import { type DecidedSplit, noProgress, type OwnSplit, type PassiveProgress, SplitLedger } from "./split-ledger.ts";
 import { protocolVersion } from "./version.ts";
@@ -63,6 +66,7 @@ export interface PassiveJob {
 export interface PassiveObserver {
   joined(activeName: string): void;
   gradientsBegan(tree: number): void;
+  phase?(edge: PhaseEdge): void;
   treeFinished(tree: number, ownSplits: readonly OwnSplit[]): void;
 }
 
@@ -83,6 +87,12 @@ export class PassiveRole {
   #joined: { readonly hello: ActiveHello; readonly answer: MessageInitShape<typeof PassiveHelloSchema> } | null = null;
   #setUp: { readonly message: ActiveSetUp; readonly candidateCount: number } | null = null;
   #gradients: { readonly tree: number; readonly taken: Promise<void> } | null = null;
+  /** How often nodes of the current tree were asked for. */
+  #level = 0;
+  /** What either end has learnt of the other in this attempt. */
+  readonly disclosures: Ledger = emptyLedger();
+  /** Payload bytes, without the framing of the transport. */
+  readonly traffic: Traffic = { activeToPassive: 0, passiveToActive: 0 };
 
   constructor(job: PassiveJob) {
     this.#job = job;
@@ -140,6 +150,7 @@ export class PassiveRole {
     const candidateCount = scheme.setUp(setUp.scheme, { features, instanceCount, permutationSecret, keyBits, maxDepth });
     this.#setUp = { message: setUp, candidateCount };
     this.#phase = "ready";
+    this.disclosures.candidates = candidateCount;
     return { candidateCount };
   }
 
@@ -175,23 +186,33 @@ export class PassiveRole {
     this.#phase = "loading";
     this.#tree = tree;
     this.#ledger.beginTree();
+    this.#level = 0;
     observer.gradientsBegan(tree);
+    this.#edge("send", true);
     try {
       scheme.beginTree(tree);
-      await scheme.tree(first.scheme);
+      await this.#takeChunk(first);
       for (let sequence = 1; ; sequence++) {
         const next = await rest.next();
         if (next.done === true) break;
         this.#checkChunk(next.value, tree, sequence);
-        await scheme.tree(next.value.scheme);
+        await this.#takeChunk(next.value);
       }
       scheme.endOfGradients();
       if (this.#phase === "loading") this.#phase = "growing";
+      this.disclosures.encryptedGradients = scheme.counts.gradientCiphertexts;
     } catch (error) {
       this.#gradients = null;
       if (this.#phase === "loading") [this.#phase, this.#tree] = ["ready", tree - 1];
       throw error;
+    } finally {
+      this.#edge("send", false);
     }
+  }
+
+  async #takeChunk({ scheme }: ActiveGradients): Promise<void> {
+    this.traffic.activeToPassive += scheme.value?.ciphertexts.length ?? 0;
+    await this.#job.scheme.tree(scheme);
   }
 
   #checkChunk(chunk: ActiveGradients, tree: number, sequence: number): void {
@@ -201,13 +222,26 @@ export class PassiveRole {
   }
 
   async *histograms(nodes: AsyncIterable<ActiveNode>): AsyncGenerator<MessageInitShape<typeof PassiveHistogramsSchema>> {
+    let work: Work = "aggregate";
+    this.#edge(work, true);
     for await (const node of nodes) {
       this.#expectTree(node.tree);
+      this.traffic.activeToPassive += node.scheme.value?.members.length ?? 0;
       for await (const answer of this.#job.scheme.node(node.node, node.scheme)) {
         const { firstCandidate, counts, scheme } = answer;
+        if (firstCandidate === 0) this.disclosures.memberships += this.#job.scheme.members(node.node).length;
+        this.disclosures.candidateSums += counts.length;
+        this.traffic.passiveToActive += 4 * counts.length + (scheme.value?.ciphertexts.length ?? 0);
+        if (work === "aggregate") {
+          this.#edge(work, false);
+          work = "return";
+          this.#edge(work, true);
+        }
         yield { tree: node.tree, node: node.node, firstCandidate, counts: Array.from(counts), scheme };
       }
     }
+    this.#edge(work, false);
+    this.#level++;
   }
 
   /** Among candidates of equal gain the lowest feature, then the lowest threshold, then missing-right wins. */
@@ -218,7 +252,13 @@ export class PassiveRole {
       await this.#ledger.record(decided);
       return decided;
     });
-    for (const { split, leftMembers } of answers) yield { tree: split.tree, node: split.node, leftMembers };
+    for (const { candidates } of request.decisions) this.traffic.activeToPassive += 4 * candidates.length;
+    for (const { split, members, leftMembers } of answers) {
+      this.disclosures.splitOutcomes += members.length;
+      this.disclosures.wins++;
+      this.traffic.passiveToActive += leftMembers.length;
+      yield { tree: split.tree, node: split.node, leftMembers };
+    }
   }
 
   #decide(tree: number, node: number, candidates: readonly number[]): DecidedSplit & { readonly leftMembers: Uint8Array } {
@@ -252,8 +292,10 @@ export class PassiveRole {
       if (row === null) throw new TandemError("ID_MISMATCH", `${this.#job.name} does not hold one of the ids to predict`);
       return row;
     });
-    for (const split of this.#ledger.splits) {
-      if (split.tree > this.#tree) continue; // of a tree that is yet to be redone
+    const splits = this.#ledger.splits.filter((split) => split.tree <= this.#tree); // others are of a tree that is yet to be redone
+    this.disclosures.predictedIds += rows.length;
+    this.disclosures.predictionOutcomes += rows.length * splits.length;
+    for (const split of splits) {
       const leftMembers = bitmapFrom(rows.length, (i) => valueGoesLeft(split, rows[i](split.feature)));
       yield { tree: split.tree, node: split.node, leftMembers };
     }
@@ -270,6 +312,10 @@ export class PassiveRole {
     const { numRound } = this.#job.agreed;
     if (this.#tree + 1 !== numRound) throw new TandemError("PROTOCOL_STATE", `the job ends after ${this.#tree + 1} of ${numRound} trees`);
     this.#phase = "finished";
+  }
+
+  #edge(phase: Work, began: boolean): void {
+    this.#job.observer.phase?.({ party: this.#job.name, phase, began, tree: this.#tree, level: this.#level });
   }
 
   #expect(phase: Phase): void {

@@ -9,7 +9,9 @@ import { rowStride } from "../gbdt/histogram.ts";
 import { checkBitmap, countSet } from "./bitmap.ts";
 import type { BusyClock } from "./busy-clock.ts";
 import { type ActiveHelloSchema, type ActiveNode, ActiveNodeSchema, type PassiveHello, type PassiveHistograms } from "./generated/tandem/v1/tandem_pb.ts";
+import { emptyLedger, type Ledger } from "./ledger.ts";
 import type { PassivePeer } from "./peer.ts";
+import type { OnPhase, Phase } from "./phase.ts";
 import type { ActiveScheme, NodeDescription, SchemeTree } from "./scheme.ts";
 import { splitKey } from "./split-key.ts";
 import { candidateCountMax, protocolVersion } from "./version.ts";
@@ -36,18 +38,24 @@ export interface Decision {
 
 export class PeerSession {
   readonly traffic: Traffic = { activeToPassive: 0, passiveToActive: 0 };
+  /** What either end has learnt of the other. */
+  readonly ledger: Ledger = emptyLedger();
   readonly #peer: PassivePeer;
   readonly #scheme: ActiveScheme;
+  readonly #onPhase: OnPhase;
   readonly #closing = new AbortController();
   readonly #waiting = new Set<(lost: TandemError) => void>();
   #candidateCount = 0;
   #candidateCountMax = 0;
+  /** How often nodes of the current tree were asked for. */
+  #level = 0;
   /** Set when the party is gone. */
   #lost: TandemError | null = null;
 
-  constructor(peer: PassivePeer, scheme: ActiveScheme) {
+  constructor(peer: PassivePeer, scheme: ActiveScheme, onPhase: OnPhase = () => {}) {
     this.#peer = peer;
     this.#scheme = scheme;
+    this.#onPhase = onPhase;
   }
 
   get name(): string {
@@ -74,10 +82,11 @@ export class PeerSession {
     const ready = await this.#guard(this.#peer.setUp({ scheme: this.#scheme.setUp(layout) }, this.#options()));
     if (ready.candidateCount > this.#candidateCountMax) throw this.#deviates("more candidates than its features can have");
     this.#candidateCount = ready.candidateCount;
+    this.ledger.candidates = ready.candidateCount;
   }
 
   async sendGradients(tree: number, chunks: AsyncIterable<SchemeTree>): Promise<void> {
-    const { traffic } = this;
+    const { traffic, ledger } = this;
     const counts = this.#scheme.counts;
     const width = this.#scheme.ciphertextBytes;
     async function* messages(): AsyncGenerator<{ tree: number; sequence: number; scheme: SchemeTree }> {
@@ -86,10 +95,12 @@ export class PeerSession {
         const bytes = scheme.value?.ciphertexts.length ?? 0;
         traffic.activeToPassive += bytes;
         counts.gradientCiphertexts += bytes / width;
+        ledger.encryptedGradients += bytes / width;
         yield { tree, sequence: sequence++, scheme };
       }
     }
-    await this.#guard(this.#peer.gradients(messages(), this.#options()));
+    this.#level = 0;
+    await this.#during("send", tree, () => this.#guard(this.#peer.gradients(messages(), this.#options())));
   }
 
   /** Per requested node: one row (slot sums, count) per candidate, in the party's secret order. */
@@ -99,9 +110,17 @@ export class PeerSession {
     const sizes = new Map(requests.map(({ node, instanceCount }) => [node, instanceCount]));
     const received = new Map(requests.map(({ node }) => [node, 0]));
     const answers = this.#peer.histograms(this.#nodeMessages(tree, requests), this.#options());
+    let phase: Phase = "aggregate";
+    const edge = (began: boolean): void => this.#onPhase({ party: this.name, phase, began, tree, level: this.#level });
+    edge(true);
     await this.#guard(
       (async () => {
         for await (const answer of answers) {
+          if (phase === "aggregate") {
+            edge(false);
+            phase = "return";
+            edge(true);
+          }
           const table = rows.get(answer.node);
           const seen = received.get(answer.node);
           if (table === undefined || seen === undefined || seen !== answer.firstCandidate || answer.tree !== tree) throw this.#deviates("an answer that was not asked for");
@@ -109,9 +128,12 @@ export class PeerSession {
           this.traffic.passiveToActive += 4 * answer.counts.length + (answer.scheme.value?.ciphertexts.length ?? 0);
           await decrypting.during(() => this.#decode(layout, answer, table, sizes.get(answer.node) ?? 0));
           received.set(answer.node, seen + answer.counts.length);
+          this.ledger.candidateSums += answer.counts.length;
         }
       })(),
     );
+    edge(false);
+    this.#level++;
     for (const [node, seen] of received) {
       if (seen !== this.#candidateCount) throw this.#deviates(`only ${seen} of ${this.#candidateCount} candidates of node ${node}`);
     }
@@ -134,6 +156,8 @@ export class PeerSession {
           const left = countSet(split.leftMembers, size);
           if (sides.get(split.node)?.some((count) => count === left || count === size - left) !== true) throw this.#deviates("a split that is none of the candidates");
           this.traffic.passiveToActive += split.leftMembers.length;
+          this.ledger.splitOutcomes += size;
+          this.ledger.wins++;
           bitmaps.set(split.node, split.leftMembers);
         }
       })(),
@@ -152,12 +176,14 @@ export class PeerSession {
    */
   async predict(ids: readonly string[], splits: ReadonlySet<string>): Promise<Map<string, Uint8Array>> {
     const outcomes = new Map<string, Uint8Array>();
+    this.ledger.predictedIds += ids.length;
     await this.#guard(
       (async () => {
         for await (const { tree, node, leftMembers } of this.#peer.predict({ ids: [...ids] }, this.#options())) {
           const key = splitKey(tree, node);
           if (!splits.has(key) || outcomes.has(key)) throw this.#deviates("the outcome of a split that is not its own");
           checkBitmap(leftMembers, ids.length);
+          this.ledger.predictionOutcomes += ids.length;
           outcomes.set(key, leftMembers);
         }
       })(),
@@ -177,6 +203,7 @@ export class PeerSession {
   async *#nodeMessages(tree: number, requests: readonly NodeRequest[]): AsyncGenerator<ActiveNode> {
     for (const request of requests) {
       this.traffic.activeToPassive += request.origin?.members.length ?? 0;
+      this.ledger.memberships += request.instanceCount;
       yield create(ActiveNodeSchema, { tree, node: request.node, scheme: this.#scheme.node(request) });
     }
   }
@@ -217,6 +244,14 @@ export class PeerSession {
         work.then(resolve, reject).finally(() => this.#waiting.delete(reject));
       }),
     );
+  }
+
+  async #during<T>(phase: Phase, tree: number, work: () => Promise<T>): Promise<T> {
+    const edge = { party: this.name, phase, tree, level: this.#level };
+    this.#onPhase({ ...edge, began: true });
+    const result = await work();
+    this.#onPhase({ ...edge, began: false });
+    return result;
   }
 
   async #naming<T>(work: Promise<T>): Promise<T> {

@@ -1,0 +1,52 @@
+import { appendFileSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, expect, test } from "vitest";
+import { JsonLinesFile, JsonLinesReader } from "./json-lines.ts";
+
+const directory = mkdtempSync(join(tmpdir(), "tandem-lines-"));
+afterAll(() => rmSync(directory, { recursive: true, force: true }));
+
+test("what is appended is read once, in order, by a reader that follows", async () => {
+  const path = join(directory, "a.jsonl");
+  const reader = new JsonLinesReader(path);
+  expect(await reader.next()).toEqual([]);
+  const file = new JsonLinesFile(path, 1000);
+  file.append({ a: 1 });
+  file.append("ü");
+  expect(await reader.next()).toEqual([{ a: 1 }, "ü"]);
+  file.append(3);
+  expect(await reader.next()).toEqual([3]);
+  expect(await reader.next()).toEqual([]);
+  file.close();
+  expect(statSync(path).mode & 0o777).toBe(0o600);
+});
+
+test("a torn last line is left for later, and passed over once something follows it", async () => {
+  const path = join(directory, "torn.jsonl");
+  writeFileSync(path, '{"a":1}\n{"b":');
+  const reader = new JsonLinesReader(path);
+  expect(await reader.next()).toEqual([{ a: 1 }]);
+  const file = new JsonLinesFile(path, 1000);
+  file.append({ c: 3 });
+  file.close();
+  expect(await reader.next()).toEqual([{ c: 3 }]);
+  expect(readFileSync(path, "utf8")).toBe('{"a":1}\n{"b":\n{"c":3}\n');
+});
+
+test("a line that arrives in two pieces is read whole", async () => {
+  const path = join(directory, "pieces.jsonl");
+  const reader = new JsonLinesReader(path);
+  writeFileSync(path, '{"a"');
+  expect(await reader.next()).toEqual([]);
+  appendFileSync(path, ":1}\n");
+  expect(await reader.next()).toEqual([{ a: 1 }]);
+});
+
+test("past its bound a file grows no more", () => {
+  const path = join(directory, "bounded.jsonl");
+  const file = new JsonLinesFile(path, 20);
+  for (let i = 0; i < 100; i++) file.append(123456);
+  file.close();
+  expect(statSync(path).size).toBe(14);
+});

@@ -1,0 +1,126 @@
+/** `--dashboard` of the commands that run a job, and `tandem dashboard`: past runs without one. */
+import { chmod, mkdir, readdir, writeFile } from "node:fs/promises";
+import { homedir } from "node:os";
+import { basename, join, resolve } from "node:path";
+import { Command } from "commander";
+import { TandemError } from "../base/error.ts";
+import type { Dashboard, Viewer } from "../dashboard/server.ts";
+import type { Progress } from "./progress.ts";
+
+export interface DashboardFlags {
+  readonly dashboard?: boolean;
+  readonly dashboardHost: string;
+  readonly dashboardPort: string;
+}
+
+const loopback = "127.0.0.1";
+
+export function addDashboardOptions(command: Command): Command {
+  return addAddressOptions(command.option("--dashboard", "serve a page on this machine that shows the job live; its address, with a token, is printed"));
+}
+
+function addAddressOptions(command: Command): Command {
+  return command
+    .option("--dashboard-host <host>", "address to serve the page on; other than loopback means that others can reach it", loopback)
+    .option("--dashboard-port <port>", "and the port; 0 takes a free one", "0");
+}
+
+/** For demo and simulate, whose parties have no folders of their own. */
+export function addRunsOption(command: Command): Command {
+  return command.option("--runs <folder>", "keep a record of the run here, per party (with --dashboard by default: a folder in your state directory)");
+}
+
+/** Where records of runs are kept, or null where nobody asked for any: nothing is written then. */
+export function runsFolder(flags: { readonly runs?: string; readonly dashboard?: boolean }): string | null {
+  if (flags.runs !== undefined) return resolve(flags.runs);
+  if (flags.dashboard !== true) return null;
+  const state = process.env["XDG_STATE_HOME"];
+  return join(state === undefined || state === "" ? join(homedir(), ".local", "state") : state, "tandem", "runs");
+}
+
+/** A name for a run of this moment. */
+export function runName(kind: string): string {
+  return `${kind}-${new Date().toISOString().slice(0, 19).replaceAll(/[-:]/g, "").replace("T", "-")}`;
+}
+
+/**
+ * Does the work of a command with the page beside it. On a terminal the page stays afterwards until it is interrupted;
+ * elsewhere, and after a failure, it ends with the work.
+ * @throws what the work throws; TandemError USAGE for an impossible address
+ */
+export async function besideDashboard(flags: DashboardFlags, viewers: readonly Viewer[], progress: Progress, work: () => Promise<void>): Promise<void> {
+  if (flags.dashboard !== true) return work();
+  const terminal = process.stderr.isTTY === true;
+  const say = (text: string): void => (terminal ? progress.line(text) : void process.stderr.write(`${text}\n`));
+  const dashboard = await serve(flags, viewers, say);
+  try {
+    say(`dashboard: ${dashboard.url}`);
+    await work();
+    if (terminal) {
+      say("the dashboard stays until you press Ctrl-C");
+      await interrupted();
+    }
+  } finally {
+    await dashboard.close();
+  }
+}
+
+async function serve(flags: DashboardFlags, viewers: readonly Viewer[], say: (text: string) => void): Promise<Dashboard> {
+  const port = Number(flags.dashboardPort);
+  if (!Number.isInteger(port) || port < 0 || port > 65535) throw new TandemError("USAGE", `--dashboard-port must be an integer from 0 to 65535; got '${flags.dashboardPort}'`);
+  const [{ startDashboard }, { isLoopback }] = await Promise.all([import("../dashboard/server.ts"), import("../dashboard/access.ts")]);
+  const dashboard = await startDashboard({ viewers, host: flags.dashboardHost, port });
+  if (!isLoopback(flags.dashboardHost)) say(`warning: ${flags.dashboardHost} can be reached from other machines, and the page is not encrypted; whoever sees its address can look at this party's runs`);
+  return dashboard;
+}
+
+/** The page of a passive party's server; where there is no terminal its address goes into a file, not into a log. */
+export async function serveBesideParty(flags: DashboardFlags, viewer: Viewer): Promise<() => Promise<void>> {
+  if (flags.dashboard !== true) return () => Promise.resolve();
+  const say = (text: string): void => void process.stderr.write(`${text}\n`);
+  const dashboard = await serve(flags, [viewer], say);
+  if (process.stderr.isTTY === true) say(`dashboard: ${dashboard.url}`);
+  else await writeAddress(join(viewer.directory, "dashboard.url"), dashboard.url);
+  return () => dashboard.close();
+}
+
+async function writeAddress(path: string, url: string): Promise<void> {
+  try {
+    await mkdir(resolve(path, ".."), { recursive: true, mode: 0o700 });
+    await writeFile(path, `${url}\n`, { mode: 0o600 });
+    await chmod(path, 0o600);
+  } catch (cause) {
+    throw new TandemError("FILE_UNWRITABLE", `${path} cannot be written`, { cause });
+  }
+}
+
+export function dashboardCommand(): Command {
+  const command = new Command("dashboard").description("serve the page for runs that were recorded, until interrupted").argument("<folder>", "a party's output directory, or a folder of several parties' (as --runs keeps them)");
+  return addAddressOptions(command).action(async (folder: string, flags: DashboardFlags) => {
+    const viewers = await viewersIn(resolve(folder));
+    const dashboard = await serve(flags, viewers, (text) => void process.stderr.write(`${text}\n`));
+    process.stdout.write(`${dashboard.url}\n`);
+    await interrupted();
+    await dashboard.close();
+  });
+}
+
+/** @throws TandemError FILE_UNREADABLE if there is no record of a run */
+async function viewersIn(folder: string): Promise<Viewer[]> {
+  const { listRuns } = await import("../report/run-store.ts");
+  if ((await listRuns(folder)).length > 0) return [{ name: basename(folder), directory: folder, job: null }];
+  const entries = await readdir(folder, { withFileTypes: true }).catch(() => []);
+  const viewers: Viewer[] = [];
+  for (const entry of entries.filter((candidate) => candidate.isDirectory()).toSorted((a, b) => a.name.localeCompare(b.name))) {
+    const directory = join(folder, entry.name);
+    if ((await listRuns(directory)).length > 0) viewers.push({ name: entry.name, directory, job: null });
+  }
+  if (viewers.length === 0) throw new TandemError("FILE_UNREADABLE", `${folder} has no record of a run in it`);
+  return viewers;
+}
+
+function interrupted(): Promise<void> {
+  return new Promise((done) => {
+    for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => done());
+  });
+}

@@ -1,0 +1,132 @@
+/**
+ * A job on a terminal: a few lines that are drawn again and again, from the same view as the page and the report. Colours
+ * only where they are wanted (NO_COLOR, TERM=dumb).
+ */
+import { formatBytes, formatSeconds } from "../base/format.ts";
+import type { PartyEvent } from "../party/events.ts";
+import type { Phase } from "../protocol/phase.ts";
+import { elapsedSeconds, secondsLeft } from "../report/run-facts.ts";
+import { addEvent, emptyRun, type PartyView, type RunView } from "../report/run-view.ts";
+
+export interface Screen {
+  readonly write: (text: string) => void;
+  readonly columns: () => number;
+  readonly colours: boolean;
+  readonly now: () => number;
+}
+
+const redrawMs = 200;
+const barWidthMax = 28;
+/** Okabe and Ito's blue, orange, green, purple, sky and vermilion, among a terminal's 256. */
+const partyColours = [32, 214, 36, 175, 75, 166];
+
+const doing: Readonly<Record<Phase, string>> = {
+  encrypt: "encrypting gradients",
+  send: "taking gradients",
+  aggregate: "adding ciphertexts",
+  return: "sending sums back",
+  decrypt: "decrypting sums",
+  decide: "choosing splits",
+};
+
+export class LiveView {
+  readonly #screen: Screen;
+  readonly #party: string;
+  readonly #view: RunView = emptyRun();
+  #timer: NodeJS.Timeout | null = null;
+  #linesDrawn = 0;
+
+  /** @param party whose events are shown: the active party's, or those of the party itself */
+  constructor(screen: Screen, party: string) {
+    this.#screen = screen;
+    this.#party = party;
+  }
+
+  add(event: PartyEvent): void {
+    if (event.party !== this.#party) return;
+    addEvent(this.#view, { ...event, at: this.#screen.now() });
+    this.#timer ??= setInterval(() => this.#draw(), redrawMs).unref();
+    if (event.type === "active-result" || event.type === "error") this.close();
+  }
+
+  /** A line that stays, above the picture. */
+  line(text: string): void {
+    this.#erase();
+    this.#screen.write(`${text}\n`);
+    if (this.#timer !== null) this.#draw();
+  }
+
+  /** The last picture stays on the terminal. */
+  close(): void {
+    if (this.#timer === null) return;
+    clearInterval(this.#timer);
+    this.#timer = null;
+    this.#draw();
+    this.#linesDrawn = 0;
+  }
+
+  #draw(): void {
+    this.#erase();
+    const lines = this.#lines();
+    this.#linesDrawn = lines.length;
+    this.#screen.write(lines.map((line) => `${line}\n`).join(""));
+  }
+
+  /** Back to the first line of the picture, and everything below it away. */
+  #erase(): void {
+    if (this.#linesDrawn > 0) this.#screen.write(`\u001b[${this.#linesDrawn}A\r\u001b[J`);
+    this.#linesDrawn = 0;
+  }
+
+  #lines(): string[] {
+    const view = this.#view;
+    const width = Math.max(10, this.#screen.columns() - 1); // a full last column wraps
+    const aligning = view.state === "aligning" && view.alignment.total > 0;
+    if (aligning) return [this.#fitted([this.#bar(view.alignment.done / view.alignment.total, width), `  ${view.alignment.done.toLocaleString("en")} of ${view.alignment.total.toLocaleString("en")} masked ids`], width)];
+    if (view.state === "starting" || view.treeCount === 0) return [];
+    const lines = [this.#fitted([this.#bar(view.treesDone / view.treeCount, width), `  ${this.#facts(view)}`], width)];
+    const nameWidth = Math.max(...view.parties.map(({ name }) => name.length));
+    view.parties.forEach((party, i) => lines.push(this.#partyLine(party, i, nameWidth, width)));
+    return lines;
+  }
+
+  #facts(view: RunView): string {
+    const left = secondsLeft(view, this.#screen.now());
+    const last = view.rounds[view.rounds.length - 1];
+    const metric = last === undefined ? [] : Object.entries(last.train).slice(0, 1).map(([name, value]) => `train ${name} ${value.toFixed(4)}`);
+    const validation = last?.validation === null || last === undefined ? [] : Object.entries(last.validation).slice(0, 1).map(([name, value]) => `validation ${name} ${value.toFixed(4)}`);
+    const growing = view.state === "training" && view.treesDone < view.treeCount;
+    const where = growing ? [`tree ${view.treesDone + 1}/${view.treeCount}`, `level ${Math.min(view.level + 1, view.depthMax)}/${view.depthMax}`] : [`tree ${view.treesDone}/${view.treeCount}`];
+    const time = left === null ? `${formatSeconds(elapsedSeconds(view, this.#screen.now()))} so far` : `${formatSeconds(left)} left`;
+    return [...where, ...metric, ...validation, growing ? time : `${formatSeconds(elapsedSeconds(view, this.#screen.now()))} in all`].join("  ");
+  }
+
+  #partyLine(party: PartyView, index: number, nameWidth: number, width: number): string {
+    const now = this.#view.state === "finished" ? "done" : party.doing === null ? (party.connected ? "waiting" : "not connected") : doing[party.doing];
+    const flow = party.self ? "" : `${formatBytes(party.receivedBytes)} to it, ${formatBytes(party.sentBytes)} back`;
+    const text = `  ${party.name.padEnd(nameWidth)}  ${now.padEnd(22)}  ${flow}`.trimEnd();
+    return this.#coloured(text.length > width ? `${text.slice(0, width - 1)}…` : text, partyColours[index % partyColours.length]);
+  }
+
+  /** At most a third of the terminal. */
+  #bar(part: number, width: number): string {
+    const barWidth = Math.min(barWidthMax, Math.floor(width / 3));
+    const filled = Math.round(Math.min(1, Math.max(0, part)) * barWidth);
+    return `${"█".repeat(filled)}${"░".repeat(barWidth - filled)}`;
+  }
+
+  /** The first piece in the accent colour; cut to the width of the terminal. */
+  #fitted([bar, rest]: readonly [string, string], width: number): string {
+    const text = rest.length > width - bar.length ? `${rest.slice(0, Math.max(0, width - bar.length - 1))}…` : rest;
+    return `${this.#coloured(bar, partyColours[0])}${text}`;
+  }
+
+  #coloured(text: string, colour: number): string {
+    return this.#screen.colours ? `\u001b[38;5;${colour}m${text}\u001b[0m` : text;
+  }
+}
+
+/** https://no-color.org: any value but the empty one means no colours. */
+export function coloursWanted(environment: NodeJS.ProcessEnv): boolean {
+  return (environment["NO_COLOR"] ?? "") === "" && environment["TERM"] !== "dumb";
+}

@@ -1,0 +1,84 @@
+/**
+ * Who may look at a dashboard. Trust: other users and other pages on the same machine are strangers. The address that is
+ * printed has a token of 256 bits in it; whoever brings it gets a cookie, and the token leaves the address bar. Every
+ * other request without that cookie gets a bare 401. Names that are not this machine's are refused before that, so
+ * that a page elsewhere cannot reach us by pointing its own name here (DNS rebinding).
+ */
+import { timingSafeEqual } from "node:crypto";
+import type { IncomingMessage } from "node:http";
+import { isIP } from "node:net";
+import { hostname } from "node:os";
+import { osRandom } from "../base/random.ts";
+
+const tokenBytes = 32;
+const tokenParameter = "token";
+
+export type Verdict = "welcome" | "new" | "stranger" | "wrong-host";
+
+export class Access {
+  readonly #token = randomToken();
+  /** Not the token: what is in the cookie opens nothing but this server, and ends with it. */
+  readonly #session = randomToken();
+  readonly #loopbackOnly: boolean;
+  readonly #host: string;
+  #port = 0;
+
+  constructor(host: string) {
+    this.#host = host;
+    this.#loopbackOnly = isLoopback(host);
+  }
+
+  /** Known once the server listens. */
+  set port(port: number) {
+    this.#port = port;
+  }
+
+  get url(): string {
+    const host = this.#host === "0.0.0.0" || this.#host === "::" ? hostname() : this.#host;
+    return `http://${isIP(host) === 6 ? `[${host}]` : host}:${this.#port}/?${tokenParameter}=${this.#token}`;
+  }
+
+  /** Cookies are shared by all ports of a host: the name tells them apart. */
+  get cookie(): string {
+    return `${this.#cookieName}=${this.#session}; HttpOnly; SameSite=Strict; Path=/`;
+  }
+
+  get #cookieName(): string {
+    return `tandem-${this.#port}`;
+  }
+
+  judge(request: IncomingMessage, url: URL): Verdict {
+    if (!this.#isOurName(request.headers.host ?? "")) return "wrong-host";
+    if (this.#hasCookie(request)) return "welcome";
+    const token = url.searchParams.get(tokenParameter);
+    return url.pathname === "/" && token !== null && isEqual(token, this.#token) ? "new" : "stranger";
+  }
+
+  #hasCookie(request: IncomingMessage): boolean {
+    const cookies = (request.headers.cookie ?? "").split(";").map((cookie) => cookie.trim());
+    const prefix = `${this.#cookieName}=`;
+    return cookies.some((cookie) => cookie.startsWith(prefix) && isEqual(cookie.slice(prefix.length), this.#session));
+  }
+
+  /** Addresses cannot be rebound, names can. */
+  #isOurName(given: string): boolean {
+    const match = /^(?:\[([0-9a-f:]+)\]|([^:[\]]+))(?::(\d+))?$/i.exec(given);
+    if (match === null || Number(match[3] ?? 80) !== this.#port) return false;
+    const name = (match[1] ?? match[2]).toLowerCase();
+    if (name === "localhost" || isLoopback(name)) return true;
+    return !this.#loopbackOnly && (isIP(name) !== 0 || name === this.#host.toLowerCase() || name === hostname().toLowerCase());
+  }
+}
+
+export function isLoopback(host: string): boolean {
+  return host === "localhost" || host === "::1" || (isIP(host) === 4 && host.startsWith("127."));
+}
+
+function randomToken(): string {
+  return Buffer.from(osRandom.fill(new Uint8Array(tokenBytes))).toString("base64url");
+}
+
+function isEqual(given: string, expected: string): boolean {
+  const [a, b] = [Buffer.from(given), Buffer.from(expected)];
+  return a.length === b.length && timingSafeEqual(a, b);
+}

@@ -1,0 +1,67 @@
+/**
+ * The runs of a viewer in a list. Records are followed, not read again: the list is asked for every few seconds while a
+ * page is open, also beside a job that has been running for hours.
+ */
+import { join } from "node:path";
+import { JsonLinesReader } from "../base/json-lines.ts";
+import type { Metrics } from "../party/events.ts";
+import { eventsFileName } from "../party/run-record.ts";
+import { isStampedEvent, listRuns } from "../report/run-store.ts";
+import { addEvent, emptyRun, type RunState, type RunView } from "../report/run-view.ts";
+
+export interface RunListLine {
+  readonly job: string;
+  readonly state: RunState;
+  readonly startedAt: number;
+  readonly seconds: number;
+  readonly treesDone: number;
+  readonly treeCount: number;
+  readonly metrics: Metrics;
+  /** Whether the metrics are of rows that were not trained on. */
+  readonly tested: boolean;
+}
+
+interface Followed {
+  readonly reader: JsonLinesReader;
+  readonly view: RunView;
+  changedAt: number;
+}
+
+/** The latest ones: a list of thousands is no list to look at. */
+const runsMax = 200;
+
+export class RunList {
+  readonly #followed = new Map<string, Followed>();
+
+  async of(directory: string): Promise<RunListLine[]> {
+    const lines: RunListLine[] = [];
+    for (const { job, changedAt } of (await listRuns(directory)).slice(0, runsMax)) {
+      const view = await this.#view(join(directory, job), changedAt);
+      if (view.startedAt > 0) lines.push(lineOf(job, view));
+    }
+    return lines;
+  }
+
+  async #view(folder: string, changedAt: number): Promise<RunView> {
+    const followed = this.#followed.get(folder) ?? { reader: new JsonLinesReader(join(folder, eventsFileName)), view: emptyRun(), changedAt: 0 };
+    this.#followed.set(folder, followed);
+    if (followed.changedAt === changedAt) return followed.view;
+    followed.changedAt = changedAt;
+    for (const event of await followed.reader.next()) if (isStampedEvent(event)) addEvent(followed.view, event);
+    return followed.view;
+  }
+}
+
+function lineOf(job: string, view: RunView): RunListLine {
+  const test = view.result?.metrics.test ?? null;
+  return {
+    job,
+    state: view.state,
+    startedAt: view.startedAt,
+    seconds: (view.lastAt - view.startedAt) / 1000,
+    treesDone: view.treesDone,
+    treeCount: view.treeCount,
+    metrics: test ?? view.rounds[view.rounds.length - 1]?.train ?? {},
+    tested: test !== null,
+  };
+}

@@ -1,0 +1,167 @@
+/**
+ * The dashboard's server: the page, the record of runs as server-sent events, the list of past runs, the report. It only
+ * reads job folders, answers GET alone, and asks access.ts before anything else. It runs beside a job and must not
+ * disturb it: no work while nobody looks.
+ */
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { programVersion } from "../base/program-version.ts";
+import { TandemError } from "../base/error.ts";
+import { jobSyntax } from "../party/config.ts";
+import { RunReader, readRun } from "../report/run-store.ts";
+import { Access } from "./access.ts";
+import { feedRun } from "./run-feed.ts";
+import { RunList } from "./run-list.ts";
+import { readWebFiles, type WebFile } from "./web-files.ts";
+
+/** A party whose runs may be looked at: one for a company, several where one machine plays all of them. */
+export interface Viewer {
+  readonly name: string;
+  /** Its output directory, with a folder per job. */
+  readonly directory: string;
+  /** The job that is under way, if it is known by name. */
+  readonly job: string | null;
+}
+
+export interface DashboardOptions {
+  readonly viewers: readonly Viewer[];
+  readonly host: string;
+  /** 0 takes a free one. */
+  readonly port: number;
+}
+
+export interface Dashboard {
+  /** With the token in it. */
+  readonly url: string;
+  /** Sends what is still to be sent, then closes all connections. */
+  close(): Promise<void>;
+}
+
+/** The page asks for nothing but itself; nothing inline runs; nobody frames it. */
+const pagePolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+/** The report is one file without scripts. */
+const reportPolicy = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+const connectionsMax = 64;
+const closingMsMax = 2000;
+
+/** @throws TandemError FILE_UNREADABLE if the page was not built, USAGE if the address cannot be listened on */
+export async function startDashboard({ viewers, host, port }: DashboardOptions): Promise<Dashboard> {
+  const files = await readWebFiles();
+  const access = new Access(host);
+  const ending = new AbortController();
+  const routes = new Routes(files, viewers, ending.signal);
+  const server = createServer({ maxHeaderSize: 8192, requestTimeout: 10_000 }, (request, response) => void answer(request, response, access, routes));
+  server.maxConnections = connectionsMax;
+  access.port = await listen(server, host, port);
+  return {
+    url: access.url,
+    async close() {
+      ending.abort();
+      const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+      server.closeIdleConnections();
+      const timer = setTimeout(() => server.closeAllConnections(), closingMsMax);
+      await closed;
+      clearTimeout(timer);
+    },
+  };
+}
+
+function listen(server: Server, host: string, port: number): Promise<number> {
+  return new Promise((resolve, reject) => {
+    server.once("error", (cause: NodeJS.ErrnoException) => reject(new TandemError("USAGE", `the dashboard cannot listen on ${host}, port ${port} (${cause.code ?? "error"})`, { cause })));
+    server.listen(port, host, () => resolve((server.address() as AddressInfo).port));
+  });
+}
+
+async function answer(request: IncomingMessage, response: ServerResponse, access: Access, routes: Routes): Promise<void> {
+  for (const [name, value] of Object.entries(commonHeaders)) response.setHeader(name, value);
+  try {
+    const url = new URL(request.url ?? "/", "http://dashboard");
+    const verdict = access.judge(request, url);
+    if (verdict === "wrong-host") return bare(response, 421);
+    if (verdict === "stranger") return bare(response, 401);
+    if (request.method !== "GET") return bare(response, 405);
+    if (verdict === "new" || url.searchParams.has("token")) return introduce(response, access);
+    const from = request.headers["sec-fetch-site"];
+    if (from !== undefined && from !== "same-origin" && from !== "none") return bare(response, 403);
+    await routes.serve(url, request, response);
+  } catch {
+    if (!response.headersSent) bare(response, 500);
+    else response.destroy();
+  }
+}
+
+const commonHeaders = {
+  "Content-Security-Policy": pagePolicy,
+  "Cache-Control": "no-store",
+  "Cross-Origin-Opener-Policy": "same-origin",
+  "Cross-Origin-Resource-Policy": "same-origin",
+  "Referrer-Policy": "no-referrer",
+  "X-Content-Type-Options": "nosniff",
+  "X-Frame-Options": "DENY",
+};
+
+function bare(response: ServerResponse, status: number): void {
+  response.writeHead(status).end();
+}
+
+/** A page that goes on to itself, so that also a visit from elsewhere ends with a same-site request and its Strict cookie. */
+function introduce(response: ServerResponse, access: Access): void {
+  response.setHeader("Set-Cookie", access.cookie);
+  response.writeHead(200, { "Content-Type": "text/html; charset=utf-8" }).end('<!doctype html><html lang="en"><title>Tandem</title><link rel="icon" href="data:,"><meta http-equiv="refresh" content="0;url=/">');
+}
+
+class Routes {
+  readonly #files: ReadonlyMap<string, WebFile>;
+  readonly #viewers: readonly Viewer[];
+  readonly #ending: AbortSignal;
+  readonly #list = new RunList();
+
+  constructor(files: ReadonlyMap<string, WebFile>, viewers: readonly Viewer[], ending: AbortSignal) {
+    this.#files = files;
+    this.#viewers = viewers;
+    this.#ending = ending;
+  }
+
+  async serve(url: URL, request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const { pathname } = url;
+    if (pathname === "/api/viewers") return json(response, { version: programVersion(), viewers: this.#viewers.map(({ name, job }) => ({ name, job })) });
+    if (!pathname.startsWith("/api/")) return this.#file(pathname === "/" ? "/index.html" : pathname, response);
+    const viewer = this.#viewers.find(({ name }) => name === url.searchParams.get("viewer"));
+    if (viewer === undefined) return bare(response, 404);
+    if (pathname === "/api/runs") return json(response, await this.#list.of(viewer.directory));
+    const run = url.searchParams.get("run") ?? "";
+    if (!jobSyntax.test(run)) return bare(response, 404); // it becomes a folder's name
+    const folder = join(viewer.directory, run);
+    switch (pathname) {
+      case "/api/stream":
+        response.writeHead(200, { "Content-Type": "text/event-stream" });
+        return feedRun(folder, response, String(request.headers["last-event-id"] ?? ""), this.#ending);
+      case "/api/run":
+        return json(response, await new RunReader(folder).next());
+      case "/api/report":
+        return this.#report(folder, response);
+      default:
+        return bare(response, 404);
+    }
+  }
+
+  #file(path: string, response: ServerResponse): void {
+    const file = this.#files.get(path);
+    if (file === undefined) return bare(response, 404);
+    response.writeHead(200, { "Content-Type": file.type, "Content-Length": file.bytes.length }).end(file.bytes);
+  }
+
+  async #report(folder: string, response: ServerResponse): Promise<void> {
+    const run = await readRun(folder).catch(() => null);
+    if (run === null) return bare(response, 404);
+    const { runReport } = await import("../report/run-report.ts"); // brings the plotting library with it
+    response.setHeader("Content-Security-Policy", reportPolicy);
+    response.writeHead(200, { "Content-Type": "text/html; charset=utf-8" }).end(runReport(run, new Date()));
+  }
+}
+
+function json(response: ServerResponse, value: unknown): void {
+  response.writeHead(200, { "Content-Type": "application/json; charset=utf-8" }).end(JSON.stringify(value));
+}

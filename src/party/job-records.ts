@@ -1,0 +1,45 @@
+/** The records of a passive party, one job after the other: events go to the job that they are about. */
+import { join } from "node:path";
+import type { Emit, PartyEvent } from "./events.ts";
+import { type OwnView, RunRecord } from "./run-record.ts";
+
+export class JobRecords {
+  readonly #directory: string;
+  readonly #emit: Emit;
+  #current: { readonly job: string; readonly record: RunRecord } | null = null;
+
+  /** @param directory the party's output directory, which has a folder per job */
+  constructor(directory: string, emit: Emit) {
+    this.#directory = directory;
+    this.#emit = emit;
+  }
+
+  readonly emit: Emit = (event) => {
+    if (isOfJob(event)) {
+      if ("job" in event && event.job !== undefined) this.#take(event.job);
+      this.#current?.record.event(event);
+    }
+    if (event.type === "job-ended") this.close();
+    this.#emit(event);
+  };
+
+  own(view: OwnView): void {
+    this.#current?.record.own(view);
+  }
+
+  close(): void {
+    this.#current?.record.close();
+    this.#current = null;
+  }
+
+  #take(job: string): void {
+    if (this.#current?.job === job) return;
+    this.close();
+    this.#current = { job, record: new RunRecord(join(this.#directory, job)) };
+  }
+}
+
+/** Who else knocked at the door, and what was scored with a model meanwhile, is no part of a job's record. */
+function isOfJob({ type }: PartyEvent): boolean {
+  return type !== "listening" && type !== "refused" && type !== "turned-away" && type !== "scored" && type !== "stopping" && type !== "stopped";
+}

@@ -1,0 +1,34 @@
+/** The style of a report: one file without scripts, readable on a screen, on paper and in the dark. */
+export const reportStyle = `
+:root { color-scheme: light; --line: #e0e0db; --soft: #565d68; }
+* { box-sizing: border-box; }
+body { margin: 0 auto; max-width: 1040px; padding: 32px 24px 64px; background: #fff; color: #1b1e23; font: 15px/1.5 system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", sans-serif; font-variant-numeric: tabular-nums; }
+h1 { font-size: 28px; letter-spacing: -0.015em; margin: 0 0 4px; overflow-wrap: anywhere; }
+h2 { font-size: 19px; margin: 36px 0 10px; padding-top: 14px; border-top: 1px solid var(--line); }
+h3 { font-size: 15px; margin: 18px 0 6px; }
+p { margin: 6px 0; max-width: 80ch; }
+.soft { color: var(--soft); fill: var(--soft); }
+.verdict { display: inline-block; padding: 2px 12px; border-radius: 999px; background: #dcf1ea; color: #00664b; font-weight: 600; }
+.verdict.bad { background: #fbe6dc; color: #9c2f00; }
+.figures { display: flex; flex-wrap: wrap; gap: 12px 36px; margin: 18px 0; }
+.figures div { display: flex; flex-direction: column; }
+.figures strong { font-size: 22px; line-height: 1.2; }
+.figures span { color: var(--soft); font-size: 13px; }
+.scroll { overflow-x: auto; }
+table { border-collapse: collapse; width: 100%; font-size: 14px; }
+th, td { text-align: left; padding: 5px 14px 5px 0; border-bottom: 1px solid var(--line); vertical-align: top; font-weight: 400; }
+thead th { color: var(--soft); font-size: 13px; }
+td:last-child, th:last-child { padding-right: 0; }
+.number { text-align: right; white-space: nowrap; }
+.mono { font: 13px/1.5 ui-monospace, Menlo, Consolas, monospace; overflow-wrap: anywhere; }
+.charts { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 440px), 1fr)); gap: 8px 24px; }
+figure { margin: 8px 0; break-inside: avoid; }
+figcaption { font-weight: 600; font-size: 14px; margin-bottom: 4px; }
+svg { display: block; width: 100%; height: auto; font-size: 14px; font-family: inherit; }
+svg .soft { font-size: 13px; } svg .strong { font-weight: 600; } svg .on-slot { fill: #fff; font-weight: 600; font-size: 17px; }
+.tree { overflow-x: auto; } .tree svg { min-width: 720px; }
+dl { display: grid; grid-template-columns: repeat(auto-fill, minmax(220px, 1fr)); gap: 2px 28px; margin: 8px 0; } dl div { display: flex; justify-content: space-between; gap: 12px; border-bottom: 1px solid var(--line); padding: 3px 0; } dt { color: var(--soft); } dd { margin: 0; }
+.dot { display: inline-block; width: 10px; height: 10px; border-radius: 50%; margin-right: 8px; }
+@media print { body { padding: 0; max-width: none; font-size: 11pt; } h2 { break-after: avoid; } tr, figure { break-inside: avoid; } .tree svg { min-width: 0; } .scroll { overflow: visible; } }
+@page { margin: 16mm; }
+`;

@@ -1,0 +1,236 @@
+/**
+ * The dashboard in a real browser: a demo is watched live to its end, past runs are looked at, and the page is held to what it
+ * promises: nothing without the token, nothing from elsewhere, nothing of another party, usable without a mouse or eyes.
+ *
+ * TANDEM_SCREENSHOTS=1 runs a larger demo and writes docs/screenshots.
+ */
+import { mkdirSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import type { Browser, Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { expectAccessible, findBrowser, launchBrowser, openDashboard } from "./support/browser.ts";
+import { type RunningCommand, scratchDirectory, startTandem, tandem } from "./support/command.ts";
+
+const browserPath = findBrowser();
+if (browserPath === null) console.warn("no browser found (chromium, google-chrome, or TANDEM_BROWSER): the tests of the dashboard's page do not run");
+
+const pictures = process.env["TANDEM_SCREENSHOTS"] === "1";
+const demoSize = pictures ? { rows: "6000", trees: "12" } : { rows: "700", trees: "4" };
+const screenshots = fileURLToPath(new URL("../docs/screenshots/", import.meta.url));
+const minutes = 60_000;
+
+async function picture(page: Page, name: string): Promise<void> {
+  if (!pictures) return;
+  mkdirSync(screenshots, { recursive: true });
+  await page.evaluate("document.activeElement?.blur()");
+  await page.screenshot({ path: join(screenshots, `${name}.png`), fullPage: true });
+}
+
+function open(page: Page, view: string): Promise<unknown> {
+  return page.evaluate(`location.hash = "#/${view}"`);
+}
+
+const state = (page: Page, name: string): Promise<void> => page.locator(`.status .state-${name}`).waitFor({ timeout: 3 * minutes });
+
+/** A number in the line of figures. */
+async function figure(page: Page, label: string): Promise<string> {
+  return page.locator(".figure", { hasText: label }).first().locator(".figure-value").innerText();
+}
+
+describe.skipIf(browserPath === null)("the dashboard in a browser", () => {
+  const runs = scratchDirectory();
+  let browser: Browser;
+  let stored: RunningCommand;
+  let storedUrl = "";
+  beforeAll(async () => {
+    browser = await launchBrowser(browserPath ?? "");
+  });
+  afterAll(async () => {
+    stored?.process.kill("SIGTERM");
+    await browser?.close();
+  });
+
+  const demo = (trees: string, ...more: string[]): RunningCommand => startTandem(["demo", "--rows", demoSize.rows, "--num-round", trees, "--runs", runs, ...more]);
+
+  test("a demo, live to its end; reloaded in the middle, it loses nothing", { timeout: 5 * minutes }, async () => {
+    const job = demo(demoSize.trees, "--dashboard");
+    const [, url] = await job.errorMatches(/dashboard: (http:\/\/127\.0\.0\.1:\d+\/\?token=[\w-]{43})\n/);
+    const watched = await openDashboard(browser, url);
+    const { page } = watched;
+    expect(page.url()).not.toContain("token");
+    await state(page, "training");
+    await page.locator(".parties .party-name", { hasText: "telecom" }).waitFor();
+    await page.locator(".timeline .bar").first().waitFor();
+    const rows = page.locator("table", { hasText: "Metrics after each tree" }).locator("tbody tr");
+    const learning = page.getByRole("region", { name: "Learning" }).locator("summary");
+    await page.locator(".chart").waitFor({ timeout: 2 * minutes });
+    await learning.click();
+    await expect.poll(() => rows.count(), { timeout: 2 * minutes }).toBeGreaterThan(pictures ? 5 : 0);
+    // In the middle of a tree there is most to see.
+    const midTree = async (): Promise<boolean> => (await page.getByText("of the tree before").count()) === 1 && (await page.locator(".timeline .bar").count()) > 9 && (await page.locator(".party.busy").count()) > 1;
+    if (pictures) await expect.poll(midTree, { timeout: minutes, interval: 50 }).toBe(true);
+    await picture(page, "overview-live");
+    const before = await rows.allTextContents();
+    expect(before.length).toBeGreaterThan(0);
+    expect(before.length).toBeLessThan(Number(demoSize.trees));
+
+    await page.reload();
+    await learning.click();
+    await rows.first().waitFor({ state: "attached" });
+    expect((await rows.allTextContents()).slice(0, before.length)).toEqual(before);
+    expect(await page.locator(".parties .party-name").allTextContents()).toEqual(["bank (you)", "retailer", "telecom"]);
+
+    await state(page, "finished");
+    expect(await rows.count()).toBe(Number(demoSize.trees));
+    expect(await figure(page, "trees")).toBe(`${demoSize.trees} / ${demoSize.trees}`);
+    // What the page says is what the command says.
+    const { exitCode, stdout } = await job.finished;
+    expect(exitCode).toBe(0);
+    const [, auc, ks] = /federated \(nobody shows a row\) +(0\.\d+) +(0\.\d+)/.exec(stdout) ?? [];
+    await open(page, "quality");
+    expect(await figure(page, "test auc")).toBe(auc);
+    expect(await figure(page, "test ks")).toBe(ks);
+    watched.expectClean();
+    await watched.context.close();
+  });
+
+  test("past runs: two side by side", { timeout: 4 * minutes }, async () => {
+    expect((await demo(pictures ? "6" : "2", "--quiet").finished).exitCode).toBe(0);
+    stored = startTandem(["dashboard", runs]);
+    storedUrl = await new Promise<string>((resolve) => stored.process.stdout?.once("data", (text: string) => resolve(text.trim())));
+    const watched = await openDashboard(browser, storedUrl);
+    const { page } = watched;
+    await open(page, "runs");
+    await expect.poll(() => page.locator("tbody tr").count()).toBe(2);
+    await picture(page, "runs");
+    for (const box of await page.getByRole("checkbox").all()) await box.check();
+    await page.getByRole("link", { name: "Compare the two" }).click();
+    const outcome = page.getByRole("region", { name: "Outcome of both runs" });
+    await outcome.waitFor();
+    const trees = outcome.locator("tr", { hasText: /^trees/ }).locator("td");
+    expect((await trees.allTextContents()).toSorted()).toEqual([demoSize.trees, pictures ? "6" : "2"].toSorted());
+    // The digest says that both saw the same data; num_round is the one parameter that differs, and comes first.
+    const digests = await outcome.locator("tr", { hasText: "digest of the data" }).locator("td").allTextContents();
+    expect(digests[0]).toMatch(/^[0-9a-f]{12}$/);
+    expect(digests[0]).toBe(digests[1]);
+    expect(await page.locator("mark").count()).toBe(2);
+    await expectAccessible(page, "compare");
+    await picture(page, "compare");
+    watched.expectClean();
+    await watched.context.close();
+  });
+
+  test("the trees: own splits open, others' closed; a tree can be opened by keyboard", { timeout: 2 * minutes }, async () => {
+    const watched = await openDashboard(browser, storedUrl);
+    const { page } = watched;
+    await open(page, "trees");
+    await page.locator("svg.tree").waitFor();
+    await page.getByRole("button", { name: "Tree before" }).focus();
+    await page.keyboard.press("Enter");
+    await page.getByRole("heading", { name: "Tree 1", exact: true }).or(page.getByRole("heading", { name: /^Tree \d+$/ })).first().waitFor();
+    await page.locator("summary", { hasText: "As text" }).click();
+    const text = await page.locator("pre").innerText();
+    expect(text).toMatch(/a split of (retailer|telecom)/);
+    expect(text).toMatch(/yes: |no: /);
+    const own = page.locator("svg.tree .node:not(.closed)");
+    if ((await own.count()) > 0) expect(await own.first().textContent()).toMatch(/< .*people/);
+    expect(await page.locator("svg.tree .node.closed").count()).toBeGreaterThan(0);
+    await page.locator("summary", { hasText: "As text" }).click();
+    await picture(page, "trees");
+    watched.expectClean();
+    await watched.context.close();
+  });
+
+  test("every view, wide and narrow, light and dark: accessible, and not wider than the screen", { timeout: 4 * minutes }, async () => {
+    for (const { width, dark } of [{ width: 1280, dark: false }, { width: 1280, dark: true }, { width: 390, dark: false }]) {
+      const watched = await openDashboard(browser, storedUrl, { width, dark });
+      const { page } = watched;
+      for (const view of ["overview", "quality", "codec", "trees", "disclosure", "runs"]) {
+        await open(page, view);
+        await page.locator("main .card").first().waitFor();
+        if (view !== "runs") await page.locator("main .card :is(svg, canvas, table)").first().waitFor({ state: "attached" });
+        await expectAccessible(page, `${view} at ${width}${dark ? ", dark" : ""}`);
+        expect(await page.evaluate<number>("document.documentElement.scrollWidth"), `${view} at ${width}`).toBeLessThanOrEqual(width);
+        const plain = width === 1280 && !dark;
+        if ((plain && view !== "runs" && view !== "trees") || view === "overview" || (width === 390 && view === "trees")) await picture(page, `${view}${dark ? "-dark" : ""}${width === 390 ? "-390" : ""}`);
+      }
+      watched.expectClean();
+      await watched.context.close();
+    }
+  });
+
+  test("a passive party's own page: its splits, no metric, no score, nobody but itself and the active party", { timeout: 2 * minutes }, async () => {
+    const own = startTandem(["dashboard", join(runs, "retailer")]);
+    try {
+      const url = await new Promise<string>((resolve) => own.process.stdout?.once("data", (text: string) => resolve(text.trim())));
+      const watched = await openDashboard(browser, url);
+      const { page } = watched;
+      await page.locator(".parties").waitFor();
+      expect(await page.locator(".parties .party-name").allTextContents()).toEqual(["bank", "retailer (you)"]);
+      await expectAccessible(page, "a passive party's page");
+      await picture(page, "passive");
+      let seen = "";
+      for (const view of ["overview", "quality", "codec", "trees", "disclosure", "runs"]) {
+        await open(page, view);
+        await page.locator("main .card").first().waitFor();
+        seen += await page.locator("body").innerText();
+      }
+      const stream = await page.evaluate(async () => {
+        const [{ job }] = (await (await fetch("/api/runs?viewer=retailer")).json()) as { job: string }[];
+        return (await fetch(`/api/run?viewer=retailer&run=${job}`)).text();
+      });
+      expect(seen).toMatch(/node \d+/);
+      expect(seen).toContain("encrypted gradients only");
+      for (const text of [seen, stream]) {
+        expect(text).not.toContain("telecom");
+        expect(text).not.toMatch(/"(auc|ks|logloss|weight|gain)"/);
+        // Round numbers may be thresholds of several parties; names are not.
+        const own = new Set(secretsOf(runs, ["retailer"]));
+        const others = secretsOf(runs, ["bank", "telecom"]).filter((secret) => !own.has(secret));
+        expect(others.length).toBeGreaterThan(5);
+        expect(others.filter((secret) => text.includes(secret))).toEqual([]);
+      }
+      watched.expectClean();
+      await watched.context.close();
+    } finally {
+      own.process.kill("SIGTERM");
+    }
+  });
+
+  test("without the token: nothing", async () => {
+    const context = await browser.newContext();
+    for (const path of ["/", "/index.html", "/icon.svg", "/api/viewers", "/api/runs?viewer=bank", `/?token=${"A".repeat(43)}`]) {
+      const response = await context.request.get(new URL(path, storedUrl).href);
+      expect(response.status(), path).toBe(401);
+      expect(await response.text(), path).toBe("");
+    }
+    const page = await context.newPage();
+    await page.goto(new URL("/", storedUrl).href).catch(() => null);
+    expect(await page.locator("#app").count()).toBe(0);
+    await context.close();
+  });
+
+  test("the report, in a browser with scripts off and no network", { timeout: 2 * minutes }, async () => {
+    const [job] = readdirSync(join(runs, "bank")).toSorted();
+    const out = join(runs, "report.html");
+    expect((await tandem("report", join(runs, "bank", job), "--out", out)).exitCode).toBe(0);
+    const context = await browser.newContext({ javaScriptEnabled: false, offline: true, viewport: { width: 1080, height: 900 } });
+    const page = await context.newPage();
+    const asked: string[] = [];
+    context.on("request", (request) => asked.push(request.url()));
+    await page.goto(`file://${out}`);
+    expect(asked).toEqual([`file://${out}`]);
+    expect(await page.locator("h2").allTextContents()).toEqual(["Metrics", "Parties", "Quality", "Time", "Encoding, and the proof that no sum overflows", "The model, as bank may see it", "What was revealed to whom", "Parameters, versions and data"]);
+    expect(await page.locator("svg").count()).toBeGreaterThan(6);
+    if (pictures) await page.screenshot({ path: join(screenshots, "report.png"), clip: { x: 0, y: 0, width: 1080, height: 1700 }, fullPage: true });
+    await context.close();
+  });
+});
+
+/** Thresholds and feature names of parties' own splits, as text; short thresholds could stand anywhere. */
+function secretsOf(runs: string, parties: readonly string[]): string[] {
+  return parties.flatMap((party) =>
+    readdirSync(join(runs, party)).flatMap((job) => [...readFileSync(join(runs, party, job, "share.json"), "utf8").matchAll(/"threshold":(-?[\d.]{7,})|"featureName":"(\w+)"/g)].map(([, threshold, name]) => threshold ?? name)),
+  );
+}

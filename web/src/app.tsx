@@ -1,0 +1,144 @@
+/** The frame around all views: whose page it is, which run, where to go. */
+import type { ComponentChildren } from "preact";
+import { CodecView } from "./codec-view.tsx";
+import { CompareView } from "./compare-view.tsx";
+import { DisclosureView } from "./disclosure-view.tsx";
+import { Overview } from "./overview.tsx";
+import { QualityView } from "./quality-view.tsx";
+import { href, route, type ViewName, views } from "./route.ts";
+import { RunsView } from "./runs-view.tsx";
+import { connection, openJob, run, runs, viewer, viewers } from "./session.ts";
+import { nextTheme, theme } from "./theme.ts";
+import { TreesView } from "./trees-view.tsx";
+import { Announcer } from "./announcer.tsx";
+
+const themeNames = { system: "Theme: system", light: "Theme: light", dark: "Theme: dark" } as const;
+
+export function App() {
+  return (
+    <>
+      <button type="button" class="skip" onClick={() => document.querySelector<HTMLElement>("#main")?.focus()}>
+        Skip to the content
+      </button>
+      <header class="top">
+        <div class="top-row">
+          <span class="brand">
+            <Logo />
+            Tandem
+          </span>
+          <ViewerChoice />
+          <RunChoice />
+          <span class="top-space" />
+          <ReportLink />
+          <button type="button" class="plain" onClick={nextTheme}>
+            {themeNames[theme.value]}
+          </button>
+        </div>
+        <nav aria-label="Views">
+          {(Object.keys(views) as ViewName[]).map((name) => (
+            <a key={name} href={href(name)} aria-current={route.value.view === name ? "page" : undefined}>
+              {views[name]}
+            </a>
+          ))}
+        </nav>
+      </header>
+      <Trouble />
+      <main id="main" tabIndex={-1}>
+        <CurrentView />
+      </main>
+      <Announcer />
+      <footer>
+        Tandem {viewers.value.version} · this page shows what {viewer.value === "" ? "this party" : viewer.value} may see, and asks for nothing outside this machine
+      </footer>
+    </>
+  );
+}
+
+function CurrentView() {
+  switch (route.value.view) {
+    case "overview":
+      return <Overview />;
+    case "quality":
+      return <QualityView />;
+    case "codec":
+      return <CodecView />;
+    case "trees":
+      return <TreesView />;
+    case "disclosure":
+      return <DisclosureView />;
+    case "runs":
+      return <RunsView />;
+    case "compare":
+      return <CompareView />;
+  }
+}
+
+function Logo() {
+  return (
+    <svg class="logo" viewBox="0 0 32 32" aria-hidden="true">
+      <circle cx="11" cy="18" r="8" class="wheel-a" />
+      <circle cx="21" cy="14" r="8" class="wheel-b" />
+    </svg>
+  );
+}
+
+/** Only where one machine plays several parties. */
+function ViewerChoice() {
+  const { viewers: all } = viewers.value;
+  if (all.length < 2) return <span class="whose">{viewer.value}</span>;
+  return (
+    <label class="choice">
+      <span>Seen by</span>
+      <select value={viewer.value} onChange={(event) => (location.hash = href(route.value.view === "compare" ? "runs" : route.value.view, { viewer: event.currentTarget.value, run: null }))}>
+        {all.map(({ name }) => (
+          <option key={name} value={name}>
+            {name}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+}
+
+function RunChoice() {
+  if (runs.value.length === 0) return null;
+  return (
+    <label class="choice">
+      <span>Run</span>
+      <select value={openJob.value ?? ""} onChange={(event) => (location.hash = href(route.value.view === "compare" ? "overview" : route.value.view, { run: event.currentTarget.value }))}>
+        {runs.value.map(({ job }) => (
+          <option key={job} value={job}>
+            {job}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+}
+
+function ReportLink() {
+  const job = openJob.value;
+  const { state } = run.value.view;
+  if (job === null || (state !== "finished" && state !== "failed") || connection.value !== "open") return null;
+  return (
+    <a class="button" target="_blank" rel="noreferrer" href={`/api/report?${new URLSearchParams({ viewer: viewer.value, run: job }).toString()}`}>
+      Report
+    </a>
+  );
+}
+
+function Trouble() {
+  const { view } = run.value;
+  if (connection.value === "refused") return <Banner>This page has no key. Open the address that tandem printed, with its token.</Banner>;
+  if (connection.value === "lost" && view.state !== "finished") return <Banner>The connection to tandem is lost; what you see is the last that arrived. The page tries again.</Banner>;
+  if (view.failure !== null) return <Banner>{`This run failed: ${view.failure.message} (${view.failure.code})`}</Banner>;
+  return null;
+}
+
+function Banner({ children }: { readonly children: ComponentChildren }) {
+  return (
+    <p class="banner" role="alert">
+      {children}
+    </p>
+  );
+}

@@ -1,0 +1,111 @@
+/** uPlot in a component: drawn once, fed with new data, drawn again when colours or width change. */
+import { useEffect, useRef } from "preact/hooks";
+import uPlot from "uplot";
+import { colours, cssColour } from "./theme.ts";
+
+export interface Series {
+  readonly label: string;
+  /** A custom property of the style sheet. */
+  readonly colour: string;
+  readonly values: readonly (number | null)[];
+  readonly dash?: readonly number[];
+  readonly bars?: boolean;
+  readonly points?: boolean;
+}
+
+interface ChartProps {
+  readonly label: string;
+  readonly x: readonly number[];
+  readonly series: readonly Series[];
+  readonly xLabel: string;
+  readonly yRange?: readonly [number, number];
+  readonly xRange?: readonly [number, number];
+  /** Vertical marks: where training stopped, where KS is. */
+  readonly marks?: readonly { readonly at: number; readonly text: string }[];
+  readonly wholeX?: boolean;
+  readonly height?: number;
+}
+
+export function Chart(props: ChartProps) {
+  const host = useRef<HTMLDivElement>(null);
+  const plot = useRef<uPlot | null>(null);
+  const shape = JSON.stringify([props.series.map(({ label, colour }) => [label, colour]), props.marks, props.yRange, props.xRange, colours.value]);
+  useEffect(() => {
+    const element = host.current;
+    if (element === null) return undefined;
+    const made = new uPlot(options(props, element.clientWidth), data(props), element);
+    plot.current = made;
+    const observer = new ResizeObserver(() => made.setSize({ width: element.clientWidth, height: props.height ?? chartHeight }));
+    observer.observe(element);
+    return () => {
+      observer.disconnect();
+      made.destroy();
+      plot.current = null;
+    };
+  }, [shape]);
+  useEffect(() => plot.current?.setData(data(props)), [props.x.length, props.series.map(({ values }) => values[values.length - 1]).join()]);
+  return <div class="chart" ref={host} role="img" aria-label={props.label} />;
+}
+
+const chartHeight = 240;
+
+function data({ x, series }: ChartProps): uPlot.AlignedData {
+  return [[...x], ...series.map(({ values }) => [...values])];
+}
+
+function options(props: ChartProps, width: number): uPlot.Options {
+  const text = cssColour("--text-soft");
+  const grid = { stroke: cssColour("--line"), width: 1 };
+  const axis = { stroke: text, grid, ticks: { ...grid, size: 4 }, font: "12px system-ui, sans-serif" };
+  return {
+    width,
+    height: props.height ?? chartHeight,
+    scales: { x: { time: false, ...(props.xRange === undefined ? {} : { range: [...props.xRange] as [number, number] }) }, y: props.yRange === undefined ? {} : { range: [...props.yRange] as [number, number] } },
+    axes: [
+      { ...axis, label: props.xLabel, labelFont: "12px system-ui, sans-serif", labelSize: 18, size: 34, ...(props.wholeX === true ? { incrs: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 5000] } : {}) },
+      { ...axis, size: 52 },
+    ],
+    legend: { live: false },
+    cursor: { points: { size: 6 } },
+    series: [
+      { label: props.xLabel },
+      ...props.series.map(({ label, colour, dash, bars, points }) => {
+        const stroke = cssColour(colour);
+        return {
+          label,
+          stroke,
+          width: 2,
+          points: { show: points === true, size: 5, fill: stroke },
+          ...(dash === undefined ? {} : { dash: [...dash] }),
+          ...(bars === true && uPlot.paths.bars !== undefined ? { fill: `${stroke}66`, width: 1, paths: uPlot.paths.bars({ size: [1, 40], align: 1 }) } : {}),
+          value: (_: uPlot, value: number | null) => (value === null ? "" : Number(value.toPrecision(4)).toString()),
+        };
+      }),
+    ],
+    plugins: [markPlugin(props.marks ?? [], text)],
+  };
+}
+
+function markPlugin(marks: NonNullable<ChartProps["marks"]>, colour: string): uPlot.Plugin {
+  return {
+    hooks: {
+      draw: ({ ctx, bbox, valToPos }: uPlot) => {
+        ctx.save();
+        ctx.strokeStyle = colour;
+        ctx.fillStyle = colour;
+        ctx.font = `${12 * devicePixelRatio}px system-ui, sans-serif`;
+        ctx.setLineDash([4, 4]);
+        for (const { at, text } of marks) {
+          const x = valToPos(at, "x", true);
+          ctx.beginPath();
+          ctx.moveTo(x, bbox.top);
+          ctx.lineTo(x, bbox.top + bbox.height);
+          ctx.stroke();
+          ctx.textAlign = x > bbox.left + bbox.width * 0.7 ? "right" : "left";
+          ctx.fillText(text, x + (ctx.textAlign === "left" ? 6 : -6), bbox.top + 14 * devicePixelRatio);
+        }
+        ctx.restore();
+      },
+    },
+  };
+}

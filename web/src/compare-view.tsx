@@ -1,0 +1,111 @@
+/** Two runs side by side: what differs in their parameters and what came of it. */
+import { signal } from "@preact/signals";
+import { useEffect } from "preact/hooks";
+import { formatBytes, formatCount, formatSeconds } from "../../src/base/format.ts";
+import { gradientSavings } from "../../src/report/run-facts.ts";
+import type { RunView } from "../../src/report/run-view.ts";
+import { Card, Nothing, Table } from "./card.tsx";
+import { Chart } from "./chart.tsx";
+import { route } from "./route.ts";
+import { type OpenRun, readRun, viewer } from "./session.ts";
+
+const pair = signal<{ readonly key: string; readonly runs: readonly (OpenRun | null)[] }>({ key: "", runs: [] });
+const chosenMetric = signal<string | null>(null);
+
+export function CompareView() {
+  const [a, b] = [route.value.parameters.get("a") ?? "", route.value.parameters.get("b") ?? ""];
+  const key = `${viewer.value}/${a}/${b}`;
+  useEffect(() => {
+    if (viewer.value !== "" && pair.peek().key !== key) void Promise.all([readRun(viewer.value, a), readRun(viewer.value, b)]).then((found) => (pair.value = { key, runs: found }));
+  }, [key]);
+  const [left, right] = pair.value.key === key ? pair.value.runs : [];
+  return (
+    <>
+      <h1 class="title">
+        {a} and {b}
+      </h1>
+      {left && right ? (
+        <div class="grid">
+          <Card title="Learning" wide>
+            <Curves left={left.view} right={right.view} />
+          </Card>
+          <Card title="Outcome" wide>
+            <Table caption="Outcome of both runs" head={["", a, b]} textColumns={1} rows={outcomes(left, right)} />
+          </Card>
+          <Card title="Parameters" wide>
+            <Parameters left={left.view} right={right.view} />
+          </Card>
+        </div>
+      ) : (
+        <Card title="Two runs">
+          <Nothing>{pair.value.key === key ? "One of the two runs has no record." : "Reading both records …"}</Nothing>
+        </Card>
+      )}
+    </>
+  );
+}
+
+function Curves({ left, right }: { readonly left: RunView; readonly right: RunView }) {
+  const names = Object.keys(left.rounds[0]?.train ?? {}).filter((name) => name in (right.rounds[0]?.train ?? {}));
+  if (names.length === 0) return <Nothing>The two runs have no metric in common.</Nothing>;
+  const name = chosenMetric.value !== null && names.includes(chosenMetric.value) ? chosenMetric.value : names[0];
+  const length = Math.max(left.rounds.length, right.rounds.length);
+  const values = (view: RunView): (number | null)[] => Array.from({ length }, (_, i) => view.rounds[i]?.train[name] ?? null);
+  return (
+    <>
+      <label class="choice">
+        <span>Metric</span>
+        <select value={name} onChange={(event) => (chosenMetric.value = event.currentTarget.value)}>
+          {names.map((metric) => (
+            <option key={metric}>{metric}</option>
+          ))}
+        </select>
+      </label>
+      <Chart
+        label={`training ${name} of both runs`}
+        x={Array.from({ length }, (_, i) => i + 1)}
+        xLabel="tree"
+        wholeX
+        series={[
+          { label: left.job, colour: "--party-active", values: values(left), points: length < 30 },
+          { label: right.job, colour: "--party-0", values: values(right), dash: [6, 4], points: length < 30 },
+        ]}
+      />
+    </>
+  );
+}
+
+function outcomes({ view: left, own: leftOwn }: OpenRun, { view: right, own: rightOwn }: OpenRun): string[][] {
+  const both = (name: string, of: (view: RunView) => string): string[] => [name, of(left), of(right)];
+  const metricNames = [...new Set([left, right].flatMap(({ result }) => Object.keys(result?.metrics.test ?? result?.metrics.train ?? {})))];
+  const metric = (name: string) => (view: RunView) => (view.result?.metrics.test ?? view.result?.metrics.train)?.[name]?.toFixed(5) ?? "–";
+  return [
+    both("state", ({ state }) => state),
+    ...metricNames.map((name) => both(`test ${name}`, metric(name))),
+    both("trees", ({ treesDone }) => String(treesDone)),
+    both("time in all", (view) => formatSeconds((view.lastAt - view.startedAt) / 1000)),
+    both("seconds per tree", (view) => (view.result === null ? "–" : (view.result.phasesMs.training / 1000 / Math.max(1, view.result.trees)).toFixed(3))),
+    both("sent", (view) => formatBytes(view.parties.find(({ self }) => self)?.sentBytes ?? 0)),
+    both("received", (view) => formatBytes(view.parties.find(({ self }) => self)?.receivedBytes ?? 0)),
+    both("gradient ciphertexts", (view) => formatCount(gradientSavings(view)?.ciphertexts ?? 0)),
+    both("people trained on", ({ data }) => (data === null ? "–" : formatCount(data.trainRows))),
+    ["digest of the data", leftOwn.dataDigest?.slice(0, 12) ?? "–", rightOwn.dataDigest?.slice(0, 12) ?? "–"],
+  ];
+}
+
+/** What differs is shown, the rest can be. */
+function Parameters({ left, right }: { readonly left: RunView; readonly right: RunView }) {
+  const names = [...new Set([...Object.keys(left.parameters), ...Object.keys(right.parameters)])];
+  const rows = names.map((name) => [name, String(left.parameters[name] ?? "–"), String(right.parameters[name] ?? "–")]);
+  const differing = rows.filter(([, a, b]) => a !== b);
+  const equal = rows.filter(([, a, b]) => a === b);
+  return (
+    <>
+      {differing.length === 0 ? <Nothing>Both runs had the same parameters.</Nothing> : <Table caption="Parameters that differ" head={["parameter", left.job, right.job]} rows={differing.map(([name, a, b]) => [name, <mark>{a}</mark>, <mark>{b}</mark>])} />}
+      <details class="behind">
+        <summary>{`${equal.length} parameters are the same`}</summary>
+        <Table caption="Parameters that are the same" head={["parameter", "value"]} rows={equal.map(([name, value]) => [name, value])} />
+      </details>
+    </>
+  );
+}

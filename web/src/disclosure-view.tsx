@@ -1,0 +1,52 @@
+/** What was revealed to whom so far: the ledger of docs/leakage.md, counted. */
+import { formatCount } from "../../src/base/format.ts";
+import { type LedgerLine, ledgerLines } from "../../src/report/run-facts.ts";
+import { Card, Nothing, Table } from "./card.tsx";
+import { run } from "./session.ts";
+
+export function DisclosureView() {
+  const { view } = run.value;
+  const lines = ledgerLines(view);
+  const learners = [...new Set(lines.map(({ learner }) => learner))];
+  return (
+    <>
+      <h1 class="title">Disclosure</h1>
+      <p class="lead">
+        What passed between {view.party === "" ? "this party" : view.party} and the others so far, as docs/leakage.md names it. What is not in this list is not revealed: no party learns another's feature values, thresholds or feature names, and no passive party learns a label, a gradient or a score.
+      </p>
+      {lines.length === 0 ? (
+        <Card title="Ledger">
+          <Nothing>Nothing has been revealed yet.</Nothing>
+        </Card>
+      ) : (
+        <div class="grid">
+          {learners.map((learner) => (
+            <Card key={learner} title={`What ${learner} has learnt`} wide={learner === view.party}>
+              <Learnt lines={lines.filter((line) => line.learner === learner)} learner={learner} />
+            </Card>
+          ))}
+        </div>
+      )}
+    </>
+  );
+}
+
+/** One column per party that it was learnt about. */
+function Learnt({ lines, learner }: { readonly lines: readonly LedgerLine[]; readonly learner: string }) {
+  const abouts = [...new Set(lines.map(({ about }) => about))];
+  const whats = [...new Set(lines.map(({ what }) => what))];
+  const find = (what: string, about: string): LedgerLine | undefined => lines.find((line) => line.what === what && line.about === about);
+  return (
+    <Table
+      caption={`What ${learner} has learnt`}
+      head={["", ...abouts.map((about) => `from ${about}`)]}
+      rows={whats.map((what) => [
+        <>
+          {what}
+          <span class="unit">{lines.find((line) => line.what === what)?.unit}</span>
+        </>,
+        ...abouts.map((about) => formatCount(Math.round(find(what, about)?.count ?? 0))),
+      ])}
+    />
+  );
+}

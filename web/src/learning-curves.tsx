@@ -1,0 +1,50 @@
+/** Metrics after every tree: of the rows that are trained on, and of those held back where a job has them. */
+import { signal } from "@preact/signals";
+import type { RunView } from "../../src/report/run-view.ts";
+import { Behind, Nothing, Table } from "./card.tsx";
+import { Chart, type Series } from "./chart.tsx";
+
+const chosen = signal<string | null>(null);
+
+export function LearningCurves({ view }: { readonly view: RunView }) {
+  const { rounds } = view;
+  if (view.role === "passive") return <Nothing>Labels, and so metrics, are the active party's alone.</Nothing>;
+  if (rounds.length === 0) return <Nothing>After the first tree, its metrics stand here.</Nothing>;
+  const names = Object.keys(rounds[0].train);
+  const name = chosen.value !== null && names.includes(chosen.value) ? chosen.value : names[0];
+  const series: Series[] = [{ label: "training", colour: "--party-active", values: rounds.map(({ train }) => train[name] ?? null), points: rounds.length < 30 }];
+  const hasValidation = rounds.some(({ validation }) => validation !== null);
+  if (hasValidation) series.push({ label: "validation", colour: "--party-0", values: rounds.map(({ validation }) => validation?.[name] ?? null), dash: [6, 4], points: rounds.length < 30 });
+  const test = view.result?.metrics.test?.[name];
+  const stopped = view.state === "finished" && view.treesDone < view.treeCount ? [{ at: view.treesDone, text: "stopped early" }] : [];
+  const columns = hasValidation ? ["tree", ...names.map((metric) => `training ${metric}`), ...names.map((metric) => `validation ${metric}`)] : ["tree", ...names];
+  return (
+    <>
+      <div class="chart-head">
+        <label class="choice">
+          <span>Metric</span>
+          <select value={name} onChange={(event) => (chosen.value = event.currentTarget.value)}>
+            {names.map((metric) => (
+              <option key={metric}>{metric}</option>
+            ))}
+          </select>
+        </label>
+        {test !== undefined && (
+          <span class="hint">
+            test {name} <strong>{test.toFixed(4)}</strong>
+          </span>
+        )}
+      </div>
+      <Chart label={`${name} after each tree`} x={rounds.map(({ tree }) => tree + 1)} series={series} xLabel="tree" wholeX marks={stopped} />
+      <Behind
+        table={() => (
+          <Table
+            caption="Metrics after each tree"
+            head={columns}
+            rows={rounds.map(({ tree, train, validation }) => [String(tree + 1), ...names.map((metric) => train[metric]?.toFixed(5) ?? ""), ...(hasValidation ? names.map((metric) => validation?.[metric]?.toFixed(5) ?? "") : [])])}
+          />
+        )}
+      />
+    </>
+  );
+}

@@ -1,0 +1,13 @@
+/** The dashboard's page: shows what the server's record of a run says, and nothing else. */
+import { render } from "preact";
+import { App } from "./app.tsx";
+import { begin } from "./session.ts";
+import { applyTheme } from "./theme.ts";
+import "uplot/dist/uPlot.min.css";
+import "./styles/base.css";
+import "./styles/views.css";
+
+applyTheme();
+const root = document.querySelector("#app");
+if (root !== null) render(<App />, root);
+void begin();

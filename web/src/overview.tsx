@@ -1,0 +1,83 @@
+/** Where the run stands, at a glance: the parties, the tree that grows, where its time goes, how well the model learns. */
+import { formatBytes, formatCount, formatSeconds } from "../../src/base/format.ts";
+import { bottleneck, elapsedSeconds, gradientSavings, secondsLeft } from "../../src/report/run-facts.ts";
+import { importance } from "../../src/report/own-view.ts";
+import type { RunView } from "../../src/report/run-view.ts";
+import { Card, Figure, Nothing } from "./card.tsx";
+import { ImportanceTable } from "./importance-table.tsx";
+import { LearningCurves } from "./learning-curves.tsx";
+import { PartyPicture } from "./party-picture.tsx";
+import { now, openJob, run } from "./session.ts";
+import { Timeline } from "./timeline.tsx";
+
+const stateNames: Readonly<Record<RunView["state"], string>> = { starting: "starting", aligning: "aligning", training: "training", finished: "finished", failed: "failed" };
+
+export function Overview() {
+  const { view, own } = run.value;
+  const rows = importance(own, view.party);
+  if (view.startedAt === 0) return <Waiting />;
+  const spans = view.spans.current.length > 0 ? view.spans.current : view.spans.previous;
+  const growing = view.state === "training" && spans === view.spans.current && spans.length > 0 && spans[0].tree >= view.treesDone;
+  const slow = bottleneck(growing && view.spans.previous.length > 0 ? view.spans.previous : spans);
+  return (
+    <>
+      <Status view={view} />
+      <div class="grid">
+        <Card title="Parties">
+          <PartyPicture view={view} />
+        </Card>
+        {view.role === "active" ? (
+          <Card title="Learning">
+            <LearningCurves view={view} />
+          </Card>
+        ) : (
+          <Card title="Our splits so far">{rows.length === 0 ? <Nothing>None of our candidates has won yet.</Nothing> : <ImportanceTable view={view} rows={rows} own />}</Card>
+        )}
+        <Card title={`Where the time goes${spans.length > 0 ? `: tree ${spans[0].tree + 1}` : ""}`} wide aside={slow === null ? null : <span class="hint">{`${Math.round(slow.share * 100)}% of ${growing && view.spans.previous.length > 0 ? "the tree before" : "it"}: ${slow.party}, ${slow.phase}`}</span>}>
+          <Timeline view={view} spans={spans} before={growing ? view.spans.previous : []} />
+        </Card>
+      </div>
+    </>
+  );
+}
+
+function Waiting() {
+  return (
+    <>
+      <h1 class="title">{openJob.value ?? "No run yet"}</h1>
+      <Card title="Waiting">
+        <Nothing>{openJob.value === null ? "This party waits for a job. The page shows it as soon as it begins." : "Reading the record of this run …"}</Nothing>
+      </Card>
+    </>
+  );
+}
+
+function Status({ view }: { readonly view: RunView }) {
+  const left = secondsLeft(view, now.value);
+  const { alignment } = view;
+  const aligning = view.state === "aligning" && alignment.total > 0;
+  const [done, total] = aligning ? [alignment.done, alignment.total] : [view.treesDone, view.treeCount];
+  const self = view.parties.find((party) => party.self);
+  const savings = gradientSavings(view);
+  const growing = view.state === "training" && view.treesDone < view.treeCount;
+  return (
+    <section class="status" aria-label="Progress">
+      <div class="status-head">
+        <h1 class="title">{view.job}</h1>
+        <span class={`chip state-${view.state}`}>{stateNames[view.state]}</span>
+        {view.waiting !== null && view.state !== "failed" && <span class="chip">waiting: {view.waiting}</span>}
+        {view.resumed > 0 && <span class="chip">taken up again {view.resumed === 1 ? "once" : `${view.resumed} times`}</span>}
+      </div>
+      <progress max={Math.max(1, total)} value={done} aria-label={aligning ? "ids aligned" : "trees finished"} />
+      <div class="figures">
+        <Figure value={growing ? `${view.treesDone + 1} / ${view.treeCount}` : `${view.treesDone} / ${view.treeCount}`} label={growing ? `tree, level ${Math.min(view.level + 1, view.depthMax)} of ${view.depthMax}` : "trees"} />
+        <Figure value={formatSeconds(elapsedSeconds(view, now.value))} label="elapsed" />
+        {left !== null && <Figure value={formatSeconds(left)} label="left" />}
+        <Figure value={view.data === null ? "–" : formatCount(view.data.trainRows)} label="people trained on" />
+        {self !== undefined && <Figure value={formatBytes(self.sentBytes)} label="sent" />}
+        {self !== undefined && <Figure value={formatBytes(self.receivedBytes)} label="received" />}
+        {savings !== null && savings.savedBytes > 0 && <Figure value={formatBytes(savings.savedBytes)} label="not sent, thanks to batching" />}
+      </div>
+    </section>
+  );
+}

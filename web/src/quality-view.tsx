@@ -1,0 +1,87 @@
+/** How well the finished model separates the people that it was not trained on; the active party's eyes only. */
+import { Behind, Card, Figure, Nothing, Table } from "./card.tsx";
+import { Chart } from "./chart.tsx";
+import { LearningCurves } from "./learning-curves.tsx";
+import { run } from "./session.ts";
+
+export function QualityView() {
+  const { view, own } = run.value;
+  const { scores } = own;
+  const test = view.result?.metrics.test ?? null;
+  return (
+    <>
+      <h1 class="title">Quality</h1>
+      {test !== null && (
+        <section class="status" aria-label="Metrics on test rows">
+          <div class="figures">
+            {Object.entries(test).map(([name, value]) => (
+              <Figure key={name} value={value.toFixed(4)} label={`test ${name}`} />
+            ))}
+            {view.data !== null && <Figure value={view.data.testRows.toLocaleString("en")} label="people not trained on" />}
+          </div>
+        </section>
+      )}
+      <div class="grid">
+        <Card title="Learning">
+          <LearningCurves view={view} />
+        </Card>
+        {scores === null ? (
+          <Card title="Scores">
+            <Nothing>{view.role === "passive" ? "Scores are the active party's alone." : "When the last tree is grown, the test rows are scored, and ROC, KS and the distribution of scores stand here."}</Nothing>
+          </Card>
+        ) : (
+          <>
+            <Card title="ROC">
+              <Chart label="ROC curve on test rows" x={scores.roc.map(([x]) => x)} xRange={[0, 1]} yRange={[0, 1]} xLabel="false positive rate" series={[{ label: "true positive rate", colour: "--party-active", values: scores.roc.map(([, y]) => y) }, { label: "guessing", colour: "--text-soft", values: scores.roc.map(([x]) => x), dash: [4, 4] }]} />
+              <Behind table={() => <Table caption="ROC curve" head={["false positive rate", "true positive rate"]} rows={scores.roc.map(([x, y]) => [x.toFixed(3), y.toFixed(3)])} />} />
+            </Card>
+            <Card title="KS" aside={<span class="hint">{`${scores.ksAt.ks.toFixed(4)} at score ${scores.ksAt.score.toPrecision(3)}`}</span>}>
+              <Chart
+                label="Cumulative share of people by score, per class"
+                x={scores.cumulative.map(([score]) => score)}
+                xLabel="score"
+                yRange={[0, 1]}
+                marks={[{ at: scores.ksAt.score, text: `KS ${scores.ksAt.ks.toFixed(3)}` }]}
+                series={[
+                  { label: "label 0, at or below", colour: "--party-active", values: scores.cumulative.map(([, negatives]) => negatives) },
+                  { label: "label 1, at or below", colour: "--party-0", values: scores.cumulative.map(([, , positives]) => positives), dash: [6, 3] },
+                ]}
+              />
+              <Behind table={() => <Table caption="Cumulative shares" head={["score", "label 0", "label 1"]} rows={scores.cumulative.map(([score, n, p]) => [score.toPrecision(3), n.toFixed(3), p.toFixed(3)])} />} />
+            </Card>
+            <Card title="Distribution of scores">
+              <Distribution {...scores.histogram} />
+            </Card>
+          </>
+        )}
+      </div>
+    </>
+  );
+}
+
+interface DistributionProps {
+  readonly min: number;
+  readonly max: number;
+  readonly negatives: readonly number[];
+  readonly positives: readonly number[];
+}
+
+function Distribution({ min, max, negatives, positives }: DistributionProps) {
+  const width = (max - min) / negatives.length;
+  const x = negatives.map((_, i) => min + i * width);
+  return (
+    <>
+      <Chart
+        label="People per score, by label"
+        x={x}
+        xLabel="score"
+        xRange={[min, max]}
+        series={[
+          { label: "label 0", colour: "--party-active", values: negatives, bars: true },
+          { label: "label 1", colour: "--party-0", values: positives, bars: true },
+        ]}
+      />
+      <Behind table={() => <Table caption="Distribution of scores" head={["score from", "label 0", "label 1"]} rows={x.map((from, i) => [from.toPrecision(3), String(negatives[i]), String(positives[i])])} />} />
+    </>
+  );
+}

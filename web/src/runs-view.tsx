@@ -1,0 +1,58 @@
+/** Past runs in a list; two of them can be set side by side. */
+import { signal } from "@preact/signals";
+import { formatSeconds } from "../../src/base/format.ts";
+import { Card, Nothing, Table } from "./card.tsx";
+import { href } from "./route.ts";
+import { runs } from "./session.ts";
+
+const chosen = signal<readonly string[]>([]);
+
+export function RunsView() {
+  const lines = runs.value;
+  const metricNames = [...new Set(lines.flatMap(({ metrics }) => Object.keys(metrics)))];
+  const picked = chosen.value.filter((job) => lines.some((line) => line.job === job));
+  return (
+    <>
+      <h1 class="title">Runs</h1>
+      <Card
+        title={`${lines.length} ${lines.length === 1 ? "run" : "runs"}`}
+        wide
+        aside={
+          picked.length === 2 ? (
+            <a class="button" href={href("compare", { a: picked[0], b: picked[1] })}>
+              Compare the two
+            </a>
+          ) : (
+            <span class="hint">choose two to compare</span>
+          )
+        }
+      >
+        {lines.length === 0 ? (
+          <Nothing>No run has been recorded yet.</Nothing>
+        ) : (
+          <Table
+            caption="Runs"
+            head={["run", "", "state", "begun", "trees", "time", ...metricNames]}
+            textColumns={4}
+            rows={lines.map((line) => [
+              <a href={href("overview", { run: line.job })}>{line.job}</a>,
+              <input type="checkbox" aria-label={`compare ${line.job}`} checked={picked.includes(line.job)} onChange={() => toggle(line.job)} />,
+              <span class={`chip state-${line.state}`}>{line.state}</span>,
+              new Date(line.startedAt).toLocaleString("en-GB", { dateStyle: "medium", timeStyle: "short" }),
+              `${line.treesDone}/${line.treeCount}`,
+              formatSeconds(line.seconds),
+              ...metricNames.map((name) => (name in line.metrics ? `${line.metrics[name].toFixed(4)}${line.tested ? "" : "*"}` : "")),
+            ])}
+          />
+        )}
+        {lines.some(({ tested }) => !tested) && <p class="note">* of training rows; the others are of test rows.</p>}
+      </Card>
+    </>
+  );
+}
+
+/** The third choice takes the place of the first. */
+function toggle(job: string): void {
+  const { value } = chosen;
+  chosen.value = value.includes(job) ? value.filter((other) => other !== job) : [...value, job].slice(-2);
+}

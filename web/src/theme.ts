@@ -1,0 +1,41 @@
+/** Light, dark, or as the system has it; the choice is remembered by this browser. */
+import { signal } from "@preact/signals";
+
+export type Theme = "system" | "light" | "dark";
+
+const key = "tandem-theme";
+const order: readonly Theme[] = ["system", "light", "dark"];
+
+export const theme = signal<Theme>(remembered());
+/** Changes with every change of colours, also when the system's own setting changes: canvases must be drawn again. */
+export const colours = signal(0);
+
+export function applyTheme(): void {
+  document.documentElement.dataset["theme"] = theme.value;
+  colours.value++;
+}
+
+export function nextTheme(): void {
+  theme.value = order[(order.indexOf(theme.value) + 1) % order.length];
+  try {
+    localStorage.setItem(key, theme.value);
+  } catch {
+    // A browser that keeps nothing still shows the theme.
+  }
+  applyTheme();
+}
+
+matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => colours.value++);
+
+function remembered(): Theme {
+  try {
+    const kept = localStorage.getItem(key);
+    return order.find((candidate) => candidate === kept) ?? "system";
+  } catch {
+    return "system";
+  }
+}
+
+export function cssColour(name: string): string {
+  return getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+}

@@ -1,0 +1,71 @@
+/** The phases of one tree as bars, one line per party and phase: what the others wait for is visible at a glance. */
+import { formatSeconds } from "../../src/base/format.ts";
+import type { RunView } from "../../src/report/run-view.ts";
+import { Behind, Nothing, Table } from "./card.tsx";
+import { partyColour } from "./party-colour.ts";
+
+type Span = RunView["spans"]["current"][number];
+
+const order = ["encrypt", "send", "aggregate", "return", "decrypt", "decide"] as const;
+const words: Readonly<Record<(typeof order)[number], string>> = { encrypt: "encrypt", send: "take gradients", aggregate: "aggregate", return: "return", decrypt: "decrypt", decide: "decide" };
+
+interface Line {
+  readonly party: string;
+  readonly phase: (typeof order)[number];
+  readonly spans: readonly Span[];
+  readonly totalMs: number;
+}
+
+/** @param before of the tree before: while a tree grows, its lines are there already and its bars grow at the same scale */
+export function Timeline({ view, spans, before }: { readonly view: RunView; readonly spans: readonly Span[]; readonly before: readonly Span[] }) {
+  if (spans.length === 0) return <Nothing>{view.state === "finished" ? "This run has no record of its phases." : "The first tree has not begun."}</Nothing>;
+  const from = Math.min(...spans.map((span) => span.from));
+  const to = Math.max(...spans.map((span) => span.to), from + 1, from + durationOf(before));
+  const lines = linesOf(view, spans, before);
+  return (
+    <>
+      <div class="timeline" aria-hidden="true">
+        {lines.map((line, i) => (
+          <div key={`${line.party} ${line.phase}`} class={i > 0 && lines[i - 1].party !== line.party ? "lane first" : "lane"} style={{ color: partyColour(view, line.party) }}>
+            <span class="lane-party">{i === 0 || lines[i - 1].party !== line.party ? line.party : ""}</span>
+            <span class="lane-phase">{words[line.phase]}</span>
+            <span class="lane-track">
+              {line.spans.map((span) => (
+                <span key={span.from} class="bar" title={`level ${span.level + 1}: ${formatSeconds((span.to - span.from) / 1000)}`} style={{ left: `${((span.from - from) / (to - from)) * 100}%`, width: `${((span.to - span.from) / (to - from)) * 100}%` }} />
+              ))}
+            </span>
+            <span class="lane-share">{formatSeconds(line.totalMs / 1000)}</span>
+          </div>
+        ))}
+        <div class="lane axis">
+          <span />
+          <span />
+          <span class="lane-track ticks">
+            {[0, 0.25, 0.5, 0.75, 1].map((part) => (
+              <span key={part} class="tick" style={{ left: `${part * 100}%` }}>
+                {formatSeconds(((to - from) * part) / 1000)}
+              </span>
+            ))}
+          </span>
+          <span />
+        </div>
+      </div>
+      <Behind table={() => <Table caption="Time per party and phase" head={["party", "phase", "seconds", "share of the tree"]} textColumns={2} rows={lines.map((line) => [line.party, words[line.phase], (line.totalMs / 1000).toFixed(2), `${Math.round((line.totalMs / (to - from)) * 100)}%`])} />} />
+    </>
+  );
+}
+
+function durationOf(spans: readonly Span[]): number {
+  return spans.length === 0 ? 0 : Math.max(...spans.map(({ to }) => to)) - Math.min(...spans.map(({ from }) => from));
+}
+
+function linesOf(view: RunView, spans: readonly Span[], before: readonly Span[]): Line[] {
+  const parties = [...view.parties].sort((a, b) => Number(b.role === "active") - Number(a.role === "active"));
+  return parties.flatMap(({ name }) =>
+    order.flatMap((phase): Line[] => {
+      const own = spans.filter((span) => span.party === name && span.phase === phase);
+      const known = own.length > 0 || before.some((span) => span.party === name && span.phase === phase);
+      return !known ? [] : [{ party: name, phase, spans: own, totalMs: own.reduce((sum, { from, to }) => sum + to - from, 0) }];
+    }),
+  );
+}
