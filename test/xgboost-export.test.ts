@@ -27,9 +27,9 @@ const fixtures = fileURLToPath(new URL("fixtures/xgboost-export/", import.meta.u
 const directory = scratchDirectory();
 const tolerance = 1e-6;
 
-function train(tables: readonly PartyTable[], training: Partial<TrainingParameters>): Model {
+async function train(tables: readonly PartyTable[], training: Partial<TrainingParameters>): Promise<Model> {
   const parameters = resolveParameters(trainingParameters, { max_bin: 16, ...training });
-  return trainInOnePlace({ train: tables, test: null, training: parameters, codec: resolveParameters(codecParameters, {}), keyBits: 256 }).model;
+  return (await trainInOnePlace({ train: tables, test: null, training: parameters, codec: resolveParameters(codecParameters, {}), keyBits: 256 })).model;
 }
 
 const namesOf = (tables: readonly PartyTable[]): string[][] => tables.map(({ featureNames }) => featureNames);
@@ -66,7 +66,7 @@ describe("golden files", () => {
   test.each(["logistic", "squared"] as const)("%s: the export is the same byte for byte, and predicts what XGBoost predicted", async (name) => {
     const { label, training } = goldens[name];
     const tables = await read("train.csv", label);
-    const model = train(tables, training);
+    const model = await train(tables, training);
     expect(`${xgboostText(xgboostModel(model, namesOf(tables)))}\n`).toBe(readFileSync(join(fixtures, `${name}.json`), "utf8"));
 
     const rows = await read("score.csv", label);
@@ -80,7 +80,7 @@ describe("golden files", () => {
 
   test("they have splits of every party, both default directions, and stay small", async () => {
     const tables = await read("train.csv", "loss");
-    const rules = train(tables, goldens.squared.training).trees.flat().filter((node): node is SplitNode<SplitRule> => node.kind === "split").map(({ rule }) => rule);
+    const rules = (await train(tables, goldens.squared.training)).trees.flat().filter((node): node is SplitNode<SplitRule> => node.kind === "split").map(({ rule }) => rule);
     expect(new Set(rules.map(({ owner }) => owner))).toEqual(new Set([0, 1, 2]));
     expect(new Set(rules.map(({ defaultLeft }) => defaultLeft))).toEqual(new Set([true, false]));
     const sizeBytes = readdirSync(fixtures, { withFileTypes: true }).filter((entry) => entry.isFile()).reduce((sum, { name }) => sum + statSync(join(fixtures, name)).size, 0);
@@ -252,7 +252,7 @@ interface FreshCase {
 const oddNames = ["age", "x[0]<1", 'quote " and \\', "día, 日本", "tab\there", "age"];
 const baseScores = [0.5, 0.03, 0.9, 0.9999, 1 - 1e-12, 1e-30];
 
-function freshCase(seed: number, objective: "binary:logistic" | "reg:squarederror"): FreshCase {
+async function freshCase(seed: number, objective: "binary:logistic" | "reg:squarederror"): Promise<FreshCase> {
   const regression = objective === "reg:squarederror";
   const { labels, parties } = randomTable(`export-${seed}`, { rows: 150, features: [2, 3, 1], missingShare: seed % 3 === 0 ? 0 : 0.15, ties: seed % 4 === 0, regression });
   const tables = parties.map((features, owner): PartyTable => ({
@@ -262,7 +262,7 @@ function freshCase(seed: number, objective: "binary:logistic" | "reg:squarederro
     labels: owner === 0 ? labels : null,
   }));
   const base_score = regression ? [0.1, -3.7, 1000.3][seed % 3] : baseScores[seed % baseScores.length];
-  const model = train(tables, { objective, base_score, num_round: 6, max_depth: 1 + (seed % 5), min_child_weight: 0, eta: 0.4 });
+  const model = await train(tables, { objective, base_score, num_round: 6, max_depth: 1 + (seed % 5), min_child_weight: 0, eta: 0.4 });
   const rows = unseenRows(parties, model, new SeededRandom(`unseen-${seed}`));
   return { name: `${objective} ${seed}`, model, exported: xgboostModel(model, namesOf(tables)), rows, rowCount: rows[0][0].length };
 }
@@ -291,8 +291,8 @@ function askXgboost(cases: readonly FreshCase[]): Scored[] {
 }
 
 describe.skipIf(python === undefined)("XGBoost itself", () => {
-  test("loads fresh models, sends every row to the same leaves, and predicts the same to 1e-6", () => {
-    const cases = (["binary:logistic", "reg:squarederror"] as const).flatMap((objective) => Array.from({ length: 12 }, (_, seed) => freshCase(seed, objective)));
+  test("loads fresh models, sends every row to the same leaves, and predicts the same to 1e-6", async () => {
+    const cases = await Promise.all((["binary:logistic", "reg:squarederror"] as const).flatMap((objective) => Array.from({ length: 12 }, (_, seed) => freshCase(seed, objective))));
     const scored = askXgboost(cases);
     let worst = 0;
     cases.forEach(({ name, model, exported, rows, rowCount }, i) => {

@@ -74,13 +74,13 @@ const quantiseFinely: Quantise = (g, h) => {
 };
 
 /** The features split over three parties in order, so that (owner, feature) order is XGBoost's feature order. */
-function trainOurs(golden: Golden) {
+async function trainOurs(golden: Golden) {
   const columns = golden.features.map((f) => Float32Array.from(f.values, (value) => value ?? NaN));
   const parameters = resolveParameters(trainingParameters, golden.parameters);
   const firstOf = [0, Math.ceil(columns.length / 3), Math.ceil((2 * columns.length) / 3), columns.length];
   const owners = [0, 1, 2];
   const columnsOf = owners.map((owner) => columns.slice(firstOf[owner], firstOf[owner + 1]));
-  const model = trainCentralised({
+  const model = await trainCentralised({
     parties: columnsOf.map((own, owner) =>
       own.map((values, j) => binFeature(golden.features[firstOf[owner] + j].name, values, parameters.max_bin)),
     ),
@@ -179,9 +179,9 @@ function compareSplit({ theirs, rows, columns, featureIndex }: Comparison, node:
 }
 
 describe("the plain trainer equals XGBoost 1.7.4", () => {
-  it.each(cases)("%s", (name) => {
+  it.each(cases)("%s", async (name) => {
     const golden = load(name);
-    const { model, columns, columnsOf, featureIndex } = trainOurs(golden);
+    const { model, columns, columnsOf, featureIndex } = await trainOurs(golden);
     expect(model.trees.length).toBe(golden.trees.length);
     let mirroredCount = 0;
     golden.trees.forEach((theirs, t) => {
@@ -196,7 +196,7 @@ describe("the plain trainer equals XGBoost 1.7.4", () => {
     });
   });
 
-  it("covers what it claims to: both default directions, gamma and min_child_weight that bind, all depths", () => {
+  it("covers what it claims to: both default directions, gamma and min_child_weight that bind, all depths", async () => {
     const splits = cases.flatMap((name) => {
       const { features, trees } = load(name);
       const hasMissing = features.some((feature) => feature.values.includes(null));
@@ -208,17 +208,17 @@ describe("the plain trainer equals XGBoost 1.7.4", () => {
     const depths = cases.map((name) => Number(load(name).parameters["max_depth"]));
     expect(new Set(depths)).toEqual(new Set([1, 3, 4, 5]));
     for (const name of ["logistic-gamma-lambda0", "squared-gamma", "logistic-gamma-missing"]) {
-      const { model } = trainOurs({ ...load(name), parameters: { ...load(name).parameters, gamma: 0 } });
+      const { model } = await trainOurs({ ...load(name), parameters: { ...load(name).parameters, gamma: 0 } });
       expect(model.trees[0].length, name).toBeGreaterThan(load(name).trees[0].left.length);
     }
     for (const name of ["logistic-depth5-mcw", "squared-missing"]) {
-      const { model } = trainOurs({ ...load(name), parameters: { ...load(name).parameters, min_child_weight: 0 } });
+      const { model } = await trainOurs({ ...load(name), parameters: { ...load(name).parameters, min_child_weight: 0 } });
       expect(model.trees[0].length, name).toBeGreaterThan(load(name).trees[0].left.length);
     }
   });
 
-  it("sends every training row to the leaf that its bin said", () => {
-    const { model, columnsOf } = trainOurs(load("quantile-missing"));
+  it("sends every training row to the leaf that its bin said", async () => {
+    const { model, columnsOf } = await trainOurs(load("quantile-missing"));
     const tree = model.trees[0];
     const counts = new Map<number, number>();
     for (let row = 0; row < columnsOf[0][0].length; row++) {

@@ -26,11 +26,11 @@ export interface OnePlaceResult {
 }
 
 /** Trains the same trees on the same quantised gradients, with every column on one machine and no encryption. */
-export function trainInOnePlace(job: OnePlaceJob): OnePlaceResult {
+export async function trainInOnePlace(job: OnePlaceJob): Promise<OnePlaceResult> {
   const labels = job.train[0].labels ?? new Float64Array(0);
   const quantise = quantiserFor(objectiveFor(job.training.objective), job.codec, plaintextBitsMax(job.keyBits));
   const parties = job.train.map((table) => binTable(table, job.training.max_bin));
-  const model = trainCentralised({ parties, labels, parameters: job.training, quantise });
+  const model = await trainCentralised({ parties, labels, parameters: job.training, quantise });
   const testLabels = job.test?.[0].labels ?? null;
   if (job.test === null || testLabels === null) return { model, testMetrics: null };
   const margins = predictMargins(model, job.test.map(({ features }) => features), testLabels.length);

@@ -78,7 +78,7 @@ export async function simulate(options: SimulateOptions): Promise<SimulateResult
     await writeXgboostModel(options.export, result.model, parties.map(({ features }) => features), parties.map(({ name }) => name));
   }
   if (!options.check) return { ...result, difference: null };
-  const { model } = trainInOnePlace({ train, test: null, training, codec, keyBits: options.keyBits });
+  const { model } = await trainInOnePlace({ train, test: null, training, codec, keyBits: options.keyBits });
   return { ...result, difference: firstDifference(result.model, model) ?? "" };
 }
 

@@ -3,7 +3,8 @@ import { assert } from "../base/assert.ts";
 import type { TrainingParameters } from "../base/parameters.ts";
 import type { QuantisedGradients } from "../base/quantised-gradients.ts";
 import type { BinnedFeature } from "./binning.ts";
-import { splitParametersOf } from "./gain.ts";
+import { CentralisedSearch } from "./centralised-search.ts";
+import { splitParametersOf, TreeGain } from "./gain.ts";
 import { growTree, type GrowParameters } from "./grow.ts";
 import type { Model } from "./model.ts";
 import { objectiveFor } from "./objective.ts";
@@ -28,7 +29,7 @@ export interface TrainedModel extends Model {
 }
 
 /** @throws TandemError LABEL_INVALID or USAGE (base_score) */
-export function trainCentralised(training: CentralisedTraining): TrainedModel {
+export async function trainCentralised(training: CentralisedTraining): Promise<TrainedModel> {
   const { parties, labels, parameters, quantise, onTree } = training;
   for (const feature of parties.flat()) {
     assert(feature.bins.length === labels.length, "features and labels of different length");
@@ -41,7 +42,9 @@ export function trainCentralised(training: CentralisedTraining): TrainedModel {
   const trees: Tree<SplitRule>[] = [];
   for (let treeIndex = 0; treeIndex < parameters.num_round; treeIndex++) {
     const { g, h } = objective.gradients(margins, labels);
-    const { tree, leaves } = growTree(parties, quantise(g, h, treeIndex), growParameters);
+    const gradients = quantise(g, h, treeIndex);
+    const gain = new TreeGain(gradients.grids, growParameters);
+    const { tree, leaves } = await growTree(new CentralisedSearch(parties, gradients, gain), gradients, gain, growParameters);
     addLeafWeights(margins, tree, leaves);
     trees.push(tree);
     onTree?.(tree, treeIndex, margins);
@@ -50,7 +53,7 @@ export function trainCentralised(training: CentralisedTraining): TrainedModel {
 }
 
 export function growParametersOf(parameters: TrainingParameters): GrowParameters {
-  return { ...splitParametersOf(parameters), maxDepth: parameters.max_depth, eta: parameters.eta };
+  return { ...splitParametersOf(parameters), growPolicy: "depthwise", maxDepth: parameters.max_depth, maxLeaves: 0, eta: parameters.eta };
 }
 
 /** margins += leaf weight: float32 leaf values, summed in double. `leaves` has each instance's leaf id. */

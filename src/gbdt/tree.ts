@@ -1,9 +1,11 @@
 /**
  * Trees as arrays of nodes. The root is node 0; a split node's children have the next two free ids at the moment of
- * splitting; levels are split from the top, nodes of a level in id order: XGBoost's numbering for depth-wise growth.
+ * splitting, as in XGBoost.
  *
  * `R` is what a reader may know of a split: the whole rule (SplitRule) in a centralised model, less in a party's share.
  */
+import type { BinnedFeature } from "./binning.ts";
+import type { Candidate } from "./candidate.ts";
 
 /** A whole rule: x < threshold (float32) goes left. */
 export interface SplitRule {
@@ -15,6 +17,11 @@ export interface SplitRule {
   readonly threshold: number;
   /** Where missing values go. */
   readonly defaultLeft: boolean;
+}
+
+/** The rule that a candidate of an owner's feature stands for. */
+export function ruleOf(owner: number, feature: number, binned: BinnedFeature, candidate: Candidate): SplitRule {
+  return { owner, feature, featureName: binned.name, threshold: binned.thresholds[candidate.bin], defaultLeft: candidate.missingLeft };
 }
 
 export interface LeafNode {

@@ -58,7 +58,7 @@ export function binTable(table: TestTable, maxBin: number): BinnedFeature[][] {
   return table.parties.map((columns, party) => columns.map((column, i) => binFeature(`p${party}f${i}`, column, maxBin)));
 }
 
-export function trainInOnePlace(job: Pick<TestJob, "table" | "training" | "codec" | "key">): Model {
+export function trainInOnePlace(job: Pick<TestJob, "table" | "training" | "codec" | "key">): Promise<Model> {
   const { training, codec } = parametersOf(job);
   const objective = objectiveFor(training.objective);
   const quantise = quantiserFor(objective, codec, job.key.publicKey.bits - 1);

@@ -1,0 +1,150 @@
+/**
+ * The active party's split search: its own features, and the passive parties' candidates that come over the wire. The same
+ * totals, the same gains and the same order of ties as in gbdt/centralised-search.ts, and therefore the same splits, bit
+ * for bit.
+ *
+ * Only the smaller child of each pair travels; its sibling is the parent minus it, in integers (exact). Without
+ * subtraction both travel.
+ *
+ * @reveals passive: which instances go left and right at every split whose children are split further
+ */
+import { isTurnOver, nextTurn } from "../base/event-loop-turn.ts";
+import { bestFeatureSplit, betterSplit, type PartySplit, selectBest } from "../gbdt/best-split.ts";
+import { partition as partitionByBin } from "../gbdt/candidate.ts";
+import type { TreeGain } from "../gbdt/gain.ts";
+import type { GrowingNode, NodePair, SplitOutcome, SplitSearch } from "../gbdt/grow.ts";
+import { subtractRows } from "../gbdt/histogram.ts";
+import { ruleOf } from "../gbdt/tree.ts";
+import { bitmapFrom, partition } from "./bitmap.ts";
+import type { ActiveRule, TreeTask } from "./federated-tree.ts";
+import type { Decision, NodeRequest, PeerSession } from "./peer-session.ts";
+
+/** A split of the active party's own, or candidates of a passive party that tie for the best gain. */
+type FederatedSplit =
+  | (PartySplit & { readonly kind: "own" })
+  | { readonly kind: "peer"; readonly gain: number; readonly peer: number; readonly candidates: readonly number[]; readonly sideCounts: readonly number[] };
+
+/** One row per candidate, per passive party. */
+type RowsByPeer = readonly Float64Array[];
+
+export class FederatedSearch implements SplitSearch<ActiveRule, FederatedSplit> {
+  readonly #task: TreeTask;
+  readonly #gain: TreeGain;
+  /** Of the nodes whose children may be asked about. */
+  readonly #rows = new Map<number, RowsByPeer>();
+
+  constructor(task: TreeTask, gain: TreeGain) {
+    this.#task = task;
+    this.#gain = gain;
+  }
+
+  async root(root: GrowingNode): Promise<FederatedSplit | null> {
+    const request = { node: root.id, origin: null, instanceCount: root.instances.length };
+    const asked = Promise.all(
+      this.#task.sessions.map(async (session, i) => {
+        await this.#task.gradientsTaken[i];
+        return this.#candidateRows(session, [request]);
+      }),
+    );
+    const [own] = await this.#ownSearch([root], asked);
+    return this.#best(root, own, (await asked).map((byNode) => rowsOf(byNode, root.id)));
+  }
+
+  /** Asks every party for the smaller child of each pair, or for both, and derives what was not asked for. */
+  async children(pairs: readonly NodePair[]): Promise<(FederatedSplit | null)[]> {
+    const requests = pairs.flatMap((pair) => {
+      const [smaller, larger] = bySize(pair);
+      const request = nodeRequest(pair, smaller, larger);
+      return this.#task.subtraction ? [request] : [request, nodeRequest(pair, larger, smaller)];
+    });
+    const asked = Promise.all(this.#task.sessions.map((session) => this.#candidateRows(session, requests)));
+    const nodes = pairs.flatMap(({ left, right }) => [left, right]);
+    const own = await this.#ownSearch(nodes, asked);
+    const byPeer = await asked;
+    const found: (FederatedSplit | null)[] = [];
+    for (const [i, node] of nodes.entries()) {
+      const pair = pairs[i >>> 1]; // left and right of each pair, in order
+      const [smaller] = bySize(pair);
+      const parentRows = this.#rows.get(pair.parent.id) ?? [];
+      const rows = byPeer.map((byNode, peer) => byNode.get(node.id) ?? subtractRows(parentRows[peer], rowsOf(byNode, smaller.id)));
+      found.push(await this.#best(node, own[i], rows));
+    }
+    for (const { parent } of pairs) this.#rows.delete(parent.id);
+    return found;
+  }
+
+  /** Each winner is asked once. */
+  async split(chosen: readonly { readonly node: GrowingNode; readonly found: FederatedSplit }[]): Promise<SplitOutcome<ActiveRule>[]> {
+    const { tree, sessions, features } = this.#task;
+    const decisions = sessions.map((): Decision[] => []);
+    for (const { node, found } of chosen) {
+      if (found.kind === "peer") decisions[found.peer].push({ node: node.id, instanceCount: node.instances.length, candidates: found.candidates, sideCounts: found.sideCounts });
+    }
+    const answers = await Promise.all(
+      sessions.map((session, peer) => (decisions[peer].length === 0 ? new Map<number, Uint8Array>() : session.splits(tree, decisions[peer]))),
+    );
+    return chosen.map(({ node, found }) => {
+      if (found.kind === "own") {
+        const feature = features[found.feature];
+        return { rule: ruleOf(0, found.feature, feature, found.candidate), ...partitionByBin(feature, found.candidate, node.instances) };
+      }
+      const { inside, outside } = partition(node.instances, answers[found.peer].get(node.id) ?? new Uint8Array(0));
+      return { rule: { owner: found.peer + 1 }, left: inside, right: outside };
+    });
+  }
+
+  /** The best split among the active party's own features, while others compute what `meanwhile` stands for. */
+  async #ownSearch(nodes: readonly GrowingNode[], meanwhile: Promise<unknown>): Promise<(PartySplit | null)[]> {
+    meanwhile.catch(() => {}); // whoever waits for it afterwards sees it
+    const { features, gradients } = this.#task;
+    const searched: (PartySplit | null)[] = [];
+    for (const { instances, totals } of nodes) {
+      let best: PartySplit | null = null;
+      for (const [index, feature] of features.entries()) {
+        if (isTurnOver()) await nextTurn();
+        best = betterSplit(best, bestFeatureSplit(feature, index, gradients, instances, totals, this.#gain));
+      }
+      searched.push(best);
+    }
+    return searched;
+  }
+
+  #candidateRows(session: PeerSession, requests: readonly NodeRequest[]): Promise<Map<number, Float64Array>> {
+    const { tree, layout, waiting, decrypting } = this.#task;
+    return waiting.during(() => session.histograms(tree, layout, requests, decrypting));
+  }
+
+  /** The best split of a node over all parties: the active party wins ties, then passives in config order. */
+  async #best({ id, totals }: GrowingNode, own: PartySplit | null, rows: RowsByPeer): Promise<FederatedSplit | null> {
+    this.#rows.set(id, rows);
+    const stride = totals.length;
+    let best: FederatedSplit | null = own && { kind: "own", ...own };
+    for (const [peer, sides] of rows.entries()) {
+      if (isTurnOver()) await nextTurn();
+      const { gain, indices } = selectBest(this.#gain.gains(sides, totals));
+      if (indices.length === 0) continue;
+      const sideCounts = indices.map((candidate) => sides[candidate * stride + stride - 1]);
+      best = betterSplit<FederatedSplit>(best, { kind: "peer", gain, peer, candidates: indices, sideCounts });
+    }
+    return best;
+  }
+}
+
+function nodeRequest({ parent }: NodePair, child: GrowingNode, sibling: GrowingNode): NodeRequest {
+  // Both list their instances in the same order.
+  let next = 0;
+  const members = bitmapFrom(parent.instances.length, (i) => {
+    const isMember = parent.instances[i] === child.instances[next];
+    if (isMember) next++;
+    return isMember;
+  });
+  return { node: child.id, instanceCount: child.instances.length, origin: { parent: parent.id, sibling: sibling.id, members } };
+}
+
+function bySize({ left, right }: NodePair): [GrowingNode, GrowingNode] {
+  return left.instances.length <= right.instances.length ? [left, right] : [right, left];
+}
+
+function rowsOf(byNode: ReadonlyMap<number, Float64Array>, node: number): Float64Array {
+  return byNode.get(node) ?? new Float64Array(0);
+}
