@@ -80,6 +80,21 @@ describe("simulate", () => {
     expect(Object.keys(result.metrics.test)).toEqual(["rmse"]);
   });
 
+  test("instance weights, L1 regularisation by both of its names, leaf-wise growth", async () => {
+    const common = ["--data", table, "--id", "id", "--label", "defaulted", "--weight", "age", "--active", "income,debt", "--passive", "visits,basket", ...small];
+    const { exitCode, stderr } = await tandem("simulate", ...common);
+    expect(exitCode).toBe(2);
+    expect(stderr).toMatch(/column 'age': the weight is negative \(WEIGHT_INVALID\)/);
+    const weighted = join(directory, "weighted.csv");
+    const [head, ...lines] = readFileSync(table, "utf8").trim().split("\n");
+    writeFileSync(weighted, [`${head},exposure`, ...lines.map((line, i) => `${line},${1 + (i % 3)}`)].join("\n"));
+    const options = ["--data", weighted, "--id", "id", "--label", "defaulted", "--weight", "exposure", "--active", "income,debt,age", "--passive", "visits,basket", ...small, "--check"];
+    const results = await Promise.all([[], ["--alpha", "2"], ["--reg-alpha", "2"]].map((more) => json(...options, "--grow-policy", "lossguide", "--max-leaves", "6", ...more)));
+    for (const result of results) expect(result["identicalToCentralised"]).toBe(true);
+    expect(results[1].metrics).toEqual(results[2].metrics);
+    expect(results[1].metrics).not.toEqual(results[0].metrics);
+  });
+
   test("without --check nothing is claimed, and people get a table", async () => {
     const { exitCode, stdout } = await tandem("simulate", "--data", table, "--id", "id", "--label", "defaulted", ...parties, ...small.slice(0, -1));
     expect(exitCode).toBe(0);

@@ -14,6 +14,7 @@ import { readCsvTable } from "../src/data/csv-table.ts";
 import type { PartyTable } from "../src/data/dataset.ts";
 import { trainInOnePlace } from "../src/experiment/comparison.ts";
 import type { Model } from "../src/gbdt/model.ts";
+import type { ObjectiveName } from "../src/gbdt/objective.ts";
 import { predictionsOf, predictMargins } from "../src/gbdt/predict.ts";
 import { leafOf, valueGoesLeft, type SplitNode, type SplitRule } from "../src/gbdt/tree.ts";
 import { writeXgboostModel, xgboostModel } from "../src/store/xgboost-export.ts";
@@ -252,16 +253,17 @@ interface FreshCase {
 const oddNames = ["age", "x[0]<1", 'quote " and \\', "día, 日本", "tab\there", "age"];
 const baseScores = [0.5, 0.03, 0.9, 0.9999, 1 - 1e-12, 1e-30];
 
-async function freshCase(seed: number, objective: "binary:logistic" | "reg:squarederror"): Promise<FreshCase> {
-  const regression = objective === "reg:squarederror";
-  const { labels, parties } = randomTable(`export-${seed}`, { rows: 150, features: [2, 3, 1], missingShare: seed % 3 === 0 ? 0 : 0.15, ties: seed % 4 === 0, regression });
+async function freshCase(seed: number, objective: ObjectiveName): Promise<FreshCase> {
+  const regression = objective !== "binary:logistic";
+  const { labels: drawn, parties } = randomTable(`export-${seed}`, { rows: 150, features: [2, 3, 1], missingShare: seed % 3 === 0 ? 0 : 0.15, ties: seed % 4 === 0, regression });
+  const labels = objective === "count:poisson" ? drawn.map((label) => Math.max(0, Math.round(label / 4))) : drawn;
   const tables = parties.map((features, owner): PartyTable => ({
     ids: Array.from(labels, (_, i) => `id-${i}`),
     featureNames: features.map((_, i) => oddNames[(owner * 2 + i + seed) % oddNames.length]),
     features: [...features],
     labels: owner === 0 ? labels : null,
   }));
-  const base_score = regression ? [0.1, -3.7, 1000.3][seed % 3] : baseScores[seed % baseScores.length];
+  const base_score = objective === "count:poisson" ? [0.5, 1e-3, "auto" as const][seed % 3] : regression ? [0.1, -3.7, 1000.3][seed % 3] : baseScores[seed % baseScores.length];
   const model = await train(tables, { objective, base_score, num_round: 6, max_depth: 1 + (seed % 5), min_child_weight: 0, eta: 0.4 });
   const rows = unseenRows(parties, model, new SeededRandom(`unseen-${seed}`));
   return { name: `${objective} ${seed}`, model, exported: xgboostModel(model, namesOf(tables)), rows, rowCount: rows[0][0].length };
@@ -292,7 +294,7 @@ function askXgboost(cases: readonly FreshCase[]): Scored[] {
 
 describe.skipIf(python === undefined)("XGBoost itself", () => {
   test("loads fresh models, sends every row to the same leaves, and predicts the same to 1e-6", async () => {
-    const cases = await Promise.all((["binary:logistic", "reg:squarederror"] as const).flatMap((objective) => Array.from({ length: 12 }, (_, seed) => freshCase(seed, objective))));
+    const cases = await Promise.all(trainingParameters.objective.choices.flatMap((objective) => Array.from({ length: 12 }, (_, seed) => freshCase(seed, objective))));
     const scored = askXgboost(cases);
     let worst = 0;
     cases.forEach(({ name, model, exported, rows, rowCount }, i) => {

@@ -6,6 +6,8 @@ import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { resolveParameters, trainingParameters } from "../src/base/parameters.ts";
 import { binFeature } from "../src/gbdt/binning.ts";
+import { Evaluation, type MetricName } from "../src/gbdt/eval-metric.ts";
+import type { ObjectiveName } from "../src/gbdt/objective.ts";
 import { predictMargins } from "../src/gbdt/predict.ts";
 import { trainCentralised, type Quantise } from "../src/gbdt/train.ts";
 import { leafOf, valueGoesLeft, type SplitNode, type SplitRule, type Tree } from "../src/gbdt/tree.ts";
@@ -25,6 +27,7 @@ interface Golden {
   parameters: Record<string, number | string>;
   features: { name: string; values: (number | null)[] }[];
   labels: number[];
+  weights?: number[];
   trees: GoldenTree[];
   margins: number[];
 }
@@ -39,12 +42,20 @@ const cases = [
   "squared-missing",
   "squared-stumps",
   "squared-gamma",
+  "logistic-alpha",
+  "logistic-step",
+  "logistic-weights",
+  "squared-weights",
+  "huber",
+  "poisson",
+  "lossguide",
+  "depthwise-leaves",
   "quantile-dense",
   "quantile-missing",
 ];
 
-/** Mirrored splits per case (see compareSplit); only this fixture has some. */
-const mirroredSplits: Record<string, number> = { "quantile-missing": 1 };
+/** Mirrored splits per case (see compareSplit); only these fixtures have some. */
+const mirroredSplits: Record<string, number> = { "quantile-missing": 1, "squared-weights": 1, huber: 1, poisson: 2 };
 
 function load(name: string): Golden {
   const golden = JSON.parse(readFileSync(new URL(`fixtures/xgboost/${name}.json`, import.meta.url), "utf8")) as Golden;
@@ -53,7 +64,7 @@ function load(name: string): Golden {
 }
 
 /** So fine that rounding is far below XGBoost's own float32: 2^-36, with shifted sums of 500 rows below 2^53. */
-const quantiseFinely: Quantise = (g, h) => {
+const quantiseFinely: Quantise = ({ values: [g, h] }) => {
   const resolution = 2 ** -36;
   const gShift = -64;
   const slot = (values: Float64Array, shift: number): Float64Array =>
@@ -85,6 +96,7 @@ async function trainOurs(golden: Golden) {
       own.map((values, j) => binFeature(golden.features[firstOf[owner] + j].name, values, parameters.max_bin)),
     ),
     labels: Float64Array.from(golden.labels),
+    weights: golden.weights === undefined ? null : Float64Array.from(golden.weights),
     parameters,
     quantise: quantiseFinely,
   });
@@ -206,7 +218,7 @@ describe("the plain trainer equals XGBoost 1.7.4", () => {
     expect(real.filter(({ tree, id }) => tree.default_left[id]).length).toBeGreaterThan(20);
     expect(real.filter(({ tree, id }) => !tree.default_left[id]).length).toBeGreaterThan(20);
     const depths = cases.map((name) => Number(load(name).parameters["max_depth"]));
-    expect(new Set(depths)).toEqual(new Set([1, 3, 4, 5]));
+    expect(new Set(depths)).toEqual(new Set([1, 3, 4, 5, 6]));
     for (const name of ["logistic-gamma-lambda0", "squared-gamma", "logistic-gamma-missing"]) {
       const { model } = await trainOurs({ ...load(name), parameters: { ...load(name).parameters, gamma: 0 } });
       expect(model.trees[0].length, name).toBeGreaterThan(load(name).trees[0].left.length);
@@ -226,5 +238,22 @@ describe("the plain trainer equals XGBoost 1.7.4", () => {
       counts.set(leaf, (counts.get(leaf) ?? 0) + 1);
     }
     for (const [leaf, count] of counts) expect(tree[leaf].count).toBe(count);
+  });
+});
+
+interface GoldenMetrics {
+  margins: number[];
+  figures: { objective: ObjectiveName; labels: number[]; weights: number[] | null; metrics: Record<string, number> }[];
+}
+
+describe("the metrics equal XGBoost 1.7.4's", () => {
+  const { margins, figures } = JSON.parse(readFileSync(new URL("fixtures/xgboost/metrics.json", import.meta.url), "utf8")) as GoldenMetrics;
+  it.each(figures)("$objective, weights or none", ({ objective, labels, weights, metrics }) => {
+    const evaluation = new Evaluation(objective, Float64Array.from(margins), Float64Array.from(labels), weights);
+    expect(Object.keys(metrics).length).toBeGreaterThan(1);
+    for (const [name, figure] of Object.entries(metrics)) {
+      const ours = evaluation.value(name as MetricName);
+      expect(Math.abs(ours - figure), `${name}: ${ours} and ${figure}`).toBeLessThan(1e-5 * (1 + figure));
+    }
   });
 });

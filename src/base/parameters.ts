@@ -7,6 +7,12 @@ import { TandemError } from "./error.ts";
 interface NumberSpec {
   readonly kind: "number" | "integer";
   readonly default: number;
+  /** Other names that XGBoost knows it by. */
+  readonly aliases?: readonly string[];
+  /** Words that are allowed instead of a number. */
+  readonly words?: readonly string[];
+  /** Another default where the objective has one of its own. */
+  readonly defaultOf?: Readonly<Record<string, number>>;
   readonly min?: number;
   readonly max?: number;
   /** The minimum itself is not allowed. */
@@ -34,15 +40,21 @@ function choice<const C extends string>(choices: readonly C[], fallback: NoInfer
 }
 
 export const trainingParameters = {
-  objective: choice(["binary:logistic", "reg:squarederror"], "binary:logistic", "what the trees learn"),
-  num_round: { kind: "integer", default: 50, min: 1, max: 100_000, help: "number of trees" },
+  objective: choice(["binary:logistic", "reg:squarederror", "reg:pseudohubererror", "count:poisson"], "binary:logistic", "what the trees learn"),
+  num_round: { kind: "integer", default: 50, min: 1, max: 100_000, aliases: ["n_estimators"], help: "number of trees" },
   max_depth: { kind: "integer", default: 3, min: 1, max: 16, help: "levels of splits in a tree" },
-  eta: { kind: "number", default: 0.3, min: 0, max: 1, minExclusive: true, help: "learning rate: shrinks every leaf" },
-  lambda: { kind: "number", default: 1, min: 0, help: "L2 regularisation of leaf weights" },
-  gamma: { kind: "number", default: 0, min: 0, help: "smallest gain (without the 1/2 of eq. 3) that splits a node" },
+  max_leaves: { kind: "integer", default: 0, min: 0, max: 65536, help: "leaves of a tree at most; 0 for no limit" },
+  grow_policy: choice(["depthwise", "lossguide"], "depthwise", "split level by level, or always the node with the highest gain"),
+  eta: { kind: "number", default: 0.3, min: 0, max: 1, minExclusive: true, aliases: ["learning_rate"], help: "learning rate: shrinks every leaf" },
+  lambda: { kind: "number", default: 1, min: 0, aliases: ["reg_lambda"], help: "L2 regularisation of leaf weights" },
+  alpha: { kind: "number", default: 0, min: 0, aliases: ["reg_alpha"], help: "L1 regularisation of leaf weights" },
+  gamma: { kind: "number", default: 0, min: 0, aliases: ["min_split_loss"], help: "smallest gain (without the 1/2 of eq. 3) that splits a node" },
   min_child_weight: { kind: "number", default: 1, min: 0, help: "smallest sum of hessians on each side of a split" },
+  max_delta_step: { kind: "number", default: 0, min: 0, defaultOf: { "count:poisson": 0.7 }, help: "largest leaf weight before shrinking; 0 for no limit" },
+  scale_pos_weight: { kind: "number", default: 1, min: 0, minExclusive: true, help: "binary:logistic: weight of instances with label 1" },
+  huber_slope: { kind: "number", default: 1, min: 0, minExclusive: true, help: "reg:pseudohubererror: where the loss turns from squared to absolute" },
   max_bin: { kind: "integer", default: 32, min: 2, max: 1024, help: "quantile bins per feature" },
-  base_score: { kind: "number", default: 0.5, help: "prediction before the first tree" },
+  base_score: { kind: "number", default: 0.5, words: ["auto"], help: "prediction before the first tree; auto: one Newton step from a margin of 0" },
   seed: { kind: "integer", default: 7, min: 0, max: 4294967295, help: "fixes everything but the cryptographic nonces" },
 } as const satisfies Record<string, ParameterSpec>;
 
@@ -57,7 +69,8 @@ export const codecParameters = {
   padding: { kind: "integer", default: 2, min: 1, max: 16, help: "overflow protection bits above each slot" },
 } as const satisfies Record<string, ParameterSpec>;
 
-type ValuesOf<T> = { -readonly [K in keyof T]: T[K] extends { choices: readonly (infer C)[] } ? C : T[K] extends SwitchSpec ? boolean : number };
+type ValueOf<S> = S extends { choices: readonly (infer C)[] } ? C : S extends SwitchSpec ? boolean : S extends { words: readonly (infer W)[] } ? number | W : number;
+type ValuesOf<T> = { -readonly [K in keyof T]: ValueOf<T[K]> };
 
 /** What makes the arithmetic cheaper. Each can be switched off, and none changes the model. */
 export const speedParameters = {
@@ -84,17 +97,33 @@ export function resolveParameters<T extends Record<string, ParameterSpec>>(
   table: T,
   given: Readonly<Record<string, unknown>>,
 ): ValuesOf<T> {
-  for (const name of Object.keys(given)) {
-    if (!Object.hasOwn(table, name)) {
-      throw new TandemError("USAGE", `unknown parameter '${name}'; did you mean '${nearestName(name, Object.keys(table))}'?`);
+  const aliases = new Map(Object.entries(table).flatMap(([name, spec]) => aliasesOf(spec).map((alias) => [alias, name])));
+  const named = new Map<string, unknown>();
+  for (const [wanted, value] of Object.entries(given)) {
+    const name = Object.hasOwn(table, wanted) ? wanted : aliases.get(wanted);
+    if (name === undefined) {
+      throw new TandemError("USAGE", `unknown parameter '${wanted}'; did you mean '${nearestName(wanted, [...Object.keys(table), ...aliases.keys()])}'?`);
     }
+    if (value === undefined) continue;
+    if (named.has(name)) throw new TandemError("USAGE", `parameter ${name} is given twice, once by another name`);
+    named.set(name, value);
   }
   const resolved: Record<string, number | string | boolean> = {};
   for (const [name, spec] of Object.entries(table)) {
-    const value = given[name];
-    resolved[name] = value === undefined ? spec.default : checkedValue(name, spec, value);
+    const value = named.get(name);
+    resolved[name] = value === undefined ? defaultFor(spec, resolved["objective"]) : checkedValue(name, spec, value);
   }
   return resolved as ValuesOf<T>;
+}
+
+/** Other names of a parameter. */
+export function aliasesOf(spec: ParameterSpec): readonly string[] {
+  return "aliases" in spec ? (spec.aliases ?? []) : [];
+}
+
+function defaultFor(spec: ParameterSpec, objective: unknown): number | string | boolean {
+  if (!("defaultOf" in spec) || typeof objective !== "string") return spec.default;
+  return spec.defaultOf?.[objective] ?? spec.default;
 }
 
 function checkedValue(name: string, spec: ParameterSpec, value: unknown): number | string | boolean {
@@ -107,6 +136,7 @@ function checkedValue(name: string, spec: ParameterSpec, value: unknown): number
     throw new TandemError("USAGE", `parameter ${name} must be one of ${spec.choices.join(", ")}; got '${String(value)}'`);
   }
   const text = typeof value === "string" ? value.trim() : value;
+  if (typeof text === "string" && spec.words?.includes(text) === true) return text;
   const number = typeof text === "string" && text !== "" ? Number(text) : text;
   const low = spec.min ?? -Infinity;
   const good =
@@ -126,7 +156,8 @@ export function describeBounds(spec: ParameterSpec): string {
   const noun = spec.kind === "integer" ? "an integer" : "a number";
   const low = spec.min === undefined ? "" : spec.minExclusive === true ? ` above ${spec.min}` : ` from ${spec.min}`;
   const high = spec.max === undefined ? "" : ` up to ${spec.max}`;
-  return noun + low + high;
+  const words = spec.words === undefined ? "" : ` or ${spec.words.join("|")}`;
+  return noun + low + high + words;
 }
 
 /** The candidate with the smallest edit distance. */

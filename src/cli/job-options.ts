@@ -1,7 +1,7 @@
 /** The options that describe a job on one table, shared by `simulate` and `estimate`. */
 import { type Command, Option } from "commander";
 import { TandemError } from "../base/error.ts";
-import { codecParameters, describeBounds, type ParameterSpec, speedParameters, trainingParameters } from "../base/parameters.ts";
+import { aliasesOf, codecParameters, describeBounds, type ParameterSpec, speedParameters, trainingParameters } from "../base/parameters.ts";
 import type { SimulateOptions } from "../experiment/simulate.ts";
 
 export interface JobFlags {
@@ -9,6 +9,7 @@ export interface JobFlags {
   readonly id?: string;
   readonly label: string;
   readonly positive?: string;
+  readonly weight?: string;
   readonly active?: string;
   readonly passive: string[];
   readonly testFraction?: string;
@@ -29,6 +30,7 @@ export function addJobOptions(command: Command): Command {
     .requiredOption("--label <column>", "the label, by name or position ('#3')")
     .option("--id <column>", "the id, by name or position ('#0'); without it the row number")
     .option("--positive <value>", "the label's value that counts as 1")
+    .option("--weight <column>", "instance weights, by name or position; the active party holds them")
     .option("--active <columns>", "the active party's features, separated by commas")
     .option("--passive <columns>", "a passive party's features; once per party", collect, [])
     .option("--test-fraction <share>", `rows held back for testing (default: ${defaultTestFraction})`)
@@ -36,7 +38,11 @@ export function addJobOptions(command: Command): Command {
     .option("--missing <token>", "a cell value that means missing, besides empty, NA and NaN; may be repeated", collect, [])
     .option("--key-bits <bits>", `Paillier key, 2048 to 4096 bits (default: ${defaultKeyBits})`)
     .option("--insecure-key-bits <bits>", "a shorter key, from 128 bits, for experiments only");
-  for (const [name, spec] of Object.entries({ ...trainingParameters, ...codecParameters, ...speedParameters })) command.addOption(parameterOption(name, spec));
+  const { alpha: _sameFlag, ...otherCodecParameters } = codecParameters;
+  for (const [name, spec] of Object.entries({ ...trainingParameters, ...otherCodecParameters, ...speedParameters })) {
+    command.addOption(parameterOption(name, spec));
+    for (const alias of aliasesOf(spec)) command.addOption(new Option(`--${flagOf(alias)} <value>`, `the same as --${flagOf(name)}`));
+  }
   return command.option("--textbook-encryption", "the same as --encryption textbook");
 }
 
@@ -54,15 +60,29 @@ export function jobFrom(flags: JobFlags): Omit<SimulateOptions, "check" | "onEve
     id: flags.id,
     label: flags.label,
     positive: flags.positive,
+    weight: flags.weight,
     active: columnList(flags.active ?? ""),
     passives: flags.passive.map(columnList),
     testFraction,
     testData: flags.testData,
     missing: flags.missing,
-    training: given(flags, trainingParameters),
-    codec: given(flags, codecParameters),
+    ...modelParameters(flags),
     speed,
     ...keySize(flags),
+  };
+}
+
+/**
+ * --alpha is XGBoost's, and the paper has an alpha too: with the paper's layout it is the paper's, and --reg-alpha stays
+ * XGBoost's in any case.
+ */
+function modelParameters(flags: JobFlags): Pick<SimulateOptions, "training" | "codec"> {
+  const { alpha: l1, ...training } = given(flags, trainingParameters);
+  const { alpha, ...codec } = given(flags, codecParameters);
+  const isPaper = codec["layout"] === "paper";
+  return {
+    training: isPaper || l1 === undefined ? training : { ...training, alpha: l1 },
+    codec: isPaper && alpha !== undefined ? { ...codec, alpha } : codec,
   };
 }
 
@@ -75,14 +95,18 @@ function keySize(flags: JobFlags): { keyBits: number; insecureKey: boolean } {
 
 /** `num_round` is --num-round on the command line and numRound in commander's result. */
 function parameterOption(name: string, spec: ParameterSpec): Option {
-  const flag = name.replaceAll("_", "-");
+  const flag = flagOf(name);
   if (spec.kind === "switch") return new Option(`--no-${flag}`, `do not ${spec.help}`);
   return new Option(`--${flag} <value>`, `${spec.help}: ${describeBounds(spec)} (default: ${spec.default})`);
 }
 
+function flagOf(name: string): string {
+  return name.replaceAll("_", "-");
+}
+
 function given(flags: JobFlags, table: Readonly<Record<string, ParameterSpec>>): Record<string, string | boolean> {
   const values: Record<string, string | boolean> = {};
-  for (const name of Object.keys(table)) {
+  for (const name of Object.entries(table).flatMap(([known, spec]) => [known, ...aliasesOf(spec)])) {
     const value = flags[name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase())];
     if (typeof value === "string" || typeof value === "boolean") values[name] = value;
   }

@@ -2,7 +2,6 @@
 import type { CodecParameters, TrainingParameters } from "../base/parameters.ts";
 import { plaintextBitsMax } from "../codec/packing.ts";
 import type { Model } from "../gbdt/model.ts";
-import { objectiveFor } from "../gbdt/objective.ts";
 import { predictMargins } from "../gbdt/predict.ts";
 import { trainCentralised } from "../gbdt/train.ts";
 import type { PartyTable } from "../data/dataset.ts";
@@ -28,11 +27,11 @@ export interface OnePlaceResult {
 /** Trains the same trees on the same quantised gradients, with every column on one machine and no encryption. */
 export async function trainInOnePlace(job: OnePlaceJob): Promise<OnePlaceResult> {
   const labels = job.train[0].labels ?? new Float64Array(0);
-  const quantise = quantiserFor(objectiveFor(job.training.objective), job.codec, plaintextBitsMax(job.keyBits));
+  const quantise = quantiserFor(job.codec, plaintextBitsMax(job.keyBits));
   const parties = job.train.map((table) => binTable(table, job.training.max_bin));
-  const model = await trainCentralised({ parties, labels, parameters: job.training, quantise });
+  const model = await trainCentralised({ parties, labels, weights: job.train[0].weights ?? null, parameters: job.training, quantise });
   const testLabels = job.test?.[0].labels ?? null;
   if (job.test === null || testLabels === null) return { model, testMetrics: null };
   const margins = predictMargins(model, job.test.map(({ features }) => features), testLabels.length);
-  return { model, testMetrics: evaluate(job.training.objective, margins, testLabels) };
+  return { model, testMetrics: evaluate(job.training.objective, margins, testLabels, job.test[0].weights) };
 }

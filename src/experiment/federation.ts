@@ -30,7 +30,7 @@ export interface FederationParty {
 }
 
 export interface FederationJob {
-  readonly active: FederationParty & { readonly label: string; readonly positive: string | undefined };
+  readonly active: FederationParty & { readonly label: string; readonly positive: string | undefined; readonly weight?: string | undefined };
   readonly passives: readonly FederationParty[];
   /** Name of the id column in every table. */
   readonly id: string;
@@ -105,14 +105,14 @@ async function runIn(root: string, job: FederationJob, supervisor: ReturnType<ty
     }),
   );
   const ports = await Promise.all(job.passives.map(async ({ name }) => (await supervisor.waitFor(name, "listening")).port));
-  const { label, positive } = job.active;
+  const { label, positive, weight } = job.active;
   const { directory } = homes[0];
   const config: ActiveConfigInput = {
     name: job.active.name,
     job: jobName,
     passives: job.passives.map(({ name }, i) => ({ name, host, port: ports[i], fingerprint: homes[i + 1].fingerprint })),
     tls: tlsPaths(directory),
-    data: { ...dataConfig(job, job.active, directory), label, positive },
+    data: { ...dataConfig(job, job.active, directory), label, positive, weight },
     align: false, // the rows were cut from one table
     training,
     codec,

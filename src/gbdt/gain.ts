@@ -26,8 +26,8 @@ export function splitParametersOf(parameters: TrainingParameters): SplitParamete
     lambda: parameters.lambda,
     gamma: parameters.gamma,
     minChildWeight: parameters.min_child_weight,
-    alpha: 0,
-    maxDeltaStep: 0,
+    alpha: parameters.alpha,
+    maxDeltaStep: parameters.max_delta_step,
   };
 }
 

@@ -4,6 +4,7 @@
  */
 import { TandemError } from "../base/error.ts";
 import type { TrainingParameters } from "../base/parameters.ts";
+import { poisson, pseudoHuber, squaredError } from "./regression-objectives.ts";
 
 export type ObjectiveName = TrainingParameters["objective"];
 
@@ -18,12 +19,14 @@ export interface GradientBounds {
   readonly h: Range | null;
 }
 
+/** The parameters that an objective itself may have. */
+export type ObjectiveParameters = Pick<TrainingParameters, "huber_slope" | "max_delta_step">;
+
 export interface Objective {
   readonly name: ObjectiveName;
-  /** Margins per instance; output k has gradient slots 2k (g) and 2k+1 (h). */
-  readonly outputCount: number;
-  readonly bounds: GradientBounds;
-  gradients(margins: Float64Array, labels: Float64Array): { g: Float64Array; h: Float64Array };
+  bounds(parameters: ObjectiveParameters): GradientBounds;
+  /** Per slot: g of the first output, its h, and so on. `margins` has the outputs of an instance side by side. */
+  gradients(margins: Float64Array, labels: Float64Array, parameters: ObjectiveParameters): Float64Array[];
   /** From margin to prediction. */
   transform(margin: number): number;
   /** @throws TandemError USAGE if the objective cannot start from this base_score */
@@ -37,8 +40,7 @@ const hessianMin = 1e-16;
 
 const logistic: Objective = {
   name: "binary:logistic",
-  outputCount: 1,
-  bounds: { g: { min: -1, max: 1 }, h: { min: 0, max: 0.25 } },
+  bounds: () => ({ g: { min: -1, max: 1 }, h: { min: 0, max: 0.25 } }),
   gradients(margins, labels) {
     const g = new Float64Array(margins.length);
     const h = new Float64Array(margins.length);
@@ -47,7 +49,7 @@ const logistic: Objective = {
       g[i] = p - labels[i];
       h[i] = Math.max(p * (1 - p), hessianMin);
     }
-    return { g, h };
+    return [g, h];
   },
   transform: sigmoid,
   baseMargin(baseScore) {
@@ -70,27 +72,6 @@ const logistic: Objective = {
   },
 };
 
-const squaredError: Objective = {
-  name: "reg:squarederror",
-  outputCount: 1,
-  bounds: { g: null, h: { min: 1, max: 1 } },
-  gradients(margins, labels) {
-    const g = new Float64Array(margins.length);
-    for (let i = 0; i < margins.length; i++) g[i] = margins[i] - labels[i];
-    return { g, h: new Float64Array(margins.length).fill(1) };
-  },
-  transform: (margin) => margin,
-  baseMargin(baseScore) {
-    if (Number.isFinite(baseScore)) return baseScore;
-    throw new TandemError("USAGE", "base_score must be a finite number");
-  },
-  checkLabels(labels) {
-    const bad = labels.findIndex((label) => !Number.isFinite(label));
-    if (bad >= 0) throw new TandemError("LABEL_INVALID", `the label of instance ${bad} is not a finite number`);
-    if (labels.length === 0) throw new TandemError("LABEL_INVALID", "there are no labels");
-  },
-};
-
 /** The logistic function; exact limits 0 and 1 far out, never NaN. */
 export function sigmoid(margin: number): number {
   return 1 / (1 + Math.exp(-margin));
@@ -99,6 +80,8 @@ export function sigmoid(margin: number): number {
 const objectives: Readonly<Record<ObjectiveName, Objective>> = {
   "binary:logistic": logistic,
   "reg:squarederror": squaredError,
+  "reg:pseudohubererror": pseudoHuber,
+  "count:poisson": poisson,
 };
 
 export function objectiveFor(name: ObjectiveName): Objective {

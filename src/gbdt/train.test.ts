@@ -10,7 +10,7 @@ import type { SplitRule, Tree } from "./tree.ts";
 
 const resolution = 2 ** -20;
 const shift = -16;
-const quantise: Quantise = (g, h) => ({
+const quantise: Quantise = ({ values: [g, h] }) => ({
   instanceCount: g.length,
   grids: [
     { shift, resolution },

@@ -3,20 +3,22 @@ import { assert } from "../base/assert.ts";
 import type { TrainingParameters } from "../base/parameters.ts";
 import type { QuantisedGradients } from "../base/quantised-gradients.ts";
 import type { BinnedFeature } from "./binning.ts";
+import { BoostingTask, type RealGradients } from "./boosting-task.ts";
 import { CentralisedSearch } from "./centralised-search.ts";
 import { splitParametersOf, TreeGain } from "./gain.ts";
 import { growTree, type GrowParameters } from "./grow.ts";
 import type { Model } from "./model.ts";
-import { objectiveFor } from "./objective.ts";
 import type { SplitRule, Tree } from "./tree.ts";
 
 /** Rounds real gradients to the integer grid. */
-export type Quantise = (g: Float64Array, h: Float64Array, treeIndex: number) => QuantisedGradients;
+export type Quantise = (gradients: RealGradients) => QuantisedGradients;
 
 export interface CentralisedTraining {
   /** Index 0 = the active party, then passives in config order. */
   readonly parties: readonly (readonly BinnedFeature[])[];
   readonly labels: Float64Array;
+  /** Null or left out: every instance counts once. */
+  readonly weights?: Float64Array | null;
   readonly parameters: TrainingParameters;
   readonly quantise: Quantise;
   /** Called after each tree, with the margins that include it. */
@@ -28,32 +30,30 @@ export interface TrainedModel extends Model {
   readonly trainMargins: Float64Array;
 }
 
-/** @throws TandemError LABEL_INVALID or USAGE (base_score) */
+/** @throws TandemError LABEL_INVALID, WEIGHT_INVALID or USAGE (base_score) */
 export async function trainCentralised(training: CentralisedTraining): Promise<TrainedModel> {
-  const { parties, labels, parameters, quantise, onTree } = training;
+  const { parties, labels, weights, parameters, quantise, onTree } = training;
   for (const feature of parties.flat()) {
     assert(feature.bins.length === labels.length, "features and labels of different length");
   }
-  const objective = objectiveFor(parameters.objective);
-  objective.checkLabels(labels);
-  const baseMargin = objective.baseMargin(parameters.base_score);
+  const task = new BoostingTask(parameters, labels, weights);
+  const baseMargin = task.baseMargin();
   const margins = new Float64Array(labels.length).fill(baseMargin);
   const growParameters = growParametersOf(parameters);
   const trees: Tree<SplitRule>[] = [];
   for (let treeIndex = 0; treeIndex < parameters.num_round; treeIndex++) {
-    const { g, h } = objective.gradients(margins, labels);
-    const gradients = quantise(g, h, treeIndex);
+    const gradients = quantise(task.gradients(margins));
     const gain = new TreeGain(gradients.grids, growParameters);
     const { tree, leaves } = await growTree(new CentralisedSearch(parties, gradients, gain), gradients, gain, growParameters);
     addLeafWeights(margins, tree, leaves);
     trees.push(tree);
     onTree?.(tree, treeIndex, margins);
   }
-  return { objective: objective.name, baseMargin, trees, trainMargins: margins };
+  return { objective: parameters.objective, baseMargin, trees, trainMargins: margins };
 }
 
 export function growParametersOf(parameters: TrainingParameters): GrowParameters {
-  return { ...splitParametersOf(parameters), growPolicy: "depthwise", maxDepth: parameters.max_depth, maxLeaves: 0, eta: parameters.eta };
+  return { ...splitParametersOf(parameters), growPolicy: parameters.grow_policy, maxDepth: parameters.max_depth, maxLeaves: parameters.max_leaves, eta: parameters.eta };
 }
 
 /** margins += leaf weight: float32 leaf values, summed in double. `leaves` has each instance's leaf id. */

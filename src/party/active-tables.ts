@@ -37,7 +37,7 @@ export interface AlignedRows {
 
 /** @throws TandemError naming file, line and column of what cannot be used */
 export async function readActiveTables({ data, training }: Pick<ActiveConfig, "data" | "training">): Promise<ActiveTables> {
-  const label = { label: data.label, positive: data.positive, binary: training.objective === "binary:logistic" };
+  const label = { label: data.label, positive: data.positive, weight: data.weight, binary: training.objective === "binary:logistic" };
   const train = await readPartyTable(sourceOf(data), data, label);
   if (data.test_path === undefined) return { train, test: null };
   const test = await readPartyTable({ path: data.test_path }, { ...data, features: [...train.table.featureNames] }, label);
@@ -102,6 +102,7 @@ function joined(a: PartyTable, b: PartyTable): PartyTable {
     featureNames: a.featureNames,
     features: a.features.map((values, i) => concatenated(values, b.features[i])),
     labels: a.labels === null || b.labels === null ? null : Float64Array.from([...a.labels, ...b.labels]),
+    weights: a.weights && b.weights ? Float64Array.from([...a.weights, ...b.weights]) : null,
   };
 }
 

@@ -74,6 +74,7 @@ const activeConfig = object({
     ...dataFields,
     label: text,
     positive: text.optional(),
+    weight: text.optional(),
     test_fraction: z.number("must be a number").gt(0, "must be above 0").lt(1, "must be below 1").optional(),
     seed: wholeNumber(0, 4294967295).optional(),
   }),

@@ -60,6 +60,7 @@ async function train({ config, folder, tables, scheme, keygenMs, peers, emit }: 
   const now = (): number => performance.now();
   const labels = labelsOf(tables.train);
   if (labels.every((label) => label === labels[0])) throw new TandemError("LABEL_INVALID", `the label is the same in all ${labels.length} training rows; there is nothing to learn`);
+  const weights = tables.train.weights ?? null;
   const meter = new ProcessMeter();
   let trainMetrics: Metrics = {};
   const role = new ActiveRole({
@@ -70,6 +71,7 @@ async function train({ config, folder, tables, scheme, keygenMs, peers, emit }: 
     subtraction: speed.subtraction,
     features: binTable(tables.train, training.max_bin),
     labels,
+    weights,
     idsDigest: idsDigest(tables.train.ids),
     rows: tables.rows,
     scheme,
@@ -80,7 +82,7 @@ async function train({ config, folder, tables, scheme, keygenMs, peers, emit }: 
       treeBegan: () => meter.start(),
       treeFinished: async (tree, margins) => {
         meter.stop();
-        trainMetrics = await evaluateInTurns(training.objective, margins, labels);
+        trainMetrics = await evaluateInTurns(training.objective, margins, labels, weights);
         emit({ type: "tree", party: name, tree, treeCount: training.num_round, metrics: trainMetrics });
       },
     },
@@ -95,7 +97,7 @@ async function train({ config, folder, tables, scheme, keygenMs, peers, emit }: 
     let testMetrics = null;
     if (tables.test !== null) {
       const margins = await role.predict(model, tables.test);
-      testMetrics = evaluate(training.objective, margins, labelsOf(tables.test));
+      testMetrics = evaluate(training.objective, margins, labelsOf(tables.test), tables.test.weights);
       await writePredictions(config.output.predictions ?? join(folder, "predictions.csv"), tables.test, predictionsFrom(training.objective, margins));
     }
     await role.finish();

@@ -7,7 +7,7 @@ import type { CodecParameters, TrainingParameters } from "../base/parameters.ts"
 import { quantise } from "../codec/batch-codec.ts";
 import type { GradientLayout } from "../codec/layout.ts";
 import type { BinnedFeature } from "../gbdt/binning.ts";
-import { objectiveFor } from "../gbdt/objective.ts";
+import { BoostingTask, type RealGradients } from "../gbdt/boosting-task.ts";
 import { addLeafWeights, growParametersOf } from "../gbdt/train.ts";
 import { leafWeightOf, type Tree, valueGoesLeft } from "../gbdt/tree.ts";
 import { isSet } from "./bitmap.ts";
@@ -29,6 +29,8 @@ export interface ActiveJob {
   readonly subtraction: boolean;
   readonly features: readonly BinnedFeature[];
   readonly labels: Float64Array;
+  /** Null or left out: every instance counts once. */
+  readonly weights?: Float64Array | null;
   readonly idsDigest: Uint8Array;
   /** Which of the parties' rows these are: rows aligned before or as they stand in the files; all of them, or a bitmap. */
   readonly rows?: { readonly aligned: boolean; readonly training: Uint8Array };
@@ -113,14 +115,13 @@ export class ActiveRole {
   }
 
   async train(): Promise<ActiveModel> {
-    const { training, labels } = this.#job;
-    const objective = objectiveFor(training.objective);
-    objective.checkLabels(labels);
-    const baseMargin = objective.baseMargin(training.base_score);
+    const { training, labels, weights } = this.#job;
+    const task = new BoostingTask(training, labels, weights);
+    const baseMargin = task.baseMargin();
     const margins = new Float64Array(labels.length).fill(baseMargin);
-    await this.#setUp(margins);
+    await this.#setUp(task, margins);
     const trees: Tree<ActiveRule>[] = [];
-    for (let tree = 0; tree < training.num_round; tree++) trees.push(await this.#tree(tree, margins));
+    for (let tree = 0; tree < training.num_round; tree++) trees.push(await this.#tree(tree, task, margins));
     return { objective: training.objective, baseMargin, passiveNames: this.#sessions.map((session) => session.name), trees };
   }
 
@@ -150,25 +151,23 @@ export class ActiveRole {
     await Promise.all(this.#sessions.map((session) => session.finish(failure)));
   }
 
-  async #setUp(margins: Float64Array): Promise<void> {
-    const { layout } = this.#quantised(margins);
+  async #setUp(task: BoostingTask, margins: Float64Array): Promise<void> {
+    const layout = this.#layoutOf(task.gradients(margins));
     this.#job.observer.layoutProven(layout);
     await Promise.all(this.#sessions.map((session) => session.setUp(layout)));
   }
 
-  #quantised(margins: Float64Array): { layout: GradientLayout; values: Float64Array[] } {
-    const { training, codec, labels, scheme } = this.#job;
-    const objective = objectiveFor(training.objective);
-    const { g, h } = objective.gradients(margins, labels);
-    return { layout: gradientLayout(objective, codec, scheme.plaintextBitsMax, g, h), values: [g, h] };
+  #layoutOf(gradients: RealGradients): GradientLayout {
+    return gradientLayout(this.#job.codec, this.#job.scheme.plaintextBitsMax, gradients);
   }
 
-  async #tree(tree: number, margins: Float64Array): Promise<Tree<ActiveRule>> {
+  async #tree(tree: number, task: BoostingTask, margins: Float64Array): Promise<Tree<ActiveRule>> {
     const { features, observer, scheme, training, now } = this.#job;
     observer.treeBegan(tree);
-    const { layout, values } = this.#quantised(margins);
+    const real = task.gradients(margins);
+    const layout = this.#layoutOf(real);
     await nextTurn();
-    const gradients = quantise(layout, values);
+    const gradients = quantise(layout, real.values);
     await nextTurn();
     const clocks = { encrypting: new BusyClock(now), waiting: new BusyClock(now), decrypting: new BusyClock(now) };
 

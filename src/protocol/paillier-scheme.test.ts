@@ -12,7 +12,6 @@ import { CiphertextVector, generateKey, plaintextsFromBigints, type PrivateKey }
 import { portableKernel } from "../crypto/portable-kernel.ts";
 import { type BinnedFeature, binFeature } from "../gbdt/binning.ts";
 import { binGoesLeft } from "../gbdt/candidate.ts";
-import { objectiveFor } from "../gbdt/objective.ts";
 import { bigEndianBytes } from "./big-endian.ts";
 import { bitmapFrom, partition } from "./bitmap.ts";
 import { PaillierGradientsSchema, PaillierNodeSchema, PaillierSetUpSchema, PaillierSumsSchema } from "./generated/tandem/v1/tandem_pb.ts";
@@ -49,7 +48,7 @@ function bench(codec: "batched" | "unbatched" = "batched", features = someFeatur
   const active = new PaillierActive(portableKernel, privateKey, 1);
   const g = Float64Array.from({ length: instanceCount }, () => random.uniform() * 2 - 1);
   const h = g.map((value) => (1 - value * value) / 4);
-  const layout = gradientLayout(objectiveFor("binary:logistic"), resolveParameters(codecParameters, { codec }), active.plaintextBitsMax, g, h);
+  const layout = gradientLayout(resolveParameters(codecParameters, { codec }), active.plaintextBitsMax, { values: [g, h], bounds: [{ min: -1, max: 1 }, { min: 0, max: 0.25 }] });
   const permutationSecret = new Uint8Array(32).fill(5);
   const job = { features, instanceCount, keyBits: privateKey.publicKey.bits, maxDepth: 3, permutationSecret };
   return { active, passive: new PaillierPassive(portableKernel, 1), features, layout, gradients: quantise(layout, [g, h]), job };

@@ -6,7 +6,6 @@ import { prepareJob, type PreparedJob } from "../../test/support/prepared-job.ts
 import { collect, one } from "../../test/support/streams.ts";
 import { generateKey, type PrivateKey } from "../crypto/index.ts";
 import { portableKernel } from "../crypto/portable-kernel.ts";
-import { objectiveFor } from "../gbdt/objective.ts";
 import { quantise } from "../codec/batch-codec.ts";
 import {
   type ActiveGradients,
@@ -62,7 +61,7 @@ function drive(): Driver {
   const { codec } = parametersOf({});
   const g = Float64Array.from(column, (_, i) => (i % 2 === 0 ? 0.5 : -0.5));
   const h = g.map(() => 0.25);
-  const layout = gradientLayout(objectiveFor("binary:logistic"), codec, scheme.plaintextBitsMax, g, h);
+  const layout = gradientLayout(codec, scheme.plaintextBitsMax, { values: [g, h], bounds: [{ min: -1, max: 1 }, { min: 0, max: 0.25 }] });
   const hello = { protocolVersion, activeName: "bank", instanceCount: column.length, idsDigest: idsDigest(job.ids), parameters: job.agreed };
   return {
     job,

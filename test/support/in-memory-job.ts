@@ -5,7 +5,6 @@ import type { Kernel } from "../../src/crypto/kernel.ts";
 import type { PrivateKey } from "../../src/crypto/keys.ts";
 import { binFeature, type BinnedFeature } from "../../src/gbdt/binning.ts";
 import type { Model } from "../../src/gbdt/model.ts";
-import { objectiveFor } from "../../src/gbdt/objective.ts";
 import { trainCentralised } from "../../src/gbdt/train.ts";
 import { ActiveRole, type ActiveModel } from "../../src/protocol/active-role.ts";
 import { quantiserFor } from "../../src/protocol/gradient-layout.ts";
@@ -22,6 +21,7 @@ import { passiveService, type PassiveService } from "../../src/transport/passive
 
 export interface TestTable {
   readonly labels: Float64Array;
+  readonly weights?: Float64Array;
   /** Columns per party; index 0 is the active party. */
   readonly parties: readonly (readonly Float32Array[])[];
 }
@@ -60,9 +60,9 @@ export function binTable(table: TestTable, maxBin: number): BinnedFeature[][] {
 
 export function trainInOnePlace(job: Pick<TestJob, "table" | "training" | "codec" | "key">): Promise<Model> {
   const { training, codec } = parametersOf(job);
-  const objective = objectiveFor(training.objective);
-  const quantise = quantiserFor(objective, codec, job.key.publicKey.bits - 1);
-  return trainCentralised({ parties: binTable(job.table, training.max_bin), labels: job.table.labels, parameters: training, quantise });
+  const quantise = quantiserFor(codec, job.key.publicKey.bits - 1);
+  const { labels, weights = null } = job.table;
+  return trainCentralised({ parties: binTable(job.table, training.max_bin), labels, weights, parameters: training, quantise });
 }
 
 export async function trainFederated(job: TestJob): Promise<TestOutcome> {
@@ -100,6 +100,7 @@ export async function trainFederated(job: TestJob): Promise<TestOutcome> {
     subtraction: speed.subtraction,
     features: binned[0],
     labels: table.labels,
+    weights: table.weights ?? null,
     idsDigest: digest,
     scheme,
     peers: roles.map(({ service }, i) => connect(`passive-${i + 1}`, service)),

@@ -1,0 +1,83 @@
+/**
+ * What boosting learns from: objective, labels and instance weights; and the gradients that follow from margins. Both
+ * trainers, in one place and federated, take their gradients here.
+ */
+import { TandemError } from "../base/error.ts";
+import type { TrainingParameters } from "../base/parameters.ts";
+import { type Objective, objectiveFor, type Range } from "./objective.ts";
+
+/** Gradients before they are rounded to the grid: one array and one range per slot. */
+export interface RealGradients {
+  readonly values: readonly Float64Array[];
+  /** What the values can be, whatever the margins; null where only the values tell. */
+  readonly bounds: readonly (Range | null)[];
+}
+
+export class BoostingTask {
+  readonly objective: Objective;
+  readonly labels: Float64Array;
+  readonly #parameters: TrainingParameters;
+  /** Null: every instance counts once. */
+  readonly #weights: Float64Array | null;
+  readonly #bounds: readonly (Range | null)[];
+
+  /**
+   * @param weights of the instances, null if all are 1
+   * @throws TandemError LABEL_INVALID or WEIGHT_INVALID naming the first instance that cannot be used, never its value
+   */
+  constructor(parameters: TrainingParameters, labels: Float64Array, weights: Float64Array | null = null) {
+    this.objective = objectiveFor(parameters.objective);
+    this.objective.checkLabels(labels);
+    if (weights !== null) checkWeights(weights);
+    this.labels = labels;
+    this.#parameters = parameters;
+    this.#weights = effectiveWeights(parameters, labels, weights);
+    const { g, h } = this.objective.bounds(parameters);
+    const factor = this.#weights === null ? 1 : powerAbove(this.#weights);
+    this.#bounds = [scaled(g, factor), scaled(h, factor)];
+  }
+
+  /** Where boosting starts. @throws TandemError USAGE if the objective cannot start from this base_score */
+  baseMargin(): number {
+    const { base_score: baseScore } = this.#parameters;
+    if (baseScore !== "auto") return this.objective.baseMargin(baseScore);
+    // One Newton step from zero, as XGBoost's own estimate does it (2.0, InitEstimation).
+    const [g, h] = this.gradients(new Float64Array(this.labels.length)).values;
+    const step = -sum(g) / sum(h);
+    return Math.fround(step) + 0;
+  }
+
+  gradients(margins: Float64Array): RealGradients {
+    const values = this.objective.gradients(margins, this.labels, this.#parameters);
+    const weights = this.#weights;
+    if (weights !== null) for (const column of values) for (let i = 0; i < column.length; i++) column[i] *= weights[i];
+    return { values, bounds: this.#bounds };
+  }
+}
+
+function checkWeights(weights: Float64Array): void {
+  const bad = weights.findIndex((weight) => !(weight >= 0 && Number.isFinite(weight)));
+  if (bad >= 0) throw new TandemError("WEIGHT_INVALID", `the weight of instance ${bad} is negative or not a finite number`);
+  if (weights.every((weight) => weight === 0)) throw new TandemError("WEIGHT_INVALID", "all weights are 0; there is nothing to learn from");
+}
+
+function effectiveWeights({ objective, scale_pos_weight: positive }: TrainingParameters, labels: Float64Array, weights: Float64Array | null): Float64Array | null {
+  if (objective !== "binary:logistic" || positive === 1) return weights;
+  return labels.map((label, i) => (label === 1 ? positive : 1) * (weights?.[i] ?? 1));
+}
+
+/** The power of two at or above the largest: a bound that grows by it does not change a slot's width. */
+function powerAbove(weights: Float64Array): number {
+  const largest = weights.reduce((a, b) => Math.max(a, b), 0);
+  let power = 2 ** Math.floor(Math.log2(largest));
+  while (power < largest) power *= 2;
+  return power;
+}
+
+function scaled(range: Range | null, factor: number): Range | null {
+  return range && { min: Math.min(0, range.min * factor), max: range.max * factor }; // a weight may be zero
+}
+
+function sum(values: Float64Array): number {
+  return values.reduce((a, b) => a + b, 0);
+}

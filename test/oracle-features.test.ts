@@ -1,0 +1,85 @@
+/** The oracle of test/oracle.test.ts for every feature of the trainer: federated equals centralised, node for node. */
+import { beforeAll, describe, expect, test } from "vitest";
+import type { TrainingParameters } from "../src/base/parameters.ts";
+import { SeededRandom } from "../src/base/random.ts";
+import { generateKey, type PrivateKey, selectKernel } from "../src/crypto/index.ts";
+import { firstDifference } from "../src/gbdt/model-compare.ts";
+import { trainFederated, trainInOnePlace, type TestTable } from "./support/in-memory-job.ts";
+import { randomTable } from "./support/tables.ts";
+
+const kernel = selectKernel();
+let key: PrivateKey;
+beforeAll(async () => {
+  key = await generateKey({ bits: 256, insecure: true });
+});
+
+const shape = { rows: 120, features: [2, 2, 2], missingShare: 0.1 };
+
+/** Trains both ways for some seeds. @returns the federated models, for further questions */
+async function expectEqual(training: Partial<TrainingParameters>, tableOf: (seed: number) => TestTable = (seed) => randomTable(seed, shape)) {
+  const models = [];
+  for (let seed = 0; seed < 4; seed++) {
+    const job = { table: tableOf(seed), training, kernel, key };
+    const { model } = await trainFederated(job);
+    expect(model.trees.flat().some((node) => node.kind === "split"), "nothing was split, nothing was tested").toBe(true);
+    expect(firstDifference(model, await trainInOnePlace(job)), `seed ${seed}`).toBeNull();
+    models.push(model);
+  }
+  return models;
+}
+
+const leafCounts = (models: Awaited<ReturnType<typeof expectEqual>>): number[] => models.flatMap(({ trees }) => trees.map((tree) => tree.filter(({ kind }) => kind === "leaf").length));
+
+function regressionTable(seed: number, labelOf: (score: number) => number = (score) => score): TestTable {
+  const table = randomTable(seed, { ...shape, regression: true });
+  return { ...table, labels: table.labels.map(labelOf) };
+}
+
+const counts = (seed: number): TestTable => regressionTable(seed, (score) => Math.max(0, Math.round(score / 3)));
+
+describe("objectives", () => {
+  test.each([1, 0.3, 7])("reg:pseudohubererror, slope %d", async (huber_slope) => void (await expectEqual({ objective: "reg:pseudohubererror", huber_slope }, regressionTable)));
+
+  test("count:poisson, whose bounds follow the data", async () => {
+    const models = await expectEqual({ objective: "count:poisson", num_round: 4 }, counts);
+    // max_delta_step is 0.7 unless given, and eta 0.3.
+    for (const node of models.flatMap(({ trees }) => trees.flat())) if (node.kind === "leaf") expect(Math.abs(node.weight)).toBeLessThanOrEqual(Math.fround(0.7 * 0.3));
+  });
+
+  test("base_score auto", async () => {
+    for (const { baseMargin } of await expectEqual({ base_score: "auto" })) expect(baseMargin).not.toBe(0);
+    await expectEqual({ objective: "count:poisson", base_score: "auto" }, counts);
+  });
+});
+
+describe("regularisation and growth", () => {
+  test.each<Partial<TrainingParameters>>([
+    { alpha: 0.8 },
+    { max_delta_step: 0.3 },
+    { alpha: 1.5, max_delta_step: 0.4, lambda: 0 },
+    { scale_pos_weight: 3.7 },
+    { scale_pos_weight: 0.2, alpha: 0.1 },
+  ])("%o", async (training) => void (await expectEqual(training)));
+
+  test("max_leaves, level by level", async () => {
+    const leaves = leafCounts(await expectEqual({ max_leaves: 5, max_depth: 4 }));
+    expect(Math.max(...leaves)).toBe(5);
+  });
+
+  test("grow_policy lossguide", async () => {
+    const models = await expectEqual({ grow_policy: "lossguide", max_leaves: 7, max_depth: 6 });
+    expect(Math.max(...leafCounts(models))).toBe(7);
+    await expectEqual({ grow_policy: "lossguide", max_depth: 4, gamma: 0.3 });
+  });
+});
+
+describe("instance weights", () => {
+  const weighted = (seed: number, table: TestTable): TestTable => {
+    const random = new SeededRandom(`weights-${seed}`);
+    return { ...table, weights: table.labels.map(() => random.below(7) / 3) };
+  };
+  test("zero, small and large", () => expectEqual({}, (seed) => weighted(seed, randomTable(seed, shape))));
+  test("with scale_pos_weight", () => expectEqual({ scale_pos_weight: 2 }, (seed) => weighted(seed, randomTable(seed, shape))));
+  test("squared error", () => expectEqual({ objective: "reg:squarederror" }, (seed) => weighted(seed, regressionTable(seed))));
+  test("counts", () => expectEqual({ objective: "count:poisson" }, (seed) => weighted(seed, counts(seed))));
+});
