@@ -83,3 +83,50 @@ describe("instance weights", () => {
   test("squared error", () => expectEqual({ objective: "reg:squarederror" }, (seed) => weighted(seed, regressionTable(seed))));
   test("counts", () => expectEqual({ objective: "count:poisson" }, (seed) => weighted(seed, counts(seed))));
 });
+
+describe("sampling", () => {
+  const rows = (seed: number): TestTable => randomTable(seed, { ...shape, rows: 200 });
+
+  test("subsample: only sampled instances are encrypted and sent, all are routed", async () => {
+    await expectEqual({ subsample: 0.4 }, rows);
+    await expectEqual({ subsample: 0.05, min_child_weight: 0 }, rows);
+    await expectEqual({ subsample: 0.6, objective: "reg:squarederror" }, regressionTable);
+    const { activeCounts, margins } = await trainFederated({ table: rows(1), training: { subsample: 0.4, num_round: 3 }, kernel, key });
+    expect(activeCounts.encryptions).toBe(3 * 80);
+    expect(margins).toHaveLength(200);
+  });
+
+  test("another seed, another sample", async () => {
+    const [first, second] = await Promise.all([7, 8].map(async (seed) => (await trainFederated({ table: rows(0), training: { subsample: 0.4, seed }, kernel, key })).model));
+    expect(firstDifference(first, second)).not.toBeNull();
+  });
+
+  test("goss: the rest is weighted, and no slot overflows", async () => {
+    await expectEqual({ sampling_method: "goss" }, rows);
+    await expectEqual({ sampling_method: "goss", top_rate: 0.1, other_rate: 0.07 }, rows);
+    await expectEqual({ sampling_method: "goss", objective: "reg:squarederror" }, regressionTable);
+    const { activeCounts } = await trainFederated({ table: rows(1), training: { sampling_method: "goss", num_round: 3 }, kernel, key });
+    expect(activeCounts.encryptions).toBe(3 * (40 + 20));
+  });
+
+  test.each<Partial<TrainingParameters>>([
+    { colsample_bytree: 0.5, num_round: 6 },
+    { colsample_bylevel: 0.5, num_round: 4 },
+    { colsample_bynode: 0.4, num_round: 4 },
+    { colsample_bytree: 0.7, colsample_bylevel: 0.7, colsample_bynode: 0.7, subsample: 0.7, num_round: 4 },
+    { colsample_bynode: 0.5, grow_policy: "lossguide", max_leaves: 6 },
+  ])("%o", async (training) => {
+    const wide = { ...shape, features: [3, 4, 2], rows: 150 };
+    const models = await expectEqual(training, (seed) => randomTable(seed, wide));
+    const used = models.map(({ trees }) => new Set(trees.flat().flatMap((node) => (node.kind === "split" ? [`${node.rule.owner}/${node.rule.feature}`] : []))).size);
+    expect(Math.max(...used)).toBeGreaterThan(2);
+  });
+
+  test("a party's own secret decides which of its columns are drawn", async () => {
+    const table = randomTable(3, { ...shape, features: [3, 4, 2] });
+    const job = { table, training: { colsample_bytree: 0.4, num_round: 6 }, kernel, key };
+    const { model } = await trainFederated(job);
+    expect(firstDifference(model, await trainInOnePlace(job))).toBeNull();
+    expect(firstDifference(model, await trainInOnePlace(job, ["secret of party 0", "another", "secret of party 2"]))).not.toBeNull();
+  });
+});

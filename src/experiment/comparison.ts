@@ -8,6 +8,7 @@ import type { PartyTable } from "../data/dataset.ts";
 import { evaluate } from "../party/evaluate.ts";
 import type { Metrics } from "../party/events.ts";
 import { binTable } from "../party/party-data.ts";
+import { simulatedSecret } from "./federation.ts";
 import { quantiserFor } from "../protocol/gradient-layout.ts";
 
 export interface OnePlaceJob {
@@ -29,7 +30,7 @@ export async function trainInOnePlace(job: OnePlaceJob): Promise<OnePlaceResult>
   const labels = job.train[0].labels ?? new Float64Array(0);
   const quantise = quantiserFor(job.codec, plaintextBitsMax(job.keyBits));
   const parties = job.train.map((table) => binTable(table, job.training.max_bin));
-  const model = await trainCentralised({ parties, labels, weights: job.train[0].weights ?? null, parameters: job.training, quantise });
+  const model = await trainCentralised({ parties, labels, weights: job.train[0].weights ?? null, parameters: job.training, quantise, samplingSecrets: job.train.map((_, party) => simulatedSecret(party)) });
   const testLabels = job.test?.[0].labels ?? null;
   if (job.test === null || testLabels === null) return { model, testMetrics: null };
   const margins = predictMargins(model, job.test.map(({ features }) => features), testLabels.length);

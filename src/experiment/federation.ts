@@ -59,6 +59,11 @@ const jobName = "local";
 const treesMax = trainingParameters.num_round.max;
 const depthMax = trainingParameters.max_depth.max;
 
+/** What a simulated party draws its columns with: not secret, so that the same seed makes the same model again. */
+export function simulatedSecret(party: number): string {
+  return `simulated party ${party}`;
+}
+
 export async function runFederation(job: FederationJob): Promise<FederationResult> {
   const root = await mkdtemp(join(tmpdir(), "tandem-"));
   await chmod(root, 0o700);
@@ -100,6 +105,7 @@ async function runIn(root: string, job: FederationJob, supervisor: ReturnType<ty
         // Everybody here has the same owner, who decides by starting the job.
         policy: { max_trees: treesMax, max_depth: depthMax, insecure_min_key_bits: 128, min_instances: 1 },
         output: { directory },
+        sampling_secret: simulatedSecret(i + 1),
       };
       supervisor.start(passive.name, "party", await writeConfig(directory, config));
     }),
@@ -118,6 +124,7 @@ async function runIn(root: string, job: FederationJob, supervisor: ReturnType<ty
     codec,
     speed: job.speed,
     ...(job.insecureKey ? { insecure_key_bits: keyBits } : { key_bits: keyBits }),
+    sampling_secret: simulatedSecret(0),
     output: { directory, predictions: job.predictions === undefined ? undefined : resolve(job.predictions) },
   };
   supervisor.start(job.active.name, "train", await writeConfig(homes[0].directory, config));

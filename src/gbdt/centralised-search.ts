@@ -3,6 +3,7 @@ import type { QuantisedGradients } from "../base/quantised-gradients.ts";
 import { bestFeatureSplit, betterSplit, type PartySplit } from "./best-split.ts";
 import type { BinnedFeature } from "./binning.ts";
 import { partition } from "./candidate.ts";
+import type { ColumnSampler } from "./column-sampling.ts";
 import type { TreeGain } from "./gain.ts";
 import type { GrowingNode, NodePair, SplitOutcome, SplitSearch } from "./grow.ts";
 import { ruleOf, type SplitRule } from "./tree.ts";
@@ -11,13 +12,21 @@ interface OwnedSplit extends PartySplit {
   readonly owner: number;
 }
 
+/** One party's features, and which of them are drawn. */
+export interface PartyColumns {
+  readonly features: readonly BinnedFeature[];
+  readonly sampler: ColumnSampler;
+}
+
 export class CentralisedSearch implements SplitSearch<SplitRule, OwnedSplit> {
-  readonly #parties: readonly (readonly BinnedFeature[])[];
+  readonly #tree: number;
+  readonly #parties: readonly PartyColumns[];
   readonly #gradients: QuantisedGradients;
   readonly #gain: TreeGain;
 
-  /** @param parties each party's features; index 0 is the active party */
-  constructor(parties: readonly (readonly BinnedFeature[])[], gradients: QuantisedGradients, gain: TreeGain) {
+  /** @param parties index 0 is the active party */
+  constructor(tree: number, parties: readonly PartyColumns[], gradients: QuantisedGradients, gain: TreeGain) {
+    this.#tree = tree;
     this.#parties = parties;
     this.#gradients = gradients;
     this.#gain = gain;
@@ -33,7 +42,7 @@ export class CentralisedSearch implements SplitSearch<SplitRule, OwnedSplit> {
 
   async split(chosen: readonly { readonly node: GrowingNode; readonly found: OwnedSplit }[]): Promise<SplitOutcome<SplitRule>[]> {
     return chosen.map(({ node, found }) => {
-      const feature = this.#parties[found.owner][found.feature];
+      const feature = this.#parties[found.owner].features[found.feature];
       return { rule: ruleOf(found.owner, found.feature, feature, found.candidate), ...partition(feature, found.candidate, node.instances) };
     });
   }
@@ -41,12 +50,13 @@ export class CentralisedSearch implements SplitSearch<SplitRule, OwnedSplit> {
   /** Ties: the lowest owner, then the lowest feature. */
   #bestOf(node: GrowingNode): OwnedSplit | null {
     let best: OwnedSplit | null = null;
-    this.#parties.forEach((features, owner) =>
-      features.forEach((feature, index) => {
-        const split = bestFeatureSplit(feature, index, this.#gradients, node.instances, node.totals, this.#gain);
+    const place = { tree: this.#tree, depth: node.depth, node: node.id };
+    this.#parties.forEach(({ features, sampler }, owner) => {
+      for (const index of sampler.at(place, features.length)) {
+        const split = bestFeatureSplit(features[index], index, this.#gradients, node.sampled, node.totals, this.#gain);
         best = betterSplit(best, split && { owner, ...split });
-      }),
-    );
+      }
+    });
     return best;
   }
 }

@@ -27,19 +27,22 @@ export class GrowingNode {
   readonly depth: number;
   /** Ascending. */
   readonly instances: Uint32Array;
+  /** Those of them that the tree learns from; the others only learn where they belong. */
+  readonly sampled: Uint32Array;
   readonly #gradients: QuantisedGradients;
   #totals: Float64Array | null = null;
 
-  constructor(id: number, depth: number, instances: Uint32Array, gradients: QuantisedGradients) {
+  constructor(id: number, depth: number, instances: Uint32Array, sampled: Uint32Array, gradients: QuantisedGradients) {
     this.id = id;
     this.depth = depth;
     this.instances = instances;
+    this.sampled = sampled;
     this.#gradients = gradients;
   }
 
   /** The node's row (slot sums, count): summed when it is first asked for, which may be while others compute. */
   get totals(): Float64Array {
-    this.#totals ??= nodeTotals(this.#gradients, this.instances);
+    this.#totals ??= nodeTotals(this.#gradients, this.sampled);
     return this.#totals;
   }
 }
@@ -87,9 +90,11 @@ interface Expandable<F> {
   readonly found: F;
 }
 
+/** @param sample the instances that the tree learns from, ascending; null: all */
 export async function growTree<R, F extends FoundSplit>(
   search: SplitSearch<R, F>,
   gradients: QuantisedGradients,
+  sample: Uint32Array | null,
   gain: TreeGain,
   parameters: GrowParameters,
 ): Promise<GrownTree<R>> {
@@ -110,7 +115,9 @@ export async function growTree<R, F extends FoundSplit>(
   let nextId = 1;
   let leafCount = 1;
   const leavesLeft = (): number => (maxLeaves === 0 ? Infinity : maxLeaves - leafCount);
-  const root = new GrowingNode(0, 0, leaves.map((_, i) => i), gradients);
+  const everybody = leaves.map((_, i) => i);
+  const sampledOf = samplePicker(sample, gradients.instanceCount);
+  const root = new GrowingNode(0, 0, everybody, sampledOf(everybody), gradients);
   enqueue({ node: root, found: await search.root(root) });
   for (;;) {
     const chosen = takeNext(queue, parameters.growPolicy, leavesLeft());
@@ -119,7 +126,7 @@ export async function growTree<R, F extends FoundSplit>(
     const pairs = chosen.map(({ node, found }, i): NodePair => {
       const { rule, left, right } = outcomes[i];
       nodes[node.id] = { kind: "split", left: nextId, right: nextId + 1, gain: found.gain, cover: gain.cover(node.totals), count: node.instances.length, rule };
-      const child = (instances: Uint32Array): GrowingNode => new GrowingNode(nextId++, node.depth + 1, instances, gradients);
+      const child = (instances: Uint32Array): GrowingNode => new GrowingNode(nextId++, node.depth + 1, instances, sampledOf(instances), gradients);
       return { parent: node, left: child(left), right: child(right) };
     });
     leafCount += chosen.length;
@@ -142,6 +149,14 @@ function takeNext<F extends FoundSplit>(queue: Expandable<F>[], growPolicy: Grow
   let best = 0;
   for (let i = 1; i < queue.length; i++) if (queue[i].found.gain > queue[best].found.gain) best = i; // queued in id order
   return queue.splice(best, 1);
+}
+
+/** @returns those of some instances that are in the sample */
+function samplePicker(sample: Uint32Array | null, instanceCount: number): (instances: Uint32Array) => Uint32Array {
+  if (sample === null) return (instances) => instances;
+  const isSampled = new Uint8Array(instanceCount);
+  for (const instance of sample) isSampled[instance] = 1;
+  return (instances) => instances.filter((instance) => isSampled[instance] === 1);
 }
 
 function divide<T>(items: readonly T[], isFirst: (item: T) => boolean): [T[], T[]] {

@@ -5,9 +5,11 @@ import type { QuantisedGradients } from "../base/quantised-gradients.ts";
 import type { BinnedFeature } from "./binning.ts";
 import { BoostingTask, type RealGradients } from "./boosting-task.ts";
 import { CentralisedSearch } from "./centralised-search.ts";
+import { ColumnSampler, columnRatesOf } from "./column-sampling.ts";
 import { splitParametersOf, TreeGain } from "./gain.ts";
 import { growTree, type GrowParameters } from "./grow.ts";
 import type { Model } from "./model.ts";
+import { checkSampling, sampleRows } from "./row-sampling.ts";
 import type { SplitRule, Tree } from "./tree.ts";
 
 /** Rounds real gradients to the integer grid. */
@@ -21,6 +23,8 @@ export interface CentralisedTraining {
   readonly weights?: Float64Array | null;
   readonly parameters: TrainingParameters;
   readonly quantise: Quantise;
+  /** Per party what it draws its columns with; "" where left out. */
+  readonly samplingSecrets?: readonly string[];
   /** Called after each tree, with the margins that include it. */
   readonly onTree?: (tree: Tree<SplitRule>, treeIndex: number, margins: Float64Array) => void;
 }
@@ -39,12 +43,19 @@ export async function trainCentralised(training: CentralisedTraining): Promise<T
   const task = new BoostingTask(parameters, labels, weights);
   const baseMargin = task.baseMargin();
   const margins = new Float64Array(labels.length).fill(baseMargin);
+  checkSampling(parameters);
   const growParameters = growParametersOf(parameters);
+  const columns = parties.map((features, owner) => ({
+    features,
+    sampler: new ColumnSampler(columnRatesOf(parameters), parameters.seed, training.samplingSecrets?.[owner] ?? ""),
+  }));
   const trees: Tree<SplitRule>[] = [];
   for (let treeIndex = 0; treeIndex < parameters.num_round; treeIndex++) {
-    const gradients = quantise(task.gradients(margins));
+    const { sample, ...real } = sampleRows(parameters, treeIndex, task.gradients(margins));
+    const gradients = quantise(real);
     const gain = new TreeGain(gradients.grids, growParameters);
-    const { tree, leaves } = await growTree(new CentralisedSearch(parties, gradients, gain), gradients, gain, growParameters);
+    const search = new CentralisedSearch(treeIndex, columns, gradients, gain);
+    const { tree, leaves } = await growTree(search, gradients, sample, gain, growParameters);
     addLeafWeights(margins, tree, leaves);
     trees.push(tree);
     onTree?.(tree, treeIndex, margins);

@@ -52,6 +52,8 @@ const policy = object({
 const log = object({ level: oneOf(["debug", "info", "warn", "error"]).default("info") }).prefault({});
 const parameters = z.record(z.string(), z.unknown()).default({});
 const threads = wholeNumber(1, 256).optional();
+/** What columns are drawn with, besides the job's seed; derived from the TLS key where it is left out. */
+const samplingSecret = text.optional();
 
 const passiveConfig = object({
   name: text,
@@ -63,6 +65,7 @@ const passiveConfig = object({
   output: object({ directory: text }),
   log,
   threads,
+  sampling_secret: samplingSecret,
 });
 
 const activeConfig = object({
@@ -87,6 +90,7 @@ const activeConfig = object({
   output: object({ directory: text, predictions: text.optional() }),
   log,
   threads,
+  sampling_secret: samplingSecret,
 });
 
 export type PassiveConfigInput = z.input<typeof passiveConfig>;

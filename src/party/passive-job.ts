@@ -13,6 +13,7 @@ import { type PassiveEnd, passiveService, type PassiveService } from "../transpo
 import type { PassiveConfig } from "./config.ts";
 import type { Emit } from "./events.ts";
 import { binTable } from "./party-data.ts";
+import { samplingSecretOf } from "./sampling-secret.ts";
 import { ProcessMeter } from "./process-meter.ts";
 
 export interface JobRows {
@@ -49,6 +50,7 @@ export function openPassiveJob({ config, agreed, rows, folder, peer, emit }: Pas
     idsDigest: idsDigest(training.ids),
     features: binTable(training, agreed.maxBin),
     instanceCount: training.ids.length,
+    samplingSecret: samplingSecretOf(config),
     permutationSecret: osRandom.fill(new Uint8Array(permutationSecretBytes)),
     scheme,
     lookUp: rowLookUp(rows.predictable),

@@ -14,7 +14,7 @@ import { jobSyntax, type PolicyConfig } from "./config.ts";
 export function agreedByPolicy(hello: ActiveHello, policy: PolicyConfig, name: string): AgreedParameters {
   const { parameters, instanceCount } = hello;
   if (parameters === undefined) throw new TandemError("HANDSHAKE_MISMATCH", `${name}: the active party names no parameters`);
-  const { job, numRound, maxDepth, maxBin, scheme, keyBits, codec } = parameters;
+  const { job, numRound, maxDepth, maxBin, scheme, keyBits, codec, seed, colsampleBytree, colsampleBylevel, colsampleBynode } = parameters;
   checkJobName(job, name);
   if (scheme !== paillierSchemeName) throw new TandemError("HANDSHAKE_MISMATCH", `scheme: the active party proposes ${peerText(scheme)}, ${name} knows ${paillierSchemeName}`);
   const keyBitsMin = policy.insecure_min_key_bits ?? policy.min_key_bits;
@@ -28,10 +28,11 @@ export function agreedByPolicy(hello: ActiveHello, policy: PolicyConfig, name: s
     keyBits < keyBitsMin && `key_bits: ${keyBits} asked, at least ${keyBitsMin} allowed`,
     keyBits > keyBitsMax && `key_bits: ${keyBits} asked, at most ${keyBitsMax} allowed`,
     !policy.codecs.some((allowed) => allowed === codec) && `codec: ${peerText(codec)} asked, ${policy.codecs.join(" or ")} allowed`,
+    ![colsampleBytree, colsampleBylevel, colsampleBynode].every((rate) => rate > 0 && rate <= 1) && "colsample: shares of the columns must be above 0 up to 1",
     instanceCount < policy.min_instances && `instances: ${instanceCount} brought, at least ${policy.min_instances} allowed`,
   ].filter((violation) => violation !== false);
   if (broken.length > 0) throw refusal(name, broken);
-  return { job, numRound, maxDepth, maxBin, scheme, keyBits, codec };
+  return { job, numRound, maxDepth, maxBin, scheme, keyBits, codec, seed, colsampleBytree, colsampleBylevel, colsampleBynode };
 }
 
 const keyBitsMax = 4096;

@@ -18,6 +18,7 @@ import { evaluate, evaluateInTurns, predictionsFrom } from "./evaluate.ts";
 import type { Emit, LayoutSummary, Metrics } from "./events.ts";
 import { binTable } from "./party-data.ts";
 import { ProcessMeter } from "./process-meter.ts";
+import { samplingSecretOf } from "./sampling-secret.ts";
 import { readIdentity } from "./run-passive.ts";
 
 export async function runActive(config: ActiveConfig, emit: Emit): Promise<void> {
@@ -72,6 +73,7 @@ async function train({ config, folder, tables, scheme, keygenMs, peers, emit }: 
     features: binTable(tables.train, training.max_bin),
     labels,
     weights,
+    samplingSecret: samplingSecretOf(config),
     idsDigest: idsDigest(tables.train.ids),
     rows: tables.rows,
     scheme,

@@ -8,6 +8,8 @@ import { quantise } from "../codec/batch-codec.ts";
 import type { GradientLayout } from "../codec/layout.ts";
 import type { BinnedFeature } from "../gbdt/binning.ts";
 import { BoostingTask, type RealGradients } from "../gbdt/boosting-task.ts";
+import { ColumnSampler, columnRatesOf } from "../gbdt/column-sampling.ts";
+import { checkSampling, sampleRows } from "../gbdt/row-sampling.ts";
 import { addLeafWeights, growParametersOf } from "../gbdt/train.ts";
 import { leafWeightOf, type Tree, valueGoesLeft } from "../gbdt/tree.ts";
 import { isSet } from "./bitmap.ts";
@@ -31,6 +33,8 @@ export interface ActiveJob {
   readonly labels: Float64Array;
   /** Null or left out: every instance counts once. */
   readonly weights?: Float64Array | null;
+  /** What it draws its columns with, where they are sampled. */
+  readonly samplingSecret?: string;
   readonly idsDigest: Uint8Array;
   /** Which of the parties' rows these are: rows aligned before or as they stand in the files; all of them, or a bitmap. */
   readonly rows?: { readonly aligned: boolean; readonly training: Uint8Array };
@@ -116,6 +120,7 @@ export class ActiveRole {
 
   async train(): Promise<ActiveModel> {
     const { training, labels, weights } = this.#job;
+    checkSampling(training);
     const task = new BoostingTask(training, labels, weights);
     const baseMargin = task.baseMargin();
     const margins = new Float64Array(labels.length).fill(baseMargin);
@@ -152,7 +157,7 @@ export class ActiveRole {
   }
 
   async #setUp(task: BoostingTask, margins: Float64Array): Promise<void> {
-    const layout = this.#layoutOf(task.gradients(margins));
+    const layout = this.#layoutOf(sampleRows(this.#job.training, 0, task.gradients(margins)));
     this.#job.observer.layoutProven(layout);
     await Promise.all(this.#sessions.map((session) => session.setUp(layout)));
   }
@@ -164,21 +169,23 @@ export class ActiveRole {
   async #tree(tree: number, task: BoostingTask, margins: Float64Array): Promise<Tree<ActiveRule>> {
     const { features, observer, scheme, training, now } = this.#job;
     observer.treeBegan(tree);
-    const real = task.gradients(margins);
+    const { sample, ...real } = sampleRows(training, tree, task.gradients(margins));
     const layout = this.#layoutOf(real);
     await nextTurn();
     const gradients = quantise(layout, real.values);
     await nextTurn();
     const clocks = { encrypting: new BusyClock(now), waiting: new BusyClock(now), decrypting: new BusyClock(now) };
 
-    const chunks = new Broadcast(timed(scheme.tree(layout, gradients), clocks.encrypting), chunksAhead);
+    const chunks = new Broadcast(timed(scheme.tree(layout, gradients, sample), clocks.encrypting), chunksAhead);
     const readers = this.#sessions.map(() => chunks.reader());
     const gradientsTaken = this.#sessions.map((session, i) => session.sendGradients(tree, readers[i]));
-    if (tree + 1 < training.num_round) void Promise.allSettled(gradientsTaken).then(() => scheme.expectTree(layout, gradients.instanceCount));
+    if (tree + 1 < training.num_round) void Promise.allSettled(gradientsTaken).then(() => scheme.expectTree(layout, sample?.length ?? gradients.instanceCount));
     const grown = await growFederatedTree({
       tree,
       features,
+      sampler: new ColumnSampler(columnRatesOf(training), training.seed, this.#job.samplingSecret ?? ""),
       gradients,
+      sample,
       layout,
       parameters: growParametersOf(training),
       subtraction: this.#job.subtraction,

@@ -39,7 +39,7 @@ function expectPlan(features: readonly BinnedFeature[], skippedBins: Int32Array,
   const written = binsSummed(plan);
   expect(Object.keys(written).length).toBe(candidates.length);
   const all = Uint32Array.from({ length: instanceCount }, (_, i) => i).filter((i) => i % 4 !== 1);
-  const binCounts = binCountsOf(features, plan, all);
+  const binCounts = binCountsOf(features.map(({ bins }) => bins), plan, all);
   const counts = sideCounts(plan, binCounts);
   const firstBins = features.map((_, f) => features.slice(0, f).reduce((sum, feature) => sum + totalBinCount(feature), 0));
 

@@ -136,12 +136,12 @@ class ChainList {
   }
 }
 
-/** Counts of instances per bin over the concatenated bins of all features. */
-export function binCountsOf(features: readonly BinnedFeature[], plan: CandidatePlan, instances: Uint32Array): Uint32Array {
+/** Counts of instances per bin over the concatenated bins of all features of a plan. @param bins per feature, per position */
+export function binCountsOf(bins: readonly Uint16Array[], plan: CandidatePlan, positions: Uint32Array): Uint32Array {
   const counts = new Uint32Array(plan.binCounts.reduce((a, b) => a + b, 0));
   let first = 0;
-  features.forEach((feature, index) => {
-    for (let i = 0; i < instances.length; i++) counts[first + feature.bins[instances[i]]]++;
+  bins.forEach((column, index) => {
+    for (let i = 0; i < positions.length; i++) counts[first + column[positions[i]]]++;
     first += plan.binCounts[index];
   });
   return counts;

@@ -3,11 +3,12 @@
  * totals, the same gains and the same order of ties as in gbdt/centralised-search.ts, and therefore the same splits, bit
  * for bit.
  *
- * Only the smaller child of each pair travels; its sibling is the parent minus it, in integers (exact). Without
- * subtraction both travel.
+ * Only the smaller child of each pair travels; its sibling is the parent minus it, in integers (exact). Both travel
+ * without subtraction, and where nodes of a tree may have different columns.
  *
  * @reveals passive: which instances go left and right at every split whose children are split further
  */
+import { TandemError } from "../base/error.ts";
 import { isTurnOver, nextTurn } from "../base/event-loop-turn.ts";
 import { bestFeatureSplit, betterSplit, type PartySplit, selectBest } from "../gbdt/best-split.ts";
 import { partition as partitionByBin } from "../gbdt/candidate.ts";
@@ -15,7 +16,7 @@ import type { TreeGain } from "../gbdt/gain.ts";
 import type { GrowingNode, NodePair, SplitOutcome, SplitSearch } from "../gbdt/grow.ts";
 import { subtractRows } from "../gbdt/histogram.ts";
 import { ruleOf } from "../gbdt/tree.ts";
-import { bitmapFrom, partition } from "./bitmap.ts";
+import { bitmapFrom, countSet, isSet, partition } from "./bitmap.ts";
 import type { ActiveRule, TreeTask } from "./federated-tree.ts";
 import type { Decision, NodeRequest, PeerSession } from "./peer-session.ts";
 
@@ -39,7 +40,7 @@ export class FederatedSearch implements SplitSearch<ActiveRule, FederatedSplit> 
   }
 
   async root(root: GrowingNode): Promise<FederatedSplit | null> {
-    const request = { node: root.id, origin: null, instanceCount: root.instances.length };
+    const request = { node: root.id, origin: null, sampledCount: root.sampled.length };
     const asked = Promise.all(
       this.#task.sessions.map(async (session, i) => {
         await this.#task.gradientsTaken[i];
@@ -52,10 +53,11 @@ export class FederatedSearch implements SplitSearch<ActiveRule, FederatedSplit> 
 
   /** Asks every party for the smaller child of each pair, or for both, and derives what was not asked for. */
   async children(pairs: readonly NodePair[]): Promise<(FederatedSplit | null)[]> {
+    const subtraction = this.#task.subtraction && this.#task.sampler.isFixedPerTree;
     const requests = pairs.flatMap((pair) => {
       const [smaller, larger] = bySize(pair);
       const request = nodeRequest(pair, smaller, larger);
-      return this.#task.subtraction ? [request] : [request, nodeRequest(pair, larger, smaller)];
+      return subtraction ? [request] : [request, nodeRequest(pair, larger, smaller)];
     });
     const asked = Promise.all(this.#task.sessions.map((session) => this.#candidateRows(session, requests)));
     const nodes = pairs.flatMap(({ left, right }) => [left, right]);
@@ -66,7 +68,7 @@ export class FederatedSearch implements SplitSearch<ActiveRule, FederatedSplit> 
       const pair = pairs[i >>> 1]; // left and right of each pair, in order
       const [smaller] = bySize(pair);
       const parentRows = this.#rows.get(pair.parent.id) ?? [];
-      const rows = byPeer.map((byNode, peer) => byNode.get(node.id) ?? subtractRows(parentRows[peer], rowsOf(byNode, smaller.id)));
+      const rows = byPeer.map((byNode, peer) => byNode.get(node.id) ?? this.#siblingRows(peer, parentRows[peer], rowsOf(byNode, smaller.id)));
       found.push(await this.#best(node, own[i], rows));
     }
     for (const { parent } of pairs) this.#rows.delete(parent.id);
@@ -78,7 +80,10 @@ export class FederatedSearch implements SplitSearch<ActiveRule, FederatedSplit> 
     const { tree, sessions, features } = this.#task;
     const decisions = sessions.map((): Decision[] => []);
     for (const { node, found } of chosen) {
-      if (found.kind === "peer") decisions[found.peer].push({ node: node.id, instanceCount: node.instances.length, candidates: found.candidates, sideCounts: found.sideCounts });
+      if (found.kind !== "peer") continue;
+      const { candidates, sideCounts } = found;
+      const { id, instances, sampled } = node;
+      decisions[found.peer].push({ node: id, instanceCount: instances.length, candidates, sideCounts, sampledCount: sampled.length, countSampled: (bitmap) => countSampled(node, bitmap) });
     }
     const answers = await Promise.all(
       sessions.map((session, peer) => (decisions[peer].length === 0 ? new Map<number, Uint8Array>() : session.splits(tree, decisions[peer]))),
@@ -96,13 +101,13 @@ export class FederatedSearch implements SplitSearch<ActiveRule, FederatedSplit> 
   /** The best split among the active party's own features, while others compute what `meanwhile` stands for. */
   async #ownSearch(nodes: readonly GrowingNode[], meanwhile: Promise<unknown>): Promise<(PartySplit | null)[]> {
     meanwhile.catch(() => {}); // whoever waits for it afterwards sees it
-    const { features, gradients } = this.#task;
+    const { tree, features, sampler, gradients } = this.#task;
     const searched: (PartySplit | null)[] = [];
-    for (const { instances, totals } of nodes) {
+    for (const { id, depth, sampled, totals } of nodes) {
       let best: PartySplit | null = null;
-      for (const [index, feature] of features.entries()) {
+      for (const index of sampler.at({ tree, depth, node: id }, features.length)) {
         if (isTurnOver()) await nextTurn();
-        best = betterSplit(best, bestFeatureSplit(feature, index, gradients, instances, totals, this.#gain));
+        best = betterSplit(best, bestFeatureSplit(features[index], index, gradients, sampled, totals, this.#gain));
       }
       searched.push(best);
     }
@@ -112,6 +117,11 @@ export class FederatedSearch implements SplitSearch<ActiveRule, FederatedSplit> 
   #candidateRows(session: PeerSession, requests: readonly NodeRequest[]): Promise<Map<number, Float64Array>> {
     const { tree, layout, waiting, decrypting } = this.#task;
     return waiting.during(() => session.histograms(tree, layout, requests, decrypting));
+  }
+
+  #siblingRows(peer: number, parent: Float64Array, child: Float64Array): Float64Array {
+    if (parent.length !== child.length) throw new TandemError("PROTOCOL_STATE", `party ${this.#task.sessions[peer].name} sent another number of candidates for a node than for its parent`);
+    return subtractRows(parent, child);
   }
 
   /** The best split of a node over all parties: the active party wins ties, then passives in config order. */
@@ -138,11 +148,24 @@ function nodeRequest({ parent }: NodePair, child: GrowingNode, sibling: GrowingN
     if (isMember) next++;
     return isMember;
   });
-  return { node: child.id, instanceCount: child.instances.length, origin: { parent: parent.id, sibling: sibling.id, members } };
+  return { node: child.id, sampledCount: child.sampled.length, origin: { parent: parent.id, sibling: sibling.id, members } };
+}
+
+/** How many of the instances that are set in a bitmap over the node's are sampled. */
+function countSampled({ instances, sampled }: GrowingNode, bitmap: Uint8Array): number {
+  if (sampled === instances) return countSet(bitmap, instances.length);
+  let count = 0;
+  let next = 0; // both ascend
+  for (let i = 0; i < instances.length && next < sampled.length; i++) {
+    if (instances[i] !== sampled[next]) continue;
+    next++;
+    if (isSet(bitmap, i)) count++;
+  }
+  return count;
 }
 
 function bySize({ left, right }: NodePair): [GrowingNode, GrowingNode] {
-  return left.instances.length <= right.instances.length ? [left, right] : [right, left];
+  return left.sampled.length <= right.sampled.length ? [left, right] : [right, left];
 }
 
 function rowsOf(byNode: ReadonlyMap<number, Float64Array>, node: number): Float64Array {

@@ -2,6 +2,7 @@
 import type { GradientLayout } from "../codec/layout.ts";
 import type { QuantisedGradients } from "../base/quantised-gradients.ts";
 import type { BinnedFeature } from "../gbdt/binning.ts";
+import type { ColumnSampler } from "../gbdt/column-sampling.ts";
 import { TreeGain } from "../gbdt/gain.ts";
 import { type GrowParameters, type GrownTree, growTree } from "../gbdt/grow.ts";
 import type { SplitRule } from "../gbdt/tree.ts";
@@ -24,7 +25,11 @@ export function isOwnRule(rule: ActiveRule): rule is SplitRule {
 export interface TreeTask {
   readonly tree: number;
   readonly features: readonly BinnedFeature[];
+  /** Which of the own features may split a node. */
+  readonly sampler: ColumnSampler;
   readonly gradients: QuantisedGradients;
+  /** The instances that the tree learns from; null: all. */
+  readonly sample: Uint32Array | null;
   readonly layout: GradientLayout;
   readonly parameters: GrowParameters;
   /** Derive the larger child of a pair from its parent instead of asking for it. */
@@ -38,7 +43,7 @@ export interface TreeTask {
 }
 
 export function growFederatedTree(task: TreeTask): Promise<GrownTree<ActiveRule>> {
-  const { gradients, parameters } = task;
+  const { gradients, sample, parameters } = task;
   const gain = new TreeGain(gradients.grids, parameters);
-  return growTree(new FederatedSearch(task, gain), gradients, gain, parameters);
+  return growTree(new FederatedSearch(task, gain), gradients, sample, gain, parameters);
 }

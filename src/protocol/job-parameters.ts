@@ -18,5 +18,9 @@ export function agreedParameters(
     scheme: scheme.name,
     keyBits: scheme.keyBits,
     codec: codec.codec,
+    seed: training.seed,
+    colsampleBytree: training.colsample_bytree,
+    colsampleBylevel: training.colsample_bylevel,
+    colsampleBynode: training.colsample_bynode,
   };
 }

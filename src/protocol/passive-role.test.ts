@@ -79,7 +79,7 @@ function drive(): Driver {
 
   async function* chunks(tree: number): AsyncGenerator<ActiveGradients> {
     let sequence = 0;
-    for await (const chunk of scheme.tree(layout, quantise(layout, [g, h]))) {
+    for await (const chunk of scheme.tree(layout, quantise(layout, [g, h]), null)) {
       yield create(ActiveGradientsSchema, { tree, sequence: sequence++, scheme: chunk });
     }
   }
@@ -166,7 +166,7 @@ describe("the handshake", () => {
     await expectError(() => drive().join({ protocolVersion: protocolVersion + 1 }), "HANDSHAKE_MISMATCH", new RegExp(`version.*${protocolVersion + 1}.*passive-1.*${protocolVersion}`));
   });
 
-  const others = { job: "another", numRound: 77, maxDepth: 9, maxBin: 64, scheme: "lattice", keyBits: 4096, codec: "unbatched" };
+  const others = { job: "another", numRound: 77, maxDepth: 9, maxBin: 64, scheme: "lattice", keyBits: 4096, codec: "unbatched", seed: 8, colsampleBytree: 0.5, colsampleBylevel: 0.5, colsampleBynode: 0.5 };
   test("the list below is every field that is agreed on", () => expect(Object.keys(drive().job.agreed).sort()).toEqual(Object.keys(others).sort()));
 
   test.each(Object.entries(others))("another %s: the field and both values are named", async (field, value) => {
@@ -214,7 +214,7 @@ describe("splits", () => {
   const positionsOf = (driver: Driver, wanted: (candidate: { feature: number; bin: number; missingLeft: boolean }) => boolean): number[] => {
     const [{ scheme }] = driver.job.passives;
     const count = 10; // two features with three bins and missing values: 2 * (2 * 3 - 1) candidates
-    return Array.from({ length: count }, (_, i) => i).filter((position) => wanted(scheme.candidateAt(position)));
+    return Array.from({ length: count }, (_, i) => i).filter((position) => wanted(scheme.candidateAt(0, position)));
   };
 
   test.each([

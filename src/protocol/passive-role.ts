@@ -10,6 +10,7 @@ import type { MessageInitShape } from "@bufbuild/protobuf";
 import { TandemError } from "../base/error.ts";
 import { type BinnedFeature } from "../gbdt/binning.ts";
 import { binGoesLeft } from "../gbdt/candidate.ts";
+import { ColumnSampler } from "../gbdt/column-sampling.ts";
 import { bitmapFrom } from "./bitmap.ts";
 import type {
   ActiveGradients,
@@ -49,6 +50,8 @@ export interface PassiveJob {
   readonly features: readonly BinnedFeature[];
   readonly instanceCount: number;
   readonly permutationSecret: Uint8Array;
+  /** What it draws its columns with, where they are sampled. */
+  readonly samplingSecret?: string;
   readonly scheme: PassiveScheme;
   /** Own feature values of ids that may be asked for, or null for an unknown id. */
   readonly lookUp: (id: string) => ((feature: number) => number) | null;
@@ -108,7 +111,9 @@ export class PassiveRole {
     this.#expect("joined");
     const { features, instanceCount, permutationSecret, scheme, agreed } = this.#job;
     const { keyBits, maxDepth } = agreed;
-    const candidateCount = scheme.setUp(setUp.scheme, { features, instanceCount, permutationSecret, keyBits, maxDepth });
+    const rates = { byTree: agreed.colsampleBytree, byLevel: agreed.colsampleBylevel, byNode: agreed.colsampleBynode };
+    const sampler = new ColumnSampler(rates, agreed.seed, this.#job.samplingSecret ?? "");
+    const candidateCount = scheme.setUp(setUp.scheme, { features, instanceCount, permutationSecret, keyBits, maxDepth, sampler });
     this.#phase = "ready";
     return { candidateCount };
   }
@@ -137,8 +142,8 @@ export class PassiveRole {
     for await (const node of nodes) {
       this.#expectTree(node.tree);
       for await (const answer of this.#job.scheme.node(node.node, node.scheme)) {
-        const { firstCandidate, counts, scheme } = answer;
-        yield { tree: node.tree, node: node.node, firstCandidate, counts: Array.from(counts), scheme };
+        const { firstCandidate, candidateCount, counts, scheme } = answer;
+        yield { tree: node.tree, node: node.node, firstCandidate, candidateCount, counts: Array.from(counts), scheme };
       }
     }
   }
@@ -148,7 +153,7 @@ export class PassiveRole {
     this.#expectTree(request.tree);
     const { features, scheme } = this.#job;
     for (const decision of request.decisions) {
-      const tied = decision.candidates.map((position) => scheme.candidateAt(position));
+      const tied = decision.candidates.map((position) => scheme.candidateAt(decision.node, position));
       if (tied.length === 0) throw new TandemError("PROTOCOL_STATE", `no candidate was named for node ${decision.node}`);
       if (this.#splitNodes.has(decision.node)) throw new TandemError("PROTOCOL_STATE", `node ${decision.node} is split already`);
       const chosen = tied.reduce((best, candidate) => (candidate.rank < best.rank ? candidate : best));

@@ -6,7 +6,7 @@ import { create, type MessageInitShape } from "@bufbuild/protobuf";
 import { TandemError } from "../base/error.ts";
 import type { GradientLayout } from "../codec/layout.ts";
 import { rowStride } from "../gbdt/histogram.ts";
-import { checkBitmap, countSet } from "./bitmap.ts";
+import { checkBitmap } from "./bitmap.ts";
 import type { BusyClock } from "./busy-clock.ts";
 import { type ActiveHelloSchema, type ActiveNode, ActiveNodeSchema, type PassiveHello, type PassiveHistograms } from "./generated/tandem/v1/tandem_pb.ts";
 import type { PassivePeer } from "./peer.ts";
@@ -21,7 +21,8 @@ export interface Traffic {
 
 /** A node whose candidate sums are wanted. */
 export interface NodeRequest extends NodeDescription {
-  readonly instanceCount: number;
+  /** Those that are summed. */
+  readonly sampledCount: number;
 }
 
 /** Which candidates of which node tie for the best gain. */
@@ -31,6 +32,9 @@ export interface Decision {
   readonly candidates: readonly number[];
   /** Instances on the summed side of each of these candidates: the split must agree with one of them. */
   readonly sideCounts: readonly number[];
+  readonly sampledCount: number;
+  /** Of a bitmap over the node's instances: how many of those set are sampled. */
+  readonly countSampled: (bitmap: Uint8Array) => number;
 }
 
 export class PeerSession {
@@ -41,6 +45,8 @@ export class PeerSession {
   readonly #waiting = new Set<(lost: TandemError) => void>();
   #candidateCount = 0;
   #candidateCountMax = 0;
+  /** No party leaves out columns: every node has all candidates. */
+  #takesAllColumns = true;
   /** Set when the party is gone. */
   #lost: TandemError | null = null;
 
@@ -61,6 +67,8 @@ export class PeerSession {
       throw new TandemError("HANDSHAKE_MISMATCH", `party ${this.name} speaks protocol version ${first.value.protocolVersion}, we speak ${protocolVersion}`);
     }
     this.#candidateCountMax = Math.min(candidateCountMax, first.value.featureCount * 2 * (hello.parameters?.maxBin ?? 0));
+    const { colsampleBytree, colsampleBylevel, colsampleBynode } = hello.parameters ?? {};
+    this.#takesAllColumns = [colsampleBytree, colsampleBylevel, colsampleBynode].every((rate) => rate === 1);
     void this.#watch(stream);
     return first.value;
   }
@@ -90,17 +98,20 @@ export class PeerSession {
   /** Per requested node: one row (slot sums, count) per candidate, in the party's secret order. */
   async histograms(tree: number, layout: GradientLayout, requests: readonly NodeRequest[], decrypting: BusyClock): Promise<Map<number, Float64Array>> {
     const stride = rowStride(layout.slots.length);
-    const rows = new Map(requests.map(({ node }) => [node, new Float64Array(this.#candidateCount * stride)]));
-    const sizes = new Map(requests.map(({ node, instanceCount }) => [node, instanceCount]));
+    const rows = new Map(requests.map(({ node }) => [node, new Float64Array(0)]));
+    const sizes = new Map(requests.map(({ node, sampledCount }) => [node, sampledCount]));
     const received = new Map(requests.map(({ node }) => [node, 0]));
     const answers = this.#peer.histograms(this.#nodeMessages(tree, requests), this.#options());
     await this.#guard(
       (async () => {
         for await (const answer of answers) {
-          const table = rows.get(answer.node);
           const seen = received.get(answer.node);
-          if (table === undefined || seen === undefined || seen !== answer.firstCandidate || answer.tree !== tree) throw this.#deviates("an answer that was not asked for");
-          if (answer.counts.length === 0 || seen + answer.counts.length > this.#candidateCount) throw this.#deviates("no candidates, or more than it has");
+          if (seen === undefined || seen !== answer.firstCandidate || answer.tree !== tree) throw this.#deviates("an answer that was not asked for");
+          const { candidateCount } = answer;
+          if (candidateCount > this.#candidateCount) throw this.#deviates("no candidates, or more than it has");
+          if (seen === 0) rows.set(answer.node, new Float64Array(candidateCount * stride));
+          const table = rows.get(answer.node) ?? new Float64Array(0);
+          if (table.length !== candidateCount * stride || answer.counts.length === 0 || seen + answer.counts.length > candidateCount) throw this.#deviates("no candidates, or more than it has");
           this.traffic.passiveToActive += 4 * answer.counts.length + (answer.scheme.value?.ciphertexts.length ?? 0);
           await decrypting.during(() => this.#decode(layout, answer, table, sizes.get(answer.node) ?? 0));
           received.set(answer.node, seen + answer.counts.length);
@@ -108,7 +119,8 @@ export class PeerSession {
       })(),
     );
     for (const [node, seen] of received) {
-      if (seen !== this.#candidateCount) throw this.#deviates(`only ${seen} of ${this.#candidateCount} candidates of node ${node}`);
+      const expected = this.#takesAllColumns ? this.#candidateCount : (rows.get(node) ?? []).length / stride;
+      if (seen !== expected) throw this.#deviates(`only ${seen} of ${expected} candidates of node ${node}`);
     }
     return rows;
   }
@@ -116,7 +128,7 @@ export class PeerSession {
   /** Per decision the bitmap of the node's instances that go left. */
   async splits(tree: number, decisions: readonly Decision[]): Promise<Map<number, Uint8Array>> {
     const sizes = new Map(decisions.map(({ node, instanceCount }) => [node, instanceCount]));
-    const sides = new Map(decisions.map(({ node, sideCounts }) => [node, sideCounts]));
+    const decisionOf = new Map(decisions.map((decision) => [decision.node, decision]));
     const bitmaps = new Map<number, Uint8Array>();
     const request = { tree, decisions: decisions.map(({ node, candidates }) => ({ node, candidates: [...candidates] })) };
     for (const { candidates } of decisions) this.traffic.activeToPassive += 4 * candidates.length;
@@ -126,8 +138,9 @@ export class PeerSession {
           const size = sizes.get(split.node);
           if (size === undefined || split.tree !== tree || bitmaps.has(split.node)) throw this.#deviates("a split that was not asked for");
           checkBitmap(split.leftMembers, size);
-          const left = countSet(split.leftMembers, size);
-          if (sides.get(split.node)?.some((count) => count === left || count === size - left) !== true) throw this.#deviates("a split that is none of the candidates");
+          const decision = decisionOf.get(split.node);
+          const left = decision?.countSampled(split.leftMembers);
+          if (decision?.sideCounts.some((count) => count === left || decision.sampledCount - count === left) !== true) throw this.#deviates("a split that is none of the candidates");
           this.traffic.passiveToActive += split.leftMembers.length;
           bitmaps.set(split.node, split.leftMembers);
         }

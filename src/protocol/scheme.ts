@@ -7,6 +7,7 @@
 import type { QuantisedGradients } from "../base/quantised-gradients.ts";
 import type { GradientLayout } from "../codec/layout.ts";
 import type { BinnedFeature } from "../gbdt/binning.ts";
+import type { ColumnSampler } from "../gbdt/column-sampling.ts";
 import type {
   ActiveGradients,
   ActiveNode,
@@ -47,8 +48,11 @@ export interface ActiveScheme {
   /** Bits that one plaintext can hold. */
   readonly plaintextBitsMax: number;
   setUp(layout: GradientLayout): SchemeSetUp;
-  /** The tree's gradients as chunks, each the same for every passive party. */
-  tree(layout: GradientLayout, gradients: QuantisedGradients): AsyncIterable<SchemeTree>;
+  /**
+   * The tree's gradients as chunks, each the same for every passive party.
+   * @param sample the instances that the tree learns from; null: all
+   */
+  tree(layout: GradientLayout, gradients: QuantisedGradients, sample: Uint32Array | null): AsyncIterable<SchemeTree>;
   /** Gradients of another tree will follow: what can be made ahead of them may be made while cores are idle. */
   expectTree(layout: GradientLayout, instanceCount: number): void;
   node(description: NodeDescription): SchemeNode;
@@ -60,6 +64,8 @@ export interface ActiveScheme {
 export interface NodeAnswer {
   readonly node: number;
   readonly firstCandidate: number;
+  /** Of this node. */
+  readonly candidateCount: number;
   readonly counts: Uint32Array;
   readonly scheme: SchemeAnswer;
 }
@@ -79,8 +85,8 @@ export interface PassiveScheme {
   endTree(): void;
   /** The instances that this party may know to be in a node. */
   members(node: number): Uint32Array;
-  /** The tree's candidate at a position of the secret order. */
-  candidateAt(position: number): { readonly feature: number; readonly bin: number; readonly missingLeft: boolean; readonly rank: number };
+  /** A node's candidate at a position of the secret order. */
+  candidateAt(node: number, position: number): { readonly feature: number; readonly bin: number; readonly missingLeft: boolean; readonly rank: number };
 }
 
 export interface PassiveSchemeJob {
@@ -90,4 +96,6 @@ export interface PassiveSchemeJob {
   readonly maxDepth: number;
   /** From which the order of candidates is derived. */
   readonly permutationSecret: Uint8Array;
+  /** Which features may split a node; null: all. */
+  readonly sampler: ColumnSampler | null;
 }

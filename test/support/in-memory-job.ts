@@ -58,11 +58,15 @@ export function binTable(table: TestTable, maxBin: number): BinnedFeature[][] {
   return table.parties.map((columns, party) => columns.map((column, i) => binFeature(`p${party}f${i}`, column, maxBin)));
 }
 
-export function trainInOnePlace(job: Pick<TestJob, "table" | "training" | "codec" | "key">): Promise<Model> {
+export function trainInOnePlace(job: Pick<TestJob, "table" | "training" | "codec" | "key">, samplingSecrets = job.table.parties.map((_, party) => samplingSecret(party))): Promise<Model> {
   const { training, codec } = parametersOf(job);
   const quantise = quantiserFor(codec, job.key.publicKey.bits - 1);
   const { labels, weights = null } = job.table;
-  return trainCentralised({ parties: binTable(job.table, training.max_bin), labels, weights, parameters: training, quantise });
+  return trainCentralised({ parties: binTable(job.table, training.max_bin), labels, weights, parameters: training, quantise, samplingSecrets });
+}
+
+function samplingSecret(party: number): string {
+  return `secret of party ${party}`;
 }
 
 export async function trainFederated(job: TestJob): Promise<TestOutcome> {
@@ -83,6 +87,7 @@ export async function trainFederated(job: TestJob): Promise<TestOutcome> {
       idsDigest: digest,
       features,
       instanceCount: ids.length,
+      samplingSecret: samplingSecret(i + 1),
       permutationSecret: osRandom.fill(new Uint8Array(32)),
       scheme: passiveScheme,
       lookUp: (id) => (feature) => table.parties[i + 1][feature][Number(id.slice(3))],
@@ -101,6 +106,7 @@ export async function trainFederated(job: TestJob): Promise<TestOutcome> {
     features: binned[0],
     labels: table.labels,
     weights: table.weights ?? null,
+    samplingSecret: samplingSecret(0),
     idsDigest: digest,
     scheme,
     peers: roles.map(({ service }, i) => connect(`passive-${i + 1}`, service)),
