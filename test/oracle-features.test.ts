@@ -3,7 +3,9 @@ import { beforeAll, describe, expect, test } from "vitest";
 import type { TrainingParameters } from "../src/base/parameters.ts";
 import { SeededRandom } from "../src/base/random.ts";
 import { generateKey, type PrivateKey, selectKernel } from "../src/crypto/index.ts";
+import type { Model } from "../src/gbdt/model.ts";
 import { firstDifference } from "../src/gbdt/model-compare.ts";
+import { predictMargins } from "../src/gbdt/predict.ts";
 import { trainFederated, trainInOnePlace, type TestTable } from "./support/in-memory-job.ts";
 import { randomTable } from "./support/tables.ts";
 
@@ -128,5 +130,33 @@ describe("sampling", () => {
     const { model } = await trainFederated(job);
     expect(firstDifference(model, await trainInOnePlace(job))).toBeNull();
     expect(firstDifference(model, await trainInOnePlace(job, ["secret of party 0", "another", "secret of party 2"]))).not.toBeNull();
+  });
+});
+
+describe("monotone constraints", () => {
+  const constrained = (table: TestTable): TestTable => ({ ...table, monotone: [[1, 0], [-1, 1], [0, -1]] });
+  const tableOf = (seed: number): TestTable => constrained(randomTable(seed, { ...shape, rows: 200 }));
+
+  test.each<Partial<TrainingParameters>>([{ max_depth: 5 }, { max_depth: 4, alpha: 0.3, max_delta_step: 0.5 }, { grow_policy: "lossguide", max_leaves: 9, max_depth: 6 }, { colsample_bynode: 0.6, subsample: 0.8 }])(
+    "%o",
+    async (training) => void (await expectEqual(training, tableOf)),
+  );
+
+  test("predictions follow them at every party, and would not otherwise", async () => {
+    const violations = (model: Model, { parties, labels }: TestTable): number => {
+      let count = 0;
+      for (const [owner, feature, sign] of [[0, 0, 1], [1, 0, -1], [1, 1, 1], [2, 1, -1]]) {
+        const at = (value: number): Float64Array => predictMargins(model, parties.map((columns, p) => columns.map((column, f) => (p === owner && f === feature ? column.map(() => value) : column))), labels.length);
+        const steps = [-200, -5, -1, -0.3, 0, 0.2, 0.7, 2, 30, 500].map(at);
+        for (let s = 1; s < steps.length; s++) steps[s].forEach((margin, row) => (count += sign * (margin - steps[s - 1][row]) < -1e-9 ? 1 : 0));
+      }
+      return count;
+    };
+    const table = tableOf(1);
+    const training = { max_depth: 5, num_round: 6 };
+    const { model } = await trainFederated({ table, training, kernel, key });
+    expect(violations(model, table)).toBe(0);
+    const { monotone: _none, ...free } = table;
+    expect(violations(await trainInOnePlace({ table: free, training, key }), table)).toBeGreaterThan(100);
   });
 });

@@ -95,6 +95,15 @@ describe("simulate", () => {
     expect(results[1].metrics).not.toEqual(results[0].metrics);
   });
 
+  test("monotone constraints by column, whoever holds it; a misspelt one is refused", async () => {
+    const options = ["--data", table, "--id", "id", "--label", "defaulted", ...parties, ...small, "--check"];
+    const result = await json(...options, "--monotone-constraints", "income:1,visits:-1", "--subsample", "0.7", "--colsample-bynode", "0.6");
+    expect(result["identicalToCentralised"]).toBe(true);
+    const { exitCode, stderr } = await tandem("simulate", ...options, "--monotone-constraints", "incom:1");
+    expect(exitCode).toBe(2);
+    expect(stderr).toMatch(/'incom'.*did you mean 'income'/);
+  });
+
   test("without --check nothing is claimed, and people get a table", async () => {
     const { exitCode, stdout } = await tandem("simulate", "--data", table, "--id", "id", "--label", "defaulted", ...parties, ...small.slice(0, -1));
     expect(exitCode).toBe(0);

@@ -28,6 +28,7 @@ interface Golden {
   features: { name: string; values: (number | null)[] }[];
   labels: number[];
   weights?: number[];
+  monotone?: number[];
   trees: GoldenTree[];
   margins: number[];
 }
@@ -49,13 +50,15 @@ const cases = [
   "huber",
   "poisson",
   "lossguide",
+  "monotone",
+  "monotone-alpha",
   "depthwise-leaves",
   "quantile-dense",
   "quantile-missing",
 ];
 
 /** Mirrored splits per case (see compareSplit); only these fixtures have some. */
-const mirroredSplits: Record<string, number> = { "quantile-missing": 1, "squared-weights": 1, huber: 1, poisson: 2 };
+const mirroredSplits: Record<string, number> = { "quantile-missing": 1, "squared-weights": 1, huber: 1, poisson: 2, monotone: 2, "monotone-alpha": 5 };
 
 function load(name: string): Golden {
   const golden = JSON.parse(readFileSync(new URL(`fixtures/xgboost/${name}.json`, import.meta.url), "utf8")) as Golden;
@@ -93,7 +96,7 @@ async function trainOurs(golden: Golden) {
   const columnsOf = owners.map((owner) => columns.slice(firstOf[owner], firstOf[owner + 1]));
   const model = await trainCentralised({
     parties: columnsOf.map((own, owner) =>
-      own.map((values, j) => binFeature(golden.features[firstOf[owner] + j].name, values, parameters.max_bin)),
+      own.map((values, j) => ({ ...binFeature(golden.features[firstOf[owner] + j].name, values, parameters.max_bin), monotone: golden.monotone?.[firstOf[owner] + j] ?? 0 })),
     ),
     labels: Float64Array.from(golden.labels),
     weights: golden.weights === undefined ? null : Float64Array.from(golden.weights),

@@ -15,6 +15,7 @@ export interface JobFlags {
   readonly testFraction?: string;
   readonly testData?: string;
   readonly missing: string[];
+  readonly monotoneConstraints?: string;
   readonly keyBits?: string;
   readonly insecureKeyBits?: string;
   readonly textbookEncryption?: boolean;
@@ -36,6 +37,7 @@ export function addJobOptions(command: Command): Command {
     .option("--test-fraction <share>", `rows held back for testing (default: ${defaultTestFraction})`)
     .option("--test-data <file>", "a second table to test on instead")
     .option("--missing <token>", "a cell value that means missing, besides empty, NA and NaN; may be repeated", collect, [])
+    .option("--monotone-constraints <list>", "features whose larger values must not lower (1) or raise (-1) the prediction, such as 'income:1,age:-1'")
     .option("--key-bits <bits>", `Paillier key, 2048 to 4096 bits (default: ${defaultKeyBits})`)
     .option("--insecure-key-bits <bits>", "a shorter key, from 128 bits, for experiments only");
   const { alpha: _sameFlag, ...otherCodecParameters } = codecParameters;
@@ -66,6 +68,7 @@ export function jobFrom(flags: JobFlags): Omit<SimulateOptions, "check" | "onEve
     testFraction,
     testData: flags.testData,
     missing: flags.missing,
+    monotone: constraints(flags.monotoneConstraints ?? ""),
     ...modelParameters(flags),
     speed,
     ...keySize(flags),
@@ -111,6 +114,17 @@ function given(flags: JobFlags, table: Readonly<Record<string, ParameterSpec>>):
     if (typeof value === "string" || typeof value === "boolean") values[name] = value;
   }
   return values;
+}
+
+/** @throws TandemError USAGE */
+function constraints(text: string): Record<string, -1 | 0 | 1> {
+  return Object.fromEntries(
+    columnList(text).map((part) => {
+      const [, name, sign] = /^(.+):([+-]?[01])$/.exec(part.trim()) ?? [];
+      if (name === undefined) throw new TandemError("USAGE", `--monotone-constraints takes name:1, name:-1 or name:0, separated by commas; got '${part}'`);
+      return [name, Math.sign(Number(sign)) as -1 | 0 | 1];
+    }),
+  );
 }
 
 function columnList(text: string): string[] {

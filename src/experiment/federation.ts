@@ -25,6 +25,7 @@ export interface TextTable {
 export interface FederationParty {
   readonly name: string;
   readonly features: readonly string[];
+  readonly monotone?: Readonly<Record<string, -1 | 0 | 1>>;
   readonly train: TextTable;
   readonly test: TextTable | null;
 }
@@ -175,6 +176,7 @@ function dataConfig(job: FederationJob, party: FederationParty, directory: strin
     id: job.id,
     features: [...party.features],
     missing: [...job.missing],
+    monotone_constraints: party.monotone ?? {},
   };
 }
 

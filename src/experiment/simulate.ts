@@ -15,6 +15,7 @@ import { type PartyTable, selectRows } from "../data/dataset.ts";
 import { splitRows } from "../data/split.ts";
 import { firstDifference } from "../gbdt/model-compare.ts";
 import { BoostingTask } from "../gbdt/boosting-task.ts";
+import { checkConstraints } from "../party/party-data.ts";
 import type { PartyEvent } from "../party/events.ts";
 import { gradientLayout } from "../protocol/gradient-layout.ts";
 import { writeXgboostModel } from "../store/xgboost-export.ts";
@@ -33,6 +34,8 @@ export interface SimulateOptions {
   readonly testFraction: number;
   readonly testData?: string | undefined;
   readonly missing: readonly string[];
+  /** By column: 1, -1 or 0. */
+  readonly monotone?: Readonly<Record<string, -1 | 0 | 1>>;
   readonly training: Readonly<Record<string, number | string | boolean>>;
   readonly codec: Readonly<Record<string, number | string | boolean>>;
   readonly speed?: Readonly<Record<string, number | string | boolean>>;
@@ -96,6 +99,7 @@ export async function prepareSimulation(options: SimulateOptions): Promise<Prepa
 
   const table = await readCsvTable(options.data);
   const cuts = cutColumns(table, options);
+  checkConstraints(table.path, options.monotone ?? {}, cuts.flatMap(({ features }) => features));
   const whole = parseTables(table, cuts, options, training.objective);
   const testTable = options.testData === undefined ? null : await readCsvTable(options.testData);
   const rows =
@@ -114,6 +118,7 @@ export async function prepareSimulation(options: SimulateOptions): Promise<Prepa
   const party = (i: number): FederationParty => ({
     name: cuts[i].name,
     features: cuts[i].features,
+    monotone: constraintsOf(cuts[i], options),
     train: textOf(table, cuts[i], whole[i], rows.train),
     test: textOf(testSource, testCuts[i], testWhole[i], rows.test),
   });
@@ -184,9 +189,14 @@ function parseTables(table: CsvTable, cuts: readonly Cut[], options: SimulateOpt
     ids,
     featureNames: [...cut.features],
     features: cut.columns.map((column) => numericColumn(table, column, missing)),
+    monotone: constraintsOf(cut, options),
     labels: i === 0 ? labels : null,
     weights: i === 0 ? weights : null,
   }));
+}
+
+function constraintsOf({ features }: Cut, { monotone = {} }: SimulateOptions): Record<string, -1 | 0 | 1> {
+  return Object.fromEntries(Object.entries(monotone).filter(([name]) => features.includes(name)));
 }
 
 /** The training rows' labels, if they can be learnt from. */

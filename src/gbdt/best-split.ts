@@ -5,7 +5,7 @@
 import { assert } from "../base/assert.ts";
 import type { QuantisedGradients } from "../base/quantised-gradients.ts";
 import { candidatesOf, type Candidate } from "./candidate.ts";
-import type { TreeGain } from "./gain.ts";
+import { type TreeGain, unbounded, type WeightBounds } from "./gain.ts";
 import { featureHistogram, leftSums } from "./histogram.ts";
 import type { BinnedFeature } from "./binning.ts";
 
@@ -49,9 +49,10 @@ export function bestFeatureSplit(
   instances: Uint32Array,
   totals: Float64Array,
   gain: TreeGain,
+  bounds: WeightBounds = unbounded,
 ): PartySplit | null {
   const sides = leftSums(feature, featureHistogram(feature, gradients, instances));
-  const best = selectBest(gain.gains(sides, totals));
+  const best = selectBest(gain.gains(sides, totals, bounds, feature.monotone ?? 0));
   return best.indices.length === 0 ? null : { gain: best.gain, feature: index, candidate: candidatesOf(feature)[best.indices[0]] };
 }
 

@@ -16,9 +16,13 @@ export interface BinnedFeature {
   readonly name: string;
   /** Upper bound (exclusive) of each bin, ascending; its length is binCount. */
   readonly thresholds: Float32Array;
+  /** A threshold below all values, as XGBoost takes it (MinValues). */
+  readonly lowest: number;
   /** Bins of present values; at least 1. */
   readonly binCount: number;
   readonly hasMissing: boolean;
+  /** 1: a larger value must not lower the prediction; -1: must not raise it; 0 or left out: no constraint. */
+  readonly monotone?: number;
   /** Per instance; `binCount` where the value is missing. */
   readonly bins: Uint16Array;
 }
@@ -44,7 +48,8 @@ export function binFeature(name: string, values: Float32Array, maxBin: number): 
   const thresholds = chooseThresholds(summarise(present), maxBin);
   const bins = new Uint16Array(values.length);
   for (let i = 0; i < values.length; i++) bins[i] = binIn(thresholds, values[i]);
-  return { name, thresholds, binCount: thresholds.length, hasMissing: present.length < values.length, bins };
+  const lowest = present.length === 0 ? -smallest : Math.fround(present[0] - (Math.abs(present[0]) + smallest));
+  return { name, thresholds, lowest, binCount: thresholds.length, hasMissing: present.length < values.length, bins };
 }
 
 /**

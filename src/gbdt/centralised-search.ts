@@ -43,7 +43,7 @@ export class CentralisedSearch implements SplitSearch<SplitRule, OwnedSplit> {
   async split(chosen: readonly { readonly node: GrowingNode; readonly found: OwnedSplit }[]): Promise<SplitOutcome<SplitRule>[]> {
     return chosen.map(({ node, found }) => {
       const feature = this.#parties[found.owner].features[found.feature];
-      return { rule: ruleOf(found.owner, found.feature, feature, found.candidate), ...partition(feature, found.candidate, node.instances) };
+      return { rule: ruleOf(found.owner, found.feature, feature, found.candidate), monotone: feature.monotone ?? 0, ...partition(feature, found.candidate, node.instances) };
     });
   }
 
@@ -53,7 +53,7 @@ export class CentralisedSearch implements SplitSearch<SplitRule, OwnedSplit> {
     const place = { tree: this.#tree, depth: node.depth, node: node.id };
     this.#parties.forEach(({ features, sampler }, owner) => {
       for (const index of sampler.at(place, features.length)) {
-        const split = bestFeatureSplit(features[index], index, this.#gradients, node.sampled, node.totals, this.#gain);
+        const split = bestFeatureSplit(features[index], index, this.#gradients, node.sampled, node.totals, this.#gain, node.bounds);
         best = betterSplit(best, split && { owner, ...split });
       }
     });

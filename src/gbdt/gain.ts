@@ -31,17 +31,38 @@ export function splitParametersOf(parameters: TrainingParameters): SplitParamete
   };
 }
 
+/** Where the leaf weights below a node may lie: monotone constraints narrow it on the way down. */
+export interface WeightBounds {
+  readonly lower: number;
+  readonly upper: number;
+  /** The parent's bounds: XGBoost takes the node's own term of the gain within them (evaluate_splits.h, ApplyTreeSplit). */
+  readonly parent: WeightBounds | null;
+}
+
+export const unbounded: WeightBounds = { lower: -Infinity, upper: Infinity, parent: null };
+
+/**
+ * What a monotone constraint asks of a split: 1, the summed side's weight must not be above the other side's; -1, not
+ * below; 0, nothing. One for all candidates, or one per candidate.
+ */
+export type SideOrder = number | Int8Array;
+
 /** The gains and leaf weights of one tree: everybody who grows it, in one place or in several, asks this and nothing else. */
 export class TreeGain {
   readonly #grids: readonly SlotGrid[];
   readonly #parameters: SplitParameters;
   readonly #outputs: readonly number[];
+  readonly #isConstrained: boolean;
 
-  /** @param outputs those that the tree learns */
-  constructor(grids: readonly SlotGrid[], parameters: SplitParameters, outputs: readonly number[] = [0]) {
+  /**
+   * @param outputs those that the tree learns
+   * @param isConstrained some party has monotone constraints: XGBoost then takes every gain from bounded weights
+   */
+  constructor(grids: readonly SlotGrid[], parameters: SplitParameters, { outputs = [0], isConstrained = false }: { readonly outputs?: readonly number[]; readonly isConstrained?: boolean } = {}) {
     this.#grids = grids;
     this.#parameters = parameters;
     this.#outputs = outputs;
+    this.#isConstrained = isConstrained;
   }
 
   /**
@@ -49,12 +70,14 @@ export class TreeGain {
    * side is the complement, taken in integers; both sides go through the same operations, and their terms are added
    * before the parent's is subtracted, so the result is bit for bit the same for either side.
    * @param totals the node's row
-   * @returns -Infinity for a candidate that is not allowed: a side that is empty, has H <= 0 or H < min_child_weight
+   * @param order what monotone constraints ask
+   * @returns -Infinity for a candidate that is not allowed: a side that is empty, has H <= 0 or H < min_child_weight, or
+   *   weights in the wrong order
    */
-  gains(sides: Float64Array, totals: Float64Array): Float64Array {
+  gains(sides: Float64Array, totals: Float64Array, bounds: WeightBounds = unbounded, order: SideOrder = 0): Float64Array {
     const stride = totals.length;
     const totalCount = totals[stride - 1];
-    const totalTerm = this.#termOf(totals);
+    const totalTerm = this.#termOf(totals, bounds.parent ?? unbounded);
     const gains = new Float64Array(sides.length / stride);
     const { minChildWeight } = this.#parameters;
     for (let c = 0; c < gains.length; c++) {
@@ -77,19 +100,21 @@ export class TreeGain {
         const hOther = realSum(gridH, totals[slot + 1] - h, otherCount);
         hA += hOwn;
         hB += hOther;
-        termA += this.#term(realSum(gridG, g, count), hOwn);
-        termB += this.#term(realSum(gridG, totals[slot] - g, otherCount), hOther);
+        termA += this.#term(realSum(gridG, g, count), hOwn, bounds);
+        termB += this.#term(realSum(gridG, totals[slot] - g, otherCount), hOther, bounds);
       }
       // With lambda >= 0 this also rules out H + lambda <= 0. Quantised hessians may sum to zero or, in the paper's
       // layout, to slightly less; XGBoost refuses such a side as well.
       if (!(hA > 0 && hB > 0 && hA >= minChildWeight && hB >= minChildWeight)) continue;
+      const wanted = typeof order === "number" ? order : order[c];
+      if (wanted !== 0 && !this.#isOrdered(sides, row, totals, bounds, wanted)) continue;
       gains[c] = termA + termB - totalTerm; // eq. (3), symmetric in A and B
     }
     return gains;
   }
 
   /** eq. (4) per output, before shrinking. */
-  weights(totals: Float64Array): number[] {
+  weights(totals: Float64Array, bounds: WeightBounds = unbounded): number[] {
     const count = totals[totals.length - 1];
     const sums = this.#outputs.map((output) => ({
       g: realSum(this.#grids[2 * output], totals[2 * output], count),
@@ -97,7 +122,7 @@ export class TreeGain {
     }));
     // A node without enough hessian says nothing (XGBoost's CalcWeight).
     const enough = sums.reduce((sum, { h }) => sum + h, 0) >= this.#parameters.minChildWeight;
-    return sums.map(({ g, h }) => (enough ? this.#weight(g, h) : 0));
+    return sums.map(({ g, h }) => clipped(enough ? this.#weight(g, h) : 0, bounds));
   }
 
   /** The real sum of a node's hessians. */
@@ -105,24 +130,35 @@ export class TreeGain {
     return this.#outputs.reduce((sum, output) => sum + realSum(this.#grids[2 * output + 1], totals[2 * output + 1], totals[totals.length - 1]), 0);
   }
 
-  #termOf(totals: Float64Array): number {
+  /** Constrained trees have one output. */
+  #isOrdered(sides: Float64Array, row: number, totals: Float64Array, bounds: WeightBounds, wanted: number): boolean {
+    const [output] = this.#outputs;
+    const [slot, last] = [2 * output, totals.length - 1];
+    const weight = (g: number, h: number, count: number): number =>
+      clipped(this.#weight(realSum(this.#grids[slot], g, count), realSum(this.#grids[slot + 1], h, count)), bounds);
+    const own = weight(sides[row + slot], sides[row + slot + 1], sides[row + last]);
+    const other = weight(totals[slot] - sides[row + slot], totals[slot + 1] - sides[row + slot + 1], totals[last] - sides[row + last]);
+    return wanted > 0 ? own <= other : own >= other;
+  }
+
+  #termOf(totals: Float64Array, bounds: WeightBounds): number {
     const count = totals[totals.length - 1];
     let term = 0;
     for (const output of this.#outputs) {
-      term += this.#term(realSum(this.#grids[2 * output], totals[2 * output], count), realSum(this.#grids[2 * output + 1], totals[2 * output + 1], count));
+      term += this.#term(realSum(this.#grids[2 * output], totals[2 * output], count), realSum(this.#grids[2 * output + 1], totals[2 * output + 1], count), bounds);
     }
     return term;
   }
 
   /** One term of eq. (3). */
-  #term(g: number, h: number): number {
+  #term(g: number, h: number, bounds: WeightBounds): number {
     if (h <= 0) return 0;
     const { lambda, alpha, maxDeltaStep } = this.#parameters;
-    if (maxDeltaStep === 0) {
+    if (maxDeltaStep === 0 && !this.#isConstrained) {
       const kept = thresholdL1(g, alpha);
       return (kept * kept) / (h + lambda);
     }
-    const w = this.#weight(g, h);
+    const w = clipped(this.#weight(g, h), bounds);
     return -(2 * g * w + (h + lambda) * w * w);
   }
 
@@ -133,6 +169,10 @@ export class TreeGain {
     if (maxDeltaStep === 0 || Math.abs(weight) <= maxDeltaStep) return weight;
     return weight > 0 ? maxDeltaStep : -maxDeltaStep;
   }
+}
+
+function clipped(weight: number, { lower, upper }: WeightBounds): number {
+  return Math.min(Math.max(weight, lower), upper);
 }
 
 /** L1 regularisation takes alpha off the gradient sum, down to zero. */

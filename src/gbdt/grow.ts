@@ -8,8 +8,8 @@
  * grow_policy=lossguide always the node of the highest gain, the older one on a tie.
  */
 import type { QuantisedGradients } from "../base/quantised-gradients.ts";
-import { isWorthSplitting, leafValue, type SplitParameters, type TreeGain } from "./gain.ts";
-import { nodeTotals } from "./histogram.ts";
+import { isWorthSplitting, leafValue, type SplitParameters, type TreeGain, unbounded, type WeightBounds } from "./gain.ts";
+import { nodeTotals, subtractRows } from "./histogram.ts";
 import type { Tree, TreeNode } from "./tree.ts";
 
 export interface GrowParameters extends SplitParameters {
@@ -29,14 +29,16 @@ export class GrowingNode {
   readonly instances: Uint32Array;
   /** Those of them that the tree learns from; the others only learn where they belong. */
   readonly sampled: Uint32Array;
+  readonly bounds: WeightBounds;
   readonly #gradients: QuantisedGradients;
   #totals: Float64Array | null = null;
 
-  constructor(id: number, depth: number, instances: Uint32Array, sampled: Uint32Array, gradients: QuantisedGradients) {
+  constructor(id: number, depth: number, instances: Uint32Array, sampled: Uint32Array, gradients: QuantisedGradients, bounds: WeightBounds = unbounded) {
     this.id = id;
     this.depth = depth;
     this.instances = instances;
     this.sampled = sampled;
+    this.bounds = bounds;
     this.#gradients = gradients;
   }
 
@@ -60,6 +62,8 @@ export interface FoundSplit {
 
 export interface SplitOutcome<R> {
   readonly rule: R;
+  /** The monotone constraint of the feature that splits: 1, -1, or 0 for none. */
+  readonly monotone: number;
   /** The node's instances, in their order. */
   readonly left: Uint32Array;
   readonly right: Uint32Array;
@@ -101,8 +105,8 @@ export async function growTree<R, F extends FoundSplit>(
   const { eta, gamma, maxDepth, maxLeaves } = parameters;
   const nodes: TreeNode<R>[] = [];
   const leaves = new Uint32Array(gradients.instanceCount);
-  const addLeaf = ({ id, instances, totals }: GrowingNode): void => {
-    const [weight] = gain.weights(totals);
+  const addLeaf = ({ id, instances, totals, bounds }: GrowingNode): void => {
+    const [weight] = gain.weights(totals, bounds);
     nodes[id] = { kind: "leaf", weight: leafValue(weight, eta), cover: gain.cover(totals), count: instances.length };
     for (const instance of instances) leaves[instance] = id;
   };
@@ -110,6 +114,16 @@ export async function growTree<R, F extends FoundSplit>(
   const enqueue = ({ node, found }: Searched<F>): void => {
     if (found !== null && isWorthSplitting(found.gain, gamma)) queue.push({ node, found });
     else addLeaf(node);
+  };
+
+  /** A constrained split parts the weights of its sides at their middle, as in XGBoost (split_evaluator.h, AddSplit). */
+  const childBounds = ({ totals, bounds }: GrowingNode, monotone: number, left: Uint32Array): [WeightBounds, WeightBounds] => {
+    const inherited = { ...bounds, parent: bounds === unbounded ? null : { ...bounds, parent: null } };
+    if (monotone === 0) return bounds === unbounded ? [unbounded, unbounded] : [inherited, inherited];
+    const leftTotals = nodeTotals(gradients, left);
+    const middle = (gain.weights(leftTotals, bounds)[0] + gain.weights(subtractRows(totals, leftTotals), bounds)[0]) / 2;
+    const [below, above] = [{ ...inherited, upper: middle }, { ...inherited, lower: middle }];
+    return monotone > 0 ? [below, above] : [above, below];
   };
 
   let nextId = 1;
@@ -126,8 +140,9 @@ export async function growTree<R, F extends FoundSplit>(
     const pairs = chosen.map(({ node, found }, i): NodePair => {
       const { rule, left, right } = outcomes[i];
       nodes[node.id] = { kind: "split", left: nextId, right: nextId + 1, gain: found.gain, cover: gain.cover(node.totals), count: node.instances.length, rule };
-      const child = (instances: Uint32Array): GrowingNode => new GrowingNode(nextId++, node.depth + 1, instances, sampledOf(instances), gradients);
-      return { parent: node, left: child(left), right: child(right) };
+      const [leftBounds, rightBounds] = childBounds(node, outcomes[i].monotone, sampledOf(left));
+      const child = (instances: Uint32Array, bounds: WeightBounds): GrowingNode => new GrowingNode(nextId++, node.depth + 1, instances, sampledOf(instances), gradients, bounds);
+      return { parent: node, left: child(left, leftBounds), right: child(right, rightBounds) };
     });
     leafCount += chosen.length;
     const [open, closed] = divide(pairs, ({ left }) => (maxDepth === 0 || left.depth < maxDepth) && leavesLeft() > 0);

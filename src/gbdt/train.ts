@@ -49,11 +49,12 @@ export async function trainCentralised(training: CentralisedTraining): Promise<T
     features,
     sampler: new ColumnSampler(columnRatesOf(parameters), parameters.seed, training.samplingSecrets?.[owner] ?? ""),
   }));
+  const isConstrained = parties.flat().some(({ monotone = 0 }) => monotone !== 0);
   const trees: Tree<SplitRule>[] = [];
   for (let treeIndex = 0; treeIndex < parameters.num_round; treeIndex++) {
     const { sample, ...real } = sampleRows(parameters, treeIndex, task.gradients(margins));
     const gradients = quantise(real);
-    const gain = new TreeGain(gradients.grids, growParameters);
+    const gain = new TreeGain(gradients.grids, growParameters, { isConstrained });
     const search = new CentralisedSearch(treeIndex, columns, gradients, gain);
     const { tree, leaves } = await growTree(search, gradients, sample, gain, growParameters);
     addLeafWeights(margins, tree, leaves);

@@ -5,7 +5,7 @@
  * `R` is what a reader may know of a split: the whole rule (SplitRule) in a centralised model, less in a party's share.
  */
 import type { BinnedFeature } from "./binning.ts";
-import type { Candidate } from "./candidate.ts";
+import { type Candidate, thresholdOf } from "./candidate.ts";
 
 /** A whole rule: x < threshold (float32) goes left. */
 export interface SplitRule {
@@ -21,7 +21,7 @@ export interface SplitRule {
 
 /** The rule that a candidate of an owner's feature stands for. */
 export function ruleOf(owner: number, feature: number, binned: BinnedFeature, candidate: Candidate): SplitRule {
-  return { owner, feature, featureName: binned.name, threshold: binned.thresholds[candidate.bin], defaultLeft: candidate.missingLeft };
+  return { owner, feature, featureName: binned.name, threshold: thresholdOf(binned, candidate), defaultLeft: candidate.missingLeft };
 }
 
 export interface LeafNode {

@@ -100,6 +100,7 @@ function joined(a: PartyTable, b: PartyTable): PartyTable {
   return {
     ids: [...a.ids, ...b.ids],
     featureNames: a.featureNames,
+    monotone: a.monotone ?? {},
     features: a.features.map((values, i) => concatenated(values, b.features[i])),
     labels: a.labels === null || b.labels === null ? null : Float64Array.from([...a.labels, ...b.labels]),
     weights: a.weights && b.weights ? Float64Array.from([...a.weights, ...b.weights]) : null,

@@ -1,6 +1,7 @@
 /** A party's own tables as typed columns, with ids as alignment compares them. */
 import { DistinctIds } from "../align/normalise.ts";
 import { TandemError } from "../base/error.ts";
+import { nearestName } from "../base/parameters.ts";
 import { columnIndex, columnTitle, idColumn, labelColumn, numericColumn, requireBinaryLabels, weightColumn } from "../data/columns.ts";
 import type { CsvTable } from "../data/csv-table.ts";
 import { type PartyTable, selectRows } from "../data/dataset.ts";
@@ -42,8 +43,16 @@ export async function readPartyTable(source: TableSource, data: DataConfig, labe
     lineOf: (row) => csv.lineOf(row),
     lineNoun: csv.lineNoun ?? "line",
   });
-  const kept = selectRows(whole, ids.rows);
+  const monotone = data.monotone_constraints;
+  checkConstraints(csv.path, monotone, names);
+  const kept = { ...selectRows(whole, ids.rows), monotone };
   return { table: { ...kept, ids: [...ids.ids] }, ids: ids.inOwnOrder(), fileRows: ids.rows.map((row) => row + 1) };
+}
+
+/** @throws TandemError COLUMN_UNKNOWN for a constraint of what is not a feature */
+export function checkConstraints(path: string, monotone: Readonly<Record<string, number>>, features: readonly string[]): void {
+  const unknown = Object.keys(monotone).find((name) => !features.includes(name));
+  if (unknown !== undefined) throw new TandemError("COLUMN_UNKNOWN", `${path}: monotone_constraints names '${unknown}', which is not among the features; did you mean '${nearestName(unknown, features)}'?`);
 }
 
 /** @throws TandemError COLUMN_UNKNOWN, or COLUMN_SHARED if the id, the label or the weight is named as a feature */
@@ -73,5 +82,10 @@ function partyTable(csv: CsvTable, data: { readonly id: string | undefined; read
 }
 
 export function binTable(table: PartyTable, maxBin: number): BinnedFeature[] {
-  return table.features.map((values, i) => binFeature(table.featureNames[i], values, maxBin));
+  return table.features.map((values, i) => {
+    const name = table.featureNames[i];
+    const binned = binFeature(name, values, maxBin);
+    const monotone = table.monotone?.[name] ?? 0;
+    return monotone === 0 ? binned : { ...binned, monotone };
+  });
 }

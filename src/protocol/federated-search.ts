@@ -8,6 +8,7 @@
  *
  * @reveals passive: which instances go left and right at every split whose children are split further
  */
+import { assert } from "../base/assert.ts";
 import { TandemError } from "../base/error.ts";
 import { isTurnOver, nextTurn } from "../base/event-loop-turn.ts";
 import { bestFeatureSplit, betterSplit, type PartySplit, selectBest } from "../gbdt/best-split.ts";
@@ -18,15 +19,14 @@ import { subtractRows } from "../gbdt/histogram.ts";
 import { ruleOf } from "../gbdt/tree.ts";
 import { bitmapFrom, countSet, isSet, partition } from "./bitmap.ts";
 import type { ActiveRule, TreeTask } from "./federated-tree.ts";
-import type { Decision, NodeRequest, PeerSession } from "./peer-session.ts";
+import { type CandidateRows, type Decision, noCandidates, type NodeRequest, type PeerSession, type SplitAnswer } from "./peer-session.ts";
 
 /** A split of the active party's own, or candidates of a passive party that tie for the best gain. */
 type FederatedSplit =
   | (PartySplit & { readonly kind: "own" })
   | { readonly kind: "peer"; readonly gain: number; readonly peer: number; readonly candidates: readonly number[]; readonly sideCounts: readonly number[] };
 
-/** One row per candidate, per passive party. */
-type RowsByPeer = readonly Float64Array[];
+type RowsByPeer = readonly CandidateRows[];
 
 export class FederatedSearch implements SplitSearch<ActiveRule, FederatedSplit> {
   readonly #task: TreeTask;
@@ -48,7 +48,7 @@ export class FederatedSearch implements SplitSearch<ActiveRule, FederatedSplit> 
       }),
     );
     const [own] = await this.#ownSearch([root], asked);
-    return this.#best(root, own, (await asked).map((byNode) => rowsOf(byNode, root.id)));
+    return this.#best(root, own, (await asked).map((byNode) => byNode.get(root.id) ?? noCandidates));
   }
 
   /** Asks every party for the smaller child of each pair, or for both, and derives what was not asked for. */
@@ -68,7 +68,7 @@ export class FederatedSearch implements SplitSearch<ActiveRule, FederatedSplit> 
       const pair = pairs[i >>> 1]; // left and right of each pair, in order
       const [smaller] = bySize(pair);
       const parentRows = this.#rows.get(pair.parent.id) ?? [];
-      const rows = byPeer.map((byNode, peer) => byNode.get(node.id) ?? this.#siblingRows(peer, parentRows[peer], rowsOf(byNode, smaller.id)));
+      const rows = byPeer.map((byNode, peer) => byNode.get(node.id) ?? this.#siblingRows(peer, parentRows[peer], byNode.get(smaller.id) ?? noCandidates));
       found.push(await this.#best(node, own[i], rows));
     }
     for (const { parent } of pairs) this.#rows.delete(parent.id);
@@ -86,15 +86,17 @@ export class FederatedSearch implements SplitSearch<ActiveRule, FederatedSplit> 
       decisions[found.peer].push({ node: id, instanceCount: instances.length, candidates, sideCounts, sampledCount: sampled.length, countSampled: (bitmap) => countSampled(node, bitmap) });
     }
     const answers = await Promise.all(
-      sessions.map((session, peer) => (decisions[peer].length === 0 ? new Map<number, Uint8Array>() : session.splits(tree, decisions[peer]))),
+      sessions.map((session, peer) => (decisions[peer].length === 0 ? new Map<number, SplitAnswer>() : session.splits(tree, decisions[peer]))),
     );
     return chosen.map(({ node, found }) => {
       if (found.kind === "own") {
         const feature = features[found.feature];
-        return { rule: ruleOf(0, found.feature, feature, found.candidate), ...partitionByBin(feature, found.candidate, node.instances) };
+        return { rule: ruleOf(0, found.feature, feature, found.candidate), monotone: feature.monotone ?? 0, ...partitionByBin(feature, found.candidate, node.instances) };
       }
-      const { inside, outside } = partition(node.instances, answers[found.peer].get(node.id) ?? new Uint8Array(0));
-      return { rule: { owner: found.peer + 1 }, left: inside, right: outside };
+      const answer = answers[found.peer].get(node.id);
+      assert(answer !== undefined, "every decision is answered");
+      const { inside, outside } = partition(node.instances, answer.leftMembers);
+      return { rule: { owner: found.peer + 1 }, monotone: answer.monotone, left: inside, right: outside };
     });
   }
 
@@ -103,35 +105,35 @@ export class FederatedSearch implements SplitSearch<ActiveRule, FederatedSplit> 
     meanwhile.catch(() => {}); // whoever waits for it afterwards sees it
     const { tree, features, sampler, gradients } = this.#task;
     const searched: (PartySplit | null)[] = [];
-    for (const { id, depth, sampled, totals } of nodes) {
+    for (const { id, depth, sampled, totals, bounds } of nodes) {
       let best: PartySplit | null = null;
       for (const index of sampler.at({ tree, depth, node: id }, features.length)) {
         if (isTurnOver()) await nextTurn();
-        best = betterSplit(best, bestFeatureSplit(features[index], index, gradients, sampled, totals, this.#gain));
+        best = betterSplit(best, bestFeatureSplit(features[index], index, gradients, sampled, totals, this.#gain, bounds));
       }
       searched.push(best);
     }
     return searched;
   }
 
-  #candidateRows(session: PeerSession, requests: readonly NodeRequest[]): Promise<Map<number, Float64Array>> {
+  #candidateRows(session: PeerSession, requests: readonly NodeRequest[]): Promise<Map<number, CandidateRows>> {
     const { tree, layout, waiting, decrypting } = this.#task;
     return waiting.during(() => session.histograms(tree, layout, requests, decrypting));
   }
 
-  #siblingRows(peer: number, parent: Float64Array, child: Float64Array): Float64Array {
-    if (parent.length !== child.length) throw new TandemError("PROTOCOL_STATE", `party ${this.#task.sessions[peer].name} sent another number of candidates for a node than for its parent`);
-    return subtractRows(parent, child);
+  #siblingRows(peer: number, parent: CandidateRows, child: CandidateRows): CandidateRows {
+    if (parent.rows.length !== child.rows.length) throw new TandemError("PROTOCOL_STATE", `party ${this.#task.sessions[peer].name} sent another number of candidates for a node than for its parent`);
+    return { rows: subtractRows(parent.rows, child.rows), orders: child.orders };
   }
 
   /** The best split of a node over all parties: the active party wins ties, then passives in config order. */
-  async #best({ id, totals }: GrowingNode, own: PartySplit | null, rows: RowsByPeer): Promise<FederatedSplit | null> {
+  async #best({ id, totals, bounds }: GrowingNode, own: PartySplit | null, rows: RowsByPeer): Promise<FederatedSplit | null> {
     this.#rows.set(id, rows);
     const stride = totals.length;
     let best: FederatedSplit | null = own && { kind: "own", ...own };
-    for (const [peer, sides] of rows.entries()) {
+    for (const [peer, { rows: sides, orders }] of rows.entries()) {
       if (isTurnOver()) await nextTurn();
-      const { gain, indices } = selectBest(this.#gain.gains(sides, totals));
+      const { gain, indices } = selectBest(this.#gain.gains(sides, totals, bounds, orders ?? 0));
       if (indices.length === 0) continue;
       const sideCounts = indices.map((candidate) => sides[candidate * stride + stride - 1]);
       best = betterSplit<FederatedSplit>(best, { kind: "peer", gain, peer, candidates: indices, sideCounts });
@@ -166,8 +168,4 @@ function countSampled({ instances, sampled }: GrowingNode, bitmap: Uint8Array): 
 
 function bySize({ left, right }: NodePair): [GrowingNode, GrowingNode] {
   return left.sampled.length <= right.sampled.length ? [left, right] : [right, left];
-}
-
-function rowsOf(byNode: ReadonlyMap<number, Float64Array>, node: number): Float64Array {
-  return byNode.get(node) ?? new Float64Array(0);
 }

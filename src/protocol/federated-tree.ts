@@ -44,6 +44,7 @@ export interface TreeTask {
 
 export function growFederatedTree(task: TreeTask): Promise<GrownTree<ActiveRule>> {
   const { gradients, sample, parameters } = task;
-  const gain = new TreeGain(gradients.grids, parameters);
+  const isConstrained = task.features.some(({ monotone = 0 }) => monotone !== 0) || task.sessions.some((session) => session.isMonotone);
+  const gain = new TreeGain(gradients.grids, parameters, { isConstrained });
   return growTree(new FederatedSearch(task, gain), gradients, sample, gain, parameters);
 }

@@ -164,6 +164,7 @@ export class PaillierPassive implements PassiveScheme {
         firstCandidate: first,
         candidateCount: counts.length,
         counts: counts.subarray(first, last),
+        orders: plan.orders.subarray(first, last),
         scheme: { case: "paillier", value: create(PaillierSumsSchema, { ciphertexts }) },
       };
     }

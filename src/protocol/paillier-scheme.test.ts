@@ -137,7 +137,7 @@ test.each(["batched", "unbatched"] as const)("%s: an answer in several pieces", 
   const short = await generateKey({ bits: 128, insecure: true });
   const wide = (f: number): BinnedFeature => {
     const bins = Uint16Array.from({ length: instanceCount }, () => random.below(51));
-    return { name: `f${f}`, thresholds: Float32Array.from({ length: 50 }, (_, i) => i), binCount: 50, hasMissing: true, bins };
+    return { name: `f${f}`, thresholds: Float32Array.from({ length: 50 }, (_, i) => i), lowest: -1, binCount: 50, hasMissing: true, bins };
   };
   const made = await loaded(bench(codec, [wide(0), wide(1), wide(2)], short));
   const pieces = await collect(made.passive.node(0, made.active.node({ node: 0, origin: null })));

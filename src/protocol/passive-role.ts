@@ -4,13 +4,14 @@
  * only their outcome.
  *
  * @reveals active: number of features and of split candidates; for each split that it wins, which side every instance
- *   of the node falls on; at prediction, the outcome of each of its splits for each id asked for, also off the path
+ *   of the node falls on; of features with monotone constraints, which candidates they are, and the sign where one splits; at prediction, the outcome of each of its splits for each id asked for, also off the path
  */
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { TandemError } from "../base/error.ts";
 import { type BinnedFeature } from "../gbdt/binning.ts";
-import { binGoesLeft } from "../gbdt/candidate.ts";
+import { binGoesLeft, thresholdOf } from "../gbdt/candidate.ts";
 import { ColumnSampler } from "../gbdt/column-sampling.ts";
+import { orderBytes } from "./side-order.ts";
 import { bitmapFrom } from "./bitmap.ts";
 import type {
   ActiveGradients,
@@ -115,7 +116,7 @@ export class PassiveRole {
     const sampler = new ColumnSampler(rates, agreed.seed, this.#job.samplingSecret ?? "");
     const candidateCount = scheme.setUp(setUp.scheme, { features, instanceCount, permutationSecret, keyBits, maxDepth, sampler });
     this.#phase = "ready";
-    return { candidateCount };
+    return { candidateCount, monotone: this.#isMonotone() };
   }
 
   async gradients(chunks: AsyncIterable<ActiveGradients>): Promise<void> {
@@ -139,11 +140,12 @@ export class PassiveRole {
   }
 
   async *histograms(nodes: AsyncIterable<ActiveNode>): AsyncGenerator<MessageInitShape<typeof PassiveHistogramsSchema>> {
+    const isMonotone = this.#isMonotone();
     for await (const node of nodes) {
       this.#expectTree(node.tree);
       for await (const answer of this.#job.scheme.node(node.node, node.scheme)) {
-        const { firstCandidate, candidateCount, counts, scheme } = answer;
-        yield { tree: node.tree, node: node.node, firstCandidate, candidateCount, counts: Array.from(counts), scheme };
+        const { firstCandidate, candidateCount, counts, orders, scheme } = answer;
+        yield { tree: node.tree, node: node.node, firstCandidate, candidateCount, counts: Array.from(counts), orders: isMonotone ? orderBytes(orders) : new Uint8Array(0), scheme };
       }
     }
   }
@@ -165,11 +167,11 @@ export class PassiveRole {
         node: decision.node,
         feature: chosen.feature,
         featureName: feature.name,
-        threshold: feature.thresholds[chosen.bin],
+        threshold: thresholdOf(feature, chosen),
         defaultLeft: chosen.missingLeft,
       });
       const leftMembers = bitmapFrom(members.length, (i) => binGoesLeft(feature, chosen, feature.bins[members[i]]));
-      yield { tree: request.tree, node: decision.node, leftMembers };
+      yield { tree: request.tree, node: decision.node, leftMembers, monotone: feature.monotone ?? 0 };
     }
   }
 
@@ -204,6 +206,10 @@ export class PassiveRole {
       if (this.#tree + 1 !== numRound) throw new TandemError("PROTOCOL_STATE", `the job ends after ${this.#tree + 1} of ${numRound} trees`);
     }
     this.#phase = "finished";
+  }
+
+  #isMonotone(): boolean {
+    return this.#job.features.some(({ monotone = 0 }) => monotone !== 0);
   }
 
   #expect(phase: Phase): void {

@@ -67,6 +67,8 @@ export interface NodeAnswer {
   /** Of this node. */
   readonly candidateCount: number;
   readonly counts: Uint32Array;
+  /** What monotone constraints ask of the summed sides (SideOrder). */
+  readonly orders: Int8Array;
   readonly scheme: SchemeAnswer;
 }
 

@@ -22,6 +22,8 @@ import { passiveService, type PassiveService } from "../../src/transport/passive
 export interface TestTable {
   readonly labels: Float64Array;
   readonly weights?: Float64Array;
+  /** Monotone constraints per party and column. */
+  readonly monotone?: readonly (readonly number[])[];
   /** Columns per party; index 0 is the active party. */
   readonly parties: readonly (readonly Float32Array[])[];
 }
@@ -55,7 +57,7 @@ export function parametersOf(job: Pick<TestJob, "training" | "codec">): { traini
 }
 
 export function binTable(table: TestTable, maxBin: number): BinnedFeature[][] {
-  return table.parties.map((columns, party) => columns.map((column, i) => binFeature(`p${party}f${i}`, column, maxBin)));
+  return table.parties.map((columns, party) => columns.map((column, i) => ({ ...binFeature(`p${party}f${i}`, column, maxBin), monotone: table.monotone?.[party][i] ?? 0 })));
 }
 
 export function trainInOnePlace(job: Pick<TestJob, "table" | "training" | "codec" | "key">, samplingSecrets = job.table.parties.map((_, party) => samplingSecret(party))): Promise<Model> {
