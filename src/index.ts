@@ -22,6 +22,8 @@ export { passiveService } from "./transport/passive-service.ts";
 export { connectTls, listenTls } from "./transport/tls.ts";
 export { type ActiveConfig, type PassiveConfig, readActiveConfig, readPassiveConfig } from "./party/config.ts";
 export type { PartyEvent } from "./party/events.ts";
+export { type ExportedModel, exportModel, type ExportRequest } from "./party/export-model.ts";
+export { type ConsentRequest, prepareConsent, type PreparedConsent } from "./party/give-consent.ts";
 export { runActive, runAlignment } from "./party/run-active.ts";
 export { runPassive } from "./party/run-passive.ts";
 export { type DemoOptions, type DemoResult, runDemo } from "./experiment/demo.ts";

@@ -79,6 +79,8 @@ test("the walk-through, word for word", async () => {
   }
   const text = outputs.join("\n");
   expect(text).toMatch(/retailer +801 +701\n/);
+  expect(text).toContain("▣ retailer");
+  expect(JSON.parse(readFileSync(join(directory, "model.json"), "utf8"))).toMatchObject({ learner: { feature_names: expect.arrayContaining(["visits"]) as unknown } });
   expect(text).toMatch(/test +0\.\d{4} +0\.\d{4} +0\.\d{4}/);
   expect(readdirSync(join(directory, "bank", "jobs", "spring-model")).toSorted()).toEqual(["aligned.csv", "predictions.csv", "share.json"]);
   expect(readdirSync(join(directory, "retailer", "jobs", "spring-model")).toSorted()).toEqual(["aligned.csv", "share.json"]);

@@ -65,7 +65,7 @@ async function joinedTables({ bank, companies }: World): Promise<PartyTable[]> {
 async function federatedModel({ bank, companies }: World, job: string) {
   const active = await readActiveShare(join(bank.folder, "jobs", job, "share.json"));
   const shares = await Promise.all(companies.map(({ folder }) => readPassiveShare(join(folder, "jobs", job, "share.json"))));
-  return mergeShares(active, shares.map(({ splits }) => splits));
+  return mergeShares(active, shares);
 }
 
 async function onePlaceModel(made: World, config: ActiveConfig) {

@@ -2,7 +2,6 @@
  * Exported models against XGBoost: always against golden files that XGBoost 1.7.4 predicted with (see
  * test/fixtures/xgboost-export/README.md), and against XGBoost itself where python3 has it.
  */
-import { spawnSync } from "node:child_process";
 import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -23,6 +22,7 @@ import { xgboostText } from "../src/store/xgboost-text.ts";
 import { scratchDirectory, tandem } from "./support/command.ts";
 import { expectError } from "./support/expect-error.ts";
 import { randomTable } from "./support/tables.ts";
+import { askXgboost, pythonWithXgboost, type Scored } from "./support/xgboost.ts";
 
 const fixtures = fileURLToPath(new URL("fixtures/xgboost-export/", import.meta.url));
 const directory = scratchDirectory();
@@ -226,21 +226,8 @@ describe("feature names", () => {
   });
 });
 
-/** A python3 that has XGBoost: the user's, or the system's, which Debian's python3-xgboost belongs to. */
-function pythonWithXgboost(): string | undefined {
-  return ["python3", "/usr/bin/python3"].find((python) => spawnSync(python, ["-c", "import xgboost"], { stdio: "ignore" }).status === 0);
-}
-
 const python = pythonWithXgboost();
 if (python === undefined) console.log("xgboost-export: no python3 with xgboost here; fresh models are not compared, the golden files are");
-
-interface Scored {
-  readonly predictions: number[];
-  readonly margins: number[];
-  readonly leaves: number[][];
-  readonly features: string[];
-  readonly conditions: number[][];
-}
 
 interface FreshCase {
   readonly name: string;
@@ -276,26 +263,22 @@ function unseenRows(parties: readonly (readonly Float32Array[])[], model: Model,
   return parties.map((columns) => columns.map((column) => Float32Array.of(...column, ...Array.from({ length: 150 }, () => values[random.below(values.length)]), Number.NaN)));
 }
 
-function askXgboost(cases: readonly FreshCase[]): Scored[] {
+function askAbout(cases: readonly FreshCase[]): Scored[] {
   const folder = join(directory, "fresh");
   mkdirSync(folder);
-  const jobs = cases.map(({ exported, rows, rowCount }, i) => {
-    const path = join(folder, `${i}.json`);
-    writeFileSync(path, xgboostText(exported));
-    const columns = rows.flat();
-    return { model: path, rows: Array.from({ length: rowCount }, (_, row) => columns.map((column) => (Number.isNaN(column[row]) ? null : column[row]))) };
-  });
-  // Without bytecode files: predict.py lies among the fixtures.
-  const { status, stdout, stderr } = spawnSync(python ?? "python3", ["-B", join(fixtures, "predict.py")], { input: JSON.stringify(jobs), encoding: "utf8", maxBuffer: 1 << 27 });
-  expect(stderr).not.toContain("Error");
-  expect(status).toBe(0);
-  return JSON.parse(stdout) as Scored[];
+  return askXgboost(
+    cases.map(({ exported, rows, rowCount }, i) => {
+      const path = join(folder, `${i}.json`);
+      writeFileSync(path, xgboostText(exported));
+      return { model: path, columns: rows.flat(), rowCount };
+    }),
+  );
 }
 
 describe.skipIf(python === undefined)("XGBoost itself", () => {
   test("loads fresh models, sends every row to the same leaves, and predicts the same to 1e-6", async () => {
     const cases = await Promise.all(trainingParameters.objective.choices.flatMap((objective) => Array.from({ length: 12 }, (_, seed) => freshCase(seed, objective))));
-    const scored = askXgboost(cases);
+    const scored = askAbout(cases);
     let worst = 0;
     cases.forEach(({ name, model, exported, rows, rowCount }, i) => {
       const theirs = scored[i];

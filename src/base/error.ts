@@ -29,6 +29,7 @@ export const errorCodes = {
   PROTOCOL_STATE: "a message arrived that the protocol does not allow now, or with contents that it does not allow",
   PARTY_LOST: "a party died, or its connection broke, in the middle of a job",
   CERTIFICATE: "a peer's certificate is missing, expired, or not the one that was agreed",
+  CONSENT: "a consent is missing, was changed after it was signed, or is for another model or recipient",
   INTERNAL: "a bug in Tandem",
 } as const;
 

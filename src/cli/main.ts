@@ -1,22 +1,22 @@
 /** The command `tandem`: parses the command line, runs one command, and turns errors into one line and an exit code. */
-import { readFileSync } from "node:fs";
 import { Command, CommanderError } from "commander";
 import { benchCommand } from "./bench.ts";
 import { demoCommand } from "./demo.ts";
 import { estimateCommand } from "./estimate.ts";
 import { reportError } from "./failure.ts";
 import { fingerprintCommand, initCommand } from "./init.ts";
+import { modelCommand } from "./model.ts";
 import { partyCommands } from "./party.ts";
 import { simulateCommand } from "./simulate.ts";
+import { tandemVersion } from "./version.ts";
 
 async function main(): Promise<void> {
-  const { version } = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8")) as { version: string };
   const program = new Command("tandem")
     .description("Vertical federated XGBoost: companies train one model together without showing each other their rows.")
-    .version(version)
+    .version(tandemVersion())
     .exitOverride()
     .configureOutput({ outputError: () => {} });
-  const commands = [demoCommand(), simulateCommand(), estimateCommand(), benchCommand(), initCommand(), fingerprintCommand(), ...partyCommands()];
+  const commands = [demoCommand(), simulateCommand(), estimateCommand(), benchCommand(), initCommand(), fingerprintCommand(), ...partyCommands(), modelCommand()];
   for (const command of commands) {
     program.addCommand(command.exitOverride().configureOutput({ outputError: () => {} }));
   }

@@ -142,7 +142,7 @@ async function collect(
   const active = await readActiveShare(sharePath(homes[0].directory));
   const passiveShares = await Promise.all(homes.slice(1).map(({ directory }) => readPassiveShare(sharePath(directory))));
   return {
-    model: mergeShares(active, passiveShares.map(({ splits }) => splits)),
+    model: mergeShares(active, passiveShares),
     layout: (await supervisor.waitFor(job.active.name, "layout")).layout,
     kernel: (await supervisor.waitFor(job.active.name, "key")).kernel,
     active: (await supervisor.waitFor(job.active.name, "active-result")).result,

@@ -5,6 +5,7 @@ import { defaultThreads, selectKernel } from "../crypto/index.ts";
 import type { PartyTable } from "../data/dataset.ts";
 import { idsDigest } from "../protocol/ids.ts";
 import type { AgreedParameters } from "../protocol/job-parameters.ts";
+import { modelId } from "../protocol/model-id.ts";
 import { PaillierPassive } from "../protocol/paillier-passive.ts";
 import { PassiveRole } from "../protocol/passive-role.ts";
 import { permutationSecretBytes } from "../protocol/secret-permutation.ts";
@@ -44,10 +45,12 @@ export function openPassiveJob({ config, agreed, rows, folder, peer, emit }: Pas
   const scheme = new PaillierPassive(selectKernel(), config.threads ?? defaultThreads());
   const meter = new ProcessMeter();
   const { training } = rows;
+  const digest = idsDigest(training.ids);
+  const model = modelId(agreed, training.ids.length, digest);
   const role = new PassiveRole({
     name,
     agreed,
-    idsDigest: idsDigest(training.ids),
+    idsDigest: digest,
     features: binTable(training, agreed.maxBin),
     instanceCount: training.ids.length,
     samplingSecret: samplingSecretOf(config),
@@ -63,7 +66,7 @@ export function openPassiveJob({ config, agreed, rows, folder, peer, emit }: Pas
       },
     },
   });
-  const service = passiveService(role, () => writePassiveShare(join(folder, "share.json"), { name, splits: role.ownSplits }));
+  const service = passiveService(role, () => writePassiveShare(join(folder, "share.json"), { name, job, model, active: peer, splits: role.ownSplits }));
   const report = ({ failure }: PassiveEnd): void => {
     const { use } = meter;
     if (failure === null) emit({ type: "passive-result", party: name, result: { ...use, counts: scheme.counts } });

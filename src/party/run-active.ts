@@ -9,6 +9,8 @@ import { writeCsv } from "../data/write-csv.ts";
 import type { PartyTable } from "../data/dataset.ts";
 import { ActiveRole } from "../protocol/active-role.ts";
 import { idsDigest } from "../protocol/ids.ts";
+import { agreedParameters } from "../protocol/job-parameters.ts";
+import { modelId } from "../protocol/model-id.ts";
 import { PaillierActive } from "../protocol/paillier-active.ts";
 import { writeActiveShare } from "../store/share-files.ts";
 import { connectTls, type TlsPeer } from "../transport/tls.ts";
@@ -62,6 +64,7 @@ async function train({ config, folder, tables, scheme, keygenMs, peers, emit }: 
   const labels = labelsOf(tables.train);
   if (labels.every((label) => label === labels[0])) throw new TandemError("LABEL_INVALID", `the label is the same in all ${labels.length} training rows; there is nothing to learn`);
   const weights = tables.train.weights ?? null;
+  const digest = idsDigest(tables.train.ids);
   const meter = new ProcessMeter();
   let trainMetrics: Metrics = {};
   const role = new ActiveRole({
@@ -74,7 +77,7 @@ async function train({ config, folder, tables, scheme, keygenMs, peers, emit }: 
     labels,
     weights,
     samplingSecret: samplingSecretOf(config),
-    idsDigest: idsDigest(tables.train.ids),
+    idsDigest: digest,
     rows: tables.rows,
     scheme,
     peers,
@@ -95,7 +98,8 @@ async function train({ config, folder, tables, scheme, keygenMs, peers, emit }: 
     const trainingStarted = now();
     const model = await role.train();
     const trainingMs = now() - trainingStarted;
-    await writeActiveShare(join(folder, "share.json"), model);
+    const id = modelId(agreedParameters(config.job, training, codec, scheme), labels.length, digest);
+    await writeActiveShare(join(folder, "share.json"), { name, job: config.job, model: id, ...model });
     let testMetrics = null;
     if (tables.test !== null) {
       const margins = await role.predict(model, tables.test);

@@ -5,18 +5,18 @@
 import { TandemError } from "../base/error.ts";
 import type { Model } from "../gbdt/model.ts";
 import type { SplitRule, TreeNode } from "../gbdt/tree.ts";
-import type { ActiveModel } from "../protocol/active-role.ts";
 import { type ActiveRule, isOwnRule } from "../protocol/federated-tree.ts";
 import type { OwnSplit } from "../protocol/passive-role.ts";
 import { splitKey } from "../protocol/peer-session.ts";
+import type { ActiveShare, PassiveShare } from "./share-files.ts";
 
 /**
- * @param passiveSplits in the order of active.passiveNames
+ * @param passives in the order of active.passiveNames, which need not be the names that the parties have for themselves
  * @throws TandemError FILE_FORMAT if they are not the shares of one training: every split must be in exactly one place
  */
-export function mergeShares(active: ActiveModel, passiveSplits: readonly (readonly OwnSplit[])[]): Model {
-  checkSplitCounts(active, passiveSplits);
-  const tables = passiveSplits.map((splits) => new Map(splits.map((split) => [splitKey(split.tree, split.node), split])));
+export function mergeShares(active: ActiveShare, passives: readonly PassiveShare[]): Model {
+  checkBelongTogether(active, passives);
+  const tables = passives.map(({ splits }) => new Map(splits.map((split) => [splitKey(split.tree, split.node), split])));
   const trees = active.trees.map((tree, treeIndex) =>
     tree.map((node, nodeIndex): TreeNode<SplitRule> => {
       if (node.kind === "leaf") return node;
@@ -26,15 +26,19 @@ export function mergeShares(active: ActiveModel, passiveSplits: readonly (readon
   return { objective: active.objective, baseMargin: active.baseMargin, trees };
 }
 
-function checkSplitCounts(active: ActiveModel, passiveSplits: readonly (readonly OwnSplit[])[]): void {
-  if (passiveSplits.length !== active.passiveNames.length) {
-    throw new TandemError("FILE_FORMAT", `the model has ${active.passiveNames.length} passive parties, but ${passiveSplits.length} passive shares were given`);
+function checkBelongTogether(active: ActiveShare, passives: readonly PassiveShare[]): void {
+  if (passives.length !== active.passiveNames.length) {
+    throw new TandemError("FILE_FORMAT", `the model has ${active.passiveNames.length} passive parties, but ${passives.length} passive shares were given`);
   }
   const nodes = active.trees.flat();
-  passiveSplits.forEach((splits, peer) => {
+  passives.forEach(({ model, job, splits }, peer) => {
+    const name = active.passiveNames[peer];
+    if (model !== active.model) {
+      throw new TandemError("FILE_FORMAT", `the shares do not belong together: that of ${name} is of model ${model.slice(0, 12)} (job ${job}), the active party's of ${active.model.slice(0, 12)} (job ${active.job})`);
+    }
     const wanted = nodes.filter((node) => node.kind === "split" && node.rule.owner === peer + 1).length;
     if (splits.length !== wanted) {
-      throw new TandemError("FILE_FORMAT", `the shares do not belong together: ${active.passiveNames[peer]} has ${splits.length} splits, the active party's share ${wanted} of it`);
+      throw new TandemError("FILE_FORMAT", `the shares do not belong together: ${name} has ${splits.length} splits, the active party's share ${wanted} of it`);
     }
   });
 }

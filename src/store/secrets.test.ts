@@ -9,6 +9,8 @@ import { randomTable } from "../../test/support/tables.ts";
 import { generateKey, type PrivateKey } from "../crypto/index.ts";
 import { portableKernel } from "../crypto/portable-kernel.ts";
 import { objectiveFor } from "../gbdt/objective.ts";
+import { idsDigest } from "../protocol/ids.ts";
+import { modelId } from "../protocol/model-id.ts";
 import { connectInMemory } from "../transport/in-memory.ts";
 import { writeActiveShare, writePassiveShare } from "./share-files.ts";
 
@@ -48,8 +50,9 @@ test("a job that succeeds", async () => {
   const job = prepareJob({ table, kernel: portableKernel, key });
   const { model } = await job.run();
   const [activePath, passivePath] = ["active", "passive"].map((name) => join(folder, name));
-  await writeActiveShare(activePath, model);
-  await writePassiveShare(passivePath, { name: "passive-1", splits: job.passives[0].role.ownSplits });
+  const origin = { job: "test", model: modelId(job.agreed, job.ids.length, idsDigest(job.ids)) };
+  await writeActiveShare(activePath, { name: "bank", ...origin, ...model });
+  await writePassiveShare(passivePath, { name: "passive-1", ...origin, active: "bank", splits: job.passives[0].role.ownSplits });
   const shares = (await readFile(activePath, "utf8")) + (await readFile(passivePath, "utf8"));
   const seen = visible(job.observed) + shares + visible([job.active, job.scheme, job.passives[0].role, job.passives[0].scheme]);
   expect(job.observed.length).toBeGreaterThan(8);

@@ -9,10 +9,9 @@ import { randomTable } from "../../test/support/tables.ts";
 import { generateKey } from "../crypto/index.ts";
 import { portableKernel } from "../crypto/portable-kernel.ts";
 import { firstDifference } from "../gbdt/model-compare.ts";
-import type { ActiveModel } from "../protocol/active-role.ts";
 import type { OwnSplit } from "../protocol/passive-role.ts";
 import { mergeShares } from "./merge-shares.ts";
-import { readActiveShare, readPassiveShare, writeActiveShare, writePassiveShare } from "./share-files.ts";
+import { type ActiveShare, type PassiveShare, readActiveShare, readPassiveShare, writeActiveShare, writePassiveShare } from "./share-files.ts";
 
 let folder: string;
 let path: string;
@@ -27,21 +26,23 @@ afterAll(() => rm(folder, { recursive: true }));
 
 const leaf = { kind: "leaf", weight: 0.5, cover: 1, count: 1 } as const;
 const split = { kind: "split", left: 1, right: 2, gain: 1, cover: 2, count: 2, rule: { owner: 1 } } as const;
-const small: ActiveModel = { objective: "binary:logistic", baseMargin: 0, passiveNames: ["telecom"], trees: [[split, leaf, leaf]] };
+const origin = { job: "spring", model: "5".repeat(64) };
+const small: ActiveShare = { name: "bank", ...origin, objective: "binary:logistic", baseMargin: 0, passiveNames: ["telecom"], trees: [[split, leaf, leaf]] };
 const ownSplit: OwnSplit = { tree: 0, node: 0, feature: 0, featureName: "usage", threshold: 1.5, defaultLeft: true };
+const passive = (splits: readonly OwnSplit[] = [ownSplit]): PassiveShare => ({ name: "telecom", ...origin, active: "bank", splits });
 
 describe("round trip", () => {
   test("of a trained model's shares: together they are the model again, bit for bit", async () => {
-    await writeActiveShare(path, outcome.activeModel);
+    await writeActiveShare(path, outcome.activeShare);
     const active = await readActiveShare(path);
-    expect(active).toEqual(outcome.activeModel);
-    const passives: (readonly OwnSplit[])[] = [];
-    for (const [i, splits] of outcome.passiveSplits.entries()) {
-      const share = join(folder, `passive-${i}`);
-      await writePassiveShare(share, { name: `passive-${i + 1}`, splits });
-      const back = await readPassiveShare(share);
-      expect(back).toEqual({ name: `passive-${i + 1}`, splits });
-      passives.push(back.splits);
+    expect(active).toEqual(outcome.activeShare);
+    const passives: PassiveShare[] = [];
+    for (const [i, share] of outcome.passiveShares.entries()) {
+      const sharePath = join(folder, `passive-${i}`);
+      await writePassiveShare(sharePath, share);
+      const back = await readPassiveShare(sharePath);
+      expect(back).toEqual(share);
+      passives.push(back);
     }
     expect(firstDifference(mergeShares(active, passives), outcome.model)).toBeNull();
   });
@@ -52,7 +53,7 @@ describe("round trip", () => {
     await fc.assert(
       fc.asyncProperty(fc.array(number, { minLength: 20, maxLength: 40 }), fc.string({ unit: "binary" }), async (numbers, featureName) => {
         const splits = [...edges, ...numbers].map((threshold, tree) => ({ ...ownSplit, tree, threshold, featureName: `${featureName}\u2028"}\n` }));
-        await writePassiveShare(path, { name: featureName, splits });
+        await writePassiveShare(path, { ...passive(splits), name: featureName });
         const back = await readPassiveShare(path);
         expect(back.name).toBe(featureName);
         expect(back.splits).toEqual(splits);
@@ -72,9 +73,9 @@ describe("round trip", () => {
 });
 
 test("a number that JSON would change is our bug, and the old file stays", async () => {
-  await writePassiveShare(path, { name: "telecom", splits: [ownSplit] });
+  await writePassiveShare(path, passive());
   for (const threshold of [Number.NaN, Infinity, -Infinity, -0]) {
-    await expectError(() => writePassiveShare(path, { name: "telecom", splits: [{ ...ownSplit, threshold }] }), "INTERNAL", /survive JSON/);
+    await expectError(() => writePassiveShare(path, passive([{ ...ownSplit, threshold }])), "INTERNAL", /survive JSON/);
   }
   expect((await readPassiveShare(path)).splits).toEqual([ownSplit]);
 });
@@ -98,13 +99,14 @@ describe("a file that is not a share", () => {
     await expectDamaged((text) => text.slice(0, -1), /not a model share/);
   });
   test("empty, other JSON, something binary", async () => {
-    for (const contents of ["", "{}\n", "\u0000", '{"format":"tandem-active-share/1"}\n']) await expectDamaged(() => contents, /not a model share/);
+    for (const contents of ["", "{}\n", "\u0000", '{"format":"tandem-active-share/2"}\n']) await expectDamaged(() => contents, /not a model share/);
     await expectDamaged(() => Uint8Array.of(0xff, 0xfe, 0x00), /not a model share/);
   });
-  test("of a later format", () => expectDamaged((text) => text.replace("share/1", "share/2"), /has the format tandem-active-share\/2; tandem-active-share\/1 was expected/));
+  test("of a later format", () => expectDamaged((text) => text.replace("share/2", "share/3"), /has the format tandem-active-share\/3; tandem-active-share\/2 was expected$/));
+  test("of the first format", () => expectDamaged((text) => text.replace("share/2", "share/1"), /active-share\/1; tandem-active-share\/2 was expected\. It is a share of an earlier version of Tandem.*: train again/));
   test("a passive share where an active one belongs", async () => {
-    await writePassiveShare(path, { name: "telecom", splits: [] });
-    await expectError(() => readActiveShare(path), "FILE_FORMAT", /tandem-passive-share\/1/);
+    await writePassiveShare(path, passive([]));
+    await expectError(() => readActiveShare(path), "FILE_FORMAT", /tandem-passive-share\/2; tandem-active-share\/2 was expected$/);
   });
 
   test.each([
@@ -114,15 +116,17 @@ describe("a file that is not a share", () => {
     ["a party that is not named", { ...small, trees: [[{ ...split, rule: { owner: 2 } }, leaf, leaf]] }, /not named/],
     ["no owner", { ...small, trees: [[{ ...split, rule: { owner: 0 } }, leaf, leaf]] }, /./],
     ["a field too many", { ...small, secret: 1 }, /secret/],
+    ["a model without an id", { ...small, model: "5" }, /model id has 64/],
+    ["no job", { ...small, job: undefined }, /./],
     ["an unknown objective", { ...small, objective: "rank:pairwise" }, /./],
   ])("right checksum, wrong contents: %s", async (_name, contents, message) => {
-    await writeActiveShare(path, contents as unknown as ActiveModel);
+    await writeActiveShare(path, contents as unknown as ActiveShare);
     await expectError(() => readActiveShare(path), "FILE_FORMAT", message);
   });
 });
 
 describe("shares that do not belong together", () => {
-  test("are those of one training: merged", () => expect(mergeShares(small, [[ownSplit]]).trees[0][0]).toMatchObject({ rule: { owner: 1, featureName: "usage", threshold: 1.5 } }));
+  test("are those of one training: merged", () => expect(mergeShares(small, [passive()]).trees[0][0]).toMatchObject({ rule: { owner: 1, featureName: "usage", threshold: 1.5 } }));
   test.each([
     ["a passive share is missing", [], /1 passive parties, but 0/],
     ["one too many", [[ownSplit], []], /1 passive parties, but 2/],
@@ -131,12 +135,16 @@ describe("shares that do not belong together", () => {
     ["a split of another tree", [[{ ...ownSplit, tree: 3 }]], /no split for tree 0, node 0/],
     ["more splits than the model has", [[ownSplit, { ...ownSplit, tree: 1 }]], /telecom has 2 splits/],
   ])("%s", async (_name, passives, message) => {
-    await expectError(() => mergeShares(small, passives), "FILE_FORMAT", message);
+    await expectError(() => mergeShares(small, passives.map(passive)), "FILE_FORMAT", message);
+  });
+  test("a share of another model, though its splits would fit", async () => {
+    const other = { ...passive(), job: "autumn", model: "6".repeat(64) };
+    await expectError(() => mergeShares(small, [other]), "FILE_FORMAT", /telecom is of model 666666666666 \(job autumn\), the active party's of 555555555555 \(job spring\)/);
   });
   test("the passives in another order", async () => {
-    const [a, b] = outcome.passiveSplits;
-    expect([a.length, b.length].every((count) => count > 0)).toBe(true);
-    await expectError(() => mergeShares(outcome.activeModel, [b, a]), "FILE_FORMAT", /do not belong together/);
+    const [a, b] = outcome.passiveShares;
+    expect([a, b].every(({ splits }) => splits.length > 0)).toBe(true);
+    await expectError(() => mergeShares(outcome.activeShare, [b, a]), "FILE_FORMAT", /do not belong together/);
   });
 });
 
@@ -144,20 +152,20 @@ describe("what a share tells its owner", () => {
   const textsOf = (splits: readonly OwnSplit[]): string[] => splits.flatMap(({ featureName, threshold }) => [featureName, String(threshold)]).filter((text) => text.length > 3);
 
   test("the active share holds no name and no threshold of a passive feature", async () => {
-    await writeActiveShare(path, outcome.activeModel);
+    await writeActiveShare(path, outcome.activeShare);
     const text = await readFile(path, "utf8");
-    const secrets = outcome.passiveSplits.flatMap(textsOf);
+    const secrets = outcome.passiveShares.flatMap(({ splits }) => textsOf(splits));
     expect(secrets.length).toBeGreaterThan(4);
     for (const secret of secrets) expect(text).not.toContain(secret);
   });
 
   test("a passive share holds nothing of any other party", async () => {
-    const [mine, theirs] = outcome.passiveSplits;
-    await writePassiveShare(path, { name: "passive-1", splits: mine });
+    const [mine, theirs] = outcome.passiveShares;
+    await writePassiveShare(path, mine);
     const text = await readFile(path, "utf8");
-    const nodes = outcome.activeModel.trees.flat();
+    const nodes = outcome.activeShare.trees.flat();
     const activeTexts = nodes.flatMap((node) => (node.kind === "leaf" ? [node.weight] : [node.gain, "threshold" in node.rule ? node.rule.threshold : node.gain])).map(String);
-    const secrets = ["p0f", "p2f", "passive-2", ...textsOf(theirs), ...activeTexts.filter((one) => one.length > 5)];
+    const secrets = ["p0f", "p2f", "passive-2", ...textsOf(theirs.splits), ...activeTexts.filter((one) => one.length > 5)];
     for (const secret of secrets) expect(text).not.toContain(secret);
     expect(text).toContain("p1f");
   });

@@ -1,7 +1,7 @@
 /**
- * What each party keeps of a trained model. The active party's share has the shape of the trees, its own splits and the
- * leaf weights; a passive party's has its own splits and nothing else. No share reveals another party's feature or
- * threshold, and none holds a time, a job id or a candidate id: the same training gives the same bytes.
+ * What each party keeps of a trained model (docs/models.md). The active party's share has the shape of the trees, its own
+ * splits and the leaf weights; a passive party's has its own splits and nothing else. No share reveals another party's
+ * feature or threshold, and none holds a time, something random or a candidate id: the same training gives the same bytes.
  *
  * A file is one JSON object on one line: { "format", "sha256", "share" }, where sha256 is over the text of `share`.
  */
@@ -15,8 +15,9 @@ import { trainingParameters } from "../base/parameters.ts";
 import type { ActiveModel } from "../protocol/active-role.ts";
 import type { OwnSplit } from "../protocol/passive-role.ts";
 
-const activeFormat = "tandem-active-share/1";
-const passiveFormat = "tandem-passive-share/1";
+const activeFormat = "tandem-active-share/2";
+const passiveFormat = "tandem-passive-share/2";
+const earlier = /^tandem-(active|passive)-share\/1$/;
 
 const index = z.number().int().nonnegative();
 const remoteRule = z.strictObject({ owner: index.positive() });
@@ -46,8 +47,11 @@ const tree = z
   .refine((nodes) => nodes.every((at, id) => at.kind === "leaf" || [at.left, at.right].every((child) => child > id && child < nodes.length)), {
     message: "a node's children do not come after it",
   });
+/** What both kinds of share begin with: whose it is, the job's name, and the model that it is a share of. */
+const origin = { name: z.string(), job: z.string(), model: z.string().regex(/^[0-9a-f]{64}$/, "a model id has 64 hex digits") };
 const activeShare = z
   .strictObject({
+    ...origin,
     objective: z.enum(trainingParameters.objective.choices),
     baseMargin: z.number(),
     passiveNames: z.array(z.string()),
@@ -56,19 +60,31 @@ const activeShare = z
   .refine(({ passiveNames, trees }) => trees.flat().every((at) => at.kind === "leaf" || at.rule.owner <= passiveNames.length), {
     message: "a split belongs to a party that is not named",
   });
-const passiveShare = z.strictObject({
-  name: z.string(),
+export const passiveShareSchema = z.strictObject({
+  ...origin,
+  active: z.string(),
   splits: z.array(
     z.strictObject({ tree: index, node: index, feature: index, featureName: z.string(), threshold: z.number(), defaultLeft: z.boolean() }),
   ),
 });
 
-export interface PassiveShare {
+interface ShareOrigin {
+  /** The party whose share it is, by its own config. */
   readonly name: string;
+  readonly job: string;
+  /** From protocol/model-id.ts: all shares of a model have the same. */
+  readonly model: string;
+}
+
+export interface ActiveShare extends ShareOrigin, ActiveModel {}
+
+export interface PassiveShare extends ShareOrigin {
+  /** The active party, by the name under which this party has pinned it. */
+  readonly active: string;
   readonly splits: readonly OwnSplit[];
 }
 
-export function writeActiveShare(path: string, share: ActiveModel): Promise<void> {
+export function writeActiveShare(path: string, share: ActiveShare): Promise<void> {
   return writeShare(path, activeFormat, share);
 }
 
@@ -77,13 +93,20 @@ export function writePassiveShare(path: string, share: PassiveShare): Promise<vo
 }
 
 /** @throws TandemError FILE_UNREADABLE or FILE_FORMAT naming the file */
-export async function readActiveShare(path: string): Promise<ActiveModel> {
-  return parsed(path, activeShare, await readShare(path, activeFormat));
+export async function readActiveShare(path: string): Promise<ActiveShare> {
+  return parsed(path, activeShare, shareOf(await readEnvelope(path), activeFormat));
 }
 
 /** @throws TandemError FILE_UNREADABLE or FILE_FORMAT naming the file */
 export async function readPassiveShare(path: string): Promise<PassiveShare> {
-  return parsed(path, passiveShare, await readShare(path, passiveFormat));
+  return parsed(path, passiveShareSchema, shareOf(await readEnvelope(path), passiveFormat));
+}
+
+/** A share of either kind, whoever's it is. @throws TandemError FILE_UNREADABLE or FILE_FORMAT naming the file */
+export async function readShare(path: string): Promise<{ readonly kind: "active"; readonly share: ActiveShare } | { readonly kind: "passive"; readonly share: PassiveShare }> {
+  const envelope = await readEnvelope(path);
+  if (envelope.format === passiveFormat) return { kind: "passive", share: parsed(path, passiveShareSchema, envelope.share) };
+  return { kind: "active", share: parsed(path, activeShare, shareOf(envelope, activeFormat)) };
 }
 
 async function writeShare(path: string, format: string, share: unknown): Promise<void> {
@@ -95,7 +118,13 @@ async function writeShare(path: string, format: string, share: unknown): Promise
   await writeFileAtomically(path, `{"format":"${format}","sha256":"${sha256(text)}","share":${text}}\n`, 0o600);
 }
 
-async function readShare(path: string, format: string): Promise<unknown> {
+interface Envelope {
+  readonly path: string;
+  readonly format: string;
+  readonly share: unknown;
+}
+
+async function readEnvelope(path: string): Promise<Envelope> {
   let text: string;
   try {
     text = await readFile(path, "utf8");
@@ -104,12 +133,19 @@ async function readShare(path: string, format: string): Promise<unknown> {
   }
   const envelope = /^\{"format":"([^"]*)","sha256":"([0-9a-f]{64})","share":(.*)\}\n$/s.exec(text);
   if (envelope === null) throw new TandemError("FILE_FORMAT", `${path} is not a model share`);
-  if (envelope[1] !== format) throw new TandemError("FILE_FORMAT", `${path} has the format ${envelope[1]}; ${format} was expected`);
-  if (sha256(envelope[3]) !== envelope[2]) throw new TandemError("FILE_FORMAT", `${path} is damaged: its checksum does not match`);
-  return JSON.parse(envelope[3]);
+  const [, format, checksum, share] = envelope;
+  if (sha256(share) !== checksum) throw new TandemError("FILE_FORMAT", `${path} is damaged: its checksum does not match`);
+  return { path, format, share: JSON.parse(share) };
 }
 
-function parsed<T>(path: string, schema: z.ZodType<T>, value: unknown): T {
+function shareOf({ path, format, share }: Envelope, wanted: string): unknown {
+  if (format === wanted) return share;
+  const advice = earlier.test(format) ? ". It is a share of an earlier version of Tandem, without the model's id: train again" : "";
+  throw new TandemError("FILE_FORMAT", `${path} has the format ${format}; ${wanted} was expected${advice}`);
+}
+
+/** What a file holds, once its schema has agreed. @throws TandemError FILE_FORMAT naming the file and the first field that is wrong */
+export function parsed<T>(path: string, schema: z.ZodType<T>, value: unknown): T {
   const result = schema.safeParse(value);
   if (result.success) return result.data;
   throw new TandemError("FILE_FORMAT", `${path}: ${z.prettifyError(result.error).split("\n")[0]}`);

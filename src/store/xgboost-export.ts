@@ -101,14 +101,15 @@ export function xgboostModel(model: Model, features: readonly (readonly string[]
   };
 }
 
-/** Parameters as those of xgboostModel. @throws TandemError FILE_UNWRITABLE naming the file, or as xgboostModel */
+/** Parameters as those of xgboostModel, and the file's mode. @throws TandemError FILE_UNWRITABLE naming the file, or as xgboostModel */
 export async function writeXgboostModel(
   path: string,
   model: Model,
   features: readonly (readonly string[])[],
   partyNames?: readonly string[],
+  mode = 0o644,
 ): Promise<void> {
-  await writeFileAtomically(path, `${xgboostText(xgboostModel(model, features, partyNames))}\n`, 0o644);
+  await writeFileAtomically(path, `${xgboostText(xgboostModel(model, features, partyNames))}\n`, mode);
 }
 
 /** @returns the place of a rule's feature among all parties' */

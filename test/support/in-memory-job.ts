@@ -6,16 +6,18 @@ import type { PrivateKey } from "../../src/crypto/keys.ts";
 import { binFeature, type BinnedFeature } from "../../src/gbdt/binning.ts";
 import type { Model } from "../../src/gbdt/model.ts";
 import { trainCentralised } from "../../src/gbdt/train.ts";
-import { ActiveRole, type ActiveModel } from "../../src/protocol/active-role.ts";
+import { ActiveRole } from "../../src/protocol/active-role.ts";
 import { quantiserFor } from "../../src/protocol/gradient-layout.ts";
 import { idsDigest } from "../../src/protocol/ids.ts";
 import { agreedParameters } from "../../src/protocol/job-parameters.ts";
+import { modelId } from "../../src/protocol/model-id.ts";
 import { PaillierActive } from "../../src/protocol/paillier-active.ts";
 import { PaillierPassive } from "../../src/protocol/paillier-passive.ts";
-import { type OwnSplit, PassiveRole } from "../../src/protocol/passive-role.ts";
+import { PassiveRole } from "../../src/protocol/passive-role.ts";
 import type { PassivePeer } from "../../src/protocol/peer.ts";
 import type { OperationCounts } from "../../src/protocol/scheme.ts";
 import { mergeShares } from "../../src/store/merge-shares.ts";
+import type { ActiveShare, PassiveShare } from "../../src/store/share-files.ts";
 import { connectInMemory } from "../../src/transport/in-memory.ts";
 import { passiveService, type PassiveService } from "../../src/transport/passive-service.ts";
 
@@ -41,8 +43,8 @@ export interface TestJob {
 
 export interface TestOutcome {
   readonly model: Model;
-  readonly activeModel: ActiveModel;
-  readonly passiveSplits: readonly (readonly OwnSplit[])[];
+  readonly activeShare: ActiveShare;
+  readonly passiveShares: readonly PassiveShare[];
   readonly activeCounts: OperationCounts;
   readonly passiveCounts: readonly OperationCounts[];
   readonly margins: Float64Array;
@@ -119,12 +121,14 @@ export async function trainFederated(job: TestJob): Promise<TestOutcome> {
   const activeModel = await active.train();
   const predicted = await active.predict(activeModel, { ids, features: table.parties[0] });
   await active.finish();
-  const passiveSplits = roles.map(({ role }) => role.ownSplits);
+  const origin = { job: "test", model: modelId(agreed, ids.length, digest) };
+  const activeShare = { name: "active", ...origin, ...activeModel };
+  const passiveShares = roles.map(({ role }, i) => ({ name: `passive-${i + 1}`, ...origin, active: "active", splits: role.ownSplits }));
   if (!margins.every((margin, i) => Object.is(margin, predicted[i]))) throw new Error("prediction differs from training-time margins");
   return {
-    model: mergeShares(activeModel, passiveSplits),
-    activeModel,
-    passiveSplits,
+    model: mergeShares(activeShare, passiveShares),
+    activeShare,
+    passiveShares,
     activeCounts: scheme.counts,
     passiveCounts: roles.map(({ scheme: s }) => s.counts),
     margins,

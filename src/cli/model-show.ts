@@ -1,0 +1,48 @@
+/** `tandem model show`: a share as its owner may see it, for reading or for programs. */
+import { stat } from "node:fs/promises";
+import { join } from "node:path";
+import { TandemError } from "../base/error.ts";
+import type { ActiveShare, PassiveShare } from "../store/share-files.ts";
+import { drawDot, drawText, ruleText } from "./draw-tree.ts";
+import { readableSummary, summariseActive, summarisePassive } from "./model-summary.ts";
+
+export const showFormats = ["text", "dot", "json"] as const;
+export type ShowFormat = (typeof showFormats)[number];
+
+/** A job's folder stands for the share in it. */
+export async function sharePathOf(path: string): Promise<string> {
+  const isFolder = await stat(path).then((found) => found.isDirectory(), () => false);
+  return isFolder ? join(path, "share.json") : path;
+}
+
+/** @param tree the first unless given */
+export function showActive(share: ActiveShare, format: ShowFormat, tree = 0): string {
+  const count = share.trees.length;
+  if (tree >= count) throw new TandemError("USAGE", `--tree: the model has trees 0 to ${count - 1}; got ${tree}`);
+  const drawing = { tree: share.trees[tree], partyNames: [share.name, ...share.passiveNames] };
+  const summary = summariseActive(share);
+  switch (format) {
+    case "dot":
+      return drawDot(drawing, tree);
+    case "json":
+      return JSON.stringify({ ...summary, tree, nodes: drawing.tree });
+    case "text":
+      return [readableSummary(summary), "", `  tree ${tree}${count > 1 ? `, of the trees 0 to ${count - 1}` : ""}; yes is the upper branch, ▣ is another party's split`, "", drawText(drawing)].join("\n");
+  }
+}
+
+/** @param tree all of them unless given: a passive party knows its own splits, and not how a tree hangs together */
+export function showPassive(share: PassiveShare, format: ShowFormat, tree?: number): string {
+  const splits = share.splits.filter((split) => tree === undefined || split.tree === tree).toSorted((a, b) => a.tree - b.tree || a.node - b.node);
+  const summary = summarisePassive(share);
+  switch (format) {
+    case "dot":
+      throw new TandemError("USAGE", "--format dot: a passive party does not know the shape of a tree; use text or json");
+    case "json":
+      return JSON.stringify({ ...summary, ...(tree === undefined ? {} : { tree }), nodes: splits });
+    case "text": {
+      const title = `  own splits${tree === undefined ? "" : ` of tree ${tree}`}, as tree/node${splits.length === 0 ? ": none" : ""}`;
+      return [readableSummary(summary), "", title, ...splits.map((split) => `  ${`${split.tree}/${split.node}`.padEnd(8)}  ${ruleText(split)}`)].join("\n");
+    }
+  }
+}

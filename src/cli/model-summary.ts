@@ -1,0 +1,113 @@
+/** What a share's owner can say of a model: counts, whose splits, and how much its own features contribute. */
+import { isOwnRule } from "../protocol/federated-tree.ts";
+import type { OwnSplit } from "../protocol/passive-role.ts";
+import { peerText } from "../protocol/peer-text.ts";
+import type { ActiveShare, PassiveShare } from "../store/share-files.ts";
+import { textTable } from "./text-table.ts";
+
+export interface SplitCount {
+  readonly name: string;
+  readonly splits: number;
+}
+
+/** The active party knows the gain of every split, whoever owns it. */
+export interface SplitGain extends SplitCount {
+  readonly gain: number;
+}
+
+export interface ActiveSummary {
+  readonly role: "active";
+  readonly name: string;
+  readonly job: string;
+  readonly model: string;
+  readonly objective: string;
+  readonly baseMargin: number;
+  readonly trees: number;
+  readonly leaves: number;
+  /** This party first. */
+  readonly parties: readonly SplitGain[];
+  /** Its own, the most useful first. */
+  readonly features: readonly SplitGain[];
+}
+
+export interface PassiveSummary {
+  readonly role: "passive";
+  readonly name: string;
+  readonly job: string;
+  readonly model: string;
+  readonly active: string;
+  readonly splits: number;
+  /** With a split of its own. */
+  readonly trees: number;
+  readonly features: readonly SplitCount[];
+}
+
+export function summariseActive({ name, job, model, objective, baseMargin, passiveNames, trees }: ActiveShare): ActiveSummary {
+  const parties = [name, ...passiveNames].map((party) => ({ name: party, splits: 0, gain: 0 }));
+  const features = new Map<string, { name: string; splits: number; gain: number }>();
+  let leaves = 0;
+  for (const node of trees.flat()) {
+    if (node.kind === "leaf") {
+      leaves++;
+      continue;
+    }
+    const counted = [parties[node.rule.owner]];
+    if (isOwnRule(node.rule)) {
+      const { featureName } = node.rule;
+      const feature = features.get(featureName) ?? { name: featureName, splits: 0, gain: 0 };
+      features.set(featureName, feature);
+      counted.push(feature);
+    }
+    for (const count of counted) {
+      count.splits++;
+      count.gain += node.gain;
+    }
+  }
+  const byGain = [...features.values()].toSorted((a, b) => b.gain - a.gain);
+  return { role: "active", name, job, model, objective, baseMargin, trees: trees.length, leaves, parties, features: byGain };
+}
+
+export function summarisePassive({ name, job, model, active, splits }: PassiveShare): PassiveSummary {
+  const trees = new Set(splits.map(({ tree }) => tree)).size;
+  return { role: "passive", name, job, model, active, splits: splits.length, trees, features: featureCounts(splits) };
+}
+
+/** How many splits each feature has, the most first. */
+export function featureCounts(splits: readonly OwnSplit[]): SplitCount[] {
+  const counts = new Map<string, number>();
+  for (const { featureName } of splits) counts.set(featureName, (counts.get(featureName) ?? 0) + 1);
+  return [...counts].map(([name, count]) => ({ name, splits: count })).toSorted((a, b) => b.splits - a.splits);
+}
+
+export function readableSummary(summary: ActiveSummary | PassiveSummary): string {
+  const { role, name, job, model } = summary;
+  if (role === "passive") {
+    const facts = [["model", model], ["job", job], ["share of", `${name}, a passive party; the active one is ${summary.active}`], ["splits", `${summary.splits}, in ${summary.trees} trees`]];
+    const features = textTable([["own feature", "splits"], ...summary.features.map((feature) => [peerText(feature.name), String(feature.splits)])]);
+    return [factLines(facts), ...(summary.features.length === 0 ? [] : ["", features])].join("\n");
+  }
+  const { objective, baseMargin, trees, leaves, parties, features } = summary;
+  const facts = [
+    ["model", model],
+    ["job", job],
+    ["share of", `${name}, the active party`],
+    ["objective", `${objective}, margins start at ${shortNumber(baseMargin)}`],
+    ["trees", `${trees}, with ${leaves} leaves`],
+  ];
+  const gainRows = (rows: readonly SplitGain[]): string[][] => rows.map((row) => [peerText(row.name), String(row.splits), shortNumber(row.gain)]);
+  return [
+    factLines(facts),
+    "",
+    textTable([["party", "splits", "gain"], ...gainRows(parties)]),
+    ...(features.length === 0 ? [] : ["", textTable([["own feature", "splits", "gain"], ...gainRows(features)])]),
+  ].join("\n");
+}
+
+/** Four digits are enough to look at. */
+export function shortNumber(value: number): string {
+  return String(Number(value.toPrecision(4)));
+}
+
+function factLines(facts: readonly (readonly string[])[]): string {
+  return facts.map(([title, value]) => `  ${title.padEnd(10)}  ${peerText(value)}`).join("\n");
+}

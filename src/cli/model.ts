@@ -1,0 +1,108 @@
+/** `tandem model`: look at a share, consent to an export, export. */
+import { resolve } from "node:path";
+import { Command, Option } from "commander";
+import { TandemError } from "../base/error.ts";
+import { peerText } from "../protocol/peer-text.ts";
+import type { Consent } from "../store/consent-file.ts";
+import { confirm } from "./confirm.ts";
+import { type ShowFormat, sharePathOf, showActive, showFormats, showPassive } from "./model-show.ts";
+import { featureCounts } from "./model-summary.ts";
+import { tandemVersion } from "./version.ts";
+
+interface ShowFlags {
+  readonly tree?: string;
+  readonly format: ShowFormat;
+}
+
+interface ConsentFlags {
+  readonly config: string;
+  readonly model: string;
+  readonly to: string;
+  readonly purpose: string;
+  readonly out?: string;
+  readonly yes?: boolean;
+}
+
+interface ExportFlags {
+  readonly config: string;
+  readonly model: string;
+  readonly to: "xgboost";
+  readonly consent?: readonly string[];
+  readonly out: string;
+}
+
+export function modelCommand(): Command {
+  // Subcommands inherit how errors are told.
+  const model = new Command("model").description("look at this party's share of a model; consent to an export; export").exitOverride().configureOutput({ outputError: () => {} });
+  model
+    .command("show")
+    .description("draw a tree as this party sees it")
+    .argument("<share>", "a share.json, or the job's folder")
+    .option("--tree <n>", "which tree, counted from 0 (default: 0; all own splits at a passive party)")
+    .addOption(new Option("--format <format>", "for reading, for Graphviz, or for programs").choices([...showFormats]).default("text"))
+    .action(show);
+  model
+    .command("consent")
+    .description("passive party: sign a consent to the export of a model; the file holds this party's thresholds")
+    .requiredOption("-c, --config <file>", "the passive party's config")
+    .requiredOption("--model <job>", "the name of the job that trained it")
+    .requiredOption("--to <active>", "who may have it: the active party's name in the config")
+    .requiredOption("--purpose <text>", "what the exported model is for")
+    .option("--out <file>", "where to write it (default: consent.json in the job's folder)")
+    .option("--yes", "do not ask")
+    .action(consent);
+  model
+    .command("export")
+    .description("active party: put the shares together for XGBoost, with the consent of every passive party")
+    .requiredOption("-c, --config <file>", "the active party's config")
+    .requiredOption("--model <job>", "the name of the job that trained it")
+    .addOption(new Option("--to <format>", "the only format that there is").choices(["xgboost"]).makeOptionMandatory())
+    .option("--consent <file>", "a passive party's consent; once for each", (file: string, before: readonly string[] = []) => [...before, file])
+    .requiredOption("--out <file>", "where to write the model, in XGBoost's JSON format, for XGBoost 1.7 or later")
+    .action(exportTo);
+  return model;
+}
+
+async function show(path: string, flags: ShowFlags): Promise<void> {
+  const tree = flags.tree === undefined ? undefined : Number(flags.tree);
+  if (tree !== undefined && !(Number.isInteger(tree) && tree >= 0)) throw new TandemError("USAGE", `--tree must be a whole number, counted from 0; got '${flags.tree}'`);
+  const { readShare } = await import("../store/share-files.ts");
+  const read = await readShare(await sharePathOf(path));
+  process.stdout.write(`${read.kind === "active" ? showActive(read.share, flags.format, tree) : showPassive(read.share, flags.format, tree)}\n`);
+}
+
+async function consent({ config: configPath, model: job, to: recipient, purpose, out, yes }: ConsentFlags): Promise<void> {
+  const [{ readPassiveConfig }, { prepareConsent }] = await Promise.all([import("../party/config.ts"), import("../party/give-consent.ts")]);
+  const config = await readPassiveConfig(configPath);
+  const prepared = await prepareConsent(config, { job, recipient, purpose, out, tandemVersion: tandemVersion(), now: new Date() });
+  process.stderr.write(`${disclosure(prepared.consent)}\n`);
+  if (yes !== true) {
+    if (process.stdin.isTTY !== true) throw new TandemError("USAGE", "nothing was written: say --yes if this is to be handed out");
+    const agreed = await confirm("Hand this out? Type yes:", { input: process.stdin, output: process.stderr });
+    if (!agreed) throw new TandemError("USAGE", "nothing was written: the answer was not yes");
+  }
+  await prepared.write();
+  process.stdout.write(`Wrote ${prepared.path}: send it to ${recipient} on a way that nobody else can read.\n`);
+}
+
+/** What the owner decides about, without a number of it. */
+function disclosure({ statement: { model, job, recipient, purpose }, share: { splits } }: Consent): string {
+  const trees = new Set(splits.map(({ tree }) => tree)).size;
+  return [
+    `The consent gives ${recipient.name} this party's part of the model of job ${job}:`,
+    `  ${splits.length} splits in ${trees} trees, each with its threshold and its default direction`,
+    ...featureCounts(splits).map(({ name, splits: count }) => `  ${peerText(name)}: ${count} of them`),
+    `  model ${model}`,
+    `  recipient's certificate ${recipient.fingerprint}`,
+    `  purpose: ${peerText(purpose)}`,
+    "Whoever has the file can read them, and it cannot be taken back.",
+  ].join("\n");
+}
+
+async function exportTo({ config: configPath, model: job, consent: consents = [], out }: ExportFlags): Promise<void> {
+  const [{ readActiveConfig }, { exportModel }] = await Promise.all([import("../party/config.ts"), import("../party/export-model.ts")]);
+  const config = await readActiveConfig(configPath, () => "none"); // the job that is meant has been named
+  const exported = await exportModel(config, { job, consents, out: resolve(out) });
+  const lines = exported.consents.map(({ party, statement: { date, purpose } }) => `  ${party}, ${date.slice(0, 10)}: ${peerText(purpose)}`);
+  process.stdout.write(`Wrote ${out}: ${exported.treeCount} trees over ${exported.featureCount} features, for XGBoost. Consents:\n${lines.join("\n")}\n`);
+}

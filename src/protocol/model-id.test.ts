@@ -1,0 +1,27 @@
+import { createHash } from "node:crypto";
+import { expect, test } from "vitest";
+import { idsDigest } from "./ids.ts";
+import type { AgreedParameters } from "./job-parameters.ts";
+import { modelId } from "./model-id.ts";
+
+const agreed: AgreedParameters = { job: "spring", numRound: 3, maxDepth: 4, maxBin: 32, scheme: "paillier", keyBits: 2048, codec: "batched", seed: 7, colsampleBytree: 1, colsampleBylevel: 1, colsampleBynode: 1 };
+const digest = idsDigest(["a", "b"]);
+
+test("the id is the SHA-256 of the text that docs/models.md gives", () => {
+  const text = `tandem/model/1\ncodec="batched"\njob="spring"\nkeyBits=2048\nmaxBin=32\nmaxDepth=4\nnumRound=3\nscheme="paillier"\ninstances=2\nids=${Buffer.from(digest).toString("hex")}\n`;
+  expect(modelId(agreed, 2, digest)).toBe(createHash("sha256").update(text).digest("hex"));
+});
+
+test("the order in which the fields happen to stand does not matter", () => {
+  const reversed = Object.fromEntries(Object.entries(agreed).toReversed()) as AgreedParameters;
+  expect(modelId(reversed, 2, digest)).toBe(modelId(agreed, 2, digest));
+});
+
+test("everything that was agreed matters", () => {
+  const others = [
+    ...Object.entries(agreed).map(([field, value]) => modelId({ ...agreed, [field]: typeof value === "number" ? value + 1 : `${value}\n` }, 2, digest)),
+    modelId(agreed, 3, digest),
+    modelId(agreed, 2, idsDigest(["b", "a"])),
+  ];
+  expect(new Set([modelId(agreed, 2, digest), ...others]).size).toBe(Object.keys(agreed).length + 3);
+});

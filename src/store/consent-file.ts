@@ -1,0 +1,119 @@
+/**
+ * A passive party's consent to the export of a model (docs/models.md): a statement who may have its splits and what for,
+ * and with it the splits, signed with the key of the party's TLS certificate. It is the one deliberate disclosure of thresholds.
+ *
+ * A file is one JSON object on one line: { "format", "certificate", "signature", "consent" }. The signature is over the
+ * format, a line feed, and the text of `consent` as it stands in the file: nobody has to write it down again in the same
+ * way. The format in front keeps it from being the signature of anything else that this key ever signs.
+ *
+ * @reveals active: where the party consents to an export, its splits of that model: names of features, thresholds and
+ *   default directions
+ */
+import { type KeyObject, sign, verify, X509Certificate } from "node:crypto";
+import { readFile } from "node:fs/promises";
+import { z } from "zod";
+import { writeFileAtomically } from "../base/atomic-file.ts";
+import { TandemError } from "../base/error.ts";
+import { parsed, type PassiveShare, passiveShareSchema } from "./share-files.ts";
+
+const format = "tandem-consent/1";
+export const purposeCharactersMax = 500;
+
+const text = z.string().min(1);
+const statement = z.strictObject({
+  model: text,
+  job: text,
+  party: text,
+  recipient: z.strictObject({ name: text, fingerprint: z.string().regex(/^[0-9a-f]{64}$/, "a fingerprint has 64 hex digits") }),
+  purpose: text.max(purposeCharactersMax),
+  date: z.iso.datetime(),
+  tandem: text,
+});
+/** XGBoost's thresholds are float32, and so are ours: another number was never trained. */
+const share = passiveShareSchema.refine(({ splits }) => splits.every(({ threshold }) => Math.fround(threshold) === threshold), { message: "a threshold is no float32 number" });
+const consent = z
+  .strictObject({ statement, share })
+  .refine((both) => both.statement.model === both.share.model && both.statement.job === both.share.job && both.statement.party === both.share.name, {
+    message: "the statement is not about the share beside it",
+  });
+
+export interface ConsentStatement {
+  readonly model: string;
+  readonly job: string;
+  /** Who consents, by its own config. */
+  readonly party: string;
+  /** Who may have the share: the name and the fingerprint under which the party has pinned it. */
+  readonly recipient: { readonly name: string; readonly fingerprint: string };
+  readonly purpose: string;
+  /** ISO 8601, in UTC. */
+  readonly date: string;
+  /** The version of Tandem that wrote it. */
+  readonly tandem: string;
+}
+
+export interface Consent {
+  readonly statement: ConsentStatement;
+  readonly share: PassiveShare;
+}
+
+export interface Signer {
+  readonly certificate: X509Certificate;
+  readonly key: KeyObject;
+}
+
+/** @throws TandemError FILE_UNWRITABLE naming the file */
+export async function writeConsent(path: string, given: Consent, { certificate, key }: Signer): Promise<void> {
+  const body = JSON.stringify(given);
+  const signature = sign(digestFor(key), signedBytes(body), key).toString("base64");
+  const line = `{"format":"${format}","certificate":"${certificate.raw.toString("base64")}","signature":"${signature}","consent":${body}}\n`;
+  await writeFileAtomically(path, line, 0o600);
+}
+
+/**
+ * A consent that its certificate's key has signed. Whose certificate it is, and whether it is pinned, is for the caller
+ * to find out.
+ * @throws TandemError FILE_UNREADABLE or FILE_FORMAT naming the file; CONSENT if it is not what was signed
+ */
+export async function readConsent(path: string): Promise<{ readonly certificate: X509Certificate; readonly consent: Consent }> {
+  let contents: string;
+  try {
+    contents = await readFile(path, "utf8");
+  } catch (cause) {
+    throw new TandemError("FILE_UNREADABLE", `${path}: the consent cannot be read`, { cause });
+  }
+  const envelope = /^\{"format":"([^"]*)","certificate":"([A-Za-z0-9+/]+=*)","signature":"([A-Za-z0-9+/]+=*)","consent":(.*)\}\n$/s.exec(contents);
+  if (envelope === null) throw new TandemError("FILE_FORMAT", `${path} is not a consent, or only a part of one`);
+  const [, given, der, signature, body] = envelope;
+  if (given !== format) throw new TandemError("FILE_FORMAT", `${path} has the format ${given}; ${format} was expected`);
+  const certificate = certificateFrom(path, der);
+  const { publicKey } = certificate;
+  if (!verify(digestFor(publicKey), signedBytes(body), publicKey, Buffer.from(signature, "base64"))) {
+    throw new TandemError("CONSENT", `${path}: the signature does not match; the file was changed after it was signed`);
+  }
+  return { certificate, consent: parsed(path, consent, jsonOf(path, body)) };
+}
+
+function signedBytes(body: string): Buffer {
+  return Buffer.from(`${format}\n${body}`, "utf8");
+}
+
+/** These two hash by themselves; the others (ECDSA, RSA) are told how. */
+function digestFor({ asymmetricKeyType }: KeyObject): string | null {
+  return asymmetricKeyType === "ed25519" || asymmetricKeyType === "ed448" ? null : "sha256";
+}
+
+function certificateFrom(path: string, der: string): X509Certificate {
+  try {
+    return new X509Certificate(Buffer.from(der, "base64"));
+  } catch (cause) {
+    throw new TandemError("FILE_FORMAT", `${path}: the certificate in it cannot be read`, { cause });
+  }
+}
+
+function jsonOf(path: string, body: string): unknown {
+  try {
+    return JSON.parse(body);
+  } catch (cause) {
+    throw new TandemError("FILE_FORMAT", `${path}: the consent in it is not JSON`, { cause });
+  }
+}
