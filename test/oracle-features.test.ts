@@ -160,3 +160,50 @@ describe("monotone constraints", () => {
     expect(violations(await trainInOnePlace({ table: free, training, key }), table)).toBeGreaterThan(100);
   });
 });
+
+describe("several classes", () => {
+  const classes = (count: number) => (seed: number): TestTable => {
+    const table = randomTable(seed, { ...shape, rows: 150, regression: true });
+    const sorted = table.labels.slice().sort();
+    return { ...table, labels: table.labels.map((score) => Math.floor((count * sorted.indexOf(score)) / sorted.length)) };
+  };
+  const softprob = { objective: "multi:softprob", num_round: 2 } as const;
+
+  test.each(["one_output_per_tree", "multi_output_tree"] as const)("%s", async (multi_strategy) => {
+    for (const count of [2, 3, 5]) {
+      const models = await expectEqual({ ...softprob, num_class: count, multi_strategy }, classes(count));
+      for (const { trees, outputCount } of models) {
+        expect(outputCount).toBe(count);
+        expect(trees).toHaveLength(multi_strategy === "multi_output_tree" ? 2 : 2 * count);
+      }
+    }
+  });
+
+  test.each<Partial<TrainingParameters>>([{ subsample: 0.6 }, { sampling_method: "goss" }, { colsample_bytree: 0.6 }, { colsample_bynode: 0.6, grow_policy: "lossguide", max_leaves: 5 }, { alpha: 0.3, max_delta_step: 0.5, multi_strategy: "multi_output_tree" }])(
+    "with %o",
+    async (training) => void (await expectEqual({ ...softprob, num_class: 3, ...training }, classes(3))),
+  );
+
+  test("both codecs; all pairs of an instance in as few plaintexts as the key holds; one encryption per round", async () => {
+    const table = classes(5)(1);
+    const training = { ...softprob, num_class: 5 };
+    const [batched, unbatched] = await Promise.all((["batched", "unbatched"] as const).map((codec) => trainFederated({ table, training, codec: { codec }, kernel, key })));
+    expect(firstDifference(batched.model, unbatched.model)).toBeNull();
+    expect(batched.activeCounts.encryptions).toBe(2 * 150 * 2); // 5 pairs of some 70 bits: two plaintexts of 255 bits
+    expect(unbatched.activeCounts.encryptions).toBe(2 * 150 * 10);
+  });
+
+  test("the trees of a round share the root's sums", async () => {
+    const table = classes(3)(2);
+    const one = await trainFederated({ table, training: { ...softprob, num_class: 3, max_depth: 1 }, kernel, key });
+    const decryptionsPerRound = one.activeCounts.decryptions / 2;
+    const vector = await trainFederated({ table, training: { ...softprob, num_class: 3, max_depth: 1, multi_strategy: "multi_output_tree" }, kernel, key });
+    expect(vector.activeCounts.decryptions / 2).toBe(decryptionsPerRound);
+  });
+
+  test("constraints and leaves with several weights exclude each other", async () => {
+    const table = { ...classes(3)(0), monotone: [[1, 0], [0, 0], [0, 0]] };
+    const training = { ...softprob, num_class: 3, multi_strategy: "multi_output_tree" } as const;
+    await expect(trainFederated({ table, training, kernel, key })).rejects.toThrow("one_output_per_tree");
+  });
+});

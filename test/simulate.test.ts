@@ -104,6 +104,23 @@ describe("simulate", () => {
     expect(stderr).toMatch(/'incom'.*did you mean 'income'/);
   });
 
+  test("several classes: a prediction per class, a file that XGBoost can load, the number of ciphertexts said", async () => {
+    const classes = join(directory, "classes.csv");
+    const [head, ...lines] = readFileSync(table, "utf8").trim().split("\n");
+    const classOf = (line: string): number => (Number(line.split(",")[1]) < -0.5 ? 0 : Number(line.split(",")[4]) < 0.3 ? 1 : 2);
+    writeFileSync(classes, [`${head},segment`, ...lines.map((line) => `${line},${classOf(line)}`)].join("\n"));
+    const predictions = join(directory, "classes-predictions.csv");
+    const options = ["--data", classes, "--id", "id", "--label", "segment", "--active", "income,debt", "--passive", "visits,basket", "--objective", "multi:softprob", "--num-class", "3", ...small, "--check"];
+    const result = await json(...options, "--predictions", predictions, "--multi-strategy", "multi_output_tree");
+    expect(result["identicalToCentralised"]).toBe(true);
+    expect(Object.keys(result.metrics.test)).toEqual(["mlogloss", "merror"]);
+    expect(result.metrics.test["merror"]).toBeLessThan(0.2);
+    expect(result["layout"]).toMatchObject({ plaintextsPerInstance: 1 });
+    const rows = readFileSync(predictions, "utf8").trim().split("\n").map((line) => line.split(","));
+    expect(rows[0]).toEqual(["id", "label", "prediction_0", "prediction_1", "prediction_2"]);
+    for (const [, , ...shares] of rows.slice(1)) expect(shares.map(Number).reduce((a, b) => a + b)).toBeCloseTo(1, 9);
+  });
+
   test("without --check nothing is claimed, and people get a table", async () => {
     const { exitCode, stdout } = await tandem("simulate", "--data", table, "--id", "id", "--label", "defaulted", ...parties, ...small.slice(0, -1));
     expect(exitCode).toBe(0);

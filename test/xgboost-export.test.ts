@@ -42,7 +42,7 @@ const columnsOf = (tables: readonly PartyTable[]): Float32Array[][] => tables.ma
  */
 function worstDifference(model: Model, ours: Float64Array, theirs: readonly number[]): number {
   expect(theirs).toHaveLength(ours.length);
-  const scale = (value: number): number => (model.objective === "binary:logistic" ? 1 : Math.max(1, Math.abs(value), Math.abs(model.baseMargin)));
+  const scale = (value: number): number => (model.objective === "binary:logistic" || model.objective === "multi:softprob" ? 1 : Math.max(1, Math.abs(value), Math.abs(model.baseMargin)));
   return Math.max(...theirs.map((value, row) => Math.abs(value - ours[row]) / scale(ours[row])));
 }
 
@@ -243,15 +243,16 @@ const baseScores = [0.5, 0.03, 0.9, 0.9999, 1 - 1e-12, 1e-30];
 async function freshCase(seed: number, objective: ObjectiveName): Promise<FreshCase> {
   const regression = objective !== "binary:logistic";
   const { labels: drawn, parties } = randomTable(`export-${seed}`, { rows: 150, features: [2, 3, 1], missingShare: seed % 3 === 0 ? 0 : 0.15, ties: seed % 4 === 0, regression });
-  const labels = objective === "count:poisson" ? drawn.map((label) => Math.max(0, Math.round(label / 4))) : drawn;
+  const labels = objective === "count:poisson" ? drawn.map((label) => Math.max(0, Math.round(label / 4))) : objective === "multi:softprob" ? drawn.map((label) => (label < -3 ? 0 : label < 3 ? 1 : 2)) : drawn;
+  const more = objective === "multi:softprob" ? { num_class: 3, multi_strategy: seed % 2 === 0 ? "multi_output_tree" : "one_output_per_tree" } as const : {};
   const tables = parties.map((features, owner): PartyTable => ({
     ids: Array.from(labels, (_, i) => `id-${i}`),
     featureNames: features.map((_, i) => oddNames[(owner * 2 + i + seed) % oddNames.length]),
     features: [...features],
     labels: owner === 0 ? labels : null,
   }));
-  const base_score = objective === "count:poisson" ? [0.5, 1e-3, "auto" as const][seed % 3] : regression ? [0.1, -3.7, 1000.3][seed % 3] : baseScores[seed % baseScores.length];
-  const model = await train(tables, { objective, base_score, num_round: 6, max_depth: 1 + (seed % 5), min_child_weight: 0, eta: 0.4 });
+  const base_score = objective === "count:poisson" ? [0.5, 1e-3, "auto" as const][seed % 3] : objective === "multi:softprob" ? 0.5 : regression ? [0.1, -3.7, 1000.3][seed % 3] : baseScores[seed % baseScores.length];
+  const model = await train(tables, { objective, base_score, num_round: 6, max_depth: 1 + (seed % 5), min_child_weight: 0, eta: 0.4, ...more });
   const rows = unseenRows(parties, model, new SeededRandom(`unseen-${seed}`));
   return { name: `${objective} ${seed}`, model, exported: xgboostModel(model, namesOf(tables)), rows, rowCount: rows[0][0].length };
 }
@@ -284,7 +285,11 @@ describe.skipIf(python === undefined)("XGBoost itself", () => {
       const theirs = scored[i];
       expect(theirs.features, name).toEqual(exported.learner.feature_names);
       expect(theirs.conditions, name).toEqual(exported.learner.gradient_booster.model.trees.map(({ split_conditions }) => split_conditions));
-      const leaves = Array.from({ length: rowCount }, (_, row) => model.trees.map((tree) => leafOf(tree, (rule) => valueGoesLeft(rule, rows[rule.owner][rule.feature][row]))));
+      const leaves = Array.from({ length: rowCount }, (_, row) => model.trees.flatMap((tree) => {
+        const leaf = leafOf(tree, (rule) => valueGoesLeft(rule, rows[rule.owner][rule.feature][row]));
+        const isVector = tree.some((node) => node.kind === "leaf" && node.weights !== undefined);
+        return isVector ? [leaf, leaf, leaf] : [leaf]; // XGBoost has a tree per class
+      }));
       expect(theirs.leaves, name).toEqual(leaves);
       const difference = worstDifference(model, predictionsOf(model, predictMargins(model, rows, rowCount)), theirs.predictions);
       expect(difference, name).toBeLessThan(tolerance);

@@ -1,5 +1,5 @@
 /** Progress of a job on standard error: a bar over trees with the time left on a terminal, plain lines elsewhere. */
-import type { PartyEvent } from "../party/events.ts";
+import type { LayoutSummary, PartyEvent } from "../party/events.ts";
 
 const barWidth = 28;
 
@@ -45,7 +45,7 @@ export class Progress {
         if (event.party === activeName) this.line(`${event.party}: ${event.peer} joined with ${event.featureCount} features`);
         break;
       case "layout":
-        this.line(`${event.party}: ${event.layout.plaintextsPerInstance === 1 ? "g and h ride in one" : "g and h take two"} ciphertext${event.layout.plaintextsPerInstance === 1 ? "" : "s"} per person; no sum can overflow`);
+        this.line(`${event.party}: ${layoutLine(event.layout)}; no sum can overflow`);
         this.#firstTreeAt = Date.now();
         break;
       case "tree":
@@ -92,6 +92,13 @@ export class Progress {
     const filled = Math.round((done / total) * barWidth);
     this.#write(`\r\u001b[2K${"█".repeat(filled)}${"░".repeat(barWidth - filled)}  ${facts}${done === total ? "\n" : ""}`);
   }
+}
+
+/** How many ciphertexts a person's gradients take. */
+function layoutLine({ slots, plaintextsPerInstance: count }: LayoutSummary): string {
+  const what = slots.length === 2 ? "g and h" : `${slots.length / 2} pairs of g and h`;
+  const verb = count > 1 ? "take" : "ride in";
+  return `${what} ${verb} ${count === 1 ? "one ciphertext" : count === 2 ? "two ciphertexts" : `${count} ciphertexts`} per person`;
 }
 
 export function formatSeconds(seconds: number): string {

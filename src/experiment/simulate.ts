@@ -112,8 +112,7 @@ export async function prepareSimulation(options: SimulateOptions): Promise<Prepa
   const testWhole = testTable === null ? whole : parseTables(testTable, testCuts, options, training.objective);
   const layoutLabels = checkTrainable(options.data, train[0]);
   const task = new BoostingTask(training, layoutLabels, train[0].weights ?? null);
-  const margins = new Float64Array(layoutLabels.length).fill(task.baseMargin());
-  const layout = gradientLayout(codec, plaintextBitsMax(options.keyBits), task.gradients(margins)); // refuses what could overflow
+  const layout = gradientLayout(codec, plaintextBitsMax(options.keyBits), task.gradients(task.startMargins())); // refuses what could overflow
 
   const party = (i: number): FederationParty => ({
     name: cuts[i].name,

@@ -16,6 +16,10 @@ export interface RealGradients {
 export class BoostingTask {
   readonly objective: Objective;
   readonly labels: Float64Array;
+  /** Margins per instance. */
+  readonly outputCount: number;
+  /** Per tree of a round the outputs that it learns. */
+  readonly treeOutputs: readonly (readonly number[])[];
   readonly #parameters: TrainingParameters;
   /** Null: every instance counts once. */
   readonly #weights: Float64Array | null;
@@ -27,20 +31,29 @@ export class BoostingTask {
    */
   constructor(parameters: TrainingParameters, labels: Float64Array, weights: Float64Array | null = null) {
     this.objective = objectiveFor(parameters.objective);
-    this.objective.checkLabels(labels);
+    this.outputCount = this.objective.outputCount(parameters);
+    this.objective.checkLabels(labels, parameters);
+    const outputs = Array.from({ length: this.outputCount }, (_, k) => k);
+    this.treeOutputs = parameters.multi_strategy === "multi_output_tree" ? [outputs] : outputs.map((output) => [output]);
     if (weights !== null) checkWeights(weights);
     this.labels = labels;
     this.#parameters = parameters;
     this.#weights = effectiveWeights(parameters, labels, weights);
     const { g, h } = this.objective.bounds(parameters);
     const factor = this.#weights === null ? 1 : powerAbove(this.#weights);
-    this.#bounds = [scaled(g, factor), scaled(h, factor)];
+    this.#bounds = outputs.flatMap(() => [scaled(g, factor), scaled(h, factor)]);
+  }
+
+  /** Where the margins of all instances start. */
+  startMargins(): Float64Array {
+    return new Float64Array(this.labels.length * this.outputCount).fill(this.baseMargin());
   }
 
   /** Where boosting starts. @throws TandemError USAGE if the objective cannot start from this base_score */
   baseMargin(): number {
     const { base_score: baseScore } = this.#parameters;
     if (baseScore !== "auto") return this.objective.baseMargin(baseScore);
+    if (this.outputCount > 1) return this.objective.baseMargin(0.5); // what all classes start from cancels out
     // One Newton step from zero, as XGBoost's own estimate does it (2.0, InitEstimation).
     const [g, h] = this.gradients(new Float64Array(this.labels.length)).values;
     const step = -sum(g) / sum(h);

@@ -1,9 +1,9 @@
 /** Metrics by XGBoost's names, and those that fit an objective. */
-import { error, logloss, mae, poissonNloglik, rmse, type Weights } from "./metrics.ts";
+import { error, logloss, mae, merror, mlogloss, poissonNloglik, rmse, type Weights } from "./metrics.ts";
 import { type ObjectiveName, objectiveFor } from "./objective.ts";
 import { type Separation, separation } from "./ranking-metrics.ts";
 
-export const metricNames = ["auc", "aucpr", "ks", "logloss", "error", "rmse", "mae", "poisson-nloglik"] as const;
+export const metricNames = ["auc", "aucpr", "ks", "logloss", "error", "rmse", "mae", "poisson-nloglik", "mlogloss", "merror"] as const;
 export type MetricName = (typeof metricNames)[number];
 
 /** Margins of some rows, seen by every metric; what several metrics need is computed once. */
@@ -23,9 +23,12 @@ export class Evaluation {
   }
 
   get predictions(): Float64Array {
-    const { transform } = objectiveFor(this.#objective);
-    this.#predictions ??= this.#margins.map((margin) => transform(margin));
+    this.#predictions ??= objectiveFor(this.#objective).predictions(this.#margins, this.outputCount);
     return this.#predictions;
+  }
+
+  get outputCount(): number {
+    return this.#margins.length / this.labels.length;
   }
 
   get separation(): Separation {
@@ -47,6 +50,8 @@ const metrics: Readonly<Record<MetricName, { readonly of: (evaluation: Evaluatio
   rmse: { of: ({ predictions, labels, weights }) => rmse(predictions, labels, weights) },
   mae: { of: ({ predictions, labels, weights }) => mae(predictions, labels, weights) },
   "poisson-nloglik": { of: ({ predictions, labels, weights }) => poissonNloglik(predictions, labels, weights) },
+  mlogloss: { of: ({ predictions, outputCount, labels, weights }) => mlogloss(predictions, outputCount, labels, weights) },
+  merror: { of: ({ predictions, outputCount, labels, weights }) => merror(predictions, outputCount, labels, weights) },
 };
 
 export function isHigherBetter(metric: MetricName): boolean {
@@ -58,6 +63,7 @@ const fitting: Readonly<Record<ObjectiveName, readonly MetricName[]>> = {
   "reg:squarederror": ["rmse"],
   "reg:pseudohubererror": ["rmse", "mae"],
   "count:poisson": ["poisson-nloglik", "rmse"],
+  "multi:softprob": ["mlogloss", "merror"],
 };
 
 /** What is reported where nothing else was asked for. */

@@ -106,8 +106,8 @@ export async function growTree<R, F extends FoundSplit>(
   const nodes: TreeNode<R>[] = [];
   const leaves = new Uint32Array(gradients.instanceCount);
   const addLeaf = ({ id, instances, totals, bounds }: GrowingNode): void => {
-    const [weight] = gain.weights(totals, bounds);
-    nodes[id] = { kind: "leaf", weight: leafValue(weight, eta), cover: gain.cover(totals), count: instances.length };
+    const weights = gain.weights(totals, bounds).map((weight) => leafValue(weight, eta));
+    nodes[id] = { kind: "leaf", weight: weights[0], ...(weights.length > 1 ? { weights } : {}), cover: gain.cover(totals), count: instances.length };
     for (const instance of instances) leaves[instance] = id;
   };
   const queue: Expandable<F>[] = [];

@@ -4,6 +4,7 @@
  */
 import { TandemError } from "../base/error.ts";
 import type { TrainingParameters } from "../base/parameters.ts";
+import { softprob } from "./softprob-objective.ts";
 import { poisson, pseudoHuber, squaredError } from "./regression-objectives.ts";
 
 export type ObjectiveName = TrainingParameters["objective"];
@@ -20,19 +21,21 @@ export interface GradientBounds {
 }
 
 /** The parameters that an objective itself may have. */
-export type ObjectiveParameters = Pick<TrainingParameters, "huber_slope" | "max_delta_step">;
+export type ObjectiveParameters = Pick<TrainingParameters, "huber_slope" | "max_delta_step" | "num_class">;
 
 export interface Objective {
   readonly name: ObjectiveName;
+  /** Margins per instance. @throws TandemError USAGE */
+  outputCount(parameters: ObjectiveParameters): number;
   bounds(parameters: ObjectiveParameters): GradientBounds;
   /** Per slot: g of the first output, its h, and so on. `margins` has the outputs of an instance side by side. */
   gradients(margins: Float64Array, labels: Float64Array, parameters: ObjectiveParameters): Float64Array[];
-  /** From margin to prediction. */
-  transform(margin: number): number;
+  /** From margins to predictions; both have the outputs of an instance side by side. */
+  predictions(margins: Float64Array, outputCount: number): Float64Array;
   /** @throws TandemError USAGE if the objective cannot start from this base_score */
   baseMargin(baseScore: number): number;
   /** @throws TandemError LABEL_INVALID naming the first instance whose label cannot be used, never its value */
-  checkLabels(labels: Float64Array): void;
+  checkLabels(labels: Float64Array, parameters: ObjectiveParameters): void;
 }
 
 /** XGBoost's floor for a logistic hessian. */
@@ -40,6 +43,7 @@ const hessianMin = 1e-16;
 
 const logistic: Objective = {
   name: "binary:logistic",
+  outputCount: () => 1,
   bounds: () => ({ g: { min: -1, max: 1 }, h: { min: 0, max: 0.25 } }),
   gradients(margins, labels) {
     const g = new Float64Array(margins.length);
@@ -51,7 +55,7 @@ const logistic: Objective = {
     }
     return [g, h];
   },
-  transform: sigmoid,
+  predictions: (margins) => margins.map(sigmoid),
   baseMargin(baseScore) {
     if (!(baseScore > 0 && baseScore < 1)) {
       throw new TandemError("USAGE", "base_score is a probability for binary:logistic and must lie between 0 and 1, exclusive");
@@ -82,6 +86,7 @@ const objectives: Readonly<Record<ObjectiveName, Objective>> = {
   "reg:squarederror": squaredError,
   "reg:pseudohubererror": pseudoHuber,
   "count:poisson": poisson,
+  "multi:softprob": softprob,
 };
 
 export function objectiveFor(name: ObjectiveName): Objective {

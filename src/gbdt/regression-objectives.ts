@@ -4,13 +4,14 @@ import type { Objective } from "./objective.ts";
 
 export const squaredError: Objective = {
   name: "reg:squarederror",
+  outputCount: () => 1,
   bounds: () => ({ g: null, h: { min: 1, max: 1 } }),
   gradients(margins, labels) {
     const g = new Float64Array(margins.length);
     for (let i = 0; i < margins.length; i++) g[i] = margins[i] - labels[i];
     return [g, new Float64Array(margins.length).fill(1)];
   },
-  transform: (margin) => margin,
+  predictions: (margins) => margins.slice(),
   baseMargin: finiteBaseScore,
   checkLabels: requireFinite,
 };
@@ -18,6 +19,7 @@ export const squaredError: Objective = {
 /** slope^2 (sqrt(1 + (z / slope)^2) - 1): squared near zero, absolute far out. */
 export const pseudoHuber: Objective = {
   name: "reg:pseudohubererror",
+  outputCount: () => 1,
   bounds: ({ huber_slope: slope }) => ({ g: { min: -slope, max: slope }, h: { min: 0, max: 1 } }),
   gradients(margins, labels, { huber_slope: slope }) {
     const g = new Float64Array(margins.length);
@@ -30,7 +32,7 @@ export const pseudoHuber: Objective = {
     }
     return [g, h];
   },
-  transform: (margin) => margin,
+  predictions: (margins) => margins.slice(),
   baseMargin: finiteBaseScore,
   checkLabels: requireFinite,
 };
@@ -38,6 +40,7 @@ export const pseudoHuber: Objective = {
 /** Margins are logarithms of the mean; the hessian is enlarged by exp(max_delta_step), which keeps steps safe. */
 export const poisson: Objective = {
   name: "count:poisson",
+  outputCount: () => 1,
   bounds: () => ({ g: null, h: null }),
   gradients(margins, labels, { max_delta_step: maxDeltaStep }) {
     const g = new Float64Array(margins.length);
@@ -48,7 +51,7 @@ export const poisson: Objective = {
     }
     return [g, h];
   },
-  transform: Math.exp,
+  predictions: (margins) => margins.map(Math.exp),
   baseMargin(baseScore) {
     if (baseScore > 0 && Number.isFinite(baseScore)) return Math.log(baseScore);
     throw new TandemError("USAGE", "base_score is a mean count for count:poisson and must be above 0");

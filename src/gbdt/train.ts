@@ -1,5 +1,6 @@
 /** Boosting with all data in one place: the plain trainer that federated training is measured against. */
 import { assert } from "../base/assert.ts";
+import { TandemError } from "../base/error.ts";
 import type { TrainingParameters } from "../base/parameters.ts";
 import type { QuantisedGradients } from "../base/quantised-gradients.ts";
 import type { BinnedFeature } from "./binning.ts";
@@ -10,7 +11,7 @@ import { splitParametersOf, TreeGain } from "./gain.ts";
 import { growTree, type GrowParameters } from "./grow.ts";
 import type { Model } from "./model.ts";
 import { checkSampling, sampleRows } from "./row-sampling.ts";
-import type { SplitRule, Tree } from "./tree.ts";
+import { addLeaf, type SplitRule, type Tree } from "./tree.ts";
 
 /** Rounds real gradients to the integer grid. */
 export type Quantise = (gradients: RealGradients) => QuantisedGradients;
@@ -41,9 +42,9 @@ export async function trainCentralised(training: CentralisedTraining): Promise<T
     assert(feature.bins.length === labels.length, "features and labels of different length");
   }
   const task = new BoostingTask(parameters, labels, weights);
-  const baseMargin = task.baseMargin();
-  const margins = new Float64Array(labels.length).fill(baseMargin);
+  const margins = task.startMargins();
   checkSampling(parameters);
+  checkConstraints(parameters, parties.flat());
   const growParameters = growParametersOf(parameters);
   const columns = parties.map((features, owner) => ({
     features,
@@ -51,17 +52,31 @@ export async function trainCentralised(training: CentralisedTraining): Promise<T
   }));
   const isConstrained = parties.flat().some(({ monotone = 0 }) => monotone !== 0);
   const trees: Tree<SplitRule>[] = [];
-  for (let treeIndex = 0; treeIndex < parameters.num_round; treeIndex++) {
-    const { sample, ...real } = sampleRows(parameters, treeIndex, task.gradients(margins));
+  for (let round = 0; round < parameters.num_round; round++) {
+    const { sample, ...real } = sampleRows(parameters, round, task.gradients(margins));
     const gradients = quantise(real);
-    const gain = new TreeGain(gradients.grids, growParameters, { isConstrained });
-    const search = new CentralisedSearch(treeIndex, columns, gradients, gain);
-    const { tree, leaves } = await growTree(search, gradients, sample, gain, growParameters);
-    addLeafWeights(margins, tree, leaves);
-    trees.push(tree);
-    onTree?.(tree, treeIndex, margins);
+    for (const outputs of task.treeOutputs) {
+      const treeIndex = trees.length;
+      const gain = new TreeGain(gradients.grids, growParameters, { outputs, isConstrained });
+      const search = new CentralisedSearch(treeIndex, columns, gradients, gain);
+      const { tree, leaves } = await growTree(search, gradients, sample, gain, growParameters);
+      addLeafWeights(margins, task.outputCount, treeIndex, tree, leaves);
+      trees.push(tree);
+      onTree?.(tree, treeIndex, margins);
+    }
   }
-  return { objective: parameters.objective, baseMargin, trees, trainMargins: margins };
+  return { objective: parameters.objective, baseMargin: task.baseMargin(), ...outputsOf(task), trees, trainMargins: margins };
+}
+
+/** A model says how many outputs it has where there are several. */
+export function outputsOf({ outputCount }: BoostingTask): Pick<Model, "outputCount"> {
+  return outputCount === 1 ? {} : { outputCount };
+}
+
+/** @throws TandemError USAGE: a constraint orders two weights, and a leaf of several outputs has more */
+export function checkConstraints({ multi_strategy: strategy, objective }: TrainingParameters, features: readonly BinnedFeature[]): void {
+  if (strategy !== "multi_output_tree" || objective !== "multi:softprob" || features.every(({ monotone = 0 }) => monotone === 0)) return;
+  throw new TandemError("USAGE", "monotone constraints need trees of one output each: multi_strategy one_output_per_tree");
 }
 
 export function growParametersOf(parameters: TrainingParameters): GrowParameters {
@@ -69,7 +84,6 @@ export function growParametersOf(parameters: TrainingParameters): GrowParameters
 }
 
 /** margins += leaf weight: float32 leaf values, summed in double. `leaves` has each instance's leaf id. */
-export function addLeafWeights<R>(margins: Float64Array, tree: Tree<R>, leaves: Uint32Array): void {
-  const weights = Float64Array.from(tree, (node) => (node.kind === "leaf" ? node.weight : NaN));
-  for (let i = 0; i < margins.length; i++) margins[i] += weights[leaves[i]];
+export function addLeafWeights<R>(margins: Float64Array, outputCount: number, treeIndex: number, tree: Tree<R>, leaves: Uint32Array): void {
+  for (let i = 0; i < leaves.length; i++) addLeaf(margins, i, outputCount, treeIndex, tree[leaves[i]]);
 }

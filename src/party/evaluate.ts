@@ -5,9 +5,8 @@ import type { Weights } from "../gbdt/metrics.ts";
 import { type ObjectiveName, objectiveFor } from "../gbdt/objective.ts";
 import type { Metrics } from "./events.ts";
 
-export function predictionsFrom(objective: ObjectiveName, margins: Float64Array): Float64Array {
-  const { transform } = objectiveFor(objective);
-  return margins.map((margin) => transform(margin));
+export function predictionsFrom(objective: ObjectiveName, margins: Float64Array, outputCount = 1): Float64Array {
+  return objectiveFor(objective).predictions(margins, outputCount);
 }
 
 /** evaluate, with turns for the event loop in between: it runs after every tree. */

@@ -4,7 +4,7 @@ import { osRandom } from "../base/random.ts";
 import { defaultThreads, selectKernel } from "../crypto/index.ts";
 import type { PartyTable } from "../data/dataset.ts";
 import { idsDigest } from "../protocol/ids.ts";
-import type { AgreedParameters } from "../protocol/job-parameters.ts";
+import { type AgreedParameters, treeCountOf } from "../protocol/job-parameters.ts";
 import { modelId } from "../protocol/model-id.ts";
 import { PaillierPassive } from "../protocol/paillier-passive.ts";
 import { PassiveRole } from "../protocol/passive-role.ts";
@@ -41,7 +41,7 @@ export interface OpenedJob {
 
 export function openPassiveJob({ config, agreed, rows, folder, peer, emit }: PassiveJobOptions): OpenedJob {
   const { name } = config;
-  const { job, numRound } = agreed;
+  const { job } = agreed;
   const scheme = new PaillierPassive(selectKernel(), config.threads ?? defaultThreads());
   const meter = new ProcessMeter();
   const { training } = rows;
@@ -62,7 +62,7 @@ export function openPassiveJob({ config, agreed, rows, folder, peer, emit }: Pas
       gradientsBegan: () => meter.start(),
       treeFinished: (tree) => {
         meter.stop();
-        emit({ type: "passive-tree", party: name, peer, job, tree, treeCount: numRound });
+        emit({ type: "passive-tree", party: name, peer, job, tree, treeCount: treeCountOf(agreed) });
       },
     },
   });

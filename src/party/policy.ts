@@ -5,7 +5,7 @@
 import { TandemError } from "../base/error.ts";
 import { describeBounds, trainingParameters } from "../base/parameters.ts";
 import type { ActiveHello } from "../protocol/generated/tandem/v1/tandem_pb.ts";
-import type { AgreedParameters } from "../protocol/job-parameters.ts";
+import { type AgreedParameters, treeCountOf } from "../protocol/job-parameters.ts";
 import { paillierSchemeName } from "../protocol/paillier-active.ts";
 import { peerText } from "../protocol/peer-text.ts";
 import { jobSyntax, type PolicyConfig } from "./config.ts";
@@ -14,14 +14,15 @@ import { jobSyntax, type PolicyConfig } from "./config.ts";
 export function agreedByPolicy(hello: ActiveHello, policy: PolicyConfig, name: string): AgreedParameters {
   const { parameters, instanceCount } = hello;
   if (parameters === undefined) throw new TandemError("HANDSHAKE_MISMATCH", `${name}: the active party names no parameters`);
-  const { job, numRound, maxDepth, maxBin, scheme, keyBits, codec, seed, colsampleBytree, colsampleBylevel, colsampleBynode } = parameters;
+  const { job, numRound, maxDepth, maxBin, scheme, keyBits, codec, seed, colsampleBytree, colsampleBylevel, colsampleBynode, treesPerRound } = parameters;
   checkJobName(job, name);
   if (scheme !== paillierSchemeName) throw new TandemError("HANDSHAKE_MISMATCH", `scheme: the active party proposes ${peerText(scheme)}, ${name} knows ${paillierSchemeName}`);
   const keyBitsMin = policy.insecure_min_key_bits ?? policy.min_key_bits;
   const bins = trainingParameters.max_bin;
   const broken = [
     numRound < 1 && `num_round: ${numRound} asked, at least 1 is needed`,
-    numRound > policy.max_trees && `num_round: ${numRound} asked, at most ${policy.max_trees} allowed`,
+    treeCountOf(parameters) > policy.max_trees && `num_round: ${treeCountOf(parameters)} trees asked, at most ${policy.max_trees} allowed`,
+    treesPerRound < 1 && `trees_per_round: ${treesPerRound} asked, at least 1 is needed`,
     maxDepth < 1 && `max_depth: ${maxDepth} asked, at least 1 is needed`,
     maxDepth > policy.max_depth && `max_depth: ${maxDepth} asked, at most ${policy.max_depth} allowed`,
     (maxBin < bins.min || maxBin > bins.max) && `max_bin: ${maxBin} asked, it must be ${describeBounds(bins)}`,
@@ -32,7 +33,7 @@ export function agreedByPolicy(hello: ActiveHello, policy: PolicyConfig, name: s
     instanceCount < policy.min_instances && `instances: ${instanceCount} brought, at least ${policy.min_instances} allowed`,
   ].filter((violation) => violation !== false);
   if (broken.length > 0) throw refusal(name, broken);
-  return { job, numRound, maxDepth, maxBin, scheme, keyBits, codec, seed, colsampleBytree, colsampleBylevel, colsampleBynode };
+  return { job, numRound, maxDepth, maxBin, scheme, keyBits, codec, seed, colsampleBytree, colsampleBylevel, colsampleBynode, treesPerRound };
 }
 
 const keyBitsMax = 4096;

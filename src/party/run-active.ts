@@ -9,7 +9,7 @@ import { writeCsv } from "../data/write-csv.ts";
 import type { PartyTable } from "../data/dataset.ts";
 import { ActiveRole } from "../protocol/active-role.ts";
 import { idsDigest } from "../protocol/ids.ts";
-import { agreedParameters } from "../protocol/job-parameters.ts";
+import { agreedParameters, treesPerRound } from "../protocol/job-parameters.ts";
 import { modelId } from "../protocol/model-id.ts";
 import { PaillierActive } from "../protocol/paillier-active.ts";
 import { writeActiveShare } from "../store/share-files.ts";
@@ -88,7 +88,7 @@ async function train({ config, folder, tables, scheme, keygenMs, peers, emit }: 
       treeFinished: async (tree, margins) => {
         meter.stop();
         trainMetrics = await evaluateInTurns(training.objective, margins, labels, weights);
-        emit({ type: "tree", party: name, tree, treeCount: training.num_round, metrics: trainMetrics });
+        emit({ type: "tree", party: name, tree, treeCount: training.num_round * treesPerRound(training), metrics: trainMetrics });
       },
     },
     now,
@@ -104,7 +104,7 @@ async function train({ config, folder, tables, scheme, keygenMs, peers, emit }: 
     if (tables.test !== null) {
       const margins = await role.predict(model, tables.test);
       testMetrics = evaluate(training.objective, margins, labelsOf(tables.test), tables.test.weights);
-      await writePredictions(config.output.predictions ?? join(folder, "predictions.csv"), tables.test, predictionsFrom(training.objective, margins));
+      await writePredictions(config.output.predictions ?? join(folder, "predictions.csv"), tables.test, predictionsFrom(training.objective, margins, model.outputCount));
     }
     await role.finish();
     emit({
@@ -171,8 +171,10 @@ function labelsOf(table: PartyTable): Float64Array {
 }
 
 async function writePredictions(path: string, table: PartyTable, predictions: Float64Array): Promise<void> {
-  const columns = [table.ids, Array.from(labelsOf(table), String), Array.from(predictions, String)];
-  await writeCsv(path, ["id", "label", "prediction"], columns, { mode: 0o600 });
+  const outputCount = predictions.length / table.ids.length;
+  const outputs = Array.from({ length: outputCount }, (_, k) => table.ids.map((_id, row) => String(predictions[row * outputCount + k])));
+  const names = outputCount === 1 ? ["prediction"] : outputs.map((_, k) => `prediction_${k}`);
+  await writeCsv(path, ["id", "label", ...names], [table.ids, Array.from(labelsOf(table), String), ...outputs], { mode: 0o600 });
 }
 
 function layoutSummary(layout: GradientLayout, kind: LayoutSummary["kind"], keyBits: number, packing: boolean): LayoutSummary {

@@ -2,6 +2,7 @@
  * The active party's side of a job: join all passive parties, set up the scheme, grow the trees one after the other,
  * predict, finish. Straight-line on purpose: the order of the protocol is the order of this file.
  */
+import { TandemError } from "../base/error.ts";
 import { nextTurn } from "../base/event-loop-turn.ts";
 import type { CodecParameters, TrainingParameters } from "../base/parameters.ts";
 import { quantise } from "../codec/batch-codec.ts";
@@ -10,8 +11,8 @@ import type { BinnedFeature } from "../gbdt/binning.ts";
 import { BoostingTask, type RealGradients } from "../gbdt/boosting-task.ts";
 import { ColumnSampler, columnRatesOf } from "../gbdt/column-sampling.ts";
 import { checkSampling, sampleRows } from "../gbdt/row-sampling.ts";
-import { addLeafWeights, growParametersOf } from "../gbdt/train.ts";
-import { leafWeightOf, type Tree, valueGoesLeft } from "../gbdt/tree.ts";
+import { addLeafWeights, checkConstraints, growParametersOf, outputsOf } from "../gbdt/train.ts";
+import { addLeaf, leafOf, type Tree, valueGoesLeft } from "../gbdt/tree.ts";
 import { isSet } from "./bitmap.ts";
 import { Broadcast } from "./broadcast.ts";
 import { BusyClock } from "./busy-clock.ts";
@@ -19,7 +20,7 @@ import { type ActiveRule, growFederatedTree, isOwnRule } from "./federated-tree.
 import { gradientLayout } from "./gradient-layout.ts";
 import { agreedParameters } from "./job-parameters.ts";
 import type { PassivePeer } from "./peer.ts";
-import { PeerSession, splitKey, type Traffic } from "./peer-session.ts";
+import { type CandidateRows, PeerSession, splitKey, type Traffic } from "./peer-session.ts";
 import type { ActiveScheme, SchemeTree } from "./scheme.ts";
 import { messageBytesMax, protocolVersion } from "./version.ts";
 
@@ -57,6 +58,8 @@ export interface ActiveObserver {
 export interface ActiveModel {
   readonly objective: TrainingParameters["objective"];
   readonly baseMargin: number;
+  /** As in Model; left out: one. */
+  readonly outputCount?: number | undefined;
   /** Names of the passive parties: rule.owner - 1 is the index here. */
   readonly passiveNames: readonly string[];
   readonly trees: readonly Tree<ActiveRule>[];
@@ -121,18 +124,19 @@ export class ActiveRole {
   async train(): Promise<ActiveModel> {
     const { training, labels, weights } = this.#job;
     checkSampling(training);
+    checkConstraints(training, this.#job.features);
     const task = new BoostingTask(training, labels, weights);
-    const baseMargin = task.baseMargin();
-    const margins = new Float64Array(labels.length).fill(baseMargin);
+    const margins = task.startMargins();
     await this.#setUp(task, margins);
     const trees: Tree<ActiveRule>[] = [];
-    for (let tree = 0; tree < training.num_round; tree++) trees.push(await this.#tree(tree, task, margins));
-    return { objective: training.objective, baseMargin, passiveNames: this.#sessions.map((session) => session.name), trees };
+    for (let round = 0; round < training.num_round; round++) trees.push(...(await this.#round(round, task, margins)));
+    return { objective: training.objective, baseMargin: task.baseMargin(), ...outputsOf(task), passiveNames: this.#sessions.map((session) => session.name), trees };
   }
 
   /** Margins of rows that need not have been trained on, in one round per batch of ids. */
   async predict(model: ActiveModel, rows: PredictionRows): Promise<Float64Array> {
-    const margins = new Float64Array(rows.ids.length).fill(model.baseMargin);
+    const { outputCount = 1 } = model;
+    const margins = new Float64Array(rows.ids.length * outputCount).fill(model.baseMargin);
     const splits = this.#sessions.map((_, peer) => remoteSplits(model, peer + 1));
     for (let first = 0, end = 0; first < rows.ids.length; first = end) {
       end = predictionBatchEnd(rows.ids, first);
@@ -140,11 +144,12 @@ export class ActiveRole {
       const outcomes = await Promise.all(this.#sessions.map((session, peer) => session.predict(ids, splits[peer])));
       model.trees.forEach((tree, treeIndex) => {
         for (let i = 0; i < ids.length; i++) {
-          margins[first + i] += leafWeightOf(tree, (rule, node) => {
+          const leaf = leafOf(tree, (rule, node) => {
             if (isOwnRule(rule)) return valueGoesLeft(rule, rows.features[rule.feature][first + i]);
             const bitmap = outcomes[rule.owner - 1].get(splitKey(treeIndex, node));
             return bitmap !== undefined && isSet(bitmap, i);
           });
+          addLeaf(margins, first + i, outputCount, treeIndex, tree[leaf]);
         }
       });
     }
@@ -160,16 +165,21 @@ export class ActiveRole {
     const layout = this.#layoutOf(sampleRows(this.#job.training, 0, task.gradients(margins)));
     this.#job.observer.layoutProven(layout);
     await Promise.all(this.#sessions.map((session) => session.setUp(layout)));
+    if (task.treeOutputs[0].length > 1 && this.#sessions.some((session) => session.isMonotone)) {
+      throw new TandemError("USAGE", "a passive party has monotone constraints, which need trees of one output each: multi_strategy one_output_per_tree");
+    }
   }
 
   #layoutOf(gradients: RealGradients): GradientLayout {
     return gradientLayout(this.#job.codec, this.#job.scheme.plaintextBitsMax, gradients);
   }
 
-  async #tree(tree: number, task: BoostingTask, margins: Float64Array): Promise<Tree<ActiveRule>> {
+  /** The trees of one round: they share their gradients, which are encrypted once. */
+  async #round(round: number, task: BoostingTask, margins: Float64Array): Promise<Tree<ActiveRule>[]> {
     const { features, observer, scheme, training, now } = this.#job;
-    observer.treeBegan(tree);
-    const { sample, ...real } = sampleRows(training, tree, task.gradients(margins));
+    const firstTree = round * task.treeOutputs.length;
+    observer.treeBegan(firstTree);
+    const { sample, ...real } = sampleRows(training, round, task.gradients(margins));
     const layout = this.#layoutOf(real);
     await nextTurn();
     const gradients = quantise(layout, real.values);
@@ -178,31 +188,41 @@ export class ActiveRole {
 
     const chunks = new Broadcast(timed(scheme.tree(layout, gradients, sample), clocks.encrypting), chunksAhead);
     const readers = this.#sessions.map(() => chunks.reader());
-    const gradientsTaken = this.#sessions.map((session, i) => session.sendGradients(tree, readers[i]));
-    if (tree + 1 < training.num_round) void Promise.allSettled(gradientsTaken).then(() => scheme.expectTree(layout, sample?.length ?? gradients.instanceCount));
-    const grown = await growFederatedTree({
-      tree,
-      features,
-      sampler: new ColumnSampler(columnRatesOf(training), training.seed, this.#job.samplingSecret ?? ""),
-      gradients,
-      sample,
-      layout,
-      parameters: growParametersOf(training),
-      subtraction: this.#job.subtraction,
-      sessions: this.#sessions,
-      gradientsTaken,
-      waiting: clocks.waiting,
-      decrypting: clocks.decrypting,
-    });
-    await Promise.all(this.#sessions.map((session) => session.finishTree(tree)));
+    const gradientsTaken = this.#sessions.map((session, i) => session.sendGradients(firstTree, readers[i]));
+    if (round + 1 < training.num_round) void Promise.allSettled(gradientsTaken).then(() => scheme.expectTree(layout, sample?.length ?? gradients.instanceCount));
+    const sampler = new ColumnSampler(columnRatesOf(training), training.seed, this.#job.samplingSecret ?? "");
+    const sharedRoot: CandidateRows[] | null = sampler.takesAll ? [] : null;
+    const trees: Tree<ActiveRule>[] = [];
+    for (const [i, outputs] of task.treeOutputs.entries()) {
+      const tree = firstTree + i;
+      if (i > 0) observer.treeBegan(tree);
+      const grown = await growFederatedTree({
+        tree,
+        features,
+        sampler,
+        gradients,
+        sample,
+        layout,
+        outputs,
+        sharedRoot,
+        parameters: growParametersOf(training),
+        subtraction: this.#job.subtraction,
+        sessions: this.#sessions,
+        gradientsTaken,
+        waiting: clocks.waiting,
+        decrypting: clocks.decrypting,
+      });
+      await Promise.all(this.#sessions.map((session) => session.finishTree(tree)));
+      addLeafWeights(margins, task.outputCount, tree, grown.tree, grown.leaves);
+      trees.push(grown.tree);
+      await nextTurn();
+      await observer.treeFinished(tree, margins);
+      await nextTurn();
+    }
     this.phases.encrypt += clocks.encrypting.totalMs;
     this.phases.decrypt += clocks.decrypting.totalMs;
     this.phases.aggregate += Math.max(0, clocks.waiting.totalMs - clocks.decrypting.totalMs);
-    addLeafWeights(margins, grown.tree, grown.leaves);
-    await nextTurn();
-    await observer.treeFinished(tree, margins);
-    await nextTurn();
-    return grown.tree;
+    return trees;
   }
 }
 

@@ -36,12 +36,13 @@ export class TreeCandidates {
   readonly #positions: Uint32Array;
   readonly #sets = new Map<string, CandidateSet>();
 
-  constructor(job: CandidateJob, tree: number) {
+  /** @param round the trees of a round share their secret order, so that they can share what is known of the root */
+  constructor(job: CandidateJob, tree: number, round: number) {
     this.#job = job;
     this.#tree = tree;
     const counts = job.features.map(candidateCount);
     this.#first = Uint32Array.from(counts, (_, i) => counts.slice(0, i).reduce((a, b) => a + b, 0));
-    this.#positions = secretPermutation(job.permutationSecret, tree, counts.reduce((a, b) => a + b, 0));
+    this.#positions = secretPermutation(job.permutationSecret, round, counts.reduce((a, b) => a + b, 0));
   }
 
   at(place: Omit<NodePlace, "tree">): CandidateSet {

@@ -40,6 +40,11 @@ export class FederatedSearch implements SplitSearch<ActiveRule, FederatedSplit> 
   }
 
   async root(root: GrowingNode): Promise<FederatedSplit | null> {
+    const { sharedRoot } = this.#task;
+    if (sharedRoot !== null && sharedRoot.length === this.#task.sessions.length) {
+      const [own] = await this.#ownSearch([root], Promise.resolve());
+      return this.#best(root, own, sharedRoot);
+    }
     const request = { node: root.id, origin: null, sampledCount: root.sampled.length };
     const asked = Promise.all(
       this.#task.sessions.map(async (session, i) => {
@@ -48,7 +53,9 @@ export class FederatedSearch implements SplitSearch<ActiveRule, FederatedSplit> 
       }),
     );
     const [own] = await this.#ownSearch([root], asked);
-    return this.#best(root, own, (await asked).map((byNode) => byNode.get(root.id) ?? noCandidates));
+    const rows = (await asked).map((byNode) => byNode.get(root.id) ?? noCandidates);
+    sharedRoot?.push(...rows);
+    return this.#best(root, own, rows);
   }
 
   /** Asks every party for the smaller child of each pair, or for both, and derives what was not asked for. */

@@ -8,7 +8,7 @@ import { type GrowParameters, type GrownTree, growTree } from "../gbdt/grow.ts";
 import type { SplitRule } from "../gbdt/tree.ts";
 import type { BusyClock } from "./busy-clock.ts";
 import { FederatedSearch } from "./federated-search.ts";
-import type { PeerSession } from "./peer-session.ts";
+import type { CandidateRows, PeerSession } from "./peer-session.ts";
 
 /** What the active party knows of a passive party's split: whose it is. */
 export interface RemoteRule {
@@ -31,6 +31,10 @@ export interface TreeTask {
   /** The instances that the tree learns from; null: all. */
   readonly sample: Uint32Array | null;
   readonly layout: GradientLayout;
+  /** Those that the tree learns. */
+  readonly outputs: readonly number[];
+  /** What trees of the same gradients know of the root already, per session; filled by the first. Null: every tree asks. */
+  readonly sharedRoot: CandidateRows[] | null;
   readonly parameters: GrowParameters;
   /** Derive the larger child of a pair from its parent instead of asking for it. */
   readonly subtraction: boolean;
@@ -45,6 +49,6 @@ export interface TreeTask {
 export function growFederatedTree(task: TreeTask): Promise<GrownTree<ActiveRule>> {
   const { gradients, sample, parameters } = task;
   const isConstrained = task.features.some(({ monotone = 0 }) => monotone !== 0) || task.sessions.some((session) => session.isMonotone);
-  const gain = new TreeGain(gradients.grids, parameters, { isConstrained });
+  const gain = new TreeGain(gradients.grids, parameters, { outputs: task.outputs, isConstrained });
   return growTree(new FederatedSearch(task, gain), gradients, sample, gain, parameters);
 }

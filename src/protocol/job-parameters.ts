@@ -4,6 +4,15 @@ import type { JobParameters } from "./generated/tandem/v1/tandem_pb.ts";
 
 export type AgreedParameters = Omit<JobParameters, "$typeName" | "$unknown">;
 
+/** Trees that share one set of gradients: one per class, unless leaves have a weight per class. */
+export function treesPerRound({ objective, num_class: classes, multi_strategy: strategy }: TrainingParameters): number {
+  return objective === "multi:softprob" && strategy === "one_output_per_tree" ? classes : 1;
+}
+
+export function treeCountOf({ numRound, treesPerRound: perRound }: Pick<AgreedParameters, "numRound" | "treesPerRound">): number {
+  return numRound * perRound;
+}
+
 export function agreedParameters(
   job: string,
   training: TrainingParameters,
@@ -22,5 +31,6 @@ export function agreedParameters(
     colsampleBytree: training.colsample_bytree,
     colsampleBylevel: training.colsample_bylevel,
     colsampleBynode: training.colsample_bynode,
+    treesPerRound: treesPerRound(training),
   };
 }

@@ -57,9 +57,9 @@ interface SetUpState {
 }
 
 interface TreeState {
-  readonly candidates: TreeCandidates;
+  candidates: TreeCandidates;
   /** All instances of a node, sampled or not, and its depth. */
-  readonly nodes: Map<number, { readonly members: Uint32Array; readonly depth: number }>;
+  nodes: Map<number, { readonly members: Uint32Array; readonly depth: number }>;
   /** Arrives with the first gradients. */
   sample: TreeSample | null;
   instancesLoaded: number;
@@ -106,10 +106,20 @@ export class PaillierPassive implements PassiveScheme {
     const { job, candidateCount: count, ciphertextsPerInstance, obfuscators, packing, allInstances, skippedBins } = this.#setUpState();
     const nodesAsked = 2 ** (job.maxDepth - 1); // the root and one child of each pair
     const perNode = Math.ceil((count * ciphertextsPerInstance) / packing.perCiphertext);
-    obfuscators.prepare(Math.min(perNode * nodesAsked, obfuscatorsAheadMax));
-    const candidates = new TreeCandidates({ ...job, skippedBins }, tree);
+    obfuscators.prepare(Math.min(perNode * nodesAsked * job.treesPerRound, obfuscatorsAheadMax));
+    const candidates = new TreeCandidates({ ...job, skippedBins }, tree, Math.floor(tree / job.treesPerRound));
     const nodes = new Map([[0, { members: allInstances, depth: 0 }]]);
     this.#tree = { candidates, nodes, sample: null, instancesLoaded: 0, rootInstances: 0, rootBins: Promise.resolve(null) };
+  }
+
+  nextTree(tree: number): void {
+    const { job, allInstances, skippedBins } = this.#setUpState();
+    const state = this.#treeState();
+    state.candidates = new TreeCandidates({ ...job, skippedBins }, tree, Math.floor(tree / job.treesPerRound));
+    state.nodes = new Map([[0, { members: allInstances, depth: 0 }]]);
+    // Other columns may have been drawn for this tree.
+    state.rootInstances = 0;
+    state.rootBins = Promise.resolve(null);
   }
 
   async tree(message: SchemeTree): Promise<void> {

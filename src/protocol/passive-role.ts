@@ -28,7 +28,7 @@ import type {
   PassiveReadySchema,
   PassiveSplitSchema,
 } from "./generated/tandem/v1/tandem_pb.ts";
-import type { AgreedParameters } from "./job-parameters.ts";
+import { type AgreedParameters, treeCountOf } from "./job-parameters.ts";
 import { peerText } from "./peer-text.ts";
 import type { PassiveScheme } from "./scheme.ts";
 import { protocolVersion } from "./version.ts";
@@ -114,7 +114,7 @@ export class PassiveRole {
     const { keyBits, maxDepth } = agreed;
     const rates = { byTree: agreed.colsampleBytree, byLevel: agreed.colsampleBylevel, byNode: agreed.colsampleBynode };
     const sampler = new ColumnSampler(rates, agreed.seed, this.#job.samplingSecret ?? "");
-    const candidateCount = scheme.setUp(setUp.scheme, { features, instanceCount, permutationSecret, keyBits, maxDepth, sampler });
+    const candidateCount = scheme.setUp(setUp.scheme, { features, instanceCount, permutationSecret, keyBits, maxDepth, treesPerRound: agreed.treesPerRound, sampler });
     this.#phase = "ready";
     return { candidateCount, monotone: this.#isMonotone() };
   }
@@ -122,7 +122,8 @@ export class PassiveRole {
   async gradients(chunks: AsyncIterable<ActiveGradients>): Promise<void> {
     this.#expect("ready");
     const tree = this.#tree + 1;
-    if (tree >= this.#job.agreed.numRound) throw new TandemError("PROTOCOL_STATE", `${this.#job.agreed.numRound} trees were agreed, not more`);
+    const treeCount = treeCountOf(this.#job.agreed);
+    if (tree >= treeCount) throw new TandemError("PROTOCOL_STATE", `${treeCount} trees were agreed, not more`);
     this.#phase = "loading";
     this.#tree = tree;
     this.#splitNodes.clear();
@@ -177,8 +178,15 @@ export class PassiveRole {
 
   finishTree(finished: ActiveTreeFinished): void {
     this.#expectTree(finished.tree);
-    this.#phase = "ready";
-    this.#job.scheme.endTree();
+    const isLastOfRound = (finished.tree + 1) % this.#job.agreed.treesPerRound === 0;
+    if (isLastOfRound) {
+      this.#phase = "ready";
+      this.#job.scheme.endTree();
+    } else {
+      this.#tree = finished.tree + 1;
+      this.#splitNodes.clear();
+      this.#job.scheme.nextTree(this.#tree);
+    }
     this.#job.observer.treeFinished(finished.tree, this.#splits);
   }
 
@@ -202,8 +210,8 @@ export class PassiveRole {
   finishJob({ failure }: ActiveJobFinished): void {
     if (failure === "") {
       this.#expect("ready");
-      const { numRound } = this.#job.agreed;
-      if (this.#tree + 1 !== numRound) throw new TandemError("PROTOCOL_STATE", `the job ends after ${this.#tree + 1} of ${numRound} trees`);
+      const treeCount = treeCountOf(this.#job.agreed);
+      if (this.#tree + 1 !== treeCount) throw new TandemError("PROTOCOL_STATE", `the job ends after ${this.#tree + 1} of ${treeCount} trees`);
     }
     this.#phase = "finished";
   }

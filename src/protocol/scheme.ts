@@ -77,13 +77,15 @@ export interface PassiveScheme {
   readonly counts: OperationCounts;
   /** Once per job. Messages come from the wire: a scheme checks them. Returns the number of candidates. */
   setUp(message: SchemeSetUp, job: PassiveSchemeJob): number;
-  /** Once per tree, before its chunks arrive. */
+  /** Once per round, before its chunks arrive; `tree` is the round's first. */
   beginTree(tree: number): void;
+  /** Another tree of the same gradients. */
+  nextTree(tree: number): void;
   tree(message: SchemeTree): Promise<void>;
-  /** Once per tree, after the last chunk. */
+  /** Once per round, after the last chunk. */
   endOfGradients(): void;
   node(node: number, message: SchemeNode): AsyncIterable<NodeAnswer>;
-  /** Once per tree, when nothing more is asked of it. */
+  /** Once per round, when nothing more is asked of it. */
   endTree(): void;
   /** The instances that this party may know to be in a node. */
   members(node: number): Uint32Array;
@@ -96,6 +98,7 @@ export interface PassiveSchemeJob {
   readonly instanceCount: number;
   readonly keyBits: number;
   readonly maxDepth: number;
+  readonly treesPerRound: number;
   /** From which the order of candidates is derived. */
   readonly permutationSecret: Uint8Array;
   /** Which features may split a node; null: all. */

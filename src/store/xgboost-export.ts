@@ -45,8 +45,8 @@ export interface XgboostModel {
     readonly gradient_booster: {
       readonly model: {
         readonly gbtree_model_param: Readonly<Record<"num_parallel_tree" | "num_trees" | "size_leaf_vector", string>>;
-        /** The output that each tree adds to; we have one. */
-        readonly tree_info: readonly 0[];
+        /** The output that each tree adds to. */
+        readonly tree_info: readonly number[];
         readonly trees: readonly XgboostTree[];
       };
       readonly name: "gbtree";
@@ -74,7 +74,8 @@ export function xgboostModel(model: Model, features: readonly (readonly string[]
   const featureCount = featureNames.length;
   const featureIndex = featureIndexIn(features);
   const { baseScore, rest } = startOf(model);
-  const trees = model.trees.map((tree, id) => exportTree(id === 0 ? withAdded(tree, rest) : tree, id, featureCount, featureIndex));
+  const { outputCount = 1 } = model;
+  const trees = model.trees.flatMap(treesOfOneOutput).map((tree, id) => exportTree(id === 0 ? withAdded(tree, rest) : tree, id, featureCount, featureIndex));
   return {
     learner: {
       attributes: {},
@@ -83,7 +84,7 @@ export function xgboostModel(model: Model, features: readonly (readonly string[]
       gradient_booster: {
         model: {
           gbtree_model_param: { num_parallel_tree: "1", num_trees: String(trees.length), size_leaf_vector: "0" },
-          tree_info: trees.map(() => 0),
+          tree_info: trees.map((_, id) => id % outputCount),
           trees,
         },
         name: "gbtree",
@@ -91,7 +92,7 @@ export function xgboostModel(model: Model, features: readonly (readonly string[]
       learner_model_param: {
         base_score: xgboostText(baseScore),
         boost_from_average: "0",
-        num_class: "0",
+        num_class: String(outputCount === 1 ? 0 : outputCount),
         num_feature: String(featureCount),
         num_target: "1",
       },
@@ -122,6 +123,13 @@ function featureIndexIn(features: readonly (readonly string[])[]): (rule: SplitR
     const stands = given === undefined ? "is not among the names given" : `is called '${given}' among the names given`;
     throw new TandemError("USAGE", `feature ${feature} of party ${owner}, '${featureName}' in the model, ${stands}`);
   };
+}
+
+/** XGBoost 1.7 has no leaves with a weight per output: there it is a tree of the same structure per output. */
+function treesOfOneOutput(tree: Tree<SplitRule>): Tree<SplitRule>[] {
+  const vector = tree.find((node) => node.kind === "leaf" && node.weights !== undefined);
+  if (vector?.kind !== "leaf" || vector.weights === undefined) return [tree];
+  return vector.weights.map((_, k) => tree.map((node) => (node.kind === "leaf" ? { ...node, weight: node.weights?.[k] ?? node.weight } : node)));
 }
 
 function withAdded(tree: Tree<SplitRule>, rest: number): Tree<SplitRule> {

@@ -5,7 +5,7 @@ import { type ObjectiveName, sigmoid } from "../gbdt/objective.ts";
 
 export type XgboostObjective = { readonly name: ObjectiveName } & Readonly<Record<string, string | Readonly<Record<string, string>>>>;
 
-export function xgboostObjective({ objective }: Model): XgboostObjective {
+export function xgboostObjective({ objective, outputCount = 1 }: Model): XgboostObjective {
   switch (objective) {
     case "binary:logistic":
     case "reg:squarederror":
@@ -14,6 +14,8 @@ export function xgboostObjective({ objective }: Model): XgboostObjective {
       return { name: objective, pseudo_huber_param: { huber_slope: "1" } };
     case "count:poisson":
       return { name: objective, poisson_regression_param: { max_delta_step: "0.699999988" } };
+    case "multi:softprob":
+      return { name: objective, softmax_multiclass_param: { num_class: String(outputCount) } };
     default:
       return unreachable(objective);
   }
@@ -36,6 +38,7 @@ export function startOf({ objective, baseMargin }: Model): Start {
   switch (objective) {
     case "reg:squarederror":
     case "reg:pseudohubererror":
+    case "multi:softprob":
       return { baseScore: Math.fround(baseMargin), rest: 0 };
     case "binary:logistic": {
       const baseScore = Math.min(Math.max(Math.fround(sigmoid(baseMargin)), 2 ** -100), 1 - 2 ** -24);
