@@ -207,3 +207,41 @@ describe("several classes", () => {
     await expect(trainFederated({ table, training, kernel, key })).rejects.toThrow("one_output_per_tree");
   });
 });
+
+describe("a validation set and early stopping", () => {
+  const held = (table: TestTable): TestTable => ({ ...table, validationRows: Uint32Array.from({ length: table.labels.length }, (_, i) => i).filter((i) => i % 4 === 1) });
+  const tableOf = (seed: number): TestTable => held(randomTable(seed, { ...shape, rows: 200, missingShare: 0.15 }));
+  const eager = { num_round: 30, eta: 1, max_depth: 4, early_stopping_rounds: 2 } as const;
+
+  test("rows for validation are not learnt from, and not encrypted", async () => {
+    await expectEqual({}, tableOf);
+    await expectEqual({ subsample: 0.5, sampling_method: "uniform", base_score: "auto" }, tableOf);
+    await expectEqual({ sampling_method: "goss" }, tableOf);
+    const { activeCounts, margins } = await trainFederated({ table: tableOf(0), training: { num_round: 2 }, kernel, key });
+    expect(activeCounts.encryptions).toBe(2 * 150);
+    expect(margins).toHaveLength(200);
+  });
+
+  test("values above all that was trained on are routed as prediction routes them", async () => {
+    const table = tableOf(2);
+    const rows = table.validationRows ?? new Uint32Array(0);
+    for (const column of table.parties.flat()) for (const row of rows) if (row % 8 === 1) column[row] = 1e6;
+    const { margins, model } = await trainFederated({ table, training: { num_round: 4, max_depth: 5 }, kernel, key });
+    expect(predictMargins(model, table.parties, 200)).toEqual(margins);
+  });
+
+  test("both trainers stop after the same round and keep the same trees; passive parties drop the others", async () => {
+    for (const training of [eager, { ...eager, eval_metric: ["logloss", "auc"] as const }, { ...eager, objective: "multi:softprob" as const, num_class: 2 }]) {
+      const models = await expectEqual(training, tableOf);
+      expect(models.some(({ trees }) => trees.length < 30)).toBe(true);
+    }
+    const { model, grown, passiveShares } = await trainFederated({ table: tableOf(0), training: eager, kernel, key });
+    expect(grown).toBe(model.trees.length + 2);
+    expect(Math.max(...passiveShares.flatMap(({ splits }) => splits.map(({ tree }) => tree)))).toBeLessThan(model.trees.length);
+  });
+
+  test("early stopping without a validation set is refused", async () => {
+    await expect(trainFederated({ table: randomTable(0, shape), training: eager, kernel, key })).rejects.toThrow("needs a validation set");
+    await expect(trainFederated({ table: tableOf(0), training: { eval_metric: ["merror"] }, kernel, key })).rejects.toThrow("does not fit");
+  });
+});

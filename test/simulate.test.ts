@@ -121,6 +121,18 @@ describe("simulate", () => {
     for (const [, , ...shares] of rows.slice(1)) expect(shares.map(Number).reduce((a, b) => a + b)).toBeCloseTo(1, 9);
   });
 
+  test("a validation set, metrics by name, and early stopping", async () => {
+    const options = ["--data", table, "--id", "id", "--label", "defaulted", ...parties, "--insecure-key-bits", "256", "--json", "--check", "--num-round", "40", "--eta", "1", "--max-depth", "5"];
+    const result = await json(...options, "--validation-fraction", "0.3", "--early-stopping-rounds", "2", "--eval-metric", "error,logloss");
+    expect(result["identicalToCentralised"]).toBe(true);
+    expect(result["trees"]).toBeLessThan(30);
+    expect(Object.keys(result.metrics)).toEqual(["train", "validation", "test"]);
+    for (const set of Object.values(result.metrics)) expect(Object.keys(set)).toEqual(["error", "logloss"]);
+    const { exitCode, stderr } = await tandem("simulate", ...options, "--early-stopping-rounds", "2");
+    expect(exitCode).toBe(2);
+    expect(stderr).toContain("early_stopping_rounds needs a validation set");
+  });
+
   test("without --check nothing is claimed, and people get a table", async () => {
     const { exitCode, stdout } = await tandem("simulate", "--data", table, "--id", "id", "--label", "defaulted", ...parties, ...small.slice(0, -1));
     expect(exitCode).toBe(0);

@@ -6,7 +6,10 @@ import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { resolveParameters, trainingParameters } from "../src/base/parameters.ts";
 import { binFeature } from "../src/gbdt/binning.ts";
+import { marginsOf } from "../src/gbdt/boosting-monitor.ts";
+import { otherRows } from "../src/gbdt/boosting-task.ts";
 import { Evaluation, type MetricName } from "../src/gbdt/eval-metric.ts";
+import { logloss } from "../src/gbdt/metrics.ts";
 import type { ObjectiveName } from "../src/gbdt/objective.ts";
 import { predictMargins } from "../src/gbdt/predict.ts";
 import { trainCentralised, type Quantise } from "../src/gbdt/train.ts";
@@ -259,4 +262,34 @@ describe("the metrics equal XGBoost 1.7.4's", () => {
       expect(Math.abs(ours - figure), `${name}: ${ours} and ${figure}`).toBeLessThan(1e-5 * (1 + figure));
     }
   });
+});
+
+interface GoldenEarly {
+  parameters: Record<string, number | string>;
+  features: { name: string; values: (number | null)[] }[];
+  labels: number[];
+  validation: number[];
+  best_iteration: number;
+  logloss: number[];
+}
+
+it("early stopping: the validation metric of every round, and the best of them, are XGBoost's", async () => {
+  const golden = JSON.parse(readFileSync(new URL("fixtures/xgboost/early.json", import.meta.url), "utf8")) as GoldenEarly;
+  const parameters = resolveParameters(trainingParameters, { ...golden.parameters, eval_metric: "logloss" });
+  const labels = Float64Array.from(golden.labels);
+  const validationRows = Uint32Array.from(golden.validation);
+  const training = otherRows(validationRows, labels.length);
+  const features = golden.features.map(({ name, values }) => binFeature(name, Float32Array.from(values, (value) => value ?? NaN), parameters.max_bin, training));
+  const seen: number[] = [];
+  const model = await trainCentralised({
+    parties: [features],
+    labels,
+    validationRows,
+    parameters,
+    quantise: quantiseFinely,
+    onTree: (_tree, _index, margins) => seen.push(logloss(marginsOf(margins, validationRows, 1).map((m) => 1 / (1 + Math.exp(-m))), Array.from(validationRows, (row) => labels[row]))),
+  });
+  expect(model.trees).toHaveLength(golden.best_iteration + 1);
+  expect(seen).toHaveLength(golden.logloss.length);
+  golden.logloss.forEach((value, round) => expect(Math.abs(seen[round] - value), `round ${round}`).toBeLessThan(1e-4 * value));
 });

@@ -22,6 +22,12 @@ describe.each(Object.entries(tables))("%s", (_name, table) => {
       for (const value of ["true", 1, null]) await refuse(value);
       return;
     }
+    if (spec.kind === "list") {
+      expect(accept(spec.choices)).toEqual(spec.choices);
+      expect(accept(` ${spec.choices[0]},${spec.choices[1]} `)).toEqual(spec.choices.slice(0, 2));
+      for (const value of ["nonsense", 1, null, [spec.choices[0], "x"], ""]) await refuse(value);
+      return;
+    }
     for (const value of [null, {}, [], true, "", " ", "three", "1,5", Number.NaN, Infinity, "Infinity", 1n]) await refuse(value);
     if (spec.kind === "choice") {
       for (const choice of spec.choices) expect(accept(choice)).toBe(choice);

@@ -33,10 +33,21 @@ interface SwitchSpec {
   readonly help: string;
 }
 
-export type ParameterSpec = NumberSpec | ChoiceSpec<string> | SwitchSpec;
+interface ListSpec<C extends string> {
+  readonly kind: "list";
+  readonly default: readonly C[];
+  readonly choices: readonly C[];
+  readonly help: string;
+}
+
+export type ParameterSpec = NumberSpec | ChoiceSpec<string> | SwitchSpec | ListSpec<string>;
 
 function choice<const C extends string>(choices: readonly C[], fallback: NoInfer<C>, help: string): ChoiceSpec<C> {
   return { kind: "choice", choices, default: fallback, help };
+}
+
+function list<const C extends string>(choices: readonly C[], help: string): ListSpec<C> {
+  return { kind: "list", choices, default: [], help };
 }
 
 export const trainingParameters = {
@@ -64,6 +75,8 @@ export const trainingParameters = {
   huber_slope: { kind: "number", default: 1, min: 0, minExclusive: true, help: "reg:pseudohubererror: where the loss turns from squared to absolute" },
   max_bin: { kind: "integer", default: 32, min: 2, max: 1024, help: "quantile bins per feature" },
   base_score: { kind: "number", default: 0.5, words: ["auto"], help: "prediction before the first tree; auto: one Newton step from a margin of 0" },
+  eval_metric: list(["auc", "aucpr", "ks", "logloss", "error", "rmse", "mae", "poisson-nloglik", "mlogloss", "merror"], "what is reported, and the last of them decides early stopping; without it what fits the objective"),
+  early_stopping_rounds: { kind: "integer", default: 0, min: 0, max: 100_000, help: "stop when the validation set has not improved for so many rounds, and keep the best; 0 for never" },
   seed: { kind: "integer", default: 7, min: 0, max: 4294967295, help: "fixes everything but the cryptographic nonces" },
 } as const satisfies Record<string, ParameterSpec>;
 
@@ -78,7 +91,7 @@ export const codecParameters = {
   padding: { kind: "integer", default: 2, min: 1, max: 16, help: "overflow protection bits above each slot" },
 } as const satisfies Record<string, ParameterSpec>;
 
-type ValueOf<S> = S extends { choices: readonly (infer C)[] } ? C : S extends SwitchSpec ? boolean : S extends { words: readonly (infer W)[] } ? number | W : number;
+type ValueOf<S> = S extends { kind: "list"; choices: readonly (infer C)[] } ? readonly C[] : S extends { choices: readonly (infer C)[] } ? C : S extends SwitchSpec ? boolean : S extends { words: readonly (infer W)[] } ? number | W : number;
 type ValuesOf<T> = { -readonly [K in keyof T]: ValueOf<T[K]> };
 
 /** What makes the arithmetic cheaper. Each can be switched off, and none changes the model. */
@@ -117,7 +130,7 @@ export function resolveParameters<T extends Record<string, ParameterSpec>>(
     if (named.has(name)) throw new TandemError("USAGE", `parameter ${name} is given twice, once by another name`);
     named.set(name, value);
   }
-  const resolved: Record<string, number | string | boolean> = {};
+  const resolved: Record<string, ParameterValue> = {};
   for (const [name, spec] of Object.entries(table)) {
     const value = named.get(name);
     resolved[name] = value === undefined ? defaultFor(spec, resolved["objective"]) : checkedValue(name, spec, value);
@@ -125,17 +138,25 @@ export function resolveParameters<T extends Record<string, ParameterSpec>>(
   return resolved as ValuesOf<T>;
 }
 
+export type ParameterValue = number | string | boolean | readonly string[];
+
 /** Other names of a parameter. */
 export function aliasesOf(spec: ParameterSpec): readonly string[] {
   return "aliases" in spec ? (spec.aliases ?? []) : [];
 }
 
-function defaultFor(spec: ParameterSpec, objective: unknown): number | string | boolean {
+function defaultFor(spec: ParameterSpec, objective: unknown): ParameterValue {
   if (!("defaultOf" in spec) || typeof objective !== "string") return spec.default;
   return spec.defaultOf?.[objective] ?? spec.default;
 }
 
-function checkedValue(name: string, spec: ParameterSpec, value: unknown): number | string | boolean {
+function checkedValue(name: string, spec: ParameterSpec, value: unknown): ParameterValue {
+  if (spec.kind === "list") {
+    const items: readonly unknown[] = typeof value === "string" ? value.split(",").map((item) => item.trim()) : Array.isArray(value) ? value : [value];
+    const good = items.filter((item): item is string => typeof item === "string" && spec.choices.includes(item));
+    if (good.length === items.length) return good;
+    throw new TandemError("USAGE", `parameter ${name} must be ${describeBounds(spec)}; got '${String(value)}'`);
+  }
   if (spec.kind === "switch") {
     if (typeof value === "boolean") return value;
     throw new TandemError("USAGE", `parameter ${name} must be true or false; got '${String(value)}'`);
@@ -161,6 +182,7 @@ function checkedValue(name: string, spec: ParameterSpec, value: unknown): number
 /** "an integer from 1 to 16", for messages and help. */
 export function describeBounds(spec: ParameterSpec): string {
   if (spec.kind === "choice") return spec.choices.join("|");
+  if (spec.kind === "list") return `a list of ${spec.choices.join("|")}`;
   if (spec.kind === "switch") return "true or false";
   const noun = spec.kind === "integer" ? "an integer" : "a number";
   const low = spec.min === undefined ? "" : spec.minExclusive === true ? ` above ${spec.min}` : ` from ${spec.min}`;

@@ -14,6 +14,7 @@ export interface JobFlags {
   readonly passive: string[];
   readonly testFraction?: string;
   readonly testData?: string;
+  readonly validationFraction?: string;
   readonly missing: string[];
   readonly monotoneConstraints?: string;
   readonly keyBits?: string;
@@ -36,6 +37,7 @@ export function addJobOptions(command: Command): Command {
     .option("--passive <columns>", "a passive party's features; once per party", collect, [])
     .option("--test-fraction <share>", `rows held back for testing (default: ${defaultTestFraction})`)
     .option("--test-data <file>", "a second table to test on instead")
+    .option("--validation-fraction <share>", "training rows that are evaluated after every round instead of learnt from, for early stopping")
     .option("--missing <token>", "a cell value that means missing, besides empty, NA and NaN; may be repeated", collect, [])
     .option("--monotone-constraints <list>", "features whose larger values must not lower (1) or raise (-1) the prediction, such as 'income:1,age:-1'")
     .option("--key-bits <bits>", `Paillier key, 2048 to 4096 bits (default: ${defaultKeyBits})`)
@@ -67,12 +69,21 @@ export function jobFrom(flags: JobFlags): Omit<SimulateOptions, "check" | "onEve
     passives: flags.passive.map(columnList),
     testFraction,
     testData: flags.testData,
+    validationFraction: validationFraction(flags),
     missing: flags.missing,
     monotone: constraints(flags.monotoneConstraints ?? ""),
     ...modelParameters(flags),
     speed,
     ...keySize(flags),
   };
+}
+
+/** @throws TandemError USAGE */
+function validationFraction({ validationFraction: given }: JobFlags): number | undefined {
+  if (given === undefined) return undefined;
+  const fraction = Number(given);
+  if (fraction > 0 && fraction < 1) return fraction;
+  throw new TandemError("USAGE", `--validation-fraction must lie between 0 and 1; got '${given}'`);
 }
 
 /**

@@ -49,7 +49,7 @@ export class Progress {
         this.#firstTreeAt = Date.now();
         break;
       case "tree":
-        this.#tree(event.tree + 1, event.treeCount, event.metrics);
+        this.#tree(event.tree + 1, event.treeCount, event.metrics, event.validation);
         break;
       case "aligning":
         if (event.party === activeName) this.line(`${event.party}: aligning ${event.ownIdCount.toLocaleString("en")} ids with ${event.peer}`);
@@ -80,11 +80,11 @@ export class Progress {
     this.#alignmentFilled = -1;
   }
 
-  #tree(done: number, total: number, metrics: Readonly<Record<string, number>>): void {
+  #tree(done: number, total: number, metrics: Readonly<Record<string, number>>, validation: Readonly<Record<string, number>> | undefined): void {
     const elapsed = (Date.now() - this.#firstTreeAt) / 1000;
     const left = (elapsed / done) * (total - done);
     const [name, value] = Object.entries(metrics)[0] ?? ["", 0];
-    const facts = `tree ${done}/${total}  train ${name} ${value.toFixed(4)}  ${done < total ? `${formatSeconds(left)} left` : `${formatSeconds(elapsed)} in all`}`;
+    const facts = `tree ${done}/${total}  train ${name} ${value.toFixed(4)}${validation === undefined ? "" : `  validation ${validation[name].toFixed(4)}`}  ${done < total ? `${formatSeconds(left)} left` : `${formatSeconds(elapsed)} in all`}`;
     if (!this.#terminal) {
       this.line(facts);
       return;

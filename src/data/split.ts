@@ -12,7 +12,7 @@ export interface RowSplit {
  * Draws round(count * testFraction) rows for testing.
  * @throws TandemError USAGE if the fraction is not between 0 and 1 or leaves either side without rows
  */
-export function splitRows(count: number, testFraction: number, seed: number): RowSplit {
+export function splitRows(count: number, testFraction: number, seed: number | string): RowSplit {
   if (!(testFraction > 0 && testFraction < 1)) {
     throw new TandemError("USAGE", `the test fraction must be above 0 and below 1; got '${testFraction}'`);
   }
@@ -23,4 +23,9 @@ export function splitRows(count: number, testFraction: number, seed: number): Ro
   }
   const order = new SeededRandom(seed).permutation(count);
   return { test: order.slice(0, testCount).sort(), train: order.slice(testCount).sort() };
+}
+
+/** Draws rows of the training rows for validation: ascending. @throws TandemError USAGE as splitRows */
+export function validationRows(count: number, fraction: number, seed: number): Uint32Array {
+  return splitRows(count, fraction, `${seed}/validation`).test;
 }

@@ -5,7 +5,7 @@
 import { chmod, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import { trainingParameters } from "../base/parameters.ts";
+import { type ParameterValue, trainingParameters } from "../base/parameters.ts";
 import type { Model } from "../gbdt/model.ts";
 import type { ActiveConfigInput, PassiveConfigInput } from "../party/config.ts";
 import type { ActiveResult, LayoutSummary, PartyEvent, PassiveResult } from "../party/events.ts";
@@ -36,12 +36,14 @@ export interface FederationJob {
   /** Name of the id column in every table. */
   readonly id: string;
   readonly missing: readonly string[];
-  readonly training: Readonly<Record<string, number | string>>;
+  readonly training: Readonly<Record<string, ParameterValue>>;
   readonly codec: Readonly<Record<string, number | string>>;
   readonly speed: Readonly<Record<string, number | string | boolean>>;
   readonly keyBits: number;
   readonly insecureKey: boolean;
   readonly predictions: string | undefined;
+  /** Share of the training rows that is evaluated after every round instead of learnt from. */
+  readonly validationFraction?: number | undefined;
   readonly onEvent: (event: PartyEvent) => void;
 }
 
@@ -119,7 +121,7 @@ async function runIn(root: string, job: FederationJob, supervisor: ReturnType<ty
     job: jobName,
     passives: job.passives.map(({ name }, i) => ({ name, host, port: ports[i], fingerprint: homes[i + 1].fingerprint })),
     tls: tlsPaths(directory),
-    data: { ...dataConfig(job, job.active, directory), label, positive, weight },
+    data: { ...dataConfig(job, job.active, directory), label, positive, weight, validation_fraction: job.validationFraction },
     align: false, // the rows were cut from one table
     training,
     codec,

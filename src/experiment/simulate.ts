@@ -12,8 +12,9 @@ import { checkKeyBits } from "../crypto/index.ts";
 import { columnIndex, columnTitle, idColumn, labelColumn, numericColumn, requireBinaryLabels, weightColumn } from "../data/columns.ts";
 import { type CsvTable, readCsvTable } from "../data/csv-table.ts";
 import { type PartyTable, selectRows } from "../data/dataset.ts";
-import { splitRows } from "../data/split.ts";
+import { splitRows, validationRows } from "../data/split.ts";
 import { firstDifference } from "../gbdt/model-compare.ts";
+import { BoostingMonitor } from "../gbdt/boosting-monitor.ts";
 import { BoostingTask } from "../gbdt/boosting-task.ts";
 import { checkConstraints } from "../party/party-data.ts";
 import type { PartyEvent } from "../party/events.ts";
@@ -33,6 +34,8 @@ export interface SimulateOptions {
   readonly passives: readonly (readonly string[])[];
   readonly testFraction: number;
   readonly testData?: string | undefined;
+  /** Share of the training rows that is evaluated after every round instead of learnt from. */
+  readonly validationFraction?: number | undefined;
   readonly missing: readonly string[];
   /** By column: 1, -1 or 0. */
   readonly monotone?: Readonly<Record<string, -1 | 0 | 1>>;
@@ -84,7 +87,7 @@ export async function simulate(options: SimulateOptions): Promise<SimulateResult
     await writeXgboostModel(options.export, result.model, parties.map(({ features }) => features), parties.map(({ name }) => name));
   }
   if (!options.check) return { ...result, difference: null };
-  const { model } = await trainInOnePlace({ train, test: null, training, codec, keyBits: options.keyBits });
+  const { model } = await trainInOnePlace({ train, test: null, training, codec, keyBits: options.keyBits, validationFraction: options.validationFraction });
   return { ...result, difference: firstDifference(result.model, model) ?? "" };
 }
 
@@ -111,7 +114,9 @@ export async function prepareSimulation(options: SimulateOptions): Promise<Prepa
   const testCuts = testTable === null ? cuts : cutColumns(testTable, options);
   const testWhole = testTable === null ? whole : parseTables(testTable, testCuts, options, training.objective);
   const layoutLabels = checkTrainable(options.data, train[0]);
-  const task = new BoostingTask(training, layoutLabels, train[0].weights ?? null);
+  const validation = options.validationFraction === undefined ? null : validationRows(layoutLabels.length, options.validationFraction, training.seed);
+  const task = new BoostingTask(training, layoutLabels, train[0].weights ?? null, validation);
+  void new BoostingMonitor(training, task); // refuses early stopping without a validation set, and metrics that do not fit
   const layout = gradientLayout(codec, plaintextBitsMax(options.keyBits), task.gradients(task.startMargins())); // refuses what could overflow
 
   const party = (i: number): FederationParty => ({
@@ -132,6 +137,7 @@ export async function prepareSimulation(options: SimulateOptions): Promise<Prepa
     keyBits: options.keyBits,
     insecureKey: options.insecureKey,
     predictions: options.predictions,
+    validationFraction: options.validationFraction,
     onEvent: options.onEvent,
   };
   return { job, train, training, codec, speed, layout };

@@ -16,6 +16,12 @@ export interface RealGradients {
 export class BoostingTask {
   readonly objective: Objective;
   readonly labels: Float64Array;
+  /** Of the instances as they were given; null: all are 1. */
+  readonly weights: Float64Array | null;
+  /** Rows that are routed and evaluated, but not learnt from; ascending. Null: none. */
+  readonly validationRows: Uint32Array | null;
+  /** The other rows; null: all. */
+  readonly trainingRows: Uint32Array | null;
   /** Margins per instance. */
   readonly outputCount: number;
   /** Per tree of a round the outputs that it learns. */
@@ -29,14 +35,17 @@ export class BoostingTask {
    * @param weights of the instances, null if all are 1
    * @throws TandemError LABEL_INVALID or WEIGHT_INVALID naming the first instance that cannot be used, never its value
    */
-  constructor(parameters: TrainingParameters, labels: Float64Array, weights: Float64Array | null = null) {
+  constructor(parameters: TrainingParameters, labels: Float64Array, weights: Float64Array | null = null, validationRows: Uint32Array | null = null) {
     this.objective = objectiveFor(parameters.objective);
     this.outputCount = this.objective.outputCount(parameters);
-    this.objective.checkLabels(labels, parameters);
+    this.validationRows = validationRows;
+    this.trainingRows = validationRows && otherRows(validationRows, labels.length);
+    this.objective.checkLabels(this.trainingRows === null ? labels : Float64Array.from(this.trainingRows, (row) => labels[row]), parameters);
     const outputs = Array.from({ length: this.outputCount }, (_, k) => k);
     this.treeOutputs = parameters.multi_strategy === "multi_output_tree" ? [outputs] : outputs.map((output) => [output]);
     if (weights !== null) checkWeights(weights);
     this.labels = labels;
+    this.weights = weights;
     this.#parameters = parameters;
     this.#weights = effectiveWeights(parameters, labels, weights);
     const { g, h } = this.objective.bounds(parameters);
@@ -56,7 +65,7 @@ export class BoostingTask {
     if (this.outputCount > 1) return this.objective.baseMargin(0.5); // what all classes start from cancels out
     // One Newton step from zero, as XGBoost's own estimate does it (2.0, InitEstimation).
     const [g, h] = this.gradients(new Float64Array(this.labels.length)).values;
-    const step = -sum(g) / sum(h);
+    const step = -sum(g, this.trainingRows) / sum(h, this.trainingRows);
     return Math.fround(step) + 0;
   }
 
@@ -91,6 +100,14 @@ function scaled(range: Range | null, factor: number): Range | null {
   return range && { min: Math.min(0, range.min * factor), max: range.max * factor }; // a weight may be zero
 }
 
-function sum(values: Float64Array): number {
-  return values.reduce((a, b) => a + b, 0);
+function sum(values: Float64Array, rows: Uint32Array | null): number {
+  if (rows === null) return values.reduce((a, b) => a + b, 0);
+  return rows.reduce((total, row) => total + values[row], 0);
+}
+
+/** All rows that are not among the given ones, ascending. */
+export function otherRows(rows: Uint32Array, count: number): Uint32Array {
+  const isGiven = new Uint8Array(count);
+  for (const row of rows) isGiven[row] = 1;
+  return Uint32Array.from({ length: count }, (_, row) => row).filter((row) => isGiven[row] === 0);
 }

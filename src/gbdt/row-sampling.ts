@@ -23,26 +23,29 @@ export function checkSampling(parameters: TrainingParameters): void {
   if (method === "goss" && subsample < 1) throw new TandemError("USAGE", "subsample is for sampling_method uniform; goss samples by top_rate and other_rate");
 }
 
-/** @param round trees that share their gradients share their sample */
-export function sampleRows(parameters: TrainingParameters, round: number, gradients: RealGradients): SampledGradients {
+/**
+ * @param round trees that share their gradients share their sample
+ * @param training the rows to draw from; null: all
+ */
+export function sampleRows(parameters: TrainingParameters, round: number, gradients: RealGradients, training: Uint32Array | null = null): SampledGradients {
   const { sampling_method: method, subsample, seed } = parameters;
-  if (method === "uniform" && subsample === 1) return { ...gradients, sample: null };
+  if (method === "uniform" && subsample === 1 && training === null) return { ...gradients, sample: null };
+  const everybody = training ?? Uint32Array.from({ length: gradients.values[0].length }, (_, i) => i);
   const random = new SeededRandom(`rows/${seed}/${round}`);
-  return method === "goss" ? goss(parameters, gradients, random) : uniform(subsample, gradients, random);
+  return method === "goss" ? goss(parameters, gradients, everybody, random) : uniform(subsample, gradients, everybody, random);
 }
 
-function uniform(subsample: number, gradients: RealGradients, random: SeededRandom): SampledGradients {
-  const count = gradients.values[0].length;
-  const everybody = Uint32Array.from({ length: count }, (_, i) => i);
-  const sample = drawn(everybody, Math.max(1, Math.round(subsample * count)), random).sort();
+function uniform(subsample: number, gradients: RealGradients, everybody: Uint32Array, random: SeededRandom): SampledGradients {
+  const count = everybody.length;
+  const sample = subsample === 1 ? everybody : drawn(everybody, Math.max(1, Math.round(subsample * count)), random).sort();
   return { values: gradients.values.map((column) => kept(column, sample)), bounds: gradients.bounds, sample };
 }
 
-function goss({ top_rate: top, other_rate: other }: TrainingParameters, { values, bounds }: RealGradients, random: SeededRandom): SampledGradients {
-  const count = values[0].length;
-  const size = new Float64Array(count);
-  for (let slot = 0; slot < values.length; slot += 2) for (let i = 0; i < count; i++) size[i] += Math.abs(values[slot][i]);
-  const order = Uint32Array.from({ length: count }, (_, i) => i).sort((i, j) => size[j] - size[i] || i - j);
+function goss({ top_rate: top, other_rate: other }: TrainingParameters, { values, bounds }: RealGradients, everybody: Uint32Array, random: SeededRandom): SampledGradients {
+  const count = everybody.length;
+  const size = new Float64Array(values[0].length);
+  for (let slot = 0; slot < values.length; slot += 2) for (const i of everybody) size[i] += Math.abs(values[slot][i]);
+  const order = everybody.slice().sort((i, j) => size[j] - size[i] || i - j);
   const topCount = Math.max(1, Math.round(top * count));
   const rest = drawn(order.slice(topCount), Math.round(other * count), random);
   const sample = Uint32Array.from([...order.subarray(0, topCount), ...rest]).sort();

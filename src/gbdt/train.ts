@@ -4,6 +4,7 @@ import { TandemError } from "../base/error.ts";
 import type { TrainingParameters } from "../base/parameters.ts";
 import type { QuantisedGradients } from "../base/quantised-gradients.ts";
 import type { BinnedFeature } from "./binning.ts";
+import { BoostingMonitor } from "./boosting-monitor.ts";
 import { BoostingTask, type RealGradients } from "./boosting-task.ts";
 import { CentralisedSearch } from "./centralised-search.ts";
 import { ColumnSampler, columnRatesOf } from "./column-sampling.ts";
@@ -22,6 +23,8 @@ export interface CentralisedTraining {
   readonly labels: Float64Array;
   /** Null or left out: every instance counts once. */
   readonly weights?: Float64Array | null;
+  /** Rows that are evaluated after every round, but not learnt from; ascending. Null or left out: none. */
+  readonly validationRows?: Uint32Array | null;
   readonly parameters: TrainingParameters;
   readonly quantise: Quantise;
   /** Per party what it draws its columns with; "" where left out. */
@@ -31,7 +34,7 @@ export interface CentralisedTraining {
 }
 
 export interface TrainedModel extends Model {
-  /** Margins of the training instances after the last tree. */
+  /** Margins of all instances after the last tree that was grown. */
   readonly trainMargins: Float64Array;
 }
 
@@ -41,7 +44,8 @@ export async function trainCentralised(training: CentralisedTraining): Promise<T
   for (const feature of parties.flat()) {
     assert(feature.bins.length === labels.length, "features and labels of different length");
   }
-  const task = new BoostingTask(parameters, labels, weights);
+  const task = new BoostingTask(parameters, labels, weights, training.validationRows);
+  const monitor = new BoostingMonitor(parameters, task);
   const margins = task.startMargins();
   checkSampling(parameters);
   checkConstraints(parameters, parties.flat());
@@ -53,7 +57,7 @@ export async function trainCentralised(training: CentralisedTraining): Promise<T
   const isConstrained = parties.flat().some(({ monotone = 0 }) => monotone !== 0);
   const trees: Tree<SplitRule>[] = [];
   for (let round = 0; round < parameters.num_round; round++) {
-    const { sample, ...real } = sampleRows(parameters, round, task.gradients(margins));
+    const { sample, ...real } = sampleRows(parameters, round, task.gradients(margins), task.trainingRows);
     const gradients = quantise(real);
     for (const outputs of task.treeOutputs) {
       const treeIndex = trees.length;
@@ -64,7 +68,10 @@ export async function trainCentralised(training: CentralisedTraining): Promise<T
       trees.push(tree);
       onTree?.(tree, treeIndex, margins);
     }
+    await monitor.afterRound(margins);
+    if (monitor.isOver) break;
   }
+  trees.length = monitor.roundsKept * task.treeOutputs.length;
   return { objective: parameters.objective, baseMargin: task.baseMargin(), ...outputsOf(task), trees, trainMargins: margins };
 }
 

@@ -1,14 +1,14 @@
 /**
  * The active party's rows of a job: read, aligned with the other parties', and cut into training and test rows.
  *
- * @reveals passive: which of the common instances are trained on
+ * @reveals passive: which of the common instances are trained on; which of them are held back for validation
  */
 import { alignActive, type PairwiseCounts } from "../align/active-alignment.ts";
 import type { AlignmentPeer } from "../align/alignment-peer.ts";
 import { DistinctIds } from "../align/normalise.ts";
 import { TandemError } from "../base/error.ts";
 import { type PartyTable, selectRows } from "../data/dataset.ts";
-import { splitRows } from "../data/split.ts";
+import { splitRows, validationRows } from "../data/split.ts";
 import { bitmapFrom } from "../protocol/bitmap.ts";
 import { messageBytesMax } from "../protocol/version.ts";
 import type { ActiveConfig } from "./config.ts";
@@ -27,6 +27,8 @@ export interface JobTables {
   readonly test: PartyTable | null;
   /** For the hello: which of the shared rows are trained on. */
   readonly rows: { readonly aligned: boolean; readonly training: Uint8Array };
+  /** Those of `train` that are evaluated after every round, but not learnt from; null: none. */
+  readonly validationRows: Uint32Array | null;
 }
 
 export interface AlignedRows {
@@ -71,7 +73,10 @@ function idsOfBoth({ train, test }: ActiveTables, testPath: string): DistinctIds
 /** @param aligned null where the parties' files list the same people in the same order already */
 export function jobTables(tables: ActiveTables, aligned: AlignedRows | null, { data, training }: Pick<ActiveConfig, "data" | "training">): JobTables {
   const { train, test } = tables;
-  if (aligned === null && test !== null) return { train: train.table, test: test.table, rows: { aligned: false, training: new Uint8Array(0) } };
+  const validationOf = (rowCount: number): Uint32Array | null => (data.validation_fraction === undefined ? null : validationRows(rowCount, data.validation_fraction, data.seed ?? training.seed));
+  if (aligned === null && test !== null) {
+    return { train: train.table, test: test.table, rows: { aligned: false, training: new Uint8Array(0) }, validationRows: validationOf(train.table.ids.length) };
+  }
   const all = test === null ? train.table : joined(train.table, test.table);
   const shared = aligned === null ? all : selectRows(all, aligned.rows);
   const count = shared.ids.length;
@@ -87,6 +92,7 @@ export function jobTables(tables: ActiveTables, aligned: AlignedRows | null, { d
     train: selectRows(shared, chosen),
     test: rest.length === 0 ? null : selectRows(shared, rest),
     rows: { aligned: aligned !== null, training: bitmap },
+    validationRows: validationOf(chosen.length),
   };
 }
 

@@ -80,6 +80,7 @@ const activeConfig = object({
     positive: text.optional(),
     weight: text.optional(),
     test_fraction: z.number("must be a number").gt(0, "must be above 0").lt(1, "must be below 1").optional(),
+    validation_fraction: z.number("must be a number").gt(0, "must be above 0").lt(1, "must be below 1").optional(),
     seed: wholeNumber(0, 4294967295).optional(),
   }),
   align: z.boolean("must be true or false").default(true),

@@ -20,7 +20,7 @@ export type PartyEvent =
   | { readonly type: "aligned"; readonly party: string; readonly job: string; readonly peer?: string; readonly commonCount: number; readonly pairwise?: readonly PairwiseCounts[] }
   | { readonly type: "joined"; readonly party: string; readonly peer: string; readonly featureCount: number; readonly job?: string }
   | { readonly type: "layout"; readonly party: string; readonly layout: LayoutSummary }
-  | { readonly type: "tree"; readonly party: string; readonly tree: number; readonly treeCount: number; readonly metrics: Metrics }
+  | { readonly type: "tree"; readonly party: string; readonly tree: number; readonly treeCount: number; readonly metrics: Metrics; readonly validation?: Metrics }
   | { readonly type: "passive-tree"; readonly party: string; readonly peer: string; readonly job: string; readonly tree: number; readonly treeCount: number }
   | { readonly type: "job-ended"; readonly party: string; readonly peer: string; readonly job: string; readonly failure: { readonly code: ErrorCode; readonly message: string } | null }
   | { readonly type: "refused"; readonly party: string; readonly peer: string; readonly code: ErrorCode; readonly message: string }
@@ -46,7 +46,7 @@ export interface LayoutSummary {
 
 export interface ActiveResult extends ProcessUse {
   readonly trees: number;
-  readonly metrics: { readonly train: Metrics; readonly test: Metrics | null };
+  readonly metrics: { readonly train: Metrics; readonly validation?: Metrics; readonly test: Metrics | null };
   readonly phasesMs: PhaseTimesMs & { readonly keygen: number; readonly training: number };
   readonly counts: OperationCounts;
   readonly bytes: Traffic;

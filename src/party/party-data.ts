@@ -81,10 +81,11 @@ function partyTable(csv: CsvTable, data: { readonly id: string | undefined; read
   };
 }
 
-export function binTable(table: PartyTable, maxBin: number): BinnedFeature[] {
+/** @param training the rows that decide where the cuts are; null: all */
+export function binTable(table: PartyTable, maxBin: number, training: Uint32Array | null = null): BinnedFeature[] {
   return table.features.map((values, i) => {
     const name = table.featureNames[i];
-    const binned = binFeature(name, values, maxBin);
+    const binned = binFeature(name, values, maxBin, training);
     const monotone = table.monotone?.[name] ?? 0;
     return monotone === 0 ? binned : { ...binned, monotone };
   });

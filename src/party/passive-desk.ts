@@ -169,11 +169,11 @@ export class PassiveDesk implements PartyDesk {
     if (hello.aligned) {
       if (aligned === null || aligned.job !== job) throw new TandemError("PROTOCOL_STATE", `${name}: job ${job} was not aligned on this connection`);
       const all = selectRows(aligned.data.table, aligned.rows);
-      return { training: selectRows(all, trainingRows(training, all.ids.length, name)), predictable: all };
+      return { training: selectRows(all, trainingRows(training, all.ids.length, name)), validation: hello.validationRows, predictable: all };
     }
     const { table } = await this.#ownData(() => this.#data.table());
     const test = await this.#ownData(() => this.#data.testTable());
-    return { training: selectRows(table, trainingRows(training, table.ids.length, name)), predictable: test?.table ?? table };
+    return { training: selectRows(table, trainingRows(training, table.ids.length, name)), validation: hello.validationRows, predictable: test?.table ?? table };
   }
 
   /** A model that was trained once is not overwritten by whoever uses its name again. */

@@ -1,8 +1,10 @@
 /** One job of a passive party: its role, the service around it, and what is left when it has ended. */
 import { join } from "node:path";
+import { TandemError } from "../base/error.ts";
 import { osRandom } from "../base/random.ts";
 import { defaultThreads, selectKernel } from "../crypto/index.ts";
 import type { PartyTable } from "../data/dataset.ts";
+import { checkBitmap, isSet } from "../protocol/bitmap.ts";
 import { idsDigest } from "../protocol/ids.ts";
 import { type AgreedParameters, treeCountOf } from "../protocol/job-parameters.ts";
 import { modelId } from "../protocol/model-id.ts";
@@ -19,6 +21,8 @@ import { ProcessMeter } from "./process-meter.ts";
 
 export interface JobRows {
   readonly training: PartyTable;
+  /** Bitmap over these rows: which are evaluated only and decide no bin; empty: none. */
+  readonly validation: Uint8Array;
   /** The people whose predictions may be asked for. */
   readonly predictable: PartyTable;
 }
@@ -51,7 +55,7 @@ export function openPassiveJob({ config, agreed, rows, folder, peer, emit }: Pas
     name,
     agreed,
     idsDigest: digest,
-    features: binTable(training, agreed.maxBin),
+    features: binTable(training, agreed.maxBin, decidingRows(rows)),
     instanceCount: training.ids.length,
     samplingSecret: samplingSecretOf(config),
     permutationSecret: osRandom.fill(new Uint8Array(permutationSecretBytes)),
@@ -73,6 +77,16 @@ export function openPassiveJob({ config, agreed, rows, folder, peer, emit }: Pas
     emit({ type: "job-ended", party: name, peer, job, failure: failure === null ? null : { code: failure.code, message: failure.message } });
   };
   return { service, report };
+}
+
+/** The rows that decide where bins are cut. @throws TandemError PROTOCOL_STATE for a bitmap that does not fit */
+function decidingRows({ training, validation }: JobRows): Uint32Array | null {
+  const count = training.ids.length;
+  if (validation.length === 0) return null;
+  checkBitmap(validation, count);
+  const deciding = Uint32Array.from({ length: count }, (_, row) => row).filter((row) => !isSet(validation, row));
+  if (deciding.length === 0) throw new TandemError("PROTOCOL_STATE", "all rows are held back for validation");
+  return deciding;
 }
 
 function rowLookUp(table: PartyTable): (id: string) => ((feature: number) => number) | null {

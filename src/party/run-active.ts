@@ -7,6 +7,7 @@ import { sumPacking } from "../codec/packing.ts";
 import { defaultThreads, generateKey, selectKernel } from "../crypto/index.ts";
 import { writeCsv } from "../data/write-csv.ts";
 import type { PartyTable } from "../data/dataset.ts";
+import { otherRows } from "../gbdt/boosting-task.ts";
 import { ActiveRole } from "../protocol/active-role.ts";
 import { idsDigest } from "../protocol/ids.ts";
 import { agreedParameters, treesPerRound } from "../protocol/job-parameters.ts";
@@ -16,7 +17,7 @@ import { writeActiveShare } from "../store/share-files.ts";
 import { connectTls, type TlsPeer } from "../transport/tls.ts";
 import { type ActiveTables, type AlignedRows, alignTables, type JobTables, jobTables, readActiveTables } from "./active-tables.ts";
 import type { ActiveConfig } from "./config.ts";
-import { evaluate, evaluateInTurns, predictionsFrom } from "./evaluate.ts";
+import { evaluate, predictionsFrom } from "./evaluate.ts";
 import type { Emit, LayoutSummary, Metrics } from "./events.ts";
 import { binTable } from "./party-data.ts";
 import { ProcessMeter } from "./process-meter.ts";
@@ -67,13 +68,15 @@ async function train({ config, folder, tables, scheme, keygenMs, peers, emit }: 
   const digest = idsDigest(tables.train.ids);
   const meter = new ProcessMeter();
   let trainMetrics: Metrics = {};
+  let validationMetrics: Metrics | null = null;
   const role = new ActiveRole({
     name,
     job: config.job,
     training,
     codec,
     subtraction: speed.subtraction,
-    features: binTable(tables.train, training.max_bin),
+    features: binTable(tables.train, training.max_bin, tables.validationRows && otherRows(tables.validationRows, labels.length)),
+    validationRows: tables.validationRows,
     labels,
     weights,
     samplingSecret: samplingSecretOf(config),
@@ -85,10 +88,12 @@ async function train({ config, folder, tables, scheme, keygenMs, peers, emit }: 
       joined: (peer, featureCount) => emit({ type: "joined", party: name, peer, featureCount }),
       layoutProven: (layout) => emit({ type: "layout", party: name, layout: layoutSummary(layout, codec.layout, config.keyBits, speed.packing) }),
       treeBegan: () => meter.start(),
-      treeFinished: async (tree, margins) => {
+      treeFinished: async (tree, _margins, evaluateRound) => {
         meter.stop();
-        trainMetrics = await evaluateInTurns(training.objective, margins, labels, weights);
-        emit({ type: "tree", party: name, tree, treeCount: training.num_round * treesPerRound(training), metrics: trainMetrics });
+        const { train, validation } = await evaluateRound();
+        trainMetrics = train;
+        validationMetrics = validation ?? validationMetrics;
+        emit({ type: "tree", party: name, tree, treeCount: training.num_round * treesPerRound(training), metrics: train, ...(validation === null ? {} : { validation }) });
       },
     },
     now,
@@ -103,7 +108,7 @@ async function train({ config, folder, tables, scheme, keygenMs, peers, emit }: 
     let testMetrics = null;
     if (tables.test !== null) {
       const margins = await role.predict(model, tables.test);
-      testMetrics = evaluate(training.objective, margins, labelsOf(tables.test), tables.test.weights);
+      testMetrics = evaluate(training, margins, labelsOf(tables.test), tables.test.weights);
       await writePredictions(config.output.predictions ?? join(folder, "predictions.csv"), tables.test, predictionsFrom(training.objective, margins, model.outputCount));
     }
     await role.finish();
@@ -112,7 +117,7 @@ async function train({ config, folder, tables, scheme, keygenMs, peers, emit }: 
       party: name,
       result: {
         trees: model.trees.length,
-        metrics: { train: trainMetrics, test: testMetrics },
+        metrics: { train: trainMetrics, ...(validationMetrics === null ? {} : { validation: validationMetrics }), test: testMetrics },
         phasesMs: { ...role.phases, keygen: keygenMs, training: trainingMs },
         ...meter.use,
         counts: scheme.counts,

@@ -8,12 +8,13 @@ import type { CodecParameters, TrainingParameters } from "../base/parameters.ts"
 import { quantise } from "../codec/batch-codec.ts";
 import type { GradientLayout } from "../codec/layout.ts";
 import type { BinnedFeature } from "../gbdt/binning.ts";
+import { BoostingMonitor } from "../gbdt/boosting-monitor.ts";
 import { BoostingTask, type RealGradients } from "../gbdt/boosting-task.ts";
 import { ColumnSampler, columnRatesOf } from "../gbdt/column-sampling.ts";
 import { checkSampling, sampleRows } from "../gbdt/row-sampling.ts";
 import { addLeafWeights, checkConstraints, growParametersOf, outputsOf } from "../gbdt/train.ts";
 import { addLeaf, leafOf, type Tree, valueGoesLeft } from "../gbdt/tree.ts";
-import { isSet } from "./bitmap.ts";
+import { bitmapFrom, isSet } from "./bitmap.ts";
 import { Broadcast } from "./broadcast.ts";
 import { BusyClock } from "./busy-clock.ts";
 import { type ActiveRule, growFederatedTree, isOwnRule } from "./federated-tree.ts";
@@ -34,6 +35,8 @@ export interface ActiveJob {
   readonly labels: Float64Array;
   /** Null or left out: every instance counts once. */
   readonly weights?: Float64Array | null;
+  /** Rows that are evaluated after every round, but not learnt from; ascending. Null or left out: none. */
+  readonly validationRows?: Uint32Array | null;
   /** What it draws its columns with, where they are sampled. */
   readonly samplingSecret?: string;
   readonly idsDigest: Uint8Array;
@@ -51,7 +54,13 @@ export interface ActiveObserver {
   joined(partyName: string, featureCount: number): void;
   layoutProven(layout: GradientLayout): void;
   treeBegan(tree: number): void;
-  treeFinished(tree: number, margins: Float64Array): void | Promise<void>;
+  /** @param evaluate metrics of the training rows and, after a round, of the validation rows; computed when first asked for */
+  treeFinished(tree: number, margins: Float64Array, evaluate: () => Promise<RoundMetrics>): void | Promise<void>;
+}
+
+export interface RoundMetrics {
+  readonly train: Readonly<Record<string, number>>;
+  readonly validation: Readonly<Record<string, number>> | null;
 }
 
 /** The active party's share: the shape of all trees, its own rules, the leaf weights. */
@@ -87,6 +96,9 @@ export class ActiveRole {
   readonly phases: PhaseTimesMs = { handshake: 0, encrypt: 0, aggregate: 0, decrypt: 0 };
   readonly #job: ActiveJob;
   readonly #sessions: readonly PeerSession[];
+  /** Trees that were grown, and how many of them the model keeps. */
+  #grown: readonly Tree<ActiveRule>[] = [];
+  #treesKept = 0;
 
   constructor(job: ActiveJob) {
     this.#job = job;
@@ -113,6 +125,7 @@ export class ActiveRole {
       idsDigest,
       aligned: rows?.aligned ?? false,
       trainingRows: rows?.training ?? new Uint8Array(0),
+      validationRows: validationBitmap(this.#job.validationRows ?? null, labels.length),
       parameters: agreedParameters(job, training, codec, scheme),
     };
     await Promise.all(
@@ -125,11 +138,14 @@ export class ActiveRole {
     const { training, labels, weights } = this.#job;
     checkSampling(training);
     checkConstraints(training, this.#job.features);
-    const task = new BoostingTask(training, labels, weights);
+    const task = new BoostingTask(training, labels, weights, this.#job.validationRows);
+    const monitor = new BoostingMonitor(training, task);
     const margins = task.startMargins();
     await this.#setUp(task, margins);
     const trees: Tree<ActiveRule>[] = [];
-    for (let round = 0; round < training.num_round; round++) trees.push(...(await this.#round(round, task, margins)));
+    for (let round = 0; round < training.num_round && !monitor.isOver; round++) trees.push(...(await this.#round(round, task, monitor, margins)));
+    this.#grown = trees.slice();
+    trees.length = this.#treesKept = monitor.roundsKept * task.treeOutputs.length;
     return { objective: training.objective, baseMargin: task.baseMargin(), ...outputsOf(task), passiveNames: this.#sessions.map((session) => session.name), trees };
   }
 
@@ -137,7 +153,8 @@ export class ActiveRole {
   async predict(model: ActiveModel, rows: PredictionRows): Promise<Float64Array> {
     const { outputCount = 1 } = model;
     const margins = new Float64Array(rows.ids.length * outputCount).fill(model.baseMargin);
-    const splits = this.#sessions.map((_, peer) => remoteSplits(model, peer + 1));
+    // Passive parties answer for all trees that were grown, also for those that early stopping has dropped.
+    const splits = this.#sessions.map((_, peer) => remoteSplits(this.#grown.length > model.trees.length ? this.#grown : model.trees, peer + 1));
     for (let first = 0, end = 0; first < rows.ids.length; first = end) {
       end = predictionBatchEnd(rows.ids, first);
       const ids = rows.ids.slice(first, end);
@@ -158,11 +175,11 @@ export class ActiveRole {
 
   /** @param failure empty after success, otherwise what the other parties are told */
   async finish(failure = ""): Promise<void> {
-    await Promise.all(this.#sessions.map((session) => session.finish(failure)));
+    await Promise.all(this.#sessions.map((session) => session.finish(failure, this.#treesKept)));
   }
 
   async #setUp(task: BoostingTask, margins: Float64Array): Promise<void> {
-    const layout = this.#layoutOf(sampleRows(this.#job.training, 0, task.gradients(margins)));
+    const layout = this.#layoutOf(sampleRows(this.#job.training, 0, task.gradients(margins), task.trainingRows));
     this.#job.observer.layoutProven(layout);
     await Promise.all(this.#sessions.map((session) => session.setUp(layout)));
     if (task.treeOutputs[0].length > 1 && this.#sessions.some((session) => session.isMonotone)) {
@@ -175,11 +192,11 @@ export class ActiveRole {
   }
 
   /** The trees of one round: they share their gradients, which are encrypted once. */
-  async #round(round: number, task: BoostingTask, margins: Float64Array): Promise<Tree<ActiveRule>[]> {
+  async #round(round: number, task: BoostingTask, monitor: BoostingMonitor, margins: Float64Array): Promise<Tree<ActiveRule>[]> {
     const { features, observer, scheme, training, now } = this.#job;
     const firstTree = round * task.treeOutputs.length;
     observer.treeBegan(firstTree);
-    const { sample, ...real } = sampleRows(training, round, task.gradients(margins));
+    const { sample, ...real } = sampleRows(training, round, task.gradients(margins), task.trainingRows);
     const layout = this.#layoutOf(real);
     await nextTurn();
     const gradients = quantise(layout, real.values);
@@ -216,7 +233,11 @@ export class ActiveRole {
       addLeafWeights(margins, task.outputCount, tree, grown.tree, grown.leaves);
       trees.push(grown.tree);
       await nextTurn();
-      await observer.treeFinished(tree, margins);
+      const isLast = i + 1 === task.treeOutputs.length;
+      let validation: Promise<RoundMetrics["validation"]> | null = null;
+      const validate = (): Promise<RoundMetrics["validation"]> => (validation ??= isLast ? monitor.afterRound(margins) : Promise.resolve(null));
+      await observer.treeFinished(tree, margins, async () => ({ train: await monitor.onTraining(margins), validation: await validate() }));
+      await validate(); // early stopping needs it, asked for or not
       await nextTurn();
     }
     this.phases.encrypt += clocks.encrypting.totalMs;
@@ -239,9 +260,9 @@ function predictionBatchEnd(ids: readonly string[], first: number): number {
 }
 
 /** The keys of all splits of one passive party. */
-function remoteSplits(model: ActiveModel, owner: number): Set<string> {
+function remoteSplits(trees: readonly Tree<ActiveRule>[], owner: number): Set<string> {
   const keys = new Set<string>();
-  model.trees.forEach((tree, treeIndex) =>
+  trees.forEach((tree, treeIndex) =>
     tree.forEach((node, nodeIndex) => {
       if (node.kind === "split" && node.rule.owner === owner) keys.add(splitKey(treeIndex, nodeIndex));
     }),
@@ -257,4 +278,10 @@ async function* timed(chunks: AsyncIterable<SchemeTree>, clock: BusyClock): Asyn
     if (done === true) return;
     yield value;
   }
+}
+
+function validationBitmap(rows: Uint32Array | null, instanceCount: number): Uint8Array {
+  if (rows === null) return new Uint8Array(0);
+  const isValidation = new Set(rows);
+  return bitmapFrom(instanceCount, (row) => isValidation.has(row));
 }

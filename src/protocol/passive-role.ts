@@ -206,12 +206,13 @@ export class PassiveRole {
     }
   }
 
-  /** After success every agreed tree is there; the active party may give up at any time. */
-  finishJob({ failure }: ActiveJobFinished): void {
+  /** After success the model keeps its first trees, all of them without early stopping; the active party may give up at any time. */
+  finishJob({ failure, treeCount: kept }: ActiveJobFinished): void {
     if (failure === "") {
       this.#expect("ready");
-      const treeCount = treeCountOf(this.#job.agreed);
-      if (this.#tree + 1 !== treeCount) throw new TandemError("PROTOCOL_STATE", `the job ends after ${this.#tree + 1} of ${treeCount} trees`);
+      const grown = this.#tree + 1;
+      if (kept < 1 || kept > grown) throw new TandemError("PROTOCOL_STATE", `the job ends after ${grown} of ${treeCountOf(this.#job.agreed)} trees and keeps ${kept}`);
+      this.#splits = this.#splits.filter(({ tree }) => tree < kept);
     }
     this.#phase = "finished";
   }

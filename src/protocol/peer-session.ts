@@ -202,8 +202,8 @@ export class PeerSession {
   }
 
   /** Ends the job; after a failure tells the party why, without waiting long. */
-  async finish(failure: string): Promise<void> {
-    const finished = this.#peer.finishJob({ failure }, failure === "" ? this.#options() : { signal: AbortSignal.timeout(2000) });
+  async finish(failure: string, treeCount: number): Promise<void> {
+    const finished = this.#peer.finishJob({ failure, treeCount }, failure === "" ? this.#options() : { signal: AbortSignal.timeout(2000) });
     // Not guarded after success: the party may leave as soon as it has answered.
     await (failure === "" ? this.#naming(finished) : finished.catch(() => {}));
     this.#closing.abort();
