@@ -245,3 +245,21 @@ describe("a validation set and early stopping", () => {
     await expect(trainFederated({ table: tableOf(0), training: { eval_metric: ["merror"] }, kernel, key })).rejects.toThrow("does not fit");
   });
 });
+
+describe("local rounds", () => {
+  test.each<Partial<TrainingParameters>>([{ local_rounds: 2, num_round: 4 }, { local_rounds: 1, num_round: 3, objective: "multi:softprob", num_class: 2 }, { local_rounds: 5, num_round: 2 }])("%o", async (training) => {
+    const models = await expectEqual(training);
+    const perRound = training.num_class ?? 1;
+    for (const { trees } of models) {
+      const owners = (some: typeof trees): number[] => some.flat().flatMap((node) => (node.kind === "split" ? [node.rule.owner] : []));
+      expect(owners(trees.slice(0, (training.local_rounds ?? 0) * perRound)).every((owner) => owner === 0)).toBe(true);
+      if ((training.local_rounds ?? 0) < (training.num_round ?? 0)) expect(owners(trees.slice((training.local_rounds ?? 0) * perRound)).some((owner) => owner > 0)).toBe(true);
+    }
+  });
+
+  test("nothing of them is encrypted or sent", async () => {
+    const { activeCounts, passiveCounts } = await trainFederated({ table: randomTable(1, shape), training: { local_rounds: 2, num_round: 3 }, kernel, key });
+    expect(activeCounts.encryptions).toBe(shape.rows);
+    for (const counts of passiveCounts) expect(counts.gradientCiphertexts).toBe(shape.rows);
+  });
+});

@@ -75,6 +75,7 @@ export const trainingParameters = {
   huber_slope: { kind: "number", default: 1, min: 0, minExclusive: true, help: "reg:pseudohubererror: where the loss turns from squared to absolute" },
   max_bin: { kind: "integer", default: 32, min: 2, max: 1024, help: "quantile bins per feature" },
   base_score: { kind: "number", default: 0.5, words: ["auto"], help: "prediction before the first tree; auto: one Newton step from a margin of 0" },
+  local_rounds: { kind: "integer", default: 0, min: 0, max: 100_000, help: "rounds, from the first, in which only the active party's own features may split: passive parties see nothing of them" },
   eval_metric: list(["auc", "aucpr", "ks", "logloss", "error", "rmse", "mae", "poisson-nloglik", "mlogloss", "merror"], "what is reported, and the last of them decides early stopping; without it what fits the objective"),
   early_stopping_rounds: { kind: "integer", default: 0, min: 0, max: 100_000, help: "stop when the validation set has not improved for so many rounds, and keep the best; 0 for never" },
   seed: { kind: "integer", default: 7, min: 0, max: 4294967295, help: "fixes everything but the cryptographic nonces" },

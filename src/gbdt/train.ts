@@ -62,7 +62,7 @@ export async function trainCentralised(training: CentralisedTraining): Promise<T
     for (const outputs of task.treeOutputs) {
       const treeIndex = trees.length;
       const gain = new TreeGain(gradients.grids, growParameters, { outputs, isConstrained });
-      const search = new CentralisedSearch(treeIndex, columns, gradients, gain);
+      const search = new CentralisedSearch(treeIndex, round < parameters.local_rounds ? columns.slice(0, 1) : columns, gradients, gain);
       const { tree, leaves } = await growTree(search, gradients, sample, gain, growParameters);
       addLeafWeights(margins, task.outputCount, treeIndex, tree, leaves);
       trees.push(tree);

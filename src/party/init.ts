@@ -117,7 +117,7 @@ ${dataComments}
 
 align: true                    # find the common people first; false: all files list the same people in the same order
 
-# XGBoost's names; 'tandem simulate --help' lists them all.
+# XGBoost's names; docs/parameters.md lists them all.
 training:
   objective: binary:logistic   # or reg:squarederror, reg:pseudohubererror, count:poisson
   num_round: 50

@@ -203,10 +203,11 @@ export class ActiveRole {
     await nextTurn();
     const clocks = { encrypting: new BusyClock(now), waiting: new BusyClock(now), decrypting: new BusyClock(now) };
 
+    const sessions = round < training.local_rounds ? [] : this.#sessions;
     const chunks = new Broadcast(timed(scheme.tree(layout, gradients, sample), clocks.encrypting), chunksAhead);
-    const readers = this.#sessions.map(() => chunks.reader());
-    const gradientsTaken = this.#sessions.map((session, i) => session.sendGradients(firstTree, readers[i]));
-    if (round + 1 < training.num_round) void Promise.allSettled(gradientsTaken).then(() => scheme.expectTree(layout, sample?.length ?? gradients.instanceCount));
+    const readers = sessions.map(() => chunks.reader());
+    const gradientsTaken = sessions.map((session, i) => session.sendGradients(firstTree, readers[i]));
+    if (sessions.length > 0 && round + 1 < training.num_round) void Promise.allSettled(gradientsTaken).then(() => scheme.expectTree(layout, sample?.length ?? gradients.instanceCount));
     const sampler = new ColumnSampler(columnRatesOf(training), training.seed, this.#job.samplingSecret ?? "");
     const sharedRoot: CandidateRows[] | null = sampler.takesAll ? [] : null;
     const trees: Tree<ActiveRule>[] = [];
@@ -224,12 +225,13 @@ export class ActiveRole {
         sharedRoot,
         parameters: growParametersOf(training),
         subtraction: this.#job.subtraction,
-        sessions: this.#sessions,
+        sessions,
+        isConstrained: features.some(({ monotone = 0 }) => monotone !== 0) || this.#sessions.some((session) => session.isMonotone),
         gradientsTaken,
         waiting: clocks.waiting,
         decrypting: clocks.decrypting,
       });
-      await Promise.all(this.#sessions.map((session) => session.finishTree(tree)));
+      await Promise.all(sessions.map((session) => session.finishTree(tree)));
       addLeafWeights(margins, task.outputCount, tree, grown.tree, grown.leaves);
       trees.push(grown.tree);
       await nextTurn();

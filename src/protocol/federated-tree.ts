@@ -38,7 +38,10 @@ export interface TreeTask {
   readonly parameters: GrowParameters;
   /** Derive the larger child of a pair from its parent instead of asking for it. */
   readonly subtraction: boolean;
+  /** Empty in a round that the active party grows alone. */
   readonly sessions: readonly PeerSession[];
+  /** Some party has monotone constraints. */
+  readonly isConstrained: boolean;
   /** Settles per session when the party has taken all gradients. */
   readonly gradientsTaken: readonly Promise<void>[];
   /** Time spent waiting for candidate sums, and within it decrypting them. */
@@ -47,8 +50,7 @@ export interface TreeTask {
 }
 
 export function growFederatedTree(task: TreeTask): Promise<GrownTree<ActiveRule>> {
-  const { gradients, sample, parameters } = task;
-  const isConstrained = task.features.some(({ monotone = 0 }) => monotone !== 0) || task.sessions.some((session) => session.isMonotone);
+  const { gradients, sample, parameters, isConstrained } = task;
   const gain = new TreeGain(gradients.grids, parameters, { outputs: task.outputs, isConstrained });
   return growTree(new FederatedSearch(task, gain), gradients, sample, gain, parameters);
 }

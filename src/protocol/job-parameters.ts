@@ -32,5 +32,6 @@ export function agreedParameters(
     colsampleBylevel: training.colsample_bylevel,
     colsampleBynode: training.colsample_bynode,
     treesPerRound: treesPerRound(training),
+    localRounds: Math.min(training.local_rounds, training.num_round),
   };
 }

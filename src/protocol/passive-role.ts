@@ -72,13 +72,15 @@ type Phase = "waiting" | "joined" | "ready" | "loading" | "growing" | "finished"
 export class PassiveRole {
   readonly #job: PassiveJob;
   #phase: Phase = "waiting";
-  #tree = -1;
+  /** The last tree that has begun, the active party's own among them. */
+  #tree: number;
   #splits: OwnSplit[] = [];
   /** Nodes of the current tree that this party has split: a node's memberships are given away once. */
   readonly #splitNodes = new Set<number>();
 
   constructor(job: PassiveJob) {
     this.#job = job;
+    this.#tree = job.agreed.localRounds * job.agreed.treesPerRound - 1;
   }
 
   get ownSplits(): readonly OwnSplit[] {
