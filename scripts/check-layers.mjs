@@ -25,10 +25,11 @@ export const layers = {
   transport: ["base", "align", "protocol"],
   store: ["base", "gbdt", "crypto", "codec", "protocol"],
   party: belowParty,
-  experiment: [...belowParty, "party"],
+  serving: [...belowParty, "party"],
+  experiment: [...belowParty, "party", "serving"],
   report: [...belowParty, "party", "experiment"],
-  index: [...belowParty, "party", "experiment", "report"],
-  cli: [...belowParty, "party", "experiment", "report", "index"],
+  index: [...belowParty, "party", "serving", "experiment", "report"],
+  cli: [...belowParty, "party", "serving", "experiment", "report", "index"],
 };
 
 const statementForms = [

@@ -26,6 +26,9 @@ export { type ExportedModel, exportModel, type ExportRequest } from "./party/exp
 export { type ConsentRequest, prepareConsent, type PreparedConsent } from "./party/give-consent.ts";
 export { runActive, runAlignment } from "./party/run-active.ts";
 export { runPassive } from "./party/run-passive.ts";
+export { type PredictOptions, type PredictResult, runPredict } from "./party/run-predict.ts";
+export { Scorer, type Scores, type ScoringRows } from "./party/scorer.ts";
+export { runServe, type ServeOptions, startServer } from "./serving/run-serve.ts";
 export { type DemoOptions, type DemoResult, runDemo } from "./experiment/demo.ts";
 export { type FederationJob, type FederationResult, runFederation } from "./experiment/federation.ts";
 export { simulate, type SimulateOptions, type SimulateResult } from "./experiment/simulate.ts";

@@ -33,3 +33,16 @@ test("estimate: traffic is predicted exactly enough, and nothing runs", async ()
     expect(Math.abs(predicted.bytes[direction] / actual.bytes[direction] - 1), direction).toBeLessThan(0.1);
   }
 });
+
+test("bench: the load test of serving, with real parties and clients", async () => {
+  const { exitCode, stdout, stderr } = await tandem("bench", "--quick", "--only", "serving", "--json");
+  expect([stderr, exitCode]).toEqual(["", 0]);
+  const { figures } = JSON.parse(stdout) as { figures: Record<string, { value: number }> };
+  for (const run of ["health", "rate200", "clients1", "clients16"]) {
+    expect(figures[`serving.${run}.p99Ms`].value, run).toBeGreaterThanOrEqual(figures[`serving.${run}.p50Ms`].value);
+    expect(figures[`serving.${run}.requestsPerSecond`].value, run).toBeGreaterThan(0);
+  }
+  // One client alone has nobody to share a round with; sixteen have.
+  expect(figures["serving.clients1.idsPerRound"].value).toBe(1);
+  expect(figures["serving.clients16.idsPerRound"].value).toBeGreaterThan(1);
+});

@@ -86,10 +86,12 @@ test("the walk-through, word for word", async () => {
   expect(readdirSync(join(directory, "retailer", "jobs", "spring-model")).toSorted()).toEqual(["aligned.csv", "share.json"]);
   for (const name of ["aligned.csv", "predictions.csv", "share.json"]) expect(statSync(join(directory, "bank", "jobs", "spring-model", name)).mode & 0o077, name).toBe(0);
 
+  expect(readFileSync(join(directory, "bank", "scores.csv"), "utf8")).toMatch(/^id,prediction\n(c03[01]\d,0\.\d+\n){20}$/);
+
   party?.child.kill("SIGTERM");
   const { code, output } = (await party?.ended) ?? { code: null, output: "" };
   expect(code).toBe(0);
   const log = output.trim().split("\n").map((line) => JSON.parse(line) as { event: string; party: string });
-  expect(log.map(({ event }) => event)).toEqual(["listening", "aligning", "aligned", "aligning", "aligned", "joined", "passive-tree", "passive-tree", "passive-tree", "job-ended", "stopping", "stopped"]);
+  expect(log.map(({ event }) => event)).toEqual(["listening", "aligning", "aligned", "aligning", "aligned", "joined", "passive-tree", "passive-tree", "passive-tree", "job-ended", "scored", "stopping", "stopped"]);
   expect(output).not.toMatch(/c0\d\d\d|c1000|threshold/);
 });

@@ -8,17 +8,19 @@ import { TandemError } from "./error.ts";
 import { osRandom } from "./random.ts";
 
 /**
+ * @param contents all of it, or pieces that are written as they are made
  * @param mode 0o600 for anything secret or about people; set whatever the umask is
  * @throws TandemError FILE_UNWRITABLE naming the file
  */
-export async function writeFileAtomically(path: string, contents: string | Uint8Array, mode: number): Promise<void> {
+export async function writeFileAtomically(path: string, contents: string | Uint8Array | Iterable<string>, mode: number): Promise<void> {
   const suffix = Buffer.from(osRandom.fill(new Uint8Array(6))).toString("hex");
   const temporary = join(dirname(path), `.${basename(path)}.${suffix}`);
   try {
     const file = await open(temporary, "wx", mode);
     try {
       await file.chmod(mode);
-      await file.writeFile(contents);
+      const pieces = typeof contents === "string" || contents instanceof Uint8Array ? [contents] : contents;
+      for (const piece of pieces) await file.writeFile(piece); // each goes on where the last one ended
       await file.sync();
     } finally {
       await file.close();

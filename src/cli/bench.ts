@@ -17,8 +17,8 @@ interface BenchFlags {
 
 export function benchCommand(): Command {
   return new Command("bench")
-    .description("measure this machine: every figure a ratio inside one interleaved run")
-    .addOption(new Option("--only <part>", "which figures").choices(["arithmetic", "training", "ablation", "all"]).default("all"))
+    .description("measure this machine: figures are ratios inside one interleaved run, but for the load test of serving, which has milliseconds")
+    .addOption(new Option("--only <part>", "which figures").choices(["arithmetic", "training", "ablation", "serving", "all"]).default("all"))
     .option("--data <folder>", "folder with the public data; without it data of the same shape is generated")
     .option("--rounds <count>", "repetitions of each measurement", "7")
     .option("--seed <number>", "of generated data", "7")

@@ -108,7 +108,7 @@ function keySize(flags: JobFlags): { keyBits: number; insecureKey: boolean } {
 }
 
 /** `num_round` is --num-round on the command line and numRound in commander's result. */
-function parameterOption(name: string, spec: ParameterSpec): Option {
+export function parameterOption(name: string, spec: ParameterSpec): Option {
   const flag = flagOf(name);
   if (spec.kind === "switch") return new Option(`--no-${flag}`, `do not ${spec.help}`);
   return new Option(`--${flag} <value>`, `${spec.help}: ${describeBounds(spec)} (default: ${spec.default})`);
@@ -118,7 +118,7 @@ function flagOf(name: string): string {
   return name.replaceAll("_", "-");
 }
 
-function given(flags: JobFlags, table: Readonly<Record<string, ParameterSpec>>): Record<string, string | boolean> {
+export function given(flags: Readonly<Record<string, unknown>>, table: Readonly<Record<string, ParameterSpec>>): Record<string, string | boolean> {
   const values: Record<string, string | boolean> = {};
   for (const name of Object.entries(table).flatMap(([known, spec]) => [known, ...aliasesOf(spec)])) {
     const value = flags[name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase())];

@@ -7,6 +7,8 @@ import { reportError } from "./failure.ts";
 import { fingerprintCommand, initCommand } from "./init.ts";
 import { modelCommand } from "./model.ts";
 import { partyCommands } from "./party.ts";
+import { predictCommand } from "./predict.ts";
+import { serveCommand } from "./serve.ts";
 import { simulateCommand } from "./simulate.ts";
 import { tandemVersion } from "./version.ts";
 
@@ -16,7 +18,7 @@ async function main(): Promise<void> {
     .version(tandemVersion())
     .exitOverride()
     .configureOutput({ outputError: () => {} });
-  const commands = [demoCommand(), simulateCommand(), estimateCommand(), benchCommand(), initCommand(), fingerprintCommand(), ...partyCommands(), modelCommand()];
+  const commands = [demoCommand(), simulateCommand(), estimateCommand(), benchCommand(), initCommand(), fingerprintCommand(), ...partyCommands(), modelCommand(), predictCommand(), serveCommand()];
   for (const command of commands) {
     program.addCommand(command.exitOverride().configureOutput({ outputError: () => {} }));
   }

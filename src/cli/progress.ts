@@ -57,6 +57,7 @@ export class Progress {
       case "passive-tree":
       case "job-ended":
       case "refused":
+      case "scored":
       case "turned-away":
       case "stopping":
       case "stopped":

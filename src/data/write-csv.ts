@@ -4,6 +4,7 @@
  */
 import { open, type FileHandle } from "node:fs/promises";
 import { assert } from "../base/assert.ts";
+import { writeFileAtomically } from "../base/atomic-file.ts";
 import { TandemError } from "../base/error.ts";
 
 const chunkCharsMin = 1 << 16;
@@ -14,6 +15,8 @@ const needsQuotes = /[",;\t\r\n\uFEFF]|^\s|\s$/;
 export interface WriteCsvOptions {
   /** 0o600 for files with people's data in them; also applied to a file that exists already. Default: the umask's. */
   readonly mode?: number;
+  /** The old file stays until the new one is complete. Needs a mode. */
+  readonly atomic?: boolean;
 }
 
 /**
@@ -32,6 +35,10 @@ export async function writeCsv(
   // A lone empty cell is a blank line, which readers skip.
   const blankLine = columns.length === 1 && [names[0], ...columns[0]].some((cell) => cell.trim() === "");
   assert(!blankLine, "no empty cell in a table of one column");
+  if (options.atomic === true) {
+    assert(options.mode !== undefined, "an atomic file has a mode");
+    return writeFileAtomically(path, csvChunks(names, columns), options.mode);
+  }
   let file: FileHandle | undefined;
   try {
     file = await open(path, "w", options.mode);

@@ -5,9 +5,10 @@ import { fileURLToPath } from "node:url";
 import { selectKernel } from "../crypto/index.ts";
 import { benchArithmetic, type Figure } from "./bench-arithmetic.ts";
 import { benchAblation } from "./bench-ablation.ts";
+import { benchServing } from "./bench-serving.ts";
 import { benchTraining, defaultTable } from "./bench-training.ts";
 
-export const benchParts = ["arithmetic", "training", "ablation"] as const;
+export const benchParts = ["arithmetic", "training", "ablation", "serving"] as const;
 export type BenchPart = (typeof benchParts)[number];
 
 export interface BenchOptions {
@@ -45,6 +46,7 @@ export async function runBench(options: BenchOptions): Promise<BenchReport> {
   }
   if (wants("training")) await benchTraining(training, collect);
   if (wants("ablation")) await benchAblation(await defaultTable(training), training, collect);
+  if (wants("serving")) await benchServing(training, collect);
   return {
     machine: { cpu: cpus()[0]?.model ?? "unknown", cores: availableParallelism(), node: process.version, kernel: kernel.name },
     seed: options.seed,

@@ -72,6 +72,6 @@ export function addLeaf<R>(margins: Float64Array, row: number, outputCount: numb
 }
 
 /** Whether a value takes the left branch; `x` must be a float32 number, NaN = missing. */
-export function valueGoesLeft(rule: SplitRule, x: number): boolean {
+export function valueGoesLeft(rule: Pick<SplitRule, "threshold" | "defaultLeft">, x: number): boolean {
   return Number.isNaN(x) ? rule.defaultLeft : x < rule.threshold;
 }

@@ -62,7 +62,7 @@ describe("a config", () => {
     const config = await readPassiveConfig(file(passive));
     expect(config.tls).toEqual({ certificate: join(folder, "certificate.pem"), key: "/etc/tandem/key.pem", authority: undefined });
     expect(config.data).toMatchObject({ path: join(folder, "data", "people.csv"), features: "all", normalise: [], duplicates: "refuse", missing: [] });
-    expect(config.policy).toEqual({ max_trees: 20, max_depth: 10, min_key_bits: 2048, max_active_ids: 10_000_000, min_instances: 100, codecs: ["batched", "unbatched"] });
+    expect(config.policy).toEqual({ max_trees: 20, max_depth: 10, min_key_bits: 2048, max_active_ids: 10_000_000, min_instances: 100, codecs: ["batched", "unbatched"], scoring: true, max_scoring_ids: 10_000 });
     expect(config.log.level).toBe("info");
   });
 

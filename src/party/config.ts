@@ -48,6 +48,8 @@ const policy = object({
   max_active_ids: wholeNumber(1, 67_108_864).default(10_000_000),
   min_instances: wholeNumber(1, 67_108_864).default(100),
   codecs: listOf(oneOf(codecParameters.codec.choices)).default([...codecParameters.codec.choices]),
+  scoring: z.boolean("must be true or false").default(true),
+  max_scoring_ids: wholeNumber(1, 1_000_000).default(10_000),
 });
 
 const log = object({ level: oneOf(["debug", "info", "warn", "error"]).default("info") }).prefault({});

@@ -24,6 +24,7 @@ export type PartyEvent =
   | { readonly type: "passive-tree"; readonly party: string; readonly peer: string; readonly job: string; readonly tree: number; readonly treeCount: number }
   | { readonly type: "job-ended"; readonly party: string; readonly peer: string; readonly job: string; readonly failure: { readonly code: ErrorCode; readonly message: string } | null }
   | { readonly type: "refused"; readonly party: string; readonly peer: string; readonly code: ErrorCode; readonly message: string }
+  | { readonly type: "scored"; readonly party: string; readonly peer: string; readonly job: string; readonly model: string; readonly requestCount: number; readonly idCount: number; readonly unknownCount: number }
   | { readonly type: "turned-away"; readonly party: string; readonly address: string; readonly why: string }
   | { readonly type: "stopping"; readonly party: string }
   | { readonly type: "stopped"; readonly party: string }

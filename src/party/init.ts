@@ -80,6 +80,8 @@ policy:
   max_active_ids: 10000000     # how many ids an active party may ask about in one alignment
   min_instances: 100           # fewer people than this are not trained on
   codecs: [batched, unbatched]
+  scoring: true                # may the active party use the models that it trained with this party?
+  max_scoring_ids: 10000       # how many ids it may ask about in one request for scores
 
 # Each job gets a folder in here: share.json (this party's part of the model), aligned.csv (its rows).
 output:

@@ -53,6 +53,10 @@ function lineOf(event: PartyEvent): LogLine | null {
     }
     case "refused":
       return { level: "warn", words: `refused ${event.peer}: ${said(event)} (${event.code})`, facts: { peer: event.peer, code: event.code, message: said(event) } };
+    case "scored": {
+      const { peer, job, model, requestCount, idCount, unknownCount } = event;
+      return info(`answered ${requestCount} requests of ${peer} for scores of ${idCount} ids with the model of job ${job}; ${unknownCount} ids were unknown`, { peer, job, model, requestCount, idCount, unknownCount });
+    }
     case "turned-away":
       return { level: "warn", words: `turned away a connection from ${event.address}: ${event.why}`, facts: { address: event.address, message: event.why } };
     case "error":

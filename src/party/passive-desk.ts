@@ -24,6 +24,7 @@ import type { PassiveConfig } from "./config.ts";
 import { DataCache } from "./data-cache.ts";
 import type { Emit } from "./events.ts";
 import type { DistinctTable } from "./party-data.ts";
+import { withOwnFiles } from "./own-files.ts";
 import { type JobRows, openPassiveJob } from "./passive-job.ts";
 import { agreedByPolicy, checkIdCount, checkJobName } from "./policy.ts";
 
@@ -48,6 +49,11 @@ export class PassiveDesk implements PartyDesk {
     this.#emit = emit;
     this.#onJobEnded = onJobEnded;
     this.#data = new DataCache(config.data);
+  }
+
+  /** The party's tables, for whoever else answers with them. */
+  get data(): DataCache {
+    return this.#data;
   }
 
   /** Reads the data once, so that what is wrong with it shows at the start. */
@@ -192,15 +198,8 @@ export class PassiveDesk implements PartyDesk {
     return folder;
   }
 
-  /** What is wrong with this party's own files is its own business: the log has it, the caller hears that there is something. */
-  async #ownData<T>(work: () => Promise<T>): Promise<T> {
-    try {
-      return await work();
-    } catch (error) {
-      if (!(error instanceof TandemError) || error.code === "INTERNAL") throw error;
-      this.#emit({ type: "error", party: this.#config.name, code: error.code, message: error.message });
-      throw new TandemError(error.code, `${this.#config.name} has trouble with its own files; its log says what`, { cause: error });
-    }
+  #ownData<T>(work: () => Promise<T>): Promise<T> {
+    return withOwnFiles(this.#config.name, this.#emit, work);
   }
 
   #refused(caller: Caller, error: unknown): void {

@@ -3,10 +3,12 @@ import { readFile } from "node:fs/promises";
 import { TandemError } from "../base/error.ts";
 import type { PassiveEnd } from "../transport/passive-service.ts";
 import { partyRoutes } from "../transport/party-service.ts";
+import { scoringRoutes } from "../transport/scoring-service.ts";
 import { listenTls, type TlsIdentity } from "../transport/tls.ts";
 import type { PassiveConfig } from "./config.ts";
 import type { Emit } from "./events.ts";
 import { PassiveDesk } from "./passive-desk.ts";
+import { PassiveScoring } from "./scoring-desk.ts";
 
 /**
  * Serves until `stop` is aborted, or with `once` until the first job has ended.
@@ -18,7 +20,9 @@ export async function runPassive(config: PassiveConfig, emit: Emit, { stop, once
   const firstEnd = new Promise<PassiveEnd>((resolve) => (jobEnded = resolve));
   const desk = new PassiveDesk(config, emit, (end) => jobEnded(end));
   const [identity] = await Promise.all([readIdentity(config.tls), desk.load()]);
-  const server = await listenTls({ routes: partyRoutes(desk) }, identity, config.active, config.listen, (address, why) =>
+  const scoring = new PassiveScoring(config, desk.data, emit);
+  const routes = [partyRoutes(desk), scoringRoutes(scoring)];
+  const server = await listenTls({ routes: (router) => routes.forEach((add) => add(router)) }, identity, config.active, config.listen, (address, why) =>
     emit({ type: "turned-away", party: name, address, why }),
   );
   emit({ type: "listening", party: name, process: process.pid, port: server.port });
@@ -26,6 +30,7 @@ export async function runPassive(config: PassiveConfig, emit: Emit, { stop, once
   const { failure } = await (once ? Promise.race([firstEnd, stopped]) : stopped);
   emit({ type: "stopping", party: name }); // a job that is under way will say next that its connection closed
   await server.close();
+  scoring.close();
   emit({ type: "stopped", party: name });
   if (failure !== null) throw failure;
 }

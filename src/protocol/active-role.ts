@@ -13,11 +13,12 @@ import { BoostingTask, type RealGradients } from "../gbdt/boosting-task.ts";
 import { ColumnSampler, columnRatesOf } from "../gbdt/column-sampling.ts";
 import { checkSampling, sampleRows } from "../gbdt/row-sampling.ts";
 import { addLeafWeights, checkConstraints, growParametersOf, outputsOf } from "../gbdt/train.ts";
-import { addLeaf, leafOf, type Tree, valueGoesLeft } from "../gbdt/tree.ts";
+import type { Tree } from "../gbdt/tree.ts";
 import { bitmapFrom, isSet } from "./bitmap.ts";
 import { Broadcast } from "./broadcast.ts";
 import { BusyClock } from "./busy-clock.ts";
-import { type ActiveRule, growFederatedTree, isOwnRule } from "./federated-tree.ts";
+import { addMargins } from "./federated-margins.ts";
+import { type ActiveRule, growFederatedTree } from "./federated-tree.ts";
 import { gradientLayout } from "./gradient-layout.ts";
 import { agreedParameters } from "./job-parameters.ts";
 import type { PassivePeer } from "./peer.ts";
@@ -159,15 +160,12 @@ export class ActiveRole {
       end = predictionBatchEnd(rows.ids, first);
       const ids = rows.ids.slice(first, end);
       const outcomes = await Promise.all(this.#sessions.map((session, peer) => session.predict(ids, splits[peer])));
-      model.trees.forEach((tree, treeIndex) => {
-        for (let i = 0; i < ids.length; i++) {
-          const leaf = leafOf(tree, (rule, node) => {
-            if (isOwnRule(rule)) return valueGoesLeft(rule, rows.features[rule.feature][first + i]);
-            const bitmap = outcomes[rule.owner - 1].get(splitKey(treeIndex, node));
-            return bitmap !== undefined && isSet(bitmap, i);
-          });
-          addLeaf(margins, first + i, outputCount, treeIndex, tree[leaf]);
-        }
+      addMargins(model, margins.subarray(first * outputCount, end * outputCount), {
+        ownValue: (rule, i) => rows.features[rule.feature][first + i],
+        remoteGoesLeft: (owner, tree, node, i) => {
+          const bitmap = outcomes[owner - 1].get(splitKey(tree, node));
+          return bitmap !== undefined && isSet(bitmap, i);
+        },
       });
     }
     return margins;

@@ -12,6 +12,7 @@ import { type BinnedFeature } from "../gbdt/binning.ts";
 import { binGoesLeft, thresholdOf } from "../gbdt/candidate.ts";
 import { ColumnSampler } from "../gbdt/column-sampling.ts";
 import { orderBytes } from "./side-order.ts";
+import { valueGoesLeft } from "../gbdt/tree.ts";
 import { bitmapFrom } from "./bitmap.ts";
 import type {
   ActiveGradients,
@@ -200,11 +201,8 @@ export class PassiveRole {
       return row;
     });
     for (const split of this.#splits) {
-      const goesLeft = (i: number): boolean => {
-        const value = rows[i](split.feature);
-        return Number.isNaN(value) ? split.defaultLeft : value < split.threshold;
-      };
-      yield { tree: split.tree, node: split.node, leftMembers: bitmapFrom(rows.length, goesLeft) };
+      const leftMembers = bitmapFrom(rows.length, (i) => valueGoesLeft(split, rows[i](split.feature)));
+      yield { tree: split.tree, node: split.node, leftMembers };
     }
   }
 

@@ -15,11 +15,13 @@ import { connectNodeAdapter, createGrpcTransport, Http2SessionManager } from "@c
 import type { AlignmentPeer } from "../align/alignment-peer.ts";
 import { TandemError } from "../base/error.ts";
 import type { PassivePeer } from "../protocol/peer.ts";
+import type { ScoringPeer } from "../protocol/scoring-peer.ts";
 import { messageBytesMax } from "../protocol/version.ts";
 import { alignmentPeerOver } from "./alignment-client.ts";
 import { type Caller, callerKey } from "./caller.ts";
 import type { Identity } from "./certificates.ts";
 import { peerOver } from "./peer-client.ts";
+import { scoringPeerOver } from "./scoring-client.ts";
 
 const windowBytes = 8 << 20;
 const pingIntervalMs = 20_000;
@@ -146,6 +148,8 @@ function listening(server: Http2SecureServer, { host, port }: Address): Promise<
 export interface TlsPeer extends PassivePeer {
   /** The same party, over the same connection, for the alignment before a job. */
   alignment(job: string): AlignmentPeer;
+  /** The same party, for scoring; a connection that was lost, or on which a call ran out of time, is made anew with the next call. */
+  scoring(): ScoringPeer;
   close(): void;
 }
 
@@ -160,7 +164,7 @@ export function connectTls(name: string, identity: TlsIdentity, pinnedPassive: s
     readMaxBytes: messageBytesMax,
     writeMaxBytes: messageBytesMax,
   });
-  return { ...peerOver(name, transport), alignment: (job) => alignmentPeerOver(name, transport, job), close: () => sessionManager.abort() };
+  return { ...peerOver(name, transport), alignment: (job) => alignmentPeerOver(name, transport, job), scoring: () => scoringPeerOver(name, transport, () => sessionManager.abort()), close: () => sessionManager.abort() };
 }
 
 /** A connection to the pinned party, and to nobody else. */

@@ -1,0 +1,16 @@
+/** The active party's share that a command names: by its job, or by where it lies. */
+import { access } from "node:fs/promises";
+import { join } from "node:path";
+import { TandemError } from "../base/error.ts";
+import { type ActiveShare, readActiveShare } from "../store/share-files.ts";
+import { type ActiveConfig, jobSyntax } from "./config.ts";
+
+/** @throws TandemError MODEL_UNKNOWN naming where it was looked for, or what readActiveShare throws */
+export async function findActiveShare(named: string, { output }: Pick<ActiveConfig, "output">): Promise<ActiveShare> {
+  const places = [...(jobSyntax.test(named) ? [join(output.directory, named, "share.json")] : []), join(named, "share.json"), named];
+  for (const path of places) {
+    const isShare = path.endsWith("share.json") && (await access(path).then(() => true, () => false));
+    if (isShare) return readActiveShare(path);
+  }
+  throw new TandemError("MODEL_UNKNOWN", `there is no share.json of '${named}': it is neither a finished job in ${output.directory} nor a folder with a share in it`);
+}

@@ -1,0 +1,13 @@
+/** What is wrong with a party's own files is its own business: the log has it, the caller hears that there is something. */
+import { TandemError } from "../base/error.ts";
+import type { Emit } from "./events.ts";
+
+export async function withOwnFiles<T>(party: string, emit: Emit, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof TandemError) || error.code === "INTERNAL") throw error;
+    emit({ type: "error", party, code: error.code, message: error.message });
+    throw new TandemError(error.code, `${party} has trouble with its own files; its log says what`, { cause: error });
+  }
+}

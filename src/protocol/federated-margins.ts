@@ -1,0 +1,28 @@
+/**
+ * From the outcomes of everybody's splits to margins: how a model whose rules lie at several parties predicts. The job that
+ * has just trained it and whoever scores with it later walk the trees here, so their sums are the same to the last bit.
+ */
+import { addLeaf, leafOf, type SplitRule, valueGoesLeft } from "../gbdt/tree.ts";
+import type { ActiveModel } from "./active-role.ts";
+import { isOwnRule } from "./federated-tree.ts";
+
+/** What is known of the rows, by their index. */
+export interface RowOutcomes {
+  /** The float32 value that one of the active party's own rules asks for; NaN = missing. */
+  ownValue(rule: SplitRule, row: number): number;
+  /** The outcome of a passive party's split; owner 1 is the first of passiveNames. */
+  remoteGoesLeft(owner: number, tree: number, node: number, row: number): boolean;
+}
+
+/** Adds each row's leaf weights to its margins, outputs side by side, in double and in tree order, as training does. */
+export function addMargins({ trees, outputCount = 1 }: Pick<ActiveModel, "trees" | "outputCount">, margins: Float64Array, rows: RowOutcomes): void {
+  const rowCount = margins.length / outputCount;
+  trees.forEach((tree, treeIndex) => {
+    for (let row = 0; row < rowCount; row++) {
+      const leaf = leafOf(tree, (rule, node) =>
+        isOwnRule(rule) ? valueGoesLeft(rule, rows.ownValue(rule, row)) : rows.remoteGoesLeft(rule.owner, treeIndex, node, row),
+      );
+      addLeaf(margins, row, outputCount, treeIndex, tree[leaf]);
+    }
+  });
+}

@@ -1,0 +1,95 @@
+/**
+ * The active half of a scoring round: which splits each passive party answers for, what of its answer is believed, and
+ * the margins that follow.
+ *
+ * @reveals passive: the ids that are to be scored, and with which model
+ */
+import { TandemError } from "../base/error.ts";
+import type { ActiveModel } from "./active-role.ts";
+import { checkBitmap, isSet } from "./bitmap.ts";
+import { addMargins } from "./federated-margins.ts";
+import { isOwnRule } from "./federated-tree.ts";
+import type { PassiveOutcomes } from "./generated/tandem/v1/scoring_pb.ts";
+import { messageBytesMax, protocolVersion } from "./version.ts";
+
+/** Half a message for a round's ids, and half of the other direction's for their outcomes: the rest is headers. */
+const bytesPerRound = messageBytesMax / 2;
+const idOverheadBytes = 8;
+
+export class ScoringModel {
+  /** The active party's own features that the trees ask about, in a fixed order. */
+  readonly features: readonly string[];
+  readonly #model: ActiveModel;
+  /** Per feature index of training: its place in `features`. */
+  readonly #place = new Map<number, number>();
+  /** Per tree and node: the split's place among its owner's, in split order. */
+  readonly #positions: readonly Int32Array[];
+  readonly #splitCounts: readonly number[];
+
+  constructor(model: ActiveModel) {
+    this.#model = model;
+    const features: string[] = [];
+    const counts = model.passiveNames.map(() => 0);
+    this.#positions = model.trees.map((tree) =>
+      Int32Array.from(tree, (node) => {
+        if (node.kind === "leaf") return -1;
+        const { rule } = node;
+        if (!isOwnRule(rule)) return counts[rule.owner - 1]++;
+        if (!this.#place.has(rule.feature)) this.#place.set(rule.feature, features.push(rule.featureName) - 1);
+        return -1;
+      }),
+    );
+    this.features = features;
+    this.#splitCounts = counts;
+  }
+
+  /** @param party index in passiveNames; a party without splits has nothing to say about anybody, and need not be asked */
+  splitCount(party: number): number {
+    return this.#splitCounts[party];
+  }
+
+  /** The end of the longest batch from `first` on that fits one message in each direction. */
+  batchEnd(ids: readonly string[], first: number, idsMax: number): number {
+    const outcomesMax = Math.floor((bytesPerRound * 8) / Math.max(1, ...this.#splitCounts));
+    const limit = Math.min(ids.length, first + Math.max(1, Math.min(idsMax, outcomesMax)));
+    let bytes = 0;
+    let end = first;
+    while (end < limit) {
+      bytes += Buffer.byteLength(ids[end]) + idOverheadBytes;
+      if (end > first && bytes > bytesPerRound) break;
+      end++;
+    }
+    return end;
+  }
+
+  /** @throws TandemError if an answer is not about these splits and this many ids */
+  checkOutcomes(party: number, outcomes: PassiveOutcomes, idCount: number): void {
+    const name = this.#model.passiveNames[party];
+    const expected = this.#splitCounts[party];
+    if (outcomes.protocolVersion !== protocolVersion) {
+      throw new TandemError("HANDSHAKE_MISMATCH", `party ${name} speaks protocol version ${outcomes.protocolVersion}, we speak ${protocolVersion}`);
+    }
+    if (outcomes.splitCount !== expected) {
+      throw new TandemError("PROTOCOL_STATE", `party ${name} answers for ${outcomes.splitCount} splits; our share of the model has ${expected} of it`);
+    }
+    if (outcomes.idsMax < 1) throw new TandemError("PROTOCOL_STATE", `party ${name} answers for no id at all`);
+    checkBitmap(outcomes.known, idCount);
+    checkBitmap(outcomes.left, expected * idCount);
+  }
+
+  /**
+   * @param columns the own features' values, in the order of `features`
+   * @param outcomes in the order of passiveNames; null where there was nothing to ask
+   */
+  margins(idCount: number, columns: readonly Float32Array[], outcomes: readonly (PassiveOutcomes | null)[]): Float64Array {
+    const margins = new Float64Array(idCount * (this.#model.outputCount ?? 1)).fill(this.#model.baseMargin);
+    addMargins(this.#model, margins, {
+      ownValue: (rule, row) => columns[this.#place.get(rule.feature) ?? -1][row],
+      remoteGoesLeft: (owner, tree, node, row) => {
+        const left = outcomes[owner - 1]?.left;
+        return left !== undefined && isSet(left, this.#positions[tree][node] * idCount + row);
+      },
+    });
+    return margins;
+  }
+}

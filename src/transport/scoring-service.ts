@@ -1,0 +1,24 @@
+/** The service Scoring around a desk that decides who may ask what. */
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import type { ConnectRouter } from "@connectrpc/connect";
+import { type ActiveScoring, type PassiveOutcomesSchema, Scoring } from "../protocol/generated/tandem/v1/scoring_pb.ts";
+import { type Caller, callerOf } from "./caller.ts";
+import { toWireError } from "./wire-error.ts";
+
+export interface ScoringDesk {
+  /** @throws TandemError that says why the caller gets no answer */
+  score(request: ActiveScoring, caller: Caller): Promise<MessageInitShape<typeof PassiveOutcomesSchema>>;
+}
+
+export function scoringRoutes(desk: ScoringDesk): (router: ConnectRouter) => void {
+  return (router) =>
+    void router.service(Scoring, {
+      async score(request, context) {
+        try {
+          return await desk.score(request, callerOf(context));
+        } catch (error) {
+          throw toWireError(error);
+        }
+      },
+    });
+}

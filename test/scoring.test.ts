@@ -1,0 +1,184 @@
+/** `tandem predict` between real parties over TLS: scores to the last bit, strangers, refusals, parties that are busy. */
+import { cpSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { gzipSync } from "node:zlib";
+import { describe, expect, test } from "vitest";
+import { readCsvTable } from "../src/data/csv-table.ts";
+import { columnIndex, numericColumn } from "../src/data/columns.ts";
+import { predictionsOf, predictMargins } from "../src/gbdt/predict.ts";
+import { logTo } from "../src/party/log.ts";
+import { runActive } from "../src/party/run-active.ts";
+import { type PredictOptions, runPredict } from "../src/party/run-predict.ts";
+import { mergeShares } from "../src/store/merge-shares.ts";
+import { readActiveShare, readPassiveShare } from "../src/store/share-files.ts";
+import { scratchDirectory, tandem } from "./support/command.ts";
+import { activeConfig, type Company, foundCompany, startParty } from "./support/companies.ts";
+import { expectError } from "./support/expect-error.ts";
+import { configFor, people, predictionsIn, trainedWorld, type TrainedWorld, trainingPredictions, writeInput } from "./support/trained-world.ts";
+
+const root = scratchDirectory();
+let worlds = 0;
+const newWorld = (shops: number, changes: Parameters<typeof trainedWorld>[2] = {}): Promise<TrainedWorld> => trainedWorld(join(root, `world-${worlds++}`), shops, changes);
+
+async function predict(world: TrainedWorld, input: string, options: Partial<PredictOptions> = {}): Promise<{ scores: Map<string, string>; result: Awaited<ReturnType<typeof runPredict>> }> {
+  const output = join(world.bank.folder, "scores.csv");
+  const result = await runPredict(world.config, { model: "spring", input, output, unknown: "refuse", onProgress: () => {}, ...options });
+  return { scores: predictionsIn(output), result };
+}
+
+/** Every company's shares and columns in one place: what nobody has, and what scores must equal. */
+async function onePlaceScores({ bank, shops }: TrainedWorld, ids: readonly string[]): Promise<Map<string, string>> {
+  const share = (company: Company): string => join(company.folder, "jobs", "spring", "share.json");
+  const model = mergeShares(await readActiveShare(share(bank)), await Promise.all(shops.map((shop) => readPassiveShare(share(shop)))));
+  const columns = await Promise.all(
+    [bank, ...shops].map(async ({ folder }) => {
+      const file = await readCsvTable(join(folder, "data.csv"));
+      const rowOf = new Map(file.columns[0].map((id, row) => [id, row]));
+      const features = file.names.filter((name) => name !== "id" && name !== "outcome").map((name) => numericColumn(file, columnIndex(file, name), new Set()));
+      return features.map((feature) => Float32Array.from(ids, (id) => feature[rowOf.get(id) ?? -1] ?? Number.NaN));
+    }),
+  );
+  const scores = predictionsOf(model, predictMargins(model, columns, ids.length));
+  return new Map(ids.map((id, i) => [id, String(scores[i])]));
+}
+
+const common = people.slice(25, 200).map(({ id }) => id);
+
+describe("scores are the training-time model's to the last bit", () => {
+  test.each([1, 2])("with %i passive parties: those of the job itself, and everybody's in one place", async (shops) => {
+    const world = await newWorld(shops);
+    const trained = trainingPredictions(world);
+    expect(trained.size).toBeGreaterThan(40);
+    const { scores } = await predict(world, writeInput(world, "held-back.csv", [...trained.keys()]));
+    expect(scores).toEqual(trained);
+    const all = await predict(world, writeInput(world, "all.csv", common));
+    expect(all.scores).toEqual(await onePlaceScores(world, common));
+    expect(new Set(all.scores.values()).size).toBeGreaterThan(20);
+    expect(all.result).toMatchObject({ job: "spring", rows: common.length, scored: common.length, unknown: {} });
+    expect(statSync(join(world.bank.folder, "scores.csv")).mode & 0o777).toBe(0o600);
+  });
+
+  test("the command, with a compressed file, more ids than a party answers at once, columns that moved, and an id that arrives later", async () => {
+    const world = await newWorld(2, { passive: { policy: { max_scoring_ids: 7 } } });
+    const trained = trainingPredictions(world);
+    const input = writeInput(world, "rows.csv", [...trained.keys()]);
+    writeFileSync(`${input}.gz`, gzipSync(readFileSync(input)));
+    const data = join(world.shops[0].folder, "data.csv");
+    const lines = readFileSync(data, "utf8").trim().split("\n").map((line) => line.split(","));
+    writeFileSync(data, `${[...lines.map(([id, a, b]) => [b, id, a]), [lines[1][2], "newcomer", lines[1][1]]].map((cells) => cells.join(",")).join("\n")}\n`);
+    const output = join(world.bank.folder, "out.csv");
+    const { stdout, stderr, exitCode } = await tandem("predict", "-c", world.configPath, "--model", "spring", "--input", `${input}.gz`, "--output", output, "--json");
+    expect([stderr, exitCode]).toEqual(["", 0]);
+    expect(JSON.parse(stdout)).toMatchObject({ job: "spring", rows: trained.size, scored: trained.size, unknown: {} });
+    expect(predictionsIn(output)).toEqual(trained);
+    const stranger = await tandem("predict", "-c", world.configPath, "--model", join(world.bank.folder, "jobs", "spring"), "--input", writeInput(world, "new.csv", ["newcomer"]), "--output", output);
+    expect(stranger.exitCode).toBe(2);
+    expect(stranger.stderr).toMatch(/1 of its 1 ids are unknown to a passive party \(1 to shop1\), the first in row 1.*ID_UNKNOWN/);
+    expect(predictionsIn(output)).toEqual(trained); // what was there stays
+  });
+
+  test("while a training job runs, and the job is not disturbed", async () => {
+    const world = await newWorld(1);
+    const [party] = world.parties;
+    const job = runActive(await configFor(world, "long", { training: { num_round: 40 } }), () => {});
+    await party.seen("passive-tree", 6);
+    const { scores } = await predict(world, writeInput(world, "all.csv", common));
+    expect(party.events.filter((event) => event.type === "job-ended")).toHaveLength(1); // the first job's, not yet this one's
+    expect(scores).toEqual(await onePlaceScores(world, common));
+    await job;
+    expect(party.events.filter((event) => event.type === "job-ended").map(({ failure }) => failure)).toEqual([null, null]);
+  });
+});
+
+describe("people whom a party does not hold", () => {
+  test("are refused, left out, or scored as missing there, as the command says", async () => {
+    const world = await newWorld(2);
+    // Person 10 is unknown to both shops, 22 to the second.
+    const ids = [common[0], people[10].id, people[22].id, common[1]];
+    const input = writeInput(world, "some.csv", ids);
+    const error = await expectError(() => predict(world, input), "ID_UNKNOWN", /2 of its 4 ids are unknown to a passive party \(1 to shop0, 2 to shop1\), the first in row 2/);
+    expect(error.message).not.toContain("zq");
+    const skipped = await predict(world, input, { unknown: "skip" });
+    const expected = await onePlaceScores(world, ids);
+    expect([...skipped.scores]).toEqual([common[0], common[1]].map((id) => [id, expected.get(id)]));
+    expect(skipped.result).toMatchObject({ rows: 4, scored: 2, unknown: { shop0: 1, shop1: 2 } });
+    const missing = await predict(world, input, { unknown: "missing" });
+    expect(missing.scores).toEqual(expected);
+    expect(missing.result).toMatchObject({ scored: 4, unknown: { shop0: 1, shop1: 2 } });
+  });
+});
+
+describe("who may ask what", () => {
+  test("another active party hears of no model, whether there is one or not; a stranger gets no connection", async () => {
+    const world = await newWorld(1);
+    const [shop] = world.shops;
+    await world.parties[0].stop();
+    const folder = join(world.bank.folder, "..");
+    const [rival, stranger] = [await foundCompany(folder, "rival", people.slice(0, 200), [0, 1], true), await foundCompany(folder, "stranger", people.slice(0, 200), [0, 1], true)];
+    const party = await startParty(shop, [world.bank, rival]);
+    const says: string[] = [];
+    for (const thief of [rival, stranger]) {
+      cpSync(join(world.bank.folder, "jobs"), join(thief.folder, "jobs"), { recursive: true });
+      const config = await activeConfig(thief, [{ company: shop, party }], "steal");
+      const work = (): Promise<unknown> => predict({ ...world, config }, writeInput(world, "all.csv", common));
+      const error = await expectError(work, thief === rival ? "MODEL_UNKNOWN" : "PARTY_LOST", thief === rival ? /shop0 has no share of this model/ : /has it pinned this party's certificate/);
+      says.push(error.message);
+    }
+    expect(party.events.find((event) => event.type === "refused")).toMatchObject({ peer: "rival", code: "MODEL_UNKNOWN" });
+    rmSync(join(shop.folder, "jobs", "spring"), { recursive: true });
+    const config = await configFor({ ...world, parties: [party] }, "gone");
+    // The party notices within a second or so; until then it answers.
+    const untilItFails = async (): Promise<void> => {
+      for (;;) await predict({ ...world, config }, writeInput(world, "all.csv", common));
+    };
+    const error = await expectError(untilItFails, "MODEL_UNKNOWN");
+    expect(error.message).toBe(says[0]);
+  });
+
+  test("a share that is damaged is as good as none, and the owner's log says which", async () => {
+    const world = await newWorld(1);
+    const share = join(world.shops[0].folder, "jobs", "spring", "share.json");
+    writeFileSync(share, readFileSync(share, "utf8").replace("threshold", "treshold"));
+    await expectError(() => predict(world, writeInput(world, "all.csv", common)), "MODEL_UNKNOWN");
+    expect(world.parties[0].events.find((event) => event.type === "error")).toMatchObject({ code: "FILE_FORMAT", message: expect.stringContaining(share) as string });
+  });
+
+  test("a policy without scoring", async () => {
+    const world = await newWorld(1, { passive: { policy: { scoring: false } } });
+    await expectError(() => predict(world, writeInput(world, "all.csv", common)), "POLICY", /policy of shop0 does not allow scoring/);
+  });
+
+  test.each([
+    ["a model that is not there", { model: "autumn" }, "MODEL_UNKNOWN", /neither a finished job in .*jobs nor a folder/],
+    ["an input that is not there", { input: "nowhere.csv" }, "FILE_UNREADABLE", /nowhere/],
+  ] as const)("%s", async (_what, options, code, says) => {
+    const world = await newWorld(1);
+    await expectError(() => predict(world, writeInput(world, "all.csv", common), options), code, says);
+  });
+
+  test("an input without a column of the model, and a config without a party of it", async () => {
+    const world = await newWorld(2);
+    const input = writeInput(world, "all.csv", common);
+    writeFileSync(input, readFileSync(input, "utf8").replace("bank_1", "bank_11"));
+    await expectError(() => predict(world, input), "COLUMN_UNKNOWN", /no column 'bank_1'; did you mean 'bank_/);
+    const config = await configFor({ ...world, shops: world.shops.slice(1), parties: world.parties.slice(1) }, "fewer");
+    await expectError(() => predict({ ...world, config }, writeInput(world, "all.csv", common)), "USAGE", /trained with shop0, which is not among the 'passives'/);
+  });
+});
+
+test("the passive party's log tells who asked about how many, and about nobody in particular", async () => {
+  const world = await newWorld(1);
+  await predict(world, writeInput(world, "all.csv", [...common, people[5].id]), { unknown: "skip" });
+  await predict(world, writeInput(world, "all.csv", common));
+  const [party] = world.parties;
+  await party.stop();
+  const scored = party.events.filter((event) => event.type === "scored");
+  expect(scored.map(({ peer, job, requestCount, idCount, unknownCount }) => ({ peer, job, requestCount, idCount, unknownCount }))).toEqual([
+    { peer: "bank", job: "spring", requestCount: 1, idCount: common.length + 1, unknownCount: 1 },
+    { peer: "bank", job: "spring", requestCount: 1, idCount: common.length, unknownCount: 0 },
+  ]);
+  let text = "";
+  for (const event of party.events) logTo({ level: "debug", terminal: false, write: (more) => (text += more), now: () => new Date(0) })(event);
+  expect(text).toContain('"event":"scored"');
+  expect(text).not.toMatch(/zq\d/);
+});

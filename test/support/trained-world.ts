@@ -1,0 +1,52 @@
+/** A bank and its shops, in folders of their own, with a model that they have trained together. */
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { ActiveConfig, ActiveConfigInput, PassiveConfigInput } from "../../src/party/config.ts";
+import { runActive } from "../../src/party/run-active.ts";
+import { activeConfig, type Company, foundCompany, makePeople, type RunningParty, shuffled, startParty } from "./companies.ts";
+
+export const people = makePeople(240, "scoring");
+
+export interface TrainedWorld {
+  readonly bank: Company;
+  readonly shops: readonly Company[];
+  readonly parties: readonly RunningParty[];
+  readonly config: ActiveConfig;
+  readonly configPath: string;
+}
+
+/** Shops know people 20 to 229 or fewer, the bank 0 to 199; each in an order of its own. */
+export async function trainedWorld(folder: string, shopCount: number, changes: { readonly passive?: Partial<PassiveConfigInput>; readonly active?: Partial<ActiveConfigInput> } = {}): Promise<TrainedWorld> {
+  const bank = await foundCompany(folder, "bank", shuffled(people.slice(0, 200), "bank"), [0, 1], true);
+  const shops: Company[] = [];
+  for (let p = 0; p < shopCount; p++) {
+    shops.push(await foundCompany(folder, `shop${p}`, shuffled(people.slice(20 + 5 * p, 230 - 5 * p), `shop ${p}`), p === 0 ? [2, 3] : [3 + p]));
+  }
+  const parties = await Promise.all(shops.map((shop) => startParty(shop, [bank], changes.passive)));
+  const config = await configFor({ bank, shops, parties }, "spring", changes.active);
+  await runActive(config, () => {});
+  return { bank, shops, parties, config, configPath: join(bank.folder, "active-spring.json") };
+}
+
+export function configFor({ bank, shops, parties }: Pick<TrainedWorld, "bank" | "shops" | "parties">, job: string, changes: Partial<ActiveConfigInput> = {}): Promise<ActiveConfig> {
+  return activeConfig(bank, shops.map((company, i) => ({ company, party: parties[i] })), job, { training: { num_round: 4, max_depth: 3, max_bin: 8 }, ...changes });
+}
+
+/** What the training job itself predicted, as text: id -> prediction. */
+export function trainingPredictions({ bank }: Pick<TrainedWorld, "bank">, job = "spring"): Map<string, string> {
+  return predictionsIn(join(bank.folder, "jobs", job, "predictions.csv"));
+}
+
+export function predictionsIn(path: string): Map<string, string> {
+  const [header, ...rows] = readFileSync(path, "utf8").trim().split("\n").map((line) => line.split(","));
+  return new Map(rows.map((row) => [row[header.indexOf("id")], row[header.indexOf("prediction")]]));
+}
+
+/** The bank's rows of these ids, without the label, with a column that no model knows, in a file of its own. */
+export function writeInput({ bank }: Pick<TrainedWorld, "bank">, name: string, ids: readonly string[]): string {
+  const [, ...rows] = readFileSync(join(bank.folder, "data.csv"), "utf8").trim().split("\n").map((line) => line.split(","));
+  const byId = new Map(rows.map(([id, a, b]) => [id, [a, b]]));
+  const path = join(bank.folder, name);
+  writeFileSync(path, `bank_1,note,id,bank_0\n${ids.map((id) => [byId.get(id)?.[1] ?? "", "x", id, byId.get(id)?.[0] ?? ""].join(",")).join("\n")}\n`);
+  return path;
+}
