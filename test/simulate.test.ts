@@ -133,6 +133,18 @@ describe("simulate", () => {
     expect(stderr).toContain("early_stopping_rounds needs a validation set");
   });
 
+  test("cv: every fold is a whole job, equal to centralised training", async () => {
+    const options = ["cv", "--data", table, "--id", "id", "--label", "defaulted", ...parties, ...small, "--check"];
+    const { exitCode, stdout } = await tandem(...options, "--folds", "3");
+    expect(exitCode).toBe(0);
+    const result = JSON.parse(stdout) as { folds: { identicalToCentralised: boolean; test: Record<string, number> }[]; test: Record<string, { mean: number; deviation: number }> };
+    expect(result.folds.map(({ identicalToCentralised }) => identicalToCentralised)).toEqual([true, true, true]);
+    expect(result.test["auc"].mean).toBeCloseTo(result.folds.reduce((sum, { test: { auc } }) => sum + auc / 3, 0), 12);
+    expect(result.test["auc"].mean).toBeGreaterThan(0.7);
+    const refused = await tandem(...options, "--folds", "1");
+    expect(refused.stderr).toContain("--folds must be an integer from 2");
+  });
+
   test("without --check nothing is claimed, and people get a table", async () => {
     const { exitCode, stdout } = await tandem("simulate", "--data", table, "--id", "id", "--label", "defaulted", ...parties, ...small.slice(0, -1));
     expect(exitCode).toBe(0);

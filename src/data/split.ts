@@ -29,3 +29,13 @@ export function splitRows(count: number, testFraction: number, seed: number | st
 export function validationRows(count: number, fraction: number, seed: number): Uint32Array {
   return splitRows(count, fraction, `${seed}/validation`).test;
 }
+
+/**
+ * One fold of a seeded k-fold cross-validation: every row is tested in exactly one fold.
+ * @throws TandemError USAGE if there are fewer rows than folds
+ */
+export function foldRows(count: number, folds: number, fold: number, seed: number): RowSplit {
+  if (count < folds) throw new TandemError("USAGE", `${count} rows cannot be cut into ${folds} folds`);
+  const order = new SeededRandom(`${seed}/folds`).permutation(count);
+  return { test: order.filter((_, i) => i % folds === fold).sort(), train: order.filter((_, i) => i % folds !== fold).sort() };
+}

@@ -12,7 +12,7 @@ import { checkKeyBits } from "../crypto/index.ts";
 import { columnIndex, columnTitle, idColumn, labelColumn, numericColumn, requireBinaryLabels, weightColumn } from "../data/columns.ts";
 import { type CsvTable, readCsvTable } from "../data/csv-table.ts";
 import { type PartyTable, selectRows } from "../data/dataset.ts";
-import { splitRows, validationRows } from "../data/split.ts";
+import { foldRows, type RowSplit, splitRows, validationRows } from "../data/split.ts";
 import { firstDifference } from "../gbdt/model-compare.ts";
 import { BoostingMonitor } from "../gbdt/boosting-monitor.ts";
 import { BoostingTask } from "../gbdt/boosting-task.ts";
@@ -33,6 +33,8 @@ export interface SimulateOptions {
   readonly active: readonly string[];
   readonly passives: readonly (readonly string[])[];
   readonly testFraction: number;
+  /** Test on this fold of a cross-validation instead. */
+  readonly fold?: { readonly index: number; readonly count: number } | undefined;
   readonly testData?: string | undefined;
   /** Share of the training rows that is evaluated after every round instead of learnt from. */
   readonly validationFraction?: number | undefined;
@@ -107,7 +109,7 @@ export async function prepareSimulation(options: SimulateOptions): Promise<Prepa
   const testTable = options.testData === undefined ? null : await readCsvTable(options.testData);
   const rows =
     testTable === null
-      ? splitRows(table.rowCount, options.testFraction, training.seed)
+      ? testSplit(table.rowCount, options, training.seed)
       : { train: allRows(table), test: allRows(testTable) };
   const train = whole.map((party) => selectRows(party, rows.train));
   const testSource = testTable ?? table;
@@ -198,6 +200,10 @@ function parseTables(table: CsvTable, cuts: readonly Cut[], options: SimulateOpt
     labels: i === 0 ? labels : null,
     weights: i === 0 ? weights : null,
   }));
+}
+
+function testSplit(rowCount: number, { fold, testFraction }: SimulateOptions, seed: number): RowSplit {
+  return fold === undefined ? splitRows(rowCount, testFraction, seed) : foldRows(rowCount, fold.count, fold.index, seed);
 }
 
 function constraintsOf({ features }: Cut, { monotone = {} }: SimulateOptions): Record<string, -1 | 0 | 1> {
