@@ -21,7 +21,7 @@ export function agreedByPolicy(hello: ActiveHello, policy: PolicyConfig, name: s
   const bins = trainingParameters.max_bin;
   const broken = [
     numRound < 1 && `num_round: ${numRound} asked, at least 1 is needed`,
-    treeCountOf(parameters) > policy.max_trees && `num_round: ${treeCountOf(parameters)} trees asked, at most ${policy.max_trees} allowed`,
+    treeCountOf(parameters) > policy.max_trees && `num_round: ${numRound}${treesPerRound === 1 ? "" : ` of ${treesPerRound} trees each`} asked, at most ${policy.max_trees} allowed`,
     localRounds > numRound && `local_rounds: ${localRounds} asked, there are ${numRound} rounds`,
     treesPerRound < 1 && `trees_per_round: ${treesPerRound} asked, at least 1 is needed`,
     maxDepth < 1 && `max_depth: ${maxDepth} asked, at least 1 is needed`,

@@ -172,3 +172,22 @@ export function sideCounts(plan: CandidatePlan, binCounts: Uint32Array): Uint32A
   }
   return counts;
 }
+
+/** The plan's chains, once per ciphertext of an instance. */
+export function widened(plan: CandidatePlan, width: number): Pick<CandidatePlan, "chainOffsets" | "sources" | "targets"> {
+  if (width === 1) return plan;
+  const chainCount = plan.chainOffsets.length - 1;
+  const stepCount = plan.sources.length;
+  const chainOffsets = new Uint32Array(chainCount * width + 1);
+  const sources = new Uint32Array(stepCount * width);
+  const targets = new Int32Array(stepCount * width);
+  for (let j = 0; j < width; j++) {
+    for (let chain = 0; chain < chainCount; chain++) chainOffsets[j * chainCount + chain] = j * stepCount + plan.chainOffsets[chain];
+    for (let step = 0; step < stepCount; step++) {
+      sources[j * stepCount + step] = plan.sources[step] * width + j;
+      targets[j * stepCount + step] = plan.targets[step] < 0 ? -1 : plan.targets[step] * width + j;
+    }
+  }
+  chainOffsets[chainCount * width] = stepCount * width;
+  return { chainOffsets, sources, targets };
+}

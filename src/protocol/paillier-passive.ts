@@ -8,14 +8,11 @@ import { assert } from "../base/assert.ts";
 import { TandemError } from "../base/error.ts";
 import { type SumPacking, sumPacking } from "../codec/packing.ts";
 import type { Kernel, PublicEvaluator } from "../crypto/kernel.ts";
-import { bitLength } from "../crypto/integers.ts";
-import { keyBitsMax, keyBitsMin, PublicKey } from "../crypto/keys.ts";
 import { CiphertextVector, ResidentVector } from "../crypto/vectors.ts";
 import { create } from "@bufbuild/protobuf";
-import { bigEndianNumber } from "./big-endian.ts";
 import { partition } from "./bitmap.ts";
 import { candidateCount } from "../gbdt/candidate.ts";
-import { binCountsOf, type CandidatePlan, mostFrequentBins, type PlannedCandidate, sideCounts } from "./candidate-plan.ts";
+import { binCountsOf, type CandidatePlan, mostFrequentBins, type PlannedCandidate, sideCounts, widened } from "./candidate-plan.ts";
 import { candidateIn, type CandidateSet, TreeCandidates } from "./candidate-set.ts";
 import { PaillierSumsSchema } from "./generated/tandem/v1/tandem_pb.ts";
 import { paillierSchemeName } from "./paillier-active.ts";
@@ -29,6 +26,7 @@ import {
   type SchemeTree,
 } from "./scheme.ts";
 import { ObfuscatorPool } from "./obfuscator-pool.ts";
+import { publicKeyOf } from "./received-key.ts";
 import { TreeSample } from "./tree-sample.ts";
 import { candidateCountMax } from "./version.ts";
 
@@ -296,21 +294,6 @@ export class PaillierPassive implements PassiveScheme {
   }
 }
 
-/** Whatever a peer sends as n ends here: a PublicKey takes only what it can work with. */
-function publicKeyOf(modulus: Uint8Array, keyBits: number): PublicKey {
-  const lengthMax = Math.ceil(keyBitsMax / 8);
-  if (modulus.length > lengthMax || modulus[0] === 0) {
-    throw new TandemError("KEY_FORMAT", `the public key must have at most ${lengthMax} bytes and no leading zero`);
-  }
-  const n = bigEndianNumber(modulus);
-  const bits = bitLength(n);
-  if (bits !== keyBits) throw new TandemError("HANDSHAKE_MISMATCH", `the public key has ${bits} bits; ${keyBits} were agreed`);
-  if (n % 2n === 0n || bits % 2 !== 0 || bits < keyBitsMin) {
-    throw new TandemError("KEY_FORMAT", `the public key must be odd and have an even number of bits from ${keyBitsMin} to ${keyBitsMax}`);
-  }
-  return new PublicKey(n);
-}
-
 function allocated(evaluator: PublicEvaluator, count: number): ResidentVector {
   try {
     return evaluator.allocate(count);
@@ -323,23 +306,4 @@ function allocated(evaluator: PublicEvaluator, count: number): ResidentVector {
 function slice(vector: ResidentVector, from: number, to: number): ResidentVector {
   assert(from < to, "a slice is not empty");
   return new ResidentVector(vector.bytes.subarray(from * vector.sizeBytes, to * vector.sizeBytes), vector.sizeBytes);
-}
-
-/** The plan's chains, once per ciphertext of an instance. */
-function widened(plan: CandidatePlan, width: number): Pick<CandidatePlan, "chainOffsets" | "sources" | "targets"> {
-  if (width === 1) return plan;
-  const chainCount = plan.chainOffsets.length - 1;
-  const stepCount = plan.sources.length;
-  const chainOffsets = new Uint32Array(chainCount * width + 1);
-  const sources = new Uint32Array(stepCount * width);
-  const targets = new Int32Array(stepCount * width);
-  for (let j = 0; j < width; j++) {
-    for (let chain = 0; chain < chainCount; chain++) chainOffsets[j * chainCount + chain] = j * stepCount + plan.chainOffsets[chain];
-    for (let step = 0; step < stepCount; step++) {
-      sources[j * stepCount + step] = plan.sources[step] * width + j;
-      targets[j * stepCount + step] = plan.targets[step] < 0 ? -1 : plan.targets[step] * width + j;
-    }
-  }
-  chainOffsets[chainCount * width] = stepCount * width;
-  return { chainOffsets, sources, targets };
 }
