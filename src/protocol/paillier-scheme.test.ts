@@ -227,6 +227,20 @@ describe("a passive party refuses gradients", () => {
     expect(() => passive.endOfGradients()).not.toThrow();
   });
 
+  test("a second sample, nobody in it, or not of this many instances", async () => {
+    const { bytes, passive } = await begun();
+    const send = (firstInstance: number, ciphertexts: Uint8Array, sampled: Uint8Array): Promise<void> =>
+      passive.tree({ case: "paillier", value: create(PaillierGradientsSchema, { firstInstance, ciphertexts, sampled }) });
+    const width = key.publicKey.ciphertextBytes;
+    const three = bitmapFrom(instanceCount, (i) => i < 3);
+    await expectError(() => send(0, bytes.slice(0, width), new Uint8Array(three.length)), "PROTOCOL_STATE", /without instances/);
+    await expectError(() => send(0, bytes.slice(0, width), new Uint8Array(1)), "PROTOCOL_STATE", /bitmap/);
+    await expectError(() => send(0, bytes.slice(0, 4 * width), three), "PROTOCOL_STATE", /does not continue/); // one more than sampled
+    await expectError(() => send(0, bytes.slice(0, 2 * width), three), "PROTOCOL_STATE", /a second sample/);
+    await send(0, bytes.slice(0, 3 * width), new Uint8Array(0));
+    expect(() => passive.endOfGradients()).not.toThrow();
+  });
+
   test("truncated, empty or too many", async () => {
     const { bytes, send } = await begun();
     await expectError(() => send(0, bytes.slice(0, -1)), "PROTOCOL_STATE");
