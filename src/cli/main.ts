@@ -1,6 +1,7 @@
 /** The command `tandem`: parses the command line, runs one command, and turns errors into one line and an exit code. */
 import { Command, CommanderError } from "commander";
 import { benchCommand } from "./bench.ts";
+import { cvCommand } from "./cv.ts";
 import { demoCommand } from "./demo.ts";
 import { estimateCommand } from "./estimate.ts";
 import { reportError } from "./failure.ts";
@@ -19,7 +20,7 @@ async function main(): Promise<void> {
     .version(tandemVersion())
     .exitOverride()
     .configureOutput({ outputError: () => {} });
-  const commands = [demoCommand(), simulateCommand(), estimateCommand(), benchCommand(), reproduceCommand(), initCommand(), fingerprintCommand(), ...partyCommands(), modelCommand(), predictCommand(), serveCommand()];
+  const commands = [demoCommand(), simulateCommand(), cvCommand(), estimateCommand(), benchCommand(), reproduceCommand(), initCommand(), fingerprintCommand(), ...partyCommands(), modelCommand(), predictCommand(), serveCommand()];
   for (const command of commands) {
     program.addCommand(command.exitOverride().configureOutput({ outputError: () => {} }));
   }

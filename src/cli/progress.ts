@@ -1,5 +1,5 @@
 /** Progress of a job on standard error: a bar over trees with the time left on a terminal, plain lines elsewhere. */
-import type { PartyEvent } from "../party/events.ts";
+import type { LayoutSummary, PartyEvent } from "../party/events.ts";
 
 const barWidth = 28;
 
@@ -47,7 +47,7 @@ export class Progress {
         if (event.party === activeName) this.line(`${event.party}: ${event.peer} joined with ${event.featureCount} features`);
         break;
       case "layout":
-        this.line(`${event.party}: ${event.layout.plaintextsPerInstance === 1 ? "g and h ride in one" : "g and h take two"} ciphertext${event.layout.plaintextsPerInstance === 1 ? "" : "s"} per person; no sum can overflow`);
+        this.line(`${event.party}: ${layoutLine(event.layout)}; no sum can overflow`);
         this.#firstTreeAt = Date.now();
         break;
       case "resumed":
@@ -60,7 +60,7 @@ export class Progress {
         this.line(`${event.party}: ${event.message}; trying again in ${formatSeconds(event.delayMs / 1000)}`);
         break;
       case "tree":
-        this.#tree(event.tree + 1, event.treeCount, event.metrics);
+        this.#tree(event.tree + 1, event.treeCount, event.metrics, event.validation);
         break;
       case "aligning":
         if (event.party === activeName) this.line(`${event.party}: aligning ${event.ownIdCount.toLocaleString("en")} ids with ${event.peer}`);
@@ -92,11 +92,11 @@ export class Progress {
     this.#alignmentFilled = -1;
   }
 
-  #tree(done: number, total: number, metrics: Readonly<Record<string, number>>): void {
+  #tree(done: number, total: number, metrics: Readonly<Record<string, number>>, validation: Readonly<Record<string, number>> | undefined): void {
     const elapsed = (Date.now() - this.#firstTreeAt) / 1000;
     const left = (elapsed / Math.max(1, done - this.#firstTree)) * (total - done);
     const [name, value] = Object.entries(metrics)[0] ?? ["", 0];
-    const facts = `tree ${done}/${total}  train ${name} ${value.toFixed(4)}  ${done < total ? `${formatSeconds(left)} left` : `${formatSeconds(elapsed)} in all`}`;
+    const facts = `tree ${done}/${total}  train ${name} ${value.toFixed(4)}${validation === undefined ? "" : `  validation ${validation[name].toFixed(4)}`}  ${done < total ? `${formatSeconds(left)} left` : `${formatSeconds(elapsed)} in all`}`;
     if (!this.#terminal) {
       this.line(facts);
       return;
@@ -104,6 +104,13 @@ export class Progress {
     const filled = Math.round((done / total) * barWidth);
     this.#write(`\r\u001b[2K${"█".repeat(filled)}${"░".repeat(barWidth - filled)}  ${facts}${done === total ? "\n" : ""}`);
   }
+}
+
+/** How many ciphertexts a person's gradients take. */
+function layoutLine({ slots, plaintextsPerInstance: count }: LayoutSummary): string {
+  const what = slots.length === 2 ? "g and h" : `${slots.length / 2} pairs of g and h`;
+  const verb = count > 1 ? "take" : "ride in";
+  return `${what} ${verb} ${count === 1 ? "one ciphertext" : count === 2 ? "two ciphertexts" : `${count} ciphertexts`} per person`;
 }
 
 export function formatSeconds(seconds: number): string {

@@ -1,8 +1,10 @@
 /** One attempt at a job of a passive party: its role, the service around it, and what is left when it has ended. */
+import { TandemError } from "../base/error.ts";
 import { defaultThreads, selectKernel } from "../crypto/index.ts";
 import type { PartyTable } from "../data/dataset.ts";
+import { checkBitmap, isSet } from "../protocol/bitmap.ts";
 import { idsDigest } from "../protocol/ids.ts";
-import type { AgreedParameters } from "../protocol/job-parameters.ts";
+import { type AgreedParameters, treeCountOf } from "../protocol/job-parameters.ts";
 import { modelId } from "../protocol/model-id.ts";
 import { PaillierPassive } from "../protocol/paillier-passive.ts";
 import { PassiveRole } from "../protocol/passive-role.ts";
@@ -15,6 +17,8 @@ import { ProcessMeter } from "./process-meter.ts";
 
 export interface JobRows {
   readonly training: PartyTable;
+  /** Bitmap over these rows: which are evaluated only and decide no bin; empty: none. */
+  readonly validation: Uint8Array;
   /** The people whose predictions may be asked for. */
   readonly predictable: PartyTable;
 }
@@ -37,7 +41,7 @@ export interface OpenedJob {
 
 export function openPassiveJob({ config, agreed, rows, record, peer, emit }: PassiveJobOptions): OpenedJob {
   const { name } = config;
-  const { job, numRound } = agreed;
+  const { job } = agreed;
   const scheme = new PaillierPassive(selectKernel(), config.threads ?? defaultThreads());
   const meter = new ProcessMeter();
   const { training } = rows;
@@ -47,9 +51,10 @@ export function openPassiveJob({ config, agreed, rows, record, peer, emit }: Pas
     name,
     agreed,
     idsDigest: digest,
-    features: binTable(training, agreed.maxBin),
+    features: binTable(training, agreed.maxBin, decidingRows(rows)),
     instanceCount: training.ids.length,
     permutationSecret: record.permutationSecret,
+    samplingSecret: record.samplingSecret,
     progress: record.progress,
     finished: record.isFinished,
     store: (progress) => record.store(progress),
@@ -58,12 +63,12 @@ export function openPassiveJob({ config, agreed, rows, record, peer, emit }: Pas
     observer: {
       joined: () => {
         emit({ type: "joined", party: name, peer, featureCount: training.features.length, job });
-        if (record.progress.trees > 0) emit({ type: "resumed", party: name, job, trees: record.progress.trees, treeCount: numRound });
+        if (record.progress.trees > 0) emit({ type: "resumed", party: name, job, trees: record.progress.trees, treeCount: treeCountOf(agreed) });
       },
       gradientsBegan: () => meter.start(),
       treeFinished: (tree) => {
         meter.stop();
-        emit({ type: "passive-tree", party: name, peer, job, tree, treeCount: numRound });
+        emit({ type: "passive-tree", party: name, peer, job, tree, treeCount: treeCountOf(agreed) });
       },
     },
   });
@@ -75,6 +80,16 @@ export function openPassiveJob({ config, agreed, rows, record, peer, emit }: Pas
     emit({ type: "job-ended", party: name, peer, job, failure: failure === null ? null : { code: failure.code, message: failure.message } });
   };
   return { service, report };
+}
+
+/** The rows that decide where bins are cut. @throws TandemError PROTOCOL_STATE for a bitmap that does not fit */
+function decidingRows({ training, validation }: JobRows): Uint32Array | null {
+  const count = training.ids.length;
+  if (validation.length === 0) return null;
+  checkBitmap(validation, count);
+  const deciding = Uint32Array.from({ length: count }, (_, row) => row).filter((row) => !isSet(validation, row));
+  if (deciding.length === 0) throw new TandemError("PROTOCOL_STATE", "all rows are held back for validation");
+  return deciding;
 }
 
 function rowLookUp(table: PartyTable): (id: string) => ((feature: number) => number) | null {

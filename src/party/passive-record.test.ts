@@ -6,7 +6,7 @@ import type { Storage } from "../base/storage.ts";
 import { noProgress } from "../protocol/split-ledger.ts";
 import { type JobTerms, PassiveRecord, type PassiveRecordOptions, refuseAlignment } from "./passive-record.ts";
 
-const terms: JobTerms = { active: "bank", run: "aa", agreed: { job: "j", numRound: 3 }, instances: 2, idsDigest: "01", aligned: false, training: "", data: "02" };
+const terms: JobTerms = { active: "bank", run: "aa", agreed: { job: "j", numRound: 3 }, instances: 2, idsDigest: "01", aligned: false, training: "", validation: "", data: "02", sampling: "s" };
 const split = { tree: 0, node: 0, feature: 1, featureName: "f", threshold: 0.5, defaultLeft: true };
 
 class Disk {

@@ -9,11 +9,13 @@ import { overflowProof, type GradientLayout } from "../codec/layout.ts";
 import { sumPacking } from "../codec/packing.ts";
 import { defaultThreads, generateKey, type PrivateKey, selectKernel } from "../crypto/index.ts";
 import { csvChunks } from "../data/write-csv.ts";
+import type { Storage } from "../base/storage.ts";
 import type { PartyTable } from "../data/dataset.ts";
 import type { BinnedFeature } from "../gbdt/binning.ts";
+import { otherRows } from "../gbdt/boosting-task.ts";
 import { ActiveRole, type PhaseTimesMs } from "../protocol/active-role.ts";
 import { idsDigest } from "../protocol/ids.ts";
-import { agreedParameters } from "../protocol/job-parameters.ts";
+import { agreedParameters, treesPerRound } from "../protocol/job-parameters.ts";
 import { modelId } from "../protocol/model-id.ts";
 import { PaillierActive } from "../protocol/paillier-active.ts";
 import type { ActiveCheckpoint } from "../store/active-checkpoint.ts";
@@ -22,11 +24,12 @@ import { ActiveRecord, makeJobFolder } from "./active-record.ts";
 import { type ActiveTables, type AlignedRows, alignTables, type JobTables, jobTables, readActiveTables } from "./active-tables.ts";
 import { type ActiveWorld, type ConnectedPeer, realWorld } from "./active-world.ts";
 import type { ActiveConfig } from "./config.ts";
-import { evaluate, evaluateInTurns, predictionsFrom } from "./evaluate.ts";
+import { evaluate, predictionsFrom } from "./evaluate.ts";
 import type { Emit, LayoutSummary } from "./events.ts";
 import { binTable } from "./party-data.ts";
 import { Patience } from "./patience.ts";
 import { ProcessMeter } from "./process-meter.ts";
+import { samplingSecretOf } from "./sampling-secret.ts";
 
 export async function runActive(config: ActiveConfig, emit: Emit, world: ActiveWorld = realWorld): Promise<void> {
   const release = await world.lock(join(config.output.directory, config.job));
@@ -155,7 +158,7 @@ class ActiveJobRun {
     const path = join(this.#record.folder, "aligned.csv");
     const aligned = this.#config.align ? await alignAndWrite(this.#tables, peers, this.#config, path, emit, this.#world) : null;
     this.#prepare(aligned?.rows ?? null); // what is wrong with the rows shows before the job is stored
-    const begun = await this.#record.begin(key, aligned?.rows ?? null);
+    const begun = await this.#record.begin(key, samplingSecretOf(this.#config), aligned?.rows ?? null);
     if (aligned !== null) patience.progressed();
     return begun;
   }
@@ -165,7 +168,9 @@ class ActiveJobRun {
     const tables = jobTables(this.#tables, aligned, this.#config);
     const labels = labelsOf(tables.train);
     if (labels.every((label) => label === labels[0])) throw new TandemError("LABEL_INVALID", `the label is the same in all ${labels.length} training rows; there is nothing to learn`);
-    this.#prepared = { tables, labels, features: binTable(tables.train, training.max_bin), digest: idsDigest(tables.train.ids) };
+    const { validationRows } = tables;
+    const features = binTable(tables.train, training.max_bin, validationRows && otherRows(validationRows, labels.length));
+    this.#prepared = { tables, labels, features, digest: idsDigest(tables.train.ids) };
     return this.#prepared;
   }
 
@@ -181,6 +186,9 @@ class ActiveJobRun {
       subtraction: speed.subtraction,
       features,
       labels,
+      weights: tables.train.weights ?? null,
+      validationRows: tables.validationRows,
+      samplingSecret: begun.samplingSecret,
       idsDigest: digest,
       rows: tables.rows,
       scheme: this.#schemeOf(begun.key),
@@ -195,9 +203,10 @@ class ActiveJobRun {
         joined: (peer, featureCount) => emit({ type: "joined", party: name, peer, featureCount }),
         layoutProven: (layout) => emit({ type: "layout", party: name, layout: layoutSummary(layout, codec.layout, keyBits, speed.packing) }),
         treeBegan: () => this.#meter.start(),
-        treeFinished: async (tree, margins) => {
+        treeFinished: async (tree, _margins, evaluateRound) => {
           this.#meter.stop();
-          emit({ type: "tree", party: name, tree, treeCount: training.num_round, metrics: await evaluateInTurns(training.objective, margins, labels) });
+          const { train, validation } = await evaluateRound();
+          emit({ type: "tree", party: name, tree, treeCount: training.num_round * treesPerRound(training), metrics: train, ...(validation === null ? {} : { validation }) });
         },
       },
       now: this.#world.now,
@@ -218,35 +227,32 @@ class ActiveJobRun {
   #sayResumed({ aligned }: ActiveCheckpoint): void {
     const { name, job, training } = this.#config;
     const trees = this.#record.checkpoint?.progress?.trees.length ?? 0;
-    this.#emit({ type: "resumed", party: name, job, trees, treeCount: training.num_round, ...(aligned === null ? {} : { commonCount: aligned.length }) });
+    this.#emit({ type: "resumed", party: name, job, trees, treeCount: training.num_round * treesPerRound(training), ...(aligned === null ? {} : { commonCount: aligned.length }) });
   }
 
   async #trainAndFinish(role: ActiveRole, begun: ActiveCheckpoint): Promise<void> {
     const { name, job, training, output } = this.#config;
-    const { tables, labels } = this.#prepared ?? this.#prepare(begun.aligned);
+    const { tables } = this.#prepared ?? this.#prepare(begun.aligned);
     const { storage, now } = this.#world;
     const trainingStarted = now();
     const model = await role.train().finally(() => (this.#spent.trainingMs += now() - trainingStarted));
     let testMetrics = null;
     if (tables.test !== null) {
       const margins = await role.predict(model, tables.test);
-      testMetrics = evaluate(training.objective, margins, labelsOf(tables.test));
-      const predictions = predictionsFrom(training.objective, margins);
-      const columns = [tables.test.ids, Array.from(labelsOf(tables.test), String), Array.from(predictions, String)];
-      await storage.write(output.predictions ?? join(this.#record.folder, "predictions.csv"), csvChunks(["id", "label", "prediction"], columns));
+      testMetrics = evaluate(training, margins, labelsOf(tables.test), tables.test.weights);
+      await writePredictions(output.predictions ?? join(this.#record.folder, "predictions.csv"), tables.test, predictionsFrom(training.objective, margins, model.outputCount), storage);
     }
     await writeActiveShare(join(this.#record.folder, "share.json"), { name, job, model: this.#modelId(begun), ...model }, storage);
     await role.finish();
     await this.#record.finish();
     this.#account(role);
     const { phases, keygenMs, trainingMs, activeToPassive, passiveToActive } = this.#spent;
-    const margins = this.#record.checkpoint?.progress?.margins ?? new Float64Array(0);
     this.#emit({
       type: "active-result",
       party: name,
       result: {
         trees: model.trees.length,
-        metrics: { train: evaluate(training.objective, margins, labels), test: testMetrics },
+        metrics: { train: role.evaluated?.train ?? {}, ...(role.evaluated?.validation ? { validation: role.evaluated.validation } : {}), test: testMetrics },
         phasesMs: { ...phases, keygen: keygenMs, training: trainingMs },
         ...this.#meter.use,
         counts: this.#schemeOf(begun.key).counts,
@@ -285,6 +291,13 @@ async function alignAndWrite(tables: ActiveTables, peers: readonly ConnectedPeer
 function labelsOf(table: PartyTable): Float64Array {
   if (table.labels === null) throw new TandemError("LABEL_INVALID", "the active party needs labels");
   return table.labels;
+}
+
+async function writePredictions(path: string, table: PartyTable, predictions: Float64Array, storage: Storage): Promise<void> {
+  const outputCount = predictions.length / table.ids.length;
+  const outputs = Array.from({ length: outputCount }, (_, k) => table.ids.map((_id, row) => String(predictions[row * outputCount + k])));
+  const names = outputCount === 1 ? ["prediction"] : outputs.map((_, k) => `prediction_${k}`);
+  await storage.write(path, csvChunks(["id", "label", ...names], [table.ids, Array.from(labelsOf(table), String), ...outputs]));
 }
 
 function layoutSummary(layout: GradientLayout, kind: LayoutSummary["kind"], keyBits: number, packing: boolean): LayoutSummary {

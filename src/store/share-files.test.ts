@@ -103,7 +103,7 @@ describe("a file that is not a share", () => {
     await expectDamaged(() => Uint8Array.of(0xff, 0xfe, 0x00), /not a model share/);
   });
   test("of a later format", () => expectDamaged((text) => text.replace("share/2", "share/3"), /has the format tandem-active-share\/3; tandem-active-share\/2 was expected$/));
-  test("of the first format", () => expectDamaged((text) => text.replace("share/2", "share/1"), /active-share\/1; tandem-active-share\/2 was expected\. It is a share of an earlier version of Tandem.*: train again/));
+  test("of the first format", () => expectDamaged((text) => text.replace("share/2", "share/1"), /active-share\/1; tandem-active-share\/2 was expected; it is a share of an earlier version of Tandem.*: train again/));
   test("a passive share where an active one belongs", async () => {
     await writePassiveShare(path, passive([]));
     await expectError(() => readActiveShare(path), "FILE_FORMAT", /tandem-passive-share\/2; tandem-active-share\/2 was expected$/);
