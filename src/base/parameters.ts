@@ -65,7 +65,7 @@ export const trainingParameters = {
   min_child_weight: { kind: "number", default: 1, min: 0, help: "smallest sum of hessians on each side of a split" },
   max_delta_step: { kind: "number", default: 0, min: 0, defaultOf: { "count:poisson": 0.7 }, help: "largest leaf weight before shrinking; 0 for no limit" },
   scale_pos_weight: { kind: "number", default: 1, min: 0, minExclusive: true, help: "binary:logistic: weight of instances with label 1" },
-  sampling_method: choice(["uniform", "goss"], "uniform", "which instances a tree learns from: any, or those with large gradients and some of the rest"),
+  sampling_method: choice(["uniform", "goss"], "uniform", "which instances a tree learns from: drawn evenly, or those with large gradients and some of the rest"),
   subsample: { kind: "number", default: 1, min: 0, max: 1, minExclusive: true, help: "sampling_method uniform: share of the instances that a tree learns from" },
   top_rate: { kind: "number", default: 0.2, min: 0, max: 1, minExclusive: true, help: "sampling_method goss: share of instances with the largest gradients" },
   other_rate: { kind: "number", default: 0.1, min: 0, max: 1, minExclusive: true, help: "sampling_method goss: share of instances drawn from the rest" },
