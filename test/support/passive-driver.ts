@@ -25,7 +25,7 @@ import { collect, one } from "./streams.ts";
 /** Feature 1 is a copy of feature 0, so that every split ties; half of each is missing. */
 export const column = Float32Array.of(1, 2, 3, Number.NaN, 1, 2, 3, Number.NaN, 1, 2);
 const table = { labels: Float64Array.from(column, (_, i) => i % 2), parties: [[column], [column, column]] };
-const training = { num_round: 2, max_depth: 2 };
+const plain = { num_round: 2, max_depth: 2 };
 
 interface Hello {
   readonly protocolVersion: number;
@@ -49,7 +49,7 @@ export interface Driver {
   finishTree(tree: number): Promise<void>;
 }
 
-export function drive(key: PrivateKey, passive: JobOptions["passive"] = {}): Driver {
+export function drive(key: PrivateKey, passive: JobOptions["passive"] = {}, training: NonNullable<JobOptions["training"]> = plain): Driver {
   const job = prepareJob({ table, kernel: portableKernel, key, training, passive });
   const [{ role }] = job.passives;
   const { scheme } = job;

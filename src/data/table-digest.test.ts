@@ -1,0 +1,28 @@
+import { expect, test } from "vitest";
+import type { PartyTable } from "./dataset.ts";
+import { tableDigest } from "./table-digest.ts";
+
+const table: PartyTable = {
+  ids: ["a", "b"],
+  featureNames: ["x", "y"],
+  features: [Float32Array.of(1, 2), Float32Array.of(3, Number.NaN)],
+  labels: Float64Array.of(0, 1),
+  weights: Float64Array.of(1, 2),
+  monotone: { x: 1 },
+};
+
+test.each<[string, Partial<PartyTable>]>([
+  ["an id", { ids: ["a", "c"] }],
+  ["a feature's name", { featureNames: ["x", "z"] }],
+  ["a value", { features: [Float32Array.of(1, 2), Float32Array.of(3, 4)] }],
+  ["a label", { labels: Float64Array.of(1, 1) }],
+  ["a weight", { weights: Float64Array.of(1, 3) }],
+  ["no weights", { weights: null }],
+  ["the sign of a constraint", { monotone: { x: -1 } }],
+  ["another feature with a constraint", { monotone: { y: 1 } }],
+])("%s makes another digest", (_, change) => {
+  expect(tableDigest({ ...table, ...change })).not.toBe(tableDigest(table));
+  expect(tableDigest({ ...table })).toBe(tableDigest(table));
+});
+
+test("a constraint of 0 is none", () => expect(tableDigest({ ...table, monotone: { x: 1, y: 0 } })).toBe(tableDigest(table)));
