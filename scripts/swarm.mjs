@@ -3,7 +3,7 @@
  *
  *   npm run swarm -- --seeds 1000 --from 1
  *
- * Every eighth seed aligns first. Prints each seed that fails, with its error; exits with 1 if any did.
+ * Half of the seeds take a plain job, the others one of every other kind in turn. Prints each seed that fails, with its error; exits with 1 if any did.
  */
 import { parseArgs } from "node:util";
 import { prepareScenarios, simulateFaults } from "../dist/experiment/fault-simulation.js";
@@ -11,15 +11,14 @@ import { prepareScenarios, simulateFaults } from "../dist/experiment/fault-simul
 const { values } = parseArgs({ options: { seeds: { type: "string", default: "1000" }, from: { type: "string", default: "1" } } });
 const [from, count] = [Number(values.from), Number(values.seeds)];
 const scenarios = await prepareScenarios();
-const scenarioOf = (seed) => (seed % 8 === 0 ? scenarios.aligned : scenarios.plain);
 const undisturbed = new Map();
-for (const scenario of [scenarios.plain, scenarios.aligned]) undisturbed.set(scenario, await simulateFaults(scenario, 0, true));
+for (const scenario of scenarios.all) undisturbed.set(scenario, await simulateFaults(scenario, 0, true));
 const totals = {};
 const failures = [];
 let attempts = 0;
 const started = performance.now();
 for (let seed = from; seed < from + count; seed++) {
-  const scenario = scenarioOf(seed);
+  const scenario = scenarios.of(seed);
   try {
     const result = await simulateFaults(scenario, seed);
     for (const [path, text] of undisturbed.get(scenario).files) {
@@ -30,7 +29,7 @@ for (let seed = from; seed < from + count; seed++) {
     if ((seed - from + 1) % 100 === 0) console.log(`${seed - from + 1} seeds, ${attempts} attempts, ${failures.length} failed`);
   } catch (error) {
     failures.push(seed);
-    console.error(`seed ${seed}: ${error.stack}\n  replay: npm run swarm -- --seeds 1 --from ${seed}`);
+    console.error(`seed ${seed} (${scenario.name}): ${error.stack}\n  replay: npm run swarm -- --seeds 1 --from ${seed}`);
   }
 }
 await scenarios.close();

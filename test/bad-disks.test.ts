@@ -118,7 +118,7 @@ const damages: readonly [what: string, spoil: (text: string) => string, says: Re
   ["cut off", (text) => text.slice(0, text.length >> 1), /or only a part of one/],
   ["empty", () => "", /or only a part of one/],
   ["with one bit flipped", (text) => flipped(text, text.length >> 1), /checksum does not match|only a part of one/],
-  ["of another version", (text) => text.replace("/1", "/9"), /has the format tandem-\S+\/9; tandem-\S+\/1 was expected/],
+  ["of another version", (text) => text.replace(/\/\d"/, `/9"`), /has the format tandem-\S+\/9; tandem-\S+\/\d was expected/],
 ];
 
 function flipped(text: string, at: number): string {

@@ -3,6 +3,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
+import { parameterPage } from "../src/base/parameter-page.ts";
 import { errorCodes } from "../src/base/error.ts";
 import { ledgerEntries } from "../src/protocol/ledger.ts";
 
@@ -45,6 +46,10 @@ function section(page: string, title: string): string {
   expect(start, `a section '${title}'`).toBeGreaterThanOrEqual(0);
   return page.slice(start, page.indexOf("## ", start + 3) === -1 ? undefined : page.indexOf("## ", start + 3));
 }
+
+test("docs/parameters.md is what the parameter tables make of it", () => {
+  expect(read("docs/parameters.md"), "run 'npm run parameters'").toBe(parameterPage());
+});
 
 test("the README's commands are the ones that continuous integration runs", () => {
   expect(read("README.md")).toContain("npm ci && npx tandem demo");

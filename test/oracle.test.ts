@@ -21,7 +21,7 @@ async function expectEqual(job: TestJob, note: string): Promise<void> {
   const { model } = await trainFederated(job);
   const splits = model.trees.flat().filter((node) => node.kind === "split");
   expect(splits.length, `${note}: nothing was split, nothing was tested`).toBeGreaterThan(0);
-  expect(firstDifference(model, trainInOnePlace(job)), note).toBeNull();
+  expect(firstDifference(model, await trainInOnePlace(job)), note).toBeNull();
 }
 
 describe.each(kernels.map((kernel) => ({ kernel, name: kernel.name })))("federated equals centralised, $name kernel", ({ kernel }) => {
@@ -120,8 +120,8 @@ describe("the oracle can fail", () => {
     const key = await generateKey({ bits: 256, insecure: true });
     const table = randomTable("fails", { rows: 90, features: [2, 2] });
     const { model } = await trainFederated({ table, kernel: kernels[0], key });
-    expect(firstDifference(model, trainInOnePlace({ table, key, codec: { resolution_bits: 8 } }))).toMatch(/tree \d/);
+    expect(firstDifference(model, await trainInOnePlace({ table, key, codec: { resolution_bits: 8 } }))).toMatch(/tree \d/);
     const swapped = { ...table, parties: [table.parties[1], table.parties[0]] };
-    expect(firstDifference(model, trainInOnePlace({ table: swapped, key }))).not.toBeNull();
+    expect(firstDifference(model, await trainInOnePlace({ table: swapped, key }))).not.toBeNull();
   });
 });

@@ -72,7 +72,7 @@ async function onePlaceModel(made: World, config: ActiveConfig) {
   const tables = await joinedTables(made);
   const split = splitRows(tables[0].ids.length, config.data.test_fraction ?? 0, config.training.seed);
   const train = tables.map((table) => selectRows(table, split.train));
-  return trainInOnePlace({ train, test: null, training: config.training, codec: config.codec, keyBits: config.keyBits }).model;
+  return (await trainInOnePlace({ train, test: null, training: config.training, codec: config.codec, keyBits: config.keyBits })).model;
 }
 
 describe("align, then train", () => {

@@ -80,6 +80,71 @@ describe("simulate", () => {
     expect(Object.keys(result.metrics.test)).toEqual(["rmse"]);
   });
 
+  test("instance weights, L1 regularisation by both of its names, leaf-wise growth", async () => {
+    const common = ["--data", table, "--id", "id", "--label", "defaulted", "--weight", "age", "--active", "income,debt", "--passive", "visits,basket", ...small];
+    const { exitCode, stderr } = await tandem("simulate", ...common);
+    expect(exitCode).toBe(2);
+    expect(stderr).toMatch(/column 'age': the weight is negative \(WEIGHT_INVALID\)/);
+    const weighted = join(directory, "weighted.csv");
+    const [head, ...lines] = readFileSync(table, "utf8").trim().split("\n");
+    writeFileSync(weighted, [`${head},exposure`, ...lines.map((line, i) => `${line},${1 + (i % 3)}`)].join("\n"));
+    const options = ["--data", weighted, "--id", "id", "--label", "defaulted", "--weight", "exposure", "--active", "income,debt,age", "--passive", "visits,basket", ...small, "--check"];
+    const results = await Promise.all([[], ["--alpha", "2"], ["--reg-alpha", "2"]].map((more) => json(...options, "--grow-policy", "lossguide", "--max-leaves", "6", ...more)));
+    for (const result of results) expect(result["identicalToCentralised"]).toBe(true);
+    expect(results[1].metrics).toEqual(results[2].metrics);
+    expect(results[1].metrics).not.toEqual(results[0].metrics);
+  });
+
+  test("monotone constraints by column, whoever holds it; a misspelt one is refused", async () => {
+    const options = ["--data", table, "--id", "id", "--label", "defaulted", ...parties, ...small, "--check"];
+    const result = await json(...options, "--monotone-constraints", "income:1,visits:-1", "--subsample", "0.7", "--colsample-bynode", "0.6");
+    expect(result["identicalToCentralised"]).toBe(true);
+    const { exitCode, stderr } = await tandem("simulate", ...options, "--monotone-constraints", "incom:1");
+    expect(exitCode).toBe(2);
+    expect(stderr).toMatch(/'incom'.*did you mean 'income'/);
+  });
+
+  test("several classes: a prediction per class, a file that XGBoost can load, the number of ciphertexts said", async () => {
+    const classes = join(directory, "classes.csv");
+    const [head, ...lines] = readFileSync(table, "utf8").trim().split("\n");
+    const classOf = (line: string): number => (Number(line.split(",")[1]) < -0.5 ? 0 : Number(line.split(",")[4]) < 0.3 ? 1 : 2);
+    writeFileSync(classes, [`${head},segment`, ...lines.map((line) => `${line},${classOf(line)}`)].join("\n"));
+    const predictions = join(directory, "classes-predictions.csv");
+    const options = ["--data", classes, "--id", "id", "--label", "segment", "--active", "income,debt", "--passive", "visits,basket", "--objective", "multi:softprob", "--num-class", "3", ...small, "--check"];
+    const result = await json(...options, "--predictions", predictions, "--multi-strategy", "multi_output_tree");
+    expect(result["identicalToCentralised"]).toBe(true);
+    expect(Object.keys(result.metrics.test)).toEqual(["mlogloss", "merror"]);
+    expect(result.metrics.test["merror"]).toBeLessThan(0.2);
+    expect(result["layout"]).toMatchObject({ plaintextsPerInstance: 1 });
+    const rows = readFileSync(predictions, "utf8").trim().split("\n").map((line) => line.split(","));
+    expect(rows[0]).toEqual(["id", "label", "prediction_0", "prediction_1", "prediction_2"]);
+    for (const [, , ...shares] of rows.slice(1)) expect(shares.map(Number).reduce((a, b) => a + b)).toBeCloseTo(1, 9);
+  });
+
+  test("a validation set, metrics by name, and early stopping", async () => {
+    const options = ["--data", table, "--id", "id", "--label", "defaulted", ...parties, "--insecure-key-bits", "256", "--json", "--check", "--num-round", "40", "--eta", "1", "--max-depth", "5"];
+    const result = await json(...options, "--validation-fraction", "0.3", "--early-stopping-rounds", "2", "--eval-metric", "error,logloss");
+    expect(result["identicalToCentralised"]).toBe(true);
+    expect(result["trees"]).toBeLessThan(30);
+    expect(Object.keys(result.metrics)).toEqual(["train", "validation", "test"]);
+    for (const set of Object.values(result.metrics)) expect(Object.keys(set)).toEqual(["error", "logloss"]);
+    const { exitCode, stderr } = await tandem("simulate", ...options, "--early-stopping-rounds", "2");
+    expect(exitCode).toBe(2);
+    expect(stderr).toContain("early_stopping_rounds needs a validation set");
+  });
+
+  test("cv: every fold is a whole job, equal to centralised training", async () => {
+    const options = ["cv", "--data", table, "--id", "id", "--label", "defaulted", ...parties, ...small, "--check"];
+    const { exitCode, stdout } = await tandem(...options, "--folds", "3");
+    expect(exitCode).toBe(0);
+    const result = JSON.parse(stdout) as { folds: { identicalToCentralised: boolean; test: Record<string, number> }[]; test: Record<string, { mean: number; deviation: number }> };
+    expect(result.folds.map(({ identicalToCentralised }) => identicalToCentralised)).toEqual([true, true, true]);
+    expect(result.test["auc"].mean).toBeCloseTo(result.folds.reduce((sum, { test: { auc } }) => sum + auc / 3, 0), 12);
+    expect(result.test["auc"].mean).toBeGreaterThan(0.7);
+    const refused = await tandem(...options, "--folds", "1");
+    expect(refused.stderr).toContain("--folds must be an integer from 2");
+  });
+
   test("without --check nothing is claimed, and people get a table", async () => {
     const { exitCode, stdout } = await tandem("simulate", "--data", table, "--id", "id", "--label", "defaulted", ...parties, ...small.slice(0, -1));
     expect(exitCode).toBe(0);

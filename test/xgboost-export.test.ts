@@ -13,6 +13,7 @@ import { readCsvTable } from "../src/data/csv-table.ts";
 import type { PartyTable } from "../src/data/dataset.ts";
 import { trainInOnePlace } from "../src/experiment/comparison.ts";
 import type { Model } from "../src/gbdt/model.ts";
+import type { ObjectiveName } from "../src/gbdt/objective.ts";
 import { predictionsOf, predictMargins } from "../src/gbdt/predict.ts";
 import { leafOf, valueGoesLeft, type SplitNode, type SplitRule } from "../src/gbdt/tree.ts";
 import { writeXgboostModel, xgboostModel } from "../src/store/xgboost-export.ts";
@@ -27,9 +28,9 @@ const fixtures = fileURLToPath(new URL("fixtures/xgboost-export/", import.meta.u
 const directory = scratchDirectory();
 const tolerance = 1e-6;
 
-function train(tables: readonly PartyTable[], training: Partial<TrainingParameters>): Model {
+async function train(tables: readonly PartyTable[], training: Partial<TrainingParameters>): Promise<Model> {
   const parameters = resolveParameters(trainingParameters, { max_bin: 16, ...training });
-  return trainInOnePlace({ train: tables, test: null, training: parameters, codec: resolveParameters(codecParameters, {}), keyBits: 256 }).model;
+  return (await trainInOnePlace({ train: tables, test: null, training: parameters, codec: resolveParameters(codecParameters, {}), keyBits: 256 })).model;
 }
 
 const namesOf = (tables: readonly PartyTable[]): string[][] => tables.map(({ featureNames }) => featureNames);
@@ -41,7 +42,7 @@ const columnsOf = (tables: readonly PartyTable[]): Float32Array[][] => tables.ma
  */
 function worstDifference(model: Model, ours: Float64Array, theirs: readonly number[]): number {
   expect(theirs).toHaveLength(ours.length);
-  const scale = (value: number): number => (model.objective === "binary:logistic" ? 1 : Math.max(1, Math.abs(value), Math.abs(model.baseMargin)));
+  const scale = (value: number): number => (model.objective === "binary:logistic" || model.objective === "multi:softprob" ? 1 : Math.max(1, Math.abs(value), Math.abs(model.baseMargin)));
   return Math.max(...theirs.map((value, row) => Math.abs(value - ours[row]) / scale(ours[row])));
 }
 
@@ -66,7 +67,7 @@ describe("golden files", () => {
   test.each(["logistic", "squared"] as const)("%s: the export is the same byte for byte, and predicts what XGBoost predicted", async (name) => {
     const { label, training } = goldens[name];
     const tables = await read("train.csv", label);
-    const model = train(tables, training);
+    const model = await train(tables, training);
     expect(`${xgboostText(xgboostModel(model, namesOf(tables)))}\n`).toBe(readFileSync(join(fixtures, `${name}.json`), "utf8"));
 
     const rows = await read("score.csv", label);
@@ -80,7 +81,7 @@ describe("golden files", () => {
 
   test("they have splits of every party, both default directions, and stay small", async () => {
     const tables = await read("train.csv", "loss");
-    const rules = train(tables, goldens.squared.training).trees.flat().filter((node): node is SplitNode<SplitRule> => node.kind === "split").map(({ rule }) => rule);
+    const rules = (await train(tables, goldens.squared.training)).trees.flat().filter((node): node is SplitNode<SplitRule> => node.kind === "split").map(({ rule }) => rule);
     expect(new Set(rules.map(({ owner }) => owner))).toEqual(new Set([0, 1, 2]));
     expect(new Set(rules.map(({ defaultLeft }) => defaultLeft))).toEqual(new Set([true, false]));
     const sizeBytes = readdirSync(fixtures, { withFileTypes: true }).filter((entry) => entry.isFile()).reduce((sum, { name }) => sum + statSync(join(fixtures, name)).size, 0);
@@ -239,17 +240,19 @@ interface FreshCase {
 const oddNames = ["age", "x[0]<1", 'quote " and \\', "día, 日本", "tab\there", "age"];
 const baseScores = [0.5, 0.03, 0.9, 0.9999, 1 - 1e-12, 1e-30];
 
-function freshCase(seed: number, objective: "binary:logistic" | "reg:squarederror"): FreshCase {
-  const regression = objective === "reg:squarederror";
-  const { labels, parties } = randomTable(`export-${seed}`, { rows: 150, features: [2, 3, 1], missingShare: seed % 3 === 0 ? 0 : 0.15, ties: seed % 4 === 0, regression });
+async function freshCase(seed: number, objective: ObjectiveName): Promise<FreshCase> {
+  const regression = objective !== "binary:logistic";
+  const { labels: drawn, parties } = randomTable(`export-${seed}`, { rows: 150, features: [2, 3, 1], missingShare: seed % 3 === 0 ? 0 : 0.15, ties: seed % 4 === 0, regression });
+  const labels = objective === "count:poisson" ? drawn.map((label) => Math.max(0, Math.round(label / 4))) : objective === "multi:softprob" ? drawn.map((label) => (label < -3 ? 0 : label < 3 ? 1 : 2)) : drawn;
+  const more = objective === "multi:softprob" ? { num_class: 3, multi_strategy: seed % 2 === 0 ? "multi_output_tree" : "one_output_per_tree" } as const : {};
   const tables = parties.map((features, owner): PartyTable => ({
     ids: Array.from(labels, (_, i) => `id-${i}`),
     featureNames: features.map((_, i) => oddNames[(owner * 2 + i + seed) % oddNames.length]),
     features: [...features],
     labels: owner === 0 ? labels : null,
   }));
-  const base_score = regression ? [0.1, -3.7, 1000.3][seed % 3] : baseScores[seed % baseScores.length];
-  const model = train(tables, { objective, base_score, num_round: 6, max_depth: 1 + (seed % 5), min_child_weight: 0, eta: 0.4 });
+  const base_score = objective === "count:poisson" ? [0.5, 1e-3, "auto" as const][seed % 3] : objective === "multi:softprob" ? 0.5 : regression ? [0.1, -3.7, 1000.3][seed % 3] : baseScores[seed % baseScores.length];
+  const model = await train(tables, { objective, base_score, num_round: 6, max_depth: 1 + (seed % 5), min_child_weight: 0, eta: 0.4, ...more });
   const rows = unseenRows(parties, model, new SeededRandom(`unseen-${seed}`));
   return { name: `${objective} ${seed}`, model, exported: xgboostModel(model, namesOf(tables)), rows, rowCount: rows[0][0].length };
 }
@@ -274,15 +277,19 @@ function askAbout(cases: readonly FreshCase[]): Scored[] {
 }
 
 describe.skipIf(python === undefined)("XGBoost itself", () => {
-  test("loads fresh models, sends every row to the same leaves, and predicts the same to 1e-6", () => {
-    const cases = (["binary:logistic", "reg:squarederror"] as const).flatMap((objective) => Array.from({ length: 12 }, (_, seed) => freshCase(seed, objective)));
+  test("loads fresh models, sends every row to the same leaves, and predicts the same to 1e-6", async () => {
+    const cases = await Promise.all(trainingParameters.objective.choices.flatMap((objective) => Array.from({ length: 12 }, (_, seed) => freshCase(seed, objective))));
     const scored = askAbout(cases);
     let worst = 0;
     cases.forEach(({ name, model, exported, rows, rowCount }, i) => {
       const theirs = scored[i];
       expect(theirs.features, name).toEqual(exported.learner.feature_names);
       expect(theirs.conditions, name).toEqual(exported.learner.gradient_booster.model.trees.map(({ split_conditions }) => split_conditions));
-      const leaves = Array.from({ length: rowCount }, (_, row) => model.trees.map((tree) => leafOf(tree, (rule) => valueGoesLeft(rule, rows[rule.owner][rule.feature][row]))));
+      const leaves = Array.from({ length: rowCount }, (_, row) => model.trees.flatMap((tree) => {
+        const leaf = leafOf(tree, (rule) => valueGoesLeft(rule, rows[rule.owner][rule.feature][row]));
+        const isVector = tree.some((node) => node.kind === "leaf" && node.weights !== undefined);
+        return isVector ? [leaf, leaf, leaf] : [leaf]; // XGBoost has a tree per class
+      }));
       expect(theirs.leaves, name).toEqual(leaves);
       const difference = worstDifference(model, predictionsOf(model, predictMargins(model, rows, rowCount)), theirs.predictions);
       expect(difference, name).toBeLessThan(tolerance);

@@ -6,6 +6,11 @@ import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { resolveParameters, trainingParameters } from "../src/base/parameters.ts";
 import { binFeature } from "../src/gbdt/binning.ts";
+import { marginsOf } from "../src/gbdt/boosting-monitor.ts";
+import { otherRows } from "../src/gbdt/boosting-task.ts";
+import { Evaluation, type MetricName } from "../src/gbdt/eval-metric.ts";
+import { logloss } from "../src/gbdt/metrics.ts";
+import type { ObjectiveName } from "../src/gbdt/objective.ts";
 import { predictMargins } from "../src/gbdt/predict.ts";
 import { trainCentralised, type Quantise } from "../src/gbdt/train.ts";
 import { leafOf, valueGoesLeft, type SplitNode, type SplitRule, type Tree } from "../src/gbdt/tree.ts";
@@ -25,6 +30,8 @@ interface Golden {
   parameters: Record<string, number | string>;
   features: { name: string; values: (number | null)[] }[];
   labels: number[];
+  weights?: number[];
+  monotone?: number[];
   trees: GoldenTree[];
   margins: number[];
 }
@@ -39,12 +46,23 @@ const cases = [
   "squared-missing",
   "squared-stumps",
   "squared-gamma",
+  "logistic-alpha",
+  "logistic-step",
+  "logistic-weights",
+  "squared-weights",
+  "huber",
+  "poisson",
+  "softprob",
+  "lossguide",
+  "monotone",
+  "monotone-alpha",
+  "depthwise-leaves",
   "quantile-dense",
   "quantile-missing",
 ];
 
-/** Mirrored splits per case (see compareSplit); only this fixture has some. */
-const mirroredSplits: Record<string, number> = { "quantile-missing": 1 };
+/** Mirrored splits per case (see compareSplit); only these fixtures have some. */
+const mirroredSplits: Record<string, number> = { "quantile-missing": 1, "squared-weights": 1, huber: 1, poisson: 2, monotone: 2, "monotone-alpha": 5 };
 
 function load(name: string): Golden {
   const golden = JSON.parse(readFileSync(new URL(`fixtures/xgboost/${name}.json`, import.meta.url), "utf8")) as Golden;
@@ -53,9 +71,9 @@ function load(name: string): Golden {
 }
 
 /** So fine that rounding is far below XGBoost's own float32: 2^-36, with shifted sums of 500 rows below 2^53. */
-const quantiseFinely: Quantise = (g, h) => {
+const quantiseFinely: Quantise = ({ values }) => {
   const resolution = 2 ** -36;
-  const gShift = -64;
+  const shiftOf = (i: number): number => (i % 2 === 0 ? -64 : 0);
   const slot = (values: Float64Array, shift: number): Float64Array =>
     values.map((value) => {
       const integer = Math.round((value - shift) / resolution);
@@ -64,27 +82,25 @@ const quantiseFinely: Quantise = (g, h) => {
       return integer;
     });
   return {
-    instanceCount: g.length,
-    grids: [
-      { shift: gShift, resolution },
-      { shift: 0, resolution },
-    ],
-    slots: [slot(g, gShift), slot(h, 0)],
+    instanceCount: values[0].length,
+    grids: values.map((_, i) => ({ shift: shiftOf(i), resolution })),
+    slots: values.map((column, i) => slot(column, shiftOf(i))),
   };
 };
 
 /** The features split over three parties in order, so that (owner, feature) order is XGBoost's feature order. */
-function trainOurs(golden: Golden) {
+async function trainOurs(golden: Golden) {
   const columns = golden.features.map((f) => Float32Array.from(f.values, (value) => value ?? NaN));
   const parameters = resolveParameters(trainingParameters, golden.parameters);
   const firstOf = [0, Math.ceil(columns.length / 3), Math.ceil((2 * columns.length) / 3), columns.length];
   const owners = [0, 1, 2];
   const columnsOf = owners.map((owner) => columns.slice(firstOf[owner], firstOf[owner + 1]));
-  const model = trainCentralised({
+  const model = await trainCentralised({
     parties: columnsOf.map((own, owner) =>
-      own.map((values, j) => binFeature(golden.features[firstOf[owner] + j].name, values, parameters.max_bin)),
+      own.map((values, j) => ({ ...binFeature(golden.features[firstOf[owner] + j].name, values, parameters.max_bin), monotone: golden.monotone?.[firstOf[owner] + j] ?? 0 })),
     ),
     labels: Float64Array.from(golden.labels),
+    weights: golden.weights === undefined ? null : Float64Array.from(golden.weights),
     parameters,
     quantise: quantiseFinely,
   });
@@ -179,9 +195,9 @@ function compareSplit({ theirs, rows, columns, featureIndex }: Comparison, node:
 }
 
 describe("the plain trainer equals XGBoost 1.7.4", () => {
-  it.each(cases)("%s", (name) => {
+  it.each(cases)("%s", async (name) => {
     const golden = load(name);
-    const { model, columns, columnsOf, featureIndex } = trainOurs(golden);
+    const { model, columns, columnsOf, featureIndex } = await trainOurs(golden);
     expect(model.trees.length).toBe(golden.trees.length);
     let mirroredCount = 0;
     golden.trees.forEach((theirs, t) => {
@@ -196,7 +212,7 @@ describe("the plain trainer equals XGBoost 1.7.4", () => {
     });
   });
 
-  it("covers what it claims to: both default directions, gamma and min_child_weight that bind, all depths", () => {
+  it("covers what it claims to: both default directions, gamma and min_child_weight that bind, all depths", async () => {
     const splits = cases.flatMap((name) => {
       const { features, trees } = load(name);
       const hasMissing = features.some((feature) => feature.values.includes(null));
@@ -206,19 +222,19 @@ describe("the plain trainer equals XGBoost 1.7.4", () => {
     expect(real.filter(({ tree, id }) => tree.default_left[id]).length).toBeGreaterThan(20);
     expect(real.filter(({ tree, id }) => !tree.default_left[id]).length).toBeGreaterThan(20);
     const depths = cases.map((name) => Number(load(name).parameters["max_depth"]));
-    expect(new Set(depths)).toEqual(new Set([1, 3, 4, 5]));
+    expect(new Set(depths)).toEqual(new Set([1, 3, 4, 5, 6]));
     for (const name of ["logistic-gamma-lambda0", "squared-gamma", "logistic-gamma-missing"]) {
-      const { model } = trainOurs({ ...load(name), parameters: { ...load(name).parameters, gamma: 0 } });
+      const { model } = await trainOurs({ ...load(name), parameters: { ...load(name).parameters, gamma: 0 } });
       expect(model.trees[0].length, name).toBeGreaterThan(load(name).trees[0].left.length);
     }
     for (const name of ["logistic-depth5-mcw", "squared-missing"]) {
-      const { model } = trainOurs({ ...load(name), parameters: { ...load(name).parameters, min_child_weight: 0 } });
+      const { model } = await trainOurs({ ...load(name), parameters: { ...load(name).parameters, min_child_weight: 0 } });
       expect(model.trees[0].length, name).toBeGreaterThan(load(name).trees[0].left.length);
     }
   });
 
-  it("sends every training row to the leaf that its bin said", () => {
-    const { model, columnsOf } = trainOurs(load("quantile-missing"));
+  it("sends every training row to the leaf that its bin said", async () => {
+    const { model, columnsOf } = await trainOurs(load("quantile-missing"));
     const tree = model.trees[0];
     const counts = new Map<number, number>();
     for (let row = 0; row < columnsOf[0][0].length; row++) {
@@ -227,4 +243,53 @@ describe("the plain trainer equals XGBoost 1.7.4", () => {
     }
     for (const [leaf, count] of counts) expect(tree[leaf].count).toBe(count);
   });
+});
+
+interface GoldenMetrics {
+  margins: number[];
+  /** Three classes. */
+  wide: number[];
+  figures: { objective: ObjectiveName; labels: number[]; weights: number[] | null; metrics: Record<string, number> }[];
+}
+
+describe("the metrics equal XGBoost 1.7.4's", () => {
+  const { margins, wide, figures } = JSON.parse(readFileSync(new URL("fixtures/xgboost/metrics.json", import.meta.url), "utf8")) as GoldenMetrics;
+  it.each(figures)("$objective, weights or none", ({ objective, labels, weights, metrics }) => {
+    const evaluation = new Evaluation(objective, Float64Array.from(objective === "multi:softprob" ? wide : margins), Float64Array.from(labels), weights);
+    expect(Object.keys(metrics).length).toBeGreaterThan(1);
+    for (const [name, figure] of Object.entries(metrics)) {
+      const ours = evaluation.value(name as MetricName);
+      expect(Math.abs(ours - figure), `${name}: ${ours} and ${figure}`).toBeLessThan(1e-5 * (1 + figure));
+    }
+  });
+});
+
+interface GoldenEarly {
+  parameters: Record<string, number | string>;
+  features: { name: string; values: (number | null)[] }[];
+  labels: number[];
+  validation: number[];
+  best_iteration: number;
+  logloss: number[];
+}
+
+it("early stopping: the validation metric of every round, and the best of them, are XGBoost's", async () => {
+  const golden = JSON.parse(readFileSync(new URL("fixtures/xgboost/early.json", import.meta.url), "utf8")) as GoldenEarly;
+  const parameters = resolveParameters(trainingParameters, { ...golden.parameters, eval_metric: "logloss" });
+  const labels = Float64Array.from(golden.labels);
+  const validationRows = Uint32Array.from(golden.validation);
+  const training = otherRows(validationRows, labels.length);
+  const features = golden.features.map(({ name, values }) => binFeature(name, Float32Array.from(values, (value) => value ?? NaN), parameters.max_bin, training));
+  const seen: number[] = [];
+  const model = await trainCentralised({
+    parties: [features],
+    labels,
+    validationRows,
+    parameters,
+    quantise: quantiseFinely,
+    onTree: (_tree, _index, margins) => seen.push(logloss(marginsOf(margins, validationRows, 1).map((m) => 1 / (1 + Math.exp(-m))), Array.from(validationRows, (row) => labels[row]))),
+  });
+  expect(model.trees).toHaveLength(golden.best_iteration + 1);
+  expect(seen).toHaveLength(golden.logloss.length);
+  golden.logloss.forEach((value, round) => expect(Math.abs(seen[round] - value), `round ${round}`).toBeLessThan(1e-4 * value));
 });

@@ -16,6 +16,7 @@ export const errorCodes = {
   ID_MISMATCH: "two parties' files do not list the same ids in the same order",
   CELL_UNPARSABLE: "a cell is neither a number nor a missing value",
   LABEL_INVALID: "the label column cannot be learnt from: one class only, missing, or outside the objective's range",
+  WEIGHT_INVALID: "an instance's weight is negative, not a number, or all of them are zero",
   KEY_TOO_SHORT: "the key is shorter than 2048 bits and no option containing the word insecure was given",
   KEY_FORMAT: "a key file or key message does not parse strictly",
   LAYOUT_OVERFLOW: "the slot layout could overflow for this many instances; the message names parameters that would work",

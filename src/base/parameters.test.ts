@@ -22,6 +22,12 @@ describe.each(Object.entries(tables))("%s", (_name, table) => {
       for (const value of ["true", 1, null]) await refuse(value);
       return;
     }
+    if (spec.kind === "list") {
+      expect(accept(spec.choices)).toEqual(spec.choices);
+      expect(accept(` ${spec.choices[0]},${spec.choices[1]} `)).toEqual(spec.choices.slice(0, 2));
+      for (const value of ["nonsense", 1, null, [spec.choices[0], "x"], ""]) await refuse(value);
+      return;
+    }
     for (const value of [null, {}, [], true, "", " ", "three", "1,5", Number.NaN, Infinity, "Infinity", 1n]) await refuse(value);
     if (spec.kind === "choice") {
       for (const choice of spec.choices) expect(accept(choice)).toBe(choice);
@@ -61,6 +67,6 @@ test("nearestName counts insertions, deletions and substitutions; the first wins
 test("describeBounds", () => {
   expect(describeBounds(trainingParameters.max_depth)).toBe("an integer from 1 up to 16");
   expect(describeBounds(trainingParameters.eta)).toBe("a number above 0 up to 1");
-  expect(describeBounds(trainingParameters.base_score)).toBe("a number");
+  expect(describeBounds(trainingParameters.base_score)).toBe("a number or auto");
   expect(describeBounds(codecParameters.codec)).toBe("batched|unbatched");
 });

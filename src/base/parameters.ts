@@ -7,6 +7,12 @@ import { TandemError } from "./error.ts";
 interface NumberSpec {
   readonly kind: "number" | "integer";
   readonly default: number;
+  /** Other names that XGBoost knows it by. */
+  readonly aliases?: readonly string[];
+  /** Words that are allowed instead of a number. */
+  readonly words?: readonly string[];
+  /** Another default where the objective has one of its own. */
+  readonly defaultOf?: Readonly<Record<string, number>>;
   readonly min?: number;
   readonly max?: number;
   /** The minimum itself is not allowed. */
@@ -27,22 +33,51 @@ interface SwitchSpec {
   readonly help: string;
 }
 
-export type ParameterSpec = NumberSpec | ChoiceSpec<string> | SwitchSpec;
+interface ListSpec<C extends string> {
+  readonly kind: "list";
+  readonly default: readonly C[];
+  readonly choices: readonly C[];
+  readonly help: string;
+}
+
+export type ParameterSpec = NumberSpec | ChoiceSpec<string> | SwitchSpec | ListSpec<string>;
 
 function choice<const C extends string>(choices: readonly C[], fallback: NoInfer<C>, help: string): ChoiceSpec<C> {
   return { kind: "choice", choices, default: fallback, help };
 }
 
+function list<const C extends string>(choices: readonly C[], help: string): ListSpec<C> {
+  return { kind: "list", choices, default: [], help };
+}
+
 export const trainingParameters = {
-  objective: choice(["binary:logistic", "reg:squarederror"], "binary:logistic", "what the trees learn"),
-  num_round: { kind: "integer", default: 50, min: 1, max: 100_000, help: "number of trees" },
+  objective: choice(["binary:logistic", "reg:squarederror", "reg:pseudohubererror", "count:poisson", "multi:softprob"], "binary:logistic", "what the trees learn"),
+  num_class: { kind: "integer", default: 0, min: 0, max: 1000, help: "multi:softprob: number of classes; labels are 0 to num_class - 1" },
+  multi_strategy: choice(["one_output_per_tree", "multi_output_tree"], "one_output_per_tree", "multi:softprob: a tree per class and round, or one tree per round with a weight per class in each leaf"),
+  num_round: { kind: "integer", default: 50, min: 1, max: 100_000, aliases: ["n_estimators"], help: "rounds of boosting: trees, or with multi:softprob trees per class" },
   max_depth: { kind: "integer", default: 3, min: 1, max: 16, help: "levels of splits in a tree" },
-  eta: { kind: "number", default: 0.3, min: 0, max: 1, minExclusive: true, help: "learning rate: shrinks every leaf" },
-  lambda: { kind: "number", default: 1, min: 0, help: "L2 regularisation of leaf weights" },
-  gamma: { kind: "number", default: 0, min: 0, help: "smallest gain (without the 1/2 of eq. 3) that splits a node" },
+  max_leaves: { kind: "integer", default: 0, min: 0, max: 65536, help: "leaves of a tree at most; 0 for no limit" },
+  grow_policy: choice(["depthwise", "lossguide"], "depthwise", "split level by level, or always the node with the highest gain"),
+  eta: { kind: "number", default: 0.3, min: 0, max: 1, minExclusive: true, aliases: ["learning_rate"], help: "learning rate: shrinks every leaf" },
+  lambda: { kind: "number", default: 1, min: 0, aliases: ["reg_lambda"], help: "L2 regularisation of leaf weights" },
+  alpha: { kind: "number", default: 0, min: 0, aliases: ["reg_alpha"], help: "L1 regularisation of leaf weights" },
+  gamma: { kind: "number", default: 0, min: 0, aliases: ["min_split_loss"], help: "smallest gain (without the 1/2 of eq. 3) that splits a node" },
   min_child_weight: { kind: "number", default: 1, min: 0, help: "smallest sum of hessians on each side of a split" },
+  max_delta_step: { kind: "number", default: 0, min: 0, defaultOf: { "count:poisson": 0.7 }, help: "largest leaf weight before shrinking; 0 for no limit" },
+  scale_pos_weight: { kind: "number", default: 1, min: 0, minExclusive: true, help: "binary:logistic: weight of instances with label 1" },
+  sampling_method: choice(["uniform", "goss"], "uniform", "which instances a tree learns from: drawn evenly, or those with large gradients and some of the rest"),
+  subsample: { kind: "number", default: 1, min: 0, max: 1, minExclusive: true, help: "sampling_method uniform: share of the instances that a tree learns from" },
+  top_rate: { kind: "number", default: 0.2, min: 0, max: 1, minExclusive: true, help: "sampling_method goss: share of instances with the largest gradients" },
+  other_rate: { kind: "number", default: 0.1, min: 0, max: 1, minExclusive: true, help: "sampling_method goss: share of instances drawn from the rest" },
+  colsample_bytree: { kind: "number", default: 1, min: 0, max: 1, minExclusive: true, help: "share of each party's features that a tree may use" },
+  colsample_bylevel: { kind: "number", default: 1, min: 0, max: 1, minExclusive: true, help: "share of a tree's features that a level may use" },
+  colsample_bynode: { kind: "number", default: 1, min: 0, max: 1, minExclusive: true, help: "share of a level's features that a node may use" },
+  huber_slope: { kind: "number", default: 1, min: 0, minExclusive: true, help: "reg:pseudohubererror: where the loss turns from squared to absolute" },
   max_bin: { kind: "integer", default: 32, min: 2, max: 1024, help: "quantile bins per feature" },
-  base_score: { kind: "number", default: 0.5, help: "prediction before the first tree" },
+  base_score: { kind: "number", default: 0.5, words: ["auto"], help: "prediction before the first tree; auto: one Newton step from a margin of 0" },
+  local_rounds: { kind: "integer", default: 0, min: 0, max: 100_000, help: "rounds, from the first, in which only the active party's own features may split: passive parties see nothing of them" },
+  eval_metric: list(["auc", "aucpr", "ks", "logloss", "error", "rmse", "mae", "poisson-nloglik", "mlogloss", "merror"], "what is reported, and the last of them decides early stopping; without it what fits the objective"),
+  early_stopping_rounds: { kind: "integer", default: 0, min: 0, max: 100_000, help: "stop when the validation set has not improved for so many rounds, and keep the best; 0 for never" },
   seed: { kind: "integer", default: 7, min: 0, max: 4294967295, help: "fixes everything but the cryptographic nonces" },
 } as const satisfies Record<string, ParameterSpec>;
 
@@ -57,7 +92,8 @@ export const codecParameters = {
   padding: { kind: "integer", default: 2, min: 1, max: 16, help: "overflow protection bits above each slot" },
 } as const satisfies Record<string, ParameterSpec>;
 
-type ValuesOf<T> = { -readonly [K in keyof T]: T[K] extends { choices: readonly (infer C)[] } ? C : T[K] extends SwitchSpec ? boolean : number };
+type ValueOf<S> = S extends { kind: "list"; choices: readonly (infer C)[] } ? readonly C[] : S extends { choices: readonly (infer C)[] } ? C : S extends SwitchSpec ? boolean : S extends { words: readonly (infer W)[] } ? number | W : number;
+type ValuesOf<T> = { -readonly [K in keyof T]: ValueOf<T[K]> };
 
 /** What makes the arithmetic cheaper. Each can be switched off, and none changes the model. */
 export const speedParameters = {
@@ -96,20 +132,44 @@ export function resolveParameters<T extends Record<string, ParameterSpec>>(
   table: T,
   given: Readonly<Record<string, unknown>>,
 ): ValuesOf<T> {
-  for (const name of Object.keys(given)) {
-    if (!Object.hasOwn(table, name)) {
-      throw new TandemError("USAGE", `unknown parameter '${name}'; did you mean '${nearestName(name, Object.keys(table))}'?`);
+  const aliases = new Map(Object.entries(table).flatMap(([name, spec]) => aliasesOf(spec).map((alias) => [alias, name])));
+  const named = new Map<string, unknown>();
+  for (const [wanted, value] of Object.entries(given)) {
+    const name = Object.hasOwn(table, wanted) ? wanted : aliases.get(wanted);
+    if (name === undefined) {
+      throw new TandemError("USAGE", `unknown parameter '${wanted}'; did you mean '${nearestName(wanted, [...Object.keys(table), ...aliases.keys()])}'?`);
     }
+    if (value === undefined) continue;
+    if (named.has(name)) throw new TandemError("USAGE", `parameter ${name} is given twice, once by another name`);
+    named.set(name, value);
   }
-  const resolved: Record<string, number | string | boolean> = {};
+  const resolved: Record<string, ParameterValue> = {};
   for (const [name, spec] of Object.entries(table)) {
-    const value = given[name];
-    resolved[name] = value === undefined ? spec.default : checkedValue(name, spec, value);
+    const value = named.get(name);
+    resolved[name] = value === undefined ? defaultFor(spec, resolved["objective"]) : checkedValue(name, spec, value);
   }
   return resolved as ValuesOf<T>;
 }
 
-function checkedValue(name: string, spec: ParameterSpec, value: unknown): number | string | boolean {
+export type ParameterValue = number | string | boolean | readonly string[];
+
+/** Other names of a parameter. */
+export function aliasesOf(spec: ParameterSpec): readonly string[] {
+  return "aliases" in spec ? (spec.aliases ?? []) : [];
+}
+
+function defaultFor(spec: ParameterSpec, objective: unknown): ParameterValue {
+  if (!("defaultOf" in spec) || typeof objective !== "string") return spec.default;
+  return spec.defaultOf?.[objective] ?? spec.default;
+}
+
+function checkedValue(name: string, spec: ParameterSpec, value: unknown): ParameterValue {
+  if (spec.kind === "list") {
+    const items: readonly unknown[] = typeof value === "string" ? value.split(",").map((item) => item.trim()) : Array.isArray(value) ? value : [value];
+    const good = items.filter((item): item is string => typeof item === "string" && spec.choices.includes(item));
+    if (good.length === items.length) return good;
+    throw new TandemError("USAGE", `parameter ${name} must be ${describeBounds(spec)}; got '${String(value)}'`);
+  }
   if (spec.kind === "switch") {
     if (typeof value === "boolean") return value;
     throw new TandemError("USAGE", `parameter ${name} must be true or false; got '${String(value)}'`);
@@ -119,6 +179,7 @@ function checkedValue(name: string, spec: ParameterSpec, value: unknown): number
     throw new TandemError("USAGE", `parameter ${name} must be one of ${spec.choices.join(", ")}; got '${String(value)}'`);
   }
   const text = typeof value === "string" ? value.trim() : value;
+  if (typeof text === "string" && spec.words?.includes(text) === true) return text;
   const number = typeof text === "string" && text !== "" ? Number(text) : text;
   const low = spec.min ?? -Infinity;
   const good =
@@ -134,11 +195,13 @@ function checkedValue(name: string, spec: ParameterSpec, value: unknown): number
 /** "an integer from 1 to 16", for messages and help. */
 export function describeBounds(spec: ParameterSpec): string {
   if (spec.kind === "choice") return spec.choices.join("|");
+  if (spec.kind === "list") return `a list of ${spec.choices.join("|")}`;
   if (spec.kind === "switch") return "true or false";
   const noun = spec.kind === "integer" ? "an integer" : "a number";
   const low = spec.min === undefined ? "" : spec.minExclusive === true ? ` above ${spec.min}` : ` from ${spec.min}`;
   const high = spec.max === undefined ? "" : ` up to ${spec.max}`;
-  return noun + low + high;
+  const words = spec.words === undefined ? "" : ` or ${spec.words.join("|")}`;
+  return noun + low + high + words;
 }
 
 /** The candidate with the smallest edit distance. */

@@ -1,7 +1,7 @@
 /** The options that describe a job on one table, shared by `simulate` and `estimate`. */
 import { type Command, Option } from "commander";
 import { TandemError } from "../base/error.ts";
-import { codecParameters, describeBounds, type ParameterSpec, speedParameters, trainingParameters } from "../base/parameters.ts";
+import { aliasesOf, codecParameters, describeBounds, type ParameterSpec, speedParameters, trainingParameters } from "../base/parameters.ts";
 import type { SimulateOptions } from "../experiment/simulate.ts";
 
 export interface JobFlags {
@@ -9,11 +9,14 @@ export interface JobFlags {
   readonly id?: string;
   readonly label: string;
   readonly positive?: string;
+  readonly weight?: string;
   readonly active?: string;
   readonly passive: string[];
   readonly testFraction?: string;
   readonly testData?: string;
+  readonly validationFraction?: string;
   readonly missing: string[];
+  readonly monotoneConstraints?: string;
   readonly keyBits?: string;
   readonly insecureKeyBits?: string;
   readonly textbookEncryption?: boolean;
@@ -29,14 +32,21 @@ export function addJobOptions(command: Command): Command {
     .requiredOption("--label <column>", "the label, by name or position ('#3')")
     .option("--id <column>", "the id, by name or position ('#0'); without it the row number")
     .option("--positive <value>", "the label's value that counts as 1")
+    .option("--weight <column>", "instance weights, by name or position; the active party holds them")
     .option("--active <columns>", "the active party's features, separated by commas")
     .option("--passive <columns>", "a passive party's features; once per party", collect, [])
     .option("--test-fraction <share>", `rows held back for testing (default: ${defaultTestFraction})`)
     .option("--test-data <file>", "a second table to test on instead")
+    .option("--validation-fraction <share>", "training rows that are evaluated after every round instead of learnt from, for early stopping")
     .option("--missing <token>", "a cell value that means missing, besides empty, NA and NaN; may be repeated", collect, [])
+    .option("--monotone-constraints <list>", "features whose larger values must not lower (1) or raise (-1) the prediction, such as 'income:1,age:-1'")
     .option("--key-bits <bits>", `Paillier key, 2048 to 4096 bits (default: ${defaultKeyBits})`)
     .option("--insecure-key-bits <bits>", "a shorter key, from 128 bits, for experiments only");
-  for (const [name, spec] of Object.entries({ ...trainingParameters, ...codecParameters, ...speedParameters })) command.addOption(parameterOption(name, spec));
+  const { alpha: _sameFlag, ...otherCodecParameters } = codecParameters;
+  for (const [name, spec] of Object.entries({ ...trainingParameters, ...otherCodecParameters, ...speedParameters })) {
+    command.addOption(parameterOption(name, spec));
+    for (const alias of aliasesOf(spec)) command.addOption(new Option(`--${flagOf(alias)} <value>`, `the same as --${flagOf(name)}`));
+  }
   return command.option("--textbook-encryption", "the same as --encryption textbook");
 }
 
@@ -54,15 +64,39 @@ export function jobFrom(flags: JobFlags): Omit<SimulateOptions, "check" | "onEve
     id: flags.id,
     label: flags.label,
     positive: flags.positive,
+    weight: flags.weight,
     active: columnList(flags.active ?? ""),
     passives: flags.passive.map(columnList),
     testFraction,
     testData: flags.testData,
+    validationFraction: validationFraction(flags),
     missing: flags.missing,
-    training: given(flags, trainingParameters),
-    codec: given(flags, codecParameters),
+    monotone: constraints(flags.monotoneConstraints ?? ""),
+    ...modelParameters(flags),
     speed,
     ...keySize(flags),
+  };
+}
+
+/** @throws TandemError USAGE */
+function validationFraction({ validationFraction: given }: JobFlags): number | undefined {
+  if (given === undefined) return undefined;
+  const fraction = Number(given);
+  if (fraction > 0 && fraction < 1) return fraction;
+  throw new TandemError("USAGE", `--validation-fraction must lie between 0 and 1; got '${given}'`);
+}
+
+/**
+ * --alpha is XGBoost's, and the paper has an alpha too: with the paper's layout it is the paper's, and --reg-alpha stays
+ * XGBoost's in any case.
+ */
+function modelParameters(flags: JobFlags): Pick<SimulateOptions, "training" | "codec"> {
+  const { alpha: l1, ...training } = given(flags, trainingParameters);
+  const { alpha, ...codec } = given(flags, codecParameters);
+  const isPaper = codec["layout"] === "paper";
+  return {
+    training: isPaper || l1 === undefined ? training : { ...training, alpha: l1 },
+    codec: isPaper && alpha !== undefined ? { ...codec, alpha } : codec,
   };
 }
 
@@ -75,18 +109,33 @@ function keySize(flags: JobFlags): { keyBits: number; insecureKey: boolean } {
 
 /** `num_round` is --num-round on the command line and numRound in commander's result. */
 export function parameterOption(name: string, spec: ParameterSpec): Option {
-  const flag = name.replaceAll("_", "-");
+  const flag = flagOf(name);
   if (spec.kind === "switch") return new Option(`--no-${flag}`, `do not ${spec.help}`);
   return new Option(`--${flag} <value>`, `${spec.help}: ${describeBounds(spec)} (default: ${spec.default})`);
 }
 
+function flagOf(name: string): string {
+  return name.replaceAll("_", "-");
+}
+
 export function given(flags: Readonly<Record<string, unknown>>, table: Readonly<Record<string, ParameterSpec>>): Record<string, string | boolean> {
   const values: Record<string, string | boolean> = {};
-  for (const name of Object.keys(table)) {
+  for (const name of Object.entries(table).flatMap(([known, spec]) => [known, ...aliasesOf(spec)])) {
     const value = flags[name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase())];
     if (typeof value === "string" || typeof value === "boolean") values[name] = value;
   }
   return values;
+}
+
+/** @throws TandemError USAGE */
+function constraints(text: string): Record<string, -1 | 0 | 1> {
+  return Object.fromEntries(
+    columnList(text).map((part) => {
+      const [, name, sign] = /^(.+):([+-]?[01])$/.exec(part.trim()) ?? [];
+      if (name === undefined) throw new TandemError("USAGE", `--monotone-constraints takes name:1, name:-1 or name:0, separated by commas; got '${part}'`);
+      return [name, Math.sign(Number(sign)) as -1 | 0 | 1];
+    }),
+  );
 }
 
 function columnList(text: string): string[] {

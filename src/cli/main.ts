@@ -2,6 +2,7 @@
 import { Command, CommanderError } from "commander";
 import { programVersion } from "../base/program-version.ts";
 import { benchCommand } from "./bench.ts";
+import { cvCommand } from "./cv.ts";
 import { dashboardCommand } from "./dashboard.ts";
 import { demoCommand } from "./demo.ts";
 import { estimateCommand } from "./estimate.ts";
@@ -22,7 +23,7 @@ async function main(): Promise<void> {
     .exitOverride()
     .configureOutput({ outputError: () => {} });
   const commands = [
-    demoCommand(), simulateCommand(), estimateCommand(), benchCommand(), reproduceCommand(), initCommand(), fingerprintCommand(), ...partyCommands(),
+    demoCommand(), simulateCommand(), cvCommand(), estimateCommand(), benchCommand(), reproduceCommand(), initCommand(), fingerprintCommand(), ...partyCommands(),
     modelCommand(), predictCommand(), serveCommand(), reportCommand(), dashboardCommand(),
   ];
   for (const command of commands) {

@@ -1,4 +1,5 @@
 /** What a share's owner can say of a model: counts, whose splits, and how much its own features contribute. */
+import { type Importance, importanceBy } from "../gbdt/importance.ts";
 import { isOwnRule } from "../protocol/federated-tree.ts";
 import type { OwnSplit } from "../protocol/passive-role.ts";
 import { peerText } from "../protocol/peer-text.ts";
@@ -10,9 +11,10 @@ export interface SplitCount {
   readonly splits: number;
 }
 
-/** The active party knows the gain of every split, whoever owns it. */
+/** The active party knows gain and cover of every split, whoever owns it; sums over splits. */
 export interface SplitGain extends SplitCount {
   readonly gain: number;
+  readonly cover: number;
 }
 
 export interface ActiveSummary {
@@ -43,28 +45,16 @@ export interface PassiveSummary {
 }
 
 export function summariseActive({ name, job, model, objective, baseMargin, passiveNames, trees }: ActiveShare): ActiveSummary {
-  const parties = [name, ...passiveNames].map((party) => ({ name: party, splits: 0, gain: 0 }));
-  const features = new Map<string, { name: string; splits: number; gain: number }>();
-  let leaves = 0;
-  for (const node of trees.flat()) {
-    if (node.kind === "leaf") {
-      leaves++;
-      continue;
-    }
-    const counted = [parties[node.rule.owner]];
-    if (isOwnRule(node.rule)) {
-      const { featureName } = node.rule;
-      const feature = features.get(featureName) ?? { name: featureName, splits: 0, gain: 0 };
-      features.set(featureName, feature);
-      counted.push(feature);
-    }
-    for (const count of counted) {
-      count.splits++;
-      count.gain += node.gain;
-    }
-  }
-  const byGain = [...features.values()].toSorted((a, b) => b.gain - a.gain);
-  return { role: "active", name, job, model, objective, baseMargin, trees: trees.length, leaves, parties, features: byGain };
+  const byOwner = importanceBy(trees, ({ owner }) => owner);
+  const parties = [name, ...passiveNames].map((party, owner) => splitGain(party, byOwner.get(owner)));
+  const byFeature = importanceBy(trees, (rule) => (isOwnRule(rule) ? rule.featureName : null));
+  const features = [...byFeature].map(([feature, importance]) => splitGain(feature, importance));
+  const leaves = trees.flat().filter(({ kind }) => kind === "leaf").length;
+  return { role: "active", name, job, model, objective, baseMargin, trees: trees.length, leaves, parties, features };
+}
+
+function splitGain(name: string, { weight, totalGain, totalCover }: Importance = { weight: 0, totalGain: 0, totalCover: 0 }): SplitGain {
+  return { name, splits: weight, gain: totalGain, cover: totalCover };
 }
 
 export function summarisePassive({ name, job, model, active, splits }: PassiveShare): PassiveSummary {
@@ -94,12 +84,14 @@ export function readableSummary(summary: ActiveSummary | PassiveSummary): string
     ["objective", `${objective}, margins start at ${shortNumber(baseMargin)}`],
     ["trees", `${trees}, with ${leaves} leaves`],
   ];
-  const gainRows = (rows: readonly SplitGain[]): string[][] => rows.map((row) => [peerText(row.name), String(row.splits), shortNumber(row.gain)]);
+  const total = parties.reduce((sum, { gain }) => sum + gain, 0);
+  const share = (gain: number): string => `${total === 0 ? "0" : ((100 * gain) / total).toFixed(1)} %`;
+  const gainRows = (rows: readonly SplitGain[]): string[][] => rows.map((row) => [peerText(row.name), String(row.splits), shortNumber(row.gain), share(row.gain), shortNumber(row.cover)]);
   return [
     factLines(facts),
     "",
-    textTable([["party", "splits", "gain"], ...gainRows(parties)]),
-    ...(features.length === 0 ? [] : ["", textTable([["own feature", "splits", "gain"], ...gainRows(features)])]),
+    textTable([["party", "splits", "gain", "of all gain", "cover"], ...gainRows(parties)]),
+    ...(features.length === 0 ? [] : ["", textTable([["own feature", "splits", "gain", "of all gain", "cover"], ...gainRows(features)])]),
   ].join("\n");
 }
 

@@ -4,7 +4,7 @@
  */
 import type { Command } from "commander";
 import { formatSeconds } from "../base/format.ts";
-import type { PartyEvent } from "../party/events.ts";
+import type { LayoutSummary, PartyEvent } from "../party/events.ts";
 import { coloursWanted, LiveView } from "./live-view.ts";
 
 export type ProgressMode = "live" | "lines" | "json" | "quiet";
@@ -78,7 +78,7 @@ export class Progress {
         if (isActive) this.line(`${event.party}: ${event.peer} joined with ${event.featureCount} features`);
         break;
       case "layout":
-        this.line(`${event.party}: ${event.layout.plaintextsPerInstance === 1 ? "g and h ride in one" : "g and h take two"} ciphertext${event.layout.plaintextsPerInstance === 1 ? "" : "s"} per person; no sum can overflow`);
+        this.line(`${event.party}: ${layoutLine(event.layout)}; no sum can overflow`);
         this.#firstTreeAt = Date.now();
         break;
       case "resumed":
@@ -89,7 +89,7 @@ export class Progress {
         this.line(`${event.party}: ${event.message}; trying again in ${formatSeconds(event.delayMs / 1000)}`);
         break;
       case "tree":
-        if (this.#live === null) this.#tree(event.tree + 1, event.treeCount, event.metrics);
+        if (this.#live === null) this.#tree(event.tree + 1, event.treeCount, event.metrics, event.validation);
         break;
       case "aligning":
         if (isActive) this.line(`${event.party}: aligning ${event.ownIdCount.toLocaleString("en")} ids with ${event.peer}`);
@@ -113,10 +113,18 @@ export class Progress {
     }
   }
 
-  #tree(done: number, total: number, metrics: Readonly<Record<string, number>>): void {
+  #tree(done: number, total: number, metrics: Readonly<Record<string, number>>, validation: Readonly<Record<string, number>> | undefined): void {
     const elapsed = (Date.now() - this.#firstTreeAt) / 1000;
     const left = (elapsed / Math.max(1, done - this.#firstTree)) * (total - done);
     const [name, value] = Object.entries(metrics)[0] ?? ["", 0];
-    this.line(`tree ${done}/${total}  train ${name} ${value.toFixed(4)}  ${done < total ? `${formatSeconds(left)} left` : `${formatSeconds(elapsed)} in all`}`);
+    const validated = validation === undefined ? "" : `  validation ${validation[name].toFixed(4)}`;
+    this.line(`tree ${done}/${total}  train ${name} ${value.toFixed(4)}${validated}  ${done < total ? `${formatSeconds(left)} left` : `${formatSeconds(elapsed)} in all`}`);
   }
+}
+
+/** How many ciphertexts a person's gradients take. */
+function layoutLine({ slots, plaintextsPerInstance: count }: LayoutSummary): string {
+  const what = slots.length === 2 ? "g and h" : `${slots.length / 2} pairs of g and h`;
+  const verb = count > 1 ? "take" : "ride in";
+  return `${what} ${verb} ${count === 1 ? "one ciphertext" : count === 2 ? "two ciphertexts" : `${count} ciphertexts`} per person`;
 }

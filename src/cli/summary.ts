@@ -9,7 +9,7 @@ export interface RunSummary {
   readonly keyBits: number;
   readonly codec: string;
   readonly layout: FederationResult["layout"];
-  readonly metrics: { readonly train: Metrics; readonly test: Metrics | null };
+  readonly metrics: { readonly train: Metrics; readonly validation?: Metrics; readonly test: Metrics | null };
   readonly identicalToCentralised: boolean | null;
   readonly seconds: Readonly<Record<"total" | "keygen" | "handshake" | "encrypt" | "aggregate" | "decrypt" | "perTree", number>>;
   readonly cpuSeconds: number;
@@ -49,10 +49,10 @@ export function summarise(result: FederationResult, keyBits: number, identical: 
 }
 
 /** Training and test metrics, one row each. */
-export function metricsTable({ train, test }: RunSummary["metrics"]): string {
+export function metricsTable({ train, validation, test }: RunSummary["metrics"]): string {
   const names = Object.keys(train);
   const cells = (metrics: Metrics): string[] => names.map((name) => metrics[name].toFixed(4));
-  return textTable([["", ...names], ["train", ...cells(train)], ...(test === null ? [] : [["test", ...cells(test)]])]);
+  return textTable([["", ...names], ["train", ...cells(train)], ...(validation === undefined ? [] : [["validation", ...cells(validation)]]), ...(test === null ? [] : [["test", ...cells(test)]])]);
 }
 
 /** Phases and traffic as a table for people. */

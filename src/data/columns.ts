@@ -87,6 +87,21 @@ export function labelColumn(table: CsvTable, index: number, positive?: string): 
 }
 
 /**
+ * Instance weights.
+ * @throws TandemError CELL_UNPARSABLE if a weight is not a number, WEIGHT_INVALID if it is missing or negative
+ */
+export function weightColumn(table: CsvTable, index: number): Float64Array {
+  return Float64Array.from(table.columns[index], (text, row) => {
+    const cell = text.trim();
+    if (isMissing(cell)) throw new TandemError("WEIGHT_INVALID", `${where(table, row, index)}: the weight is missing`);
+    const value = parseNumber(cell);
+    if (value === undefined) throw cellError(table, row, index, "is not a number; a weight must be one");
+    if (value < 0) throw new TandemError("WEIGHT_INVALID", `${where(table, row, index)}: the weight is negative`);
+    return value;
+  });
+}
+
+/**
  * For objectives that need classes: every label is 0 or 1, and both occur.
  * @throws TandemError LABEL_INVALID naming file, column and, for a wrong label, the line
  */

@@ -6,18 +6,24 @@ export interface PartyTable {
   readonly featureNames: string[];
   /** Per feature, per row; NaN is a missing value. */
   readonly features: Float32Array[];
+  /** Of features by name: 1 or -1 (XGBoost's monotone_constraints). */
+  readonly monotone?: Readonly<Record<string, number>>;
   /** Null at a passive party. */
   readonly labels: Float64Array | null;
+  /** Null or left out where every instance counts once. */
+  readonly weights?: Float64Array | null;
 }
 
 /** A table of the given rows, in the given order; nothing is shared with the original. */
 export function selectRows(table: PartyTable, rows: Uint32Array): PartyTable {
   for (const row of rows) assert(row < table.ids.length, `row ${row} of a table of ${table.ids.length}`);
-  const { labels } = table;
+  const { labels, weights } = table;
   return {
     ids: Array.from(rows, (row) => table.ids[row]),
     featureNames: [...table.featureNames],
     features: table.features.map((feature) => Float32Array.from(rows, (row) => feature[row])),
+    ...(table.monotone ? { monotone: table.monotone } : {}),
     labels: labels === null ? null : Float64Array.from(rows, (row) => labels[row]),
+    ...(weights ? { weights: Float64Array.from(rows, (row) => weights[row]) } : {}),
   };
 }

@@ -12,7 +12,7 @@ export interface RowSplit {
  * Draws round(count * testFraction) rows for testing.
  * @throws TandemError USAGE if the fraction is not between 0 and 1 or leaves either side without rows
  */
-export function splitRows(count: number, testFraction: number, seed: number): RowSplit {
+export function splitRows(count: number, testFraction: number, seed: number | string): RowSplit {
   if (!(testFraction > 0 && testFraction < 1)) {
     throw new TandemError("USAGE", `the test fraction must be above 0 and below 1; got '${testFraction}'`);
   }
@@ -29,10 +29,25 @@ export function splitRows(count: number, testFraction: number, seed: number): Ro
  * set is part of a larger one, and both are tested on the same rows.
  * @throws TandemError USAGE if there are not that many rows
  */
-export function drawRows(count: number, wanted: { readonly test: number; readonly train: number }, seed: number): RowSplit {
+export function drawRows(count: number, wanted: { readonly test: number; readonly train: number }, seed: number | string): RowSplit {
   if (wanted.test + wanted.train > count) {
     throw new TandemError("USAGE", `${wanted.train} training rows and ${wanted.test} test rows are wanted, but there are only ${count} rows`);
   }
   const order = new SeededRandom(seed).permutation(count);
   return { test: order.slice(0, wanted.test).sort(), train: order.slice(wanted.test, wanted.test + wanted.train).sort() };
+}
+
+/** Draws rows of the training rows for validation: ascending. @throws TandemError USAGE as splitRows */
+export function validationRows(count: number, fraction: number, seed: number): Uint32Array {
+  return splitRows(count, fraction, `${seed}/validation`).test;
+}
+
+/**
+ * One fold of a seeded k-fold cross-validation: every row is tested in exactly one fold.
+ * @throws TandemError USAGE if there are fewer rows than folds
+ */
+export function foldRows(count: number, folds: number, fold: number, seed: number): RowSplit {
+  if (count < folds) throw new TandemError("USAGE", `${count} rows cannot be cut into ${folds} folds`);
+  const order = new SeededRandom(`${seed}/folds`).permutation(count);
+  return { test: order.filter((_, i) => i % folds === fold).sort(), train: order.filter((_, i) => i % folds !== fold).sort() };
 }

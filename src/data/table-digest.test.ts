@@ -2,27 +2,31 @@ import { expect, test } from "vitest";
 import type { PartyTable } from "./dataset.ts";
 import { tableDigest } from "./table-digest.ts";
 
-const table = (changes: Partial<PartyTable> = {}): PartyTable => ({
+const table: PartyTable = {
   ids: ["a", "b"],
   featureNames: ["x", "y"],
-  features: [Float32Array.of(1, NaN), Float32Array.of(3, 4)],
+  features: [Float32Array.of(1, 2), Float32Array.of(3, Number.NaN)],
   labels: Float64Array.of(0, 1),
-  ...changes,
-});
+  weights: Float64Array.of(1, 2),
+  monotone: { x: 1 },
+};
 
-test("the same table has the same digest", () => {
-  expect(tableDigest(table())).toBe(tableDigest(table()));
-  expect(tableDigest(table())).toMatch(/^[0-9a-f]{64}$/);
-});
-
-test.each([
+test.each<[string, Partial<PartyTable>]>([
   ["an id", { ids: ["a", "c"] }],
   ["ids cut elsewhere", { ids: ["ab", ""] }],
-  ["a name", { featureNames: ["x", "z"] }],
-  ["a value", { features: [Float32Array.of(1, NaN), Float32Array.of(3, 5)] }],
-  ["a missing value", { features: [Float32Array.of(1, 0), Float32Array.of(3, 4)] }],
+  ["a feature's name", { featureNames: ["x", "z"] }],
+  ["a value", { features: [Float32Array.of(1, 5), Float32Array.of(3, Number.NaN)] }],
+  ["a missing value", { features: [Float32Array.of(1, 2), Float32Array.of(3, 0)] }],
   ["a label", { labels: Float64Array.of(1, 1) }],
   ["no labels", { labels: null }],
-] as const)("another digest with another table: %s", (_, changes) => {
-  expect(tableDigest(table(changes as Partial<PartyTable>))).not.toBe(tableDigest(table()));
+  ["a weight", { weights: Float64Array.of(1, 3) }],
+  ["no weights", { weights: null }],
+  ["the sign of a constraint", { monotone: { x: -1 } }],
+  ["another feature with a constraint", { monotone: { y: 1 } }],
+])("%s makes another digest", (_, change) => {
+  expect(tableDigest({ ...table, ...change })).not.toBe(tableDigest(table));
+  expect(tableDigest({ ...table })).toBe(tableDigest(table));
+  expect(tableDigest(table)).toMatch(/^[0-9a-f]{64}$/);
 });
+
+test("a constraint of 0 is none", () => expect(tableDigest({ ...table, monotone: { x: 1, y: 0 } })).toBe(tableDigest(table)));

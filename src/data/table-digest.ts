@@ -12,14 +12,21 @@ export function tableDigest(...tables: readonly (PartyTable | null)[]): string {
   // Each text is preceded by its length, so none can run on.
   const text = (value: string): void => void hash.update(`${Buffer.byteLength(value)}:`).update(value);
   for (const table of tables) {
-    hash.update(table === null ? "none\n" : `tandem/table/${table.ids.length}/${table.featureNames.length}/${table.labels === null ? "" : "labels"}\n`);
+    hash.update(table === null ? "none\n" : headOf(table));
     if (table === null) continue;
     table.featureNames.forEach(text);
     table.ids.forEach(text);
     for (const feature of table.features) hash.update(littleEndian(feature, 4));
     if (table.labels !== null) hash.update(littleEndian(table.labels, 8));
+    if (table.weights) hash.update(littleEndian(table.weights, 8));
   }
   return hash.digest("hex");
+}
+
+/** How much of everything follows, and which features have a monotone constraint. */
+function headOf({ ids, featureNames, labels, weights, monotone = {} }: PartyTable): string {
+  const signs = featureNames.map((name) => monotone[name] ?? 0);
+  return `tandem/table/${ids.length}/${featureNames.length}/${labels === null ? "" : "labels"}/${weights ? "weights" : ""}/${signs.join()}\n`;
 }
 
 /** The bytes of numbers in one order on every machine; every NaN is the same missing value. */

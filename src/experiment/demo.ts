@@ -64,8 +64,8 @@ export async function runDemo(options: DemoOptions): Promise<DemoResult> {
   const tables = companies.map(({ table }) => table);
   const cut = (which: readonly PartyTable[], side: Uint32Array): PartyTable[] => which.map((table) => selectRows(table, side));
   const shared = { training, codec, keyBits: demoKeyBits };
-  const everything = trainInOnePlace({ train: cut(tables, rows.train), test: cut(tables, rows.test), ...shared });
-  const alone = trainInOnePlace({ train: cut([tables[0]], rows.train), test: cut([tables[0]], rows.test), ...shared });
+  const everything = await trainInOnePlace({ train: cut(tables, rows.train), test: cut(tables, rows.test), ...shared });
+  const alone = await trainInOnePlace({ train: cut([tables[0]], rows.train), test: cut([tables[0]], rows.test), ...shared });
   return {
     federation,
     keyBits: demoKeyBits,

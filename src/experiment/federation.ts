@@ -5,7 +5,7 @@
 import { chmod, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import { trainingParameters } from "../base/parameters.ts";
+import { type ParameterValue, trainingParameters } from "../base/parameters.ts";
 import type { Model } from "../gbdt/model.ts";
 import type { ActiveConfigInput, PassiveConfigInput } from "../party/config.ts";
 import type { ActiveResult, LayoutSummary, PartyEvent, PassiveResult } from "../party/events.ts";
@@ -25,17 +25,18 @@ export interface TextTable {
 export interface FederationParty {
   readonly name: string;
   readonly features: readonly string[];
+  readonly monotone?: Readonly<Record<string, -1 | 0 | 1>>;
   readonly train: TextTable;
   readonly test: TextTable | null;
 }
 
 export interface FederationJob {
-  readonly active: FederationParty & { readonly label: string; readonly positive: string | undefined };
+  readonly active: FederationParty & { readonly label: string; readonly positive: string | undefined; readonly weight?: string | undefined };
   readonly passives: readonly FederationParty[];
   /** Name of the id column in every table. */
   readonly id: string;
   readonly missing: readonly string[];
-  readonly training: Readonly<Record<string, number | string>>;
+  readonly training: Readonly<Record<string, ParameterValue>>;
   readonly codec: Readonly<Record<string, number | string>>;
   readonly speed: Readonly<Record<string, number | string | boolean>>;
   readonly keyBits: number;
@@ -43,6 +44,8 @@ export interface FederationJob {
   readonly predictions: string | undefined;
   /** Each party's output directory is a folder of its name in here, and stays; otherwise nothing does. */
   readonly keep?: { readonly directory: string; readonly job: string } | undefined;
+  /** Share of the training rows that is evaluated after every round instead of learnt from. */
+  readonly validationFraction?: number | undefined;
   readonly onEvent: (event: PartyEvent) => void;
 }
 
@@ -60,6 +63,11 @@ const host = "127.0.0.1";
 const localJob = "local";
 const treesMax = trainingParameters.num_round.max;
 const depthMax = trainingParameters.max_depth.max;
+
+/** What a simulated party draws its columns with: not secret, so that the same seed makes the same model again. */
+export function simulatedSecret(party: number): string {
+  return `simulated party ${party}`;
+}
 
 export async function runFederation(job: FederationJob): Promise<FederationResult> {
   const root = await mkdtemp(join(tmpdir(), "tandem-"));
@@ -102,25 +110,27 @@ async function runIn(root: string, job: FederationJob, supervisor: ReturnType<ty
         // Everybody here has the same owner, who decides by starting the job.
         policy: { max_trees: treesMax, max_depth: depthMax, insecure_min_key_bits: 128, min_instances: 1 },
         output: { directory: outputOf(job, passive.name, directory) },
+        sampling_secret: simulatedSecret(i + 1),
       };
       supervisor.start(passive.name, "party", await writeConfig(directory, config));
     }),
   );
   const ports = await Promise.all(job.passives.map(async ({ name }) => (await supervisor.waitFor(name, "listening")).port));
-  const { label, positive } = job.active;
+  const { label, positive, weight } = job.active;
   const { directory } = homes[0];
   const config: ActiveConfigInput = {
     name: job.active.name,
     job: job.keep?.job ?? localJob,
     passives: job.passives.map(({ name }, i) => ({ name, host, port: ports[i], fingerprint: homes[i + 1].fingerprint })),
     tls: tlsPaths(directory),
-    data: { ...dataConfig(job, job.active, directory), label, positive },
+    data: { ...dataConfig(job, job.active, directory), label, positive, weight, validation_fraction: job.validationFraction },
     align: false, // the rows were cut from one table
     training,
     codec,
     speed: job.speed,
     patience_seconds: 0, // nobody here starts a dead party again
     ...(job.insecureKey ? { insecure_key_bits: keyBits } : { key_bits: keyBits }),
+    sampling_secret: simulatedSecret(0),
     // Scores of people are kept only where somebody asked for them.
     output: { directory: outputOf(job, job.active.name, directory), predictions: resolve(job.predictions ?? join(directory, "predictions.csv")) },
   };
@@ -173,6 +183,7 @@ function dataConfig(job: FederationJob, party: FederationParty, directory: strin
     id: job.id,
     features: [...party.features],
     missing: [...job.missing],
+    monotone_constraints: party.monotone ?? {},
   };
 }
 

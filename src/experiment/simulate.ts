@@ -9,12 +9,14 @@ import { type CodecParameters, codecParameters, resolveParameters, type SpeedPar
 import type { GradientLayout } from "../codec/layout.ts";
 import { plaintextBitsMax } from "../codec/packing.ts";
 import { checkKeyBits } from "../crypto/index.ts";
-import { columnIndex, columnTitle, idColumn, labelColumn, numericColumn, requireBinaryLabels } from "../data/columns.ts";
+import { columnIndex, columnTitle, idColumn, labelColumn, numericColumn, requireBinaryLabels, weightColumn } from "../data/columns.ts";
 import { type CsvTable, readCsvTable } from "../data/csv-table.ts";
 import { type PartyTable, selectRows } from "../data/dataset.ts";
-import { splitRows } from "../data/split.ts";
+import { foldRows, type RowSplit, splitRows, validationRows } from "../data/split.ts";
 import { firstDifference } from "../gbdt/model-compare.ts";
-import { objectiveFor } from "../gbdt/objective.ts";
+import { BoostingMonitor } from "../gbdt/boosting-monitor.ts";
+import { BoostingTask } from "../gbdt/boosting-task.ts";
+import { checkConstraints } from "../party/party-data.ts";
 import type { PartyEvent } from "../party/events.ts";
 import { gradientLayout } from "../protocol/gradient-layout.ts";
 import { writeXgboostModel } from "../store/xgboost-export.ts";
@@ -26,11 +28,19 @@ export interface SimulateOptions {
   readonly id?: string | undefined;
   readonly label: string;
   readonly positive?: string | undefined;
+  /** A column of instance weights, which the active party holds. */
+  readonly weight?: string | undefined;
   readonly active: readonly string[];
   readonly passives: readonly (readonly string[])[];
   readonly testFraction: number;
+  /** Test on this fold of a cross-validation instead. */
+  readonly fold?: { readonly index: number; readonly count: number } | undefined;
   readonly testData?: string | undefined;
+  /** Share of the training rows that is evaluated after every round instead of learnt from. */
+  readonly validationFraction?: number | undefined;
   readonly missing: readonly string[];
+  /** By column: 1, -1 or 0. */
+  readonly monotone?: Readonly<Record<string, -1 | 0 | 1>>;
   readonly training: Readonly<Record<string, number | string | boolean>>;
   readonly codec: Readonly<Record<string, number | string | boolean>>;
   readonly speed?: Readonly<Record<string, number | string | boolean>>;
@@ -60,6 +70,7 @@ interface Cut {
 
 const idName = "tandem_id";
 const labelName = "tandem_label";
+const weightName = "tandem_weight";
 
 /** The user's table, checked and cut, and the job that runs on it. */
 export interface PreparedSimulation {
@@ -80,7 +91,7 @@ export async function simulate(options: SimulateOptions): Promise<SimulateResult
     await writeXgboostModel(options.export, result.model, parties.map(({ features }) => features), parties.map(({ name }) => name));
   }
   if (!options.check) return { ...result, difference: null };
-  const { model } = trainInOnePlace({ train, test: null, training, codec, keyBits: options.keyBits });
+  const { model } = await trainInOnePlace({ train, test: null, training, codec, keyBits: options.keyBits, validationFraction: options.validationFraction });
   return { ...result, difference: firstDifference(result.model, model) ?? "" };
 }
 
@@ -95,30 +106,32 @@ export async function prepareSimulation(options: SimulateOptions): Promise<Prepa
 
   const table = await readCsvTable(options.data);
   const cuts = cutColumns(table, options);
+  checkConstraints(table.path, options.monotone ?? {}, cuts.flatMap(({ features }) => features));
   const whole = parseTables(table, cuts, options, training.objective);
   const testTable = options.testData === undefined ? null : await readCsvTable(options.testData);
   const rows =
     testTable === null
-      ? splitRows(table.rowCount, options.testFraction, training.seed)
+      ? testSplit(table.rowCount, options, training.seed)
       : { train: allRows(table), test: allRows(testTable) };
   const train = whole.map((party) => selectRows(party, rows.train));
   const testSource = testTable ?? table;
   const testCuts = testTable === null ? cuts : cutColumns(testTable, options);
   const testWhole = testTable === null ? whole : parseTables(testTable, testCuts, options, training.objective);
-  const layoutLabels = checkTrainable(options.data, train[0], training.objective);
-  const objective = objectiveFor(training.objective);
-  const margins = new Float64Array(layoutLabels.length).fill(objective.baseMargin(training.base_score));
-  const { g, h } = objective.gradients(margins, layoutLabels);
-  const layout = gradientLayout(objective, codec, plaintextBitsMax(options.keyBits), g, h); // refuses what could overflow
+  const layoutLabels = checkTrainable(options.data, train[0]);
+  const validation = options.validationFraction === undefined ? null : validationRows(layoutLabels.length, options.validationFraction, training.seed);
+  const task = new BoostingTask(training, layoutLabels, train[0].weights ?? null, validation);
+  void new BoostingMonitor(training, task); // refuses early stopping without a validation set, and metrics that do not fit
+  const layout = gradientLayout(codec, plaintextBitsMax(options.keyBits), task.gradients(task.startMargins())); // refuses what could overflow
 
   const party = (i: number): FederationParty => ({
     name: cuts[i].name,
     features: cuts[i].features,
+    monotone: constraintsOf(cuts[i], options),
     train: textOf(table, cuts[i], whole[i], rows.train),
     test: textOf(testSource, testCuts[i], testWhole[i], rows.test),
   });
   const job: FederationJob = {
-    active: { ...party(0), label: labelName, positive: undefined },
+    active: { ...party(0), label: labelName, positive: undefined, weight: options.weight === undefined ? undefined : weightName },
     passives: cuts.slice(1).map((_, i) => party(i + 1)),
     id: idName,
     missing: options.missing,
@@ -129,6 +142,7 @@ export async function prepareSimulation(options: SimulateOptions): Promise<Prepa
     insecureKey: options.insecureKey,
     predictions: options.predictions,
     keep: options.keep,
+    validationFraction: options.validationFraction,
     onEvent: options.onEvent,
   };
   return { job, train, training, codec, speed, layout };
@@ -163,6 +177,7 @@ function cutColumns(table: CsvTable, options: SimulateOptions): Cut[] {
   };
   if (options.id !== undefined) claim(options.id, "--id");
   claim(options.label, "--label");
+  if (options.weight !== undefined) claim(options.weight, "--weight");
   const cut = (name: string, user: string, wanted: readonly string[]): Cut => {
     const columns = wanted.map((column) => claim(column, user));
     return { name, columns, features: columns.map((index) => table.names[index] || `column_${index}`) };
@@ -179,34 +194,45 @@ function parseTables(table: CsvTable, cuts: readonly Cut[], options: SimulateOpt
   const labelIndex = columnIndex(table, options.label);
   const labels = labelColumn(table, labelIndex, options.positive);
   if (objective === "binary:logistic") requireBinaryLabels(table, labelIndex, labels);
+  const weights = options.weight === undefined ? null : weightColumn(table, columnIndex(table, options.weight));
   return cuts.map((cut, i) => ({
     ids,
     featureNames: [...cut.features],
     features: cut.columns.map((column) => numericColumn(table, column, missing)),
+    monotone: constraintsOf(cut, options),
     labels: i === 0 ? labels : null,
+    weights: i === 0 ? weights : null,
   }));
 }
 
+function testSplit(rowCount: number, { fold, testFraction }: SimulateOptions, seed: number): RowSplit {
+  return fold === undefined ? splitRows(rowCount, testFraction, seed) : foldRows(rowCount, fold.count, fold.index, seed);
+}
+
+function constraintsOf({ features }: Cut, { monotone = {} }: SimulateOptions): Record<string, -1 | 0 | 1> {
+  return Object.fromEntries(Object.entries(monotone).filter(([name]) => features.includes(name)));
+}
+
 /** The training rows' labels, if they can be learnt from. */
-function checkTrainable(path: string, active: PartyTable, objective: "binary:logistic" | "reg:squarederror"): Float64Array {
+function checkTrainable(path: string, active: PartyTable): Float64Array {
   const labels = active.labels ?? new Float64Array(0);
   if (labels.every((label) => label === labels[0])) {
     throw new TandemError("LABEL_INVALID", `${path}: the label is the same in all ${labels.length} training rows; there is nothing to learn`);
   }
-  objectiveFor(objective).checkLabels(labels);
   return labels;
 }
 
-/** A party's own file: ids, its raw cells, and for the active party the labels. */
+/** A party's own file: ids, its raw cells, and for the active party labels and weights. */
 function textOf(table: CsvTable, cut: Cut, parsed: PartyTable, rows: Uint32Array): TextTable {
-  const { labels } = parsed;
+  const { labels, weights } = parsed;
   const pick = (cells: readonly string[]): string[] => Array.from(rows, (row) => cells[row]);
   return {
-    names: [idName, ...cut.features, ...(labels === null ? [] : [labelName])],
+    names: [idName, ...cut.features, ...(labels === null ? [] : [labelName]), ...(weights ? [weightName] : [])],
     columns: [
       pick(parsed.ids),
       ...cut.columns.map((column) => pick(table.columns[column])),
       ...(labels === null ? [] : [Array.from(rows, (row) => String(labels[row]))]),
+      ...(weights ? [Array.from(rows, (row) => String(weights[row]))] : []),
     ],
   };
 }

@@ -1,7 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { binFeature } from "./binning.ts";
-import { bestPartySplit, selectBest } from "./best-split.ts";
+import { binFeature, type BinnedFeature } from "./binning.ts";
+import { bestFeatureSplit, betterSplit, type PartySplit, selectBest } from "./best-split.ts";
+import { TreeGain } from "./gain.ts";
 import { nodeTotals } from "./histogram.ts";
 
 describe("selectBest", () => {
@@ -25,7 +26,7 @@ describe("selectBest", () => {
   });
 });
 
-describe("bestPartySplit", () => {
+describe("bestFeatureSplit", () => {
   const gradients = {
     instanceCount: 4,
     grids: [
@@ -34,10 +35,12 @@ describe("bestPartySplit", () => {
     ],
     slots: [Float64Array.of(0, 0, 2, 2), Float64Array.of(1, 1, 1, 1)],
   };
-  const parameters = { lambda: 1, gamma: 0, minChildWeight: 0 };
+  const gain = new TreeGain(gradients.grids, { lambda: 1, gamma: 0, minChildWeight: 0, alpha: 0, maxDeltaStep: 0 });
   const all = Uint32Array.of(0, 1, 2, 3);
-  const best = (features: Parameters<typeof bestPartySplit>[0], instances = all) =>
-    bestPartySplit(features, gradients, instances, nodeTotals(gradients, instances), parameters);
+  const best = (features: readonly BinnedFeature[], instances = all): PartySplit | null =>
+    features
+      .map((feature, i) => bestFeatureSplit(feature, i, gradients, instances, nodeTotals(gradients, instances), gain))
+      .reduce((first, second) => betterSplit(first, second), null);
 
   it("takes the lower of two equal features", () => {
     const good = binFeature("x", Float32Array.of(1, 2, 3, 4), 8);

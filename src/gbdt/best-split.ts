@@ -5,7 +5,7 @@
 import { assert } from "../base/assert.ts";
 import type { QuantisedGradients } from "../base/quantised-gradients.ts";
 import { candidatesOf, type Candidate } from "./candidate.ts";
-import { candidateGains, type SplitParameters } from "./gain.ts";
+import { type TreeGain, unbounded, type WeightBounds } from "./gain.ts";
 import { featureHistogram, leftSums } from "./histogram.ts";
 import type { BinnedFeature } from "./binning.ts";
 
@@ -48,30 +48,16 @@ export function bestFeatureSplit(
   gradients: QuantisedGradients,
   instances: Uint32Array,
   totals: Float64Array,
-  parameters: SplitParameters,
+  gain: TreeGain,
+  bounds: WeightBounds = unbounded,
 ): PartySplit | null {
   const sides = leftSums(feature, featureHistogram(feature, gradients, instances));
-  const { gain, indices } = selectBest(candidateGains(gradients.grids, sides, totals, parameters));
-  return indices.length === 0 ? null : { gain, feature: index, candidate: candidatesOf(feature)[indices[0]] };
+  const best = selectBest(gain.gains(sides, totals, bounds, feature.monotone ?? 0));
+  return best.indices.length === 0 ? null : { gain: best.gain, feature: index, candidate: candidatesOf(feature)[best.indices[0]] };
 }
 
 /** The better of two splits; the first one on a tie. */
 export function betterSplit<S extends { readonly gain: number }>(first: S | null, second: S | null): S | null {
   if (first === null || second === null) return first ?? second;
   return second.gain > first.gain ? second : first;
-}
-
-/** The best split among one party's features, from plain gradients. */
-export function bestPartySplit(
-  features: readonly BinnedFeature[],
-  gradients: QuantisedGradients,
-  instances: Uint32Array,
-  totals: Float64Array,
-  parameters: SplitParameters,
-): PartySplit | null {
-  let best: PartySplit | null = null;
-  features.forEach((feature, index) => {
-    best = betterSplit(best, bestFeatureSplit(feature, index, gradients, instances, totals, parameters));
-  });
-  return best;
 }

@@ -16,10 +16,17 @@ export interface BinnedFeature {
   readonly name: string;
   /** Upper bound (exclusive) of each bin, ascending; its length is binCount. */
   readonly thresholds: Float32Array;
+  /** A threshold below all values, as XGBoost takes it (MinValues). */
+  readonly lowest: number;
   /** Bins of present values; at least 1. */
   readonly binCount: number;
   readonly hasMissing: boolean;
-  /** Per instance; `binCount` where the value is missing. */
+  /** 1: a larger value must not lower the prediction; -1: must not raise it; 0 or left out: no constraint. */
+  readonly monotone?: number;
+  /**
+   * Per instance; `binCount` where the value is missing, `binCount` + 1 where it lies above all thresholds and so goes right
+   * at every split. The latter happens only to rows that nothing is learnt from.
+   */
   readonly bins: Uint16Array;
 }
 
@@ -37,14 +44,20 @@ export function totalBinCount(feature: BinnedFeature): number {
   return feature.binCount + (feature.hasMissing ? 1 : 0);
 }
 
-/** Cuts `values` (NaN = missing, otherwise finite) into at most `maxBin` bins. Deterministic; O(n log n). */
-export function binFeature(name: string, values: Float32Array, maxBin: number): BinnedFeature {
+/**
+ * Cuts `values` (NaN = missing, otherwise finite) into at most `maxBin` bins. Deterministic; O(n log n).
+ * @param training the rows that decide where the cuts are; null: all
+ */
+export function binFeature(name: string, values: Float32Array, maxBin: number, training: Uint32Array | null = null): BinnedFeature {
   assert(Number.isInteger(maxBin) && maxBin >= 2 && maxBin < 65535, `maxBin ${maxBin} is out of range`);
-  const present = sortedPresent(values);
+  const deciding = training === null ? values : Float32Array.from(training, (row) => values[row]);
+  const present = sortedPresent(deciding);
   const thresholds = chooseThresholds(summarise(present), maxBin);
   const bins = new Uint16Array(values.length);
-  for (let i = 0; i < values.length; i++) bins[i] = binIn(thresholds, values[i]);
-  return { name, thresholds, binCount: thresholds.length, hasMissing: present.length < values.length, bins };
+  const beyond = thresholds[thresholds.length - 1];
+  for (let i = 0; i < values.length; i++) bins[i] = values[i] >= beyond ? thresholds.length + 1 : binIn(thresholds, values[i]);
+  const lowest = present.length === 0 ? -smallest : Math.fround(present[0] - (Math.abs(present[0]) + smallest));
+  return { name, thresholds, lowest, binCount: thresholds.length, hasMissing: present.length < deciding.length, bins };
 }
 
 /**

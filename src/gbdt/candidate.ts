@@ -5,7 +5,7 @@
 import type { BinnedFeature } from "./binning.ts";
 
 export interface Candidate {
-  /** Present values in bins 0..bin go left: x < thresholds[bin]. */
+  /** Present values in bins 0..bin go left: x < thresholds[bin]; -1: none of them. */
   readonly bin: number;
   /** Missing values go left too. */
   readonly missingLeft: boolean;
@@ -13,7 +13,8 @@ export interface Candidate {
 
 /**
  * Without missing values: bins 0..binCount-2. With: both directions of each of those, then "present left, missing
- * right", whose mirror image would be the same split.
+ * right". Its mirror image, "missing left, present right", is the same split, but for a monotone constraint, which asks
+ * something else of it: only then it is a candidate of its own.
  */
 export function candidatesOf(feature: BinnedFeature): Candidate[] {
   const candidates: Candidate[] = [];
@@ -22,12 +23,23 @@ export function candidatesOf(feature: BinnedFeature): Candidate[] {
     if (feature.hasMissing) candidates.push({ bin, missingLeft: true });
   }
   if (feature.hasMissing) candidates.push({ bin: feature.binCount - 1, missingLeft: false });
+  if (hasMirrored(feature)) candidates.push({ bin: -1, missingLeft: true });
   return candidates;
 }
 
 /** The length of candidatesOf, without making it. */
 export function candidateCount(feature: BinnedFeature): number {
-  return feature.hasMissing ? 2 * feature.binCount - 1 : feature.binCount - 1;
+  return feature.hasMissing ? 2 * feature.binCount - 1 + (hasMirrored(feature) ? 1 : 0) : feature.binCount - 1;
+}
+
+/** Whether "missing left, present right" is a candidate. */
+export function hasMirrored({ hasMissing, monotone = 0 }: BinnedFeature): boolean {
+  return hasMissing && monotone !== 0;
+}
+
+/** Values below it go left. */
+export function thresholdOf(feature: BinnedFeature, { bin }: Candidate): number {
+  return bin < 0 ? feature.lowest : feature.thresholds[bin];
 }
 
 /** Whether a bin index (a training instance's) goes left. */

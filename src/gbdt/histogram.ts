@@ -4,7 +4,7 @@
  */
 import { assert } from "../base/assert.ts";
 import type { QuantisedGradients } from "../base/quantised-gradients.ts";
-import { candidateCount } from "./candidate.ts";
+import { candidateCount, hasMirrored } from "./candidate.ts";
 import { totalBinCount, type BinnedFeature } from "./binning.ts";
 
 /** Numbers per row: the slot sums, and the count last. */
@@ -86,5 +86,6 @@ export function leftSums(feature: BinnedFeature, histogram: Float64Array): Float
     for (let k = 0; k < stride; k++) sums[at + k] = prefix[k] + histogram[missing + k];
     at += stride;
   }
+  if (hasMirrored(feature)) sums.set(histogram.subarray(missing, missing + stride), at);
   return sums;
 }

@@ -1,106 +1,78 @@
-/** Evaluation metrics. `labels` are 0 or 1 except in rmse. */
+/** Evaluation metrics of predictions against labels, instance by instance; as XGBoost 1.7, with its weights. */
 import { assert } from "../base/assert.ts";
 
-export interface Separation {
-  readonly auc: number;
-  readonly ks: number;
-}
+/** Null or left out: every instance counts once. */
+export type Weights = ArrayLike<number> | null;
 
-/**
- * How well scores separate the classes; both from one sort.
- *
- * AUC, the area under the ROC curve: the share of (positive, negative) pairs in the right order, a tie counting one half
- * (Mann-Whitney). KS, Kolmogorov-Smirnov: the largest distance between the score distributions of the two classes, which
- * is the largest TPR - FPR over all cut-offs. Both are exact for any order of rows.
- * @returns NaN if there is only one class
- */
-export function separation(scores: ArrayLike<number>, labels: ArrayLike<number>): Separation {
-  const positives = sum(labels);
-  const negatives = labels.length - positives;
-  let wins = 0; // of positives over negatives
-  let positivesBelow = 0;
-  let negativesBelow = 0;
-  let largest = 0;
-  forTieGroups(scores, labels, (groupPositives, groupNegatives) => {
-    wins += groupPositives * (negativesBelow + groupNegatives / 2);
-    positivesBelow += groupPositives;
-    negativesBelow += groupNegatives;
-    largest = Math.max(largest, Math.abs(positivesBelow / positives - negativesBelow / negatives));
-  });
-  if (positives === 0 || negatives === 0) return { auc: NaN, ks: NaN };
-  return { auc: wins / (positives * negatives), ks: largest };
-}
-
-export function auc(scores: ArrayLike<number>, labels: ArrayLike<number>): number {
-  return separation(scores, labels).auc;
-}
-
-export function ks(scores: ArrayLike<number>, labels: ArrayLike<number>): number {
-  return separation(scores, labels).ks;
-}
-
-/** Mean negative log-likelihood; probabilities are kept 1e-16 away from 0 and 1, as in XGBoost. */
-export function logloss(probabilities: ArrayLike<number>, labels: ArrayLike<number>): number {
-  assertSameLength(probabilities, labels);
+/** Mean negative log-likelihood of 0/1 labels; probabilities are kept 1e-16 away from 0 and 1, as in XGBoost. */
+export function logloss(probabilities: ArrayLike<number>, labels: ArrayLike<number>, weights: Weights = null): number {
   const epsilon = 1e-16;
-  let total = 0;
-  for (let i = 0; i < labels.length; i++) {
-    const p = Math.max(probabilities[i], epsilon);
-    const q = Math.max(1 - probabilities[i], epsilon);
-    total -= labels[i] * Math.log(p) + (1 - labels[i]) * Math.log(q);
-  }
-  return total / labels.length;
+  return mean(probabilities, labels, weights, (predicted, label) => {
+    const p = Math.max(predicted, epsilon);
+    const q = Math.max(1 - predicted, epsilon);
+    return -(label * Math.log(p) + (1 - label) * Math.log(q));
+  });
+}
+
+/** The share of 0/1 labels on the other side of one half. */
+export function error(probabilities: ArrayLike<number>, labels: ArrayLike<number>, weights: Weights = null): number {
+  return mean(probabilities, labels, weights, (predicted, label) => (predicted > 0.5 ? 1 - label : label));
 }
 
 /** Root mean squared error. */
-export function rmse(predictions: ArrayLike<number>, labels: ArrayLike<number>): number {
-  assertSameLength(predictions, labels);
+export function rmse(predictions: ArrayLike<number>, labels: ArrayLike<number>, weights: Weights = null): number {
+  return Math.sqrt(mean(predictions, labels, weights, (predicted, label) => (predicted - label) ** 2));
+}
+
+/** Mean absolute error. */
+export function mae(predictions: ArrayLike<number>, labels: ArrayLike<number>, weights: Weights = null): number {
+  return mean(predictions, labels, weights, (predicted, label) => Math.abs(predicted - label));
+}
+
+/** Mean negative log-likelihood of counts, log(label!) included. */
+export function poissonNloglik(means: ArrayLike<number>, labels: ArrayLike<number>, weights: Weights = null): number {
+  const epsilon = 1e-16;
+  return mean(means, labels, weights, (predicted, label) => {
+    const expected = Math.max(predicted, epsilon);
+    return logGamma(label + 1) + expected - label * Math.log(expected);
+  });
+}
+
+/** Mean negative log-likelihood of the right class; `probabilities` has those of a row side by side. */
+export function mlogloss(probabilities: ArrayLike<number>, classes: number, labels: ArrayLike<number>, weights: Weights = null): number {
+  const right = Float64Array.from(labels, (label, row) => probabilities[row * classes + label]);
+  return mean(right, labels, weights, (p) => -Math.log(Math.max(p, 1e-16)));
+}
+
+/** The share of rows whose most likely class, the lowest on a tie, is not the right one. */
+export function merror(probabilities: ArrayLike<number>, classes: number, labels: ArrayLike<number>, weights: Weights = null): number {
+  const likeliest = Float64Array.from(labels, (_, row) => {
+    let best = 0;
+    for (let k = 1; k < classes; k++) if (probabilities[row * classes + k] > probabilities[row * classes + best]) best = k;
+    return best;
+  });
+  return mean(likeliest, labels, weights, (predicted, label) => (predicted === label ? 0 : 1));
+}
+
+function mean(predictions: ArrayLike<number>, labels: ArrayLike<number>, weights: Weights, loss: (predicted: number, label: number) => number): number {
+  assert(predictions.length === labels.length, "predictions and labels of different length");
   let total = 0;
-  for (let i = 0; i < labels.length; i++) total += (predictions[i] - labels[i]) ** 2;
-  return Math.sqrt(total / labels.length);
-}
-
-/**
- * Visits groups of equal scores from the lowest score up. The two classes are sorted apart and merged: plain numeric
- * sorts are several times faster than sorting row numbers by score, and this runs after every tree.
- */
-function forTieGroups(
-  scores: ArrayLike<number>,
-  labels: ArrayLike<number>,
-  visit: (positives: number, negatives: number) => void,
-): void {
-  assertSameLength(scores, labels);
-  const positives = sortedScores(scores, labels, 1);
-  const negatives = sortedScores(scores, labels, 0);
-  let p = 0;
-  let n = 0;
-  while (p < positives.length || n < negatives.length) {
-    const score = n >= negatives.length || positives[p] < negatives[n] ? positives[p] : negatives[n];
-    const [pBefore, nBefore] = [p, n];
-    while (positives[p] === score) p++;
-    while (negatives[n] === score) n++;
-    visit(p - pBefore, n - nBefore);
+  let weightTotal = 0;
+  for (let i = 0; i < labels.length; i++) {
+    const weight = weights?.[i] ?? 1;
+    total += weight * loss(predictions[i], labels[i]);
+    weightTotal += weight;
   }
+  return total / weightTotal;
 }
 
-/** The scores of one class, ascending. */
-function sortedScores(scores: ArrayLike<number>, labels: ArrayLike<number>, label: number): Float64Array {
-  const kept = new Float64Array(scores.length);
-  let count = 0;
-  for (let i = 0; i < scores.length; i++) {
-    if (labels[i] !== label) continue;
-    assert(!Number.isNaN(scores[i]), "a score is not a number");
-    kept[count++] = scores[i];
-  }
-  return kept.subarray(0, count).sort();
-}
-
-function sum(values: ArrayLike<number>): number {
-  let total = 0;
-  for (let i = 0; i < values.length; i++) total += values[i];
-  return total;
-}
-
-function assertSameLength(a: ArrayLike<number>, b: ArrayLike<number>): void {
-  assert(a.length === b.length, "predictions and labels of different length");
+/** log(gamma(x)) for x >= 1: Stirling's series, after moving x up to where it is exact to double precision. */
+export function logGamma(x: number): number {
+  let shifted = x;
+  let product = 1;
+  while (shifted < 15) product *= shifted++;
+  const inverse = 1 / shifted;
+  const square = inverse * inverse;
+  const series = inverse * (1 / 12 - square * (1 / 360 - square * (1 / 1260 - square * (1 / 1680 - square / 1188))));
+  return (shifted - 0.5) * Math.log(shifted) - shifted + 0.5 * Math.log(2 * Math.PI) + series - Math.log(product);
 }

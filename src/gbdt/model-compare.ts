@@ -7,6 +7,7 @@ export function firstDifference(a: Model, b: Model): string | null {
   const head =
     differing("objective", a.objective, b.objective) ??
     differing("base margin", a.baseMargin, b.baseMargin) ??
+    differing("number of outputs", a.outputCount ?? 1, b.outputCount ?? 1) ??
     differing("number of trees", a.trees.length, b.trees.length);
   if (head !== null) return head;
   for (let t = 0; t < a.trees.length; t++) {
@@ -28,7 +29,7 @@ export function firstTreeDifference(a: Tree<SplitRule>, b: Tree<SplitRule>): str
 
 function nodeDifference(a: TreeNode<SplitRule>, b: TreeNode<SplitRule>): string | null {
   const shared = differing("count", a.count, b.count) ?? differing("cover", a.cover, b.cover);
-  if (a.kind === "leaf" && b.kind === "leaf") return shared ?? differing("leaf weight", a.weight, b.weight);
+  if (a.kind === "leaf" && b.kind === "leaf") return shared ?? differing("leaf weight", a.weight, b.weight) ?? differing("leaf weights", a.weights?.join(), b.weights?.join());
   if (a.kind === "split" && b.kind === "split") {
     return (
       shared ??

@@ -6,5 +6,7 @@ export interface Model {
   readonly objective: ObjectiveName;
   /** The margin before the first tree. */
   readonly baseMargin: number;
+  /** Margins per row; left out: one. Tree t adds to output t mod outputCount, or to all with a weight for each. */
+  readonly outputCount?: number | undefined;
   readonly trees: readonly Tree<SplitRule>[];
 }

@@ -4,6 +4,8 @@
  */
 import { TandemError } from "../base/error.ts";
 import type { TrainingParameters } from "../base/parameters.ts";
+import { softprob } from "./softprob-objective.ts";
+import { poisson, pseudoHuber, squaredError } from "./regression-objectives.ts";
 
 export type ObjectiveName = TrainingParameters["objective"];
 
@@ -18,18 +20,22 @@ export interface GradientBounds {
   readonly h: Range | null;
 }
 
+/** The parameters that an objective itself may have. */
+export type ObjectiveParameters = Pick<TrainingParameters, "huber_slope" | "max_delta_step" | "num_class">;
+
 export interface Objective {
   readonly name: ObjectiveName;
-  /** Margins per instance; output k has gradient slots 2k (g) and 2k+1 (h). */
-  readonly outputCount: number;
-  readonly bounds: GradientBounds;
-  gradients(margins: Float64Array, labels: Float64Array): { g: Float64Array; h: Float64Array };
-  /** From margin to prediction. */
-  transform(margin: number): number;
+  /** Margins per instance. @throws TandemError USAGE */
+  outputCount(parameters: ObjectiveParameters): number;
+  bounds(parameters: ObjectiveParameters): GradientBounds;
+  /** Per slot: g of the first output, its h, and so on. `margins` has the outputs of an instance side by side. */
+  gradients(margins: Float64Array, labels: Float64Array, parameters: ObjectiveParameters): Float64Array[];
+  /** From margins to predictions; both have the outputs of an instance side by side. */
+  predictions(margins: Float64Array, outputCount: number): Float64Array;
   /** @throws TandemError USAGE if the objective cannot start from this base_score */
   baseMargin(baseScore: number): number;
   /** @throws TandemError LABEL_INVALID naming the first instance whose label cannot be used, never its value */
-  checkLabels(labels: Float64Array): void;
+  checkLabels(labels: Float64Array, parameters: ObjectiveParameters): void;
 }
 
 /** XGBoost's floor for a logistic hessian. */
@@ -37,8 +43,8 @@ const hessianMin = 1e-16;
 
 const logistic: Objective = {
   name: "binary:logistic",
-  outputCount: 1,
-  bounds: { g: { min: -1, max: 1 }, h: { min: 0, max: 0.25 } },
+  outputCount: () => 1,
+  bounds: () => ({ g: { min: -1, max: 1 }, h: { min: 0, max: 0.25 } }),
   gradients(margins, labels) {
     const g = new Float64Array(margins.length);
     const h = new Float64Array(margins.length);
@@ -47,9 +53,9 @@ const logistic: Objective = {
       g[i] = p - labels[i];
       h[i] = Math.max(p * (1 - p), hessianMin);
     }
-    return { g, h };
+    return [g, h];
   },
-  transform: sigmoid,
+  predictions: (margins) => margins.map(sigmoid),
   baseMargin(baseScore) {
     if (!(baseScore > 0 && baseScore < 1)) {
       throw new TandemError("USAGE", "base_score is a probability for binary:logistic and must lie between 0 and 1, exclusive");
@@ -70,27 +76,6 @@ const logistic: Objective = {
   },
 };
 
-const squaredError: Objective = {
-  name: "reg:squarederror",
-  outputCount: 1,
-  bounds: { g: null, h: { min: 1, max: 1 } },
-  gradients(margins, labels) {
-    const g = new Float64Array(margins.length);
-    for (let i = 0; i < margins.length; i++) g[i] = margins[i] - labels[i];
-    return { g, h: new Float64Array(margins.length).fill(1) };
-  },
-  transform: (margin) => margin,
-  baseMargin(baseScore) {
-    if (Number.isFinite(baseScore)) return baseScore;
-    throw new TandemError("USAGE", "base_score must be a finite number");
-  },
-  checkLabels(labels) {
-    const bad = labels.findIndex((label) => !Number.isFinite(label));
-    if (bad >= 0) throw new TandemError("LABEL_INVALID", `the label of instance ${bad} is not a finite number`);
-    if (labels.length === 0) throw new TandemError("LABEL_INVALID", "there are no labels");
-  },
-};
-
 /** The logistic function; exact limits 0 and 1 far out, never NaN. */
 export function sigmoid(margin: number): number {
   return 1 / (1 + Math.exp(-margin));
@@ -99,6 +84,9 @@ export function sigmoid(margin: number): number {
 const objectives: Readonly<Record<ObjectiveName, Objective>> = {
   "binary:logistic": logistic,
   "reg:squarederror": squaredError,
+  "reg:pseudohubererror": pseudoHuber,
+  "count:poisson": poisson,
+  "multi:softprob": softprob,
 };
 
 export function objectiveFor(name: ObjectiveName): Objective {

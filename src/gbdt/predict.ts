@@ -2,11 +2,11 @@
 import { assert } from "../base/assert.ts";
 import type { Model } from "./model.ts";
 import { objectiveFor } from "./objective.ts";
-import { leafWeightOf, valueGoesLeft } from "./tree.ts";
+import { addLeaf, leafOf, valueGoesLeft } from "./tree.ts";
 
 /**
  * @param parties each party's columns, indexed like SplitRule.owner and SplitRule.feature
- * @returns the margin of each row, summed in double in tree order, as training does
+ * @returns the margins of each row, its outputs side by side, summed in double in tree order, as training does
  */
 export function predictMargins(
   model: Model,
@@ -14,17 +14,18 @@ export function predictMargins(
   rowCount: number,
 ): Float64Array {
   for (const column of parties.flat()) assert(column.length === rowCount, "columns of different length");
-  const margins = new Float64Array(rowCount).fill(model.baseMargin);
-  for (const tree of model.trees) {
+  const { outputCount = 1 } = model;
+  const margins = new Float64Array(rowCount * outputCount).fill(model.baseMargin);
+  model.trees.forEach((tree, treeIndex) => {
     for (let row = 0; row < rowCount; row++) {
-      margins[row] += leafWeightOf(tree, (rule) => valueGoesLeft(rule, parties[rule.owner][rule.feature][row]));
+      const leaf = leafOf(tree, (rule) => valueGoesLeft(rule, parties[rule.owner][rule.feature][row]));
+      addLeaf(margins, row, outputCount, treeIndex, tree[leaf]);
     }
-  }
+  });
   return margins;
 }
 
 /** Margins turned into predictions: probabilities for binary:logistic. */
 export function predictionsOf(model: Model, margins: Float64Array): Float64Array {
-  const { transform } = objectiveFor(model.objective);
-  return margins.map((margin) => transform(margin));
+  return objectiveFor(model.objective).predictions(margins, model.outputCount ?? 1);
 }

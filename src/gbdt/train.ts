@@ -1,60 +1,96 @@
 /** Boosting with all data in one place: the plain trainer that federated training is measured against. */
 import { assert } from "../base/assert.ts";
+import { TandemError } from "../base/error.ts";
 import type { TrainingParameters } from "../base/parameters.ts";
 import type { QuantisedGradients } from "../base/quantised-gradients.ts";
 import type { BinnedFeature } from "./binning.ts";
-import { splitParametersOf } from "./gain.ts";
+import { BoostingMonitor } from "./boosting-monitor.ts";
+import { BoostingTask, type RealGradients } from "./boosting-task.ts";
+import { CentralisedSearch } from "./centralised-search.ts";
+import { ColumnSampler, columnRatesOf } from "./column-sampling.ts";
+import { splitParametersOf, TreeGain } from "./gain.ts";
 import { growTree, type GrowParameters } from "./grow.ts";
 import type { Model } from "./model.ts";
-import { objectiveFor } from "./objective.ts";
-import type { SplitRule, Tree } from "./tree.ts";
+import { checkSampling, sampleRows } from "./row-sampling.ts";
+import { addLeaf, type SplitRule, type Tree } from "./tree.ts";
 
 /** Rounds real gradients to the integer grid. */
-export type Quantise = (g: Float64Array, h: Float64Array, treeIndex: number) => QuantisedGradients;
+export type Quantise = (gradients: RealGradients) => QuantisedGradients;
 
 export interface CentralisedTraining {
   /** Index 0 = the active party, then passives in config order. */
   readonly parties: readonly (readonly BinnedFeature[])[];
   readonly labels: Float64Array;
+  /** Null or left out: every instance counts once. */
+  readonly weights?: Float64Array | null;
+  /** Rows that are evaluated after every round, but not learnt from; ascending. Null or left out: none. */
+  readonly validationRows?: Uint32Array | null;
   readonly parameters: TrainingParameters;
   readonly quantise: Quantise;
+  /** Per party what it draws its columns with; "" where left out. */
+  readonly samplingSecrets?: readonly string[];
   /** Called after each tree, with the margins that include it. */
   readonly onTree?: (tree: Tree<SplitRule>, treeIndex: number, margins: Float64Array) => void;
 }
 
 export interface TrainedModel extends Model {
-  /** Margins of the training instances after the last tree. */
+  /** Margins of all instances after the last tree that was grown. */
   readonly trainMargins: Float64Array;
 }
 
-/** @throws TandemError LABEL_INVALID or USAGE (base_score) */
-export function trainCentralised(training: CentralisedTraining): TrainedModel {
-  const { parties, labels, parameters, quantise, onTree } = training;
+/** @throws TandemError LABEL_INVALID, WEIGHT_INVALID or USAGE (base_score) */
+export async function trainCentralised(training: CentralisedTraining): Promise<TrainedModel> {
+  const { parties, labels, weights, parameters, quantise, onTree } = training;
   for (const feature of parties.flat()) {
     assert(feature.bins.length === labels.length, "features and labels of different length");
   }
-  const objective = objectiveFor(parameters.objective);
-  objective.checkLabels(labels);
-  const baseMargin = objective.baseMargin(parameters.base_score);
-  const margins = new Float64Array(labels.length).fill(baseMargin);
+  const task = new BoostingTask(parameters, labels, weights, training.validationRows);
+  const monitor = new BoostingMonitor(parameters, task);
+  const margins = task.startMargins();
+  checkSampling(parameters);
+  checkConstraints(parameters, parties.flat());
   const growParameters = growParametersOf(parameters);
+  const columns = parties.map((features, owner) => ({
+    features,
+    sampler: new ColumnSampler(columnRatesOf(parameters), parameters.seed, training.samplingSecrets?.[owner] ?? ""),
+  }));
+  const isConstrained = parties.flat().some(({ monotone = 0 }) => monotone !== 0);
   const trees: Tree<SplitRule>[] = [];
-  for (let treeIndex = 0; treeIndex < parameters.num_round; treeIndex++) {
-    const { g, h } = objective.gradients(margins, labels);
-    const { tree, leaves } = growTree(parties, quantise(g, h, treeIndex), growParameters);
-    addLeafWeights(margins, tree, leaves);
-    trees.push(tree);
-    onTree?.(tree, treeIndex, margins);
+  for (let round = 0; round < parameters.num_round; round++) {
+    const { sample, ...real } = sampleRows(parameters, round, task.gradients(margins), task.trainingRows);
+    const gradients = quantise(real);
+    for (const outputs of task.treeOutputs) {
+      const treeIndex = trees.length;
+      const gain = new TreeGain(gradients.grids, growParameters, { outputs, isConstrained });
+      const search = new CentralisedSearch(treeIndex, round < parameters.local_rounds ? columns.slice(0, 1) : columns, gradients, gain);
+      const { tree, leaves } = await growTree(search, gradients, sample, gain, growParameters);
+      addLeafWeights(margins, task.outputCount, treeIndex, tree, leaves);
+      trees.push(tree);
+      onTree?.(tree, treeIndex, margins);
+    }
+    await monitor.afterRound(margins);
+    if (monitor.isOver) break;
   }
-  return { objective: objective.name, baseMargin, trees, trainMargins: margins };
+  trees.length = monitor.roundsKept * task.treeOutputs.length;
+  return { objective: parameters.objective, baseMargin: task.baseMargin(), ...outputsOf(task), trees, trainMargins: margins };
+}
+
+/** A model says how many outputs it has where there are several. */
+export function outputsOf({ outputCount }: BoostingTask): Pick<Model, "outputCount"> {
+  return outputCount === 1 ? {} : { outputCount };
+}
+
+/** @throws TandemError USAGE: a constraint orders two weights, and a leaf of several outputs has more */
+export function checkConstraints({ multi_strategy: strategy, objective }: TrainingParameters, features: readonly BinnedFeature[]): void {
+  if (strategy !== "multi_output_tree" || objective !== "multi:softprob" || features.every(({ monotone = 0 }) => monotone === 0)) return;
+  throw new TandemError("USAGE", "monotone constraints need trees of one output each: multi_strategy one_output_per_tree");
 }
 
 export function growParametersOf(parameters: TrainingParameters): GrowParameters {
-  return { ...splitParametersOf(parameters), maxDepth: parameters.max_depth, eta: parameters.eta };
+  return { ...splitParametersOf(parameters), growPolicy: parameters.grow_policy, maxDepth: parameters.max_depth, maxLeaves: parameters.max_leaves, eta: parameters.eta };
 }
 
 /** margins += leaf weight: float32 leaf values, summed in double. `leaves` has each instance's leaf id. */
-export function addLeafWeights<R>(margins: Float64Array, tree: Tree<R>, leaves: Uint32Array): void {
-  const weights = Float64Array.from(tree, (node) => (node.kind === "leaf" ? node.weight : NaN));
-  for (let i = 0; i < margins.length; i++) margins[i] += weights[leaves[i]];
+export function addLeafWeights<R>(margins: Float64Array, outputCount: number, treeIndex: number, tree: Tree<R>, leaves: Uint32Array): void {
+  for (let i = 0; i < leaves.length; i++) addLeaf(margins, i, outputCount, treeIndex, tree[leaves[i]]);
 }

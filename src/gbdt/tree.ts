@@ -1,9 +1,12 @@
 /**
  * Trees as arrays of nodes. The root is node 0; a split node's children have the next two free ids at the moment of
- * splitting; levels are split from the top, nodes of a level in id order: XGBoost's numbering for depth-wise growth.
+ * splitting, as in XGBoost.
  *
  * `R` is what a reader may know of a split: the whole rule (SplitRule) in a centralised model, less in a party's share.
  */
+import { assert } from "../base/assert.ts";
+import type { BinnedFeature } from "./binning.ts";
+import { type Candidate, thresholdOf } from "./candidate.ts";
 
 /** A whole rule: x < threshold (float32) goes left. */
 export interface SplitRule {
@@ -17,10 +20,17 @@ export interface SplitRule {
   readonly defaultLeft: boolean;
 }
 
+/** The rule that a candidate of an owner's feature stands for. */
+export function ruleOf(owner: number, feature: number, binned: BinnedFeature, candidate: Candidate): SplitRule {
+  return { owner, feature, featureName: binned.name, threshold: thresholdOf(binned, candidate), defaultLeft: candidate.missingLeft };
+}
+
 export interface LeafNode {
   readonly kind: "leaf";
-  /** eq. (4) times eta, in float32. */
+  /** eq. (4) times eta, in float32; of the first output where there are several. */
   readonly weight: number;
+  /** Only in a tree that learns several outputs at once: one weight per output. */
+  readonly weights?: readonly number[] | undefined;
   /** Sum of hessians. */
   readonly cover: number;
   /** Training instances. */
@@ -50,10 +60,15 @@ export function leafOf<R>(tree: Tree<R>, goesLeft: (rule: R, node: number) => bo
   }
 }
 
-/** The weight of the leaf that a row reaches. */
-export function leafWeightOf<R>(tree: Tree<R>, goesLeft: (rule: R, node: number) => boolean): number {
-  const leaf = tree[leafOf(tree, goesLeft)];
-  return leaf.kind === "leaf" ? leaf.weight : NaN;
+/**
+ * Adds a leaf to a row's margins.
+ * @param treeIndex trees of one output each take turns: tree t adds to output t mod outputCount
+ */
+export function addLeaf<R>(margins: Float64Array, row: number, outputCount: number, treeIndex: number, leaf: TreeNode<R>): void {
+  assert(leaf.kind === "leaf", "rows end at leaves");
+  const first = row * outputCount;
+  if (leaf.weights === undefined) margins[first + (treeIndex % outputCount)] += leaf.weight;
+  else for (let k = 0; k < outputCount; k++) margins[first + k] += leaf.weights[k];
 }
 
 /** Whether a value takes the left branch; `x` must be a float32 number, NaN = missing. */

@@ -1,4 +1,4 @@
-/** The active party's side of a job as its storage has it: opened at the start, stored after every tree, gone at the end. */
+/** The active party's side of a job as its storage has it: opened at the start, stored after every round, gone at the end. */
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { TandemError } from "../base/error.ts";
@@ -35,7 +35,7 @@ export class ActiveRecord {
     if (checkpoint === null) await makeJobFolder(config, storage);
     const difference = checkpoint === null ? null : identityDifference(checkpoint.identity, identity);
     if (difference === null) return new ActiveRecord(folder, identity, storage, checkpoint);
-    // Without a tree nothing is lost: a config that was mended begins anew under the same name.
+    // Without a round nothing is lost: a config that was mended begins anew under the same name.
     if (checkpoint?.progress === null) return new ActiveRecord(folder, identity, storage, null);
     throw new TandemError("CHECKPOINT", `${checkpointPath(folder)}: ${difference}; put it back to continue the job, or give the new one another name with 'job:'`);
   }
@@ -46,13 +46,13 @@ export class ActiveRecord {
   }
 
   /** The rows are known, and so is the key: from here on nobody has to be asked for them again. */
-  async begin(key: PrivateKey, aligned: Uint32Array | null): Promise<ActiveCheckpoint> {
+  async begin(key: PrivateKey, samplingSecret: string, aligned: Uint32Array | null): Promise<ActiveCheckpoint> {
     const run = osRandom.fill(new Uint8Array(runBytes));
-    return this.#keep({ identity: this.#identity, run, key, aligned, progress: null });
+    return this.#keep({ identity: this.#identity, run, key, samplingSecret, aligned, progress: null });
   }
 
-  async store(begun: ActiveCheckpoint, { trees, margins }: ActiveProgress): Promise<void> {
-    await this.#keep({ ...begun, progress: { trees: [...trees], margins: margins.slice() } });
+  async store(begun: ActiveCheckpoint, { trees, margins, best }: ActiveProgress): Promise<void> {
+    await this.#keep({ ...begun, progress: { trees: [...trees], margins: margins.slice(), best } });
   }
 
   /** Everything is where it belongs: the job is over, and its key with it. */
@@ -92,12 +92,13 @@ export async function makeJobFolder({ output, job }: Pick<ActiveConfig, "output"
 
 function identityOf(config: ActiveConfig, { train, test }: ActiveTables): JobIdentity {
   const { name, passives, align, data, training, codec, speed, keyBits } = config;
-  const named = (group: string, values: object): [string, string | number | boolean][] => Object.entries(values).map(([field, value]) => [`${group}.${field}`, value as string | number | boolean]);
+  const named = (group: string, values: object): [string, string | number | boolean][] => Object.entries(values).map(([field, value]) => [`${group}.${field}`, Array.isArray(value) ? value.join(", ") : (value as string | number | boolean)]);
   return {
     name,
     passives: passives.map((passive) => passive.name).join(", "),
     align,
     "data.test_fraction": data.test_fraction ?? "none",
+    "data.validation_fraction": data.validation_fraction ?? "none",
     "data.seed": data.seed ?? "none",
     key_bits: keyBits,
     ...Object.fromEntries([...named("training", training), ...named("codec", codec), ...named("speed", speed)]),

@@ -1,14 +1,14 @@
 /**
  * The active party's rows of a job: read, aligned with the other parties', and cut into training and test rows.
  *
- * @reveals passive: which of the common instances are trained on
+ * @reveals passive: which of the common instances are trained on; which of them are held back for validation
  */
 import { alignActive, type PairwiseCounts } from "../align/active-alignment.ts";
 import type { AlignmentPeer } from "../align/alignment-peer.ts";
 import { DistinctIds } from "../align/normalise.ts";
 import { TandemError } from "../base/error.ts";
 import { type PartyTable, selectRows } from "../data/dataset.ts";
-import { splitRows } from "../data/split.ts";
+import { splitRows, validationRows } from "../data/split.ts";
 import { bitmapFrom } from "../protocol/bitmap.ts";
 import { messageBytesMax } from "../protocol/version.ts";
 import type { ActiveConfig } from "./config.ts";
@@ -27,6 +27,8 @@ export interface JobTables {
   readonly test: PartyTable | null;
   /** For the hello: which of the shared rows are trained on. */
   readonly rows: { readonly aligned: boolean; readonly training: Uint8Array };
+  /** Those of `train` that are evaluated after every round, but not learnt from; null: none. */
+  readonly validationRows: Uint32Array | null;
 }
 
 export interface AlignedRows {
@@ -37,7 +39,7 @@ export interface AlignedRows {
 
 /** @throws TandemError naming file, line and column of what cannot be used */
 export async function readActiveTables({ data, training }: Pick<ActiveConfig, "data" | "training">): Promise<ActiveTables> {
-  const label = { label: data.label, positive: data.positive, binary: training.objective === "binary:logistic" };
+  const label = { label: data.label, positive: data.positive, weight: data.weight, binary: training.objective === "binary:logistic" };
   const train = await readPartyTable(sourceOf(data), data, label);
   if (data.test_path === undefined) return { train, test: null };
   const test = await readPartyTable({ path: data.test_path }, { ...data, features: [...train.table.featureNames] }, label);
@@ -71,7 +73,10 @@ function idsOfBoth({ train, test }: ActiveTables, testPath: string): DistinctIds
 /** @param aligned null where the parties' files list the same people in the same order already */
 export function jobTables(tables: ActiveTables, aligned: Uint32Array | null, { data, training }: Pick<ActiveConfig, "data" | "training">): JobTables {
   const { train, test } = tables;
-  if (aligned === null && test !== null) return { train: train.table, test: test.table, rows: { aligned: false, training: new Uint8Array(0) } };
+  const validationOf = (rowCount: number): Uint32Array | null => (data.validation_fraction === undefined ? null : validationRows(rowCount, data.validation_fraction, data.seed ?? training.seed));
+  if (aligned === null && test !== null) {
+    return { train: train.table, test: test.table, rows: { aligned: false, training: new Uint8Array(0) }, validationRows: validationOf(train.table.ids.length) };
+  }
   const all = test === null ? train.table : joined(train.table, test.table);
   const shared = aligned === null ? all : selectRows(all, aligned);
   const count = shared.ids.length;
@@ -87,6 +92,7 @@ export function jobTables(tables: ActiveTables, aligned: Uint32Array | null, { d
     train: selectRows(shared, chosen),
     test: rest.length === 0 ? null : selectRows(shared, rest),
     rows: { aligned: aligned !== null, training: bitmap },
+    validationRows: validationOf(chosen.length),
   };
 }
 
@@ -100,8 +106,10 @@ function joined(a: PartyTable, b: PartyTable): PartyTable {
   return {
     ids: [...a.ids, ...b.ids],
     featureNames: a.featureNames,
+    monotone: a.monotone ?? {},
     features: a.features.map((values, i) => concatenated(values, b.features[i])),
     labels: a.labels === null || b.labels === null ? null : Float64Array.from([...a.labels, ...b.labels]),
+    weights: a.weights && b.weights ? Float64Array.from([...a.weights, ...b.weights]) : null,
   };
 }
 

@@ -35,6 +35,7 @@ const dataFields = {
   id: text,
   features,
   missing: listOf(text).default([]),
+  monotone_constraints: z.record(text, z.union([z.literal(1), z.literal(-1), z.literal(0)], "must be 1, -1 or 0")).default({}),
   normalise: listOf(oneOf(normalisationNames as [string, ...string[]] & typeof normalisationNames)).default([]),
   duplicates: oneOf(["refuse", "first", "last"]).default("refuse"),
 };
@@ -54,6 +55,8 @@ const policy = object({
 const log = object({ level: oneOf(["debug", "info", "warn", "error"]).default("info") }).prefault({});
 const parameters = z.record(z.string(), z.unknown()).default({});
 const threads = wholeNumber(1, 256).optional();
+/** What columns are drawn with, besides the job's seed; derived from the TLS key where it is left out. */
+const samplingSecret = text.optional();
 
 const passiveConfig = object({
   name: text,
@@ -65,6 +68,7 @@ const passiveConfig = object({
   output: object({ directory: text }),
   log,
   threads,
+  sampling_secret: samplingSecret,
 });
 
 const activeConfig = object({
@@ -76,7 +80,9 @@ const activeConfig = object({
     ...dataFields,
     label: text,
     positive: text.optional(),
+    weight: text.optional(),
     test_fraction: z.number("must be a number").gt(0, "must be above 0").lt(1, "must be below 1").optional(),
+    validation_fraction: z.number("must be a number").gt(0, "must be above 0").lt(1, "must be below 1").optional(),
     seed: wholeNumber(0, 4294967295).optional(),
   }),
   align: z.boolean("must be true or false").default(true),
@@ -90,6 +96,7 @@ const activeConfig = object({
   patience_seconds: wholeNumber(0, 604_800).default(600),
   log,
   threads,
+  sampling_secret: samplingSecret,
 });
 
 export type PassiveConfigInput = z.input<typeof passiveConfig>;

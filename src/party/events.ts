@@ -26,7 +26,7 @@ export type PartyEvent =
   | { readonly type: "resumed"; readonly party: string; readonly job: string; readonly trees: number; readonly treeCount: number; readonly commonCount?: number }
   | { readonly type: "waiting"; readonly party: string; readonly job: string; readonly delayMs: number; readonly code: ErrorCode; readonly message: string }
   | { readonly type: "layout"; readonly party: string; readonly layout: LayoutSummary }
-  | { readonly type: "tree"; readonly party: string; readonly tree: number; readonly treeCount: number; readonly metrics: Metrics; readonly counts: OperationCounts }
+  | { readonly type: "tree"; readonly party: string; readonly tree: number; readonly treeCount: number; readonly metrics: Metrics; readonly validation?: Metrics; readonly counts: OperationCounts }
   | ProgressEvent
   | { readonly type: "ledger"; readonly party: string; readonly peer: string; readonly ledger: Ledger }
   | { readonly type: "passive-tree"; readonly party: string; readonly peer: string; readonly job: string; readonly tree: number; readonly treeCount: number; readonly counts: OperationCounts }
@@ -58,7 +58,7 @@ export interface LayoutSummary {
 
 export interface ActiveResult extends ProcessUse {
   readonly trees: number;
-  readonly metrics: { readonly train: Metrics; readonly test: Metrics | null };
+  readonly metrics: { readonly train: Metrics; readonly validation?: Metrics; readonly test: Metrics | null };
   readonly phasesMs: PhaseTimesMs & { readonly keygen: number; readonly training: number };
   readonly counts: OperationCounts;
   readonly bytes: Traffic;

@@ -115,13 +115,14 @@ data:
 ${dataComments}
   label: label                 # the column to predict
   # positive: "yes"            # the label's value that counts as 1, if labels are words
+  # weight: exposure           # a column of instance weights
   test_fraction: 0.25          # rows held back for testing; or test_path: with a second table
 
 align: true                    # find the common people first; false: all files list the same people in the same order
 
-# XGBoost's names; 'tandem simulate --help' lists them all.
+# XGBoost's names; docs/parameters.md lists them all.
 training:
-  objective: binary:logistic   # or reg:squarederror
+  objective: binary:logistic   # or reg:squarederror, reg:pseudohubererror, count:poisson
   num_round: 50
   max_depth: 3
   eta: 0.3

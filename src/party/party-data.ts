@@ -1,7 +1,8 @@
 /** A party's own tables as typed columns, with ids as alignment compares them. */
 import { DistinctIds } from "../align/normalise.ts";
 import { TandemError } from "../base/error.ts";
-import { columnIndex, columnTitle, idColumn, labelColumn, numericColumn, requireBinaryLabels } from "../data/columns.ts";
+import { nearestName } from "../base/parameters.ts";
+import { columnIndex, columnTitle, idColumn, labelColumn, numericColumn, requireBinaryLabels, weightColumn } from "../data/columns.ts";
 import type { CsvTable } from "../data/csv-table.ts";
 import { type PartyTable, selectRows } from "../data/dataset.ts";
 import { readTable, type TableSource } from "../data/table-source.ts";
@@ -11,6 +12,7 @@ import type { DataConfig } from "./config.ts";
 export interface LabelSpec {
   readonly label: string;
   readonly positive?: string | undefined;
+  readonly weight?: string | undefined;
 }
 
 /** A party's rows, one per id; `ids` belongs to them row by row. */
@@ -31,7 +33,7 @@ export function sourceOf({ path, command }: Pick<DataConfig, "path" | "command">
 export async function readPartyTable(source: TableSource, data: DataConfig, label: (LabelSpec & { readonly binary: boolean }) | null): Promise<DistinctTable> {
   const csv = await readTable(source);
   const idIndex = columnIndex(csv, data.id);
-  const names = featureNames(csv, data, label?.label);
+  const names = featureNames(csv, data, [label?.label, label?.weight].filter((column) => column !== undefined));
   const whole = partyTable(csv, { id: undefined, features: names, missing: data.missing }, label);
   if (label?.binary === true && whole.labels !== null) requireBinaryLabels(csv, columnIndex(csv, label.label), whole.labels);
   const ids = DistinctIds.from(csv.columns[idIndex], {
@@ -41,17 +43,25 @@ export async function readPartyTable(source: TableSource, data: DataConfig, labe
     lineOf: (row) => csv.lineOf(row),
     lineNoun: csv.lineNoun ?? "line",
   });
-  const kept = selectRows(whole, ids.rows);
+  const monotone = data.monotone_constraints;
+  checkConstraints(csv.path, monotone, names);
+  const kept = { ...selectRows(whole, ids.rows), monotone };
   return { table: { ...kept, ids: [...ids.ids] }, ids: ids.inOwnOrder(), fileRows: ids.rows.map((row) => row + 1) };
 }
 
-/** @throws TandemError COLUMN_UNKNOWN, or COLUMN_SHARED if the id or the label is named as a feature */
-function featureNames(csv: CsvTable, { id, features }: Pick<DataConfig, "id" | "features">, label: string | undefined): string[] {
-  const reserved = new Set([columnIndex(csv, id), ...(label === undefined ? [] : [columnIndex(csv, label)])]);
+/** @throws TandemError COLUMN_UNKNOWN for a constraint of what is not a feature */
+export function checkConstraints(path: string, monotone: Readonly<Record<string, number>>, features: readonly string[]): void {
+  const unknown = Object.keys(monotone).find((name) => !features.includes(name));
+  if (unknown !== undefined) throw new TandemError("COLUMN_UNKNOWN", `${path}: monotone_constraints names '${unknown}', which is not among the features; did you mean '${nearestName(unknown, features)}'?`);
+}
+
+/** @throws TandemError COLUMN_UNKNOWN, or COLUMN_SHARED if the id, the label or the weight is named as a feature */
+function featureNames(csv: CsvTable, { id, features }: Pick<DataConfig, "id" | "features">, others: readonly string[]): string[] {
+  const reserved = new Set([id, ...others].map((column) => columnIndex(csv, column)));
   if (Array.isArray(features)) {
     for (const name of features) {
       const index = columnIndex(csv, name);
-      if (reserved.has(index)) throw new TandemError("COLUMN_SHARED", `${csv.path}: column ${columnTitle(csv, index)} is the id or the label and cannot be a feature`);
+      if (reserved.has(index)) throw new TandemError("COLUMN_SHARED", `${csv.path}: column ${columnTitle(csv, index)} is the id, the label or the weight and cannot be a feature`);
       reserved.add(index);
     }
     return features;
@@ -67,9 +77,16 @@ function partyTable(csv: CsvTable, data: { readonly id: string | undefined; read
     featureNames: data.features,
     features: data.features.map((name) => numericColumn(csv, columnIndex(csv, name), missing)),
     labels: label === null ? null : labelColumn(csv, columnIndex(csv, label.label), label.positive),
+    weights: label?.weight === undefined ? null : weightColumn(csv, columnIndex(csv, label.weight)),
   };
 }
 
-export function binTable(table: PartyTable, maxBin: number): BinnedFeature[] {
-  return table.features.map((values, i) => binFeature(table.featureNames[i], values, maxBin));
+/** @param training the rows that decide where the cuts are; null: all */
+export function binTable(table: PartyTable, maxBin: number, training: Uint32Array | null = null): BinnedFeature[] {
+  return table.features.map((values, i) => {
+    const name = table.featureNames[i];
+    const binned = binFeature(name, values, maxBin, training);
+    const monotone = table.monotone?.[name] ?? 0;
+    return monotone === 0 ? binned : { ...binned, monotone };
+  });
 }

@@ -36,6 +36,7 @@ import { type JobRows, openPassiveJob } from "./passive-job.ts";
 import { type JobTerms, PassiveRecord, type PassiveRecordOptions, refuseAlignment } from "./passive-record.ts";
 import { agreedByPolicy, checkIdCount, checkJobName } from "./policy.ts";
 import type { OwnView } from "./run-record.ts";
+import { samplingSecretOf } from "./sampling-secret.ts";
 
 type State =
   | { readonly kind: "idle" }
@@ -140,7 +141,8 @@ export class PassiveDesk implements PartyDesk {
       const agreed = agreedByPolicy(hello, policy, name);
       const { job } = agreed;
       const rows = await this.#jobRows(hello, job, caller, before.kind === "aligned" && before.caller === caller ? before : null);
-      const record = await PassiveRecord.open(this.#recordOf(job), termsOf(hello, agreed, rows, caller));
+      const sampling = await this.#ownFiles(async () => samplingSecretOf(this.#config));
+      const record = await PassiveRecord.open(this.#recordOf(job), termsOf(hello, agreed, rows, caller, sampling));
       const { service, report } = openPassiveJob({ config: this.#config, agreed, rows, record, peer: caller.name, emit: this.#emit, own: this.#own });
       const state: State = { kind: "running", caller, job, service, record };
       this.#state = state;
@@ -225,11 +227,11 @@ export class PassiveDesk implements PartyDesk {
     const training = hello.trainingRows;
     if (hello.aligned) {
       const all = aligned?.job === job ? selectRows(aligned.data.table, aligned.rows) : await this.#storedRows(job, caller);
-      return { training: selectRows(all, trainingRows(training, all.ids.length, name)), predictable: all };
+      return { training: selectRows(all, trainingRows(training, all.ids.length, name)), validation: hello.validationRows, predictable: all };
     }
     const { table } = await this.#ownFiles(() => this.#data.table());
     const test = await this.#ownFiles(() => this.#data.testTable());
-    return { training: selectRows(table, trainingRows(training, table.ids.length, name)), predictable: test?.table ?? table };
+    return { training: selectRows(table, trainingRows(training, table.ids.length, name)), validation: hello.validationRows, predictable: test?.table ?? table };
   }
 
   /** The rows of the last alignment for a job, before this connection. */
@@ -257,7 +259,7 @@ export class PassiveDesk implements PartyDesk {
   }
 }
 
-function termsOf(hello: ActiveHello, agreed: AgreedParameters, rows: JobRows, caller: Caller): JobTerms {
+function termsOf(hello: ActiveHello, agreed: AgreedParameters, rows: JobRows, caller: Caller, sampling: string): JobTerms {
   return {
     active: caller.name,
     run: Buffer.from(hello.run).toString("hex"),
@@ -266,7 +268,9 @@ function termsOf(hello: ActiveHello, agreed: AgreedParameters, rows: JobRows, ca
     idsDigest: Buffer.from(idsDigest(rows.training.ids)).toString("hex"),
     aligned: hello.aligned,
     training: textOf(hello.trainingRows),
+    validation: textOf(hello.validationRows),
     data: tableDigest(rows.training, rows.predictable),
+    sampling,
   };
 }
 

@@ -1,8 +1,10 @@
 /** One attempt at a job of a passive party: its role, the service around it, and what is left when it has ended. */
+import { TandemError } from "../base/error.ts";
 import { defaultThreads, selectKernel } from "../crypto/index.ts";
 import type { PartyTable } from "../data/dataset.ts";
+import { checkBitmap, isSet } from "../protocol/bitmap.ts";
 import { idsDigest } from "../protocol/ids.ts";
-import type { AgreedParameters } from "../protocol/job-parameters.ts";
+import { type AgreedParameters, treeCountOf } from "../protocol/job-parameters.ts";
 import { programVersion } from "../base/program-version.ts";
 import { tableDigest } from "../data/table-digest.ts";
 import { modelId } from "../protocol/model-id.ts";
@@ -20,6 +22,8 @@ import type { OwnView } from "./run-record.ts";
 
 export interface JobRows {
   readonly training: PartyTable;
+  /** Bitmap over these rows: which are evaluated only and decide no bin; empty: none. */
+  readonly validation: Uint8Array;
   /** The people whose predictions may be asked for. */
   readonly predictable: PartyTable;
 }
@@ -44,7 +48,7 @@ export interface OpenedJob {
 
 export function openPassiveJob({ config, agreed, rows, record, peer, emit, own }: PassiveJobOptions): OpenedJob {
   const { name } = config;
-  const { job, numRound } = agreed;
+  const { job } = agreed;
   const scheme = new PaillierPassive(selectKernel(), config.threads ?? defaultThreads());
   const meter = new ProcessMeter();
   const { training } = rows;
@@ -55,9 +59,10 @@ export function openPassiveJob({ config, agreed, rows, record, peer, emit, own }
     name,
     agreed,
     idsDigest: digest,
-    features: binTable(training, agreed.maxBin),
+    features: binTable(training, agreed.maxBin, decidingRows(rows)),
     instanceCount: training.ids.length,
     permutationSecret: record.permutationSecret,
+    samplingSecret: record.samplingSecret,
     progress: record.progress,
     finished: record.isFinished,
     store: (progress) => record.store(progress),
@@ -65,13 +70,13 @@ export function openPassiveJob({ config, agreed, rows, record, peer, emit, own }
     lookUp: rowLookUp(rows.predictable),
     observer: {
       joined: () => {
-        const { maxDepth, maxBin, keyBits, codec } = agreed;
+        const { numRound, maxDepth, maxBin, keyBits, codec } = agreed;
         const versions = { tandem: programVersion(), protocol: protocolVersion, node: process.versions.node };
-        emit({ type: "job", party: name, role: "passive", job, peers: [peer], treeCount: numRound, depthMax: maxDepth, parameters: { num_round: numRound, max_depth: maxDepth, max_bin: maxBin, key_bits: keyBits, codec }, versions });
+        emit({ type: "job", party: name, role: "passive", job, peers: [peer], treeCount: treeCountOf(agreed), depthMax: maxDepth, parameters: { num_round: numRound, max_depth: maxDepth, max_bin: maxBin, key_bits: keyBits, codec }, versions });
         emit({ type: "data", party: name, job, data: { trainRows: training.ids.length, testRows: 0, featureCount: training.features.length } });
         own({ kind: "data", sha256: tableDigest(training) });
         emit({ type: "joined", party: name, peer, featureCount: training.features.length, job });
-        if (record.progress.trees > 0) emit({ type: "resumed", party: name, job, trees: record.progress.trees, treeCount: numRound });
+        if (record.progress.trees > 0) emit({ type: "resumed", party: name, job, trees: record.progress.trees, treeCount: treeCountOf(agreed) });
       },
       gradientsBegan: () => meter.start(),
       phase: sampler.edge,
@@ -80,7 +85,7 @@ export function openPassiveJob({ config, agreed, rows, record, peer, emit, own }
         own({ kind: "own-splits", tree, splits: splits.filter((split) => split.tree === tree) });
         sampler.treeEnded();
         emit({ type: "ledger", party: name, peer, ledger: { ...role.disclosures } });
-        emit({ type: "passive-tree", party: name, peer, job, tree, treeCount: numRound, counts: { ...scheme.counts } });
+        emit({ type: "passive-tree", party: name, peer, job, tree, treeCount: treeCountOf(agreed), counts: { ...scheme.counts } });
       },
     },
   });
@@ -94,6 +99,16 @@ export function openPassiveJob({ config, agreed, rows, record, peer, emit, own }
     emit({ type: "job-ended", party: name, peer, job, failure: failure === null ? null : { code: failure.code, message: failure.message } });
   };
   return { service, report };
+}
+
+/** The rows that decide where bins are cut. @throws TandemError PROTOCOL_STATE for a bitmap that does not fit */
+function decidingRows({ training, validation }: JobRows): Uint32Array | null {
+  const count = training.ids.length;
+  if (validation.length === 0) return null;
+  checkBitmap(validation, count);
+  const deciding = Uint32Array.from({ length: count }, (_, row) => row).filter((row) => !isSet(validation, row));
+  if (deciding.length === 0) throw new TandemError("PROTOCOL_STATE", "all rows are held back for validation");
+  return deciding;
 }
 
 function rowLookUp(table: PartyTable): (id: string) => ((feature: number) => number) | null {

@@ -6,7 +6,7 @@ import type { Storage } from "../base/storage.ts";
 import { noProgress } from "../protocol/split-ledger.ts";
 import { type JobTerms, PassiveRecord, type PassiveRecordOptions, refuseAlignment } from "./passive-record.ts";
 
-const terms: JobTerms = { active: "bank", run: "aa", agreed: { job: "j", numRound: 3 }, instances: 2, idsDigest: "01", aligned: false, training: "", data: "02" };
+const terms: JobTerms = { active: "bank", run: "aa", agreed: { job: "j", numRound: 3 }, instances: 2, idsDigest: "01", aligned: false, training: "", validation: "", data: "02", sampling: "s" };
 const split = { tree: 0, node: 0, feature: 1, featureName: "f", threshold: 0.5, defaultLeft: true };
 
 class Disk {
@@ -63,8 +63,9 @@ describe("a job that is opened again", () => {
     const disk = new Disk();
     const record = await disk.begun();
     await record.store({ trees: 3, splits: [split], members: { "2/0": "ab" } });
-    const again = await PassiveRecord.open(disk.options, terms);
+    const again = await PassiveRecord.open(disk.options, { ...terms, sampling: "of a renewed certificate" });
     expect(again.permutationSecret).toEqual(record.permutationSecret);
+    expect(again.samplingSecret).toBe(terms.sampling);
     expect(again.progress).toEqual({ trees: 3, splits: [split], members: { "2/0": "ab" } });
     const secret = Buffer.from(record.permutationSecret).toString("base64");
     expect([...disk.files.values()].join("")).toContain(secret);
@@ -83,6 +84,7 @@ describe("a job that is opened again", () => {
   test.each([
     ["run", { run: "bb" }, /the active party has begun anew/],
     ["people", { idsDigest: "ff" }, /the people have changed/],
+    ["validation rows", { validation: "AQ==" }, /the people have changed/],
     ["parameters", { agreed: { job: "j", numRound: 4 } }, /numRound has changed/],
     ["data", { data: "ff" }, /its own data has changed/],
   ])("with another %s: anew without a tree, refused with one", async (name, change, says) => {

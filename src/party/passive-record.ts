@@ -17,8 +17,11 @@ import { type PassiveJobFile, readPassiveJob, readProgress, sharePath, writePass
 import { type PassiveShare, writePassiveShare } from "../store/share-files.ts";
 import { bytesFrom, textOf } from "../store/stored-numbers.ts";
 
-/** What an attempt brings, and what must be the same in every attempt. */
-export type JobTerms = Omit<PassiveJobFile, "secret">;
+/**
+ * What an attempt brings, and what must be the same in every attempt; but a job that is under way keeps drawing its
+ * columns with what it began with.
+ */
+export type JobTerms = Omit<PassiveJobFile, "secret" | "sampling"> & { readonly sampling: string };
 
 export interface PassiveRecordOptions {
   readonly party: string;
@@ -95,6 +98,10 @@ export class PassiveRecord {
     return this.#job.secret === null ? osRandom.fill(new Uint8Array(permutationSecretBytes)) : bytesFrom(this.#job.secret);
   }
 
+  get samplingSecret(): string {
+    return this.#job.sampling ?? ""; // of a finished job nothing is drawn any more
+  }
+
   /** The attempt is welcome: from here on the job is stored. */
   begin(): Promise<void> {
     return this.#write(async ({ folder, storage }) => {
@@ -114,7 +121,7 @@ export class PassiveRecord {
     return this.#write(async ({ folder, storage }) => {
       if (this.isFinished) return;
       await writePassiveShare(sharePath(folder), share, storage);
-      const finished = { ...this.#job, secret: null };
+      const finished = { ...this.#job, secret: null, sampling: null };
       await writePassiveJob(folder, finished, storage);
       this.#job = finished;
     });
@@ -139,7 +146,7 @@ function firstDifference(stored: PassiveJobFile, terms: JobTerms): string | null
   for (const field of new Set([...Object.keys(stored.agreed), ...Object.keys(terms.agreed)])) {
     if (stored.agreed[field] !== terms.agreed[field]) return `${field} has changed`;
   }
-  if (stored.instances !== terms.instances || stored.idsDigest !== terms.idsDigest || stored.aligned !== terms.aligned || stored.training !== terms.training) return "the people have changed";
+  if (stored.instances !== terms.instances || stored.idsDigest !== terms.idsDigest || stored.aligned !== terms.aligned || stored.training !== terms.training || stored.validation !== terms.validation) return "the people have changed";
   if (stored.run !== terms.run) return "the active party has begun anew";
   return stored.data === terms.data ? null : "its own data has changed";
 }

@@ -5,7 +5,7 @@
 import { TandemError } from "../base/error.ts";
 import { describeBounds, trainingParameters } from "../base/parameters.ts";
 import type { ActiveHello } from "../protocol/generated/tandem/v1/tandem_pb.ts";
-import type { AgreedParameters } from "../protocol/job-parameters.ts";
+import { type AgreedParameters, treeCountOf } from "../protocol/job-parameters.ts";
 import { paillierSchemeName } from "../protocol/paillier-active.ts";
 import { peerText } from "../protocol/peer-text.ts";
 import { jobSyntax, type PolicyConfig } from "./config.ts";
@@ -14,24 +14,27 @@ import { jobSyntax, type PolicyConfig } from "./config.ts";
 export function agreedByPolicy(hello: ActiveHello, policy: PolicyConfig, name: string): AgreedParameters {
   const { parameters, instanceCount } = hello;
   if (parameters === undefined) throw new TandemError("HANDSHAKE_MISMATCH", `${name}: the active party names no parameters`);
-  const { job, numRound, maxDepth, maxBin, scheme, keyBits, codec } = parameters;
+  const { job, numRound, maxDepth, maxBin, scheme, keyBits, codec, seed, colsampleBytree, colsampleBylevel, colsampleBynode, treesPerRound, localRounds } = parameters;
   checkJobName(job, name);
   if (scheme !== paillierSchemeName) throw new TandemError("HANDSHAKE_MISMATCH", `scheme: the active party proposes ${peerText(scheme)}, ${name} knows ${paillierSchemeName}`);
   const keyBitsMin = policy.insecure_min_key_bits ?? policy.min_key_bits;
   const bins = trainingParameters.max_bin;
   const broken = [
     numRound < 1 && `num_round: ${numRound} asked, at least 1 is needed`,
-    numRound > policy.max_trees && `num_round: ${numRound} asked, at most ${policy.max_trees} allowed`,
+    treeCountOf(parameters) > policy.max_trees && `num_round: ${numRound}${treesPerRound === 1 ? "" : ` of ${treesPerRound} trees each`} asked, at most ${policy.max_trees} allowed`,
+    localRounds > numRound && `local_rounds: ${localRounds} asked, there are ${numRound} rounds`,
+    treesPerRound < 1 && `trees_per_round: ${treesPerRound} asked, at least 1 is needed`,
     maxDepth < 1 && `max_depth: ${maxDepth} asked, at least 1 is needed`,
     maxDepth > policy.max_depth && `max_depth: ${maxDepth} asked, at most ${policy.max_depth} allowed`,
     (maxBin < bins.min || maxBin > bins.max) && `max_bin: ${maxBin} asked, it must be ${describeBounds(bins)}`,
     keyBits < keyBitsMin && `key_bits: ${keyBits} asked, at least ${keyBitsMin} allowed`,
     keyBits > keyBitsMax && `key_bits: ${keyBits} asked, at most ${keyBitsMax} allowed`,
     !policy.codecs.some((allowed) => allowed === codec) && `codec: ${peerText(codec)} asked, ${policy.codecs.join(" or ")} allowed`,
+    ![colsampleBytree, colsampleBylevel, colsampleBynode].every((rate) => rate > 0 && rate <= 1) && "colsample: shares of the columns must be above 0 up to 1",
     instanceCount < policy.min_instances && `instances: ${instanceCount} brought, at least ${policy.min_instances} allowed`,
   ].filter((violation) => violation !== false);
   if (broken.length > 0) throw refusal(name, broken);
-  return { job, numRound, maxDepth, maxBin, scheme, keyBits, codec };
+  return { job, numRound, maxDepth, maxBin, scheme, keyBits, codec, seed, colsampleBytree, colsampleBylevel, colsampleBynode, treesPerRound, localRounds };
 }
 
 const keyBitsMax = 4096;

@@ -11,12 +11,14 @@ import { sumPacking } from "../codec/packing.ts";
 import { defaultThreads, generateKey, type PrivateKey, selectKernel } from "../crypto/index.ts";
 import { tableDigest } from "../data/table-digest.ts";
 import { csvChunks } from "../data/write-csv.ts";
+import type { Storage } from "../base/storage.ts";
 import type { PartyTable } from "../data/dataset.ts";
 import type { BinnedFeature } from "../gbdt/binning.ts";
 import { scoreCurves } from "../gbdt/score-curves.ts";
+import { otherRows } from "../gbdt/boosting-task.ts";
 import { ActiveRole, type PhaseTimesMs } from "../protocol/active-role.ts";
 import { idsDigest } from "../protocol/ids.ts";
-import { agreedParameters } from "../protocol/job-parameters.ts";
+import { agreedParameters, treesPerRound } from "../protocol/job-parameters.ts";
 import { modelId } from "../protocol/model-id.ts";
 import { PaillierActive } from "../protocol/paillier-active.ts";
 import { protocolVersion } from "../protocol/version.ts";
@@ -26,13 +28,14 @@ import { ActiveRecord, makeJobFolder } from "./active-record.ts";
 import { type ActiveTables, type AlignedRows, alignTables, type JobTables, jobTables, readActiveTables } from "./active-tables.ts";
 import { type ActiveWorld, type ConnectedPeer, realWorld } from "./active-world.ts";
 import type { ActiveConfig } from "./config.ts";
-import { evaluate, evaluateInTurns, predictionsFrom } from "./evaluate.ts";
+import { evaluate, predictionsFrom } from "./evaluate.ts";
 import type { Emit, JobEvent, LayoutSummary } from "./events.ts";
 import { binTable } from "./party-data.ts";
 import { Patience } from "./patience.ts";
 import { ProcessMeter } from "./process-meter.ts";
 import { ProgressSampler } from "./progress-sampler.ts";
 import type { RunNotes } from "./run-record.ts";
+import { samplingSecretOf } from "./sampling-secret.ts";
 
 export async function runActive(config: ActiveConfig, emit: Emit, world: ActiveWorld = realWorld): Promise<void> {
   const release = await world.lock(join(config.output.directory, config.job));
@@ -70,9 +73,9 @@ function jobEvent({ name, job, passives, training, codec, speed, keyBits, align 
     role: "active",
     job,
     peers: passives.map((passive) => passive.name),
-    treeCount: training.num_round,
+    treeCount: training.num_round * treesPerRound(training),
     depthMax: training.max_depth,
-    parameters: { ...training, ...codec, ...speed, key_bits: keyBits, align },
+    parameters: { ...training, eval_metric: training.eval_metric.join(", "), ...codec, ...speed, key_bits: keyBits, align },
     versions: { tandem: programVersion(), protocol: protocolVersion, node: process.versions.node },
   };
 }
@@ -196,7 +199,7 @@ class ActiveJobRun {
     const path = join(this.#record.folder, "aligned.csv");
     const aligned = this.#config.align ? await alignAndWrite(this.#tables, peers, this.#config, path, emit, this.#world) : null;
     this.#prepare(aligned?.rows ?? null); // what is wrong with the rows shows before the job is stored
-    const begun = await this.#record.begin(key, aligned?.rows ?? null);
+    const begun = await this.#record.begin(key, samplingSecretOf(this.#config), aligned?.rows ?? null);
     if (aligned !== null) patience.progressed();
     return begun;
   }
@@ -206,7 +209,9 @@ class ActiveJobRun {
     const tables = jobTables(this.#tables, aligned, this.#config);
     const labels = labelsOf(tables.train);
     if (labels.every((label) => label === labels[0])) throw new TandemError("LABEL_INVALID", `the label is the same in all ${labels.length} training rows; there is nothing to learn`);
-    this.#prepared = { tables, labels, features: binTable(tables.train, training.max_bin), digest: idsDigest(tables.train.ids) };
+    const { validationRows } = tables;
+    const features = binTable(tables.train, training.max_bin, validationRows && otherRows(validationRows, labels.length));
+    this.#prepared = { tables, labels, features, digest: idsDigest(tables.train.ids) };
     const { name, job } = this.#config;
     this.#emit({ type: "data", party: name, job, data: { trainRows: labels.length, testRows: tables.test?.ids.length ?? 0, featureCount: tables.train.features.length } });
     this.#notes.own({ kind: "data", sha256: tableDigest(tables.train) });
@@ -226,6 +231,9 @@ class ActiveJobRun {
       subtraction: speed.subtraction,
       features,
       labels,
+      weights: tables.train.weights ?? null,
+      validationRows: tables.validationRows,
+      samplingSecret: begun.samplingSecret,
       idsDigest: digest,
       rows: tables.rows,
       scheme: this.#schemeOf(begun.key),
@@ -241,13 +249,14 @@ class ActiveJobRun {
         layoutProven: (layout) => emit({ type: "layout", party: name, layout: layoutSummary(layout, codec.layout, keyBits, speed.packing) }),
         treeBegan: () => this.#meter.start(),
         phase: sampler.edge,
-        treeFinished: async (tree, margins, grown) => {
+        treeFinished: async (tree, _margins, evaluateRound, grown) => {
           this.#meter.stop();
           this.#notes.own({ kind: "tree", tree, nodes: grown });
-          const metrics = await evaluateInTurns(training.objective, margins, labels);
+          const { train, validation } = await evaluateRound();
           sampler.treeEnded();
           this.#tellLedger(role);
-          emit({ type: "tree", party: name, tree, treeCount: training.num_round, metrics, counts: { ...this.#schemeOf(begun.key).counts } });
+          const counts = { ...this.#schemeOf(begun.key).counts };
+          emit({ type: "tree", party: name, tree, treeCount: training.num_round * treesPerRound(training), metrics: train, ...(validation === null ? {} : { validation }), counts });
         },
       },
       now: this.#world.now,
@@ -273,22 +282,21 @@ class ActiveJobRun {
   #sayResumed({ aligned }: ActiveCheckpoint): void {
     const { name, job, training } = this.#config;
     const trees = this.#record.checkpoint?.progress?.trees.length ?? 0;
-    this.#emit({ type: "resumed", party: name, job, trees, treeCount: training.num_round, ...(aligned === null ? {} : { commonCount: aligned.length }) });
+    this.#emit({ type: "resumed", party: name, job, trees, treeCount: training.num_round * treesPerRound(training), ...(aligned === null ? {} : { commonCount: aligned.length }) });
   }
 
   async #trainAndFinish(role: ActiveRole, begun: ActiveCheckpoint): Promise<void> {
     const { name, job, training, output } = this.#config;
-    const { tables, labels } = this.#prepared ?? this.#prepare(begun.aligned);
+    const { tables } = this.#prepared ?? this.#prepare(begun.aligned);
     const { storage, now } = this.#world;
     const trainingStarted = now();
     const model = await role.train().finally(() => (this.#spent.trainingMs += now() - trainingStarted));
     let testMetrics = null;
     if (tables.test !== null) {
       const margins = await role.predict(model, tables.test);
-      testMetrics = evaluate(training.objective, margins, labelsOf(tables.test));
-      const predictions = predictionsFrom(training.objective, margins);
-      const columns = [tables.test.ids, Array.from(labelsOf(tables.test), String), Array.from(predictions, String)];
-      await storage.write(output.predictions ?? join(this.#record.folder, "predictions.csv"), csvChunks(["id", "label", "prediction"], columns));
+      testMetrics = evaluate(training, margins, labelsOf(tables.test), tables.test.weights);
+      const predictions = predictionsFrom(training.objective, margins, model.outputCount);
+      await writePredictions(output.predictions ?? join(this.#record.folder, "predictions.csv"), tables.test, predictions, storage);
       const curves = training.objective === "binary:logistic" ? scoreCurves(predictions, labelsOf(tables.test)) : null;
       if (curves !== null) this.#notes.own({ kind: "scores", rows: "test", curves });
     }
@@ -298,13 +306,12 @@ class ActiveJobRun {
     this.#tellLedger(role);
     this.#account(role);
     const { phases, keygenMs, trainingMs, activeToPassive, passiveToActive } = this.#spent;
-    const margins = this.#record.checkpoint?.progress?.margins ?? new Float64Array(0);
     this.#emit({
       type: "active-result",
       party: name,
       result: {
         trees: model.trees.length,
-        metrics: { train: evaluate(training.objective, margins, labels), test: testMetrics },
+        metrics: { train: role.evaluated?.train ?? {}, ...(role.evaluated?.validation ? { validation: role.evaluated.validation } : {}), test: testMetrics },
         phasesMs: { ...phases, keygen: keygenMs, training: trainingMs },
         ...this.#meter.use,
         counts: this.#schemeOf(begun.key).counts,
@@ -343,6 +350,13 @@ async function alignAndWrite(tables: ActiveTables, peers: readonly ConnectedPeer
 function labelsOf(table: PartyTable): Float64Array {
   if (table.labels === null) throw new TandemError("LABEL_INVALID", "the active party needs labels");
   return table.labels;
+}
+
+async function writePredictions(path: string, table: PartyTable, predictions: Float64Array, storage: Storage): Promise<void> {
+  const outputCount = predictions.length / table.ids.length;
+  const outputs = Array.from({ length: outputCount }, (_, k) => table.ids.map((_id, row) => String(predictions[row * outputCount + k])));
+  const names = outputCount === 1 ? ["prediction"] : outputs.map((_, k) => `prediction_${k}`);
+  await storage.write(path, csvChunks(["id", "label", ...names], [table.ids, Array.from(labelsOf(table), String), ...outputs]));
 }
 
 function layoutSummary(layout: GradientLayout, kind: LayoutSummary["kind"], keyBits: number, packing: boolean): LayoutSummary {

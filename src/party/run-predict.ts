@@ -40,14 +40,16 @@ export async function runPredict(config: ActiveConfig, options: PredictOptions):
   const scorer = await Scorer.connect(config, share);
   try {
     // The label is of no interest, and need not be there.
-    const rows = await readPartyTable({ path: options.input }, { ...config.data, features: [...scorer.features] }, null);
+    const rows = await readPartyTable({ path: options.input }, { ...config.data, features: [...scorer.features], monotone_constraints: {} }, null);
     for (const { trouble } of await scorer.ready(firstTimeoutMs)) if (trouble !== null) throw trouble;
     const { predictions, unknown } = await scoreAll(scorer, rows, options);
     if (options.unknown === "refuse" && unknown.size > 0) throw unknownRefusal(options.input, rows, unknown);
-    const kept = Array.from(predictions.keys()).filter((row) => options.unknown === "missing" || !unknown.has(row));
-    const columns = [kept.map((row) => rows.table.ids[row]), kept.map((row) => String(predictions[row]))];
-    await writeCsv(options.output, ["id", "prediction"], columns, { mode: 0o600, atomic: true });
-    return { job: share.job, model: share.model, rows: predictions.length, scored: kept.length, unknown: countByParty(unknown) };
+    const { outputCount = 1 } = share;
+    const kept = Array.from(rows.table.ids.keys()).filter((row) => options.unknown === "missing" || !unknown.has(row));
+    const outputs = Array.from({ length: outputCount }, (_, k) => kept.map((row) => String(predictions[row * outputCount + k])));
+    const names = outputCount === 1 ? ["prediction"] : outputs.map((_, k) => `prediction_${k}`);
+    await writeCsv(options.output, ["id", ...names], [kept.map((row) => rows.table.ids[row]), ...outputs], { mode: 0o600, atomic: true });
+    return { job: share.job, model: share.model, rows: rows.table.ids.length, scored: kept.length, unknown: countByParty(unknown) };
   } finally {
     scorer.close();
   }
@@ -55,13 +57,14 @@ export async function runPredict(config: ActiveConfig, options: PredictOptions):
 
 async function scoreAll(scorer: Scorer, { table }: DistinctTable, { unknown: rule, onProgress }: PredictOptions) {
   const total = table.ids.length;
-  const predictions = new Float64Array(total);
+  const { outputCount = 1 } = scorer.share;
+  const predictions = new Float64Array(total * outputCount);
   const unknown = new Map<number, readonly string[]>();
   for (let first = 0; first < total; first += batchRows) {
     const end = Math.min(first + batchRows, total);
     const batch = { ids: table.ids.slice(first, end), columns: table.features.map((column) => column.subarray(first, end)) };
     const scores = await scorer.score(batch, { unknownAsMissing: rule === "missing", timeoutMs: batchTimeoutMs });
-    predictions.set(scores.predictions, first);
+    predictions.set(scores.predictions, first * outputCount);
     for (const [row, names] of scores.unknown) unknown.set(first + row, names);
     onProgress(end, total);
   }

@@ -26,7 +26,7 @@ export interface ScoringRows {
 }
 
 export interface Scores {
-  /** Per row, in its order. NaN where a party does not hold the id, unless those count as missing. */
+  /** Per row, in its order, outputs side by side. NaN where a party does not hold the id, unless those count as missing. */
   readonly predictions: Float64Array;
   /** Rows whose id is unknown to somebody, and to whom. */
   readonly unknown: ReadonlyMap<number, readonly string[]>;
@@ -116,7 +116,8 @@ export class Scorer {
     const left = (): ScoringOptions => ({ ...options, timeoutMs: deadline - performance.now() });
     // What a party answers at once is known from its first answer.
     await Promise.all(this.#partners.filter(({ idsMax }) => idsMax === null).map((partner) => this.#ask(partner, [], left())));
-    const predictions = new Float64Array(ids.length);
+    const { outputCount = 1 } = this.share;
+    const predictions = new Float64Array(ids.length * outputCount);
     const unknown = new Map<number, string[]>();
     for (let first = 0, end = 0; first < ids.length; first = end) {
       const idsMax = Math.min(...this.#partners.map((partner) => partner.idsMax ?? Number.POSITIVE_INFINITY));
@@ -129,10 +130,10 @@ export class Scorer {
         }),
       );
       const margins = this.#model.margins(batch.length, columns.map((column) => column.subarray(first, end)), outcomes);
-      predictions.set(predictionsFrom(this.share.objective, margins), first);
+      predictions.set(predictionsFrom(this.share.objective, margins, outputCount), first * outputCount);
       this.#noteUnknown(outcomes, first, batch.length, unknown);
     }
-    if (!options.unknownAsMissing) for (const row of unknown.keys()) predictions[row] = Number.NaN;
+    if (!options.unknownAsMissing) for (const row of unknown.keys()) predictions.fill(Number.NaN, row * outputCount, (row + 1) * outputCount);
     return { predictions, unknown };
   }
 

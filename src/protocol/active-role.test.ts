@@ -92,6 +92,9 @@ describe("candidates", () => {
     ["with a count above the node's", histograms((answer) => [{ ...answer, counts: answer.counts.map(() => 61) }]), /more instances than its node/],
     ["fewer than announced", (peer: PassivePeer) => announcing(peer, (count) => count + 1), /sent only \d+ of \d+ candidates/],
     ["more than announced", (peer: PassivePeer) => announcing(peer, (count) => count - 1), /more than it has/],
+    ["a node with fewer than it has", histograms((answer) => [{ ...answer, candidateCount: answer.candidateCount - 1, counts: answer.counts.slice(1) }]), /an answer has \d+ bytes; \d+ were expected/],
+    ["a node with more than it has", histograms((answer) => [{ ...answer, candidateCount: answer.candidateCount + 1 }]), /more than it has/],
+    ["constraints announced, but no orders", (peer: PassivePeer) => ({ setUp: async (...call: Parameters<PassivePeer["setUp"]>) => ({ ...(await peer.setUp(...call)), monotone: true }) }), /orders that do not fit the candidates/],
     ["announced beyond all bounds", (peer: PassivePeer) => announcing(peer, () => 0xffffffff), /more candidates than its features can have/],
   ])("%s", async (_name, change, message) => {
     await expectFailure(jobWith(change), "PROTOCOL_STATE", message);
@@ -123,6 +126,7 @@ describe("splits", () => {
     ["of another tree", splits((split) => [{ ...split, tree: 7 }]), /a split that was not asked for/],
     ["twice", splits((split) => [split, split]), /a split that was not asked for/],
     ["not at all", splits(() => []), /fewer splits than were asked for/],
+    ["with a constraint that it has not announced", splits((split) => [{ ...split, monotone: 1 }]), /a split that was not asked for/],
   ])("%s", async (_name, change, message) => {
     await expectFailure(jobWith(change), "PROTOCOL_STATE", message);
   });

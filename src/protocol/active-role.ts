@@ -3,18 +3,22 @@
  * missing one after the other, predict, finish. Straight-line on purpose: the order of the protocol is the order of this
  * file.
  *
- * A tree is stored after every passive party has stored it: they are level with the active party or one tree ahead,
- * never behind. A tree that is redone has the same gradients, hence the same decisions.
+ * A round is stored after every passive party has stored all of its trees: they are level with the active party or up to
+ * a round ahead, never behind. A round that is redone has the same gradients, hence the same decisions.
  */
+import { TandemError } from "../base/error.ts";
 import { nextTurn } from "../base/event-loop-turn.ts";
 import type { CodecParameters, TrainingParameters } from "../base/parameters.ts";
 import { quantise } from "../codec/batch-codec.ts";
 import type { GradientLayout } from "../codec/layout.ts";
 import type { BinnedFeature } from "../gbdt/binning.ts";
-import { objectiveFor } from "../gbdt/objective.ts";
-import { addLeafWeights, growParametersOf } from "../gbdt/train.ts";
+import { type BestRound, BoostingMonitor } from "../gbdt/boosting-monitor.ts";
+import { BoostingTask, type RealGradients } from "../gbdt/boosting-task.ts";
+import { ColumnSampler, columnRatesOf } from "../gbdt/column-sampling.ts";
+import { checkSampling, sampleRows } from "../gbdt/row-sampling.ts";
+import { addLeafWeights, checkConstraints, growParametersOf, outputsOf } from "../gbdt/train.ts";
 import type { Tree } from "../gbdt/tree.ts";
-import { isSet } from "./bitmap.ts";
+import { bitmapFrom, isSet } from "./bitmap.ts";
 import { Broadcast } from "./broadcast.ts";
 import { BusyClock } from "./busy-clock.ts";
 import { addMargins } from "./federated-margins.ts";
@@ -23,7 +27,7 @@ import { gradientLayout } from "./gradient-layout.ts";
 import { agreedParameters } from "./job-parameters.ts";
 import type { PassivePeer } from "./peer.ts";
 import type { Ledger } from "./ledger.ts";
-import { PeerSession, type Traffic } from "./peer-session.ts";
+import { type CandidateRows, PeerSession, type Traffic } from "./peer-session.ts";
 import type { PhaseEdge } from "./phase.ts";
 import type { ActiveScheme, SchemeTree } from "./scheme.ts";
 import { splitKey } from "./split-key.ts";
@@ -37,6 +41,12 @@ export interface ActiveJob {
   readonly subtraction: boolean;
   readonly features: readonly BinnedFeature[];
   readonly labels: Float64Array;
+  /** Null or left out: every instance counts once. */
+  readonly weights?: Float64Array | null;
+  /** Rows that are evaluated after every round, but not learnt from; ascending. Null or left out: none. */
+  readonly validationRows?: Uint32Array | null;
+  /** What it draws its columns with, where they are sampled. */
+  readonly samplingSecret?: string;
   readonly idsDigest: Uint8Array;
   /** Which of the parties' rows these are: rows aligned before or as they stand in the files; all of them, or a bitmap. */
   readonly rows?: { readonly aligned: boolean; readonly training: Uint8Array };
@@ -53,10 +63,11 @@ export interface ActiveJob {
   readonly now: () => number;
 }
 
-/** The trees so far, and every training instance's margin after them. */
+/** The trees of all rounds so far, every instance's margins after them, and the best round on the validation rows. */
 export interface ActiveProgress {
   readonly trees: readonly Tree<ActiveRule>[];
   readonly margins: Float64Array;
+  readonly best: BestRound | null;
 }
 
 /** What the party around this role wants to know. No gradient, label or threshold passes through here. */
@@ -65,14 +76,24 @@ export interface ActiveObserver {
   layoutProven(layout: GradientLayout): void;
   treeBegan(tree: number): void;
   phase?(edge: PhaseEdge): void;
-  /** @param grown the active party's own view of the tree: for its own eyes */
-  treeFinished(tree: number, margins: Float64Array, grown: Tree<ActiveRule>): void | Promise<void>;
+  /**
+   * @param evaluate metrics of the training rows and, after a round, of the validation rows; computed when first asked for
+   * @param grown the active party's own view of the tree: for its own eyes
+   */
+  treeFinished(tree: number, margins: Float64Array, evaluate: () => Promise<RoundMetrics>, grown: Tree<ActiveRule>): void | Promise<void>;
+}
+
+export interface RoundMetrics {
+  readonly train: Readonly<Record<string, number>>;
+  readonly validation: Readonly<Record<string, number>> | null;
 }
 
 /** The active party's share: the shape of all trees, its own rules, the leaf weights. */
 export interface ActiveModel {
   readonly objective: TrainingParameters["objective"];
   readonly baseMargin: number;
+  /** As in Model; left out: one. */
+  readonly outputCount?: number | undefined;
   /** Names of the passive parties: rule.owner - 1 is the index here. */
   readonly passiveNames: readonly string[];
   readonly trees: readonly Tree<ActiveRule>[];
@@ -100,6 +121,11 @@ export class ActiveRole {
   readonly phases: PhaseTimesMs = { handshake: 0, encrypt: 0, aggregate: 0, decrypt: 0 };
   readonly #job: ActiveJob;
   readonly #sessions: readonly PeerSession[];
+  /** Trees that were grown, and how many of them the model keeps. */
+  #grown: readonly Tree<ActiveRule>[] = [];
+  #treesKept = 0;
+  /** After the last round, whichever attempt grew it. */
+  #evaluated: RoundMetrics | null = null;
 
   constructor(job: ActiveJob) {
     this.#job = job;
@@ -120,6 +146,11 @@ export class ActiveRole {
     return total;
   }
 
+  /** Metrics after the last round; null before training has ended. */
+  get evaluated(): RoundMetrics | null {
+    return this.#evaluated;
+  }
+
   /** Agrees on version, parameters and ids with every party. */
   async join(): Promise<void> {
     const { job, name, training, codec, scheme, labels, idsDigest, rows, observer, progress, run, now } = this.#job;
@@ -133,6 +164,7 @@ export class ActiveRole {
       trainingRows: rows?.training ?? new Uint8Array(0),
       trees: progress?.trees.length ?? 0,
       run: run ?? new Uint8Array(0),
+      validationRows: validationBitmap(this.#job.validationRows ?? null, labels.length),
       parameters: agreedParameters(job, training, codec, scheme),
     };
     await Promise.all(
@@ -142,36 +174,42 @@ export class ActiveRole {
   }
 
   async train(): Promise<ActiveModel> {
-    const { training, labels, progress, store, observer } = this.#job;
-    const objective = objectiveFor(training.objective);
-    objective.checkLabels(labels);
-    const baseMargin = objective.baseMargin(training.base_score);
-    const atFirst = new Float64Array(labels.length).fill(baseMargin);
-    const { layout } = this.#quantised(atFirst); // of the beginning: every attempt sets up the same
-    observer.layoutProven(layout);
+    const { training, labels, weights, progress, store } = this.#job;
+    checkSampling(training);
+    checkConstraints(training, this.#job.features);
+    const task = new BoostingTask(training, labels, weights, this.#job.validationRows);
     const trees = [...(progress?.trees ?? [])];
-    const margins = progress?.margins.slice() ?? atFirst;
-    if (trees.length < training.num_round) await Promise.all(this.#sessions.map((session) => session.setUp(layout)));
-    while (trees.length < training.num_round) {
-      const tree = trees.length;
-      trees.push(await this.#tree(tree, margins));
-      await store?.({ trees, margins });
-      await nextTurn();
-      await observer.treeFinished(tree, margins, trees[tree]);
-      await nextTurn();
+    const margins = progress?.margins.slice() ?? task.startMargins();
+    let round = trees.length / task.treeOutputs.length;
+    const monitor = new BoostingMonitor(training, task, { rounds: round, best: progress?.best ?? null });
+    const layout = this.#layoutOf(sampleRows(training, 0, task.gradients(task.startMargins()), task.trainingRows)); // of the beginning: every attempt sets up the same
+    this.#job.observer.layoutProven(layout);
+    const isOver = (): boolean => round === training.num_round || monitor.isOver;
+    if (!isOver()) await this.#setUp(task, layout);
+    while (!isOver()) {
+      this.#evaluated = await this.#round(round, task, monitor, margins, async (ofRound) => {
+        trees.push(...ofRound);
+        await store?.({ trees, margins, best: monitor.best });
+      });
+      round++;
     }
-    return { objective: training.objective, baseMargin, passiveNames: this.#sessions.map((session) => session.name), trees };
+    this.#evaluated ??= { train: await monitor.onTraining(margins), validation: await monitor.onValidation(margins) };
+    this.#grown = trees.slice();
+    trees.length = this.#treesKept = monitor.roundsKept * task.treeOutputs.length;
+    return { objective: training.objective, baseMargin: task.baseMargin(), ...outputsOf(task), passiveNames: this.#sessions.map((session) => session.name), trees };
   }
 
   /** Margins of rows that need not have been trained on, in one round per batch of ids. */
   async predict(model: ActiveModel, rows: PredictionRows): Promise<Float64Array> {
-    const margins = new Float64Array(rows.ids.length).fill(model.baseMargin);
-    const splits = this.#sessions.map((_, peer) => remoteSplits(model, peer + 1));
+    const { outputCount = 1 } = model;
+    const margins = new Float64Array(rows.ids.length * outputCount).fill(model.baseMargin);
+    // Passive parties answer for all trees that were grown, also for those that early stopping has dropped.
+    const splits = this.#sessions.map((_, peer) => remoteSplits(this.#grown.length > model.trees.length ? this.#grown : model.trees, peer + 1));
     for (let first = 0, end = 0; first < rows.ids.length; first = end) {
       end = predictionBatchEnd(rows.ids, first);
       const ids = rows.ids.slice(first, end);
       const outcomes = await Promise.all(this.#sessions.map((session, peer) => session.predict(ids, splits[peer])));
-      addMargins(model, margins.subarray(first, end), {
+      addMargins(model, margins.subarray(first * outputCount, end * outputCount), {
         ownValue: (rule, i) => rows.features[rule.feature][first + i],
         remoteGoesLeft: (owner, tree, node, i) => {
           const bitmap = outcomes[owner - 1].get(splitKey(tree, node));
@@ -184,48 +222,82 @@ export class ActiveRole {
 
   /** @param failure empty after success, otherwise what the other parties are told */
   async finish(failure = ""): Promise<void> {
-    await Promise.all(this.#sessions.map((session) => session.finish(failure)));
+    await Promise.all(this.#sessions.map((session) => session.finish(failure, this.#treesKept)));
   }
 
-  #quantised(margins: Float64Array): { layout: GradientLayout; values: Float64Array[] } {
-    const { training, codec, labels, scheme } = this.#job;
-    const objective = objectiveFor(training.objective);
-    const { g, h } = objective.gradients(margins, labels);
-    return { layout: gradientLayout(objective, codec, scheme.plaintextBitsMax, g, h), values: [g, h] };
+  async #setUp(task: BoostingTask, layout: GradientLayout): Promise<void> {
+    await Promise.all(this.#sessions.map((session) => session.setUp(layout)));
+    if (task.treeOutputs[0].length > 1 && this.#sessions.some((session) => session.isMonotone)) {
+      throw new TandemError("USAGE", "a passive party has monotone constraints, which need trees of one output each: multi_strategy one_output_per_tree");
+    }
   }
 
-  async #tree(tree: number, margins: Float64Array): Promise<Tree<ActiveRule>> {
+  #layoutOf(gradients: RealGradients): GradientLayout {
+    return gradientLayout(this.#job.codec, this.#job.scheme.plaintextBitsMax, gradients);
+  }
+
+  /**
+   * The trees of one round: they share their gradients, which are encrypted once.
+   * @param keep called when all passive parties have stored the round's trees, and early stopping has seen it
+   */
+  async #round(round: number, task: BoostingTask, monitor: BoostingMonitor, margins: Float64Array, keep: (trees: readonly Tree<ActiveRule>[]) => Promise<void>): Promise<RoundMetrics | null> {
     const { features, observer, scheme, training, now } = this.#job;
-    observer.treeBegan(tree);
-    const { layout, values } = this.#quantised(margins);
+    const firstTree = round * task.treeOutputs.length;
+    observer.treeBegan(firstTree);
+    const { sample, ...real } = sampleRows(training, round, task.gradients(margins), task.trainingRows);
+    const layout = this.#layoutOf(real);
     await nextTurn();
-    const gradients = quantise(layout, values);
+    const gradients = quantise(layout, real.values);
     await nextTurn();
-    const edge = (phase: "encrypt" | "decrypt") => (began: boolean) => observer.phase?.({ party: this.#job.name, phase, began, tree, level: 0 });
+    let growing = firstTree;
+    const edge = (phase: "encrypt" | "decrypt") => (began: boolean) => observer.phase?.({ party: this.#job.name, phase, began, tree: growing, level: 0 });
     const clocks = { encrypting: new BusyClock(now, edge("encrypt")), waiting: new BusyClock(now), decrypting: new BusyClock(now, edge("decrypt")) };
 
-    const chunks = new Broadcast(timed(scheme.tree(layout, gradients), clocks.encrypting), chunksAhead);
-    const readers = this.#sessions.map(() => chunks.reader());
-    const gradientsTaken = this.#sessions.map((session, i) => session.sendGradients(tree, readers[i]));
-    if (tree + 1 < training.num_round) void Promise.allSettled(gradientsTaken).then(() => scheme.expectTree(layout, gradients.instanceCount));
-    const grown = await growFederatedTree({
-      tree,
-      features,
-      gradients,
-      layout,
-      parameters: growParametersOf(training),
-      subtraction: this.#job.subtraction,
-      sessions: this.#sessions,
-      gradientsTaken,
-      waiting: clocks.waiting,
-      decrypting: clocks.decrypting,
-    });
-    await Promise.all(this.#sessions.map((session) => session.finishTree(tree)));
+    const sessions = round < training.local_rounds ? [] : this.#sessions;
+    const chunks = new Broadcast(timed(scheme.tree(layout, gradients, sample), clocks.encrypting), chunksAhead);
+    const readers = sessions.map(() => chunks.reader());
+    const gradientsTaken = sessions.map((session, i) => session.sendGradients(firstTree, readers[i]));
+    if (sessions.length > 0 && round + 1 < training.num_round) void Promise.allSettled(gradientsTaken).then(() => scheme.expectTree(layout, sample?.length ?? gradients.instanceCount));
+    const sampler = new ColumnSampler(columnRatesOf(training), training.seed, this.#job.samplingSecret ?? "");
+    const sharedRoot: CandidateRows[] | null = sampler.takesAll ? [] : null;
+    const trees: Tree<ActiveRule>[] = [];
+    let evaluated: RoundMetrics | null = null;
+    for (const [i, outputs] of task.treeOutputs.entries()) {
+      const tree = firstTree + i;
+      growing = tree;
+      if (i > 0) observer.treeBegan(tree);
+      const grown = await growFederatedTree({
+        tree,
+        features,
+        sampler,
+        gradients,
+        sample,
+        layout,
+        outputs,
+        sharedRoot,
+        parameters: growParametersOf(training),
+        subtraction: this.#job.subtraction,
+        sessions,
+        isConstrained: features.some(({ monotone = 0 }) => monotone !== 0) || this.#sessions.some((session) => session.isMonotone),
+        gradientsTaken,
+        waiting: clocks.waiting,
+        decrypting: clocks.decrypting,
+      });
+      await Promise.all(sessions.map((session) => session.finishTree(tree)));
+      addLeafWeights(margins, task.outputCount, tree, grown.tree, grown.leaves);
+      trees.push(grown.tree);
+      await nextTurn();
+      const isLast = i + 1 === task.treeOutputs.length;
+      const validation = isLast ? await monitor.afterRound(margins) : null;
+      if (isLast) await keep(trees);
+      await nextTurn();
+      await observer.treeFinished(tree, margins, async () => (evaluated = { train: await monitor.onTraining(margins), validation }), grown.tree);
+      await nextTurn();
+    }
     this.phases.encrypt += clocks.encrypting.totalMs;
     this.phases.decrypt += clocks.decrypting.totalMs;
     this.phases.aggregate += Math.max(0, clocks.waiting.totalMs - clocks.decrypting.totalMs);
-    addLeafWeights(margins, grown.tree, grown.leaves);
-    return grown.tree;
+    return evaluated;
   }
 }
 
@@ -242,9 +314,9 @@ function predictionBatchEnd(ids: readonly string[], first: number): number {
 }
 
 /** The keys of all splits of one passive party. */
-function remoteSplits(model: ActiveModel, owner: number): Set<string> {
+function remoteSplits(trees: readonly Tree<ActiveRule>[], owner: number): Set<string> {
   const keys = new Set<string>();
-  model.trees.forEach((tree, treeIndex) =>
+  trees.forEach((tree, treeIndex) =>
     tree.forEach((node, nodeIndex) => {
       if (node.kind === "split" && node.rule.owner === owner) keys.add(splitKey(treeIndex, nodeIndex));
     }),
@@ -260,4 +332,10 @@ async function* timed(chunks: AsyncIterable<SchemeTree>, clock: BusyClock): Asyn
     if (done === true) return;
     yield value;
   }
+}
+
+function validationBitmap(rows: Uint32Array | null, instanceCount: number): Uint8Array {
+  if (rows === null) return new Uint8Array(0);
+  const isValidation = new Set(rows);
+  return bitmapFrom(instanceCount, (row) => isValidation.has(row));
 }

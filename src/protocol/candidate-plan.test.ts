@@ -8,13 +8,14 @@ import { binCountsOf, type CandidatePlan, listCandidates, mostFrequentBins, plan
 interface Shape {
   readonly binCount: number;
   readonly hasMissing: boolean;
+  readonly monotone?: number;
 }
 
 const instanceCount = 30;
 
-function featureOf({ binCount, hasMissing }: Shape, random: SeededRandom, name = "f"): BinnedFeature {
+function featureOf({ binCount, hasMissing, monotone = 0 }: Shape, random: SeededRandom, name = "f"): BinnedFeature {
   const bins = Uint16Array.from({ length: instanceCount }, () => random.below(binCount + (hasMissing ? 1 : 0)));
-  return { name, thresholds: Float32Array.from({ length: binCount }, (_, i) => i + 1), binCount, hasMissing, bins };
+  return { name, thresholds: Float32Array.from({ length: binCount }, (_, i) => i + 1), lowest: -1, binCount, hasMissing, monotone, bins };
 }
 
 /** Per position, the set of (global) bins whose sum is written there. */
@@ -39,7 +40,7 @@ function expectPlan(features: readonly BinnedFeature[], skippedBins: Int32Array,
   const written = binsSummed(plan);
   expect(Object.keys(written).length).toBe(candidates.length);
   const all = Uint32Array.from({ length: instanceCount }, (_, i) => i).filter((i) => i % 4 !== 1);
-  const binCounts = binCountsOf(features, plan, all);
+  const binCounts = binCountsOf(features.map(({ bins }) => bins), plan, all);
   const counts = sideCounts(plan, binCounts);
   const firstBins = features.map((_, f) => features.slice(0, f).reduce((sum, feature) => sum + totalBinCount(feature), 0));
 
@@ -57,6 +58,8 @@ function expectPlan(features: readonly BinnedFeature[], skippedBins: Int32Array,
     const left = bins.filter((bin) => binGoesLeft(feature, candidate, bin)).map((bin) => first + bin);
     const right = bins.filter((bin) => !binGoesLeft(feature, candidate, bin)).map((bin) => first + bin);
     const side = [...written[positions[rank]]].sort((a, b) => a - b);
+    const monotone = feature.monotone ?? 0;
+    expect(plan.orders[positions[rank]], "what a constraint asks of the side sent").toBe(side.join() === left.join() ? monotone : -monotone + 0);
     const isSide = side.join() === left.join() || side.join() === right.join();
     expect(isSide, `candidate ${JSON.stringify(candidate)} sums bins ${side.join()}`).toBe(true);
     expect(new Set(side).size).toBe(side.length);
@@ -65,8 +68,8 @@ function expectPlan(features: readonly BinnedFeature[], skippedBins: Int32Array,
 }
 
 describe("every candidate is one side of its split, without the skipped bin", () => {
-  const shapes = [1, 2, 3, 6].flatMap((binCount) => [false, true].map((hasMissing) => ({ binCount, hasMissing })));
-  test.each(shapes)("one feature, bins $binCount, missing $hasMissing, each bin skipped in turn, and none", (shape) => {
+  const shapes = [1, 2, 3, 6].flatMap((binCount) => [false, true].flatMap((hasMissing) => [0, 1, -1].map((monotone) => ({ binCount, hasMissing, monotone }))));
+  test.each(shapes)("one feature, bins $binCount, missing $hasMissing, monotone $monotone, each bin skipped in turn, and none", (shape) => {
     const feature = featureOf(shape, new SeededRandom("one"));
     for (let skipped = -1; skipped < totalBinCount(feature); skipped++) {
       const count = listCandidates([feature]).length;
@@ -75,7 +78,7 @@ describe("every candidate is one side of its split, without the skipped bin", ()
   });
 
   test("several features at once", () => {
-    const shape = fc.record({ binCount: fc.integer({ min: 1, max: 7 }), hasMissing: fc.boolean() });
+    const shape = fc.record({ binCount: fc.integer({ min: 1, max: 7 }), hasMissing: fc.boolean(), monotone: fc.constantFrom(0, 1, -1) });
     fc.assert(
       fc.property(fc.array(shape, { maxLength: 4 }), fc.nat(), (shapes, seed) => {
         const random = new SeededRandom(seed);
@@ -100,7 +103,7 @@ test("candidates are listed by feature, then threshold, then missing right befor
 });
 
 test("mostFrequentBins: over the given instances only, the missing bin too, the lowest on a tie", () => {
-  const base = { thresholds: Float32Array.of(1, 2, 3), binCount: 3, hasMissing: true };
+  const base = { thresholds: Float32Array.of(1, 2, 3), lowest: 0, binCount: 3, hasMissing: true };
   const features: BinnedFeature[] = [
     { ...base, name: "a", bins: Uint16Array.of(0, 1, 1, 2, 2, 0, 0) },
     { ...base, name: "b", bins: Uint16Array.of(3, 3, 1, 3, 2, 2, 2) },

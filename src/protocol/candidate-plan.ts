@@ -13,7 +13,7 @@
  * feature: prefix, M + prefix, suffix, M + suffix.
  */
 import { type BinnedFeature, totalBinCount } from "../gbdt/binning.ts";
-import { type Candidate, candidatesOf } from "../gbdt/candidate.ts";
+import { type Candidate, candidatesOf, hasMirrored } from "../gbdt/candidate.ts";
 
 /** One of this party's candidates: which feature, and where it is cut. */
 export interface PlannedCandidate extends Candidate {
@@ -32,6 +32,8 @@ export interface CandidatePlan {
   readonly chainOffsets: Uint32Array;
   readonly sources: Uint32Array;
   readonly targets: Int32Array;
+  /** Per position what a monotone constraint asks of the side that is sent (SideOrder). */
+  readonly orders: Int8Array;
 }
 
 /** All candidates of a party, in tie order. */
@@ -59,25 +61,30 @@ export function planCandidates(
   positions: Uint32Array,
 ): CandidatePlan {
   const chains = new ChainList();
+  const orders = new Int8Array(candidates.length);
   let firstBin = 0;
   let firstCandidate = 0;
   features.forEach((feature, index) => {
     const count = candidatesOf(feature).length;
     const own = candidates.slice(firstCandidate, firstCandidate + count);
     const target = new Map(own.map((candidate, i) => [sideKey(candidate), positions[firstCandidate + i]]));
-    addChains(chains, feature, firstBin, skippedBins[index], (bin, missingLeft) => target.get(sideKey({ bin, missingLeft })) ?? -1);
+    addChains(chains, feature, firstBin, skippedBins[index], (bin, missingLeft, isLeftSide) => {
+      const position = target.get(sideKey({ bin, missingLeft })) ?? -1;
+      if (position >= 0) orders[position] = (feature.monotone ?? 0) * (isLeftSide ? 1 : -1);
+      return position;
+    });
     firstBin += totalBinCount(feature);
     firstCandidate += count;
   });
   const binCounts = Uint32Array.from(features, totalBinCount);
-  return { skippedBins, binCounts, candidates, positions, ...chains.arrays() };
+  return { skippedBins, binCounts, candidates, positions, orders, ...chains.arrays() };
 }
 
 function sideKey(candidate: Candidate): number {
   return candidate.bin * 2 + (candidate.missingLeft ? 1 : 0);
 }
 
-type TargetOf = (bin: number, missingLeft: boolean) => number;
+type TargetOf = (bin: number, missingLeft: boolean, isLeftSide: boolean) => number;
 
 function addChains(chains: ChainList, feature: BinnedFeature, firstBin: number, skipped: number, targetOf: TargetOf): void {
   const last = feature.binCount - 1;
@@ -89,28 +96,34 @@ function addChains(chains: ChainList, feature: BinnedFeature, firstBin: number, 
 
   // prefix: 0..k stands for (k, missing right).
   chains.begin();
-  for (let k = 0; k < Math.min(turn, last + 1); k++) chains.step(firstBin + k, targetOf(k, false));
+  for (let k = 0; k < Math.min(turn, last + 1); k++) chains.step(firstBin + k, targetOf(k, false, true));
 
   // M + prefix: the complement of suffix(k), stands for (k, missing left).
   if (missing >= 0 && presentSkipped) {
     chains.begin();
     chains.step(missing, -1);
-    for (let k = 0; k < turn; k++) chains.step(firstBin + k, targetOf(k, true));
+    for (let k = 0; k < turn; k++) chains.step(firstBin + k, targetOf(k, true, true));
   }
 
   // suffix: k+1..B-1 stands for (k, missing left), or without missing values for (k, missing right).
   const suffixFrom = presentSkipped ? turn : 0;
   if (missing >= 0 || presentSkipped) {
     chains.begin();
-    for (let k = last - 1; k >= suffixFrom; k--) chains.step(firstBin + k + 1, targetOf(k, missing >= 0));
+    for (let k = last - 1; k >= suffixFrom; k--) chains.step(firstBin + k + 1, targetOf(k, missing >= 0, false));
   }
 
   // M + suffix: the complement of prefix(k); M alone is the complement of "all present left".
   if (missing >= 0 && presentSkipped) {
     chains.begin();
-    chains.step(missing, targetOf(last, false));
-    for (let k = last - 1; k >= turn; k--) chains.step(firstBin + k + 1, targetOf(k, false));
+    chains.step(missing, targetOf(last, false, false));
+    for (let k = last - 1; k >= turn; k--) chains.step(firstBin + k + 1, targetOf(k, false, false));
   }
+
+  // "Missing left, present right", where it is a candidate: M, or all the others if M is left out.
+  if (!hasMirrored(feature)) return;
+  chains.begin();
+  if (skipped !== feature.binCount) chains.step(missing, targetOf(-1, true, true));
+  else for (let k = 0; k <= last; k++) chains.step(firstBin + k, k < last ? -1 : targetOf(-1, true, false));
 }
 
 class ChainList {
@@ -136,12 +149,12 @@ class ChainList {
   }
 }
 
-/** Counts of instances per bin over the concatenated bins of all features. */
-export function binCountsOf(features: readonly BinnedFeature[], plan: CandidatePlan, instances: Uint32Array): Uint32Array {
+/** Counts of instances per bin over the concatenated bins of all features of a plan. @param bins per feature, per position */
+export function binCountsOf(bins: readonly Uint16Array[], plan: CandidatePlan, positions: Uint32Array): Uint32Array {
   const counts = new Uint32Array(plan.binCounts.reduce((a, b) => a + b, 0));
   let first = 0;
-  features.forEach((feature, index) => {
-    for (let i = 0; i < instances.length; i++) counts[first + feature.bins[instances[i]]]++;
+  bins.forEach((column, index) => {
+    for (let i = 0; i < positions.length; i++) counts[first + column[positions[i]]]++;
     first += plan.binCounts[index];
   });
   return counts;
@@ -158,4 +171,23 @@ export function sideCounts(plan: CandidatePlan, binCounts: Uint32Array): Uint32A
     }
   }
   return counts;
+}
+
+/** The plan's chains, once per ciphertext of an instance. */
+export function widened(plan: CandidatePlan, width: number): Pick<CandidatePlan, "chainOffsets" | "sources" | "targets"> {
+  if (width === 1) return plan;
+  const chainCount = plan.chainOffsets.length - 1;
+  const stepCount = plan.sources.length;
+  const chainOffsets = new Uint32Array(chainCount * width + 1);
+  const sources = new Uint32Array(stepCount * width);
+  const targets = new Int32Array(stepCount * width);
+  for (let j = 0; j < width; j++) {
+    for (let chain = 0; chain < chainCount; chain++) chainOffsets[j * chainCount + chain] = j * stepCount + plan.chainOffsets[chain];
+    for (let step = 0; step < stepCount; step++) {
+      sources[j * stepCount + step] = plan.sources[step] * width + j;
+      targets[j * stepCount + step] = plan.targets[step] < 0 ? -1 : plan.targets[step] * width + j;
+    }
+  }
+  chainOffsets[chainCount * width] = stepCount * width;
+  return { chainOffsets, sources, targets };
 }

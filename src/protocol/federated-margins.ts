@@ -2,7 +2,7 @@
  * From the outcomes of everybody's splits to margins: how a model whose rules lie at several parties predicts. The job that
  * has just trained it and whoever scores with it later walk the trees here, so their sums are the same to the last bit.
  */
-import { leafWeightOf, type SplitRule, valueGoesLeft } from "../gbdt/tree.ts";
+import { addLeaf, leafOf, type SplitRule, valueGoesLeft } from "../gbdt/tree.ts";
 import type { ActiveModel } from "./active-role.ts";
 import { isOwnRule } from "./federated-tree.ts";
 
@@ -14,13 +14,15 @@ export interface RowOutcomes {
   remoteGoesLeft(owner: number, tree: number, node: number, row: number): boolean;
 }
 
-/** Adds each row's leaf weights to its margin, in double and in tree order, as training does. */
-export function addMargins(model: Pick<ActiveModel, "trees">, margins: Float64Array, rows: RowOutcomes): void {
-  model.trees.forEach((tree, treeIndex) => {
-    for (let row = 0; row < margins.length; row++) {
-      margins[row] += leafWeightOf(tree, (rule, node) =>
+/** Adds each row's leaf weights to its margins, outputs side by side, in double and in tree order, as training does. */
+export function addMargins({ trees, outputCount = 1 }: Pick<ActiveModel, "trees" | "outputCount">, margins: Float64Array, rows: RowOutcomes): void {
+  const rowCount = margins.length / outputCount;
+  trees.forEach((tree, treeIndex) => {
+    for (let row = 0; row < rowCount; row++) {
+      const leaf = leafOf(tree, (rule, node) =>
         isOwnRule(rule) ? valueGoesLeft(rule, rows.ownValue(rule, row)) : rows.remoteGoesLeft(rule.owner, treeIndex, node, row),
       );
+      addLeaf(margins, row, outputCount, treeIndex, tree[leaf]);
     }
   });
 }

@@ -3,13 +3,13 @@ import { describe, expect, test } from "vitest";
 import { expectError } from "../../test/support/expect-error.ts";
 import { codecParameters, resolveParameters } from "../base/parameters.ts";
 import { realSum } from "../base/quantised-gradients.ts";
-import { objectiveFor } from "../gbdt/objective.ts";
+import type { RealGradients } from "../gbdt/boosting-task.ts";
 import { gradientLayout, quantiserFor } from "./gradient-layout.ts";
 
 const batched = resolveParameters(codecParameters, {});
 const unbatched = resolveParameters(codecParameters, { codec: "unbatched" });
-const logistic = objectiveFor("binary:logistic");
-const squared = objectiveFor("reg:squarederror");
+const logistic = (g: Float64Array, h: Float64Array): RealGradients => ({ values: [g, h], bounds: [{ min: -1, max: 1 }, { min: 0, max: 0.25 }] });
+const squared = (g: Float64Array, h: Float64Array): RealGradients => ({ values: [g, h], bounds: [null, { min: 1, max: 1 }] });
 const finite = fc.double({ min: -1e30, max: 1e30, noNaN: true });
 
 describe("the width that a passive party is told", () => {
@@ -18,8 +18,8 @@ describe("the width that a passive party is told", () => {
       fc.property(fc.array(finite, { minLength: 1, maxLength: 20 }), fc.constantFrom(batched, unbatched), (values, parameters) => {
         const g = Float64Array.from(values);
         const ones = g.map(() => 1);
-        const layout = gradientLayout(squared, parameters, 255, g, ones);
-        const ofZeros = gradientLayout(squared, parameters, 255, new Float64Array(g.length), ones);
+        const layout = gradientLayout(parameters, 255, squared(g, ones));
+        const ofZeros = gradientLayout(parameters, 255, squared(new Float64Array(g.length), ones));
         expect(layout.plaintextBits).toBe(ofZeros.plaintextBits);
         expect(layout.plaintexts).toEqual(ofZeros.plaintexts);
         expect(layout.slots.map(({ r, padding }) => [r, padding])).toEqual(ofZeros.slots.map(({ r, padding }) => [r, padding]));
@@ -28,8 +28,8 @@ describe("the width that a passive party is told", () => {
   });
 
   test("logistic: the layout is the same for every tree", () => {
-    const a = gradientLayout(logistic, batched, 255, Float64Array.of(-0.5, 0.5), Float64Array.of(0.25, 0.25));
-    const b = gradientLayout(logistic, batched, 255, Float64Array.of(-0.999, 0.001), Float64Array.of(1e-16, 0.1));
+    const a = gradientLayout(batched, 255, logistic(Float64Array.of(-0.5, 0.5), Float64Array.of(0.25, 0.25)));
+    const b = gradientLayout(batched, 255, logistic(Float64Array.of(-0.999, 0.001), Float64Array.of(1e-16, 0.1)));
     expect(a).toEqual(b);
   });
 });
@@ -37,10 +37,10 @@ describe("the width that a passive party is told", () => {
 test("both codecs have the same slots, so the same quantised gradients", () => {
   const g = Float64Array.of(-3.7, 12.25, 0, 1e-9);
   const h = Float64Array.of(1, 1, 1, 1);
-  expect(gradientLayout(squared, batched, 255, g, h).slots).toEqual(gradientLayout(squared, unbatched, 255, g, h).slots);
-  expect(gradientLayout(squared, batched, 255, g, h).plaintexts.length).toBe(1);
-  expect(gradientLayout(squared, unbatched, 255, g, h).plaintexts.length).toBe(2);
-  expect(quantiserFor(squared, batched, 255)(g, h)).toEqual(quantiserFor(squared, unbatched, 255)(g, h));
+  expect(gradientLayout(batched, 255, squared(g, h)).slots).toEqual(gradientLayout(unbatched, 255, squared(g, h)).slots);
+  expect(gradientLayout(batched, 255, squared(g, h)).plaintexts.length).toBe(1);
+  expect(gradientLayout(unbatched, 255, squared(g, h)).plaintexts.length).toBe(2);
+  expect(quantiserFor(batched, 255)(squared(g, h))).toEqual(quantiserFor(unbatched, 255)(squared(g, h)));
 });
 
 describe("a range taken from the data", () => {
@@ -51,7 +51,7 @@ describe("a range taken from the data", () => {
     fc.assert(
       fc.property(fc.array(fc.oneof(nearPowers, finite), { minLength: 1, maxLength: 8 }), (values) => {
         const g = Float64Array.from(values);
-        const { grids, slots } = quantiserFor(squared, batched, 255)(g, g.map(() => 1));
+        const { grids, slots } = quantiserFor(batched, 255)(squared(g, g.map(() => 1)));
         const largest = Math.max(...values.map(Math.abs));
         values.forEach((value, i) => {
           const back = realSum(grids[0], slots[0][i], 1);
@@ -62,17 +62,17 @@ describe("a range taken from the data", () => {
   });
 
   test.each([1 + Number.EPSILON, 4 * (1 + Number.EPSILON), -(2 ** 40) * (1 + Number.EPSILON)])("%d is not truncated and not refused", (value) => {
-    const [slot] = gradientLayout(squared, batched, 255, Float64Array.of(value), Float64Array.of(1)).slots;
+    const [slot] = gradientLayout(batched, 255, squared(Float64Array.of(value), Float64Array.of(1))).slots;
     expect(slot.shift).toBeLessThanOrEqual(-Math.abs(value));
     expect(slot.shift + slot.alpha).toBeGreaterThanOrEqual(Math.abs(value));
   });
 
   test("gradients beyond what doubles can sum are refused at once; tiny ones pass", async () => {
     for (const value of [1e308, -1e200, Infinity, Number.NaN]) {
-      await expectError(() => gradientLayout(squared, batched, 255, Float64Array.of(value), Float64Array.of(1)), "LAYOUT_RANGE", /too large/);
+      await expectError(() => gradientLayout(batched, 255, squared(Float64Array.of(value), Float64Array.of(1))), "LAYOUT_RANGE", /too large/);
     }
     for (const value of [5e-324, 1e-200, 1e120, 0]) {
-      expect(() => quantiserFor(squared, batched, 255)(Float64Array.of(value), Float64Array.of(1))).not.toThrow();
+      expect(() => quantiserFor(batched, 255)(squared(Float64Array.of(value), Float64Array.of(1)))).not.toThrow();
     }
   });
 });

@@ -4,6 +4,29 @@ import type { JobParameters } from "./generated/tandem/v1/tandem_pb.ts";
 
 export type AgreedParameters = Omit<JobParameters, "$typeName" | "$unknown">;
 
+/** Trees that share one set of gradients: one per class, unless leaves have a weight per class. */
+export function treesPerRound({ objective, num_class: classes, multi_strategy: strategy }: TrainingParameters): number {
+  return objective === "multi:softprob" && strategy === "one_output_per_tree" ? classes : 1;
+}
+
+export function treeCountOf({ numRound, treesPerRound: perRound }: Pick<AgreedParameters, "numRound" | "treesPerRound">): number {
+  return numRound * perRound;
+}
+
+/** Trees of the rounds that the active party grows alone: the first ones, of which nothing is told. */
+export function localTreesOf({ localRounds, treesPerRound: perRound }: Pick<AgreedParameters, "localRounds" | "treesPerRound">): number {
+  return localRounds * perRound;
+}
+
+/**
+ * Whether the trees that both sides have stored belong together. The active party stores whole rounds, each after every
+ * passive party has stored the round's trees one by one: a passive party is level, or up to a round ahead.
+ */
+export function fitsStoredTrees(agreed: Pick<AgreedParameters, "localRounds" | "treesPerRound">, active: number, passive: number): boolean {
+  const ahead = passive - Math.max(active, localTreesOf(agreed));
+  return active % agreed.treesPerRound === 0 && ahead >= 0 && ahead <= agreed.treesPerRound;
+}
+
 export function agreedParameters(
   job: string,
   training: TrainingParameters,
@@ -18,5 +41,11 @@ export function agreedParameters(
     scheme: scheme.name,
     keyBits: scheme.keyBits,
     codec: codec.codec,
+    seed: training.seed,
+    colsampleBytree: training.colsample_bytree,
+    colsampleBylevel: training.colsample_bylevel,
+    colsampleBynode: training.colsample_bynode,
+    treesPerRound: treesPerRound(training),
+    localRounds: Math.min(training.local_rounds, training.num_round),
   };
 }

@@ -2,7 +2,7 @@
  * The active half of the Paillier scheme: it owns the private key, encrypts every instance's plaintexts once per tree
  * and decrypts packed candidate sums. Trust: honest-but-curious peers; every decryption is range-checked by the codec.
  *
- * @reveals passive: encrypted gradients only; the number of instances; which instances are in each node that is split
+ * @reveals passive: encrypted gradients only; the number of instances; which instances are in each node that is split; which instances are sampled for each tree
  * @reveals active: per candidate of a passive party, without its name: the sums of g and h and the count of one side
  */
 import { TandemError } from "../base/error.ts";
@@ -72,16 +72,17 @@ export class PaillierActive implements ActiveScheme {
     return { case: "paillier", value };
   }
 
-  async *tree(layout: GradientLayout, gradients: QuantisedGradients): AsyncGenerator<SchemeTree> {
+  async *tree(layout: GradientLayout, gradients: QuantisedGradients, sample: Uint32Array | null): AsyncGenerator<SchemeTree> {
     this.#obfuscators.pause();
     const perInstance = layout.plaintexts.length;
     const instancesPerChunk = Math.max(1, Math.floor(chunkBytes / (perInstance * this.ciphertextBytes)));
-    for (let first = 0; first < gradients.instanceCount; first += instancesPerChunk) {
-      const count = Math.min(instancesPerChunk, gradients.instanceCount - first);
-      const instances = Uint32Array.from({ length: count }, (_, i) => first + i);
+    const instanceCount = sample?.length ?? gradients.instanceCount;
+    for (let first = 0; first < instanceCount; first += instancesPerChunk) {
+      const count = Math.min(instancesPerChunk, instanceCount - first);
+      const instances = sample?.subarray(first, first + count) ?? Uint32Array.from({ length: count }, (_, i) => first + i);
       const ciphertexts = await this.#encrypt(encode(layout, gradients, instances));
       this.counts.encryptions += ciphertexts.count;
-      yield { case: "paillier", value: create(PaillierGradientsSchema, { firstInstance: first, ciphertexts: ciphertexts.bytes }) };
+      yield { case: "paillier", value: create(PaillierGradientsSchema, { firstInstance: first, ciphertexts: ciphertexts.bytes, sampled: first === 0 ? sampleBitmap(sample, gradients.instanceCount) : new Uint8Array(0) }) };
     }
   }
 
@@ -148,4 +149,11 @@ export class PaillierActive implements ActiveScheme {
     }
     return sums;
   }
+}
+
+function sampleBitmap(sample: Uint32Array | null, instanceCount: number): Uint8Array {
+  if (sample === null) return new Uint8Array(0);
+  const bitmap = new Uint8Array(Math.ceil(instanceCount / 8));
+  for (const instance of sample) bitmap[instance >>> 3] |= 1 << (instance & 7);
+  return bitmap;
 }

@@ -8,13 +8,12 @@ import { assert } from "../base/assert.ts";
 import { TandemError } from "../base/error.ts";
 import { type SumPacking, sumPacking } from "../codec/packing.ts";
 import type { Kernel, PublicEvaluator } from "../crypto/kernel.ts";
-import { bitLength } from "../crypto/integers.ts";
-import { keyBitsMax, keyBitsMin, PublicKey } from "../crypto/keys.ts";
 import { CiphertextVector, ResidentVector } from "../crypto/vectors.ts";
 import { create } from "@bufbuild/protobuf";
-import { bigEndianNumber } from "./big-endian.ts";
 import { partition } from "./bitmap.ts";
-import { binCountsOf, type CandidatePlan, listCandidates, mostFrequentBins, type PlannedCandidate, planCandidates, sideCounts } from "./candidate-plan.ts";
+import { candidateCount } from "../gbdt/candidate.ts";
+import { binCountsOf, type CandidatePlan, mostFrequentBins, type PlannedCandidate, sideCounts, widened } from "./candidate-plan.ts";
+import { candidateIn, type CandidateSet, TreeCandidates } from "./candidate-set.ts";
 import { PaillierSumsSchema } from "./generated/tandem/v1/tandem_pb.ts";
 import { paillierSchemeName } from "./paillier-active.ts";
 import {
@@ -27,7 +26,8 @@ import {
   type SchemeTree,
 } from "./scheme.ts";
 import { ObfuscatorPool } from "./obfuscator-pool.ts";
-import { secretPermutation } from "./secret-permutation.ts";
+import { publicKeyOf } from "./received-key.ts";
+import { TreeSample } from "./tree-sample.ts";
 import { candidateCountMax } from "./version.ts";
 
 /** The root is summed in pieces of this many instances while gradients arrive: large enough for joint bins to pay. */
@@ -48,20 +48,21 @@ interface SetUpState {
   /** The most frequent bins at the root, which is the same in every tree. */
   readonly skippedBins: Int32Array;
   readonly jointBins: boolean;
-  readonly candidates: readonly PlannedCandidate[];
+  readonly candidateCount: number;
   /** Room for one tree's gradients, used again for every tree. */
   readonly gradients: ResidentVector;
   readonly obfuscators: ObfuscatorPool;
 }
 
 interface TreeState {
-  readonly plan: CandidatePlan;
-  /** byPosition[position] = rank of the candidate in tie order. */
-  readonly byPosition: Uint32Array;
-  readonly members: Map<number, Uint32Array>;
+  candidates: TreeCandidates;
+  /** All instances of a node, sampled or not, and its depth. */
+  nodes: Map<number, { readonly members: Uint32Array; readonly depth: number }>;
+  /** Arrives with the first gradients. */
+  sample: TreeSample | null;
   instancesLoaded: number;
   rootInstances: number;
-  /** Sums per bin over the first rootInstances instances; null before the first. One piece is added after the other. */
+  /** Sums per bin over the first rootInstances sampled instances; null before the first. One piece is added after the other. */
   rootBins: Promise<ResidentVector | null>;
 }
 
@@ -86,39 +87,49 @@ export class PaillierPassive implements PassiveScheme {
       throw new TandemError("PROTOCOL_STATE", "a set-up message with an impossible layout");
     }
     const evaluator = this.#kernel.publicEvaluator(key, { threads: this.#threads });
-    const candidates = listCandidates(job.features);
-    if (candidates.length > candidateCountMax) {
-      throw new TandemError("USAGE", `${candidates.length} split candidates are more than ${candidateCountMax}; use a smaller max_bin or fewer features`);
+    const count = job.features.reduce((sum, feature) => sum + candidateCount(feature), 0);
+    if (count > candidateCountMax) {
+      throw new TandemError("USAGE", `${count} split candidates are more than ${candidateCountMax}; use a smaller max_bin or fewer features`);
     }
     const gradients = allocated(evaluator, job.instanceCount * ciphertextsPerInstance);
     const obfuscators = new ObfuscatorPool((count) => evaluator.obfuscators(count), obfuscatorBatch);
     const packing = sumPacking(plaintextBits, key.bits, message.value.packing);
     const allInstances = Uint32Array.from({ length: job.instanceCount }, (_, i) => i);
     const skippedBins = skipBin ? mostFrequentBins(job.features, allInstances) : new Int32Array(job.features.length).fill(-1);
-    this.#state = { job, evaluator, ciphertextsPerInstance, packing, allInstances, skippedBins, jointBins, candidates, gradients, obfuscators };
-    return candidates.length;
+    this.#state = { job, evaluator, ciphertextsPerInstance, packing, allInstances, skippedBins, jointBins, candidateCount: count, gradients, obfuscators };
+    return count;
   }
 
   beginTree(tree: number): void {
-    const { job, candidates, ciphertextsPerInstance, obfuscators, packing, allInstances, skippedBins } = this.#setUpState();
+    const { job, candidateCount: count, ciphertextsPerInstance, obfuscators, packing, allInstances, skippedBins } = this.#setUpState();
     const nodesAsked = 2 ** (job.maxDepth - 1); // the root and one child of each pair
-    const perNode = Math.ceil((candidates.length * ciphertextsPerInstance) / packing.perCiphertext);
-    obfuscators.prepare(Math.min(perNode * nodesAsked, obfuscatorsAheadMax));
-    const positions = secretPermutation(job.permutationSecret, tree, candidates.length);
-    const byPosition = new Uint32Array(candidates.length);
-    positions.forEach((position, rank) => (byPosition[position] = rank));
-    const plan = planCandidates(job.features, candidates, skippedBins, positions);
-    this.#tree = { plan, byPosition, members: new Map([[0, allInstances]]), instancesLoaded: 0, rootInstances: 0, rootBins: Promise.resolve(null) };
+    const perNode = Math.ceil((count * ciphertextsPerInstance) / packing.perCiphertext);
+    obfuscators.prepare(Math.min(perNode * nodesAsked * job.treesPerRound, obfuscatorsAheadMax));
+    const candidates = new TreeCandidates({ ...job, skippedBins }, tree, Math.floor(tree / job.treesPerRound));
+    const nodes = new Map([[0, { members: allInstances, depth: 0 }]]);
+    this.#tree = { candidates, nodes, sample: null, instancesLoaded: 0, rootInstances: 0, rootBins: Promise.resolve(null) };
+  }
+
+  nextTree(tree: number): void {
+    const { job, allInstances, skippedBins } = this.#setUpState();
+    const state = this.#treeState();
+    state.candidates = new TreeCandidates({ ...job, skippedBins }, tree, Math.floor(tree / job.treesPerRound));
+    state.nodes = new Map([[0, { members: allInstances, depth: 0 }]]);
+    // Other columns may have been drawn for this tree.
+    state.rootInstances = 0;
+    state.rootBins = Promise.resolve(null);
   }
 
   async tree(message: SchemeTree): Promise<void> {
     const { evaluator, ciphertextsPerInstance, gradients, job } = this.#setUpState();
     const tree = this.#treeState();
     if (message.case !== "paillier") throw new TandemError("PROTOCOL_STATE", "gradients without Paillier ciphertexts");
-    const { ciphertexts, firstInstance } = message.value;
+    const { ciphertexts, firstInstance, sampled } = message.value;
+    if (tree.sample === null) tree.sample = new TreeSample(job.features, job.instanceCount, sampled);
+    else if (sampled.length > 0) throw new TandemError("PROTOCOL_STATE", "a second sample of one tree");
     const instanceBytes = evaluator.key.ciphertextBytes * ciphertextsPerInstance;
     const count = ciphertexts.length / instanceBytes;
-    if (firstInstance !== tree.instancesLoaded || !Number.isInteger(count) || count < 1 || firstInstance + count > job.instanceCount) {
+    if (firstInstance !== tree.instancesLoaded || !Number.isInteger(count) || count < 1 || firstInstance + count > tree.sample.count) {
       throw new TandemError("PROTOCOL_STATE", `a chunk of gradients at instance ${firstInstance} does not continue at ${tree.instancesLoaded}`);
     }
     await evaluator.load(new CiphertextVector(ciphertexts, evaluator.key.ciphertextBytes), gradients, firstInstance * ciphertextsPerInstance);
@@ -128,21 +139,22 @@ export class PaillierPassive implements PassiveScheme {
   }
 
   endOfGradients(): void {
-    const { job } = this.#setUpState();
-    if (this.#treeState().instancesLoaded !== job.instanceCount) {
-      throw new TandemError("PROTOCOL_STATE", `gradients of ${this.#treeState().instancesLoaded} instances arrived; ${job.instanceCount} were expected`);
-    }
+    const { instancesLoaded, sample } = this.#treeState();
+    const expected = sample?.count ?? this.#setUpState().job.instanceCount;
+    if (instancesLoaded !== expected) throw new TandemError("PROTOCOL_STATE", `gradients of ${instancesLoaded} instances arrived; ${expected} were expected`);
   }
 
   async *node(node: number, message: SchemeNode): AsyncGenerator<NodeAnswer> {
     this.endOfGradients();
-    const { evaluator, ciphertextsPerInstance, job, packing, obfuscators } = this.#setUpState();
-    const { plan } = this.#treeState();
-    const instances = this.#placeNode(node, message);
-    const binCounts = binCountsOf(job.features, plan, instances);
+    const { evaluator, ciphertextsPerInstance, packing, obfuscators } = this.#setUpState();
+    const positions = this.#sample().positions(this.#placeNode(node, message));
+    const set = this.#candidatesOf(node);
+    const { plan } = set;
+    const binCounts = binCountsOf(this.#binsOf(set), plan, positions);
     const counts = sideCounts(plan, binCounts);
+    if (counts.length === 0) return;
 
-    const bins = node === 0 ? await this.#rootBins() : await this.#histogram(instances);
+    const bins = node === 0 ? await this.#rootBins() : await this.#histogram(set, positions);
     const sums = await evaluator.runningSums({ source: bins, targetCount: counts.length * ciphertextsPerInstance, ...widened(plan, ciphertextsPerInstance) });
     this.#countAdditions(plan, binCounts);
 
@@ -158,20 +170,22 @@ export class PaillierPassive implements PassiveScheme {
       yield {
         node,
         firstCandidate: first,
+        candidateCount: counts.length,
         counts: counts.subarray(first, last),
+        orders: plan.orders.subarray(first, last),
         scheme: { case: "paillier", value: create(PaillierSumsSchema, { ciphertexts }) },
       };
     }
   }
 
-  #histogram(instances: Uint32Array): Promise<ResidentVector> {
-    const { evaluator, ciphertextsPerInstance, gradients, job, jointBins } = this.#setUpState();
-    const { plan } = this.#treeState();
+  #histogram(set: CandidateSet, positions: Uint32Array): Promise<ResidentVector> {
+    const { evaluator, ciphertextsPerInstance, gradients, jointBins } = this.#setUpState();
+    const { plan } = set;
     return evaluator.histogram({
-      gradients,
+      gradients: slice(gradients, 0, this.#sample().count * ciphertextsPerInstance),
       ciphertextsPerInstance,
-      instances,
-      bins: job.features.map((feature) => feature.bins),
+      instances: positions,
+      bins: this.#binsOf(set),
       binCounts: plan.binCounts,
       skippedBins: plan.skippedBins,
       jointBins,
@@ -182,12 +196,13 @@ export class PaillierPassive implements PassiveScheme {
   async #rootBins(): Promise<ResidentVector> {
     const { evaluator } = this.#setUpState();
     const tree = this.#treeState();
+    const set = this.#candidatesOf(0);
     const first = tree.rootInstances;
     const count = tree.instancesLoaded - first;
     tree.rootInstances = tree.instancesLoaded;
     if (count > 0) {
       tree.rootBins = tree.rootBins.then(async (before) => {
-        const bins = await this.#histogram(Uint32Array.from({ length: count }, (_, i) => first + i));
+        const bins = await this.#histogram(set, Uint32Array.from({ length: count }, (_, i) => first + i));
         return before === null ? bins : evaluator.add(before, bins);
       });
     }
@@ -205,33 +220,56 @@ export class PaillierPassive implements PassiveScheme {
   }
 
   members(node: number): Uint32Array {
-    const members = this.#treeState().members.get(node);
-    if (members === undefined) throw new TandemError("PROTOCOL_STATE", `node ${node} is not known in this tree`);
-    return members;
+    return this.#placeOf(node).members;
   }
 
-  candidateAt(position: number): PlannedCandidate & { rank: number } {
-    const { byPosition, plan } = this.#treeState();
-    if (position >= byPosition.length) throw new TandemError("PROTOCOL_STATE", `candidate ${position} does not exist`);
-    const rank = byPosition[position];
-    return { ...plan.candidates[rank], rank };
+  candidateAt(node: number, position: number): PlannedCandidate & { rank: number } {
+    const set = this.#candidatesOf(node);
+    if (position >= set.byPosition.length) throw new TandemError("PROTOCOL_STATE", `candidate ${position} does not exist`);
+    return candidateIn(set, position);
+  }
+
+  #placeOf(node: number): { readonly members: Uint32Array; readonly depth: number } {
+    const place = this.#treeState().nodes.get(node);
+    if (place === undefined) throw new TandemError("PROTOCOL_STATE", `node ${node} is not known in this tree`);
+    return place;
+  }
+
+  #candidatesOf(node: number): CandidateSet {
+    return this.#treeState().candidates.at({ node, depth: this.#placeOf(node).depth });
+  }
+
+  #sample(): TreeSample {
+    const { sample } = this.#treeState();
+    assert(sample !== null, "gradients have arrived");
+    return sample;
+  }
+
+  #binsOf({ features }: CandidateSet): Uint16Array[] {
+    const { bins } = this.#sample();
+    return Array.from(features, (feature) => bins[feature]);
   }
 
   /** Learns who is in a node from its parent's members; the rest of the parent is the sibling. */
   #placeNode(node: number, message: SchemeNode): Uint32Array {
     if (message.case !== "paillier") throw new TandemError("PROTOCOL_STATE", "a node message without Paillier members");
-    const { members } = this.#treeState();
+    const { nodes } = this.#treeState();
     if (!message.value.isRoot) {
       const { parent, sibling } = message.value;
       const nodeCountMax = 2 ** (this.#setUpState().job.maxDepth + 1) - 1;
       if (node <= parent || sibling <= parent || node === sibling || Math.max(node, sibling) >= nodeCountMax) {
         throw new TandemError("PROTOCOL_STATE", `nodes ${node} and ${sibling} cannot be the children of node ${parent}`);
       }
-      const { inside, outside } = partition(this.members(parent), message.value.members);
-      const known = members.get(node);
-      if (known !== undefined && Buffer.compare(bytesOf(known), bytesOf(inside)) !== 0) throw new TandemError("PROTOCOL_STATE", `node ${node} has other members already`);
-      members.set(node, inside);
-      members.set(sibling, outside);
+      const place = this.#placeOf(parent);
+      const depth = place.depth + 1;
+      const { inside, outside } = partition(place.members, message.value.members);
+      for (const [id, given] of [[node, inside], [sibling, outside]] as const) {
+        const known = nodes.get(id);
+        const isSame = known === undefined || (known.depth === depth && Buffer.compare(bytesOf(known.members), bytesOf(given)) === 0);
+        if (!isSame) throw new TandemError("PROTOCOL_STATE", `node ${id} has other members already`);
+      }
+      nodes.set(node, { members: inside, depth });
+      nodes.set(sibling, { members: outside, depth });
     } else if (node !== 0) {
       throw new TandemError("PROTOCOL_STATE", `node ${node} cannot be a root`);
     }
@@ -266,21 +304,6 @@ export class PaillierPassive implements PassiveScheme {
   }
 }
 
-/** Whatever a peer sends as n ends here: a PublicKey takes only what it can work with. */
-function publicKeyOf(modulus: Uint8Array, keyBits: number): PublicKey {
-  const lengthMax = Math.ceil(keyBitsMax / 8);
-  if (modulus.length > lengthMax || modulus[0] === 0) {
-    throw new TandemError("KEY_FORMAT", `the public key must have at most ${lengthMax} bytes and no leading zero`);
-  }
-  const n = bigEndianNumber(modulus);
-  const bits = bitLength(n);
-  if (bits !== keyBits) throw new TandemError("HANDSHAKE_MISMATCH", `the public key has ${bits} bits; ${keyBits} were agreed`);
-  if (n % 2n === 0n || bits % 2 !== 0 || bits < keyBitsMin) {
-    throw new TandemError("KEY_FORMAT", `the public key must be odd and have an even number of bits from ${keyBitsMin} to ${keyBitsMax}`);
-  }
-  return new PublicKey(n);
-}
-
 function allocated(evaluator: PublicEvaluator, count: number): ResidentVector {
   try {
     return evaluator.allocate(count);
@@ -297,23 +320,4 @@ function bytesOf(members: Uint32Array): Uint8Array {
 function slice(vector: ResidentVector, from: number, to: number): ResidentVector {
   assert(from < to, "a slice is not empty");
   return new ResidentVector(vector.bytes.subarray(from * vector.sizeBytes, to * vector.sizeBytes), vector.sizeBytes);
-}
-
-/** The plan's chains, once per ciphertext of an instance. */
-function widened(plan: CandidatePlan, width: number): Pick<CandidatePlan, "chainOffsets" | "sources" | "targets"> {
-  if (width === 1) return plan;
-  const chainCount = plan.chainOffsets.length - 1;
-  const stepCount = plan.sources.length;
-  const chainOffsets = new Uint32Array(chainCount * width + 1);
-  const sources = new Uint32Array(stepCount * width);
-  const targets = new Int32Array(stepCount * width);
-  for (let j = 0; j < width; j++) {
-    for (let chain = 0; chain < chainCount; chain++) chainOffsets[j * chainCount + chain] = j * stepCount + plan.chainOffsets[chain];
-    for (let step = 0; step < stepCount; step++) {
-      sources[j * stepCount + step] = plan.sources[step] * width + j;
-      targets[j * stepCount + step] = plan.targets[step] < 0 ? -1 : plan.targets[step] * width + j;
-    }
-  }
-  chainOffsets[chainCount * width] = stepCount * width;
-  return { chainOffsets, sources, targets };
 }

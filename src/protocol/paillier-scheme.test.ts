@@ -12,7 +12,6 @@ import { CiphertextVector, generateKey, plaintextsFromBigints, type PrivateKey }
 import { portableKernel } from "../crypto/portable-kernel.ts";
 import { type BinnedFeature, binFeature } from "../gbdt/binning.ts";
 import { binGoesLeft } from "../gbdt/candidate.ts";
-import { objectiveFor } from "../gbdt/objective.ts";
 import { bigEndianBytes } from "./big-endian.ts";
 import { bitmapFrom, partition } from "./bitmap.ts";
 import { PaillierGradientsSchema, PaillierNodeSchema, PaillierSetUpSchema, PaillierSumsSchema } from "./generated/tandem/v1/tandem_pb.ts";
@@ -49,9 +48,9 @@ function bench(codec: "batched" | "unbatched" = "batched", features = someFeatur
   const active = new PaillierActive(portableKernel, privateKey, 1);
   const g = Float64Array.from({ length: instanceCount }, () => random.uniform() * 2 - 1);
   const h = g.map((value) => (1 - value * value) / 4);
-  const layout = gradientLayout(objectiveFor("binary:logistic"), resolveParameters(codecParameters, { codec }), active.plaintextBitsMax, g, h);
+  const layout = gradientLayout(resolveParameters(codecParameters, { codec }), active.plaintextBitsMax, { values: [g, h], bounds: [{ min: -1, max: 1 }, { min: 0, max: 0.25 }] });
   const permutationSecret = new Uint8Array(32).fill(5);
-  const job = { features, instanceCount, keyBits: privateKey.publicKey.bits, maxDepth: 3, permutationSecret };
+  const job = { features, instanceCount, keyBits: privateKey.publicKey.bits, maxDepth: 3, permutationSecret, treesPerRound: 1, sampler: null };
   return { active, passive: new PaillierPassive(portableKernel, 1), features, layout, gradients: quantise(layout, [g, h]), job };
 }
 
@@ -59,7 +58,7 @@ async function loaded(made: Bench, tree = 0): Promise<Bench> {
   const { active, passive, layout, gradients, job } = made;
   passive.setUp(active.setUp(layout), job);
   passive.beginTree(tree);
-  for await (const chunk of active.tree(layout, gradients)) await passive.tree(chunk);
+  for await (const chunk of active.tree(layout, gradients, null)) await passive.tree(chunk);
   passive.endOfGradients();
   return made;
 }
@@ -71,7 +70,7 @@ async function checkAnswer({ active, passive, features, layout, gradients }: Ben
     expect(firstCandidate).toBe(at);
     const sums = await active.sums(layout, scheme, [...counts]);
     counts.forEach((count, i) => {
-      const { feature, ...candidate } = passive.candidateAt(at + i);
+      const { feature, ...candidate } = passive.candidateAt(0, at + i);
       const sideOf = (isLeft: boolean): Uint32Array => members.filter((instance) => binGoesLeft(features[feature], candidate, features[feature].bins[instance]) === isLeft);
       const found = { count, sums: [...sums.subarray(2 * i, 2 * i + 2)] };
       const sides = [sideOf(true), sideOf(false)].map((side) => ({
@@ -121,7 +120,7 @@ describe.each(["batched", "unbatched"] as const)("%s: decoded sums equal plain s
 test("the order of candidates changes from tree to tree, and the ciphertexts of equal sums never repeat", async () => {
   const made = await loaded(bench());
   const { active, passive } = made;
-  const orderOf = (): string => Array.from({ length: 10 }, (_, i) => passive.candidateAt(i).rank).join();
+  const orderOf = (): string => Array.from({ length: 10 }, (_, i) => passive.candidateAt(0, i).rank).join();
   const [first] = await collect(passive.node(0, active.node({ node: 0, origin: null })));
   const [again] = await collect(passive.node(0, active.node({ node: 0, origin: null })));
   expect(again.counts).toEqual(first.counts);
@@ -138,7 +137,7 @@ test.each(["batched", "unbatched"] as const)("%s: an answer in several pieces", 
   const short = await generateKey({ bits: 128, insecure: true });
   const wide = (f: number): BinnedFeature => {
     const bins = Uint16Array.from({ length: instanceCount }, () => random.below(51));
-    return { name: `f${f}`, thresholds: Float32Array.from({ length: 50 }, (_, i) => i), binCount: 50, hasMissing: true, bins };
+    return { name: `f${f}`, thresholds: Float32Array.from({ length: 50 }, (_, i) => i), lowest: -1, binCount: 50, hasMissing: true, bins };
   };
   const made = await loaded(bench(codec, [wide(0), wide(1), wide(2)], short));
   const pieces = await collect(made.passive.node(0, made.active.node({ node: 0, origin: null })));
@@ -211,7 +210,7 @@ describe("a passive party refuses gradients", () => {
     const { active, passive, layout, gradients, job } = bench(codec);
     passive.setUp(active.setUp(layout), job);
     passive.beginTree(0);
-    const [chunk] = await collect(active.tree(layout, gradients));
+    const [chunk] = await collect(active.tree(layout, gradients, null));
     const send = (firstInstance: number, ciphertexts: Uint8Array): Promise<void> =>
       passive.tree({ case: "paillier", value: create(PaillierGradientsSchema, { firstInstance, ciphertexts }) });
     return { passive, bytes: ciphertextsOf(chunk), send };
@@ -225,6 +224,20 @@ describe("a passive party refuses gradients", () => {
     await expectError(() => send(0, bytes.slice(0, 10 * width)), "PROTOCOL_STATE", /does not continue at 10/);
     await expectError(() => send(11, bytes.slice(11 * width)), "PROTOCOL_STATE", /does not continue at 10/);
     await send(10, bytes.slice(10 * width));
+    expect(() => passive.endOfGradients()).not.toThrow();
+  });
+
+  test("a second sample, nobody in it, or not of this many instances", async () => {
+    const { bytes, passive } = await begun();
+    const send = (firstInstance: number, ciphertexts: Uint8Array, sampled: Uint8Array): Promise<void> =>
+      passive.tree({ case: "paillier", value: create(PaillierGradientsSchema, { firstInstance, ciphertexts, sampled }) });
+    const width = key.publicKey.ciphertextBytes;
+    const three = bitmapFrom(instanceCount, (i) => i < 3);
+    await expectError(() => send(0, bytes.slice(0, width), new Uint8Array(three.length)), "PROTOCOL_STATE", /without instances/);
+    await expectError(() => send(0, bytes.slice(0, width), new Uint8Array(1)), "PROTOCOL_STATE", /bitmap/);
+    await expectError(() => send(0, bytes.slice(0, 4 * width), three), "PROTOCOL_STATE", /does not continue/); // one more than sampled
+    await expectError(() => send(0, bytes.slice(0, 2 * width), three), "PROTOCOL_STATE", /a second sample/);
+    await send(0, bytes.slice(0, 3 * width), new Uint8Array(0));
     expect(() => passive.endOfGradients()).not.toThrow();
   });
 
@@ -278,8 +291,8 @@ describe("a passive party refuses a node", () => {
     await expectError(() => collect(passive.node(0, { case: undefined })), "PROTOCOL_STATE", /Paillier/);
     await expectError(() => passive.members(5), "PROTOCOL_STATE", /node 5 is not known/);
     const count = new PaillierPassive(portableKernel, 1).setUp(active.setUp(layout), job);
-    expect(passive.candidateAt(count - 1).rank).toBeLessThan(count);
-    for (const position of [count, 0xffffffff]) await expectError(() => passive.candidateAt(position), "PROTOCOL_STATE", new RegExp(`candidate ${position} does not exist`));
+    expect(passive.candidateAt(0, count - 1).rank).toBeLessThan(count);
+    for (const position of [count, 0xffffffff]) await expectError(() => passive.candidateAt(0, position), "PROTOCOL_STATE", new RegExp(`candidate ${position} does not exist`));
   });
 });
 
@@ -324,7 +337,7 @@ describe("the active party refuses an answer", () => {
     const other = await generateKey({ bits: keyBits, insecure: true });
     const stranger = new PaillierActive(portableKernel, other, 1);
     await passive.beginTree(0);
-    for await (const chunk of stranger.tree(layout, gradients)) {
+    for await (const chunk of stranger.tree(layout, gradients, null)) {
       // Ciphertexts under a larger modulus may be refused at the door, others decrypt to noise.
       const outcome = await passive.tree(chunk).then(() => "taken", (error: { code: string }) => error.code);
       if (outcome === "CIPHERTEXT_RANGE") return;
@@ -362,7 +375,7 @@ test("gradients sealed with obfuscators made ahead: the same plaintexts, every o
     const wanted = [0, instanceCount, 1][round]; // nothing ahead, everything ahead, too little ahead
     if (wanted > 0) active.expectTree(layout, wanted);
     while (active.obfuscatorsReady < wanted * layout.plaintexts.length) await new Promise((resolve) => setImmediate(resolve));
-    const chunks = await collect(active.tree(layout, gradients));
+    const chunks = await collect(active.tree(layout, gradients, null));
     expect(active.obfuscatorsReady).toBe(round === 2 ? layout.plaintexts.length : 0);
     const ciphertexts = Buffer.concat(chunks.map(({ value }) => value?.ciphertexts ?? new Uint8Array(0)));
     for (let at = 0; at < ciphertexts.length; at += width) seen.add(ciphertexts.subarray(at, at + width).toString("hex"));

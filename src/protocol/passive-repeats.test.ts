@@ -131,7 +131,8 @@ describe("on one connection", () => {
     await driver.finishTree(0);
     await driver.finishTree(1);
     expect(disk.writes).toBe(2);
-    for (const failure of ["", "", "too late to give up"]) driver.role.finishJob(create(ActiveJobFinishedSchema, { failure }));
+    for (const failure of ["", "", "too late to give up"]) driver.role.finishJob(create(ActiveJobFinishedSchema, { failure, treeCount: 2 }));
+    expect(() => driver.role.finishJob(create(ActiveJobFinishedSchema, { treeCount: 1 }))).toThrow(/keeps 2 trees, not 1/);
     expect(await collect(driver.role.predict(create(ActivePredictSchema, { ids: ["id-0"] })))).toEqual([]);
   });
 });

@@ -38,7 +38,7 @@ async function at(phase: "waiting" | "joined" | "ready" | "loading" | "growing" 
   await driver.finishTree(0);
   await driver.gradients(1);
   await driver.finishTree(1);
-  driver.role.finishJob(create(ActiveJobFinishedSchema, {}));
+  driver.role.finishJob(create(ActiveJobFinishedSchema, { treeCount: 2 }));
   return driver;
 }
 
@@ -51,7 +51,7 @@ describe("messages are taken in their phase only", () => {
     splits: (driver) => driver.splits(0, 0, [0]),
     finishTree: (driver) => driver.finishTree(0),
     predict: (driver) => collect(driver.role.predict(create(ActivePredictSchema, { ids: ["id-0"] }))),
-    "finishJob with success": (driver) => driver.role.finishJob(create(ActiveJobFinishedSchema, {})),
+    "finishJob with success": (driver) => driver.role.finishJob(create(ActiveJobFinishedSchema, { treeCount: 2 })),
   };
   // What is taken again was taken before on this connection, and changes nothing now.
   const allowed: Record<string, readonly string[]> = {
@@ -94,7 +94,7 @@ describe("messages are taken in their phase only", () => {
       await driver.finishTree(tree);
     }
     await expectError(() => driver.gradients(2), "PROTOCOL_STATE", /2 trees were agreed, not more/);
-    expect(() => driver.role.finishJob(create(ActiveJobFinishedSchema, {}))).not.toThrow();
+    expect(() => driver.role.finishJob(create(ActiveJobFinishedSchema, { treeCount: 2 }))).not.toThrow();
     await expectError(() => driver.gradients(2), "PROTOCOL_STATE", /is finished/);
   });
 });
@@ -106,7 +106,7 @@ describe("the handshake", () => {
     await expectError(() => drive(key).join({ protocolVersion: protocolVersion + 1 }), "HANDSHAKE_MISMATCH", new RegExp(`version.*${protocolVersion + 1}.*passive-1.*${protocolVersion}`));
   });
 
-  const others = { job: "another", numRound: 77, maxDepth: 9, maxBin: 64, scheme: "lattice", keyBits: 4096, codec: "unbatched" };
+  const others = { job: "another", numRound: 77, maxDepth: 9, maxBin: 64, scheme: "lattice", keyBits: 4096, codec: "unbatched", seed: 8, colsampleBytree: 0.5, colsampleBylevel: 0.5, colsampleBynode: 0.5, treesPerRound: 3, localRounds: 1 };
   test("the list below is every field that is agreed on", () => expect(Object.keys(drive(key).job.agreed).sort()).toEqual(Object.keys(others).sort()));
 
   test.each(Object.entries(others))("another %s: the field and both values are named", async (field, value) => {
@@ -155,7 +155,7 @@ describe("splits", () => {
   const positionsOf = (driver: Driver, wanted: (candidate: { feature: number; bin: number; missingLeft: boolean }) => boolean): number[] => {
     const [{ scheme }] = driver.job.passives;
     const count = 10; // two features with three bins and missing values: 2 * (2 * 3 - 1) candidates
-    return Array.from({ length: count }, (_, i) => i).filter((position) => wanted(scheme.candidateAt(position)));
+    return Array.from({ length: count }, (_, i) => i).filter((position) => wanted(scheme.candidateAt(0, position)));
   };
 
   test.each([

@@ -5,13 +5,15 @@
  * gives away only their outcome.
  *
  * @reveals active: number of features and of split candidates; for each split that it wins, which side every instance
- *   of the node falls on; at prediction, the outcome of each of its splits for each id asked for, also off the path
+ *   of the node falls on; of features with monotone constraints, which candidates they are, and the sign where one splits; at prediction, the outcome of each of its splits for each id asked for, also off the path
  */
 import { equals, type MessageInitShape } from "@bufbuild/protobuf";
 import { TandemError } from "../base/error.ts";
 import { Exclusive } from "../base/exclusive.ts";
 import { type BinnedFeature } from "../gbdt/binning.ts";
-import { binGoesLeft } from "../gbdt/candidate.ts";
+import { binGoesLeft, thresholdOf } from "../gbdt/candidate.ts";
+import { ColumnSampler } from "../gbdt/column-sampling.ts";
+import { orderBytes } from "./side-order.ts";
 import { valueGoesLeft } from "../gbdt/tree.ts";
 import { bitmapFrom } from "./bitmap.ts";
 import {
@@ -31,7 +33,7 @@ import {
   type PassiveReadySchema,
   type PassiveSplitSchema,
 } from "./generated/tandem/v1/tandem_pb.ts";
-import type { AgreedParameters } from "./job-parameters.ts";
+import { type AgreedParameters, fitsStoredTrees, localTreesOf, treeCountOf } from "./job-parameters.ts";
 import { emptyLedger, type Ledger } from "./ledger.ts";
 import type { Traffic } from "./peer-session.ts";
 import { peerText } from "./peer-text.ts";
@@ -50,6 +52,8 @@ export interface PassiveJob {
   readonly features: readonly BinnedFeature[];
   readonly instanceCount: number;
   readonly permutationSecret: Uint8Array;
+  /** What it draws its columns with, where they are sampled. */
+  readonly samplingSecret?: string;
   readonly scheme: PassiveScheme;
   /** Own feature values of ids that may be asked for, or null for an unknown id. */
   readonly lookUp: (id: string) => ((feature: number) => number) | null;
@@ -82,11 +86,14 @@ export class PassiveRole {
   /** Whatever changes the ledger waits for its turn. */
   readonly #turns = new Exclusive();
   #phase: Phase = "waiting";
-  /** The tree under way, or the last one that both sides have. */
-  #tree = -1;
+  /** The tree under way, or the last one that both sides have, the active party's own among them. */
+  #tree: number;
   #joined: { readonly hello: ActiveHello; readonly answer: MessageInitShape<typeof PassiveHelloSchema> } | null = null;
-  #setUp: { readonly message: ActiveSetUp; readonly candidateCount: number } | null = null;
+  #setUp: { readonly message: ActiveSetUp; readonly answer: MessageInitShape<typeof PassiveReadySchema> } | null = null;
+  /** Of the round that began with this tree. */
   #gradients: { readonly tree: number; readonly taken: Promise<void> } | null = null;
+  /** How many trees the model keeps; known at the end. */
+  #kept: number | null = null;
   /** How often nodes of the current tree were asked for. */
   #level = 0;
   /** What either end has learnt of the other in this attempt. */
@@ -96,11 +103,18 @@ export class PassiveRole {
 
   constructor(job: PassiveJob) {
     this.#job = job;
-    this.#ledger = new SplitLedger(job.progress ?? noProgress, job.store ?? (() => Promise.resolve()));
+    this.#tree = localTreesOf(job.agreed) - 1;
+    this.#ledger = new SplitLedger(job.progress ?? noProgress, job.store ?? (() => Promise.resolve()), job.agreed.treesPerRound);
   }
 
   get ownSplits(): readonly OwnSplit[] {
-    return this.#ledger.splits;
+    const kept = this.#kept ?? Infinity;
+    return this.#ledger.splits.filter(({ tree }) => tree < kept);
+  }
+
+  /** Finished trees, the active party's own among them. */
+  get #stored(): number {
+    return Math.max(this.#ledger.trees, localTreesOf(this.#job.agreed));
   }
 
   /** @throws TandemError HANDSHAKE_MISMATCH, ID_MISMATCH or CHECKPOINT naming what differs */
@@ -109,8 +123,8 @@ export class PassiveRole {
     this.#expect("waiting");
     this.#checkHello(hello);
     const job = this.#job;
-    const { trees } = this.#ledger;
-    this.#tree = hello.trees - 1;
+    const trees = this.#stored;
+    this.#tree = Math.max(hello.trees, localTreesOf(job.agreed)) - 1;
     this.#phase = job.finished === true ? "finished" : "joined";
     const answer = { protocolVersion, passiveName: job.name, featureCount: job.features.length, trees, finished: job.finished === true };
     this.#joined = { hello, answer };
@@ -134,24 +148,27 @@ export class PassiveRole {
     if (hello.instanceCount !== job.instanceCount || Buffer.compare(hello.idsDigest, job.idsDigest) !== 0) {
       throw new TandemError("ID_MISMATCH", `${job.name} does not hold the same ids in the same order as the active party; align the data first`);
     }
-    const { trees } = this.#ledger;
-    // A tree ends here before it ends there: after a loss in between, this party is one ahead.
-    const redone = job.finished !== true && hello.trees + 1 === trees;
-    if (hello.trees !== trees && !redone) {
+    const trees = this.#stored;
+    // A round's trees end here before the round ends there: after a loss in between, this party is up to a round ahead.
+    const fits = job.finished === true ? trees === Math.max(hello.trees, localTreesOf(job.agreed)) : fitsStoredTrees(job.agreed, hello.trees, trees);
+    if (!fits) {
       throw new TandemError("CHECKPOINT", `${job.name} has stored ${trees} trees of this job and the active party ${hello.trees}: they do not belong together; begin anew under another name`);
     }
   }
 
   setUp(setUp: ActiveSetUp): MessageInitShape<typeof PassiveReadySchema> {
-    if (this.#setUp !== null && equals(ActiveSetUpSchema, this.#setUp.message, setUp)) return { candidateCount: this.#setUp.candidateCount };
+    if (this.#setUp !== null && equals(ActiveSetUpSchema, this.#setUp.message, setUp)) return this.#setUp.answer;
     this.#expect("joined");
     const { features, instanceCount, permutationSecret, scheme, agreed } = this.#job;
     const { keyBits, maxDepth } = agreed;
-    const candidateCount = scheme.setUp(setUp.scheme, { features, instanceCount, permutationSecret, keyBits, maxDepth });
-    this.#setUp = { message: setUp, candidateCount };
+    const rates = { byTree: agreed.colsampleBytree, byLevel: agreed.colsampleBylevel, byNode: agreed.colsampleBynode };
+    const sampler = new ColumnSampler(rates, agreed.seed, this.#job.samplingSecret ?? "");
+    const candidateCount = scheme.setUp(setUp.scheme, { features, instanceCount, permutationSecret, keyBits, maxDepth, treesPerRound: agreed.treesPerRound, sampler });
+    const answer = { candidateCount, monotone: this.#isMonotone() };
+    this.#setUp = { message: setUp, answer };
     this.#phase = "ready";
     this.disclosures.candidates = candidateCount;
-    return { candidateCount };
+    return answer;
   }
 
   /** A second copy of gradients that are being taken, or have been, is read to its end and changes nothing. */
@@ -168,8 +185,8 @@ export class PassiveRole {
         return await taken;
       }
       this.#expect("ready");
-      const { numRound } = this.#job.agreed;
-      if (this.#tree + 1 >= numRound) throw new TandemError("PROTOCOL_STATE", `${numRound} trees were agreed, not more`);
+      const treeCount = treeCountOf(this.#job.agreed);
+      if (this.#tree + 1 >= treeCount) throw new TandemError("PROTOCOL_STATE", `${treeCount} trees were agreed, not more`);
       this.#checkChunk(first.value, this.#tree + 1, 0);
       const taken = this.#take(first.value, iterator);
       this.#gradients = { tree, taken };
@@ -179,7 +196,7 @@ export class PassiveRole {
     }
   }
 
-  /** If it fails, the tree has not begun. */
+  /** If it fails, the round has not begun. */
   async #take(first: ActiveGradients, rest: AsyncIterator<ActiveGradients>): Promise<void> {
     const { scheme, observer } = this.#job;
     const { tree } = first;
@@ -222,13 +239,14 @@ export class PassiveRole {
   }
 
   async *histograms(nodes: AsyncIterable<ActiveNode>): AsyncGenerator<MessageInitShape<typeof PassiveHistogramsSchema>> {
+    const isMonotone = this.#isMonotone();
     let work: Work = "aggregate";
     this.#edge(work, true);
     for await (const node of nodes) {
       this.#expectTree(node.tree);
       this.traffic.activeToPassive += node.scheme.value?.members.length ?? 0;
       for await (const answer of this.#job.scheme.node(node.node, node.scheme)) {
-        const { firstCandidate, counts, scheme } = answer;
+        const { firstCandidate, candidateCount, counts, orders, scheme } = answer;
         if (firstCandidate === 0) this.disclosures.memberships += this.#job.scheme.members(node.node).length;
         this.disclosures.candidateSums += counts.length;
         this.traffic.passiveToActive += 4 * counts.length + (scheme.value?.ciphertexts.length ?? 0);
@@ -237,7 +255,7 @@ export class PassiveRole {
           work = "return";
           this.#edge(work, true);
         }
-        yield { tree: node.tree, node: node.node, firstCandidate, counts: Array.from(counts), scheme };
+        yield { tree: node.tree, node: node.node, firstCandidate, candidateCount, counts: Array.from(counts), orders: isMonotone ? orderBytes(orders) : new Uint8Array(0), scheme };
       }
     }
     this.#edge(work, false);
@@ -253,34 +271,43 @@ export class PassiveRole {
       return decided;
     });
     for (const { candidates } of request.decisions) this.traffic.activeToPassive += 4 * candidates.length;
-    for (const { split, members, leftMembers } of answers) {
+    for (const { split, members, leftMembers, monotone } of answers) {
       this.disclosures.splitOutcomes += members.length;
       this.disclosures.wins++;
       this.traffic.passiveToActive += leftMembers.length;
-      yield { tree: split.tree, node: split.node, leftMembers };
+      yield { tree: split.tree, node: split.node, leftMembers, monotone };
     }
   }
 
-  #decide(tree: number, node: number, candidates: readonly number[]): DecidedSplit & { readonly leftMembers: Uint8Array } {
+  #decide(tree: number, node: number, candidates: readonly number[]): DecidedSplit & { readonly leftMembers: Uint8Array; readonly monotone: number } {
     const { features, scheme } = this.#job;
-    const tied = candidates.map((position) => scheme.candidateAt(position));
+    const tied = candidates.map((position) => scheme.candidateAt(node, position));
     if (tied.length === 0) throw new TandemError("PROTOCOL_STATE", `no candidate was named for node ${node}`);
     const chosen = tied.reduce((best, candidate) => (candidate.rank < best.rank ? candidate : best));
     const feature = features[chosen.feature];
     const members = scheme.members(node);
-    const split = { tree, node, feature: chosen.feature, featureName: feature.name, threshold: feature.thresholds[chosen.bin], defaultLeft: chosen.missingLeft };
-    return { split, members, leftMembers: bitmapFrom(members.length, (i) => binGoesLeft(feature, chosen, feature.bins[members[i]])) };
+    const split = { tree, node, feature: chosen.feature, featureName: feature.name, threshold: thresholdOf(feature, chosen), defaultLeft: chosen.missingLeft };
+    const leftMembers = bitmapFrom(members.length, (i) => binGoesLeft(feature, chosen, feature.bins[members[i]]));
+    return { split, members, leftMembers, monotone: feature.monotone ?? 0 };
   }
 
-  /** Stored before it is answered. */
+  /** Stored before it is answered. The next tree of a round begins at once: its gradients are there. */
   async finishTree(finished: ActiveTreeFinished): Promise<void> {
     await this.#turns.run(async () => {
       const isPast = finished.tree < this.#tree || (finished.tree === this.#tree && this.#phase === "ready");
       if (isPast) return;
       this.#expectTree(finished.tree);
       await this.#ledger.finishTree(finished.tree);
-      this.#phase = "ready";
-      this.#job.scheme.endTree();
+      const isLastOfRound = (finished.tree + 1) % this.#job.agreed.treesPerRound === 0;
+      if (isLastOfRound) {
+        this.#phase = "ready";
+        this.#job.scheme.endTree();
+      } else {
+        this.#tree = finished.tree + 1;
+        this.#ledger.beginTree();
+        this.#job.scheme.nextTree(this.#tree);
+      }
+      this.#level = 0;
       this.#job.observer.treeFinished(finished.tree, this.#ledger.splits);
     });
   }
@@ -292,7 +319,7 @@ export class PassiveRole {
       if (row === null) throw new TandemError("ID_MISMATCH", `${this.#job.name} does not hold one of the ids to predict`);
       return row;
     });
-    const splits = this.#ledger.splits.filter((split) => split.tree <= this.#tree); // others are of a tree that is yet to be redone
+    const splits = this.#ledger.splits.filter((split) => split.tree <= this.#tree); // others are of a round that is yet to be redone
     this.disclosures.predictedIds += rows.length;
     this.disclosures.predictionOutcomes += rows.length * splits.length;
     for (const split of splits) {
@@ -301,17 +328,27 @@ export class PassiveRole {
     }
   }
 
-  /** After success every agreed tree is there; the active party may give up at any time before. */
-  finishJob({ failure }: ActiveJobFinished): void {
-    if (this.#phase === "finished") return;
+  /** After success the model keeps its first rounds, all of them without early stopping; the active party may give up at any time before. */
+  finishJob({ failure, treeCount: kept }: ActiveJobFinished): void {
+    if (this.#phase === "finished") {
+      if (failure === "" && this.#kept !== null && kept !== this.#kept) throw new TandemError("PROTOCOL_STATE", `the job has ended and keeps ${this.#kept} trees, not ${kept}`);
+      return;
+    }
     if (failure !== "") {
       this.#phase = "given up";
       return;
     }
     if (this.#phase !== "joined") this.#expect("ready");
-    const { numRound } = this.#job.agreed;
-    if (this.#tree + 1 !== numRound) throw new TandemError("PROTOCOL_STATE", `the job ends after ${this.#tree + 1} of ${numRound} trees`);
+    const { agreed } = this.#job;
+    const grown = this.#tree + 1;
+    const fits = kept >= 1 && kept <= grown && kept % agreed.treesPerRound === 0 && this.#stored === grown;
+    if (!fits) throw new TandemError("PROTOCOL_STATE", `the job ends after ${grown} of ${treeCountOf(agreed)} trees and keeps ${kept}`);
+    this.#kept = kept;
     this.#phase = "finished";
+  }
+
+  #isMonotone(): boolean {
+    return this.#job.features.some(({ monotone = 0 }) => monotone !== 0);
   }
 
   #edge(phase: Work, began: boolean): void {

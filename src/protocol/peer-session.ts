@@ -6,13 +6,15 @@ import { create, type MessageInitShape } from "@bufbuild/protobuf";
 import { TandemError } from "../base/error.ts";
 import type { GradientLayout } from "../codec/layout.ts";
 import { rowStride } from "../gbdt/histogram.ts";
-import { checkBitmap, countSet } from "./bitmap.ts";
+import { checkBitmap } from "./bitmap.ts";
 import type { BusyClock } from "./busy-clock.ts";
 import { type ActiveHelloSchema, type ActiveNode, ActiveNodeSchema, type PassiveHello, type PassiveHistograms } from "./generated/tandem/v1/tandem_pb.ts";
+import { fitsStoredTrees } from "./job-parameters.ts";
 import { emptyLedger, type Ledger } from "./ledger.ts";
 import type { PassivePeer } from "./peer.ts";
 import type { OnPhase, Phase } from "./phase.ts";
 import type { ActiveScheme, NodeDescription, SchemeTree } from "./scheme.ts";
+import { ordersFrom } from "./side-order.ts";
 import { splitKey } from "./split-key.ts";
 import { candidateCountMax, protocolVersion } from "./version.ts";
 
@@ -25,7 +27,27 @@ export interface Traffic {
 /** A node whose candidate sums are wanted. */
 export interface NodeRequest extends NodeDescription {
   readonly instanceCount: number;
+  /** Those that are summed. */
+  readonly sampledCount: number;
 }
+
+/** A party's candidates of a node, in its secret order. */
+export interface CandidateRows {
+  /** One row (slot sums, count) per candidate. */
+  readonly rows: Float64Array;
+  /** What monotone constraints ask (SideOrder); null without constraints. */
+  readonly orders: Int8Array | null;
+}
+
+/** What a party says of a split that it won. */
+export interface SplitAnswer {
+  /** Bitmap over the node's instances. */
+  readonly leftMembers: Uint8Array;
+  /** The constraint of the feature that splits: 1, -1, or 0 for none. */
+  readonly monotone: number;
+}
+
+export const noCandidates: CandidateRows = { rows: new Float64Array(0), orders: null };
 
 /** Which candidates of which node tie for the best gain. */
 export interface Decision {
@@ -34,6 +56,9 @@ export interface Decision {
   readonly candidates: readonly number[];
   /** Instances on the summed side of each of these candidates: the split must agree with one of them. */
   readonly sideCounts: readonly number[];
+  readonly sampledCount: number;
+  /** Of a bitmap over the node's instances: how many of those set are sampled. */
+  readonly countSampled: (bitmap: Uint8Array) => number;
 }
 
 export class PeerSession {
@@ -49,6 +74,9 @@ export class PeerSession {
   #candidateCountMax = 0;
   /** How often nodes of the current tree were asked for. */
   #level = 0;
+  #isMonotone = false;
+  /** No party leaves out columns: every node has all candidates. */
+  #takesAllColumns = true;
   /** Set when the party is gone. */
   #lost: TandemError | null = null;
 
@@ -70,10 +98,12 @@ export class PeerSession {
       throw new TandemError("HANDSHAKE_MISMATCH", `party ${this.name} speaks protocol version ${first.value.protocolVersion}, we speak ${protocolVersion}`);
     }
     const [ours, theirs] = [hello.trees ?? 0, first.value.trees];
-    if (theirs !== ours && theirs !== ours + 1) {
+    if (hello.parameters !== undefined && !fitsStoredTrees({ localRounds: 0, treesPerRound: 1, ...hello.parameters }, ours, theirs)) {
       throw new TandemError("CHECKPOINT", `party ${this.name} has stored ${theirs} trees of this job and we ${ours}: they do not belong together; begin anew under another name`);
     }
     this.#candidateCountMax = Math.min(candidateCountMax, first.value.featureCount * 2 * (hello.parameters?.maxBin ?? 0));
+    const { colsampleBytree, colsampleBylevel, colsampleBynode } = hello.parameters ?? {};
+    this.#takesAllColumns = [colsampleBytree, colsampleBylevel, colsampleBynode].every((rate) => rate === 1);
     void this.#watch(stream);
     return first.value;
   }
@@ -83,6 +113,12 @@ export class PeerSession {
     if (ready.candidateCount > this.#candidateCountMax) throw this.#deviates("more candidates than its features can have");
     this.#candidateCount = ready.candidateCount;
     this.ledger.candidates = ready.candidateCount;
+    this.#isMonotone = ready.monotone;
+  }
+
+  /** Whether the party has monotone constraints; known after set-up. */
+  get isMonotone(): boolean {
+    return this.#isMonotone;
   }
 
   async sendGradients(tree: number, chunks: AsyncIterable<SchemeTree>): Promise<void> {
@@ -103,11 +139,11 @@ export class PeerSession {
     await this.#during("send", tree, () => this.#guard(this.#peer.gradients(messages(), this.#options())));
   }
 
-  /** Per requested node: one row (slot sums, count) per candidate, in the party's secret order. */
-  async histograms(tree: number, layout: GradientLayout, requests: readonly NodeRequest[], decrypting: BusyClock): Promise<Map<number, Float64Array>> {
+  /** Per requested node its candidates. */
+  async histograms(tree: number, layout: GradientLayout, requests: readonly NodeRequest[], decrypting: BusyClock): Promise<Map<number, CandidateRows>> {
     const stride = rowStride(layout.slots.length);
-    const rows = new Map(requests.map(({ node }) => [node, new Float64Array(this.#candidateCount * stride)]));
-    const sizes = new Map(requests.map(({ node, instanceCount }) => [node, instanceCount]));
+    const tables = new Map(requests.map(({ node }) => [node, noCandidates]));
+    const sizes = new Map(requests.map(({ node, sampledCount }) => [node, sampledCount]));
     const received = new Map(requests.map(({ node }) => [node, 0]));
     const answers = this.#peer.histograms(this.#nodeMessages(tree, requests), this.#options());
     let phase: Phase = "aggregate";
@@ -121,12 +157,16 @@ export class PeerSession {
             phase = "return";
             edge(true);
           }
-          const table = rows.get(answer.node);
           const seen = received.get(answer.node);
-          if (table === undefined || seen === undefined || seen !== answer.firstCandidate || answer.tree !== tree) throw this.#deviates("an answer that was not asked for");
-          if (answer.counts.length === 0 || seen + answer.counts.length > this.#candidateCount) throw this.#deviates("no candidates, or more than it has");
+          if (seen === undefined || seen !== answer.firstCandidate || answer.tree !== tree) throw this.#deviates("an answer that was not asked for");
+          const { candidateCount } = answer;
+          if (candidateCount > this.#candidateCount) throw this.#deviates("no candidates, or more than it has");
+          if (seen === 0) tables.set(answer.node, { rows: new Float64Array(candidateCount * stride), orders: this.#isMonotone ? new Int8Array(candidateCount) : null });
+          const { rows, orders } = tables.get(answer.node) ?? noCandidates;
+          if (rows.length !== candidateCount * stride || answer.counts.length === 0 || seen + answer.counts.length > candidateCount) throw this.#deviates("no candidates, or more than it has");
           this.traffic.passiveToActive += 4 * answer.counts.length + (answer.scheme.value?.ciphertexts.length ?? 0);
-          await decrypting.during(() => this.#decode(layout, answer, table, sizes.get(answer.node) ?? 0));
+          orders?.set(ordersFrom(answer.orders, answer.counts.length), seen);
+          await decrypting.during(() => this.#decode(layout, answer, rows, sizes.get(answer.node) ?? 0));
           received.set(answer.node, seen + answer.counts.length);
           this.ledger.candidateSums += answer.counts.length;
         }
@@ -135,38 +175,41 @@ export class PeerSession {
     edge(false);
     this.#level++;
     for (const [node, seen] of received) {
-      if (seen !== this.#candidateCount) throw this.#deviates(`only ${seen} of ${this.#candidateCount} candidates of node ${node}`);
+      const expected = this.#takesAllColumns ? this.#candidateCount : (tables.get(node) ?? noCandidates).rows.length / stride;
+      if (seen !== expected) throw this.#deviates(`only ${seen} of ${expected} candidates of node ${node}`);
     }
-    return rows;
+    return tables;
   }
 
-  /** Per decision the bitmap of the node's instances that go left. */
-  async splits(tree: number, decisions: readonly Decision[]): Promise<Map<number, Uint8Array>> {
+  /** Per decision who goes left. */
+  async splits(tree: number, decisions: readonly Decision[]): Promise<Map<number, SplitAnswer>> {
     const sizes = new Map(decisions.map(({ node, instanceCount }) => [node, instanceCount]));
-    const sides = new Map(decisions.map(({ node, sideCounts }) => [node, sideCounts]));
-    const bitmaps = new Map<number, Uint8Array>();
+    const decisionOf = new Map(decisions.map((decision) => [decision.node, decision]));
+    const answers = new Map<number, SplitAnswer>();
     const request = { tree, decisions: decisions.map(({ node, candidates }) => ({ node, candidates: [...candidates] })) };
     for (const { candidates } of decisions) this.traffic.activeToPassive += 4 * candidates.length;
     await this.#guard(
       (async () => {
         for await (const split of this.#peer.splits(request, this.#options())) {
           const size = sizes.get(split.node);
-          if (size === undefined || split.tree !== tree || bitmaps.has(split.node)) throw this.#deviates("a split that was not asked for");
+          if (size === undefined || split.tree !== tree || answers.has(split.node) || Math.abs(split.monotone) > (this.#isMonotone ? 1 : 0)) throw this.#deviates("a split that was not asked for");
           checkBitmap(split.leftMembers, size);
-          const left = countSet(split.leftMembers, size);
-          if (sides.get(split.node)?.some((count) => count === left || count === size - left) !== true) throw this.#deviates("a split that is none of the candidates");
+          const decision = decisionOf.get(split.node);
+          const left = decision?.countSampled(split.leftMembers);
+          if (decision?.sideCounts.some((count) => count === left || decision.sampledCount - count === left) !== true) throw this.#deviates("a split that is none of the candidates");
           this.traffic.passiveToActive += split.leftMembers.length;
           this.ledger.splitOutcomes += size;
           this.ledger.wins++;
-          bitmaps.set(split.node, split.leftMembers);
+          answers.set(split.node, { leftMembers: split.leftMembers, monotone: split.monotone });
         }
       })(),
     );
-    if (bitmaps.size !== decisions.length) throw this.#deviates("fewer splits than were asked for");
-    return bitmaps;
+    if (answers.size !== decisions.length) throw this.#deviates("fewer splits than were asked for");
+    return answers;
   }
 
   async finishTree(tree: number): Promise<void> {
+    this.#level = 0;
     await this.#guard(this.#peer.finishTree({ tree }, this.#options()));
   }
 
@@ -193,8 +236,8 @@ export class PeerSession {
   }
 
   /** Ends the job; after a failure tells the party why, without waiting long. */
-  async finish(failure: string): Promise<void> {
-    const finished = this.#peer.finishJob({ failure }, failure === "" ? this.#options() : { signal: AbortSignal.timeout(2000) });
+  async finish(failure: string, treeCount: number): Promise<void> {
+    const finished = this.#peer.finishJob({ failure, treeCount }, failure === "" ? this.#options() : { signal: AbortSignal.timeout(2000) });
     // Not guarded after success: the party may leave as soon as it has answered.
     await (failure === "" ? this.#naming(finished) : finished.catch(() => {}));
     this.#closing.abort();

@@ -7,6 +7,7 @@
 import type { QuantisedGradients } from "../base/quantised-gradients.ts";
 import type { GradientLayout } from "../codec/layout.ts";
 import type { BinnedFeature } from "../gbdt/binning.ts";
+import type { ColumnSampler } from "../gbdt/column-sampling.ts";
 import type {
   ActiveGradients,
   ActiveNode,
@@ -47,8 +48,11 @@ export interface ActiveScheme {
   /** Bits that one plaintext can hold. */
   readonly plaintextBitsMax: number;
   setUp(layout: GradientLayout): SchemeSetUp;
-  /** The tree's gradients as chunks, each the same for every passive party. */
-  tree(layout: GradientLayout, gradients: QuantisedGradients): AsyncIterable<SchemeTree>;
+  /**
+   * The tree's gradients as chunks, each the same for every passive party.
+   * @param sample the instances that the tree learns from; null: all
+   */
+  tree(layout: GradientLayout, gradients: QuantisedGradients, sample: Uint32Array | null): AsyncIterable<SchemeTree>;
   /** Gradients of another tree will follow: what can be made ahead of them may be made while cores are idle. */
   expectTree(layout: GradientLayout, instanceCount: number): void;
   node(description: NodeDescription): SchemeNode;
@@ -62,7 +66,11 @@ export interface ActiveScheme {
 export interface NodeAnswer {
   readonly node: number;
   readonly firstCandidate: number;
+  /** Of this node. */
+  readonly candidateCount: number;
   readonly counts: Uint32Array;
+  /** What monotone constraints ask of the summed sides (SideOrder). */
+  readonly orders: Int8Array;
   readonly scheme: SchemeAnswer;
 }
 
@@ -71,20 +79,22 @@ export interface PassiveScheme {
   readonly counts: OperationCounts;
   /** Once per job. Messages come from the wire: a scheme checks them. Returns the number of candidates. */
   setUp(message: SchemeSetUp, job: PassiveSchemeJob): number;
-  /** Once per tree, before its chunks arrive. */
+  /** Once per round, before its chunks arrive; `tree` is the round's first. */
   beginTree(tree: number): void;
+  /** Another tree of the same gradients. */
+  nextTree(tree: number): void;
   tree(message: SchemeTree): Promise<void>;
-  /** Once per tree, after the last chunk. */
+  /** Once per round, after the last chunk. */
   endOfGradients(): void;
   node(node: number, message: SchemeNode): AsyncIterable<NodeAnswer>;
-  /** Once per tree, when nothing more is asked of it. */
+  /** Once per round, when nothing more is asked of it. */
   endTree(): void;
   /** Nothing more is wanted: what is being made ahead is for nobody. */
   close(): void;
   /** The instances that this party may know to be in a node. */
   members(node: number): Uint32Array;
-  /** The tree's candidate at a position of the secret order. */
-  candidateAt(position: number): { readonly feature: number; readonly bin: number; readonly missingLeft: boolean; readonly rank: number };
+  /** A node's candidate at a position of the secret order. */
+  candidateAt(node: number, position: number): { readonly feature: number; readonly bin: number; readonly missingLeft: boolean; readonly rank: number };
 }
 
 export interface PassiveSchemeJob {
@@ -92,6 +102,9 @@ export interface PassiveSchemeJob {
   readonly instanceCount: number;
   readonly keyBits: number;
   readonly maxDepth: number;
+  readonly treesPerRound: number;
   /** From which the order of candidates is derived. */
   readonly permutationSecret: Uint8Array;
+  /** Which features may split a node; null: all. */
+  readonly sampler: ColumnSampler | null;
 }

@@ -36,6 +36,15 @@ test("margins: each person's leaves, from own values and the other parties' bits
   expect(Array.from(margins)).toEqual([0.5 + 1 + 32, 0.5 + 2 + 32, 0.5 + 4 + 32, 0.5 + 8 + 16]);
 });
 
+test("margins of several outputs stand side by side, with trees that take turns or leaves with a weight each", () => {
+  const bits = outcomes(2, 2, (_s, id) => id === 0);
+  const turns: ActiveModel = { ...model, outputCount: 2, trees: [[split(1, { owner: 1 }), leaf(1), leaf(2)], [split(1, { owner: 1 }), leaf(4), leaf(8)]] };
+  expect(Array.from(new ScoringModel(turns).margins(2, [], [bits, null, null]))).toEqual([1.5, 4.5, 2.5, 8.5]);
+  const vector = (weights: number[]) => ({ ...leaf(weights[0]), weights });
+  const both: ActiveModel = { ...model, outputCount: 2, trees: [[split(1, { owner: 1 }), vector([1, 2]), vector([4, 8])]] };
+  expect(Array.from(new ScoringModel(both).margins(2, [], [bits, null, null]))).toEqual([1.5, 2.5, 4.5, 8.5]);
+});
+
 describe("batches", () => {
   const ids = Array.from({ length: 100 }, (_, i) => String(i));
   test("hold as many ids as the parties answer", () => {

@@ -82,7 +82,7 @@ export class ScoringModel {
    * @param outcomes in the order of passiveNames; null where there was nothing to ask
    */
   margins(idCount: number, columns: readonly Float32Array[], outcomes: readonly (PassiveOutcomes | null)[]): Float64Array {
-    const margins = new Float64Array(idCount).fill(this.#model.baseMargin);
+    const margins = new Float64Array(idCount * (this.#model.outputCount ?? 1)).fill(this.#model.baseMargin);
     addMargins(this.#model, margins, {
       ownValue: (rule, row) => columns[this.#place.get(rule.feature) ?? -1][row],
       remoteGoesLeft: (owner, tree, node, row) => {

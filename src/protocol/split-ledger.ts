@@ -7,7 +7,7 @@
  */
 import { createHash } from "node:crypto";
 import { TandemError } from "../base/error.ts";
-import { splitKey } from "./split-key.ts";
+import { splitKey, treeOfKey } from "./split-key.ts";
 
 /** One of this party's own splits: its share of the model is a list of these. */
 export interface OwnSplit {
@@ -39,11 +39,14 @@ export interface DecidedSplit {
 
 export class SplitLedger {
   readonly #store: (progress: PassiveProgress) => Promise<void>;
+  readonly #treesPerRound: number;
   #progress: PassiveProgress;
   /** Nodes of the current tree that were asked about since it began on this connection. */
   #asked = new Set<number>();
 
-  constructor(progress: PassiveProgress, store: (progress: PassiveProgress) => Promise<void>) {
+  /** @param treesPerRound trees that are redone together */
+  constructor(progress: PassiveProgress, store: (progress: PassiveProgress) => Promise<void>, treesPerRound = 1) {
+    this.#treesPerRound = treesPerRound;
     this.#progress = progress;
     this.#store = store;
   }
@@ -85,8 +88,9 @@ export class SplitLedger {
     const forgotten = splits.find(({ tree, node }) => tree === finished && !this.#asked.has(node));
     if (forgotten !== undefined) throw new TandemError("PROTOCOL_STATE", `tree ${finished} was grown in another way before: node ${forgotten.node} was split`);
     if (finished < this.trees) return;
-    // The tree just finished may be redone, those before it never again.
-    const kept = Object.entries(members).filter(([key]) => key.startsWith(`${finished}/`));
+    // The trees of this round may be redone, those before it never again.
+    const firstOfRound = finished - (finished % this.#treesPerRound);
+    const kept = Object.entries(members).filter(([key]) => treeOfKey(key) >= firstOfRound);
     await this.#keep({ trees: finished + 1, splits, members: Object.fromEntries(kept) });
   }
 

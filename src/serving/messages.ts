@@ -31,7 +31,7 @@ export const errorResponse = z.strictObject({ error: problem });
 export const predictResponse = z.strictObject({
   model: z.string().meta({ description: "the id of the model, the same at all parties" }),
   predictions: z
-    .array(z.union([z.strictObject({ id: z.string(), prediction: z.number() }), z.strictObject({ id: z.string(), error: problem })]))
+    .array(z.union([z.strictObject({ id: z.string(), prediction: z.union([z.number(), z.array(z.number())]) }), z.strictObject({ id: z.string(), error: problem })]))
     .meta({ description: "one entry per person, in the order of the request" }),
 });
 export const healthResponse = z.strictObject({ status: z.literal("alive") });

@@ -111,7 +111,8 @@ export class MicroBatcher {
       let first = 0;
       for (const waiting of batch) {
         const end = first + waiting.rows.ids.length;
-        waiting.resolve({ predictions: predictions.slice(first, end), unknown: partOf(unknown, first, end) });
+        const perRow = predictions.length / rows.ids.length;
+        waiting.resolve({ predictions: predictions.slice(first * perRow, end * perRow), unknown: partOf(unknown, first, end) });
         first = end;
       }
     } catch (error) {

@@ -50,7 +50,7 @@ export class PredictEndpoint {
       const strangers = scores?.unknown.get(row);
       if (strangers !== undefined && !this.#options.unknownAsMissing) return this.#refused(person.given, unknownTo(strangers));
       this.#options.onRow("scored");
-      return { id: person.given, prediction: scores?.predictions[row] ?? Number.NaN };
+      return { id: person.given, prediction: predictionOf(scores?.predictions ?? new Float64Array(0), row, ids.length) };
     });
     return { model: this.#options.model, predictions };
   }
@@ -111,4 +111,10 @@ export class PredictEndpoint {
 
 function unknownTo(parties: readonly string[]): Problem {
   return { code: "ID_UNKNOWN", message: `unknown to ${parties.join(" and ")}` };
+}
+
+/** A number, or one per class. */
+function predictionOf(predictions: Float64Array, row: number, rowCount: number): number | number[] {
+  const perRow = predictions.length / rowCount;
+  return perRow === 1 ? predictions[row] : Array.from(predictions.subarray(row * perRow, (row + 1) * perRow));
 }

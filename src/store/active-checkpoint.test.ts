@@ -21,7 +21,7 @@ const leaf = { kind: "leaf" as const, weight: 0.1, cover: 3, count: 7 };
 const trees = [[{ kind: "split" as const, left: 1, right: 2, gain: 0.3, cover: 6, count: 14, rule: { owner: 1 } }, leaf, leaf], [leaf]];
 
 function checkpoint(change: Partial<ActiveCheckpoint> = {}): ActiveCheckpoint {
-  return { identity: { job: "j", eta: 0.3 }, run: Uint8Array.of(1, 2, 255), key, aligned: Uint32Array.of(5, 0, 0xffff_ffff), progress: { trees, margins }, ...change };
+  return { identity: { job: "j", eta: 0.3 }, run: Uint8Array.of(1, 2, 255), key, aligned: Uint32Array.of(5, 0, 0xffff_ffff), samplingSecret: "s", progress: { trees, margins, best: { round: 0, value: Number.NaN } }, ...change };
 }
 
 describe("a checkpoint", () => {
@@ -30,6 +30,7 @@ describe("a checkpoint", () => {
     const back = await readActiveCheckpoint(folder, diskStorage);
     expect(back).toMatchObject({ identity: { job: "j", eta: 0.3 }, run: Uint8Array.of(1, 2, 255), aligned: Uint32Array.of(5, 0, 0xffff_ffff) });
     expect(back?.progress?.trees).toEqual(trees);
+    expect(back).toMatchObject({ samplingSecret: "s", progress: { best: { round: 0, value: Number.NaN } } });
     expect(new BigUint64Array(back?.progress?.margins.buffer as ArrayBuffer)).toEqual(new BigUint64Array(margins.buffer));
     expect(back?.key.secretPrimes()).toEqual(key.secretPrimes());
     expect((await stat(checkpointPath(folder))).mode & 0o777).toBe(0o600);
@@ -48,7 +49,7 @@ describe("a checkpoint", () => {
     expect(text).toContain(prime);
     const { createHash } = await import("node:crypto");
     const contents = text.slice(text.indexOf('"checkpoint":') + '"checkpoint":'.length, -2).replace(prime, `${prime.slice(0, -1)}${prime.endsWith("3") ? "1" : "3"}`);
-    await writeFile(checkpointPath(folder), `{"format":"tandem-active-checkpoint/1","sha256":"${createHash("sha256").update(contents).digest("hex")}","checkpoint":${contents}}\n`);
+    await writeFile(checkpointPath(folder), `{"format":"tandem-active-checkpoint/2","sha256":"${createHash("sha256").update(contents).digest("hex")}","checkpoint":${contents}}\n`);
     const error = await expectError(() => readActiveCheckpoint(folder, diskStorage), "CHECKPOINT", /checkpoint\.json: key field '/);
     expect(error.message).not.toContain(prime.slice(0, 16));
   });

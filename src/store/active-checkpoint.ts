@@ -24,9 +24,11 @@ export interface ActiveCheckpoint {
   readonly identity: JobIdentity;
   readonly run: Uint8Array;
   readonly key: PrivateKey;
+  /** What the active party draws its columns with. */
+  readonly samplingSecret: string;
   /** Rows common to all parties; null where nothing was aligned. */
   readonly aligned: Uint32Array | null;
-  /** Null before the first tree. */
+  /** Null before the first round has ended. */
   readonly progress: ActiveProgress | null;
 }
 
@@ -34,13 +36,16 @@ const contents = z.strictObject({
   identity: z.record(z.string(), z.union([z.string(), z.number(), z.boolean()])),
   run: z.base64(),
   key: z.string(),
+  sampling: z.string(),
   aligned: z.base64().nullable(),
   trees: z.array(treeSchema),
   margins: z.base64(),
+  /** The best round on the validation rows; its value, one float64, in base64. */
+  best: z.strictObject({ round: z.number().int().nonnegative(), value: z.base64() }).nullable(),
 });
 
 const kind: SealedKind<z.infer<typeof contents>> = {
-  format: "tandem-active-checkpoint/1",
+  format: "tandem-active-checkpoint/2",
   name: "checkpoint",
   noun: "a checkpoint",
   schema: contents,
@@ -50,14 +55,16 @@ const kind: SealedKind<z.infer<typeof contents>> = {
 
 export const checkpointPath = (folder: string): string => join(folder, "checkpoint.json");
 
-export async function writeActiveCheckpoint(folder: string, { identity, run, key, aligned, progress }: ActiveCheckpoint, storage: Storage): Promise<void> {
+export async function writeActiveCheckpoint(folder: string, { identity, run, key, samplingSecret, aligned, progress }: ActiveCheckpoint, storage: Storage): Promise<void> {
   const stored = {
     identity: { ...identity },
     run: textOf(run),
     key: serialisePrivateKey(key),
+    sampling: samplingSecret,
     aligned: aligned === null ? null : textOf(aligned),
     trees: (progress?.trees ?? []) as z.infer<typeof contents>["trees"],
     margins: textOf(progress?.margins ?? new Float64Array(0)),
+    best: progress?.best ? { round: progress.best.round, value: textOf(Float64Array.of(progress.best.value)) } : null,
   };
   await writeSealed(checkpointPath(folder), kind, stored, storage);
 }
@@ -70,13 +77,14 @@ export async function readActiveCheckpoint(folder: string, storage: Storage): Pr
   const path = checkpointPath(folder);
   const stored = await readSealed(path, kind, storage);
   if (stored === null) return null;
-  const { identity, run, key, aligned, trees, margins } = stored;
+  const { identity, run, key, sampling, aligned, trees, margins, best } = stored;
   return {
     identity,
     run: bytesFrom(run),
     key: await privateKey(path, key),
+    samplingSecret: sampling,
     aligned: aligned === null ? null : rowsFrom(aligned),
-    progress: trees.length === 0 ? null : { trees, margins: doublesFrom(margins) },
+    progress: trees.length === 0 ? null : { trees, margins: doublesFrom(margins), best: best && { round: best.round, value: doublesFrom(best.value)[0] } },
   };
 }
 

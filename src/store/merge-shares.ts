@@ -23,7 +23,7 @@ export function mergeShares(active: ActiveShare, passives: readonly PassiveShare
       return { ...node, rule: wholeRule(node.rule, tables, treeIndex, nodeIndex) };
     }),
   );
-  return { objective: active.objective, baseMargin: active.baseMargin, trees };
+  return { objective: active.objective, baseMargin: active.baseMargin, ...(active.outputCount === undefined ? {} : { outputCount: active.outputCount }), trees };
 }
 
 function checkBelongTogether(active: ActiveShare, passives: readonly PassiveShare[]): void {

@@ -2,8 +2,8 @@
  * What a passive party stores of a job besides its share, all of it for its own eyes (mode 0600):
  *
  *   alignment.json  which of its rows are common to all parties
- *   job.json        what was agreed, and the secret of the candidates' order; written when a job first begins, and once
- *                   more when it has ended well, then without the secret
+ *   job.json        what was agreed, the secret of the candidates' order, and the secret that columns are drawn with;
+ *                   written when a job first begins, and once more when it has ended well, then without the secrets
  *   progress.json   its own splits so far; rewritten before each of them is answered. It names the run that it belongs
  *                   to: progress of an earlier beginning of the same job is none
  *
@@ -31,10 +31,14 @@ const jobFile = z.strictObject({
   aligned: z.boolean(),
   /** Bitmap, base64. */
   training: z.base64(),
+  /** Bitmap over those that take part, base64. */
+  validation: z.base64(),
   /** Digest over this party's rows of the job. */
   data: hex,
   /** Base64; null once the job has ended well. */
   secret: z.base64().nullable(),
+  /** What the party draws its columns with; null once the job has ended well. */
+  sampling: z.string().nullable(),
 });
 export type PassiveJobFile = z.infer<typeof jobFile>;
 
@@ -47,8 +51,8 @@ const progressFile = z.strictObject({
 
 const alignmentFile = z.strictObject({ active: z.string(), rows: z.base64(), data: hex });
 
-const kind = <T>(name: string, schema: z.ZodType<T>): SealedKind<T> => ({ format: `tandem-passive-${name}/1`, name, noun: `a passive party's ${name}`, schema, code: "CHECKPOINT", advice });
-const jobKind = kind("job", jobFile);
+const kind = <T>(name: string, schema: z.ZodType<T>, version = 1): SealedKind<T> => ({ format: `tandem-passive-${name}/${version}`, name, noun: `a passive party's ${name}`, schema, code: "CHECKPOINT", advice });
+const jobKind = kind("job", jobFile, 2);
 const progressKind = kind("progress", progressFile);
 const alignmentKind = kind("alignment", alignmentFile);
 

@@ -24,7 +24,7 @@ const ownRule = z.strictObject({
   defaultLeft: z.boolean(),
 });
 const node = z.discriminatedUnion("kind", [
-  z.strictObject({ kind: z.literal("leaf"), weight: z.number(), cover: z.number(), count: index }),
+  z.strictObject({ kind: z.literal("leaf"), weight: z.number(), weights: z.array(z.number()).optional(), cover: z.number(), count: index }),
   z.strictObject({
     kind: z.literal("split"),
     left: index,
@@ -49,8 +49,12 @@ const activeShare = z
     ...origin,
     objective: z.enum(trainingParameters.objective.choices),
     baseMargin: z.number(),
+    outputCount: index.min(2).optional(),
     passiveNames: z.array(z.string()),
     trees: z.array(treeSchema),
+  })
+  .refine(({ outputCount = 1, trees }) => trees.flat().every((at) => at.kind === "split" || at.weights === undefined || at.weights.length === outputCount), {
+    message: "a leaf has another number of weights than the model has outputs",
   })
   .refine(({ passiveNames, trees }) => trees.flat().every((at) => at.kind === "leaf" || at.rule.owner <= passiveNames.length), {
     message: "a split belongs to a party that is not named",

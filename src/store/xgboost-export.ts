@@ -6,13 +6,13 @@
  * every tree. XGBoost adds their weights up in float32, we in double: probabilities agree to 1e-6, not to the bit, and a
  * regression's predictions as closely as float32 adds up so many trees.
  */
-import { assert, unreachable } from "../base/assert.ts";
+import { assert } from "../base/assert.ts";
 import { writeFileAtomically } from "../base/atomic-file.ts";
 import { TandemError } from "../base/error.ts";
 import type { Model } from "../gbdt/model.ts";
-import { type ObjectiveName, sigmoid } from "../gbdt/objective.ts";
 import type { SplitRule, Tree } from "../gbdt/tree.ts";
 import { xgboostFeatureNames } from "./xgboost-names.ts";
+import { startOf, type XgboostObjective, xgboostObjective } from "./xgboost-objective.ts";
 import { xgboostText } from "./xgboost-text.ts";
 
 /** One tree, a column per field; node ids are ours. */
@@ -45,14 +45,14 @@ export interface XgboostModel {
     readonly gradient_booster: {
       readonly model: {
         readonly gbtree_model_param: Readonly<Record<"num_parallel_tree" | "num_trees" | "size_leaf_vector", string>>;
-        /** The output that each tree adds to; we have one. */
-        readonly tree_info: readonly 0[];
+        /** The output that each tree adds to. */
+        readonly tree_info: readonly number[];
         readonly trees: readonly XgboostTree[];
       };
       readonly name: "gbtree";
     };
     readonly learner_model_param: Readonly<Record<"base_score" | "boost_from_average" | "num_class" | "num_feature" | "num_target", string>>;
-    readonly objective: { readonly name: ObjectiveName; readonly reg_loss_param: { readonly scale_pos_weight: string } };
+    readonly objective: XgboostObjective;
   };
   readonly version: readonly [number, number, number];
 }
@@ -74,7 +74,8 @@ export function xgboostModel(model: Model, features: readonly (readonly string[]
   const featureCount = featureNames.length;
   const featureIndex = featureIndexIn(features);
   const { baseScore, rest } = startOf(model);
-  const trees = model.trees.map((tree, id) => exportTree(id === 0 ? withAdded(tree, rest) : tree, id, featureCount, featureIndex));
+  const { outputCount = 1 } = model;
+  const trees = model.trees.flatMap(treesOfOneOutput).map((tree, id) => exportTree(id === 0 ? withAdded(tree, rest) : tree, id, featureCount, featureIndex));
   return {
     learner: {
       attributes: {},
@@ -83,7 +84,7 @@ export function xgboostModel(model: Model, features: readonly (readonly string[]
       gradient_booster: {
         model: {
           gbtree_model_param: { num_parallel_tree: "1", num_trees: String(trees.length), size_leaf_vector: "0" },
-          tree_info: trees.map(() => 0),
+          tree_info: trees.map((_, id) => id % outputCount),
           trees,
         },
         name: "gbtree",
@@ -91,11 +92,11 @@ export function xgboostModel(model: Model, features: readonly (readonly string[]
       learner_model_param: {
         base_score: xgboostText(baseScore),
         boost_from_average: "0",
-        num_class: "0",
+        num_class: String(outputCount === 1 ? 0 : outputCount),
         num_feature: String(featureCount),
         num_target: "1",
       },
-      objective: { name: model.objective, reg_loss_param: { scale_pos_weight: "1" } },
+      objective: xgboostObjective(model),
     },
     version: [1, 7, 4],
   };
@@ -124,32 +125,11 @@ function featureIndexIn(features: readonly (readonly string[])[]): (rule: SplitR
   };
 }
 
-/** Where boosting starts: XGBoost's base_score, and what float32 could not hold of our margin. */
-interface Start {
-  readonly baseScore: number;
-  readonly rest: number;
-}
-
-/** A margin this much off moves a probability by 2.5e-7 at most. */
-const marginTolerance = 1e-6;
-
-/**
- * XGBoost takes base_score as a prediction. Of a probability near 1 float32 keeps few digits: for 0.9999 the margin would
- * be 1e-3 off. Such a rest, and what lies beyond the representable, goes into the first tree's leaves.
- */
-function startOf({ objective, baseMargin }: Model): Start {
-  switch (objective) {
-    case "reg:squarederror":
-      return { baseScore: Math.fround(baseMargin), rest: 0 };
-    case "binary:logistic": {
-      const baseScore = Math.min(Math.max(Math.fround(sigmoid(baseMargin)), 2 ** -100), 1 - 2 ** -24);
-      const odds = Math.fround(Math.fround(1 / baseScore) - 1); // XGBoost's ProbToMargin, all in float32
-      const rest = baseMargin + Math.fround(Math.log(odds));
-      return { baseScore, rest: Math.abs(rest) > marginTolerance ? rest : 0 };
-    }
-    default:
-      return unreachable(objective);
-  }
+/** XGBoost 1.7 has no leaves with a weight per output: there it is a tree of the same structure per output. */
+function treesOfOneOutput(tree: Tree<SplitRule>): Tree<SplitRule>[] {
+  const vector = tree.find((node) => node.kind === "leaf" && node.weights !== undefined);
+  if (vector?.kind !== "leaf" || vector.weights === undefined) return [tree];
+  return vector.weights.map((_, k) => tree.map((node) => (node.kind === "leaf" ? { ...node, weight: node.weights?.[k] ?? node.weight } : node)));
 }
 
 function withAdded(tree: Tree<SplitRule>, rest: number): Tree<SplitRule> {

@@ -67,7 +67,7 @@ describe("a whole job over TLS", () => {
   test.each(["batched", "unbatched"] as const)("%s: the model of one place, bit for bit", async (codec) => {
     const job = { table, kernel: portableKernel, key, codec: { codec } };
     const { model, traffic } = await trainFederated({ ...job, connect: overTls });
-    expect(firstDifference(model, trainInOnePlace(job))).toBeNull();
+    expect(firstDifference(model, await trainInOnePlace(job))).toBeNull();
     const inMemory = await trainFederated(job);
     expect(traffic).toEqual(inMemory.traffic);
   });

@@ -3,7 +3,6 @@ import { create } from "@bufbuild/protobuf";
 import { quantise } from "../../src/codec/batch-codec.ts";
 import type { PrivateKey } from "../../src/crypto/index.ts";
 import { portableKernel } from "../../src/crypto/portable-kernel.ts";
-import { objectiveFor } from "../../src/gbdt/objective.ts";
 import {
   type ActiveGradients,
   ActiveGradientsSchema,
@@ -26,7 +25,7 @@ import { collect, one } from "./streams.ts";
 /** Feature 1 is a copy of feature 0, so that every split ties; half of each is missing. */
 export const column = Float32Array.of(1, 2, 3, Number.NaN, 1, 2, 3, Number.NaN, 1, 2);
 const table = { labels: Float64Array.from(column, (_, i) => i % 2), parties: [[column], [column, column]] };
-const training = { num_round: 2, max_depth: 2 };
+const plain = { num_round: 2, max_depth: 2 };
 
 interface Hello {
   readonly protocolVersion: number;
@@ -50,14 +49,14 @@ export interface Driver {
   finishTree(tree: number): Promise<void>;
 }
 
-export function drive(key: PrivateKey, passive: JobOptions["passive"] = {}): Driver {
+export function drive(key: PrivateKey, passive: JobOptions["passive"] = {}, training: NonNullable<JobOptions["training"]> = plain): Driver {
   const job = prepareJob({ table, kernel: portableKernel, key, training, passive });
   const [{ role }] = job.passives;
   const { scheme } = job;
   const { codec } = parametersOf({});
   const g = Float64Array.from(column, (_, i) => (i % 2 === 0 ? 0.5 : -0.5));
   const h = g.map(() => 0.25);
-  const layout = gradientLayout(objectiveFor("binary:logistic"), codec, scheme.plaintextBitsMax, g, h);
+  const layout = gradientLayout(codec, scheme.plaintextBitsMax, { values: [g, h], bounds: [{ min: -1, max: 1 }, { min: 0, max: 0.25 }] });
   const hello = { protocolVersion, activeName: "bank", instanceCount: column.length, idsDigest: idsDigest(job.ids), parameters: job.agreed };
   return {
     job,
@@ -81,7 +80,7 @@ export function drive(key: PrivateKey, passive: JobOptions["passive"] = {}): Dri
 
   async function* chunks(tree: number): AsyncGenerator<ActiveGradients> {
     let sequence = 0;
-    for await (const chunk of scheme.tree(layout, quantise(layout, [g, h]))) {
+    for await (const chunk of scheme.tree(layout, quantise(layout, [g, h]), null)) {
       yield create(ActiveGradientsSchema, { tree, sequence: sequence++, scheme: chunk });
     }
   }

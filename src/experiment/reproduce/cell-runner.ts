@@ -5,7 +5,7 @@
 import { assert } from "../../base/assert.ts";
 import type { Model } from "../../gbdt/model.ts";
 import type { PartyEvent } from "../../party/events.ts";
-import { objectiveFor } from "../../gbdt/objective.ts";
+import { BoostingTask } from "../../gbdt/boosting-task.ts";
 import { plaintextBitsMax } from "../../codec/packing.ts";
 import { gradientLayout } from "../../protocol/gradient-layout.ts";
 import { selectKernel } from "../../crypto/index.ts";
@@ -67,7 +67,7 @@ export async function runCells(groups: readonly (readonly CellSpec[])[], runner:
     const done = outcomes.get(name) ?? [];
     progress.started(name, seconds);
     const started = performance.now();
-    const outcome = await run(spec, cuts.rows(spec), cuts.onePlace(spec), commit, (event) => progress.event(event));
+    const outcome = await run(spec, cuts.rows(spec), await cuts.onePlace(spec), commit, (event) => progress.event(event));
     done.push(outcome);
     outcomes.set(name, done);
     await runner.store.write(spec, digest, done);
@@ -125,10 +125,8 @@ function contextOf(spec: CellSpec, { tables, programDigest, seed }: CellRunner):
 /** The cost model's guess at the job, and its centralised twin's fraction of it. */
 function predictedSeconds(spec: CellSpec, { train }: CutTable, costs: OperationCosts): number {
   const training = cellTraining(spec);
-  const objective = objectiveFor(training.objective);
-  const labels = train[0].labels ?? new Float64Array(0);
-  const { g, h } = objective.gradients(new Float64Array(labels.length), labels);
-  const layout = gradientLayout(objective, cellCodec(spec), plaintextBitsMax(spec.keyBits), g, h);
+  const task = new BoostingTask(training, train[0].labels ?? new Float64Array(0));
+  const layout = gradientLayout(cellCodec(spec), plaintextBitsMax(spec.keyBits), task.gradients(task.startMargins()));
   return estimateJob({ train, training, speed: cellSpeed(spec), layout, keyBits: spec.keyBits }, costs).wallSeconds;
 }
 
@@ -136,7 +134,7 @@ function predictedSeconds(spec: CellSpec, { train }: CutTable, costs: OperationC
 class CutCache {
   readonly #runner: CellRunner;
   readonly #rows = new Map<string, CutTable>();
-  readonly #models = new Map<string, Model>();
+  readonly #models = new Map<string, Promise<Model>>();
 
   constructor(runner: CellRunner) {
     this.#runner = runner;
@@ -151,7 +149,7 @@ class CutCache {
   }
 
   /** Neither key nor shortcuts touch the model. */
-  onePlace(spec: CellSpec): Model {
+  onePlace(spec: CellSpec): Promise<Model> {
     return kept(this.#models, `${spec.dataset}-${spec.trainRows}-${spec.trees}-${spec.codec}`, () => cellInOnePlace(spec, this.rows(spec)));
   }
 }

@@ -78,7 +78,8 @@ const finestBits = 40;
  * (docs/decisions/0005). One padding bit, the paper's least, leaves most room.
  */
 export function finestGrid(instanceCount: number): CodecParameters {
-  const { bounds } = objectiveFor("binary:logistic");
+  const training = resolveParameters(trainingParameters, { objective: "binary:logistic" });
+  const bounds = objectiveFor(training.objective).bounds(training);
   for (let bits = finestBits; ; bits--) {
     const parameters = resolveParameters(codecParameters, { codec: "unbatched", layout: "auto", resolution_bits: bits, padding: 1 });
     try {
@@ -127,8 +128,8 @@ export async function runCell(spec: CellSpec, rows: CutTable, onePlace: Model, c
 }
 
 /** The cell's model without encryption. */
-export function cellInOnePlace(spec: CellSpec, { train }: CutTable): Model {
-  return trainInOnePlace({ train, test: null, training: cellTraining(spec), codec: cellCodec(spec), keyBits: spec.keyBits }).model;
+export async function cellInOnePlace(spec: CellSpec, { train }: CutTable): Promise<Model> {
+  return (await trainInOnePlace({ train, test: null, training: cellTraining(spec), codec: cellCodec(spec), keyBits: spec.keyBits })).model;
 }
 
 function measured({ active, passives, layout, model, wallSeconds }: FederationResult, commit: string): CellRun {

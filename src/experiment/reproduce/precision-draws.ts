@@ -15,15 +15,17 @@ export interface DrawRow {
 }
 
 /** The first draw is the one that everything else runs on. */
-export function drawRowsOf(table: CreditTable, spec: CellSpec, seed: number, drawCount: number): DrawRow[] {
-  return Array.from({ length: drawCount }, (_, i) => {
+export async function drawRowsOf(table: CreditTable, spec: CellSpec, seed: number, drawCount: number): Promise<DrawRow[]> {
+  const rows: DrawRow[] = [];
+  for (let i = 0; i < drawCount; i++) {
     const { train, test } = cutCreditTable(table, { train: spec.trainRows, test: spec.testRows }, seed + i);
-    const accuracy = (codec: CellSpec["codec"]): { auc: number; ks: number } => {
-      const { testMetrics } = trainInOnePlace({ train, test, training: cellTraining(spec), codec: cellCodec({ ...spec, codec }), keyBits: spec.keyBits });
+    const accuracy = async (codec: CellSpec["codec"]): Promise<{ auc: number; ks: number }> => {
+      const { testMetrics } = await trainInOnePlace({ train, test, training: cellTraining(spec), codec: cellCodec({ ...spec, codec }), keyBits: spec.keyBits });
       return { auc: testMetrics?.["auc"] ?? Number.NaN, ks: testMetrics?.["ks"] ?? Number.NaN };
     };
-    return { seed: seed + i, unbatched: accuracy("unbatched"), batched: accuracy("batched") };
-  });
+    rows.push({ seed: seed + i, unbatched: await accuracy("unbatched"), batched: await accuracy("batched") });
+  }
+  return rows;
 }
 
 export function drawsTable(rows: readonly DrawRow[], spec: CellSpec): ResultTable {

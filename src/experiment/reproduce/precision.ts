@@ -37,15 +37,15 @@ interface ModelRow {
   readonly ks: number;
 }
 
-export function precisionOutcome(experiment: PrecisionExperiment): ExperimentOutcome {
+export async function precisionOutcome(experiment: PrecisionExperiment): Promise<ExperimentOutcome> {
   const errors = (quantisation: Quantisation): SumErrors => sumErrors(experiment.gradients, quantisation, experiment.seed);
   const grid = alphaMaxes.flatMap((alphaMax) => informationBits.map((r) => errors({ alphaMax, r })));
   const { alphaMax, r } = experiment.dataset;
   const byBits = informationBits.map((bits) => errors({ alphaMax, r: bits }));
   const byAlphaMax = alphaMaxes.map((value) => errors({ alphaMax: value, r }));
   const byAlpha = alphas.map((alpha) => errors({ alphaMax, r, alpha }));
-  const models = modelRows(experiment);
-  const draws = drawRowsOf(experiment.table, experiment.spec, experiment.seed, experiment.rowDraws);
+  const models = await modelRows(experiment);
+  const draws = await drawRowsOf(experiment.table, experiment.spec, experiment.seed, experiment.rowDraws);
   return {
     name: "precision",
     title: "Precision of quantised sums",
@@ -96,19 +96,19 @@ function alphaTable(rows: readonly SumErrors[], { dataset }: PrecisionExperiment
 }
 
 /** The whole model at several r, in one place: the federated one is the same. */
-function modelRows({ spec, rows, dataset }: PrecisionExperiment): ModelRow[] {
+async function modelRows({ spec, rows, dataset }: PrecisionExperiment): Promise<ModelRow[]> {
   const training = cellTraining(spec);
   const bits = [...new Set([16, ...informationBits.filter((r) => r <= dataset.r), dataset.r])];
   const codecs = bits.map((r) => ({ r, codec: resolveParameters(codecParameters, { layout: "paper", shift: paperShift, alpha: paperAlpha, alpha_max: dataset.alphaMax, r }) }));
-  const accuracy = (codec: ReturnType<typeof finestGrid>): { auc: number; ks: number } => {
-    const { testMetrics } = trainInOnePlace({ train: rows.train, test: rows.test, training, codec, keyBits: spec.keyBits });
+  const accuracy = async (codec: ReturnType<typeof finestGrid>): Promise<{ auc: number; ks: number }> => {
+    const { testMetrics } = await trainInOnePlace({ train: rows.train, test: rows.test, training, codec, keyBits: spec.keyBits });
     return { auc: testMetrics?.["auc"] ?? Number.NaN, ks: testMetrics?.["ks"] ?? Number.NaN };
   };
   const finest = finestGrid(spec.trainRows);
-  return [
-    ...codecs.map(({ r, codec }) => ({ r, resolution: dataset.alphaMax / 2 ** r, ...accuracy(codec) })),
-    { r: null, resolution: 2 ** -finest.resolution_bits, ...accuracy(finest) },
-  ];
+  const models: ModelRow[] = [];
+  for (const { r, codec } of codecs) models.push({ r, resolution: dataset.alphaMax / 2 ** r, ...(await accuracy(codec)) });
+  models.push({ r: null, resolution: 2 ** -finest.resolution_bits, ...(await accuracy(finest)) });
+  return models;
 }
 
 function modelTable(rows: readonly ModelRow[], { spec, dataset }: PrecisionExperiment): ResultTable {

@@ -1,7 +1,6 @@
 /** Gradients as training really makes them: of the first, a middle and the last tree of a job in one place. */
 import type { PartyTable } from "../../data/dataset.ts";
 import { trainCentralised } from "../../gbdt/train.ts";
-import { objectiveFor } from "../../gbdt/objective.ts";
 import { binTable } from "../../party/party-data.ts";
 import { plaintextBitsMax } from "../../codec/packing.ts";
 import type { BinnedFeature } from "../../gbdt/binning.ts";
@@ -21,19 +20,22 @@ export interface RealGradients {
   readonly features: readonly BinnedFeature[];
 }
 
-export function realGradients(spec: CellSpec, train: readonly PartyTable[]): RealGradients {
+export async function realGradients(spec: CellSpec, train: readonly PartyTable[]): Promise<RealGradients> {
   const wanted = new Set([0, Math.floor(spec.trees / 2), spec.trees - 1]);
   const snapshots: GradientSnapshot[] = [];
   const training = cellTraining(spec);
-  const quantise = quantiserFor(objectiveFor(training.objective), cellCodec(spec), plaintextBitsMax(spec.keyBits));
+  const quantise = quantiserFor(cellCodec(spec), plaintextBitsMax(spec.keyBits));
   const parties = train.map((table) => binTable(table, training.max_bin));
-  trainCentralised({
+  let round = 0; // of one tree each
+  await trainCentralised({
     parties,
     labels: train[0].labels ?? new Float64Array(0),
     parameters: training,
-    quantise: (g, h, tree) => {
+    quantise: (gradients) => {
+      const [g, h] = gradients.values;
+      const tree = round++;
       if (wanted.has(tree)) snapshots.push({ tree, g, h });
-      return quantise(g, h);
+      return quantise(gradients);
     },
   });
   return { snapshots, instanceCount: train[0].ids.length, features: parties.flat() };

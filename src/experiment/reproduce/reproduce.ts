@@ -56,7 +56,7 @@ export async function reproduce(options: ReproduceOptions): Promise<Reproduction
   const experiments: ExperimentOutcome[] = [];
   for (const name of options.experiments) {
     options.onPhase(name);
-    experiments.push(outcomeOf(name, scale, options, tables, cells));
+    experiments.push(await outcomeOf(name, scale, options, tables, cells));
   }
   return {
     scale: scale.name,
@@ -121,13 +121,13 @@ function groupsOf(name: ExperimentName, scale: Scale): CellSpec[][] {
   }
 }
 
-function outcomeOf(
+async function outcomeOf(
   name: ExperimentName,
   scale: Scale,
   { seed }: ReproduceOptions,
   tables: ReadonlyMap<DatasetName, CreditTable>,
   cells: Awaited<ReturnType<typeof runCells>>,
-): ExperimentOutcome {
+): Promise<ExperimentOutcome> {
   switch (name) {
     case "keys":
       return keysOutcome(scale, cells);
@@ -144,12 +144,12 @@ function outcomeOf(
 }
 
 /** The experiments on plaintexts share the job whose gradients they sum. */
-function plainOutcome(name: "overflow" | "precision", scale: Scale, seed: number, tables: ReadonlyMap<DatasetName, CreditTable>): ExperimentOutcome {
+async function plainOutcome(name: "overflow" | "precision", scale: Scale, seed: number, tables: ReadonlyMap<DatasetName, CreditTable>): Promise<ExperimentOutcome> {
   const table = tables.get(datasetOf[name]);
   assert(table !== undefined, `the table of ${name} is loaded`);
   const { batched: spec } = pairOf(scale, { dataset: table.dataset.name, trees: scale.trees, keyBits: scale.keyBits });
   const rows = cutCreditTable(table, { train: spec.trainRows, test: spec.testRows }, seed);
-  const gradients = realGradients(spec, rows.train);
+  const gradients = await realGradients(spec, rows.train);
   if (name === "overflow") return overflowOutcome(gradients, table.dataset, scale.draws, seed);
   return precisionOutcome({ gradients, table, rowDraws: scale.rowDraws, dataset: table.dataset, spec, rows, seed });
 }

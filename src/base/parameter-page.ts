@@ -1,0 +1,38 @@
+/** docs/parameters.md, made from the parameter tables: scripts/parameter-page.mjs writes it, a test compares it. */
+import { aliasesOf, codecParameters, describeBounds, type ParameterSpec, speedParameters, trainingParameters } from "./parameters.ts";
+
+const sections: readonly { readonly title: string; readonly about: string; readonly table: Readonly<Record<string, ParameterSpec>> }[] = [
+  { title: "training", about: "What is learnt, with XGBoost's names, meanings and defaults where XGBoost has the thing.", table: trainingParameters },
+  { title: "codec", about: "How gradients become plaintexts (paper sec. III).", table: codecParameters },
+  { title: "speed", about: "What makes the arithmetic cheaper. Each can be switched off; none changes the model.", table: speedParameters },
+];
+
+export function parameterPage(): string {
+  const lines = [
+    "# Parameters",
+    "",
+    "Made from `src/base/parameters.ts` by `npm run parameters`; do not edit. In a config each section has its own block (`training:`, `codec:`, `speed:`); on the command line",
+    "`max_depth` is `--max-depth`, and a switch is turned off with `--no-` in front. An unknown name is refused with the nearest one.",
+  ];
+  for (const { title, about, table } of sections) {
+    lines.push("", `## ${title}`, "", about, "", "| name | default | values | meaning |", "|---|---|---|---|");
+    for (const [name, spec] of Object.entries(table)) lines.push(row(name, spec));
+  }
+  return `${lines.join("\n")}\n`;
+}
+
+function row(name: string, spec: ParameterSpec): string {
+  const names = [name, ...aliasesOf(spec)].map((each) => `\`${each}\``).join(", ");
+  return `| ${names} | ${defaultText(spec)} | ${escaped(describeBounds(spec))} | ${escaped(spec.help)} |`;
+}
+
+function defaultText(spec: ParameterSpec): string {
+  if (spec.kind === "list") return "what fits";
+  if (spec.kind !== "number" && spec.kind !== "integer") return String(spec.default);
+  const special = Object.entries(spec.defaultOf ?? {}).map(([objective, value]) => `; ${value} for ${objective}`);
+  return `${spec.default}${special.join("")}`;
+}
+
+function escaped(text: string): string {
+  return text.replaceAll("|", "\\|");
+}

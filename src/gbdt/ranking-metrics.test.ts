@@ -1,0 +1,70 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { auc, ks, separation } from "./ranking-metrics.ts";
+
+// Few distinct scores, so that ties are everywhere.
+const scored = fc.array(fc.record({ score: fc.integer({ min: 0, max: 8 }), label: fc.constantFrom(0, 1) }), {
+  minLength: 1,
+  maxLength: 60,
+});
+
+type Row = { score: number; label: number };
+const scoresOf = (rows: Row[]): number[] => rows.map((row) => row.score);
+const labelsOf = (rows: Row[]): number[] => rows.map((row) => row.label);
+const classOf = (rows: Row[], label: number): number[] => rows.filter((row) => row.label === label).map((row) => row.score);
+
+describe("auc", () => {
+  it("is the share of pairs in the right order, a tie counting one half", () => {
+    fc.assert(
+      fc.property(scored, (rows) => {
+        const [negatives, positives] = [classOf(rows, 0), classOf(rows, 1)];
+        let wins = 0;
+        for (const p of positives) for (const n of negatives) wins += p > n ? 1 : p === n ? 0.5 : 0;
+        const pairs = positives.length * negatives.length;
+        expect(auc(scoresOf(rows), labelsOf(rows))).toBe(pairs === 0 ? NaN : wins / pairs);
+      }),
+    );
+  });
+
+  it("refuses scores that are not numbers", () => {
+    expect(() => auc([NaN, 1], [0, 1])).toThrow("not a number");
+  });
+});
+
+describe("ks", () => {
+  it("is the largest TPR - FPR over all cut-offs", () => {
+    fc.assert(
+      fc.property(scored, (rows) => {
+        const [negatives, positives] = [classOf(rows, 0), classOf(rows, 1)];
+        let largest = 0;
+        for (let cut = 0; cut <= 9; cut++) {
+          const share = (scores: number[]): number => scores.filter((score) => score >= cut).length / scores.length;
+          largest = Math.max(largest, Math.abs(share(positives) - share(negatives)));
+        }
+        const got = ks(scoresOf(rows), labelsOf(rows));
+        if (positives.length === 0 || negatives.length === 0) expect(got).toBeNaN();
+        else expect(got).toBeCloseTo(largest, 12);
+      }),
+    );
+  });
+});
+
+describe("weights", () => {
+  it("of whole numbers count an instance several times", () => {
+    fc.assert(
+      fc.property(fc.array(fc.record({ score: fc.integer({ min: 0, max: 8 }), label: fc.constantFrom(0, 1), weight: fc.integer({ min: 0, max: 3 }) }), { minLength: 1, maxLength: 40 }), (rows) => {
+        const repeated = rows.flatMap((row) => Array.from({ length: row.weight }, () => row));
+        const weighted = separation(scoresOf(rows), labelsOf(rows), rows.map(({ weight }) => weight));
+        const plain = separation(scoresOf(repeated), labelsOf(repeated));
+        for (const name of ["auc", "aucpr", "ks"] as const) {
+          if (Number.isNaN(plain[name])) expect(weighted[name]).toBeNaN();
+          else expect(weighted[name]).toBeCloseTo(plain[name], 12);
+        }
+      }),
+    );
+  });
+});
+
+it("refuses different lengths", () => {
+  expect(() => auc([1], [1, 0])).toThrow("length");
+});
