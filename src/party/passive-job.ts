@@ -16,6 +16,7 @@ import { type PassiveEnd, passiveService, type PassiveService } from "../transpo
 import type { PassiveConfig } from "./config.ts";
 import type { Emit } from "./events.ts";
 import { binTable } from "./party-data.ts";
+import { minimumsOf } from "./policy.ts";
 import { samplingSecretOf } from "./sampling-secret.ts";
 import { ProcessMeter } from "./process-meter.ts";
 
@@ -59,6 +60,7 @@ export function openPassiveJob({ config, agreed, rows, folder, peer, emit }: Pas
     instanceCount: training.ids.length,
     samplingSecret: samplingSecretOf(config),
     permutationSecret: osRandom.fill(new Uint8Array(permutationSecretBytes)),
+    minimums: minimumsOf(config.policy),
     scheme,
     lookUp: rowLookUp(rows.predictable),
     observer: {

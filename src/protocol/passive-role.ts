@@ -11,6 +11,7 @@ import { TandemError } from "../base/error.ts";
 import { type BinnedFeature } from "../gbdt/binning.ts";
 import { binGoesLeft, thresholdOf } from "../gbdt/candidate.ts";
 import { ColumnSampler } from "../gbdt/column-sampling.ts";
+import type { Minimums } from "../gbdt/offered-candidates.ts";
 import { orderBytes } from "./side-order.ts";
 import { valueGoesLeft } from "../gbdt/tree.ts";
 import { bitmapFrom } from "./bitmap.ts";
@@ -54,6 +55,8 @@ export interface PassiveJob {
   readonly permutationSecret: Uint8Array;
   /** What it draws its columns with, where they are sampled. */
   readonly samplingSecret?: string;
+  /** Its owner's: candidates with fewer people are withheld. */
+  readonly minimums: Minimums;
   readonly scheme: PassiveScheme;
   /** Own feature values of ids that may be asked for, or null for an unknown id. */
   readonly lookUp: (id: string) => ((feature: number) => number) | null;
@@ -117,7 +120,7 @@ export class PassiveRole {
     const { keyBits, maxDepth } = agreed;
     const rates = { byTree: agreed.colsampleBytree, byLevel: agreed.colsampleBylevel, byNode: agreed.colsampleBynode };
     const sampler = new ColumnSampler(rates, agreed.seed, this.#job.samplingSecret ?? "");
-    const candidateCount = scheme.setUp(setUp.scheme, { features, instanceCount, permutationSecret, keyBits, maxDepth, treesPerRound: agreed.treesPerRound, sampler });
+    const candidateCount = scheme.setUp(setUp.scheme, { features, instanceCount, permutationSecret, keyBits, maxDepth, treesPerRound: agreed.treesPerRound, sampler, minimums: this.#job.minimums });
     this.#phase = "ready";
     return { candidateCount, monotone: this.#isMonotone() };
   }
@@ -148,8 +151,8 @@ export class PassiveRole {
     for await (const node of nodes) {
       this.#expectTree(node.tree);
       for await (const answer of this.#job.scheme.node(node.node, node.scheme)) {
-        const { firstCandidate, candidateCount, counts, orders, scheme } = answer;
-        yield { tree: node.tree, node: node.node, firstCandidate, candidateCount, counts: Array.from(counts), orders: isMonotone ? orderBytes(orders) : new Uint8Array(0), scheme };
+        const { firstCandidate, candidateCount, counts, orders, withheld, scheme } = answer;
+        yield { tree: node.tree, node: node.node, firstCandidate, candidateCount, counts: Array.from(counts), orders: isMonotone ? orderBytes(orders) : new Uint8Array(0), withheld, scheme };
       }
     }
   }
