@@ -89,6 +89,70 @@ describe("every native kernel", () => {
   });
 });
 
+describe("minimums of passive parties", () => {
+  let key: PrivateKey;
+  beforeAll(async () => {
+    key = await generateKey({ bits: 256, insecure: true });
+  });
+  const none = { perNode: 1, perCandidate: 1 };
+  const perCandidate = (count: number): NonNullable<TestJob["minimums"]> => [none, { perNode: 1, perCandidate: count }, { perNode: 1, perCandidate: count }];
+  const perNode = (count: number): NonNullable<TestJob["minimums"]> => [none, { perNode: count, perCandidate: 1 }, { perNode: count, perCandidate: 1 }];
+  const apart = [none, { perNode: 12, perCandidate: 4 }, { perNode: 5, perCandidate: 9 }];
+
+  /** Equal for some seeds; and not what the same job is without minimums, or they were not tested. */
+  const expectKept = async (shape: TableShape, job: Pick<TestJob, "training" | "speed" | "minimums">): Promise<void> => {
+    let changed = 0;
+    for (let seed = 0; seed < 4; seed++) {
+      const whole = { table: randomTable(`minimums ${seed}`, shape), kernel: kernels[0], key, ...job };
+      await expectEqual(whole, `seed ${seed}`);
+      if (firstDifference(await trainInOnePlace(whole), await trainInOnePlace({ ...whole, minimums: [] })) !== null) changed++;
+    }
+    expect(changed).toBeGreaterThan(0);
+  };
+
+  for (const features of [[2, 3], [1, 2, 2]]) {
+    for (const grow_policy of ["depthwise", "lossguide"] as const) {
+      for (const subtraction of [true, false]) {
+        test.each([
+          ["2 per candidate", perCandidate(2)],
+          ["8 per candidate", perCandidate(8)],
+          ["20 per node", perNode(20)],
+          ["another for each party", apart],
+        ])(`${features.length - 1} passive, ${grow_policy}, subtraction ${subtraction}: %s`, (_name, minimums) =>
+          expectKept({ rows: 120, features, missingShare: 0.15 }, { training: { max_depth: 4, grow_policy, max_leaves: grow_policy === "lossguide" ? 9 : 0 }, speed: { subtraction }, minimums }));
+      }
+    }
+  }
+
+  test.each([
+    { subsample: 0.4 },
+    { colsample_bytree: 0.6, num_round: 5 },
+    { colsample_bylevel: 0.5, num_round: 4 },
+    { colsample_bynode: 0.5, num_round: 4 },
+    { colsample_bynode: 0.5, subsample: 0.6, grow_policy: "lossguide" as const, max_leaves: 8, max_depth: 5 },
+    { objective: "multi:softprob" as const, num_class: 2, num_round: 2 },
+  ])("%o", (training) => expectKept({ rows: 200, features: [2, 4, 3], missingShare: 0.1 }, { training: { max_depth: 4, ...training }, minimums: apart }));
+
+  test("no split of a party has fewer people on a side than its minimum; with one above everything it has none", async () => {
+    const table = randomTable("kept", { rows: 150, features: [1, 2, 2], missingShare: 0.1 });
+    const { model } = await trainFederated({ table, kernel: kernels[0], key, training: { max_depth: 5 }, minimums: perCandidate(15) });
+    const small = (owner: boolean): number =>
+      model.trees.flatMap((tree) => tree.filter((node) => node.kind === "split" && node.rule.owner > 0 === owner && Math.min(tree[node.left].count, tree[node.right].count) < 15)).length;
+    expect(small(true)).toBe(0);
+    expect(small(false)).toBeGreaterThan(0); // the active party's own are not bound
+    const alone = await trainFederated({ table, kernel: kernels[0], key, minimums: perNode(151) });
+    expect(alone.passiveShares.flatMap(({ splits }) => splits)).toEqual([]);
+    await expectEqual({ table, kernel: kernels[0], key, minimums: perNode(151) }, "nothing offered");
+  });
+
+  test("minimums of 1 send not a byte more, and train the same model", async () => {
+    const job = { table: randomTable("off", { rows: 90, features: [1, 2], missingShare: 0.1 }), kernel: kernels[0], key };
+    const [left, given] = [await trainFederated(job), await trainFederated({ ...job, minimums: [none, none] })];
+    expect(given.traffic).toEqual(left.traffic);
+    expect(firstDifference(given.model, left.model)).toBeNull();
+  });
+});
+
 describe("many instances", () => {
   test("the root is summed in several pieces while gradients arrive; the last piece may be short", async () => {
     const key = await generateKey({ bits: 128, insecure: true });

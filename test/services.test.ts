@@ -213,6 +213,21 @@ describe("who and what is let in", () => {
   });
 });
 
+test("a passive party keeps its owner's minimums, of which the active party is told nothing", async () => {
+  const made = await world(1);
+  const splitsWith = async (job: string, policy: NonNullable<Parameters<typeof startParty>[2]>["policy"]) => {
+    const running = await partners(made, { policy });
+    await runActive(await activeConfig(made.bank, running, job), quiet);
+    await running[0].party.stop();
+    return (await federatedModel(made, job)).trees.flatMap((tree) => tree.flatMap((node) => (node.kind === "split" && node.rule.owner === 1 ? [Math.min(tree[node.left].count, tree[node.right].count)] : [])));
+  };
+  expect(Math.min(...(await splitsWith("free", {})))).toBeLessThan(20);
+  const bound = await splitsWith("bound", { min_instances_per_candidate: 20 });
+  expect(bound.length).toBeGreaterThan(0);
+  expect(Math.min(...bound)).toBeGreaterThanOrEqual(20);
+  expect(await splitsWith("silent", { min_instances_per_node: 1000 })).toEqual([]);
+});
+
 test("no log of either side has an id, a value, a label, a threshold or a key in it", async () => {
   const made = await world(1);
   const running = await partners(made);

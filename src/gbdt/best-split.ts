@@ -40,6 +40,7 @@ export interface PartySplit {
  * The best split of one feature.
  * @param index the feature's place among its party's
  * @param totals the node's row, from nodeTotals
+ * @param isOffered which candidates may be chosen; null: all
  * @returns null if no candidate is allowed
  */
 export function bestFeatureSplit(
@@ -50,9 +51,12 @@ export function bestFeatureSplit(
   totals: Float64Array,
   gain: TreeGain,
   bounds: WeightBounds = unbounded,
+  isOffered: ((candidate: Candidate) => boolean) | null = null,
 ): PartySplit | null {
   const sides = leftSums(feature, featureHistogram(feature, gradients, instances));
-  const best = selectBest(gain.gains(sides, totals, bounds, feature.monotone ?? 0));
+  const gains = gain.gains(sides, totals, bounds, feature.monotone ?? 0);
+  if (isOffered !== null) candidatesOf(feature).forEach((candidate, i) => (gains[i] = isOffered(candidate) ? gains[i] : -Infinity));
+  const best = selectBest(gains);
   return best.indices.length === 0 ? null : { gain: best.gain, feature: index, candidate: candidatesOf(feature)[best.indices[0]] };
 }
 

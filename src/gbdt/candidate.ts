@@ -32,6 +32,12 @@ export function candidateCount(feature: BinnedFeature): number {
   return feature.hasMissing ? 2 * feature.binCount - 1 + (hasMirrored(feature) ? 1 : 0) : feature.binCount - 1;
 }
 
+/** A candidate's place in candidatesOf. */
+export function candidateIndex(feature: BinnedFeature, { bin, missingLeft }: Candidate): number {
+  if (bin < 0) return candidateCount(feature) - 1;
+  return feature.hasMissing ? 2 * bin + (missingLeft ? 1 : 0) : bin;
+}
+
 /** Whether "missing left, present right" is a candidate. */
 export function hasMirrored({ hasMissing, monotone = 0 }: BinnedFeature): boolean {
   return hasMissing && monotone !== 0;

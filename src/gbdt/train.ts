@@ -11,6 +11,7 @@ import { ColumnSampler, columnRatesOf } from "./column-sampling.ts";
 import { splitParametersOf, TreeGain } from "./gain.ts";
 import { growTree, type GrowParameters } from "./grow.ts";
 import type { Model } from "./model.ts";
+import { areOff, type Minimums, noMinimums } from "./offered-candidates.ts";
 import { checkSampling, sampleRows } from "./row-sampling.ts";
 import { addLeaf, type SplitRule, type Tree } from "./tree.ts";
 
@@ -29,6 +30,8 @@ export interface CentralisedTraining {
   readonly quantise: Quantise;
   /** Per party what it draws its columns with; "" where left out. */
   readonly samplingSecrets?: readonly string[];
+  /** Per party what its owner asks of candidates; none where left out, nor ever of the active party, which sees its own sums anyway. */
+  readonly minimums?: readonly Minimums[];
   /** Called after each tree, with the margins that include it. */
   readonly onTree?: (tree: Tree<SplitRule>, treeIndex: number, margins: Float64Array) => void;
 }
@@ -53,7 +56,9 @@ export async function trainCentralised(training: CentralisedTraining): Promise<T
   const columns = parties.map((features, owner) => ({
     features,
     sampler: new ColumnSampler(columnRatesOf(parameters), parameters.seed, training.samplingSecrets?.[owner] ?? ""),
+    minimums: training.minimums?.[owner] ?? noMinimums,
   }));
+  assert(areOff(columns[0].minimums), "the active party has no minimums");
   const isConstrained = parties.flat().some(({ monotone = 0 }) => monotone !== 0);
   const trees: Tree<SplitRule>[] = [];
   for (let round = 0; round < parameters.num_round; round++) {

@@ -3,7 +3,9 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { scratchDirectory } from "../../test/support/command.ts";
 import { expectError } from "../../test/support/expect-error.ts";
+import { areOff } from "../gbdt/offered-candidates.ts";
 import { readActiveConfig, readPassiveConfig } from "./config.ts";
+import { minimumsOf } from "./policy.ts";
 
 const folder = scratchDirectory();
 const print = "ab".repeat(32);
@@ -62,8 +64,14 @@ describe("a config", () => {
     const config = await readPassiveConfig(file(passive));
     expect(config.tls).toEqual({ certificate: join(folder, "certificate.pem"), key: "/etc/tandem/key.pem", authority: undefined });
     expect(config.data).toMatchObject({ path: join(folder, "data", "people.csv"), features: "all", normalise: [], duplicates: "refuse", missing: [] });
-    expect(config.policy).toEqual({ max_trees: 20, max_depth: 10, min_key_bits: 2048, max_active_ids: 10_000_000, min_instances: 100, codecs: ["batched", "unbatched"], scoring: true, max_scoring_ids: 10_000 });
+    expect(config.policy).toEqual({ max_trees: 20, max_depth: 10, min_key_bits: 2048, max_active_ids: 10_000_000, min_instances: 100, min_instances_per_node: 1, min_instances_per_candidate: 1, codecs: ["batched", "unbatched"], scoring: true, max_scoring_ids: 10_000 });
     expect(config.log.level).toBe("info");
+  });
+
+  test("of a passive party with minimums: they are what its candidates are held to", async () => {
+    const { policy } = await readPassiveConfig(file(passive.replace("  max_trees: 20", "  min_instances_per_node: 20\n  min_instances_per_candidate: 5")));
+    expect(minimumsOf(policy)).toEqual({ perNode: 20, perCandidate: 5 });
+    expect(areOff(minimumsOf((await readPassiveConfig(file(passive))).policy))).toBe(true);
   });
 
   test("of an active party: hyper-parameters are complete, and a job has a name", async () => {
@@ -89,6 +97,8 @@ const mistakes: readonly [what: string, role: "active" | "passive", from: string
   ["a fingerprint that is none", "passive", print, "PASTE-IT", 10, /field 'active\[1\]\.fingerprint': must be a SHA-256 fingerprint/],
   ["nobody to serve", "passive", `active:\n  - name: bank\n    fingerprint: ${print}`, "active: []", 8, /field 'active': must name at least one/],
   ["a short key without the word insecure", "passive", "  max_trees: 20", "  min_key_bits: 1024", 16, /field 'policy\.min_key_bits': must be a whole number from 2048 to 4096/],
+  ["a minimum of nobody", "passive", "  max_trees: 20", "  min_instances_per_candidate: 0", 16, /field 'policy\.min_instances_per_candidate': must be a whole number from 1 to/],
+  ["a minimum that is no whole number", "passive", "  max_trees: 20", "  min_instances_per_node: 2.5", 16, /field 'policy\.min_instances_per_node': must be a whole number from 1 to/],
   ["an unknown normalisation", "passive", "  features: all", "  features: all\n  normalise: [upper]", 15, /field 'data\.normalise\[1\]': must be one of nfkc, lowercase, digits, strip-leading-zeros/],
   ["features that are no list", "passive", "  features: all", "  features: some", 14, /field 'data\.features': must be a list of columns, 'all', or/],
   ["text where fields belong", "passive", "  directory: jobs", "", 17, /field 'output': must have fields of its own/],

@@ -47,6 +47,8 @@ const policy = object({
   insecure_min_key_bits: wholeNumber(128, 4096).optional(),
   max_active_ids: wholeNumber(1, 67_108_864).default(10_000_000),
   min_instances: wholeNumber(1, 67_108_864).default(100),
+  min_instances_per_node: wholeNumber(1, 67_108_864).default(1),
+  min_instances_per_candidate: wholeNumber(1, 67_108_864).default(1),
   codecs: listOf(oneOf(codecParameters.codec.choices)).default([...codecParameters.codec.choices]),
   scoring: z.boolean("must be true or false").default(true),
   max_scoring_ids: wholeNumber(1, 1_000_000).default(10_000),

@@ -16,6 +16,7 @@ import type { PassiveConfig } from "./config.ts";
 import type { Emit } from "./events.ts";
 import { binTable } from "./party-data.ts";
 import type { PassiveRecord } from "./passive-record.ts";
+import { minimumsOf } from "./policy.ts";
 import { ProcessMeter } from "./process-meter.ts";
 import { ProgressSampler } from "./progress-sampler.ts";
 import type { OwnView } from "./run-record.ts";
@@ -63,6 +64,7 @@ export function openPassiveJob({ config, agreed, rows, record, peer, emit, own }
     instanceCount: training.ids.length,
     permutationSecret: record.permutationSecret,
     samplingSecret: record.samplingSecret,
+    minimums: minimumsOf(config.policy),
     progress: record.progress,
     finished: record.isFinished,
     store: (progress) => record.store(progress),

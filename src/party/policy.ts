@@ -4,6 +4,7 @@
  */
 import { TandemError } from "../base/error.ts";
 import { describeBounds, trainingParameters } from "../base/parameters.ts";
+import type { Minimums } from "../gbdt/offered-candidates.ts";
 import type { ActiveHello } from "../protocol/generated/tandem/v1/tandem_pb.ts";
 import { type AgreedParameters, treeCountOf } from "../protocol/job-parameters.ts";
 import { paillierSchemeName } from "../protocol/paillier-active.ts";
@@ -38,6 +39,11 @@ export function agreedByPolicy(hello: ActiveHello, policy: PolicyConfig, name: s
 }
 
 const keyBitsMax = 4096;
+
+/** How many people a candidate must have at least: not told to anybody, but kept to. */
+export function minimumsOf({ min_instances_per_node: perNode, min_instances_per_candidate: perCandidate }: PolicyConfig): Minimums {
+  return { perNode, perCandidate };
+}
 
 /** @throws TandemError POLICY if the active party brings more ids than it may ask about */
 export function checkIdCount(activeIdCount: number, policy: PolicyConfig, name: string): void {

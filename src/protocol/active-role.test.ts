@@ -95,6 +95,8 @@ describe("candidates", () => {
     ["a node with fewer than it has", histograms((answer) => [{ ...answer, candidateCount: answer.candidateCount - 1, counts: answer.counts.slice(1) }]), /an answer has \d+ bytes; \d+ were expected/],
     ["a node with more than it has", histograms((answer) => [{ ...answer, candidateCount: answer.candidateCount + 1 }]), /more than it has/],
     ["constraints announced, but no orders", (peer: PassivePeer) => ({ setUp: async (...call: Parameters<PassivePeer["setUp"]>) => ({ ...(await peer.setUp(...call)), monotone: true }) }), /orders that do not fit the candidates/],
+    ["withheld, but with a count", histograms((answer) => [{ ...answer, withheld: new Uint8Array(Math.ceil(answer.counts.length / 8)).fill(255) }]), /withheld and has a count/],
+    ["a bitmap of withheld ones that is too long", histograms((answer) => [{ ...answer, withheld: new Uint8Array(answer.counts.length) }]), /bitmap has/],
     ["announced beyond all bounds", (peer: PassivePeer) => announcing(peer, () => 0xffffffff), /more candidates than its features can have/],
   ])("%s", async (_name, change, message) => {
     await expectFailure(jobWith(change), "PROTOCOL_STATE", message);

@@ -9,17 +9,16 @@
  * @reveals passive: which instances go left and right at every split whose children are split further
  */
 import { assert } from "../base/assert.ts";
-import { TandemError } from "../base/error.ts";
 import { isTurnOver, nextTurn } from "../base/event-loop-turn.ts";
 import { bestFeatureSplit, betterSplit, type PartySplit, selectBest } from "../gbdt/best-split.ts";
 import { partition as partitionByBin } from "../gbdt/candidate.ts";
 import type { TreeGain } from "../gbdt/gain.ts";
 import type { GrowingNode, NodePair, SplitOutcome, SplitSearch } from "../gbdt/grow.ts";
-import { subtractRows } from "../gbdt/histogram.ts";
 import { ruleOf } from "../gbdt/tree.ts";
 import { bitmapFrom, countSet, isSet, partition } from "./bitmap.ts";
 import type { ActiveRule, TreeTask } from "./federated-tree.ts";
 import { type CandidateRows, type Decision, noCandidates, type NodeRequest, type PeerSession, type SplitAnswer } from "./peer-session.ts";
+import { siblingRows } from "./withheld.ts";
 
 /** A split of the active party's own, or candidates of a passive party that tie for the best gain. */
 type FederatedSplit =
@@ -75,7 +74,7 @@ export class FederatedSearch implements SplitSearch<ActiveRule, FederatedSplit> 
       const pair = pairs[i >>> 1]; // left and right of each pair, in order
       const [smaller] = bySize(pair);
       const parentRows = this.#rows.get(pair.parent.id) ?? [];
-      const rows = byPeer.map((byNode, peer) => byNode.get(node.id) ?? this.#siblingRows(peer, parentRows[peer], byNode.get(smaller.id) ?? noCandidates));
+      const rows = byPeer.map((byNode, peer) => byNode.get(node.id) ?? siblingRows(parentRows[peer], byNode.get(smaller.id) ?? noCandidates, this.#task.sessions[peer].name));
       found.push(await this.#best(node, own[i], rows));
     }
     for (const { parent } of pairs) this.#rows.delete(parent.id);
@@ -126,11 +125,6 @@ export class FederatedSearch implements SplitSearch<ActiveRule, FederatedSplit> 
   #candidateRows(session: PeerSession, requests: readonly NodeRequest[]): Promise<Map<number, CandidateRows>> {
     const { tree, layout, waiting, decrypting } = this.#task;
     return waiting.during(() => session.histograms(tree, layout, requests, decrypting));
-  }
-
-  #siblingRows(peer: number, parent: CandidateRows, child: CandidateRows): CandidateRows {
-    if (parent.rows.length !== child.rows.length) throw new TandemError("PROTOCOL_STATE", `party ${this.#task.sessions[peer].name} sent another number of candidates for a node than for its parent`);
-    return { rows: subtractRows(parent.rows, child.rows), orders: child.orders };
   }
 
   /** The best split of a node over all parties: the active party wins ties, then passives in config order. */

@@ -2,7 +2,11 @@
  * The passive half of the Paillier scheme: it keeps the tree's encrypted gradients in one flat buffer, adds them up per
  * bin and per candidate side, packs the sums and re-randomises what it returns. It holds a public key only.
  *
+ * Candidates of small groups are withheld where the party's owner has set minimums (gbdt/offered-candidates.ts).
+ *
  * Re-randomisation hides from the key owner which instances were summed, so it uses fresh r^n with r from the OS.
+ *
+ * @reveals active: which candidates are withheld at a pair of nodes, and so that one of their sides, or one of the nodes, is small
  */
 import { assert } from "../base/assert.ts";
 import { TandemError } from "../base/error.ts";
@@ -25,10 +29,12 @@ import {
   type SchemeSetUp,
   type SchemeTree,
 } from "./scheme.ts";
+import { areOff, type CountedNode, OfferedCandidates } from "../gbdt/offered-candidates.ts";
 import { ObfuscatorPool } from "./obfuscator-pool.ts";
 import { publicKeyOf } from "./received-key.ts";
 import { TreeSample } from "./tree-sample.ts";
 import { candidateCountMax } from "./version.ts";
+import { withheldBitmap } from "./withheld.ts";
 
 /** The root is summed in pieces of this many instances while gradients arrive: large enough for joint bins to pay. */
 const rootSegmentInstances = 8192;
@@ -54,12 +60,23 @@ interface SetUpState {
   readonly obfuscators: ObfuscatorPool;
 }
 
+interface NodeInTree {
+  /** All instances, sampled or not. */
+  readonly members: Uint32Array;
+  readonly depth: number;
+  /** -1 for the root. */
+  readonly parent: number;
+  /** Its children are known. */
+  isParent: boolean;
+}
+
 interface TreeState {
   candidates: TreeCandidates;
-  /** All instances of a node, sampled or not, and its depth. */
-  nodes: Map<number, { readonly members: Uint32Array; readonly depth: number }>;
+  nodes: Map<number, NodeInTree>;
   /** Arrives with the first gradients. */
   sample: TreeSample | null;
+  /** What is offered at which node; null until it is first asked for, and where the owner has set no minimums. */
+  offered: OfferedCandidates | null;
   instancesLoaded: number;
   rootInstances: number;
   /** Sums per bin over the first rootInstances sampled instances; null before the first. One piece is added after the other. */
@@ -106,15 +123,16 @@ export class PaillierPassive implements PassiveScheme {
     const perNode = Math.ceil((count * ciphertextsPerInstance) / packing.perCiphertext);
     obfuscators.prepare(Math.min(perNode * nodesAsked * job.treesPerRound, obfuscatorsAheadMax));
     const candidates = new TreeCandidates({ ...job, skippedBins }, tree, Math.floor(tree / job.treesPerRound));
-    const nodes = new Map([[0, { members: allInstances, depth: 0 }]]);
-    this.#tree = { candidates, nodes, sample: null, instancesLoaded: 0, rootInstances: 0, rootBins: Promise.resolve(null) };
+    const nodes = new Map([[0, rootOf(allInstances)]]);
+    this.#tree = { candidates, nodes, sample: null, offered: null, instancesLoaded: 0, rootInstances: 0, rootBins: Promise.resolve(null) };
   }
 
   nextTree(tree: number): void {
     const { job, allInstances, skippedBins } = this.#setUpState();
     const state = this.#treeState();
     state.candidates = new TreeCandidates({ ...job, skippedBins }, tree, Math.floor(tree / job.treesPerRound));
-    state.nodes = new Map([[0, { members: allInstances, depth: 0 }]]);
+    state.nodes = new Map([[0, rootOf(allInstances)]]);
+    state.offered = null;
     // Other columns may have been drawn for this tree.
     state.rootInstances = 0;
     state.rootBins = Promise.resolve(null);
@@ -157,6 +175,7 @@ export class PaillierPassive implements PassiveScheme {
     const bins = node === 0 ? await this.#rootBins() : await this.#histogram(set, positions);
     const sums = await evaluator.runningSums({ source: bins, targetCount: counts.length * ciphertextsPerInstance, ...widened(plan, ciphertextsPerInstance) });
     this.#countAdditions(plan, binCounts);
+    const withheld = await this.#withhold(node, set, counts, sums);
 
     const candidatesPerPiece = ciphertextsPerPiece * packing.perCiphertext; // whole ciphertexts, whatever the codec
     for (let first = 0; first < counts.length; first += candidatesPerPiece) {
@@ -173,9 +192,27 @@ export class PaillierPassive implements PassiveScheme {
         candidateCount: counts.length,
         counts: counts.subarray(first, last),
         orders: plan.orders.subarray(first, last),
+        withheld: withheldBitmap(withheld.subarray(first, last)),
         scheme: { case: "paillier", value: create(PaillierSumsSchema, { ciphertexts }) },
       };
     }
+  }
+
+  /** Takes counts and sums of what is not offered out of an answer, before it is packed. @returns per position 1 if it is withheld */
+  async #withhold(node: number, set: CandidateSet, counts: Uint32Array, sums: ResidentVector): Promise<Uint8Array> {
+    const withheld = new Uint8Array(counts.length);
+    const offered = this.#offered();
+    if (offered === null) return withheld;
+    const { evaluator, ciphertextsPerInstance } = this.#setUpState();
+    const zeros = await neutralElements(evaluator, ciphertextsPerInstance);
+    for (let position = 0; position < counts.length; position++) {
+      const candidate = candidateIn(set, position);
+      if (offered.has(node, candidate.feature, candidate)) continue;
+      withheld[position] = 1;
+      counts[position] = 0;
+      sums.bytes.set(zeros.bytes, position * zeros.bytes.length);
+    }
+    return withheld;
   }
 
   #histogram(set: CandidateSet, positions: Uint32Array): Promise<ResidentVector> {
@@ -226,10 +263,12 @@ export class PaillierPassive implements PassiveScheme {
   candidateAt(node: number, position: number): PlannedCandidate & { rank: number } {
     const set = this.#candidatesOf(node);
     if (position >= set.byPosition.length) throw new TandemError("PROTOCOL_STATE", `candidate ${position} does not exist`);
-    return candidateIn(set, position);
+    const candidate = candidateIn(set, position);
+    if (this.#offered()?.has(node, candidate.feature, candidate) === false) throw new TandemError("PROTOCOL_STATE", `candidate ${position} is withheld at node ${node}`);
+    return candidate;
   }
 
-  #placeOf(node: number): { readonly members: Uint32Array; readonly depth: number } {
+  #placeOf(node: number): NodeInTree {
     const place = this.#treeState().nodes.get(node);
     if (place === undefined) throw new TandemError("PROTOCOL_STATE", `node ${node} is not known in this tree`);
     return place;
@@ -245,12 +284,22 @@ export class PaillierPassive implements PassiveScheme {
     return sample;
   }
 
+  #offered(): OfferedCandidates | null {
+    const { features, minimums } = this.#setUpState().job;
+    if (areOff(minimums)) return null;
+    const { bins, count } = this.#sample();
+    return (this.#treeState().offered ??= new OfferedCandidates(minimums, features, bins, { id: 0, members: Uint32Array.from({ length: count }, (_, i) => i) }));
+  }
+
   #binsOf({ features }: CandidateSet): Uint16Array[] {
     const { bins } = this.#sample();
     return Array.from(features, (feature) => bins[feature]);
   }
 
-  /** Learns who is in a node from its parent's members; the rest of the parent is the sibling. */
+  /**
+   * Learns who is in a node from its parent's members; the rest of the parent is the sibling. Asked again it must be the
+   * same: the sums over two ways to part one node would show those over the few in which they differ.
+   */
   #placeNode(node: number, message: SchemeNode): Uint32Array {
     if (message.case !== "paillier") throw new TandemError("PROTOCOL_STATE", "a node message without Paillier members");
     const { nodes } = this.#treeState();
@@ -260,16 +309,18 @@ export class PaillierPassive implements PassiveScheme {
       if (node <= parent || sibling <= parent || node === sibling || Math.max(node, sibling) >= nodeCountMax) {
         throw new TandemError("PROTOCOL_STATE", `nodes ${node} and ${sibling} cannot be the children of node ${parent}`);
       }
-      const place = this.#placeOf(parent);
-      const depth = place.depth + 1;
-      const { inside, outside } = partition(place.members, message.value.members);
-      for (const [id, given] of [[node, inside], [sibling, outside]] as const) {
-        const known = nodes.get(id);
-        const isSame = known === undefined || (known.depth === depth && Buffer.compare(bytesOf(known.members), bytesOf(given)) === 0);
-        if (!isSame) throw new TandemError("PROTOCOL_STATE", `node ${id} has other members already`);
+      const above = this.#placeOf(parent);
+      const { inside, outside } = partition(above.members, message.value.members);
+      if (above.isParent || nodes.has(node) || nodes.has(sibling)) {
+        const isSame = [node, sibling].every((child) => nodes.get(child)?.parent === parent) && areEqual(this.members(node), inside);
+        if (!isSame) throw new TandemError("PROTOCOL_STATE", `nodes ${node} and ${sibling} are not the children of node ${parent} that they were`);
+        return inside;
       }
-      nodes.set(node, { members: inside, depth });
-      nodes.set(sibling, { members: outside, depth });
+      nodes.set(node, { members: inside, depth: above.depth + 1, parent, isParent: false });
+      nodes.set(sibling, { members: outside, depth: above.depth + 1, parent, isParent: false });
+      above.isParent = true;
+      const counted = (id: number, instances: Uint32Array): CountedNode => ({ id, members: this.#sample().positions(instances) });
+      this.#offered()?.split(parent, counted(node, inside), counted(sibling, outside));
     } else if (node !== 0) {
       throw new TandemError("PROTOCOL_STATE", `node ${node} cannot be a root`);
     }
@@ -304,6 +355,23 @@ export class PaillierPassive implements PassiveScheme {
   }
 }
 
+function rootOf(members: Uint32Array): NodeInTree {
+  return { members, depth: 0, parent: -1, isParent: false };
+}
+
+function areEqual(a: Uint32Array, b: Uint32Array): boolean {
+  return a.length === b.length && a.every((value, i) => value === b[i]);
+}
+
+/** Sums over nobody, not obfuscated yet: the ciphertext 1. */
+async function neutralElements(evaluator: PublicEvaluator, count: number): Promise<ResidentVector> {
+  const width = evaluator.key.ciphertextBytes;
+  const ones = new Uint8Array(count * width).map((_, i) => (i % width === 0 ? 1 : 0));
+  const elements = evaluator.allocate(count);
+  await evaluator.load(new CiphertextVector(ones, width), elements, 0);
+  return elements;
+}
+
 function allocated(evaluator: PublicEvaluator, count: number): ResidentVector {
   try {
     return evaluator.allocate(count);
@@ -311,10 +379,6 @@ function allocated(evaluator: PublicEvaluator, count: number): ResidentVector {
     if (!(cause instanceof RangeError)) throw cause;
     throw new TandemError("PROTOCOL_STATE", `there is no memory for ${count} ciphertexts`, { cause });
   }
-}
-
-function bytesOf(members: Uint32Array): Uint8Array {
-  return new Uint8Array(members.buffer, members.byteOffset, members.byteLength);
 }
 
 function slice(vector: ResidentVector, from: number, to: number): ResidentVector {

@@ -111,7 +111,7 @@ describe("on one connection", () => {
     const origin = { parent: 0, sibling: 2, members };
     await driver.node(0, { node: 1, origin });
     await driver.node(0, { node: 1, origin });
-    await expectError(() => driver.node(0, { node: 1, origin: { ...origin, members: bitmapFrom(column.length, (i) => i < 5) } }), "PROTOCOL_STATE", /node 1 has other members already/);
+    await expectError(() => driver.node(0, { node: 1, origin: { ...origin, members: bitmapFrom(column.length, (i) => i < 5) } }), "PROTOCOL_STATE", /nodes 1 and 2 are not the children of node 0 that they were/);
   });
 
   test("splits twice, also at the same time: one record, one write, the same answer", async () => {

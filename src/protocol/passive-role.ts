@@ -13,6 +13,7 @@ import { Exclusive } from "../base/exclusive.ts";
 import { type BinnedFeature } from "../gbdt/binning.ts";
 import { binGoesLeft, thresholdOf } from "../gbdt/candidate.ts";
 import { ColumnSampler } from "../gbdt/column-sampling.ts";
+import type { Minimums } from "../gbdt/offered-candidates.ts";
 import { orderBytes } from "./side-order.ts";
 import { valueGoesLeft } from "../gbdt/tree.ts";
 import { bitmapFrom } from "./bitmap.ts";
@@ -54,6 +55,8 @@ export interface PassiveJob {
   readonly permutationSecret: Uint8Array;
   /** What it draws its columns with, where they are sampled. */
   readonly samplingSecret?: string;
+  /** Its owner's: candidates with fewer people are withheld. */
+  readonly minimums: Minimums;
   readonly scheme: PassiveScheme;
   /** Own feature values of ids that may be asked for, or null for an unknown id. */
   readonly lookUp: (id: string) => ((feature: number) => number) | null;
@@ -163,7 +166,7 @@ export class PassiveRole {
     const { keyBits, maxDepth } = agreed;
     const rates = { byTree: agreed.colsampleBytree, byLevel: agreed.colsampleBylevel, byNode: agreed.colsampleBynode };
     const sampler = new ColumnSampler(rates, agreed.seed, this.#job.samplingSecret ?? "");
-    const candidateCount = scheme.setUp(setUp.scheme, { features, instanceCount, permutationSecret, keyBits, maxDepth, treesPerRound: agreed.treesPerRound, sampler });
+    const candidateCount = scheme.setUp(setUp.scheme, { features, instanceCount, permutationSecret, keyBits, maxDepth, treesPerRound: agreed.treesPerRound, sampler, minimums: this.#job.minimums });
     const answer = { candidateCount, monotone: this.#isMonotone() };
     this.#setUp = { message: setUp, answer };
     this.#phase = "ready";
@@ -246,7 +249,7 @@ export class PassiveRole {
       this.#expectTree(node.tree);
       this.traffic.activeToPassive += node.scheme.value?.members.length ?? 0;
       for await (const answer of this.#job.scheme.node(node.node, node.scheme)) {
-        const { firstCandidate, candidateCount, counts, orders, scheme } = answer;
+        const { firstCandidate, candidateCount, counts, orders, withheld, scheme } = answer;
         if (firstCandidate === 0) this.disclosures.memberships += this.#job.scheme.members(node.node).length;
         this.disclosures.candidateSums += counts.length;
         this.traffic.passiveToActive += 4 * counts.length + (scheme.value?.ciphertexts.length ?? 0);
@@ -255,7 +258,7 @@ export class PassiveRole {
           work = "return";
           this.#edge(work, true);
         }
-        yield { tree: node.tree, node: node.node, firstCandidate, candidateCount, counts: Array.from(counts), orders: isMonotone ? orderBytes(orders) : new Uint8Array(0), scheme };
+        yield { tree: node.tree, node: node.node, firstCandidate, candidateCount, counts: Array.from(counts), orders: isMonotone ? orderBytes(orders) : new Uint8Array(0), withheld, scheme };
       }
     }
     this.#edge(work, false);

@@ -17,6 +17,7 @@ import type { ActiveScheme, NodeDescription, SchemeTree } from "./scheme.ts";
 import { ordersFrom } from "./side-order.ts";
 import { splitKey } from "./split-key.ts";
 import { candidateCountMax, protocolVersion } from "./version.ts";
+import { withheldFrom } from "./withheld.ts";
 
 /** Payload bytes, without the framing of the transport. */
 export interface Traffic {
@@ -37,6 +38,8 @@ export interface CandidateRows {
   readonly rows: Float64Array;
   /** What monotone constraints ask (SideOrder); null without constraints. */
   readonly orders: Int8Array | null;
+  /** Per candidate 1 if the party withholds it at the node and at its sibling: its row is zero. */
+  readonly withheld: Uint8Array;
 }
 
 /** What a party says of a split that it won. */
@@ -47,7 +50,7 @@ export interface SplitAnswer {
   readonly monotone: number;
 }
 
-export const noCandidates: CandidateRows = { rows: new Float64Array(0), orders: null };
+export const noCandidates: CandidateRows = { rows: new Float64Array(0), orders: null, withheld: new Uint8Array(0) };
 
 /** Which candidates of which node tie for the best gain. */
 export interface Decision {
@@ -161,10 +164,11 @@ export class PeerSession {
           if (seen === undefined || seen !== answer.firstCandidate || answer.tree !== tree) throw this.#deviates("an answer that was not asked for");
           const { candidateCount } = answer;
           if (candidateCount > this.#candidateCount) throw this.#deviates("no candidates, or more than it has");
-          if (seen === 0) tables.set(answer.node, { rows: new Float64Array(candidateCount * stride), orders: this.#isMonotone ? new Int8Array(candidateCount) : null });
-          const { rows, orders } = tables.get(answer.node) ?? noCandidates;
+          if (seen === 0) tables.set(answer.node, { rows: new Float64Array(candidateCount * stride), orders: this.#isMonotone ? new Int8Array(candidateCount) : null, withheld: new Uint8Array(candidateCount) });
+          const { rows, orders, withheld } = tables.get(answer.node) ?? noCandidates;
           if (rows.length !== candidateCount * stride || answer.counts.length === 0 || seen + answer.counts.length > candidateCount) throw this.#deviates("no candidates, or more than it has");
-          this.traffic.passiveToActive += 4 * answer.counts.length + (answer.scheme.value?.ciphertexts.length ?? 0);
+          this.traffic.passiveToActive += 4 * answer.counts.length + answer.withheld.length + (answer.scheme.value?.ciphertexts.length ?? 0);
+          withheld.set(withheldFrom(answer.withheld, answer.counts), seen);
           orders?.set(ordersFrom(answer.orders, answer.counts.length), seen);
           await decrypting.during(() => this.#decode(layout, answer, rows, sizes.get(answer.node) ?? 0));
           received.set(answer.node, seen + answer.counts.length);

@@ -8,6 +8,7 @@ import type { QuantisedGradients } from "../base/quantised-gradients.ts";
 import type { GradientLayout } from "../codec/layout.ts";
 import type { BinnedFeature } from "../gbdt/binning.ts";
 import type { ColumnSampler } from "../gbdt/column-sampling.ts";
+import type { Minimums } from "../gbdt/offered-candidates.ts";
 import type {
   ActiveGradients,
   ActiveNode,
@@ -71,6 +72,8 @@ export interface NodeAnswer {
   readonly counts: Uint32Array;
   /** What monotone constraints ask of the summed sides (SideOrder). */
   readonly orders: Int8Array;
+  /** Bitmap over these candidates; empty if none is withheld. */
+  readonly withheld: Uint8Array;
   readonly scheme: SchemeAnswer;
 }
 
@@ -93,7 +96,7 @@ export interface PassiveScheme {
   close(): void;
   /** The instances that this party may know to be in a node. */
   members(node: number): Uint32Array;
-  /** A node's candidate at a position of the secret order. */
+  /** A node's candidate at a position of the secret order. @throws TandemError PROTOCOL_STATE if it does not exist or is withheld */
   candidateAt(node: number, position: number): { readonly feature: number; readonly bin: number; readonly missingLeft: boolean; readonly rank: number };
 }
 
@@ -107,4 +110,6 @@ export interface PassiveSchemeJob {
   readonly permutationSecret: Uint8Array;
   /** Which features may split a node; null: all. */
   readonly sampler: ColumnSampler | null;
+  /** What must be offered at least, or is withheld. */
+  readonly minimums: Minimums;
 }

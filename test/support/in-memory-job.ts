@@ -6,6 +6,7 @@ import type { PrivateKey } from "../../src/crypto/keys.ts";
 import { binFeature, type BinnedFeature } from "../../src/gbdt/binning.ts";
 import { otherRows } from "../../src/gbdt/boosting-task.ts";
 import type { Model } from "../../src/gbdt/model.ts";
+import { type Minimums, noMinimums } from "../../src/gbdt/offered-candidates.ts";
 import { trainCentralised } from "../../src/gbdt/train.ts";
 import { ActiveRole } from "../../src/protocol/active-role.ts";
 import { quantiserFor } from "../../src/protocol/gradient-layout.ts";
@@ -40,6 +41,8 @@ export interface TestJob {
   readonly speed?: Partial<SpeedParameters>;
   readonly kernel: Kernel;
   readonly key: PrivateKey;
+  /** Per party, index 0 the active one; none where left out. */
+  readonly minimums?: readonly Minimums[];
   /** In memory unless a test brings its own transport. */
   readonly connect?: (name: string, service: PassiveService) => PassivePeer;
 }
@@ -68,11 +71,11 @@ export function binTable(table: TestTable, maxBin: number): BinnedFeature[][] {
   return table.parties.map((columns, party) => columns.map((column, i) => ({ ...binFeature(`p${party}f${i}`, column, maxBin, training), monotone: table.monotone?.[party][i] ?? 0 })));
 }
 
-export function trainInOnePlace(job: Pick<TestJob, "table" | "training" | "codec" | "key">, samplingSecrets = job.table.parties.map((_, party) => samplingSecret(party))): Promise<Model> {
+export function trainInOnePlace(job: Pick<TestJob, "table" | "training" | "codec" | "key" | "minimums">, samplingSecrets = job.table.parties.map((_, party) => samplingSecret(party))): Promise<Model> {
   const { training, codec } = parametersOf(job);
   const quantise = quantiserFor(codec, job.key.publicKey.bits - 1);
   const { labels, weights = null, validationRows = null } = job.table;
-  return trainCentralised({ parties: binTable(job.table, training.max_bin), labels, weights, validationRows, parameters: training, quantise, samplingSecrets });
+  return trainCentralised({ parties: binTable(job.table, training.max_bin), labels, weights, validationRows, parameters: training, quantise, samplingSecrets, minimums: job.minimums ?? [] });
 }
 
 function samplingSecret(party: number): string {
@@ -99,6 +102,7 @@ export async function trainFederated(job: TestJob): Promise<TestOutcome> {
       instanceCount: ids.length,
       samplingSecret: samplingSecret(i + 1),
       permutationSecret: osRandom.fill(new Uint8Array(32)),
+      minimums: job.minimums?.[i + 1] ?? noMinimums,
       scheme: passiveScheme,
       lookUp: (id) => (feature) => table.parties[i + 1][feature][Number(id.slice(3))],
       observer: { joined() {}, gradientsBegan() {}, treeFinished() {} },

@@ -4,6 +4,7 @@ import type { CodecParameters, TrainingParameters } from "../../src/base/paramet
 import type { Kernel } from "../../src/crypto/kernel.ts";
 import type { PrivateKey } from "../../src/crypto/keys.ts";
 import type { BinnedFeature } from "../../src/gbdt/binning.ts";
+import { type Minimums, noMinimums } from "../../src/gbdt/offered-candidates.ts";
 import { ActiveRole, type ActiveModel } from "../../src/protocol/active-role.ts";
 import { idsDigest } from "../../src/protocol/ids.ts";
 import { type AgreedParameters, agreedParameters } from "../../src/protocol/job-parameters.ts";
@@ -23,6 +24,8 @@ export interface JobOptions {
   readonly codec?: Partial<CodecParameters>;
   /** What a passive party has stored before, and where it stores. */
   readonly passive?: Partial<Pick<PassiveJob, "progress" | "store" | "finished" | "permutationSecret">>;
+  /** Per party, index 0 the active one; none where left out. */
+  readonly minimums?: readonly Minimums[];
   /** What stands between the active party and a passive one; in memory unless a test brings its own. */
   readonly connect?: (name: string, service: PassiveService, index: number) => PassivePeer;
 }
@@ -68,6 +71,7 @@ export function prepareJob(options: JobOptions): PreparedJob {
       features,
       instanceCount: ids.length,
       permutationSecret: osRandom.fill(new Uint8Array(32)),
+      minimums: options.minimums?.[i + 1] ?? noMinimums,
       scheme: passiveScheme,
       lookUp: (id) => {
         const row = ids.indexOf(id);
