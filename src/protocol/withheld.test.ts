@@ -129,7 +129,7 @@ test("parent minus child is the sum of nobody's few: what a sibling has too litt
 describe("a passive party with minimums refuses", () => {
   /** Gradients are there and the root is answered: the course of a real job, held at its first splits or children. */
   async function held(use: (job: ReturnType<typeof prepareJob>, root: PassiveHistograms) => Promise<void>): Promise<void> {
-    let used = false;
+    const used: Promise<void>[] = [];
     const job = prepareJob({
       table,
       kernel: portableKernel,
@@ -140,10 +140,8 @@ describe("a passive party with minimums refuses", () => {
         const peer = connectInMemory(name, service);
         async function* kept(nodes: AsyncIterable<ActiveNode>, options: Parameters<PassivePeer["histograms"]>[1]): AsyncGenerator<PassiveHistograms> {
           for await (const answer of peer.histograms(nodes, options)) {
-            if (!used) {
-              used = true;
-              await use(job, answer);
-            }
+            if (used.length === 0) used.push(use(job, answer));
+            await Promise.allSettled(used);
             yield answer;
           }
         }
@@ -152,7 +150,8 @@ describe("a passive party with minimums refuses", () => {
     });
     await job.active.join();
     await job.active.train().catch(() => {}); // what was done by hand may be in its way
-    expect(used).toBe(true);
+    expect(used).toHaveLength(1);
+    await used[0];
   }
 
   test("a split that names a withheld candidate, alone or among others", () =>
