@@ -126,7 +126,7 @@ export class LiveView {
   }
 }
 
-/** https://no-color.org: any value but the empty one means no colours. */
+/** As no-color.org has it: whatever value but the empty one means no colours. */
 export function coloursWanted(environment: NodeJS.ProcessEnv): boolean {
   return (environment["NO_COLOR"] ?? "") === "" && environment["TERM"] !== "dumb";
 }
