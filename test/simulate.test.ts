@@ -122,7 +122,7 @@ describe("simulate", () => {
   });
 
   test("a validation set, metrics by name, and early stopping", async () => {
-    const options = ["--data", table, "--id", "id", "--label", "defaulted", ...parties, "--insecure-key-bits", "256", "--json", "--check", "--num-round", "40", "--eta", "1", "--max-depth", "5"];
+    const options = ["--data", table, "--id", "id", "--label", "defaulted", ...parties, "--insecure-key-bits", "256", "--quiet", "--json", "--check", "--num-round", "40", "--eta", "1", "--max-depth", "5"];
     const result = await json(...options, "--validation-fraction", "0.3", "--early-stopping-rounds", "2", "--eval-metric", "error,logloss");
     expect(result["identicalToCentralised"]).toBe(true);
     expect(result["trees"]).toBeLessThan(30);

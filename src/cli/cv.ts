@@ -3,23 +3,21 @@ import { Command } from "commander";
 import { TandemError } from "../base/error.ts";
 import type { CrossValidation } from "../experiment/cross-validate.ts";
 import { addJobOptions, type JobFlags, jobFrom } from "./job-options.ts";
-import { Progress } from "./progress.ts";
+import { addProgressOptions, Progress, type ProgressFlags } from "./progress.ts";
 import { textTable } from "./text-table.ts";
 
-interface CvFlags extends JobFlags {
+interface CvFlags extends JobFlags, ProgressFlags {
   readonly folds: string;
   readonly check?: boolean;
-  readonly json?: boolean;
 }
 
 const foldsMax = 100;
 
 export function cvCommand(): Command {
   const command = new Command("cv").description("cross-validate a simulation: as many whole jobs as folds, each tested on rows that it has not seen");
-  return addJobOptions(command)
+  return addProgressOptions(addJobOptions(command))
     .option("--folds <count>", "number of folds", "5")
     .option("--check", "compare every fold with centralised training, node by node")
-    .option("--json", "print the result as one JSON object on one line")
     .action(runCv);
 }
 
