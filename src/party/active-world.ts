@@ -1,6 +1,7 @@
 /** What an active party's process takes from the outside: the way to other parties, time, chance and a place to store. */
 import type { AlignmentPeer } from "../align/alignment-peer.ts";
 import { lockFolder, type Release } from "../base/process-lock.ts";
+import { osRandom } from "../base/random.ts";
 import { diskStorage, type Storage } from "../base/storage.ts";
 import type { PassivePeer } from "../protocol/peer.ts";
 import { connectTls } from "../transport/tls.ts";
@@ -40,5 +41,5 @@ export const realWorld: ActiveWorld = {
   notes: (folder) => new RunRecord(folder),
   now: () => performance.now(),
   sleep: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
-  jitter: () => Math.random(),
+  jitter: () => osRandom.fill(new Uint8Array(1))[0] / 256,
 };
