@@ -3,6 +3,8 @@ import { beforeAll, describe, expect, test } from "vitest";
 import type { TrainingParameters } from "../src/base/parameters.ts";
 import { SeededRandom } from "../src/base/random.ts";
 import { generateKey, type PrivateKey, selectKernel } from "../src/crypto/index.ts";
+import { loadNativeKernel } from "../src/crypto/native-kernel.ts";
+import { portableKernel } from "../src/crypto/portable-kernel.ts";
 import type { Model } from "../src/gbdt/model.ts";
 import { firstDifference } from "../src/gbdt/model-compare.ts";
 import { predictMargins } from "../src/gbdt/predict.ts";
@@ -261,5 +263,26 @@ describe("local rounds", () => {
     const { activeCounts, passiveCounts } = await trainFederated({ table: randomTable(1, shape), training: { local_rounds: 2, num_round: 3 }, kernel, key });
     expect(activeCounts.encryptions).toBe(shape.rows);
     for (const counts of passiveCounts) expect(counts.gradientCiphertexts).toBe(shape.rows);
+  });
+});
+
+/** Whatever computes and however values are packed; the tests above take the best kernel and the default codec. */
+describe.each([...loadNativeKernel().kernels.values(), portableKernel].map((each) => ({ each, name: each.name })))("many features at once, $name kernel", ({ each }) => {
+  const table: TestTable = { ...randomTable("everything", { rows: 90, features: [2, 2, 2], missingShare: 0.1 }), monotone: [[1, 0], [-1, 0], [0, 1]] };
+  const classes: TestTable = { ...randomTable("classes", { rows: 90, features: [1, 2, 2], missingShare: 0.1 }), labels: Float64Array.from({ length: 90 }, (_, i) => i % 3) };
+  const sampled: Partial<TrainingParameters> = { sampling_method: "goss", top_rate: 0.4, other_rate: 0.3, colsample_bylevel: 0.8, alpha: 0.1, scale_pos_weight: 2, num_round: 2 };
+  const jobs: readonly (readonly [string, TestTable, Partial<TrainingParameters>])[] = [
+    ["sampled, with constraints", table, sampled],
+    ["leaf by leaf, the first round alone", table, { grow_policy: "lossguide", max_leaves: 6, local_rounds: 1, subsample: 0.8, max_delta_step: 0.5 }],
+    ["a tree per class", classes, { objective: "multi:softprob", num_class: 3, num_round: 2, colsample_bytree: 0.8 }],
+    ["trees of several outputs", classes, { objective: "multi:softprob", num_class: 3, num_round: 2, multi_strategy: "multi_output_tree" }],
+  ];
+  const codecs = [{ codec: "batched" }, { codec: "unbatched" }, { layout: "paper" }] as const;
+
+  test.each(jobs.flatMap(([name, rows, training]) => codecs.map((codec) => ({ name, codec, rows, training }))))("$name, $codec", async ({ codec, rows, training }) => {
+    const job = { table: rows, training, codec, kernel: each, key };
+    const { model } = await trainFederated(job);
+    expect(model.trees.flat().some((node) => node.kind === "split"), "nothing was split, nothing was tested").toBe(true);
+    expect(firstDifference(model, await trainInOnePlace(job))).toBeNull();
   });
 });
