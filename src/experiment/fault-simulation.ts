@@ -64,6 +64,8 @@ interface Terms {
   readonly validationFraction?: number;
   /** How many of the rows have a label that means nothing: validation soon stops improving. */
   readonly noise?: number;
+  /** Of the passive parties. */
+  readonly minimums?: { readonly min_instances_per_node: number; readonly min_instances_per_candidate: number };
   readonly training: object;
 }
 
@@ -76,6 +78,7 @@ const allTerms: readonly Terms[] = [
   { name: "early stopping", rowCount: 120, noise: 0.5, validationFraction: 0.3, training: { ...small, num_round: 9, eta: 1, early_stopping_rounds: 2, eval_metric: ["auc", "logloss"] } },
   { name: "leaf by leaf", rowCount: 120, training: { ...small, grow_policy: "lossguide", max_leaves: 5, local_rounds: 1 } },
   { name: "classes stopped early", rowCount: 100, classes: 3, noise: 0.4, validationFraction: 0.3, training: { ...small, num_round: 6, eta: 0.5, objective: "multi:softprob", num_class: 3, early_stopping_rounds: 1, colsample_bynode: 0.7 } },
+  { name: "small groups withheld", rowCount: 120, minimums: { min_instances_per_node: 15, min_instances_per_candidate: 6 }, training: { ...small, colsample_bynode: 0.8 } },
   { name: "aligned", rowCount: 60, align: true, training: small },
 ];
 
@@ -98,7 +101,7 @@ export async function prepareScenarios(): Promise<Scenarios> {
   };
 }
 
-async function scenario(root: string, { name: scenarioName, rowCount, align = false, classes = 2, validationFraction, noise = 0, training }: Terms): Promise<Scenario> {
+async function scenario(root: string, { name: scenarioName, rowCount, align = false, classes = 2, validationFraction, noise = 0, minimums, training }: Terms): Promise<Scenario> {
   await mkdir(root);
   const random = new SeededRandom(`faults ${scenarioName}`);
   const columns = Array.from({ length: 5 }, () => Array.from({ length: rowCount }, () => random.normal()));
@@ -135,7 +138,7 @@ async function scenario(root: string, { name: scenarioName, rowCount, align = fa
   const passives = await Promise.all(
     passiveNames.map(async (name, i) => {
       const path = await write(name, [`${name}1`, `${name}2`], [cells(1 + 2 * i), cells(2 + 2 * i)]);
-      const policy = { insecure_min_key_bits: 128, min_instances: 1 };
+      const policy = { insecure_min_key_bits: 128, min_instances: 1, ...minimums };
       return configFile(name, { listen: { host: "simulated", port: 1 }, active: [{ name: activeName, fingerprint }], data: { ...data, path }, policy });
     }),
   );
