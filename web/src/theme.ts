@@ -10,8 +10,13 @@ export const theme = signal<Theme>(remembered());
 /** Changes with every change of colours, also when the system's own setting changes: canvases must be drawn again. */
 export const colours = signal(0);
 
+const systemIsDark = matchMedia("(prefers-color-scheme: dark)");
+systemIsDark.addEventListener("change", applyTheme);
+
+/** The style sheet knows light and dark only. */
 export function applyTheme(): void {
-  document.documentElement.dataset["theme"] = theme.value;
+  const { value } = theme;
+  document.documentElement.dataset["theme"] = value === "system" ? (systemIsDark.matches ? "dark" : "light") : value;
   colours.value++;
 }
 
@@ -24,8 +29,6 @@ export function nextTheme(): void {
   }
   applyTheme();
 }
-
-matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => colours.value++);
 
 function remembered(): Theme {
   try {
