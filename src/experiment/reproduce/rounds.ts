@@ -2,8 +2,8 @@
 import type { MeasuredCells } from "./measured-cells.ts";
 import type { ExperimentOutcome } from "./outcome.ts";
 import type { Scale } from "./scale.ts";
-import { accuracyTable, pairOf, type Sweep, sweepResults, timeFigure, timeTable } from "./sweep.ts";
-import { sweepParagraph } from "./sweep-words.ts";
+import { pairOf, type Sweep } from "./sweep.ts";
+import { sweepOutcome } from "./sweep-outcome.ts";
 
 export function roundsSweep(scale: Scale): Sweep {
   return {
@@ -18,14 +18,5 @@ export function roundsSweep(scale: Scale): Sweep {
 }
 
 export function roundsOutcome(scale: Scale, cells: MeasuredCells): ExperimentOutcome {
-  const sweep = roundsSweep(scale);
-  const results = sweepResults(sweep, cells);
-  return {
-    name: "rounds",
-    title: "Varying numbers of trees",
-    reference: "sec. IV-D, Table IV, Fig. 7",
-    paragraph: sweepParagraph(sweep, results),
-    tables: [accuracyTable(sweep, results), timeTable(sweep, results)],
-    figures: [timeFigure(sweep, results)],
-  };
+  return sweepOutcome("Varying numbers of trees", "sec. IV-D", roundsSweep(scale), cells);
 }

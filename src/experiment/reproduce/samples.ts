@@ -2,8 +2,8 @@
 import type { MeasuredCells } from "./measured-cells.ts";
 import type { ExperimentOutcome } from "./outcome.ts";
 import type { Scale } from "./scale.ts";
-import { accuracyTable, pairOf, type Sweep, sweepResults, timeFigure, timeTable } from "./sweep.ts";
-import { sweepParagraph } from "./sweep-words.ts";
+import { pairOf, type Sweep } from "./sweep.ts";
+import { sweepOutcome } from "./sweep-outcome.ts";
 
 export function samplesSweep(scale: Scale): Sweep {
   const job = { dataset: "giveme", trees: scale.trees, keyBits: scale.keyBits } as const;
@@ -19,14 +19,5 @@ export function samplesSweep(scale: Scale): Sweep {
 }
 
 export function samplesOutcome(scale: Scale, cells: MeasuredCells): ExperimentOutcome {
-  const sweep = samplesSweep(scale);
-  const results = sweepResults(sweep, cells);
-  return {
-    name: "samples",
-    title: "Varying numbers of training rows",
-    reference: "sec. IV-C, Table III, Fig. 6",
-    paragraph: sweepParagraph(sweep, results),
-    tables: [accuracyTable(sweep, results), timeTable(sweep, results)],
-    figures: [timeFigure(sweep, results)],
-  };
+  return sweepOutcome("Varying numbers of training rows", "sec. IV-C", samplesSweep(scale), cells);
 }

@@ -1,0 +1,17 @@
+/** What a sweep gives a reader: its paragraph, both tables and the figure in the paper's form. */
+import type { MeasuredCells } from "./measured-cells.ts";
+import type { ExperimentOutcome } from "./outcome.ts";
+import { accuracyTable, type Sweep, sweepResults, timeFigure, timeTable } from "./sweep.ts";
+import { sweepParagraph } from "./sweep-words.ts";
+
+export function sweepOutcome(title: string, section: string, sweep: Sweep, cells: MeasuredCells): ExperimentOutcome {
+  const results = sweepResults(sweep, cells);
+  return {
+    name: sweep.name,
+    title,
+    reference: `${section}, ${sweep.tableReference}, ${sweep.figureReference}`,
+    paragraph: sweepParagraph(sweep, results),
+    tables: [accuracyTable(sweep, results), timeTable(sweep, results)],
+    figures: [timeFigure(sweep, results)],
+  };
+}
