@@ -162,6 +162,21 @@ describe("many instances", () => {
   });
 });
 
+describe("grids finer than one double can sum", () => {
+  test.each(["batched", "unbatched"] as const)("sums reach 2^53 and are taken in limbs, %s", async (codec) => {
+    const key = await generateKey({ bits: 256, insecure: true });
+    const table = (rows: number): TestJob["table"] => randomTable("fine", { rows, features: [1, 2, 2], missingShare: 0.1 });
+    const jobs: readonly Pick<TestJob, "table" | "training">[] = [
+      { table: table(1200) },
+      { table: { ...table(90), monotone: [[1], [0, -1], [0, 0]] }, training: { alpha: 0.1, grow_policy: "lossguide", max_leaves: 6 } },
+      { table: table(90), training: { objective: "multi:softprob", num_class: 2 } },
+    ];
+    for (const [index, job] of jobs.entries()) {
+      await expectEqual({ ...job, kernel: kernels[0], key, codec: { codec, resolution_bits: 44, padding: 12 } }, `job ${index}`);
+    }
+  });
+});
+
 describe("what batching saves", () => {
   test("exactly half the encryptions and gradient ciphertexts; the same model", async () => {
     const key = await generateKey({ bits: 512, insecure: true });

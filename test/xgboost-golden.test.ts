@@ -84,7 +84,7 @@ const quantiseFinely: Quantise = ({ values }) => {
   return {
     instanceCount: values[0].length,
     grids: values.map((_, i) => ({ shift: shiftOf(i), resolution })),
-    slots: values.map((column, i) => slot(column, shiftOf(i))),
+    columns: values.map((column, i) => slot(column, shiftOf(i))),
   };
 };
 

@@ -5,7 +5,9 @@
  * too. All sums, complements and siblings are taken in integers; `realSum` is the only way back to real numbers. That
  * is why federated training equals centralised training bit for bit.
  *
- * Slot 2k holds g and slot 2k+1 holds h of output k. Slot sums stay below 2^53, so that a double holds them exactly.
+ * Slot 2k holds g and slot 2k+1 holds h of output k. A double holds a slot's sum exactly below 2^53. Where sums may be
+ * larger, every slot has two columns, its limbs: q = high * 2^26 + low. Limbs are summed each for itself, exactly, and
+ * need no carry: `slotSum` rounds high * 2^26 + low once, so any limbs of the same sum give the same number.
  */
 
 /** One slot's grid: an integer q stands for q * resolution + shift (paper sec. III-A, decoding). */
@@ -17,8 +19,26 @@ export interface SlotGrid {
 export interface QuantisedGradients {
   readonly instanceCount: number;
   readonly grids: readonly SlotGrid[];
-  /** Per slot, per instance: a non-negative integer. */
-  readonly slots: readonly Float64Array[];
+  /** Per slot one column, or two limbs, the high one first; per instance a non-negative integer. */
+  readonly columns: readonly Float64Array[];
+}
+
+/** What one unit of the high limb stands for. */
+export const highLimb = 2 ** 26;
+
+/** Below this many instances the sums of low limbs are exact too. */
+export const limbedCountMax = 2 ** 26;
+
+/** The sum of a slot in a row that starts at `offset`; exact below 2^53, correctly rounded above. */
+export function slotSum(row: Float64Array, offset: number, slot: number, limbs: number): number {
+  return limbs === 1 ? row[offset + slot] : row[offset + 2 * slot] * highLimb + row[offset + 2 * slot + 1];
+}
+
+/** slotSum of what `totals` has and the row does not. */
+export function slotSumOfRest(totals: Float64Array, row: Float64Array, offset: number, slot: number, limbs: number): number {
+  if (limbs === 1) return totals[slot] - row[offset + slot];
+  const high = 2 * slot;
+  return (totals[high] - row[offset + high]) * highLimb + (totals[high + 1] - row[offset + high + 1]);
 }
 
 /** The real value of a sum of `count` quantised values: de-quantise, then shift back by count * s_j. */

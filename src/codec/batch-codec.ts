@@ -4,11 +4,11 @@
  */
 import { assert } from "../base/assert.ts";
 import { TandemError } from "../base/error.ts";
-import type { QuantisedGradients, SlotGrid } from "../base/quantised-gradients.ts";
+import { highLimb, type QuantisedGradients, type SlotGrid } from "../base/quantised-gradients.ts";
 import { PlaintextVector } from "../crypto/vectors.ts";
 import { isZeroFrom, readField, writeField } from "./bit-fields.ts";
 import type { GradientLayout } from "./layout.ts";
-import { quantiseColumn, quantisedMax, slotBits, slotResolution } from "./slot.ts";
+import { quantiseColumn, quantisedMax, type Slot, slotBits, slotResolution } from "./slot.ts";
 
 /** Per slot the grid on which its integers live. */
 export function layoutGrids(layout: GradientLayout): SlotGrid[] {
@@ -20,8 +20,11 @@ export function quantise(layout: GradientLayout, values: readonly Float64Array[]
   assert(values.length === layout.slots.length, "one array of values per slot");
   const instanceCount = values[0].length;
   assert(instanceCount <= layout.instanceCountMax, "the layout was proven for at least this many instances");
-  const slots = values.map((column, index) => quantiseColumn(layout.slots[index], column));
-  return { instanceCount, grids: layoutGrids(layout), slots };
+  const columns = values.flatMap((column, index) => {
+    const quantised = quantiseColumn(layout.slots[index], column);
+    return layout.limbs === 1 ? [quantised] : [quantised.map((q) => Math.floor(q / highLimb)), quantised.map((q) => q % highLimb)];
+  });
+  return { instanceCount, grids: layoutGrids(layout), columns };
 }
 
 /** Batches the given instances: their plaintexts one after the other, layout.plaintexts.length per instance. */
@@ -29,11 +32,14 @@ export function encode(layout: GradientLayout, gradients: QuantisedGradients, in
   const sizeBytes = Math.ceil(layout.plaintextBits / 8);
   const perInstance = layout.plaintexts.length;
   const bytes = new Uint8Array(instances.length * perInstance * sizeBytes);
+  const { columns } = gradients;
+  const value = (slot: number, instance: number): number =>
+    layout.limbs === 1 ? columns[slot][instance] : columns[2 * slot][instance] * highLimb + columns[2 * slot + 1][instance];
   for (let i = 0; i < instances.length; i++) {
     for (let p = 0; p < perInstance; p++) {
       const start = (i * perInstance + p) * sizeBytes;
       const field = bytes.subarray(start, start + sizeBytes);
-      for (const { slot, offset } of fieldsOf(layout, p)) writeField(field, offset, gradients.slots[slot][instances[i]]);
+      for (const { slot, offset } of fieldsOf(layout, p)) writeField(field, offset, value(slot, instances[i]));
     }
   }
   return new PlaintextVector(bytes, sizeBytes);
@@ -41,7 +47,7 @@ export function encode(layout: GradientLayout, gradients: QuantisedGradients, in
 
 /**
  * Reads the slot sums of one aggregate of `count` instances from plaintext `p` standing at `bitOffset` of `bytes`
- * and writes them to `target[targetOffset + slot]`.
+ * and writes them to the row of `target` that starts at `targetOffset`.
  * @throws TandemError DECODE_OVERFLOW if padding bits are all ones, or a sum is larger than `count` values can make
  */
 export function decodeSums(
@@ -55,14 +61,31 @@ export function decodeSums(
 ): void {
   for (const { slot: index, offset } of fieldsOf(layout, p)) {
     const slot = layout.slots[index];
-    const sum = readField(bytes, bitOffset + offset, slotBits(slot));
-    // Padding bits '11': the paper's overflow error. The second test catches every other impossible sum.
-    const paddingValue = Math.floor(sum / 2 ** slot.r);
-    if (paddingValue === 2 ** slot.padding - 1 || sum > count * quantisedMax(slot)) {
-      throw new TandemError("DECODE_OVERFLOW", "a decrypted sum overflows its slot: wrong key, corrupt data or a peer that deviates");
+    const start = bitOffset + offset;
+    if (layout.limbs === 1) {
+      const sum = readField(bytes, start, slotBits(slot));
+      // Padding bits '11': the paper's overflow error. The second test catches every other impossible sum.
+      const paddingValue = Math.floor(sum / 2 ** slot.r);
+      if (paddingValue === 2 ** slot.padding - 1 || sum > count * quantisedMax(slot)) throw overflow();
+      target[targetOffset + index] = sum;
+    } else {
+      const [high, low] = readLimbs(bytes, start, slot);
+      const sum = BigInt(high) * BigInt(highLimb) + BigInt(low);
+      const paddingValue = sum >> BigInt(slot.r);
+      if (paddingValue === 2n ** BigInt(slot.padding) - 1n || sum > BigInt(count) * BigInt(quantisedMax(slot))) throw overflow();
+      target[targetOffset + 2 * index] = high;
+      target[targetOffset + 2 * index + 1] = low;
     }
-    target[targetOffset + index] = sum;
   }
+}
+
+function readLimbs(bytes: Uint8Array, start: number, slot: Slot): [high: number, low: number] {
+  const lowBits = Math.min(Math.log2(highLimb), slotBits(slot));
+  return [readField(bytes, start + lowBits, slotBits(slot) - lowBits), readField(bytes, start, lowBits)];
+}
+
+function overflow(): TandemError {
+  return new TandemError("DECODE_OVERFLOW", "a decrypted sum overflows its slot: wrong key, corrupt data or a peer that deviates");
 }
 
 /** @throws TandemError DECODE_OVERFLOW if anything stands above the fields that were expected */

@@ -1,10 +1,10 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { codecParameters, resolveParameters } from "../base/parameters.ts";
-import { realSum } from "../base/quantised-gradients.ts";
+import { highLimb, realSum, slotSum } from "../base/quantised-gradients.ts";
 import { checkNothingAbove, decodeSums, encode, quantise } from "./batch-codec.ts";
-import { autoSlots, buildLayout, type GradientLayout, overflowProof, paperSlots } from "./layout.ts";
-import { cannotOverflow, quantisedMax, type Slot, slotBits } from "./slot.ts";
+import { autoSlots, buildLayout, columnCount, type GradientLayout, overflowProof, paperSlots } from "./layout.ts";
+import { cannotOverflow, quantisedMax, quantiseValue, type Slot, slotBits } from "./slot.ts";
 
 const defaults = resolveParameters(codecParameters, {});
 
@@ -23,7 +23,7 @@ function aggregate(layout: GradientLayout, values: readonly Float64Array[]): Flo
   const all = Uint32Array.from({ length: count }, (_, i) => i);
   const encoded = encode(layout, quantise(layout, values), all);
   const perInstance = layout.plaintexts.length;
-  const sums = new Float64Array(layout.slots.length);
+  const sums = new Float64Array(columnCount(layout));
   for (let p = 0; p < perInstance; p++) {
     let total = 0n;
     for (let i = 0; i < count; i++) {
@@ -56,7 +56,7 @@ describe("encode, aggregate, decode", () => {
         const layout = buildLayout(codec, slots, n, keyBits);
         expect(layout.plaintextBits).toBeLessThanOrEqual(keyBits);
         if (codec === "unbatched") expect(layout.plaintexts.length).toBe(d);
-        const { slots: quantised, grids } = quantise(layout, values);
+        const { columns: quantised, grids } = quantise(layout, values);
         const sums = aggregate(layout, values);
         quantised.forEach((column, slot) => {
           const exact = column.reduce((a, b) => a + b, 0);
@@ -69,10 +69,32 @@ describe("encode, aggregate, decode", () => {
     );
   });
 
+  test("sums above 2^53 come back exactly, in limbs", () => {
+    const n = 3000;
+    const bounds = [{ min: -1, max: 1 }, { min: 0, max: 0.25 }];
+    let largest = 0n;
+    fc.assert(
+      fc.property(fc.infiniteStream(fc.double({ min: 0.5, max: 1, noNaN: true })), fc.constantFrom("batched" as const, "unbatched" as const), (stream, codec) => {
+        const values = bounds.map(({ max }) => Float64Array.from({ length: n }, () => max * (stream.next().value as number)));
+        const layout = buildLayout(codec, autoSlots({ ...defaults, codec, resolution_bits: 44 }, bounds, n), n, 255);
+        expect(layout.limbs).toBe(2);
+        const sums = aggregate(layout, values);
+        layout.slots.forEach((slot, index) => {
+          const exact = values[index].reduce((sum, value) => sum + BigInt(quantiseValue(slot, value)), 0n);
+          expect(BigInt(sums[2 * index]) * BigInt(highLimb) + BigInt(sums[2 * index + 1])).toBe(exact);
+          expect(slotSum(sums, 0, index, 2)).toBe(Number(exact));
+          if (exact > largest) largest = exact;
+        });
+      }),
+      { numRuns: 10 },
+    );
+    expect(largest).toBeGreaterThan(2n ** 53n);
+  });
+
   test("batched puts d slots into one plaintext, the first slot highest, eq. (8)", () => {
     const slots: Slot[] = [4, 6].map((r) => ({ shift: 0, alpha: 15, alphaMax: 2 ** r, r, padding: 2 }));
     const layout = buildLayout("batched", slots, 1, 127);
-    const encoded = encode(layout, { instanceCount: 1, grids: [], slots: [Float64Array.of(0b1011), Float64Array.of(0b000101)] }, Uint32Array.of(0));
+    const encoded = encode(layout, { instanceCount: 1, grids: [], columns: [Float64Array.of(0b1011), Float64Array.of(0b000101)] }, Uint32Array.of(0));
     expect(layout.plaintexts).toEqual([[0, 1]]);
     expect(bigintOf(encoded.bytes)).toBe(0b00_1011_00_000101n);
   });
@@ -96,10 +118,10 @@ describe("auto layout", () => {
 
   test("a resolution that cannot be summed exactly is refused with one that can", () => {
     const bounds = [{ min: -1, max: 1 }];
-    expect(() => autoSlots({ ...defaults, resolution_bits: 44 }, bounds, 1_000_000)).toThrow(/--resolution-bits (\d+) or less/);
-    const message = caught(() => autoSlots({ ...defaults, resolution_bits: 44 }, bounds, 1_000_000));
+    expect(() => autoSlots({ ...defaults, padding: 16, resolution_bits: 44 }, bounds, 1_000_000)).toThrow(/--resolution-bits (\d+) or less/);
+    const message = caught(() => autoSlots({ ...defaults, padding: 16, resolution_bits: 44 }, bounds, 1_000_000));
     const proposed = Number(/--resolution-bits (\d+)/.exec(message)?.[1]);
-    expect(() => autoSlots({ ...defaults, resolution_bits: proposed }, bounds, 1_000_000)).not.toThrow();
+    expect(() => autoSlots({ ...defaults, padding: 16, resolution_bits: proposed }, bounds, 1_000_000)).not.toThrow();
   });
 
   test("the proof names every slot with its numbers", () => {
@@ -124,9 +146,9 @@ describe("paper layout", () => {
     expect(() => paperSlots({ ...defaults, alpha_max: 1e5, r: 30 }, 2, instances + 1)).toThrow(/could overflow/);
   });
 
-  test("alpha_max below alpha, and slots wider than 53 bits, are refused", () => {
+  test("alpha_max below alpha, and slots wider than two limbs, are refused", () => {
     expect(() => paperSlots({ ...defaults, alpha_max: 10 }, 2, 5)).toThrow(/alpha_max must be at least alpha/);
-    expect(() => buildLayout("batched", paperSlots({ ...defaults, r: 50, padding: 4 }, 2, 100), 100, 2047)).toThrow(/at most 53/);
+    expect(() => buildLayout("batched", [{ shift: 0, alpha: 1, alphaMax: 1e9, r: 78, padding: 2 }], 100, 2047)).toThrow(/at most 79/);
   });
 });
 
@@ -137,6 +159,18 @@ describe("decoding refuses what cannot be", () => {
     decodeSums(layout, 0, Uint8Array.of(value), 0, count, target, 0);
     return target;
   };
+  test("impossible sums in limbs", () => {
+    const wide = buildLayout("batched", [{ shift: 0, alpha: 4, alphaMax: 2 ** 20, r: 60, padding: 2 }], 8, 127);
+    const largest = 8n * BigInt(quantisedMax(wide.slots[0]));
+    const sums = (value: bigint): Float64Array => {
+      const target = new Float64Array(2);
+      decodeSums(wide, 0, bytesOf(value, 8), 0, 8, target, 0);
+      return target;
+    };
+    expect(slotSum(sums(largest), 0, 0, 2)).toBe(Number(largest));
+    expect(() => sums(largest + 1n)).toThrow(/overflows its slot/);
+    expect(() => sums(3n << 60n)).toThrow(/overflows its slot/);
+  });
   test("padding bits all ones", () => {
     expect(() => decode(0b11_0000, 8)).toThrow(/overflows its slot/);
   });

@@ -10,14 +10,15 @@
  */
 import { TandemError } from "../base/error.ts";
 import type { CodecParameters } from "../base/parameters.ts";
-import { fieldBitsMax } from "./bit-fields.ts";
-import { cannotOverflow, countMax, quantisedMax, type Slot, slotBits, withSmallestAlphaMax, withSmallestR } from "./slot.ts";
+import { cannotOverflow, countMax, quantisedMax, type Slot, slotBits, slotBitsMax, slotLimbs, withSmallestAlphaMax, withSmallestR } from "./slot.ts";
 
 export interface GradientLayout {
   readonly codec: CodecParameters["codec"];
   readonly slots: readonly Slot[];
   /** The number of values whose sum is proven not to overflow. */
   readonly instanceCountMax: number;
+  /** Columns per slot: 2 where sums of some slot may not fit one double. */
+  readonly limbs: 1 | 2;
   /** Per plaintext: the slots in it, highest first. */
   readonly plaintexts: readonly (readonly number[])[];
   /** Bits of the widest plaintext: the stride at which sums can be packed side by side. */
@@ -41,8 +42,8 @@ export function buildLayout(
   let room = 0;
   slots.forEach((slot, index) => {
     const bits = slotBits(slot);
-    if (bits > fieldBitsMax) {
-      throw new TandemError("USAGE", `a slot has r + padding = ${bits} bits; at most ${fieldBitsMax} are supported`);
+    if (bits > slotBitsMax) {
+      throw new TandemError("USAGE", `a slot has r + padding = ${bits} bits; at most ${slotBitsMax} are supported`);
     }
     if (bits > plaintextBitsMax) {
       throw new TandemError("KEY_TOO_SHORT", `a slot needs ${bits} bits, but this key holds only ${plaintextBitsMax}; use a longer key`);
@@ -55,7 +56,8 @@ export function buildLayout(
     room -= bits;
   });
   const widths = plaintexts.map((members) => members.reduce((sum, index) => sum + slotBits(slots[index]), 0));
-  return { codec, slots, instanceCountMax, plaintexts, plaintextBits: Math.max(...widths) };
+  const limbs = slots.some((slot) => slotLimbs(slot) === 2) ? 2 : 1;
+  return { codec, slots, instanceCountMax, limbs, plaintexts, plaintextBits: Math.max(...widths) };
 }
 
 /**
@@ -109,22 +111,27 @@ function autoSlot(parameters: CodecParameters, bound: ValueBounds, instanceCount
   // n (alpha / resolution + 1/2) < 2^r keeps the padding at zero: stronger than the paper's condition.
   while (instanceCount * (alpha / resolution + 0.5) >= 2 ** r) r++;
   const slot = { shift, alpha, alphaMax: resolution * 2 ** r, r, padding: parameters.padding };
-  if (slotBits(slot) > fieldBitsMax || !cannotOverflow(slot, instanceCount)) {
-    const excess = Math.max(1, slotBits(slot) - fieldBitsMax);
+  if (slotBits(slot) > slotBitsMax || !cannotOverflow(slot, instanceCount)) {
+    const excess = Math.max(1, slotBits(slot) - slotBitsMax);
     throw new TandemError(
       "LAYOUT_OVERFLOW",
-      `sums of ${instanceCount} gradients at resolution_bits ${parameters.resolution_bits} need more than ${fieldBitsMax} bits; ` +
+      `sums of ${instanceCount} gradients at resolution_bits ${parameters.resolution_bits} need more than ${slotBitsMax} bits; ` +
         `use --resolution-bits ${parameters.resolution_bits - excess} or less`,
     );
   }
   return slot;
 }
 
+/** Numbers that a row of sums has besides its count. */
+export function columnCount(layout: GradientLayout): number {
+  return layout.slots.length * layout.limbs;
+}
+
 /** The argument that no sum of this job can overflow, one line per slot, for people to read. */
 export function overflowProof(layout: GradientLayout): string[] {
   return layout.slots.map((slot, index) => {
-    const sum = layout.instanceCountMax * quantisedMax(slot);
-    const limit = (2 ** slot.padding - 1) * 2 ** slot.r;
+    const sum = BigInt(layout.instanceCountMax) * BigInt(quantisedMax(slot));
+    const limit = (2n ** BigInt(slot.padding) - 1n) << BigInt(slot.r);
     return (
       `slot ${index} (${index % 2 === 0 ? "g" : "h"}): at most ${layout.instanceCountMax} values of at most ` +
       `${quantisedMax(slot)} sum to ${sum} < ${limit} = (2^${slot.padding} - 1) 2^${slot.r}`

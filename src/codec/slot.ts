@@ -8,6 +8,7 @@
  */
 import { assert } from "../base/assert.ts";
 import { TandemError } from "../base/error.ts";
+import { highLimb, limbedCountMax } from "../base/quantised-gradients.ts";
 import { fieldBitsMax } from "./bit-fields.ts";
 
 export interface Slot {
@@ -21,8 +22,16 @@ export interface Slot {
   readonly padding: number;
 }
 
+/** A slot wider than a field is read in two limbs (base/quantised-gradients.ts). */
+export const slotBitsMax = fieldBitsMax + Math.log2(highLimb);
+
 export function slotBits(slot: Slot): number {
   return slot.r + slot.padding;
+}
+
+/** Columns that hold the slot's integers and their sums. */
+export function slotLimbs(slot: Slot): 1 | 2 {
+  return slotBits(slot) <= fieldBitsMax ? 1 : 2;
 }
 
 /** alpha_max / 2^r, the paper's "resolution of quantisation". */
@@ -69,7 +78,7 @@ export function quantisedMax(slot: Slot): number {
  *   n (2^r alpha / alpha_max + 1/2) < (2^padding - 1) 2^r          the paper's condition, for general padding
  *
  * decided exactly: doubles are dyadic rationals, so both sides are compared as integers. The sum of the quantised
- * values as floating point makes them is checked as well, and sums must stay exact in a double.
+ * values as floating point makes them is checked as well, and sums must stay exact in doubles.
  */
 export function cannotOverflow(slot: Slot, count: number): boolean {
   const scale = dyadicScale(slot.alpha, slot.alphaMax);
@@ -79,7 +88,12 @@ export function cannotOverflow(slot: Slot, count: number): boolean {
   const limit = (2n ** BigInt(slot.padding) - 1n) << BigInt(slot.r);
   const paperCondition = n * ((alpha << BigInt(slot.r + 1)) + alphaMax) < 2n * alphaMax * limit;
   const largestSum = n * BigInt(quantisedMax(slot));
-  return paperCondition && largestSum < limit && largestSum <= BigInt(Number.MAX_SAFE_INTEGER);
+  return paperCondition && largestSum < limit && sumsAreExact(slot, count, largestSum);
+}
+
+function sumsAreExact(slot: Slot, count: number, largestSum: bigint): boolean {
+  if (slotLimbs(slot) === 1) return largestSum <= BigInt(Number.MAX_SAFE_INTEGER);
+  return quantisedMax(slot) <= Number.MAX_SAFE_INTEGER && count <= limbedCountMax && slotBits(slot) <= slotBitsMax;
 }
 
 /** The largest count for which cannotOverflow holds (0 if none). */
@@ -114,7 +128,7 @@ export function withSmallestAlphaMax(slot: Slot, count: number): Slot | null {
 
 /** The same slot with the smallest r that carries `count` values at its alpha_max, or null. */
 export function withSmallestR(slot: Slot, count: number): Slot | null {
-  for (let r = 1; r + slot.padding <= fieldBitsMax; r++) {
+  for (let r = 1; r + slot.padding <= slotBitsMax; r++) {
     const candidate = { ...slot, r };
     if (cannotOverflow(candidate, count)) return candidate;
   }

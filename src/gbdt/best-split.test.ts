@@ -33,7 +33,7 @@ describe("bestFeatureSplit", () => {
       { shift: -1, resolution: 1 },
       { shift: 0, resolution: 1 },
     ],
-    slots: [Float64Array.of(0, 0, 2, 2), Float64Array.of(1, 1, 1, 1)],
+    columns: [Float64Array.of(0, 0, 2, 2), Float64Array.of(1, 1, 1, 1)],
   };
   const gain = new TreeGain(gradients.grids, { lambda: 1, gamma: 0, minChildWeight: 0, alpha: 0, maxDeltaStep: 0 });
   const all = Uint32Array.of(0, 1, 2, 3);

@@ -3,10 +3,10 @@
  * gamma, and gamma is then compared with it. L1 regularisation and max_delta_step follow XGBoost 1.7, src/tree/param.h
  * (ThresholdL1, CalcWeight) and src/tree/split_evaluator.h (CalcGainGivenWeight).
  *
- * Slot 2k holds g and slot 2k+1 holds h of output k. A tree learns one output, or several at once with vector leaves;
+ * Slot 2k holds g and slot 2k+1 holds h of output k; a row has one or two numbers per slot. A tree learns one output, or several at once with vector leaves;
  * then gains are summed over outputs.
  */
-import { realSum, type SlotGrid } from "../base/quantised-gradients.ts";
+import { realSum, type SlotGrid, slotSum, slotSumOfRest } from "../base/quantised-gradients.ts";
 import type { TrainingParameters } from "../base/parameters.ts";
 
 export interface SplitParameters {
@@ -66,7 +66,7 @@ export class TreeGain {
   }
 
   /**
-   * The gains of splits, given one row (slot sums, count) per candidate, over ONE side of its split, whichever. The other
+   * The gains of splits, given one row (sums, count) per candidate, over ONE side of its split, whichever. The other
    * side is the complement, taken in integers; both sides go through the same operations, and their terms are added
    * before the parent's is subtracted, so the result is bit for bit the same for either side.
    * @param totals the node's row
@@ -76,6 +76,7 @@ export class TreeGain {
    */
   gains(sides: Float64Array, totals: Float64Array, bounds: WeightBounds = unbounded, order: SideOrder = 0): Float64Array {
     const stride = totals.length;
+    const limbs = this.#limbsOf(totals);
     const totalCount = totals[stride - 1];
     const totalTerm = this.#termOf(totals, bounds.parent ?? unbounded);
     const gains = new Float64Array(sides.length / stride);
@@ -94,14 +95,12 @@ export class TreeGain {
         const slot = 2 * output;
         const gridG = this.#grids[slot];
         const gridH = this.#grids[slot + 1];
-        const g = sides[row + slot];
-        const h = sides[row + slot + 1];
-        const hOwn = realSum(gridH, h, count);
-        const hOther = realSum(gridH, totals[slot + 1] - h, otherCount);
+        const hOwn = realSum(gridH, slotSum(sides, row, slot + 1, limbs), count);
+        const hOther = realSum(gridH, slotSumOfRest(totals, sides, row, slot + 1, limbs), otherCount);
         hA += hOwn;
         hB += hOther;
-        termA += this.#term(realSum(gridG, g, count), hOwn, bounds);
-        termB += this.#term(realSum(gridG, totals[slot] - g, otherCount), hOther, bounds);
+        termA += this.#term(realSum(gridG, slotSum(sides, row, slot, limbs), count), hOwn, bounds);
+        termB += this.#term(realSum(gridG, slotSumOfRest(totals, sides, row, slot, limbs), otherCount), hOther, bounds);
       }
       // With lambda >= 0 this also rules out H + lambda <= 0. Quantised hessians may sum to zero or, in the paper's
       // layout, to slightly less; XGBoost refuses such a side as well.
@@ -115,11 +114,7 @@ export class TreeGain {
 
   /** eq. (4) per output, before shrinking. */
   weights(totals: Float64Array, bounds: WeightBounds = unbounded): number[] {
-    const count = totals[totals.length - 1];
-    const sums = this.#outputs.map((output) => ({
-      g: realSum(this.#grids[2 * output], totals[2 * output], count),
-      h: realSum(this.#grids[2 * output + 1], totals[2 * output + 1], count),
-    }));
+    const sums = this.#outputs.map((output) => ({ g: this.#real(totals, 2 * output), h: this.#real(totals, 2 * output + 1) }));
     // A node without enough hessian says nothing (XGBoost's CalcWeight).
     const enough = sums.reduce((sum, { h }) => sum + h, 0) >= this.#parameters.minChildWeight;
     return sums.map(({ g, h }) => clipped(enough ? this.#weight(g, h) : 0, bounds));
@@ -127,27 +122,33 @@ export class TreeGain {
 
   /** The real sum of a node's hessians. */
   cover(totals: Float64Array): number {
-    return this.#outputs.reduce((sum, output) => sum + realSum(this.#grids[2 * output + 1], totals[2 * output + 1], totals[totals.length - 1]), 0);
+    return this.#outputs.reduce((sum, output) => sum + this.#real(totals, 2 * output + 1), 0);
   }
 
   /** Constrained trees have one output. */
   #isOrdered(sides: Float64Array, row: number, totals: Float64Array, bounds: WeightBounds, wanted: number): boolean {
     const [output] = this.#outputs;
-    const [slot, last] = [2 * output, totals.length - 1];
-    const weight = (g: number, h: number, count: number): number =>
-      clipped(this.#weight(realSum(this.#grids[slot], g, count), realSum(this.#grids[slot + 1], h, count)), bounds);
-    const own = weight(sides[row + slot], sides[row + slot + 1], sides[row + last]);
-    const other = weight(totals[slot] - sides[row + slot], totals[slot + 1] - sides[row + slot + 1], totals[last] - sides[row + last]);
+    const [slot, last, limbs] = [2 * output, totals.length - 1, this.#limbsOf(totals)];
+    const weight = (sumOf: (slot: number) => number, count: number): number =>
+      clipped(this.#weight(realSum(this.#grids[slot], sumOf(slot), count), realSum(this.#grids[slot + 1], sumOf(slot + 1), count)), bounds);
+    const own = weight((at) => slotSum(sides, row, at, limbs), sides[row + last]);
+    const other = weight((at) => slotSumOfRest(totals, sides, row, at, limbs), totals[last] - sides[row + last]);
     return wanted > 0 ? own <= other : own >= other;
   }
 
   #termOf(totals: Float64Array, bounds: WeightBounds): number {
-    const count = totals[totals.length - 1];
     let term = 0;
-    for (const output of this.#outputs) {
-      term += this.#term(realSum(this.#grids[2 * output], totals[2 * output], count), realSum(this.#grids[2 * output + 1], totals[2 * output + 1], count), bounds);
-    }
+    for (const output of this.#outputs) term += this.#term(this.#real(totals, 2 * output), this.#real(totals, 2 * output + 1), bounds);
     return term;
+  }
+
+  /** The real sum of a slot over a node. */
+  #real(totals: Float64Array, slot: number): number {
+    return realSum(this.#grids[slot], slotSum(totals, 0, slot, this.#limbsOf(totals)), totals[totals.length - 1]);
+  }
+
+  #limbsOf(totals: Float64Array): number {
+    return (totals.length - 1) / this.#grids.length;
   }
 
   /** One term of eq. (3). */

@@ -7,16 +7,16 @@ import { featureHistogram, leftSums, nodeTotals, rowStride, subtractRows } from 
 
 const rowArbitrary = fc.record({
   value: fc.oneof(fc.integer({ min: 0, max: 6 }), fc.constant(NaN)),
-  slots: fc.array(fc.integer({ min: 0, max: 2 ** 40 }), { minLength: 4, maxLength: 4 }),
+  sums: fc.array(fc.integer({ min: 0, max: 2 ** 40 }), { minLength: 4, maxLength: 4 }),
   isInNode: fc.boolean(),
 });
 const data = fc.tuple(fc.array(rowArbitrary, { minLength: 1, maxLength: 60 }), fc.constantFrom(1, 2, 4));
 
-function setUp([rows, slotCount]: typeof data extends fc.Arbitrary<infer T> ? T : never) {
+function setUp([rows, columnCount]: typeof data extends fc.Arbitrary<infer T> ? T : never) {
   const feature = binFeature("x", Float32Array.from(rows, (row) => row.value), 5);
-  const slots = Array.from({ length: slotCount }, (_, slot) => Float64Array.from(rows, (row) => row.slots[slot]));
-  const grids = slots.map(() => ({ shift: 0, resolution: 1 }));
-  const gradients: QuantisedGradients = { instanceCount: rows.length, grids, slots };
+  const columns = Array.from({ length: columnCount }, (_, column) => Float64Array.from(rows, (row) => row.sums[column]));
+  const grids = columns.map(() => ({ shift: 0, resolution: 1 }));
+  const gradients: QuantisedGradients = { instanceCount: rows.length, grids, columns };
   const all = Uint32Array.from(rows, (_, i) => i);
   return { feature, gradients, all, instances: all.filter((i) => rows[i].isInNode) };
 }
@@ -27,7 +27,7 @@ describe("histograms", () => {
       fc.property(data, (drawn) => {
         const { feature, gradients, instances } = setUp(drawn);
         const histogram = featureHistogram(feature, gradients, instances);
-        const stride = rowStride(gradients.slots.length);
+        const stride = rowStride(gradients.columns.length);
         expect(histogram.length).toBe(totalBinCount(feature) * stride);
         const sums = new Float64Array(stride);
         histogram.forEach((x, i) => (sums[i % stride] += x));
@@ -59,7 +59,7 @@ describe("leftSums", () => {
       fc.property(data, (drawn) => {
         const { feature, gradients, instances } = setUp(drawn);
         const sums = leftSums(feature, featureHistogram(feature, gradients, instances));
-        const stride = rowStride(gradients.slots.length);
+        const stride = rowStride(gradients.columns.length);
         const candidates = candidatesOf(feature);
         expect(sums.length).toBe(candidates.length * stride);
         candidates.forEach((candidate, c) => {

@@ -1,29 +1,30 @@
 /**
- * Integer histograms. A row is `slotCount` slot sums followed by the count of instances; rows lie one after another in
- * a Float64Array. Every sum is an integer below 2^53, so addition and subtraction are exact in any order.
+ * Integer histograms. A row is the sums of all columns of the gradients (one or two per slot) followed by the count of
+ * instances; rows lie one after another in a Float64Array. Every sum is an integer below 2^53, so addition and
+ * subtraction are exact in any order.
  */
 import { assert } from "../base/assert.ts";
 import type { QuantisedGradients } from "../base/quantised-gradients.ts";
 import { candidateCount, hasMirrored } from "./candidate.ts";
 import { totalBinCount, type BinnedFeature } from "./binning.ts";
 
-/** Numbers per row: the slot sums, and the count last. */
-export function rowStride(slotCount: number): number {
-  return slotCount + 1;
+/** Numbers per row: the sums, and the count last. */
+export function rowStride(columnCount: number): number {
+  return columnCount + 1;
 }
 
-/** One row: the slot sums and the count over `instances`. */
+/** One row: the sums and the count over `instances`. */
 export function nodeTotals(gradients: QuantisedGradients, instances: Uint32Array): Float64Array {
-  const slotCount = gradients.slots.length;
-  const totals = new Float64Array(rowStride(slotCount));
-  for (let slot = 0; slot < slotCount; slot++) {
-    const values = gradients.slots[slot];
+  const columnCount = gradients.columns.length;
+  const totals = new Float64Array(rowStride(columnCount));
+  for (let column = 0; column < columnCount; column++) {
+    const values = gradients.columns[column];
     let sum = 0;
     for (let i = 0; i < instances.length; i++) sum += values[instances[i]];
-    assert(sum <= Number.MAX_SAFE_INTEGER, "a slot sum is not exact any more");
-    totals[slot] = sum;
+    assert(sum <= Number.MAX_SAFE_INTEGER, "a column's sum is not exact any more");
+    totals[column] = sum;
   }
-  totals[slotCount] = instances.length;
+  totals[columnCount] = instances.length;
   return totals;
 }
 
@@ -33,13 +34,13 @@ export function featureHistogram(
   gradients: QuantisedGradients,
   instances: Uint32Array,
 ): Float64Array {
-  const slotCount = gradients.slots.length;
-  const stride = rowStride(slotCount);
+  const columnCount = gradients.columns.length;
+  const stride = rowStride(columnCount);
   const histogram = new Float64Array(totalBinCount(feature) * stride);
   const { bins } = feature;
-  if (slotCount === 2) {
+  if (columnCount === 2) {
     // One output, the usual case: one pass instead of three.
-    const [g, h] = gradients.slots;
+    const [g, h] = gradients.columns;
     for (let i = 0; i < instances.length; i++) {
       const instance = instances[i];
       const row = bins[instance] * 3;
@@ -49,14 +50,14 @@ export function featureHistogram(
     }
     return histogram;
   }
-  for (let slot = 0; slot < slotCount; slot++) {
-    const values = gradients.slots[slot];
+  for (let column = 0; column < columnCount; column++) {
+    const values = gradients.columns[column];
     for (let i = 0; i < instances.length; i++) {
       const instance = instances[i];
-      histogram[bins[instance] * stride + slot] += values[instance];
+      histogram[bins[instance] * stride + column] += values[instance];
     }
   }
-  for (let i = 0; i < instances.length; i++) histogram[bins[instances[i]] * stride + slotCount]++;
+  for (let i = 0; i < instances.length; i++) histogram[bins[instances[i]] * stride + columnCount]++;
   return histogram;
 }
 

@@ -16,7 +16,7 @@ const quantise: Quantise = ({ values: [g, h] }) => ({
     { shift, resolution },
     { shift: 0, resolution },
   ],
-  slots: [g.map((x) => Math.round((x - shift) / resolution)), h.map((x) => Math.round(x / resolution))],
+  columns: [g.map((x) => Math.round((x - shift) / resolution)), h.map((x) => Math.round(x / resolution))],
 });
 
 interface Data {

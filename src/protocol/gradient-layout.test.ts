@@ -51,10 +51,10 @@ describe("a range taken from the data", () => {
     fc.assert(
       fc.property(fc.array(fc.oneof(nearPowers, finite), { minLength: 1, maxLength: 8 }), (values) => {
         const g = Float64Array.from(values);
-        const { grids, slots } = quantiserFor(batched, 255)(squared(g, g.map(() => 1)));
+        const { grids, columns } = quantiserFor(batched, 255)(squared(g, g.map(() => 1)));
         const largest = Math.max(...values.map(Math.abs));
         values.forEach((value, i) => {
-          const back = realSum(grids[0], slots[0][i], 1);
+          const back = realSum(grids[0], columns[0][i], 1);
           expect(Math.abs(back - value)).toBeLessThanOrEqual(grids[0].resolution * 0.5 + largest * 1e-15);
         });
       }),

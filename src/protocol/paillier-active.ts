@@ -10,7 +10,7 @@ import { coresIdle } from "../base/idle-cores.ts";
 import { resolveParameters, speedParameters, type SpeedParameters } from "../base/parameters.ts";
 import type { QuantisedGradients } from "../base/quantised-gradients.ts";
 import { checkNothingAbove, decodeSums, encode } from "../codec/batch-codec.ts";
-import type { GradientLayout } from "../codec/layout.ts";
+import { columnCount, type GradientLayout } from "../codec/layout.ts";
 import { plaintextBitsMax, sumPacking } from "../codec/packing.ts";
 import type { Kernel, PrivateEvaluator, PublicEvaluator } from "../crypto/kernel.ts";
 import type { PrivateKey } from "../crypto/keys.ts";
@@ -135,15 +135,15 @@ export class PaillierActive implements ActiveScheme {
     this.counts.decryptions += plain.count;
     this.counts.candidateCiphertexts += plain.count;
 
-    const slotCount = layout.slots.length;
-    const sums = new Float64Array(counts.length * slotCount);
+    const rowSums = columnCount(layout);
+    const sums = new Float64Array(counts.length * rowSums);
     for (let c = 0; c < plain.count; c++) {
       const bytes = plain.bytes.subarray(c * plain.sizeBytes, (c + 1) * plain.sizeBytes);
       const first = c * packing.perCiphertext;
       const held = Math.min(packing.perCiphertext, plaintextCount - first);
       for (let k = 0; k < held; k++) {
         const candidate = Math.floor((first + k) / perCandidate);
-        decodeSums(layout, (first + k) % perCandidate, bytes, k * packing.strideBits, counts[candidate], sums, candidate * slotCount);
+        decodeSums(layout, (first + k) % perCandidate, bytes, k * packing.strideBits, counts[candidate], sums, candidate * rowSums);
       }
       checkNothingAbove(bytes, held * packing.strideBits);
     }

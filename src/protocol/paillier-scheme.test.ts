@@ -76,7 +76,7 @@ async function checkAnswer({ active, passive, features, layout, gradients }: Ben
       const found = { count, sums: [...sums.subarray(2 * i, 2 * i + 2)] };
       const sides = [sideOf(true), sideOf(false)].map((side) => ({
         count: side.length,
-        sums: gradients.slots.map((slot) => side.reduce((sum, instance) => sum + slot[instance], 0)),
+        sums: gradients.columns.map((column) => side.reduce((sum, instance) => sum + column[instance], 0)),
       }));
       expect(sides).toContainEqual(found);
     });

@@ -4,7 +4,7 @@
  */
 import { create, type MessageInitShape } from "@bufbuild/protobuf";
 import { TandemError } from "../base/error.ts";
-import type { GradientLayout } from "../codec/layout.ts";
+import { columnCount, type GradientLayout } from "../codec/layout.ts";
 import { rowStride } from "../gbdt/histogram.ts";
 import { checkBitmap } from "./bitmap.ts";
 import type { BusyClock } from "./busy-clock.ts";
@@ -144,7 +144,7 @@ export class PeerSession {
 
   /** Per requested node its candidates. */
   async histograms(tree: number, layout: GradientLayout, requests: readonly NodeRequest[], decrypting: BusyClock): Promise<Map<number, CandidateRows>> {
-    const stride = rowStride(layout.slots.length);
+    const stride = rowStride(columnCount(layout));
     const tables = new Map(requests.map(({ node }) => [node, noCandidates]));
     const sizes = new Map(requests.map(({ node, sampledCount }) => [node, sampledCount]));
     const received = new Map(requests.map(({ node }) => [node, 0]));
@@ -258,12 +258,12 @@ export class PeerSession {
   async #decode(layout: GradientLayout, answer: PassiveHistograms, table: Float64Array, nodeSize: number): Promise<void> {
     if (answer.counts.some((count) => count > nodeSize)) throw this.#deviates("a candidate with more instances than its node");
     const sums = await this.#naming(this.#scheme.sums(layout, answer.scheme, answer.counts));
-    const slotCount = layout.slots.length;
-    const stride = rowStride(slotCount);
+    const columns = columnCount(layout);
+    const stride = rowStride(columns);
     answer.counts.forEach((count, i) => {
       const row = (answer.firstCandidate + i) * stride;
-      table.set(sums.subarray(i * slotCount, (i + 1) * slotCount), row);
-      table[row + slotCount] = count;
+      table.set(sums.subarray(i * columns, (i + 1) * columns), row);
+      table[row + columns] = count;
     });
   }
 

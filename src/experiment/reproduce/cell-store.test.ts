@@ -3,7 +3,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { modelRun } from "../../../test/support/measured-cells.ts";
-import { type CellSpec, cellName, finestGrid } from "./cell.ts";
+import { autoSlots } from "../../codec/layout.ts";
+import { cannotOverflow, slotResolution } from "../../codec/slot.ts";
+import { type CellSpec, cellName, fineGrid } from "./cell.ts";
 import { cellDigest, CellStore } from "./cell-store.ts";
 import { scales } from "./scale.ts";
 import { pairOf } from "./sweep.ts";
@@ -57,7 +59,12 @@ describe("the store", () => {
 });
 
 describe("the unbatched side's grid", () => {
-  it("is 2^-40 where sums stay exact, and otherwise the finest that they allow", () => {
-    expect([500, 18_300, 30_000, 91_500].map((rows) => finestGrid(rows).resolution_bits)).toEqual([40, 36, 36, 34]);
+  it("is 2^-40 for every number of instances, and exact", () => {
+    expect(fineGrid).toMatchObject({ codec: "unbatched", resolution_bits: 40 });
+    for (const rows of [500, 18_300, 91_500]) {
+      const [slot] = autoSlots(fineGrid, [{ min: -1, max: 1 }], rows);
+      expect(slotResolution(slot)).toBe(2 ** -40);
+      expect(cannotOverflow(slot, rows)).toBe(true);
+    }
   });
 });

@@ -5,11 +5,9 @@
 import { createHash } from "node:crypto";
 import { TandemError } from "../../base/error.ts";
 import { type CodecParameters, codecParameters, resolveParameters, type SpeedParameters, speedParameters, type TrainingParameters, trainingParameters } from "../../base/parameters.ts";
-import { autoSlots } from "../../codec/layout.ts";
 import { slotResolution } from "../../codec/slot.ts";
 import type { Model } from "../../gbdt/model.ts";
 import { firstDifference } from "../../gbdt/model-compare.ts";
-import { objectiveFor } from "../../gbdt/objective.ts";
 import type { Metrics, PartyEvent } from "../../party/events.ts";
 import type { OperationCounts } from "../../protocol/scheme.ts";
 import type { Traffic } from "../../protocol/peer-session.ts";
@@ -63,33 +61,15 @@ export function cellSpeed({ speed }: CellSpec): SpeedParameters {
   return resolveParameters(speedParameters, speed);
 }
 
-/** Batched: the paper's literal slots. Unbatched: the finest fixed-point grid there is room for. */
-export function cellCodec({ codec, dataset, trainRows }: Pick<CellSpec, "codec" | "dataset" | "trainRows">): CodecParameters {
-  if (codec === "unbatched") return finestGrid(trainRows);
+/** Batched: the paper's literal slots. Unbatched: the fine grid. */
+export function cellCodec({ codec, dataset }: Pick<CellSpec, "codec" | "dataset">): CodecParameters {
+  if (codec === "unbatched") return fineGrid;
   const { alphaMax, r } = paperDatasets[dataset];
   return resolveParameters(codecParameters, { codec, layout: "paper", shift: paperShift, alpha: paperAlpha, alpha_max: alphaMax, r });
 }
 
-/** Finer than this the comparison of accuracy would gain nothing. */
-const finestBits = 40;
-
-/**
- * The grid of the unbatched side: 2^-40, or the finest at which sums over this many instances stay exact in a double
- * (docs/decisions/0005). One padding bit, the paper's least, leaves most room.
- */
-export function finestGrid(instanceCount: number): CodecParameters {
-  const training = resolveParameters(trainingParameters, { objective: "binary:logistic" });
-  const bounds = objectiveFor(training.objective).bounds(training);
-  for (let bits = finestBits; ; bits--) {
-    const parameters = resolveParameters(codecParameters, { codec: "unbatched", layout: "auto", resolution_bits: bits, padding: 1 });
-    try {
-      autoSlots(parameters, [bounds.g ?? { min: -1, max: 1 }, bounds.h ?? { min: 0, max: 1 }], instanceCount);
-      return parameters;
-    } catch (error) {
-      if (!(error instanceof TandemError && error.code === "LAYOUT_OVERFLOW")) throw error;
-    }
-  }
-}
+/** The grid of the unbatched side: rounding to steps of 2^-40 leaves the model as it is, so that the comparison of accuracy means something. */
+export const fineGrid: CodecParameters = resolveParameters(codecParameters, { codec: "unbatched", layout: "auto", resolution_bits: 40 });
 
 /**
  * Runs the job once. A time is worth nothing if the model is not the one that was asked for, so it is compared.

@@ -109,7 +109,7 @@ function proposed(columns: readonly Float64Array[], dataset: PaperDataset): Enco
   return {
     plaintexts: bigintsFromPlaintexts(plaintexts),
     verdict: (sum, instances) =>
-      judged(quantised.slots, instances, () => {
+      judged(quantised.columns, instances, () => {
         const vector = new PlaintextVector(new Uint8Array(sumBytes), sumBytes);
         writeInteger(vector.bytes, sumBytes, 0, sum);
         const sums = new Float64Array(columns.length);

@@ -1,7 +1,7 @@
 /** Precision: measured errors of sums against the paper's bound, its two trade-offs, and what coarse steps do to a model (sec. III-C). */
 import { codecParameters, resolveParameters } from "../../base/parameters.ts";
 import { trainInOnePlace } from "../comparison.ts";
-import { type CellSpec, cellTraining, finestGrid } from "./cell.ts";
+import { type CellSpec, cellTraining, fineGrid } from "./cell.ts";
 import type { CreditTable, CutTable } from "./credit-tables.ts";
 import { count, decimals, percent, scientific, signed } from "./figures-in-words.ts";
 import { type ExperimentOutcome, type LinePanel, plainColumns, type ResultFigure, type ResultTable } from "./outcome.ts";
@@ -100,14 +100,13 @@ async function modelRows({ spec, rows, dataset }: PrecisionExperiment): Promise<
   const training = cellTraining(spec);
   const bits = [...new Set([16, ...informationBits.filter((r) => r <= dataset.r), dataset.r])];
   const codecs = bits.map((r) => ({ r, codec: resolveParameters(codecParameters, { layout: "paper", shift: paperShift, alpha: paperAlpha, alpha_max: dataset.alphaMax, r }) }));
-  const accuracy = async (codec: ReturnType<typeof finestGrid>): Promise<{ auc: number; ks: number }> => {
+  const accuracy = async (codec: typeof fineGrid): Promise<{ auc: number; ks: number }> => {
     const { testMetrics } = await trainInOnePlace({ train: rows.train, test: rows.test, training, codec, keyBits: spec.keyBits });
     return { auc: testMetrics?.["auc"] ?? Number.NaN, ks: testMetrics?.["ks"] ?? Number.NaN };
   };
-  const finest = finestGrid(spec.trainRows);
   const models: ModelRow[] = [];
   for (const { r, codec } of codecs) models.push({ r, resolution: dataset.alphaMax / 2 ** r, ...(await accuracy(codec)) });
-  models.push({ r: null, resolution: 2 ** -finest.resolution_bits, ...(await accuracy(finest)) });
+  models.push({ r: null, resolution: 2 ** -fineGrid.resolution_bits, ...(await accuracy(fineGrid)) });
   return models;
 }
 

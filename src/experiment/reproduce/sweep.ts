@@ -89,13 +89,13 @@ export function accuracyTable(sweep: Sweep, results: readonly SweepResult[]): Re
   };
 }
 
-/** Which grids were compared: the finest that exact sums allow against the paper's. */
+/** Which grids were compared. */
 function gridNote(results: readonly SweepResult[]): string {
-  const grids = results.map(({ measured }) => Math.round(Math.log2(measured.unbatched.resolutions[0])));
-  const shown = Math.min(...grids) === Math.max(...grids) ? `2^${grids[0]}` : `2^${Math.min(...grids)} to 2^${Math.max(...grids)}`;
-  const coarse = results[0].measured.batched.resolutions[0];
+  const { unbatched, batched } = results[0].measured;
+  const fine = Math.round(Math.log2(unbatched.resolutions[0]));
+  const coarse = batched.resolutions[0];
   return (
-    `SecureBoost's g is rounded to steps of ${shown}: the finest grid, up to 2^-40, on which sums over all instances stay below 2^53 and so exact (docs/decisions/0005). ` +
+    `SecureBoost's g is rounded to steps of 2^${fine}, so fine that rounding does not matter. ` +
     `The paper's slots round g and h to steps of alpha_max / 2^r = ${coarse.toPrecision(2)}.`
   );
 }
