@@ -2,15 +2,17 @@
 import { Command, Option } from "commander";
 import { formatBytes } from "../base/format.ts";
 import { TandemError } from "../base/error.ts";
-import type { ActiveConfig } from "../party/config.ts";
+import type { ActiveConfig, PassiveConfig } from "../party/config.ts";
+import type { DisclosureFacts } from "../party/disclosures.ts";
 import type { ActiveResult, Emit, LayoutSummary } from "../party/events.ts";
 import { addDashboardOptions, besideDashboard, type DashboardFlags, serveBesideParty } from "./dashboard.ts";
+import { addLeakageOptions, explainFirst, type LeakageFlags } from "./leakage.ts";
 import { addProgressOptions, Progress, type ProgressFlags } from "./progress.ts";
 import { writeReport } from "./report.ts";
 import { metricsTable } from "./summary.ts";
 import { textTable } from "./text-table.ts";
 
-interface PartyFlags extends ProgressFlags, DashboardFlags {
+interface PartyFlags extends ProgressFlags, DashboardFlags, LeakageFlags {
   readonly config: string;
   readonly supervised?: boolean;
   readonly out?: string;
@@ -18,8 +20,10 @@ interface PartyFlags extends ProgressFlags, DashboardFlags {
 
 export function partyCommands(): Command[] {
   return [
-    addDashboardOptions(partyCommand("party", "run a passive party: a server that takes part in one job after the other")).action(runParty),
-    addDashboardOptions(addProgressOptions(partyCommand("train", "run the active party: align, train, evaluate, save"))).action(runTrain),
+    addLeakageOptions(addDashboardOptions(partyCommand("party", "run a passive party: a server that takes part in one job after the other")))
+      .option("--json", "say what --explain-leakage says as one JSON object on one line")
+      .action(runParty),
+    addLeakageOptions(addDashboardOptions(addProgressOptions(partyCommand("train", "run the active party: align, train, evaluate, save")))).action(runTrain),
     partyCommand("align", "find the people that all parties have in common, and nothing more")
       .option("--out <file>", "where to write this party's aligned rows (default: aligned.csv in the job's folder)")
       .action(runAlign),
@@ -38,6 +42,7 @@ async function runParty(flags: PartyFlags): Promise<void> {
   const config = await readPassiveConfig(flags.config);
   const stop = new AbortController();
   if (flags.supervised === true) return supervised(config.name, (emit) => runPassive(config, emit, { stop: stop.signal, once: true }));
+  if (!(await explainFirst(flags, `any job that the policy of ${config.name} allows`, () => policyDisclosures(config)))) return;
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => stop.abort());
   const log = logTo({ level: config.log.level, terminal: process.stderr.isTTY === true, write: (text) => process.stderr.write(text), now: () => new Date() });
   const closeDashboard = await serveBesideParty(flags, { name: config.name, directory: config.output.directory, job: null });
@@ -48,6 +53,7 @@ async function runTrain(flags: PartyFlags): Promise<void> {
   const { runActive } = await import("../party/run-active.ts");
   const config = await activeConfig(flags, true);
   if (flags.supervised === true) return supervised(config.name, (emit) => runActive(config, emit));
+  if (!(await explainFirst(flags, `job ${config.job}`, () => jobDisclosures(config)))) return;
   const progress = Progress.onStandardError(flags, config.name);
   const viewer = { name: config.name, directory: config.output.directory, job: config.job };
   await besideDashboard(flags, [viewer], progress, async () => {
@@ -65,6 +71,16 @@ async function runTrain(flags: PartyFlags): Promise<void> {
     process.stdout.write(flags.json === true ? `${JSON.stringify({ ...outcome, layout: seen.layout })}\n` : `${readable(outcome)}\n`);
     progress.line(`report: ${await writeReport(outcome.output)}`);
   });
+}
+
+async function policyDisclosures(config: PassiveConfig): Promise<readonly DisclosureFacts[]> {
+  const [{ policyFacts }, { readPartyTable, sourceOf }] = await Promise.all([import("../party/disclosure-facts.ts"), import("../party/party-data.ts")]);
+  return policyFacts(config, (await readPartyTable(sourceOf(config.data), config.data, null)).table);
+}
+
+async function jobDisclosures(config: ActiveConfig): Promise<readonly DisclosureFacts[]> {
+  const [{ activeFacts }, { readActiveTables }] = await Promise.all([import("../party/disclosure-facts.ts"), import("../party/active-tables.ts")]);
+  return activeFacts(config, await readActiveTables(config));
 }
 
 async function runAlign(flags: PartyFlags): Promise<void> {

@@ -4,11 +4,12 @@ import { Command } from "commander";
 import { TandemError } from "../base/error.ts";
 import { addJobOptions, type JobFlags, jobFrom } from "./job-options.ts";
 import { addDashboardOptions, addRunsOption, besideDashboard, type DashboardFlags, runName, runsFolder } from "./dashboard.ts";
+import { addLeakageOptions, explainFirst, type LeakageFlags } from "./leakage.ts";
 import { addProgressOptions, Progress, type ProgressFlags } from "./progress.ts";
 import { writeReport } from "./report.ts";
 import { costTable, metricsTable, type RunSummary, summarise } from "./summary.ts";
 
-interface SimulateFlags extends JobFlags, ProgressFlags, DashboardFlags {
+interface SimulateFlags extends JobFlags, ProgressFlags, DashboardFlags, LeakageFlags {
   readonly runs?: string;
   readonly predictions?: string;
   readonly export?: string;
@@ -26,13 +27,15 @@ export function simulateCommand(): Command {
     .option("--predictions <file>", "write id, label and prediction of the test rows")
     .option("--export <file>", "write the model in XGBoost's JSON format, for XGBoost 1.7 or later")
     .option("--check", "compare with centralised training, node by node");
-  return addDashboardOptions(addRunsOption(addProgressOptions(command))).action(runSimulate);
+  return addLeakageOptions(addDashboardOptions(addRunsOption(addProgressOptions(command)))).action(runSimulate);
 }
 
 async function runSimulate(flags: SimulateFlags): Promise<void> {
   const job = jobFrom(flags);
   const progress = Progress.onStandardError(flags, "active");
-  const { simulate } = await import("../experiment/simulate.ts");
+  const { prepareSimulation, simulate, simulationFacts } = await import("../experiment/simulate.ts");
+  const facts = async () => simulationFacts(await prepareSimulation({ ...job, check: false, onEvent: () => {} }));
+  if (!(await explainFirst(flags, "this job", facts))) return;
   const folder = runsFolder(flags);
   const keep = folder === null ? undefined : { directory: folder, job: runName("simulate") };
   const names = ["active", ...job.passives.map((_, i) => `passive-${i + 1}`)];

@@ -15,8 +15,11 @@ import { type PartyTable, selectRows } from "../data/dataset.ts";
 import { foldRows, type RowSplit, splitRows, validationRows } from "../data/split.ts";
 import { firstDifference } from "../gbdt/model-compare.ts";
 import { BoostingMonitor } from "../gbdt/boosting-monitor.ts";
-import { BoostingTask } from "../gbdt/boosting-task.ts";
-import { checkConstraints } from "../party/party-data.ts";
+import { BoostingTask, otherRows } from "../gbdt/boosting-task.ts";
+import { noMinimums } from "../gbdt/offered-candidates.ts";
+import { jobFacts, partySide } from "../party/disclosure-facts.ts";
+import type { DisclosureFacts } from "../party/disclosures.ts";
+import { binTable, checkConstraints } from "../party/party-data.ts";
 import type { PartyEvent } from "../party/events.ts";
 import { gradientLayout } from "../protocol/gradient-layout.ts";
 import { writeXgboostModel } from "../store/xgboost-export.ts";
@@ -81,6 +84,8 @@ export interface PreparedSimulation {
   readonly codec: CodecParameters;
   readonly speed: SpeedParameters;
   readonly layout: GradientLayout;
+  /** Training rows that are evaluated instead of learnt from; null: none. */
+  readonly validation: Uint32Array | null;
 }
 
 export async function simulate(options: SimulateOptions): Promise<SimulateResult> {
@@ -145,7 +150,17 @@ export async function prepareSimulation(options: SimulateOptions): Promise<Prepa
     validationFraction: options.validationFraction,
     onEvent: options.onEvent,
   };
-  return { job, train, training, codec, speed, layout };
+  return { job, train, training, codec, speed, layout, validation };
+}
+
+/** What the job will reveal: here the one who asks knows every party's side. */
+export function simulationFacts({ job, train, training, codec, validation }: PreparedSimulation): readonly DisclosureFacts[] {
+  const own = jobFacts({ training, codec, keyBits: job.keyBits }, train[0], validation, job.active.test?.columns[0].length ?? 0);
+  const deciding = validation && otherRows(validation, train[0].ids.length);
+  return job.passives.map(({ name }, i) => {
+    const features = binTable(train[i + 1], training.max_bin, deciding);
+    return { ...own, active: job.active.name, passive: name, alignment: null, passiveParty: partySide(features, { minimums: noMinimums, scoringIdsMax: "refused" }) };
+  });
 }
 
 /** Before training, not after it: hours may lie between. */
