@@ -60,6 +60,8 @@ export interface LayoutSummary {
 export interface ActiveResult extends ProcessUse {
   readonly trees: number;
   readonly metrics: { readonly train: Metrics; readonly validation?: Metrics; readonly test: Metrics | null };
+  /** The same of a model of the active party's own columns, where the comparison was asked for. */
+  readonly alone?: ActiveResult["metrics"];
   readonly phasesMs: PhaseTimesMs & { readonly keygen: number; readonly training: number };
   readonly counts: OperationCounts;
   readonly bytes: Traffic;
