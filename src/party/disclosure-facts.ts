@@ -21,13 +21,20 @@ type OwnFacts = Omit<DisclosureFacts, "active" | "passive" | "passiveParty" | "a
 /**
  * The job as the active party will propose it, before anybody is asked: of an alignment it knows only that nobody is
  * common whom it does not hold itself.
+ * @param folds of a cross-validation, which predicts nobody besides
  */
-export function activeFacts(config: ActiveConfig, tables: ActiveTables): readonly DisclosureFacts[] {
+export function activeFacts(config: ActiveConfig, tables: ActiveTables, folds: number | null = null): readonly DisclosureFacts[] {
   const { train, test, validationRows } = jobTables(tables, null, config);
-  const own = jobFacts(config, train, validationRows, test?.ids.length ?? 0);
+  const own = folds === null ? jobFacts(config, train, validationRows, test?.ids.length ?? 0) : foldFacts(jobFacts(config, train, null, 0), folds);
   const activeIds = tables.train.table.ids.length + (tables.test?.table.ids.length ?? 0);
   const alignment = config.align ? { activeIds, passiveIds: null } : null;
   return config.passives.map(({ name }) => ({ ...own, active: config.name, passive: name, alignment, passiveParty: unknownParty }));
+}
+
+/** All folds' trees are one job's; where nothing else is sampled, a tree's sample is all but a fold. */
+function foldFacts(own: OwnFacts, folds: number): OwnFacts {
+  const { trees, rounds, localRounds, sampling } = own;
+  return { ...own, trees: trees * folds, rounds: rounds * folds, localRounds: localRounds * folds, sampling: sampling?.method === "none" ? { method: "folds", folds } : sampling };
 }
 
 /** @param train the active party's training rows, with their labels */
