@@ -25,6 +25,7 @@ export type { PartyEvent } from "./party/events.ts";
 export { type ExportedModel, exportModel, type ExportRequest } from "./party/export-model.ts";
 export { type ConsentRequest, prepareConsent, type PreparedConsent } from "./party/give-consent.ts";
 export { runActive, runAlignment } from "./party/run-active.ts";
+export { type CrossValidationOptions, type CrossValidationResult, runCrossValidation } from "./party/run-cross-validation.ts";
 export { runPassive } from "./party/run-passive.ts";
 export { type PredictOptions, type PredictResult, runPredict } from "./party/run-predict.ts";
 export { Scorer, type Scores, type ScoringRows } from "./party/scorer.ts";

@@ -14,7 +14,7 @@ import { readActiveShare, readPassiveShare } from "../src/store/share-files.ts";
 import { scratchDirectory, tandem } from "./support/command.ts";
 import { activeConfig, type Company, foundCompany, startParty } from "./support/companies.ts";
 import { expectError } from "./support/expect-error.ts";
-import { configFor, people, predictionsIn, trainedWorld, type TrainedWorld, trainingPredictions, writeInput } from "./support/trained-world.ts";
+import { configFor, people, predictionsIn, threeClasses, trainedWorld, type TrainedWorld, trainingPredictions, writeInput } from "./support/trained-world.ts";
 
 const root = scratchDirectory();
 let worlds = 0;
@@ -39,7 +39,8 @@ async function onePlaceScores({ bank, shops }: TrainedWorld, ids: readonly strin
     }),
   );
   const scores = predictionsOf(model, predictMargins(model, columns, ids.length));
-  return new Map(ids.map((id, i) => [id, String(scores[i])]));
+  const { outputCount = 1 } = model;
+  return new Map(ids.map((id, i) => [id, scores.subarray(i * outputCount, (i + 1) * outputCount).join(",")]));
 }
 
 const common = people.slice(25, 200).map(({ id }) => id);
@@ -56,6 +57,23 @@ describe("scores are the training-time model's to the last bit", () => {
     expect(new Set(all.scores.values()).size).toBeGreaterThan(20);
     expect(all.result).toMatchObject({ job: "spring", rows: common.length, scored: common.length, unknown: {} });
     expect(statSync(join(world.bank.folder, "scores.csv")).mode & 0o777).toBe(0o600);
+  });
+
+  test.each(["one_output_per_tree", "multi_output_tree"])("the command, with a model of three classes (%s)", async (strategy) => {
+    const world = await newWorld(2, threeClasses(strategy));
+    const trained = trainingPredictions(world);
+    const output = join(world.bank.folder, "classes.csv");
+    const score = async (ids: readonly string[]): Promise<Map<string, string>> => {
+      const { stderr, exitCode } = await tandem("predict", "-c", world.configPath, "--model", "spring", "--input", writeInput(world, "rows.csv", ids), "--output", output, "--json");
+      expect([stderr, exitCode]).toEqual(["", 0]);
+      return predictionsIn(output);
+    };
+    expect(await score([...trained.keys()])).toEqual(trained);
+    expect(readFileSync(output, "utf8").split("\n")[0]).toBe("id,prediction_0,prediction_1,prediction_2");
+    const all = await score(common);
+    expect(all).toEqual(await onePlaceScores(world, common));
+    const likeliest = [...all.values()].map((row) => row.split(",").map(Number)).map((row) => row.indexOf(Math.max(...row)));
+    expect(new Set(likeliest).size).toBe(3);
   });
 
   test("the command, with a compressed file, more ids than a party answers at once, columns that moved, and an id that arrives later", async () => {

@@ -12,7 +12,7 @@ import { type ServeOptions, startServer } from "../src/serving/run-serve.ts";
 import { scratchDirectory, startTandem, tandem } from "./support/command.ts";
 import { startParty } from "./support/companies.ts";
 import { expectError } from "./support/expect-error.ts";
-import { configFor, people, trainedWorld, type TrainedWorld, trainingPredictions } from "./support/trained-world.ts";
+import { configFor, people, threeClasses, trainedWorld, type TrainedWorld, trainingPredictions } from "./support/trained-world.ts";
 
 const root = scratchDirectory();
 let worlds = 0;
@@ -32,7 +32,7 @@ async function serve(world: Pick<TrainedWorld, "config">, options: Partial<Omit<
   return { url: `http://127.0.0.1:${server.port}`, events, close: () => server.close() };
 }
 
-type Prediction = { readonly id: string; readonly prediction?: number; readonly error?: { readonly code: string; readonly message: string } };
+type Prediction = { readonly id: string; readonly prediction?: number | readonly number[]; readonly error?: { readonly code: string; readonly message: string } };
 
 async function post(url: string, body: unknown, headers: Record<string, string> = {}): Promise<{ status: number; body: { model?: string; predictions: Prediction[]; error?: { code: string; message: string } } }> {
   const response = await fetch(`${url}/predict`, { method: "POST", headers: { "content-type": "application/json", ...headers }, body: typeof body === "string" ? body : JSON.stringify(body) });
@@ -91,6 +91,21 @@ describe("scores", () => {
     }
     expect(await metric(url, 'tandem_rounds_total{party="shop0",result="answered"}')).toBe(2);
     expect(await metric(url, 'tandem_rows_total{outcome="scored"}')).toBe(2 * ids.length);
+  });
+
+  test.each(["one_output_per_tree", "multi_output_tree"])("of three classes (%s): a list per person, equal to the training job's, also in batches", async (strategy) => {
+    const world = await newWorld(1, threeClasses(strategy));
+    const trained = trainingPredictions(world);
+    const { url } = await serve(world);
+    const ids = [...trained.keys()];
+    for (const body of [{ ids }, { rows: rowsOf(world, ids) }]) {
+      const answer = await post(url, body);
+      expect(answer.status).toBe(200);
+      expect(scoresIn(answer.body.predictions)).toEqual(trained);
+    }
+    const apart = await Promise.all(ids.map((id) => post(url, { ids: [id] })));
+    expect(new Map(apart.flatMap(({ body }) => [...scoresIn(body.predictions)]))).toEqual(trained);
+    for (const { prediction } of apart[0].body.predictions) expect(prediction).toHaveLength(3);
   });
 
   test("requests that arrive together share rounds, and everybody gets his own", async () => {

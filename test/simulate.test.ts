@@ -133,6 +133,20 @@ describe("simulate", () => {
     expect(stderr).toContain("early_stopping_rounds needs a validation set");
   });
 
+  test("contribution: with everybody the federated job's own figures, without each passive party, and the active party alone", async () => {
+    const common = ["--data", table, "--id", "id", "--label", "defaulted", ...small, "--validation-fraction", "0.2", "--colsample-bytree", "0.6"];
+    const { metrics, contribution } = (await json(...common, ...parties, "--contribution")) as Json & { contribution: { without: string[]; metrics: Json["metrics"] }[] };
+    expect(contribution.map(({ without }) => without)).toEqual([[], ["passive-1"], ["passive-2"], ["passive-1", "passive-2"]]);
+    expect(contribution[0].metrics).toEqual(metrics);
+    for (const row of contribution) expect(Object.keys(row.metrics)).toEqual(["train", "validation", "test"]);
+    const auc = contribution.map((row) => row.metrics.train["auc"]);
+    expect(new Set(auc).size).toBe(4);
+    expect(auc[0]).toBeGreaterThan(auc[3]); // the label depends on columns of every party
+    // A federation that is without the last party from the start has the same figures: those of one place.
+    const fewer = await json(...common, ...parties.slice(0, 4));
+    expect(fewer.metrics).toEqual(contribution[2].metrics);
+  });
+
   test("cv: every fold is a whole job, equal to centralised training", async () => {
     const options = ["cv", "--data", table, "--id", "id", "--label", "defaulted", ...parties, ...small, "--check"];
     const { exitCode, stdout } = await tandem(...options, "--folds", "3");

@@ -1,12 +1,15 @@
-/** `tandem cv`: k-fold cross-validation of a simulation. */
+/** `tandem cv`: k-fold cross-validation, of a simulation or between companies. */
 import { Command } from "commander";
 import { TandemError } from "../base/error.ts";
 import type { CrossValidation } from "../experiment/cross-validate.ts";
+import type { Spread } from "../gbdt/fold-turns.ts";
 import { addJobOptions, type JobFlags, jobFrom } from "./job-options.ts";
+import { addLeakageOptions, explainFirst, type LeakageFlags } from "./leakage.ts";
 import { addProgressOptions, Progress, type ProgressFlags } from "./progress.ts";
 import { textTable } from "./text-table.ts";
 
-interface CvFlags extends JobFlags, ProgressFlags {
+interface CvFlags extends Partial<JobFlags>, ProgressFlags, LeakageFlags {
+  readonly config?: string;
   readonly folds: string;
   readonly check?: boolean;
 }
@@ -14,17 +17,27 @@ interface CvFlags extends JobFlags, ProgressFlags {
 const foldsMax = 100;
 
 export function cvCommand(): Command {
-  const command = new Command("cv").description("cross-validate a simulation: as many whole jobs as folds, each tested on rows that it has not seen");
-  return addProgressOptions(addJobOptions(command))
+  const command = new Command("cv").description("cross-validate, between companies (--config) or a simulation (--data): every row is tested once, by a model that has not seen it");
+  addLeakageOptions(addProgressOptions(addJobOptions(command)))
+    .option("-c, --config <file>", "the active party's config: all folds in one job between real parties, after one alignment")
     .option("--folds <count>", "number of folds", "5")
-    .option("--check", "compare every fold with centralised training, node by node")
+    .option("--check", "with --data: compare every fold with centralised training, node by node")
     .action(runCv);
+  // They are needed without a config only.
+  for (const option of command.options) option.makeOptionMandatory(false);
+  return command;
 }
 
-async function runCv(flags: CvFlags): Promise<void> {
-  if (flags.testFraction !== undefined || flags.testData !== undefined) throw new TandemError("USAGE", "cv tests on its folds: --test-fraction and --test-data have no meaning here");
+async function runCv(flags: CvFlags, command: Command): Promise<void> {
   const folds = Number(flags.folds);
   if (!Number.isInteger(folds) || folds < 2 || folds > foldsMax) throw new TandemError("USAGE", `--folds must be an integer from 2 to ${foldsMax}; got '${flags.folds}'`);
+  await (flags.config === undefined ? simulated(flags, folds) : betweenCompanies(flags, flags.config, folds, command));
+}
+
+async function simulated(flags: CvFlags, folds: number): Promise<void> {
+  if (!isJob(flags)) throw new TandemError("USAGE", "cv needs --config for a job between companies, or --data and --label for a simulation");
+  if (flags.testFraction !== undefined || flags.testData !== undefined) throw new TandemError("USAGE", "cv tests on its folds: --test-fraction and --test-data have no meaning here");
+  if (flags.explainLeakage === true || flags.dryRun === true) throw new TandemError("USAGE", "--explain-leakage and --dry-run go with --config; for a simulation ask 'tandem simulate'");
   const job = jobFrom(flags);
   const progress = Progress.onStandardError(flags, "active");
   const { crossValidate } = await import("../experiment/cross-validate.ts");
@@ -33,7 +46,34 @@ async function runCv(flags: CvFlags): Promise<void> {
   process.stdout.write(flags.json === true ? `${JSON.stringify(result)}\n` : `${readable(result)}\n`);
 }
 
-function readable({ folds, test }: CrossValidation): string {
+function isJob(flags: CvFlags): flags is CvFlags & JobFlags {
+  return flags.data !== undefined && flags.label !== undefined;
+}
+
+async function betweenCompanies(flags: CvFlags, path: string, folds: number, command: Command): Promise<void> {
+  const taken = new Set(["config", "folds", "json", "quiet", "explainLeakage", "dryRun"]);
+  const other = command.options.find((option) => !taken.has(option.attributeName()) && command.getOptionValueSource(option.attributeName()) === "cli");
+  if (other !== undefined) throw new TandemError("USAGE", `${other.long ?? other.flags} has no meaning with --config: the config says what is trained`);
+  const [{ readActiveConfig }, { newJobName }, { runCrossValidation }] = await Promise.all([import("../party/config.ts"), import("../party/active-record.ts"), import("../party/run-cross-validation.ts")]);
+  // A name of its own every time: it neither continues a job nor stands in the way of one.
+  const config = { ...(await readActiveConfig(path, () => "cv")), job: newJobName(new Date()).replace("job", "cv") };
+  const facts = async () => {
+    const [{ activeFacts }, { readActiveTables }] = await Promise.all([import("../party/disclosure-facts.ts"), import("../party/active-tables.ts")]);
+    return activeFacts(config, await readActiveTables(config), folds);
+  };
+  if (!(await explainFirst(flags, `job ${config.job}, a cross-validation of ${folds} folds,`, facts))) return;
+  const progress = Progress.onStandardError(flags, config.name);
+  const onRound = (round: number, { test }: { readonly test: Readonly<Record<string, Spread>> }): void => {
+    const [[name, { mean, deviation }]] = Object.entries(test);
+    progress.line(`round ${round + 1}/${config.training.num_round}  held out ${name} ${mean.toFixed(4)}, deviation ${deviation.toFixed(4)}`);
+  };
+  const result = await runCrossValidation(config, { folds, onRound }, (event) => progress.handle(event)).finally(() => progress.close());
+  const test = result.history[result.bestRound].test;
+  if (flags.json === true) process.stdout.write(`${JSON.stringify({ ...result, test })}\n`);
+  else process.stdout.write(`${readable({ folds: result.folds, test })}\n  after round ${result.bestRound + 1} of ${result.rounds}; every round: ${result.path}\n`);
+}
+
+function readable({ folds, test }: Pick<CrossValidation, "test"> & { readonly folds: readonly Pick<CrossValidation["folds"][number], "test">[] }): string {
   const names = Object.keys(test);
   const rows = folds.map((fold, i) => [`fold ${i + 1}`, ...names.map((name) => fold.test[name].toFixed(4))]);
   const last = (title: string, value: (name: string) => number): string[] => [title, ...names.map((name) => value(name).toFixed(4))];

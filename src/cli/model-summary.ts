@@ -84,15 +84,19 @@ export function readableSummary(summary: ActiveSummary | PassiveSummary): string
     ["objective", `${objective}, margins start at ${shortNumber(baseMargin)}`],
     ["trees", `${trees}, with ${leaves} leaves`],
   ];
-  const total = parties.reduce((sum, { gain }) => sum + gain, 0);
-  const share = (gain: number): string => `${total === 0 ? "0" : ((100 * gain) / total).toFixed(1)} %`;
-  const gainRows = (rows: readonly SplitGain[]): string[][] => rows.map((row) => [peerText(row.name), String(row.splits), shortNumber(row.gain), share(row.gain), shortNumber(row.cover)]);
   return [
     factLines(facts),
     "",
-    textTable([["party", "splits", "gain", "of all gain", "cover"], ...gainRows(parties)]),
-    ...(features.length === 0 ? [] : ["", textTable([["own feature", "splits", "gain", "of all gain", "cover"], ...gainRows(features)])]),
+    gainTable("party", parties),
+    ...(features.length === 0 ? [] : ["", gainTable("own feature", features, parties)]),
   ].join("\n");
+}
+
+/** @param all what shares of gain are taken of */
+export function gainTable(title: string, rows: readonly SplitGain[], all: readonly SplitGain[] = rows): string {
+  const total = all.reduce((sum, { gain }) => sum + gain, 0);
+  const share = (gain: number): string => `${total === 0 ? "0" : ((100 * gain) / total).toFixed(1)} %`;
+  return textTable([[title, "splits", "gain", "of all gain", "cover"], ...rows.map((row) => [peerText(row.name), String(row.splits), shortNumber(row.gain), share(row.gain), shortNumber(row.cover)])]);
 }
 
 /** Four digits are enough to look at. */

@@ -1,25 +1,34 @@
 /** `tandem party`, `tandem train` and `tandem align`: one company's process. Under a supervisor it speaks in events, one JSON a line. */
+import { join } from "node:path";
 import { Command, Option } from "commander";
 import { formatBytes } from "../base/format.ts";
 import { TandemError } from "../base/error.ts";
-import type { ActiveConfig } from "../party/config.ts";
+import type { ActiveConfig, PassiveConfig } from "../party/config.ts";
+import type { DisclosureFacts } from "../party/disclosures.ts";
 import type { ActiveResult, Emit, LayoutSummary } from "../party/events.ts";
 import { addDashboardOptions, besideDashboard, type DashboardFlags, serveBesideParty } from "./dashboard.ts";
+import { addLeakageOptions, explainFirst, type LeakageFlags } from "./leakage.ts";
 import { addProgressOptions, Progress, type ProgressFlags } from "./progress.ts";
 import { writeReport } from "./report.ts";
-import { metricsTable } from "./summary.ts";
+import { gainTable, type SplitGain, summariseActive } from "./model-summary.ts";
+import { aloneTable, metricsTable } from "./summary.ts";
 import { textTable } from "./text-table.ts";
 
-interface PartyFlags extends ProgressFlags, DashboardFlags {
+interface PartyFlags extends ProgressFlags, DashboardFlags, LeakageFlags {
   readonly config: string;
   readonly supervised?: boolean;
   readonly out?: string;
+  readonly compareAlone?: boolean;
 }
 
 export function partyCommands(): Command[] {
   return [
-    addDashboardOptions(partyCommand("party", "run a passive party: a server that takes part in one job after the other")).action(runParty),
-    addDashboardOptions(addProgressOptions(partyCommand("train", "run the active party: align, train, evaluate, save"))).action(runTrain),
+    addLeakageOptions(addDashboardOptions(partyCommand("party", "run a passive party: a server that takes part in one job after the other")))
+      .option("--json", "say what --explain-leakage says as one JSON object on one line")
+      .action(runParty),
+    addLeakageOptions(addDashboardOptions(addProgressOptions(partyCommand("train", "run the active party: align, train, evaluate, save"))))
+      .option("--compare-alone", "train this party's own columns alone too, afterwards and without encryption, and say what the others' have added")
+      .action(runTrain),
     partyCommand("align", "find the people that all parties have in common, and nothing more")
       .option("--out <file>", "where to write this party's aligned rows (default: aligned.csv in the job's folder)")
       .action(runAlign),
@@ -38,6 +47,7 @@ async function runParty(flags: PartyFlags): Promise<void> {
   const config = await readPassiveConfig(flags.config);
   const stop = new AbortController();
   if (flags.supervised === true) return supervised(config.name, (emit) => runPassive(config, emit, { stop: stop.signal, once: true }));
+  if (!(await explainFirst(flags, `any job that the policy of ${config.name} allows`, () => policyDisclosures(config)))) return;
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => stop.abort());
   const log = logTo({ level: config.log.level, terminal: process.stderr.isTTY === true, write: (text) => process.stderr.write(text), now: () => new Date() });
   const closeDashboard = await serveBesideParty(flags, { name: config.name, directory: config.output.directory, job: null });
@@ -46,8 +56,10 @@ async function runParty(flags: PartyFlags): Promise<void> {
 
 async function runTrain(flags: PartyFlags): Promise<void> {
   const { runActive } = await import("../party/run-active.ts");
-  const config = await activeConfig(flags, true);
+  const given = await activeConfig(flags, true);
+  const config = flags.compareAlone === true ? { ...given, compare_alone: true } : given;
   if (flags.supervised === true) return supervised(config.name, (emit) => runActive(config, emit));
+  if (!(await explainFirst(flags, `job ${config.job}`, () => jobDisclosures(config)))) return;
   const progress = Progress.onStandardError(flags, config.name);
   const viewer = { name: config.name, directory: config.output.directory, job: config.job };
   await besideDashboard(flags, [viewer], progress, async () => {
@@ -61,10 +73,21 @@ async function runTrain(flags: PartyFlags): Promise<void> {
     };
     await runActive(config, tell).finally(() => progress.close());
     if (seen.result === undefined) throw new TandemError("INTERNAL", "the job ended without a result");
-    const outcome = trainOutcome(config, seen.result, seen.commonCount ?? null, (performance.now() - started) / 1000);
+    const contribution = seen.result.alone === undefined ? null : await contributionIn(config, seen.result.alone);
+    const outcome = trainOutcome(config, seen.result, contribution, seen.commonCount ?? null, (performance.now() - started) / 1000);
     process.stdout.write(flags.json === true ? `${JSON.stringify({ ...outcome, layout: seen.layout })}\n` : `${readable(outcome)}\n`);
     progress.line(`report: ${await writeReport(outcome.output)}`);
   });
+}
+
+async function policyDisclosures(config: PassiveConfig): Promise<readonly DisclosureFacts[]> {
+  const [{ policyFacts }, { readPartyTable, sourceOf }] = await Promise.all([import("../party/disclosure-facts.ts"), import("../party/party-data.ts")]);
+  return policyFacts(config, (await readPartyTable(sourceOf(config.data), config.data, null)).table);
+}
+
+async function jobDisclosures(config: ActiveConfig): Promise<readonly DisclosureFacts[]> {
+  const [{ activeFacts }, { readActiveTables }] = await Promise.all([import("../party/disclosure-facts.ts"), import("../party/active-tables.ts")]);
+  return activeFacts(config, await readActiveTables(config));
 }
 
 async function runAlign(flags: PartyFlags): Promise<void> {
@@ -82,6 +105,12 @@ async function activeConfig(flags: PartyFlags, continues = false): Promise<Activ
   return readActiveConfig(flags.config, (directory) => (continues ? unfinishedJob(directory) : null) ?? newJobName(new Date()));
 }
 
+interface Contribution {
+  /** Metrics of the active party's own columns, on the same rows. */
+  readonly alone: ActiveResult["metrics"];
+  readonly parties: readonly SplitGain[];
+}
+
 interface TrainOutcome {
   readonly job: string;
   readonly output: string;
@@ -89,11 +118,18 @@ interface TrainOutcome {
   readonly keyBits: number;
   readonly commonCount: number | null;
   readonly metrics: ActiveResult["metrics"];
+  readonly contribution?: Contribution;
   readonly seconds: Readonly<Record<"total" | "keygen" | "handshake" | "encrypt" | "aggregate" | "decrypt" | "perTree", number>>;
   readonly bytes: ActiveResult["bytes"];
 }
 
-function trainOutcome(config: ActiveConfig, result: ActiveResult, commonCount: number | null, totalSeconds: number): TrainOutcome {
+/** The honest comparison, and beside it how much of the model's gain each party's splits brought. */
+async function contributionIn({ output, job }: ActiveConfig, alone: ActiveResult["metrics"]): Promise<Contribution> {
+  const { readActiveShare } = await import("../store/share-files.ts");
+  return { alone, parties: summariseActive(await readActiveShare(join(output.directory, job, "share.json"))).parties };
+}
+
+function trainOutcome(config: ActiveConfig, result: ActiveResult, contribution: Contribution | null, commonCount: number | null, totalSeconds: number): TrainOutcome {
   const seconds = (ms: number): number => Math.round(ms) / 1000;
   const { keygen, handshake, encrypt, aggregate, decrypt, training } = result.phasesMs;
   return {
@@ -103,6 +139,7 @@ function trainOutcome(config: ActiveConfig, result: ActiveResult, commonCount: n
     keyBits: config.keyBits,
     commonCount,
     metrics: result.metrics,
+    ...(contribution === null ? {} : { contribution }),
     seconds: {
       total: seconds(totalSeconds * 1000),
       keygen: seconds(keygen),
@@ -116,10 +153,11 @@ function trainOutcome(config: ActiveConfig, result: ActiveResult, commonCount: n
   };
 }
 
-function readable({ metrics, seconds, bytes, output }: TrainOutcome): string {
+function readable({ metrics, contribution, seconds, bytes, output }: TrainOutcome): string {
+  const quality = contribution === undefined ? [metricsTable(metrics)] : [aloneTable(metrics, contribution.alone, contribution.parties[0].name), "", gainTable("party", contribution.parties)];
   const times = [["seconds", "total", "key", "encrypt", "aggregate", "decrypt", "per tree"], ["", ...[seconds.total, seconds.keygen, seconds.encrypt, seconds.aggregate, seconds.decrypt, seconds.perTree].map((s) => s.toFixed(2))]];
   const sent = `  ${formatBytes(bytes.activeToPassive)} sent, ${formatBytes(bytes.passiveToActive)} received`;
-  return ["", metricsTable(metrics), "", textTable(times), sent, "", `  results: ${output}`].join("\n");
+  return ["", ...quality, "", textTable(times), sent, "", `  results: ${output}`].join("\n");
 }
 
 async function supervised(name: string, run: (emit: Emit) => Promise<void>): Promise<void> {

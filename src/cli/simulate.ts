@@ -2,17 +2,20 @@
 import { join } from "node:path";
 import { Command } from "commander";
 import { TandemError } from "../base/error.ts";
+import type { ContributionRow } from "../experiment/comparison.ts";
 import { addJobOptions, type JobFlags, jobFrom } from "./job-options.ts";
 import { addDashboardOptions, addRunsOption, besideDashboard, type DashboardFlags, runName, runsFolder } from "./dashboard.ts";
+import { addLeakageOptions, explainFirst, type LeakageFlags } from "./leakage.ts";
 import { addProgressOptions, Progress, type ProgressFlags } from "./progress.ts";
 import { writeReport } from "./report.ts";
-import { costTable, metricsTable, type RunSummary, summarise } from "./summary.ts";
+import { contributionTable, costTable, metricsTable, type RunSummary, summarise } from "./summary.ts";
 
-interface SimulateFlags extends JobFlags, ProgressFlags, DashboardFlags {
+interface SimulateFlags extends JobFlags, ProgressFlags, DashboardFlags, LeakageFlags {
   readonly runs?: string;
   readonly predictions?: string;
   readonly export?: string;
   readonly check?: boolean;
+  readonly contribution?: boolean;
   readonly json?: boolean;
   readonly quiet?: boolean;
   readonly dashboard?: boolean;
@@ -25,14 +28,17 @@ export function simulateCommand(): Command {
   addJobOptions(command)
     .option("--predictions <file>", "write id, label and prediction of the test rows")
     .option("--export <file>", "write the model in XGBoost's JSON format, for XGBoost 1.7 or later")
-    .option("--check", "compare with centralised training, node by node");
-  return addDashboardOptions(addRunsOption(addProgressOptions(command))).action(runSimulate);
+    .option("--check", "compare with centralised training, node by node")
+    .option("--contribution", "say what each company's columns add: train without them too, in one place, with the same rows and seed");
+  return addLeakageOptions(addDashboardOptions(addRunsOption(addProgressOptions(command)))).action(runSimulate);
 }
 
 async function runSimulate(flags: SimulateFlags): Promise<void> {
   const job = jobFrom(flags);
   const progress = Progress.onStandardError(flags, "active");
-  const { simulate } = await import("../experiment/simulate.ts");
+  const { prepareSimulation, simulate, simulationFacts } = await import("../experiment/simulate.ts");
+  const facts = async () => simulationFacts(await prepareSimulation({ ...job, check: false, onEvent: () => {} }));
+  if (!(await explainFirst(flags, "this job", facts))) return;
   const folder = runsFolder(flags);
   const keep = folder === null ? undefined : { directory: folder, job: runName("simulate") };
   const names = ["active", ...job.passives.map((_, i) => `passive-${i + 1}`)];
@@ -43,18 +49,20 @@ async function runSimulate(flags: SimulateFlags): Promise<void> {
       predictions: flags.predictions,
       export: flags.export,
       check: flags.check === true,
+      contribution: flags.contribution === true,
       keep,
       onEvent: (event) => progress.handle(event),
     }).finally(() => progress.close());
     const identical = result.difference === null ? null : result.difference === "";
     const summary = summarise(result, job.keyBits, identical);
-    process.stdout.write(flags.json === true ? `${JSON.stringify(summary)}\n` : `${readable(summary, result.difference)}\n`);
+    const { contribution } = result;
+    process.stdout.write(flags.json === true ? `${JSON.stringify({ ...summary, ...(contribution === null ? {} : { contribution }) })}\n` : `${readable(summary, result.difference, contribution)}\n`);
     if (keep !== undefined) progress.line(`report: ${await writeReport(join(keep.directory, names[0], keep.job))}`);
     if (identical === false) throw new TandemError("INTERNAL", `federated and centralised model differ: ${result.difference}`);
   });
 }
 
-function readable(summary: RunSummary, difference: string | null): string {
+function readable(summary: RunSummary, difference: string | null, contribution: readonly ContributionRow[] | null): string {
   const checked = difference === null ? [] : ["", `  federated equals centralised?  ${difference === "" ? "yes, bit for bit" : `NO: ${difference}`}`];
-  return ["", metricsTable(summary.metrics), ...checked, "", costTable(summary), ""].join("\n");
+  return ["", metricsTable(summary.metrics), ...(contribution === null ? [] : ["", contributionTable(contribution)]), ...checked, "", costTable(summary), ""].join("\n");
 }

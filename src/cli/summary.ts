@@ -1,5 +1,6 @@
 /** What a finished federation is summed up to, for people and for programs. */
 import { formatBytes, formatSeconds } from "../base/format.ts";
+import type { ContributionRow } from "../experiment/comparison.ts";
 import type { FederationResult } from "../experiment/federation.ts";
 import type { Metrics } from "../party/events.ts";
 import { textTable } from "./text-table.ts";
@@ -53,6 +54,31 @@ export function metricsTable({ train, validation, test }: RunSummary["metrics"])
   const names = Object.keys(train);
   const cells = (metrics: Metrics): string[] => names.map((name) => metrics[name].toFixed(4));
   return textTable([["", ...names], ["train", ...cells(train)], ...(validation === undefined ? [] : [["validation", ...cells(validation)]]), ...(test === null ? [] : [["test", ...cells(test)]])]);
+}
+
+/** What a model is worth without some parties, on the rows that say most: test rows, or what there is. */
+export function contributionTable(rows: readonly ContributionRow[]): string {
+  const shown = rows[0].metrics.test !== null ? "test" : rows[0].metrics.validation !== undefined ? "validation" : "train";
+  const of = ({ metrics }: ContributionRow): Metrics => metrics[shown] ?? {};
+  const names = Object.keys(of(rows[0]));
+  const title = ({ without }: ContributionRow, i: number): string => (without.length === 0 ? "everybody" : i === rows.length - 1 ? "the active party alone" : `without ${without.join(", ")}`);
+  const cells = (row: ContributionRow): string[] => names.flatMap((name) => [of(row)[name].toFixed(4), signed(of(row)[name] - of(rows[0])[name])]);
+  return textTable([[`${shown} rows`, ...names.flatMap((name) => [name, "change"])], ...rows.map((row, i) => [title(row, i), ...cells(row)])]);
+}
+
+/** A job's metrics beside those of the active party's columns alone, on the same rows. */
+export function aloneTable(metrics: RunSummary["metrics"], alone: RunSummary["metrics"], party: string): string {
+  const names = Object.keys(metrics.train);
+  const rows = (["train", "validation", "test"] as const).flatMap((set) => {
+    const [together, own] = [metrics[set] ?? null, alone[set] ?? null];
+    if (together === null || own === null) return [];
+    return [[set, ...names.map((name) => together[name].toFixed(4))], [`${set}, ${party} alone`, ...names.map((name) => own[name].toFixed(4))], ["  added", ...names.map((name) => signed(together[name] - own[name]))]];
+  });
+  return textTable([["", ...names], ...rows]);
+}
+
+function signed(change: number): string {
+  return change === 0 ? "" : `${change > 0 ? "+" : ""}${change.toFixed(4)}`;
 }
 
 /** Phases and traffic as a table for people. */

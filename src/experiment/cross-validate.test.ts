@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { foldRows } from "../data/split.ts";
-import { spread } from "./cross-validate.ts";
+import { spread } from "../gbdt/fold-turns.ts";
 
 test("every row is tested in exactly one fold and trained on in all others", () => {
   const folds = [0, 1, 2].map((fold) => foldRows(20, 3, fold, 7));

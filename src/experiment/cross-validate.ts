@@ -1,12 +1,13 @@
 /** k-fold cross-validation of a simulated federation: k whole jobs, each tested on the rows that it has not seen. */
 import { TandemError } from "../base/error.ts";
+import { type Spread, spread } from "../gbdt/fold-turns.ts";
 import type { Metrics } from "../party/events.ts";
 import { simulate, type SimulateOptions } from "./simulate.ts";
 
 export interface CrossValidation {
   readonly folds: readonly { readonly train: Metrics; readonly test: Metrics; readonly trees: number; readonly identicalToCentralised: boolean | null }[];
   /** Per metric over the folds; the deviation is that of the sample. */
-  readonly test: Readonly<Record<string, { readonly mean: number; readonly deviation: number }>>;
+  readonly test: Readonly<Record<string, Spread>>;
 }
 
 /** @throws TandemError as simulate */
@@ -20,10 +21,4 @@ export async function crossValidate(options: Omit<SimulateOptions, "fold" | "tes
   }
   const names = Object.keys(folds[0].test);
   return { folds, test: Object.fromEntries(names.map((name) => [name, spread(folds.map(({ test }) => test[name]))])) };
-}
-
-export function spread(values: readonly number[]): { readonly mean: number; readonly deviation: number } {
-  const mean = values.reduce((a, b) => a + b, 0) / values.length;
-  const squares = values.reduce((sum, value) => sum + (value - mean) ** 2, 0);
-  return { mean, deviation: Math.sqrt(squares / (values.length - 1)) };
 }

@@ -15,12 +15,15 @@ import { type PartyTable, selectRows } from "../data/dataset.ts";
 import { foldRows, type RowSplit, splitRows, validationRows } from "../data/split.ts";
 import { firstDifference } from "../gbdt/model-compare.ts";
 import { BoostingMonitor } from "../gbdt/boosting-monitor.ts";
-import { BoostingTask } from "../gbdt/boosting-task.ts";
-import { checkConstraints } from "../party/party-data.ts";
+import { BoostingTask, otherRows } from "../gbdt/boosting-task.ts";
+import { noMinimums } from "../gbdt/offered-candidates.ts";
+import { jobFacts, partySide } from "../party/disclosure-facts.ts";
+import type { DisclosureFacts } from "../party/disclosures.ts";
+import { binTable, checkConstraints } from "../party/party-data.ts";
 import type { PartyEvent } from "../party/events.ts";
 import { gradientLayout } from "../protocol/gradient-layout.ts";
 import { writeXgboostModel } from "../store/xgboost-export.ts";
-import { trainInOnePlace } from "./comparison.ts";
+import { type ContributionRow, contributionOf, trainInOnePlace } from "./comparison.ts";
 import { type FederationJob, type FederationParty, type FederationResult, runFederation, type TextTable } from "./federation.ts";
 
 export interface SimulateOptions {
@@ -51,6 +54,8 @@ export interface SimulateOptions {
   readonly export?: string | undefined;
   /** Compare with centralised training, node by node. */
   readonly check: boolean;
+  /** Say what each party's columns add, by training without them, in one place. */
+  readonly contribution?: boolean;
   /** Where to keep what each party recorded; nowhere by default. */
   readonly keep?: FederationJob["keep"];
   readonly onEvent: (event: PartyEvent) => void;
@@ -59,6 +64,8 @@ export interface SimulateOptions {
 export interface SimulateResult extends FederationResult {
   /** Null where no check was asked for; otherwise where the first difference is, or "". */
   readonly difference: string | null;
+  /** Null where it was not asked for; the first row is with everybody, and is the federated job's. */
+  readonly contribution: readonly ContributionRow[] | null;
 }
 
 /** Where a party's columns stand in the user's table. */
@@ -77,22 +84,26 @@ export interface PreparedSimulation {
   readonly job: FederationJob;
   /** Parsed training tables; index 0 is the active party. */
   readonly train: readonly PartyTable[];
+  readonly test: readonly PartyTable[];
   readonly training: TrainingParameters;
   readonly codec: CodecParameters;
   readonly speed: SpeedParameters;
   readonly layout: GradientLayout;
+  /** Training rows that are evaluated instead of learnt from; null: none. */
+  readonly validation: Uint32Array | null;
 }
 
 export async function simulate(options: SimulateOptions): Promise<SimulateResult> {
-  const { job, train, training, codec } = await prepareSimulation(options);
+  const { job, train, test, training, codec } = await prepareSimulation(options);
   const result = await runFederation(job);
+  const parties = [job.active, ...job.passives];
   if (options.export !== undefined) {
-    const parties = [job.active, ...job.passives];
     await writeXgboostModel(options.export, result.model, parties.map(({ features }) => features), parties.map(({ name }) => name));
   }
-  if (!options.check) return { ...result, difference: null };
-  const { model } = await trainInOnePlace({ train, test: null, training, codec, keyBits: options.keyBits, validationFraction: options.validationFraction });
-  return { ...result, difference: firstDifference(result.model, model) ?? "" };
+  const onePlace = { train, test, training, codec, keyBits: options.keyBits, validationFraction: options.validationFraction };
+  const difference = options.check ? (firstDifference(result.model, (await trainInOnePlace(onePlace)).model) ?? "") : null;
+  const contribution = options.contribution === true ? await contributionOf(onePlace, parties.map(({ name }) => name), result.active.metrics) : null;
+  return { ...result, difference, contribution };
 }
 
 /** @throws TandemError for everything that is wrong with the input, before anything runs */
@@ -145,7 +156,17 @@ export async function prepareSimulation(options: SimulateOptions): Promise<Prepa
     validationFraction: options.validationFraction,
     onEvent: options.onEvent,
   };
-  return { job, train, training, codec, speed, layout };
+  return { job, train, test: testWhole.map((whole) => selectRows(whole, rows.test)), training, codec, speed, layout, validation };
+}
+
+/** What the job will reveal: here the one who asks knows every party's side. */
+export function simulationFacts({ job, train, training, codec, validation }: PreparedSimulation): readonly DisclosureFacts[] {
+  const own = jobFacts({ training, codec, keyBits: job.keyBits }, train[0], validation, job.active.test?.columns[0].length ?? 0);
+  const deciding = validation && otherRows(validation, train[0].ids.length);
+  return job.passives.map(({ name }, i) => {
+    const features = binTable(train[i + 1], training.max_bin, deciding);
+    return { ...own, active: job.active.name, passive: name, alignment: null, passiveParty: partySide(features, { minimums: noMinimums, scoringIdsMax: "refused" }) };
+  });
 }
 
 /** Before training, not after it: hours may lie between. */

@@ -32,6 +32,8 @@ export interface CentralisedTraining {
   readonly samplingSecrets?: readonly string[];
   /** Per party what its owner asks of candidates; none where left out, nor ever of the active party, which sees its own sums anyway. */
   readonly minimums?: readonly Minimums[];
+  /** A tree's number among those of several models that grow by turns: columns are drawn by it. Left out: its own. */
+  readonly treeNumber?: (treeIndex: number) => number;
   /** Called after each tree, with the margins that include it. */
   readonly onTree?: (tree: Tree<SplitRule>, treeIndex: number, margins: Float64Array) => void;
 }
@@ -67,7 +69,7 @@ export async function trainCentralised(training: CentralisedTraining): Promise<T
     for (const outputs of task.treeOutputs) {
       const treeIndex = trees.length;
       const gain = new TreeGain(gradients.grids, growParameters, { outputs, isConstrained });
-      const search = new CentralisedSearch(treeIndex, round < parameters.local_rounds ? columns.slice(0, 1) : columns, gradients, gain);
+      const search = new CentralisedSearch(training.treeNumber?.(treeIndex) ?? treeIndex, round < parameters.local_rounds ? columns.slice(0, 1) : columns, gradients, gain);
       const { tree, leaves } = await growTree(search, gradients, sample, gain, growParameters);
       addLeafWeights(margins, task.outputCount, treeIndex, tree, leaves);
       trees.push(tree);

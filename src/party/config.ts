@@ -94,6 +94,8 @@ const activeConfig = object({
   key_bits: wholeNumber(secureKeyBits, 4096).optional(),
   insecure_key_bits: z.int("must be a whole number").optional(), // making the key says what sizes there are
   output: object({ directory: text, predictions: text.optional() }),
+  /** Train the own columns alone as well, afterwards, and say what the others' have added. */
+  compare_alone: z.boolean("must be true or false").default(false),
   /** How long to wait for parties that are gone before the job stops; the same command continues it. */
   patience_seconds: wholeNumber(0, 604_800).default(600),
   log,

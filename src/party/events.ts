@@ -10,6 +10,7 @@ import type { Ledger } from "../protocol/ledger.ts";
 import type { Traffic } from "../protocol/peer-session.ts";
 import type { Phase } from "../protocol/phase.ts";
 import type { OperationCounts } from "../protocol/scheme.ts";
+import type { Disclosure } from "./disclosures.ts";
 import type { ProcessUse } from "./process-meter.ts";
 
 export type Metrics = Readonly<Record<string, number>>;
@@ -59,6 +60,8 @@ export interface LayoutSummary {
 export interface ActiveResult extends ProcessUse {
   readonly trees: number;
   readonly metrics: { readonly train: Metrics; readonly validation?: Metrics; readonly test: Metrics | null };
+  /** The same of a model of the active party's own columns, where the comparison was asked for. */
+  readonly alone?: ActiveResult["metrics"];
   readonly phasesMs: PhaseTimesMs & { readonly keygen: number; readonly training: number };
   readonly counts: OperationCounts;
   readonly bytes: Traffic;
@@ -80,6 +83,8 @@ export interface JobEvent {
   readonly depthMax: number;
   /** Hyper-parameters as this party knows them. */
   readonly parameters: Readonly<Record<string, number | string | boolean>>;
+  /** At a passive party: what the job will reveal, at most, under these parameters and this party's policy. */
+  readonly disclosures?: readonly Disclosure[];
   readonly versions: { readonly tandem: string; readonly protocol: number; readonly node: string };
 }
 

@@ -133,6 +133,7 @@ training:
 
 key_bits: 2048
 patience_seconds: 600          # how long to wait for a party that is gone; then the same command continues the job
+# compare_alone: true          # train the own columns alone as well, afterwards, and say what the others' have added
 
 # Each job gets a folder in here: share.json (this party's part of the model), predictions.csv, aligned.csv, report.html. While
 # a job is under way its checkpoint.json is there too, with the job's private key.

@@ -5,7 +5,9 @@
  */
 import type { ErrorCode } from "../base/error.ts";
 import type { LogLevel } from "./config.ts";
+import type { Disclosure } from "./disclosures.ts";
 import type { Emit, PartyEvent } from "./events.ts";
+import { disclosureText } from "./leakage.ts";
 
 const levels: readonly LogLevel[] = ["debug", "info", "warn", "error"];
 
@@ -71,8 +73,9 @@ function lineOf(event: PartyEvent): LogLine | null {
       return info("stopped", {});
     case "passive-result":
       return { level: "debug", words: `used ${event.result.cpuSeconds.toFixed(1)} s of CPU`, facts: { cpuSeconds: event.result.cpuSeconds, peakRssBytes: event.result.peakRssBytes } };
-    case "key":
     case "job":
+      return event.disclosures === undefined ? null : revealed(event.job, event.peers[0], event.disclosures);
+    case "key":
     case "data":
     case "progress":
     case "ledger":
@@ -82,6 +85,12 @@ function lineOf(event: PartyEvent): LogLine | null {
     case "active-result":
       return null;
   }
+}
+
+/** What the party's owner lets the job have, before it has any of it. */
+function revealed(job: string, peer: string, disclosures: readonly Disclosure[]): LogLine {
+  const reveals = disclosures.filter(({ learner }) => learner === peer).map(disclosureText).join("; ");
+  return info(`job ${job} will reveal to ${peer}, at most: ${reveals}`, { job, peer, reveals });
 }
 
 function info(words: string, facts: LogLine["facts"]): LogLine {

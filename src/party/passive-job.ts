@@ -13,6 +13,8 @@ import { PassiveRole } from "../protocol/passive-role.ts";
 import { protocolVersion } from "../protocol/version.ts";
 import { type PassiveEnd, passiveService, type PassiveService } from "../transport/passive-service.ts";
 import type { PassiveConfig } from "./config.ts";
+import { agreedFacts } from "./disclosure-facts.ts";
+import { disclosuresOf } from "./disclosures.ts";
 import type { Emit } from "./events.ts";
 import { binTable } from "./party-data.ts";
 import type { PassiveRecord } from "./passive-record.ts";
@@ -55,12 +57,16 @@ export function openPassiveJob({ config, agreed, rows, record, peer, emit, own }
   const { training } = rows;
   const digest = idsDigest(training.ids);
   const model = modelId(agreed, training.ids.length, digest);
+  const deciding = decidingRows(rows);
+  const features = binTable(training, agreed.maxBin, deciding);
+  const validation = deciding === null ? 0 : training.ids.length - deciding.length;
+  const { reveals } = disclosuresOf(agreedFacts(agreed, { active: peer, passive: name }, { instances: training.ids.length, validation }, features, config.policy));
   const sampler = new ProgressSampler({ party: name, decides: false, bytes: () => ({ [peer]: { ...role.traffic } }), emit });
   const role: PassiveRole = new PassiveRole({
     name,
     agreed,
     idsDigest: digest,
-    features: binTable(training, agreed.maxBin, decidingRows(rows)),
+    features,
     instanceCount: training.ids.length,
     permutationSecret: record.permutationSecret,
     samplingSecret: record.samplingSecret,
@@ -74,7 +80,7 @@ export function openPassiveJob({ config, agreed, rows, record, peer, emit, own }
       joined: () => {
         const { numRound, maxDepth, maxBin, keyBits, codec } = agreed;
         const versions = { tandem: programVersion(), protocol: protocolVersion, node: process.versions.node };
-        emit({ type: "job", party: name, role: "passive", job, peers: [peer], treeCount: treeCountOf(agreed), depthMax: maxDepth, parameters: { num_round: numRound, max_depth: maxDepth, max_bin: maxBin, key_bits: keyBits, codec }, versions });
+        emit({ type: "job", party: name, role: "passive", job, peers: [peer], treeCount: treeCountOf(agreed), depthMax: maxDepth, parameters: { num_round: numRound, max_depth: maxDepth, max_bin: maxBin, key_bits: keyBits, codec }, disclosures: reveals, versions });
         emit({ type: "data", party: name, job, data: { trainRows: training.ids.length, testRows: 0, featureCount: training.features.length } });
         own({ kind: "data", sha256: tableDigest(training) });
         emit({ type: "joined", party: name, peer, featureCount: training.features.length, job });

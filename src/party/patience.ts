@@ -19,6 +19,8 @@ export interface PatienceOptions {
   /** Uniform in [0, 1). */
   readonly jitter: () => number;
   readonly onWait: (error: TandemError, delayMs: number) => void;
+  /** What helps when patience has ended; that the same command continues the job, unless it says otherwise. */
+  readonly advice?: string;
 }
 
 export class Patience {
@@ -70,13 +72,13 @@ export class Patience {
    * @throws the error itself where waiting does not help, or has not helped for long enough
    */
   async afterFailure(error: unknown): Promise<void> {
-    const { patienceMs, sleep, jitter, onWait } = this.#options;
+    const { patienceMs, sleep, jitter, onWait, advice = "the same command continues the job" } = this.#options;
     if (!(error instanceof TandemError) || !this.#isWorthWaiting(error)) throw error;
     this.#stopKnocking();
     const delayMs = Math.round(this.#delayMs * (1 - jitter() / 2));
     if (this.#waitedMs + delayMs > (this.#proven ? patienceMs : Math.min(patienceMs, unprovenMs))) {
       if (!this.#proven || patienceMs === 0) throw error;
-      throw new TandemError(error.code, `${error.message}; gave up after waiting for ${Math.round(this.#waitedMs / 1000)} s: the same command continues the job`, { cause: error });
+      throw new TandemError(error.code, `${error.message}; gave up after waiting for ${Math.round(this.#waitedMs / 1000)} s: ${advice}`, { cause: error });
     }
     this.#delayMs = Math.min(2 * this.#delayMs, delayMsMax);
     this.#waitedMs += delayMs;

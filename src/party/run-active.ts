@@ -32,6 +32,7 @@ import { evaluate, predictionsFrom } from "./evaluate.ts";
 import type { Emit, JobEvent, LayoutSummary } from "./events.ts";
 import { binTable } from "./party-data.ts";
 import { Patience } from "./patience.ts";
+import { trainAlone } from "./plain-training.ts";
 import { ProcessMeter } from "./process-meter.ts";
 import { ProgressSampler } from "./progress-sampler.ts";
 import type { RunNotes } from "./run-record.ts";
@@ -305,6 +306,7 @@ class ActiveJobRun {
     await this.#record.finish();
     this.#tellLedger(role);
     this.#account(role);
+    const alone = this.#config.compare_alone ? await trainAlone(this.#config, tables, begun.samplingSecret) : null;
     const { phases, keygenMs, trainingMs, activeToPassive, passiveToActive } = this.#spent;
     this.#emit({
       type: "active-result",
@@ -312,6 +314,7 @@ class ActiveJobRun {
       result: {
         trees: model.trees.length,
         metrics: { train: role.evaluated?.train ?? {}, ...(role.evaluated?.validation ? { validation: role.evaluated.validation } : {}), test: testMetrics },
+        ...(alone === null ? {} : { alone }),
         phasesMs: { ...phases, keygen: keygenMs, training: trainingMs },
         ...this.#meter.use,
         counts: this.#schemeOf(begun.key).counts,
@@ -359,7 +362,7 @@ async function writePredictions(path: string, table: PartyTable, predictions: Fl
   await storage.write(path, csvChunks(["id", "label", ...names], [table.ids, Array.from(labelsOf(table), String), ...outputs]));
 }
 
-function layoutSummary(layout: GradientLayout, kind: LayoutSummary["kind"], keyBits: number, packing: boolean): LayoutSummary {
+export function layoutSummary(layout: GradientLayout, kind: LayoutSummary["kind"], keyBits: number, packing: boolean): LayoutSummary {
   return {
     kind,
     codec: layout.codec,

@@ -15,6 +15,7 @@ import type { BinnedFeature } from "../gbdt/binning.ts";
 import { type BestRound, BoostingMonitor } from "../gbdt/boosting-monitor.ts";
 import { BoostingTask, type RealGradients } from "../gbdt/boosting-task.ts";
 import { ColumnSampler, columnRatesOf } from "../gbdt/column-sampling.ts";
+import type { FoldTurns } from "../gbdt/fold-turns.ts";
 import { checkSampling, sampleRows } from "../gbdt/row-sampling.ts";
 import { addLeafWeights, checkConstraints, growParametersOf, outputsOf } from "../gbdt/train.ts";
 import type { Tree } from "../gbdt/tree.ts";
@@ -45,6 +46,8 @@ export interface ActiveJob {
   readonly weights?: Float64Array | null;
   /** Rows that are evaluated after every round, but not learnt from; ascending. Null or left out: none. */
   readonly validationRows?: Uint32Array | null;
+  /** A cross-validation instead of one model: its folds, and what earlier attempts have left of it. */
+  readonly folds?: FoldTurns;
   /** What it draws its columns with, where they are sampled. */
   readonly samplingSecret?: string;
   readonly idsDigest: Uint8Array;
@@ -153,7 +156,7 @@ export class ActiveRole {
 
   /** Agrees on version, parameters and ids with every party. */
   async join(): Promise<void> {
-    const { job, name, training, codec, scheme, labels, idsDigest, rows, observer, progress, run, now } = this.#job;
+    const { job, name, training, folds, codec, scheme, labels, idsDigest, rows, observer, progress, run, now } = this.#job;
     const started = now();
     const hello = {
       protocolVersion,
@@ -162,10 +165,10 @@ export class ActiveRole {
       idsDigest,
       aligned: rows?.aligned ?? false,
       trainingRows: rows?.training ?? new Uint8Array(0),
-      trees: progress?.trees.length ?? 0,
+      trees: folds?.treesDone ?? progress?.trees.length ?? 0,
       run: run ?? new Uint8Array(0),
       validationRows: validationBitmap(this.#job.validationRows ?? null, labels.length),
-      parameters: agreedParameters(job, training, codec, scheme),
+      parameters: agreedParameters(job, folds === undefined ? training : roundsOfAll(training, folds.foldCount), codec, scheme),
     };
     await Promise.all(
       this.#sessions.map(async (session) => observer.joined(session.name, (await session.join(hello)).featureCount)),
@@ -187,7 +190,7 @@ export class ActiveRole {
     const isOver = (): boolean => round === training.num_round || monitor.isOver;
     if (!isOver()) await this.#setUp(task, layout);
     while (!isOver()) {
-      this.#evaluated = await this.#round(round, task, monitor, margins, async (ofRound) => {
+      this.#evaluated = await this.#round({ round, firstTree: trees.length }, task, monitor, margins, async (ofRound) => {
         trees.push(...ofRound);
         await store?.({ trees, margins, best: monitor.best });
       });
@@ -197,6 +200,25 @@ export class ActiveRole {
     this.#grown = trees.slice();
     trees.length = this.#treesKept = monitor.roundsKept * task.treeOutputs.length;
     return { objective: training.objective, baseMargin: task.baseMargin(), ...outputsOf(task), passiveNames: this.#sessions.map((session) => session.name), trees };
+  }
+
+  /**
+   * Grows every fold's model by turns. To a passive party this is one job: trees one after the other, each with the sample of its
+   * fold. Rows outside a sample are routed all the same, so a fold's held-out rows have margins without being asked for.
+   */
+  async crossValidate(folds: FoldTurns): Promise<void> {
+    const { training, features, observer } = this.#job;
+    checkSampling(training);
+    checkConstraints(training, features);
+    const task = folds.firstTask;
+    const layout = this.#layoutOf(sampleRows(training, 0, task.gradients(task.startMargins()), task.trainingRows));
+    observer.layoutProven(layout);
+    if (!folds.isOver) await this.#setUp(task, layout);
+    while (!folds.isOver) {
+      const turn = folds.next();
+      await this.#round(turn, turn.task, turn.monitor, turn.margins, () => folds.finish(turn));
+    }
+    this.#treesKept = folds.treesDone;
   }
 
   /** Margins of rows that need not have been trained on, in one round per batch of ids. */
@@ -240,9 +262,8 @@ export class ActiveRole {
    * The trees of one round: they share their gradients, which are encrypted once.
    * @param keep called when all passive parties have stored the round's trees, and early stopping has seen it
    */
-  async #round(round: number, task: BoostingTask, monitor: BoostingMonitor, margins: Float64Array, keep: (trees: readonly Tree<ActiveRule>[]) => Promise<void>): Promise<RoundMetrics | null> {
+  async #round({ round, firstTree }: { readonly round: number; readonly firstTree: number }, task: BoostingTask, monitor: BoostingMonitor, margins: Float64Array, keep: (trees: readonly Tree<ActiveRule>[]) => Promise<void>): Promise<RoundMetrics | null> {
     const { features, observer, scheme, training, now } = this.#job;
-    const firstTree = round * task.treeOutputs.length;
     observer.treeBegan(firstTree);
     const { sample, ...real } = sampleRows(training, round, task.gradients(margins), task.trainingRows);
     const layout = this.#layoutOf(real);
@@ -332,6 +353,12 @@ async function* timed(chunks: AsyncIterable<SchemeTree>, clock: BusyClock): Asyn
     if (done === true) return;
     yield value;
   }
+}
+
+/** All folds' rounds, as passive parties count them. */
+function roundsOfAll(training: TrainingParameters, folds: number): TrainingParameters {
+  const { num_round: rounds, local_rounds: local } = training;
+  return { ...training, num_round: rounds * folds, local_rounds: Math.min(local, rounds) * folds };
 }
 
 function validationBitmap(rows: Uint32Array | null, instanceCount: number): Uint8Array {

@@ -43,7 +43,10 @@ function metricsPart({ result, rounds }: RunView): Html {
   const test = result?.metrics.test ?? null;
   const names = Object.keys(train);
   const row = (name: string, metrics: Readonly<Record<string, number>>): string[] => [name, ...names.map((metric) => metrics[metric]?.toFixed(5) ?? "")];
-  return html`<h2>Metrics</h2>${htmlTable(["", ...names], [row("training rows", train), ...(test === null ? [] : [row("test rows", test)])])}`;
+  const alone = result?.alone;
+  const ownTest = alone?.test ?? null;
+  const compared = alone === undefined ? [] : [row("training rows, own columns alone", alone.train), ...(ownTest === null ? [] : [row("test rows, own columns alone", ownTest)])];
+  return html`<h2>Metrics</h2>${htmlTable(["", ...names], [row("training rows", train), ...(test === null ? [] : [row("test rows", test)]), ...compared])}${alone === undefined ? "" : html`<p class="soft">Own columns alone: a model of this party's columns only, on the same rows, with the same seed and parameters. The difference is what the other parties' columns added.</p>`}`;
 }
 
 function partiesPart(view: RunView): Html {

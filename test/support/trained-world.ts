@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { ActiveConfig, ActiveConfigInput, PassiveConfigInput } from "../../src/party/config.ts";
 import { runActive } from "../../src/party/run-active.ts";
-import { activeConfig, type Company, foundCompany, makePeople, type RunningParty, shuffled, startParty } from "./companies.ts";
+import { activeConfig, type Company, foundCompany, makePeople, type Person, type RunningParty, shuffled, startParty } from "./companies.ts";
 
 export const people = makePeople(240, "scoring");
 
@@ -15,9 +15,30 @@ export interface TrainedWorld {
   readonly configPath: string;
 }
 
+export interface WorldChanges {
+  readonly passive?: Partial<PassiveConfigInput>;
+  readonly active?: Partial<ActiveConfigInput>;
+  /** The bank's label of a person, where it is another one. */
+  readonly label?: (person: Person) => string;
+}
+
+/** What makes a world's model one of three classes, of a tree per class or of one with a weight per class in each leaf. */
+export function threeClasses(strategy: string): WorldChanges {
+  const at = ({ values }: Person, column: number): number => Number(values[column] || 0);
+  return {
+    label: (person) => String(at(person, 0) + at(person, 2) < -0.5 ? 0 : at(person, 1) < at(person, 3) ? 1 : 2),
+    active: {
+      data: { path: "data.csv", id: "id", features: "all", label: "outcome", positive: undefined },
+      training: { objective: "multi:softprob", num_class: 3, multi_strategy: strategy, num_round: 3, max_depth: 3, max_bin: 8 },
+    },
+  };
+}
+
 /** Shops know people 20 to 229 or fewer, the bank 0 to 199; each in an order of its own. */
-export async function trainedWorld(folder: string, shopCount: number, changes: { readonly passive?: Partial<PassiveConfigInput>; readonly active?: Partial<ActiveConfigInput> } = {}): Promise<TrainedWorld> {
-  const bank = await foundCompany(folder, "bank", shuffled(people.slice(0, 200), "bank"), [0, 1], true);
+export async function trainedWorld(folder: string, shopCount: number, changes: WorldChanges = {}): Promise<TrainedWorld> {
+  const { label } = changes;
+  const labelled = label === undefined ? people : people.map((person) => ({ ...person, label: label(person) }));
+  const bank = await foundCompany(folder, "bank", shuffled(labelled.slice(0, 200), "bank"), [0, 1], true);
   const shops: Company[] = [];
   for (let p = 0; p < shopCount; p++) {
     shops.push(await foundCompany(folder, `shop${p}`, shuffled(people.slice(20 + 5 * p, 230 - 5 * p), `shop ${p}`), p === 0 ? [2, 3] : [3 + p]));
@@ -37,9 +58,11 @@ export function trainingPredictions({ bank }: Pick<TrainedWorld, "bank">, job = 
   return predictionsIn(join(bank.folder, "jobs", job, "predictions.csv"));
 }
 
+/** id -> prediction; of several classes all of them, separated by commas. */
 export function predictionsIn(path: string): Map<string, string> {
   const [header, ...rows] = readFileSync(path, "utf8").trim().split("\n").map((line) => line.split(","));
-  return new Map(rows.map((row) => [row[header.indexOf("id")], row[header.indexOf("prediction")]]));
+  const isPrediction = header.map((name) => name.startsWith("prediction"));
+  return new Map(rows.map((row) => [row[header.indexOf("id")], row.filter((_, column) => isPrediction[column]).join(",")]));
 }
 
 /** The bank's rows of these ids, without the label, with a column that no model knows, in a file of its own. */

@@ -1,0 +1,35 @@
+/** `--explain-leakage` and `--dry-run`: what will be revealed to whom, before anything is. */
+import type { Command } from "commander";
+import type { DisclosureFacts } from "../party/disclosures.ts";
+
+export interface LeakageFlags {
+  readonly explainLeakage?: boolean;
+  readonly dryRun?: boolean;
+  readonly json?: boolean;
+}
+
+export function addLeakageOptions(command: Command): Command {
+  return command
+    .option("--explain-leakage", "print first what this will reveal to whom, from its parameters and rows; with --json as a JSON object on a line of its own")
+    .option("--dry-run", "read and check config and data, connect to nobody, and stop there");
+}
+
+/**
+ * Prints what was asked for, before the start.
+ * @param facts reads and checks the input, and throws where it would fail
+ * @returns whether to go on
+ */
+export async function explainFirst(flags: LeakageFlags, of: string, facts: () => Promise<readonly DisclosureFacts[]>): Promise<boolean> {
+  if (flags.explainLeakage !== true && flags.dryRun !== true) return true;
+  const { leakageOf, leakageText } = await import("../party/leakage.ts");
+  const leakage = leakageOf(of, await facts());
+  const dry = flags.dryRun === true;
+  if (flags.json === true) {
+    const shown = { ...(flags.explainLeakage === true ? { leakage } : {}), ...(dry ? { dryRun: true } : {}) };
+    process.stdout.write(`${JSON.stringify(shown)}\n`);
+  } else {
+    if (flags.explainLeakage === true) process.stdout.write(`${leakageText(leakage)}\n\n`);
+    if (dry) process.stdout.write("Config and data have been read and checked. Nothing was sent to anybody, and nothing was written: without --dry-run it starts.\n");
+  }
+  return !dry;
+}

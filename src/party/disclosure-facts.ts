@@ -1,0 +1,125 @@
+/** What each party knows of a job before it starts, as far as it decides what will be revealed. */
+import { type CodecParameters, trainingParameters, type TrainingParameters } from "../base/parameters.ts";
+import { plaintextBitsMax } from "../codec/packing.ts";
+import type { PartyTable } from "../data/dataset.ts";
+import { BoostingTask } from "../gbdt/boosting-task.ts";
+import type { BinnedFeature } from "../gbdt/binning.ts";
+import { candidateCount } from "../gbdt/candidate.ts";
+import { gradientLayout } from "../protocol/gradient-layout.ts";
+import { type AgreedParameters, localTreesOf, treeCountOf, treesPerRound } from "../protocol/job-parameters.ts";
+import { type ActiveTables, jobTables } from "./active-tables.ts";
+import type { ActiveConfig, PassiveConfig, PolicyConfig } from "./config.ts";
+import type { DisclosureFacts, PassiveFacts, Sampling } from "./disclosures.ts";
+import { binTable } from "./party-data.ts";
+import { minimumsOf } from "./policy.ts";
+
+/** What the active party knows of every other. */
+export const unknownParty: PassiveFacts = { features: null, candidates: null, constrainedFeatures: null, minimums: null, scoringIdsMax: null };
+
+type OwnFacts = Omit<DisclosureFacts, "active" | "passive" | "passiveParty" | "alignment">;
+
+/**
+ * The job as the active party will propose it, before anybody is asked: of an alignment it knows only that nobody is
+ * common whom it does not hold itself.
+ * @param folds of a cross-validation, which predicts nobody besides
+ */
+export function activeFacts(config: ActiveConfig, tables: ActiveTables, folds: number | null = null): readonly DisclosureFacts[] {
+  const { train, test, validationRows } = jobTables(tables, null, config);
+  const own = folds === null ? jobFacts(config, train, validationRows, test?.ids.length ?? 0) : foldFacts(jobFacts(config, train, null, 0), folds);
+  const activeIds = tables.train.table.ids.length + (tables.test?.table.ids.length ?? 0);
+  const alignment = config.align ? { activeIds, passiveIds: null } : null;
+  return config.passives.map(({ name }) => ({ ...own, active: config.name, passive: name, alignment, passiveParty: unknownParty }));
+}
+
+/** All folds' trees are one job's; where nothing else is sampled, a tree's sample is all but a fold. */
+function foldFacts(own: OwnFacts, folds: number): OwnFacts {
+  const { trees, rounds, localRounds, sampling } = own;
+  return { ...own, trees: trees * folds, rounds: rounds * folds, localRounds: localRounds * folds, sampling: sampling?.method === "none" ? { method: "folds", folds } : sampling };
+}
+
+/** @param train the active party's training rows, with their labels */
+export function jobFacts({ training, codec, keyBits }: { readonly training: TrainingParameters; readonly codec: CodecParameters; readonly keyBits: number }, train: PartyTable, validationRows: Uint32Array | null, predictedRows: number): OwnFacts {
+  const task = new BoostingTask(training, train.labels ?? new Float64Array(0), train.weights ?? null, validationRows);
+  const layout = gradientLayout(codec, plaintextBitsMax(keyBits), task.gradients(task.startMargins()));
+  const localRounds = Math.min(training.local_rounds, training.num_round);
+  const rounds = training.num_round - localRounds;
+  return {
+    trees: rounds * treesPerRound(training),
+    rounds,
+    localRounds,
+    depth: training.max_depth,
+    leaves: training.max_leaves,
+    binsMax: training.max_bin,
+    keyBits,
+    instances: train.ids.length,
+    ciphertextsPerInstance: layout.plaintexts.length,
+    sampling: samplingOf(training),
+    columnsAreSampled: Math.min(training.colsample_bytree, training.colsample_bylevel, training.colsample_bynode) < 1,
+    classes: training.objective === "multi:softprob" ? training.num_class : 0,
+    validationRows: validationRows?.length ?? 0,
+    predictedRows,
+  };
+}
+
+function samplingOf({ sampling_method: method, subsample, top_rate: topShare, other_rate: otherShare }: TrainingParameters): Sampling {
+  if (method === "goss") return { method, topShare, otherShare };
+  return subsample < 1 ? { method, share: subsample } : { method: "none" };
+}
+
+/** The most that any job may reveal under a passive party's policy, whichever active party asks. */
+export function policyFacts({ name, active, policy }: PassiveConfig, table: PartyTable): readonly DisclosureFacts[] {
+  const binsMax = trainingParameters.max_bin.max;
+  const keyBits = policy.insecure_min_key_bits ?? policy.min_key_bits;
+  return active.map((caller) => ({
+    ...unknownJob,
+    active: caller.name,
+    passive: name,
+    trees: policy.max_trees,
+    rounds: policy.max_trees,
+    localRounds: 0,
+    depth: policy.max_depth,
+    binsMax,
+    keyBits,
+    instances: table.ids.length,
+    alignment: { activeIds: policy.max_active_ids, passiveIds: table.ids.length },
+    columnsAreSampled: false,
+    passiveParty: ownSide(binTable(table, binsMax), policy),
+  }));
+}
+
+/** A job that a passive party has agreed to: what is yet to come of it. */
+export function agreedFacts(agreed: AgreedParameters, parties: { readonly active: string; readonly passive: string }, rows: { readonly instances: number; readonly validation: number }, features: readonly BinnedFeature[], policy: PolicyConfig): DisclosureFacts {
+  const trees = treeCountOf(agreed) - localTreesOf(agreed);
+  return {
+    ...unknownJob,
+    ...parties,
+    trees,
+    rounds: trees / agreed.treesPerRound,
+    localRounds: agreed.localRounds,
+    depth: agreed.maxDepth,
+    binsMax: agreed.maxBin,
+    keyBits: agreed.keyBits,
+    instances: rows.instances,
+    validationRows: rows.validation,
+    alignment: null, // where there was one, it is over
+    columnsAreSampled: Math.min(agreed.colsampleBytree, agreed.colsampleBylevel, agreed.colsampleBynode) < 1,
+    passiveParty: ownSide(features, policy),
+  };
+}
+
+/** What a passive party is never told before it happens. */
+const unknownJob = { leaves: 0, ciphertextsPerInstance: null, sampling: null, classes: null, validationRows: null, predictedRows: null } as const;
+
+function ownSide(features: readonly BinnedFeature[], policy: PolicyConfig): PassiveFacts {
+  return partySide(features, { minimums: minimumsOf(policy), scoringIdsMax: policy.scoring ? policy.max_scoring_ids : "refused" });
+}
+
+/** What the owner of these features knows. */
+export function partySide(features: readonly BinnedFeature[], rest: Pick<PassiveFacts, "minimums" | "scoringIdsMax">): PassiveFacts {
+  return {
+    features: features.length,
+    candidates: features.reduce((sum, feature) => sum + candidateCount(feature), 0),
+    constrainedFeatures: features.filter(({ monotone = 0 }) => monotone !== 0).length,
+    ...rest,
+  };
+}

@@ -1,0 +1,238 @@
+/** Cross-validation in one federated job: every fold's model is the centralised one of that fold, bit for bit; in memory and between real parties. */
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { beforeAll, describe, expect, test } from "vitest";
+import { codecParameters, resolveParameters, speedParameters, trainingParameters, type TrainingParameters } from "../src/base/parameters.ts";
+import { TandemError } from "../src/base/error.ts";
+import { plaintextBitsMax } from "../src/codec/packing.ts";
+import { generateKey, type PrivateKey, selectKernel } from "../src/crypto/index.ts";
+import { columnIndex, numericColumn } from "../src/data/columns.ts";
+import { readCsvTable } from "../src/data/csv-table.ts";
+import { foldRows, splitRows } from "../src/data/split.ts";
+import { binFeature, type BinnedFeature } from "../src/gbdt/binning.ts";
+import { BoostingMonitor } from "../src/gbdt/boosting-monitor.ts";
+import { BoostingTask } from "../src/gbdt/boosting-task.ts";
+import { type CrossValidationOutcome, FoldTurns } from "../src/gbdt/fold-turns.ts";
+import { type Minimums, noMinimums } from "../src/gbdt/offered-candidates.ts";
+import { trainCentralised, type TrainedModel } from "../src/gbdt/train.ts";
+import type { Tree } from "../src/gbdt/tree.ts";
+import type { Leakage } from "../src/party/leakage.ts";
+import { ActiveRole } from "../src/protocol/active-role.ts";
+import { type ActiveRule, isOwnRule } from "../src/protocol/federated-tree.ts";
+import { quantiserFor } from "../src/protocol/gradient-layout.ts";
+import { idsDigest } from "../src/protocol/ids.ts";
+import { agreedParameters } from "../src/protocol/job-parameters.ts";
+import { PaillierActive } from "../src/protocol/paillier-active.ts";
+import { PaillierPassive } from "../src/protocol/paillier-passive.ts";
+import { PassiveRole } from "../src/protocol/passive-role.ts";
+import type { PassiveProgress } from "../src/protocol/split-ledger.ts";
+import { connectInMemory } from "../src/transport/in-memory.ts";
+import { passiveService } from "../src/transport/passive-service.ts";
+import { scratchDirectory, tandem } from "./support/command.ts";
+import { startParty } from "./support/companies.ts";
+import { binTable, type TestTable } from "./support/in-memory-job.ts";
+import { randomTable } from "./support/tables.ts";
+import { configFor, people, trainedWorld } from "./support/trained-world.ts";
+
+let key: PrivateKey;
+beforeAll(async () => {
+  key = await generateKey({ bits: 256, insecure: true });
+});
+
+const codec = resolveParameters(codecParameters, {});
+const speed = resolveParameters(speedParameters, {});
+const foldsOf = (rows: number, count: number): Uint32Array[] => Array.from({ length: count }, (_, fold) => foldRows(rows, count, fold, 7).test);
+const secretOf = (party: number): string => `secret ${party}`;
+
+interface FoldJob {
+  readonly table: TestTable;
+  readonly binned: readonly (readonly BinnedFeature[])[];
+  readonly training: TrainingParameters;
+  readonly folds: readonly Uint32Array[];
+  readonly minimums?: Minimums;
+}
+
+/** One attempt at it; the passive parties begin where the one before has left them. */
+async function attempt(job: FoldJob, turns: FoldTurns, stored: (PassiveProgress | undefined)[], trees: Tree<ActiveRule>[], treesMax = Infinity): Promise<void> {
+  const { table, training, folds } = job;
+  const kernel = selectKernel();
+  const ids = Array.from(table.labels, (_, i) => `id-${i}`);
+  const scheme = new PaillierActive(kernel, key, 1, speed);
+  const rounds = { num_round: training.num_round * folds.length, local_rounds: training.local_rounds * folds.length };
+  const agreed = agreedParameters("cv", { ...training, ...rounds }, codec, scheme);
+  const roles = job.binned.slice(1).map((features, i) => {
+    const progress = stored[i];
+    return new PassiveRole({
+      name: `passive-${i + 1}`,
+      agreed,
+      idsDigest: idsDigest(ids),
+      features,
+      instanceCount: ids.length,
+      samplingSecret: secretOf(i + 1),
+      permutationSecret: new Uint8Array(32).fill(i + 1), // every attempt the same, as it is stored
+      minimums: job.minimums ?? noMinimums,
+      scheme: new PaillierPassive(kernel, 1),
+      lookUp: () => null, // nobody is predicted
+      observer: { joined() {}, gradientsBegan() {}, treeFinished() {} },
+      ...(progress === undefined ? {} : { progress }),
+      store: async (now) => void (stored[i] = structuredClone(now)),
+    });
+  });
+  const active = new ActiveRole({
+    name: "active",
+    job: "cv",
+    training,
+    codec,
+    subtraction: true,
+    features: job.binned[0],
+    labels: table.labels,
+    folds: turns,
+    samplingSecret: secretOf(0),
+    idsDigest: idsDigest(ids),
+    scheme,
+    peers: roles.map((role, i) => connectInMemory(`passive-${i + 1}`, passiveService(role))),
+    observer: {
+      joined() {},
+      layoutProven() {},
+      treeBegan(tree) {
+        if (tree >= treesMax) throw new TandemError("PARTY_LOST", "the test breaks the connection");
+      },
+      treeFinished: (tree, _margins, _evaluate, grown) => void (trees[tree] = grown),
+    },
+    now: () => performance.now(),
+  });
+  await active.join();
+  await active.crossValidate(turns);
+  await active.finish();
+}
+
+/** What the fold's model is with everything in one place, with the same numbers of trees. */
+function centralisedFold({ table, binned, training, folds, minimums }: FoldJob, fold: number, rounds: number, secrets = binned.map((_, party) => secretOf(party))): Promise<TrainedModel> {
+  const perRound = training.objective === "multi:softprob" && training.multi_strategy === "one_output_per_tree" ? training.num_class : 1;
+  return trainCentralised({
+    parties: binned,
+    labels: table.labels,
+    validationRows: folds[fold],
+    parameters: { ...training, num_round: rounds, early_stopping_rounds: 0 },
+    quantise: quantiserFor(codec, plaintextBitsMax(256)),
+    samplingSecrets: secrets,
+    minimums: binned.map((_, party) => (party === 0 ? noMinimums : (minimums ?? noMinimums))),
+    treeNumber: (tree) => (Math.floor(tree / perRound) * folds.length + fold) * perRound + (tree % perRound),
+  });
+}
+
+/** The active party's view: another's split is only its owner's. */
+const seen = (tree: Tree<ActiveRule>): unknown[] => tree.map((node) => (node.kind === "leaf" || (isOwnRule(node.rule) && node.rule.owner === 0) ? node : { ...node, rule: node.rule.owner }));
+
+function jobOf(given: Partial<TrainingParameters>, table: TestTable, foldCount: number, minimums?: Minimums): FoldJob {
+  const training = resolveParameters(trainingParameters, { num_round: 3, max_depth: 3, max_bin: 8, min_child_weight: 0, ...given });
+  return { table, binned: binTable(table, training.max_bin), training, folds: foldsOf(table.labels.length, foldCount), ...(minimums === undefined ? {} : { minimums }) };
+}
+
+async function expectEqual(job: FoldJob, turns: FoldTurns, trees: readonly Tree<ActiveRule>[]): Promise<CrossValidationOutcome> {
+  const outcome = turns.outcome();
+  const owners = new Set(trees.flatMap((tree) => tree.flatMap((node) => (node.kind === "split" ? [node.rule.owner] : []))));
+  expect([...owners].sort(), "every party has splits, or little was tested").toEqual([0, 1, 2]);
+  for (const [fold] of job.folds.entries()) {
+    const centralised = await centralisedFold(job, fold, outcome.rounds);
+    const margins = turns.marginsOf(fold);
+    expect(centralised.trainMargins.every((margin, i) => Object.is(margin, margins[i])), `fold ${fold}`).toBe(true);
+    const perRound = centralised.trees.length / outcome.rounds;
+    const ours = trees.filter((_, tree) => Math.floor(tree / perRound) % job.folds.length === fold);
+    expect(ours.map(seen)).toEqual(centralised.trees.map(seen));
+  }
+  return outcome;
+}
+
+const table = randomTable("folds", { rows: 90, features: [2, 2, 2], missingShare: 0.1 });
+const classes: TestTable = { ...table, labels: table.labels.map((label, i) => label + (i % 3 === 0 ? 1 : 0)) };
+
+describe("every fold's model is the centralised one, node for node and margin for margin", () => {
+  test.each<[string, Partial<TrainingParameters>, TestTable, Minimums?]>([
+    ["as it is", {}, table],
+    ["sampled rows and columns", { subsample: 0.7, colsample_bytree: 0.6, colsample_bynode: 0.7 }, table],
+    ["goss, leaf by leaf", { sampling_method: "goss", grow_policy: "lossguide", max_leaves: 5 }, table],
+    ["a tree per class, the first round local", { objective: "multi:softprob", num_class: 3, local_rounds: 1 }, classes],
+    ["small groups withheld", { max_depth: 4 }, table, { perNode: 5, perCandidate: 3 }],
+  ])("%s", async (_what, training, rows, minimums) => {
+    const job = jobOf(training, rows, 3, minimums);
+    const turns = new FoldTurns(job.training, rows.labels, null, job.folds);
+    const trees: Tree<ActiveRule>[] = [];
+    await attempt(job, turns, [], trees);
+    const outcome = await expectEqual(job, turns, trees);
+    expect(outcome).toMatchObject({ rounds: 3, bestRound: 2 });
+    const monitor = new BoostingMonitor(job.training, new BoostingTask(job.training, rows.labels, null, job.folds[1]));
+    expect(outcome.folds[1].test).toEqual(await monitor.onValidation(turns.marginsOf(1)));
+    expect(outcome.folds[1].train).toEqual(await monitor.onTraining(turns.marginsOf(1)));
+  });
+
+  test("early stopping looks at the mean of all folds, and all stop together", async () => {
+    const job = jobOf({ num_round: 30, eta: 1, max_depth: 4, early_stopping_rounds: 2, eval_metric: ["error", "logloss"] }, table, 4);
+    const turns = new FoldTurns(job.training, table.labels, null, job.folds);
+    const trees: Tree<ActiveRule>[] = [];
+    await attempt(job, turns, [], trees);
+    const { rounds, bestRound, history, folds } = await expectEqual(job, turns, trees);
+    expect(rounds).toBeLessThan(30);
+    expect(bestRound).toBe(rounds - 3);
+    const means = history.map(({ test: { logloss } }) => logloss.mean);
+    expect(means.indexOf(Math.min(...means))).toBe(bestRound);
+    expect(means[bestRound]).toBeCloseTo(folds.reduce((sum, { test: { logloss } }) => sum + logloss / 4, 0), 12);
+  });
+
+  test("a connection that is lost in the middle of a round of several trees changes nothing", async () => {
+    const job = jobOf({ objective: "multi:softprob", num_class: 3, num_round: 2 }, classes, 3);
+    const turns = new FoldTurns(job.training, classes.labels, null, job.folds);
+    const [stored, trees]: [(PassiveProgress | undefined)[], Tree<ActiveRule>[]] = [[], []];
+    await expect(attempt(job, turns, stored, trees, 7)).rejects.toThrow("breaks the connection");
+    expect(turns.treesDone).toBe(6);
+    await attempt(job, turns, stored, trees);
+    expect((await expectEqual(job, turns, trees)).rounds).toBe(2);
+  });
+});
+
+test("between real parties: one alignment and one job, each fold as in one place; the policy counts all folds' trees", async () => {
+  const world = await trainedWorld(scratchDirectory(), 2);
+  await configFor(world, "grid", { sampling_secret: secretOf(0) });
+  const command = ["cv", "-c", join(world.bank.folder, "active-grid.json"), "--folds", "3"];
+  const run = await tandem(...command, "--json", "--quiet", "--explain-leakage");
+  expect([run.stderr, run.exitCode]).toEqual(["", 0]);
+  const [told, result] = run.stdout.trim().split("\n").map((line) => JSON.parse(line) as { leakage: Leakage } & CrossValidationOutcome & { job: string; path: string; instances: number });
+  expect(JSON.parse(readFileSync(result.path, "utf8"))).toMatchObject({ job: result.job, folds: result.folds });
+  for (const { events } of world.parties) {
+    const ofCv = events.filter((event) => "job" in event && event.job === result.job);
+    expect(ofCv.filter(({ type }) => type === "aligned")).toHaveLength(1);
+    expect(ofCv.filter(({ type }) => type === "passive-tree")).toHaveLength(12);
+    expect(ofCv.at(-1)).toMatchObject({ type: "job-ended", failure: null });
+  }
+  const sampled = told.leakage.parties[1].learns.find(({ name }) => name === "sampled");
+  expect(sampled).toMatchObject({ atMost: 12 * 150, note: expect.stringContaining("3 folds") as string });
+
+  // Everybody's columns of the common people in the common order; test rows are nobody's business here.
+  const common = people.slice(25, 200).map(({ id }) => id).sort();
+  const { training } = world.config;
+  const rows = Array.from(splitRows(common.length, 0.25, training.seed).train, (row) => common[row]);
+  expect(result.instances).toBe(rows.length);
+  const files = await Promise.all([world.bank, ...world.shops].map(({ folder }) => readCsvTable(join(folder, "data.csv"))));
+  const binned = files.map((file) => {
+    const rowOf = new Map(file.columns[0].map((id, row) => [id, row]));
+    return file.names.filter((name) => name !== "id" && name !== "outcome").map((name) => {
+      const column = numericColumn(file, columnIndex(file, name), new Set());
+      return binFeature(name, Float32Array.from(rows, (id) => column[rowOf.get(id) ?? -1]), training.max_bin);
+    });
+  });
+  const labelOf = new Map(people.map(({ id, label }) => [id, label === "defaulter" ? 1 : 0]));
+  const labels = Float64Array.from(rows, (id) => labelOf.get(id) ?? Number.NaN);
+  const job: FoldJob = { table: { labels, parties: [] }, binned, training, folds: foldsOf(rows.length, 3) };
+  for (const [fold, held] of job.folds.entries()) {
+    const { trainMargins } = await centralisedFold(job, fold, 4);
+    const monitor = new BoostingMonitor(training, new BoostingTask(training, labels, null, held));
+    expect(result.folds[fold]).toEqual({ train: await monitor.onTraining(trainMargins), test: await monitor.onValidation(trainMargins) });
+  }
+
+  await Promise.all(world.parties.map((party) => party.stop()));
+  const [strict, other] = await Promise.all(world.shops.map((shop, i) => startParty(shop, [world.bank], i === 0 ? { policy: { max_trees: 11 } } : {})));
+  await configFor({ ...world, parties: [strict, other] }, "grid");
+  const refused = await tandem(...command, "--quiet");
+  expect(refused.stderr).toMatch(/num_round: 12 asked, at most 11 allowed.*POLICY/);
+  expect((await tandem(...command, "--num-round", "3")).stderr).toContain("--num-round has no meaning with --config");
+});

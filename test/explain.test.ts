@@ -1,0 +1,88 @@
+/** `--explain-leakage` and `--dry-run` from the outside: said before anything happens, and held against what was counted afterwards. */
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import type { PartyEvent } from "../src/party/events.ts";
+import type { Leakage } from "../src/party/leakage.ts";
+import { logTo } from "../src/party/log.ts";
+import type { Ledger, LedgerName } from "../src/protocol/ledger.ts";
+import { scratchDirectory, tandem, writeLoanTable } from "./support/command.ts";
+import { activeConfig, foundCompany, makePeople, startParty } from "./support/companies.ts";
+
+const root = scratchDirectory();
+const people = makePeople(120, "explain");
+
+function bounds(leakage: Leakage, party: string, about: string): Map<string, number | null> {
+  const learns = leakage.parties.find((one) => one.party === party)?.learns ?? [];
+  return new Map(learns.filter((one) => one.about === about).map(({ name, atMost }) => [name, atMost]));
+}
+
+test("train says first what it will reveal, trains, and reveals no more; a dry run reaches nobody", async () => {
+  const bank = await foundCompany(root, "bank", people.slice(0, 100), [0, 1], true);
+  const shop = await foundCompany(root, "shop", people.slice(20), [2, 3]);
+  const party = await startParty(shop, [bank], { data: { path: "data.csv", id: "id", features: "all", monotone_constraints: { shop_2: 1 } } });
+  await activeConfig(bank, [{ company: shop, party }], "told", { training: { num_round: 3, max_depth: 3, max_bin: 8, sampling_method: "goss", top_rate: 0.3, other_rate: 0.2, local_rounds: 1 } });
+  const config = ["-c", join(bank.folder, "active-told.json"), "--explain-leakage"];
+
+  const dry = await tandem("train", ...config, "--dry-run");
+  expect([dry.stderr, dry.exitCode]).toEqual(["", 0]);
+  expect(dry.stdout).toMatch(/^What job told reveals[\s\S]*goss: 30 % of the people[\s\S]*Nothing was sent to anybody/);
+  expect(existsSync(join(bank.folder, "jobs"))).toBe(false);
+  expect(party.events.map(({ type }) => type)).toEqual(["listening"]);
+
+  const { stdout, exitCode } = await tandem("train", ...config, "--json", "--quiet");
+  expect(exitCode).toBe(0);
+  const [first, second] = stdout.trim().split("\n").map((line) => JSON.parse(line) as { leakage: Leakage; trees: number });
+  expect(second.trees).toBe(3);
+  const { leakage } = first;
+  expect(leakage.absent.map(({ name }) => name).sort()).toEqual(["classes", "validationRows"]);
+  const events = readFileSync(join(bank.folder, "jobs", "told", "events.jsonl"), "utf8").trim().split("\n").map((line) => JSON.parse(line) as PartyEvent);
+  const ledger = events.flatMap((event): Ledger[] => (event.type === "ledger" ? [event.ledger] : [])).at(-1);
+  const said = new Map([...bounds(leakage, "bank", "shop"), ...bounds(leakage, "shop", "bank")]);
+  for (const name of ["splitOutcomes", "predictionOutcomes", "encryptedGradients", "wins", "predictedIds"] satisfies LedgerName[]) {
+    expect(ledger?.[name], name).toBeGreaterThan(0);
+    expect(said.get(name), name).toBeGreaterThanOrEqual(ledger?.[name] ?? Infinity);
+  }
+  expect(said.get("encryptedGradients")).toBe(2 * (23 + 15)); // two shared rounds; of at most 75 people 30 % and 20 %
+
+  // The passive party's log says it when the job begins, from its own columns.
+  const job = party.events.find((event) => event.type === "job");
+  const sums = job?.disclosures?.find(({ name }) => name === "candidateSums")?.atMost ?? 0;
+  expect(sums).toBeGreaterThanOrEqual(ledger?.candidateSums ?? Infinity);
+  expect(job?.disclosures?.find(({ name }) => name === "monotone")?.atMost).toBe(1);
+  let text = "";
+  if (job !== undefined) logTo({ level: "info", terminal: true, write: (more) => (text += more), now: () => new Date(0) })(job);
+  expect(text).toMatch(/shop: job told will reveal to bank, at most: per candidate of a passive party.*\(up to [\d,]+ sums/);
+  expect(text).not.toContain("shop_2");
+});
+
+test("a passive party is told what its policy lets others have, and serves nobody in a dry run", async () => {
+  const bank = await foundCompany(root, "saver", people.slice(0, 5), [0], true);
+  const shop = await foundCompany(root, "grocer", people, [2, 3]);
+  const party = await startParty(shop, [bank], { policy: { max_trees: 10, max_depth: 4, min_instances_per_candidate: 5, scoring: false } });
+  await party.stop();
+  const { stdout, stderr, exitCode } = await tandem("party", "-c", join(shop.folder, "passive.json"), "--explain-leakage", "--dry-run", "--json");
+  expect([stderr, exitCode]).toEqual(["", 0]);
+  const { leakage } = JSON.parse(stdout) as { leakage: Leakage };
+  const learns = bounds(leakage, "saver", "grocer");
+  expect(learns.get("candidates")).toBe(2);
+  expect(learns.get("splitOutcomes")).toBe(10 * 4 * people.length);
+  expect(learns.has("withheld")).toBe(true);
+  expect(leakage.absent.map(({ name }) => name)).toEqual(["monotone", "scoringOutcomes", "scoringHolds", "scoringDefaults", "scoredIds"]);
+});
+
+test("simulate knows every party's side, and refuses bad input in a dry run too", async () => {
+  const table = join(root, "loans.csv");
+  writeLoanTable(table, 80);
+  const options = ["simulate", "--data", table, "--id", "id", "--label", "defaulted", "--active", "income,debt", "--passive", "visits,basket", "--passive", "minutes", "--num-round", "2", "--max-bin", "4", "--validation-fraction", "0.2", "--dry-run"];
+  const { stdout, exitCode } = await tandem(...options, "--explain-leakage", "--json");
+  expect(exitCode).toBe(0);
+  const { leakage, dryRun } = JSON.parse(stdout) as { leakage: Leakage; dryRun: boolean };
+  expect(dryRun).toBe(true);
+  expect(leakage.parties.map(({ party }) => party)).toEqual(["active", "passive-1", "passive-2"]);
+  expect(bounds(leakage, "active", "passive-1").get("candidateSums")).toBe(2 * 7 * 2 * 3); // trees, nodes, features, cuts: nothing is missing
+  expect(bounds(leakage, "passive-2", "active").get("encryptedGradients")).toBe(2 * 48); // 80 rows, a quarter tests, a fifth of the rest validates
+  const refused = await tandem(...options, "--objective", "count:poisson", "--base-score", "-1");
+  expect(refused.exitCode).toBe(2);
+  expect((await tandem(...options)).stdout).toContain("Nothing was sent to anybody");
+});
