@@ -14,12 +14,15 @@ interface PartyFlags extends ProgressFlags, DashboardFlags {
   readonly config: string;
   readonly supervised?: boolean;
   readonly out?: string;
+  readonly warmStart?: string;
 }
 
 export function partyCommands(): Command[] {
   return [
     addDashboardOptions(partyCommand("party", "run a passive party: a server that takes part in one job after the other")).action(runParty),
-    addDashboardOptions(addProgressOptions(partyCommand("train", "run the active party: align, train, evaluate, save"))).action(runTrain),
+    addDashboardOptions(addProgressOptions(partyCommand("train", "run the active party: align, train, evaluate, save")))
+      .option("--warm-start <model>", "go on from the trees of a finished job: its name, its model's id, or its folder")
+      .action(runTrain),
     partyCommand("align", "find the people that all parties have in common, and nothing more")
       .option("--out <file>", "where to write this party's aligned rows (default: aligned.csv in the job's folder)")
       .action(runAlign),
@@ -79,7 +82,8 @@ async function runAlign(flags: PartyFlags): Promise<void> {
 
 async function activeConfig(flags: PartyFlags, continues = false): Promise<ActiveConfig> {
   const [{ readActiveConfig }, { newJobName, unfinishedJob }] = await Promise.all([import("../party/config.ts"), import("../party/active-record.ts")]);
-  return readActiveConfig(flags.config, (directory) => (continues ? unfinishedJob(directory) : null) ?? newJobName(new Date()));
+  const config = await readActiveConfig(flags.config, (directory) => (continues ? unfinishedJob(directory) : null) ?? newJobName(new Date()));
+  return flags.warmStart === undefined ? config : { ...config, warm_start: { model: flags.warmStart } };
 }
 
 interface TrainOutcome {
@@ -110,7 +114,7 @@ function trainOutcome(config: ActiveConfig, result: ActiveResult, commonCount: n
       encrypt: seconds(encrypt),
       aggregate: seconds(aggregate),
       decrypt: seconds(decrypt),
-      perTree: seconds(training / result.trees),
+      perTree: seconds(training / (result.trees - (result.startTrees ?? 0))),
     },
     bytes: result.bytes,
   };

@@ -13,6 +13,7 @@ interface SimulateFlags extends JobFlags, ProgressFlags, DashboardFlags {
   readonly predictions?: string;
   readonly export?: string;
   readonly check?: boolean;
+  readonly warmStart?: string;
   readonly json?: boolean;
   readonly quiet?: boolean;
   readonly dashboard?: boolean;
@@ -25,6 +26,7 @@ export function simulateCommand(): Command {
   addJobOptions(command)
     .option("--predictions <file>", "write id, label and prediction of the test rows")
     .option("--export <file>", "write the model in XGBoost's JSON format, for XGBoost 1.7 or later")
+    .option("--warm-start <run>", "go on from the trees of an earlier simulation, by the name of its folder in --runs")
     .option("--check", "compare with centralised training, node by node");
   return addDashboardOptions(addRunsOption(addProgressOptions(command))).action(runSimulate);
 }
@@ -43,6 +45,7 @@ async function runSimulate(flags: SimulateFlags): Promise<void> {
       predictions: flags.predictions,
       export: flags.export,
       check: flags.check === true,
+      warmStart: flags.warmStart,
       keep,
       onEvent: (event) => progress.handle(event),
     }).finally(() => progress.close());

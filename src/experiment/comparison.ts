@@ -21,6 +21,8 @@ export interface OnePlaceJob {
   readonly codec: CodecParameters;
   readonly keyBits: number;
   readonly validationFraction?: number | undefined;
+  /** Goes on from this model. */
+  readonly start?: Model | null;
 }
 
 export interface OnePlaceResult {
@@ -34,7 +36,8 @@ export async function trainInOnePlace(job: OnePlaceJob): Promise<OnePlaceResult>
   const quantise = quantiserFor(job.codec, plaintextBitsMax(job.keyBits));
   const validation = job.validationFraction === undefined ? null : validationRows(labels.length, job.validationFraction, job.training.seed);
   const parties = job.train.map((table) => binTable(table, job.training.max_bin, validation && otherRows(validation, labels.length)));
-  const model = await trainCentralised({ parties, labels, weights: job.train[0].weights ?? null, validationRows: validation, parameters: job.training, quantise, samplingSecrets: job.train.map((_, party) => simulatedSecret(party)) });
+  const start = job.start ? { model: job.start, columns: job.train.map(({ features }) => features) } : null;
+  const model = await trainCentralised({ start, parties, labels, weights: job.train[0].weights ?? null, validationRows: validation, parameters: job.training, quantise, samplingSecrets: job.train.map((_, party) => simulatedSecret(party)) });
   const testLabels = job.test?.[0].labels ?? null;
   if (job.test === null || testLabels === null) return { model, testMetrics: null };
   const margins = predictMargins(model, job.test.map(({ features }) => features), testLabels.length);

@@ -46,6 +46,8 @@ export interface FederationJob {
   readonly keep?: { readonly directory: string; readonly job: string } | undefined;
   /** Share of the training rows that is evaluated after every round instead of learnt from. */
   readonly validationFraction?: number | undefined;
+  /** An earlier job in the same output directories, from whose model training goes on. */
+  readonly warmStart?: string | undefined;
   readonly onEvent: (event: PartyEvent) => void;
 }
 
@@ -124,6 +126,7 @@ async function runIn(root: string, job: FederationJob, supervisor: ReturnType<ty
     passives: job.passives.map(({ name }, i) => ({ name, host, port: ports[i], fingerprint: homes[i + 1].fingerprint })),
     tls: tlsPaths(directory),
     data: { ...dataConfig(job, job.active, directory), label, positive, weight, validation_fraction: job.validationFraction },
+    ...(job.warmStart === undefined ? {} : { warm_start: { model: job.warmStart } }),
     align: false, // the rows were cut from one table
     training,
     codec,

@@ -3,7 +3,7 @@
  * checks of the input happen here, before a process starts, so that an error names the user's own file and line.
  */
 import { access, constants, stat } from "node:fs/promises";
-import { dirname } from "node:path";
+import { dirname, join } from "node:path";
 import { TandemError } from "../base/error.ts";
 import { type CodecParameters, codecParameters, resolveParameters, type SpeedParameters, speedParameters, type TrainingParameters, trainingParameters } from "../base/parameters.ts";
 import type { GradientLayout } from "../codec/layout.ts";
@@ -13,12 +13,17 @@ import { columnIndex, columnTitle, idColumn, labelColumn, numericColumn, require
 import { type CsvTable, readCsvTable } from "../data/csv-table.ts";
 import { type PartyTable, selectRows } from "../data/dataset.ts";
 import { foldRows, type RowSplit, splitRows, validationRows } from "../data/split.ts";
+import type { Model } from "../gbdt/model.ts";
 import { firstDifference } from "../gbdt/model-compare.ts";
 import { BoostingMonitor } from "../gbdt/boosting-monitor.ts";
 import { BoostingTask } from "../gbdt/boosting-task.ts";
+import { roundsBefore } from "../gbdt/warm-start.ts";
 import { checkConstraints } from "../party/party-data.ts";
 import type { PartyEvent } from "../party/events.ts";
+import { splitsOver, startFrom } from "../party/start-model.ts";
 import { gradientLayout } from "../protocol/gradient-layout.ts";
+import { mergeShares } from "../store/merge-shares.ts";
+import { readActiveShare, readPassiveShare } from "../store/share-files.ts";
 import { writeXgboostModel } from "../store/xgboost-export.ts";
 import { trainInOnePlace } from "./comparison.ts";
 import { type FederationJob, type FederationParty, type FederationResult, runFederation, type TextTable } from "./federation.ts";
@@ -49,6 +54,8 @@ export interface SimulateOptions {
   readonly predictions?: string | undefined;
   /** Where to write the model in XGBoost's JSON format. */
   readonly export?: string | undefined;
+  /** An earlier simulation, kept in the same place: training goes on from its model. */
+  readonly warmStart?: string | undefined;
   /** Compare with centralised training, node by node. */
   readonly check: boolean;
   /** Where to keep what each party recorded; nowhere by default. */
@@ -81,17 +88,19 @@ export interface PreparedSimulation {
   readonly codec: CodecParameters;
   readonly speed: SpeedParameters;
   readonly layout: GradientLayout;
+  /** The model that training goes on from; null: none. */
+  readonly start: Model | null;
 }
 
 export async function simulate(options: SimulateOptions): Promise<SimulateResult> {
-  const { job, train, training, codec } = await prepareSimulation(options);
+  const { job, train, training, codec, start } = await prepareSimulation(options);
   const result = await runFederation(job);
   if (options.export !== undefined) {
     const parties = [job.active, ...job.passives];
     await writeXgboostModel(options.export, result.model, parties.map(({ features }) => features), parties.map(({ name }) => name));
   }
   if (!options.check) return { ...result, difference: null };
-  const { model } = await trainInOnePlace({ train, test: null, training, codec, keyBits: options.keyBits, validationFraction: options.validationFraction });
+  const { model } = await trainInOnePlace({ train, test: null, training, codec, keyBits: options.keyBits, validationFraction: options.validationFraction, start });
   return { ...result, difference: firstDifference(result.model, model) ?? "" };
 }
 
@@ -121,6 +130,8 @@ export async function prepareSimulation(options: SimulateOptions): Promise<Prepa
   const validation = options.validationFraction === undefined ? null : validationRows(layoutLabels.length, options.validationFraction, training.seed);
   const task = new BoostingTask(training, layoutLabels, train[0].weights ?? null, validation);
   void new BoostingMonitor(training, task); // refuses early stopping without a validation set, and metrics that do not fit
+  const start = options.warmStart === undefined ? null : await keptModel(options.warmStart, options.keep, cuts);
+  roundsBefore(start, task, training);
   const layout = gradientLayout(codec, plaintextBitsMax(options.keyBits), task.gradients(task.startMargins())); // refuses what could overflow
 
   const party = (i: number): FederationParty => ({
@@ -143,9 +154,22 @@ export async function prepareSimulation(options: SimulateOptions): Promise<Prepa
     predictions: options.predictions,
     keep: options.keep,
     validationFraction: options.validationFraction,
+    warmStart: options.warmStart,
     onEvent: options.onEvent,
   };
-  return { job, train, training, codec, speed, layout };
+  return { job, train, training, codec, speed, layout, start };
+}
+
+/** The model of an earlier simulation, over the columns of this one. @throws TandemError if there is none, or it does not fit */
+async function keptModel(run: string, keep: SimulateOptions["keep"], [active, ...passives]: readonly Cut[]): Promise<Model> {
+  if (keep === undefined) throw new TandemError("USAGE", "--warm-start needs --runs: the folder that keeps the earlier simulation and this one");
+  const shareOf = ({ name }: Cut): string => join(keep.directory, name, run, "share.json");
+  const share = await readActiveShare(shareOf(active));
+  const shares = await Promise.all(passives.map(async (cut) => {
+    const { splits, ...rest } = await readPassiveShare(shareOf(cut));
+    return { ...rest, splits: splitsOver(splits, cut.features) };
+  }));
+  return mergeShares({ ...share, ...startFrom(share, passives.map(({ name }) => name), active.features) }, shares);
 }
 
 /** Before training, not after it: hours may lie between. */

@@ -51,6 +51,7 @@ const policy = object({
   min_instances_per_candidate: wholeNumber(1, 67_108_864).default(1),
   codecs: listOf(oneOf(codecParameters.codec.choices)).default([...codecParameters.codec.choices]),
   scoring: z.boolean("must be true or false").default(true),
+  warm_start: z.boolean("must be true or false").default(true),
   max_scoring_ids: wholeNumber(1, 1_000_000).default(10_000),
 });
 
@@ -88,6 +89,8 @@ const activeConfig = object({
     seed: wholeNumber(0, 4294967295).optional(),
   }),
   align: z.boolean("must be true or false").default(true),
+  /** A model that training goes on from: a finished job, the id of its model, or a folder with a share in it. */
+  warm_start: object({ model: text }).optional(),
   training: parameters,
   codec: parameters,
   speed: parameters,
@@ -154,6 +157,7 @@ export async function readActiveConfig(path: string, newJobName: (directory: str
     codec: file.parameters("codec", codecParameters, config.codec),
     speed: file.parameters("speed", speedParameters, config.speed),
     tls: tlsFrom(config.tls, from),
+    warm_start: config.warm_start && { model: jobSyntax.test(config.warm_start.model) ? config.warm_start.model : from(config.warm_start.model) },
     data: { ...config.data, ...sourceFrom(config.data, from) },
     output: { directory: from(directory), predictions: predictions === undefined ? undefined : from(predictions) },
   };

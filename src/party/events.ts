@@ -57,7 +57,9 @@ export interface LayoutSummary {
 }
 
 export interface ActiveResult extends ProcessUse {
+  /** Of the model, those of a model that training went on from among them. */
   readonly trees: number;
+  readonly startTrees?: number;
   readonly metrics: { readonly train: Metrics; readonly validation?: Metrics; readonly test: Metrics | null };
   readonly phasesMs: PhaseTimesMs & { readonly keygen: number; readonly training: number };
   readonly counts: OperationCounts;

@@ -21,6 +21,7 @@ import type { ActiveAlignmentOffer } from "../protocol/generated/tandem/v1/align
 import type { ActiveHello } from "../protocol/generated/tandem/v1/tandem_pb.ts";
 import { idsDigest } from "../protocol/ids.ts";
 import type { AgreedParameters } from "../protocol/job-parameters.ts";
+import type { OwnSplit } from "../protocol/passive-role.ts";
 import { protocolVersion } from "../protocol/version.ts";
 import { readAlignment, writeAlignment } from "../store/passive-checkpoint.ts";
 import { textOf } from "../store/stored-numbers.ts";
@@ -37,6 +38,8 @@ import { type JobTerms, PassiveRecord, type PassiveRecordOptions, refuseAlignmen
 import { agreedByPolicy, checkIdCount, checkJobName } from "./policy.ts";
 import type { OwnView } from "./run-record.ts";
 import { samplingSecretOf } from "./sampling-secret.ts";
+import { ShareLibrary } from "./share-library.ts";
+import { splitsOver } from "./start-model.ts";
 
 type State =
   | { readonly kind: "idle" }
@@ -142,7 +145,7 @@ export class PassiveDesk implements PartyDesk {
       const { job } = agreed;
       const rows = await this.#jobRows(hello, job, caller, before.kind === "aligned" && before.caller === caller ? before : null);
       const sampling = await this.#ownFiles(async () => samplingSecretOf(this.#config));
-      const record = await PassiveRecord.open(this.#recordOf(job), termsOf(hello, agreed, rows, caller, sampling));
+      const record = await PassiveRecord.open(this.#recordOf(job), termsOf(hello, agreed, rows, caller, sampling), () => this.#startSplits(agreed, caller, rows.training));
       const { service, report } = openPassiveJob({ config: this.#config, agreed, rows, record, peer: caller.name, emit: this.#emit, own: this.#own });
       const state: State = { kind: "running", caller, job, service, record };
       this.#state = state;
@@ -232,6 +235,17 @@ export class PassiveDesk implements PartyDesk {
     const { table } = await this.#ownFiles(() => this.#data.table());
     const test = await this.#ownFiles(() => this.#data.testTable());
     return { training: selectRows(table, trainingRows(training, table.ids.length, name)), validation: hello.validationRows, predictable: test?.table ?? table };
+  }
+
+  /** This party's splits of the model that a job goes on from. @throws TandemError MODEL_UNKNOWN, COLUMN_UNKNOWN or HANDSHAKE_MISMATCH */
+  async #startSplits(agreed: AgreedParameters, caller: Caller, table: PartyTable): Promise<readonly OwnSplit[]> {
+    if (agreed.startModel === "") return [];
+    const { name, output } = this.#config;
+    const damaged = (error: TandemError): void => this.#emit({ type: "error", party: name, code: error.code, message: error.message });
+    const share = await new ShareLibrary(output.directory, damaged).find(agreed.startModel, caller.name);
+    if (share === null) throw new TandemError("MODEL_UNKNOWN", `${name} has no share of the model that training is to go on from, made with this active party`);
+    if (share.splits.some(({ tree }) => tree >= agreed.startTrees)) throw new TandemError("HANDSHAKE_MISMATCH", `start_trees: the active party proposes ${agreed.startTrees}, ${name} has splits of later trees of that model`);
+    return this.#ownFiles(async () => splitsOver(share.splits, table.featureNames));
   }
 
   /** The rows of the last alignment for a job, before this connection. */
