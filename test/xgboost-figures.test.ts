@@ -23,6 +23,7 @@ const cases = [
   { max_depth: 6, grow_policy: "lossguide", max_leaves: 12, alpha: 3, max_delta_step: 0.8 },
   { max_depth: 4, scale_pos_weight: 10 },
   { max_depth: 4, subsample: 0.6, colsample_bynode: 0.7 },
+  { max_depth: 4, num_round: 9, rounds_before: 6 },
 ].map((given) => ({ objective: "binary:logistic", num_round: 15, eta: 0.3, lambda: 1, max_bin: 32, ...given }));
 
 describe.skipIf(absent)("Give Me Some Credit", () => {
@@ -43,8 +44,11 @@ describe.skipIf(absent)("Give Me Some Credit", () => {
     expect(status).toBe(0);
     const theirs = JSON.parse(stdout) as number[];
     for (const [i, given] of cases.entries()) {
-      const training = resolveParameters(trainingParameters, given);
-      const { testMetrics } = await trainInOnePlace({ train: [selectRows(whole, train)], test: [selectRows(whole, held)], training, codec: resolveParameters(codecParameters, {}), keyBits: 2048 });
+      const { rounds_before: before, ...values } = given;
+      const training = resolveParameters(trainingParameters, values);
+      const job = { train: [selectRows(whole, train)], test: [selectRows(whole, held)], training, codec: resolveParameters(codecParameters, {}), keyBits: 2048 };
+      const start = before === undefined ? null : (await trainInOnePlace({ ...job, training: { ...training, num_round: before } })).model;
+      const { testMetrics } = await trainInOnePlace({ ...job, start });
       const ours = testMetrics?.["auc"] ?? 0;
       console.log(`xgboost-figures: ${JSON.stringify(given)}: auc ${ours.toFixed(5)}, XGBoost ${theirs[i].toFixed(5)}`);
       expect(Math.abs(ours / theirs[i] - 1), JSON.stringify(given)).toBeLessThan(0.005);

@@ -79,6 +79,8 @@ export interface JobEvent {
   /** The other parties, as this one's config names them. */
   readonly peers: readonly string[];
   readonly treeCount: number;
+  /** Those of a model that training goes on from, among them. */
+  readonly startTrees?: number;
   readonly depthMax: number;
   /** Hyper-parameters as this party knows them. */
   readonly parameters: Readonly<Record<string, number | string | boolean>>;

@@ -58,6 +58,7 @@ function jobEvent({ name, job, passives, training, codec, speed, keyBits, align 
     job,
     peers: passives.map((passive) => passive.name),
     treeCount: (start?.trees.length ?? 0) + training.num_round * treesPerRound(training),
+    ...(start === null ? {} : { startTrees: start.trees.length }),
     depthMax: training.max_depth,
     parameters: { ...training, eval_metric: training.eval_metric.join(", "), ...codec, ...speed, key_bits: keyBits, align, ...(start === null ? {} : { warm_start: start.model }) },
     versions: { tandem: programVersion(), protocol: protocolVersion, node: process.versions.node },
