@@ -341,7 +341,7 @@ class Simulation {
       run = Buffer.from(hello.run ?? []).toString("hex");
       return peer.join(hello, options);
     };
-    return { ...peer, join, alignment: (job: string) => alignmentPeerOver(name, connection.transport, job), close: () => connection.lose() };
+    return { ...peer, join, alignment: (job: string, validationFile: boolean) => alignmentPeerOver(name, connection.transport, job, validationFile), close: () => connection.lose() };
   }
 
   #seen(party: string, run: string, method: DescMethod, answer: unknown): void {

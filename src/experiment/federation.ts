@@ -28,6 +28,8 @@ export interface FederationParty {
   readonly monotone?: Readonly<Record<string, -1 | 0 | 1>>;
   readonly train: TextTable;
   readonly test: TextTable | null;
+  /** Rows that are evaluated after every round, in a file of their own; null or left out: none. */
+  readonly validation?: TextTable | null;
 }
 
 export interface FederationJob {
@@ -168,6 +170,7 @@ async function layOut(directory: string, authority: string, identity: Identity, 
   await writeFile(paths.certificate, identity.certificate);
   await writeFile(paths.key, identity.key, { mode: 0o600 });
   await writeCsv(join(directory, "train.csv"), party.train.names, party.train.columns, { mode: 0o600 });
+  if (party.validation) await writeCsv(join(directory, "validation.csv"), party.validation.names, party.validation.columns, { mode: 0o600 });
   if (party.test !== null) await writeCsv(join(directory, "test.csv"), party.test.names, party.test.columns, { mode: 0o600 });
 }
 
@@ -183,6 +186,7 @@ function dataConfig(job: FederationJob, party: FederationParty, directory: strin
   return {
     path: join(directory, "train.csv"),
     test_path: party.test === null ? undefined : join(directory, "test.csv"),
+    validation_path: party.validation ? join(directory, "validation.csv") : undefined,
     id: job.id,
     features: [...party.features],
     missing: [...job.missing],

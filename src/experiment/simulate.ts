@@ -12,7 +12,7 @@ import { checkKeyBits } from "../crypto/index.ts";
 import { columnIndex, columnTitle, idColumn, labelColumn, numericColumn, requireBinaryLabels, weightColumn } from "../data/columns.ts";
 import { type CsvTable, readCsvTable } from "../data/csv-table.ts";
 import { type PartyTable, selectRows } from "../data/dataset.ts";
-import { foldRows, type RowSplit, splitRows, validationRows } from "../data/split.ts";
+import { foldRows, type RowSplit, splitRows } from "../data/split.ts";
 import type { Model } from "../gbdt/model.ts";
 import { firstDifference } from "../gbdt/model-compare.ts";
 import { BoostingMonitor } from "../gbdt/boosting-monitor.ts";
@@ -25,7 +25,7 @@ import { gradientLayout } from "../protocol/gradient-layout.ts";
 import { mergeShares } from "../store/merge-shares.ts";
 import { readActiveShare, readPassiveShare } from "../store/share-files.ts";
 import { writeXgboostModel } from "../store/xgboost-export.ts";
-import { trainInOnePlace } from "./comparison.ts";
+import { trainInOnePlace, withValidation } from "./comparison.ts";
 import { type FederationJob, type FederationParty, type FederationResult, runFederation, type TextTable } from "./federation.ts";
 
 export interface SimulateOptions {
@@ -43,6 +43,8 @@ export interface SimulateOptions {
   readonly testData?: string | undefined;
   /** Share of the training rows that is evaluated after every round instead of learnt from. */
   readonly validationFraction?: number | undefined;
+  /** A table that is evaluated after every round instead. */
+  readonly validationData?: string | undefined;
   readonly missing: readonly string[];
   /** By column: 1, -1 or 0. */
   readonly monotone?: Readonly<Record<string, -1 | 0 | 1>>;
@@ -84,6 +86,8 @@ export interface PreparedSimulation {
   readonly job: FederationJob;
   /** Parsed training tables; index 0 is the active party. */
   readonly train: readonly PartyTable[];
+  /** Of a validation file; null: there is none. */
+  readonly validation: readonly PartyTable[] | null;
   readonly training: TrainingParameters;
   readonly codec: CodecParameters;
   readonly speed: SpeedParameters;
@@ -93,14 +97,14 @@ export interface PreparedSimulation {
 }
 
 export async function simulate(options: SimulateOptions): Promise<SimulateResult> {
-  const { job, train, training, codec, start } = await prepareSimulation(options);
+  const { job, train, validation, training, codec, start } = await prepareSimulation(options);
   const result = await runFederation(job);
   if (options.export !== undefined) {
     const parties = [job.active, ...job.passives];
     await writeXgboostModel(options.export, result.model, parties.map(({ features }) => features), parties.map(({ name }) => name));
   }
   if (!options.check) return { ...result, difference: null };
-  const { model } = await trainInOnePlace({ train, test: null, training, codec, keyBits: options.keyBits, validationFraction: options.validationFraction, start });
+  const { model } = await trainInOnePlace({ train, test: null, training, codec, keyBits: options.keyBits, validationFraction: options.validationFraction, validation, start });
   return { ...result, difference: firstDifference(result.model, model) ?? "" };
 }
 
@@ -126,9 +130,11 @@ export async function prepareSimulation(options: SimulateOptions): Promise<Prepa
   const testSource = testTable ?? table;
   const testCuts = testTable === null ? cuts : cutColumns(testTable, options);
   const testWhole = testTable === null ? whole : parseTables(testTable, testCuts, options, training.objective);
-  const layoutLabels = checkTrainable(options.data, train[0]);
-  const validation = options.validationFraction === undefined ? null : validationRows(layoutLabels.length, options.validationFraction, training.seed);
-  const task = new BoostingTask(training, layoutLabels, train[0].weights ?? null, validation);
+  checkTrainable(options.data, train[0]);
+  const held = options.validationData === undefined ? null : await readValidation(options.validationData, options, training.objective);
+  if (held !== null) checkDistinct(held.table.path, train[0].ids, held.parties[0].ids);
+  const { rows: all, validation } = withValidation({ train, validation: held?.parties ?? null, validationFraction: options.validationFraction, training });
+  const task = new BoostingTask(training, all[0].labels ?? new Float64Array(0), all[0].weights ?? null, validation);
   void new BoostingMonitor(training, task); // refuses early stopping without a validation set, and metrics that do not fit
   const start = options.warmStart === undefined ? null : await keptModel(options.warmStart, options.keep, cuts);
   roundsBefore(start, task, training);
@@ -140,6 +146,7 @@ export async function prepareSimulation(options: SimulateOptions): Promise<Prepa
     monotone: constraintsOf(cuts[i], options),
     train: textOf(table, cuts[i], whole[i], rows.train),
     test: textOf(testSource, testCuts[i], testWhole[i], rows.test),
+    validation: held && textOf(held.table, held.cuts[i], held.parties[i], allRows(held.table)),
   });
   const job: FederationJob = {
     active: { ...party(0), label: labelName, positive: undefined, weight: options.weight === undefined ? undefined : weightName },
@@ -157,7 +164,7 @@ export async function prepareSimulation(options: SimulateOptions): Promise<Prepa
     warmStart: options.warmStart,
     onEvent: options.onEvent,
   };
-  return { job, train, training, codec, speed, layout, start };
+  return { job, train, validation: held?.parties ?? null, training, codec, speed, layout, start };
 }
 
 /** The model of an earlier simulation, over the columns of this one. @throws TandemError if there is none, or it does not fit */
@@ -181,6 +188,27 @@ async function requireWritable(path: string): Promise<void> {
   } catch (cause) {
     throw new TandemError("FILE_UNWRITABLE", `${path} cannot be written: its folder does not exist or is not ours to write to`, { cause });
   }
+}
+
+interface ValidationTable {
+  readonly table: CsvTable;
+  readonly cuts: readonly Cut[];
+  readonly parties: readonly PartyTable[];
+}
+
+async function readValidation(path: string, options: SimulateOptions, objective: string): Promise<ValidationTable> {
+  const table = await readCsvTable(path);
+  const cuts = cutColumns(table, options);
+  // Row numbers are ids where there is no column of them: they begin anew in every file.
+  const idOf = (id: string): string => (options.id === undefined ? `validation ${id}` : id);
+  return { table, cuts, parties: parseTables(table, cuts, options, objective).map((party) => ({ ...party, ids: party.ids.map(idOf) })) };
+}
+
+/** @throws TandemError ID_DUPLICATE */
+function checkDistinct(path: string, ids: readonly string[], others: readonly string[]): void {
+  const known = new Set(ids);
+  const repeated = others.filter((id) => known.has(id)).length;
+  if (repeated > 0) throw new TandemError("ID_DUPLICATE", `${path}: ${repeated} of its ids are trained on too; training and validation rows must be different people`);
 }
 
 function allRows(table: CsvTable): Uint32Array {
@@ -237,13 +265,12 @@ function constraintsOf({ features }: Cut, { monotone = {} }: SimulateOptions): R
   return Object.fromEntries(Object.entries(monotone).filter(([name]) => features.includes(name)));
 }
 
-/** The training rows' labels, if they can be learnt from. */
-function checkTrainable(path: string, active: PartyTable): Float64Array {
+/** @throws TandemError LABEL_INVALID if there is nothing to learn from the training rows */
+function checkTrainable(path: string, active: PartyTable): void {
   const labels = active.labels ?? new Float64Array(0);
   if (labels.every((label) => label === labels[0])) {
     throw new TandemError("LABEL_INVALID", `${path}: the label is the same in all ${labels.length} training rows; there is nothing to learn`);
   }
-  return labels;
 }
 
 /** A party's own file: ids, its raw cells, and for the active party labels and weights. */

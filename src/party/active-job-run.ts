@@ -149,6 +149,7 @@ export class ActiveJobRun {
       labels,
       weights: tables.train.weights ?? null,
       validationRows: tables.validationRows,
+      validationFile: this.#config.data.validation_path !== undefined,
       samplingSecret: begun.samplingSecret,
       idsDigest: digest,
       rows: tables.rows,

@@ -90,7 +90,7 @@ export async function makeJobFolder({ output, job }: Pick<ActiveConfig, "output"
   return folder;
 }
 
-function identityOf(config: ActiveConfig, { train, test }: ActiveTables): JobIdentity {
+function identityOf(config: ActiveConfig, tables: ActiveTables): JobIdentity {
   const { name, passives, align, data, training, codec, speed, keyBits } = config;
   const named = (group: string, values: object): [string, string | number | boolean][] => Object.entries(values).map(([field, value]) => [`${group}.${field}`, Array.isArray(value) ? value.join(", ") : (value as string | number | boolean)]);
   return {
@@ -99,10 +99,11 @@ function identityOf(config: ActiveConfig, { train, test }: ActiveTables): JobIde
     align,
     "data.test_fraction": data.test_fraction ?? "none",
     "data.validation_fraction": data.validation_fraction ?? "none",
+    "data.files": tables.map(({ field }) => field).join(", "),
     "data.seed": data.seed ?? "none",
     key_bits: keyBits,
     warm_start: config.warm_start?.model ?? "none",
     ...Object.fromEntries([...named("training", training), ...named("codec", codec), ...named("speed", speed)]),
-    [dataDigestField]: tableDigest(train.table, test?.table ?? null),
+    [dataDigestField]: tableDigest(...tables.map(({ rows }) => rows.table)),
   };
 }

@@ -13,7 +13,6 @@ import { PassiveAlignment } from "../align/passive-alignment.ts";
 import { TandemError } from "../base/error.ts";
 import { Exclusive } from "../base/exclusive.ts";
 import { diskStorage, type Storage } from "../base/storage.ts";
-import { csvChunks } from "../data/write-csv.ts";
 import { type PartyTable, selectRows } from "../data/dataset.ts";
 import { tableDigest } from "../data/table-digest.ts";
 import { checkBitmap, isSet } from "../protocol/bitmap.ts";
@@ -31,11 +30,11 @@ import type { PassiveEnd, PassiveService } from "../transport/passive-service.ts
 import type { PassiveConfig } from "./config.ts";
 import { DataCache } from "./data-cache.ts";
 import type { Emit } from "./events.ts";
-import type { DistinctTable } from "./party-data.ts";
+import { alignedCsv, type JoinedTable } from "./joined-tables.ts";
 import { withOwnFiles } from "./own-files.ts";
 import { type JobRows, openPassiveJob } from "./passive-job.ts";
 import { type JobTerms, PassiveRecord, type PassiveRecordOptions, refuseAlignment } from "./passive-record.ts";
-import { agreedByPolicy, checkIdCount, checkJobName } from "./policy.ts";
+import { agreedByPolicy, checkIdCount, checkJobName, checkValidationFile } from "./policy.ts";
 import type { OwnView } from "./run-record.ts";
 import { samplingSecretOf } from "./sampling-secret.ts";
 import { ShareLibrary } from "./share-library.ts";
@@ -44,8 +43,8 @@ import { splitsOver } from "./start-model.ts";
 type State =
   | { readonly kind: "idle" }
   | { readonly kind: "opening"; readonly caller: Caller; readonly job: string }
-  | { readonly kind: "aligning"; readonly caller: Caller; readonly job: string; readonly alignment: PassiveAlignment; readonly data: DistinctTable }
-  | { readonly kind: "aligned"; readonly caller: Caller; readonly job: string; readonly rows: Uint32Array; readonly data: DistinctTable }
+  | { readonly kind: "aligning"; readonly caller: Caller; readonly job: string; readonly alignment: PassiveAlignment; readonly data: JoinedTable }
+  | { readonly kind: "aligned"; readonly caller: Caller; readonly job: string; readonly rows: Uint32Array; readonly data: JoinedTable }
   | { readonly kind: "running"; readonly caller: Caller; readonly job: string; readonly service: PassiveService; readonly record: PassiveRecord };
 
 const idle: State = { kind: "idle" };
@@ -95,6 +94,7 @@ export class PassiveDesk implements PartyDesk {
         throw new TandemError("HANDSHAKE_MISMATCH", `protocol version: the active party speaks ${offer.protocolVersion}, ${name} speaks ${protocolVersion}`);
       }
       checkJobName(job, name);
+      checkValidationFile(offer.validationFile, this.#config.data.validation_path, name);
       checkIdCount(activeIdCount, policy, name);
       await refuseAlignment(this.#recordOf(job), caller.name);
       const data = await this.#ownFiles(() => this.#data.table());
@@ -121,8 +121,7 @@ export class PassiveDesk implements PartyDesk {
       await this.#ownFiles(async () => {
         const { folder } = this.#recordOf(job);
         await this.#storage.makeFolder(folder);
-        const columns = [Array.from(rows, (row) => data.table.ids[row]), Array.from(rows, (row) => String(data.fileRows[row]))];
-        await this.#storage.write(join(folder, "aligned.csv"), csvChunks(["id", "row"], columns));
+        await this.#storage.write(join(folder, "aligned.csv"), alignedCsv(data, rows));
         await writeAlignment(folder, { active: caller.name, rows, data: tableDigest(data.table) }, this.#storage);
       });
       if (this.#state === state) this.#state = { kind: "aligned", caller, job, rows, data };
@@ -142,6 +141,7 @@ export class PassiveDesk implements PartyDesk {
     return this.#opening(caller, hello.parameters?.job ?? "", async (before) => {
       if (before.kind === "running" && before.caller === caller) return before.service; // it came twice
       const agreed = agreedByPolicy(hello, policy, name);
+      checkValidationFile(hello.validationFile, this.#config.data.validation_path, name);
       const { job } = agreed;
       const rows = await this.#jobRows(hello, job, caller, before.kind === "aligned" && before.caller === caller ? before : null);
       const sampling = await this.#ownFiles(async () => samplingSecretOf(this.#config));

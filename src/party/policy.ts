@@ -53,6 +53,13 @@ export function checkIdCount(activeIdCount: number, policy: PolicyConfig, name: 
   if (activeIdCount > policy.max_active_ids) throw refusal(name, [`ids: ${activeIdCount} brought, at most ${policy.max_active_ids} allowed`]);
 }
 
+/** @throws TandemError HANDSHAKE_MISMATCH if one side has a file of validation rows, and the other has not */
+export function checkValidationFile(theirs: boolean, own: string | undefined, name: string): void {
+  if (theirs === (own !== undefined)) return;
+  const [has, lacks] = theirs ? ["the active party", name] : [name, "the active party"];
+  throw new TandemError("HANDSHAKE_MISMATCH", `validation_path: ${has} has a file of validation rows, ${lacks} has none; every party names one, or none does`);
+}
+
 /** A job's name becomes a folder here. */
 export function checkJobName(job: string, name: string): void {
   if (!jobSyntax.test(job)) throw new TandemError("HANDSHAKE_MISMATCH", `job: ${name} takes names of up to 64 letters, digits, dots, dashes and underscores`);

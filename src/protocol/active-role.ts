@@ -46,6 +46,8 @@ export interface ActiveJob {
   readonly weights?: Float64Array | null;
   /** Rows that are evaluated after every round, but not learnt from; ascending. Null or left out: none. */
   readonly validationRows?: Uint32Array | null;
+  /** They are from files of their own, which all parties have. */
+  readonly validationFile?: boolean;
   /** What it draws its columns with, where they are sampled. */
   readonly samplingSecret?: string;
   readonly idsDigest: Uint8Array;
@@ -177,6 +179,7 @@ export class ActiveRole {
       trainingRows: rows?.training ?? new Uint8Array(0),
       trees: (progress ?? start)?.trees.length ?? 0,
       run: run ?? new Uint8Array(0),
+      validationFile: this.#job.validationFile ?? false,
       validationRows: validationBitmap(this.#job.validationRows ?? null, labels.length),
       parameters: agreedParameters(job, training, codec, scheme, start),
     };
