@@ -15,6 +15,7 @@ export interface JobFlags {
   readonly testFraction?: string;
   readonly testData?: string;
   readonly validationFraction?: string;
+  readonly validationData?: string;
   readonly missing: string[];
   readonly monotoneConstraints?: string;
   readonly keyBits?: string;
@@ -38,6 +39,7 @@ export function addJobOptions(command: Command): Command {
     .option("--test-fraction <share>", `rows held back for testing (default: ${defaultTestFraction})`)
     .option("--test-data <file>", "a second table to test on instead")
     .option("--validation-fraction <share>", "training rows that are evaluated after every round instead of learnt from, for early stopping")
+    .option("--validation-data <file>", "a table of its own to evaluate after every round instead")
     .option("--missing <token>", "a cell value that means missing, besides empty, NA and NaN; may be repeated", collect, [])
     .option("--monotone-constraints <list>", "features whose larger values must not lower (1) or raise (-1) the prediction, such as 'income:1,age:-1'")
     .option("--key-bits <bits>", `Paillier key, 2048 to 4096 bits (default: ${defaultKeyBits})`)
@@ -70,6 +72,7 @@ export function jobFrom(flags: JobFlags): Omit<SimulateOptions, "check" | "onEve
     testFraction,
     testData: flags.testData,
     validationFraction: validationFraction(flags),
+    validationData: flags.validationData,
     missing: flags.missing,
     monotone: constraints(flags.monotoneConstraints ?? ""),
     ...modelParameters(flags),
@@ -79,8 +82,9 @@ export function jobFrom(flags: JobFlags): Omit<SimulateOptions, "check" | "onEve
 }
 
 /** @throws TandemError USAGE */
-function validationFraction({ validationFraction: given }: JobFlags): number | undefined {
+function validationFraction({ validationFraction: given, validationData }: JobFlags): number | undefined {
   if (given === undefined) return undefined;
+  if (validationData !== undefined) throw new TandemError("USAGE", "--validation-fraction and --validation-data exclude each other");
   const fraction = Number(given);
   if (fraction > 0 && fraction < 1) return fraction;
   throw new TandemError("USAGE", `--validation-fraction must lie between 0 and 1; got '${given}'`);

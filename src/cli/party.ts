@@ -19,6 +19,7 @@ interface PartyFlags extends ProgressFlags, DashboardFlags, LeakageFlags {
   readonly supervised?: boolean;
   readonly out?: string;
   readonly compareAlone?: boolean;
+  readonly warmStart?: string;
 }
 
 export function partyCommands(): Command[] {
@@ -28,6 +29,7 @@ export function partyCommands(): Command[] {
       .action(runParty),
     addLeakageOptions(addDashboardOptions(addProgressOptions(partyCommand("train", "run the active party: align, train, evaluate, save"))))
       .option("--compare-alone", "train this party's own columns alone too, afterwards and without encryption, and say what the others' have added")
+      .option("--warm-start <model>", "go on from the trees of a finished job: its name, its model's id, or its folder")
       .action(runTrain),
     partyCommand("align", "find the people that all parties have in common, and nothing more")
       .option("--out <file>", "where to write this party's aligned rows (default: aligned.csv in the job's folder)")
@@ -102,7 +104,8 @@ async function runAlign(flags: PartyFlags): Promise<void> {
 
 async function activeConfig(flags: PartyFlags, continues = false): Promise<ActiveConfig> {
   const [{ readActiveConfig }, { newJobName, unfinishedJob }] = await Promise.all([import("../party/config.ts"), import("../party/active-record.ts")]);
-  return readActiveConfig(flags.config, (directory) => (continues ? unfinishedJob(directory) : null) ?? newJobName(new Date()));
+  const config = await readActiveConfig(flags.config, (directory) => (continues ? unfinishedJob(directory) : null) ?? newJobName(new Date()));
+  return flags.warmStart === undefined ? config : { ...config, warm_start: { model: flags.warmStart } };
 }
 
 interface Contribution {
@@ -147,7 +150,7 @@ function trainOutcome(config: ActiveConfig, result: ActiveResult, contribution: 
       encrypt: seconds(encrypt),
       aggregate: seconds(aggregate),
       decrypt: seconds(decrypt),
-      perTree: seconds(training / result.trees),
+      perTree: seconds(training / (result.trees - (result.startTrees ?? 0))),
     },
     bytes: result.bytes,
   };

@@ -94,8 +94,11 @@ export class Progress {
       case "aligning":
         if (isActive) this.line(`${event.party}: aligning ${event.ownIdCount.toLocaleString("en")} ids with ${event.peer}`);
         break;
-      case "alignment-progress":
       case "job":
+        if (isActive && event.startTrees !== undefined) this.line(`${event.party}: job ${event.job} goes on from a model of ${event.startTrees} trees`);
+        if (isActive) this.#firstTree = event.startTrees ?? 0;
+        break;
+      case "alignment-progress":
       case "data":
       case "progress":
       case "ledger":

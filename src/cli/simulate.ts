@@ -16,6 +16,7 @@ interface SimulateFlags extends JobFlags, ProgressFlags, DashboardFlags, Leakage
   readonly export?: string;
   readonly check?: boolean;
   readonly contribution?: boolean;
+  readonly warmStart?: string;
   readonly json?: boolean;
   readonly quiet?: boolean;
   readonly dashboard?: boolean;
@@ -28,6 +29,7 @@ export function simulateCommand(): Command {
   addJobOptions(command)
     .option("--predictions <file>", "write id, label and prediction of the test rows")
     .option("--export <file>", "write the model in XGBoost's JSON format, for XGBoost 1.7 or later")
+    .option("--warm-start <run>", "go on from the trees of an earlier simulation, by the name of its folder in --runs")
     .option("--check", "compare with centralised training, node by node")
     .option("--contribution", "say what each company's columns add: train without them too, in one place, with the same rows and seed");
   return addLeakageOptions(addDashboardOptions(addRunsOption(addProgressOptions(command)))).action(runSimulate);
@@ -50,6 +52,7 @@ async function runSimulate(flags: SimulateFlags): Promise<void> {
       export: flags.export,
       check: flags.check === true,
       contribution: flags.contribution === true,
+      warmStart: flags.warmStart,
       keep,
       onEvent: (event) => progress.handle(event),
     }).finally(() => progress.close());

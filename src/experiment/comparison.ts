@@ -4,7 +4,9 @@ import type { PartyTable } from "../data/dataset.ts";
 import { validationRows } from "../data/split.ts";
 import type { Model } from "../gbdt/model.ts";
 import type { Metrics } from "../party/events.ts";
+import { joinTables } from "../party/joined-tables.ts";
 import { type PlainResult, trainPlain } from "../party/plain-training.ts";
+import { treesPerRound } from "../protocol/job-parameters.ts";
 import { simulatedSecret } from "./federation.ts";
 
 export interface OnePlaceJob {
@@ -15,6 +17,10 @@ export interface OnePlaceJob {
   readonly codec: CodecParameters;
   readonly keyBits: number;
   readonly validationFraction?: number | undefined;
+  /** Rows that are evaluated after every round, per party; instead of a share of the training rows. */
+  readonly validation?: readonly PartyTable[] | null;
+  /** Goes on from this model. */
+  readonly start?: Model | null;
 }
 
 export interface OnePlaceResult {
@@ -30,12 +36,19 @@ export async function trainInOnePlace(job: OnePlaceJob): Promise<OnePlaceResult>
 
 /** @param leftOut parties whose columns do not take part; the others draw their columns as before */
 function trainWithout(job: OnePlaceJob, leftOut: readonly number[]): Promise<PlainResult> {
-  const { training, codec, keyBits, validationFraction: share } = job;
+  const { codec, keyBits } = job;
+  const { rows, validation } = withValidation(job);
+  const isWhole = leftOut.length === 0;
+  const start = isWhole ? (job.start ?? null) : null;
+  // A model of everybody's says nothing of those that are left: they train all of its rounds themselves.
+  const before = isWhole ? 0 : (job.start?.trees.length ?? 0) / treesPerRound(job.training);
+  const training = { ...job.training, num_round: job.training.num_round + before };
   const takesPart = (_: unknown, party: number): boolean => !leftOut.includes(party);
   return trainPlain({
-    train: job.train.filter(takesPart),
+    train: rows.filter(takesPart),
     test: job.test?.filter(takesPart) ?? null,
-    validationRows: share === undefined ? null : validationRows(job.train[0].ids.length, share, training.seed),
+    validationRows: validation,
+    start,
     training,
     codec,
     keyBits,
@@ -62,4 +75,11 @@ export async function contributionOf(job: OnePlaceJob, names: readonly string[],
   const rows: ContributionRow[] = [{ without: [], metrics: everybody }];
   for (const leftOut of groups) rows.push({ without: leftOut.map((party) => names[party]), metrics: (await trainWithout(job, leftOut)).metrics });
   return rows;
+}
+
+/** All rows that take part, those of a validation file last as the parties have them, and which of them are evaluated only. */
+export function withValidation({ train, validation, validationFraction, training }: Pick<OnePlaceJob, "train" | "validation" | "validationFraction" | "training">): { readonly rows: readonly PartyTable[]; readonly validation: Uint32Array | null } {
+  const count = train[0].ids.length;
+  if (validation) return { rows: train.map((table, party) => joinTables([table, validation[party]])), validation: Uint32Array.from(validation[0].ids, (_, i) => count + i) };
+  return { rows: train, validation: validationFraction === undefined ? null : validationRows(count, validationFraction, training.seed) };
 }

@@ -22,7 +22,8 @@ import { PassiveDesk } from "../party/passive-desk.ts";
 import { runActive } from "../party/run-active.ts";
 import { noNotes } from "../party/run-record.ts";
 import type { PassiveSplit } from "../protocol/generated/tandem/v1/tandem_pb.ts";
-import { fitsStoredTrees, localTreesOf, treesPerRound } from "../protocol/job-parameters.ts";
+import { firstTreeOf, fitsStoredTrees, treesPerRound } from "../protocol/job-parameters.ts";
+import { readActiveShare } from "../store/share-files.ts";
 import { alignmentPeerOver } from "../transport/alignment-client.ts";
 import { type PartyCalls, partyCalls } from "../transport/party-service.ts";
 import { peerOver } from "../transport/peer-client.ts";
@@ -32,6 +33,7 @@ import { Crashed, SimulatedDisk } from "./simulated-storage.ts";
 import { turns } from "./turns.ts";
 
 const jobName = "simulated";
+const earlierJob = "earlier";
 const activeName = "bank";
 const passiveNames = ["shop", "telecom"];
 /** A party that is down comes back within this time of the simulation. */
@@ -43,6 +45,8 @@ export interface Scenario {
   readonly name: string;
   readonly active: ActiveConfig;
   readonly passives: readonly PassiveConfig[];
+  /** Of the model that the job goes on from; 0: none. */
+  readonly startTrees: number;
 }
 
 export interface SimulationResult {
@@ -67,6 +71,8 @@ interface Terms {
   /** Of the passive parties. */
   readonly minimums?: { readonly min_instances_per_node: number; readonly min_instances_per_candidate: number };
   readonly training: object;
+  /** Goes on from the model of an earlier job that was trained like this. */
+  readonly before?: object;
 }
 
 const small = { num_round: 3, max_depth: 3, max_bin: 6, min_child_weight: 0 };
@@ -80,6 +86,7 @@ const allTerms: readonly Terms[] = [
   { name: "classes stopped early", rowCount: 100, classes: 3, noise: 0.4, validationFraction: 0.3, training: { ...small, num_round: 6, eta: 0.5, objective: "multi:softprob", num_class: 3, early_stopping_rounds: 1, colsample_bynode: 0.7 } },
   { name: "small groups withheld", rowCount: 120, minimums: { min_instances_per_node: 15, min_instances_per_candidate: 6 }, training: { ...small, colsample_bynode: 0.8 } },
   { name: "aligned", rowCount: 60, align: true, training: small },
+  { name: "warm start", rowCount: 110, classes: 3, before: { num_round: 1 }, training: { ...small, num_round: 2, objective: "multi:softprob", num_class: 3, colsample_bytree: 0.8 } },
 ];
 
 export interface Scenarios {
@@ -101,7 +108,7 @@ export async function prepareScenarios(): Promise<Scenarios> {
   };
 }
 
-async function scenario(root: string, { name: scenarioName, rowCount, align = false, classes = 2, validationFraction, noise = 0, minimums, training }: Terms): Promise<Scenario> {
+async function scenario(root: string, { name: scenarioName, rowCount, align = false, classes = 2, validationFraction, noise = 0, minimums, training, before }: Terms): Promise<Scenario> {
   await mkdir(root);
   const random = new SeededRandom(`faults ${scenarioName}`);
   const columns = Array.from({ length: 5 }, () => Array.from({ length: rowCount }, () => random.normal()));
@@ -142,7 +149,21 @@ async function scenario(root: string, { name: scenarioName, rowCount, align = fa
       return configFile(name, { listen: { host: "simulated", port: 1 }, active: [{ name: activeName, fingerprint }], data: { ...data, path }, policy });
     }),
   );
-  return { name: scenarioName, active: await readActiveConfig(active, () => jobName), passives: await Promise.all(passives.map(readPassiveConfig)) };
+  const alone = { name: scenarioName, active: await readActiveConfig(active, () => jobName), passives: await Promise.all(passives.map(readPassiveConfig)), startTrees: 0 };
+  return before === undefined ? alone : afterEarlierJob(alone, before);
+}
+
+/** The shares of an earlier job lie on real disks: nobody writes them any more. */
+async function afterEarlierJob(scenario: Scenario, before: object): Promise<Scenario> {
+  const { active, passives } = scenario;
+  const { files } = await simulateFaults({ ...scenario, active: { ...active, training: { ...active.training, ...before } } }, 0, true);
+  for (const { name, output } of [active, ...passives]) {
+    const folder = join(output.directory, earlierJob);
+    await mkdir(folder, { recursive: true });
+    await writeFile(join(folder, "share.json"), files.get(`${name}/share.json`) ?? "");
+  }
+  const { trees } = await readActiveShare(join(active.output.directory, earlierJob, "share.json"));
+  return { ...scenario, active: { ...active, warm_start: { model: earlierJob } }, startTrees: trees.length };
 }
 
 /** @throws if the job fails, or something is seen on the way that must not be */
@@ -320,7 +341,7 @@ class Simulation {
       run = Buffer.from(hello.run ?? []).toString("hex");
       return peer.join(hello, options);
     };
-    return { ...peer, join, alignment: (job: string) => alignmentPeerOver(name, connection.transport, job), close: () => connection.lose() };
+    return { ...peer, join, alignment: (job: string, validationFile: boolean) => alignmentPeerOver(name, connection.transport, job, validationFile), close: () => connection.lose() };
   }
 
   #seen(party: string, run: string, method: DescMethod, answer: unknown): void {
@@ -337,10 +358,10 @@ class Simulation {
     const ours = treesIn(this.#activeDisk.files.get(join(this.#activeFolder, "checkpoint.json")), "trees");
     if (ours === null) return;
     const { training } = this.#scenario.active;
-    const agreed = { localRounds: training.local_rounds, treesPerRound: treesPerRound(training) };
+    const agreed = { localRounds: training.local_rounds, treesPerRound: treesPerRound(training), startTrees: this.#scenario.startTrees };
     for (const { config, disk } of this.#passives) {
       const theirs = treesIn(disk.files.get(join(config.output.directory, jobName, "progress.json")), "trees") ?? 0;
-      if (!fitsStoredTrees(agreed, ours, Math.max(theirs, localTreesOf(agreed)))) this.#violation ??= new Error(`${config.name} has stored ${theirs} trees, the active party ${ours}`);
+      if (!fitsStoredTrees(agreed, ours, Math.max(theirs, firstTreeOf(agreed)))) this.#violation ??= new Error(`${config.name} has stored ${theirs} trees, the active party ${ours}`);
     }
   }
 

@@ -28,6 +28,8 @@ export interface FederationParty {
   readonly monotone?: Readonly<Record<string, -1 | 0 | 1>>;
   readonly train: TextTable;
   readonly test: TextTable | null;
+  /** Rows that are evaluated after every round, in a file of their own; null or left out: none. */
+  readonly validation?: TextTable | null;
 }
 
 export interface FederationJob {
@@ -46,6 +48,8 @@ export interface FederationJob {
   readonly keep?: { readonly directory: string; readonly job: string } | undefined;
   /** Share of the training rows that is evaluated after every round instead of learnt from. */
   readonly validationFraction?: number | undefined;
+  /** An earlier job in the same output directories, from whose model training goes on. */
+  readonly warmStart?: string | undefined;
   readonly onEvent: (event: PartyEvent) => void;
 }
 
@@ -124,6 +128,7 @@ async function runIn(root: string, job: FederationJob, supervisor: ReturnType<ty
     passives: job.passives.map(({ name }, i) => ({ name, host, port: ports[i], fingerprint: homes[i + 1].fingerprint })),
     tls: tlsPaths(directory),
     data: { ...dataConfig(job, job.active, directory), label, positive, weight, validation_fraction: job.validationFraction },
+    ...(job.warmStart === undefined ? {} : { warm_start: { model: job.warmStart } }),
     align: false, // the rows were cut from one table
     training,
     codec,
@@ -165,6 +170,7 @@ async function layOut(directory: string, authority: string, identity: Identity, 
   await writeFile(paths.certificate, identity.certificate);
   await writeFile(paths.key, identity.key, { mode: 0o600 });
   await writeCsv(join(directory, "train.csv"), party.train.names, party.train.columns, { mode: 0o600 });
+  if (party.validation) await writeCsv(join(directory, "validation.csv"), party.validation.names, party.validation.columns, { mode: 0o600 });
   if (party.test !== null) await writeCsv(join(directory, "test.csv"), party.test.names, party.test.columns, { mode: 0o600 });
 }
 
@@ -180,6 +186,7 @@ function dataConfig(job: FederationJob, party: FederationParty, directory: strin
   return {
     path: join(directory, "train.csv"),
     test_path: party.test === null ? undefined : join(directory, "test.csv"),
+    validation_path: party.validation ? join(directory, "validation.csv") : undefined,
     id: job.id,
     features: [...party.features],
     missing: [...job.missing],

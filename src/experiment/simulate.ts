@@ -3,7 +3,7 @@
  * checks of the input happen here, before a process starts, so that an error names the user's own file and line.
  */
 import { access, constants, stat } from "node:fs/promises";
-import { dirname } from "node:path";
+import { dirname, join } from "node:path";
 import { TandemError } from "../base/error.ts";
 import { type CodecParameters, codecParameters, resolveParameters, type SpeedParameters, speedParameters, type TrainingParameters, trainingParameters } from "../base/parameters.ts";
 import type { GradientLayout } from "../codec/layout.ts";
@@ -12,18 +12,23 @@ import { checkKeyBits } from "../crypto/index.ts";
 import { columnIndex, columnTitle, idColumn, labelColumn, numericColumn, requireBinaryLabels, weightColumn } from "../data/columns.ts";
 import { type CsvTable, readCsvTable } from "../data/csv-table.ts";
 import { type PartyTable, selectRows } from "../data/dataset.ts";
-import { foldRows, type RowSplit, splitRows, validationRows } from "../data/split.ts";
+import { foldRows, type RowSplit, splitRows } from "../data/split.ts";
+import type { Model } from "../gbdt/model.ts";
 import { firstDifference } from "../gbdt/model-compare.ts";
 import { BoostingMonitor } from "../gbdt/boosting-monitor.ts";
 import { BoostingTask, otherRows } from "../gbdt/boosting-task.ts";
 import { noMinimums } from "../gbdt/offered-candidates.ts";
+import { roundsBefore } from "../gbdt/warm-start.ts";
 import { jobFacts, partySide } from "../party/disclosure-facts.ts";
 import type { DisclosureFacts } from "../party/disclosures.ts";
 import { binTable, checkConstraints } from "../party/party-data.ts";
 import type { PartyEvent } from "../party/events.ts";
+import { splitsOver, startFrom } from "../party/start-model.ts";
 import { gradientLayout } from "../protocol/gradient-layout.ts";
+import { mergeShares } from "../store/merge-shares.ts";
+import { readActiveShare, readPassiveShare } from "../store/share-files.ts";
 import { writeXgboostModel } from "../store/xgboost-export.ts";
-import { type ContributionRow, contributionOf, trainInOnePlace } from "./comparison.ts";
+import { type ContributionRow, contributionOf, trainInOnePlace, withValidation } from "./comparison.ts";
 import { type FederationJob, type FederationParty, type FederationResult, runFederation, type TextTable } from "./federation.ts";
 
 export interface SimulateOptions {
@@ -41,6 +46,8 @@ export interface SimulateOptions {
   readonly testData?: string | undefined;
   /** Share of the training rows that is evaluated after every round instead of learnt from. */
   readonly validationFraction?: number | undefined;
+  /** A table that is evaluated after every round instead. */
+  readonly validationData?: string | undefined;
   readonly missing: readonly string[];
   /** By column: 1, -1 or 0. */
   readonly monotone?: Readonly<Record<string, -1 | 0 | 1>>;
@@ -52,6 +59,8 @@ export interface SimulateOptions {
   readonly predictions?: string | undefined;
   /** Where to write the model in XGBoost's JSON format. */
   readonly export?: string | undefined;
+  /** An earlier simulation, kept in the same place: training goes on from its model. */
+  readonly warmStart?: string | undefined;
   /** Compare with centralised training, node by node. */
   readonly check: boolean;
   /** Say what each party's columns add, by training without them, in one place. */
@@ -85,22 +94,24 @@ export interface PreparedSimulation {
   /** Parsed training tables; index 0 is the active party. */
   readonly train: readonly PartyTable[];
   readonly test: readonly PartyTable[];
+  /** Of a validation file; null: there is none. */
+  readonly validation: readonly PartyTable[] | null;
   readonly training: TrainingParameters;
   readonly codec: CodecParameters;
   readonly speed: SpeedParameters;
   readonly layout: GradientLayout;
-  /** Training rows that are evaluated instead of learnt from; null: none. */
-  readonly validation: Uint32Array | null;
+  /** The model that training goes on from; null: none. */
+  readonly start: Model | null;
 }
 
 export async function simulate(options: SimulateOptions): Promise<SimulateResult> {
-  const { job, train, test, training, codec } = await prepareSimulation(options);
+  const { job, train, test, validation, training, codec, start } = await prepareSimulation(options);
   const result = await runFederation(job);
   const parties = [job.active, ...job.passives];
   if (options.export !== undefined) {
     await writeXgboostModel(options.export, result.model, parties.map(({ features }) => features), parties.map(({ name }) => name));
   }
-  const onePlace = { train, test, training, codec, keyBits: options.keyBits, validationFraction: options.validationFraction };
+  const onePlace = { train, test, training, codec, keyBits: options.keyBits, validationFraction: options.validationFraction, validation, start };
   const difference = options.check ? (firstDifference(result.model, (await trainInOnePlace(onePlace)).model) ?? "") : null;
   const contribution = options.contribution === true ? await contributionOf(onePlace, parties.map(({ name }) => name), result.active.metrics) : null;
   return { ...result, difference, contribution };
@@ -128,10 +139,14 @@ export async function prepareSimulation(options: SimulateOptions): Promise<Prepa
   const testSource = testTable ?? table;
   const testCuts = testTable === null ? cuts : cutColumns(testTable, options);
   const testWhole = testTable === null ? whole : parseTables(testTable, testCuts, options, training.objective);
-  const layoutLabels = checkTrainable(options.data, train[0]);
-  const validation = options.validationFraction === undefined ? null : validationRows(layoutLabels.length, options.validationFraction, training.seed);
-  const task = new BoostingTask(training, layoutLabels, train[0].weights ?? null, validation);
+  checkTrainable(options.data, train[0]);
+  const held = options.validationData === undefined ? null : await readValidation(options.validationData, options, training.objective);
+  if (held !== null) checkDistinct(held.table.path, train[0].ids, held.parties[0].ids);
+  const { rows: all, validation } = withValidation({ train, validation: held?.parties ?? null, validationFraction: options.validationFraction, training });
+  const task = new BoostingTask(training, all[0].labels ?? new Float64Array(0), all[0].weights ?? null, validation);
   void new BoostingMonitor(training, task); // refuses early stopping without a validation set, and metrics that do not fit
+  const start = options.warmStart === undefined ? null : await keptModel(options.warmStart, options.keep, cuts);
+  roundsBefore(start, task, training);
   const layout = gradientLayout(codec, plaintextBitsMax(options.keyBits), task.gradients(task.startMargins())); // refuses what could overflow
 
   const party = (i: number): FederationParty => ({
@@ -140,6 +155,7 @@ export async function prepareSimulation(options: SimulateOptions): Promise<Prepa
     monotone: constraintsOf(cuts[i], options),
     train: textOf(table, cuts[i], whole[i], rows.train),
     test: textOf(testSource, testCuts[i], testWhole[i], rows.test),
+    validation: held && textOf(held.table, held.cuts[i], held.parties[i], allRows(held.table)),
   });
   const job: FederationJob = {
     active: { ...party(0), label: labelName, positive: undefined, weight: options.weight === undefined ? undefined : weightName },
@@ -154,19 +170,35 @@ export async function prepareSimulation(options: SimulateOptions): Promise<Prepa
     predictions: options.predictions,
     keep: options.keep,
     validationFraction: options.validationFraction,
+    warmStart: options.warmStart,
     onEvent: options.onEvent,
   };
-  return { job, train, test: testWhole.map((whole) => selectRows(whole, rows.test)), training, codec, speed, layout, validation };
+  const test = testWhole.map((whole) => selectRows(whole, rows.test));
+  return { job, train, test, validation: held?.parties ?? null, training, codec, speed, layout, start };
 }
 
 /** What the job will reveal: here the one who asks knows every party's side. */
-export function simulationFacts({ job, train, training, codec, validation }: PreparedSimulation): readonly DisclosureFacts[] {
-  const own = jobFacts({ training, codec, keyBits: job.keyBits }, train[0], validation, job.active.test?.columns[0].length ?? 0);
-  const deciding = validation && otherRows(validation, train[0].ids.length);
+export function simulationFacts(prepared: PreparedSimulation): readonly DisclosureFacts[] {
+  const { job, training, codec } = prepared;
+  const { rows, validation } = withValidation({ ...prepared, validationFraction: job.validationFraction });
+  const own = jobFacts({ training, codec, keyBits: job.keyBits, hasStart: prepared.start !== null }, rows[0], validation, job.active.test?.columns[0].length ?? 0);
+  const deciding = validation && otherRows(validation, rows[0].ids.length);
   return job.passives.map(({ name }, i) => {
-    const features = binTable(train[i + 1], training.max_bin, deciding);
+    const features = binTable(rows[i + 1], training.max_bin, deciding);
     return { ...own, active: job.active.name, passive: name, alignment: null, passiveParty: partySide(features, { minimums: noMinimums, scoringIdsMax: "refused" }) };
   });
+}
+
+/** The model of an earlier simulation, over the columns of this one. @throws TandemError if there is none, or it does not fit */
+async function keptModel(run: string, keep: SimulateOptions["keep"], [active, ...passives]: readonly Cut[]): Promise<Model> {
+  if (keep === undefined) throw new TandemError("USAGE", "--warm-start needs --runs: the folder that keeps the earlier simulation and this one");
+  const shareOf = ({ name }: Cut): string => join(keep.directory, name, run, "share.json");
+  const share = await readActiveShare(shareOf(active));
+  const shares = await Promise.all(passives.map(async (cut) => {
+    const { splits, ...rest } = await readPassiveShare(shareOf(cut));
+    return { ...rest, splits: splitsOver(splits, cut.features) };
+  }));
+  return mergeShares({ ...share, ...startFrom(share, passives.map(({ name }) => name), active.features) }, shares);
 }
 
 /** Before training, not after it: hours may lie between. */
@@ -178,6 +210,27 @@ async function requireWritable(path: string): Promise<void> {
   } catch (cause) {
     throw new TandemError("FILE_UNWRITABLE", `${path} cannot be written: its folder does not exist or is not ours to write to`, { cause });
   }
+}
+
+interface ValidationTable {
+  readonly table: CsvTable;
+  readonly cuts: readonly Cut[];
+  readonly parties: readonly PartyTable[];
+}
+
+async function readValidation(path: string, options: SimulateOptions, objective: string): Promise<ValidationTable> {
+  const table = await readCsvTable(path);
+  const cuts = cutColumns(table, options);
+  // Row numbers are ids where there is no column of them: they begin anew in every file.
+  const idOf = (id: string): string => (options.id === undefined ? `validation ${id}` : id);
+  return { table, cuts, parties: parseTables(table, cuts, options, objective).map((party) => ({ ...party, ids: party.ids.map(idOf) })) };
+}
+
+/** @throws TandemError ID_DUPLICATE */
+function checkDistinct(path: string, ids: readonly string[], others: readonly string[]): void {
+  const known = new Set(ids);
+  const repeated = others.filter((id) => known.has(id)).length;
+  if (repeated > 0) throw new TandemError("ID_DUPLICATE", `${path}: ${repeated} of its ids are trained on too; training and validation rows must be different people`);
 }
 
 function allRows(table: CsvTable): Uint32Array {
@@ -234,13 +287,12 @@ function constraintsOf({ features }: Cut, { monotone = {} }: SimulateOptions): R
   return Object.fromEntries(Object.entries(monotone).filter(([name]) => features.includes(name)));
 }
 
-/** The training rows' labels, if they can be learnt from. */
-function checkTrainable(path: string, active: PartyTable): Float64Array {
+/** @throws TandemError LABEL_INVALID if there is nothing to learn from the training rows */
+function checkTrainable(path: string, active: PartyTable): void {
   const labels = active.labels ?? new Float64Array(0);
   if (labels.every((label) => label === labels[0])) {
     throw new TandemError("LABEL_INVALID", `${path}: the label is the same in all ${labels.length} training rows; there is nothing to learn`);
   }
-  return labels;
 }
 
 /** A party's own file: ids, its raw cells, and for the active party labels and weights. */

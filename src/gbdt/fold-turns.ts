@@ -29,6 +29,8 @@ export interface Turn {
   readonly fold: number;
   /** The number of its first tree among those of all folds. */
   readonly firstTree: number;
+  /** Nothing follows, whatever early stopping thinks. */
+  readonly isLast: boolean;
   readonly task: BoostingTask;
   readonly monitor: BoostingMonitor;
   /** A copy: a turn that fails has not happened. */
@@ -97,7 +99,7 @@ export class FoldTurns {
   next(): Turn {
     const done = this.#turnsDone;
     const fold = done % this.foldCount;
-    return { round: this.roundsDone, fold, firstTree: this.treesDone, task: this.#tasks[fold], monitor: this.#monitors[fold], margins: this.#margins[fold].slice() };
+    return { round: this.roundsDone, fold, firstTree: this.treesDone, isLast: done + 1 === this.foldCount * this.#parameters.num_round, task: this.#tasks[fold], monitor: this.#monitors[fold], margins: this.#margins[fold].slice() };
   }
 
   /** The turn's trees are stored wherever they must be. */

@@ -11,9 +11,11 @@ import { ColumnSampler, columnRatesOf } from "./column-sampling.ts";
 import { splitParametersOf, TreeGain } from "./gain.ts";
 import { growTree, type GrowParameters } from "./grow.ts";
 import type { Model } from "./model.ts";
+import { predictMargins } from "./predict.ts";
 import { areOff, type Minimums, noMinimums } from "./offered-candidates.ts";
 import { checkSampling, sampleRows } from "./row-sampling.ts";
 import { addLeaf, type SplitRule, type Tree } from "./tree.ts";
+import { roundsBefore } from "./warm-start.ts";
 
 /** Rounds real gradients to the integer grid. */
 export type Quantise = (gradients: RealGradients) => QuantisedGradients;
@@ -27,6 +29,8 @@ export interface CentralisedTraining {
   /** Rows that are evaluated after every round, but not learnt from; ascending. Null or left out: none. */
   readonly validationRows?: Uint32Array | null;
   readonly parameters: TrainingParameters;
+  /** Goes on from this model, num_round rounds more; with each party's columns, which its rules ask about. Null or left out: from nothing. */
+  readonly start?: { readonly model: Model; readonly columns: readonly (readonly Float32Array[])[] } | null;
   readonly quantise: Quantise;
   /** Per party what it draws its columns with; "" where left out. */
   readonly samplingSecrets?: readonly string[];
@@ -43,15 +47,16 @@ export interface TrainedModel extends Model {
   readonly trainMargins: Float64Array;
 }
 
-/** @throws TandemError LABEL_INVALID, WEIGHT_INVALID or USAGE (base_score) */
+/** @throws TandemError LABEL_INVALID, WEIGHT_INVALID or USAGE (base_score, a start model that does not fit) */
 export async function trainCentralised(training: CentralisedTraining): Promise<TrainedModel> {
-  const { parties, labels, weights, parameters, quantise, onTree } = training;
+  const { parties, labels, weights, parameters, quantise, onTree, start = null } = training;
   for (const feature of parties.flat()) {
     assert(feature.bins.length === labels.length, "features and labels of different length");
   }
   const task = new BoostingTask(parameters, labels, weights, training.validationRows);
-  const monitor = new BoostingMonitor(parameters, task);
-  const margins = task.startMargins();
+  const startRounds = roundsBefore(start?.model ?? null, task, parameters);
+  const monitor = new BoostingMonitor(parameters, task, { rounds: startRounds, best: null });
+  const margins = start === null ? task.startMargins() : predictMargins(start.model, start.columns, labels.length);
   checkSampling(parameters);
   checkConstraints(parameters, parties.flat());
   const growParameters = growParametersOf(parameters);
@@ -62,8 +67,8 @@ export async function trainCentralised(training: CentralisedTraining): Promise<T
   }));
   assert(areOff(columns[0].minimums), "the active party has no minimums");
   const isConstrained = parties.flat().some(({ monotone = 0 }) => monotone !== 0);
-  const trees: Tree<SplitRule>[] = [];
-  for (let round = 0; round < parameters.num_round; round++) {
+  const trees: Tree<SplitRule>[] = [...(start?.model.trees ?? [])];
+  for (let round = startRounds; round < startRounds + parameters.num_round; round++) {
     const { sample, ...real } = sampleRows(parameters, round, task.gradients(margins), task.trainingRows);
     const gradients = quantise(real);
     for (const outputs of task.treeOutputs) {
@@ -79,7 +84,7 @@ export async function trainCentralised(training: CentralisedTraining): Promise<T
     if (monitor.isOver) break;
   }
   trees.length = monitor.roundsKept * task.treeOutputs.length;
-  return { objective: parameters.objective, baseMargin: task.baseMargin(), ...outputsOf(task), trees, trainMargins: margins };
+  return { objective: parameters.objective, baseMargin: start?.model.baseMargin ?? task.baseMargin(), ...outputsOf(task), trees, trainMargins: margins };
 }
 
 /** A model says how many outputs it has where there are several. */

@@ -7,7 +7,7 @@ import type { Storage } from "../base/storage.ts";
 import type { PrivateKey } from "../crypto/index.ts";
 import { tableDigest } from "../data/table-digest.ts";
 import type { ActiveProgress } from "../protocol/active-role.ts";
-import { type ActiveCheckpoint, checkpointPath, dataDigestField, identityDifference, type JobIdentity, readActiveCheckpoint, writeActiveCheckpoint } from "../store/active-checkpoint.ts";
+import { type ActiveCheckpoint, checkpointPath, dataDigestField, identityDifference, type JobIdentity, readActiveCheckpoint, type StartCheckpoint, writeActiveCheckpoint } from "../store/active-checkpoint.ts";
 import type { ActiveTables } from "./active-tables.ts";
 import type { ActiveConfig } from "./config.ts";
 
@@ -46,9 +46,9 @@ export class ActiveRecord {
   }
 
   /** The rows are known, and so is the key: from here on nobody has to be asked for them again. */
-  async begin(key: PrivateKey, samplingSecret: string, aligned: Uint32Array | null): Promise<ActiveCheckpoint> {
+  async begin(key: PrivateKey, samplingSecret: string, aligned: Uint32Array | null, start: StartCheckpoint | null): Promise<ActiveCheckpoint> {
     const run = osRandom.fill(new Uint8Array(runBytes));
-    return this.#keep({ identity: this.#identity, run, key, samplingSecret, aligned, progress: null });
+    return this.#keep({ identity: this.#identity, run, key, samplingSecret, aligned, start, progress: null });
   }
 
   async store(begun: ActiveCheckpoint, { trees, margins, best }: ActiveProgress): Promise<void> {
@@ -90,7 +90,7 @@ export async function makeJobFolder({ output, job }: Pick<ActiveConfig, "output"
   return folder;
 }
 
-function identityOf(config: ActiveConfig, { train, test }: ActiveTables): JobIdentity {
+function identityOf(config: ActiveConfig, tables: ActiveTables): JobIdentity {
   const { name, passives, align, data, training, codec, speed, keyBits } = config;
   const named = (group: string, values: object): [string, string | number | boolean][] => Object.entries(values).map(([field, value]) => [`${group}.${field}`, Array.isArray(value) ? value.join(", ") : (value as string | number | boolean)]);
   return {
@@ -99,9 +99,11 @@ function identityOf(config: ActiveConfig, { train, test }: ActiveTables): JobIde
     align,
     "data.test_fraction": data.test_fraction ?? "none",
     "data.validation_fraction": data.validation_fraction ?? "none",
+    "data.files": tables.map(({ field }) => field).join(", "),
     "data.seed": data.seed ?? "none",
     key_bits: keyBits,
+    warm_start: config.warm_start?.model ?? "none",
     ...Object.fromEntries([...named("training", training), ...named("codec", codec), ...named("speed", speed)]),
-    [dataDigestField]: tableDigest(train.table, test?.table ?? null),
+    [dataDigestField]: tableDigest(...tables.map(({ rows }) => rows.table)),
   };
 }

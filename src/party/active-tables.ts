@@ -5,7 +5,7 @@
  */
 import { alignActive, type PairwiseCounts } from "../align/active-alignment.ts";
 import type { AlignmentPeer } from "../align/alignment-peer.ts";
-import { DistinctIds } from "../align/normalise.ts";
+import type { DistinctIds } from "../align/normalise.ts";
 import { TandemError } from "../base/error.ts";
 import { type PartyTable, selectRows } from "../data/dataset.ts";
 import { splitRows, validationRows } from "../data/split.ts";
@@ -13,13 +13,11 @@ import { bitmapFrom } from "../protocol/bitmap.ts";
 import { messageBytesMax } from "../protocol/version.ts";
 import type { ActiveConfig } from "./config.ts";
 import type { Emit } from "./events.ts";
-import { type DistinctTable, readPartyTable, sourceOf } from "./party-data.ts";
+import { joinParts, type JoinedTable, type TablePart } from "./joined-tables.ts";
+import { readPartyTable, sourceOf } from "./party-data.ts";
 
-/** The rows of both files, one after the other; `test` is null where there is no test file. */
-export interface ActiveTables {
-  readonly train: DistinctTable;
-  readonly test: DistinctTable | null;
-}
+/** The rows of each file, in this order; those after the first may be missing. */
+export type ActiveTables = readonly [train: TablePart, ...others: TablePart[]];
 
 /** The rows of a job, in the order that all parties share. */
 export interface JobTables {
@@ -32,7 +30,7 @@ export interface JobTables {
 }
 
 export interface AlignedRows {
-  /** Positions in the rows of both files, in the common order. */
+  /** Positions in the rows of all files, in the common order. */
   readonly rows: Uint32Array;
   readonly pairwise: readonly PairwiseCounts[];
 }
@@ -41,15 +39,22 @@ export interface AlignedRows {
 export async function readActiveTables({ data, training }: Pick<ActiveConfig, "data" | "training">): Promise<ActiveTables> {
   const label = { label: data.label, positive: data.positive, weight: data.weight, binary: training.objective === "binary:logistic" };
   const train = await readPartyTable(sourceOf(data), data, label);
-  if (data.test_path === undefined) return { train, test: null };
-  const test = await readPartyTable({ path: data.test_path }, { ...data, features: [...train.table.featureNames] }, label);
-  return { train, test };
+  const others: TablePart[] = [];
+  for (const field of ["test_path", "validation_path"] as const) {
+    const path = data[field];
+    if (path !== undefined) others.push({ field, path, rows: await readPartyTable({ path }, { ...data, features: [...train.table.featureNames] }, label) });
+  }
+  return [{ field: "path", path: data.path ?? "the training data", rows: train }, ...others];
+}
+
+/** All rows, one file after the other. @throws TandemError ID_DUPLICATE if somebody stands in two files */
+export function rowsOf(tables: ActiveTables): JoinedTable {
+  return joinParts(tables);
 }
 
 /** @throws TandemError ID_MISMATCH if the parties have nobody in common */
-export async function alignTables(tables: ActiveTables, peers: readonly AlignmentPeer[], config: Pick<ActiveConfig, "name" | "job" | "data" | "threads">, emit: Emit): Promise<AlignedRows> {
+export async function alignTables(ids: DistinctIds, peers: readonly AlignmentPeer[], config: Pick<ActiveConfig, "name" | "job" | "threads">, emit: Emit): Promise<AlignedRows> {
   const { name, job, threads } = config;
-  const ids = idsOfBoth(tables, config.data.test_path ?? "");
   emit({ type: "aligning", party: name, peer: peers.map((peer) => peer.name).join(", "), job, ownIdCount: ids.ids.length, peerIdCount: 0 });
   const onProgress = (done: number, total: number): void => emit({ type: "alignment-progress", party: name, done, total });
   const { rows, pairwise } = await alignActive(ids, peers, { onProgress, ...(threads === undefined ? {} : { threads }) });
@@ -61,61 +66,35 @@ export async function alignTables(tables: ActiveTables, peers: readonly Alignmen
   return { rows, pairwise };
 }
 
-function idsOfBoth({ train, test }: ActiveTables, testPath: string): DistinctIds {
-  if (test === null) return train.ids;
-  const known = new Set(train.ids.ids);
-  const repeated = test.ids.ids.filter((id) => known.has(id)).length;
-  if (repeated > 0) throw new TandemError("ID_DUPLICATE", `${testPath}: ${repeated} of its ids stand in the training data too; training and test rows must be different people`);
-  // Normalising again changes nothing.
-  return DistinctIds.from([...train.ids.ids, ...test.ids.ids], { normalise: train.ids.normalisations });
-}
-
 /** @param aligned null where the parties' files list the same people in the same order already */
 export function jobTables(tables: ActiveTables, aligned: Uint32Array | null, { data, training }: Pick<ActiveConfig, "data" | "training">): JobTables {
-  const { train, test } = tables;
-  const validationOf = (rowCount: number): Uint32Array | null => (data.validation_fraction === undefined ? null : validationRows(rowCount, data.validation_fraction, data.seed ?? training.seed));
-  if (aligned === null && test !== null) {
-    return { train: train.table, test: test.table, rows: { aligned: false, training: new Uint8Array(0) }, validationRows: validationOf(train.table.ids.length) };
-  }
-  const all = test === null ? train.table : joined(train.table, test.table);
-  const shared = aligned === null ? all : selectRows(all, aligned);
-  const count = shared.ids.length;
-  const everyRow = Uint32Array.from({ length: count }, (_, row) => row);
-  const trainCount = train.table.ids.length;
-  const isTest = testRows(count, aligned ?? everyRow, trainCount, data.test_fraction, data.seed ?? training.seed);
+  // Without alignment the test file's people are looked up by id, and stand in nobody's order.
+  const apart = aligned === null ? tables.find(({ field }) => field === "test_path") : undefined;
+  const all = joinParts(tables.filter((part) => part !== apart));
+  const order = aligned ?? Uint32Array.from(all.fields, (_, row) => row);
+  const shared = aligned === null ? all.table : selectRows(all.table, aligned);
+  const seed = data.seed ?? training.seed;
+  const isTest = testRows(Array.from(order, (row) => all.fields[row]), data.test_fraction, seed);
+  const everyRow = Uint32Array.from(order, (_, row) => row);
   const chosen = everyRow.filter((row) => !isTest(row));
   const rest = everyRow.filter(isTest);
-  if (chosen.length === 0) throw new TandemError("ID_MISMATCH", "none of the training rows' ids is common to all parties");
-  const bitmap = rest.length === 0 ? new Uint8Array(0) : bitmapFrom(count, (row) => !isTest(row));
-  if (bitmap.length > messageBytesMax / 2) throw new TandemError("USAGE", `${count} rows are too many for one job with test rows`);
+  const fromFile = Uint32Array.from(chosen, (_, i) => i).filter((i) => all.fields[order[chosen[i]]] === "validation_path");
+  if (chosen.length === fromFile.length) throw new TandemError("ID_MISMATCH", "none of the training rows' ids is common to all parties");
+  if (data.validation_path !== undefined && fromFile.length === 0) throw new TandemError("ID_MISMATCH", "none of the validation rows' ids is common to all parties");
+  const bitmap = rest.length === 0 ? new Uint8Array(0) : bitmapFrom(order.length, (row) => !isTest(row));
+  if (bitmap.length > messageBytesMax / 2) throw new TandemError("USAGE", `${order.length} rows are too many for one job with test rows`);
   return {
     train: selectRows(shared, chosen),
-    test: rest.length === 0 ? null : selectRows(shared, rest),
+    test: apart?.rows.table ?? (rest.length === 0 ? null : selectRows(shared, rest)),
     rows: { aligned: aligned !== null, training: bitmap },
-    validationRows: validationOf(chosen.length),
+    validationRows: data.validation_path !== undefined ? fromFile : data.validation_fraction === undefined ? null : validationRows(chosen.length, data.validation_fraction, seed),
   };
 }
 
-function testRows(count: number, rows: Uint32Array, trainCount: number, fraction: number | undefined, seed: number): (row: number) => boolean {
-  if (fraction === undefined) return (row) => rows[row] >= trainCount;
-  const test = new Set(splitRows(count, fraction, seed).test);
+/** @param fields per shared row whose file it is from; test rows are never drawn from the validation file */
+function testRows(fields: readonly TablePart["field"][], fraction: number | undefined, seed: number): (row: number) => boolean {
+  if (fraction === undefined) return (row) => fields[row] === "test_path";
+  const drawable = Array.from(fields.keys()).filter((row) => fields[row] !== "validation_path");
+  const test = new Set(Array.from(splitRows(drawable.length, fraction, seed).test, (place) => drawable[place]));
   return (row) => test.has(row);
-}
-
-function joined(a: PartyTable, b: PartyTable): PartyTable {
-  return {
-    ids: [...a.ids, ...b.ids],
-    featureNames: a.featureNames,
-    monotone: a.monotone ?? {},
-    features: a.features.map((values, i) => concatenated(values, b.features[i])),
-    labels: a.labels === null || b.labels === null ? null : Float64Array.from([...a.labels, ...b.labels]),
-    weights: a.weights && b.weights ? Float64Array.from([...a.weights, ...b.weights]) : null,
-  };
-}
-
-function concatenated(a: Float32Array, b: Float32Array): Float32Array {
-  const all = new Float32Array(a.length + b.length);
-  all.set(a);
-  all.set(b, a.length);
-  return all;
 }

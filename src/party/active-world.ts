@@ -12,7 +12,7 @@ import { type RunNotes, RunRecord } from "./run-record.ts";
 /** A passive party over one connection, which is never replaced behind its user's back. */
 export interface ConnectedPeer extends PassivePeer {
   /** The same party, over the same connection, for the alignment before a job. */
-  alignment(job: string): AlignmentPeer;
+  alignment(job: string, validationFile: boolean): AlignmentPeer;
   close(): void;
 }
 

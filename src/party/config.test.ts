@@ -64,7 +64,7 @@ describe("a config", () => {
     const config = await readPassiveConfig(file(passive));
     expect(config.tls).toEqual({ certificate: join(folder, "certificate.pem"), key: "/etc/tandem/key.pem", authority: undefined });
     expect(config.data).toMatchObject({ path: join(folder, "data", "people.csv"), features: "all", normalise: [], duplicates: "refuse", missing: [] });
-    expect(config.policy).toEqual({ max_trees: 20, max_depth: 10, min_key_bits: 2048, max_active_ids: 10_000_000, min_instances: 100, min_instances_per_node: 1, min_instances_per_candidate: 1, codecs: ["batched", "unbatched"], scoring: true, max_scoring_ids: 10_000 });
+    expect(config.policy).toEqual({ max_trees: 20, max_depth: 10, min_key_bits: 2048, max_active_ids: 10_000_000, min_instances: 100, min_instances_per_node: 1, min_instances_per_candidate: 1, codecs: ["batched", "unbatched"], scoring: true, warm_start: true, max_scoring_ids: 10_000 });
     expect(config.log.level).toBe("info");
   });
 
@@ -106,6 +106,7 @@ const mistakes: readonly [what: string, role: "active" | "passive", from: string
   ["a field twice", "passive", "  id: id", "  id: id\n  id: other", 14, /this is not YAML: Map keys must be unique/],
   ["an unknown hyper-parameter", "active", "  num_round: 10", "  num_rounds: 10", 16, /unknown parameter 'num_rounds'; did you mean 'num_round'\?/],
   ["a hyper-parameter out of bounds", "active", "  num_round: 10", "  num_round: 10\n  eta: 7", 17, /parameter eta must be a number above 0 up to 1/],
+  ["validation rows from two places", "active", "  label: outcome", "  label: outcome\n  validation_path: v.csv\n  validation_fraction: 0.2", 16, /exclude each other/],
   ["test rows from two places", "active", "  label: outcome", "  label: outcome\n  test_path: t.csv\n  test_fraction: 0.2", 16, /exclude each other/],
   ["a test fraction of everything", "active", "  label: outcome", "  label: outcome\n  test_fraction: 1", 15, /field 'data\.test_fraction': must be below 1/],
   ["a short key", "active", "training:", "key_bits: 1024\ntraining:", 15, /field 'key_bits': must be a whole number from 2048/],

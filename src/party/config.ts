@@ -32,6 +32,7 @@ const dataFields = {
   path: text.optional(),
   command: listOf(text).min(1, "must name a program").optional(),
   test_path: text.optional(),
+  validation_path: text.optional(),
   id: text,
   features,
   missing: listOf(text).default([]),
@@ -51,6 +52,7 @@ const policy = object({
   min_instances_per_candidate: wholeNumber(1, 67_108_864).default(1),
   codecs: listOf(oneOf(codecParameters.codec.choices)).default([...codecParameters.codec.choices]),
   scoring: z.boolean("must be true or false").default(true),
+  warm_start: z.boolean("must be true or false").default(true),
   max_scoring_ids: wholeNumber(1, 1_000_000).default(10_000),
 });
 
@@ -88,6 +90,8 @@ const activeConfig = object({
     seed: wholeNumber(0, 4294967295).optional(),
   }),
   align: z.boolean("must be true or false").default(true),
+  /** A model that training goes on from: a finished job, the id of its model, or a folder with a share in it. */
+  warm_start: object({ model: text }).optional(),
   training: parameters,
   codec: parameters,
   speed: parameters,
@@ -142,6 +146,7 @@ export async function readActiveConfig(path: string, newJobName: (directory: str
   const job = given ?? newJobName(from(config.output.directory));
   checkSource(file, config.data);
   if (config.data.test_path !== undefined && config.data.test_fraction !== undefined) throw file.error(["data", "test_fraction"], "fields 'data.test_path' and 'data.test_fraction' exclude each other");
+  if (config.data.validation_path !== undefined && config.data.validation_fraction !== undefined) throw file.error(["data", "validation_fraction"], "fields 'data.validation_path' and 'data.validation_fraction' exclude each other");
   if (secure !== undefined && insecure !== undefined) throw file.error(["insecure_key_bits"], "fields 'key_bits' and 'insecure_key_bits' exclude each other");
   if (!jobSyntax.test(job)) throw file.error(["job"], "field 'job': must be up to 64 letters, digits, dots, dashes and underscores, with a letter or digit in front");
   const repeated = config.passives.findIndex(({ name }, i) => config.passives.findIndex((other) => other.name === name) < i);
@@ -156,6 +161,7 @@ export async function readActiveConfig(path: string, newJobName: (directory: str
     codec: file.parameters("codec", codecParameters, config.codec),
     speed: file.parameters("speed", speedParameters, config.speed),
     tls: tlsFrom(config.tls, from),
+    warm_start: config.warm_start && { model: jobSyntax.test(config.warm_start.model) ? config.warm_start.model : from(config.warm_start.model) },
     data: { ...config.data, ...sourceFrom(config.data, from) },
     output: { directory: from(directory), predictions: predictions === undefined ? undefined : from(predictions) },
   };
@@ -170,8 +176,9 @@ function tlsFrom(given: PassiveConfig["tls"], from: (path: string) => string): P
   return { certificate: from(given.certificate), key: from(given.key), authority: given.authority === undefined ? undefined : from(given.authority) };
 }
 
-function sourceFrom({ path, test_path: testPath }: DataConfig, from: (path: string) => string): Pick<DataConfig, "path" | "test_path"> {
-  return { path: path === undefined ? undefined : from(path), test_path: testPath === undefined ? undefined : from(testPath) };
+function sourceFrom({ path, test_path: testPath, validation_path: validationPath }: DataConfig, from: (path: string) => string): Pick<DataConfig, "path" | "test_path" | "validation_path"> {
+  const resolved = (given: string | undefined): string | undefined => (given === undefined ? undefined : from(given));
+  return { path: resolved(path), test_path: resolved(testPath), validation_path: resolved(validationPath) };
 }
 
 function checkSource(file: ConfigFile, { path, command }: DataConfig): void {

@@ -2,6 +2,7 @@
 import type { TableSource } from "../data/table-source.ts";
 import { tableVersion } from "../data/table-source.ts";
 import type { DataConfig } from "./config.ts";
+import { joinParts, type JoinedTable, type TablePart } from "./joined-tables.ts";
 import { type DistinctTable, readPartyTable, sourceOf } from "./party-data.ts";
 
 interface Kept {
@@ -11,28 +12,37 @@ interface Kept {
 
 export class DataCache {
   readonly #config: DataConfig;
-  readonly #kept = new Map<"train" | "test", Kept>();
+  readonly #kept = new Map<TablePart["field"], Kept>();
+  /** Put together from these files; whoever asks again gets the same object until one of them has changed. */
+  #joined: { readonly train: DistinctTable; readonly validation: DistinctTable | null; readonly table: JoinedTable } | null = null;
 
   constructor(config: DataConfig) {
     this.#config = config;
   }
 
-  /** The party's table. @throws TandemError naming file, line and column of what cannot be used */
-  table(): Promise<DistinctTable> {
-    return this.#read("train", sourceOf(this.#config));
+  /** The party's table, followed by the rows of its validation file. @throws TandemError naming file, line and column of what cannot be used */
+  async table(): Promise<JoinedTable> {
+    const { path = "the training data", validation_path: validationPath } = this.#config;
+    const train = await this.#read("path", sourceOf(this.#config), this.#config);
+    const validation = validationPath === undefined ? null : await this.#read("validation_path", { path: validationPath }, { ...this.#config, features: [...train.table.featureNames] });
+    if (this.#joined?.train === train && this.#joined.validation === validation) return this.#joined.table;
+    const parts: TablePart[] = [{ field: "path", path, rows: train }];
+    if (validation !== null) parts.push({ field: "validation_path", path: validationPath ?? "", rows: validation });
+    this.#joined = { train, validation, table: joinParts(parts) };
+    return this.#joined.table;
   }
 
   /** Rows that are predicted only, for jobs without alignment. */
   async testTable(): Promise<DistinctTable | null> {
     const path = this.#config.test_path;
-    return path === undefined ? null : await this.#read("test", { path });
+    return path === undefined ? null : await this.#read("test_path", { path }, this.#config);
   }
 
-  async #read(which: "train" | "test", source: TableSource): Promise<DistinctTable> {
+  async #read(which: TablePart["field"], source: TableSource, config: DataConfig): Promise<DistinctTable> {
     const version = await tableVersion(source);
     const kept = this.#kept.get(which);
     if (kept !== undefined && version !== null && kept.version === version) return kept.table;
-    const table = await readPartyTable(source, this.#config, null);
+    const table = await readPartyTable(source, config, null);
     this.#kept.set(which, { version, table });
     return table;
   }

@@ -6,7 +6,7 @@ import { BoostingTask } from "../gbdt/boosting-task.ts";
 import type { BinnedFeature } from "../gbdt/binning.ts";
 import { candidateCount } from "../gbdt/candidate.ts";
 import { gradientLayout } from "../protocol/gradient-layout.ts";
-import { type AgreedParameters, localTreesOf, treeCountOf, treesPerRound } from "../protocol/job-parameters.ts";
+import { type AgreedParameters, firstTreeOf, treeCountOf, treesPerRound } from "../protocol/job-parameters.ts";
 import { type ActiveTables, jobTables } from "./active-tables.ts";
 import type { ActiveConfig, PassiveConfig, PolicyConfig } from "./config.ts";
 import type { DisclosureFacts, PassiveFacts, Sampling } from "./disclosures.ts";
@@ -25,8 +25,9 @@ type OwnFacts = Omit<DisclosureFacts, "active" | "passive" | "passiveParty" | "a
  */
 export function activeFacts(config: ActiveConfig, tables: ActiveTables, folds: number | null = null): readonly DisclosureFacts[] {
   const { train, test, validationRows } = jobTables(tables, null, config);
-  const own = folds === null ? jobFacts(config, train, validationRows, test?.ids.length ?? 0) : foldFacts(jobFacts(config, train, null, 0), folds);
-  const activeIds = tables.train.table.ids.length + (tables.test?.table.ids.length ?? 0);
+  const job = { ...config, hasStart: config.warm_start !== undefined };
+  const own = folds === null ? jobFacts(job, train, validationRows, test?.ids.length ?? 0) : foldFacts(jobFacts(job, train, null, 0), folds);
+  const activeIds = tables.reduce((sum, { rows }) => sum + rows.table.ids.length, 0);
   const alignment = config.align ? { activeIds, passiveIds: null } : null;
   return config.passives.map(({ name }) => ({ ...own, active: config.name, passive: name, alignment, passiveParty: unknownParty }));
 }
@@ -38,7 +39,7 @@ function foldFacts(own: OwnFacts, folds: number): OwnFacts {
 }
 
 /** @param train the active party's training rows, with their labels */
-export function jobFacts({ training, codec, keyBits }: { readonly training: TrainingParameters; readonly codec: CodecParameters; readonly keyBits: number }, train: PartyTable, validationRows: Uint32Array | null, predictedRows: number): OwnFacts {
+export function jobFacts({ training, codec, keyBits, hasStart }: { readonly training: TrainingParameters; readonly codec: CodecParameters; readonly keyBits: number; readonly hasStart: boolean }, train: PartyTable, validationRows: Uint32Array | null, predictedRows: number): OwnFacts {
   const task = new BoostingTask(training, train.labels ?? new Float64Array(0), train.weights ?? null, validationRows);
   const layout = gradientLayout(codec, plaintextBitsMax(keyBits), task.gradients(task.startMargins()));
   const localRounds = Math.min(training.local_rounds, training.num_round);
@@ -46,6 +47,7 @@ export function jobFacts({ training, codec, keyBits }: { readonly training: Trai
   return {
     trees: rounds * treesPerRound(training),
     rounds,
+    hasStart,
     localRounds,
     depth: training.max_depth,
     leaves: training.max_leaves,
@@ -76,6 +78,7 @@ export function policyFacts({ name, active, policy }: PassiveConfig, table: Part
     passive: name,
     trees: policy.max_trees,
     rounds: policy.max_trees,
+    hasStart: policy.warm_start,
     localRounds: 0,
     depth: policy.max_depth,
     binsMax,
@@ -89,12 +92,13 @@ export function policyFacts({ name, active, policy }: PassiveConfig, table: Part
 
 /** A job that a passive party has agreed to: what is yet to come of it. */
 export function agreedFacts(agreed: AgreedParameters, parties: { readonly active: string; readonly passive: string }, rows: { readonly instances: number; readonly validation: number }, features: readonly BinnedFeature[], policy: PolicyConfig): DisclosureFacts {
-  const trees = treeCountOf(agreed) - localTreesOf(agreed);
+  const trees = treeCountOf(agreed) - firstTreeOf(agreed);
   return {
     ...unknownJob,
     ...parties,
     trees,
     rounds: trees / agreed.treesPerRound,
+    hasStart: agreed.startTrees > 0,
     localRounds: agreed.localRounds,
     depth: agreed.maxDepth,
     binsMax: agreed.maxBin,

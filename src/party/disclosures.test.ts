@@ -48,6 +48,7 @@ const plain: DisclosureFacts = {
   passive: "shop",
   trees: 4,
   rounds: 4,
+  hasStart: false,
   localRounds: 0,
   depth: 3,
   leaves: 0,
@@ -69,7 +70,7 @@ const found = (facts: DisclosureFacts): Partial<Record<DisclosureName, Disclosur
 test("every disclosure is either revealed or absent, and numbers follow from the job", () => {
   const { reveals, absent } = disclosuresOf(plain);
   expect([...reveals.map(({ name }) => name), ...absent].sort()).toEqual(Object.keys(disclosureEntries).sort());
-  expect([...absent].sort()).toEqual(["alignedActiveCount", "alignedActiveIds", "alignedPartyIds", "classes", "commonIds", "monotone", "predictedIds", "predictionOutcomes", "sampled", "scoredIds", "scoringDefaults", "scoringHolds", "scoringOutcomes", "validationRows", "withheld"]);
+  expect([...absent].sort()).toEqual(["alignedActiveCount", "alignedActiveIds", "alignedPartyIds", "classes", "commonIds", "monotone", "predictedIds", "predictionOutcomes", "sampled", "scoredIds", "scoringDefaults", "scoringHolds", "scoringOutcomes", "startOutcomes", "validationRows", "withheld"]);
   const all = found(plain);
   expect(all.candidateSums?.atMost).toBe(4 * 7 * 30); // trees, nodes of three levels, candidates
   expect(all.splitOutcomes?.atMost).toBe(4 * 3 * 100);
@@ -90,6 +91,7 @@ test.each<[string, Partial<DisclosureFacts>, DisclosureName, Partial<Disclosure>
   ["minimums", { passiveParty: { ...plain.passiveParty, minimums: { perNode: 1, perCandidate: 5 } } }, "withheld", { note: expect.stringContaining("fewer than 5") as string }],
   ["predictions", { predictedRows: 10 }, "predictionOutcomes", { atMost: 4 * 7 * 10 }],
   ["max_leaves", { predictedRows: 10, leaves: 3 }, "predictionOutcomes", { atMost: 4 * 2 * 10 }],
+  ["a warm start", { hasStart: true }, "startOutcomes", { unit: "outcomes" }],
   ["local rounds", { localRounds: 2 }, "parameters", { note: expect.stringContaining("first 2 rounds") as string }],
   ["an unknown party", { passiveParty: { features: null, candidates: null, constrainedFeatures: null, minimums: null, scoringIdsMax: null } }, "candidateSums", { atMost: null, note: expect.stringContaining("16 candidates per feature") as string }],
 ])("%s", (_what, change, name, expected) => {

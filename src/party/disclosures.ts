@@ -13,6 +13,8 @@ export interface DisclosureFacts {
   /** The trees that passive parties take part in, and the rounds that these are. */
   readonly trees: number;
   readonly rounds: number;
+  /** Training goes on from a model that the parties have made before. */
+  readonly hasStart: boolean;
   /** Rounds of the active party alone, before them. */
   readonly localRounds: number;
   readonly depth: number;
@@ -104,6 +106,11 @@ export const disclosureEntries = {
     what: "at prediction, the outcome of each of its splits for each id asked for, also off the path",
     extent: (facts) => present([facts.trees, facts.predictedRows], { atMost: product(facts.trees, splitsMax(facts), facts.predictedRows), unit: "outcomes", note: "if the party won every split" }),
   },
+  startOutcomes: {
+    learner: "active",
+    what: "where training goes on from an earlier model, the outcome of each of its splits of that model for each instance of the job",
+    extent: ({ hasStart }) => (hasStart ? { atMost: null, unit: "outcomes", note: "one per split of the party's in the earlier model and person" } : null),
+  },
   alignedPartyIds: {
     learner: "active",
     what: "the number of ids that the party holds",
@@ -166,7 +173,7 @@ export const disclosureEntries = {
   },
   parameters: {
     learner: "passive",
-    what: "the job's parameters that are proposed at the handshake: number of trees, depth, bins, key size, codec, seed, shares of columns",
+    what: "the job's parameters that are proposed at the handshake: number of trees, depth, bins, key size, codec, seed, shares of columns, the model that training goes on from",
     extent: ({ localRounds }) => ({ atMost: null, unit: "parameters", ...(localRounds === 0 ? {} : { note: `and that the first ${localRounds} rounds are the active party's alone, of which nothing else is told` }) }),
   },
   wins: {

@@ -58,7 +58,9 @@ export interface LayoutSummary {
 }
 
 export interface ActiveResult extends ProcessUse {
+  /** Of the model, those of a model that training went on from among them. */
   readonly trees: number;
+  readonly startTrees?: number;
   readonly metrics: { readonly train: Metrics; readonly validation?: Metrics; readonly test: Metrics | null };
   /** The same of a model of the active party's own columns, where the comparison was asked for. */
   readonly alone?: ActiveResult["metrics"];
@@ -80,6 +82,8 @@ export interface JobEvent {
   /** The other parties, as this one's config names them. */
   readonly peers: readonly string[];
   readonly treeCount: number;
+  /** Those of a model that training goes on from, among them. */
+  readonly startTrees?: number;
   readonly depthMax: number;
   /** Hyper-parameters as this party knows them. */
   readonly parameters: Readonly<Record<string, number | string | boolean>>;

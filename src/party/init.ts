@@ -86,6 +86,7 @@ policy:
   codecs: [batched, unbatched]
   scoring: true                # may the active party use the models that it trained with this party?
   max_scoring_ids: 10000       # how many ids it may ask about in one request for scores
+  warm_start: true             # may a job go on from a model that was trained with this party before?
 
 # Each job gets a folder in here: share.json (this party's part of the model), aligned.csv (its rows), the record of the run,
 # and what a restart needs to go on with it.
@@ -123,6 +124,9 @@ ${dataComments}
   test_fraction: 0.25          # rows held back for testing; or test_path: with a second table
 
 align: true                    # find the common people first; false: all files list the same people in the same order
+
+# warm_start:
+#   model: spring-model        # go on from the trees of a finished job; num_round counts the new ones
 
 # XGBoost's names; docs/parameters.md lists them all.
 training:

@@ -13,7 +13,6 @@ import { PassiveAlignment } from "../align/passive-alignment.ts";
 import { TandemError } from "../base/error.ts";
 import { Exclusive } from "../base/exclusive.ts";
 import { diskStorage, type Storage } from "../base/storage.ts";
-import { csvChunks } from "../data/write-csv.ts";
 import { type PartyTable, selectRows } from "../data/dataset.ts";
 import { tableDigest } from "../data/table-digest.ts";
 import { checkBitmap, isSet } from "../protocol/bitmap.ts";
@@ -21,6 +20,7 @@ import type { ActiveAlignmentOffer } from "../protocol/generated/tandem/v1/align
 import type { ActiveHello } from "../protocol/generated/tandem/v1/tandem_pb.ts";
 import { idsDigest } from "../protocol/ids.ts";
 import type { AgreedParameters } from "../protocol/job-parameters.ts";
+import type { OwnSplit } from "../protocol/passive-role.ts";
 import { protocolVersion } from "../protocol/version.ts";
 import { readAlignment, writeAlignment } from "../store/passive-checkpoint.ts";
 import { textOf } from "../store/stored-numbers.ts";
@@ -30,19 +30,21 @@ import type { PassiveEnd, PassiveService } from "../transport/passive-service.ts
 import type { PassiveConfig } from "./config.ts";
 import { DataCache } from "./data-cache.ts";
 import type { Emit } from "./events.ts";
-import type { DistinctTable } from "./party-data.ts";
+import { alignedCsv, type JoinedTable } from "./joined-tables.ts";
 import { withOwnFiles } from "./own-files.ts";
 import { type JobRows, openPassiveJob } from "./passive-job.ts";
 import { type JobTerms, PassiveRecord, type PassiveRecordOptions, refuseAlignment } from "./passive-record.ts";
-import { agreedByPolicy, checkIdCount, checkJobName } from "./policy.ts";
+import { agreedByPolicy, checkIdCount, checkJobName, checkValidationFile } from "./policy.ts";
 import type { OwnView } from "./run-record.ts";
 import { samplingSecretOf } from "./sampling-secret.ts";
+import { ShareLibrary } from "./share-library.ts";
+import { splitsOver } from "./start-model.ts";
 
 type State =
   | { readonly kind: "idle" }
   | { readonly kind: "opening"; readonly caller: Caller; readonly job: string }
-  | { readonly kind: "aligning"; readonly caller: Caller; readonly job: string; readonly alignment: PassiveAlignment; readonly data: DistinctTable }
-  | { readonly kind: "aligned"; readonly caller: Caller; readonly job: string; readonly rows: Uint32Array; readonly data: DistinctTable }
+  | { readonly kind: "aligning"; readonly caller: Caller; readonly job: string; readonly alignment: PassiveAlignment; readonly data: JoinedTable }
+  | { readonly kind: "aligned"; readonly caller: Caller; readonly job: string; readonly rows: Uint32Array; readonly data: JoinedTable }
   | { readonly kind: "running"; readonly caller: Caller; readonly job: string; readonly service: PassiveService; readonly record: PassiveRecord };
 
 const idle: State = { kind: "idle" };
@@ -92,6 +94,7 @@ export class PassiveDesk implements PartyDesk {
         throw new TandemError("HANDSHAKE_MISMATCH", `protocol version: the active party speaks ${offer.protocolVersion}, ${name} speaks ${protocolVersion}`);
       }
       checkJobName(job, name);
+      checkValidationFile(offer.validationFile, this.#config.data.validation_path, name);
       checkIdCount(activeIdCount, policy, name);
       await refuseAlignment(this.#recordOf(job), caller.name);
       const data = await this.#ownFiles(() => this.#data.table());
@@ -118,8 +121,7 @@ export class PassiveDesk implements PartyDesk {
       await this.#ownFiles(async () => {
         const { folder } = this.#recordOf(job);
         await this.#storage.makeFolder(folder);
-        const columns = [Array.from(rows, (row) => data.table.ids[row]), Array.from(rows, (row) => String(data.fileRows[row]))];
-        await this.#storage.write(join(folder, "aligned.csv"), csvChunks(["id", "row"], columns));
+        await this.#storage.write(join(folder, "aligned.csv"), alignedCsv(data, rows));
         await writeAlignment(folder, { active: caller.name, rows, data: tableDigest(data.table) }, this.#storage);
       });
       if (this.#state === state) this.#state = { kind: "aligned", caller, job, rows, data };
@@ -139,10 +141,11 @@ export class PassiveDesk implements PartyDesk {
     return this.#opening(caller, hello.parameters?.job ?? "", async (before) => {
       if (before.kind === "running" && before.caller === caller) return before.service; // it came twice
       const agreed = agreedByPolicy(hello, policy, name);
+      checkValidationFile(hello.validationFile, this.#config.data.validation_path, name);
       const { job } = agreed;
       const rows = await this.#jobRows(hello, job, caller, before.kind === "aligned" && before.caller === caller ? before : null);
       const sampling = await this.#ownFiles(async () => samplingSecretOf(this.#config));
-      const record = await PassiveRecord.open(this.#recordOf(job), termsOf(hello, agreed, rows, caller, sampling));
+      const record = await PassiveRecord.open(this.#recordOf(job), termsOf(hello, agreed, rows, caller, sampling), () => this.#startSplits(agreed, caller, rows.training));
       const { service, report } = openPassiveJob({ config: this.#config, agreed, rows, record, peer: caller.name, emit: this.#emit, own: this.#own });
       const state: State = { kind: "running", caller, job, service, record };
       this.#state = state;
@@ -232,6 +235,17 @@ export class PassiveDesk implements PartyDesk {
     const { table } = await this.#ownFiles(() => this.#data.table());
     const test = await this.#ownFiles(() => this.#data.testTable());
     return { training: selectRows(table, trainingRows(training, table.ids.length, name)), validation: hello.validationRows, predictable: test?.table ?? table };
+  }
+
+  /** This party's splits of the model that a job goes on from. @throws TandemError MODEL_UNKNOWN, COLUMN_UNKNOWN or HANDSHAKE_MISMATCH */
+  async #startSplits(agreed: AgreedParameters, caller: Caller, table: PartyTable): Promise<readonly OwnSplit[]> {
+    if (agreed.startModel === "") return [];
+    const { name, output } = this.#config;
+    const damaged = (error: TandemError): void => this.#emit({ type: "error", party: name, code: error.code, message: error.message });
+    const share = await new ShareLibrary(output.directory, damaged).find(agreed.startModel, caller.name);
+    if (share === null) throw new TandemError("MODEL_UNKNOWN", `${name} has no share of the model that training is to go on from, made with this active party`);
+    if (share.splits.some(({ tree }) => tree >= agreed.startTrees)) throw new TandemError("HANDSHAKE_MISMATCH", `start_trees: the active party proposes ${agreed.startTrees}, ${name} has splits of later trees of that model`);
+    return this.#ownFiles(async () => splitsOver(share.splits, table.featureNames));
   }
 
   /** The rows of the last alignment for a job, before this connection. */

@@ -71,6 +71,7 @@ export function openPassiveJob({ config, agreed, rows, record, peer, emit, own }
     permutationSecret: record.permutationSecret,
     samplingSecret: record.samplingSecret,
     minimums: minimumsOf(config.policy),
+    ...(agreed.startModel === "" ? {} : { start: record.start.map((split) => ({ split, values: training.features[split.feature] })) }),
     progress: record.progress,
     finished: record.isFinished,
     store: (progress) => record.store(progress),

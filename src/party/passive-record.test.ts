@@ -126,3 +126,15 @@ describe("a job that is opened again", () => {
     expect((await PassiveRecord.open(disk.options, { ...terms, run: "bb" })).progress).toEqual(noProgress);
   });
 });
+
+test("splits of a model that training goes on from are stored with the job: the next attempt asks nobody for them", async () => {
+  const disk = new Disk();
+  const gone = (): Promise<never> => Promise.reject(new TandemError("MODEL_UNKNOWN", "the share is gone"));
+  await expectError(() => PassiveRecord.open(disk.options, terms, gone), "MODEL_UNKNOWN");
+  await (await PassiveRecord.open(disk.options, terms, () => Promise.resolve([split]))).begin();
+  const again = await PassiveRecord.open(disk.options, terms, gone);
+  expect([again.start, again.progress]).toEqual([[split], noProgress]);
+  // They are nothing that this job has grown: it may begin anew.
+  await refuseAlignment(disk.options, terms.active);
+  expect((await PassiveRecord.open(disk.options, { ...terms, run: "ff" }, () => Promise.resolve([]))).start).toEqual([]);
+});

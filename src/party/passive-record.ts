@@ -12,7 +12,7 @@ import { osRandom } from "../base/random.ts";
 import type { Storage } from "../base/storage.ts";
 import { peerText } from "../protocol/peer-text.ts";
 import { permutationSecretBytes } from "../protocol/secret-permutation.ts";
-import { noProgress, type PassiveProgress } from "../protocol/split-ledger.ts";
+import { noProgress, type OwnSplit, type PassiveProgress } from "../protocol/split-ledger.ts";
 import { type PassiveJobFile, readPassiveJob, readProgress, sharePath, writePassiveJob, writeProgress } from "../store/passive-checkpoint.ts";
 import { type PassiveShare, writePassiveShare } from "../store/share-files.ts";
 import { bytesFrom, textOf } from "../store/stored-numbers.ts";
@@ -21,7 +21,7 @@ import { bytesFrom, textOf } from "../store/stored-numbers.ts";
  * What an attempt brings, and what must be the same in every attempt; but a job that is under way keeps drawing its
  * columns with what it began with.
  */
-export type JobTerms = Omit<PassiveJobFile, "secret" | "sampling"> & { readonly sampling: string };
+export type JobTerms = Omit<PassiveJobFile, "secret" | "sampling" | "start"> & { readonly sampling: string };
 
 export interface PassiveRecordOptions {
   readonly party: string;
@@ -75,8 +75,12 @@ export class PassiveRecord {
     this.progress = progress;
   }
 
-  /** Nothing is written yet. @throws TandemError HANDSHAKE_MISMATCH or CHECKPOINT if these terms cannot be the job's */
-  static async open(options: PassiveRecordOptions, terms: JobTerms): Promise<PassiveRecord> {
+  /**
+   * Nothing is written yet.
+   * @param startSplits this party's splits of the model that training goes on from; asked for where the job begins
+   * @throws TandemError HANDSHAKE_MISMATCH or CHECKPOINT if these terms cannot be the job's
+   */
+  static async open(options: PassiveRecordOptions, terms: JobTerms, startSplits: () => Promise<readonly OwnSplit[]> = () => Promise.resolve([])): Promise<PassiveRecord> {
     await options.ownFiles(() => options.storage.tidy(options.folder));
     const stored = await storedJob(options, terms.active);
     const difference = stored === null ? null : firstDifference(stored, terms);
@@ -87,11 +91,16 @@ export class PassiveRecord {
     const goesOn = stored?.run === terms.run && progress.splits.length > 0;
     if (progress.trees > 0 || goesOn) throw new TandemError("CHECKPOINT", `${options.party} has stored a part of job ${peerText(options.job)}, and since then ${difference}; put it back, or begin anew under another name`);
     const secret = textOf(osRandom.fill(new Uint8Array(permutationSecretBytes)));
-    return new PassiveRecord(options, { ...terms, secret }, false, noProgress);
+    return new PassiveRecord(options, { ...terms, start: [...(await startSplits())], secret }, false, noProgress);
   }
 
   get isFinished(): boolean {
     return this.#job.secret === null;
+  }
+
+  /** This party's splits of the model that training goes on from. */
+  get start(): readonly OwnSplit[] {
+    return this.#job.start;
   }
 
   get permutationSecret(): Uint8Array {

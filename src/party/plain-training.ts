@@ -21,6 +21,8 @@ export interface PlainTraining {
   readonly train: readonly PartyTable[];
   readonly test: readonly PartyTable[] | null;
   readonly validationRows: Uint32Array | null;
+  /** The model that training goes on from; null or left out: none. */
+  readonly start?: Model | null;
   readonly training: TrainingParameters;
   readonly codec: CodecParameters;
   readonly keyBits: number;
@@ -41,7 +43,8 @@ export async function trainPlain(job: PlainTraining): Promise<PlainResult> {
   const deciding = validationRows && otherRows(validationRows, labels.length);
   const parties = job.train.map((table) => binTable(table, training.max_bin, deciding));
   const quantise = quantiserFor(job.codec, plaintextBitsMax(job.keyBits));
-  const { trainMargins, ...model } = await trainCentralised({ parties, labels, weights, validationRows, parameters: training, quantise, samplingSecrets: job.samplingSecrets });
+  const start = job.start ? { model: job.start, columns: job.train.map(({ features }) => features) } : null;
+  const { trainMargins, ...model } = await trainCentralised({ start, parties, labels, weights, validationRows, parameters: training, quantise, samplingSecrets: job.samplingSecrets });
   const monitor = new BoostingMonitor(training, new BoostingTask(training, labels, weights, validationRows));
   const validation = await monitor.onValidation(trainMargins);
   return { model, metrics: { train: await monitor.onTraining(trainMargins), ...(validation === null ? {} : { validation }), test: testMetrics(job, model) } };

@@ -15,7 +15,7 @@ import { jobSyntax, type PolicyConfig } from "./config.ts";
 export function agreedByPolicy(hello: ActiveHello, policy: PolicyConfig, name: string): AgreedParameters {
   const { parameters, instanceCount } = hello;
   if (parameters === undefined) throw new TandemError("HANDSHAKE_MISMATCH", `${name}: the active party names no parameters`);
-  const { job, numRound, maxDepth, maxBin, scheme, keyBits, codec, seed, colsampleBytree, colsampleBylevel, colsampleBynode, treesPerRound, localRounds } = parameters;
+  const { job, numRound, maxDepth, maxBin, scheme, keyBits, codec, seed, colsampleBytree, colsampleBylevel, colsampleBynode, treesPerRound, localRounds, startModel, startTrees } = parameters;
   checkJobName(job, name);
   if (scheme !== paillierSchemeName) throw new TandemError("HANDSHAKE_MISMATCH", `scheme: the active party proposes ${peerText(scheme)}, ${name} knows ${paillierSchemeName}`);
   const keyBitsMin = policy.insecure_min_key_bits ?? policy.min_key_bits;
@@ -24,6 +24,9 @@ export function agreedByPolicy(hello: ActiveHello, policy: PolicyConfig, name: s
     numRound < 1 && `num_round: ${numRound} asked, at least 1 is needed`,
     treeCountOf(parameters) > policy.max_trees && `num_round: ${numRound}${treesPerRound === 1 ? "" : ` of ${treesPerRound} trees each`} asked, at most ${policy.max_trees} allowed`,
     localRounds > numRound && `local_rounds: ${localRounds} asked, there are ${numRound} rounds`,
+    startTrees > 0 && !policy.warm_start && "start_model: going on from an earlier model is not allowed",
+    startTrees >= treeCountOf(parameters) && `start_trees: ${startTrees} asked, of ${treeCountOf(parameters)} in all`,
+    (startTrees > 0) !== (startModel !== "") && "start_model: a model is named if and only if it has trees",
     treesPerRound < 1 && `trees_per_round: ${treesPerRound} asked, at least 1 is needed`,
     maxDepth < 1 && `max_depth: ${maxDepth} asked, at least 1 is needed`,
     maxDepth > policy.max_depth && `max_depth: ${maxDepth} asked, at most ${policy.max_depth} allowed`,
@@ -35,7 +38,7 @@ export function agreedByPolicy(hello: ActiveHello, policy: PolicyConfig, name: s
     instanceCount < policy.min_instances && `instances: ${instanceCount} brought, at least ${policy.min_instances} allowed`,
   ].filter((violation) => violation !== false);
   if (broken.length > 0) throw refusal(name, broken);
-  return { job, numRound, maxDepth, maxBin, scheme, keyBits, codec, seed, colsampleBytree, colsampleBylevel, colsampleBynode, treesPerRound, localRounds };
+  return { job, numRound, maxDepth, maxBin, scheme, keyBits, codec, seed, colsampleBytree, colsampleBylevel, colsampleBynode, treesPerRound, localRounds, startModel, startTrees };
 }
 
 const keyBitsMax = 4096;
@@ -48,6 +51,13 @@ export function minimumsOf({ min_instances_per_node: perNode, min_instances_per_
 /** @throws TandemError POLICY if the active party brings more ids than it may ask about */
 export function checkIdCount(activeIdCount: number, policy: PolicyConfig, name: string): void {
   if (activeIdCount > policy.max_active_ids) throw refusal(name, [`ids: ${activeIdCount} brought, at most ${policy.max_active_ids} allowed`]);
+}
+
+/** @throws TandemError HANDSHAKE_MISMATCH if one side has a file of validation rows, and the other has not */
+export function checkValidationFile(theirs: boolean, own: string | undefined, name: string): void {
+  if (theirs === (own !== undefined)) return;
+  const [has, lacks] = theirs ? ["the active party", name] : [name, "the active party"];
+  throw new TandemError("HANDSHAKE_MISMATCH", `validation_path: ${has} has a file of validation rows, ${lacks} has none; every party names one, or none does`);
 }
 
 /** A job's name becomes a folder here. */

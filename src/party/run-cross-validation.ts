@@ -13,13 +13,13 @@ import { type CrossValidationOutcome, FoldTurns } from "../gbdt/fold-turns.ts";
 import { ActiveRole } from "../protocol/active-role.ts";
 import { idsDigest } from "../protocol/ids.ts";
 import { PaillierActive } from "../protocol/paillier-active.ts";
-import { alignTables, jobTables, readActiveTables } from "./active-tables.ts";
+import { alignTables, jobTables, readActiveTables, rowsOf } from "./active-tables.ts";
 import { type ActiveWorld, type ConnectedPeer, realWorld } from "./active-world.ts";
 import type { ActiveConfig } from "./config.ts";
 import type { Emit } from "./events.ts";
 import { binTable } from "./party-data.ts";
 import { Patience } from "./patience.ts";
-import { layoutSummary } from "./run-active.ts";
+import { layoutSummary } from "./active-results.ts";
 import { samplingSecretOf } from "./sampling-secret.ts";
 
 export interface CrossValidationOptions {
@@ -77,6 +77,8 @@ class CrossValidationRun {
 
   static async open(config: ActiveConfig, options: CrossValidationOptions, emit: Emit, world: ActiveWorld): Promise<CrossValidationRun> {
     const { name, keyBits, insecureKey, threads, speed } = config;
+    if (config.data.validation_path !== undefined) throw new TandemError("USAGE", "a cross-validation holds each fold back in turn; leave data.validation_path out");
+    if (config.warm_start !== undefined) throw new TandemError("USAGE", "a cross-validation begins every fold's model anew; leave warm_start out");
     const tables = await readActiveTables(config);
     const key = await generateKey({ bits: keyBits, insecure: insecureKey });
     emit({ type: "key", party: name, process: process.pid, keyBits, kernel: selectKernel().name });
@@ -131,7 +133,7 @@ class CrossValidationRun {
       if (event.type === "alignment-progress") patience.answered();
       this.#emit(event);
     };
-    const aligned = align ? await alignTables(this.#tables, peers.map((peer) => peer.alignment(job)), this.#config, emit) : null;
+    const aligned = align ? await alignTables(rowsOf(this.#tables).ids, peers.map((peer) => peer.alignment(job, false)), this.#config, emit) : null;
     if (aligned !== null) patience.progressed();
     const { train, rows } = jobTables(this.#tables, aligned?.rows ?? null, { training, data: { ...data, validation_fraction: undefined } });
     const labels = train.labels ?? new Float64Array(0);

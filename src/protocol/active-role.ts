@@ -15,17 +15,18 @@ import type { BinnedFeature } from "../gbdt/binning.ts";
 import { type BestRound, BoostingMonitor } from "../gbdt/boosting-monitor.ts";
 import { BoostingTask, type RealGradients } from "../gbdt/boosting-task.ts";
 import { ColumnSampler, columnRatesOf } from "../gbdt/column-sampling.ts";
-import type { FoldTurns } from "../gbdt/fold-turns.ts";
+import type { FoldTurns, Turn } from "../gbdt/fold-turns.ts";
 import { checkSampling, sampleRows } from "../gbdt/row-sampling.ts";
 import { addLeafWeights, checkConstraints, growParametersOf, outputsOf } from "../gbdt/train.ts";
 import type { Tree } from "../gbdt/tree.ts";
+import { roundsBefore, type StartModel } from "../gbdt/warm-start.ts";
 import { bitmapFrom, isSet } from "./bitmap.ts";
 import { Broadcast } from "./broadcast.ts";
 import { BusyClock } from "./busy-clock.ts";
 import { addMargins } from "./federated-margins.ts";
 import { type ActiveRule, growFederatedTree } from "./federated-tree.ts";
 import { gradientLayout } from "./gradient-layout.ts";
-import { agreedParameters } from "./job-parameters.ts";
+import { type AgreedStart, agreedParameters } from "./job-parameters.ts";
 import type { PassivePeer } from "./peer.ts";
 import type { Ledger } from "./ledger.ts";
 import { type CandidateRows, PeerSession, type Traffic } from "./peer-session.ts";
@@ -48,6 +49,8 @@ export interface ActiveJob {
   readonly validationRows?: Uint32Array | null;
   /** A cross-validation instead of one model: its folds, and what earlier attempts have left of it. */
   readonly folds?: FoldTurns;
+  /** The validation rows are from files of their own, which all parties have. */
+  readonly validationFile?: boolean;
   /** What it draws its columns with, where they are sampled. */
   readonly samplingSecret?: string;
   readonly idsDigest: Uint8Array;
@@ -56,6 +59,8 @@ export interface ActiveJob {
   readonly scheme: ActiveScheme;
   readonly peers: readonly PassivePeer[];
   readonly observer: ActiveObserver;
+  /** The model that training goes on from; null or left out: none. */
+  readonly start?: ActiveStart | null;
   /** What earlier attempts at this job have left; nothing, unless it says otherwise. */
   readonly progress?: ActiveProgress;
   /** Makes progress outlive this process; settles when it does. */
@@ -66,7 +71,14 @@ export interface ActiveJob {
   readonly now: () => number;
 }
 
-/** The trees of all rounds so far, every instance's margins after them, and the best round on the validation rows. */
+/** The active party's share of a model that training goes on from; features and owners of its rules are those of this job. */
+export interface ActiveStart extends StartModel<ActiveRule>, AgreedStart {
+  readonly trees: readonly Tree<ActiveRule>[];
+  /** The active party's own columns of the job's instances. */
+  readonly columns: readonly Float32Array[];
+}
+
+/** The trees of all rounds so far, those of a start model among them, every instance's margins after them, and the best round on the validation rows. */
 export interface ActiveProgress {
   readonly trees: readonly Tree<ActiveRule>[];
   readonly margins: Float64Array;
@@ -118,6 +130,8 @@ export interface PredictionRows {
 /** Chunks of gradients that may wait for a slow party. */
 const chunksAhead = 4;
 const idsPerPredictionBatch = 10_000;
+/** Instances whose trees are walked before others get their turn. */
+const instancesPerTurn = 10_000;
 const idBytesPerPredictionBatch = messageBytesMax / 2;
 
 export class ActiveRole {
@@ -156,8 +170,9 @@ export class ActiveRole {
 
   /** Agrees on version, parameters and ids with every party. */
   async join(): Promise<void> {
-    const { job, name, training, folds, codec, scheme, labels, idsDigest, rows, observer, progress, run, now } = this.#job;
+    const { job, name, training, folds, codec, scheme, labels, idsDigest, rows, observer, start = null, progress, run, now } = this.#job;
     const started = now();
+    roundsBefore(start, this.#newTask(), training); // nobody hears of a model that does not fit
     const hello = {
       protocolVersion,
       activeName: name,
@@ -165,10 +180,11 @@ export class ActiveRole {
       idsDigest,
       aligned: rows?.aligned ?? false,
       trainingRows: rows?.training ?? new Uint8Array(0),
-      trees: folds?.treesDone ?? progress?.trees.length ?? 0,
+      trees: folds?.treesDone ?? (progress ?? start)?.trees.length ?? 0,
       run: run ?? new Uint8Array(0),
+      validationFile: this.#job.validationFile ?? false,
       validationRows: validationBitmap(this.#job.validationRows ?? null, labels.length),
-      parameters: agreedParameters(job, folds === undefined ? training : roundsOfAll(training, folds.foldCount), codec, scheme),
+      parameters: agreedParameters(job, folds === undefined ? training : roundsOfAll(training, folds.foldCount), codec, scheme, start),
     };
     await Promise.all(
       this.#sessions.map(async (session) => observer.joined(session.name, (await session.join(hello)).featureCount)),
@@ -177,20 +193,21 @@ export class ActiveRole {
   }
 
   async train(): Promise<ActiveModel> {
-    const { training, labels, weights, progress, store } = this.#job;
+    const { training, start = null, progress, store } = this.#job;
     checkSampling(training);
     checkConstraints(training, this.#job.features);
-    const task = new BoostingTask(training, labels, weights, this.#job.validationRows);
-    const trees = [...(progress?.trees ?? [])];
-    const margins = progress?.margins.slice() ?? task.startMargins();
+    const task = this.#newTask();
+    const roundCount = roundsBefore(start, task, training) + training.num_round;
+    const trees = [...((progress ?? start)?.trees ?? [])];
+    const margins = progress?.margins.slice() ?? (start === null ? task.startMargins() : await this.#marginsAfter(start));
     let round = trees.length / task.treeOutputs.length;
     const monitor = new BoostingMonitor(training, task, { rounds: round, best: progress?.best ?? null });
     const layout = this.#layoutOf(sampleRows(training, 0, task.gradients(task.startMargins()), task.trainingRows)); // of the beginning: every attempt sets up the same
     this.#job.observer.layoutProven(layout);
-    const isOver = (): boolean => round === training.num_round || monitor.isOver;
+    const isOver = (): boolean => round === roundCount || monitor.isOver;
     if (!isOver()) await this.#setUp(task, layout);
     while (!isOver()) {
-      this.#evaluated = await this.#round({ round, firstTree: trees.length }, task, monitor, margins, async (ofRound) => {
+      this.#evaluated = await this.#round({ round, firstTree: trees.length, isLast: round + 1 === roundCount }, task, monitor, margins, async (ofRound) => {
         trees.push(...ofRound);
         await store?.({ trees, margins, best: monitor.best });
       });
@@ -199,7 +216,7 @@ export class ActiveRole {
     this.#evaluated ??= { train: await monitor.onTraining(margins), validation: await monitor.onValidation(margins) };
     this.#grown = trees.slice();
     trees.length = this.#treesKept = monitor.roundsKept * task.treeOutputs.length;
-    return { objective: training.objective, baseMargin: task.baseMargin(), ...outputsOf(task), passiveNames: this.#sessions.map((session) => session.name), trees };
+    return { objective: training.objective, baseMargin: start?.baseMargin ?? task.baseMargin(), ...outputsOf(task), passiveNames: this.#sessions.map((session) => session.name), trees };
   }
 
   /**
@@ -233,11 +250,24 @@ export class ActiveRole {
       const outcomes = await Promise.all(this.#sessions.map((session, peer) => session.predict(ids, splits[peer])));
       addMargins(model, margins.subarray(first * outputCount, end * outputCount), {
         ownValue: (rule, i) => rows.features[rule.feature][first + i],
-        remoteGoesLeft: (owner, tree, node, i) => {
-          const bitmap = outcomes[owner - 1].get(splitKey(tree, node));
-          return bitmap !== undefined && isSet(bitmap, i);
-        },
+        remoteGoesLeft: (owner, tree, node, i) => goesLeft(outcomes[owner - 1], tree, node, i),
       });
+    }
+    return margins;
+  }
+
+  /** Every instance's margins after the trees of a start model. Nobody is named: instances have their order. */
+  async #marginsAfter(start: ActiveStart): Promise<Float64Array> {
+    const { outputCount = 1, trees, columns } = start;
+    const instanceCount = this.#job.labels.length;
+    const margins = new Float64Array(instanceCount * outputCount).fill(start.baseMargin);
+    const outcomes = await Promise.all(this.#sessions.map((session, peer) => session.predictStart(instanceCount, remoteSplits(trees, peer + 1))));
+    for (let first = 0; first < instanceCount; first += instancesPerTurn) {
+      addMargins(start, margins.subarray(first * outputCount, (first + instancesPerTurn) * outputCount), {
+        ownValue: (rule, i) => columns[rule.feature][first + i],
+        remoteGoesLeft: (owner, tree, node, i) => goesLeft(outcomes[owner - 1], tree, node, first + i),
+      });
+      await nextTurn();
     }
     return margins;
   }
@@ -245,6 +275,11 @@ export class ActiveRole {
   /** @param failure empty after success, otherwise what the other parties are told */
   async finish(failure = ""): Promise<void> {
     await Promise.all(this.#sessions.map((session) => session.finish(failure, this.#treesKept)));
+  }
+
+  #newTask(): BoostingTask {
+    const { training, labels, weights, validationRows } = this.#job;
+    return new BoostingTask(training, labels, weights, validationRows);
   }
 
   async #setUp(task: BoostingTask, layout: GradientLayout): Promise<void> {
@@ -262,7 +297,7 @@ export class ActiveRole {
    * The trees of one round: they share their gradients, which are encrypted once.
    * @param keep called when all passive parties have stored the round's trees, and early stopping has seen it
    */
-  async #round({ round, firstTree }: { readonly round: number; readonly firstTree: number }, task: BoostingTask, monitor: BoostingMonitor, margins: Float64Array, keep: (trees: readonly Tree<ActiveRule>[]) => Promise<void>): Promise<RoundMetrics | null> {
+  async #round({ round, firstTree, isLast }: Pick<Turn, "round" | "firstTree" | "isLast">, task: BoostingTask, monitor: BoostingMonitor, margins: Float64Array, keep: (trees: readonly Tree<ActiveRule>[]) => Promise<void>): Promise<RoundMetrics | null> {
     const { features, observer, scheme, training, now } = this.#job;
     observer.treeBegan(firstTree);
     const { sample, ...real } = sampleRows(training, round, task.gradients(margins), task.trainingRows);
@@ -278,7 +313,7 @@ export class ActiveRole {
     const chunks = new Broadcast(timed(scheme.tree(layout, gradients, sample), clocks.encrypting), chunksAhead);
     const readers = sessions.map(() => chunks.reader());
     const gradientsTaken = sessions.map((session, i) => session.sendGradients(firstTree, readers[i]));
-    if (sessions.length > 0 && round + 1 < training.num_round) void Promise.allSettled(gradientsTaken).then(() => scheme.expectTree(layout, sample?.length ?? gradients.instanceCount));
+    if (sessions.length > 0 && !isLast) void Promise.allSettled(gradientsTaken).then(() => scheme.expectTree(layout, sample?.length ?? gradients.instanceCount));
     const sampler = new ColumnSampler(columnRatesOf(training), training.seed, this.#job.samplingSecret ?? "");
     const sharedRoot: CandidateRows[] | null = sampler.takesAll ? [] : null;
     const trees: Tree<ActiveRule>[] = [];
@@ -343,6 +378,11 @@ function remoteSplits(trees: readonly Tree<ActiveRule>[], owner: number): Set<st
     }),
   );
   return keys;
+}
+
+function goesLeft(outcomes: ReadonlyMap<string, Uint8Array>, tree: number, node: number, row: number): boolean {
+  const bitmap = outcomes.get(splitKey(tree, node));
+  return bitmap !== undefined && isSet(bitmap, row);
 }
 
 /** Counts the time in which the next chunk is being made. */

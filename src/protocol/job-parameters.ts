@@ -13,18 +13,31 @@ export function treeCountOf({ numRound, treesPerRound: perRound }: Pick<AgreedPa
   return numRound * perRound;
 }
 
-/** Trees of the rounds that the active party grows alone: the first ones, of which nothing is told. */
-export function localTreesOf({ localRounds, treesPerRound: perRound }: Pick<AgreedParameters, "localRounds" | "treesPerRound">): number {
-  return localRounds * perRound;
+/** What says where the trees begin that passive parties hear of. */
+type Beginning = Pick<AgreedParameters, "localRounds" | "treesPerRound" | "startTrees">;
+
+/**
+ * The first tree that passive parties hear of. Before it come those of the model that training goes on from, which
+ * everybody has, and those of the rounds that the active party grows alone, of which nothing is told.
+ */
+export function firstTreeOf({ localRounds, treesPerRound: perRound, startTrees }: Beginning): number {
+  return Math.max(startTrees, localRounds * perRound);
 }
 
 /**
  * Whether the trees that both sides have stored belong together. The active party stores whole rounds, each after every
  * passive party has stored the round's trees one by one: a passive party is level, or up to a round ahead.
  */
-export function fitsStoredTrees(agreed: Pick<AgreedParameters, "localRounds" | "treesPerRound">, active: number, passive: number): boolean {
-  const ahead = passive - Math.max(active, localTreesOf(agreed));
-  return active % agreed.treesPerRound === 0 && ahead >= 0 && ahead <= agreed.treesPerRound;
+export function fitsStoredTrees(agreed: Beginning, active: number, passive: number): boolean {
+  const ahead = passive - Math.max(active, firstTreeOf(agreed));
+  return active >= agreed.startTrees && active % agreed.treesPerRound === 0 && ahead >= 0 && ahead <= agreed.treesPerRound;
+}
+
+/** A model that training goes on from, as far as passive parties hear of it. */
+export interface AgreedStart {
+  /** Its id. */
+  readonly model: string;
+  readonly trees: readonly unknown[];
 }
 
 export function agreedParameters(
@@ -32,10 +45,13 @@ export function agreedParameters(
   training: TrainingParameters,
   codec: CodecParameters,
   scheme: { readonly name: string; readonly keyBits: number },
+  start: AgreedStart | null = null,
 ): AgreedParameters {
+  const startTrees = start?.trees.length ?? 0;
+  const numRound = startTrees / treesPerRound(training) + training.num_round;
   return {
     job,
-    numRound: training.num_round,
+    numRound,
     maxDepth: training.max_depth,
     maxBin: training.max_bin,
     scheme: scheme.name,
@@ -46,6 +62,8 @@ export function agreedParameters(
     colsampleBylevel: training.colsample_bylevel,
     colsampleBynode: training.colsample_bynode,
     treesPerRound: treesPerRound(training),
-    localRounds: Math.min(training.local_rounds, training.num_round),
+    localRounds: Math.min(training.local_rounds, numRound),
+    startModel: start?.model ?? "",
+    startTrees,
   };
 }

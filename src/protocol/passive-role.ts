@@ -5,7 +5,8 @@
  * gives away only their outcome.
  *
  * @reveals active: number of features and of split candidates; for each split that it wins, which side every instance
- *   of the node falls on; of features with monotone constraints, which candidates they are, and the sign where one splits; at prediction, the outcome of each of its splits for each id asked for, also off the path
+ *   of the node falls on; of features with monotone constraints, which candidates they are, and the sign where one splits; at prediction, the outcome of each of its splits for each id asked for, also off the path;
+ *   where training goes on from an earlier model, the outcome of each of its splits of that model for each instance of the job
  */
 import { equals, type MessageInitShape } from "@bufbuild/protobuf";
 import { TandemError } from "../base/error.ts";
@@ -34,12 +35,13 @@ import {
   type PassiveReadySchema,
   type PassiveSplitSchema,
 } from "./generated/tandem/v1/tandem_pb.ts";
-import { type AgreedParameters, fitsStoredTrees, localTreesOf, treeCountOf } from "./job-parameters.ts";
+import { type AgreedParameters, fitsStoredTrees, firstTreeOf, treeCountOf } from "./job-parameters.ts";
 import { emptyLedger, type Ledger } from "./ledger.ts";
 import type { Traffic } from "./peer-session.ts";
 import { peerText } from "./peer-text.ts";
 import type { Phase as Work, PhaseEdge } from "./phase.ts";
 import type { PassiveScheme } from "./scheme.ts";
+import type { SplitColumn } from "./split-outcomes.ts";
 import { type DecidedSplit, noProgress, type OwnSplit, type PassiveProgress, SplitLedger } from "./split-ledger.ts";
 import { protocolVersion } from "./version.ts";
 
@@ -61,6 +63,8 @@ export interface PassiveJob {
   /** Own feature values of ids that may be asked for, or null for an unknown id. */
   readonly lookUp: (id: string) => ((feature: number) => number) | null;
   readonly observer: PassiveObserver;
+  /** This party's splits of the model that training goes on from, with the columns that they ask about; none where left out. */
+  readonly start?: readonly SplitColumn[];
   /** What earlier attempts at this job have left; nothing, unless it says otherwise. */
   readonly progress?: PassiveProgress;
   /** Makes progress outlive this process; settles when it does. */
@@ -106,18 +110,23 @@ export class PassiveRole {
 
   constructor(job: PassiveJob) {
     this.#job = job;
-    this.#tree = localTreesOf(job.agreed) - 1;
+    this.#tree = firstTreeOf(job.agreed) - 1;
     this.#ledger = new SplitLedger(job.progress ?? noProgress, job.store ?? (() => Promise.resolve()), job.agreed.treesPerRound);
   }
 
   get ownSplits(): readonly OwnSplit[] {
     const kept = this.#kept ?? Infinity;
-    return this.#ledger.splits.filter(({ tree }) => tree < kept);
+    return this.#splits.filter(({ tree }) => tree < kept);
   }
 
-  /** Finished trees, the active party's own among them. */
+  /** Those of a start model first. */
+  get #splits(): readonly OwnSplit[] {
+    return [...(this.#job.start ?? []).map(({ split }) => split), ...this.#ledger.splits];
+  }
+
+  /** Finished trees, those of a start model and the active party's own among them. */
   get #stored(): number {
-    return Math.max(this.#ledger.trees, localTreesOf(this.#job.agreed));
+    return Math.max(this.#ledger.trees, firstTreeOf(this.#job.agreed));
   }
 
   /** @throws TandemError HANDSHAKE_MISMATCH, ID_MISMATCH or CHECKPOINT naming what differs */
@@ -127,7 +136,7 @@ export class PassiveRole {
     this.#checkHello(hello);
     const job = this.#job;
     const trees = this.#stored;
-    this.#tree = Math.max(hello.trees, localTreesOf(job.agreed)) - 1;
+    this.#tree = Math.max(hello.trees, firstTreeOf(job.agreed)) - 1;
     this.#phase = job.finished === true ? "finished" : "joined";
     const answer = { protocolVersion, passiveName: job.name, featureCount: job.features.length, trees, finished: job.finished === true };
     this.#joined = { hello, answer };
@@ -153,7 +162,7 @@ export class PassiveRole {
     }
     const trees = this.#stored;
     // A round's trees end here before the round ends there: after a loss in between, this party is up to a round ahead.
-    const fits = job.finished === true ? trees === Math.max(hello.trees, localTreesOf(job.agreed)) : fitsStoredTrees(job.agreed, hello.trees, trees);
+    const fits = job.finished === true ? trees === Math.max(hello.trees, firstTreeOf(job.agreed)) : fitsStoredTrees(job.agreed, hello.trees, trees);
     if (!fits) {
       throw new TandemError("CHECKPOINT", `${job.name} has stored ${trees} trees of this job and the active party ${hello.trees}: they do not belong together; begin anew under another name`);
     }
@@ -317,17 +326,27 @@ export class PassiveRole {
 
   async *predict(request: ActivePredict): AsyncGenerator<MessageInitShape<typeof PassivePredictionSchema>> {
     if (this.#phase !== "joined" && this.#phase !== "finished") this.#expect("ready");
+    if (request.startInstances) return yield* this.#predictStart(request);
     const rows = request.ids.map((id) => {
       const row = this.#job.lookUp(id);
       if (row === null) throw new TandemError("ID_MISMATCH", `${this.#job.name} does not hold one of the ids to predict`);
       return row;
     });
-    const splits = this.#ledger.splits.filter((split) => split.tree <= this.#tree); // others are of a round that is yet to be redone
+    const splits = this.#splits.filter((split) => split.tree <= this.#tree); // others are of a round that is yet to be redone
     this.disclosures.predictedIds += rows.length;
     this.disclosures.predictionOutcomes += rows.length * splits.length;
     for (const split of splits) {
       const leftMembers = bitmapFrom(rows.length, (i) => valueGoesLeft(split, rows[i](split.feature)));
       yield { tree: split.tree, node: split.node, leftMembers };
+    }
+  }
+
+  *#predictStart({ ids }: ActivePredict): Generator<MessageInitShape<typeof PassivePredictionSchema>> {
+    const { start, instanceCount } = this.#job;
+    if (start === undefined || ids.length > 0) throw new TandemError("PROTOCOL_STATE", "this job goes on from no model, or ids are named beside its instances");
+    this.disclosures.predictionOutcomes += instanceCount * start.length;
+    for (const { split, values } of start) {
+      yield { tree: split.tree, node: split.node, leftMembers: bitmapFrom(instanceCount, (i) => valueGoesLeft(split, values[i])) };
     }
   }
 
@@ -344,7 +363,7 @@ export class PassiveRole {
     if (this.#phase !== "joined") this.#expect("ready");
     const { agreed } = this.#job;
     const grown = this.#tree + 1;
-    const fits = kept >= 1 && kept <= grown && kept % agreed.treesPerRound === 0 && this.#stored === grown;
+    const fits = kept > agreed.startTrees && kept <= grown && kept % agreed.treesPerRound === 0 && this.#stored === grown;
     if (!fits) throw new TandemError("PROTOCOL_STATE", `the job ends after ${grown} of ${treeCountOf(agreed)} trees and keeps ${kept}`);
     this.#kept = kept;
     this.#phase = "finished";

@@ -123,9 +123,12 @@ test("rounds that the active party grows alone count as stored by everybody", as
 });
 
 test("stored trees belong together if the passive party is level, or up to a round ahead", () => {
-  const fitting = (agreed: { localRounds: number; treesPerRound: number }, active: number): number[] => Array.from({ length: 12 }, (_, i) => i).filter((passive) => fitsStoredTrees(agreed, active, passive));
+  const fitting = (agreed: { localRounds: number; treesPerRound: number; startTrees?: number }, active: number): number[] => Array.from({ length: 12 }, (_, i) => i).filter((passive) => fitsStoredTrees({ startTrees: 0, ...agreed }, active, passive));
   expect(fitting({ localRounds: 0, treesPerRound: 1 }, 2)).toEqual([2, 3]);
   expect(fitting({ localRounds: 0, treesPerRound: 3 }, 3)).toEqual([3, 4, 5, 6]);
   expect(fitting({ localRounds: 0, treesPerRound: 3 }, 4), "half a round").toEqual([]);
   expect(fitting({ localRounds: 2, treesPerRound: 3 }, 3), "the active party alone so far").toEqual([6, 7, 8, 9]);
+  expect(fitting({ localRounds: 0, treesPerRound: 3, startTrees: 6 }, 6), "at a start model's end").toEqual([6, 7, 8, 9]);
+  expect(fitting({ localRounds: 3, treesPerRound: 3, startTrees: 6 }, 6), "and alone for a round more").toEqual([9, 10, 11]);
+  expect(fitting({ localRounds: 0, treesPerRound: 3, startTrees: 6 }, 3), "before it").toEqual([]);
 });

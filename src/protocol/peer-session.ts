@@ -8,7 +8,7 @@ import { columnCount, type GradientLayout } from "../codec/layout.ts";
 import { rowStride } from "../gbdt/histogram.ts";
 import { checkBitmap } from "./bitmap.ts";
 import type { BusyClock } from "./busy-clock.ts";
-import { type ActiveHelloSchema, type ActiveNode, ActiveNodeSchema, type PassiveHello, type PassiveHistograms } from "./generated/tandem/v1/tandem_pb.ts";
+import { type ActiveHelloSchema, type ActiveNode, ActiveNodeSchema, type ActivePredictSchema, type PassiveHello, type PassiveHistograms } from "./generated/tandem/v1/tandem_pb.ts";
 import { fitsStoredTrees } from "./job-parameters.ts";
 import { emptyLedger, type Ledger } from "./ledger.ts";
 import type { PassivePeer } from "./peer.ts";
@@ -101,7 +101,7 @@ export class PeerSession {
       throw new TandemError("HANDSHAKE_MISMATCH", `party ${this.name} speaks protocol version ${first.value.protocolVersion}, we speak ${protocolVersion}`);
     }
     const [ours, theirs] = [hello.trees ?? 0, first.value.trees];
-    if (hello.parameters !== undefined && !fitsStoredTrees({ localRounds: 0, treesPerRound: 1, ...hello.parameters }, ours, theirs)) {
+    if (hello.parameters !== undefined && !fitsStoredTrees({ localRounds: 0, treesPerRound: 1, startTrees: 0, ...hello.parameters }, ours, theirs)) {
       throw new TandemError("CHECKPOINT", `party ${this.name} has stored ${theirs} trees of this job and we ${ours}: they do not belong together; begin anew under another name`);
     }
     this.#candidateCountMax = Math.min(candidateCountMax, first.value.featureCount * 2 * (hello.parameters?.maxBin ?? 0));
@@ -221,16 +221,25 @@ export class PeerSession {
    * The outcome of each of the party's splits, as a bitmap over `ids`.
    * @param splits the keys of all its splits: nothing else is accepted, and nothing less
    */
-  async predict(ids: readonly string[], splits: ReadonlySet<string>): Promise<Map<string, Uint8Array>> {
-    const outcomes = new Map<string, Uint8Array>();
+  predict(ids: readonly string[], splits: ReadonlySet<string>): Promise<Map<string, Uint8Array>> {
     this.ledger.predictedIds += ids.length;
+    return this.#outcomes({ ids: [...ids] }, ids.length, splits);
+  }
+
+  /** The same for the splits of a start model, over all instances of the job in their order. */
+  async predictStart(instanceCount: number, splits: ReadonlySet<string>): Promise<Map<string, Uint8Array>> {
+    return splits.size === 0 ? new Map() : this.#outcomes({ startInstances: true }, instanceCount, splits);
+  }
+
+  async #outcomes(request: MessageInitShape<typeof ActivePredictSchema>, rowCount: number, splits: ReadonlySet<string>): Promise<Map<string, Uint8Array>> {
+    const outcomes = new Map<string, Uint8Array>();
     await this.#guard(
       (async () => {
-        for await (const { tree, node, leftMembers } of this.#peer.predict({ ids: [...ids] }, this.#options())) {
+        for await (const { tree, node, leftMembers } of this.#peer.predict(request, this.#options())) {
           const key = splitKey(tree, node);
           if (!splits.has(key) || outcomes.has(key)) throw this.#deviates("the outcome of a split that is not its own");
-          checkBitmap(leftMembers, ids.length);
-          this.ledger.predictionOutcomes += ids.length;
+          checkBitmap(leftMembers, rowCount);
+          this.ledger.predictionOutcomes += rowCount;
           outcomes.set(key, leftMembers);
         }
       })(),

@@ -21,7 +21,7 @@ const leaf = { kind: "leaf" as const, weight: 0.1, cover: 3, count: 7 };
 const trees = [[{ kind: "split" as const, left: 1, right: 2, gain: 0.3, cover: 6, count: 14, rule: { owner: 1 } }, leaf, leaf], [leaf]];
 
 function checkpoint(change: Partial<ActiveCheckpoint> = {}): ActiveCheckpoint {
-  return { identity: { job: "j", eta: 0.3 }, run: Uint8Array.of(1, 2, 255), key, aligned: Uint32Array.of(5, 0, 0xffff_ffff), samplingSecret: "s", progress: { trees, margins, best: { round: 0, value: Number.NaN } }, ...change };
+  return { identity: { job: "j", eta: 0.3 }, run: Uint8Array.of(1, 2, 255), key, aligned: Uint32Array.of(5, 0, 0xffff_ffff), samplingSecret: "s", start: null, progress: { trees, margins, best: { round: 0, value: Number.NaN } }, ...change };
 }
 
 describe("a checkpoint", () => {
@@ -42,6 +42,16 @@ describe("a checkpoint", () => {
     expect(await readActiveCheckpoint(join(folder, "elsewhere"), diskStorage)).toBeNull();
   });
 
+  test("with a model that training goes on from, before its first round and after it", async () => {
+    const start = { model: "ab".repeat(32), objective: "binary:logistic", baseMargin: 0.25, trees: trees.slice(0, 1) } as const;
+    await writeActiveCheckpoint(folder, checkpoint({ start, progress: null }), diskStorage);
+    expect(await readActiveCheckpoint(folder, diskStorage)).toMatchObject({ start, progress: null });
+    await writeActiveCheckpoint(folder, checkpoint({ start }), diskStorage);
+    const back = await readActiveCheckpoint(folder, diskStorage);
+    expect(back?.start).toEqual(start);
+    expect(back?.progress?.trees).toEqual(trees);
+  });
+
   test("with a key that is none: the field is named, and no value", async () => {
     await writeActiveCheckpoint(folder, checkpoint(), diskStorage);
     const text = await readFile(checkpointPath(folder), "utf8");
@@ -49,7 +59,7 @@ describe("a checkpoint", () => {
     expect(text).toContain(prime);
     const { createHash } = await import("node:crypto");
     const contents = text.slice(text.indexOf('"checkpoint":') + '"checkpoint":'.length, -2).replace(prime, `${prime.slice(0, -1)}${prime.endsWith("3") ? "1" : "3"}`);
-    await writeFile(checkpointPath(folder), `{"format":"tandem-active-checkpoint/2","sha256":"${createHash("sha256").update(contents).digest("hex")}","checkpoint":${contents}}\n`);
+    await writeFile(checkpointPath(folder), `{"format":"tandem-active-checkpoint/3","sha256":"${createHash("sha256").update(contents).digest("hex")}","checkpoint":${contents}}\n`);
     const error = await expectError(() => readActiveCheckpoint(folder, diskStorage), "CHECKPOINT", /checkpoint\.json: key field '/);
     expect(error.message).not.toContain(prime.slice(0, 16));
   });

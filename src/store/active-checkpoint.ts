@@ -10,7 +10,8 @@ import type { Storage } from "../base/storage.ts";
 import { parsePrivateKey, serialisePrivateKey } from "../crypto/key-format.ts";
 import type { PrivateKey } from "../crypto/keys.ts";
 import { TandemError } from "../base/error.ts";
-import type { ActiveProgress } from "../protocol/active-role.ts";
+import { trainingParameters } from "../base/parameters.ts";
+import type { ActiveModel, ActiveProgress } from "../protocol/active-role.ts";
 import { readSealed, type SealedKind, writeSealed } from "./sealed-file.ts";
 import { treeSchema } from "./share-files.ts";
 import { bytesFrom, doublesFrom, rowsFrom, textOf } from "./stored-numbers.ts";
@@ -28,8 +29,16 @@ export interface ActiveCheckpoint {
   readonly samplingSecret: string;
   /** Rows common to all parties; null where nothing was aligned. */
   readonly aligned: Uint32Array | null;
+  /** The model that training goes on from; null: none. */
+  readonly start: StartCheckpoint | null;
   /** Null before the first round has ended. */
   readonly progress: ActiveProgress | null;
+}
+
+/** A model that training goes on from: it may be gone when the job is taken up again. */
+export interface StartCheckpoint extends Pick<ActiveModel, "objective" | "baseMargin" | "outputCount" | "trees"> {
+  /** Its id. */
+  readonly model: string;
 }
 
 const contents = z.strictObject({
@@ -38,14 +47,17 @@ const contents = z.strictObject({
   key: z.string(),
   sampling: z.string(),
   aligned: z.base64().nullable(),
+  /** The trees of the model come first among `trees`. */
+  start: z.strictObject({ model: z.string(), objective: z.enum(trainingParameters.objective.choices), baseMargin: z.number(), outputCount: z.number().int().optional(), trees: z.number().int().positive() }).nullable(),
   trees: z.array(treeSchema),
+  /** Empty before the first round has ended. */
   margins: z.base64(),
   /** The best round on the validation rows; its value, one float64, in base64. */
   best: z.strictObject({ round: z.number().int().nonnegative(), value: z.base64() }).nullable(),
 });
 
 const kind: SealedKind<z.infer<typeof contents>> = {
-  format: "tandem-active-checkpoint/2",
+  format: "tandem-active-checkpoint/3",
   name: "checkpoint",
   noun: "a checkpoint",
   schema: contents,
@@ -55,14 +67,15 @@ const kind: SealedKind<z.infer<typeof contents>> = {
 
 export const checkpointPath = (folder: string): string => join(folder, "checkpoint.json");
 
-export async function writeActiveCheckpoint(folder: string, { identity, run, key, samplingSecret, aligned, progress }: ActiveCheckpoint, storage: Storage): Promise<void> {
+export async function writeActiveCheckpoint(folder: string, { identity, run, key, samplingSecret, aligned, start, progress }: ActiveCheckpoint, storage: Storage): Promise<void> {
   const stored = {
     identity: { ...identity },
     run: textOf(run),
     key: serialisePrivateKey(key),
     sampling: samplingSecret,
     aligned: aligned === null ? null : textOf(aligned),
-    trees: (progress?.trees ?? []) as z.infer<typeof contents>["trees"],
+    start: start && { ...start, trees: start.trees.length },
+    trees: ((progress ?? start)?.trees ?? []) as z.infer<typeof contents>["trees"],
     margins: textOf(progress?.margins ?? new Float64Array(0)),
     best: progress?.best ? { round: progress.best.round, value: textOf(Float64Array.of(progress.best.value)) } : null,
   };
@@ -77,14 +90,15 @@ export async function readActiveCheckpoint(folder: string, storage: Storage): Pr
   const path = checkpointPath(folder);
   const stored = await readSealed(path, kind, storage);
   if (stored === null) return null;
-  const { identity, run, key, sampling, aligned, trees, margins, best } = stored;
+  const { identity, run, key, sampling, aligned, start, trees, margins, best } = stored;
   return {
     identity,
     run: bytesFrom(run),
     key: await privateKey(path, key),
     samplingSecret: sampling,
     aligned: aligned === null ? null : rowsFrom(aligned),
-    progress: trees.length === 0 ? null : { trees, margins: doublesFrom(margins), best: best && { round: best.round, value: doublesFrom(best.value)[0] } },
+    start: start && { ...start, trees: trees.slice(0, start.trees) },
+    progress: margins === "" ? null : { trees, margins: doublesFrom(margins), best: best && { round: best.round, value: doublesFrom(best.value)[0] } },
   };
 }
 

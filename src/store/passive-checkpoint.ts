@@ -2,7 +2,7 @@
  * What a passive party stores of a job besides its share, all of it for its own eyes (mode 0600):
  *
  *   alignment.json  which of its rows are common to all parties
- *   job.json        what was agreed, the secret of the candidates' order, and the secret that columns are drawn with;
+ *   job.json        what was agreed, its splits of the model that training goes on from, if any, the secret of the candidates' order, and the secret that columns are drawn with;
  *                   written when a job first begins, and once more when it has ended well, then without the secrets
  *   progress.json   its own splits so far; rewritten before each of them is answered. It names the run that it belongs
  *                   to: progress of an earlier beginning of the same job is none
@@ -35,6 +35,8 @@ const jobFile = z.strictObject({
   validation: z.base64(),
   /** Digest over this party's rows of the job. */
   data: hex,
+  /** Its splits of the model that training goes on from: the share that they are from may be gone by the next attempt. */
+  start: z.array(ownSplitSchema),
   /** Base64; null once the job has ended well. */
   secret: z.base64().nullable(),
   /** What the party draws its columns with; null once the job has ended well. */
@@ -52,7 +54,7 @@ const progressFile = z.strictObject({
 const alignmentFile = z.strictObject({ active: z.string(), rows: z.base64(), data: hex });
 
 const kind = <T>(name: string, schema: z.ZodType<T>, version = 1): SealedKind<T> => ({ format: `tandem-passive-${name}/${version}`, name, noun: `a passive party's ${name}`, schema, code: "CHECKPOINT", advice });
-const jobKind = kind("job", jobFile, 2);
+const jobKind = kind("job", jobFile, 3);
 const progressKind = kind("progress", progressFile);
 const alignmentKind = kind("alignment", alignmentFile);
 

@@ -12,7 +12,7 @@ export interface PointsMessage {
   readonly points: Uint8Array;
 }
 
-export function alignmentPeerOver(name: string, transport: Transport, job: string): AlignmentPeer {
+export function alignmentPeerOver(name: string, transport: Transport, job: string, validationFile = false): AlignmentPeer {
   const client = createClient(Alignment, transport);
   const naming = async <T>(work: Promise<T>): Promise<T> => {
     try {
@@ -31,7 +31,7 @@ export function alignmentPeerOver(name: string, transport: Transport, job: strin
   return {
     name,
     begin: ({ scheme, normalisations, activeIdCount }, options) =>
-      naming(reached(name, () => client.begin({ protocolVersion, job, scheme, normalisations: [...normalisations], activeIdCount }, options))),
+      naming(reached(name, () => client.begin({ protocolVersion, job, scheme, normalisations: [...normalisations], activeIdCount, validationFile }, options))),
     remask: (points, options) => namingStream(translatedStream(name, () => pointsOf(client.remask(numbered(points), options), `party ${name}`))),
     maskedIds: (options) => namingStream(translatedStream(name, () => pointsOf(client.maskedIds({}, options), `party ${name}`))),
     accept: async (commonCount, positions, options) => {

@@ -149,7 +149,7 @@ function listening(server: Http2SecureServer, { host, port }: Address): Promise<
 
 export interface TlsPeer extends PassivePeer {
   /** The same party, over the same connection, for the alignment before a job. */
-  alignment(job: string): AlignmentPeer;
+  alignment(job: string, validationFile?: boolean): AlignmentPeer;
   close(): void;
 }
 
@@ -162,7 +162,7 @@ export interface Liveness {
 /** A passive party at host:port that must show the pinned certificate. */
 export function connectTls(name: string, identity: TlsIdentity, pinnedPassive: string, address: Address, liveness?: Liveness): TlsPeer {
   const { transport, sessions } = transportTo(name, identity, pinnedPassive, address, { isReplaced: false, ...liveness });
-  return { ...peerOver(name, transport), alignment: (job) => alignmentPeerOver(name, transport, job), close: () => sessions.abort() };
+  return { ...peerOver(name, transport), alignment: (job, validationFile) => alignmentPeerOver(name, transport, job, validationFile), close: () => sessions.abort() };
 }
 
 export interface TlsScoringPeer extends ScoringPeer {

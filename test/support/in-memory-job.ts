@@ -43,6 +43,8 @@ export interface TestJob {
   readonly key: PrivateKey;
   /** Per party, index 0 the active one; none where left out. */
   readonly minimums?: readonly Minimums[];
+  /** Goes on from what this training left. */
+  readonly start?: Pick<TestOutcome, "model" | "activeShare" | "passiveShares"> | undefined;
   /** In memory unless a test brings its own transport. */
   readonly connect?: (name: string, service: PassiveService) => PassivePeer;
 }
@@ -71,11 +73,12 @@ export function binTable(table: TestTable, maxBin: number): BinnedFeature[][] {
   return table.parties.map((columns, party) => columns.map((column, i) => ({ ...binFeature(`p${party}f${i}`, column, maxBin, training), monotone: table.monotone?.[party][i] ?? 0 })));
 }
 
-export function trainInOnePlace(job: Pick<TestJob, "table" | "training" | "codec" | "key" | "minimums">, samplingSecrets = job.table.parties.map((_, party) => samplingSecret(party))): Promise<Model> {
+export function trainInOnePlace(job: Pick<TestJob, "table" | "training" | "codec" | "key" | "minimums"> & { readonly start?: { readonly model: Model } | undefined }, samplingSecrets = job.table.parties.map((_, party) => samplingSecret(party))): Promise<Model> {
   const { training, codec } = parametersOf(job);
   const quantise = quantiserFor(codec, job.key.publicKey.bits - 1);
   const { labels, weights = null, validationRows = null } = job.table;
-  return trainCentralised({ parties: binTable(job.table, training.max_bin), labels, weights, validationRows, parameters: training, quantise, samplingSecrets, minimums: job.minimums ?? [] });
+  const start = job.start === undefined ? null : { model: job.start.model, columns: job.table.parties };
+  return trainCentralised({ start, parties: binTable(job.table, training.max_bin), labels, weights, validationRows, parameters: training, quantise, samplingSecrets, minimums: job.minimums ?? [] });
 }
 
 function samplingSecret(party: number): string {
@@ -90,7 +93,8 @@ export async function trainFederated(job: TestJob): Promise<TestOutcome> {
   const digest = idsDigest(ids);
   const binned = binTable(table, training.max_bin);
   const scheme = new PaillierActive(kernel, key, 1, speed);
-  const agreed = agreedParameters("test", training, codec, scheme);
+  const { start } = job;
+  const agreed = agreedParameters("test", training, codec, scheme, start?.activeShare ?? null);
 
   const roles = binned.slice(1).map((features, i) => {
     const passiveScheme = new PaillierPassive(kernel, 1);
@@ -104,6 +108,7 @@ export async function trainFederated(job: TestJob): Promise<TestOutcome> {
       permutationSecret: osRandom.fill(new Uint8Array(32)),
       minimums: job.minimums?.[i + 1] ?? noMinimums,
       scheme: passiveScheme,
+      ...(start === undefined ? {} : { start: start.passiveShares[i].splits.map((split) => ({ split, values: table.parties[i + 1][split.feature] })) }),
       lookUp: (id) => (feature) => table.parties[i + 1][feature][Number(id.slice(3))],
       observer: { joined() {}, gradientsBegan() {}, treeFinished() {} },
     });
@@ -125,6 +130,7 @@ export async function trainFederated(job: TestJob): Promise<TestOutcome> {
     samplingSecret: samplingSecret(0),
     idsDigest: digest,
     scheme,
+    start: start === undefined ? null : { ...start.activeShare, columns: table.parties[0] },
     peers: roles.map(({ service }, i) => connect(`passive-${i + 1}`, service)),
     observer: { joined() {}, layoutProven() {}, treeBegan() {}, treeFinished(tree, now) { [margins, grown] = [now.slice(), tree + 1]; } },
     now: () => performance.now(),

@@ -1,0 +1,35 @@
+/** What the active party's job leaves behind for people: predictions as a file, the slot layout in words. */
+import { TandemError } from "../base/error.ts";
+import type { Storage } from "../base/storage.ts";
+import { overflowProof, type GradientLayout } from "../codec/layout.ts";
+import { sumPacking } from "../codec/packing.ts";
+import type { PartyTable } from "../data/dataset.ts";
+import { csvChunks } from "../data/write-csv.ts";
+import type { LayoutSummary } from "./events.ts";
+
+/** @throws TandemError LABEL_INVALID: a table of somebody else's */
+export function labelsOf(table: PartyTable): Float64Array {
+  if (table.labels === null) throw new TandemError("LABEL_INVALID", "the active party needs labels");
+  return table.labels;
+}
+
+export async function writePredictions(path: string, table: PartyTable, predictions: Float64Array, storage: Storage): Promise<void> {
+  const outputCount = predictions.length / table.ids.length;
+  const outputs = Array.from({ length: outputCount }, (_, k) => table.ids.map((_id, row) => String(predictions[row * outputCount + k])));
+  const names = outputCount === 1 ? ["prediction"] : outputs.map((_, k) => `prediction_${k}`);
+  await storage.write(path, csvChunks(["id", "label", ...names], [table.ids, Array.from(labelsOf(table), String), ...outputs]));
+}
+
+export function layoutSummary(layout: GradientLayout, kind: LayoutSummary["kind"], keyBits: number, packing: boolean): LayoutSummary {
+  return {
+    kind,
+    codec: layout.codec,
+    slots: layout.slots,
+    instanceCountMax: layout.instanceCountMax,
+    keyBits,
+    plaintextsPerInstance: layout.plaintexts.length,
+    plaintextBits: layout.plaintextBits,
+    sumsPerCiphertext: sumPacking(layout.plaintextBits, keyBits, packing).perCiphertext,
+    proof: overflowProof(layout),
+  };
+}

@@ -1,0 +1,74 @@
+/** Rows of several files of one party as one table: its training rows, then those of its test and validation files. */
+import { DistinctIds } from "../align/normalise.ts";
+import { TandemError } from "../base/error.ts";
+import { csvChunks } from "../data/write-csv.ts";
+import type { PartyTable } from "../data/dataset.ts";
+import type { DistinctTable } from "./party-data.ts";
+
+/** One file's rows. */
+export interface TablePart {
+  /** The field of the config that names the file. */
+  readonly field: "path" | "test_path" | "validation_path";
+  /** For messages. */
+  readonly path: string;
+  /** With the features of the first part, in their order. */
+  readonly rows: DistinctTable;
+}
+
+export interface JoinedTable extends DistinctTable {
+  /** Per row the field that names its file. */
+  readonly fields: readonly TablePart["field"][];
+}
+
+/** @throws TandemError ID_DUPLICATE if somebody stands in two of the files */
+export function joinParts(parts: readonly TablePart[]): JoinedTable {
+  const fields = parts.flatMap(({ field, rows }) => rows.table.ids.map(() => field));
+  if (parts.length === 1) return { ...parts[0].rows, fields };
+  const known = new Set<string>();
+  for (const { path, rows } of parts) {
+    const repeated = rows.ids.ids.filter((id) => known.has(id)).length;
+    if (repeated > 0) throw new TandemError("ID_DUPLICATE", `${path}: ${repeated} of its ids stand in another file of this party too; training, test and validation rows must be different people`);
+    for (const id of rows.ids.ids) known.add(id);
+  }
+  const { normalisations } = parts[0].rows.ids;
+  return {
+    table: joinTables(parts.map(({ rows }) => rows.table)),
+    ids: DistinctIds.from([...known], { normalise: normalisations }), // normalising again changes nothing
+    fileRows: Uint32Array.from(parts.flatMap(({ rows }) => [...rows.fileRows])),
+    fields,
+  };
+}
+
+/** @param tables with the same features in the same order */
+export function joinTables(tables: readonly PartyTable[]): PartyTable {
+  const [first] = tables;
+  const numbers = (of: (table: PartyTable) => Float64Array | null | undefined): Float64Array | null => {
+    const columns = tables.map(of);
+    return columns.every((column) => column !== null && column !== undefined) ? Float64Array.from(columns.flatMap((column) => [...column])) : null;
+  };
+  return {
+    ids: tables.flatMap(({ ids }) => ids),
+    featureNames: first.featureNames,
+    monotone: first.monotone ?? {},
+    features: first.features.map((_, i) => concatenated(tables.map(({ features }) => features[i]))),
+    labels: numbers(({ labels }) => labels),
+    weights: numbers(({ weights }) => weights),
+  };
+}
+
+function concatenated(columns: readonly Float32Array[]): Float32Array {
+  const all = new Float32Array(columns.reduce((length, column) => length + column.length, 0));
+  let at = 0;
+  for (const column of columns) {
+    all.set(column, at);
+    at += column.length;
+  }
+  return all;
+}
+
+/** Aligned rows as a file for people: the party's ids in the common order, and where in its files they stand. */
+export function alignedCsv({ table, fileRows, fields }: JoinedTable, rows: Uint32Array): Iterable<string> {
+  const column = (cell: (row: number) => string): string[] => Array.from(rows, cell);
+  const hasFiles = new Set(fields).size > 1;
+  return csvChunks(["id", ...(hasFiles ? ["file"] : []), "row"], [column((row) => table.ids[row]), ...(hasFiles ? [column((row) => fields[row])] : []), column((row) => String(fileRows[row]))]);
+}

@@ -1,0 +1,128 @@
+/** Companies over TLS that go on from a model of theirs; what they get, and what each of them refuses. */
+import { readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { type ActiveConfigInput, readPassiveConfig } from "../src/party/config.ts";
+import { exportModel } from "../src/party/export-model.ts";
+import { prepareConsent } from "../src/party/give-consent.ts";
+import { runActive } from "../src/party/run-active.ts";
+import { runPredict } from "../src/party/run-predict.ts";
+import { simulate } from "../src/experiment/simulate.ts";
+import { readActiveShare, readPassiveShare } from "../src/store/share-files.ts";
+import { scratchDirectory, tandem, writeLoanTable } from "./support/command.ts";
+import { type Company, startParty } from "./support/companies.ts";
+import { expectError } from "./support/expect-error.ts";
+import { configFor, predictionsIn, trainedWorld, type TrainedWorld, trainingPredictions, writeInput } from "./support/trained-world.ts";
+
+const root = scratchDirectory();
+let worlds = 0;
+const newWorld = (shops: number, changes: Parameters<typeof trainedWorld>[2] = {}): Promise<TrainedWorld> => trainedWorld(join(root, `world-${worlds++}`), shops, changes);
+const rounds = (num_round: number): Partial<ActiveConfigInput> => ({ training: { num_round, max_depth: 2, max_bin: 8, colsample_bytree: 0.7 } });
+const sharePath = ({ folder }: Company, job: string): string => join(folder, "jobs", job, "share.json");
+
+/** The columns in the opposite order; the id stays in front. */
+function reverseColumns({ folder }: Company): void {
+  const path = join(folder, "data.csv");
+  const lines = readFileSync(path, "utf8").trim().split("\n").map((line) => line.split(","));
+  writeFileSync(path, `${lines.map(([id, ...cells]) => [id, ...cells.reverse()].join(",")).join("\n")}\n`);
+}
+
+describe("a job that goes on", () => {
+  test("is the job in one go, in shares of its own; and scores, consents and exports like any other", async () => {
+    const world = await newWorld(2, { active: rounds(2) });
+    const { bank, shops } = world;
+    await runActive(await configFor(world, "whole", rounds(4)), () => {});
+    const config = await configFor(world, "summer", { ...rounds(2), warm_start: { model: "spring" } });
+    const events: string[] = [];
+    await runActive(config, (event) => events.push(JSON.stringify(event)));
+
+    const [spring, whole, summer] = await Promise.all(["spring", "whole", "summer"].map((job) => readActiveShare(sharePath(bank, job))));
+    expect(summer.trees).toEqual(whole.trees);
+    expect(new Set([spring, whole, summer].map(({ model }) => model)).size).toBe(3);
+    for (const shop of shops) {
+      const [before, inOneGo, after] = await Promise.all(["spring", "whole", "summer"].map((job) => readPassiveShare(sharePath(shop, job))));
+      expect(after.splits).toEqual(inOneGo.splits);
+      expect(after.splits.length).toBeGreaterThan(before.splits.length);
+      expect(after.model).toBe(summer.model);
+    }
+    expect(events.find((event) => event.includes('"type":"job"'))).toContain(`"warm_start":"${spring.model}"`);
+    expect(events.filter((event) => event.includes('"type":"tree"')).map((event) => (JSON.parse(event) as { tree: number; treeCount: number }).tree)).toEqual([2, 3]);
+
+    const trained = trainingPredictions(world, "summer");
+    expect(trained).toEqual(trainingPredictions(world, "whole"));
+    const output = join(bank.folder, "scores.csv");
+    await runPredict(config, { model: "summer", input: writeInput(world, "in.csv", [...trained.keys()]), output, unknown: "refuse", onProgress: () => {} });
+    expect(predictionsIn(output)).toEqual(trained);
+
+    const consents = await Promise.all(shops.map(async (shop) => {
+      const { write, path } = await prepareConsent(await readPassiveConfig(join(shop.folder, "passive.json")), { job: "summer", recipient: "bank", purpose: "a test", tandemVersion: "0", now: new Date() });
+      await write();
+      return path;
+    }));
+    expect(await exportModel(config, { job: "summer", consents, out: join(bank.folder, "model.json") })).toMatchObject({ treeCount: 4, model: summer.model });
+  });
+
+  test("finds features and parties by their names, wherever they stand; and the model by its id", async () => {
+    const world = await newWorld(2, { active: rounds(2) });
+    for (const company of [world.bank, ...world.shops]) reverseColumns(company);
+    const turned = { ...world, shops: world.shops.toReversed(), parties: world.parties.toReversed() };
+    const { model } = await readActiveShare(sharePath(world.bank, "spring"));
+    await runActive(await configFor(turned, "summer", { training: { num_round: 1, max_depth: 3, max_bin: 8 }, warm_start: { model } }), () => {});
+    const [spring, summer] = await Promise.all(["spring", "summer"].map((job) => readActiveShare(sharePath(world.bank, job))));
+    expect(summer.passiveNames).toEqual(["shop1", "shop0"]);
+    expect(summer.trees).toHaveLength(3);
+    const owned = (share: typeof spring): string[] => share.trees.slice(0, 2).flat().flatMap((node) => (node.kind === "leaf" ? [] : ["featureName" in node.rule ? node.rule.featureName : share.passiveNames[node.rule.owner - 1]]));
+    expect(owned(summer)).toEqual(owned(spring));
+    expect(new Set(owned(spring)).size).toBeGreaterThan(2);
+    const trained = trainingPredictions(world, "summer");
+    const output = join(world.bank.folder, "scores.csv");
+    const config = await configFor(turned, "summer");
+    await runPredict(config, { model: "summer", input: writeInput(world, "in.csv", []).replace("in.csv", "data.csv"), output, unknown: "skip", onProgress: () => {} });
+    for (const [id, score] of trained) expect(predictionsIn(output).get(id)).toBe(score);
+  });
+});
+
+test("what a party refuses: a model it has no share of, or of other parties; features that are gone; and all of it, by policy", async () => {
+  const world = await newWorld(1, { active: rounds(2) });
+  const { bank, shops: [shop] } = world;
+  const on = async (job: string, changes: Partial<ActiveConfigInput> = {}): Promise<void> => runActive(await configFor(world, job, { warm_start: { model: "spring" }, ...changes }), () => {});
+
+  await expectError(() => on("a", { warm_start: { model: "winter" } }), "MODEL_UNKNOWN", /there is no share\.json of 'winter'/);
+  await expectError(() => on("b", { training: { objective: "reg:squarederror" }, data: { path: "data.csv", id: "id", features: ["bank_0", "bank_1"], label: "bank_0" } }), "COLUMN_SHARED");
+  await expectError(() => on("b", { training: { base_score: 0.1 } }), "USAGE", /warm start: base_score is 0\.1/);
+  await expectError(() => on("c", { data: { path: "data.csv", id: "id", features: ["bank_1"], label: "outcome" } }), "COLUMN_UNKNOWN", /warm start: the data has no feature 'bank_0'/);
+  const renamed = await configFor(world, "d", { warm_start: { model: "spring" } });
+  await expectError(() => runActive({ ...renamed, passives: renamed.passives.map((passive) => ({ ...passive, name: "kiosk" })) }, () => {}), "USAGE", /was trained with shop0, which is not among the 'passives'/);
+  await expectError(() => runActive({ ...renamed, passives: [...renamed.passives, { ...renamed.passives[0], name: "kiosk" }] }, () => {}), "USAGE", /was trained without kiosk/);
+
+  const away = join(shop.folder, "away.json");
+  renameSync(sharePath(shop, "spring"), away);
+  await expectError(() => on("e"), "MODEL_UNKNOWN", /shop0 has no share of the model that training is to go on from/);
+  renameSync(away, sharePath(shop, "spring"));
+  const { splits } = await readPassiveShare(sharePath(shop, "spring"));
+  const data = readFileSync(join(shop.folder, "data.csv"), "utf8");
+  writeFileSync(join(shop.folder, "data.csv"), data.replace(splits[0].featureName, "other"));
+  const error = await expectError(() => on("f"), "COLUMN_UNKNOWN", /shop0 has trouble with its own files/);
+  expect(error.message).not.toContain(splits[0].featureName);
+  writeFileSync(join(shop.folder, "data.csv"), data);
+
+  await world.parties[0].stop();
+  const strict = await startParty(shop, [bank], { policy: { warm_start: false } });
+  const config = await configFor({ ...world, parties: [strict] }, "g", { warm_start: { model: "spring" } });
+  await expectError(() => runActive(config, () => {}), "POLICY", /start_model: going on from an earlier model is not allowed/);
+});
+
+test("simulate: an earlier run in the same folder, by the command, equal to one place", async () => {
+  const table = join(root, "loans.csv");
+  writeLoanTable(table, 160);
+  const runs = join(root, "runs");
+  const common = { data: table, id: "id", label: "defaulted", active: ["income", "debt", "age"], passives: [["visits", "basket"]], testFraction: 0.25, missing: [], codec: {}, keyBits: 256, insecureKey: true, check: false, onEvent: () => {} };
+  await simulate({ ...common, training: { num_round: 2, subsample: 0.8 }, keep: { directory: runs, job: "first" } });
+  const flags = ["--data", table, "--id", "id", "--label", "defaulted", "--active", "income,debt,age", "--passive", "visits,basket", "--insecure-key-bits", "256", "--num-round", "1", "--subsample", "0.8", "--check", "--json", "--quiet", "--warm-start", "first"];
+  const { stdout, exitCode, stderr } = await tandem("simulate", ...flags, "--runs", runs);
+  expect(exitCode, stderr).toBe(0);
+  expect(JSON.parse(stdout)).toMatchObject({ trees: 3, identicalToCentralised: true });
+  const without = await tandem("simulate", ...flags);
+  expect(without.stderr).toMatch(/--warm-start needs --runs/);
+  rmSync(runs, { recursive: true });
+});
