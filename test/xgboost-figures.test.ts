@@ -49,7 +49,8 @@ interface Case {
   readonly given: Readonly<Record<string, number | string>>;
   readonly weighted?: true;
   readonly monotone?: Readonly<Record<string, number>>;
-  readonly draws?: true;
+  /** Rounds of an earlier model that training goes on from. */
+  readonly before?: number;
 }
 
 const cases: readonly Case[] = [
@@ -63,11 +64,12 @@ const cases: readonly Case[] = [
   { what: "base_score", task: "default", given: { base_score: 0.07 } },
   { what: "lambda, alpha, gamma", task: "default", given: { lambda: 5, alpha: 3, gamma: 2 } },
   { what: "min_child_weight, max_delta_step", task: "default", given: { min_child_weight: 20, max_delta_step: 0.5 } },
-  { what: "subsample", task: "default", given: { subsample: 0.6 }, draws: true },
-  { what: "colsample_bytree, bylevel, bynode", task: "default", given: { colsample_bytree: 0.8, colsample_bylevel: 0.8, colsample_bynode: 0.8 }, draws: true },
+  { what: "subsample", task: "default", given: { subsample: 0.6 } },
+  { what: "colsample_bytree, bylevel, bynode", task: "default", given: { colsample_bytree: 0.8, colsample_bylevel: 0.8, colsample_bynode: 0.8 } },
   { what: "monotone_constraints", task: "default", given: {}, monotone: { age: -1, NumberOfTimes90DaysLate: 1, DebtRatio: 1 } },
   { what: "lossguide, max_leaves", task: "default", given: { grow_policy: "lossguide", max_leaves: 12, max_depth: 6 } },
   { what: "early stopping", task: "default", given: { eta: 0.5, num_round: 100, early_stopping_rounds: 5, eval_metric: "auc" } },
+  { what: "warm start", task: "default", given: { num_round: 9 }, before: 6 },
 ];
 
 interface Rows {
@@ -108,14 +110,16 @@ async function ours(each: Case, rows: Rows): Promise<{ value: number; rounds: nu
   const training = resolveParameters(trainingParameters, { ...given, eval_metric: [metric] });
   const dressed = (table: PartyTable): PartyTable => ({ ...(each.weighted ? withWeights(table) : table), ...(each.monotone ? { monotone: each.monotone } : {}) });
   const stops = "early_stopping_rounds" in each.given;
-  const { model, testMetrics } = await trainInOnePlace({
+  const job = {
     train: [dressed(rows.train)],
     test: [dressed(rows.test)],
     training,
     codec: resolveParameters(codecParameters, {}),
     keyBits: 2048,
     validationFraction: stops ? validationFraction : undefined,
-  });
+  };
+  const start = each.before === undefined ? null : (await trainInOnePlace({ ...job, training: { ...training, num_round: each.before } })).model;
+  const { model, testMetrics } = await trainInOnePlace({ ...job, start });
   return { value: testMetrics?.[metric] ?? Number.NaN, rounds: model.trees.length / (training.objective === "multi:softprob" ? training.num_class : 1) };
 }
 
@@ -132,7 +136,7 @@ function theirs(rowsByTask: ReadonlyMap<string, Rows>): { value: number; rounds:
     const names = rowsByTask.get(each.task)?.train.featureNames ?? [];
     const constraints = each.monotone ? { monotone_constraints: `(${names.map((name) => each.monotone?.[name] ?? 0).join(",")})` } : {};
     const table = each.weighted ? "weighted" : "early_stopping_rounds" in each.given ? "stopped" : each.task;
-    return { table, metric: tasks[each.task].metric, parameters: { ...settings(each), ...constraints } };
+    return { table, metric: tasks[each.task].metric, parameters: { ...settings(each), ...constraints, ...(each.before === undefined ? {} : { rounds_before: each.before }) } };
   });
   const script = fileURLToPath(new URL("fixtures/xgboost/figures.py", import.meta.url));
   const { status, stdout, stderr } = spawnSync(python ?? "python3", ["-B", script], { input: JSON.stringify({ tables, cases: asked }), encoding: "utf8", maxBuffer: 1 << 24 });
