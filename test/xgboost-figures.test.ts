@@ -24,6 +24,7 @@ const cases = [
   { max_depth: 4, scale_pos_weight: 10 },
   { max_depth: 4, subsample: 0.6, colsample_bynode: 0.7 },
   { max_depth: 4, num_round: 9, rounds_before: 6 },
+  { max_depth: 0, grow_policy: "lossguide", max_leaves: 24 },
 ].map((given) => ({ objective: "binary:logistic", num_round: 15, eta: 0.3, lambda: 1, max_bin: 32, ...given }));
 
 describe.skipIf(absent)("Give Me Some Credit", () => {

@@ -17,6 +17,7 @@ import type { Model } from "../gbdt/model.ts";
 import { firstDifference } from "../gbdt/model-compare.ts";
 import { BoostingMonitor } from "../gbdt/boosting-monitor.ts";
 import { BoostingTask } from "../gbdt/boosting-task.ts";
+import { checkGrowth } from "../gbdt/train.ts";
 import { roundsBefore } from "../gbdt/warm-start.ts";
 import { checkConstraints } from "../party/party-data.ts";
 import type { PartyEvent } from "../party/events.ts";
@@ -113,6 +114,7 @@ export async function prepareSimulation(options: SimulateOptions): Promise<Prepa
   const training = resolveParameters(trainingParameters, options.training);
   const codec = resolveParameters(codecParameters, options.codec);
   const speed = resolveParameters(speedParameters, options.speed ?? {});
+  checkGrowth(training);
   checkKeyBits(options.keyBits, options.insecureKey);
   if (options.passives.length === 0) throw new TandemError("USAGE", "--passive is missing: at least one passive party is needed");
   for (const path of [options.export, options.predictions]) if (path !== undefined) await requireWritable(path);
