@@ -77,6 +77,31 @@ describe("regularisation and growth", () => {
   });
 });
 
+describe("max_depth 0", () => {
+  const depthOf = (tree: Model["trees"][number], node = 0): number => {
+    const at = tree[node];
+    return at.kind === "leaf" ? 0 : 1 + Math.max(depthOf(tree, at.left), depthOf(tree, at.right));
+  };
+
+  test.each(["lossguide", "depthwise"] as const)("%s: no limit but max_leaves", async (grow_policy) => {
+    const models = await expectEqual({ grow_policy, max_depth: 0, max_leaves: 24, lambda: 0, num_round: 2 });
+    expect(Math.max(...leafCounts(models))).toBe(24);
+    // Deeper than a tree of 24 leaves that are level.
+    expect(Math.max(...models.flatMap(({ trees }) => trees.map((tree) => depthOf(tree))))).toBeGreaterThan(5);
+  });
+
+  test("a limit that no tree reaches changes nothing", async () => {
+    const [free, limited] = [0, 16].map((max_depth) => trainFederated({ table: randomTable(1, shape), training: { max_depth, max_leaves: 10, grow_policy: "lossguide" }, kernel, key }));
+    expect(firstDifference((await free).model, (await limited).model)).toBeNull();
+  });
+
+  test("without max_leaves it is refused by both trainers", async () => {
+    const job = { table: randomTable(0, shape), training: { max_depth: 0 }, kernel, key };
+    await expect(trainFederated(job)).rejects.toThrow("max_leaves must be one");
+    await expect(trainInOnePlace(job)).rejects.toThrow("max_leaves must be one");
+  });
+});
+
 describe("instance weights", () => {
   const weighted = (seed: number, table: TestTable): TestTable => {
     const random = new SeededRandom(`weights-${seed}`);

@@ -199,6 +199,7 @@ describe("who and what is let in", () => {
   test.each([
     [{ max_trees: 1 }, {}, /num_round: 2 asked, at most 1 allowed/],
     [{ max_depth: 2 }, {}, /max_depth: 3 asked, at most 2 allowed/],
+    [{}, { training: { max_depth: 0, max_leaves: 5 } }, /max_depth: no limit asked, at most 10 allowed/],
     [{ insecure_min_key_bits: 512 }, {}, /key_bits: 256 asked, at least 512 allowed/],
     [{ insecure_min_key_bits: undefined }, {}, /key_bits: 256 asked, at least 2048 allowed/],
     [{ codecs: ["batched" as const] }, { codec: { codec: "unbatched" } }, /codec: unbatched asked, batched allowed/],

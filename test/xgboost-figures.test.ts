@@ -68,6 +68,7 @@ const cases: readonly Case[] = [
   { what: "colsample_bytree, bylevel, bynode", task: "default", given: { colsample_bytree: 0.8, colsample_bylevel: 0.8, colsample_bynode: 0.8 } },
   { what: "monotone_constraints", task: "default", given: {}, monotone: { age: -1, NumberOfTimes90DaysLate: 1, DebtRatio: 1 } },
   { what: "lossguide, max_leaves", task: "default", given: { grow_policy: "lossguide", max_leaves: 12, max_depth: 6 } },
+  { what: "max_depth 0", task: "default", given: { grow_policy: "lossguide", max_leaves: 24, max_depth: 0 } },
   { what: "early stopping", task: "default", given: { eta: 0.5, num_round: 100, early_stopping_rounds: 5, eval_metric: "auc" } },
   { what: "warm start", task: "default", given: { num_round: 9 }, before: 6 },
 ];

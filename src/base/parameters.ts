@@ -55,7 +55,7 @@ export const trainingParameters = {
   num_class: { kind: "integer", default: 0, min: 0, max: 1000, help: "multi:softprob: number of classes; labels are 0 to num_class - 1" },
   multi_strategy: choice(["one_output_per_tree", "multi_output_tree"], "one_output_per_tree", "multi:softprob: a tree per class and round, or one tree per round with a weight per class in each leaf"),
   num_round: { kind: "integer", default: 50, min: 1, max: 100_000, aliases: ["n_estimators"], help: "rounds of boosting: trees, or with multi:softprob trees per class" },
-  max_depth: { kind: "integer", default: 3, min: 1, max: 16, help: "levels of splits in a tree" },
+  max_depth: { kind: "integer", default: 3, min: 0, max: 16, help: "levels of splits in a tree; 0 for no limit but max_leaves" },
   max_leaves: { kind: "integer", default: 0, min: 0, max: 65536, help: "leaves of a tree at most; 0 for no limit" },
   grow_policy: choice(["depthwise", "lossguide"], "depthwise", "split level by level, or always the node with the highest gain"),
   eta: { kind: "number", default: 0.3, min: 0, max: 1, minExclusive: true, aliases: ["learning_rate"], help: "learning rate: shrinks every leaf" },

@@ -96,7 +96,7 @@ export class LiveView {
     const metric = last === undefined ? [] : Object.entries(last.train).slice(0, 1).map(([name, value]) => `train ${name} ${value.toFixed(4)}`);
     const validation = last?.validation === null || last === undefined ? [] : Object.entries(last.validation).slice(0, 1).map(([name, value]) => `validation ${name} ${value.toFixed(4)}`);
     const growing = view.state === "training" && view.treesDone < view.treeCount;
-    const where = growing ? [`tree ${view.treesDone + 1}/${view.treeCount}`, `level ${Math.min(view.level + 1, view.depthMax)}/${view.depthMax}`] : [`tree ${view.treesDone}/${view.treeCount}`];
+    const where = growing ? [`tree ${view.treesDone + 1}/${view.treeCount}`, view.depthMax === 0 ? `level ${view.level + 1}` : `level ${Math.min(view.level + 1, view.depthMax)}/${view.depthMax}`] : [`tree ${view.treesDone}/${view.treeCount}`];
     const time = left === null ? `${formatSeconds(elapsedSeconds(view, this.#screen.now()))} so far` : `${formatSeconds(left)} left`;
     return [...where, ...metric, ...validation, growing ? time : `${formatSeconds(elapsedSeconds(view, this.#screen.now()))} in all`].join("  ");
   }

@@ -36,7 +36,7 @@ export function estimateJob({ train, training, speed, layout, keyBits }: Estimat
   const shape: JobShape = {
     rows: train[0].ids.length,
     trees: training.num_round,
-    depth: training.max_depth,
+    depth: training.max_depth || Math.max(1, Math.ceil(Math.log2(training.max_leaves))), // without a limit, of a tree whose leaves are level
     keyBits,
     ciphertextsPerInstance: layout.plaintexts.length,
     plaintextBits: layout.plaintextBits,

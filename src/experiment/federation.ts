@@ -66,7 +66,6 @@ export interface FederationResult {
 const host = "127.0.0.1";
 const localJob = "local";
 const treesMax = trainingParameters.num_round.max;
-const depthMax = trainingParameters.max_depth.max;
 
 /** What a simulated party draws its columns with: not secret, so that the same seed makes the same model again. */
 export function simulatedSecret(party: number): string {
@@ -112,7 +111,7 @@ async function runIn(root: string, job: FederationJob, supervisor: ReturnType<ty
         active: [{ name: job.active.name, fingerprint: homes[0].fingerprint }],
         data: dataConfig(job, passive, directory),
         // Everybody here has the same owner, who decides by starting the job.
-        policy: { max_trees: treesMax, max_depth: depthMax, insecure_min_key_bits: 128, min_instances: 1 },
+        policy: { max_trees: treesMax, max_depth: 0, insecure_min_key_bits: 128, min_instances: 1 },
         output: { directory: outputOf(job, passive.name, directory) },
         sampling_secret: simulatedSecret(i + 1),
       };

@@ -18,6 +18,7 @@ import { firstDifference } from "../gbdt/model-compare.ts";
 import { BoostingMonitor } from "../gbdt/boosting-monitor.ts";
 import { BoostingTask, otherRows } from "../gbdt/boosting-task.ts";
 import { noMinimums } from "../gbdt/offered-candidates.ts";
+import { checkGrowth } from "../gbdt/train.ts";
 import { roundsBefore } from "../gbdt/warm-start.ts";
 import { jobFacts, partySide } from "../party/disclosure-facts.ts";
 import type { DisclosureFacts } from "../party/disclosures.ts";
@@ -122,6 +123,7 @@ export async function prepareSimulation(options: SimulateOptions): Promise<Prepa
   const training = resolveParameters(trainingParameters, options.training);
   const codec = resolveParameters(codecParameters, options.codec);
   const speed = resolveParameters(speedParameters, options.speed ?? {});
+  checkGrowth(training);
   checkKeyBits(options.keyBits, options.insecureKey);
   if (options.passives.length === 0) throw new TandemError("USAGE", "--passive is missing: at least one passive party is needed");
   for (const path of [options.export, options.predictions]) if (path !== undefined) await requireWritable(path);

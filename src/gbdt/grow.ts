@@ -21,6 +21,14 @@ export interface GrowParameters extends SplitParameters {
   readonly maxLeaves: number;
 }
 
+/** How large a tree can become: whoever serves its growth is bounded by this. At least one of the limits is not 0. */
+export function treeSizeMax({ maxDepth, maxLeaves }: Pick<GrowParameters, "maxDepth" | "maxLeaves">): { readonly nodes: number; readonly pairs: number } {
+  const leaves = Math.min(maxDepth === 0 ? Infinity : 2 ** maxDepth, maxLeaves === 0 ? Infinity : maxLeaves);
+  // Children of the last level, and of the split that makes the last leaf, are not split again: nobody asks for them.
+  const pairs = Math.min(maxDepth === 0 ? Infinity : 2 ** (maxDepth - 1) - 1, Math.max(0, leaves - 2));
+  return { nodes: 2 * leaves - 1, pairs };
+}
+
 /** A node that is not split yet. */
 export class GrowingNode {
   readonly id: number;

@@ -58,6 +58,7 @@ export async function trainCentralised(training: CentralisedTraining): Promise<T
   const monitor = new BoostingMonitor(parameters, task, { rounds: startRounds, best: null });
   const margins = start === null ? task.startMargins() : predictMargins(start.model, start.columns, labels.length);
   checkSampling(parameters);
+  checkGrowth(parameters);
   checkConstraints(parameters, parties.flat());
   const growParameters = growParametersOf(parameters);
   const columns = parties.map((features, owner) => ({
@@ -96,6 +97,11 @@ export function outputsOf({ outputCount }: BoostingTask): Pick<Model, "outputCou
 export function checkConstraints({ multi_strategy: strategy, objective }: TrainingParameters, features: readonly BinnedFeature[]): void {
   if (strategy !== "multi_output_tree" || objective !== "multi:softprob" || features.every(({ monotone = 0 }) => monotone === 0)) return;
   throw new TandemError("USAGE", "monotone constraints need trees of one output each: multi_strategy one_output_per_tree");
+}
+
+/** @throws TandemError USAGE if nothing bounds a tree */
+export function checkGrowth({ max_depth: depth, max_leaves: leaves }: Pick<TrainingParameters, "max_depth" | "max_leaves">): void {
+  if (depth === 0 && leaves === 0) throw new TandemError("USAGE", "max_depth 0 is no limit, so max_leaves must be one: both are 0");
 }
 
 export function growParametersOf(parameters: TrainingParameters): GrowParameters {

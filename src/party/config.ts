@@ -6,6 +6,8 @@ import { dirname, resolve } from "node:path";
 import { z } from "zod";
 import { normalisationNames } from "../align/normalise.ts";
 import { codecParameters, type CodecParameters, speedParameters, type SpeedParameters, trainingParameters, type TrainingParameters } from "../base/parameters.ts";
+import { TandemError } from "../base/error.ts";
+import { checkGrowth } from "../gbdt/train.ts";
 import { ConfigFile } from "./config-file.ts";
 
 /** Shorter keys than this need an option with the word insecure in it. */
@@ -43,7 +45,8 @@ const dataFields = {
 
 const policy = object({
   max_trees: wholeNumber(1, 100_000).default(1000),
-  max_depth: wholeNumber(1, 16).default(10),
+  /** 0: no limit. */
+  max_depth: wholeNumber(0, 16).default(10),
   min_key_bits: wholeNumber(secureKeyBits, 4096).default(secureKeyBits),
   insecure_min_key_bits: wholeNumber(128, 4096).optional(),
   max_active_ids: wholeNumber(1, 67_108_864).default(10_000_000),
@@ -157,7 +160,7 @@ export async function readActiveConfig(path: string, newJobName: (directory: str
     job,
     keyBits: insecure ?? secure ?? secureKeyBits,
     insecureKey: insecure !== undefined,
-    training: file.parameters("training", trainingParameters, config.training),
+    training: trainingFrom(file, config.training),
     codec: file.parameters("codec", codecParameters, config.codec),
     speed: file.parameters("speed", speedParameters, config.speed),
     tls: tlsFrom(config.tls, from),
@@ -165,6 +168,16 @@ export async function readActiveConfig(path: string, newJobName: (directory: str
     data: { ...config.data, ...sourceFrom(config.data, from) },
     output: { directory: from(directory), predictions: predictions === undefined ? undefined : from(predictions) },
   };
+}
+
+function trainingFrom(file: ConfigFile, given: Readonly<Record<string, unknown>>): TrainingParameters {
+  const training = file.parameters("training", trainingParameters, given);
+  try {
+    checkGrowth(training);
+  } catch (error) {
+    throw error instanceof TandemError ? file.error(["training", "max_depth"], error.message) : error;
+  }
+  return training;
 }
 
 function relativeTo(path: string): (given: string) => string {

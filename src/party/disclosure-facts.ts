@@ -81,6 +81,7 @@ export function policyFacts({ name, active, policy }: PassiveConfig, table: Part
     hasStart: policy.warm_start,
     localRounds: 0,
     depth: policy.max_depth,
+    leaves: 0,
     binsMax,
     keyBits,
     instances: table.ids.length,
@@ -101,6 +102,7 @@ export function agreedFacts(agreed: AgreedParameters, parties: { readonly active
     hasStart: agreed.startTrees > 0,
     localRounds: agreed.localRounds,
     depth: agreed.maxDepth,
+    leaves: agreed.maxLeaves,
     binsMax: agreed.maxBin,
     keyBits: agreed.keyBits,
     instances: rows.instances,
@@ -112,7 +114,7 @@ export function agreedFacts(agreed: AgreedParameters, parties: { readonly active
 }
 
 /** What a passive party is never told before it happens. */
-const unknownJob = { leaves: 0, ciphertextsPerInstance: null, sampling: null, classes: null, validationRows: null, predictedRows: null } as const;
+const unknownJob = { ciphertextsPerInstance: null, sampling: null, classes: null, validationRows: null, predictedRows: null } as const;
 
 function ownSide(features: readonly BinnedFeature[], policy: PolicyConfig): PassiveFacts {
   return partySide(features, { minimums: minimumsOf(policy), scoringIdsMax: policy.scoring ? policy.max_scoring_ids : "refused" });

@@ -92,6 +92,8 @@ test.each<[string, Partial<DisclosureFacts>, DisclosureName, Partial<Disclosure>
   ["predictions", { predictedRows: 10 }, "predictionOutcomes", { atMost: 4 * 7 * 10 }],
   ["max_leaves", { predictedRows: 10, leaves: 3 }, "predictionOutcomes", { atMost: 4 * 2 * 10 }],
   ["a warm start", { hasStart: true }, "startOutcomes", { unit: "outcomes" }],
+  ["no limit of depth", { depth: 0, leaves: 5 }, "splitOutcomes", { atMost: 4 * 4 * 100 }],
+  ["no limit at all", { depth: 0 }, "candidateSums", { atMost: null, note: expect.stringContaining("at the nodes") as string }],
   ["local rounds", { localRounds: 2 }, "parameters", { note: expect.stringContaining("first 2 rounds") as string }],
   ["an unknown party", { passiveParty: { features: null, candidates: null, constrainedFeatures: null, minimums: null, scoringIdsMax: null } }, "candidateSums", { atMost: null, note: expect.stringContaining("16 candidates per feature") as string }],
 ])("%s", (_what, change, name, expected) => {

@@ -17,6 +17,7 @@ export interface DisclosureFacts {
   readonly hasStart: boolean;
   /** Rounds of the active party alone, before them. */
   readonly localRounds: number;
+  /** 0: no limit but that of leaves. */
   readonly depth: number;
   /** 0: no limit. */
   readonly leaves: number;
@@ -91,7 +92,7 @@ export const disclosureEntries = {
   splitOutcomes: {
     learner: "active",
     what: "for each split that it wins, which side every instance of the node falls on",
-    extent: (facts) => present([facts.trees], { atMost: product(facts.trees, facts.depth, facts.instances), unit: "bits", note: `one per person and level, if the party won every split of ${formatCount(facts.trees)} trees` }),
+    extent: (facts) => present([facts.trees], { atMost: product(facts.trees, levelsMax(facts), facts.instances), unit: "bits", note: `one per person and level, if the party won every split of ${formatCount(facts.trees)} trees` }),
   },
   monotone: {
     learner: "active",
@@ -159,7 +160,7 @@ export const disclosureEntries = {
   directions: {
     learner: "passive",
     what: "which instances go left and right at every split whose children are split further",
-    extent: (facts) => present([facts.trees, facts.depth - 1], { atMost: product(facts.trees, facts.depth - 1, facts.instances), unit: "bits", note: "one per person and level but the last; people in the same nodes are alike to the model, which is a hint about labels" }),
+    extent: (facts) => present([facts.trees, levelsToldMax(facts)], { atMost: product(facts.trees, levelsToldMax(facts), facts.instances), unit: "bits", note: "one per person and level but the last; people in the same nodes are alike to the model, which is a hint about labels" }),
   },
   sampled: {
     learner: "passive",
@@ -173,7 +174,7 @@ export const disclosureEntries = {
   },
   parameters: {
     learner: "passive",
-    what: "the job's parameters that are proposed at the handshake: number of trees, depth, bins, key size, codec, seed, shares of columns, the model that training goes on from",
+    what: "the job's parameters that are proposed at the handshake: number of trees, depth, leaves, bins, key size, codec, seed, shares of columns, the model that training goes on from",
     extent: ({ localRounds }) => ({ atMost: null, unit: "parameters", ...(localRounds === 0 ? {} : { note: `and that the first ${localRounds} rounds are the active party's alone, of which nothing else is told` }) }),
   },
   wins: {
@@ -245,14 +246,29 @@ function product(...factors: readonly (number | null)[]): number | null {
 }
 
 /** Nodes of a tree at which candidates are compared: all that are not on the last level. */
-function nodesMax({ depth, leaves }: DisclosureFacts): number {
-  const all = 2 ** depth - 1;
-  return leaves === 0 ? all : Math.min(all, 2 * leaves - 1);
+function nodesMax({ depth, leaves }: DisclosureFacts): number | null {
+  return smallest(depth === 0 ? null : 2 ** depth - 1, leaves === 0 ? null : 2 * leaves - 1);
 }
 
-function splitsMax({ depth, leaves }: DisclosureFacts): number {
-  const all = 2 ** depth - 1;
-  return leaves === 0 ? all : Math.min(all, leaves - 1);
+function splitsMax({ depth, leaves }: DisclosureFacts): number | null {
+  return smallest(depth === 0 ? null : 2 ** depth - 1, leaves === 0 ? null : leaves - 1);
+}
+
+/** Levels of splits. */
+function levelsMax({ depth, leaves }: DisclosureFacts): number | null {
+  return smallest(depth === 0 ? null : depth, leaves === 0 ? null : leaves - 1);
+}
+
+/** Those whose children may be split further: passive parties are told who goes where. */
+function levelsToldMax(facts: DisclosureFacts): number | null {
+  const levels = levelsMax(facts);
+  return levels === null ? null : levels - 1;
+}
+
+/** Null: there is no limit that is known. */
+function smallest(...limits: readonly (number | null)[]): number | null {
+  const known = limits.filter((limit) => limit !== null);
+  return known.length === 0 ? null : Math.min(...known);
 }
 
 /** Thresholds in both directions of missing values, as gbdt/candidate.ts counts them with a monotone constraint. */
@@ -263,7 +279,8 @@ function candidatesMax({ passiveParty: { candidates, features }, binsMax }: Disc
 function candidateNote(facts: DisclosureFacts): string {
   const known = candidatesMax(facts);
   const many = known === null ? `${formatCount(2 * facts.binsMax)} candidates per feature that it brings` : `${formatCount(known)} candidates`;
-  return `up to ${many}, at up to ${formatCount(nodesMax(facts))} nodes of each of ${formatCount(facts.trees)} trees`;
+  const nodes = nodesMax(facts);
+  return `up to ${many}, at ${nodes === null ? "the" : `up to ${formatCount(nodes)}`} nodes of each of ${formatCount(facts.trees)} trees`;
 }
 
 /** Instances whose gradients are encrypted in a round; validation rows never are. */

@@ -47,6 +47,7 @@ const dataComments = `  path: data.csv               # .csv, .csv.gz or .parquet
   id: id                       # the column by which parties recognise a person
   features: all                # or a list of columns: [income, age]; or all_but: [name, street]
   missing: []                  # cells that mean "missing", besides empty, NA and NaN: ["?", "-999"]
+  # validation_path: later.csv # other people, evaluated after every round instead of learnt from: at every party, or at none
   normalise: []                # ids, the same at every party: nfkc, lowercase, digits, strip-leading-zeros
   duplicates: refuse           # of an id that stands on two lines: refuse, or keep the first or the last`;
 
@@ -75,7 +76,7 @@ ${dataComments}
 # What a job may ask for. A job that asks for more is refused.
 policy:
   max_trees: 1000
-  max_depth: 10
+  max_depth: 10                # 0: no limit
   min_key_bits: 2048           # of the active party's Paillier key
   max_active_ids: 10000000     # how many ids an active party may ask about in one alignment
   min_instances: 100           # fewer people than this are not trained on
@@ -122,6 +123,7 @@ ${dataComments}
   # positive: "yes"            # the label's value that counts as 1, if labels are words
   # weight: exposure           # a column of instance weights
   test_fraction: 0.25          # rows held back for testing; or test_path: with a second table
+  # validation_fraction: 0.2   # training rows that are evaluated after every round, for early_stopping_rounds; or validation_path
 
 align: true                    # find the common people first; false: all files list the same people in the same order
 

@@ -15,11 +15,11 @@ import { jobSyntax, type PolicyConfig } from "./config.ts";
 export function agreedByPolicy(hello: ActiveHello, policy: PolicyConfig, name: string): AgreedParameters {
   const { parameters, instanceCount } = hello;
   if (parameters === undefined) throw new TandemError("HANDSHAKE_MISMATCH", `${name}: the active party names no parameters`);
-  const { job, numRound, maxDepth, maxBin, scheme, keyBits, codec, seed, colsampleBytree, colsampleBylevel, colsampleBynode, treesPerRound, localRounds, startModel, startTrees } = parameters;
+  const { job, numRound, maxDepth, maxLeaves, maxBin, scheme, keyBits, codec, seed, colsampleBytree, colsampleBylevel, colsampleBynode, treesPerRound, localRounds, startModel, startTrees } = parameters;
   checkJobName(job, name);
   if (scheme !== paillierSchemeName) throw new TandemError("HANDSHAKE_MISMATCH", `scheme: the active party proposes ${peerText(scheme)}, ${name} knows ${paillierSchemeName}`);
   const keyBitsMin = policy.insecure_min_key_bits ?? policy.min_key_bits;
-  const bins = trainingParameters.max_bin;
+  const { max_bin: bins, max_depth: depths, max_leaves: leaves } = trainingParameters;
   const broken = [
     numRound < 1 && `num_round: ${numRound} asked, at least 1 is needed`,
     treeCountOf(parameters) > policy.max_trees && `num_round: ${numRound}${treesPerRound === 1 ? "" : ` of ${treesPerRound} trees each`} asked, at most ${policy.max_trees} allowed`,
@@ -28,8 +28,10 @@ export function agreedByPolicy(hello: ActiveHello, policy: PolicyConfig, name: s
     startTrees >= treeCountOf(parameters) && `start_trees: ${startTrees} asked, of ${treeCountOf(parameters)} in all`,
     (startTrees > 0) !== (startModel !== "") && "start_model: a model is named if and only if it has trees",
     treesPerRound < 1 && `trees_per_round: ${treesPerRound} asked, at least 1 is needed`,
-    maxDepth < 1 && `max_depth: ${maxDepth} asked, at least 1 is needed`,
-    maxDepth > policy.max_depth && `max_depth: ${maxDepth} asked, at most ${policy.max_depth} allowed`,
+    maxDepth === 0 && maxLeaves === 0 && "max_depth: no limit asked, and max_leaves has none either",
+    policy.max_depth > 0 && (maxDepth === 0 || maxDepth > policy.max_depth) && `max_depth: ${maxDepth === 0 ? "no limit" : maxDepth} asked, at most ${policy.max_depth} allowed`,
+    maxDepth > depths.max && `max_depth: ${maxDepth} asked, it must be ${describeBounds(depths)}`,
+    maxLeaves > leaves.max && `max_leaves: ${maxLeaves} asked, it must be ${describeBounds(leaves)}`,
     (maxBin < bins.min || maxBin > bins.max) && `max_bin: ${maxBin} asked, it must be ${describeBounds(bins)}`,
     keyBits < keyBitsMin && `key_bits: ${keyBits} asked, at least ${keyBitsMin} allowed`,
     keyBits > keyBitsMax && `key_bits: ${keyBits} asked, at most ${keyBitsMax} allowed`,
@@ -38,7 +40,7 @@ export function agreedByPolicy(hello: ActiveHello, policy: PolicyConfig, name: s
     instanceCount < policy.min_instances && `instances: ${instanceCount} brought, at least ${policy.min_instances} allowed`,
   ].filter((violation) => violation !== false);
   if (broken.length > 0) throw refusal(name, broken);
-  return { job, numRound, maxDepth, maxBin, scheme, keyBits, codec, seed, colsampleBytree, colsampleBylevel, colsampleBynode, treesPerRound, localRounds, startModel, startTrees };
+  return { job, numRound, maxDepth, maxLeaves, maxBin, scheme, keyBits, codec, seed, colsampleBytree, colsampleBylevel, colsampleBynode, treesPerRound, localRounds, startModel, startTrees };
 }
 
 const keyBitsMax = 4096;

@@ -17,7 +17,7 @@ import { BoostingTask, type RealGradients } from "../gbdt/boosting-task.ts";
 import { ColumnSampler, columnRatesOf } from "../gbdt/column-sampling.ts";
 import type { FoldTurns, Turn } from "../gbdt/fold-turns.ts";
 import { checkSampling, sampleRows } from "../gbdt/row-sampling.ts";
-import { addLeafWeights, checkConstraints, growParametersOf, outputsOf } from "../gbdt/train.ts";
+import { addLeafWeights, checkConstraints, checkGrowth, growParametersOf, outputsOf } from "../gbdt/train.ts";
 import type { Tree } from "../gbdt/tree.ts";
 import { roundsBefore, type StartModel } from "../gbdt/warm-start.ts";
 import { bitmapFrom, isSet } from "./bitmap.ts";
@@ -172,6 +172,7 @@ export class ActiveRole {
   async join(): Promise<void> {
     const { job, name, training, folds, codec, scheme, labels, idsDigest, rows, observer, start = null, progress, run, now } = this.#job;
     const started = now();
+    checkGrowth(training);
     roundsBefore(start, this.#newTask(), training); // nobody hears of a model that does not fit
     const hello = {
       protocolVersion,

@@ -53,6 +53,7 @@ export function agreedParameters(
     job,
     numRound,
     maxDepth: training.max_depth,
+    maxLeaves: training.max_leaves,
     maxBin: training.max_bin,
     scheme: scheme.name,
     keyBits: scheme.keyBits,

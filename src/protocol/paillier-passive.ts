@@ -16,6 +16,7 @@ import { CiphertextVector, ResidentVector } from "../crypto/vectors.ts";
 import { create } from "@bufbuild/protobuf";
 import { partition } from "./bitmap.ts";
 import { candidateCount } from "../gbdt/candidate.ts";
+import { treeSizeMax } from "../gbdt/grow.ts";
 import { binCountsOf, type CandidatePlan, mostFrequentBins, type PlannedCandidate, sideCounts, widened } from "./candidate-plan.ts";
 import { candidateIn, type CandidateSet, TreeCandidates } from "./candidate-set.ts";
 import { PaillierSumsSchema } from "./generated/tandem/v1/tandem_pb.ts";
@@ -119,7 +120,7 @@ export class PaillierPassive implements PassiveScheme {
 
   beginTree(tree: number): void {
     const { job, candidateCount: count, ciphertextsPerInstance, obfuscators, packing, allInstances, skippedBins } = this.#setUpState();
-    const nodesAsked = 2 ** (job.maxDepth - 1); // the root and one child of each pair
+    const nodesAsked = 1 + treeSizeMax(job).pairs; // the root and one child of each pair
     const perNode = Math.ceil((count * ciphertextsPerInstance) / packing.perCiphertext);
     obfuscators.prepare(Math.min(perNode * nodesAsked * job.treesPerRound, obfuscatorsAheadMax));
     const candidates = new TreeCandidates({ ...job, skippedBins }, tree, Math.floor(tree / job.treesPerRound));
@@ -305,7 +306,7 @@ export class PaillierPassive implements PassiveScheme {
     const { nodes } = this.#treeState();
     if (!message.value.isRoot) {
       const { parent, sibling } = message.value;
-      const nodeCountMax = 2 ** (this.#setUpState().job.maxDepth + 1) - 1;
+      const nodeCountMax = treeSizeMax(this.#setUpState().job).nodes;
       if (node <= parent || sibling <= parent || node === sibling || Math.max(node, sibling) >= nodeCountMax) {
         throw new TandemError("PROTOCOL_STATE", `nodes ${node} and ${sibling} cannot be the children of node ${parent}`);
       }

@@ -51,7 +51,7 @@ function bench(codec: "batched" | "unbatched" = "batched", features = someFeatur
   const h = g.map((value) => (1 - value * value) / 4);
   const layout = gradientLayout(resolveParameters(codecParameters, { codec }), active.plaintextBitsMax, { values: [g, h], bounds: [{ min: -1, max: 1 }, { min: 0, max: 0.25 }] });
   const permutationSecret = new Uint8Array(32).fill(5);
-  const job = { features, instanceCount, keyBits: privateKey.publicKey.bits, maxDepth: 3, permutationSecret, treesPerRound: 1, sampler: null, minimums: noMinimums };
+  const job = { features, instanceCount, keyBits: privateKey.publicKey.bits, maxDepth: 3, maxLeaves: 0, permutationSecret, treesPerRound: 1, sampler: null, minimums: noMinimums };
   return { active, passive: new PaillierPassive(portableKernel, 1), features, layout, gradients: quantise(layout, [g, h]), job };
 }
 

@@ -106,7 +106,7 @@ describe("the handshake", () => {
     await expectError(() => drive(key).join({ protocolVersion: protocolVersion + 1 }), "HANDSHAKE_MISMATCH", new RegExp(`version.*${protocolVersion + 1}.*passive-1.*${protocolVersion}`));
   });
 
-  const others = { job: "another", numRound: 77, maxDepth: 9, maxBin: 64, scheme: "lattice", keyBits: 4096, codec: "unbatched", seed: 8, colsampleBytree: 0.5, colsampleBylevel: 0.5, colsampleBynode: 0.5, treesPerRound: 3, localRounds: 1, startModel: "another", startTrees: 1 };
+  const others = { job: "another", numRound: 77, maxDepth: 9, maxLeaves: 5, maxBin: 64, scheme: "lattice", keyBits: 4096, codec: "unbatched", seed: 8, colsampleBytree: 0.5, colsampleBylevel: 0.5, colsampleBynode: 0.5, treesPerRound: 3, localRounds: 1, startModel: "another", startTrees: 1 };
   test("the list below is every field that is agreed on", () => expect(Object.keys(drive(key).job.agreed).sort()).toEqual(Object.keys(others).sort()));
 
   test.each(Object.entries(others))("another %s: the field and both values are named", async (field, value) => {

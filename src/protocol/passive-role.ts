@@ -172,10 +172,10 @@ export class PassiveRole {
     if (this.#setUp !== null && equals(ActiveSetUpSchema, this.#setUp.message, setUp)) return this.#setUp.answer;
     this.#expect("joined");
     const { features, instanceCount, permutationSecret, scheme, agreed } = this.#job;
-    const { keyBits, maxDepth } = agreed;
+    const { keyBits, maxDepth, maxLeaves } = agreed;
     const rates = { byTree: agreed.colsampleBytree, byLevel: agreed.colsampleBylevel, byNode: agreed.colsampleBynode };
     const sampler = new ColumnSampler(rates, agreed.seed, this.#job.samplingSecret ?? "");
-    const candidateCount = scheme.setUp(setUp.scheme, { features, instanceCount, permutationSecret, keyBits, maxDepth, treesPerRound: agreed.treesPerRound, sampler, minimums: this.#job.minimums });
+    const candidateCount = scheme.setUp(setUp.scheme, { features, instanceCount, permutationSecret, keyBits, maxDepth, maxLeaves, treesPerRound: agreed.treesPerRound, sampler, minimums: this.#job.minimums });
     const answer = { candidateCount, monotone: this.#isMonotone() };
     this.#setUp = { message: setUp, answer };
     this.#phase = "ready";

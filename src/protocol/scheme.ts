@@ -104,7 +104,10 @@ export interface PassiveSchemeJob {
   readonly features: readonly BinnedFeature[];
   readonly instanceCount: number;
   readonly keyBits: number;
+  /** 0: no limit but maxLeaves. */
   readonly maxDepth: number;
+  /** 0: no limit but maxDepth. */
+  readonly maxLeaves: number;
   readonly treesPerRound: number;
   /** From which the order of candidates is derived. */
   readonly permutationSecret: Uint8Array;

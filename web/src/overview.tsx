@@ -70,7 +70,7 @@ function Status({ view }: { readonly view: RunView }) {
       </div>
       <progress max={Math.max(1, total)} value={done} aria-label={aligning ? "ids aligned" : "trees finished"} />
       <div class="figures">
-        <Figure value={growing ? `${view.treesDone + 1} / ${view.treeCount}` : `${view.treesDone} / ${view.treeCount}`} label={growing ? `tree, level ${Math.min(view.level + 1, view.depthMax)} of ${view.depthMax}` : "trees"} />
+        <Figure value={growing ? `${view.treesDone + 1} / ${view.treeCount}` : `${view.treesDone} / ${view.treeCount}`} label={growing ? `tree, level ${view.depthMax === 0 ? view.level + 1 : `${Math.min(view.level + 1, view.depthMax)} of ${view.depthMax}`}` : "trees"} />
         <Figure value={formatSeconds(elapsedSeconds(view, now.value))} label="elapsed" />
         {left !== null && <Figure value={formatSeconds(left)} label="left" />}
         <Figure value={view.data === null ? "–" : formatCount(view.data.trainRows)} label="people trained on" />
