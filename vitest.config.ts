@@ -1,11 +1,37 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import { defineConfig } from "vitest/config";
+import { BaseSequencer, type TestSpecification } from "vitest/node";
+
+/** Files of test/ that take longest. They begin first: a long one that begins last keeps one core waiting for the other. */
+const longest = ["reproduce", "dashboard", "oracle", "crash", "simulate", "faults", "oracle-features", "bench", "terminal", "bad-disks", "services", "serving", "connection-loss", "real-data"];
+
+class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const place = ({ moduleId, project }: TestSpecification): number => {
+      const known = longest.findIndex((name) => moduleId.endsWith(`/test/${name}.test.ts`));
+      // Parts come last and together: a process that has begun with them goes on with them.
+      return known >= 0 ? known : project.name === "whole" ? longest.length : longest.length + 1;
+    };
+    return (await super.sort(files)).toSorted((a, b) => place(a) - place(b));
+  }
+}
+
+const besideSources = readdirSync("src", { recursive: true, encoding: "utf8" }).filter((path) => path.endsWith(".test.ts")).map((path) => join("src", path));
+/** A file that replaces modules must not share them with others. */
+const replacing = besideSources.filter((path) => readFileSync(path, "utf8").includes("vi.mock("));
 
 export default defineConfig({
   test: {
-    include: ["src/**/*.test.ts", "test/**/*.test.ts"],
     reporters: process.env["CI"] ? ["dot"] : ["default"],
     testTimeout: 60_000,
     hookTimeout: 60_000,
     maxWorkers: 2,
+    sequence: { sequencer: LongestFirst },
+    projects: [
+      { extends: true, test: { name: "whole", include: ["test/**/*.test.ts", ...replacing] } },
+      // Most of their time would go into loading the same modules again for every file.
+      { extends: true, test: { name: "parts", include: ["src/**/*.test.ts"], exclude: replacing, isolate: false } },
+    ],
   },
 });

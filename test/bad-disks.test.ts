@@ -11,7 +11,7 @@ import { realWorld } from "../src/party/active-world.ts";
 import type { PartyEvent } from "../src/party/events.ts";
 import { runActive } from "../src/party/run-active.ts";
 import { scratchDirectory } from "./support/command.ts";
-import { activeConfig, type Company, foundCompany, makePeople, type RunningParty, shuffled, startParty } from "./support/companies.ts";
+import { activeConfig, type Company, copyCompany, foundCompany, makePeople, type RunningParty, shuffled, startParty } from "./support/companies.ts";
 import { expectError } from "./support/expect-error.ts";
 
 const root = scratchDirectory();
@@ -27,9 +27,21 @@ interface World {
   readonly shop: Company;
 }
 
+/** A job that has stopped after its first tree, and whose parties have ended; tests take copies. */
+let begun: World;
+
 async function world(): Promise<World> {
-  const folder = join(root, String(worlds++));
+  const folder = newFolder();
   return { bank: await foundCompany(folder, "bank", shuffled(people.slice(0, 200), "bank"), [0, 1], true), shop: await foundCompany(folder, "shop", shuffled(people.slice(20), "shop"), [2, 3, 4]) };
+}
+
+function newFolder(): string {
+  return join(root, String(worlds++));
+}
+
+function begunWorld(): World {
+  const folder = newFolder();
+  return { bank: copyCompany(begun.bank, folder), shop: copyCompany(begun.shop, folder) };
 }
 
 const files = ({ bank, shop }: World): string[] => [join(bank.folder, "jobs", "j", "share.json"), join(bank.folder, "jobs", "j", "predictions.csv"), join(shop.folder, "jobs", "j", "share.json")].map((path) => readFileSync(path, "utf8"));
@@ -41,6 +53,10 @@ beforeAll(async () => {
   await runActive(await configOf(made, party), quiet);
   await party.stop();
   expected = files(made);
+  begun = await world();
+  const first = await startParty(begun.shop, [begun.bank], {}, () => {});
+  await oneTree(begun, first);
+  await first.stop();
 });
 
 /** A disk that fails on some writes of some file. */
@@ -127,9 +143,8 @@ function flipped(text: string, at: number): string {
 
 describe("a damaged file", () => {
   test.each(damages)("the active party's checkpoint, %s", async (_what, spoil, says) => {
-    const made = await world();
+    const made = begunWorld();
     const party = await startParty(made.shop, [made.bank]);
-    await oneTree(made, party);
     const path = join(made.bank.folder, "jobs", "j", "checkpoint.json");
     const whole = readFileSync(path, "utf8");
     writeFileSync(path, spoil(whole));
@@ -141,9 +156,8 @@ describe("a damaged file", () => {
   });
 
   test.each(["job.json", "progress.json", "alignment.json"].flatMap((name) => damages.map(([what, spoil, says]) => [name, what, spoil, says] as const)))("the passive party's %s, %s", async (name, what, spoil, says) => {
-    const made = await world();
+    const made = begunWorld();
     const party = await startParty(made.shop, [made.bank]);
-    await oneTree(made, party);
     const path = join(made.shop.folder, "jobs", "j", name);
     const whole = readFileSync(path, "utf8");
     writeFileSync(path, spoil(whole));

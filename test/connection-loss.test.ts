@@ -31,9 +31,10 @@ beforeAll(async () => {
   expected = files("undisturbed");
 });
 
-/** A connection that says nothing is noticed soon, so that nobody has to wait for the test. */
+/** A connection that says nothing is noticed soon and waiting is short, so that nobody has to wait for the test; how long it would be is what the events say. */
 const watchful: ActiveWorld = {
   ...realWorld,
+  sleep: (ms) => realWorld.sleep(ms / 20),
   connect: async ({ tls, passives }) => {
     const identity = await readIdentity(tls);
     return passives.map((passive) => connectTls(passive.name, identity, passive.fingerprint, passive, { pingIntervalMs: 300, pingTimeoutMs: 700 }));

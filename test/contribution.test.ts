@@ -14,7 +14,7 @@ import type { ActiveResult } from "../src/party/events.ts";
 import { quantiserFor } from "../src/protocol/gradient-layout.ts";
 import { splitRows } from "../src/data/split.ts";
 import { scratchDirectory, tandem } from "./support/command.ts";
-import { configFor, predictionsIn, trainedWorld } from "./support/trained-world.ts";
+import { configFor, predictionsIn, TrainedWorlds } from "./support/trained-world.ts";
 
 const root = scratchDirectory();
 
@@ -24,7 +24,7 @@ interface Outcome {
 }
 
 test("alone is the bank's own columns on the same rows with the same parameters; the model is not changed by asking", async () => {
-  const world = await trainedWorld(root, 2);
+  const world = await new TrainedWorlds(root).train(2);
   await configFor(world, "compared", { sampling_secret: "compared" });
   const run = await tandem("train", "-c", join(world.bank.folder, "active-compared.json"), "--compare-alone", "--json", "--quiet");
   expect(run.exitCode).toBe(0);

@@ -32,7 +32,7 @@ import { scratchDirectory, tandem } from "./support/command.ts";
 import { startParty } from "./support/companies.ts";
 import { binTable, type TestTable } from "./support/in-memory-job.ts";
 import { randomTable } from "./support/tables.ts";
-import { configFor, people, trainedWorld } from "./support/trained-world.ts";
+import { configFor, people, TrainedWorlds } from "./support/trained-world.ts";
 
 let key: PrivateKey;
 beforeAll(async () => {
@@ -191,7 +191,7 @@ describe("every fold's model is the centralised one, node for node and margin fo
 });
 
 test("between real parties: one alignment and one job, each fold as in one place; the policy counts all folds' trees", async () => {
-  const world = await trainedWorld(scratchDirectory(), 2);
+  const world = await new TrainedWorlds(scratchDirectory()).train(2);
   await configFor(world, "grid", { sampling_secret: secretOf(0) });
   const command = ["cv", "-c", join(world.bank.folder, "active-grid.json"), "--folds", "3"];
   const run = await tandem(...command, "--json", "--quiet", "--explain-leakage");

@@ -14,11 +14,9 @@ import { readActiveShare, readPassiveShare } from "../src/store/share-files.ts";
 import { scratchDirectory, tandem } from "./support/command.ts";
 import { activeConfig, type Company, foundCompany, startParty } from "./support/companies.ts";
 import { expectError } from "./support/expect-error.ts";
-import { configFor, people, predictionsIn, threeClasses, trainedWorld, type TrainedWorld, trainingPredictions, writeInput } from "./support/trained-world.ts";
+import { configFor, people, predictionsIn, threeClasses, type TrainedWorld, TrainedWorlds, trainingPredictions, writeInput } from "./support/trained-world.ts";
 
-const root = scratchDirectory();
-let worlds = 0;
-const newWorld = (shops: number, changes: Parameters<typeof trainedWorld>[2] = {}): Promise<TrainedWorld> => trainedWorld(join(root, `world-${worlds++}`), shops, changes);
+const worlds = new TrainedWorlds(scratchDirectory());
 
 async function predict(world: TrainedWorld, input: string, options: Partial<PredictOptions> = {}): Promise<{ scores: Map<string, string>; result: Awaited<ReturnType<typeof runPredict>> }> {
   const output = join(world.bank.folder, "scores.csv");
@@ -47,7 +45,7 @@ const common = people.slice(25, 200).map(({ id }) => id);
 
 describe("scores are the training-time model's to the last bit", () => {
   test.each([1, 2])("with %i passive parties: those of the job itself, and everybody's in one place", async (shops) => {
-    const world = await newWorld(shops);
+    const world = await worlds.train(shops);
     const trained = trainingPredictions(world);
     expect(trained.size).toBeGreaterThan(40);
     const { scores } = await predict(world, writeInput(world, "held-back.csv", [...trained.keys()]));
@@ -60,7 +58,7 @@ describe("scores are the training-time model's to the last bit", () => {
   });
 
   test.each(["one_output_per_tree", "multi_output_tree"])("the command, with a model of three classes (%s)", async (strategy) => {
-    const world = await newWorld(2, threeClasses(strategy));
+    const world = await worlds.train(2, threeClasses(strategy));
     const trained = trainingPredictions(world);
     const output = join(world.bank.folder, "classes.csv");
     const score = async (ids: readonly string[]): Promise<Map<string, string>> => {
@@ -77,7 +75,7 @@ describe("scores are the training-time model's to the last bit", () => {
   });
 
   test("the command, with a compressed file, more ids than a party answers at once, columns that moved, and an id that arrives later", async () => {
-    const world = await newWorld(2, { passive: { policy: { max_scoring_ids: 7 } } });
+    const world = await worlds.restarted(2, { policy: { max_scoring_ids: 7 } });
     const trained = trainingPredictions(world);
     const input = writeInput(world, "rows.csv", [...trained.keys()]);
     writeFileSync(`${input}.gz`, gzipSync(readFileSync(input)));
@@ -96,7 +94,7 @@ describe("scores are the training-time model's to the last bit", () => {
   });
 
   test("while a training job runs, and the job is not disturbed", async () => {
-    const world = await newWorld(1);
+    const world = await worlds.train(1);
     const [party] = world.parties;
     const job = runActive(await configFor(world, "long", { training: { num_round: 40 } }), () => {});
     await party.seen("passive-tree", 6);
@@ -110,7 +108,7 @@ describe("scores are the training-time model's to the last bit", () => {
 
 describe("people whom a party does not hold", () => {
   test("are refused, left out, or scored as missing there, as the command says", async () => {
-    const world = await newWorld(2);
+    const world = await worlds.restarted(2);
     // Person 10 is unknown to both shops, 22 to the second.
     const ids = [common[0], people[10].id, people[22].id, common[1]];
     const input = writeInput(world, "some.csv", ids);
@@ -128,7 +126,7 @@ describe("people whom a party does not hold", () => {
 
 describe("who may ask what", () => {
   test("another active party hears of no model, whether there is one or not; a stranger gets no connection", async () => {
-    const world = await newWorld(1);
+    const world = await worlds.restarted(1);
     const [shop] = world.shops;
     await world.parties[0].stop();
     const folder = join(world.bank.folder, "..");
@@ -154,7 +152,7 @@ describe("who may ask what", () => {
   });
 
   test("a share that is damaged is as good as none, and the owner's log says which", async () => {
-    const world = await newWorld(1);
+    const world = await worlds.restarted(1);
     const share = join(world.shops[0].folder, "jobs", "spring", "share.json");
     writeFileSync(share, readFileSync(share, "utf8").replace("threshold", "treshold"));
     await expectError(() => predict(world, writeInput(world, "all.csv", common)), "MODEL_UNKNOWN");
@@ -162,7 +160,7 @@ describe("who may ask what", () => {
   });
 
   test("a policy without scoring", async () => {
-    const world = await newWorld(1, { passive: { policy: { scoring: false } } });
+    const world = await worlds.restarted(1, { policy: { scoring: false } });
     await expectError(() => predict(world, writeInput(world, "all.csv", common)), "POLICY", /policy of shop0 does not allow scoring/);
   });
 
@@ -170,12 +168,12 @@ describe("who may ask what", () => {
     ["a model that is not there", { model: "autumn" }, "MODEL_UNKNOWN", /neither a finished job in .*jobs nor a folder/],
     ["an input that is not there", { input: "nowhere.csv" }, "FILE_UNREADABLE", /nowhere/],
   ] as const)("%s", async (_what, options, code, says) => {
-    const world = await newWorld(1);
+    const world = await worlds.restarted(1);
     await expectError(() => predict(world, writeInput(world, "all.csv", common), options), code, says);
   });
 
   test("an input without a column of the model, and a config without a party of it", async () => {
-    const world = await newWorld(2);
+    const world = await worlds.restarted(2);
     const input = writeInput(world, "all.csv", common);
     writeFileSync(input, readFileSync(input, "utf8").replace("bank_1", "bank_11"));
     await expectError(() => predict(world, input), "COLUMN_UNKNOWN", /no column 'bank_1'; did you mean 'bank_/);
@@ -185,7 +183,7 @@ describe("who may ask what", () => {
 });
 
 test("the passive party's log tells who asked about how many, and about nobody in particular", async () => {
-  const world = await newWorld(1);
+  const world = await worlds.restarted(1);
   await predict(world, writeInput(world, "all.csv", [...common, people[5].id]), { unknown: "skip" });
   await predict(world, writeInput(world, "all.csv", common));
   const [party] = world.parties;

@@ -12,11 +12,9 @@ import { type ServeOptions, startServer } from "../src/serving/run-serve.ts";
 import { scratchDirectory, startTandem, tandem } from "./support/command.ts";
 import { startParty } from "./support/companies.ts";
 import { expectError } from "./support/expect-error.ts";
-import { configFor, people, threeClasses, trainedWorld, type TrainedWorld, trainingPredictions } from "./support/trained-world.ts";
+import { configFor, people, threeClasses, type TrainedWorld, TrainedWorlds, trainingPredictions } from "./support/trained-world.ts";
 
-const root = scratchDirectory();
-let worlds = 0;
-const newWorld = (shops: number, changes: Parameters<typeof trainedWorld>[2] = {}): Promise<TrainedWorld> => trainedWorld(join(root, `world-${worlds++}`), shops, changes);
+const worlds = new TrainedWorlds(scratchDirectory());
 
 interface Served {
   readonly url: string;
@@ -78,7 +76,7 @@ const scoresIn = (predictions: readonly Prediction[]): Map<string, string> => ne
 
 describe("scores", () => {
   test.each([1, 2])("with %i passive parties equal the training job's, by rows and by ids", async (shops) => {
-    const world = await newWorld(shops);
+    const world = await worlds.train(shops);
     const trained = trainingPredictions(world);
     const { url } = await serve(world);
     const ids = [...trained.keys()];
@@ -94,7 +92,7 @@ describe("scores", () => {
   });
 
   test.each(["one_output_per_tree", "multi_output_tree"])("of three classes (%s): a list per person, equal to the training job's, also in batches", async (strategy) => {
-    const world = await newWorld(1, threeClasses(strategy));
+    const world = await worlds.train(1, threeClasses(strategy));
     const trained = trainingPredictions(world);
     const { url } = await serve(world);
     const ids = [...trained.keys()];
@@ -109,7 +107,7 @@ describe("scores", () => {
   });
 
   test("requests that arrive together share rounds, and everybody gets his own", async () => {
-    const world = await newWorld(2);
+    const world = await worlds.restarted(2);
     const trained = trainingPredictions(world);
     const { url } = await serve(world, { parameters: { window_ms: 300 } });
     const ids = [...trained.keys()];
@@ -123,7 +121,7 @@ describe("scores", () => {
   });
 
   test("one who is unknown gets an error of his own, or counts as missing where the server is told so", async () => {
-    const world = await newWorld(2);
+    const world = await worlds.restarted(2);
     const trained = trainingPredictions(world);
     const [known] = trained.keys();
     const [bankOnly, shopOnly, bankAndFirst] = [people[10].id, people[205].id, people[22].id];
@@ -141,7 +139,7 @@ describe("scores", () => {
   });
 
   test("a passive party that restarts is found again, also when it is away while requests come", async () => {
-    const world = await newWorld(1);
+    const world = await worlds.restarted(1);
     const trained = trainingPredictions(world);
     const ids = [...trained.keys()];
     const served = await serve(world, { parameters: { timeout_ms: 20_000 } });
@@ -155,7 +153,7 @@ describe("scores", () => {
   });
 
   test("a connection that swallows everything is given up for a new one, within the request's time", async () => {
-    const world = await newWorld(1);
+    const world = await worlds.restarted(1);
     const trained = trainingPredictions(world);
     const ids = [...trained.keys()];
     const proxy = await swallowingProxy(world.parties[0].port);
@@ -169,7 +167,7 @@ describe("scores", () => {
   });
 
   test("a new model is served without a restart of the passive party, and a person who was added is known", async () => {
-    const world = await newWorld(1);
+    const world = await worlds.restarted(1);
     await runActive(await configFor(world, "autumn", { training: { num_round: 2 } }), () => {});
     const trained = trainingPredictions(world, "autumn");
     const { url } = await serve(world, { model: "autumn" });
@@ -190,7 +188,7 @@ describe("scores", () => {
 
 describe("what is wrong is said clearly", () => {
   test("with a request", async () => {
-    const world = await newWorld(1);
+    const world = await worlds.restarted(1);
     const { url } = await serve(world, { parameters: { request_ids: 3, request_bytes: 2000 } });
     const [row] = rowsOf(world, [people[30].id]);
     const cases: [body: unknown, status: number, says: RegExp][] = [
@@ -225,9 +223,9 @@ describe("what is wrong is said clearly", () => {
   });
 
   test("with a party: not there, without the model, unwilling", async () => {
-    const world = await newWorld(1);
+    const world = await worlds.restarted(1);
     const ids = [people[30].id];
-    const { url, events } = await serve(world, { parameters: { timeout_ms: 300 } });
+    const { url, events } = await serve(world, { parameters: { timeout_ms: 1000 } });
     const patient = await serve(world);
     await world.parties[0].stop();
     const lost = await post(url, { ids });
@@ -249,7 +247,7 @@ describe("what is wrong is said clearly", () => {
   });
 
   test("with the server's own data: the caller hears nothing of it, the log does", async () => {
-    const world = await newWorld(1);
+    const world = await worlds.restarted(1);
     writeFileSync(join(world.bank.folder, "data.csv"), "id,bank_0\nzq1,1\n");
     const { url, events } = await serve(world);
     const answer = await post(url, { ids: ["zq1"] });
@@ -260,7 +258,7 @@ describe("what is wrong is said clearly", () => {
 
 describe("the door", () => {
   test("a token, where there is one, is needed for everything but the two questions of a supervisor", async () => {
-    const world = await newWorld(1);
+    const world = await worlds.restarted(1);
     const token = "s3cret-s3cret-s3cret";
     const { url } = await serve(world, { token });
     const ids = [people[30].id];
@@ -277,7 +275,7 @@ describe("the door", () => {
   });
 
   test("beyond this machine only with a token, or with a word that says insecure", async () => {
-    const world = await newWorld(1);
+    const world = await worlds.restarted(1);
     await expectError(() => serve(world, { host: "0.0.0.0" }), "USAGE", /--token-file, or say --insecure-without-token/);
     await serve(world, { host: "0.0.0.0", insecureWithoutToken: true });
     await serve(world, { host: "0.0.0.0", token: "s3cret-s3cret-s3cret" });
@@ -290,7 +288,7 @@ describe("the door", () => {
   });
 
   test("the command serves, and on SIGTERM answers what is under way and ends well", async () => {
-    const world = await newWorld(1);
+    const world = await worlds.restarted(1);
     const trained = trainingPredictions(world);
     const command = startTandem(["serve", "-c", world.configPath, "--model", "spring", "--port", "0", "--window-ms", "1000"]);
     onTestFinished(() => void command.process.kill("SIGKILL"));
@@ -312,7 +310,7 @@ describe("the door", () => {
 });
 
 test("the OpenAPI document describes what is really asked and answered", async () => {
-  const world = await newWorld(1);
+  const world = await worlds.restarted(1);
   const { url } = await serve(world, { token: null });
   const document = (await (await fetch(`${url}/openapi.json`)).json()) as {
     openapi: string;

@@ -12,11 +12,10 @@ import { readActiveShare, readPassiveShare } from "../src/store/share-files.ts";
 import { scratchDirectory, tandem, writeLoanTable } from "./support/command.ts";
 import { type Company, startParty } from "./support/companies.ts";
 import { expectError } from "./support/expect-error.ts";
-import { configFor, predictionsIn, trainedWorld, type TrainedWorld, trainingPredictions, writeInput } from "./support/trained-world.ts";
+import { configFor, predictionsIn, TrainedWorlds, trainingPredictions, writeInput } from "./support/trained-world.ts";
 
 const root = scratchDirectory();
-let worlds = 0;
-const newWorld = (shops: number, changes: Parameters<typeof trainedWorld>[2] = {}): Promise<TrainedWorld> => trainedWorld(join(root, `world-${worlds++}`), shops, changes);
+const worlds = new TrainedWorlds(root);
 const rounds = (num_round: number): Partial<ActiveConfigInput> => ({ training: { num_round, max_depth: 2, max_bin: 8, colsample_bytree: 0.7 } });
 const sharePath = ({ folder }: Company, job: string): string => join(folder, "jobs", job, "share.json");
 
@@ -29,7 +28,7 @@ function reverseColumns({ folder }: Company): void {
 
 describe("a job that goes on", () => {
   test("is the job in one go, in shares of its own; and scores, consents and exports like any other", async () => {
-    const world = await newWorld(2, { active: rounds(2) });
+    const world = await worlds.train(2, { active: rounds(2) });
     const { bank, shops } = world;
     await runActive(await configFor(world, "whole", rounds(4)), () => {});
     const config = await configFor(world, "summer", { ...rounds(2), warm_start: { model: "spring" } });
@@ -64,7 +63,7 @@ describe("a job that goes on", () => {
   });
 
   test("finds features and parties by their names, wherever they stand; and the model by its id", async () => {
-    const world = await newWorld(2, { active: rounds(2) });
+    const world = await worlds.train(2, { active: rounds(2) });
     for (const company of [world.bank, ...world.shops]) reverseColumns(company);
     const turned = { ...world, shops: world.shops.toReversed(), parties: world.parties.toReversed() };
     const { model } = await readActiveShare(sharePath(world.bank, "spring"));
@@ -84,7 +83,7 @@ describe("a job that goes on", () => {
 });
 
 test("what a party refuses: a model it has no share of, or of other parties; features that are gone; and all of it, by policy", async () => {
-  const world = await newWorld(1, { active: rounds(2) });
+  const world = await worlds.train(1, { active: rounds(2) });
   const { bank, shops: [shop] } = world;
   const on = async (job: string, changes: Partial<ActiveConfigInput> = {}): Promise<void> => runActive(await configFor(world, job, { warm_start: { model: "spring" }, ...changes }), () => {});
 

@@ -5,9 +5,7 @@ import { TandemError } from "../base/error.ts";
 import type { ActiveShare, PassiveShare } from "../store/share-files.ts";
 import { drawDot, drawText, ruleText } from "./draw-tree.ts";
 import { readableSummary, summariseActive, summarisePassive } from "./model-summary.ts";
-
-export const showFormats = ["text", "dot", "json"] as const;
-export type ShowFormat = (typeof showFormats)[number];
+import type { ShowFormat } from "./show-format.ts";
 
 /** A job's folder stands for the share in it. */
 export async function sharePathOf(path: string): Promise<string> {

@@ -5,8 +5,8 @@ import { TandemError } from "../base/error.ts";
 import { peerText } from "../protocol/peer-text.ts";
 import type { Consent } from "../store/consent-file.ts";
 import { confirm } from "./confirm.ts";
-import { type ShowFormat, sharePathOf, showActive, showFormats, showPassive } from "./model-show.ts";
-import { featureCounts } from "./model-summary.ts";
+import type { SplitCount } from "./model-summary.ts";
+import { type ShowFormat, showFormats } from "./show-format.ts";
 import { programVersion } from "../base/program-version.ts";
 
 interface ShowFlags {
@@ -66,16 +66,16 @@ export function modelCommand(): Command {
 async function show(path: string, flags: ShowFlags): Promise<void> {
   const tree = flags.tree === undefined ? undefined : Number(flags.tree);
   if (tree !== undefined && !(Number.isInteger(tree) && tree >= 0)) throw new TandemError("USAGE", `--tree must be a whole number, counted from 0; got '${flags.tree}'`);
-  const { readShare } = await import("../store/share-files.ts");
+  const [{ readShare }, { sharePathOf, showActive, showPassive }] = await Promise.all([import("../store/share-files.ts"), import("./model-show.ts")]);
   const read = await readShare(await sharePathOf(path));
   process.stdout.write(`${read.kind === "active" ? showActive(read.share, flags.format, tree) : showPassive(read.share, flags.format, tree)}\n`);
 }
 
 async function consent({ config: configPath, model: job, to: recipient, purpose, out, yes }: ConsentFlags): Promise<void> {
-  const [{ readPassiveConfig }, { prepareConsent }] = await Promise.all([import("../party/config.ts"), import("../party/give-consent.ts")]);
+  const [{ readPassiveConfig }, { prepareConsent }, { featureCounts }] = await Promise.all([import("../party/config.ts"), import("../party/give-consent.ts"), import("./model-summary.ts")]);
   const config = await readPassiveConfig(configPath);
   const prepared = await prepareConsent(config, { job, recipient, purpose, out, tandemVersion: programVersion(), now: new Date() });
-  process.stderr.write(`${disclosure(prepared.consent)}\n`);
+  process.stderr.write(`${disclosure(prepared.consent, featureCounts(prepared.consent.share.splits))}\n`);
   if (yes !== true) {
     if (process.stdin.isTTY !== true) throw new TandemError("USAGE", "nothing was written: say --yes if this is to be handed out");
     const agreed = await confirm("Hand this out? Type yes:", { input: process.stdin, output: process.stderr });
@@ -86,12 +86,12 @@ async function consent({ config: configPath, model: job, to: recipient, purpose,
 }
 
 /** What the owner decides about, without a number of it. */
-function disclosure({ statement: { model, job, recipient, purpose }, share: { splits } }: Consent): string {
+function disclosure({ statement: { model, job, recipient, purpose }, share: { splits } }: Consent, counts: readonly SplitCount[]): string {
   const trees = new Set(splits.map(({ tree }) => tree)).size;
   return [
     `The consent gives ${recipient.name} this party's part of the model of job ${job}:`,
     `  ${splits.length} splits in ${trees} trees, each with its threshold and its default direction`,
-    ...featureCounts(splits).map(({ name, splits: count }) => `  ${peerText(name)}: ${count} of them`),
+    ...counts.map(({ name, splits: count }) => `  ${peerText(name)}: ${count} of them`),
     `  model ${model}`,
     `  recipient's certificate ${recipient.fingerprint}`,
     `  purpose: ${peerText(purpose)}`,

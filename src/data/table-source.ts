@@ -8,14 +8,15 @@ import { stat } from "node:fs/promises";
 import { TandemError } from "../base/error.ts";
 import { type CsvTable, readCsvTable, readCsvText } from "./csv-table.ts";
 import { utf8Text } from "./csv-text.ts";
-import { readParquetTable } from "./parquet-table.ts";
 
 export type TableSource = { readonly path: string } | { readonly command: readonly string[] };
 
 /** @throws TandemError FILE_UNREADABLE or FILE_FORMAT naming file and, where there is one, line */
-export function readTable(source: TableSource): Promise<CsvTable> {
+export async function readTable(source: TableSource): Promise<CsvTable> {
   if ("command" in source) return readCommand(source.command);
-  return source.path.endsWith(".parquet") ? readParquetTable(source.path) : readCsvTable(source.path);
+  if (!source.path.endsWith(".parquet")) return readCsvTable(source.path);
+  const { readParquetTable } = await import("./parquet-table.ts"); // some fifty modules, which most starts of the command never need
+  return readParquetTable(source.path);
 }
 
 /** Something that changes when the table may have changed, or null if only reading it tells. */

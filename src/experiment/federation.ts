@@ -13,7 +13,6 @@ import { mergeShares } from "../store/merge-shares.ts";
 import { readActiveShare, readPassiveShare } from "../store/share-files.ts";
 import { writeCsv } from "../data/write-csv.ts";
 import type { Identity } from "../transport/certificates.ts";
-import { certificateFingerprint } from "../transport/tls.ts";
 import { superviseParties } from "./supervisor.ts";
 
 /** Raw text cells by column. */
@@ -89,7 +88,8 @@ export async function runFederation(job: FederationJob): Promise<FederationResul
 
 async function runIn(root: string, job: FederationJob, supervisor: ReturnType<typeof superviseParties>): Promise<FederationResult> {
   const started = performance.now();
-  const { createAuthority } = await import("../transport/certificates.ts"); // slow to load, and bad input never needs it
+  // Slow to load, and bad input never needs them.
+  const [{ createAuthority }, { certificateFingerprint }] = await Promise.all([import("../transport/certificates.ts"), import("../transport/tls.ts")]);
   const authority = await createAuthority("Tandem on this machine", 2);
   const parties = [job.active, ...job.passives];
   const homes = await Promise.all(

@@ -2,7 +2,7 @@
  * Companies as they are deployed, in one process: each its own folder, config file, self-signed certificate and table;
  * real TLS on loopback between them.
  */
-import { mkdirSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
 import { SeededRandom } from "../../src/base/random.ts";
@@ -47,6 +47,13 @@ export async function foundCompany(root: string, name: string, people: readonly 
   const rows = people.map(({ id, values, label }) => [id, ...columns.map((column) => values[column]), ...(labels ? [label] : [])]);
   writeFileSync(join(folder, "data.csv"), `${[names, ...rows].map((row) => row.join(",")).join("\n")}\n`);
   return { name, folder, fingerprint };
+}
+
+/** The same company, with all its files, in a folder under another root. */
+export function copyCompany(company: Company, root: string): Company {
+  const folder = join(root, company.name);
+  cpSync(company.folder, folder, { recursive: true });
+  return { ...company, folder };
 }
 
 const tls = { certificate: "certificate.pem", key: "key.pem" };

@@ -1,9 +1,10 @@
 /** A bank and its shops, in folders of their own, with a model that they have trained together. */
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { onTestFinished } from "vitest";
 import type { ActiveConfig, ActiveConfigInput, PassiveConfigInput } from "../../src/party/config.ts";
 import { runActive } from "../../src/party/run-active.ts";
-import { activeConfig, type Company, foundCompany, makePeople, type Person, type RunningParty, shuffled, startParty } from "./companies.ts";
+import { activeConfig, type Company, copyCompany, foundCompany, makePeople, type Person, type RunningParty, shuffled, startParty } from "./companies.ts";
 
 export const people = makePeople(240, "scoring");
 
@@ -16,7 +17,6 @@ export interface TrainedWorld {
 }
 
 export interface WorldChanges {
-  readonly passive?: Partial<PassiveConfigInput>;
   readonly active?: Partial<ActiveConfigInput>;
   /** The bank's label of a person, where it is another one. */
   readonly label?: (person: Person) => string;
@@ -34,18 +34,59 @@ export function threeClasses(strategy: string): WorldChanges {
   };
 }
 
+/** The worlds of a test file. Training is the slow part: where it is not what is tested, a world is a copy of one that was trained before. */
+export class TrainedWorlds {
+  readonly #root: string;
+  readonly #kept = new Map<number, Promise<Pick<TrainedWorld, "bank" | "shops">>>();
+  #count = 0;
+
+  constructor(root: string) {
+    this.#root = root;
+  }
+
+  /** A new world whose parties have just trained. */
+  train(shopCount: number, changes: WorldChanges = {}): Promise<TrainedWorld> {
+    return trainedWorld(this.#newFolder(), shopCount, onTestFinished, changes);
+  }
+
+  /** A world with a model as it is after a restart of everybody. */
+  async restarted(shopCount: number, passive: Partial<PassiveConfigInput> = {}): Promise<TrainedWorld> {
+    const kept = this.#kept.get(shopCount) ?? this.#keep(shopCount);
+    this.#kept.set(shopCount, kept);
+    const folder = this.#newFolder();
+    const { bank, shops } = await kept;
+    return running(copyCompany(bank, folder), shops.map((shop) => copyCompany(shop, folder)), passive, onTestFinished);
+  }
+
+  async #keep(shopCount: number): Promise<Pick<TrainedWorld, "bank" | "shops">> {
+    const { bank, shops, parties } = await trainedWorld(this.#newFolder(), shopCount, () => {});
+    await Promise.all(parties.map((party) => party.stop()));
+    return { bank, shops };
+  }
+
+  #newFolder(): string {
+    return join(this.#root, `world-${this.#count++}`);
+  }
+}
+
+type AtEnd = (stop: () => Promise<void>) => void;
+
 /** Shops know people 20 to 229 or fewer, the bank 0 to 199; each in an order of its own. */
-export async function trainedWorld(folder: string, shopCount: number, changes: WorldChanges = {}): Promise<TrainedWorld> {
-  const { label } = changes;
+async function trainedWorld(folder: string, shopCount: number, atEnd: AtEnd, { label, active }: WorldChanges = {}): Promise<TrainedWorld> {
   const labelled = label === undefined ? people : people.map((person) => ({ ...person, label: label(person) }));
   const bank = await foundCompany(folder, "bank", shuffled(labelled.slice(0, 200), "bank"), [0, 1], true);
   const shops: Company[] = [];
   for (let p = 0; p < shopCount; p++) {
     shops.push(await foundCompany(folder, `shop${p}`, shuffled(people.slice(20 + 5 * p, 230 - 5 * p), `shop ${p}`), p === 0 ? [2, 3] : [3 + p]));
   }
-  const parties = await Promise.all(shops.map((shop) => startParty(shop, [bank], changes.passive)));
-  const config = await configFor({ bank, shops, parties }, "spring", changes.active);
-  await runActive(config, () => {});
+  const world = await running(bank, shops, {}, atEnd, active);
+  await runActive(world.config, () => {});
+  return world;
+}
+
+async function running(bank: Company, shops: readonly Company[], passive: Partial<PassiveConfigInput>, atEnd: AtEnd, active: Partial<ActiveConfigInput> = {}): Promise<TrainedWorld> {
+  const parties = await Promise.all(shops.map((shop) => startParty(shop, [bank], passive, atEnd)));
+  const config = await configFor({ bank, shops, parties }, "spring", active);
   return { bank, shops, parties, config, configPath: join(bank.folder, "active-spring.json") };
 }
 
