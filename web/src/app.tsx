@@ -30,9 +30,7 @@ export function App() {
           <RunChoice />
           <span class="top-space" />
           <ReportLink />
-          <button type="button" class="plain" onClick={nextTheme}>
-            {themeNames[theme.value]}
-          </button>
+          <ThemeChoice />
         </div>
         <nav aria-label="Views">
           {(Object.keys(views) as ViewName[]).map((name) => (
@@ -51,6 +49,19 @@ export function App() {
         Tandem {viewers.value.version} · this page shows what {viewer.value === "" ? "this party" : viewer.value} may see, and asks for nothing outside this machine
       </footer>
     </>
+  );
+}
+
+function ThemeChoice() {
+  const name = themeNames[theme.value];
+  return (
+    <button type="button" class="theme" aria-label={name} title={name} onClick={nextTheme}>
+      <svg viewBox="0 0 16 16" aria-hidden="true">
+        <circle cx="8" cy="8" r="6.5" class="theme-ring" />
+        <path d="M8 1.5 a6.5 6.5 0 0 1 0 13 z" />
+      </svg>
+      <span class="theme-name">{name}</span>
+    </button>
   );
 }
 

@@ -109,7 +109,7 @@ function Status({ view }: { readonly view: RunView }) {
       </div>
       <progress max={Math.max(1, total)} value={done} aria-label={aligning ? "ids aligned" : "trees finished"} />
       <div class="figures">
-        <Figure value={growing ? `${view.treesDone + 1} / ${view.treeCount}` : `${view.treesDone} / ${view.treeCount}`} label={growing ? `tree, level ${Math.min(view.level + 1, view.depthMax)} of ${view.depthMax}` : "trees"} />
+        <Figure value={growing ? `${view.treesDone + 1} / ${view.treeCount}` : `${view.treesDone} / ${view.treeCount}`} label={growing ? `tree, level ${Math.min(view.level + 1, view.depthMax)} of ${view.depthMax}` : view.result !== null && view.result.trees < view.treesDone ? `trees, the best ${view.result.trees} kept` : "trees"} />
         <Figure value={formatSeconds(elapsedSeconds(view, now.value))} label="elapsed" />
         {left !== null && <Figure value={formatSeconds(left)} label="left" />}
         <Figure value={view.data === null ? "–" : formatCount(view.data.trainRows)} label="people trained on" />

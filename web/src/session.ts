@@ -57,9 +57,8 @@ export const openJob = computed(() => {
 export const runState = computed(() => run.value.view.state);
 export const runFailure = computed(() => run.value.view.failure);
 
-const listIntervalMs = 3000;
-/** Beside a run that goes on the list is not what people look at. */
-const restingListIntervalMs = 15_000;
+/** Of the list of runs: a party that waits for a job wants to see it begin; beside a run that goes on nobody looks at the list. */
+const listIntervalsMs = { waiting: 1000, looking: 3000, watching: 15_000 };
 const tickMs = 1000;
 /** Drawing costs the processor that training needs: a message that is about to come brings the clock along. */
 const tickPatienceMs = 400;
@@ -70,8 +69,10 @@ export async function begin(): Promise<void> {
   viewers.value = found;
   effect(() => void loadRuns(viewer.value));
   effect(() => follow(viewer.value, openJob.value));
-  setInterval(loadRunsNowAndThen, listIntervalMs);
-  setInterval(tick, tickMs);
+  setInterval(() => {
+    loadRunsNowAndThen();
+    tick();
+  }, tickMs);
   document.addEventListener("visibilitychange", () => {
     if (document.hidden) rest();
     else {
@@ -93,8 +94,9 @@ let listedAt = 0;
 
 function loadRunsNowAndThen(): void {
   if (document.hidden || connection.peek() === "lost") return;
-  const watching = openJob.peek() !== null && !isOver() && route.peek().view !== "runs";
-  if (!watching || Date.now() - listedAt >= restingListIntervalMs) void loadRuns(viewer.peek());
+  const looking = isOver() || route.peek().view === "runs";
+  const interval = listIntervalsMs[openJob.peek() === null ? "waiting" : looking ? "looking" : "watching"];
+  if (Date.now() - listedAt >= interval - tickPatienceMs) void loadRuns(viewer.peek());
 }
 
 async function ask<T>(path: string): Promise<T | null> {
