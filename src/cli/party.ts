@@ -5,6 +5,7 @@ import { TandemError } from "../base/error.ts";
 import type { ActiveConfig } from "../party/config.ts";
 import type { ActiveResult, Emit, LayoutSummary } from "../party/events.ts";
 import { addDashboardOptions, besideDashboard, type DashboardFlags, serveBesideParty } from "./dashboard.ts";
+import { standardErrorScreen } from "./live-view.ts";
 import { addProgressOptions, Progress, type ProgressFlags } from "./progress.ts";
 import { writeReport } from "./report.ts";
 import { metricsTable } from "./summary.ts";
@@ -18,7 +19,9 @@ interface PartyFlags extends ProgressFlags, DashboardFlags {
 
 export function partyCommands(): Command[] {
   return [
-    addDashboardOptions(partyCommand("party", "run a passive party: a server that takes part in one job after the other")).action(runParty),
+    addDashboardOptions(partyCommand("party", "run a passive party: a server that takes part in one job after the other"))
+      .option("--quiet", "say nothing but what somebody should look into: warnings and errors")
+      .action(runParty),
     addDashboardOptions(addProgressOptions(partyCommand("train", "run the active party: align, train, evaluate, save"))).action(runTrain),
     partyCommand("align", "find the people that all parties have in common, and nothing more")
       .option("--out <file>", "where to write this party's aligned rows (default: aligned.csv in the job's folder)")
@@ -34,14 +37,18 @@ function partyCommand(name: string, description: string): Command {
 }
 
 async function runParty(flags: PartyFlags): Promise<void> {
-  const [{ readPassiveConfig }, { runPassive }, { logTo }] = await Promise.all([import("../party/config.ts"), import("../party/run-passive.ts"), import("../party/log.ts")]);
+  const [{ readPassiveConfig }, { runPassive }, { partyVoice }] = await Promise.all([import("../party/config.ts"), import("../party/run-passive.ts"), import("./party-voice.ts")]);
   const config = await readPassiveConfig(flags.config);
   const stop = new AbortController();
   if (flags.supervised === true) return supervised(config.name, (emit) => runPassive(config, emit, { stop: stop.signal, once: true }));
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => stop.abort());
-  const log = logTo({ level: config.log.level, terminal: process.stderr.isTTY === true, write: (text) => process.stderr.write(text), now: () => new Date() });
+  const write = (text: string): void => void process.stderr.write(text);
+  const voice = partyVoice(config, { quiet: flags.quiet === true, screen: process.stderr.isTTY === true ? standardErrorScreen() : null, write, now: () => new Date() });
   const closeDashboard = await serveBesideParty(flags, { name: config.name, directory: config.output.directory, job: null });
-  await runPassive(config, log, { stop: stop.signal }).finally(closeDashboard);
+  await runPassive(config, voice.emit, { stop: stop.signal }).finally(() => {
+    voice.close();
+    return closeDashboard();
+  });
 }
 
 async function runTrain(flags: PartyFlags): Promise<void> {
