@@ -1,42 +1,23 @@
 /**
  * The dashboard in a real browser: a demo is watched live to its end, past runs are looked at, and the page is held to what it
  * promises: nothing without the token, nothing from elsewhere, nothing of another party, usable without a mouse or eyes.
+ * Companies as they are deployed are watched in dashboard-live.test.ts.
  *
  * TANDEM_SCREENSHOTS=1 runs a larger demo and writes docs/screenshots.
  */
-import { mkdirSync, readdirSync, readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
-import type { Browser, Page } from "playwright-core";
+import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { expectAccessible, findBrowser, launchBrowser, openDashboard } from "./support/browser.ts";
 import { type RunningCommand, scratchDirectory, startTandem, tandem } from "./support/command.ts";
+import { figure, minutes, openView, picture, pictures, printedAddress, screenshots, stateShown } from "./support/dashboard-page.ts";
 
 const browserPath = findBrowser();
 if (browserPath === null) console.warn("no browser found (chromium, google-chrome, or TANDEM_BROWSER): the tests of the dashboard's page do not run");
 
-const pictures = process.env["TANDEM_SCREENSHOTS"] === "1";
-const demoSize = pictures ? { rows: "6000", trees: "12" } : { rows: "700", trees: "4" };
-const screenshots = fileURLToPath(new URL("../docs/screenshots/", import.meta.url));
-const minutes = 60_000;
-
-async function picture(page: Page, name: string): Promise<void> {
-  if (!pictures) return;
-  mkdirSync(screenshots, { recursive: true });
-  await page.evaluate("document.activeElement?.blur()");
-  await page.screenshot({ path: join(screenshots, `${name}.png`), fullPage: true });
-}
-
-function open(page: Page, view: string): Promise<unknown> {
-  return page.evaluate(`location.hash = "#/${view}"`);
-}
-
-const state = (page: Page, name: string): Promise<void> => page.locator(`.status .state-${name}`).waitFor({ timeout: 3 * minutes });
-
-/** A number in the line of figures. */
-async function figure(page: Page, label: string): Promise<string> {
-  return page.locator(".figure", { hasText: label }).first().locator(".figure-value").innerText();
-}
+const demoSize = pictures ? { rows: "6000", trees: "12", fewer: "6" } : { rows: "400", trees: "4", fewer: "2" };
+const views = ["overview", "quality", "codec", "trees", "disclosure", "runs"];
 
 describe.skipIf(browserPath === null)("the dashboard in a browser", () => {
   const runs = scratchDirectory();
@@ -59,7 +40,7 @@ describe.skipIf(browserPath === null)("the dashboard in a browser", () => {
     const watched = await openDashboard(browser, url);
     const { page } = watched;
     expect(page.url()).not.toContain("token");
-    await state(page, "training");
+    await stateShown(page, "training");
     await page.locator(".parties .party-name", { hasText: "telecom" }).waitFor();
     await page.locator(".timeline .bar").first().waitFor();
     const rows = page.locator("table", { hasText: "Metrics after each tree" }).locator("tbody tr");
@@ -67,9 +48,9 @@ describe.skipIf(browserPath === null)("the dashboard in a browser", () => {
     await page.locator(".chart").waitFor({ timeout: 2 * minutes });
     await learning.click();
     await expect.poll(() => rows.count(), { timeout: 2 * minutes }).toBeGreaterThan(pictures ? 5 : 0);
-    // In the middle of a tree there is most to see.
-    const midTree = async (): Promise<boolean> => (await page.getByText("of the tree before").count()) === 1 && (await page.locator(".timeline .bar").count()) > 9 && (await page.locator(".party.busy").count()) > 1;
-    if (pictures) await expect.poll(midTree, { timeout: minutes, interval: 50 }).toBe(true);
+    // Everybody is busy and bytes flow: then there is most to see.
+    const allBusy = (): Promise<boolean> => page.evaluate('document.querySelectorAll(".party.busy").length === 3 && document.querySelectorAll(".arrow.flowing").length > 1 && document.querySelectorAll(".lane .bar").length > 6');
+    if (pictures) await expect.poll(allBusy, { timeout: 3 * minutes, interval: 20 }).toBe(true);
     await picture(page, "overview-live");
     const before = await rows.allTextContents();
     expect(before.length).toBeGreaterThan(0);
@@ -81,14 +62,14 @@ describe.skipIf(browserPath === null)("the dashboard in a browser", () => {
     expect((await rows.allTextContents()).slice(0, before.length)).toEqual(before);
     expect(await page.locator(".parties .party-name").allTextContents()).toEqual(["bank (you)", "retailer", "telecom"]);
 
-    await state(page, "finished");
+    await stateShown(page, "finished");
     expect(await rows.count()).toBe(Number(demoSize.trees));
     expect(await figure(page, "trees")).toBe(`${demoSize.trees} / ${demoSize.trees}`);
     // What the page says is what the command says.
     const { exitCode, stdout } = await job.finished;
     expect(exitCode).toBe(0);
     const [, auc, ks] = /federated \(nobody shows a row\) +(0\.\d+) +(0\.\d+)/.exec(stdout) ?? [];
-    await open(page, "quality");
+    await openView(page, "quality");
     expect(await figure(page, "test auc")).toBe(auc);
     expect(await figure(page, "test ks")).toBe(ks);
     watched.expectClean();
@@ -96,12 +77,12 @@ describe.skipIf(browserPath === null)("the dashboard in a browser", () => {
   });
 
   test("past runs: two side by side", { timeout: 4 * minutes }, async () => {
-    expect((await demo(pictures ? "6" : "2", "--quiet").finished).exitCode).toBe(0);
+    expect((await demo(demoSize.fewer, "--quiet").finished).exitCode).toBe(0);
     stored = startTandem(["dashboard", runs]);
-    storedUrl = await new Promise<string>((resolve) => stored.process.stdout?.once("data", (text: string) => resolve(text.trim())));
+    storedUrl = await printedAddress(stored);
     const watched = await openDashboard(browser, storedUrl);
     const { page } = watched;
-    await open(page, "runs");
+    await openView(page, "runs");
     await expect.poll(() => page.locator("tbody tr").count()).toBe(2);
     await picture(page, "runs");
     for (const box of await page.getByRole("checkbox").all()) await box.check();
@@ -109,7 +90,7 @@ describe.skipIf(browserPath === null)("the dashboard in a browser", () => {
     const outcome = page.getByRole("region", { name: "Outcome of both runs" });
     await outcome.waitFor();
     const trees = outcome.locator("tr", { hasText: /^trees/ }).locator("td");
-    expect((await trees.allTextContents()).toSorted()).toEqual([demoSize.trees, pictures ? "6" : "2"].toSorted());
+    expect((await trees.allTextContents()).toSorted()).toEqual([demoSize.trees, demoSize.fewer].toSorted());
     // The digest says that both saw the same data; num_round is the one parameter that differs, and comes first.
     const digests = await outcome.locator("tr", { hasText: "digest of the data" }).locator("td").allTextContents();
     expect(digests[0]).toMatch(/^[0-9a-f]{12}$/);
@@ -124,7 +105,7 @@ describe.skipIf(browserPath === null)("the dashboard in a browser", () => {
   test("the trees: own splits open, others' closed; a tree can be opened by keyboard", { timeout: 2 * minutes }, async () => {
     const watched = await openDashboard(browser, storedUrl);
     const { page } = watched;
-    await open(page, "trees");
+    await openView(page, "trees");
     await page.locator("svg.tree").waitFor();
     await page.getByRole("button", { name: "Tree before" }).focus();
     await page.keyboard.press("Enter");
@@ -142,38 +123,62 @@ describe.skipIf(browserPath === null)("the dashboard in a browser", () => {
     await watched.context.close();
   });
 
-  test("every view, wide and narrow, light and dark: accessible, and not wider than the screen", { timeout: 4 * minutes }, async () => {
-    for (const { width, dark } of [{ width: 1280, dark: false }, { width: 1280, dark: true }, { width: 390, dark: false }]) {
-      const watched = await openDashboard(browser, storedUrl, { width, dark });
-      const { page } = watched;
-      for (const view of ["overview", "quality", "codec", "trees", "disclosure", "runs"]) {
-        await open(page, view);
-        await page.locator("main .card").first().waitFor();
+  test("every view, wide and narrow, light and dark as the system has it: accessible, and not wider than the screen", { timeout: 4 * minutes }, async () => {
+    const watched = await openDashboard(browser, storedUrl);
+    const { page } = watched;
+    for (const { width, scheme } of [{ width: 1280, scheme: "light" }, { width: 1280, scheme: "dark" }, { width: 390, scheme: "light" }] as const) {
+      await page.setViewportSize({ width, height: 900 });
+      await page.emulateMedia({ colorScheme: scheme });
+      expect(await page.evaluate("document.documentElement.dataset.theme")).toBe(scheme);
+      for (const view of views) {
+        await openView(page, view);
         if (view !== "runs") await page.locator("main .card :is(svg, canvas, table)").first().waitFor({ state: "attached" });
-        await expectAccessible(page, `${view} at ${width}${dark ? ", dark" : ""}`);
+        await expectAccessible(page, `${view} at ${width}, ${scheme}`);
         expect(await page.evaluate<number>("document.documentElement.scrollWidth"), `${view} at ${width}`).toBeLessThanOrEqual(width);
-        const plain = width === 1280 && !dark;
-        if ((plain && view !== "runs" && view !== "trees") || view === "overview" || (width === 390 && view === "trees")) await picture(page, `${view}${dark ? "-dark" : ""}${width === 390 ? "-390" : ""}`);
+        const plain = width === 1280 && scheme === "light";
+        if ((plain && view !== "runs" && view !== "trees") || view === "overview" || (width === 390 && view === "trees") || (scheme === "dark" && view === "quality")) await picture(page, `${view}${scheme === "dark" ? "-dark" : ""}${width === 390 ? "-390" : ""}`);
       }
-      watched.expectClean();
-      await watched.context.close();
     }
+    watched.expectClean();
+    await watched.context.close();
+  });
+
+  test("the theme: the system's, until somebody chooses, and then that one, also after a reload", { timeout: minutes }, async () => {
+    const watched = await openDashboard(browser, storedUrl, { dark: true });
+    const { page } = watched;
+    const shown = async (): Promise<unknown> => [await page.evaluate("document.documentElement.dataset.theme"), await page.evaluate("getComputedStyle(document.body).backgroundColor")];
+    const [light, dark] = [["light", "rgb(246, 246, 243)"], ["dark", "rgb(18, 20, 24)"]];
+    const button = page.getByRole("button", { name: /^Theme: / });
+    expect(await shown()).toEqual(dark);
+    await page.emulateMedia({ colorScheme: "light" });
+    expect(await shown()).toEqual(light);
+    await button.click(); // light
+    await page.emulateMedia({ colorScheme: "dark" });
+    expect(await shown()).toEqual(light);
+    await page.reload();
+    await button.waitFor();
+    expect(await shown()).toEqual(light);
+    await button.click(); // dark
+    await page.emulateMedia({ colorScheme: "light" });
+    expect(await shown()).toEqual(dark);
+    await button.click(); // as the system has it
+    expect(await shown()).toEqual(light);
+    watched.expectClean();
+    await watched.context.close();
   });
 
   test("a passive party's own page: its splits, no metric, no score, nobody but itself and the active party", { timeout: 2 * minutes }, async () => {
     const own = startTandem(["dashboard", join(runs, "retailer")]);
     try {
-      const url = await new Promise<string>((resolve) => own.process.stdout?.once("data", (text: string) => resolve(text.trim())));
-      const watched = await openDashboard(browser, url);
+      const watched = await openDashboard(browser, await printedAddress(own));
       const { page } = watched;
       await page.locator(".parties").waitFor();
       expect(await page.locator(".parties .party-name").allTextContents()).toEqual(["bank", "retailer (you)"]);
       await expectAccessible(page, "a passive party's page");
       await picture(page, "passive");
       let seen = "";
-      for (const view of ["overview", "quality", "codec", "trees", "disclosure", "runs"]) {
-        await open(page, view);
-        await page.locator("main .card").first().waitFor();
+      for (const view of views) {
+        await openView(page, view);
         seen += await page.locator("body").innerText();
       }
       const stream = await page.evaluate(async () => {
@@ -213,17 +218,32 @@ describe.skipIf(browserPath === null)("the dashboard in a browser", () => {
 
   test("the report, in a browser with scripts off and no network", { timeout: 2 * minutes }, async () => {
     const [job] = readdirSync(join(runs, "bank")).toSorted();
-    const out = join(runs, "report.html");
-    expect((await tandem("report", join(runs, "bank", job), "--out", out)).exitCode).toBe(0);
     const context = await browser.newContext({ javaScriptEnabled: false, offline: true, viewport: { width: 1080, height: 900 } });
     const page = await context.newPage();
     const asked: string[] = [];
     context.on("request", (request) => asked.push(request.url()));
-    await page.goto(`file://${out}`);
-    expect(asked).toEqual([`file://${out}`]);
-    expect(await page.locator("h2").allTextContents()).toEqual(["Metrics", "Parties", "Quality", "Time", "Encoding, and the proof that no sum overflows", "The model, as bank may see it", "What was revealed to whom", "Parameters, versions and data"]);
-    expect(await page.locator("svg").count()).toBeGreaterThan(6);
+    const read = async (party: string): Promise<{ headings: string[]; text: string }> => {
+      const out = join(runs, `report-${party}.html`);
+      expect((await tandem("report", join(runs, party, job), "--out", out)).exitCode).toBe(0);
+      await page.goto(`file://${out}`);
+      expect(asked.splice(0)).toEqual([`file://${out}`]);
+      await page.locator('svg[aria-label="the parties and the bytes between them"]').waitFor();
+      return { headings: await page.locator("h2").allTextContents(), text: readFileSync(out, "utf8") };
+    };
+    const passive = await read("retailer");
+    expect(passive.headings).toEqual(["Parties", "Time", "The model, as retailer may see it", "What was revealed to whom", "Parameters, versions and data"]);
+    expect(passive.text).toContain("share of own splits");
+    expect(passive.text).not.toMatch(/telecom|auc|logloss|share of gain/);
+    const own = new Set(secretsOf(runs, ["retailer"]));
+    expect(secretsOf(runs, ["bank", "telecom"]).filter((secret) => !own.has(secret) && passive.text.includes(secret))).toEqual([]);
+    if (pictures) await page.screenshot({ path: join(screenshots, "report-passive.png"), clip: { x: 0, y: 0, width: 1080, height: 1300 }, fullPage: true });
+    const active = await read("bank");
+    expect(active.headings).toEqual(["Metrics", "Parties", "Quality", "Time", "Encoding, and the proof that no sum overflows", "The model, as bank may see it", "What was revealed to whom", "Parameters, versions and data"]);
+    expect(await page.locator("svg").count()).toBeGreaterThan(7);
     if (pictures) await page.screenshot({ path: join(screenshots, "report.png"), clip: { x: 0, y: 0, width: 1080, height: 1700 }, fullPage: true });
+    await page.emulateMedia({ media: "print" });
+    await page.setViewportSize({ width: 672, height: 950 }); // what margins leave of A4
+    expect(await page.evaluate<number>("document.documentElement.scrollWidth")).toBeLessThanOrEqual(672);
     await context.close();
   });
 });

@@ -235,7 +235,7 @@ test("no log of either side has an id, a value, a label, a threshold or a key in
   const activeEvents: PartyEvent[] = [];
   let text = "";
   const write = (more: string): void => void (text += more);
-  const progress = new Progress({ mode: "live", activeName: "bank", write });
+  const progress = new Progress({ mode: "live", activeName: "bank", screen: { write, columns: () => 80, colours: false, now: Date.now } });
   await runActive(await activeConfig(made.bank, running, "logged"), (event) => {
     activeEvents.push(event);
     progress.handle(event);

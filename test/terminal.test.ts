@@ -1,10 +1,10 @@
 /** What the commands say where: a live picture on a terminal (a real pseudo-terminal), JSON for programs, nothing when asked. */
-import { spawn } from "node:child_process";
+import { type ChildProcess, spawn } from "node:child_process";
 import { mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
-import { foundCompany, makePeople } from "./support/companies.ts";
+import { foundCompany, makePeople, writeActiveConfig, writePassiveConfig } from "./support/companies.ts";
 import { scratchDirectory, startTandem, tandem, writeLoanTable } from "./support/command.ts";
 import { Terminal } from "./support/terminal.ts";
 
@@ -14,13 +14,13 @@ writeLoanTable(table, 300);
 const simulation = ["simulate", "--data", table, "--id", "id", "--label", "defaulted", "--active", "income,debt", "--passive", "visits,basket", "--num-round", "3", "--insecure-key-bits", "512"];
 const bin = fileURLToPath(new URL("../bin/tandem.js", import.meta.url));
 
-/** Runs a command on a pseudo-terminal of this width. */
-function onTerminal(columns: number, args: readonly string[], environment: Readonly<Record<string, string>>): Promise<{ code: number | null; output: string }> {
-  const program = `
-import fcntl, os, pty, struct, sys, termios
+/** Passes what happens on a pseudo-terminal on; SIGTERM goes to the command. */
+const pseudoTerminal = `
+import fcntl, os, pty, signal, struct, sys, termios
 pid, fd = pty.fork()
 if pid == 0:
     os.execvp(sys.argv[2], sys.argv[2:])
+signal.signal(signal.SIGTERM, lambda *_: os.kill(pid, signal.SIGTERM))
 fcntl.ioctl(fd, termios.TIOCSWINSZ, struct.pack("HHHH", 40, int(sys.argv[1]), 0, 0))
 while True:
     try:
@@ -30,12 +30,38 @@ while True:
     if not data:
         break
     sys.stdout.buffer.write(data)
+    sys.stdout.buffer.flush()
 sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
 `;
-  const child = spawn("python3", ["-c", program, String(columns), process.execPath, bin, ...args], { env: { ...process.env, TERM: "xterm", NO_COLOR: "", ...environment }, stdio: ["ignore", "pipe", "inherit"] });
+
+interface OnTerminal {
+  readonly process: ChildProcess;
+  /** Settles when the output so far matches. */
+  matches(pattern: RegExp): Promise<RegExpExecArray>;
+  readonly finished: Promise<{ readonly code: number | null; readonly output: string }>;
+}
+
+/** Starts a command on a pseudo-terminal of this width. */
+function startOnTerminal(columns: number, args: readonly string[], environment: Readonly<Record<string, string>>): OnTerminal {
+  const child = spawn("python3", ["-c", pseudoTerminal, String(columns), process.execPath, bin, ...args], { env: { ...process.env, TERM: "xterm", NO_COLOR: "", ...environment }, stdio: ["ignore", "pipe", "inherit"] });
   let output = "";
   child.stdout.setEncoding("utf8").on("data", (text: string) => (output += text));
-  return new Promise((resolve) => child.once("close", (code) => resolve({ code, output })));
+  const finished = new Promise<{ code: number | null; output: string }>((resolve) => child.once("close", (code) => resolve({ code, output })));
+  const matches = (pattern: RegExp): Promise<RegExpExecArray> =>
+    new Promise((resolve, reject) => {
+      const look = (): void => {
+        const match = pattern.exec(output);
+        if (match !== null) resolve(match);
+      };
+      child.stdout.on("data", look);
+      void finished.then(() => reject(new Error(`the command ended before ${String(pattern)}: ${output}`)));
+      look();
+    });
+  return { process: child, matches, finished };
+}
+
+function onTerminal(columns: number, args: readonly string[], environment: Readonly<Record<string, string>>): Promise<{ code: number | null; output: string }> {
+  return startOnTerminal(columns, args, environment).finished;
 }
 
 describe("on a terminal", () => {
@@ -60,6 +86,36 @@ describe("on a terminal", () => {
     const { code, output } = await onTerminal(90, [...simulation, "--quiet", "--json"], {});
     expect(code).toBe(0);
     expect(Object.keys(JSON.parse(output) as object)).toContain("metrics");
+  });
+});
+
+describe("a passive party on a terminal", () => {
+  test("its log stays, and below it stands the job that it takes part in, without colour where NO_COLOR says so", async () => {
+    const root = join(directory, "on-terminal");
+    mkdirSync(root);
+    const people = makePeople(120, "on a terminal");
+    const [bank, shop] = [await foundCompany(root, "bank", people, [0, 1], true), await foundCompany(root, "shop", people, [2, 3])];
+    const party = startOnTerminal(90, ["party", "-c", writePassiveConfig(shop, [bank])], { NO_COLOR: "1" });
+    const [, port] = await party.matches(/listening on port (\d+)/);
+    const config = writeActiveConfig(bank, [{ company: shop, party: { port: Number(port) } }], "spring", { training: { num_round: 3 } });
+    expect((await tandem("train", "-c", config, "--quiet")).exitCode).toBe(0);
+    await party.matches(/job spring finished[^]*done[^]*done/);
+    party.process.kill("SIGTERM");
+    const { code, output } = await party.finished;
+    expect(code).toBe(0);
+    const terminal = new Terminal(90);
+    terminal.write(output);
+    const lines = terminal.text.split("\n");
+    const bar = lines.findIndex((line) => line.startsWith("█"));
+    expect(lines.slice(0, bar).map((line) => line.slice(21)).filter((line) => /^shop: (listening|aligning|job)/.test(line))).toEqual([`shop: listening on port ${port}`, "shop: aligning 120 ids with the 120 of bank for job spring", "shop: job spring finished"]);
+    expect(lines[bar]).toMatch(/^█{28} {2}tree 3\/3 {2}[\d.]+ s in all$/);
+    expect(lines[bar + 1]).toMatch(/^ {2}shop {2}done$/);
+    expect(lines[bar + 2]).toMatch(/^ {2}bank {2}done +[\d.]+ k?B to it, [\d.]+ kB from it$/);
+    expect(lines.slice(bar + 3).map((line) => line.slice(21))).toEqual(["shop: stopping", "shop: stopped"]);
+    expect(lines.filter((line) => line.includes("█"))).toHaveLength(1);
+    expect(terminal.colourChanges).toBe(0);
+    // It was a picture before it was a result: drawn over itself while the job went on.
+    expect(output).toMatch(/tree [12]\/3 {2}level [123]\/3/);
   });
 });
 

@@ -2,7 +2,7 @@ import { appendFileSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileS
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
-import { JsonLinesFile, JsonLinesReader } from "./json-lines.ts";
+import { JsonLinesFile, JsonLinesReader, LineTail } from "./json-lines.ts";
 
 const directory = mkdtempSync(join(tmpdir(), "tandem-lines-"));
 afterAll(() => rmSync(directory, { recursive: true, force: true }));
@@ -49,4 +49,24 @@ test("past its bound a file grows no more", () => {
   for (let i = 0; i < 100; i++) file.append(123456);
   file.close();
   expect(statSync(path).size).toBe(14);
+});
+
+test("a long file is followed in steps, from any line on; a line that is longer than a step comes whole", () => {
+  const path = join(directory, "long.jsonl");
+  const lines = Array.from({ length: 500 }, (_, i) => JSON.stringify({ i, padding: "-".repeat(1000) }));
+  const long = JSON.stringify("x".repeat(700_000));
+  writeFileSync(path, [...lines, long, ...lines, ""].join("\n"));
+  const tail = new LineTail(path);
+  const seen: string[] = [];
+  let steps = 0;
+  for (let more = true; more; more = tail.more) {
+    seen.push(...tail.next());
+    steps++;
+  }
+  expect(seen).toEqual([...lines, long, ...lines]);
+  expect(steps).toBeGreaterThan(3);
+  expect([tail.offset, tail.grown, tail.next()]).toEqual([statSync(path).size, false, []]);
+  const rest = new LineTail(path, lines.join("\n").length + 1).next();
+  expect(rest[0]).toBe(long);
+  expect(rest.slice(1)).toEqual(lines.slice(0, rest.length - 1));
 });

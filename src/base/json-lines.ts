@@ -3,8 +3,8 @@
  * leaves whole lines and at the most one torn one at the end, which readers pass over. Bounded: past the bound nothing
  * more is written.
  */
-import { closeSync, fchmodSync, fstatSync, fsyncSync, openSync, readSync, writeSync } from "node:fs";
-import { open } from "node:fs/promises";
+import { closeSync, fchmodSync, fstatSync, fsyncSync, openSync, readSync, statSync, writeSync } from "node:fs";
+import { setImmediate } from "node:timers/promises";
 import { TandemError } from "./error.ts";
 
 export class JsonLinesFile {
@@ -62,35 +62,97 @@ function lastByte(descriptor: number, size: number): number {
   return byte[0];
 }
 
-/** Reads such a file from a position on, whole lines only: again and again while it grows. */
-export class JsonLinesReader {
-  readonly path: string;
-  #offset = 0;
+/** Of one step through a file: a long one is no reason to keep everybody else waiting. */
+const stepBytes = 256 << 10;
 
-  constructor(path: string) {
-    this.path = path;
+/**
+ * Follows such a file from a position on, whole lines only, as text. It asks for the size and reads what was added, at
+ * once: a local file answers sooner than a turn through the thread pool, where the arithmetic of a job stands in line.
+ */
+export class LineTail {
+  readonly #path: string;
+  #offset: number;
+  #more = false;
+
+  constructor(path: string, offset = 0) {
+    this.#path = path;
+    this.#offset = offset;
   }
 
-  /** The values since the last call; none while there is no file. Lines that are no JSON are passed over. */
-  async next(): Promise<unknown[]> {
-    const file = await open(this.path, "r").catch(() => null);
-    if (file === null) return [];
-    try {
-      const { size } = await file.stat();
-      if (size <= this.#offset) return [];
-      const bytes = Buffer.alloc(size - this.#offset);
-      const { bytesRead } = await file.read(bytes, 0, bytes.length, this.#offset);
-      const whole = bytes.subarray(0, bytesRead).lastIndexOf(newline) + 1;
+  /** How many bytes of the file have been returned so far. */
+  get offset(): number {
+    return this.#offset;
+  }
+
+  /** Whether the last step left something for another one. */
+  get more(): boolean {
+    return this.#more;
+  }
+
+  /** Whether something was added since the last step. */
+  get grown(): boolean {
+    return this.#size() > this.#offset;
+  }
+
+  /** The next lines; none while there are none, or no file. */
+  next(): string[] {
+    const size = this.#size();
+    this.#more = false;
+    for (let wanted = stepBytes; size > this.#offset; wanted *= 2) {
+      const bytes = this.#read(Math.min(wanted, size - this.#offset));
+      const whole = bytes.lastIndexOf(newline) + 1;
+      const atEnd = bytes.length < wanted;
+      if (whole === 0 && !atEnd) continue; // a line that is longer than a step
       this.#offset += whole;
-      return bytes.toString("utf8", 0, whole).split("\n").flatMap(parsedLine);
+      this.#more = !atEnd;
+      return bytes.toString("utf8", 0, whole).split("\n").filter((line) => line !== "");
+    }
+    return [];
+  }
+
+  /** A file that is there and cannot be read is as good as none: what it tells is for looking at. */
+  #size(): number {
+    try {
+      return statSync(this.#path, { throwIfNoEntry: false })?.size ?? 0;
+    } catch {
+      return 0;
+    }
+  }
+
+  #read(length: number): Buffer {
+    let descriptor: number | null = null;
+    try {
+      descriptor = openSync(this.#path, "r");
+      const bytes = Buffer.allocUnsafe(length);
+      return bytes.subarray(0, readSync(descriptor, bytes, 0, length, this.#offset));
+    } catch {
+      return Buffer.alloc(0);
     } finally {
-      await file.close();
+      if (descriptor !== null) closeSync(descriptor);
     }
   }
 }
 
+/** Reads such a file as values: again and again while it grows. */
+export class JsonLinesReader {
+  readonly #tail: LineTail;
+
+  constructor(path: string) {
+    this.#tail = new LineTail(path);
+  }
+
+  /** The values since the last call; none while there is no file. Lines that are no JSON are passed over. */
+  async next(): Promise<unknown[]> {
+    const values: unknown[] = [];
+    do {
+      for (const line of this.#tail.next()) values.push(...parsedLine(line));
+      if (this.#tail.more) await setImmediate();
+    } while (this.#tail.more);
+    return values;
+  }
+}
+
 function parsedLine(line: string): unknown[] {
-  if (line === "") return [];
   try {
     return [JSON.parse(line)];
   } catch {

@@ -1,7 +1,8 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { Terminal } from "../../test/support/terminal.ts";
 import type { PartyEvent } from "../party/events.ts";
-import { coloursWanted, LiveView } from "./live-view.ts";
+import { coloursWanted, LiveView, type Screen } from "./live-view.ts";
+import { partyVoice } from "./party-voice.ts";
 
 beforeEach(() => vi.useFakeTimers({ now: 1_000_000 }));
 afterEach(() => vi.useRealTimers());
@@ -11,10 +12,13 @@ const job: PartyEvent = { type: "job", party: "bank", role: "active", job: "spri
 const progress: PartyEvent = { type: "progress", party: "bank", tree: 1, level: 1, doing: { shop: "aggregate" }, bytes: { shop: { activeToPassive: 5e6, passiveToActive: 2e3 } }, spans: [] };
 const tree: PartyEvent = { type: "tree", party: "bank", tree: 0, treeCount: 4, metrics: { auc: 0.75 }, counts };
 
+function screenOf(terminal: Terminal, colours = false): Screen {
+  return { write: (text) => terminal.write(text), columns: () => terminal.columns, colours, now: Date.now };
+}
+
 function shown(columns: number, colours = false) {
   const terminal = new Terminal(columns);
-  const view = new LiveView({ write: (text) => terminal.write(text), columns: () => columns, colours, now: Date.now }, "bank");
-  return { terminal, view };
+  return { terminal, view: new LiveView(screenOf(terminal, colours), "bank") };
 }
 
 test("a few lines, drawn over themselves; what was said stays above", () => {
@@ -75,4 +79,65 @@ test("colours only where they are wanted", () => {
     expect(terminal.colourChanges > 0).toBe(colours);
   }
   expect([coloursWanted({}), coloursWanted({ NO_COLOR: "" }), coloursWanted({ NO_COLOR: "1" }), coloursWanted({ TERM: "dumb" })]).toEqual([true, true, false, false]);
+});
+
+function voiced(options: { readonly quiet?: boolean; readonly onTerminal?: boolean } = {}) {
+  const { quiet = false, onTerminal = true } = options;
+  const terminal = new Terminal(100);
+  const voice = partyVoice({ name: "shop", log: { level: "info" } }, { quiet, screen: onTerminal ? screenOf(terminal) : null, write: (text) => terminal.write(text), now: () => new Date() });
+  const of = { party: "shop", peer: "bank", job: "spring" } as const;
+  const events: PartyEvent[] = [
+    { type: "listening", party: "shop", process: 1, port: 7700 },
+    { type: "job", party: "shop", role: "passive", job: "spring", peers: ["bank"], treeCount: 2, depthMax: 3, parameters: {}, versions: { tandem: "1", protocol: 2, node: "20" } },
+    { type: "joined", ...of, featureCount: 3 },
+    { type: "progress", party: "shop", tree: 0, level: 1, doing: { shop: "aggregate" }, bytes: { bank: { activeToPassive: 5e6, passiveToActive: 2e3 } }, spans: [] },
+    { type: "passive-tree", ...of, tree: 0, treeCount: 2, counts },
+  ];
+  const ended: PartyEvent[] = [
+    { type: "passive-tree", ...of, tree: 1, treeCount: 2, counts },
+    { type: "job-ended", ...of, failure: null },
+  ];
+  const failed: PartyEvent = { type: "job-ended", ...of, failure: { code: "PARTY_LOST", message: "party bank is gone" } };
+  return { terminal, voice, events, ended, failed };
+}
+
+test("a passive party: its log, and below it the job that is under way", () => {
+  const { terminal, voice, events, ended, failed } = voiced();
+  const lines = (): string[] => terminal.text.split("\n").map((line) => line.replace(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d {2}/, "@ "));
+  voice.emit(events[0]);
+  vi.advanceTimersByTime(5000);
+  expect(lines()).toEqual(["@ shop: listening on port 7700"]);
+  for (const event of events.slice(1)) voice.emit(event);
+  vi.advanceTimersByTime(1000);
+  const said = ["@ shop: listening on port 7700", "@ shop: bank joined with job spring; 3 features take part"];
+  expect(lines()).toEqual([...said, "██████████████░░░░░░░░░░░░░░  tree 2/2  level 1/3  0.0 s left", "  shop  adding ciphertexts", "  bank  waiting                 2.00 kB to it, 5.00 MB from it"]);
+  for (const event of ended) voice.emit(event);
+  const first = [...said, "@ shop: job spring finished", `${"█".repeat(28)}  tree 2/2  1.0 s in all`, "  shop  done", "  bank  done                    2.00 kB to it, 5.00 MB from it"];
+  vi.advanceTimersByTime(5000);
+  expect(lines()).toEqual(first);
+  // The next job begins with a picture of its own, below.
+  for (const event of [...events.slice(1), failed]) voice.emit(event);
+  vi.advanceTimersByTime(5000);
+  expect(lines().slice(first.length)).toEqual([
+    said[1],
+    "@ shop: job spring failed: party bank is gone (PARTY_LOST)",
+    "██████████████░░░░░░░░░░░░░░  tree 1/2  0.0 s in all",
+    "  shop  stopped",
+    "  bank  gone                    2.00 kB to it, 5.00 MB from it",
+  ]);
+});
+
+test("a passive party that is told to be quiet speaks of trouble only; without a terminal there is no picture", () => {
+  const quiet = voiced({ quiet: true });
+  for (const event of [...quiet.events, ...quiet.ended]) quiet.voice.emit(event);
+  vi.advanceTimersByTime(1000);
+  expect(quiet.terminal.text).toBe("");
+  quiet.voice.emit(quiet.failed);
+  expect(quiet.terminal.text).toMatch(/job spring failed: party bank is gone \(PARTY_LOST\)$/);
+  const elsewhere = voiced({ onTerminal: false });
+  for (const event of [...elsewhere.events, ...elsewhere.ended]) elsewhere.voice.emit(event);
+  vi.advanceTimersByTime(1000);
+  const log = elsewhere.terminal.text.replaceAll("\n", "");
+  expect(log).not.toContain("█");
+  expect(log.match(/"event":"passive-tree"/g)).toHaveLength(2);
 });

@@ -4,8 +4,8 @@
  */
 import { formatBytes, formatSeconds } from "../base/format.ts";
 import type { PartyEvent } from "../party/events.ts";
-import type { Phase } from "../protocol/phase.ts";
-import { elapsedSeconds, secondsLeft } from "../report/run-facts.ts";
+import { isOfJob } from "../party/job-records.ts";
+import { activityOf, elapsedSeconds, secondsLeft } from "../report/run-facts.ts";
 import { addEvent, emptyRun, type PartyView, type RunView } from "../report/run-view.ts";
 
 export interface Screen {
@@ -20,19 +20,10 @@ const barWidthMax = 28;
 /** Okabe and Ito's blue, orange, green, purple, sky and vermilion, among a terminal's 256. */
 const partyColours = [32, 214, 36, 175, 75, 166];
 
-const doing: Readonly<Record<Phase, string>> = {
-  encrypt: "encrypting gradients",
-  send: "taking gradients",
-  aggregate: "adding ciphertexts",
-  return: "sending sums back",
-  decrypt: "decrypting sums",
-  decide: "choosing splits",
-};
-
 export class LiveView {
   readonly #screen: Screen;
   readonly #party: string;
-  readonly #view: RunView = emptyRun();
+  #view: RunView = emptyRun();
   #timer: NodeJS.Timeout | null = null;
   #linesDrawn = 0;
 
@@ -43,10 +34,10 @@ export class LiveView {
   }
 
   add(event: PartyEvent): void {
-    if (event.party !== this.#party) return;
+    if (event.party !== this.#party || !isOfJob(event)) return;
     addEvent(this.#view, { ...event, at: this.#screen.now() });
-    this.#timer ??= setInterval(() => this.#draw(), redrawMs).unref();
-    if (event.type === "active-result" || event.type === "error") this.close();
+    if (this.#timer === null && this.#lines().length > 0) this.#timer = setInterval(() => this.#draw(), redrawMs).unref();
+    if (event.type === "active-result" || event.type === "job-ended" || event.type === "error") this.close();
   }
 
   /** A line that stays, above the picture. */
@@ -56,13 +47,14 @@ export class LiveView {
     if (this.#timer !== null) this.#draw();
   }
 
-  /** The last picture stays on the terminal. */
+  /** The last picture stays on the terminal; the next job gets one of its own. */
   close(): void {
     if (this.#timer === null) return;
     clearInterval(this.#timer);
     this.#timer = null;
     this.#draw();
     this.#linesDrawn = 0;
+    this.#view = emptyRun();
   }
 
   #draw(): void {
@@ -102,9 +94,8 @@ export class LiveView {
   }
 
   #partyLine(party: PartyView, index: number, nameWidth: number, width: number): string {
-    const now = this.#view.state === "finished" ? "done" : party.doing === null ? (party.connected ? "waiting" : "not connected") : doing[party.doing];
-    const flow = party.self ? "" : `${formatBytes(party.receivedBytes)} to it, ${formatBytes(party.sentBytes)} back`;
-    const text = `  ${party.name.padEnd(nameWidth)}  ${now.padEnd(22)}  ${flow}`.trimEnd();
+    const flow = party.self ? "" : `${formatBytes(party.receivedBytes)} to it, ${formatBytes(party.sentBytes)} ${this.#view.role === "active" ? "back" : "from it"}`;
+    const text = `  ${party.name.padEnd(nameWidth)}  ${activityOf(this.#view, party).padEnd(22)}  ${flow}`.trimEnd();
     return this.#coloured(text.length > width ? `${text.slice(0, width - 1)}…` : text, partyColours[index % partyColours.length]);
   }
 
@@ -124,6 +115,10 @@ export class LiveView {
   #coloured(text: string, colour: number): string {
     return this.#screen.colours ? `\u001b[38;5;${colour}m${text}\u001b[0m` : text;
   }
+}
+
+export function standardErrorScreen(): Screen {
+  return { write: (text) => process.stderr.write(text), columns: () => process.stderr.columns ?? 80, colours: coloursWanted(process.env), now: Date.now };
 }
 
 /** As no-color.org has it: whatever value but the empty one means no colours. */

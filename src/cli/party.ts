@@ -8,6 +8,7 @@ import type { DisclosureFacts } from "../party/disclosures.ts";
 import type { ActiveResult, Emit, LayoutSummary } from "../party/events.ts";
 import { addDashboardOptions, besideDashboard, type DashboardFlags, serveBesideParty } from "./dashboard.ts";
 import { addLeakageOptions, explainFirst, type LeakageFlags } from "./leakage.ts";
+import { standardErrorScreen } from "./live-view.ts";
 import { addProgressOptions, Progress, type ProgressFlags } from "./progress.ts";
 import { writeReport } from "./report.ts";
 import { gainTable, type SplitGain, summariseActive } from "./model-summary.ts";
@@ -26,6 +27,7 @@ export function partyCommands(): Command[] {
   return [
     addLeakageOptions(addDashboardOptions(partyCommand("party", "run a passive party: a server that takes part in one job after the other")))
       .option("--json", "say what --explain-leakage says as one JSON object on one line")
+      .option("--quiet", "say nothing but what somebody should look into: warnings and errors")
       .action(runParty),
     addLeakageOptions(addDashboardOptions(addProgressOptions(partyCommand("train", "run the active party: align, train, evaluate, save"))))
       .option("--compare-alone", "train this party's own columns alone too, afterwards and without encryption, and say what the others' have added")
@@ -45,15 +47,19 @@ function partyCommand(name: string, description: string): Command {
 }
 
 async function runParty(flags: PartyFlags): Promise<void> {
-  const [{ readPassiveConfig }, { runPassive }, { logTo }] = await Promise.all([import("../party/config.ts"), import("../party/run-passive.ts"), import("../party/log.ts")]);
+  const [{ readPassiveConfig }, { runPassive }, { partyVoice }] = await Promise.all([import("../party/config.ts"), import("../party/run-passive.ts"), import("./party-voice.ts")]);
   const config = await readPassiveConfig(flags.config);
   const stop = new AbortController();
   if (flags.supervised === true) return supervised(config.name, (emit) => runPassive(config, emit, { stop: stop.signal, once: true }));
   if (!(await explainFirst(flags, `any job that the policy of ${config.name} allows`, () => policyDisclosures(config)))) return;
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => stop.abort());
-  const log = logTo({ level: config.log.level, terminal: process.stderr.isTTY === true, write: (text) => process.stderr.write(text), now: () => new Date() });
+  const write = (text: string): void => void process.stderr.write(text);
+  const voice = partyVoice(config, { quiet: flags.quiet === true, screen: process.stderr.isTTY === true ? standardErrorScreen() : null, write, now: () => new Date() });
   const closeDashboard = await serveBesideParty(flags, { name: config.name, directory: config.output.directory, job: null });
-  await runPassive(config, log, { stop: stop.signal }).finally(closeDashboard);
+  await runPassive(config, voice.emit, { stop: stop.signal }).finally(() => {
+    voice.close();
+    return closeDashboard();
+  });
 }
 
 async function runTrain(flags: PartyFlags): Promise<void> {

@@ -5,7 +5,7 @@
 import type { Command } from "commander";
 import { formatSeconds } from "../base/format.ts";
 import type { LayoutSummary, PartyEvent } from "../party/events.ts";
-import { coloursWanted, LiveView } from "./live-view.ts";
+import { LiveView, type Screen, standardErrorScreen } from "./live-view.ts";
 
 export type ProgressMode = "live" | "lines" | "json" | "quiet";
 
@@ -30,17 +30,16 @@ export class Progress {
   #firstTree = 0;
 
   /** @param activeName whose point of view is shown; others' events are told where they matter */
-  constructor(options: { readonly mode: ProgressMode; readonly activeName: string; readonly write: (text: string) => void; readonly columns?: () => number; readonly colours?: boolean }) {
-    this.#mode = options.mode;
-    this.#write = options.write;
-    this.#activeName = options.activeName;
-    const { columns = () => 80, colours = false } = options;
-    this.#live = options.mode === "live" ? new LiveView({ write: options.write, columns, colours, now: Date.now }, options.activeName) : null;
+  constructor({ mode, activeName, screen }: { readonly mode: ProgressMode; readonly activeName: string; readonly screen: Screen }) {
+    this.#mode = mode;
+    this.#write = screen.write;
+    this.#activeName = activeName;
+    this.#live = mode === "live" ? new LiveView(screen, activeName) : null;
   }
 
   static onStandardError({ json, quiet }: ProgressFlags, activeName = ""): Progress {
     const mode = quiet === true ? "quiet" : process.stderr.isTTY === true ? "live" : json === true ? "json" : "lines";
-    return new Progress({ mode, activeName, write: (text) => process.stderr.write(text), columns: () => process.stderr.columns ?? 80, colours: coloursWanted(process.env) });
+    return new Progress({ mode, activeName, screen: standardErrorScreen() });
   }
 
   line(text: string): void {

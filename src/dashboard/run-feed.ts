@@ -1,56 +1,65 @@
 /**
  * A run as server-sent events: everything so far, then what is added, at most four times a second. The record on disk is
  * the source, so that a page that is loaded again, or comes late, gets the same as one that was there all the time; the
- * id of a message says how much of the record has been sent, and a browser that lost its connection goes on from there.
- * Nothing happens while nobody looks.
+ * id of a message says how far into the record's two files it goes, and a browser that lost its connection, or was
+ * hidden for a while, goes on from there. Nothing happens while nobody looks.
+ *
+ * It runs beside a job, often in its process: lines are passed on as they stand, and the page takes them apart.
+ *
+ *   id: <bytes of events.jsonl>.<bytes of own.jsonl>
+ *   data: e<a line of events.jsonl>
+ *   data: o<a line of own.jsonl>
  */
 import { once } from "node:events";
 import type { ServerResponse } from "node:http";
-import { RunReader } from "../report/run-store.ts";
+import { join } from "node:path";
+import { LineTail } from "../base/json-lines.ts";
+import { eventsFileName, ownFileName } from "../party/run-record.ts";
 
-const intervalMs = 250;
-/** A long run is sent in pieces, so that the page stays alive while it takes them in. */
-const linesPerMessage = 400;
+/** Between two looks at the files. */
+const lookMs = 100;
+/** What belongs together is written within moments; the page need not be drawn twice for it. */
+const settlingMs = 60;
+/** After a message. */
+const restMs = 240;
 /** Comment lines that keep a connection open through whatever stands between. */
 const heartbeatMs = 15_000;
 
-/** Sends until `response` is closed. @param lastId the browser's Last-Event-ID, or "" */
-export async function feedRun(folder: string, response: ServerResponse, lastId: string, ending: AbortSignal): Promise<void> {
-  const reader = new RunReader(folder);
-  let [eventsToSkip, ownToSkip] = positionOf(lastId);
-  let [eventCount, ownCount] = [0, 0];
+/** Sends until `response` is closed. @param position the id of the last message that the browser has, or "" */
+export async function feedRun(folder: string, response: ServerResponse, position: string, ending: AbortSignal): Promise<void> {
+  const [eventsOffset, ownOffset] = offsetsOf(position);
+  const events = new LineTail(join(folder, eventsFileName), eventsOffset);
+  const own = new LineTail(join(folder, ownFileName), ownOffset);
   let quietSince = Date.now();
   response.write("retry: 1000\n\n");
   for (let last = false; !response.destroyed; ) {
-    const next = await reader.next();
-    const events = next.events.slice(eventsToSkip);
-    const own = next.own.slice(ownToSkip);
-    eventCount += Math.min(eventsToSkip, next.events.length);
-    ownCount += Math.min(ownToSkip, next.own.length);
-    eventsToSkip -= Math.min(eventsToSkip, next.events.length);
-    ownToSkip -= Math.min(ownToSkip, next.own.length);
-    while (events.length > 0 || own.length > 0) {
-      // The job's event comes first: own views are named after its parties.
-      const batch = { events: events.splice(0, linesPerMessage), own: events.length > 0 ? [] : own.splice(0, linesPerMessage) };
-      eventCount += batch.events.length;
-      ownCount += batch.own.length;
-      quietSince = Date.now();
-      const accepted = response.write(`id: ${eventCount}.${ownCount}\ndata: ${JSON.stringify(batch)}\n\n`);
-      if (!accepted && !response.destroyed) await Promise.race([once(response, "drain"), once(response, "close")]);
-      if (response.destroyed) return;
-    }
+    const sent = await sendAll(events, own, response);
     if (last) break;
-    if (Date.now() - quietSince > heartbeatMs) {
+    if (sent) quietSince = Date.now();
+    else if (Date.now() - quietSince > heartbeatMs) {
       response.write(": still here\n\n");
       quietSince = Date.now();
     }
-    last = await pause(intervalMs, ending); // what was written before the end is still sent
+    last = await pause(sent ? restMs : lookMs, ending); // what was written before the end is still sent
+    if (!last && !sent && (events.grown || own.grown)) last = await pause(settlingMs, ending);
   }
   response.end();
 }
 
-function positionOf(id: string): [number, number] {
-  const match = /^(\d{1,9})\.(\d{1,9})$/.exec(id);
+/** @returns whether there was anything */
+async function sendAll(events: LineTail, own: LineTail, response: ServerResponse): Promise<boolean> {
+  for (let sent = false; ; sent = true) {
+    const lines = events.next().map((line) => `data: e${line}\n`);
+    // The job's event comes first: own views are named after its parties.
+    if (!events.more) lines.push(...own.next().map((line) => `data: o${line}\n`));
+    if (lines.length === 0 || response.destroyed) return sent;
+    const accepted = response.write(`id: ${events.offset}.${own.offset}\n${lines.join("")}\n`);
+    if (!accepted && !response.destroyed) await Promise.race([once(response, "drain"), once(response, "close")]);
+  }
+}
+
+function offsetsOf(position: string): [number, number] {
+  const match = /^(\d{1,9})\.(\d{1,9})$/.exec(position);
   return match === null ? [0, 0] : [Number(match[1]), Number(match[2])];
 }
 

@@ -6,8 +6,8 @@ import { join } from "node:path";
 import { JsonLinesReader } from "../base/json-lines.ts";
 import type { Metrics } from "../party/events.ts";
 import { eventsFileName } from "../party/run-record.ts";
-import { isStampedEvent, listRuns } from "../report/run-store.ts";
-import { addEvent, emptyRun, type RunState, type RunView } from "../report/run-view.ts";
+import { listRuns } from "../report/run-store.ts";
+import { addEvent, emptyRun, isStampedEvent, type RunState, type RunView } from "../report/run-view.ts";
 
 export interface RunListLine {
   readonly job: string;

@@ -1,5 +1,5 @@
 /** The server without a browser: who gets what, over a real socket. */
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { get, request } from "node:http";
 import { hostname, tmpdir } from "node:os";
 import { join } from "node:path";
@@ -140,30 +140,44 @@ describe("what there is to see", () => {
     expect(body).not.toMatch(/<script/i);
   });
 
-  test("a stream sends what is there, what comes, and after a lost connection only the rest", async () => {
-    const stream = (lastId: string): Promise<{ lines: string[]; add: (count: number) => Promise<void>; end: () => void }> =>
+  test("a stream sends what is there, what comes, and after a lost connection or a hidden page only the rest", async () => {
+    interface Stream {
+      readonly lines: string[];
+      readonly has: (count: number) => Promise<void>;
+      readonly end: () => void;
+    }
+    const stream = (query: string, headers: Readonly<Record<string, string>> = {}): Promise<Stream> =>
       new Promise((resolve) => {
         const lines: string[] = [];
-        const sent = get(`${origin}/api/stream?viewer=bank&run=spring`, { headers: { cookie, ...(lastId === "" ? {} : { "last-event-id": lastId }) } }, (response) => {
+        const sent = get(`${origin}/api/stream?viewer=bank&run=spring${query}`, { headers: { cookie, ...headers } }, (response) => {
           response.setEncoding("utf8").on("data", (text: string) => lines.push(...text.split("\n").filter((line) => /^(id|data): /.test(line))));
-          const add = async (count: number): Promise<void> => {
+          const has = async (count: number): Promise<void> => {
             while (lines.length < count) await new Promise((next) => setTimeout(next, 20));
           };
-          resolve({ lines, add, end: () => sent.destroy() });
+          resolve({ lines, has, end: () => sent.destroy() });
         });
       });
+    const own = new JsonLinesFile(join(folder, "own.jsonl"), 1e6);
+    const data = { kind: "data", sha256: "12" };
+    const sizes = (): string => ["events.jsonl", "own.jsonl"].map((name) => statSync(join(folder, name)).size).join(".");
     const first = await stream("");
-    await first.add(2);
-    expect(first.lines[0]).toBe("id: 1.0");
+    await first.has(2);
+    expect(first.lines[0]).toBe(`id: ${sizes()}`);
+    expect(first.lines[1]).toMatch(/^data: e\{"type":"job"/);
     record.append(event(6));
+    const between = sizes();
+    own.append(data);
     record.append(event(7));
-    await first.add(4);
-    expect(first.lines.slice(2)).toEqual(["id: 3.0", `data: ${JSON.stringify({ events: [event(6), event(7)], own: [] })}`]);
+    await first.has(6);
+    expect(first.lines.slice(2)).toEqual([`id: ${sizes()}`, `data: e${JSON.stringify(event(6))}`, `data: e${JSON.stringify(event(7))}`, `data: o${JSON.stringify(data)}`]);
     first.end();
     record.append(event(8));
-    const second = await stream("2.0");
-    await second.add(2);
-    expect(second.lines).toEqual(["id: 4.0", `data: ${JSON.stringify({ events: [event(7), event(8)], own: [] })}`]);
-    second.end();
+    const rest = [`id: ${sizes()}`, `data: e${JSON.stringify(event(7))}`, `data: e${JSON.stringify(event(8))}`, `data: o${JSON.stringify(data)}`];
+    for (const second of [await stream(`&from=${between}`), await stream("", { "last-event-id": between }), await stream("&from=0.0", { "last-event-id": between })]) {
+      await second.has(rest.length);
+      expect(second.lines).toEqual(rest);
+      second.end();
+    }
+    own.close();
   });
 });

@@ -137,7 +137,7 @@ class Routes {
     switch (pathname) {
       case "/api/stream":
         response.writeHead(200, { "Content-Type": "text/event-stream" });
-        return feedRun(folder, response, String(request.headers["last-event-id"] ?? ""), this.#ending);
+        return feedRun(folder, response, String(request.headers["last-event-id"] ?? url.searchParams.get("from") ?? ""), this.#ending);
       case "/api/run":
         return json(response, await new RunReader(folder).next());
       case "/api/report":

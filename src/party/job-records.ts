@@ -40,6 +40,6 @@ export class JobRecords {
 }
 
 /** Who else knocked at the door, and what was scored with a model meanwhile, is no part of a job's record. */
-function isOfJob({ type }: PartyEvent): boolean {
+export function isOfJob({ type }: PartyEvent): boolean {
   return type !== "listening" && type !== "refused" && type !== "turned-away" && type !== "scored" && type !== "stopping" && type !== "stopped";
 }

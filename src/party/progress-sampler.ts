@@ -1,13 +1,14 @@
 /**
- * Turns the edges of phases, of which there may be hundreds a second, into a snapshot every now and then: two a second
- * at first, one in two seconds in a job of hours, and one at the end of each tree at the latest. An edge after a quiet
- * time is told almost at once. Pieces of the same work that follow each other closely become one span.
+ * Turns the edges of phases, of which there may be hundreds a second, into a snapshot every now and then: one a second
+ * at first, one in two seconds in a job of hours, one at the end of each tree, and one when the next has begun. An edge
+ * after a quiet time is told almost at once. Pieces of the same work that follow each other closely become one span.
+ * Somebody may be looking, and whoever draws a snapshot needs the processor that the job needs: hence so few.
  */
 import type { Traffic } from "../protocol/peer-session.ts";
 import type { Phase, PhaseEdge } from "../protocol/phase.ts";
 import type { PhaseSpan, ProgressEvent } from "./events.ts";
 
-const intervalMsMin = 500;
+const intervalMsMin = 1000;
 const intervalMsMax = 2000;
 /** A snapshot per this part of the time that has passed. */
 const partOfElapsed = 2000;
@@ -67,6 +68,7 @@ export class ProgressSampler {
     const now = this.#now();
     for (const { edge } of this.#open.values()) this.#end(edge.party, edge.phase, now);
     this.flush();
+    this.#flushedAt = -Infinity; // nobody is idle for long: what comes next is told at once
   }
 
   flush(): void {

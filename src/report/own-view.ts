@@ -43,6 +43,10 @@ export function emptyOwn(): OwnRunView {
   return { trees: new Map(), scores: null, dataDigest: null };
 }
 
+export function isOwnView(value: unknown): value is OwnView {
+  return typeof value === "object" && value !== null && "kind" in value && typeof value.kind === "string";
+}
+
 /** @param parties the run's parties, the active one first, in the order of its config */
 export function addOwn(own: OwnRunView, view: OwnView, parties: readonly string[]): void {
   switch (view.kind) {

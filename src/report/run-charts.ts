@@ -5,6 +5,7 @@ import * as echarts from "echarts/core";
 import { SVGRenderer } from "echarts/renderers";
 import type { ScoreCurves } from "../gbdt/score-curves.ts";
 import { Html } from "./html.ts";
+import { type Mark, sharesOf } from "./run-facts.ts";
 import type { RoundMetrics } from "./run-view.ts";
 
 echarts.use([LineChart, BarChart, GridComponent, LegendComponent, MarkLineComponent, SVGRenderer]);
@@ -30,15 +31,15 @@ interface Axes {
   readonly yRange?: Point;
   /** Tree numbers are whole. */
   readonly wholeX?: boolean;
-  readonly mark?: { readonly at: number; readonly text: string };
+  readonly marks?: readonly Mark[];
 }
 
-export function learningChart(rounds: readonly RoundMetrics[], metric: string, stoppedAt: number | null): Html {
+export function learningChart(rounds: readonly RoundMetrics[], metric: string, marks: readonly Mark[]): Html {
   const points = (of: (round: RoundMetrics) => number | undefined): Point[] => rounds.flatMap((round) => (of(round) === undefined ? [] : [[round.tree + 1, of(round) ?? 0] as const]));
   const lines: Line[] = [{ name: "training", colour: blue, points: points(({ train }) => train[metric]) }];
   const validation = points((round) => round.validation?.[metric]);
   if (validation.length > 0) lines.push({ name: "validation", colour: orange, points: validation, dashed: true });
-  return lineChart(lines, { x: "tree", wholeX: true, ...(stoppedAt === null ? {} : { mark: { at: stoppedAt, text: "stopped early" } }) });
+  return lineChart(lines, { x: "tree", wholeX: true, marks });
 }
 
 export function rocChart({ roc }: ScoreCurves): Html {
@@ -57,12 +58,14 @@ export function ksChart({ cumulative, ksAt }: ScoreCurves): Html {
       { name: "label 0", colour: blue, points: cumulative.map(([score, negatives]) => [score, negatives]) },
       { name: "label 1", colour: orange, points: cumulative.map(([score, , positives]) => [score, positives]), dashed: true },
     ],
-    { x: "score", yRange: [0, 1], mark: { at: ksAt.score, text: `KS ${ksAt.ks.toFixed(4)}` } },
+    { x: "score", yRange: [0, 1], marks: [{ at: ksAt.score, text: `KS ${ksAt.ks.toFixed(4)}` }] },
   );
 }
 
+/** Of each label by itself: of the rarer one nothing would be seen otherwise. */
 export function scoreChart({ histogram }: ScoreCurves): Html {
-  const { min, max, negatives, positives } = histogram;
+  const { min, max } = histogram;
+  const [negatives, positives] = [histogram.negatives, histogram.positives].map(sharesOf);
   const width = (max - min) / negatives.length;
   const categories = negatives.map((_, i) => (min + (i + 0.5) * width).toPrecision(2));
   const bars = (name: string, colour: string, data: readonly number[]): object => ({ type: "bar", name, data: [...data], itemStyle: { color: colour }, barGap: "0%", barCategoryGap: "15%" });
@@ -75,7 +78,7 @@ export function scoreChart({ histogram }: ScoreCurves): Html {
 }
 
 function lineChart(lines: readonly Line[], axes: Axes): Html {
-  const { xRange, yRange, mark } = axes;
+  const { xRange, yRange, marks = [] } = axes;
   return drawn({
     ...frame(lines.map(({ name }) => name)),
     xAxis: { ...axisStyle(axes.x), type: "value", scale: true, ...(xRange === undefined ? {} : { min: xRange[0], max: xRange[1] }), ...(axes.wholeX === true ? { minInterval: 1, min: "dataMin", max: "dataMax" } : {}) },
@@ -88,9 +91,15 @@ function lineChart(lines: readonly Line[], axes: Axes): Html {
       symbolSize: 5,
       lineStyle: { color: colour, width: 2, type: dashed === true ? "dashed" : "solid" },
       itemStyle: { color: colour },
-      ...(i === 0 && mark !== undefined ? { markLine: { symbol: "none", silent: true, lineStyle: { color: grey, type: "dashed" }, label: { formatter: mark.text, color: grey }, data: [{ xAxis: mark.at }] } } : {}),
+      ...(i === 0 && marks.length > 0 ? { markLine: markLine(marks) } : {}),
     })),
   });
+}
+
+/** The first is named above its line, the next along it: they may stand close together. */
+function markLine(marks: readonly Mark[]): Option {
+  const data = marks.map(({ at, text }, i) => ({ xAxis: at, label: { formatter: text, color: grey, position: i === 0 ? "end" : "insideEndTop" } }));
+  return { symbol: "none", silent: true, lineStyle: { color: grey, type: "dashed" }, data };
 }
 
 function frame(names: readonly string[]): Option {

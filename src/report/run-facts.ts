@@ -5,7 +5,9 @@
 import { quantisedMax, slotBits } from "../codec/slot.ts";
 import type { LayoutSummary, PhaseSpan } from "../party/events.ts";
 import { ledgerEntries, type LedgerName } from "../protocol/ledger.ts";
-import type { RunView } from "./run-view.ts";
+import type { Phase } from "../protocol/phase.ts";
+import type { OwnRunView } from "./own-view.ts";
+import type { PartyView, RunView } from "./run-view.ts";
 
 const recentTrees = 8;
 
@@ -21,6 +23,36 @@ export function secondsLeft(view: RunView, now: number): number | null {
 export function elapsedSeconds(view: RunView, now: number): number {
   const end = view.state === "finished" || view.state === "failed" ? view.lastAt : Math.max(now, view.lastAt);
   return view.startedAt === 0 ? 0 : (end - view.startedAt) / 1000;
+}
+
+/** What a party does in a phase, for people. */
+export const phaseWords: Readonly<Record<Phase, string>> = {
+  encrypt: "encrypting gradients",
+  send: "taking gradients",
+  aggregate: "adding ciphertexts",
+  return: "sending sums back",
+  decrypt: "decrypting sums",
+  decide: "choosing splits",
+};
+
+export function activityOf({ state }: RunView, { connected, doing }: PartyView): string {
+  if (state === "finished") return "done";
+  if (state === "failed") return connected ? "stopped" : "gone";
+  if (doing !== null) return phaseWords[doing];
+  if (!connected) return "not connected";
+  return state === "aligning" ? "aligning" : state === "training" ? "waiting" : "connected";
+}
+
+/** How many features of a party take part, as far as the viewer knows. */
+export function featuresOf(view: RunView, { featureCount, self }: PartyView): number | null {
+  return featureCount ?? (self ? (view.data?.featureCount ?? null) : null);
+}
+
+/** What a party brings along. */
+export function holdingOf(view: RunView, party: PartyView): string {
+  if (party.role === "active") return "labels, private key";
+  const count = featuresOf(view, party);
+  return count === null ? "features" : `${count} feature${count === 1 ? "" : "s"}`;
 }
 
 export interface BitField {
@@ -139,4 +171,27 @@ export function bottleneck(spans: readonly PhaseSpan[]): { readonly party: strin
   const [[key, most]] = [...sums].sort((a, b) => b[1] - a[1]);
   const [phase] = key.split(" ", 1);
   return { party: key.slice(phase.length + 1), phase, share: Math.min(1, most / Math.max(1, to - from)) };
+}
+
+export interface Mark {
+  readonly at: number;
+  readonly text: string;
+}
+
+/** On the axis of trees: where the model ends if early stopping cut it, and where training stopped before its last tree. */
+export function stoppingMarks({ result, state, treesDone, treeCount }: RunView): Mark[] {
+  const cut = result !== null && result.trees < treesDone ? [{ at: result.trees, text: `best: ${result.trees} kept` }] : [];
+  return state === "finished" && treesDone < treeCount ? [...cut, { at: treesDone, text: "stopped early" }] : cut;
+}
+
+/** The trees of the model: all that were grown, or those that early stopping left. */
+export function modelTrees({ result }: RunView, own: OwnRunView): OwnRunView {
+  if (result === null) return own;
+  return { ...own, trees: new Map([...own.trees].filter(([tree]) => tree < result.trees)) };
+}
+
+/** Counts as parts of their sum. */
+export function sharesOf(counts: readonly number[]): number[] {
+  const total = counts.reduce((sum, count) => sum + count, 0) || 1;
+  return counts.map((count) => count / total);
 }

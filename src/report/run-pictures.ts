@@ -1,10 +1,11 @@
-/** The diagrams of a report as SVG: the bit layout, the phases of a tree, the trees. Plots are run-charts.ts's. */
-import { formatSeconds } from "../base/format.ts";
+/** The diagrams of a report as SVG: the parties, the bit layout, the phases of a tree, the trees. Plots are run-charts.ts's. */
+import { formatBytes, formatSeconds } from "../base/format.ts";
 import type { LayoutSummary, PhaseSpan } from "../party/events.ts";
 import { phases } from "../protocol/phase.ts";
 import { html, type Html } from "./html.ts";
 import type { TreeView } from "./own-view.ts";
-import { bitFields } from "./run-facts.ts";
+import { placeArrow, type PlacedArrow, placeParties } from "./party-layout.ts";
+import { bitFields, holdingOf } from "./run-facts.ts";
 import type { RunView } from "./run-view.ts";
 import { nodeLines, placeTree, shortened, splitWords, treeBox } from "./tree-layout.ts";
 
@@ -14,6 +15,29 @@ const passiveColours = ["#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "
 export function partyColour(view: RunView, name: string): string {
   const index = view.parties.filter(({ role }) => role === "passive").findIndex((party) => party.name === name);
   return index === -1 ? "#0072B2" : passiveColours[index % passiveColours.length];
+}
+
+/** Who took part, what each brought along, and the bytes that went each way. */
+export function partiesPicture(view: RunView): Html {
+  const active = view.parties.find(({ role }) => role === "active");
+  const passives = view.parties.filter(({ role }) => role === "passive");
+  if (active === undefined || passives.length === 0) return html``;
+  const { size, box, centre, around } = placeParties(passives.length, "wide");
+  const links = passives.map((party, i) => [
+    arrow(placeArrow(centre, around[i], box), partyColour(view, active.name), formatBytes(party.receivedBytes)),
+    arrow(placeArrow(around[i], centre, box), partyColour(view, party.name), formatBytes(party.sentBytes)),
+  ]);
+  const boxes = [{ party: active, at: centre }, ...passives.map((party, i) => ({ party, at: around[i] }))].map(({ party, at }) => {
+    const [left, top] = [at.x - box.width / 2, at.y - box.height / 2];
+    const colour = partyColour(view, party.name);
+    return html`<rect x="${left}" y="${top}" width="${box.width}" height="${box.height}" rx="10" fill="#f6f6f3" stroke="${colour}" stroke-width="1.5"/><rect x="${left}" y="${top}" width="6" height="${box.height}" rx="3" fill="${colour}"/>
+<text x="${left + 18}" y="${top + 25}" class="strong">${shortened(party.name, 18)}</text><text x="${left + 18}" y="${top + 46}">${party.role} party</text><text x="${left + 18}" y="${top + 66}" class="soft">${holdingOf(view, party)}</text>`;
+  });
+  return html`<svg viewBox="0 0 ${size.width} ${size.height}" style="max-width:${size.width}px" role="img" aria-label="the parties and the bytes between them">${links}${boxes}</svg>`;
+}
+
+function arrow({ from, to, head, label }: PlacedArrow, colour: string, text: string): Html {
+  return html`<line x1="${from.x}" y1="${from.y}" x2="${to.x}" y2="${to.y}" stroke="${colour}" stroke-width="2"/><path d="${head}" fill="${colour}"/><text x="${label.x}" y="${label.y}" text-anchor="${label.anchor}" class="soft">${text}</text>`;
 }
 
 export function bitLayoutPicture(layout: LayoutSummary): Html {

@@ -29,6 +29,18 @@ svg .soft { font-size: 13px; } svg .strong { font-weight: 600; } svg .on-slot { 
 .tree { overflow-x: auto; } .tree svg { min-width: 720px; }
 dl { display: grid; grid-template-columns: repeat(auto-fill, minmax(220px, 1fr)); gap: 2px 28px; margin: 8px 0; } dl div { display: flex; justify-content: space-between; gap: 12px; border-bottom: 1px solid var(--line); padding: 3px 0; } dt { color: var(--soft); } dd { margin: 0; }
 .dot { display: inline-block; width: 10px; height: 10px; border-radius: 50%; margin-right: 8px; }
-@media print { body { padding: 0; max-width: none; font-size: 11pt; } h2 { break-after: avoid; } tr, figure { break-inside: avoid; } .tree svg { min-width: 0; } .scroll { overflow: visible; } }
+figure > svg[style] { margin: 0 auto; }
+@media print {
+  html { print-color-adjust: exact; -webkit-print-color-adjust: exact; }
+  body { padding: 0; max-width: none; font-size: 10pt; }
+  h1 { font-size: 20pt; } h2 { font-size: 14pt; margin-top: 20pt; } h3 { font-size: 11pt; }
+  h2, h3, figcaption, thead { break-after: avoid; }
+  tr, figure, .figures, dl div, table:not(:has(tbody tr:nth-child(13))) { break-inside: avoid; }
+  .parties svg { max-width: 400px !important; }
+  p { orphans: 3; widows: 3; max-width: none; }
+  table { font-size: 9pt; } thead th, .figures span { font-size: 8.5pt; } .figures strong { font-size: 15pt; } .mono { font-size: 8.5pt; }
+  .charts { grid-template-columns: 1fr 1fr; gap: 4pt 14pt; }
+  .tree, .scroll { overflow: visible; } .tree svg { min-width: 0; }
+}
 @page { margin: 16mm; }
 `;

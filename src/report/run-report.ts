@@ -4,20 +4,20 @@
  */
 import { formatBytes, formatCount, formatSeconds } from "../base/format.ts";
 import { type Html, html, htmlTable, rendered } from "./html.ts";
-import { importance, importanceByParty, type OwnRunView } from "./own-view.ts";
+import { type Importance, importance, importanceByParty, type OwnRunView } from "./own-view.ts";
 import { ksChart, learningChart, rocChart, scoreChart } from "./run-charts.ts";
-import { answerSavings, gradientSavings, ledgerLines, packedBits, slotFacts } from "./run-facts.ts";
-import { bitLayoutPicture, partyColour, phasesPicture, treePicture } from "./run-pictures.ts";
+import { answerSavings, featuresOf, gradientSavings, ledgerLines, modelTrees, packedBits, slotFacts, stoppingMarks } from "./run-facts.ts";
+import { bitLayoutPicture, partiesPicture, partyColour, phasesPicture, treePicture } from "./run-pictures.ts";
 import { reportStyle } from "./run-report-style.ts";
 import type { StoredRun } from "./run-store.ts";
-import type { RunView } from "./run-view.ts";
+import type { PartyView, RunView } from "./run-view.ts";
 
 /** A report is for reading: of a model of thousands of trees it draws the first ones. */
 const treesDrawn = 6;
 
 /** @param options.withOwn false leaves out what only the party itself may see: its splits and the curves of its scores */
 export function runReport({ view, own }: StoredRun, madeAt: Date, { withOwn = true }: { readonly withOwn?: boolean } = {}): string {
-  const body = html`${heading(view, madeAt, withOwn)}${metricsPart(view)}${partiesPart(view)}${qualityPart(view, withOwn ? own.scores : null)}${timePart(view)}${codecPart(view)}${withOwn ? modelPart(view, own) : ""}${disclosurePart(view)}${recordPart(view, own)}`;
+  const body = html`${heading(view, madeAt, withOwn)}${metricsPart(view)}${partiesPart(view)}${qualityPart(view, withOwn ? own.scores : null)}${timePart(view)}${codecPart(view)}${withOwn ? modelPart(view, modelTrees(view, own)) : ""}${disclosurePart(view)}${recordPart(view, own)}`;
   return `<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
 <meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'; img-src data:">
@@ -33,7 +33,7 @@ function heading(view: RunView, madeAt: Date, withOwn: boolean): Html {
   return html`<header><h1>${view.job}</h1>
 <p class="soft">Federated training as ${view.party}, the ${view.role} party, saw it. Begun ${dateText(view.startedAt)}; report made ${dateText(madeAt.getTime())}.</p>
 <p><span class="verdict${good ? "" : " bad"}">${view.state}</span>${view.failure === null ? "" : html` ${view.failure.message} (${view.failure.code})`}</p>
-<div class="figures">${figure(`${view.treesDone} of ${view.treeCount}`, "trees")}${figure(formatSeconds(seconds), "from the first event to the last")}${view.data === null ? "" : figure(formatCount(view.data.trainRows), "people trained on")}${view.data === null || view.data.testRows === 0 ? "" : figure(formatCount(view.data.testRows), "people tested on")}${figure(String(view.parameters["key_bits"] ?? "–"), "bits of Paillier key")}</div>
+<div class="figures">${figure(`${view.treesDone} of ${view.treeCount}`, view.result !== null && view.result.trees < view.treesDone ? `trees, the best ${view.result.trees} kept` : "trees")}${figure(formatSeconds(seconds), "from the first event to the last")}${view.data === null ? "" : figure(formatCount(view.data.trainRows), "people trained on")}${view.data === null || view.data.testRows === 0 ? "" : figure(formatCount(view.data.testRows), "people tested on")}${figure(String(view.parameters["key_bits"] ?? "–"), "bits of Paillier key")}</div>
 ${withOwn ? html`<p class="soft">This report has ${view.party}'s own splits in it, with their thresholds. 'tandem report --public' leaves them out.</p>` : html`<p class="soft">Without the splits and scores that only ${view.party} may see.</p>`}</header>`;
 }
 
@@ -41,26 +41,33 @@ function metricsPart({ result, rounds }: RunView): Html {
   const train = result?.metrics.train ?? rounds[rounds.length - 1]?.train;
   if (train === undefined) return html``;
   const test = result?.metrics.test ?? null;
+  const validation = result?.metrics.validation ?? rounds[rounds.length - 1]?.validation ?? null;
   const names = Object.keys(train);
   const row = (name: string, metrics: Readonly<Record<string, number>>): string[] => [name, ...names.map((metric) => metrics[metric]?.toFixed(5) ?? "")];
   const alone = result?.alone;
-  const ownTest = alone?.test ?? null;
-  const compared = alone === undefined ? [] : [row("training rows, own columns alone", alone.train), ...(ownTest === null ? [] : [row("test rows, own columns alone", ownTest)])];
-  return html`<h2>Metrics</h2>${htmlTable(["", ...names], [row("training rows", train), ...(test === null ? [] : [row("test rows", test)]), ...compared])}${alone === undefined ? "" : html`<p class="soft">Own columns alone: a model of this party's columns only, on the same rows, with the same seed and parameters. The difference is what the other parties' columns added.</p>`}`;
+  const rows = [...metricsRows("", { train, validation, test }, row), ...(alone === undefined ? [] : metricsRows(", own columns alone", alone, row))];
+  return html`<h2>Metrics</h2>${htmlTable(["", ...names], rows)}${alone === undefined ? "" : html`<p class="soft">Own columns alone: a model of this party's columns only, on the same rows, with the same seed and parameters. The difference is what the other parties' columns added.</p>`}`;
+}
+
+type Metrics = Readonly<Record<string, number>>;
+
+function metricsRows(suffix: string, { train, validation, test }: { readonly train: Metrics; readonly validation?: Metrics | null | undefined; readonly test: Metrics | null }, row: (name: string, metrics: Metrics) => string[]): string[][] {
+  const parts = [["training rows", train], ["validation rows", validation ?? null], ["test rows", test]] as const;
+  return parts.flatMap(([name, metrics]) => (metrics === null ? [] : [row(name + suffix, metrics)]));
 }
 
 function partiesPart(view: RunView): Html {
-  const rows = view.parties.map((party) => [html`<span class="dot" style="background:${partyColour(view, party.name)}"></span>${party.name}`, party.role, party.featureCount === null ? "" : String(party.featureCount), formatBytes(party.sentBytes), formatBytes(party.receivedBytes)]);
-  return html`<h2>Parties</h2>${htmlTable(["party", "role", "features that take part", "sent", "received"], rows, 2)}<p class="soft">Payload bytes between this party and the others, in messages of training; under TLS 1.3 with certificates on both sides.</p>`;
+  const features = (party: PartyView): string => featuresOf(view, party)?.toString() ?? "";
+  const rows = view.parties.map((party) => [html`<span class="dot" style="background:${partyColour(view, party.name)}"></span>${party.name}`, party.role, features(party), formatBytes(party.sentBytes), formatBytes(party.receivedBytes)]);
+  return html`<h2>Parties</h2><figure class="parties">${partiesPicture(view)}</figure>${htmlTable(["party", "role", "features that take part", "sent", "received"], rows, 2)}<p class="soft">Payload bytes between this party and the others, in messages of training; under TLS 1.3 with certificates on both sides.</p>`;
 }
 
 /** Curves of scores are the party's own: a public report goes without. */
 function qualityPart(view: RunView, scores: OwnRunView["scores"]): Html {
   const names = Object.keys(view.rounds[0]?.train ?? {});
   if (names.length === 0) return html``;
-  const stopped = view.state === "finished" && view.treesDone < view.treeCount ? view.treesDone : null;
-  const learning = names.map((name) => chart(`${name} after each tree`, learningChart(view.rounds, name, stopped)));
-  const curves = scores === null ? [] : [chart("ROC curve, test rows", rocChart(scores)), chart("KS: share of each label at or below a score, test rows", ksChart(scores)), chart("Distribution of scores, test rows", scoreChart(scores))];
+  const learning = names.map((name) => chart(`${name} after each tree`, learningChart(view.rounds, name, stoppingMarks(view))));
+  const curves = scores === null ? [] : [chart("ROC curve, test rows", rocChart(scores)), chart("KS: share of each label at or below a score, test rows", ksChart(scores)), chart("Distribution of scores: share of each label, test rows", scoreChart(scores))];
   return html`<h2>Quality</h2><div class="charts">${learning}${curves}</div>`;
 }
 
@@ -100,14 +107,18 @@ ${htmlTable(["", "ciphertexts", "one per value", "bytes saved"], savings)}`;
 function modelPart(view: RunView, own: OwnRunView): Html {
   const rows = importance(own, view.party);
   if (rows.length === 0) return html``;
-  const total = rows.reduce((sum, { gain }) => sum + (gain ?? 0), 0);
-  const share = (gain: number | null): string => (gain === null || total === 0 ? "–" : `${((gain / total) * 100).toFixed(1)}%`);
+  // A passive party does not learn gains: its features are told apart by how often they won.
+  const knowsGain = rows.every(({ gain }) => gain !== null);
+  const worth = ({ gain, splits: count }: Importance): number => (knowsGain ? (gain ?? 0) : count);
+  const total = rows.reduce((sum, row) => sum + worth(row), 0) || 1;
+  const head = knowsGain ? "share of gain" : "share of own splits";
+  const share = (row: Importance): string => `${((worth(row) / total) * 100).toFixed(1)}%`;
   const trees = [...own.trees.values()].sort((a, b) => a.tree - b.tree);
   const whole = trees.flatMap((tree) => (tree.kind === "whole" ? [tree] : []));
   const splits = trees.flatMap((tree) => (tree.kind === "own-splits" ? tree.splits.map((split) => [String(tree.tree + 1), String(split.node), split.featureName, String(split.threshold), split.defaultLeft ? "left" : "right"]) : []));
   return html`<h2>The model, as ${view.party} may see it</h2>
-<h3>Importance per party</h3>${htmlTable(["party", "share of gain", "splits"], importanceByParty(rows).map(({ party, gain, splits: count }) => [party, share(gain), count]))}
-<h3>Importance per feature</h3>${htmlTable(["feature", "share of gain", "splits"], rows.map(({ feature, party, gain, splits: count }) => [feature ?? `all of ${party}'s`, share(gain), count]))}
+${knowsGain ? html`<h3>Importance per party</h3>${htmlTable(["party", head, "splits"], importanceByParty(rows).map((row) => [row.party, share(row), row.splits]))}` : ""}
+<h3>Importance per feature</h3>${htmlTable(["feature", head, "splits"], rows.map((row) => [row.feature ?? `all of ${row.party}'s`, share(row), row.splits]))}
 ${splits.length === 0 ? "" : html`<h3>Own splits</h3>${htmlTable(["tree", "node", "feature", "below", "missing goes"], splits, 3)}`}
 ${whole.slice(0, treesDrawn).map((tree) => html`<figure class="tree"><figcaption>Tree ${tree.tree + 1}</figcaption>${treePicture(view, tree)}</figure>`)}
 ${whole.length > treesDrawn ? html`<p class="soft">${whole.length - treesDrawn} more trees are in the model.</p>` : ""}`;

@@ -9,8 +9,8 @@ import { TandemError } from "../base/error.ts";
 import { JsonLinesReader } from "../base/json-lines.ts";
 import { jobSyntax } from "../party/config.ts";
 import { eventsFileName, ownFileName, type OwnView, type StampedEvent } from "../party/run-record.ts";
-import { addOwn, emptyOwn, type OwnRunView } from "./own-view.ts";
-import { runView, type RunView } from "./run-view.ts";
+import { addOwn, emptyOwn, isOwnView, type OwnRunView } from "./own-view.ts";
+import { isStampedEvent, runView, type RunView } from "./run-view.ts";
 
 /** Reads a run's record, again and again while it grows. */
 export class RunReader {
@@ -60,13 +60,4 @@ export async function listRuns(directory: string): Promise<RunSummaryLine[]> {
     }),
   );
   return runs.flat().sort((a, b) => b.changedAt - a.changedAt || b.job.localeCompare(a.job));
-}
-
-/** Whether a line of a record can be taken into a view. */
-export function isStampedEvent(value: unknown): value is StampedEvent {
-  return typeof value === "object" && value !== null && "type" in value && typeof value.type === "string" && "at" in value && typeof value.at === "number" && "party" in value && typeof value.party === "string";
-}
-
-function isOwnView(value: unknown): value is OwnView {
-  return typeof value === "object" && value !== null && "kind" in value && typeof value.kind === "string";
 }

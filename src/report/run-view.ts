@@ -119,6 +119,11 @@ export function runView(events: readonly Stamped[]): RunView {
   return view;
 }
 
+/** Whether a line of a record can be taken into a view. */
+export function isStampedEvent(value: unknown): value is Stamped {
+  return typeof value === "object" && value !== null && "type" in value && typeof value.type === "string" && "at" in value && typeof value.at === "number" && "party" in value && typeof value.party === "string";
+}
+
 /** Takes one more event into a view. Events of kinds that this version does not know change nothing. */
 export function addEvent(view: RunView, event: Stamped): void {
   if (view.startedAt === 0) view.startedAt = event.at;

@@ -65,14 +65,8 @@ export interface RunningParty {
   stop(): Promise<void>;
 }
 
-/** A passive party that runs until the test ends. */
-export async function startParty(
-  company: Company,
-  actives: readonly Company[],
-  changes: Partial<PassiveConfigInput> = {},
-  atEnd: (stop: () => Promise<void>) => void = onTestFinished,
-  storage?: Storage,
-): Promise<RunningParty> {
+/** @returns where a passive party's config is */
+export function writePassiveConfig(company: Company, actives: readonly Company[], changes: Partial<PassiveConfigInput> = {}): string {
   const config: PassiveConfigInput = {
     name: company.name,
     listen: { host: "127.0.0.1", port: 0 },
@@ -85,6 +79,18 @@ export async function startParty(
   };
   const path = join(company.folder, "passive.json");
   writeFileSync(path, JSON.stringify(config));
+  return path;
+}
+
+/** A passive party that runs until the test ends. */
+export async function startParty(
+  company: Company,
+  actives: readonly Company[],
+  changes: Partial<PassiveConfigInput> = {},
+  atEnd: (stop: () => Promise<void>) => void = onTestFinished,
+  storage?: Storage,
+): Promise<RunningParty> {
+  const path = writePassiveConfig(company, actives, changes);
   const events: PartyEvent[] = [];
   const waiting = new Set<() => void>();
   const stopping = new AbortController();
@@ -117,7 +123,8 @@ export interface Partner {
   readonly party: { readonly port: number };
 }
 
-export async function activeConfig(company: Company, partners: readonly Partner[], job: string, changes: Partial<ActiveConfigInput> = {}): Promise<ActiveConfig> {
+/** @returns where the active party's config is */
+export function writeActiveConfig(company: Company, partners: readonly Partner[], job: string, changes: Partial<ActiveConfigInput> = {}): string {
   const config: ActiveConfigInput = {
     name: company.name,
     job,
@@ -132,5 +139,9 @@ export async function activeConfig(company: Company, partners: readonly Partner[
   mkdirSync(company.folder, { recursive: true });
   const path = join(company.folder, `active-${job}.json`);
   writeFileSync(path, JSON.stringify(config));
-  return readActiveConfig(path, () => job);
+  return path;
+}
+
+export function activeConfig(company: Company, partners: readonly Partner[], job: string, changes: Partial<ActiveConfigInput> = {}): Promise<ActiveConfig> {
+  return readActiveConfig(writeActiveConfig(company, partners, job, changes), () => job);
 }

@@ -1,4 +1,5 @@
 /** Says how far the run is to people who do not see the page: politely, once per tree and not more often than every few seconds. */
+import { computed } from "@preact/signals";
 import { useEffect, useState } from "preact/hooks";
 import { formatSeconds } from "../../src/base/format.ts";
 import { secondsLeft } from "../../src/report/run-facts.ts";
@@ -6,15 +7,20 @@ import { run } from "./session.ts";
 
 const pauseMs = 5000;
 
+/** Changes with a tree, and not with every message. */
+const news = computed(() => {
+  const { treesDone, treeCount, state } = run.value.view;
+  return state === "finished" ? "The run is finished." : state === "failed" ? "The run failed." : treesDone > 0 ? `Tree ${treesDone} of ${treeCount} is finished.` : "";
+});
+
 export function Announcer() {
   const [said, say] = useState({ text: "", at: 0 });
-  const { treesDone, treeCount, state } = run.value.view;
-  const text = state === "finished" ? "The run is finished." : state === "failed" ? "The run failed." : treesDone > 0 ? `Tree ${treesDone} of ${treeCount} is finished.` : "";
+  const text = news.value;
   useEffect(() => {
     if (text === said.text) return;
     const wait = Math.max(0, said.at + pauseMs - Date.now());
     const timer = setTimeout(() => {
-      const left = secondsLeft(run.value.view, Date.now());
+      const left = secondsLeft(run.peek().view, Date.now());
       say({ text: left === null ? text : `${text} ${formatSeconds(left)} left.`, at: Date.now() });
     }, wait);
     return () => clearTimeout(timer);

@@ -7,7 +7,7 @@ import { Overview } from "./overview.tsx";
 import { QualityView } from "./quality-view.tsx";
 import { href, route, type ViewName, views } from "./route.ts";
 import { RunsView } from "./runs-view.tsx";
-import { connection, openJob, run, runs, viewer, viewers } from "./session.ts";
+import { connection, openJob, runFailure, runs, runState, viewer, viewers } from "./session.ts";
 import { nextTheme, theme } from "./theme.ts";
 import { TreesView } from "./trees-view.tsx";
 import { Announcer } from "./announcer.tsx";
@@ -30,9 +30,7 @@ export function App() {
           <RunChoice />
           <span class="top-space" />
           <ReportLink />
-          <button type="button" class="plain" onClick={nextTheme}>
-            {themeNames[theme.value]}
-          </button>
+          <ThemeChoice />
         </div>
         <nav aria-label="Views">
           {(Object.keys(views) as ViewName[]).map((name) => (
@@ -51,6 +49,19 @@ export function App() {
         Tandem {viewers.value.version} · this page shows what {viewer.value === "" ? "this party" : viewer.value} may see, and asks for nothing outside this machine
       </footer>
     </>
+  );
+}
+
+function ThemeChoice() {
+  const name = themeNames[theme.value];
+  return (
+    <button type="button" class="theme" aria-label={name} title={name} onClick={nextTheme}>
+      <svg viewBox="0 0 16 16" aria-hidden="true">
+        <circle cx="8" cy="8" r="6.5" class="theme-ring" />
+        <path d="M8 1.5 a6.5 6.5 0 0 1 0 13 z" />
+      </svg>
+      <span class="theme-name">{name}</span>
+    </button>
   );
 }
 
@@ -118,7 +129,7 @@ function RunChoice() {
 
 function ReportLink() {
   const job = openJob.value;
-  const { state } = run.value.view;
+  const state = runState.value;
   if (job === null || (state !== "finished" && state !== "failed") || connection.value !== "open") return null;
   return (
     <a class="button" target="_blank" rel="noreferrer" href={`/api/report?${new URLSearchParams({ viewer: viewer.value, run: job }).toString()}`}>
@@ -128,10 +139,10 @@ function ReportLink() {
 }
 
 function Trouble() {
-  const { view } = run.value;
+  const failure = runFailure.value;
   if (connection.value === "refused") return <Banner>This page has no key. Open the address that tandem printed, with its token.</Banner>;
-  if (connection.value === "lost" && view.state !== "finished") return <Banner>The connection to tandem is lost; what you see is the last that arrived. The page tries again.</Banner>;
-  if (view.failure !== null) return <Banner>{`This run failed: ${view.failure.message} (${view.failure.code})`}</Banner>;
+  if (connection.value === "lost" && runState.value !== "finished") return <Banner>The connection to tandem is lost; what you see is the last that arrived. The page tries again.</Banner>;
+  if (failure !== null) return <Banner>{`This run failed: ${failure.message} (${failure.code})`}</Banner>;
   return null;
 }
 

@@ -20,7 +20,7 @@ interface ChartProps {
   readonly xLabel: string;
   readonly yRange?: readonly [number, number];
   readonly xRange?: readonly [number, number];
-  /** Vertical marks: where training stopped, where KS is. */
+  /** Vertical marks: where training stopped, where KS is. They may stand close together: each is named below the one before. */
   readonly marks?: readonly { readonly at: number; readonly text: string }[];
   readonly wholeX?: boolean;
   readonly height?: number;
@@ -95,14 +95,14 @@ function markPlugin(marks: NonNullable<ChartProps["marks"]>, colour: string): uP
         ctx.fillStyle = colour;
         ctx.font = `${12 * devicePixelRatio}px system-ui, sans-serif`;
         ctx.setLineDash([4, 4]);
-        for (const { at, text } of marks) {
+        for (const [i, { at, text }] of marks.entries()) {
           const x = valToPos(at, "x", true);
           ctx.beginPath();
           ctx.moveTo(x, bbox.top);
           ctx.lineTo(x, bbox.top + bbox.height);
           ctx.stroke();
           ctx.textAlign = x > bbox.left + bbox.width * 0.7 ? "right" : "left";
-          ctx.fillText(text, x + (ctx.textAlign === "left" ? 6 : -6), bbox.top + 14 * devicePixelRatio);
+          ctx.fillText(text, x + (ctx.textAlign === "left" ? 6 : -6), bbox.top + 14 * (i + 1) * devicePixelRatio);
         }
         ctx.restore();
       },

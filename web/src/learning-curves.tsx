@@ -1,5 +1,6 @@
 /** Metrics after every tree: of the rows that are trained on, and of those held back where a job has them. */
 import { signal } from "@preact/signals";
+import { stoppingMarks } from "../../src/report/run-facts.ts";
 import type { RunView } from "../../src/report/run-view.ts";
 import { Behind, Nothing, Table } from "./card.tsx";
 import { Chart, type Series } from "./chart.tsx";
@@ -16,7 +17,6 @@ export function LearningCurves({ view }: { readonly view: RunView }) {
   const hasValidation = rounds.some(({ validation }) => validation !== null);
   if (hasValidation) series.push({ label: "validation", colour: "--party-0", values: rounds.map(({ validation }) => validation?.[name] ?? null), dash: [6, 4], points: rounds.length < 30 });
   const test = view.result?.metrics.test?.[name];
-  const stopped = view.state === "finished" && view.treesDone < view.treeCount ? [{ at: view.treesDone, text: "stopped early" }] : [];
   const columns = hasValidation ? ["tree", ...names.map((metric) => `training ${metric}`), ...names.map((metric) => `validation ${metric}`)] : ["tree", ...names];
   return (
     <>
@@ -35,7 +35,7 @@ export function LearningCurves({ view }: { readonly view: RunView }) {
           </span>
         )}
       </div>
-      <Chart label={`${name} after each tree`} x={rounds.map(({ tree }) => tree + 1)} series={series} xLabel="tree" wholeX marks={stopped} />
+      <Chart label={[`${name} after each tree`, ...stoppingMarks(view).map(({ at, text }) => `${text}, at tree ${at}`)].join("; ")} x={rounds.map(({ tree }) => tree + 1)} series={series} xLabel="tree" wholeX marks={stoppingMarks(view)} />
       <Behind
         table={() => (
           <Table

@@ -1,4 +1,5 @@
 /** Where the run stands, at a glance: the parties, the tree that grows, where its time goes, how well the model learns. */
+import { useMemo } from "preact/hooks";
 import { formatBytes, formatCount, formatSeconds } from "../../src/base/format.ts";
 import { bottleneck, elapsedSeconds, gradientSavings, secondsLeft } from "../../src/report/run-facts.ts";
 import { importance } from "../../src/report/own-view.ts";
@@ -13,31 +14,69 @@ import { Timeline } from "./timeline.tsx";
 const stateNames: Readonly<Record<RunView["state"], string>> = { starting: "starting", aligning: "aligning", training: "training", finished: "finished", failed: "failed" };
 
 export function Overview() {
-  const { view, own } = run.value;
-  const rows = importance(own, view.party);
+  const { view } = run.value;
   if (view.startedAt === 0) return <Waiting />;
-  const spans = view.spans.current.length > 0 ? view.spans.current : view.spans.previous;
-  const growing = view.state === "training" && spans === view.spans.current && spans.length > 0 && spans[0].tree >= view.treesDone;
-  const slow = bottleneck(growing && view.spans.previous.length > 0 ? view.spans.previous : spans);
   return (
     <>
       <Status view={view} />
       <div class="grid">
-        <Card title="Parties">
-          <PartyPicture view={view} />
-        </Card>
-        {view.role === "active" ? (
-          <Card title="Learning">
-            <LearningCurves view={view} />
-          </Card>
-        ) : (
-          <Card title="Our splits so far">{rows.length === 0 ? <Nothing>None of our candidates has won yet.</Nothing> : <ImportanceTable view={view} rows={rows} own />}</Card>
-        )}
-        <Card title={`Where the time goes${spans.length > 0 ? `: tree ${spans[0].tree + 1}` : ""}`} wide aside={slow === null ? null : <span class="hint">{`${Math.round(slow.share * 100)}% of ${growing && view.spans.previous.length > 0 ? "the tree before" : "it"}: ${slow.party}, ${slow.phase}`}</span>}>
-          <Timeline view={view} spans={spans} before={growing ? view.spans.previous : []} />
-        </Card>
+        <Parties view={view} />
+        {view.role === "active" ? <Learning view={view} /> : <OwnSplits />}
+        <Time view={view} />
       </div>
     </>
+  );
+}
+
+interface ViewProps {
+  readonly view: RunView;
+}
+
+// Each card is drawn again when what it shows has changed, and not for every message: a page that is watched must not
+// take the processor from the job that it watches.
+
+function Parties({ view }: ViewProps) {
+  const shown = view.parties.map(({ name, connected, doing, sentBytes, receivedBytes }) => [name, connected, doing, formatBytes(sentBytes), formatBytes(receivedBytes)].join()).join(";");
+  return useMemo(
+    () => (
+      <Card title="Parties">
+        <PartyPicture view={view} />
+      </Card>
+    ),
+    [view.job, view.state, shown],
+  );
+}
+
+function Learning({ view }: ViewProps) {
+  return useMemo(
+    () => (
+      <Card title="Learning">
+        <LearningCurves view={view} />
+      </Card>
+    ),
+    [view.job, view.state, view.rounds.length, view.rounds[view.rounds.length - 1]?.at],
+  );
+}
+
+function OwnSplits() {
+  const { view, own } = run.value;
+  const rows = useMemo(() => importance(own, view.party), [view.job, own.trees.size]);
+  return useMemo(() => <Card title="Our splits so far">{rows.length === 0 ? <Nothing>None of our candidates has won yet.</Nothing> : <ImportanceTable view={view} rows={rows} own />}</Card>, [rows]);
+}
+
+function Time({ view }: ViewProps) {
+  const spans = view.spans.current.length > 0 ? view.spans.current : view.spans.previous;
+  const growing = view.state === "training" && spans === view.spans.current && spans.length > 0 && spans[0].tree >= view.treesDone;
+  const slow = bottleneck(growing && view.spans.previous.length > 0 ? view.spans.previous : spans);
+  const title = `Where the time goes${spans.length > 0 ? `: tree ${spans[0].tree + 1}` : ""}`;
+  const hint = slow === null ? null : `${Math.round(slow.share * 100)}% of ${growing && view.spans.previous.length > 0 ? "the tree before" : "it"}: ${slow.party}, ${slow.phase}`;
+  return useMemo(
+    () => (
+      <Card title={title} wide aside={hint === null ? null : <span class="hint">{hint}</span>}>
+        <Timeline view={view} spans={spans} before={growing ? view.spans.previous : []} />
+      </Card>
+    ),
+    [view.job, view.state, title, hint, growing, spans.length],
   );
 }
 
@@ -50,6 +89,10 @@ function Waiting() {
       </Card>
     </>
   );
+}
+
+function levelText({ level, depthMax }: RunView): string {
+  return depthMax === 0 ? String(level + 1) : `${Math.min(level + 1, depthMax)} of ${depthMax}`;
 }
 
 function Status({ view }: { readonly view: RunView }) {
@@ -70,7 +113,7 @@ function Status({ view }: { readonly view: RunView }) {
       </div>
       <progress max={Math.max(1, total)} value={done} aria-label={aligning ? "ids aligned" : "trees finished"} />
       <div class="figures">
-        <Figure value={growing ? `${view.treesDone + 1} / ${view.treeCount}` : `${view.treesDone} / ${view.treeCount}`} label={growing ? `tree, level ${view.depthMax === 0 ? view.level + 1 : `${Math.min(view.level + 1, view.depthMax)} of ${view.depthMax}`}` : "trees"} />
+        <Figure value={growing ? `${view.treesDone + 1} / ${view.treeCount}` : `${view.treesDone} / ${view.treeCount}`} label={growing ? `tree, level ${levelText(view)}` : view.result !== null && view.result.trees < view.treesDone ? `trees, the best ${view.result.trees} kept` : "trees"} />
         <Figure value={formatSeconds(elapsedSeconds(view, now.value))} label="elapsed" />
         {left !== null && <Figure value={formatSeconds(left)} label="left" />}
         <Figure value={view.data === null ? "–" : formatCount(view.data.trainRows)} label="people trained on" />

@@ -1,4 +1,5 @@
 /** How well the finished model separates the people that it was not trained on; the active party's eyes only. */
+import { sharesOf } from "../../src/report/run-facts.ts";
 import { Behind, Card, Figure, Nothing, Table } from "./card.tsx";
 import { Chart } from "./chart.tsx";
 import { LearningCurves } from "./learning-curves.tsx";
@@ -72,13 +73,13 @@ function Distribution({ min, max, negatives, positives }: DistributionProps) {
   return (
     <>
       <Chart
-        label="People per score, by label"
+        label="Share of each label's people per score"
         x={x}
         xLabel="score"
         xRange={[min, max]}
         series={[
-          { label: "label 0", colour: "--party-active", values: negatives, bars: true },
-          { label: "label 1", colour: "--party-0", values: positives, bars: true },
+          { label: "label 0, share of its people", colour: "--party-active", values: sharesOf(negatives), bars: true },
+          { label: "label 1, share of its people", colour: "--party-0", values: sharesOf(positives), bars: true },
         ]}
       />
       <Behind table={() => <Table caption="Distribution of scores" head={["score from", "label 0", "label 1"]} rows={x.map((from, i) => [from.toPrecision(3), String(negatives[i]), String(positives[i])])} />} />

@@ -9,6 +9,9 @@ type Span = RunView["spans"]["current"][number];
 const order = ["encrypt", "send", "aggregate", "return", "decrypt", "decide"] as const;
 const words: Readonly<Record<(typeof order)[number], string>> = { encrypt: "encrypt", send: "take gradients", aggregate: "aggregate", return: "return", decrypt: "decrypt", decide: "decide" };
 
+/** Thousandths of the line; a shorter one would not be seen. */
+const barWidthMin = 2;
+
 interface Line {
   readonly party: string;
   readonly phase: (typeof order)[number];
@@ -30,9 +33,9 @@ export function Timeline({ view, spans, before }: { readonly view: RunView; read
             <span class="lane-party">{i === 0 || lines[i - 1].party !== line.party ? line.party : ""}</span>
             <span class="lane-phase">{words[line.phase]}</span>
             <span class="lane-track">
-              {line.spans.map((span) => (
-                <span key={span.from} class="bar" title={`level ${span.level + 1}: ${formatSeconds((span.to - span.from) / 1000)}`} style={{ left: `${((span.from - from) / (to - from)) * 100}%`, width: `${((span.to - span.from) / (to - from)) * 100}%` }} />
-              ))}
+              <svg viewBox="0 0 1000 1" preserveAspectRatio="none">
+                <path class="bar" d={barsOf(line.spans, from, to)} />
+              </svg>
             </span>
             <span class="lane-share">{formatSeconds(line.totalMs / 1000)}</span>
           </div>
@@ -53,6 +56,12 @@ export function Timeline({ view, spans, before }: { readonly view: RunView; read
       <Behind table={() => <Table caption="Time per party and phase" head={["party", "phase", "seconds", "share of the tree"]} textColumns={2} rows={lines.map((line) => [line.party, words[line.phase], (line.totalMs / 1000).toFixed(2), `${Math.round((line.totalMs / (to - from)) * 100)}%`])} />} />
     </>
   );
+}
+
+/** All bars of a line as one shape: dozens of elements would cost a layout with every update. */
+function barsOf(spans: readonly Span[], from: number, to: number): string {
+  const scale = 1000 / (to - from);
+  return spans.map((span) => `M${((span.from - from) * scale).toFixed(1)} 0h${Math.max(barWidthMin, (span.to - span.from) * scale).toFixed(1)}v1H${((span.from - from) * scale).toFixed(1)}z`).join("");
 }
 
 function durationOf(spans: readonly Span[]): number {

@@ -1,13 +1,16 @@
 /** The trees as this party may see them, and which parties and own features the model leans on. */
 import { importance, importanceByParty, type TreeView } from "../../src/report/own-view.ts";
+import { modelTrees } from "../../src/report/run-facts.ts";
 import { Card, Nothing } from "./card.tsx";
 import { ImportanceTable } from "./importance-table.tsx";
+import { narrow } from "./narrow.ts";
 import { href, route } from "./route.ts";
 import { run } from "./session.ts";
 import { TreePicture, treeText } from "./tree-picture.tsx";
 
 export function TreesView() {
-  const { view, own } = run.value;
+  const { view } = run.value;
+  const own = modelTrees(view, run.value.own);
   const numbers = [...own.trees.keys()].sort((a, b) => a - b);
   const asked = Number(route.value.parameters.get("tree") ?? NaN) - 1;
   const shown = own.trees.get(asked) ?? own.trees.get(numbers[numbers.length - 1]);
@@ -69,7 +72,7 @@ function TreeChoice({ numbers, shown }: { readonly numbers: readonly number[]; r
 
 function TreeAsText({ tree }: { readonly tree: TreeView }) {
   return (
-    <details class="behind">
+    <details class="behind" open={narrow.value}>
       <summary>As text</summary>
       <pre tabIndex={0}>{treeText(tree)}</pre>
     </details>

@@ -1,0 +1,34 @@
+/** What the tests of the dashboard's page do with it: wait, look, and with TANDEM_SCREENSHOTS=1 take docs/screenshots. */
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import type { Page } from "playwright-core";
+import type { RunningCommand } from "./command.ts";
+
+export const minutes = 60_000;
+export const pictures = process.env["TANDEM_SCREENSHOTS"] === "1";
+export const screenshots = fileURLToPath(new URL("../../docs/screenshots/", import.meta.url));
+
+export async function picture(page: Page, name: string): Promise<void> {
+  if (!pictures) return;
+  mkdirSync(screenshots, { recursive: true });
+  await page.evaluate("document.activeElement?.blur()");
+  await page.screenshot({ path: join(screenshots, `${name}.png`), fullPage: true });
+}
+
+export async function openView(page: Page, view: string): Promise<void> {
+  await page.evaluate(`location.hash = "#/${view}"`);
+  await page.locator("main .card").first().waitFor();
+}
+
+export const stateShown = (page: Page, name: string): Promise<void> => page.locator(`.status .state-${name}`).waitFor({ timeout: 3 * minutes });
+
+/** A number in the line of figures. */
+export async function figure(page: Page, label: string): Promise<string> {
+  return page.locator(".figure", { hasText: label }).first().locator(".figure-value").innerText();
+}
+
+/** The first line on standard output: where `tandem dashboard` says its address. */
+export function printedAddress(command: RunningCommand): Promise<string> {
+  return new Promise((resolve) => command.process.stdout?.once("data", (text: string) => resolve(text.trim())));
+}
