@@ -44,7 +44,7 @@ describe("with a validation file", () => {
     expect([0, 1, 2, 3, 4].map((row) => isSet(job.rows.training, row))).toEqual([true, true, false, true, true]);
   });
 
-  test("rows for testing that are drawn are drawn from the others, as without the file", () => {
+  test("drawn test rows are drawn from the others, as without the file", () => {
     const drawn = (tables: ActiveTables, data: Partial<ActiveConfig["data"]>): string[] => jobTables(tables, null, config({ test_fraction: 0.5, ...data })).test?.ids ?? [];
     expect(drawn([train, held], { validation_path: "v" })).toEqual(drawn([train], {}));
     expect(drawn([train], {})).toHaveLength(6);

@@ -106,7 +106,7 @@ const mistakes: readonly [what: string, role: "active" | "passive", from: string
   ["a field twice", "passive", "  id: id", "  id: id\n  id: other", 14, /this is not YAML: Map keys must be unique/],
   ["an unknown hyper-parameter", "active", "  num_round: 10", "  num_rounds: 10", 16, /unknown parameter 'num_rounds'; did you mean 'num_round'\?/],
   ["a hyper-parameter out of bounds", "active", "  num_round: 10", "  num_round: 10\n  eta: 7", 17, /parameter eta must be a number above 0 up to 1/],
-  ["trees without a limit", "active", "num_round: 10", "num_round: 10\n  max_depth: 0", 16, /max_depth 0 is no limit, so max_leaves must be one/],
+  ["trees without a limit", "active", "num_round: 10", "num_round: 10\n  max_depth: 0", 17, /max_depth 0 is no limit, so max_leaves must be one/],
   ["validation rows from two places", "active", "  label: outcome", "  label: outcome\n  validation_path: v.csv\n  validation_fraction: 0.2", 16, /exclude each other/],
   ["test rows from two places", "active", "  label: outcome", "  label: outcome\n  test_path: t.csv\n  test_fraction: 0.2", 16, /exclude each other/],
   ["a test fraction of everything", "active", "  label: outcome", "  label: outcome\n  test_fraction: 1", 15, /field 'data\.test_fraction': must be below 1/],

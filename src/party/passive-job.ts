@@ -79,9 +79,11 @@ export function openPassiveJob({ config, agreed, rows, record, peer, emit, own }
     lookUp: rowLookUp(rows.predictable),
     observer: {
       joined: () => {
-        const { numRound, maxDepth, maxBin, keyBits, codec } = agreed;
+        const { numRound, maxDepth, maxBin, keyBits, codec, startModel, startTrees } = agreed;
+        const start = startModel === "" ? {} : { startTrees };
+        const parameters = { num_round: numRound, max_depth: maxDepth, max_bin: maxBin, key_bits: keyBits, codec, ...(startModel === "" ? {} : { warm_start: startModel }) };
         const versions = { tandem: programVersion(), protocol: protocolVersion, node: process.versions.node };
-        emit({ type: "job", party: name, role: "passive", job, peers: [peer], treeCount: treeCountOf(agreed), depthMax: maxDepth, parameters: { num_round: numRound, max_depth: maxDepth, max_bin: maxBin, key_bits: keyBits, codec }, disclosures: reveals, versions });
+        emit({ type: "job", party: name, role: "passive", job, peers: [peer], treeCount: treeCountOf(agreed), ...start, depthMax: maxDepth, parameters, disclosures: reveals, versions });
         emit({ type: "data", party: name, job, data: { trainRows: training.ids.length, testRows: 0, featureCount: training.features.length } });
         own({ kind: "data", sha256: tableDigest(training) });
         emit({ type: "joined", party: name, peer, featureCount: training.features.length, job });
