@@ -15,7 +15,8 @@ import { trainInOnePlace } from "../src/experiment/comparison.ts";
 import type { Model } from "../src/gbdt/model.ts";
 import type { ObjectiveName } from "../src/gbdt/objective.ts";
 import { predictionsOf, predictMargins } from "../src/gbdt/predict.ts";
-import { leafOf, valueGoesLeft, type SplitNode, type SplitRule } from "../src/gbdt/tree.ts";
+import { valueGoesLeft } from "../src/gbdt/split-test.ts";
+import { leafOf, type SplitNode, type SplitRule } from "../src/gbdt/tree.ts";
 import { writeXgboostModel, xgboostModel } from "../src/store/xgboost-export.ts";
 import { xgboostFeatureNames } from "../src/store/xgboost-names.ts";
 import { xgboostText } from "../src/store/xgboost-text.ts";
@@ -259,7 +260,7 @@ async function freshCase(seed: number, objective: ObjectiveName): Promise<FreshC
 
 /** The training rows, then rows of thresholds (the boundary itself), float32 neighbours, huge values and gaps; one of gaps only. */
 function unseenRows(parties: readonly (readonly Float32Array[])[], model: Model, random: SeededRandom): Float32Array[][] {
-  const thresholds = model.trees.flat().flatMap((node) => (node.kind === "split" ? [node.rule.threshold] : []));
+  const thresholds = model.trees.flat().flatMap((node) => (node.kind === "split" && node.rule.threshold !== undefined ? [node.rule.threshold] : []));
   const values = [...thresholds, ...thresholds.map((value) => Math.fround(value * (1 - 2 ** -24))), 1e30, -1e30, 0, Number.NaN, Number.NaN];
   return parties.map((columns) => columns.map((column) => Float32Array.of(...column, ...Array.from({ length: 150 }, () => values[random.below(values.length)]), Number.NaN)));
 }

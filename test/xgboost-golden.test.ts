@@ -13,7 +13,8 @@ import { logloss } from "../src/gbdt/metrics.ts";
 import type { ObjectiveName } from "../src/gbdt/objective.ts";
 import { predictMargins } from "../src/gbdt/predict.ts";
 import { trainCentralised, type Quantise } from "../src/gbdt/train.ts";
-import { leafOf, valueGoesLeft, type SplitNode, type SplitRule, type Tree } from "../src/gbdt/tree.ts";
+import { valueGoesLeft } from "../src/gbdt/split-test.ts";
+import { leafOf, type SplitNode, type SplitRule, type Tree } from "../src/gbdt/tree.ts";
 
 interface GoldenTree {
   left: number[];

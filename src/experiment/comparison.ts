@@ -5,11 +5,11 @@ import type { Model } from "../gbdt/model.ts";
 import { otherRows } from "../gbdt/boosting-task.ts";
 import { predictMargins } from "../gbdt/predict.ts";
 import { trainCentralised } from "../gbdt/train.ts";
-import type { PartyTable } from "../data/dataset.ts";
+import { categoryNamesOf, type PartyTable } from "../data/dataset.ts";
 import { validationRows } from "../data/split.ts";
 import { evaluate } from "../party/evaluate.ts";
 import type { Metrics } from "../party/events.ts";
-import { binTable } from "../party/party-data.ts";
+import { binningOf, binTable } from "../party/party-data.ts";
 import { simulatedSecret } from "./federation.ts";
 import { quantiserFor } from "../protocol/gradient-layout.ts";
 
@@ -33,10 +33,10 @@ export async function trainInOnePlace(job: OnePlaceJob): Promise<OnePlaceResult>
   const labels = job.train[0].labels ?? new Float64Array(0);
   const quantise = quantiserFor(job.codec, plaintextBitsMax(job.keyBits));
   const validation = job.validationFraction === undefined ? null : validationRows(labels.length, job.validationFraction, job.training.seed);
-  const parties = job.train.map((table) => binTable(table, job.training.max_bin, validation && otherRows(validation, labels.length)));
+  const parties = job.train.map((table) => binTable(table, binningOf(job.training), validation && otherRows(validation, labels.length)));
   const model = await trainCentralised({ parties, labels, weights: job.train[0].weights ?? null, validationRows: validation, parameters: job.training, quantise, samplingSecrets: job.train.map((_, party) => simulatedSecret(party)) });
   const testLabels = job.test?.[0].labels ?? null;
   if (job.test === null || testLabels === null) return { model, testMetrics: null };
-  const margins = predictMargins(model, job.test.map(({ features }) => features), testLabels.length);
+  const margins = predictMargins(model, job.test.map(({ features }) => features), testLabels.length, job.test.map(categoryNamesOf));
   return { model, testMetrics: evaluate(job.training, margins, testLabels, job.test[0].weights) };
 }

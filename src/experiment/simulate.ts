@@ -5,13 +5,15 @@
 import { access, constants, stat } from "node:fs/promises";
 import { dirname } from "node:path";
 import { TandemError } from "../base/error.ts";
-import { type CodecParameters, codecParameters, resolveParameters, type SpeedParameters, speedParameters, type TrainingParameters, trainingParameters } from "../base/parameters.ts";
+import { type CodecParameters, codecParameters, nearestName, resolveParameters, type SpeedParameters, speedParameters, type TrainingParameters, trainingParameters } from "../base/parameters.ts";
 import type { GradientLayout } from "../codec/layout.ts";
 import { plaintextBitsMax } from "../codec/packing.ts";
 import { checkKeyBits } from "../crypto/index.ts";
-import { columnIndex, columnTitle, idColumn, labelColumn, numericColumn, requireBinaryLabels, weightColumn } from "../data/columns.ts";
+import { CategoryBook } from "../data/category-book.ts";
+import { columnIndex, columnTitle, idColumn, labelColumn, requireBinaryLabels, weightColumn } from "../data/columns.ts";
 import { type CsvTable, readCsvTable } from "../data/csv-table.ts";
 import { type PartyTable, selectRows } from "../data/dataset.ts";
+import { featureColumns, type FeatureReading } from "../data/feature-columns.ts";
 import { foldRows, type RowSplit, splitRows, validationRows } from "../data/split.ts";
 import { firstDifference } from "../gbdt/model-compare.ts";
 import { BoostingMonitor } from "../gbdt/boosting-monitor.ts";
@@ -41,6 +43,8 @@ export interface SimulateOptions {
   readonly missing: readonly string[];
   /** By column: 1, -1 or 0. */
   readonly monotone?: Readonly<Record<string, -1 | 0 | 1>>;
+  /** Columns that are categorical, whatever their cells look like. */
+  readonly categorical?: readonly string[];
   readonly training: Readonly<Record<string, number | string | boolean>>;
   readonly codec: Readonly<Record<string, number | string | boolean>>;
   readonly speed?: Readonly<Record<string, number | string | boolean>>;
@@ -107,7 +111,8 @@ export async function prepareSimulation(options: SimulateOptions): Promise<Prepa
   const table = await readCsvTable(options.data);
   const cuts = cutColumns(table, options);
   checkConstraints(table.path, options.monotone ?? {}, cuts.flatMap(({ features }) => features));
-  const whole = parseTables(table, cuts, options, training.objective);
+  const reading: CategoryReading = { categorical: categoricalColumns(table, cuts, options, training), text: training.enable_categorical ? "categories" : "refuse", book: new CategoryBook() };
+  const whole = parseTables(table, cuts, options, training.objective, reading);
   const testTable = options.testData === undefined ? null : await readCsvTable(options.testData);
   const rows =
     testTable === null
@@ -116,7 +121,7 @@ export async function prepareSimulation(options: SimulateOptions): Promise<Prepa
   const train = whole.map((party) => selectRows(party, rows.train));
   const testSource = testTable ?? table;
   const testCuts = testTable === null ? cuts : cutColumns(testTable, options);
-  const testWhole = testTable === null ? whole : parseTables(testTable, testCuts, options, training.objective);
+  const testWhole = testTable === null ? whole : parseTables(testTable, testCuts, options, training.objective, { ...reading, categorical: whole.flatMap(({ categories = {} }) => Object.keys(categories)), text: "refuse" });
   const layoutLabels = checkTrainable(options.data, train[0]);
   const validation = options.validationFraction === undefined ? null : validationRows(layoutLabels.length, options.validationFraction, training.seed);
   const task = new BoostingTask(training, layoutLabels, train[0].weights ?? null, validation);
@@ -127,6 +132,7 @@ export async function prepareSimulation(options: SimulateOptions): Promise<Prepa
     name: cuts[i].name,
     features: cuts[i].features,
     monotone: constraintsOf(cuts[i], options),
+    categorical: cuts[i].features.filter((name) => Object.hasOwn(whole[i].categories ?? {}, name)),
     train: textOf(table, cuts[i], whole[i], rows.train),
     test: textOf(testSource, testCuts[i], testWhole[i], rows.test),
   });
@@ -188,21 +194,30 @@ function cutColumns(table: CsvTable, options: SimulateOptions): Cut[] {
   ];
 }
 
-function parseTables(table: CsvTable, cuts: readonly Cut[], options: SimulateOptions, objective: string): PartyTable[] {
+type CategoryReading = Pick<FeatureReading, "categorical" | "text" | "book">;
+
+function parseTables(table: CsvTable, cuts: readonly Cut[], options: SimulateOptions, objective: string, reading: CategoryReading): PartyTable[] {
   const ids = idColumn(table, options.id);
-  const missing = new Set(options.missing);
   const labelIndex = columnIndex(table, options.label);
   const labels = labelColumn(table, labelIndex, options.positive);
   if (objective === "binary:logistic") requireBinaryLabels(table, labelIndex, labels);
   const weights = options.weight === undefined ? null : weightColumn(table, columnIndex(table, options.weight));
   return cuts.map((cut, i) => ({
     ids,
-    featureNames: [...cut.features],
-    features: cut.columns.map((column) => numericColumn(table, column, missing)),
+    ...featureColumns(table, { ...reading, columns: cut.columns, names: cut.features, missing: options.missing, categorical: reading.categorical.filter((name) => cut.features.includes(name)) }),
     monotone: constraintsOf(cut, options),
     labels: i === 0 ? labels : null,
     weights: i === 0 ? weights : null,
   }));
+}
+
+/** @throws TandemError USAGE without enable_categorical, COLUMN_UNKNOWN for what is not a feature */
+function categoricalColumns(table: CsvTable, cuts: readonly Cut[], { categorical = [] }: SimulateOptions, training: TrainingParameters): readonly string[] {
+  if (categorical.length > 0 && !training.enable_categorical) throw new TandemError("USAGE", "--categorical names columns, but --enable-categorical is not given");
+  const features = cuts.flatMap((cut) => cut.features);
+  const unknown = categorical.find((name) => !features.includes(name));
+  if (unknown !== undefined) throw new TandemError("COLUMN_UNKNOWN", `${table.path}: --categorical names '${unknown}', which is not among the features; did you mean '${nearestName(unknown, features)}'?`);
+  return categorical;
 }
 
 function testSplit(rowCount: number, { fold, testFraction }: SimulateOptions, seed: number): RowSplit {

@@ -8,7 +8,7 @@ const split: SplitNode<SplitRule> = { kind: "split", left: 1, right: 2, gain: 1,
 const leaf: LeafNode = { kind: "leaf", weight: 0.25, cover: 1, count: 1 };
 const model: Model = { objective: "binary:logistic", baseMargin: 0, trees: [[leaf], [split, leaf, leaf]] };
 const withRoot = (root: SplitNode<SplitRule> | LeafNode): Model => ({ ...model, trees: [[leaf], [root, leaf, leaf]] });
-const withRule = (change: Partial<SplitRule>): Model => withRoot({ ...split, rule: { ...rule, ...change } });
+const withRule = (change: Partial<SplitRule>): Model => withRoot({ ...split, rule: { ...rule, ...change } as SplitRule });
 const withLeaf = (change: Partial<LeafNode>): Model => ({ ...model, trees: [[leaf], [split, leaf, { ...leaf, ...change }]] });
 
 describe("firstDifference", () => {

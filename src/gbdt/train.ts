@@ -85,8 +85,11 @@ export function outputsOf({ outputCount }: BoostingTask): Pick<Model, "outputCou
   return outputCount === 1 ? {} : { outputCount };
 }
 
-/** @throws TandemError USAGE: a constraint orders two weights, and a leaf of several outputs has more */
+/** @throws TandemError USAGE: a constraint orders values, and two weights; categories have no order, and a leaf of several outputs has more weights */
 export function checkConstraints({ multi_strategy: strategy, objective }: TrainingParameters, features: readonly BinnedFeature[]): void {
+  for (const { name, monotone = 0, categories } of features) {
+    if (monotone !== 0 && categories !== undefined) throw new TandemError("USAGE", `a monotone constraint names '${name}', whose values are categories and have no order`);
+  }
   if (strategy !== "multi_output_tree" || objective !== "multi:softprob" || features.every(({ monotone = 0 }) => monotone === 0)) return;
   throw new TandemError("USAGE", "monotone constraints need trees of one output each: multi_strategy one_output_per_tree");
 }

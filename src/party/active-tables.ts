@@ -7,6 +7,7 @@ import { alignActive, type PairwiseCounts } from "../align/active-alignment.ts";
 import type { AlignmentPeer } from "../align/alignment-peer.ts";
 import { DistinctIds } from "../align/normalise.ts";
 import { TandemError } from "../base/error.ts";
+import { CategoryBook } from "../data/category-book.ts";
 import { type PartyTable, selectRows } from "../data/dataset.ts";
 import { splitRows, validationRows } from "../data/split.ts";
 import { bitmapFrom } from "../protocol/bitmap.ts";
@@ -40,9 +41,13 @@ export interface AlignedRows {
 /** @throws TandemError naming file, line and column of what cannot be used */
 export async function readActiveTables({ data, training }: Pick<ActiveConfig, "data" | "training">): Promise<ActiveTables> {
   const label = { label: data.label, positive: data.positive, weight: data.weight, binary: training.objective === "binary:logistic" };
-  const train = await readPartyTable(sourceOf(data), data, label);
+  if (data.categorical.length > 0 && !training.enable_categorical) throw new TandemError("USAGE", "'data.categorical' names columns, but the training parameter enable_categorical is not set");
+  const reading = { text: training.enable_categorical ? ("categories" as const) : ("refuse" as const), book: new CategoryBook() };
+  const train = await readPartyTable(sourceOf(data), data, label, reading);
   if (data.test_path === undefined) return { train, test: null };
-  const test = await readPartyTable({ path: data.test_path }, { ...data, features: [...train.table.featureNames] }, label);
+  // Whatever the test cells look like, a feature is what it is in the training rows.
+  const categorical = Object.keys(train.table.categories ?? {});
+  const test = await readPartyTable({ path: data.test_path }, { ...data, features: [...train.table.featureNames], categorical }, label, { ...reading, text: "refuse" });
   return { train, test };
 }
 
@@ -106,6 +111,7 @@ function joined(a: PartyTable, b: PartyTable): PartyTable {
   return {
     ids: [...a.ids, ...b.ids],
     featureNames: a.featureNames,
+    categories: a.categories ?? {}, // of the same book as b's
     monotone: a.monotone ?? {},
     features: a.features.map((values, i) => concatenated(values, b.features[i])),
     labels: a.labels === null || b.labels === null ? null : Float64Array.from([...a.labels, ...b.labels]),

@@ -30,9 +30,9 @@ import type { PassiveEnd, PassiveService } from "../transport/passive-service.ts
 import type { PassiveConfig } from "./config.ts";
 import { DataCache } from "./data-cache.ts";
 import type { Emit } from "./events.ts";
-import type { DistinctTable } from "./party-data.ts";
+import { binTable, type DistinctTable } from "./party-data.ts";
 import { withOwnFiles } from "./own-files.ts";
-import { type JobRows, openPassiveJob } from "./passive-job.ts";
+import { decidingRows, type JobRows, openPassiveJob } from "./passive-job.ts";
 import { type JobTerms, PassiveRecord, type PassiveRecordOptions, refuseAlignment } from "./passive-record.ts";
 import { agreedByPolicy, checkIdCount, checkJobName } from "./policy.ts";
 import type { OwnView } from "./run-record.ts";
@@ -143,7 +143,9 @@ export class PassiveDesk implements PartyDesk {
       const rows = await this.#jobRows(hello, job, caller, before.kind === "aligned" && before.caller === caller ? before : null);
       const sampling = await this.#ownFiles(async () => samplingSecretOf(this.#config));
       const record = await PassiveRecord.open(this.#recordOf(job), termsOf(hello, agreed, rows, caller, sampling));
-      const { service, report } = openPassiveJob({ config: this.#config, agreed, rows, record, peer: caller.name, emit: this.#emit, own: this.#own });
+      const deciding = decidingRows(rows);
+      const features = await this.#ownFiles(async () => binTable(rows.training, agreed, deciding));
+      const { service, report } = openPassiveJob({ config: this.#config, agreed, rows, features, record, peer: caller.name, emit: this.#emit, own: this.#own });
       const state: State = { kind: "running", caller, job, service, record };
       this.#state = state;
       void this.#untilEnded(state, report);

@@ -1,7 +1,8 @@
 /** One attempt at a job of a passive party: its role, the service around it, and what is left when it has ended. */
 import { TandemError } from "../base/error.ts";
 import { defaultThreads, selectKernel } from "../crypto/index.ts";
-import type { PartyTable } from "../data/dataset.ts";
+import { categoryNamesOf, type PartyTable } from "../data/dataset.ts";
+import type { BinnedFeature } from "../gbdt/binning.ts";
 import { checkBitmap, isSet } from "../protocol/bitmap.ts";
 import { idsDigest } from "../protocol/ids.ts";
 import { type AgreedParameters, treeCountOf } from "../protocol/job-parameters.ts";
@@ -14,7 +15,6 @@ import { protocolVersion } from "../protocol/version.ts";
 import { type PassiveEnd, passiveService, type PassiveService } from "../transport/passive-service.ts";
 import type { PassiveConfig } from "./config.ts";
 import type { Emit } from "./events.ts";
-import { binTable } from "./party-data.ts";
 import type { PassiveRecord } from "./passive-record.ts";
 import { minimumsOf } from "./policy.ts";
 import { ProcessMeter } from "./process-meter.ts";
@@ -33,6 +33,8 @@ export interface PassiveJobOptions {
   readonly config: PassiveConfig;
   readonly agreed: AgreedParameters;
   readonly rows: JobRows;
+  /** Of the rows that are trained on. */
+  readonly features: readonly BinnedFeature[];
   readonly record: PassiveRecord;
   /** The active party's pinned name. */
   readonly peer: string;
@@ -47,7 +49,7 @@ export interface OpenedJob {
   readonly report: (end: PassiveEnd) => void;
 }
 
-export function openPassiveJob({ config, agreed, rows, record, peer, emit, own }: PassiveJobOptions): OpenedJob {
+export function openPassiveJob({ config, agreed, rows, features, record, peer, emit, own }: PassiveJobOptions): OpenedJob {
   const { name } = config;
   const { job } = agreed;
   const scheme = new PaillierPassive(selectKernel(), config.threads ?? defaultThreads());
@@ -60,7 +62,7 @@ export function openPassiveJob({ config, agreed, rows, record, peer, emit, own }
     name,
     agreed,
     idsDigest: digest,
-    features: binTable(training, agreed.maxBin, decidingRows(rows)),
+    features,
     instanceCount: training.ids.length,
     permutationSecret: record.permutationSecret,
     samplingSecret: record.samplingSecret,
@@ -70,6 +72,7 @@ export function openPassiveJob({ config, agreed, rows, record, peer, emit, own }
     store: (progress) => record.store(progress),
     scheme,
     lookUp: rowLookUp(rows.predictable),
+    categoryNames: categoryNamesOf(rows.predictable),
     observer: {
       joined: () => {
         const { numRound, maxDepth, maxBin, keyBits, codec } = agreed;
@@ -103,8 +106,8 @@ export function openPassiveJob({ config, agreed, rows, record, peer, emit, own }
   return { service, report };
 }
 
-/** The rows that decide where bins are cut. @throws TandemError PROTOCOL_STATE for a bitmap that does not fit */
-function decidingRows({ training, validation }: JobRows): Uint32Array | null {
+/** The rows that decide where bins are cut; null: all. @throws TandemError PROTOCOL_STATE for a bitmap that does not fit */
+export function decidingRows({ training, validation }: JobRows): Uint32Array | null {
   const count = training.ids.length;
   if (validation.length === 0) return null;
   checkBitmap(validation, count);

@@ -12,7 +12,7 @@ import { defaultThreads, generateKey, type PrivateKey, selectKernel } from "../c
 import { tableDigest } from "../data/table-digest.ts";
 import { csvChunks } from "../data/write-csv.ts";
 import type { Storage } from "../base/storage.ts";
-import type { PartyTable } from "../data/dataset.ts";
+import { categoryNamesOf, type PartyTable } from "../data/dataset.ts";
 import type { BinnedFeature } from "../gbdt/binning.ts";
 import { scoreCurves } from "../gbdt/score-curves.ts";
 import { otherRows } from "../gbdt/boosting-task.ts";
@@ -30,7 +30,7 @@ import { type ActiveWorld, type ConnectedPeer, realWorld } from "./active-world.
 import type { ActiveConfig } from "./config.ts";
 import { evaluate, predictionsFrom } from "./evaluate.ts";
 import type { Emit, JobEvent, LayoutSummary } from "./events.ts";
-import { binTable } from "./party-data.ts";
+import { binningOf, binTable } from "./party-data.ts";
 import { Patience } from "./patience.ts";
 import { ProcessMeter } from "./process-meter.ts";
 import { ProgressSampler } from "./progress-sampler.ts";
@@ -210,7 +210,7 @@ class ActiveJobRun {
     const labels = labelsOf(tables.train);
     if (labels.every((label) => label === labels[0])) throw new TandemError("LABEL_INVALID", `the label is the same in all ${labels.length} training rows; there is nothing to learn`);
     const { validationRows } = tables;
-    const features = binTable(tables.train, training.max_bin, validationRows && otherRows(validationRows, labels.length));
+    const features = binTable(tables.train, binningOf(training), validationRows && otherRows(validationRows, labels.length));
     this.#prepared = { tables, labels, features, digest: idsDigest(tables.train.ids) };
     const { name, job } = this.#config;
     this.#emit({ type: "data", party: name, job, data: { trainRows: labels.length, testRows: tables.test?.ids.length ?? 0, featureCount: tables.train.features.length } });
@@ -293,7 +293,7 @@ class ActiveJobRun {
     const model = await role.train().finally(() => (this.#spent.trainingMs += now() - trainingStarted));
     let testMetrics = null;
     if (tables.test !== null) {
-      const margins = await role.predict(model, tables.test);
+      const margins = await role.predict(model, { ids: tables.test.ids, features: tables.test.features, categoryNames: categoryNamesOf(tables.test) });
       testMetrics = evaluate(training, margins, labelsOf(tables.test), tables.test.weights);
       const predictions = predictionsFrom(training.objective, margins, model.outputCount);
       await writePredictions(output.predictions ?? join(this.#record.folder, "predictions.csv"), tables.test, predictions, storage);

@@ -17,6 +17,7 @@ import { BoostingTask, type RealGradients } from "../gbdt/boosting-task.ts";
 import { ColumnSampler, columnRatesOf } from "../gbdt/column-sampling.ts";
 import { checkSampling, sampleRows } from "../gbdt/row-sampling.ts";
 import { addLeafWeights, checkConstraints, growParametersOf, outputsOf } from "../gbdt/train.ts";
+import type { CategoryNames } from "../gbdt/split-test.ts";
 import type { Tree } from "../gbdt/tree.ts";
 import { bitmapFrom, isSet } from "./bitmap.ts";
 import { Broadcast } from "./broadcast.ts";
@@ -110,6 +111,8 @@ export interface PhaseTimesMs {
 export interface PredictionRows {
   readonly ids: readonly string[];
   readonly features: readonly Float32Array[];
+  /** Per column what its codes stand for; left out where no column has categories. */
+  readonly categoryNames?: readonly CategoryNames[];
 }
 
 /** Chunks of gradients that may wait for a slow party. */
@@ -211,6 +214,7 @@ export class ActiveRole {
       const outcomes = await Promise.all(this.#sessions.map((session, peer) => session.predict(ids, splits[peer])));
       addMargins(model, margins.subarray(first * outputCount, end * outputCount), {
         ownValue: (rule, i) => rows.features[rule.feature][first + i],
+        ownNames: (rule) => rows.categoryNames?.[rule.feature] ?? null,
         remoteGoesLeft: (owner, tree, node, i) => {
           const bitmap = outcomes[owner - 1].get(splitKey(tree, node));
           return bitmap !== undefined && isSet(bitmap, i);
