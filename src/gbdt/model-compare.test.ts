@@ -27,6 +27,7 @@ describe("firstDifference", () => {
     ["feature", withRule({ feature: 3 }), `${root}feature 0 versus 3`],
     ["feature name", withRule({ featureName: "y" }), `${root}feature name x versus y`],
     ["threshold", withRule({ threshold: 2.5 }), `${root}threshold 2 versus 2.5`],
+    ["categories", withRule({ categories: ["a", "b"] }), `${root}categories undefined versus ["a","b"]`],
     ["direction", withRule({ defaultLeft: false }), `${root}default direction left true versus false`],
     ["gain", withRoot({ ...split, gain: 1 + Number.EPSILON }), `${root}gain 1 versus 1.0000000000000002`],
     ["left child", withRoot({ ...split, left: 2 }), `${root}left child 1 versus 2`],

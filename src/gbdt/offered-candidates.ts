@@ -12,10 +12,10 @@
  */
 import { assert } from "../base/assert.ts";
 import { type BinnedFeature, totalBinCount } from "./binning.ts";
-import { type Candidate, candidateCount, candidateIndex } from "./candidate.ts";
-import { isPartitioned } from "./category-candidate.ts";
+import { type Candidate, candidateIndex } from "./candidate.ts";
+import { isCategorical } from "./category-candidate.ts";
 import { leftSums } from "./histogram.ts";
-import { offeredCategories } from "./offered-categories.ts";
+import { offeredCategoryCandidates } from "./offered-categories.ts";
 
 /** The least number of summed instances of a node, and on each side of a candidate; 1: no minimum, an empty side is allowed. */
 export interface Minimums {
@@ -66,9 +66,8 @@ export class OfferedCandidates {
 
   /** Per candidate of a feature 1 if it is offered at a pair of nodes, or at the root. */
   #offeredOf(feature: number, nodes: readonly CountedNode[], above: Uint8Array | null): Uint8Array {
-    const { [feature]: binned } = this.#features;
-    if (candidateCount(binned) === 0) return new Uint8Array(0);
-    if (isPartitioned(binned)) return offeredCategories(this.#minimums, nodes.map(({ members }) => this.#binCounts(feature, members)), above);
+    const binned = this.#features[feature];
+    if (isCategorical(binned)) return offeredCategoryCandidates(binned, this.#minimums, nodes.map(({ members }) => this.#binCounts(feature, members)), above);
     const large = this.#largeEnough(feature, nodes);
     return above === null ? large : large.map((isLarge, i) => isLarge & above[i]);
   }

@@ -1,14 +1,15 @@
 /**
- * Which categories of a feature may be shown where its owner has set minimums. Of such a feature each category's sum is
- * shown, and so is, by subtraction from the node's, that of all withheld ones together: the rest. Therefore a category
- * is shown only if it has the minimum at every node of a pair, and as long as something is withheld and the rest is
- * smaller than that at one of them, the smallest category that is still shown joins it.
+ * Which categories of a feature may be shown where its owner has set minimums. Whoever has the sums of all categories but one
+ * has that one by subtraction from the node's; so what counts beside each category is all withheld ones together: the
+ * rest. A category is shown only if it has the minimum at every node of a pair, and as long as something is withheld and
+ * the rest is smaller than that at one of them, the smallest category that is still shown joins it. Missing values are a
+ * category here.
  *
  * Nodes are told in pairs, and what was withheld once stays withheld below, as in offered-candidates.ts: at children the
- * rest only grows. Of one tree the active party then has sums over (shown category, node) and (rest, node), each over the
- * minimum of people or more; a withheld category by itself, at a node at which it is withheld, is in none of their sums
- * and differences, but for the rest that is that category alone, which has the minimum.
+ * rest only grows. Of one tree the active party then has sums over (shown category, node) and (rest, node), and whatever
+ * group of people adds and subtracts them is of the minimum or more.
  */
+import { type CategoricalFeature, categoryCandidates, rightBins } from "./category-candidate.ts";
 import type { Minimums } from "./offered-candidates.ts";
 
 /**
@@ -33,4 +34,18 @@ export function offeredCategories({ perNode, perCandidate }: Minimums, counts: r
     counts.forEach((node, i) => (rest[i] += node[joins]));
   }
   return offered;
+}
+
+/**
+ * The same for a feature's candidates: one is offered if all that it splits off is shown.
+ * @param above per candidate 1 if it was offered at the parent; null at the root
+ */
+export function offeredCategoryCandidates(feature: CategoricalFeature, minimums: Minimums, counts: readonly ArrayLike<number>[], above: Uint8Array | null): Uint8Array {
+  const sides = categoryCandidates(feature).map((candidate) => rightBins(feature, candidate));
+  const isShownAbove = (bin: number): boolean => {
+    const asked = sides.flatMap((side, i) => (side.includes(bin) ? [i] : []));
+    return above === null || asked.length === 0 || asked.some((i) => above[i] === 1);
+  };
+  const shown = offeredCategories(minimums, counts, Uint8Array.from({ length: counts[0].length }, (_, bin) => (isShownAbove(bin) ? 1 : 0)));
+  return Uint8Array.from(sides, (side) => (side.every((bin) => shown[bin] === 1) ? 1 : 0));
 }
