@@ -110,9 +110,10 @@ export async function prepareSimulation(options: SimulateOptions): Promise<Prepa
 
   const table = await readCsvTable(options.data);
   const cuts = cutColumns(table, options);
-  checkConstraints(table.path, options.monotone ?? {}, cuts.flatMap(({ features }) => features));
   const reading: CategoryReading = { categorical: categoricalColumns(table, cuts, options, training), text: training.enable_categorical ? "categories" : "refuse", book: new CategoryBook() };
   const whole = parseTables(table, cuts, options, training.objective, reading);
+  const all = { featureNames: whole.flatMap(({ featureNames }) => featureNames), categories: Object.assign({}, ...whole.map(({ categories }) => categories)) as NonNullable<PartyTable["categories"]> };
+  checkConstraints(table.path, options.monotone ?? {}, all);
   const testTable = options.testData === undefined ? null : await readCsvTable(options.testData);
   const rows =
     testTable === null

@@ -50,15 +50,17 @@ export async function readPartyTable(source: TableSource, data: DataConfig, labe
     lineNoun: csv.lineNoun ?? "line",
   });
   const monotone = data.monotone_constraints;
-  checkConstraints(csv.path, monotone, names);
+  checkConstraints(csv.path, monotone, whole);
   const kept = { ...selectRows(whole, ids.rows), monotone };
   return { table: { ...kept, ids: [...ids.ids] }, ids: ids.inOwnOrder(), fileRows: ids.rows.map((row) => row + 1) };
 }
 
-/** @throws TandemError COLUMN_UNKNOWN for a constraint of what is not a feature */
-export function checkConstraints(path: string, monotone: Readonly<Record<string, number>>, features: readonly string[]): void {
-  const unknown = Object.keys(monotone).find((name) => !features.includes(name));
-  if (unknown !== undefined) throw new TandemError("COLUMN_UNKNOWN", `${path}: monotone_constraints names '${unknown}', which is not among the features; did you mean '${nearestName(unknown, features)}'?`);
+/** @throws TandemError COLUMN_UNKNOWN for a constraint of what is not a feature, USAGE for one of categories */
+export function checkConstraints(path: string, monotone: Readonly<Record<string, number>>, { featureNames, categories = {} }: Pick<PartyTable, "featureNames" | "categories">): void {
+  for (const [name, sign] of Object.entries(monotone)) {
+    if (!featureNames.includes(name)) throw new TandemError("COLUMN_UNKNOWN", `${path}: monotone_constraints names '${name}', which is not among the features; did you mean '${nearestName(name, featureNames)}'?`);
+    if (sign !== 0 && Object.hasOwn(categories, name)) throw new TandemError("USAGE", `${path}: monotone_constraints names '${name}', whose values are categories and have no order`);
+  }
 }
 
 /** @throws TandemError COLUMN_UNKNOWN, or COLUMN_SHARED if the id, the label or the weight is named as a feature */
