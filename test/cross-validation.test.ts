@@ -126,7 +126,7 @@ const seen = (tree: Tree<ActiveRule>): unknown[] => tree.map((node) => (node.kin
 
 function jobOf(given: Partial<TrainingParameters>, table: TestTable, foldCount: number, minimums?: Minimums): FoldJob {
   const training = resolveParameters(trainingParameters, { num_round: 3, max_depth: 3, max_bin: 8, min_child_weight: 0, ...given });
-  return { table, binned: binTable(table, training.max_bin), training, folds: foldsOf(table.labels.length, foldCount), ...(minimums === undefined ? {} : { minimums }) };
+  return { table, binned: binTable(table, training), training, folds: foldsOf(table.labels.length, foldCount), ...(minimums === undefined ? {} : { minimums }) };
 }
 
 async function expectEqual(job: FoldJob, turns: FoldTurns, trees: readonly Tree<ActiveRule>[]): Promise<CrossValidationOutcome> {

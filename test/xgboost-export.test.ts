@@ -15,12 +15,14 @@ import { trainInOnePlace } from "../src/experiment/comparison.ts";
 import type { Model } from "../src/gbdt/model.ts";
 import type { ObjectiveName } from "../src/gbdt/objective.ts";
 import { predictionsOf, predictMargins } from "../src/gbdt/predict.ts";
-import { leafOf, valueGoesLeft, type SplitNode, type SplitRule } from "../src/gbdt/tree.ts";
+import { valueGoesLeft } from "../src/gbdt/split-test.ts";
+import { leafOf, type SplitNode, type SplitRule } from "../src/gbdt/tree.ts";
 import { writeXgboostModel, xgboostModel } from "../src/store/xgboost-export.ts";
 import { xgboostFeatureNames } from "../src/store/xgboost-names.ts";
 import { xgboostText } from "../src/store/xgboost-text.ts";
 import { scratchDirectory, tandem } from "./support/command.ts";
 import { expectError } from "./support/expect-error.ts";
+import { categoricalTable } from "./support/categorical-tables.ts";
 import { randomTable } from "./support/tables.ts";
 import { askXgboost, pythonWithXgboost, type Scored } from "./support/xgboost.ts";
 
@@ -259,7 +261,7 @@ async function freshCase(seed: number, objective: ObjectiveName): Promise<FreshC
 
 /** The training rows, then rows of thresholds (the boundary itself), float32 neighbours, huge values and gaps; one of gaps only. */
 function unseenRows(parties: readonly (readonly Float32Array[])[], model: Model, random: SeededRandom): Float32Array[][] {
-  const thresholds = model.trees.flat().flatMap((node) => (node.kind === "split" ? [node.rule.threshold] : []));
+  const thresholds = model.trees.flat().flatMap((node) => (node.kind === "split" && node.rule.threshold !== undefined ? [node.rule.threshold] : []));
   const values = [...thresholds, ...thresholds.map((value) => Math.fround(value * (1 - 2 ** -24))), 1e30, -1e30, 0, Number.NaN, Number.NaN];
   return parties.map((columns) => columns.map((column) => Float32Array.of(...column, ...Array.from({ length: 150 }, () => values[random.below(values.length)]), Number.NaN)));
 }
@@ -276,7 +278,49 @@ function askAbout(cases: readonly FreshCase[]): Scored[] {
   );
 }
 
+/** A model with categories at both parties, and rows with categories that it has never seen and missing ones. */
+async function categoricalCase(seed: number, more: Partial<TrainingParameters>) {
+  const { labels, parties, categories = [] } = categoricalTable(`export ${seed}`, { rows: 150, features: [1, 1], categories: [[5, 2], [12, 3]], missingShare: 0.1 });
+  const tables = parties.map((features, owner): PartyTable => {
+    const featureNames = features.map((_, i) => `p${owner}f${i}`);
+    return { ids: Array.from(labels, (_, i) => String(i)), featureNames, features: [...features], labels: owner === 0 ? labels : null, categories: Object.fromEntries(featureNames.flatMap((name, i) => { const names = categories[owner][i]; return names === null ? [] : [[name, { names, where: "" }]]; })) };
+  });
+  const model = await train(tables, { num_round: 5, max_depth: 4, min_child_weight: 0, enable_categorical: true, ...more });
+  const exported = xgboostModel(model, namesOf(tables));
+  const names = categories.map((own) => own.map((given) => given && [...given, "never seen", "nor this"]));
+  const random = new SeededRandom(`categories of ${seed}`);
+  const rows = parties.map((columns, owner) => columns.map((column, i) => Float32Array.of(...column, ...Array.from({ length: 60 }, () => (random.uniform() < 0.2 ? Number.NaN : random.below(names[owner][i]?.length ?? 9))))));
+  return { model, exported, names, rows, rowCount: rows[0][0].length };
+}
+
 describe.skipIf(python === undefined)("XGBoost itself", () => {
+  test("loads models with categories, by the codes that stand in them, and sends every row to the same leaves", async () => {
+    const cases = await Promise.all([{}, { max_cat_to_onehot: 20 }, { max_cat_to_onehot: 1, objective: "reg:squarederror" as const }].map((more, seed) => categoricalCase(seed, more)));
+    const folder = join(directory, "categories");
+    mkdirSync(folder);
+    const scored = askXgboost(
+      cases.map(({ exported, names, rows, rowCount }, i) => {
+        const path = join(folder, `${i}.json`);
+        writeFileSync(path, xgboostText(exported));
+        const codes = JSON.parse(exported.learner.attributes["categories"]) as Record<string, string[]>;
+        // As docs/models.md tells the user to: a category's place in the list, and any number beyond it for one that is not in there.
+        const coded = rows.flatMap((columns, owner) => columns.map((column, f) => {
+          const given = names[owner][f];
+          const known = codes[`p${owner}f${f}`] ?? [];
+          return given === null ? column : column.map((code) => (Number.isNaN(code) ? NaN : known.includes(given[code]) ? known.indexOf(given[code]) : known.length + (code % 40)));
+        }));
+        return { model: path, columns: coded, rowCount };
+      }),
+    );
+    cases.forEach(({ model, exported, names, rows, rowCount }, i) => {
+      expect(exported.learner.feature_types).toEqual(["float", "c", "c", "float", "c", "c"]);
+      expect(exported.learner.gradient_booster.model.trees.flatMap(({ categories_nodes }) => categories_nodes).length).toBeGreaterThan(10);
+      const leaves = Array.from({ length: rowCount }, (_, row) => model.trees.map((tree) => leafOf(tree, (rule) => valueGoesLeft(rule, rows[rule.owner][rule.feature][row], names[rule.owner][rule.feature]))));
+      expect(scored[i].leaves, `case ${i}`).toEqual(leaves);
+      expect(worstDifference(model, predictionsOf(model, predictMargins(model, rows, rowCount, names)), scored[i].predictions)).toBeLessThan(tolerance);
+    });
+  });
+
   test("loads fresh models, sends every row to the same leaves, and predicts the same to 1e-6", async () => {
     const cases = await Promise.all(trainingParameters.objective.choices.flatMap((objective) => Array.from({ length: 12 }, (_, seed) => freshCase(seed, objective))));
     const scored = askAbout(cases);

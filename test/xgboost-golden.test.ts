@@ -12,8 +12,10 @@ import { Evaluation, type MetricName } from "../src/gbdt/eval-metric.ts";
 import { logloss } from "../src/gbdt/metrics.ts";
 import type { ObjectiveName } from "../src/gbdt/objective.ts";
 import { predictMargins } from "../src/gbdt/predict.ts";
-import { trainCentralised, type Quantise } from "../src/gbdt/train.ts";
-import { leafOf, valueGoesLeft, type SplitNode, type SplitRule, type Tree } from "../src/gbdt/tree.ts";
+import { trainCentralised } from "../src/gbdt/train.ts";
+import { valueGoesLeft } from "../src/gbdt/split-test.ts";
+import { leafOf, type SplitNode, type SplitRule, type Tree } from "../src/gbdt/tree.ts";
+import { quantiseFinely } from "./support/fine-grid.ts";
 
 interface GoldenTree {
   left: number[];
@@ -69,24 +71,6 @@ function load(name: string): Golden {
   // The fixtures hold the shortest decimals of float32 numbers.
   return { ...golden, trees: golden.trees.map((tree) => ({ ...tree, threshold: tree.threshold.map(Math.fround) })) };
 }
-
-/** So fine that rounding is far below XGBoost's own float32: 2^-36, with shifted sums of 500 rows below 2^53. */
-const quantiseFinely: Quantise = ({ values }) => {
-  const resolution = 2 ** -36;
-  const shiftOf = (i: number): number => (i % 2 === 0 ? -64 : 0);
-  const slot = (values: Float64Array, shift: number): Float64Array =>
-    values.map((value) => {
-      const integer = Math.round((value - shift) / resolution);
-      expect(integer).toBeGreaterThanOrEqual(0);
-      expect(integer * values.length).toBeLessThan(2 ** 53);
-      return integer;
-    });
-  return {
-    instanceCount: values[0].length,
-    grids: values.map((_, i) => ({ shift: shiftOf(i), resolution })),
-    columns: values.map((column, i) => slot(column, shiftOf(i))),
-  };
-};
 
 /** The features split over three parties in order, so that (owner, feature) order is XGBoost's feature order. */
 async function trainOurs(golden: Golden) {

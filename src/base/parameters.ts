@@ -29,7 +29,7 @@ interface ChoiceSpec<C extends string> {
 
 interface SwitchSpec {
   readonly kind: "switch";
-  readonly default: true;
+  readonly default: boolean;
   readonly help: string;
 }
 
@@ -74,6 +74,9 @@ export const trainingParameters = {
   colsample_bynode: { kind: "number", default: 1, min: 0, max: 1, minExclusive: true, help: "share of a level's features that a node may use" },
   huber_slope: { kind: "number", default: 1, min: 0, minExclusive: true, help: "reg:pseudohubererror: where the loss turns from squared to absolute" },
   max_bin: { kind: "integer", default: 32, min: 2, max: 1024, help: "quantile bins per feature" },
+  enable_categorical: { kind: "switch", default: false, help: "take columns of text, and those that a party names in data.categorical, as categories" },
+  max_cat_to_onehot: { kind: "integer", default: 4, min: 1, max: 4096, help: "features with fewer categories than this are split one category against the rest, others into two sets of categories" },
+  max_cat_threshold: { kind: "integer", default: 64, min: 1, max: 4096, help: "sets of categories: how many are tried from either end of their order" },
   base_score: { kind: "number", default: 0.5, words: ["auto"], help: "prediction before the first tree; auto: one Newton step from a margin of 0" },
   local_rounds: { kind: "integer", default: 0, min: 0, max: 100_000, help: "rounds, from the first, in which only the active party's own features may split: passive parties see nothing of them" },
   eval_metric: list(["auc", "aucpr", "ks", "logloss", "error", "rmse", "mae", "poisson-nloglik", "mlogloss", "merror"], "what is reported, and the last of them decides early stopping; without it what fits the objective"),

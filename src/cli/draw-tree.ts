@@ -4,8 +4,8 @@
  */
 import { type ActiveRule, isOwnRule } from "../protocol/federated-tree.ts";
 import type { Tree, TreeNode } from "../gbdt/tree.ts";
-import type { OwnSplit } from "../protocol/passive-role.ts";
 import { peerText } from "../protocol/peer-text.ts";
+import type { RuleView } from "../report/own-view.ts";
 import { xgboostText } from "../store/xgboost-text.ts";
 import { shortNumber } from "./model-summary.ts";
 
@@ -43,8 +43,9 @@ export function drawDot(drawing: Drawing, treeIndex: number): string {
 }
 
 /** What is asked at a split. */
-export function ruleText({ featureName, threshold, defaultLeft }: Pick<OwnSplit, "featureName" | "threshold" | "defaultLeft">): string {
-  return `${peerText(featureName)} < ${Number(xgboostText(threshold))} (missing: ${defaultLeft ? "yes" : "no"})`;
+export function ruleText({ featureName, threshold, categories, defaultLeft }: RuleView): string {
+  const asked = categories === undefined ? `< ${Number(xgboostText(threshold))}` : `not in {${categories.map(peerText).join(", ")}}`;
+  return `${peerText(featureName)} ${asked} (missing: ${defaultLeft ? "yes" : "no"})`;
 }
 
 function labelOf({ partyNames }: Drawing, node: TreeNode<ActiveRule>): string {

@@ -18,6 +18,7 @@ export interface JobFlags {
   readonly validationData?: string;
   readonly missing: string[];
   readonly monotoneConstraints?: string;
+  readonly categorical?: string;
   readonly keyBits?: string;
   readonly insecureKeyBits?: string;
   readonly textbookEncryption?: boolean;
@@ -42,6 +43,7 @@ export function addJobOptions(command: Command): Command {
     .option("--validation-data <file>", "a table of its own to evaluate after every round instead")
     .option("--missing <token>", "a cell value that means missing, besides empty, NA and NaN; may be repeated", collect, [])
     .option("--monotone-constraints <list>", "features whose larger values must not lower (1) or raise (-1) the prediction, such as 'income:1,age:-1'")
+    .option("--categorical <columns>", "with --enable-categorical: columns that hold categories although their cells are numbers, separated by commas")
     .option("--key-bits <bits>", `Paillier key, 2048 to 4096 bits (default: ${defaultKeyBits})`)
     .option("--insecure-key-bits <bits>", "a shorter key, from 128 bits, for experiments only");
   const { alpha: _sameFlag, ...otherCodecParameters } = codecParameters;
@@ -75,6 +77,7 @@ export function jobFrom(flags: JobFlags): Omit<SimulateOptions, "check" | "onEve
     validationData: flags.validationData,
     missing: flags.missing,
     monotone: constraints(flags.monotoneConstraints ?? ""),
+    categorical: columnList(flags.categorical ?? ""),
     ...modelParameters(flags),
     speed,
     ...keySize(flags),
@@ -114,7 +117,7 @@ function keySize(flags: JobFlags): { keyBits: number; insecureKey: boolean } {
 /** `num_round` is --num-round on the command line and numRound in commander's result. */
 export function parameterOption(name: string, spec: ParameterSpec): Option {
   const flag = flagOf(name);
-  if (spec.kind === "switch") return new Option(`--no-${flag}`, `do not ${spec.help}`);
+  if (spec.kind === "switch") return spec.default ? new Option(`--no-${flag}`, `do not ${spec.help}`) : new Option(`--${flag}`, spec.help);
   return new Option(`--${flag} <value>`, `${spec.help}: ${describeBounds(spec)} (default: ${spec.default})`);
 }
 

@@ -4,6 +4,7 @@
  */
 import { TandemError } from "../base/error.ts";
 import { nearestName } from "../base/parameters.ts";
+import type { CategoryBook } from "./category-book.ts";
 import type { CsvTable } from "./csv-table.ts";
 
 /** Ordinary decimal or exponent syntax: what Number() also takes (hex, Infinity, digit groups) is not meant as a number. */
@@ -52,11 +53,41 @@ export function numericColumn(table: CsvTable, index: number, missingTokens: Rea
     }
     const value = parseNumber(cell);
     if (value === undefined || Math.abs(Math.fround(value)) > float32Max) {
-      throw cellError(table, row, index, "is neither a number (in float32's range) nor a missing value; name other missing values with --missing");
+      throw cellError(table, row, index, "is neither a number (in float32's range) nor a missing value; name other missing values with --missing, or take columns of text as categories with enable_categorical");
     }
     values[row] = value;
   }
   return values;
+}
+
+/**
+ * A categorical feature: the codes that `book` has for the trimmed cells; NaN where the value is missing, as in
+ * numericColumn.
+ * @param title what the book calls the column
+ */
+export function categoryColumn(table: CsvTable, index: number, missingTokens: ReadonlySet<string>, book: CategoryBook, title: string): Float32Array {
+  return Float32Array.from(table.columns[index], (text) => {
+    const cell = text.trim();
+    return isMissing(cell) || missingTokens.has(cell) ? NaN : book.codeOf(title, cell);
+  });
+}
+
+/** Whether a column has values and none of them is a number: text. One with numbers and text is neither, and is read as numbers with a complaint. */
+export function isTextColumn(table: CsvTable, index: number, missingTokens: ReadonlySet<string>): boolean {
+  let hasText = false;
+  for (const text of table.columns[index]) {
+    const cell = text.trim();
+    if (isMissing(cell) || missingTokens.has(cell)) continue;
+    if (parseNumber(cell) !== undefined) return false;
+    hasText = true;
+  }
+  return hasText;
+}
+
+/** How messages call the first cell of a column that has a value. */
+export function firstCell(table: CsvTable, index: number, missingTokens: ReadonlySet<string>): string {
+  const row = table.columns[index].findIndex((text) => !isMissing(text.trim()) && !missingTokens.has(text.trim()));
+  return where(table, Math.max(row, 0), index);
 }
 
 /**

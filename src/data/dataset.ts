@@ -1,17 +1,32 @@
 /** What one party trains on: its people, its own features and, at the active party, the labels. */
 import { assert } from "../base/assert.ts";
 
+/** A column of categories: its values are codes. */
+export interface Categories {
+  /** What the codes stand for. */
+  readonly names: readonly string[];
+  /** File, line and column of the first of them, for messages. */
+  readonly where: string;
+}
+
 export interface PartyTable {
   readonly ids: string[];
   readonly featureNames: string[];
   /** Per feature, per row; NaN is a missing value. */
   readonly features: Float32Array[];
+  /** Of features by name; a feature that is not named here has numbers. */
+  readonly categories?: Readonly<Record<string, Categories>>;
   /** Of features by name: 1 or -1 (XGBoost's monotone_constraints). */
   readonly monotone?: Readonly<Record<string, number>>;
   /** Null at a passive party. */
   readonly labels: Float64Array | null;
   /** Null or left out where every instance counts once. */
   readonly weights?: Float64Array | null;
+}
+
+/** Per feature what its codes stand for; null of numbers. */
+export function categoryNamesOf({ featureNames, categories = {} }: Pick<PartyTable, "featureNames" | "categories">): (readonly string[] | null)[] {
+  return featureNames.map((name) => (Object.hasOwn(categories, name) ? categories[name].names : null));
 }
 
 /** A table of the given rows, in the given order; nothing is shared with the original. */
@@ -22,6 +37,7 @@ export function selectRows(table: PartyTable, rows: Uint32Array): PartyTable {
     ids: Array.from(rows, (row) => table.ids[row]),
     featureNames: [...table.featureNames],
     features: table.features.map((feature) => Float32Array.from(rows, (row) => feature[row])),
+    ...(table.categories ? { categories: table.categories } : {}),
     ...(table.monotone ? { monotone: table.monotone } : {}),
     labels: labels === null ? null : Float64Array.from(rows, (row) => labels[row]),
     ...(weights ? { weights: Float64Array.from(rows, (row) => weights[row]) } : {}),

@@ -23,6 +23,7 @@ test.each<[string, Partial<PartyTable>]>([
   ["no weights", { weights: null }],
   ["the sign of a constraint", { monotone: { x: -1 } }],
   ["another feature with a constraint", { monotone: { y: 1 } }],
+  ["numbers that are categories", { categories: { y: { names: ["a", "b", "c", "d"], where: "" } } }],
 ])("%s makes another digest", (_, change) => {
   expect(tableDigest({ ...table, ...change })).not.toBe(tableDigest(table));
   expect(tableDigest({ ...table })).toBe(tableDigest(table));
@@ -30,3 +31,10 @@ test.each<[string, Partial<PartyTable>]>([
 });
 
 test("a constraint of 0 is none", () => expect(tableDigest({ ...table, monotone: { x: 1, y: 0 } })).toBe(tableDigest(table)));
+
+test("categories count by their texts, whatever their codes are", () => {
+  const coded = (names: string[], ...codes: number[]): string => tableDigest({ ...table, features: [Float32Array.of(1, 2), Float32Array.from(codes)], categories: { y: { names, where: "line 2" } } });
+  expect(coded(["a", "b"], 0, 1)).toBe(coded(["b", "?", "a"], 2, 0));
+  expect(coded(["a", "b"], 0, 1)).not.toBe(coded(["a", "b"], 1, 0));
+  expect(coded(["a", "b"], 0, NaN)).not.toBe(coded(["a", ""], 0, 1));
+});

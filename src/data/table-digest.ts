@@ -1,10 +1,10 @@
 /**
- * SHA-256 of tables as they were trained on: ids, column names, float32 values and labels, in their order. Two tables with
+ * SHA-256 of tables as they were trained on: ids, column names, float32 values or categories, and labels, in their order. Two tables with
  * the same digest train the same model; an auditor can check that a run used the data that it is said to have used. It
  * says nothing about a value.
  */
 import { createHash } from "node:crypto";
-import type { PartyTable } from "./dataset.ts";
+import { categoryNamesOf, type PartyTable } from "./dataset.ts";
 
 /** @returns lowercase hex */
 export function tableDigest(...tables: readonly (PartyTable | null)[]): string {
@@ -16,16 +16,23 @@ export function tableDigest(...tables: readonly (PartyTable | null)[]): string {
     if (table === null) continue;
     table.featureNames.forEach(text);
     table.ids.forEach(text);
-    for (const feature of table.features) hash.update(littleEndian(feature, 4));
+    const names = categoryNamesOf(table);
+    table.features.forEach((feature, i) => {
+      const categories = names[i];
+      if (categories === null) hash.update(littleEndian(feature, 4));
+      else for (const code of feature) void (Number.isNaN(code) ? hash.update("-:") : text(categories[code])); // codes depend on what was read before
+    });
     if (table.labels !== null) hash.update(littleEndian(table.labels, 8));
     if (table.weights) hash.update(littleEndian(table.weights, 8));
   }
   return hash.digest("hex");
 }
 
-/** How much of everything follows, and which features have a monotone constraint. */
-function headOf({ ids, featureNames, labels, weights, monotone = {} }: PartyTable): string {
-  const signs = featureNames.map((name) => monotone[name] ?? 0);
+/** How much of everything follows, which features have a monotone constraint, and which are categorical. */
+function headOf(table: PartyTable): string {
+  const { ids, featureNames, labels, weights, monotone = {} } = table;
+  const names = categoryNamesOf(table);
+  const signs = featureNames.map((name, i) => (names[i] === null ? (monotone[name] ?? 0) : "c"));
   return `tandem/table/${ids.length}/${featureNames.length}/${labels === null ? "" : "labels"}/${weights ? "weights" : ""}/${signs.join()}\n`;
 }
 

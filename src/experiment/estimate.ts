@@ -3,7 +3,7 @@ import { availableParallelism } from "node:os";
 import { sumPacking } from "../codec/packing.ts";
 import { selectKernel } from "../crypto/index.ts";
 import type { PartyTable } from "../data/dataset.ts";
-import { binTable } from "../party/party-data.ts";
+import { binningOf, type BinningParameters, binTable } from "../party/party-data.ts";
 import { listCandidates, mostFrequentBins } from "../protocol/candidate-plan.ts";
 import { calibrate, type JobShape, type OperationCosts, type PassiveShape, predict, type Prediction } from "./cost-model.ts";
 import { type PreparedSimulation, prepareSimulation, type SimulateOptions } from "./simulate.ts";
@@ -44,7 +44,7 @@ export function estimateJob({ train, training, speed, layout, keyBits }: Estimat
     subtraction: speed.subtraction,
     jointBins: speed.joint_bins,
     textbookEncryption: speed.encryption === "textbook",
-    passives: train.slice(1).map((table) => passiveShape(table, training.max_bin, speed.skip_bin)),
+    passives: train.slice(1).map((table) => passiveShape(table, binningOf(training), speed.skip_bin)),
   };
   const prediction = predict(shape, costs);
   const cores = availableParallelism();
@@ -53,8 +53,8 @@ export function estimateJob({ train, training, speed, layout, keyBits }: Estimat
   return { ...prediction, cores, cpuSeconds, wallSeconds: trainingSeconds + startSeconds, secondsPerTree: trainingSeconds / training.num_round };
 }
 
-function passiveShape(table: PartyTable, maxBin: number, skipBin: boolean): PassiveShape {
-  const features = binTable(table, maxBin);
+function passiveShape(table: PartyTable, binning: BinningParameters, skipBin: boolean): PassiveShape {
+  const features = binTable(table, binning);
   const rows = Uint32Array.from({ length: table.ids.length }, (_, i) => i);
   const skipped = mostFrequentBins(features, rows);
   let rootAdditions = 0;

@@ -25,6 +25,8 @@ export interface FederationParty {
   readonly name: string;
   readonly features: readonly string[];
   readonly monotone?: Readonly<Record<string, -1 | 0 | 1>>;
+  /** Features that are categorical, whatever their cells look like. */
+  readonly categorical?: readonly string[];
   readonly train: TextTable;
   readonly test: TextTable | null;
   /** Rows that are evaluated after every round, in a file of their own; null or left out: none. */
@@ -190,6 +192,7 @@ function dataConfig(job: FederationJob, party: FederationParty, directory: strin
     features: [...party.features],
     missing: [...job.missing],
     monotone_constraints: party.monotone ?? {},
+    categorical: [...(party.categorical ?? [])],
   };
 }
 

@@ -5,13 +5,15 @@
 import { access, constants, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { TandemError } from "../base/error.ts";
-import { type CodecParameters, codecParameters, resolveParameters, type SpeedParameters, speedParameters, type TrainingParameters, trainingParameters } from "../base/parameters.ts";
+import { type CodecParameters, codecParameters, nearestName, resolveParameters, type SpeedParameters, speedParameters, type TrainingParameters, trainingParameters } from "../base/parameters.ts";
 import type { GradientLayout } from "../codec/layout.ts";
 import { plaintextBitsMax } from "../codec/packing.ts";
 import { checkKeyBits } from "../crypto/index.ts";
-import { columnIndex, columnTitle, idColumn, labelColumn, numericColumn, requireBinaryLabels, weightColumn } from "../data/columns.ts";
+import { CategoryBook } from "../data/category-book.ts";
+import { columnIndex, columnTitle, idColumn, labelColumn, requireBinaryLabels, weightColumn } from "../data/columns.ts";
 import { type CsvTable, readCsvTable } from "../data/csv-table.ts";
 import { type PartyTable, selectRows } from "../data/dataset.ts";
+import { featureColumns, type FeatureReading } from "../data/feature-columns.ts";
 import { foldRows, type RowSplit, splitRows } from "../data/split.ts";
 import type { Model } from "../gbdt/model.ts";
 import { firstDifference } from "../gbdt/model-compare.ts";
@@ -22,7 +24,7 @@ import { checkGrowth } from "../gbdt/train.ts";
 import { roundsBefore } from "../gbdt/warm-start.ts";
 import { jobFacts, partySide } from "../party/disclosure-facts.ts";
 import type { DisclosureFacts } from "../party/disclosures.ts";
-import { binTable, checkConstraints } from "../party/party-data.ts";
+import { binningOf, binTable, checkConstraints } from "../party/party-data.ts";
 import type { PartyEvent } from "../party/events.ts";
 import { splitsOver, startFrom } from "../party/start-model.ts";
 import { gradientLayout } from "../protocol/gradient-layout.ts";
@@ -52,6 +54,8 @@ export interface SimulateOptions {
   readonly missing: readonly string[];
   /** By column: 1, -1 or 0. */
   readonly monotone?: Readonly<Record<string, -1 | 0 | 1>>;
+  /** Columns that are categorical, whatever their cells look like. */
+  readonly categorical?: readonly string[];
   readonly training: Readonly<Record<string, number | string | boolean>>;
   readonly codec: Readonly<Record<string, number | string | boolean>>;
   readonly speed?: Readonly<Record<string, number | string | boolean>>;
@@ -130,8 +134,10 @@ export async function prepareSimulation(options: SimulateOptions): Promise<Prepa
 
   const table = await readCsvTable(options.data);
   const cuts = cutColumns(table, options);
-  checkConstraints(table.path, options.monotone ?? {}, cuts.flatMap(({ features }) => features));
-  const whole = parseTables(table, cuts, options, training.objective);
+  const reading: CategoryReading = { categorical: categoricalColumns(table, cuts, options, training), text: training.enable_categorical ? "categories" : "refuse", book: new CategoryBook() };
+  const whole = parseTables(table, cuts, options, training.objective, reading);
+  const all = { featureNames: whole.flatMap(({ featureNames }) => featureNames), categories: Object.assign({}, ...whole.map(({ categories }) => categories)) as NonNullable<PartyTable["categories"]> };
+  checkConstraints(table.path, options.monotone ?? {}, all);
   const testTable = options.testData === undefined ? null : await readCsvTable(options.testData);
   const rows =
     testTable === null
@@ -140,14 +146,15 @@ export async function prepareSimulation(options: SimulateOptions): Promise<Prepa
   const train = whole.map((party) => selectRows(party, rows.train));
   const testSource = testTable ?? table;
   const testCuts = testTable === null ? cuts : cutColumns(testTable, options);
-  const testWhole = testTable === null ? whole : parseTables(testTable, testCuts, options, training.objective);
+  const later = { ...reading, categorical: whole.flatMap(({ categories = {} }) => Object.keys(categories)), text: "refuse" } as const;
+  const testWhole = testTable === null ? whole : parseTables(testTable, testCuts, options, training.objective, later);
   checkTrainable(options.data, train[0]);
-  const held = options.validationData === undefined ? null : await readValidation(options.validationData, options, training.objective);
+  const held = options.validationData === undefined ? null : await readValidation(options.validationData, options, training.objective, later);
   if (held !== null) checkDistinct(held.table.path, train[0].ids, held.parties[0].ids);
-  const { rows: all, validation } = withValidation({ train, validation: held?.parties ?? null, validationFraction: options.validationFraction, training });
-  const task = new BoostingTask(training, all[0].labels ?? new Float64Array(0), all[0].weights ?? null, validation);
+  const { rows: [active], validation } = withValidation({ train, validation: held?.parties ?? null, validationFraction: options.validationFraction, training });
+  const task = new BoostingTask(training, active.labels ?? new Float64Array(0), active.weights ?? null, validation);
   void new BoostingMonitor(training, task); // refuses early stopping without a validation set, and metrics that do not fit
-  const start = options.warmStart === undefined ? null : await keptModel(options.warmStart, options.keep, cuts);
+  const start = options.warmStart === undefined ? null : await keptModel(options.warmStart, options.keep, cuts.map(({ name }) => name), whole);
   roundsBefore(start, task, training);
   const layout = gradientLayout(codec, plaintextBitsMax(options.keyBits), task.gradients(task.startMargins())); // refuses what could overflow
 
@@ -155,6 +162,7 @@ export async function prepareSimulation(options: SimulateOptions): Promise<Prepa
     name: cuts[i].name,
     features: cuts[i].features,
     monotone: constraintsOf(cuts[i], options),
+    categorical: cuts[i].features.filter((name) => Object.hasOwn(whole[i].categories ?? {}, name)),
     train: textOf(table, cuts[i], whole[i], rows.train),
     test: textOf(testSource, testCuts[i], testWhole[i], rows.test),
     validation: held && textOf(held.table, held.cuts[i], held.parties[i], allRows(held.table)),
@@ -186,21 +194,21 @@ export function simulationFacts(prepared: PreparedSimulation): readonly Disclosu
   const own = jobFacts({ training, codec, keyBits: job.keyBits, hasStart: prepared.start !== null }, rows[0], validation, job.active.test?.columns[0].length ?? 0);
   const deciding = validation && otherRows(validation, rows[0].ids.length);
   return job.passives.map(({ name }, i) => {
-    const features = binTable(rows[i + 1], training.max_bin, deciding);
+    const features = binTable(rows[i + 1], binningOf(training), deciding);
     return { ...own, active: job.active.name, passive: name, alignment: null, passiveParty: partySide(features, { minimums: noMinimums, scoringIdsMax: "refused" }) };
   });
 }
 
 /** The model of an earlier simulation, over the columns of this one. @throws TandemError if there is none, or it does not fit */
-async function keptModel(run: string, keep: SimulateOptions["keep"], [active, ...passives]: readonly Cut[]): Promise<Model> {
+async function keptModel(run: string, keep: SimulateOptions["keep"], [active, ...passives]: readonly string[], [activeTable, ...tables]: readonly PartyTable[]): Promise<Model> {
   if (keep === undefined) throw new TandemError("USAGE", "--warm-start needs --runs: the folder that keeps the earlier simulation and this one");
-  const shareOf = ({ name }: Cut): string => join(keep.directory, name, run, "share.json");
+  const shareOf = (name: string): string => join(keep.directory, name, run, "share.json");
   const share = await readActiveShare(shareOf(active));
-  const shares = await Promise.all(passives.map(async (cut) => {
-    const { splits, ...rest } = await readPassiveShare(shareOf(cut));
-    return { ...rest, splits: splitsOver(splits, cut.features) };
+  const shares = await Promise.all(passives.map(async (name, i) => {
+    const { splits, ...rest } = await readPassiveShare(shareOf(name));
+    return { ...rest, splits: splitsOver(splits, tables[i]) };
   }));
-  return mergeShares({ ...share, ...startFrom(share, passives.map(({ name }) => name), active.features) }, shares);
+  return mergeShares({ ...share, ...startFrom(share, passives, activeTable) }, shares);
 }
 
 /** Before training, not after it: hours may lie between. */
@@ -220,12 +228,12 @@ interface ValidationTable {
   readonly parties: readonly PartyTable[];
 }
 
-async function readValidation(path: string, options: SimulateOptions, objective: string): Promise<ValidationTable> {
+async function readValidation(path: string, options: SimulateOptions, objective: string, reading: CategoryReading): Promise<ValidationTable> {
   const table = await readCsvTable(path);
   const cuts = cutColumns(table, options);
   // Row numbers are ids where there is no column of them: they begin anew in every file.
   const idOf = (id: string): string => (options.id === undefined ? `validation ${id}` : id);
-  return { table, cuts, parties: parseTables(table, cuts, options, objective).map((party) => ({ ...party, ids: party.ids.map(idOf) })) };
+  return { table, cuts, parties: parseTables(table, cuts, options, objective, reading).map((party) => ({ ...party, ids: party.ids.map(idOf) })) };
 }
 
 /** @throws TandemError ID_DUPLICATE */
@@ -264,21 +272,30 @@ function cutColumns(table: CsvTable, options: SimulateOptions): Cut[] {
   ];
 }
 
-function parseTables(table: CsvTable, cuts: readonly Cut[], options: SimulateOptions, objective: string): PartyTable[] {
+type CategoryReading = Pick<FeatureReading, "categorical" | "text" | "book">;
+
+function parseTables(table: CsvTable, cuts: readonly Cut[], options: SimulateOptions, objective: string, reading: CategoryReading): PartyTable[] {
   const ids = idColumn(table, options.id);
-  const missing = new Set(options.missing);
   const labelIndex = columnIndex(table, options.label);
   const labels = labelColumn(table, labelIndex, options.positive);
   if (objective === "binary:logistic") requireBinaryLabels(table, labelIndex, labels);
   const weights = options.weight === undefined ? null : weightColumn(table, columnIndex(table, options.weight));
   return cuts.map((cut, i) => ({
     ids,
-    featureNames: [...cut.features],
-    features: cut.columns.map((column) => numericColumn(table, column, missing)),
+    ...featureColumns(table, { ...reading, columns: cut.columns, names: cut.features, missing: options.missing, categorical: reading.categorical.filter((name) => cut.features.includes(name)) }),
     monotone: constraintsOf(cut, options),
     labels: i === 0 ? labels : null,
     weights: i === 0 ? weights : null,
   }));
+}
+
+/** @throws TandemError USAGE without enable_categorical, COLUMN_UNKNOWN for what is not a feature */
+function categoricalColumns(table: CsvTable, cuts: readonly Cut[], { categorical = [] }: SimulateOptions, training: TrainingParameters): readonly string[] {
+  if (categorical.length > 0 && !training.enable_categorical) throw new TandemError("USAGE", "--categorical names columns, but --enable-categorical is not given");
+  const features = cuts.flatMap((cut) => cut.features);
+  const unknown = categorical.find((name) => !features.includes(name));
+  if (unknown !== undefined) throw new TandemError("COLUMN_UNKNOWN", `${table.path}: --categorical names '${unknown}', which is not among the features; did you mean '${nearestName(unknown, features)}'?`);
+  return categorical;
 }
 
 function testSplit(rowCount: number, { fold, testFraction }: SimulateOptions, seed: number): RowSplit {

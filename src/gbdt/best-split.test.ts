@@ -1,7 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { binFeature, type BinnedFeature } from "./binning.ts";
-import { bestFeatureSplit, betterSplit, type PartySplit, selectBest } from "./best-split.ts";
+import { bestFeatureSplit, betterSplit, type PartySplit } from "./best-split.ts";
+import { selectBest } from "./select-best.ts";
 import { TreeGain } from "./gain.ts";
 import { nodeTotals } from "./histogram.ts";
 

@@ -1,32 +1,15 @@
 /**
  * The best split of a node, with one order for ties everywhere: highest gain; among bit-equal gains the lowest owner,
- * then the lowest feature, then the order of candidatesOf.
+ * then the lowest feature, then the order of candidatesOf; among sets of categories that of bestPartition.
  */
-import { assert } from "../base/assert.ts";
 import type { QuantisedGradients } from "../base/quantised-gradients.ts";
 import { candidatesOf, type Candidate } from "./candidate.ts";
+import { isPartitioned } from "./category-candidate.ts";
+import { bestPartition } from "./category-partition.ts";
 import { type TreeGain, unbounded, type WeightBounds } from "./gain.ts";
 import { featureHistogram, leftSums } from "./histogram.ts";
 import type { BinnedFeature } from "./binning.ts";
-
-export interface Best {
-  /** -Infinity if no candidate is allowed. */
-  readonly gain: number;
-  /** Ascending; every candidate whose gain is bit-equal to the maximum. Empty if none is allowed. */
-  readonly indices: number[];
-}
-
-/** The highest of `gains` and everybody who reaches it. */
-export function selectBest(gains: ArrayLike<number>): Best {
-  let gain = -Infinity;
-  let indices: number[] = [];
-  for (let i = 0; i < gains.length; i++) {
-    assert(!Number.isNaN(gains[i]), "a gain is not a number");
-    if (gains[i] > gain) [gain, indices] = [gains[i], [i]];
-    else if (gains[i] === gain && gain !== -Infinity) indices.push(i);
-  }
-  return { gain, indices };
-}
+import { selectBest } from "./select-best.ts";
 
 /** One party's best split of a node. */
 export interface PartySplit {
@@ -53,7 +36,13 @@ export function bestFeatureSplit(
   bounds: WeightBounds = unbounded,
   isOffered: ((candidate: Candidate) => boolean) | null = null,
 ): PartySplit | null {
-  const sides = leftSums(feature, featureHistogram(feature, gradients, instances));
+  const histogram = featureHistogram(feature, gradients, instances);
+  if (isPartitioned(feature)) {
+    const withheld = Uint8Array.from(candidatesOf(feature), (candidate) => (isOffered === null || isOffered(candidate) ? 0 : 1));
+    const best = withheld.length === 0 ? null : bestPartition({ rows: histogram, hasMissing: feature.hasMissing, withheld }, totals, gain, bounds);
+    return best && { gain: best.gain, feature: index, candidate: best.candidate };
+  }
+  const sides = leftSums(feature, histogram);
   const gains = gain.gains(sides, totals, bounds, feature.monotone ?? 0);
   if (isOffered !== null) candidatesOf(feature).forEach((candidate, i) => (gains[i] = isOffered(candidate) ? gains[i] : -Infinity));
   const best = selectBest(gains);

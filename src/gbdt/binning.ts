@@ -14,8 +14,12 @@ import { assert } from "../base/assert.ts";
 
 export interface BinnedFeature {
   readonly name: string;
-  /** Upper bound (exclusive) of each bin, ascending; its length is binCount. */
+  /** Upper bound (exclusive) of each bin, ascending; its length is binCount. Empty of a categorical feature. */
   readonly thresholds: Float32Array;
+  /** Of a categorical feature (gbdt/category-binning.ts): what its bins stand for, a category each. */
+  readonly categories?: readonly string[];
+  /** Of a categorical feature: one category is split off at a time; otherwise sets of them are. */
+  readonly oneHot?: boolean;
   /** A threshold below all values, as XGBoost takes it (MinValues). */
   readonly lowest: number;
   /** Bins of present values; at least 1. */
@@ -25,7 +29,8 @@ export interface BinnedFeature {
   readonly monotone?: number;
   /**
    * Per instance; `binCount` where the value is missing, `binCount` + 1 where it lies above all thresholds and so goes right
-   * at every split. The latter happens only to rows that nothing is learnt from.
+   * at every split, or is a category that is none of the feature's and so goes left. The latter two happen only to rows
+   * that nothing is learnt from.
    */
   readonly bins: Uint16Array;
 }

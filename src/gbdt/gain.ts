@@ -16,6 +16,8 @@ export interface SplitParameters {
   readonly alpha: number;
   /** 0: no limit. */
   readonly maxDeltaStep: number;
+  /** How many categories are tried from either end of their order; left out: all. */
+  readonly maxCatThreshold?: number;
 }
 
 /** XGBoost's kRtEps: a gain up to this is rounding noise. */
@@ -28,6 +30,7 @@ export function splitParametersOf(parameters: TrainingParameters): SplitParamete
     minChildWeight: parameters.min_child_weight,
     alpha: parameters.alpha,
     maxDeltaStep: parameters.max_delta_step,
+    maxCatThreshold: parameters.max_cat_threshold,
   };
 }
 
@@ -110,6 +113,11 @@ export class TreeGain {
       gains[c] = termA + termB - totalTerm; // eq. (3), symmetric in A and B
     }
     return gains;
+  }
+
+  /** How many categories are tried from either end of their order. */
+  get maxCatThreshold(): number {
+    return this.#parameters.maxCatThreshold ?? Infinity;
   }
 
   /** eq. (4) per output, before shrinking. */

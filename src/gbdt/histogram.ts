@@ -6,6 +6,7 @@
 import { assert } from "../base/assert.ts";
 import type { QuantisedGradients } from "../base/quantised-gradients.ts";
 import { candidateCount, hasMirrored } from "./candidate.ts";
+import { type CategoricalFeature, categoryCandidates, isCategorical, rightBins } from "./category-candidate.ts";
 import { totalBinCount, type BinnedFeature } from "./binning.ts";
 
 /** Numbers per row: the sums, and the count last. */
@@ -69,10 +70,17 @@ export function subtractRows(parent: Float64Array, child: Float64Array): Float64
   return sibling;
 }
 
+/** Adds a row to another, exactly. */
+export function addRow(sum: Float64Array, row: Float64Array): void {
+  assert(sum.length === row.length, "rows of different shape");
+  for (let k = 0; k < sum.length; k++) sum[k] += row[k];
+}
+
 /** One row per candidate, in the order of candidatesOf: what goes LEFT. */
 export function leftSums(feature: BinnedFeature, histogram: Float64Array): Float64Array {
   const stride = histogram.length / totalBinCount(feature);
   assert(Number.isInteger(stride), "the histogram is not of this feature");
+  if (isCategorical(feature)) return leftCategorySums(feature, histogram, stride);
   const { binCount, hasMissing } = feature;
   const sums = new Float64Array(candidateCount(feature) * stride);
   const prefix = new Float64Array(stride);
@@ -88,5 +96,20 @@ export function leftSums(feature: BinnedFeature, histogram: Float64Array): Float
     at += stride;
   }
   if (hasMirrored(feature)) sums.set(histogram.subarray(missing, missing + stride), at);
+  return sums;
+}
+
+/** All bins, but for those that a candidate splits off. */
+function leftCategorySums(feature: CategoricalFeature, histogram: Float64Array, stride: number): Float64Array {
+  const binRow = (bin: number): Float64Array => histogram.subarray(bin * stride, (bin + 1) * stride);
+  const total = new Float64Array(stride);
+  for (let bin = 0; bin < totalBinCount(feature); bin++) addRow(total, binRow(bin));
+  const candidates = categoryCandidates(feature);
+  const sums = new Float64Array(candidates.length * stride);
+  candidates.forEach((candidate, i) => {
+    const right = new Float64Array(stride);
+    for (const bin of rightBins(feature, candidate)) addRow(right, binRow(bin));
+    sums.set(subtractRows(total, right), i * stride);
+  });
   return sums;
 }

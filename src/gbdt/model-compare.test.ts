@@ -8,7 +8,7 @@ const split: SplitNode<SplitRule> = { kind: "split", left: 1, right: 2, gain: 1,
 const leaf: LeafNode = { kind: "leaf", weight: 0.25, cover: 1, count: 1 };
 const model: Model = { objective: "binary:logistic", baseMargin: 0, trees: [[leaf], [split, leaf, leaf]] };
 const withRoot = (root: SplitNode<SplitRule> | LeafNode): Model => ({ ...model, trees: [[leaf], [root, leaf, leaf]] });
-const withRule = (change: Partial<SplitRule>): Model => withRoot({ ...split, rule: { ...rule, ...change } });
+const withRule = (change: Partial<SplitRule>): Model => withRoot({ ...split, rule: { ...rule, ...change } as SplitRule });
 const withLeaf = (change: Partial<LeafNode>): Model => ({ ...model, trees: [[leaf], [split, leaf, { ...leaf, ...change }]] });
 
 describe("firstDifference", () => {
@@ -27,6 +27,7 @@ describe("firstDifference", () => {
     ["feature", withRule({ feature: 3 }), `${root}feature 0 versus 3`],
     ["feature name", withRule({ featureName: "y" }), `${root}feature name x versus y`],
     ["threshold", withRule({ threshold: 2.5 }), `${root}threshold 2 versus 2.5`],
+    ["categories", withRule({ categories: ["a", "b"] }), `${root}categories undefined versus ["a","b"]`],
     ["direction", withRule({ defaultLeft: false }), `${root}default direction left true versus false`],
     ["gain", withRoot({ ...split, gain: 1 + Number.EPSILON }), `${root}gain 1 versus 1.0000000000000002`],
     ["left child", withRoot({ ...split, left: 2 }), `${root}left child 1 versus 2`],

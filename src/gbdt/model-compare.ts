@@ -37,6 +37,7 @@ function nodeDifference(a: TreeNode<SplitRule>, b: TreeNode<SplitRule>): string 
       differing("feature", a.rule.feature, b.rule.feature) ??
       differing("feature name", a.rule.featureName, b.rule.featureName) ??
       differing("threshold", a.rule.threshold, b.rule.threshold) ??
+      differing("categories", a.rule.categories && JSON.stringify(a.rule.categories), b.rule.categories && JSON.stringify(b.rule.categories)) ??
       differing("default direction left", a.rule.defaultLeft, b.rule.defaultLeft) ??
       differing("gain", a.gain, b.gain) ??
       differing("left child", a.left, b.left) ??

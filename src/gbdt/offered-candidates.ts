@@ -13,7 +13,9 @@
 import { assert } from "../base/assert.ts";
 import { type BinnedFeature, totalBinCount } from "./binning.ts";
 import { type Candidate, candidateIndex } from "./candidate.ts";
+import { isCategorical } from "./category-candidate.ts";
 import { leftSums } from "./histogram.ts";
+import { offeredCategoryCandidates } from "./offered-categories.ts";
 
 /** The least number of summed instances of a node, and on each side of a candidate; 1: no minimum, an empty side is allowed. */
 export interface Minimums {
@@ -46,20 +48,28 @@ export class OfferedCandidates {
     this.#minimums = minimums;
     this.#features = features;
     this.#bins = bins;
-    this.#offered.set(root.id, features.map((_, feature) => this.#largeEnough(feature, [root])));
+    this.#offered.set(root.id, features.map((_, feature) => this.#offeredOf(feature, [root], null)));
   }
 
   /** Learns the children of a split, once. */
   split(parent: number, left: CountedNode, right: CountedNode): void {
     const before = this.#offered.get(parent);
     assert(before !== undefined, "children are told once, after their parent");
-    const offered = before.map((above, feature) => this.#largeEnough(feature, [left, right]).map((isLarge, i) => isLarge & above[i]));
+    const offered = before.map((above, feature) => this.#offeredOf(feature, [left, right], above));
     this.#offered.set(left.id, offered).set(right.id, offered).delete(parent);
   }
 
   /** Whether a candidate is offered at a node; of a node that is not known, or whose children are, nothing is. */
   has(node: number, feature: number, candidate: Candidate): boolean {
     return this.#offered.get(node)?.[feature][candidateIndex(this.#features[feature], candidate)] === 1;
+  }
+
+  /** Per candidate of a feature 1 if it is offered at a pair of nodes, or at the root. */
+  #offeredOf(feature: number, nodes: readonly CountedNode[], above: Uint8Array | null): Uint8Array {
+    const binned = this.#features[feature];
+    if (isCategorical(binned)) return offeredCategoryCandidates(binned, this.#minimums, nodes.map(({ members }) => this.#binCounts(feature, members)), above);
+    const large = this.#largeEnough(feature, nodes);
+    return above === null ? large : large.map((isLarge, i) => isLarge & above[i]);
   }
 
   /** Per candidate of a feature 1 if it has the minimum on both sides at all nodes, which have theirs too. */
@@ -73,9 +83,13 @@ export class OfferedCandidates {
   }
 
   #leftCounts(feature: number, members: Uint32Array): Float64Array {
+    return leftSums(this.#features[feature], this.#binCounts(feature, members));
+  }
+
+  #binCounts(feature: number, members: Uint32Array): Float64Array {
     const bins = this.#bins[feature];
     const counts = new Float64Array(totalBinCount(this.#features[feature]));
     for (const member of members) counts[bins[member]]++;
-    return leftSums(this.#features[feature], counts);
+    return counts;
   }
 }

@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
 import type { Model } from "./model.ts";
 import { predictMargins, predictionsOf } from "./predict.ts";
-import { leafOf, valueGoesLeft, type SplitRule } from "./tree.ts";
+import { valueGoesLeft } from "./split-test.ts";
+import { leafOf, type SplitRule } from "./tree.ts";
 
 const rule = (owner: number, threshold: number, defaultLeft: boolean): SplitRule => ({
   owner,

@@ -36,7 +36,7 @@ type Nested = { weight: number } | { owner: number; feature: number; threshold: 
 function nest(tree: Tree<SplitRule>, id = 0): Nested {
   const node = tree[id];
   if (node.kind === "leaf") return { weight: node.weight };
-  const { owner, feature, threshold, defaultLeft } = node.rule;
+  const { owner, feature, threshold = Number.NaN, defaultLeft } = node.rule;
   return { owner, feature, threshold, defaultLeft, left: nest(tree, node.left), right: nest(tree, node.right) };
 }
 

@@ -14,6 +14,7 @@ import type { Model } from "./model.ts";
 import { predictMargins } from "./predict.ts";
 import { areOff, type Minimums, noMinimums } from "./offered-candidates.ts";
 import { checkSampling, sampleRows } from "./row-sampling.ts";
+import type { CategoryNames } from "./split-test.ts";
 import { addLeaf, type SplitRule, type Tree } from "./tree.ts";
 import { roundsBefore } from "./warm-start.ts";
 
@@ -30,7 +31,7 @@ export interface CentralisedTraining {
   readonly validationRows?: Uint32Array | null;
   readonly parameters: TrainingParameters;
   /** Goes on from this model, num_round rounds more; with each party's columns, which its rules ask about. Null or left out: from nothing. */
-  readonly start?: { readonly model: Model; readonly columns: readonly (readonly Float32Array[])[] } | null;
+  readonly start?: { readonly model: Model; readonly columns: readonly (readonly Float32Array[])[]; readonly names?: readonly (readonly CategoryNames[])[] } | null;
   readonly quantise: Quantise;
   /** Per party what it draws its columns with; "" where left out. */
   readonly samplingSecrets?: readonly string[];
@@ -56,7 +57,7 @@ export async function trainCentralised(training: CentralisedTraining): Promise<T
   const task = new BoostingTask(parameters, labels, weights, training.validationRows);
   const startRounds = roundsBefore(start?.model ?? null, task, parameters);
   const monitor = new BoostingMonitor(parameters, task, { rounds: startRounds, best: null });
-  const margins = start === null ? task.startMargins() : predictMargins(start.model, start.columns, labels.length);
+  const margins = start === null ? task.startMargins() : predictMargins(start.model, start.columns, labels.length, start.names);
   checkSampling(parameters);
   checkGrowth(parameters);
   checkConstraints(parameters, parties.flat());
@@ -93,8 +94,11 @@ export function outputsOf({ outputCount }: BoostingTask): Pick<Model, "outputCou
   return outputCount === 1 ? {} : { outputCount };
 }
 
-/** @throws TandemError USAGE: a constraint orders two weights, and a leaf of several outputs has more */
+/** @throws TandemError USAGE: a constraint orders values, and two weights; categories have no order, and a leaf of several outputs has more weights */
 export function checkConstraints({ multi_strategy: strategy, objective }: TrainingParameters, features: readonly BinnedFeature[]): void {
+  for (const { name, monotone = 0, categories } of features) {
+    if (monotone !== 0 && categories !== undefined) throw new TandemError("USAGE", `a monotone constraint names '${name}', whose values are categories and have no order`);
+  }
   if (strategy !== "multi_output_tree" || objective !== "multi:softprob" || features.every(({ monotone = 0 }) => monotone === 0)) return;
   throw new TandemError("USAGE", "monotone constraints need trees of one output each: multi_strategy one_output_per_tree");
 }

@@ -6,23 +6,21 @@
  */
 import { assert } from "../base/assert.ts";
 import type { BinnedFeature } from "./binning.ts";
-import { type Candidate, thresholdOf } from "./candidate.ts";
+import type { Candidate } from "./candidate.ts";
+import { type SplitTest, testOf } from "./split-test.ts";
 
-/** A whole rule: x < threshold (float32) goes left. */
-export interface SplitRule {
+/** A whole rule. */
+export type SplitRule = SplitTest & {
   /** 0 = the active party, then passives in config order. */
   readonly owner: number;
   /** Index within the owner's features. */
   readonly feature: number;
   readonly featureName: string;
-  readonly threshold: number;
-  /** Where missing values go. */
-  readonly defaultLeft: boolean;
-}
+};
 
 /** The rule that a candidate of an owner's feature stands for. */
 export function ruleOf(owner: number, feature: number, binned: BinnedFeature, candidate: Candidate): SplitRule {
-  return { owner, feature, featureName: binned.name, threshold: thresholdOf(binned, candidate), defaultLeft: candidate.missingLeft };
+  return { owner, feature, featureName: binned.name, ...testOf(binned, candidate) };
 }
 
 export interface LeafNode {
@@ -69,9 +67,4 @@ export function addLeaf<R>(margins: Float64Array, row: number, outputCount: numb
   const first = row * outputCount;
   if (leaf.weights === undefined) margins[first + (treeIndex % outputCount)] += leaf.weight;
   else for (let k = 0; k < outputCount; k++) margins[first + k] += leaf.weights[k];
-}
-
-/** Whether a value takes the left branch; `x` must be a float32 number, NaN = missing. */
-export function valueGoesLeft(rule: Pick<SplitRule, "threshold" | "defaultLeft">, x: number): boolean {
-  return Number.isNaN(x) ? rule.defaultLeft : x < rule.threshold;
 }

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { TandemError } from "../base/error.ts";
 import { defaultThreads, generateKey, type PrivateKey, selectKernel } from "../crypto/index.ts";
 import { tableDigest } from "../data/table-digest.ts";
+import { categoryNamesOf } from "../data/dataset.ts";
 import type { BinnedFeature } from "../gbdt/binning.ts";
 import { BoostingTask, otherRows } from "../gbdt/boosting-task.ts";
 import { scoreCurves } from "../gbdt/score-curves.ts";
@@ -22,7 +23,7 @@ import { alignAndWrite } from "./aligned-file.ts";
 import type { ActiveConfig } from "./config.ts";
 import { evaluate, predictionsFrom } from "./evaluate.ts";
 import type { Emit } from "./events.ts";
-import { binTable } from "./party-data.ts";
+import { binningOf, binTable } from "./party-data.ts";
 import type { Patience } from "./patience.ts";
 import { trainAlone } from "./plain-training.ts";
 import { ProcessMeter } from "./process-meter.ts";
@@ -127,7 +128,7 @@ export class ActiveJobRun {
     if (labels.every((label) => label === labels[0])) throw new TandemError("LABEL_INVALID", `the label is the same in all ${labels.length} training rows; there is nothing to learn`);
     const { validationRows } = tables;
     roundsBefore(this.#start, new BoostingTask(training, labels, tables.train.weights ?? null, validationRows), training);
-    const features = binTable(tables.train, training.max_bin, validationRows && otherRows(validationRows, labels.length));
+    const features = binTable(tables.train, binningOf(training), validationRows && otherRows(validationRows, labels.length));
     this.#prepared = { tables, labels, features, digest: idsDigest(tables.train.ids) };
     const { name, job } = this.#config;
     this.#emit({ type: "data", party: name, job, data: { trainRows: labels.length, testRows: tables.test?.ids.length ?? 0, featureCount: tables.train.features.length } });
@@ -157,7 +158,7 @@ export class ActiveJobRun {
       scheme: this.#schemeOf(begun.key),
       peers,
       run: begun.run,
-      start: this.#start && { ...this.#start, columns: tables.train.features },
+      start: this.#start && { ...this.#start, columns: tables.train.features, categoryNames: categoryNamesOf(tables.train) },
       ...(begun.progress === null ? {} : { progress: begun.progress }),
       store: async (progress) => {
         await this.#record.store(begun, progress);
@@ -218,7 +219,7 @@ export class ActiveJobRun {
     const model = await role.train().finally(() => (this.#spent.trainingMs += now() - trainingStarted));
     let testMetrics = null;
     if (tables.test !== null) {
-      const margins = await role.predict(model, tables.test);
+      const margins = await role.predict(model, { ids: tables.test.ids, features: tables.test.features, categoryNames: categoryNamesOf(tables.test) });
       testMetrics = evaluate(training, margins, labelsOf(tables.test), tables.test.weights);
       const predictions = predictionsFrom(training.objective, margins, model.outputCount);
       await writePredictions(output.predictions ?? join(this.#record.folder, "predictions.csv"), tables.test, predictions, storage);

@@ -7,6 +7,7 @@ import { alignActive, type PairwiseCounts } from "../align/active-alignment.ts";
 import type { AlignmentPeer } from "../align/alignment-peer.ts";
 import type { DistinctIds } from "../align/normalise.ts";
 import { TandemError } from "../base/error.ts";
+import { CategoryBook } from "../data/category-book.ts";
 import { type PartyTable, selectRows } from "../data/dataset.ts";
 import { splitRows, validationRows } from "../data/split.ts";
 import { bitmapFrom } from "../protocol/bitmap.ts";
@@ -38,11 +39,15 @@ export interface AlignedRows {
 /** @throws TandemError naming file, line and column of what cannot be used */
 export async function readActiveTables({ data, training }: Pick<ActiveConfig, "data" | "training">): Promise<ActiveTables> {
   const label = { label: data.label, positive: data.positive, weight: data.weight, binary: training.objective === "binary:logistic" };
-  const train = await readPartyTable(sourceOf(data), data, label);
+  if (data.categorical.length > 0 && !training.enable_categorical) throw new TandemError("USAGE", "'data.categorical' names columns, but the training parameter enable_categorical is not set");
+  const reading = { text: training.enable_categorical ? ("categories" as const) : ("refuse" as const), book: new CategoryBook() };
+  const train = await readPartyTable(sourceOf(data), data, label, reading);
+  // Whatever the other files' cells look like, a feature is what it is in the training rows.
+  const later = { ...data, features: [...train.table.featureNames], categorical: Object.keys(train.table.categories ?? {}) };
   const others: TablePart[] = [];
   for (const field of ["test_path", "validation_path"] as const) {
     const path = data[field];
-    if (path !== undefined) others.push({ field, path, rows: await readPartyTable({ path }, { ...data, features: [...train.table.featureNames] }, label) });
+    if (path !== undefined) others.push({ field, path, rows: await readPartyTable({ path }, later, label, { ...reading, text: "refuse" }) });
   }
   return [{ field: "path", path: data.path ?? "the training data", rows: train }, ...others];
 }

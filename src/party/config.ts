@@ -38,6 +38,7 @@ const dataFields = {
   id: text,
   features,
   missing: listOf(text).default([]),
+  categorical: listOf(text).default([]),
   monotone_constraints: z.record(text, z.union([z.literal(1), z.literal(-1), z.literal(0)], "must be 1, -1 or 0")).default({}),
   normalise: listOf(oneOf(normalisationNames as [string, ...string[]] & typeof normalisationNames)).default([]),
   duplicates: oneOf(["refuse", "first", "last"]).default("refuse"),

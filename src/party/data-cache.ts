@@ -1,4 +1,6 @@
 /** A passive party's tables in memory, read again when their file has changed: a long-lived server follows its data. */
+import { CategoryBook } from "../data/category-book.ts";
+import type { FeatureReading } from "../data/feature-columns.ts";
 import type { TableSource } from "../data/table-source.ts";
 import { tableVersion } from "../data/table-source.ts";
 import type { DataConfig } from "./config.ts";
@@ -13,18 +15,22 @@ interface Kept {
 export class DataCache {
   readonly #config: DataConfig;
   readonly #kept = new Map<TablePart["field"], Kept>();
+  readonly #text: FeatureReading["text"];
+  readonly #book = new CategoryBook();
   /** Put together from these files; whoever asks again gets the same object until one of them has changed. */
   #joined: { readonly train: DistinctTable; readonly validation: DistinctTable | null; readonly table: JoinedTable } | null = null;
 
-  constructor(config: DataConfig) {
+  /** @param text what columns of text are; whether a job may have categories is seen when it begins */
+  constructor(config: DataConfig, text: FeatureReading["text"] = "categories") {
     this.#config = config;
+    this.#text = text;
   }
 
   /** The party's table, followed by the rows of its validation file. @throws TandemError naming file, line and column of what cannot be used */
   async table(): Promise<JoinedTable> {
     const { path = "the training data", validation_path: validationPath } = this.#config;
     const train = await this.#read("path", sourceOf(this.#config), this.#config);
-    const validation = validationPath === undefined ? null : await this.#read("validation_path", { path: validationPath }, { ...this.#config, features: [...train.table.featureNames] });
+    const validation = validationPath === undefined ? null : await this.#read("validation_path", { path: validationPath }, laterConfig({ ...this.#config, features: [...train.table.featureNames] }, train), "refuse");
     if (this.#joined?.train === train && this.#joined.validation === validation) return this.#joined.table;
     const parts: TablePart[] = [{ field: "path", path, rows: train }];
     if (validation !== null) parts.push({ field: "validation_path", path: validationPath ?? "", rows: validation });
@@ -35,15 +41,20 @@ export class DataCache {
   /** Rows that are predicted only, for jobs without alignment. */
   async testTable(): Promise<DistinctTable | null> {
     const path = this.#config.test_path;
-    return path === undefined ? null : await this.#read("test_path", { path }, this.#config);
+    return path === undefined ? null : await this.#read("test_path", { path }, laterConfig(this.#config, await this.table()), "refuse");
   }
 
-  async #read(which: TablePart["field"], source: TableSource, config: DataConfig): Promise<DistinctTable> {
+  async #read(which: TablePart["field"], source: TableSource, config: DataConfig, text = this.#text): Promise<DistinctTable> {
     const version = await tableVersion(source);
     const kept = this.#kept.get(which);
     if (kept !== undefined && version !== null && kept.version === version) return kept.table;
-    const table = await readPartyTable(source, config, null);
+    const table = await readPartyTable(source, config, null, { text, book: this.#book });
     this.#kept.set(which, { version, table });
     return table;
   }
+}
+
+/** Whatever another file's cells look like, a feature is what it is in the first. */
+function laterConfig(config: DataConfig, { table: { categories = {} } }: DistinctTable): DataConfig {
+  return { ...config, categorical: Object.keys(categories) };
 }

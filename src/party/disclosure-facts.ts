@@ -87,7 +87,7 @@ export function policyFacts({ name, active, policy }: PassiveConfig, table: Part
     instances: table.ids.length,
     alignment: { activeIds: policy.max_active_ids, passiveIds: table.ids.length },
     columnsAreSampled: false,
-    passiveParty: ownSide(binTable(table, binsMax), policy),
+    passiveParty: ownSide(binTable(table, { maxBin: binsMax, enableCategorical: true, maxCatToOnehot: trainingParameters.max_cat_to_onehot.default }), policy),
   }));
 }
 

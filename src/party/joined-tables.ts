@@ -49,6 +49,7 @@ export function joinTables(tables: readonly PartyTable[]): PartyTable {
   return {
     ids: tables.flatMap(({ ids }) => ids),
     featureNames: first.featureNames,
+    ...(first.categories ? { categories: first.categories } : {}), // of one book
     monotone: first.monotone ?? {},
     features: first.features.map((_, i) => concatenated(tables.map(({ features }) => features[i]))),
     labels: numbers(({ labels }) => labels),

@@ -1,12 +1,15 @@
 /** A party's own tables as typed columns, with ids as alignment compares them. */
 import { DistinctIds } from "../align/normalise.ts";
 import { TandemError } from "../base/error.ts";
-import { nearestName } from "../base/parameters.ts";
-import { columnIndex, columnTitle, idColumn, labelColumn, numericColumn, requireBinaryLabels, weightColumn } from "../data/columns.ts";
+import { nearestName, type TrainingParameters } from "../base/parameters.ts";
+import { CategoryBook } from "../data/category-book.ts";
+import { columnIndex, columnTitle, idColumn, labelColumn, requireBinaryLabels, weightColumn } from "../data/columns.ts";
 import type { CsvTable } from "../data/csv-table.ts";
-import { type PartyTable, selectRows } from "../data/dataset.ts";
+import { categoryNamesOf, type PartyTable, selectRows } from "../data/dataset.ts";
+import { featureColumns, type FeatureReading } from "../data/feature-columns.ts";
 import { readTable, type TableSource } from "../data/table-source.ts";
 import { binFeature, type BinnedFeature } from "../gbdt/binning.ts";
+import { binCategories, oneHotBelow } from "../gbdt/category-binning.ts";
 import type { DataConfig } from "./config.ts";
 
 export interface LabelSpec {
@@ -29,12 +32,15 @@ export function sourceOf({ path, command }: Pick<DataConfig, "path" | "command">
   return { command: command ?? [] };
 }
 
+/** What a party's text may be: refused unless it says otherwise. Tables that are to be put together share a book. */
+export type TextReading = Partial<Pick<FeatureReading, "text" | "book">>;
+
 /** @throws TandemError naming file, line and column of what cannot be used */
-export async function readPartyTable(source: TableSource, data: DataConfig, label: (LabelSpec & { readonly binary: boolean }) | null): Promise<DistinctTable> {
+export async function readPartyTable(source: TableSource, data: DataConfig, label: (LabelSpec & { readonly binary: boolean }) | null, { text = "refuse", book = new CategoryBook() }: TextReading = {}): Promise<DistinctTable> {
   const csv = await readTable(source);
   const idIndex = columnIndex(csv, data.id);
   const names = featureNames(csv, data, [label?.label, label?.weight].filter((column) => column !== undefined));
-  const whole = partyTable(csv, { id: undefined, features: names, missing: data.missing }, label);
+  const whole = partyTable(csv, { columns: names.map((name) => columnIndex(csv, name)), names, missing: data.missing, categorical: data.categorical, text, book }, label);
   if (label?.binary === true && whole.labels !== null) requireBinaryLabels(csv, columnIndex(csv, label.label), whole.labels);
   const ids = DistinctIds.from(csv.columns[idIndex], {
     normalise: data.normalise,
@@ -44,15 +50,17 @@ export async function readPartyTable(source: TableSource, data: DataConfig, labe
     lineNoun: csv.lineNoun ?? "line",
   });
   const monotone = data.monotone_constraints;
-  checkConstraints(csv.path, monotone, names);
+  checkConstraints(csv.path, monotone, whole);
   const kept = { ...selectRows(whole, ids.rows), monotone };
   return { table: { ...kept, ids: [...ids.ids] }, ids: ids.inOwnOrder(), fileRows: ids.rows.map((row) => row + 1) };
 }
 
-/** @throws TandemError COLUMN_UNKNOWN for a constraint of what is not a feature */
-export function checkConstraints(path: string, monotone: Readonly<Record<string, number>>, features: readonly string[]): void {
-  const unknown = Object.keys(monotone).find((name) => !features.includes(name));
-  if (unknown !== undefined) throw new TandemError("COLUMN_UNKNOWN", `${path}: monotone_constraints names '${unknown}', which is not among the features; did you mean '${nearestName(unknown, features)}'?`);
+/** @throws TandemError COLUMN_UNKNOWN for a constraint of what is not a feature, USAGE for one of categories */
+export function checkConstraints(path: string, monotone: Readonly<Record<string, number>>, { featureNames, categories = {} }: Pick<PartyTable, "featureNames" | "categories">): void {
+  for (const [name, sign] of Object.entries(monotone)) {
+    if (!featureNames.includes(name)) throw new TandemError("COLUMN_UNKNOWN", `${path}: monotone_constraints names '${name}', which is not among the features; did you mean '${nearestName(name, featureNames)}'?`);
+    if (sign !== 0 && Object.hasOwn(categories, name)) throw new TandemError("USAGE", `${path}: monotone_constraints names '${name}', whose values are categories and have no order`);
+  }
 }
 
 /** @throws TandemError COLUMN_UNKNOWN, or COLUMN_SHARED if the id, the label or the weight is named as a feature */
@@ -70,22 +78,40 @@ function featureNames(csv: CsvTable, { id, features }: Pick<DataConfig, "id" | "
   return csv.names.map((name, index) => name || `#${index}`).filter((_, index) => !leftOut.has(index));
 }
 
-function partyTable(csv: CsvTable, data: { readonly id: string | undefined; readonly features: string[]; readonly missing: readonly string[] }, label: LabelSpec | null): PartyTable {
-  const missing = new Set(data.missing);
+function partyTable(csv: CsvTable, reading: FeatureReading, label: LabelSpec | null): PartyTable {
   return {
-    ids: idColumn(csv, data.id),
-    featureNames: data.features,
-    features: data.features.map((name) => numericColumn(csv, columnIndex(csv, name), missing)),
+    ids: idColumn(csv, undefined),
+    ...featureColumns(csv, reading),
     labels: label === null ? null : labelColumn(csv, columnIndex(csv, label.label), label.positive),
     weights: label?.weight === undefined ? null : weightColumn(csv, columnIndex(csv, label.weight)),
   };
 }
 
-/** @param training the rows that decide where the cuts are; null: all */
-export function binTable(table: PartyTable, maxBin: number, training: Uint32Array | null = null): BinnedFeature[] {
+/** How features become bins: what both sides of a job have agreed on. */
+export interface BinningParameters {
+  readonly maxBin: number;
+  readonly enableCategorical: boolean;
+  /** Features with fewer categories are split one category against the rest. */
+  readonly maxCatToOnehot: number;
+}
+
+export function binningOf(training: TrainingParameters): BinningParameters {
+  return { maxBin: training.max_bin, enableCategorical: training.enable_categorical, maxCatToOnehot: oneHotBelow(training) };
+}
+
+/**
+ * @param training the rows that decide where the cuts are, and which categories there are; null: all
+ * @throws TandemError CELL_UNPARSABLE naming file, line and column of categories that are not wanted, USAGE for too many of them
+ */
+export function binTable(table: PartyTable, { maxBin, enableCategorical, maxCatToOnehot }: BinningParameters, training: Uint32Array | null = null): BinnedFeature[] {
+  const categories = categoryNamesOf(table);
   return table.features.map((values, i) => {
     const name = table.featureNames[i];
-    const binned = binFeature(name, values, maxBin, training);
+    const names = categories[i];
+    if (names !== null && !enableCategorical) {
+      throw new TandemError("CELL_UNPARSABLE", `${table.categories?.[name].where}: the column has categories, which are used with the training parameter enable_categorical only; leave it out, or train with that`);
+    }
+    const binned = names === null ? binFeature(name, values, maxBin, training) : binCategories(name, values, names, maxCatToOnehot, training);
     const monotone = table.monotone?.[name] ?? 0;
     return monotone === 0 ? binned : { ...binned, monotone };
   });

@@ -31,8 +31,9 @@ import type { PassiveConfig } from "./config.ts";
 import { DataCache } from "./data-cache.ts";
 import type { Emit } from "./events.ts";
 import { alignedCsv, type JoinedTable } from "./joined-tables.ts";
+import { binTable } from "./party-data.ts";
 import { withOwnFiles } from "./own-files.ts";
-import { type JobRows, openPassiveJob } from "./passive-job.ts";
+import { decidingRows, type JobRows, openPassiveJob } from "./passive-job.ts";
 import { type JobTerms, PassiveRecord, type PassiveRecordOptions, refuseAlignment } from "./passive-record.ts";
 import { agreedByPolicy, checkIdCount, checkJobName, checkValidationFile } from "./policy.ts";
 import type { OwnView } from "./run-record.ts";
@@ -146,7 +147,9 @@ export class PassiveDesk implements PartyDesk {
       const rows = await this.#jobRows(hello, job, caller, before.kind === "aligned" && before.caller === caller ? before : null);
       const sampling = await this.#ownFiles(async () => samplingSecretOf(this.#config));
       const record = await PassiveRecord.open(this.#recordOf(job), termsOf(hello, agreed, rows, caller, sampling), () => this.#startSplits(agreed, caller, rows.training));
-      const { service, report } = openPassiveJob({ config: this.#config, agreed, rows, record, peer: caller.name, emit: this.#emit, own: this.#own });
+      const deciding = decidingRows(rows);
+      const features = await this.#ownFiles(async () => binTable(rows.training, agreed, deciding));
+      const { service, report } = openPassiveJob({ config: this.#config, agreed, rows, features, record, peer: caller.name, emit: this.#emit, own: this.#own });
       const state: State = { kind: "running", caller, job, service, record };
       this.#state = state;
       void this.#untilEnded(state, report);
@@ -245,7 +248,7 @@ export class PassiveDesk implements PartyDesk {
     const share = await new ShareLibrary(output.directory, damaged).find(agreed.startModel, caller.name);
     if (share === null) throw new TandemError("MODEL_UNKNOWN", `${name} has no share of the model that training is to go on from, made with this active party`);
     if (share.splits.some(({ tree }) => tree >= agreed.startTrees)) throw new TandemError("HANDSHAKE_MISMATCH", `start_trees: the active party proposes ${agreed.startTrees}, ${name} has splits of later trees of that model`);
-    return this.#ownFiles(async () => splitsOver(share.splits, table.featureNames));
+    return this.#ownFiles(async () => splitsOver(share.splits, table));
   }
 
   /** The rows of the last alignment for a job, before this connection. */

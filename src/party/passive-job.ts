@@ -1,7 +1,8 @@
 /** One attempt at a job of a passive party: its role, the service around it, and what is left when it has ended. */
 import { TandemError } from "../base/error.ts";
 import { defaultThreads, selectKernel } from "../crypto/index.ts";
-import type { PartyTable } from "../data/dataset.ts";
+import { categoryNamesOf, type PartyTable } from "../data/dataset.ts";
+import type { BinnedFeature } from "../gbdt/binning.ts";
 import { checkBitmap, isSet } from "../protocol/bitmap.ts";
 import { idsDigest } from "../protocol/ids.ts";
 import { type AgreedParameters, treeCountOf } from "../protocol/job-parameters.ts";
@@ -16,7 +17,6 @@ import type { PassiveConfig } from "./config.ts";
 import { agreedFacts } from "./disclosure-facts.ts";
 import { disclosuresOf } from "./disclosures.ts";
 import type { Emit } from "./events.ts";
-import { binTable } from "./party-data.ts";
 import type { PassiveRecord } from "./passive-record.ts";
 import { minimumsOf } from "./policy.ts";
 import { ProcessMeter } from "./process-meter.ts";
@@ -35,6 +35,8 @@ export interface PassiveJobOptions {
   readonly config: PassiveConfig;
   readonly agreed: AgreedParameters;
   readonly rows: JobRows;
+  /** Of the rows that are trained on. */
+  readonly features: readonly BinnedFeature[];
   readonly record: PassiveRecord;
   /** The active party's pinned name. */
   readonly peer: string;
@@ -49,7 +51,7 @@ export interface OpenedJob {
   readonly report: (end: PassiveEnd) => void;
 }
 
-export function openPassiveJob({ config, agreed, rows, record, peer, emit, own }: PassiveJobOptions): OpenedJob {
+export function openPassiveJob({ config, agreed, rows, features, record, peer, emit, own }: PassiveJobOptions): OpenedJob {
   const { name } = config;
   const { job } = agreed;
   const scheme = new PaillierPassive(selectKernel(), config.threads ?? defaultThreads());
@@ -58,7 +60,6 @@ export function openPassiveJob({ config, agreed, rows, record, peer, emit, own }
   const digest = idsDigest(training.ids);
   const model = modelId(agreed, training.ids.length, digest);
   const deciding = decidingRows(rows);
-  const features = binTable(training, agreed.maxBin, deciding);
   const validation = deciding === null ? 0 : training.ids.length - deciding.length;
   const { reveals } = disclosuresOf(agreedFacts(agreed, { active: peer, passive: name }, { instances: training.ids.length, validation }, features, config.policy));
   const sampler = new ProgressSampler({ party: name, decides: false, bytes: () => ({ [peer]: { ...role.traffic } }), emit });
@@ -71,12 +72,13 @@ export function openPassiveJob({ config, agreed, rows, record, peer, emit, own }
     permutationSecret: record.permutationSecret,
     samplingSecret: record.samplingSecret,
     minimums: minimumsOf(config.policy),
-    ...(agreed.startModel === "" ? {} : { start: record.start.map((split) => ({ split, values: training.features[split.feature] })) }),
+    ...(agreed.startModel === "" ? {} : { start: record.start.map((split) => ({ split, values: training.features[split.feature], names: categoryNamesOf(training)[split.feature] })) }),
     progress: record.progress,
     finished: record.isFinished,
     store: (progress) => record.store(progress),
     scheme,
     lookUp: rowLookUp(rows.predictable),
+    categoryNames: categoryNamesOf(rows.predictable),
     observer: {
       joined: () => {
         const { numRound, maxDepth, maxBin, keyBits, codec, startModel, startTrees } = agreed;
@@ -112,8 +114,8 @@ export function openPassiveJob({ config, agreed, rows, record, peer, emit, own }
   return { service, report };
 }
 
-/** The rows that decide where bins are cut. @throws TandemError PROTOCOL_STATE for a bitmap that does not fit */
-function decidingRows({ training, validation }: JobRows): Uint32Array | null {
+/** The rows that decide where bins are cut; null: all. @throws TandemError PROTOCOL_STATE for a bitmap that does not fit */
+export function decidingRows({ training, validation }: JobRows): Uint32Array | null {
   const count = training.ids.length;
   if (validation.length === 0) return null;
   checkBitmap(validation, count);

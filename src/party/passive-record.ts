@@ -13,7 +13,7 @@ import type { Storage } from "../base/storage.ts";
 import { peerText } from "../protocol/peer-text.ts";
 import { permutationSecretBytes } from "../protocol/secret-permutation.ts";
 import { noProgress, type OwnSplit, type PassiveProgress } from "../protocol/split-ledger.ts";
-import { type PassiveJobFile, readPassiveJob, readProgress, sharePath, writePassiveJob, writeProgress } from "../store/passive-checkpoint.ts";
+import { type PassiveJobFile, readPassiveJob, readProgress, sharePath, storedSplit, writePassiveJob, writeProgress } from "../store/passive-checkpoint.ts";
 import { type PassiveShare, writePassiveShare } from "../store/share-files.ts";
 import { bytesFrom, textOf } from "../store/stored-numbers.ts";
 
@@ -91,7 +91,7 @@ export class PassiveRecord {
     const goesOn = stored?.run === terms.run && progress.splits.length > 0;
     if (progress.trees > 0 || goesOn) throw new TandemError("CHECKPOINT", `${options.party} has stored a part of job ${peerText(options.job)}, and since then ${difference}; put it back, or begin anew under another name`);
     const secret = textOf(osRandom.fill(new Uint8Array(permutationSecretBytes)));
-    return new PassiveRecord(options, { ...terms, start: [...(await startSplits())], secret }, false, noProgress);
+    return new PassiveRecord(options, { ...terms, start: (await startSplits()).map(storedSplit), secret }, false, noProgress);
   }
 
   get isFinished(): boolean {

@@ -4,7 +4,7 @@
  */
 import type { CodecParameters, TrainingParameters } from "../base/parameters.ts";
 import { plaintextBitsMax } from "../codec/packing.ts";
-import type { PartyTable } from "../data/dataset.ts";
+import { categoryNamesOf, type PartyTable } from "../data/dataset.ts";
 import { BoostingMonitor } from "../gbdt/boosting-monitor.ts";
 import { BoostingTask, otherRows } from "../gbdt/boosting-task.ts";
 import type { Model } from "../gbdt/model.ts";
@@ -14,7 +14,7 @@ import { quantiserFor } from "../protocol/gradient-layout.ts";
 import type { JobTables } from "./active-tables.ts";
 import { evaluate } from "./evaluate.ts";
 import type { ActiveResult } from "./events.ts";
-import { binTable } from "./party-data.ts";
+import { binningOf, binTable } from "./party-data.ts";
 
 export interface PlainTraining {
   /** Index 0 is the active party; its labels and weights count. */
@@ -41,9 +41,9 @@ export async function trainPlain(job: PlainTraining): Promise<PlainResult> {
   const [{ weights = null }] = job.train;
   const labels = labelsOf(job.train);
   const deciding = validationRows && otherRows(validationRows, labels.length);
-  const parties = job.train.map((table) => binTable(table, training.max_bin, deciding));
+  const parties = job.train.map((table) => binTable(table, binningOf(training), deciding));
   const quantise = quantiserFor(job.codec, plaintextBitsMax(job.keyBits));
-  const start = job.start ? { model: job.start, columns: job.train.map(({ features }) => features) } : null;
+  const start = job.start ? { model: job.start, columns: job.train.map(({ features }) => features), names: job.train.map(categoryNamesOf) } : null;
   const { trainMargins, ...model } = await trainCentralised({ start, parties, labels, weights, validationRows, parameters: training, quantise, samplingSecrets: job.samplingSecrets });
   const monitor = new BoostingMonitor(training, new BoostingTask(training, labels, weights, validationRows));
   const validation = await monitor.onValidation(trainMargins);
@@ -59,7 +59,7 @@ export async function trainAlone({ training, codec, keyBits }: Pick<PlainTrainin
 function testMetrics({ test, training }: PlainTraining, model: Model): ActiveResult["metrics"]["test"] {
   if (test === null) return null;
   const labels = labelsOf(test);
-  const margins = predictMargins(model, test.map(({ features }) => features), labels.length);
+  const margins = predictMargins(model, test.map(({ features }) => features), labels.length, test.map(categoryNamesOf));
   return evaluate(training, margins, labels, test[0].weights);
 }
 

@@ -4,6 +4,7 @@
  */
 import { TandemError } from "../base/error.ts";
 import { describeBounds, trainingParameters } from "../base/parameters.ts";
+import { categoryCountMax } from "../gbdt/category-binning.ts";
 import type { Minimums } from "../gbdt/offered-candidates.ts";
 import type { ActiveHello } from "../protocol/generated/tandem/v1/tandem_pb.ts";
 import { type AgreedParameters, treeCountOf } from "../protocol/job-parameters.ts";
@@ -15,7 +16,7 @@ import { jobSyntax, type PolicyConfig } from "./config.ts";
 export function agreedByPolicy(hello: ActiveHello, policy: PolicyConfig, name: string): AgreedParameters {
   const { parameters, instanceCount } = hello;
   if (parameters === undefined) throw new TandemError("HANDSHAKE_MISMATCH", `${name}: the active party names no parameters`);
-  const { job, numRound, maxDepth, maxLeaves, maxBin, scheme, keyBits, codec, seed, colsampleBytree, colsampleBylevel, colsampleBynode, treesPerRound, localRounds, startModel, startTrees } = parameters;
+  const { job, numRound, maxDepth, maxLeaves, maxBin, scheme, keyBits, codec, seed, colsampleBytree, colsampleBylevel, colsampleBynode, treesPerRound, localRounds, startModel, startTrees, enableCategorical, maxCatToOnehot } = parameters;
   checkJobName(job, name);
   if (scheme !== paillierSchemeName) throw new TandemError("HANDSHAKE_MISMATCH", `scheme: the active party proposes ${peerText(scheme)}, ${name} knows ${paillierSchemeName}`);
   const keyBitsMin = policy.insecure_min_key_bits ?? policy.min_key_bits;
@@ -33,6 +34,7 @@ export function agreedByPolicy(hello: ActiveHello, policy: PolicyConfig, name: s
     maxDepth > depths.max && `max_depth: ${maxDepth} asked, it must be ${describeBounds(depths)}`,
     maxLeaves > leaves.max && `max_leaves: ${maxLeaves} asked, it must be ${describeBounds(leaves)}`,
     (maxBin < bins.min || maxBin > bins.max) && `max_bin: ${maxBin} asked, it must be ${describeBounds(bins)}`,
+    (maxCatToOnehot < 1 || maxCatToOnehot > categoryCountMax + 1) && `max_cat_to_onehot: ${maxCatToOnehot} asked, it must be ${describeBounds(trainingParameters.max_cat_to_onehot)}`,
     keyBits < keyBitsMin && `key_bits: ${keyBits} asked, at least ${keyBitsMin} allowed`,
     keyBits > keyBitsMax && `key_bits: ${keyBits} asked, at most ${keyBitsMax} allowed`,
     !policy.codecs.some((allowed) => allowed === codec) && `codec: ${peerText(codec)} asked, ${policy.codecs.join(" or ")} allowed`,
@@ -40,7 +42,7 @@ export function agreedByPolicy(hello: ActiveHello, policy: PolicyConfig, name: s
     instanceCount < policy.min_instances && `instances: ${instanceCount} brought, at least ${policy.min_instances} allowed`,
   ].filter((violation) => violation !== false);
   if (broken.length > 0) throw refusal(name, broken);
-  return { job, numRound, maxDepth, maxLeaves, maxBin, scheme, keyBits, codec, seed, colsampleBytree, colsampleBylevel, colsampleBynode, treesPerRound, localRounds, startModel, startTrees };
+  return { job, numRound, maxDepth, maxLeaves, maxBin, scheme, keyBits, codec, seed, colsampleBytree, colsampleBylevel, colsampleBynode, treesPerRound, localRounds, startModel, startTrees, enableCategorical, maxCatToOnehot };
 }
 
 const keyBitsMax = 4096;

@@ -10,7 +10,7 @@ import { CurrentRows } from "./row-index.ts";
 const folder = mkdtempSync(join(tmpdir(), "tandem-rows-"));
 afterAll(() => rmSync(folder, { recursive: true }));
 
-const data: DataConfig = { id: "id", features: "all", missing: [], monotone_constraints: {}, normalise: ["lowercase"], duplicates: "refuse" };
+const data: DataConfig = { id: "id", features: "all", missing: [], categorical: [], monotone_constraints: {}, normalise: ["lowercase"], duplicates: "refuse" };
 const silent = (): void => {};
 
 test("rows of both tables by normalised id, columns by name wherever they stand; the test table's row counts", async () => {

@@ -5,6 +5,8 @@
  */
 import { type Normalisation, normaliseId } from "../align/normalise.ts";
 import { TandemError } from "../base/error.ts";
+import { categoryNamesOf } from "../data/dataset.ts";
+import type { CategoryNames } from "../gbdt/split-test.ts";
 import { unknownRow } from "../protocol/split-outcomes.ts";
 import type { DataConfig } from "./config.ts";
 import { DataCache } from "./data-cache.ts";
@@ -17,6 +19,7 @@ const commandAgeMsMax = 60_000;
 export class RowIndex {
   readonly #rows: ReadonlyMap<string, number>;
   readonly #columns: ReadonlyMap<string, Float32Array>;
+  readonly #names: ReadonlyMap<string, CategoryNames>;
   readonly #normalisations: readonly Normalisation[];
 
   constructor(train: DistinctTable, test: DistinctTable | null) {
@@ -25,6 +28,8 @@ export class RowIndex {
     test?.table.ids.forEach((id, row) => rows.set(id, first + row));
     this.#rows = rows;
     this.#columns = new Map(train.table.featureNames.map((name, i) => [name, test === null ? train.table.features[i] : joined(train.table.features[i], columnOf(test, name))]));
+    const names = categoryNamesOf(train.table); // those of the test table too: they were read with one book
+    this.#names = new Map(train.table.featureNames.map((name, i) => [name, names[i]]));
     this.#normalisations = train.ids.normalisations;
   }
 
@@ -38,6 +43,11 @@ export class RowIndex {
     const column = this.#columns.get(name);
     if (column === undefined) throw new TandemError("COLUMN_UNKNOWN", `the data has no feature '${name}' any more, which the model asks about`);
     return column;
+  }
+
+  /** What a column's values stand for if they are codes of categories. */
+  names(name: string): CategoryNames {
+    return this.#names.get(name) ?? null;
   }
 }
 

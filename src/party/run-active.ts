@@ -25,7 +25,7 @@ export async function runActive(config: ActiveConfig, emit: Emit, world: ActiveW
   try {
     const tables = await readActiveTables(config);
     const record = await ActiveRecord.open(config, tables, world.storage);
-    const start = record.checkpoint === null ? await readStart(config, tables[0].rows.table.featureNames) : record.checkpoint.start;
+    const start = record.checkpoint === null ? await readStart(config, tables[0].rows.table) : record.checkpoint.start;
     await recorded(config, start, emit, world, record.folder, (tell, notes) => runJob(config, tables, start, record, tell, notes, world));
   } finally {
     await release();

@@ -17,7 +17,7 @@ import { alignTables, jobTables, readActiveTables, rowsOf } from "./active-table
 import { type ActiveWorld, type ConnectedPeer, realWorld } from "./active-world.ts";
 import type { ActiveConfig } from "./config.ts";
 import type { Emit } from "./events.ts";
-import { binTable } from "./party-data.ts";
+import { binningOf, binTable } from "./party-data.ts";
 import { Patience } from "./patience.ts";
 import { layoutSummary } from "./active-results.ts";
 import { samplingSecretOf } from "./sampling-secret.ts";
@@ -145,7 +145,7 @@ class CrossValidationRun {
       training,
       codec,
       subtraction: speed.subtraction,
-      features: binTable(train, training.max_bin),
+      features: binTable(train, binningOf(training)),
       labels,
       weights: train.weights ?? null,
       folds: new FoldTurns(training, labels, train.weights ?? null, folds),

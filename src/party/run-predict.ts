@@ -1,7 +1,9 @@
 /** `tandem predict`: scores of the people in a file, with a model that was trained before. */
 import { TandemError } from "../base/error.ts";
 import { writeCsv } from "../data/write-csv.ts";
-import type { ActiveConfig } from "./config.ts";
+import { categoryNamesOf } from "../data/dataset.ts";
+import { inModelCodes } from "../protocol/scoring-model.ts";
+import type { ActiveConfig, DataConfig } from "./config.ts";
 import { findActiveShare } from "./find-share.ts";
 import { type DistinctTable, readPartyTable } from "./party-data.ts";
 import { Scorer } from "./scorer.ts";
@@ -40,7 +42,7 @@ export async function runPredict(config: ActiveConfig, options: PredictOptions):
   const scorer = await Scorer.connect(config, share);
   try {
     // The label is of no interest, and need not be there.
-    const rows = await readPartyTable({ path: options.input }, { ...config.data, features: [...scorer.features], monotone_constraints: {} }, null);
+    const rows = await readPartyTable({ path: options.input }, scoringData(config.data, scorer), null);
     for (const { trouble } of await scorer.ready(firstTimeoutMs)) if (trouble !== null) throw trouble;
     const { predictions, unknown } = await scoreAll(scorer, rows, options);
     if (options.unknown === "refuse" && unknown.size > 0) throw unknownRefusal(options.input, rows, unknown);
@@ -55,14 +57,21 @@ export async function runPredict(config: ActiveConfig, options: PredictOptions):
   }
 }
 
+/** What a config says of the columns that a model asks about: the model knows which of them have categories. */
+export function scoringData(data: DataConfig, { features, categoryNames }: Pick<Scorer, "features" | "categoryNames">): DataConfig {
+  return { ...data, features: [...features], categorical: features.filter((_, i) => categoryNames[i] !== null), monotone_constraints: {} };
+}
+
 async function scoreAll(scorer: Scorer, { table }: DistinctTable, { unknown: rule, onProgress }: PredictOptions) {
   const total = table.ids.length;
   const { outputCount = 1 } = scorer.share;
   const predictions = new Float64Array(total * outputCount);
   const unknown = new Map<number, readonly string[]>();
+  const names = categoryNamesOf(table);
+  const columns = table.features.map((values, i) => inModelCodes(values, names[i], scorer.categoryNames[i]));
   for (let first = 0; first < total; first += batchRows) {
     const end = Math.min(first + batchRows, total);
-    const batch = { ids: table.ids.slice(first, end), columns: table.features.map((column) => column.subarray(first, end)) };
+    const batch = { ids: table.ids.slice(first, end), columns: columns.map((column) => column.subarray(first, end)) };
     const scores = await scorer.score(batch, { unknownAsMissing: rule === "missing", timeoutMs: batchTimeoutMs });
     predictions.set(scores.predictions, first * outputCount);
     for (const [row, names] of scores.unknown) unknown.set(first + row, names);

@@ -4,6 +4,7 @@
  * party that restarts is found again.
  */
 import { TandemError } from "../base/error.ts";
+import type { CategoryNames } from "../gbdt/split-test.ts";
 import { isSet } from "../protocol/bitmap.ts";
 import type { PassiveOutcomes } from "../protocol/generated/tandem/v1/scoring_pb.ts";
 import { ScoringModel } from "../protocol/scoring-model.ts";
@@ -21,7 +22,7 @@ const attemptMsMin = 200;
 /** People to score, with their values of the active party's own features. */
 export interface ScoringRows {
   readonly ids: readonly string[];
-  /** In the order of Scorer.features. */
+  /** In the order of Scorer.features; of categorical ones codes into Scorer.categoryNames, and whatever is not in there beyond its end. */
   readonly columns: readonly Float32Array[];
 }
 
@@ -86,6 +87,11 @@ export class Scorer {
   /** The active party's own features that the model asks about. */
   get features(): readonly string[] {
     return this.#model.features;
+  }
+
+  /** Of each of these features the categories that the model asks about; null of numbers. */
+  get categoryNames(): readonly CategoryNames[] {
+    return this.#model.categoryNames;
   }
 
   get partyNames(): readonly string[] {

@@ -4,6 +4,7 @@
  */
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { TandemError } from "../base/error.ts";
+import { checkKind } from "../gbdt/split-test.ts";
 import type { ActiveScoring, PassiveOutcomesSchema } from "../protocol/generated/tandem/v1/scoring_pb.ts";
 import { countSet } from "../protocol/bitmap.ts";
 import { bySplitOrder, type SplitColumn, splitOutcomes } from "../protocol/split-outcomes.ts";
@@ -78,7 +79,11 @@ export class PassiveScoring implements ScoringDesk {
     const kept = this.#prepared.get(share);
     if (kept?.rows === rows) return kept;
     // By name: the columns may stand in another order than when the model was trained.
-    const splits = share.splits.toSorted(bySplitOrder).map((split) => ({ split, values: rows.column(split.featureName) }));
+    const splits = share.splits.toSorted(bySplitOrder).map((split) => {
+      const [values, names] = [rows.column(split.featureName), rows.names(split.featureName)];
+      checkKind(split, split.featureName, values, names);
+      return { split, values, names };
+    });
     const prepared = { rows, splits };
     this.#prepared.set(share, prepared);
     return prepared;

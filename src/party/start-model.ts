@@ -3,6 +3,8 @@
  * their place in the present table, owners by their place in the present config. Names are what counts.
  */
 import { TandemError } from "../base/error.ts";
+import { categoryNamesOf, type PartyTable } from "../data/dataset.ts";
+import { checkKind, type SplitTest } from "../gbdt/split-test.ts";
 import { type ActiveRule, isOwnRule } from "../protocol/federated-tree.ts";
 import type { OwnSplit } from "../protocol/passive-role.ts";
 import type { StartCheckpoint } from "../store/active-checkpoint.ts";
@@ -10,21 +12,24 @@ import type { ActiveShare } from "../store/share-files.ts";
 import type { ActiveConfig } from "./config.ts";
 import { findActiveShare } from "./find-share.ts";
 
+/** What rules ask about. */
+type Columns = Pick<PartyTable, "featureNames" | "features" | "categories">;
+
 /**
- * @param featureNames of the active party's table
- * @throws TandemError MODEL_UNKNOWN, USAGE if the parties are not the same, COLUMN_UNKNOWN for a rule whose feature is not there
+ * @param table the active party's
+ * @throws TandemError MODEL_UNKNOWN, USAGE if the parties are not the same, COLUMN_UNKNOWN for a rule whose feature is not there or of another kind
  */
-export async function readStart({ warm_start: wanted, passives, output }: Pick<ActiveConfig, "warm_start" | "passives" | "output">, featureNames: readonly string[]): Promise<StartCheckpoint | null> {
+export async function readStart({ warm_start: wanted, passives, output }: Pick<ActiveConfig, "warm_start" | "passives" | "output">, table: Columns): Promise<StartCheckpoint | null> {
   if (wanted === undefined) return null;
-  return startFrom(await findActiveShare(wanted.model, { output }), passives.map(({ name }) => name), featureNames);
+  return startFrom(await findActiveShare(wanted.model, { output }), passives.map(({ name }) => name), table);
 }
 
-export function startFrom({ model, job, objective, baseMargin, outputCount, passiveNames, trees }: ActiveShare, parties: readonly string[], featureNames: readonly string[]): StartCheckpoint {
+export function startFrom({ model, job, objective, baseMargin, outputCount, passiveNames, trees }: ActiveShare, parties: readonly string[], table: Columns): StartCheckpoint {
   const [gone] = passiveNames.filter((name) => !parties.includes(name));
   if (gone !== undefined) throw new TandemError("USAGE", `warm start: the model of job ${job} was trained with ${gone}, which is not among the 'passives' of the config`);
   const [added] = parties.filter((name) => !passiveNames.includes(name));
   if (added !== undefined) throw new TandemError("USAGE", `warm start: the model of job ${job} was trained without ${added}, which has no share of it`);
-  const ruleOf = (rule: ActiveRule): ActiveRule => (isOwnRule(rule) ? { ...rule, feature: placeOf(rule.featureName, featureNames) } : { ...rule, owner: parties.indexOf(passiveNames[rule.owner - 1]) + 1 });
+  const ruleOf = (rule: ActiveRule): ActiveRule => (isOwnRule(rule) ? { ...rule, feature: placeOf(rule, table) } : { ...rule, owner: parties.indexOf(passiveNames[rule.owner - 1]) + 1 });
   return {
     model,
     objective,
@@ -35,12 +40,14 @@ export function startFrom({ model, job, objective, baseMargin, outputCount, pass
 }
 
 /** A passive party's splits. @throws TandemError COLUMN_UNKNOWN */
-export function splitsOver(splits: readonly OwnSplit[], featureNames: readonly string[]): OwnSplit[] {
-  return splits.map((split) => ({ ...split, feature: placeOf(split.featureName, featureNames) }));
+export function splitsOver(splits: readonly OwnSplit[], table: Columns): OwnSplit[] {
+  return splits.map((split) => ({ ...split, feature: placeOf(split, table) }));
 }
 
-function placeOf(name: string, featureNames: readonly string[]): number {
-  const place = featureNames.indexOf(name);
+function placeOf(rule: SplitTest & { readonly featureName: string }, table: Columns): number {
+  const { featureName: name } = rule;
+  const place = table.featureNames.indexOf(name);
   if (place === -1) throw new TandemError("COLUMN_UNKNOWN", `warm start: the data has no feature '${name}', which the model that training is to go on from asks about`);
+  checkKind(rule, name, table.features[place], categoryNamesOf(table)[place]);
   return place;
 }

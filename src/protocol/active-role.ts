@@ -18,6 +18,7 @@ import { ColumnSampler, columnRatesOf } from "../gbdt/column-sampling.ts";
 import type { FoldTurns, Turn } from "../gbdt/fold-turns.ts";
 import { checkSampling, sampleRows } from "../gbdt/row-sampling.ts";
 import { addLeafWeights, checkConstraints, checkGrowth, growParametersOf, outputsOf } from "../gbdt/train.ts";
+import type { CategoryNames } from "../gbdt/split-test.ts";
 import type { Tree } from "../gbdt/tree.ts";
 import { roundsBefore, type StartModel } from "../gbdt/warm-start.ts";
 import { bitmapFrom, isSet } from "./bitmap.ts";
@@ -76,6 +77,8 @@ export interface ActiveStart extends StartModel<ActiveRule>, AgreedStart {
   readonly trees: readonly Tree<ActiveRule>[];
   /** The active party's own columns of the job's instances. */
   readonly columns: readonly Float32Array[];
+  /** What their codes stand for, of columns of categories. */
+  readonly categoryNames?: readonly CategoryNames[];
 }
 
 /** The trees of all rounds so far, those of a start model among them, every instance's margins after them, and the best round on the validation rows. */
@@ -125,6 +128,8 @@ export interface PhaseTimesMs {
 export interface PredictionRows {
   readonly ids: readonly string[];
   readonly features: readonly Float32Array[];
+  /** Per column what its codes stand for; left out where no column has categories. */
+  readonly categoryNames?: readonly CategoryNames[];
 }
 
 /** Chunks of gradients that may wait for a slow party. */
@@ -251,6 +256,7 @@ export class ActiveRole {
       const outcomes = await Promise.all(this.#sessions.map((session, peer) => session.predict(ids, splits[peer])));
       addMargins(model, margins.subarray(first * outputCount, end * outputCount), {
         ownValue: (rule, i) => rows.features[rule.feature][first + i],
+        ownNames: (rule) => rows.categoryNames?.[rule.feature] ?? null,
         remoteGoesLeft: (owner, tree, node, i) => goesLeft(outcomes[owner - 1], tree, node, i),
       });
     }
@@ -259,13 +265,14 @@ export class ActiveRole {
 
   /** Every instance's margins after the trees of a start model. Nobody is named: instances have their order. */
   async #marginsAfter(start: ActiveStart): Promise<Float64Array> {
-    const { outputCount = 1, trees, columns } = start;
+    const { outputCount = 1, trees, columns, categoryNames = [] } = start;
     const instanceCount = this.#job.labels.length;
     const margins = new Float64Array(instanceCount * outputCount).fill(start.baseMargin);
     const outcomes = await Promise.all(this.#sessions.map((session, peer) => session.predictStart(instanceCount, remoteSplits(trees, peer + 1))));
     for (let first = 0; first < instanceCount; first += instancesPerTurn) {
       addMargins(start, margins.subarray(first * outputCount, (first + instancesPerTurn) * outputCount), {
         ownValue: (rule, i) => columns[rule.feature][first + i],
+        ownNames: (rule) => categoryNames[rule.feature] ?? null,
         remoteGoesLeft: (owner, tree, node, i) => goesLeft(outcomes[owner - 1], tree, node, first + i),
       });
       await nextTurn();

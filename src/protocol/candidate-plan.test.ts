@@ -9,12 +9,15 @@ interface Shape {
   readonly binCount: number;
   readonly hasMissing: boolean;
   readonly monotone?: number;
+  /** Of a categorical feature. */
+  readonly oneHot?: boolean | undefined;
 }
 
 const instanceCount = 30;
 
-function featureOf({ binCount, hasMissing, monotone = 0 }: Shape, random: SeededRandom, name = "f"): BinnedFeature {
+function featureOf({ binCount, hasMissing, monotone = 0, oneHot }: Shape, random: SeededRandom, name = "f"): BinnedFeature {
   const bins = Uint16Array.from({ length: instanceCount }, () => random.below(binCount + (hasMissing ? 1 : 0)));
+  if (oneHot !== undefined) return { name, thresholds: new Float32Array(0), lowest: 0, categories: Array.from({ length: binCount }, (_, i) => `c${i}`), oneHot, binCount, hasMissing, bins };
   return { name, thresholds: Float32Array.from({ length: binCount }, (_, i) => i + 1), lowest: -1, binCount, hasMissing, monotone, bins };
 }
 
@@ -77,8 +80,16 @@ describe("every candidate is one side of its split, without the skipped bin", ()
     }
   });
 
+  const categorical = [1, 2, 3, 6].flatMap((binCount) => [false, true].flatMap((hasMissing) => [false, true].map((oneHot) => ({ binCount, hasMissing, oneHot }))));
+  test.each(categorical)("one feature of $binCount categories, missing $hasMissing, one-hot $oneHot, each bin skipped in turn, and none", (shape) => {
+    const feature = featureOf(shape, new SeededRandom("one"));
+    for (let skipped = -1; skipped < totalBinCount(feature); skipped++) {
+      expectPlan([feature], Int32Array.of(skipped), new SeededRandom(`order ${skipped}`).permutation(listCandidates([feature]).length));
+    }
+  });
+
   test("several features at once", () => {
-    const shape = fc.record({ binCount: fc.integer({ min: 1, max: 7 }), hasMissing: fc.boolean(), monotone: fc.constantFrom(0, 1, -1) });
+    const shape = fc.record({ binCount: fc.integer({ min: 1, max: 7 }), hasMissing: fc.boolean(), monotone: fc.constantFrom(0, 1, -1), oneHot: fc.constantFrom(undefined, true, false) });
     fc.assert(
       fc.property(fc.array(shape, { maxLength: 4 }), fc.nat(), (shapes, seed) => {
         const random = new SeededRandom(seed);

@@ -11,14 +11,18 @@
  *   M + suffix(k) = M, k+1..B-1         otherwise,
  * and (k, missing left) one of suffix(k) = k+1..B-1 or M + prefix(k). All of them are partial sums of four chains per
  * feature: prefix, M + prefix, suffix, M + suffix.
+ *
+ * Of a categorical feature a candidate is the sum over the categories that it splits off, or over all other bins if the
+ * skipped one is among them.
  */
 import { type BinnedFeature, totalBinCount } from "../gbdt/binning.ts";
-import { type Candidate, candidatesOf, hasMirrored } from "../gbdt/candidate.ts";
+import { type Candidate, candidatesOf, type CategoryCandidate, hasMirrored } from "../gbdt/candidate.ts";
+import { type CategoricalFeature, categoryCandidates, isCategorical, rightBins } from "../gbdt/category-candidate.ts";
 
 /** One of this party's candidates: which feature, and where it is cut. */
-export interface PlannedCandidate extends Candidate {
+export type PlannedCandidate = Candidate & {
   readonly feature: number;
-}
+};
 
 export interface CandidatePlan {
   /** Per feature the bin left out, or -1. */
@@ -65,23 +69,27 @@ export function planCandidates(
   let firstBin = 0;
   let firstCandidate = 0;
   features.forEach((feature, index) => {
-    const count = candidatesOf(feature).length;
-    const own = candidates.slice(firstCandidate, firstCandidate + count);
-    const target = new Map(own.map((candidate, i) => [sideKey(candidate), positions[firstCandidate + i]]));
-    addChains(chains, feature, firstBin, skippedBins[index], (bin, missingLeft, isLeftSide) => {
-      const position = target.get(sideKey({ bin, missingLeft })) ?? -1;
-      if (position >= 0) orders[position] = (feature.monotone ?? 0) * (isLeftSide ? 1 : -1);
-      return position;
-    });
+    const own = candidatesOf(feature);
+    const ownPositions = positions.subarray(firstCandidate, firstCandidate + own.length);
+    if (isCategorical(feature)) {
+      addCategoryChains(chains, feature, firstBin, skippedBins[index], ownPositions);
+    } else {
+      const target = new Map(own.map((candidate, i) => [sideKey(candidate), ownPositions[i]]));
+      addChains(chains, feature, firstBin, skippedBins[index], (bin, missingLeft, isLeftSide) => {
+        const position = target.get(sideKey({ bin, missingLeft })) ?? -1;
+        if (position >= 0) orders[position] = (feature.monotone ?? 0) * (isLeftSide ? 1 : -1);
+        return position;
+      });
+    }
     firstBin += totalBinCount(feature);
-    firstCandidate += count;
+    firstCandidate += own.length;
   });
   const binCounts = Uint32Array.from(features, totalBinCount);
   return { skippedBins, binCounts, candidates, positions, orders, ...chains.arrays() };
 }
 
 function sideKey(candidate: Candidate): number {
-  return candidate.bin * 2 + (candidate.missingLeft ? 1 : 0);
+  return "bin" in candidate ? candidate.bin * 2 + (candidate.missingLeft ? 1 : 0) : Number.NaN;
 }
 
 type TargetOf = (bin: number, missingLeft: boolean, isLeftSide: boolean) => number;
@@ -124,6 +132,22 @@ function addChains(chains: ChainList, feature: BinnedFeature, firstBin: number, 
   chains.begin();
   if (skipped !== feature.binCount) chains.step(missing, targetOf(-1, true, true));
   else for (let k = 0; k <= last; k++) chains.step(firstBin + k, k < last ? -1 : targetOf(-1, true, false));
+}
+
+/** Whether a candidate is summed over all bins but its own, since the skipped one is among these. */
+export function isFlipped(feature: BinnedFeature, candidate: CategoryCandidate, skipped: number): boolean {
+  return rightBins(feature, candidate).includes(skipped);
+}
+
+/** A chain per candidate: few bins each, but for the one that is flipped. */
+function addCategoryChains(chains: ChainList, feature: CategoricalFeature, firstBin: number, skipped: number, positions: Uint32Array): void {
+  const all = Array.from({ length: totalBinCount(feature) }, (_, bin) => bin);
+  categoryCandidates(feature).forEach((candidate, i) => {
+    const right = rightBins(feature, candidate);
+    const summed = isFlipped(feature, candidate, skipped) ? all.filter((bin) => !right.includes(bin)) : right;
+    chains.begin();
+    summed.forEach((bin, step) => chains.step(firstBin + bin, step === summed.length - 1 ? positions[i] : -1));
+  });
 }
 
 class ChainList {

@@ -1,12 +1,18 @@
 /**
  * The candidates that one node of a tree is answered with: those of the features that may split it, in the tree's secret
  * order. Where columns are sampled, nodes may have different sets; within a set the order stays that of the tree.
+ *
+ * Categories of features whose sets of categories are split stand in front, those of one feature together and in the order of
+ * their codes: whoever decrypts them must put them in order to find the sets. Which feature a group is stays secret, and so does the
+ * groups' order.
  */
 import { assert } from "../base/assert.ts";
 import type { BinnedFeature } from "../gbdt/binning.ts";
-import { candidateCount } from "../gbdt/candidate.ts";
+import { candidateCount, candidatesOf } from "../gbdt/candidate.ts";
+import { isPartitioned } from "../gbdt/category-candidate.ts";
 import type { ColumnSampler, NodePlace } from "../gbdt/column-sampling.ts";
-import { type CandidatePlan, listCandidates, type PlannedCandidate, planCandidates } from "./candidate-plan.ts";
+import { type CandidatePlan, isFlipped, listCandidates, type PlannedCandidate, planCandidates } from "./candidate-plan.ts";
+import type { CategoryGroup } from "./category-group.ts";
 import { secretPermutation } from "./secret-permutation.ts";
 
 export interface CandidateSet {
@@ -15,6 +21,8 @@ export interface CandidateSet {
   readonly plan: CandidatePlan;
   /** byPosition[position] = rank of the candidate in tie order. */
   readonly byPosition: Uint32Array;
+  /** From position 0 on, one after the other. */
+  readonly groups: readonly (CategoryGroup & { readonly feature: number; readonly firstRank: number })[];
 }
 
 export interface CandidateJob {
@@ -61,11 +69,31 @@ export class TreeCandidates {
     const features = Array.from(drawn, (index) => this.#job.features[index]);
     const candidates = listCandidates(features).map((candidate) => ({ ...candidate, feature: drawn[candidate.feature] }));
     const inTree = Uint32Array.from(Array.from(drawn).flatMap((index) => Array.from({ length: candidateCount(this.#job.features[index]) }, (_, i) => this.#positions[this.#first[index] + i])));
-    const byPosition = inTree.map((_, rank) => rank).sort((a, b) => inTree[a] - inTree[b]);
+    const groups = this.#groupsOf(drawn, inTree);
+    const grouped = groups.flatMap(({ firstRank, size }) => Array.from({ length: size }, (_, i) => firstRank + i));
+    const isGrouped = new Set(grouped);
+    const others = Array.from(inTree.keys()).filter((rank) => !isGrouped.has(rank)).sort((a, b) => inTree[a] - inTree[b]);
+    const byPosition = Uint32Array.from([...grouped, ...others]);
     const positions = new Uint32Array(byPosition.length);
     byPosition.forEach((rank, position) => (positions[rank] = position));
     const skippedBins = Int32Array.from(drawn, (index) => this.#job.skippedBins[index]);
-    return { features: drawn, plan: planCandidates(features, candidates, skippedBins, positions), byPosition };
+    return { features: drawn, plan: planCandidates(features, candidates, skippedBins, positions), byPosition, groups };
+  }
+
+  /** The groups of some features in the tree's secret order: that of the first category of each. */
+  #groupsOf(drawn: Uint32Array, inTree: Uint32Array): CandidateSet["groups"] {
+    const groups: CandidateSet["groups"][number][] = [];
+    let firstRank = 0;
+    for (const index of drawn) {
+      const feature = this.#job.features[index];
+      const size = candidateCount(feature);
+      if (isPartitioned(feature) && size > 0) {
+        const flipped = candidatesOf(feature).findIndex((candidate) => "categories" in candidate && isFlipped(feature, candidate, this.#job.skippedBins[index]));
+        groups.push({ feature: index, firstRank, size, hasMissing: feature.hasMissing, flipped });
+      }
+      firstRank += size;
+    }
+    return groups.sort((a, b) => inTree[a.firstRank] - inTree[b.firstRank]);
   }
 }
 

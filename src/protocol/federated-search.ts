@@ -10,12 +10,15 @@
  */
 import { assert } from "../base/assert.ts";
 import { isTurnOver, nextTurn } from "../base/event-loop-turn.ts";
-import { bestFeatureSplit, betterSplit, type PartySplit, selectBest } from "../gbdt/best-split.ts";
+import { bestFeatureSplit, betterSplit, type PartySplit } from "../gbdt/best-split.ts";
 import { partition as partitionByBin } from "../gbdt/candidate.ts";
+import { bestPartition } from "../gbdt/category-partition.ts";
 import type { TreeGain } from "../gbdt/gain.ts";
 import type { GrowingNode, NodePair, SplitOutcome, SplitSearch } from "../gbdt/grow.ts";
+import { selectBest } from "../gbdt/select-best.ts";
 import { ruleOf } from "../gbdt/tree.ts";
 import { bitmapFrom, countSet, isSet, partition } from "./bitmap.ts";
+import { categoryRows, type CategorySet, groupedCount } from "./category-group.ts";
 import type { ActiveRule, TreeTask } from "./federated-tree.ts";
 import { type CandidateRows, type Decision, noCandidates, type NodeRequest, type PeerSession, type SplitAnswer } from "./peer-session.ts";
 import { siblingRows } from "./withheld.ts";
@@ -23,7 +26,7 @@ import { siblingRows } from "./withheld.ts";
 /** A split of the active party's own, or candidates of a passive party that tie for the best gain. */
 type FederatedSplit =
   | (PartySplit & { readonly kind: "own" })
-  | { readonly kind: "peer"; readonly gain: number; readonly peer: number; readonly candidates: readonly number[]; readonly sideCounts: readonly number[] };
+  | { readonly kind: "peer"; readonly gain: number; readonly peer: number; readonly candidates: readonly number[]; readonly sets: readonly CategorySet[]; readonly sideCounts: readonly number[] };
 
 type RowsByPeer = readonly CandidateRows[];
 
@@ -87,9 +90,9 @@ export class FederatedSearch implements SplitSearch<ActiveRule, FederatedSplit> 
     const decisions = sessions.map((): Decision[] => []);
     for (const { node, found } of chosen) {
       if (found.kind !== "peer") continue;
-      const { candidates, sideCounts } = found;
+      const { candidates, sets, sideCounts } = found;
       const { id, instances, sampled } = node;
-      decisions[found.peer].push({ node: id, instanceCount: instances.length, candidates, sideCounts, sampledCount: sampled.length, countSampled: (bitmap) => countSampled(node, bitmap) });
+      decisions[found.peer].push({ node: id, instanceCount: instances.length, candidates, sets, sideCounts, sampledCount: sampled.length, countSampled: (bitmap) => countSampled(node, bitmap) });
     }
     const answers = await Promise.all(
       sessions.map((session, peer) => (decisions[peer].length === 0 ? new Map<number, SplitAnswer>() : session.splits(tree, decisions[peer]))),
@@ -128,18 +131,40 @@ export class FederatedSearch implements SplitSearch<ActiveRule, FederatedSplit> 
   }
 
   /** The best split of a node over all parties: the active party wins ties, then passives in config order. */
-  async #best({ id, totals, bounds }: GrowingNode, own: PartySplit | null, rows: RowsByPeer): Promise<FederatedSplit | null> {
-    this.#rows.set(id, rows);
-    const stride = totals.length;
+  async #best(node: GrowingNode, own: PartySplit | null, rows: RowsByPeer): Promise<FederatedSplit | null> {
+    this.#rows.set(node.id, rows);
     let best: FederatedSplit | null = own && { kind: "own", ...own };
-    for (const [peer, { rows: sides, orders }] of rows.entries()) {
+    for (const [peer, ofPeer] of rows.entries()) {
       if (isTurnOver()) await nextTurn();
-      const { gain, indices } = selectBest(this.#gain.gains(sides, totals, bounds, orders ?? 0));
-      if (indices.length === 0) continue;
-      const sideCounts = indices.map((candidate) => sides[candidate * stride + stride - 1]);
-      best = betterSplit<FederatedSplit>(best, { kind: "peer", gain, peer, candidates: indices, sideCounts });
+      const found = this.#bestOfPeer(node, ofPeer);
+      best = betterSplit<FederatedSplit>(best, found && { kind: "peer", peer, ...found });
     }
     return best;
+  }
+
+  /** Everything of one party that reaches its highest gain; of a group of categories the first set that does, as its owner would find it. */
+  #bestOfPeer({ totals, bounds }: GrowingNode, ofPeer: CandidateRows): Omit<Extract<FederatedSplit, { kind: "peer" }>, "kind" | "peer"> | null {
+    const stride = totals.length;
+    const { rows, orders, groups } = ofPeer;
+    const firstSplit = groupedCount(groups);
+    const splits = rows.subarray(firstSplit * stride);
+    const { gain: splitGain, indices } = selectBest(this.#gain.gains(splits, totals, bounds, orders?.subarray(firstSplit) ?? 0));
+    let first = 0;
+    const partitions = groups.map((group) => {
+      const found = bestPartition(categoryRows(group, first, ofPeer, totals), totals, this.#gain, bounds);
+      first += group.size;
+      return found;
+    });
+    const gain = Math.max(splitGain, ...partitions.map((found) => found?.gain ?? -Infinity));
+    if (gain === -Infinity) return null;
+    const candidates = splitGain === gain ? indices : [];
+    const best = partitions.flatMap((found, group) => (found?.gain === gain ? [{ group, ...found.candidate, rightCount: found.rightCount }] : []));
+    return {
+      gain,
+      candidates: candidates.map((candidate) => firstSplit + candidate),
+      sets: best.map(({ group, categories, missingLeft }) => ({ group, categories, missingLeft })),
+      sideCounts: [...candidates.map((candidate) => splits[candidate * stride + stride - 1]), ...best.map(({ rightCount }) => rightCount)],
+    };
   }
 }
 

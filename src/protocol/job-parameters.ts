@@ -1,5 +1,6 @@
 /** What both sides of a job compare at the handshake, field by field; nothing more of the job is told to a passive party. */
 import type { CodecParameters, TrainingParameters } from "../base/parameters.ts";
+import { oneHotBelow } from "../gbdt/category-binning.ts";
 import type { JobParameters } from "./generated/tandem/v1/tandem_pb.ts";
 
 export type AgreedParameters = Omit<JobParameters, "$typeName" | "$unknown">;
@@ -66,5 +67,7 @@ export function agreedParameters(
     localRounds: Math.min(training.local_rounds, numRound),
     startModel: start?.model ?? "",
     startTrees,
+    enableCategorical: training.enable_categorical,
+    maxCatToOnehot: oneHotBelow(training),
   };
 }

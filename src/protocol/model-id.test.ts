@@ -4,11 +4,11 @@ import { idsDigest } from "./ids.ts";
 import type { AgreedParameters } from "./job-parameters.ts";
 import { modelId } from "./model-id.ts";
 
-const agreed: AgreedParameters = { job: "spring", numRound: 3, maxDepth: 4, maxLeaves: 0, maxBin: 32, scheme: "paillier", keyBits: 2048, codec: "batched", seed: 7, colsampleBytree: 1, colsampleBylevel: 1, colsampleBynode: 1, treesPerRound: 1, localRounds: 0, startModel: "", startTrees: 0 };
+const agreed: AgreedParameters = { job: "spring", numRound: 3, maxDepth: 4, maxLeaves: 0, maxBin: 32, scheme: "paillier", keyBits: 2048, codec: "batched", seed: 7, colsampleBytree: 1, colsampleBylevel: 1, colsampleBynode: 1, treesPerRound: 1, localRounds: 0, startModel: "", startTrees: 0, enableCategorical: false, maxCatToOnehot: 4 };
 const digest = idsDigest(["a", "b"]);
 
 test("the id is the SHA-256 of the text that docs/models.md gives", () => {
-  const text = `tandem/model/1\ncodec="batched"\ncolsampleBylevel=1\ncolsampleBynode=1\ncolsampleBytree=1\njob="spring"\nkeyBits=2048\nlocalRounds=0\nmaxBin=32\nmaxDepth=4\nmaxLeaves=0\nnumRound=3\nscheme="paillier"\nseed=7\nstartModel=""\nstartTrees=0\ntreesPerRound=1\ninstances=2\nids=${Buffer.from(digest).toString("hex")}\n`;
+  const text = `tandem/model/1\ncodec="batched"\ncolsampleBylevel=1\ncolsampleBynode=1\ncolsampleBytree=1\nenableCategorical=false\njob="spring"\nkeyBits=2048\nlocalRounds=0\nmaxBin=32\nmaxCatToOnehot=4\nmaxDepth=4\nmaxLeaves=0\nnumRound=3\nscheme="paillier"\nseed=7\nstartModel=""\nstartTrees=0\ntreesPerRound=1\ninstances=2\nids=${Buffer.from(digest).toString("hex")}\n`;
   expect(modelId(agreed, 2, digest)).toBe(createHash("sha256").update(text).digest("hex"));
 });
 

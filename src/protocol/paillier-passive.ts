@@ -15,11 +15,12 @@ import type { Kernel, PublicEvaluator } from "../crypto/kernel.ts";
 import { CiphertextVector, ResidentVector } from "../crypto/vectors.ts";
 import { create } from "@bufbuild/protobuf";
 import { partition } from "./bitmap.ts";
-import { candidateCount } from "../gbdt/candidate.ts";
+import { candidateCount, candidatesOf } from "../gbdt/candidate.ts";
 import { treeSizeMax } from "../gbdt/grow.ts";
 import { binCountsOf, type CandidatePlan, mostFrequentBins, type PlannedCandidate, sideCounts, widened } from "./candidate-plan.ts";
 import { candidateIn, type CandidateSet, TreeCandidates } from "./candidate-set.ts";
-import { PaillierSumsSchema } from "./generated/tandem/v1/tandem_pb.ts";
+import { groupedCount, setFrom } from "./category-group.ts";
+import { type CategorySet, PaillierSumsSchema } from "./generated/tandem/v1/tandem_pb.ts";
 import { paillierSchemeName } from "./paillier-active.ts";
 import {
   type NodeAnswer,
@@ -194,6 +195,7 @@ export class PaillierPassive implements PassiveScheme {
         counts: counts.subarray(first, last),
         orders: plan.orders.subarray(first, last),
         withheld: withheldBitmap(withheld.subarray(first, last)),
+        groups: first === 0 ? set.groups : [],
         scheme: { case: "paillier", value: create(PaillierSumsSchema, { ciphertexts }) },
       };
     }
@@ -264,9 +266,19 @@ export class PaillierPassive implements PassiveScheme {
   candidateAt(node: number, position: number): PlannedCandidate & { rank: number } {
     const set = this.#candidatesOf(node);
     if (position >= set.byPosition.length) throw new TandemError("PROTOCOL_STATE", `candidate ${position} does not exist`);
+    if (position < groupedCount(set.groups)) throw new TandemError("PROTOCOL_STATE", `candidate ${position} is a category, not a split`);
     const candidate = candidateIn(set, position);
     if (this.#offered()?.has(node, candidate.feature, candidate) === false) throw new TandemError("PROTOCOL_STATE", `candidate ${position} is withheld at node ${node}`);
     return candidate;
+  }
+
+  setAt(node: number, message: CategorySet): PlannedCandidate & { rank: number } {
+    const group = this.#candidatesOf(node).groups[message.group];
+    if (group === undefined) throw new TandemError("PROTOCOL_STATE", `node ${node} has no group ${message.group} of categories`);
+    const { feature, firstRank } = group;
+    const parts = candidatesOf(this.#setUpState().job.features[feature]);
+    const isWithheld = (place: number): boolean => this.#offered()?.has(node, feature, parts[place]) === false;
+    return { feature, rank: firstRank, ...setFrom(message, group, isWithheld) };
   }
 
   #placeOf(node: number): NodeInTree {

@@ -106,7 +106,7 @@ describe("the handshake", () => {
     await expectError(() => drive(key).join({ protocolVersion: protocolVersion + 1 }), "HANDSHAKE_MISMATCH", new RegExp(`version.*${protocolVersion + 1}.*passive-1.*${protocolVersion}`));
   });
 
-  const others = { job: "another", numRound: 77, maxDepth: 9, maxLeaves: 5, maxBin: 64, scheme: "lattice", keyBits: 4096, codec: "unbatched", seed: 8, colsampleBytree: 0.5, colsampleBylevel: 0.5, colsampleBynode: 0.5, treesPerRound: 3, localRounds: 1, startModel: "another", startTrees: 1 };
+  const others = { job: "another", numRound: 77, maxDepth: 9, maxLeaves: 5, maxBin: 64, scheme: "lattice", keyBits: 4096, codec: "unbatched", seed: 8, colsampleBytree: 0.5, colsampleBylevel: 0.5, colsampleBynode: 0.5, treesPerRound: 3, localRounds: 1, startModel: "another", startTrees: 1, enableCategorical: true, maxCatToOnehot: 9 };
   test("the list below is every field that is agreed on", () => expect(Object.keys(drive(key).job.agreed).sort()).toEqual(Object.keys(others).sort()));
 
   test.each(Object.entries(others))("another %s: the field and both values are named", async (field, value) => {
@@ -151,11 +151,16 @@ describe("gradients", () => {
   });
 });
 
+function thresholdCandidate<C extends object>(candidate: C): Extract<C, { bin: number }> {
+  if (!("bin" in candidate)) throw new Error("the features have thresholds");
+  return candidate as Extract<C, { bin: number }>;
+}
+
 describe("splits", () => {
   const positionsOf = (driver: Driver, wanted: (candidate: { feature: number; bin: number; missingLeft: boolean }) => boolean): number[] => {
     const [{ scheme }] = driver.job.passives;
     const count = 10; // two features with three bins and missing values: 2 * (2 * 3 - 1) candidates
-    return Array.from({ length: count }, (_, i) => i).filter((position) => wanted(scheme.candidateAt(0, position)));
+    return Array.from({ length: count }, (_, i) => i).filter((position) => wanted(thresholdCandidate(scheme.candidateAt(0, position))));
   };
 
   test.each([
@@ -201,7 +206,7 @@ describe("prediction", () => {
     const driver = await at("growing");
     await driver.splits(0, 0, [0]);
     await driver.finishTree(0);
-    const [{ threshold, defaultLeft }] = driver.role.ownSplits;
+    const [{ threshold = Number.NaN, defaultLeft }] = driver.role.ownSplits;
     const ids = ["id-3", "id-0", "id-2"];
     const answers = await collect(driver.role.predict(create(ActivePredictSchema, { ids })));
     expect(answers.length).toBe(1);

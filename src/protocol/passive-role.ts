@@ -12,11 +12,11 @@ import { equals, type MessageInitShape } from "@bufbuild/protobuf";
 import { TandemError } from "../base/error.ts";
 import { Exclusive } from "../base/exclusive.ts";
 import { type BinnedFeature } from "../gbdt/binning.ts";
-import { binGoesLeft, thresholdOf } from "../gbdt/candidate.ts";
+import { leftBins } from "../gbdt/candidate.ts";
 import { ColumnSampler } from "../gbdt/column-sampling.ts";
 import type { Minimums } from "../gbdt/offered-candidates.ts";
 import { orderBytes } from "./side-order.ts";
-import { valueGoesLeft } from "../gbdt/tree.ts";
+import { type CategoryNames, columnTest, testOf } from "../gbdt/split-test.ts";
 import { bitmapFrom } from "./bitmap.ts";
 import {
   type ActiveGradients,
@@ -27,6 +27,7 @@ import {
   type ActivePredict,
   type ActiveSetUp,
   ActiveSetUpSchema,
+  type ActiveSplitDecision,
   type ActiveSplitDecisions,
   type ActiveTreeFinished,
   type PassiveHelloSchema,
@@ -37,7 +38,8 @@ import {
 } from "./generated/tandem/v1/tandem_pb.ts";
 import { type AgreedParameters, fitsStoredTrees, firstTreeOf, treeCountOf } from "./job-parameters.ts";
 import { emptyLedger, type Ledger } from "./ledger.ts";
-import type { Traffic } from "./peer-session.ts";
+import { groupMessages } from "./category-group.ts";
+import { decisionBytes, type Traffic } from "./peer-session.ts";
 import { peerText } from "./peer-text.ts";
 import type { Phase as Work, PhaseEdge } from "./phase.ts";
 import type { PassiveScheme } from "./scheme.ts";
@@ -62,6 +64,8 @@ export interface PassiveJob {
   readonly scheme: PassiveScheme;
   /** Own feature values of ids that may be asked for, or null for an unknown id. */
   readonly lookUp: (id: string) => ((feature: number) => number) | null;
+  /** Per feature what these values stand for if they are codes of categories; left out where no feature has any. */
+  readonly categoryNames?: readonly CategoryNames[];
   readonly observer: PassiveObserver;
   /** This party's splits of the model that training goes on from, with the columns that they ask about; none where left out. */
   readonly start?: readonly SplitColumn[];
@@ -258,7 +262,7 @@ export class PassiveRole {
       this.#expectTree(node.tree);
       this.traffic.activeToPassive += node.scheme.value?.members.length ?? 0;
       for await (const answer of this.#job.scheme.node(node.node, node.scheme)) {
-        const { firstCandidate, candidateCount, counts, orders, withheld, scheme } = answer;
+        const { firstCandidate, candidateCount, counts, orders, withheld, groups, scheme } = answer;
         if (firstCandidate === 0) this.disclosures.memberships += this.#job.scheme.members(node.node).length;
         this.disclosures.candidateSums += counts.length;
         this.traffic.passiveToActive += 4 * counts.length + (scheme.value?.ciphertexts.length ?? 0);
@@ -267,7 +271,7 @@ export class PassiveRole {
           work = "return";
           this.#edge(work, true);
         }
-        yield { tree: node.tree, node: node.node, firstCandidate, candidateCount, counts: Array.from(counts), orders: isMonotone ? orderBytes(orders) : new Uint8Array(0), withheld, scheme };
+        yield { tree: node.tree, node: node.node, firstCandidate, candidateCount, counts: Array.from(counts), orders: isMonotone ? orderBytes(orders) : new Uint8Array(0), withheld, groups: groupMessages(groups), scheme };
       }
     }
     this.#edge(work, false);
@@ -278,11 +282,11 @@ export class PassiveRole {
   async *splits(request: ActiveSplitDecisions): AsyncGenerator<MessageInitShape<typeof PassiveSplitSchema>> {
     const answers = await this.#turns.run(async () => {
       this.#expectTree(request.tree);
-      const decided = request.decisions.map((decision) => this.#decide(request.tree, decision.node, decision.candidates));
+      const decided = request.decisions.map((decision) => this.#decide(request.tree, decision));
       await this.#ledger.record(decided);
       return decided;
     });
-    for (const { candidates } of request.decisions) this.traffic.activeToPassive += 4 * candidates.length;
+    for (const { candidates, sets } of request.decisions) this.traffic.activeToPassive += decisionBytes(candidates, sets);
     for (const { split, members, leftMembers, monotone } of answers) {
       this.disclosures.splitOutcomes += members.length;
       this.disclosures.wins++;
@@ -291,15 +295,16 @@ export class PassiveRole {
     }
   }
 
-  #decide(tree: number, node: number, candidates: readonly number[]): DecidedSplit & { readonly leftMembers: Uint8Array; readonly monotone: number } {
+  #decide(tree: number, { node, candidates, sets }: ActiveSplitDecision): DecidedSplit & { readonly leftMembers: Uint8Array; readonly monotone: number } {
     const { features, scheme } = this.#job;
-    const tied = candidates.map((position) => scheme.candidateAt(node, position));
+    const tied = [...candidates.map((position) => scheme.candidateAt(node, position)), ...sets.map((set) => scheme.setAt(node, set))];
     if (tied.length === 0) throw new TandemError("PROTOCOL_STATE", `no candidate was named for node ${node}`);
     const chosen = tied.reduce((best, candidate) => (candidate.rank < best.rank ? candidate : best));
     const feature = features[chosen.feature];
     const members = scheme.members(node);
-    const split = { tree, node, feature: chosen.feature, featureName: feature.name, threshold: thresholdOf(feature, chosen), defaultLeft: chosen.missingLeft };
-    const leftMembers = bitmapFrom(members.length, (i) => binGoesLeft(feature, chosen, feature.bins[members[i]]));
+    const split = { tree, node, feature: chosen.feature, featureName: feature.name, ...testOf(feature, chosen) };
+    const goesLeft = leftBins(feature, chosen);
+    const leftMembers = bitmapFrom(members.length, (i) => goesLeft[feature.bins[members[i]]] === 1);
     return { split, members, leftMembers, monotone: feature.monotone ?? 0 };
   }
 
@@ -336,7 +341,8 @@ export class PassiveRole {
     this.disclosures.predictedIds += rows.length;
     this.disclosures.predictionOutcomes += rows.length * splits.length;
     for (const split of splits) {
-      const leftMembers = bitmapFrom(rows.length, (i) => valueGoesLeft(split, rows[i](split.feature)));
+      const goesLeft = columnTest(split, this.#job.categoryNames?.[split.feature] ?? null);
+      const leftMembers = bitmapFrom(rows.length, (i) => goesLeft(rows[i](split.feature)));
       yield { tree: split.tree, node: split.node, leftMembers };
     }
   }
@@ -345,8 +351,9 @@ export class PassiveRole {
     const { start, instanceCount } = this.#job;
     if (start === undefined || ids.length > 0) throw new TandemError("PROTOCOL_STATE", "this job goes on from no model, or ids are named beside its instances");
     this.disclosures.predictionOutcomes += instanceCount * start.length;
-    for (const { split, values } of start) {
-      yield { tree: split.tree, node: split.node, leftMembers: bitmapFrom(instanceCount, (i) => valueGoesLeft(split, values[i])) };
+    for (const { split, values, names = null } of start) {
+      const goesLeft = columnTest(split, names);
+      yield { tree: split.tree, node: split.node, leftMembers: bitmapFrom(instanceCount, (i) => goesLeft(values[i])) };
     }
   }
 

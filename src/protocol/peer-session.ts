@@ -5,9 +5,11 @@
 import { create, type MessageInitShape } from "@bufbuild/protobuf";
 import { TandemError } from "../base/error.ts";
 import { columnCount, type GradientLayout } from "../codec/layout.ts";
+import { categoryCountMax } from "../gbdt/category-binning.ts";
 import { rowStride } from "../gbdt/histogram.ts";
 import { checkBitmap } from "./bitmap.ts";
 import type { BusyClock } from "./busy-clock.ts";
+import { type CategoryGroup, type CategorySet, groupsFrom, setMessage } from "./category-group.ts";
 import { type ActiveHelloSchema, type ActiveNode, ActiveNodeSchema, type ActivePredictSchema, type PassiveHello, type PassiveHistograms } from "./generated/tandem/v1/tandem_pb.ts";
 import { fitsStoredTrees } from "./job-parameters.ts";
 import { emptyLedger, type Ledger } from "./ledger.ts";
@@ -40,6 +42,8 @@ export interface CandidateRows {
   readonly orders: Int8Array | null;
   /** Per candidate 1 if the party withholds it at the node and at its sibling: its row is zero. */
   readonly withheld: Uint8Array;
+  /** From the first candidate on: those that are no splits, but categories. */
+  readonly groups: readonly CategoryGroup[];
 }
 
 /** What a party says of a split that it won. */
@@ -50,18 +54,25 @@ export interface SplitAnswer {
   readonly monotone: number;
 }
 
-export const noCandidates: CandidateRows = { rows: new Float64Array(0), orders: null, withheld: new Uint8Array(0) };
+export const noCandidates: CandidateRows = { rows: new Float64Array(0), orders: null, withheld: new Uint8Array(0), groups: [] };
 
 /** Which candidates of which node tie for the best gain. */
 export interface Decision {
   readonly node: number;
   readonly instanceCount: number;
   readonly candidates: readonly number[];
+  /** The same for sets of categories, at most one per group. */
+  readonly sets: readonly CategorySet[];
   /** Instances on the summed side of each of these candidates: the split must agree with one of them. */
   readonly sideCounts: readonly number[];
   readonly sampledCount: number;
   /** Of a bitmap over the node's instances: how many of those set are sampled. */
   readonly countSampled: (bitmap: Uint8Array) => number;
+}
+
+/** What names the candidates of a decision, four bytes each. */
+export function decisionBytes(candidates: readonly number[], sets: readonly { readonly categories: readonly number[] }[]): number {
+  return sets.reduce((bytes, { categories }) => bytes + 4 * categories.length, 4 * candidates.length);
 }
 
 export class PeerSession {
@@ -80,6 +91,7 @@ export class PeerSession {
   #isMonotone = false;
   /** No party leaves out columns: every node has all candidates. */
   #takesAllColumns = true;
+  #takesCategories = false;
   /** Set when the party is gone. */
   #lost: TandemError | null = null;
 
@@ -104,7 +116,9 @@ export class PeerSession {
     if (hello.parameters !== undefined && !fitsStoredTrees({ localRounds: 0, treesPerRound: 1, startTrees: 0, ...hello.parameters }, ours, theirs)) {
       throw new TandemError("CHECKPOINT", `party ${this.name} has stored ${theirs} trees of this job and we ${ours}: they do not belong together; begin anew under another name`);
     }
-    this.#candidateCountMax = Math.min(candidateCountMax, first.value.featureCount * 2 * (hello.parameters?.maxBin ?? 0));
+    this.#takesCategories = hello.parameters?.enableCategorical ?? false;
+    const binsMax = Math.max(hello.parameters?.maxBin ?? 0, this.#takesCategories ? categoryCountMax : 0);
+    this.#candidateCountMax = Math.min(candidateCountMax, first.value.featureCount * 2 * binsMax);
     const { colsampleBytree, colsampleBylevel, colsampleBynode } = hello.parameters ?? {};
     this.#takesAllColumns = [colsampleBytree, colsampleBylevel, colsampleBynode].every((rate) => rate === 1);
     void this.#watch(stream);
@@ -164,7 +178,8 @@ export class PeerSession {
           if (seen === undefined || seen !== answer.firstCandidate || answer.tree !== tree) throw this.#deviates("an answer that was not asked for");
           const { candidateCount } = answer;
           if (candidateCount > this.#candidateCount) throw this.#deviates("no candidates, or more than it has");
-          if (seen === 0) tables.set(answer.node, { rows: new Float64Array(candidateCount * stride), orders: this.#isMonotone ? new Int8Array(candidateCount) : null, withheld: new Uint8Array(candidateCount) });
+          if (seen === 0) tables.set(answer.node, { rows: new Float64Array(candidateCount * stride), orders: this.#isMonotone ? new Int8Array(candidateCount) : null, withheld: new Uint8Array(candidateCount), groups: this.#groupsOf(answer) });
+          else if (answer.groups.length > 0) throw this.#deviates("groups of categories in the middle of an answer");
           const { rows, orders, withheld } = tables.get(answer.node) ?? noCandidates;
           if (rows.length !== candidateCount * stride || answer.counts.length === 0 || seen + answer.counts.length > candidateCount) throw this.#deviates("no candidates, or more than it has");
           this.traffic.passiveToActive += 4 * answer.counts.length + answer.withheld.length + (answer.scheme.value?.ciphertexts.length ?? 0);
@@ -190,8 +205,8 @@ export class PeerSession {
     const sizes = new Map(decisions.map(({ node, instanceCount }) => [node, instanceCount]));
     const decisionOf = new Map(decisions.map((decision) => [decision.node, decision]));
     const answers = new Map<number, SplitAnswer>();
-    const request = { tree, decisions: decisions.map(({ node, candidates }) => ({ node, candidates: [...candidates] })) };
-    for (const { candidates } of decisions) this.traffic.activeToPassive += 4 * candidates.length;
+    const request = { tree, decisions: decisions.map(({ node, candidates, sets }) => ({ node, candidates: [...candidates], sets: sets.map(setMessage) })) };
+    for (const { candidates, sets } of decisions) this.traffic.activeToPassive += decisionBytes(candidates, sets);
     await this.#guard(
       (async () => {
         for await (const split of this.#peer.splits(request, this.#options())) {
@@ -262,6 +277,11 @@ export class PeerSession {
       this.ledger.memberships += request.instanceCount;
       yield create(ActiveNodeSchema, { tree, node: request.node, scheme: this.#scheme.node(request) });
     }
+  }
+
+  #groupsOf({ groups, candidateCount }: PassiveHistograms): CategoryGroup[] {
+    if (groups.length > 0 && !this.#takesCategories) throw this.#deviates("categories, which were not agreed on");
+    return groupsFrom(groups, candidateCount);
   }
 
   async #decode(layout: GradientLayout, answer: PassiveHistograms, table: Float64Array, nodeSize: number): Promise<void> {

@@ -7,12 +7,15 @@
 import type { QuantisedGradients } from "../base/quantised-gradients.ts";
 import type { GradientLayout } from "../codec/layout.ts";
 import type { BinnedFeature } from "../gbdt/binning.ts";
+import type { PlannedCandidate } from "./candidate-plan.ts";
+import type { CategoryGroup } from "./category-group.ts";
 import type { ColumnSampler } from "../gbdt/column-sampling.ts";
 import type { Minimums } from "../gbdt/offered-candidates.ts";
 import type {
   ActiveGradients,
   ActiveNode,
   ActiveSetUp,
+  CategorySet as CategorySetMessage,
   PassiveHistograms,
 } from "./generated/tandem/v1/tandem_pb.ts";
 
@@ -74,6 +77,8 @@ export interface NodeAnswer {
   readonly orders: Int8Array;
   /** Bitmap over these candidates; empty if none is withheld. */
   readonly withheld: Uint8Array;
+  /** Of the node, in its first piece; empty in the others. */
+  readonly groups: readonly CategoryGroup[];
   readonly scheme: SchemeAnswer;
 }
 
@@ -97,7 +102,9 @@ export interface PassiveScheme {
   /** The instances that this party may know to be in a node. */
   members(node: number): Uint32Array;
   /** A node's candidate at a position of the secret order. @throws TandemError PROTOCOL_STATE if it does not exist or is withheld */
-  candidateAt(node: number, position: number): { readonly feature: number; readonly bin: number; readonly missingLeft: boolean; readonly rank: number };
+  candidateAt(node: number, position: number): PlannedCandidate & { readonly rank: number };
+  /** A set of categories of one of a node's groups. @throws TandemError PROTOCOL_STATE if there is no such set, or something of it is withheld */
+  setAt(node: number, set: CategorySetMessage): PlannedCandidate & { readonly rank: number };
 }
 
 export interface PassiveSchemeJob {

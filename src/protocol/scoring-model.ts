@@ -5,6 +5,8 @@
  * @reveals passive: the ids that are to be scored, and with which model
  */
 import { TandemError } from "../base/error.ts";
+import type { CategoryNames } from "../gbdt/split-test.ts";
+import type { SplitRule } from "../gbdt/tree.ts";
 import type { ActiveModel } from "./active-role.ts";
 import { checkBitmap, isSet } from "./bitmap.ts";
 import { addMargins } from "./federated-margins.ts";
@@ -19,6 +21,8 @@ const idOverheadBytes = 8;
 export class ScoringModel {
   /** The active party's own features that the trees ask about, in a fixed order. */
   readonly features: readonly string[];
+  /** In their order: of a categorical one the categories that the trees ask about, of others null. Columns have codes into these lists. */
+  readonly categoryNames: readonly CategoryNames[];
   readonly #model: ActiveModel;
   /** Per feature index of training: its place in `features`. */
   readonly #place = new Map<number, number>();
@@ -29,17 +33,23 @@ export class ScoringModel {
   constructor(model: ActiveModel) {
     this.#model = model;
     const features: string[] = [];
+    const categories: (Set<string> | null)[] = [];
     const counts = model.passiveNames.map(() => 0);
     this.#positions = model.trees.map((tree) =>
       Int32Array.from(tree, (node) => {
         if (node.kind === "leaf") return -1;
         const { rule } = node;
         if (!isOwnRule(rule)) return counts[rule.owner - 1]++;
-        if (!this.#place.has(rule.feature)) this.#place.set(rule.feature, features.push(rule.featureName) - 1);
+        if (!this.#place.has(rule.feature)) {
+          this.#place.set(rule.feature, features.push(rule.featureName) - 1);
+          categories.push(rule.categories === undefined ? null : new Set());
+        }
+        for (const category of rule.categories ?? []) categories[this.#placeOf(rule)]?.add(category);
         return -1;
       }),
     );
     this.features = features;
+    this.categoryNames = categories.map((names) => names && [...names].sort());
     this.#splitCounts = counts;
   }
 
@@ -78,13 +88,14 @@ export class ScoringModel {
   }
 
   /**
-   * @param columns the own features' values, in the order of `features`
+   * @param columns the own features' values, or their codes, in the order of `features`
    * @param outcomes in the order of passiveNames; null where there was nothing to ask
    */
   margins(idCount: number, columns: readonly Float32Array[], outcomes: readonly (PassiveOutcomes | null)[]): Float64Array {
     const margins = new Float64Array(idCount * (this.#model.outputCount ?? 1)).fill(this.#model.baseMargin);
     addMargins(this.#model, margins, {
-      ownValue: (rule, row) => columns[this.#place.get(rule.feature) ?? -1][row],
+      ownValue: (rule, row) => columns[this.#placeOf(rule)][row],
+      ownNames: (rule) => this.categoryNames[this.#placeOf(rule)],
       remoteGoesLeft: (owner, tree, node, row) => {
         const left = outcomes[owner - 1]?.left;
         return left !== undefined && isSet(left, this.#positions[tree][node] * idCount + row);
@@ -92,4 +103,20 @@ export class ScoringModel {
     });
     return margins;
   }
+
+  #placeOf({ feature }: SplitRule): number {
+    return this.#place.get(feature) ?? -1;
+  }
+}
+
+/** Values of a column as a model wants them: numbers as they stand, codes into its own list; a category that is not in there gets the code after the last. */
+export function inModelCodes(values: Float32Array, from: CategoryNames, to: CategoryNames): Float32Array {
+  if (from === null || to === null) return values;
+  const codes = Float32Array.from(from, (name) => modelCode(name, to));
+  return values.map((code) => (Number.isNaN(code) ? NaN : codes[code]));
+}
+
+export function modelCode(category: string, names: readonly string[]): number {
+  const code = names.indexOf(category);
+  return code === -1 ? names.length : code;
 }

@@ -7,17 +7,16 @@
  */
 import { createHash } from "node:crypto";
 import { TandemError } from "../base/error.ts";
+import type { SplitTest } from "../gbdt/split-test.ts";
 import { splitKey, treeOfKey } from "./split-key.ts";
 
 /** One of this party's own splits: its share of the model is a list of these. */
-export interface OwnSplit {
+export type OwnSplit = SplitTest & {
   readonly tree: number;
   readonly node: number;
   readonly feature: number;
   readonly featureName: string;
-  readonly threshold: number;
-  readonly defaultLeft: boolean;
-}
+};
 
 /** What a passive party must not forget of a job that is under way. */
 export interface PassiveProgress {
@@ -101,7 +100,8 @@ export class SplitLedger {
 }
 
 function sameSplit(a: OwnSplit, b: OwnSplit): boolean {
-  return a.feature === b.feature && a.featureName === b.featureName && Object.is(a.threshold, b.threshold) && a.defaultLeft === b.defaultLeft;
+  const sameTest = Object.is(a.threshold, b.threshold) && JSON.stringify(a.categories) === JSON.stringify(b.categories) && a.defaultLeft === b.defaultLeft;
+  return a.feature === b.feature && a.featureName === b.featureName && sameTest;
 }
 
 function membersDigest(members: Uint32Array): string {

@@ -5,7 +5,7 @@
  *   the ids asked for the party holds; where unknown ids are scored as missing, the default direction of each of its splits
  */
 import { isTurnOver, nextTurn } from "../base/event-loop-turn.ts";
-import { valueGoesLeft } from "../gbdt/tree.ts";
+import { type CategoryNames, columnTest } from "../gbdt/split-test.ts";
 import { bitmapFrom } from "./bitmap.ts";
 import type { OwnSplit } from "./passive-role.ts";
 
@@ -13,6 +13,8 @@ import type { OwnSplit } from "./passive-role.ts";
 export interface SplitColumn {
   readonly split: OwnSplit;
   readonly values: Float32Array;
+  /** What the values stand for if they are codes of categories; left out of numbers. */
+  readonly names?: CategoryNames;
 }
 
 /** The row of an id that the party does not hold. */
@@ -40,10 +42,10 @@ export async function splitOutcomes(splits: readonly SplitColumn[], rows: Int32A
   const left = new Uint8Array(Math.ceil((splits.length * rows.length) / 8));
   let position = 0;
   let nextLook = outcomesPerLook;
-  for (const { split, values } of splits) {
+  for (const { split, values, names = null } of splits) {
+    const goesLeft = columnTest(split, names);
     for (const row of rows) {
-      const goesLeft = row === unknownRow ? unknownAsMissing && valueGoesLeft(split, Number.NaN) : valueGoesLeft(split, values[row]);
-      if (goesLeft) left[position >>> 3] |= 1 << (position & 7);
+      if (row === unknownRow ? unknownAsMissing && split.defaultLeft : goesLeft(values[row])) left[position >>> 3] |= 1 << (position & 7);
       position++;
     }
     if (position >= nextLook) {

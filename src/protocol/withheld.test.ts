@@ -184,7 +184,7 @@ describe("a passive party with minimums refuses", () => {
 });
 
 describe("rows of a sibling", () => {
-  const rowsOf = (rows: number[], withheld: number[]): CandidateRows => ({ rows: Float64Array.from(rows), orders: null, withheld: Uint8Array.from(withheld) });
+  const rowsOf = (rows: number[], withheld: number[]): CandidateRows => ({ rows: Float64Array.from(rows), orders: null, withheld: Uint8Array.from(withheld), groups: [] });
 
   test("are the parent's minus the child's; those withheld are zero, not the parent's", () => {
     const { rows, withheld } = siblingRows(rowsOf([9, 9, 5, 8, 8, 4], [0, 0]), rowsOf([0, 0, 0, 3, 3, 1], [1, 0]), "shop");

@@ -6,6 +6,7 @@
 import { TandemError } from "../base/error.ts";
 import { subtractRows } from "../gbdt/histogram.ts";
 import { bitmapFrom, checkBitmap, isSet } from "./bitmap.ts";
+import { sameGroups } from "./category-group.ts";
 import type { CandidateRows } from "./peer-session.ts";
 
 /** @param withheld per candidate of a piece 1 if it is withheld */
@@ -32,12 +33,13 @@ export function withheldFrom(bitmap: Uint8Array, counts: readonly number[]): Uin
  */
 export function siblingRows(parent: CandidateRows, child: CandidateRows, party: string): CandidateRows {
   if (parent.rows.length !== child.rows.length) throw new TandemError("PROTOCOL_STATE", `party ${party} sent another number of candidates for a node than for its parent`);
-  const { orders, withheld } = child;
+  const { orders, withheld, groups } = child;
+  if (!sameGroups(parent.groups, groups)) throw new TandemError("PROTOCOL_STATE", `party ${party} sent other groups of categories for a node than for its parent`);
   if (parent.withheld.some((isWithheld, i) => isWithheld > withheld[i])) throw new TandemError("PROTOCOL_STATE", `party ${party} sent a candidate for a node that it withholds at its parent`);
   const rows = subtractRows(parent.rows, child.rows);
   const stride = rows.length / withheld.length;
   withheld.forEach((isWithheld, i) => {
     if (isWithheld === 1) rows.fill(0, i * stride, (i + 1) * stride);
   });
-  return { rows, orders, withheld };
+  return { rows, orders, withheld, groups };
 }

@@ -5,6 +5,7 @@
  * Runs in browsers too.
  */
 import type { ScoreCurves } from "../gbdt/score-curves.ts";
+import type { SplitTest } from "../gbdt/split-test.ts";
 import type { OwnView } from "../party/run-record.ts";
 
 /** A tree's node as its viewer may see it. */
@@ -12,11 +13,7 @@ export type TreeNodeView =
   | { readonly kind: "leaf"; readonly weight: number; readonly count: number }
   | { readonly kind: "split"; readonly left: number; readonly right: number; readonly gain: number; readonly count: number; readonly owner: string; readonly rule: RuleView | null };
 
-export interface RuleView {
-  readonly featureName: string;
-  readonly threshold: number;
-  readonly defaultLeft: boolean;
-}
+export type RuleView = SplitTest & { readonly featureName: string };
 
 /** The active party sees the shape of a tree; a passive party sees its own splits, each at its node. */
 export type TreeView =
@@ -61,7 +58,7 @@ export function addOwn(own: OwnRunView, view: OwnView, parties: readonly string[
           if (node.kind === "leaf") return { kind: "leaf", weight: node.weight, count: node.count };
           const { left, right, gain, count, rule } = node;
           const owner = parties[rule.owner] ?? `party ${rule.owner}`;
-          return { kind: "split", left, right, gain, count, owner, rule: "featureName" in rule ? { featureName: rule.featureName, threshold: rule.threshold, defaultLeft: rule.defaultLeft } : null };
+          return { kind: "split", left, right, gain, count, owner, rule: "featureName" in rule ? rule : null };
         }),
       });
       return;

@@ -5,6 +5,7 @@
 import { formatBytes, formatCount, formatSeconds } from "../base/format.ts";
 import { type Html, html, htmlTable, rendered } from "./html.ts";
 import { type Importance, importance, importanceByParty, type OwnRunView } from "./own-view.ts";
+import { condition } from "./tree-layout.ts";
 import { ksChart, learningChart, rocChart, scoreChart } from "./run-charts.ts";
 import { answerSavings, featuresOf, gradientSavings, ledgerLines, modelTrees, packedBits, slotFacts, stoppingMarks } from "./run-facts.ts";
 import { bitLayoutPicture, partiesPicture, partyColour, phasesPicture, treePicture } from "./run-pictures.ts";
@@ -34,7 +35,7 @@ function heading(view: RunView, madeAt: Date, withOwn: boolean): Html {
 <p class="soft">Federated training as ${view.party}, the ${view.role} party, saw it. Begun ${dateText(view.startedAt)}; report made ${dateText(madeAt.getTime())}.</p>
 <p><span class="verdict${good ? "" : " bad"}">${view.state}</span>${view.failure === null ? "" : html` ${view.failure.message} (${view.failure.code})`}</p>
 <div class="figures">${figure(`${view.treesDone} of ${view.treeCount}`, view.result !== null && view.result.trees < view.treesDone ? `trees, the best ${view.result.trees} kept` : "trees")}${figure(formatSeconds(seconds), "from the first event to the last")}${view.data === null ? "" : figure(formatCount(view.data.trainRows), "people trained on")}${view.data === null || view.data.testRows === 0 ? "" : figure(formatCount(view.data.testRows), "people tested on")}${figure(String(view.parameters["key_bits"] ?? "–"), "bits of Paillier key")}</div>
-${withOwn ? html`<p class="soft">This report has ${view.party}'s own splits in it, with their thresholds. 'tandem report --public' leaves them out.</p>` : html`<p class="soft">Without the splits and scores that only ${view.party} may see.</p>`}</header>`;
+${withOwn ? html`<p class="soft">This report has ${view.party}'s own splits in it, with their thresholds and categories. 'tandem report --public' leaves them out.</p>` : html`<p class="soft">Without the splits and scores that only ${view.party} may see.</p>`}</header>`;
 }
 
 function metricsPart({ result, rounds }: RunView): Html {
@@ -115,11 +116,11 @@ function modelPart(view: RunView, own: OwnRunView): Html {
   const share = (row: Importance): string => `${((worth(row) / total) * 100).toFixed(1)}%`;
   const trees = [...own.trees.values()].sort((a, b) => a.tree - b.tree);
   const whole = trees.flatMap((tree) => (tree.kind === "whole" ? [tree] : []));
-  const splits = trees.flatMap((tree) => (tree.kind === "own-splits" ? tree.splits.map((split) => [String(tree.tree + 1), String(split.node), split.featureName, String(split.threshold), split.defaultLeft ? "left" : "right"]) : []));
+  const splits = trees.flatMap((tree) => (tree.kind === "own-splits" ? tree.splits.map((split) => [String(tree.tree + 1), String(split.node), split.featureName, split.categories === undefined ? `< ${split.threshold}` : condition(split), split.defaultLeft ? "left" : "right"]) : []));
   return html`<h2>The model, as ${view.party} may see it</h2>
 ${knowsGain ? html`<h3>Importance per party</h3>${htmlTable(["party", head, "splits"], importanceByParty(rows).map((row) => [row.party, share(row), row.splits]))}` : ""}
 <h3>Importance per feature</h3>${htmlTable(["feature", head, "splits"], rows.map((row) => [row.feature ?? `all of ${row.party}'s`, share(row), row.splits]))}
-${splits.length === 0 ? "" : html`<h3>Own splits</h3>${htmlTable(["tree", "node", "feature", "below", "missing goes"], splits, 3)}`}
+${splits.length === 0 ? "" : html`<h3>Own splits</h3>${htmlTable(["tree", "node", "feature", "goes left", "missing goes"], splits, 3)}`}
 ${whole.slice(0, treesDrawn).map((tree) => html`<figure class="tree"><figcaption>Tree ${tree.tree + 1}</figcaption>${treePicture(view, tree)}</figure>`)}
 ${whole.length > treesDrawn ? html`<p class="soft">${whole.length - treesDrawn} more trees are in the model.</p>` : ""}`;
 }

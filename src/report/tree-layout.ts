@@ -1,5 +1,5 @@
 /** Where the nodes of a tree stand in a picture: leaves side by side, parents in the middle of their children. Runs in browsers too. */
-import type { TreeNodeView } from "./own-view.ts";
+import type { RuleView, TreeNodeView } from "./own-view.ts";
 
 export const treeBox = { width: 152, leafWidth: 80, height: 48, gapX: 8, gapY: 40, margin: 4 };
 
@@ -42,12 +42,17 @@ export function nodeLines(node: TreeNodeView): readonly [string, string] {
   const count = node.count.toLocaleString("en");
   if (node.kind === "leaf") return [signedWeight(node.weight), count];
   if (node.rule === null) return [shortened(node.owner, 14), `${count} people`];
-  return [shortened(node.rule.featureName, 17), `< ${shortNumber(node.rule.threshold)} · ${count}`];
+  return [shortened(node.rule.featureName, 17), `${shortened(condition(node.rule), 20 - count.length)} · ${count}`];
+}
+
+/** What sends a value to the left, after the feature's name. */
+export function condition({ threshold, categories }: RuleView): string {
+  return categories === undefined ? `< ${shortNumber(threshold)}` : `not in {${categories.join(", ")}}`;
 }
 
 /** A split in words. */
 export function splitWords(node: Extract<TreeNodeView, { kind: "split" }>): string {
-  const rule = node.rule === null ? `a split of ${node.owner}` : `${node.rule.featureName} < ${shortNumber(node.rule.threshold)}, missing goes ${node.rule.defaultLeft ? "left" : "right"}`;
+  const rule = node.rule === null ? `a split of ${node.owner}` : `${node.rule.featureName} ${condition(node.rule)}, missing goes ${node.rule.defaultLeft ? "left" : "right"}`;
   return `${rule}; gain ${node.gain.toPrecision(4)}; ${node.count.toLocaleString("en")} people`;
 }
 

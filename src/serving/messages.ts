@@ -4,24 +4,29 @@
  */
 import { z } from "zod";
 import { errorCodes, TandemError } from "../base/error.ts";
+import type { CategoryNames } from "../gbdt/split-test.ts";
 
 export const idCharsMax = 1024;
 
 const id = z.string("must be text").min(1, "must not be empty").max(idCharsMax, `must have at most ${idCharsMax} characters`).meta({ description: "the id by which the parties know a person" });
 const value = z.union([z.number(), z.null()], "must be a number, or null for a missing value");
+const category = z.union([z.string(), z.null()], "must be a category as text, or null for a missing value");
 
 /** A person with the server's own features given in the request. */
-function row(features: readonly string[]) {
+function row(features: readonly string[], categoryNames: readonly CategoryNames[]) {
   return z.strictObject({
     id,
-    features: z.looseObject(Object.fromEntries(features.map((name) => [name, value])), "must have a field for each feature").meta({ description: "values of the active party's own features; null is a missing value; other fields are ignored" }),
+    features: z.looseObject(Object.fromEntries(features.map((name, i) => [name, categoryNames[i] === null ? value : category])), "must have a field for each feature").meta({ description: "values of the active party's own features; null is a missing value; other fields are ignored" }),
   });
 }
 
-/** @param features the own features that the model asks about */
-export function predictRequest(features: readonly string[], rowsMax: number) {
+/**
+ * @param features the own features that the model asks about
+ * @param categoryNames of each of them the categories, null of numbers
+ */
+export function predictRequest(features: readonly string[], categoryNames: readonly CategoryNames[], rowsMax: number) {
   const most = `must have at most ${rowsMax} entries`;
-  const rows = z.strictObject({ rows: z.array(row(features), "must be a list").min(1, "must not be empty").max(rowsMax, most) });
+  const rows = z.strictObject({ rows: z.array(row(features, categoryNames), "must be a list").min(1, "must not be empty").max(rowsMax, most) });
   const ids = z.strictObject({ ids: z.array(id, "must be a list").min(1, "must not be empty").max(rowsMax, most) });
   return { rows, ids };
 }

@@ -1,16 +1,18 @@
 /** The OpenAPI 3.1 document of a scoring server, made from the schemas that parse its requests. */
+import type { CategoryNames } from "../gbdt/split-test.ts";
 import { z } from "zod";
 import { errorResponse, healthResponse, predictRequest, predictResponse, readyResponse } from "./messages.ts";
 
 export interface DocumentOptions {
   readonly features: readonly string[];
+  readonly categoryNames: readonly CategoryNames[];
   readonly rowsMax: number;
   readonly withToken: boolean;
   readonly version: string;
 }
 
-export function openApiDocument({ features, rowsMax, withToken, version }: DocumentOptions): Record<string, unknown> {
-  const { rows, ids } = predictRequest(features, rowsMax);
+export function openApiDocument({ features, categoryNames, rowsMax, withToken, version }: DocumentOptions): Record<string, unknown> {
+  const { rows, ids } = predictRequest(features, categoryNames, rowsMax);
   const failure = (description: string) => ({ description, content: json({ $ref: "#/components/schemas/Error" }) });
   const answer = (description: string, schema: string) => ({ description, content: json({ $ref: `#/components/schemas/${schema}` }) });
   const guarded = withToken ? { security: [{ token: [] }] } : {};

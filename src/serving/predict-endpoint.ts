@@ -4,7 +4,9 @@
  */
 import { type Normalisation, normaliseId } from "../align/normalise.ts";
 import { TandemError } from "../base/error.ts";
+import type { CategoryNames } from "../gbdt/split-test.ts";
 import type { CurrentRows } from "../party/row-index.ts";
+import { modelCode } from "../protocol/scoring-model.ts";
 import { unknownRow } from "../protocol/split-outcomes.ts";
 import { type PredictResponse, predictRequest, type Problem, requestMistake } from "./messages.ts";
 import type { MicroBatcher } from "./micro-batcher.ts";
@@ -14,6 +16,8 @@ export interface EndpointOptions {
   /** The active party, and its own features that the model asks about. */
   readonly party: string;
   readonly features: readonly string[];
+  /** Of each of them the categories that the model asks about; null of numbers. */
+  readonly categoryNames: readonly CategoryNames[];
   readonly normalise: readonly Normalisation[];
   readonly requestIdsMax: number;
   /** Score people whom a party does not hold as if all their values there were missing. */
@@ -33,7 +37,7 @@ export class PredictEndpoint {
 
   constructor(options: EndpointOptions) {
     this.#options = options;
-    this.#schemas = predictRequest(options.features, options.requestIdsMax);
+    this.#schemas = predictRequest(options.features, options.categoryNames, options.requestIdsMax);
   }
 
   /** @throws TandemError USAGE naming the field, or what keeps everybody from being scored */
@@ -68,13 +72,14 @@ export class PredictEndpoint {
   }
 
   #peopleByRows(body: object): Person[] {
-    const { features } = this.#options;
+    const { features, categoryNames } = this.#options;
     const parsed = this.#schemas.rows.safeParse(body);
     if (!parsed.success) throw requestMistake(parsed.error);
     return parsed.data.rows.map((row, index) => {
       const values = new Float32Array(features.length);
       features.forEach((name, i) => {
-        const value = row.features[name] as number | null; // the schema has seen to it
+        const given = row.features[name] as number | string | null; // the schema has seen to it
+        const value = typeof given === "string" ? modelCode(given.trim(), categoryNames[i] ?? []) : given;
         values[i] = value ?? Number.NaN;
         if (value !== null && !Number.isFinite(values[i])) throw new TandemError("USAGE", `rows[${index}].features.${name}: lies outside float32's range`);
       });
@@ -83,17 +88,20 @@ export class PredictEndpoint {
   }
 
   async #peopleByIds(body: object): Promise<Person[]> {
-    const { features, ownRows, party, unknownAsMissing } = this.#options;
+    const { features, categoryNames, ownRows, party, unknownAsMissing } = this.#options;
     const parsed = this.#schemas.ids.safeParse(body);
     if (!parsed.success) throw requestMistake(parsed.error);
     const { ids } = parsed.data;
     if (features.length === 0) return ids.map((given) => this.#person(given, () => new Float32Array(0)));
     const index = await ownRows.current();
-    const columns = features.map((name) => index.column(name));
+    const columns = features.map((name, i) => {
+      const [values, names, wanted] = [index.column(name), index.names(name), categoryNames[i]];
+      return (row: number): number => (names === null || wanted === null || Number.isNaN(values[row]) ? values[row] : modelCode(names[values[row]], wanted));
+    });
     return ids.map((given) =>
       this.#person(given, (id) => {
         const row = index.rowOf(id);
-        if (row !== unknownRow) return Float32Array.from(columns, (column) => column[row]);
+        if (row !== unknownRow) return Float32Array.from(columns, (column) => column(row));
         // Nobody else needs to hear of an id that will get no score.
         return unknownAsMissing ? new Float32Array(features.length).fill(Number.NaN) : unknownTo([party]);
       }),

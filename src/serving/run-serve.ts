@@ -2,9 +2,11 @@
 import type { ServingParameters } from "../base/parameters.ts";
 import { TandemError } from "../base/error.ts";
 import type { ActiveConfig } from "../party/config.ts";
+import { DataCache } from "../party/data-cache.ts";
 import type { Emit } from "../party/events.ts";
 import { findActiveShare } from "../party/find-share.ts";
 import { CurrentRows } from "../party/row-index.ts";
+import { scoringData } from "../party/run-predict.ts";
 import { Scorer } from "../party/scorer.ts";
 import { isLoopback, listenHttp, type Route, type RunningHttpServer } from "./http-server.ts";
 import type { ReadyResponse } from "./messages.ts";
@@ -54,12 +56,14 @@ export async function startServer(config: ActiveConfig, options: ServeOptions, e
     metrics.batchIds.observe({}, idCount);
   };
   const batcher = new MicroBatcher(scorer, { windowMs, batchIdsMax, roundsMax, queueIdsMax, timeoutMs, unknownAsMissing, onBatch });
-  const ownRows = new CurrentRows({ ...config.data, features: [...scorer.features] }, { onTrouble: complain });
+  const ownData = scoringData(config.data, scorer);
+  const ownRows = new CurrentRows(ownData, { data: new DataCache(ownData, "refuse"), onTrouble: complain });
   ownRows.current().catch(() => {}); // read ahead; whoever asks by id hears what is wrong with it
   const endpoint = new PredictEndpoint({
     model: share.model,
     party: config.name,
     features: scorer.features,
+    categoryNames: scorer.categoryNames,
     normalise: config.data.normalise,
     requestIdsMax: parameters.request_ids,
     unknownAsMissing,
@@ -67,7 +71,7 @@ export async function startServer(config: ActiveConfig, options: ServeOptions, e
     batcher,
     onRow: (outcome) => metrics.rows.add({ outcome }),
   });
-  const document = openApiDocument({ features: scorer.features, rowsMax: parameters.request_ids, withToken: token !== null, version: options.version });
+  const document = openApiDocument({ features: scorer.features, categoryNames: scorer.categoryNames, rowsMax: parameters.request_ids, withToken: token !== null, version: options.version });
   const readiness = new Readiness(scorer);
   const routes: Route[] = [
     { method: "POST", path: "/predict", handle: async (body) => ({ status: 200, body: await endpoint.answer(body) }) },

@@ -121,6 +121,6 @@ test.each([
   ["a date that is none", { ...given, statement: { ...given.statement, date: "yesterday" } }, /./],
   ["no purpose", { ...given, statement: { ...given.statement, purpose: "" } }, /./],
 ])("well signed, wrong contents: %s", async (_name, contents, message) => {
-  await writeConsent(path, contents, signer);
+  await writeConsent(path, contents as Consent, signer);
   await expectError(() => readConsent(path), "FILE_FORMAT", message);
 });

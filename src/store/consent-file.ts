@@ -6,7 +6,7 @@
  * format, a line feed, and the text of `consent` as it stands in the file: nobody has to write it down again in the same
  * way. The format in front keeps it from being the signature of anything else that this key ever signs.
  *
- * @reveals active: where the party consents to an export, its splits of that model: names of features, thresholds and
+ * @reveals active: where the party consents to an export, its splits of that model: names of features, thresholds or categories, and
  *   default directions
  */
 import { type KeyObject, sign, verify, X509Certificate } from "node:crypto";
@@ -31,7 +31,7 @@ const statement = z.strictObject({
   tandem: text,
 });
 /** XGBoost's thresholds are float32, and so are ours: another number was never trained. */
-const share = passiveShareSchema.refine(({ splits }) => splits.every(({ threshold }) => Math.fround(threshold) === threshold), { message: "a threshold is no float32 number" });
+const share = passiveShareSchema.refine(({ splits }) => splits.every((split) => !("threshold" in split) || Math.fround(split.threshold) === split.threshold), { message: "a threshold is no float32 number" });
 const consent = z
   .strictObject({ statement, share })
   .refine((both) => both.statement.model === both.share.model && both.statement.job === both.share.job && both.statement.party === both.share.name, {

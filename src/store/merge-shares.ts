@@ -49,6 +49,6 @@ function wholeRule(rule: ActiveRule, tables: readonly ReadonlyMap<string, OwnSpl
   if (split === undefined) {
     throw new TandemError("FILE_FORMAT", `the shares do not belong together: passive party ${rule.owner} has no split for tree ${tree}, node ${node}`);
   }
-  const { feature, featureName, threshold, defaultLeft } = split;
-  return { owner: rule.owner, feature, featureName, threshold, defaultLeft };
+  const { tree: _tree, node: _node, ...own } = split;
+  return { owner: rule.owner, ...own };
 }

@@ -12,7 +12,7 @@
 import { join } from "node:path";
 import { z } from "zod";
 import type { Storage } from "../base/storage.ts";
-import { noProgress, type PassiveProgress } from "../protocol/split-ledger.ts";
+import { noProgress, type OwnSplit, type PassiveProgress } from "../protocol/split-ledger.ts";
 import { readSealed, type SealedKind, writeSealed } from "./sealed-file.ts";
 import { ownSplitSchema } from "./share-files.ts";
 import { rowsFrom, textOf } from "./stored-numbers.ts";
@@ -84,7 +84,11 @@ export async function readProgress(folder: string, run: string, storage: Storage
 }
 
 export function writeProgress(folder: string, run: string, { trees, splits, members }: PassiveProgress, storage: Storage): Promise<void> {
-  return writeSealed(join(folder, "progress.json"), progressKind, { run, trees, splits: [...splits], members: { ...members } }, storage);
+  return writeSealed(join(folder, "progress.json"), progressKind, { run, trees, splits: splits.map(storedSplit), members: { ...members } }, storage);
+}
+
+export function storedSplit(split: OwnSplit): z.infer<typeof ownSplitSchema> {
+  return split.categories === undefined ? split : { ...split, categories: [...split.categories] as [string, ...string[]] };
 }
 
 export async function readAlignment(folder: string, storage: Storage): Promise<StoredAlignment | null> {

@@ -63,6 +63,18 @@ describe("round trip", () => {
     );
   });
 
+  test("of splits on categories, whatever their texts; one without any category is none", async () => {
+    const { threshold: _none, ...place } = ownSplit;
+    const chosen = { ...place, categories: ["", "a,b", '"}\n', "ü\u2028"] };
+    await writePassiveShare(path, passive([chosen, { ...ownSplit, tree: 1 }]));
+    expect((await readPassiveShare(path)).splits).toEqual([chosen, { ...ownSplit, tree: 1 }]);
+    const share = { ...small, trees: [[{ ...split, rule: { owner: 0, feature: 2, featureName: "job", categories: ["baker"], defaultLeft: false } }, leaf, leaf]] };
+    await writeActiveShare(path, share);
+    expect(await readActiveShare(path)).toEqual(share);
+    await writePassiveShare(path, passive([{ ...place, categories: [] }]));
+    await expectError(() => readPassiveShare(path), "FILE_FORMAT", /wrong contents/);
+  });
+
   test("the same share gives the same bytes, readable by the owner only", async () => {
     await writeActiveShare(path, small);
     const first = await readFile(path);

@@ -16,13 +16,10 @@ const passiveFormat = "tandem-passive-share/2";
 
 const index = z.number().int().nonnegative();
 const remoteRule = z.strictObject({ owner: index.positive() });
-const ownRule = z.strictObject({
-  owner: z.literal(0),
-  feature: index,
-  featureName: z.string(),
-  threshold: z.number(),
-  defaultLeft: z.boolean(),
-});
+/** What a split asks: a threshold, or which categories go right. */
+const asked = [{ threshold: z.number(), defaultLeft: z.boolean() }, { categories: z.array(z.string()).nonempty(), defaultLeft: z.boolean() }] as const;
+const ownFeature = { owner: z.literal(0), feature: index, featureName: z.string() };
+const ownRule = z.union([z.strictObject({ ...ownFeature, ...asked[0] }), z.strictObject({ ...ownFeature, ...asked[1] })]);
 const node = z.discriminatedUnion("kind", [
   z.strictObject({ kind: z.literal("leaf"), weight: z.number(), weights: z.array(z.number()).optional(), cover: z.number(), count: index }),
   z.strictObject({
@@ -59,7 +56,8 @@ const activeShare = z
   .refine(({ passiveNames, trees }) => trees.flat().every((at) => at.kind === "leaf" || at.rule.owner <= passiveNames.length), {
     message: "a split belongs to a party that is not named",
   });
-export const ownSplitSchema = z.strictObject({ tree: index, node: index, feature: index, featureName: z.string(), threshold: z.number(), defaultLeft: z.boolean() });
+const splitPlace = { tree: index, node: index, feature: index, featureName: z.string() };
+export const ownSplitSchema = z.union([z.strictObject({ ...splitPlace, ...asked[0] }), z.strictObject({ ...splitPlace, ...asked[1] })]);
 export const passiveShareSchema = z.strictObject({ ...origin, active: z.string(), splits: z.array(ownSplitSchema) });
 
 interface ShareOrigin {

@@ -5,12 +5,15 @@
  * Leaf weights, thresholds and default directions are float32 and exact on both sides: every row reaches the same leaf of
  * every tree. XGBoost adds their weights up in float32, we in double: probabilities agree to 1e-6, not to the bit, and a
  * regression's predictions as closely as float32 adds up so many trees.
+ *
+ * Categories are numbers in XGBoost; which is which stands in the model's attribute `categories` (xgboost-categories.ts).
  */
 import { assert } from "../base/assert.ts";
 import { writeFileAtomically } from "../base/atomic-file.ts";
 import { TandemError } from "../base/error.ts";
 import type { Model } from "../gbdt/model.ts";
 import type { SplitRule, Tree } from "../gbdt/tree.ts";
+import { categoriesText, categoryCodes, type CategoryCodes, categoryColumns } from "./xgboost-categories.ts";
 import { xgboostFeatureNames } from "./xgboost-names.ts";
 import { startOf, type XgboostObjective, xgboostObjective } from "./xgboost-objective.ts";
 import { xgboostText } from "./xgboost-text.ts";
@@ -19,20 +22,23 @@ import { xgboostText } from "./xgboost-text.ts";
 export interface XgboostTree {
   /** What a node would weigh as a leaf. XGBoost reads it, but never predicts with it. */
   readonly base_weights: readonly number[];
-  readonly categories: readonly never[];
-  readonly categories_nodes: readonly never[];
-  readonly categories_segments: readonly never[];
-  readonly categories_sizes: readonly never[];
+  /** The codes that go right, node after node. */
+  readonly categories: readonly number[];
+  /** The nodes that ask about categories; where the codes of each begin, and how many they are. */
+  readonly categories_nodes: readonly number[];
+  readonly categories_segments: readonly number[];
+  readonly categories_sizes: readonly number[];
   readonly default_left: readonly (0 | 1)[];
   readonly id: number;
   readonly left_children: readonly number[];
   readonly loss_changes: readonly number[];
   readonly parents: readonly number[];
   readonly right_children: readonly number[];
-  /** A split's threshold or a leaf's weight. */
+  /** A split's threshold or a leaf's weight; 0 where categories are asked about. */
   readonly split_conditions: readonly number[];
   readonly split_indices: readonly number[];
-  readonly split_type: readonly 0[];
+  /** 1: categories. */
+  readonly split_type: readonly (0 | 1)[];
   readonly sum_hessian: readonly number[];
   readonly tree_param: Readonly<Record<"num_deleted" | "num_feature" | "num_nodes" | "size_leaf_vector", string>>;
 }
@@ -75,12 +81,13 @@ export function xgboostModel(model: Model, features: readonly (readonly string[]
   const featureIndex = featureIndexIn(features);
   const { baseScore, rest } = startOf(model);
   const { outputCount = 1 } = model;
-  const trees = model.trees.flatMap(treesOfOneOutput).map((tree, id) => exportTree(id === 0 ? withAdded(tree, rest) : tree, id, featureCount, featureIndex));
+  const codes = categoryCodes(model, featureIndex);
+  const trees = model.trees.flatMap(treesOfOneOutput).map((tree, id) => exportTree(id === 0 ? withAdded(tree, rest) : tree, id, featureCount, featureIndex, codes));
   return {
     learner: {
-      attributes: {},
+      attributes: codes.size === 0 ? {} : { categories: categoriesText(codes, featureNames) },
       feature_names: featureNames,
-      feature_types: [],
+      feature_types: codes.size === 0 ? [] : featureNames.map((_, feature) => (codes.has(feature) ? "c" : "float")),
       gradient_booster: {
         model: {
           gbtree_model_param: { num_parallel_tree: "1", num_trees: String(trees.length), size_leaf_vector: "0" },
@@ -137,26 +144,23 @@ function withAdded(tree: Tree<SplitRule>, rest: number): Tree<SplitRule> {
   return tree.map((node) => (node.kind === "leaf" ? { ...node, weight: Math.fround(node.weight + rest) } : node));
 }
 
-function exportTree(tree: Tree<SplitRule>, id: number, featureCount: number, featureIndex: (rule: SplitRule) => number): XgboostTree {
+function exportTree(tree: Tree<SplitRule>, id: number, featureCount: number, featureIndex: (rule: SplitRule) => number, codes: CategoryCodes): XgboostTree {
   const parents = tree.map(() => noParent);
   tree.forEach((node, parent) => {
     if (node.kind === "split") parents[node.left] = parents[node.right] = parent;
   });
   return {
     base_weights: meanWeights(tree).map(statistic),
-    categories: [],
-    categories_nodes: [],
-    categories_segments: [],
-    categories_sizes: [],
+    ...categoryColumns(tree, featureIndex, codes),
     default_left: tree.map((node) => (node.kind === "split" && node.rule.defaultLeft ? 1 : 0)),
     id,
     left_children: tree.map((node) => (node.kind === "split" ? node.left : noChild)),
     loss_changes: tree.map((node) => (node.kind === "split" ? statistic(node.gain) : 0)),
     parents,
     right_children: tree.map((node) => (node.kind === "split" ? node.right : noChild)),
-    split_conditions: tree.map((node) => exactFloat32(node.kind === "split" ? node.rule.threshold : node.weight)),
+    split_conditions: tree.map((node) => exactFloat32(node.kind === "split" ? (node.rule.threshold ?? 0) : node.weight)),
     split_indices: tree.map((node) => (node.kind === "split" ? featureIndex(node.rule) : 0)),
-    split_type: tree.map(() => 0),
+    split_type: tree.map((node) => (node.kind === "split" && node.rule.categories !== undefined ? 1 : 0)),
     sum_hessian: tree.map((node) => statistic(node.cover)),
     tree_param: { num_deleted: "0", num_feature: String(featureCount), num_nodes: String(tree.length), size_leaf_vector: "0" },
   };

@@ -4,9 +4,11 @@ import { codecParameters, type CodecParameters, resolveParameters, speedParamete
 import type { Kernel } from "../../src/crypto/kernel.ts";
 import type { PrivateKey } from "../../src/crypto/keys.ts";
 import { binFeature, type BinnedFeature } from "../../src/gbdt/binning.ts";
+import { binCategories, oneHotBelow } from "../../src/gbdt/category-binning.ts";
 import { otherRows } from "../../src/gbdt/boosting-task.ts";
 import type { Model } from "../../src/gbdt/model.ts";
 import { type Minimums, noMinimums } from "../../src/gbdt/offered-candidates.ts";
+import type { CategoryNames } from "../../src/gbdt/split-test.ts";
 import { trainCentralised } from "../../src/gbdt/train.ts";
 import { ActiveRole } from "../../src/protocol/active-role.ts";
 import { quantiserFor } from "../../src/protocol/gradient-layout.ts";
@@ -30,6 +32,8 @@ export interface TestTable {
   readonly validationRows?: Uint32Array;
   /** Monotone constraints per party and column. */
   readonly monotone?: readonly (readonly number[])[];
+  /** Per party and column what its values stand for if they are codes of categories; null of numbers. */
+  readonly categories?: readonly (readonly CategoryNames[])[];
   /** Columns per party; index 0 is the active party. */
   readonly parties: readonly (readonly Float32Array[])[];
 }
@@ -68,9 +72,16 @@ export function parametersOf(job: Pick<TestJob, "training" | "codec">): { traini
   };
 }
 
-export function binTable(table: TestTable, maxBin: number): BinnedFeature[][] {
+export function binTable(table: TestTable, parameters: TrainingParameters): BinnedFeature[][] {
   const training = table.validationRows === undefined ? null : otherRows(table.validationRows, table.labels.length);
-  return table.parties.map((columns, party) => columns.map((column, i) => ({ ...binFeature(`p${party}f${i}`, column, maxBin, training), monotone: table.monotone?.[party][i] ?? 0 })));
+  return table.parties.map((columns, party) =>
+    columns.map((column, i) => {
+      const names = table.categories?.[party]?.[i] ?? null;
+      const name = `p${party}f${i}`;
+      const binned = names === null ? binFeature(name, column, parameters.max_bin, training) : binCategories(name, column, names, oneHotBelow(parameters), training);
+      return { ...binned, monotone: table.monotone?.[party][i] ?? 0 };
+    }),
+  );
 }
 
 export function trainInOnePlace(job: Pick<TestJob, "table" | "training" | "codec" | "key" | "minimums"> & { readonly start?: { readonly model: Model } | undefined }, samplingSecrets = job.table.parties.map((_, party) => samplingSecret(party))): Promise<Model> {
@@ -78,7 +89,7 @@ export function trainInOnePlace(job: Pick<TestJob, "table" | "training" | "codec
   const quantise = quantiserFor(codec, job.key.publicKey.bits - 1);
   const { labels, weights = null, validationRows = null } = job.table;
   const start = job.start === undefined ? null : { model: job.start.model, columns: job.table.parties };
-  return trainCentralised({ start, parties: binTable(job.table, training.max_bin), labels, weights, validationRows, parameters: training, quantise, samplingSecrets, minimums: job.minimums ?? [] });
+  return trainCentralised({ start, parties: binTable(job.table, training), labels, weights, validationRows, parameters: training, quantise, samplingSecrets, minimums: job.minimums ?? [] });
 }
 
 function samplingSecret(party: number): string {
@@ -91,7 +102,7 @@ export async function trainFederated(job: TestJob): Promise<TestOutcome> {
   const { kernel, key, table } = job;
   const ids = Array.from(table.labels, (_, i) => `id-${i}`);
   const digest = idsDigest(ids);
-  const binned = binTable(table, training.max_bin);
+  const binned = binTable(table, training);
   const scheme = new PaillierActive(kernel, key, 1, speed);
   const { start } = job;
   const agreed = agreedParameters("test", training, codec, scheme, start?.activeShare ?? null);
@@ -110,6 +121,7 @@ export async function trainFederated(job: TestJob): Promise<TestOutcome> {
       scheme: passiveScheme,
       ...(start === undefined ? {} : { start: start.passiveShares[i].splits.map((split) => ({ split, values: table.parties[i + 1][split.feature] })) }),
       lookUp: (id) => (feature) => table.parties[i + 1][feature][Number(id.slice(3))],
+      categoryNames: table.categories?.[i + 1] ?? [],
       observer: { joined() {}, gradientsBegan() {}, treeFinished() {} },
     });
     return { role, scheme: passiveScheme, service: passiveService(role) };
@@ -137,7 +149,7 @@ export async function trainFederated(job: TestJob): Promise<TestOutcome> {
   });
   await active.join();
   const activeModel = await active.train();
-  const predicted = await active.predict(activeModel, { ids, features: table.parties[0] });
+  const predicted = await active.predict(activeModel, { ids, features: table.parties[0], categoryNames: table.categories?.[0] ?? [] });
   await active.finish();
   const origin = { job: "test", model: modelId(agreed, ids.length, digest) };
   const activeShare = { name: "active", ...origin, ...activeModel };

@@ -55,7 +55,7 @@ export function prepareJob(options: JobOptions): PreparedJob {
   const { kernel, key, table, connect = connectInMemory } = options;
   const ids = Array.from(table.labels, (_, i) => `id-${i}`);
   const digest = idsDigest(ids);
-  const binned = binTable(table, training.max_bin);
+  const binned = binTable(table, training);
   const scheme = new PaillierActive(kernel, key, 1);
   const agreed = agreedParameters("test", training, codec, scheme);
   const observed: unknown[][] = [];
@@ -77,6 +77,7 @@ export function prepareJob(options: JobOptions): PreparedJob {
         const row = ids.indexOf(id);
         return row < 0 ? null : (feature) => table.parties[i + 1][feature][row];
       },
+      categoryNames: table.categories?.[i + 1] ?? [],
       observer: { joined: see(name, "joined"), gradientsBegan: see(name, "gradientsBegan"), treeFinished: see(name, "treeFinished") },
       ...options.passive,
     });
@@ -105,7 +106,7 @@ export function prepareJob(options: JobOptions): PreparedJob {
     try {
       await active.join();
       const model = await active.train();
-      const margins = await active.predict(model, { ids, features: table.parties[0] });
+      const margins = await active.predict(model, { ids, features: table.parties[0], categoryNames: table.categories?.[0] ?? [] });
       await active.finish();
       return { model, margins };
     } catch (error) {

@@ -2,7 +2,7 @@
 import { useEffect, useRef } from "preact/hooks";
 import type { TreeView } from "../../src/report/own-view.ts";
 import type { RunView } from "../../src/report/run-view.ts";
-import { nodeLines, type PlacedNode, placeTree, shortNumber, signedWeight, splitWords, treeBox } from "../../src/report/tree-layout.ts";
+import { condition, nodeLines, type PlacedNode, placeTree, signedWeight, splitWords, treeBox } from "../../src/report/tree-layout.ts";
 import { Nothing } from "./card.tsx";
 import { partyColour } from "./party-colour.ts";
 
@@ -101,7 +101,7 @@ function OwnSplits({ view, tree }: { readonly view: RunView; readonly tree: Extr
         <li key={split.node}>
           <span class="own-node">node {split.node}</span>
           <span class="own-rule">
-            {split.featureName} &lt; {shortNumber(split.threshold)}
+            {split.featureName} {condition(split)}
           </span>
           <span class="own-missing">missing goes {split.defaultLeft ? "left" : "right"}</span>
         </li>
@@ -111,7 +111,7 @@ function OwnSplits({ view, tree }: { readonly view: RunView; readonly tree: Extr
 }
 
 export function treeText(tree: TreeView): string {
-  if (tree.kind === "own-splits") return tree.splits.map((split) => `node ${split.node}: ${split.featureName} < ${shortNumber(split.threshold)}, missing goes ${split.defaultLeft ? "left" : "right"}`).join("\n");
+  if (tree.kind === "own-splits") return tree.splits.map((split) => `node ${split.node}: ${split.featureName} ${condition(split)}, missing goes ${split.defaultLeft ? "left" : "right"}`).join("\n");
   const lines: string[] = [];
   const visit = (id: number, depth: number, how: string): void => {
     const node = tree.nodes[id];

@@ -1,7 +1,7 @@
 /** Gradients as training really makes them: of the first, a middle and the last tree of a job in one place. */
 import type { PartyTable } from "../../data/dataset.ts";
 import { trainCentralised } from "../../gbdt/train.ts";
-import { binTable } from "../../party/party-data.ts";
+import { binningOf, binTable } from "../../party/party-data.ts";
 import { plaintextBitsMax } from "../../codec/packing.ts";
 import type { BinnedFeature } from "../../gbdt/binning.ts";
 import { quantiserFor } from "../../protocol/gradient-layout.ts";
@@ -25,7 +25,7 @@ export async function realGradients(spec: CellSpec, train: readonly PartyTable[]
   const snapshots: GradientSnapshot[] = [];
   const training = cellTraining(spec);
   const quantise = quantiserFor(cellCodec(spec), plaintextBitsMax(spec.keyBits));
-  const parties = train.map((table) => binTable(table, training.max_bin));
+  const parties = train.map((table) => binTable(table, binningOf(training)));
   let round = 0; // of one tree each
   await trainCentralised({
     parties,

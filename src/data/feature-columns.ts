@@ -1,0 +1,38 @@
+/**
+ * A party's features as columns of float32 numbers, or of codes of categories: which it is follows from the data, and from
+ * what the owner says of it.
+ */
+import { TandemError } from "../base/error.ts";
+import { nearestName } from "../base/parameters.ts";
+import type { CategoryBook } from "./category-book.ts";
+import { categoryColumn, firstCell, isTextColumn, numericColumn } from "./columns.ts";
+import type { CsvTable } from "./csv-table.ts";
+import type { Categories, PartyTable } from "./dataset.ts";
+
+export interface FeatureReading {
+  /** Where the columns stand in the table, and what the features are called. */
+  readonly columns: readonly number[];
+  readonly names: readonly string[];
+  readonly missing: readonly string[];
+  /** Features that are categorical whatever their cells look like. */
+  readonly categorical: readonly string[];
+  /** What to do with columns of text: they are categorical, or refused. */
+  readonly text: "categories" | "refuse";
+  readonly book: CategoryBook;
+}
+
+/** @throws TandemError CELL_UNPARSABLE naming file, line and column; COLUMN_UNKNOWN if what is to be categorical is not a feature */
+export function featureColumns(table: CsvTable, { columns, names, missing, categorical, text, book }: FeatureReading): Required<Pick<PartyTable, "featureNames" | "features" | "categories">> {
+  const unknown = categorical.find((name) => !names.includes(name));
+  if (unknown !== undefined) throw new TandemError("COLUMN_UNKNOWN", `${table.path}: 'categorical' names '${unknown}', which is not among the features; did you mean '${nearestName(unknown, names)}'?`);
+  const tokens = new Set(missing);
+  const categories: Record<string, Categories> = {};
+  const features = names.map((name, i) => {
+    const index = columns[i];
+    if (!categorical.includes(name) && (text === "refuse" || !isTextColumn(table, index, tokens))) return numericColumn(table, index, tokens);
+    const values = categoryColumn(table, index, tokens, book, name);
+    categories[name] = { names: book.namesOf(name), where: firstCell(table, index, tokens) };
+    return values;
+  });
+  return { featureNames: [...names], features, categories };
+}
