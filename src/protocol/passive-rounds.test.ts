@@ -2,7 +2,7 @@
 import { create } from "@bufbuild/protobuf";
 import { beforeAll, describe, expect, test } from "vitest";
 import { expectError } from "../../test/support/expect-error.ts";
-import { drive, type Driver } from "../../test/support/passive-driver.ts";
+import { column, drive, type Driver } from "../../test/support/passive-driver.ts";
 import { collect } from "../../test/support/streams.ts";
 import { generateKey, type PrivateKey } from "../crypto/index.ts";
 import { ActiveJobFinishedSchema, ActivePredictSchema } from "./generated/tandem/v1/tandem_pb.ts";
@@ -120,6 +120,22 @@ test("rounds that the active party grows alone count as stored by everybody", as
     await driver.finishTree(3);
   }
   expect(attempts.progress.trees).toBe(4);
+});
+
+test("the outcomes of a start model's splits are given over all instances, without ids, and only where there is one", async () => {
+  const ask = (driver: Driver, ids: string[] = []): Promise<unknown> => collect(driver.role.predict(create(ActivePredictSchema, { startInstances: true, ids })));
+  const split = { tree: 0, node: 2, feature: 1, featureName: "p1f1", threshold: 2.5, defaultLeft: true };
+  const driver = drive(key, { start: [{ split, values: column }] });
+  await expectError(() => ask(driver), "PROTOCOL_STATE", /is waiting/);
+  driver.join();
+  // 1, 2, 3, missing, 1, 2, 3, missing, 1, 2
+  expect(await ask(driver)).toEqual([{ tree: 0, node: 2, leftMembers: Uint8Array.of(0b10111011, 0b11) }]);
+  expect(driver.role.disclosures).toMatchObject({ predictionOutcomes: 10, predictedIds: 0 });
+  await expectError(() => ask(driver, ["id-0"]), "PROTOCOL_STATE", /ids are named beside/);
+  expect(driver.role.ownSplits).toEqual([split]);
+  const without = drive(key);
+  without.join();
+  await expectError(() => ask(without), "PROTOCOL_STATE", /goes on from no model/);
 });
 
 test("stored trees belong together if the passive party is level, or up to a round ahead", () => {

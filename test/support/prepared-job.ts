@@ -23,7 +23,7 @@ export interface JobOptions {
   readonly training?: Partial<TrainingParameters>;
   readonly codec?: Partial<CodecParameters>;
   /** What a passive party has stored before, and where it stores. */
-  readonly passive?: Partial<Pick<PassiveJob, "progress" | "store" | "finished" | "permutationSecret">>;
+  readonly passive?: Partial<Pick<PassiveJob, "progress" | "store" | "finished" | "permutationSecret" | "start">>;
   /** Per party, index 0 the active one; none where left out. */
   readonly minimums?: readonly Minimums[];
   /** What stands between the active party and a passive one; in memory unless a test brings its own. */
