@@ -129,7 +129,7 @@ describe.skipIf(browserPath === null)("the dashboard in a browser", () => {
     for (const { width, scheme } of [{ width: 1280, scheme: "light" }, { width: 1280, scheme: "dark" }, { width: 390, scheme: "light" }] as const) {
       await page.setViewportSize({ width, height: 900 });
       await page.emulateMedia({ colorScheme: scheme });
-      expect(await page.evaluate("document.documentElement.dataset.theme")).toBe(scheme);
+      await expect.poll(() => page.evaluate("document.documentElement.dataset.theme")).toBe(scheme);
       for (const view of views) {
         await openView(page, view);
         if (view !== "runs") await page.locator("main .card :is(svg, canvas, table)").first().waitFor({ state: "attached" });
@@ -149,20 +149,22 @@ describe.skipIf(browserPath === null)("the dashboard in a browser", () => {
     const shown = async (): Promise<unknown> => [await page.evaluate("document.documentElement.dataset.theme"), await page.evaluate("getComputedStyle(document.body).backgroundColor")];
     const [light, dark] = [["light", "rgb(246, 246, 243)"], ["dark", "rgb(18, 20, 24)"]];
     const button = page.getByRole("button", { name: /^Theme: / });
-    expect(await shown()).toEqual(dark);
+    await expect.poll(shown).toEqual(dark);
     await page.emulateMedia({ colorScheme: "light" });
-    expect(await shown()).toEqual(light);
+    await expect.poll(shown).toEqual(light);
     await button.click(); // light
     await page.emulateMedia({ colorScheme: "dark" });
-    expect(await shown()).toEqual(light);
+    await page.evaluate("new Promise((done) => requestAnimationFrame(() => setTimeout(done)))"); // by now the page has heard of it
+    await expect.poll(shown).toEqual(light);
     await page.reload();
     await button.waitFor();
-    expect(await shown()).toEqual(light);
+    await expect.poll(shown).toEqual(light);
     await button.click(); // dark
     await page.emulateMedia({ colorScheme: "light" });
-    expect(await shown()).toEqual(dark);
+    await page.evaluate("new Promise((done) => requestAnimationFrame(() => setTimeout(done)))");
+    await expect.poll(shown).toEqual(dark);
     await button.click(); // as the system has it
-    expect(await shown()).toEqual(light);
+    await expect.poll(shown).toEqual(light);
     watched.expectClean();
     await watched.context.close();
   });
