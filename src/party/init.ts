@@ -47,6 +47,7 @@ const dataComments = `  path: data.csv               # .csv, .csv.gz or .parquet
   id: id                       # the column by which parties recognise a person
   features: all                # or a list of columns: [income, age]; or all_but: [name, street]
   missing: []                  # cells that mean "missing", besides empty, NA and NaN: ["?", "-999"]
+  categorical: []              # columns of numbers that stand for categories; columns of text are taken as such with enable_categorical
   normalise: []                # ids, the same at every party: nfkc, lowercase, digits, strip-leading-zeros
   duplicates: refuse           # of an id that stands on two lines: refuse, or keep the first or the last`;
 
