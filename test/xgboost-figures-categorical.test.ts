@@ -22,8 +22,8 @@ if (bankAbsent) console.warn("xgboost-figures: Bank Marketing (TANDEM_DATA) or a
 
 describe.skipIf(bankAbsent)("Bank Marketing", () => {
   test.each([
-    { num_round: 60, max_depth: 5, eta: 0.2 },
-    { num_round: 60, max_depth: 5, eta: 0.2, max_cat_to_onehot: 20 },
+    { num_round: 40, max_depth: 5, eta: 0.3 },
+    { num_round: 12, max_depth: 5, eta: 0.3, max_cat_to_onehot: 20 },
   ])("nine columns of categories, %o: AUC on 11,303 test rows is within 0.003 of XGBoost's with enable_categorical, both stopped early", async (given) => {
     const csv = await readCsvTable(bank);
     const names = csv.names.filter((name) => name !== "y" && name !== "duration");
@@ -53,6 +53,6 @@ describe.skipIf(bankAbsent)("Bank Marketing", () => {
     const ours = testMetrics?.["auc"] ?? 0;
     console.log(`xgboost-figures: bank, ${JSON.stringify(given)}: auc ${ours.toFixed(5)} after ${model.trees.length} rounds, XGBoost ${theirs.auc.toFixed(5)} after ${theirs.rounds}`);
     expect(Math.abs(ours - theirs.auc)).toBeLessThan(0.003);
-    expect(model.trees.flat().filter((node) => node.kind === "split" && node.rule.categories !== undefined).length).toBeGreaterThan(100);
+    expect(model.trees.flat().filter((node) => node.kind === "split" && node.rule.categories !== undefined).length).toBeGreaterThan(60);
   }, 300_000);
 });

@@ -12,7 +12,7 @@ export function parameterPage(): string {
     "# Parameters",
     "",
     "Made from `src/base/parameters.ts` by `npm run parameters`; do not edit. In a config each section has its own block (`training:`, `codec:`, `speed:`); on the command line",
-    "`max_depth` is `--max-depth`, and a switch is turned off with `--no-` in front. An unknown name is refused with the nearest one.",
+    "`max_depth` is `--max-depth`, a switch that is on is turned off with `--no-` in front, and one that is off is turned on by its name. An unknown name is refused with the nearest one.",
   ];
   for (const { title, about, table } of sections) {
     lines.push("", `## ${title}`, "", about, "", "| name | default | values | meaning |", "|---|---|---|---|");

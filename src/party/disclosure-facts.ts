@@ -14,7 +14,7 @@ import { binTable } from "./party-data.ts";
 import { minimumsOf } from "./policy.ts";
 
 /** What the active party knows of every other. */
-export const unknownParty: PassiveFacts = { features: null, candidates: null, constrainedFeatures: null, minimums: null, scoringIdsMax: null };
+export const unknownParty: PassiveFacts = { features: null, candidates: null, constrainedFeatures: null, groupedFeatures: null, minimums: null, scoringIdsMax: null };
 
 type OwnFacts = Omit<DisclosureFacts, "active" | "passive" | "passiveParty" | "alignment">;
 
@@ -28,8 +28,9 @@ export function activeFacts(config: ActiveConfig, tables: ActiveTables, folds: n
   const job = { ...config, hasStart: config.warm_start !== undefined };
   const own = folds === null ? jobFacts(job, train, validationRows, test?.ids.length ?? 0) : foldFacts(jobFacts(job, train, null, 0), folds);
   const activeIds = tables.reduce((sum, { rows }) => sum + rows.table.ids.length, 0);
+  const passiveParty = config.training.enable_categorical ? unknownParty : { ...unknownParty, groupedFeatures: 0 };
   const alignment = config.align ? { activeIds, passiveIds: null } : null;
-  return config.passives.map(({ name }) => ({ ...own, active: config.name, passive: name, alignment, passiveParty: unknownParty }));
+  return config.passives.map(({ name }) => ({ ...own, active: config.name, passive: name, alignment, passiveParty }));
 }
 
 /** All folds' trees are one job's; where nothing else is sampled, a tree's sample is all but a fold. */
@@ -126,6 +127,7 @@ export function partySide(features: readonly BinnedFeature[], rest: Pick<Passive
     features: features.length,
     candidates: features.reduce((sum, feature) => sum + candidateCount(feature), 0),
     constrainedFeatures: features.filter(({ monotone = 0 }) => monotone !== 0).length,
+    groupedFeatures: features.filter(({ categories, oneHot }) => categories !== undefined && oneHot !== true).length,
     ...rest,
   };
 }

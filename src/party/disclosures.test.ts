@@ -62,7 +62,7 @@ const plain: DisclosureFacts = {
   validationRows: 0,
   predictedRows: 0,
   alignment: null,
-  passiveParty: { features: 2, candidates: 30, constrainedFeatures: 0, minimums: { perNode: 1, perCandidate: 1 }, scoringIdsMax: "refused" },
+  passiveParty: { features: 2, candidates: 30, constrainedFeatures: 0, groupedFeatures: 0, minimums: { perNode: 1, perCandidate: 1 }, scoringIdsMax: "refused" },
 };
 
 const found = (facts: DisclosureFacts): Partial<Record<DisclosureName, Disclosure>> => Object.fromEntries(disclosuresOf(facts).reveals.map((one) => [one.name, one]));
@@ -70,7 +70,7 @@ const found = (facts: DisclosureFacts): Partial<Record<DisclosureName, Disclosur
 test("every disclosure is either revealed or absent, and numbers follow from the job", () => {
   const { reveals, absent } = disclosuresOf(plain);
   expect([...reveals.map(({ name }) => name), ...absent].sort()).toEqual(Object.keys(disclosureEntries).sort());
-  expect([...absent].sort()).toEqual(["alignedActiveCount", "alignedActiveIds", "alignedPartyIds", "classes", "commonIds", "monotone", "predictedIds", "predictionOutcomes", "sampled", "scoredIds", "scoringDefaults", "scoringHolds", "scoringOutcomes", "startOutcomes", "validationRows", "withheld"]);
+  expect([...absent].sort()).toEqual(["alignedActiveCount", "alignedActiveIds", "alignedPartyIds", "categoryGroups", "categoryWeights", "classes", "commonIds", "monotone", "predictedIds", "predictionOutcomes", "sampled", "scoredIds", "scoringDefaults", "scoringHolds", "scoringOutcomes", "startOutcomes", "validationRows", "withheld"]);
   const all = found(plain);
   expect(all.candidateSums?.atMost).toBe(4 * 7 * 30); // trees, nodes of three levels, candidates
   expect(all.splitOutcomes?.atMost).toBe(4 * 3 * 100);
@@ -88,6 +88,8 @@ test.each<[string, Partial<DisclosureFacts>, DisclosureName, Partial<Disclosure>
   ["classes", { classes: 3 }, "classes", { atMost: 3 }],
   ["alignment", { alignment: { activeIds: 70, passiveIds: null } }, "alignedActiveIds", { atMost: 70 }],
   ["monotone", { passiveParty: { ...plain.passiveParty, constrainedFeatures: 1 } }, "monotone", { atMost: 1 }],
+  ["sets of categories", { passiveParty: { ...plain.passiveParty, groupedFeatures: 2 } }, "categoryGroups", { atMost: 2 }],
+  ["what a set tells its owner", { passiveParty: { ...plain.passiveParty, groupedFeatures: 2 } }, "categoryWeights", { note: "a hint about labels" }],
   ["minimums", { passiveParty: { ...plain.passiveParty, minimums: { perNode: 1, perCandidate: 5 } } }, "withheld", { note: expect.stringContaining("fewer than 5") as string }],
   ["predictions", { predictedRows: 10 }, "predictionOutcomes", { atMost: 4 * 7 * 10 }],
   ["max_leaves", { predictedRows: 10, leaves: 3 }, "predictionOutcomes", { atMost: 4 * 2 * 10 }],
@@ -95,7 +97,7 @@ test.each<[string, Partial<DisclosureFacts>, DisclosureName, Partial<Disclosure>
   ["no limit of depth", { depth: 0, leaves: 5 }, "splitOutcomes", { atMost: 4 * 4 * 100 }],
   ["no limit at all", { depth: 0 }, "candidateSums", { atMost: null, note: expect.stringContaining("at the nodes") as string }],
   ["local rounds", { localRounds: 2 }, "parameters", { note: expect.stringContaining("first 2 rounds") as string }],
-  ["an unknown party", { passiveParty: { features: null, candidates: null, constrainedFeatures: null, minimums: null, scoringIdsMax: null } }, "candidateSums", { atMost: null, note: expect.stringContaining("16 candidates per feature") as string }],
+  ["an unknown party", { passiveParty: { features: null, candidates: null, constrainedFeatures: null, groupedFeatures: null, minimums: null, scoringIdsMax: null } }, "candidateSums", { atMost: null, note: expect.stringContaining("16 candidates per feature") as string }],
 ])("%s", (_what, change, name, expected) => {
   expect(found({ ...plain, ...change })[name]).toMatchObject(expected);
 });

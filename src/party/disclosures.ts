@@ -48,6 +48,8 @@ export interface PassiveFacts {
   readonly features: number | null;
   readonly candidates: number | null;
   readonly constrainedFeatures: number | null;
+  /** Features that are split in sets of categories. */
+  readonly groupedFeatures: number | null;
   readonly minimums: Minimums | null;
   readonly scoringIdsMax: number | "refused" | null;
 }
@@ -94,6 +96,14 @@ export const disclosureEntries = {
     what: "for each split that it wins, which side every instance of the node falls on",
     extent: (facts) => present([facts.trees], { atMost: product(facts.trees, levelsMax(facts), facts.instances), unit: "bits", note: `one per person and level, if the party won every split of ${formatCount(facts.trees)} trees` }),
   },
+  categoryGroups: {
+    learner: "active",
+    what: "which candidates are the categories of one feature, where sets of categories are split, and so its number of categories and how many people of a node are in each and which of them is the missing values",
+    extent: ({ passiveParty: { groupedFeatures: count } }) => {
+      if (count === null) return { atMost: count, unit: "features", note: "only with enable_categorical, of features with max_cat_to_onehot categories or more" };
+      return present([count], { atMost: count, unit: "features" });
+    },
+  },
   monotone: {
     learner: "active",
     what: "of features with monotone constraints, which candidates they are, and the sign where one splits",
@@ -139,7 +149,7 @@ export const disclosureEntries = {
   },
   consent: {
     learner: "active",
-    what: "where the party consents to an export, its splits of that model: names of features, thresholds and default directions",
+    what: "where the party consents to an export, its splits of that model: names of features, thresholds or categories, and default directions",
     extent: () => ({ atMost: null, unit: "splits", note: `${afterwards}, and only by a file that its owner signs and sends` }),
   },
   encryptedGradients: {
@@ -181,6 +191,11 @@ export const disclosureEntries = {
     learner: "passive",
     what: "which of its candidates win, and which tie",
     extent: (facts) => present([facts.trees], { atMost: product(facts.trees, splitsMax(facts)), unit: "splits" }),
+  },
+  categoryWeights: {
+    learner: "passive",
+    what: "of a set of categories that wins, that each of them alone would have a lower leaf weight in the node than those that are left",
+    extent: ({ trees, passiveParty: { groupedFeatures: count } }) => present([trees, count], { atMost: null, unit: "sets", note: "a hint about labels" }),
   },
   predictedIds: {
     learner: "passive",

@@ -48,6 +48,7 @@ const dataComments = `  path: data.csv               # .csv, .csv.gz or .parquet
   features: all                # or a list of columns: [income, age]; or all_but: [name, street]
   missing: []                  # cells that mean "missing", besides empty, NA and NaN: ["?", "-999"]
   # validation_path: later.csv # other people, evaluated after every round instead of learnt from: at every party, or at none
+  categorical: []              # columns of numbers that stand for categories; columns of text are taken as such with enable_categorical
   normalise: []                # ids, the same at every party: nfkc, lowercase, digits, strip-leading-zeros
   duplicates: refuse           # of an id that stands on two lines: refuse, or keep the first or the last`;
 

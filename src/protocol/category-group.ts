@@ -5,6 +5,8 @@
  *
  * @reveals active: which candidates are the categories of one feature, where sets of categories are split, and so its number of
  *   categories and how many people of a node are in each and which of them is the missing values
+ * @reveals passive: of a set of categories that wins, that each of them alone would have a lower leaf weight in the node than
+ *   those that are left
  */
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { TandemError } from "../base/error.ts";
