@@ -33,12 +33,14 @@ export class DataCache {
     const path = this.#config.test_path;
     if (path === undefined) return null;
     // Whatever the test cells look like, a feature is what it is in the other table.
-    const { categories = {} } = (await this.table()).table;
-    return this.#read("test", { path }, { ...this.#config, categorical: Object.keys(categories) }, "refuse");
+    const { table } = this.#kept.get("train")?.table ?? (await this.table());
+    const categorical = Object.keys(table.categories ?? {});
+    return this.#read("test", { path }, { ...this.#config, categorical }, "refuse");
   }
 
   async #read(which: "train" | "test", source: TableSource, config: DataConfig, text = this.#text): Promise<DistinctTable> {
-    const version = await tableVersion(source);
+    const ofFile = await tableVersion(source);
+    const version = ofFile && `${ofFile} ${JSON.stringify(config.categorical)}`;
     const kept = this.#kept.get(which);
     if (kept !== undefined && version !== null && kept.version === version) return kept.table;
     const table = await readPartyTable(source, config, null, { text, book: this.#book });
