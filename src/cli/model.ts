@@ -43,7 +43,7 @@ export function modelCommand(): Command {
     .action(show);
   model
     .command("consent")
-    .description("passive party: sign a consent to the export of a model; the file holds this party's thresholds")
+    .description("passive party: sign a consent to the export of a model; the file holds this party's thresholds and categories")
     .requiredOption("-c, --config <file>", "the passive party's config")
     .requiredOption("--model <job>", "the name of the job that trained it")
     .requiredOption("--to <active>", "who may have it: the active party's name in the config")
@@ -90,7 +90,7 @@ function disclosure({ statement: { model, job, recipient, purpose }, share: { sp
   const trees = new Set(splits.map(({ tree }) => tree)).size;
   return [
     `The consent gives ${recipient.name} this party's part of the model of job ${job}:`,
-    `  ${splits.length} splits in ${trees} trees, each with its threshold and its default direction`,
+    `  ${splits.length} splits in ${trees} trees, each with its threshold or its categories, and its default direction`,
     ...counts.map(({ name, splits: count }) => `  ${peerText(name)}: ${count} of them`),
     `  model ${model}`,
     `  recipient's certificate ${recipient.fingerprint}`,

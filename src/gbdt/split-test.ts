@@ -33,9 +33,12 @@ export function valueGoesLeft(test: SplitTest, x: number, names: CategoryNames =
 
 /** valueGoesLeft for many values of one column: names are compared once. */
 export function columnTest(test: SplitTest, names: CategoryNames): (x: number) => boolean {
-  const { categories, defaultLeft } = test;
-  if (categories === undefined) return (x) => valueGoesLeft(test, x);
-  const chosen = new Set(categories);
+  const { defaultLeft } = test;
+  if (test.categories === undefined) {
+    const { threshold } = test;
+    return (x) => (Number.isNaN(x) ? defaultLeft : x < threshold);
+  }
+  const chosen = new Set(test.categories);
   const goesLeft = Uint8Array.from(names ?? [], (name) => (chosen.has(name) ? 0 : 1));
   return (x) => (Number.isNaN(x) ? defaultLeft : goesLeft[x] !== 0);
 }

@@ -41,11 +41,12 @@ export class DataCache {
   /** Rows that are predicted only, for jobs without alignment. */
   async testTable(): Promise<DistinctTable | null> {
     const path = this.#config.test_path;
-    return path === undefined ? null : await this.#read("test_path", { path }, laterConfig(this.#config, await this.table()), "refuse");
+    return path === undefined ? null : await this.#read("test_path", { path }, laterConfig(this.#config, this.#kept.get("path")?.table ?? (await this.table())), "refuse");
   }
 
   async #read(which: TablePart["field"], source: TableSource, config: DataConfig, text = this.#text): Promise<DistinctTable> {
-    const version = await tableVersion(source);
+    const ofFile = await tableVersion(source);
+    const version = ofFile && `${ofFile} ${JSON.stringify(config.categorical)}`;
     const kept = this.#kept.get(which);
     if (kept !== undefined && version !== null && kept.version === version) return kept.table;
     const table = await readPartyTable(source, config, null, { text, book: this.#book });

@@ -64,7 +64,7 @@ export interface PassiveJob {
   readonly scheme: PassiveScheme;
   /** Own feature values of ids that may be asked for, or null for an unknown id. */
   readonly lookUp: (id: string) => ((feature: number) => number) | null;
-  /** Per feature what these values stand for if they are codes of categories; left out where no feature has any. */
+  /** Per feature what these values stand for if they are codes of categories; left out where none has some. */
   readonly categoryNames?: readonly CategoryNames[];
   readonly observer: PassiveObserver;
   /** This party's splits of the model that training goes on from, with the columns that they ask about; none where left out. */
