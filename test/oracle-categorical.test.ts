@@ -92,6 +92,7 @@ describe("with what else there is", () => {
   test.each<Partial<SpeedParameters>>([{ packing: false }, { subtraction: false }, { skip_bin: false }, { joint_bins: false }])("%o", async (speed) => void (await expectEqual({ speed, seeds: 1 })));
 
   test("the portable kernel, unbatched", () => expectEqual({ kernel: portableKernel, codec: { codec: "unbatched" }, seeds: 1, training: { num_round: 2 }, table: (seed) => categoricalTable(seed, { ...shape, rows: 60 }) }));
+  test("a grid so fine that sums are taken in limbs", () => expectEqual({ codec: { resolution_bits: 44, padding: 12 }, seeds: 1 }));
   test("squared error", () => expectEqual({ training: { objective: "reg:squarederror" }, table: (seed) => categoricalTable(seed, { ...shape, regression: true }), seeds: 1 }));
 
   test("monotone constraints on numbers beside them, and none on categories", async () => {

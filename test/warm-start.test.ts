@@ -3,6 +3,7 @@ import { beforeAll, describe, expect, test } from "vitest";
 import type { TrainingParameters } from "../src/base/parameters.ts";
 import { generateKey, type PrivateKey, selectKernel } from "../src/crypto/index.ts";
 import { firstDifference } from "../src/gbdt/model-compare.ts";
+import { categoricalTable } from "./support/categorical-tables.ts";
 import { type TestTable, trainFederated, trainInOnePlace } from "./support/in-memory-job.ts";
 import { randomTable } from "./support/tables.ts";
 
@@ -24,6 +25,7 @@ describe("3 rounds and then 4 are 7 rounds, in one place and federated", () => {
     [{ objective: "multi:softprob", num_class: 3, max_depth: 2 }, classes],
     [{ objective: "multi:softprob", num_class: 3, max_depth: 2, multi_strategy: "multi_output_tree" }, classes],
     [{ base_score: "auto", local_rounds: 4 }, (table) => table],
+    [{ enable_categorical: true }, () => categoricalTable(1, { rows: 160, features: [1, 1, 1], categories: [[6], [3, 9], [2]], missingShare: 0.1 })],
     [{ objective: "count:poisson", local_rounds: 1, grow_policy: "lossguide", max_leaves: 4 }, (table) => table],
   ];
   test.each(cases)("%o", async (training, change) => {

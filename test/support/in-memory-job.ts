@@ -88,7 +88,7 @@ export function trainInOnePlace(job: Pick<TestJob, "table" | "training" | "codec
   const { training, codec } = parametersOf(job);
   const quantise = quantiserFor(codec, job.key.publicKey.bits - 1);
   const { labels, weights = null, validationRows = null } = job.table;
-  const start = job.start === undefined ? null : { model: job.start.model, columns: job.table.parties };
+  const start = job.start === undefined ? null : { model: job.start.model, columns: job.table.parties, ...(job.table.categories === undefined ? {} : { names: job.table.categories }) };
   return trainCentralised({ start, parties: binTable(job.table, training), labels, weights, validationRows, parameters: training, quantise, samplingSecrets, minimums: job.minimums ?? [] });
 }
 
@@ -119,7 +119,7 @@ export async function trainFederated(job: TestJob): Promise<TestOutcome> {
       permutationSecret: osRandom.fill(new Uint8Array(32)),
       minimums: job.minimums?.[i + 1] ?? noMinimums,
       scheme: passiveScheme,
-      ...(start === undefined ? {} : { start: start.passiveShares[i].splits.map((split) => ({ split, values: table.parties[i + 1][split.feature] })) }),
+      ...(start === undefined ? {} : { start: start.passiveShares[i].splits.map((split) => ({ split, values: table.parties[i + 1][split.feature], names: table.categories?.[i + 1][split.feature] ?? null })) }),
       lookUp: (id) => (feature) => table.parties[i + 1][feature][Number(id.slice(3))],
       categoryNames: table.categories?.[i + 1] ?? [],
       observer: { joined() {}, gradientsBegan() {}, treeFinished() {} },
@@ -142,7 +142,7 @@ export async function trainFederated(job: TestJob): Promise<TestOutcome> {
     samplingSecret: samplingSecret(0),
     idsDigest: digest,
     scheme,
-    start: start === undefined ? null : { ...start.activeShare, columns: table.parties[0] },
+    start: start === undefined ? null : { ...start.activeShare, columns: table.parties[0], ...(table.categories === undefined ? {} : { categoryNames: table.categories[0] }) },
     peers: roles.map(({ service }, i) => connect(`passive-${i + 1}`, service)),
     observer: { joined() {}, layoutProven() {}, treeBegan() {}, treeFinished(tree, now) { [margins, grown] = [now.slice(), tree + 1]; } },
     now: () => performance.now(),
