@@ -1,5 +1,5 @@
 /** What the commands say where: a live picture on a terminal (a real pseudo-terminal), JSON for programs, nothing when asked. */
-import { spawn } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -13,6 +13,10 @@ const table = join(directory, "loans.csv");
 writeLoanTable(table, 300);
 const simulation = ["simulate", "--data", table, "--id", "id", "--label", "defaulted", "--active", "income,debt", "--passive", "visits,basket", "--num-round", "3", "--insecure-key-bits", "512"];
 const bin = fileURLToPath(new URL("../bin/tandem.js", import.meta.url));
+
+/** Node has no pseudo-terminals of its own; Python's are at hand almost everywhere. */
+const withoutPython = spawnSync("python3", ["-c", "import pty"], { stdio: "ignore" }).status !== 0;
+if (withoutPython) console.warn("terminal: no python3 here; what the commands show on a terminal is not tested");
 
 /** Runs a command on a pseudo-terminal of this width. */
 function onTerminal(columns: number, args: readonly string[], environment: Readonly<Record<string, string>>): Promise<{ code: number | null; output: string }> {
@@ -38,7 +42,7 @@ sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
   return new Promise((resolve) => child.once("close", (code) => resolve({ code, output })));
 }
 
-describe("on a terminal", () => {
+describe.skipIf(withoutPython)("on a terminal", () => {
   test("the picture ends as three lines above the result, in colour unless NO_COLOR says no", async () => {
     for (const noColour of ["", "1"]) {
       const { code, output } = await onTerminal(90, simulation, { NO_COLOR: noColour });
