@@ -9,6 +9,8 @@ const directory = scratchDirectory();
 const table = join(directory, "loans.csv");
 writeLoanTable(table, 400);
 const parties = ["--active", "income,debt,age", "--passive", "visits,basket", "--passive", "minutes"];
+/** The same columns in two companies, where their number does not matter: every company is a process to start. */
+const pair = ["--active", "income,debt,age", "--passive", "visits,basket,minutes"];
 const small = ["--num-round", "3", "--insecure-key-bits", "256", "--quiet", "--json"];
 
 interface Json {
@@ -58,7 +60,7 @@ describe("simulate", () => {
     const predictions = join(directory, "predictions.csv");
     const result = await json(
       "--data", train, "--id", "#0", "--label", "defaulted", "--positive", "yes", "--missing", "?", "--test-data", testFile,
-      ...parties, ...small, "--check", "--predictions", predictions, "--layout", "paper", "--padding", "3",
+      ...pair, ...small, "--check", "--predictions", predictions, "--layout", "paper", "--padding", "3",
     );
     expect(result["identicalToCentralised"]).toBe(true);
     const lines = readFileSync(predictions, "utf8").trim().split("\n");
@@ -96,7 +98,7 @@ describe("simulate", () => {
   });
 
   test("monotone constraints by column, whoever holds it; a misspelt one is refused", async () => {
-    const options = ["--data", table, "--id", "id", "--label", "defaulted", ...parties, ...small, "--check"];
+    const options = ["--data", table, "--id", "id", "--label", "defaulted", ...pair, ...small, "--check"];
     const result = await json(...options, "--monotone-constraints", "income:1,visits:-1", "--subsample", "0.7", "--colsample-bynode", "0.6");
     expect(result["identicalToCentralised"]).toBe(true);
     const { exitCode, stderr } = await tandem("simulate", ...options, "--monotone-constraints", "incom:1");
@@ -122,7 +124,7 @@ describe("simulate", () => {
   });
 
   test("a validation set, metrics by name, and early stopping", async () => {
-    const options = ["--data", table, "--id", "id", "--label", "defaulted", ...parties, "--insecure-key-bits", "256", "--quiet", "--json", "--check", "--num-round", "40", "--eta", "1", "--max-depth", "5"];
+    const options = ["--data", table, "--id", "id", "--label", "defaulted", ...pair, "--insecure-key-bits", "256", "--quiet", "--json", "--check", "--num-round", "40", "--eta", "1", "--max-depth", "5"];
     const result = await json(...options, "--validation-fraction", "0.3", "--early-stopping-rounds", "2", "--eval-metric", "error,logloss");
     expect(result["identicalToCentralised"]).toBe(true);
     expect(result["trees"]).toBeLessThan(30);
@@ -148,7 +150,7 @@ describe("simulate", () => {
   });
 
   test("cv: every fold is a whole job, equal to centralised training", async () => {
-    const options = ["cv", "--data", table, "--id", "id", "--label", "defaulted", ...parties, ...small, "--check"];
+    const options = ["cv", "--data", table, "--id", "id", "--label", "defaulted", ...pair, ...small, "--check"];
     const { exitCode, stdout } = await tandem(...options, "--folds", "3");
     expect(exitCode).toBe(0);
     const result = JSON.parse(stdout) as { folds: { identicalToCentralised: boolean; test: Record<string, number> }[]; test: Record<string, { mean: number; deviation: number }> };
@@ -160,7 +162,7 @@ describe("simulate", () => {
   });
 
   test("without --check nothing is claimed, and people get a table", async () => {
-    const { exitCode, stdout } = await tandem("simulate", "--data", table, "--id", "id", "--label", "defaulted", ...parties, ...small.slice(0, -1));
+    const { exitCode, stdout } = await tandem("simulate", "--data", table, "--id", "id", "--label", "defaulted", ...pair, ...small.slice(0, -1));
     expect(exitCode).toBe(0);
     expect(stdout).toMatch(/auc +ks +logloss/);
     expect(stdout).not.toContain("equals centralised");
