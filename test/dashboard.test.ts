@@ -16,7 +16,7 @@ import { figure, minutes, openView, picture, pictures, printedAddress, screensho
 const browserPath = findBrowser();
 if (browserPath === null) console.warn("no browser found (chromium, google-chrome, or TANDEM_BROWSER): the tests of the dashboard's page do not run");
 
-const demoSize = pictures ? { rows: "6000", trees: "12", fewer: "6" } : { rows: "400", trees: "4", fewer: "2" };
+const demoSize = pictures ? { rows: "4000", trees: "12", fewer: "6" } : { rows: "400", trees: "4", fewer: "2" };
 const views = ["overview", "quality", "codec", "trees", "disclosure", "runs"];
 
 describe.skipIf(browserPath === null)("the dashboard in a browser", () => {

@@ -1,7 +1,8 @@
 import { expect, test } from "vitest";
 import type { PartyEvent } from "../party/events.ts";
 import { emptyLedger } from "../protocol/ledger.ts";
-import { bottleneck, elapsedSeconds, gradientSavings, ledgerLines, secondsLeft, slotFacts } from "./run-facts.ts";
+import { emptyOwn } from "./own-view.ts";
+import { activityOf, bottleneck, elapsedSeconds, featuresOf, gradientSavings, holdingOf, ledgerLines, modelTrees, secondsLeft, sharesOf, slotFacts, stoppingMarks } from "./run-facts.ts";
 import { addEvent, emptyRun, runView } from "./run-view.ts";
 
 const counts = { encryptions: 0, additions: 0, decryptions: 0, gradientCiphertexts: 0, candidateCiphertexts: 4 };
@@ -101,4 +102,29 @@ test("the ledger names who learnt what of whom, from either side", () => {
   expect(lines.find(({ unit }) => unit === "unnamed candidates")).toMatchObject({ learner: "bank", about: "shop", count: 50 });
   const passive = runView(story().map((event) => (event.type === "job" ? { ...event, role: "passive", party: "shop", peers: ["bank"] } : event.type === "ledger" ? { ...event, party: "shop", peer: "bank" } : event)) as ReturnType<typeof story>);
   expect(ledgerLines(passive).find(({ what }) => what === "encrypted gradients only")).toMatchObject({ learner: "shop", about: "bank", count: 1000 });
+});
+
+test("early stopping: where training ended, and how much of it is the model", () => {
+  const use = { cpuSeconds: 1, peakRssBytes: 1, eventLoopMaxBlockMs: 1 };
+  const phasesMs = { handshake: 0, encrypt: 0, aggregate: 0, decrypt: 0, keygen: 0, training: 1 };
+  const result = (trees: number) => ({ ...use, trees, metrics: { train: { auc: 0.8 }, test: null }, phasesMs, counts, bytes: { activeToPassive: 0, passiveToActive: 0 } });
+  const ended = (trees: number) => runView([...story(), { type: "active-result", party: "bank", result: result(trees), at: 7000 }]);
+  expect(stoppingMarks(runView(story()))).toEqual([]);
+  expect(stoppingMarks(ended(2))).toEqual([{ at: 2, text: "stopped early" }]);
+  expect(stoppingMarks(ended(1))).toEqual([{ at: 1, text: "best: 1 kept" }, { at: 2, text: "stopped early" }]);
+  const own = emptyOwn();
+  for (const tree of [0, 1]) own.trees.set(tree, { kind: "own-splits", tree, splits: [] });
+  expect([...modelTrees(runView(story()), own).trees.keys()]).toEqual([0, 1]);
+  expect([...modelTrees(ended(1), own).trees.keys()]).toEqual([0]);
+});
+
+test("what parties do and bring along, in words", () => {
+  const view = runView(story());
+  const words = (of: typeof view): string[] => of.parties.map((party) => activityOf(of, party));
+  expect(words(view)).toEqual(["encrypting gradients", "waiting", "not connected"]);
+  expect(words(runView([...story(), { type: "error", party: "bank", code: "PARTY_LOST", message: "gone", at: 6100 }]))).toEqual(["stopped", "gone", "gone"]);
+  expect(view.parties.map((party) => holdingOf(view, party))).toEqual(["labels, private key", "5 features", "features"]);
+  const told = runView([...story(), { type: "data", party: "bank", job: "spring", data: { trainRows: 10, testRows: 0, featureCount: 7 }, at: 6000 }]);
+  expect(told.parties.map((party) => featuresOf(told, party))).toEqual([7, 5, null]);
+  expect([sharesOf([1, 3]), sharesOf([0, 0])]).toEqual([[0.25, 0.75], [0, 0]]);
 });
