@@ -93,7 +93,7 @@ describe.skipIf(withoutPython)("on a terminal", () => {
   });
 });
 
-describe("a passive party on a terminal", () => {
+describe.skipIf(withoutPython)("a passive party on a terminal", () => {
   test("its log stays, and below it stands the job that it takes part in, without colour where NO_COLOR says so", async () => {
     const root = join(directory, "on-terminal");
     mkdirSync(root);
