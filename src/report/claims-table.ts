@@ -23,6 +23,6 @@ export function circumstances({ machine, commit, cellCommits, seed, finishedAt, 
     ...data.map(({ title, source, digest }) => `Data: ${title}, ${source} (SHA-256 of the cells used: ${digest.slice(0, 16)}).`),
     ...(synthetic ? ["The data are made up: the paper's numbers stand beside ours to show the form, not to be compared."] : []),
     ...(scale === "full" ? [] : [`A ${scale} run, with fewer rows and trees than the paper's: it shows that everything works, not what the paper saw.`]),
-    "Unless an experiment varies it: depth 3, eta 0.3, lambda 1, gamma 0, 32 bins. SecureBoost is the unbatched codec on the finest grid that sums exactly, Proposed the paper's slots with s = -10 and alpha = 20.",
+    "Unless an experiment varies it: depth 3, eta 0.3, lambda 1, gamma 0, 32 bins. SecureBoost is the unbatched codec on a grid of 2^-40, Proposed the paper's slots with s = -10 and alpha = 20.",
   ];
 }

@@ -43,7 +43,7 @@ function besideThePaper(results: readonly SweepResult[]): string {
   if (gaps.length === 0) return "";
   const [low, high] = [Math.min(...gaps), Math.max(...gaps)];
   const spread = low === high ? signed(low) : `${signed(low)} to ${signed(high)}`;
-  const verdict = Math.max(Math.abs(low), Math.abs(high)) <= closeAuc ? "close, but not equal" : "which is not close";
+  const verdict = Math.max(Math.abs(low), Math.abs(high)) <= closeAuc ? "close, but not equal" : "not close";
   return `Our test AUC differs from the paper's by ${spread}: ${verdict}. Which rows and columns the paper used was not published.`;
 }
 
