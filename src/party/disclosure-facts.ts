@@ -5,6 +5,7 @@ import type { PartyTable } from "../data/dataset.ts";
 import { BoostingTask } from "../gbdt/boosting-task.ts";
 import type { BinnedFeature } from "../gbdt/binning.ts";
 import { candidateCount } from "../gbdt/candidate.ts";
+import { categoryCountMax } from "../gbdt/category-binning.ts";
 import { gradientLayout } from "../protocol/gradient-layout.ts";
 import { type AgreedParameters, firstTreeOf, treeCountOf, treesPerRound } from "../protocol/job-parameters.ts";
 import { type ActiveTables, jobTables } from "./active-tables.ts";
@@ -52,7 +53,7 @@ export function jobFacts({ training, codec, keyBits, hasStart }: { readonly trai
     localRounds,
     depth: training.max_depth,
     leaves: training.max_leaves,
-    binsMax: training.max_bin,
+    binsMax: training.enable_categorical ? Math.max(training.max_bin, categoryCountMax) : training.max_bin,
     keyBits,
     instances: train.ids.length,
     ciphertextsPerInstance: layout.plaintexts.length,
