@@ -5,8 +5,9 @@ import { fileURLToPath } from "node:url";
 import type { Page } from "playwright-core";
 import type { RunningCommand } from "./command.ts";
 
-export const minutes = 60_000;
 export const pictures = process.env["TANDEM_SCREENSHOTS"] === "1";
+/** Pictures are of a larger job, and may be taken on a machine that is busy. */
+export const minutes = (pictures ? 6 : 1) * 60_000;
 export const screenshots = fileURLToPath(new URL("../../docs/screenshots/", import.meta.url));
 
 export async function picture(page: Page, name: string): Promise<void> {

@@ -82,27 +82,35 @@ function options(props: ChartProps, width: number): uPlot.Options {
         };
       }),
     ],
-    plugins: [markPlugin(props.marks ?? [], text)],
+    plugins: [markPlugin(props.marks ?? [], text, cssColour("--card"))],
   };
 }
 
-function markPlugin(marks: NonNullable<ChartProps["marks"]>, colour: string): uPlot.Plugin {
+function markPlugin(marks: NonNullable<ChartProps["marks"]>, colour: string, ground: string): uPlot.Plugin {
   return {
     hooks: {
       draw: ({ ctx, bbox, valToPos }: uPlot) => {
         ctx.save();
-        ctx.strokeStyle = colour;
-        ctx.fillStyle = colour;
         ctx.font = `${12 * devicePixelRatio}px system-ui, sans-serif`;
-        ctx.setLineDash([4, 4]);
-        for (const [i, { at, text }] of marks.entries()) {
-          const x = valToPos(at, "x", true);
+        for (const [i, { at: value, text }] of marks.entries()) {
+          const x = valToPos(value, "x", true);
+          ctx.strokeStyle = colour;
+          ctx.setLineDash([4, 4]);
           ctx.beginPath();
           ctx.moveTo(x, bbox.top);
           ctx.lineTo(x, bbox.top + bbox.height);
           ctx.stroke();
           ctx.textAlign = x > bbox.left + bbox.width * 0.7 ? "right" : "left";
-          ctx.fillText(text, x + (ctx.textAlign === "left" ? 6 : -6), bbox.top + 14 * (i + 1) * devicePixelRatio);
+          const at = [x + (ctx.textAlign === "left" ? 6 : -6) * devicePixelRatio, bbox.top + (14 + 17 * i) * devicePixelRatio] as const;
+          // Where a curve passes, the words are still to be read.
+          ctx.setLineDash([]);
+          ctx.strokeStyle = ground;
+          ctx.lineWidth = 5 * devicePixelRatio;
+          ctx.lineJoin = "round";
+          ctx.strokeText(text, ...at);
+          ctx.lineWidth = devicePixelRatio;
+          ctx.fillStyle = colour;
+          ctx.fillText(text, ...at);
         }
         ctx.restore();
       },

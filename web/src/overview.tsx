@@ -99,7 +99,8 @@ function Status({ view }: { readonly view: RunView }) {
   const left = secondsLeft(view, now.value);
   const { alignment } = view;
   const aligning = view.state === "aligning" && alignment.total > 0;
-  const [done, total] = aligning ? [alignment.done, alignment.total] : [view.treesDone, view.treeCount];
+  // A run that stopped early is as finished as any.
+  const [done, total] = aligning ? [alignment.done, alignment.total] : view.state === "finished" ? [1, 1] : [view.treesDone, view.treeCount];
   const self = view.parties.find((party) => party.self);
   const savings = gradientSavings(view);
   const growing = view.state === "training" && view.treesDone < view.treeCount;
