@@ -18,8 +18,8 @@ import { eventsFileName, ownFileName } from "../party/run-record.ts";
 
 /** Between two looks at the files. */
 const lookMs = 100;
-/** What belongs together is written within moments; the page need not be drawn twice for it. */
-const settlingMs = 60;
+/** What belongs together, as the end of a tree and the beginning of the next, comes within moments: the page need not be drawn twice for it. */
+const settlingMs = 150;
 /** After a message. */
 const restMs = 240;
 /** Comment lines that keep a connection open through whatever stands between. */
