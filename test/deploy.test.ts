@@ -93,6 +93,7 @@ test("the walk-through, word for word", async () => {
   const { code, output } = (await party?.ended) ?? { code: null, output: "" };
   expect(code).toBe(0);
   const log = output.trim().split("\n").map((line) => JSON.parse(line) as { event: string; party: string });
-  expect(log.map(({ event }) => event)).toEqual(["listening", "aligning", "aligned", "aligning", "aligned", "joined", "passive-tree", "passive-tree", "passive-tree", "job-ended", "scored", "stopping", "stopped"]);
-  expect(output).not.toMatch(/c0\d\d\d|c1000|threshold/);
+  expect(log.map(({ event }) => event)).toEqual(["listening", "aligning", "aligned", "aligning", "aligned", "job", "joined", "passive-tree", "passive-tree", "passive-tree", "job-ended", "scored", "stopping", "stopped"]);
+  // What the job may reveal is said in general words.
+  expect(output.replaceAll(/"reveals":"[^"]*"/g, "")).not.toMatch(/c0\d\d\d|c1000|threshold/);
 });

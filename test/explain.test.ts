@@ -35,7 +35,7 @@ test("train says first what it will reveal, trains, and reveals no more; a dry r
   const [first, second] = stdout.trim().split("\n").map((line) => JSON.parse(line) as { leakage: Leakage; trees: number });
   expect(second.trees).toBe(3);
   const { leakage } = first;
-  expect(leakage.absent.map(({ name }) => name).sort()).toEqual(["classes", "validationRows"]);
+  expect(leakage.absent.map(({ name }) => name).sort()).toEqual(["categoryGroups", "categoryWeights", "classes", "startOutcomes", "validationRows"]);
   const events = readFileSync(join(bank.folder, "jobs", "told", "events.jsonl"), "utf8").trim().split("\n").map((line) => JSON.parse(line) as PartyEvent);
   const ledger = events.flatMap((event): Ledger[] => (event.type === "ledger" ? [event.ledger] : [])).at(-1);
   const said = new Map([...bounds(leakage, "bank", "shop"), ...bounds(leakage, "shop", "bank")]);
@@ -68,7 +68,7 @@ test("a passive party is told what its policy lets others have, and serves nobod
   expect(learns.get("candidates")).toBe(2);
   expect(learns.get("splitOutcomes")).toBe(10 * 4 * people.length);
   expect(learns.has("withheld")).toBe(true);
-  expect(leakage.absent.map(({ name }) => name)).toEqual(["monotone", "scoringOutcomes", "scoringHolds", "scoringDefaults", "scoredIds"]);
+  expect(leakage.absent.map(({ name }) => name)).toEqual(["categoryGroups", "monotone", "scoringOutcomes", "scoringHolds", "scoringDefaults", "categoryWeights", "scoredIds"]);
 });
 
 test("simulate knows every party's side, and refuses bad input in a dry run too", async () => {

@@ -14,8 +14,8 @@ const native = loadNativeKernel().kernel;
 if (native === undefined) console.warn("oracle: no native kernel on this machine; only the portable one is tested");
 const kernels: Kernel[] = native === undefined ? [portableKernel] : [native, portableKernel];
 
-/** The portable kernel is the slow one: it gets fewer seeds. */
-const seedsFor = (kernel: Kernel): number => (kernel === portableKernel ? 2 : 10);
+/** The portable kernel is the slow one: it gets fewer seeds. Where much hangs on the luck of the draw, the other gets more. */
+const seedsFor = (kernel: Kernel, ties: boolean): number => (kernel === portableKernel ? 2 : ties ? 10 : 6);
 
 async function expectEqual(job: TestJob, note: string): Promise<void> {
   const { model } = await trainFederated(job);
@@ -31,7 +31,7 @@ describe.each(kernels.map((kernel) => ({ kernel, name: kernel.name })))("federat
   });
 
   const expectEverySeed = async (shape: TableShape, job: Partial<TestJob>): Promise<void> => {
-    for (let seed = 0; seed < seedsFor(kernel); seed++) {
+    for (let seed = 0; seed < seedsFor(kernel, shape.ties === true); seed++) {
       await expectEqual({ table: randomTable(`${seed}-${shape.features.join()}`, shape), kernel, key, ...job }, `seed ${seed}`);
     }
   };

@@ -65,7 +65,7 @@ test("nearestName counts insertions, deletions and substitutions; the first wins
 });
 
 test("describeBounds", () => {
-  expect(describeBounds(trainingParameters.max_depth)).toBe("an integer from 1 up to 16");
+  expect(describeBounds(trainingParameters.max_depth)).toBe("an integer from 0 up to 16");
   expect(describeBounds(trainingParameters.eta)).toBe("a number above 0 up to 1");
   expect(describeBounds(trainingParameters.base_score)).toBe("a number or auto");
   expect(describeBounds(codecParameters.codec)).toBe("batched|unbatched");
