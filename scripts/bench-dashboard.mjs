@@ -2,7 +2,7 @@
  * What the dashboard costs, as figures: how much slower training is with the page open in a browser on the same machine,
  * how much processor the page takes, and how long an event takes from the party's process to the screen.
  *
- *   npm run bench:dashboard -- [--rows 4000] [--trees 5] [--pairs 12] [--json]
+ *   npm run bench:dashboard -- [--rows 4000] [--trees 8] [--pairs 12] [--json]
  *
  * Short jobs with and without the page take turns in pairs (2048-bit key, three processes); the slow-down is the median of
  * the pairs' ratios, so that a machine that changes its mind between two pairs does not count. CPU seconds, from the first
@@ -20,7 +20,7 @@ import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { chromium } from "playwright-core";
 
-const { values } = parseArgs({ options: { rows: { type: "string", default: "4000" }, trees: { type: "string", default: "5" }, pairs: { type: "string", default: "12" }, json: { type: "boolean", default: false } } });
+const { values } = parseArgs({ options: { rows: { type: "string", default: "4000" }, trees: { type: "string", default: "8" }, pairs: { type: "string", default: "12" }, json: { type: "boolean", default: false } } });
 const bin = fileURLToPath(new URL("../bin/tandem.js", import.meta.url));
 const names = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
 /** A browser that has just started is busy with itself. */

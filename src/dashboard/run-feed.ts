@@ -1,5 +1,5 @@
 /**
- * A run as server-sent events: everything so far, then what is added, at most four times a second. The record on disk is
+ * A run as server-sent events: everything so far, then what is added, at most five times a second. The record on disk is
  * the source, so that a page that is loaded again, or comes late, gets the same as one that was there all the time; the
  * id of a message says how far into the record's two files it goes, and a browser that lost its connection, or was
  * hidden for a while, goes on from there. Nothing happens while nobody looks.
@@ -17,11 +17,11 @@ import { LineTail } from "../base/json-lines.ts";
 import { eventsFileName, ownFileName } from "../party/run-record.ts";
 
 /** Between two looks at the files. */
-const lookMs = 100;
+const lookMs = 80;
 /** What belongs together, as the end of a tree and the beginning of the next, comes within moments: the page need not be drawn twice for it. */
-const settlingMs = 150;
+const settlingMs = 100;
 /** After a message. */
-const restMs = 240;
+const restMs = 200;
 /** Comment lines that keep a connection open through whatever stands between. */
 const heartbeatMs = 15_000;
 

@@ -42,7 +42,7 @@ export const runs = signal<readonly RunLine[]>([]);
 /** A new object whenever something was added. */
 export const run = signal<OpenRun>({ view: emptyRun(), own: emptyOwn() });
 export const connection = signal<"connecting" | "open" | "lost" | "refused">("connecting");
-/** Milliseconds since the epoch, when something is drawn anyway, and every second while a run goes on. */
+/** Milliseconds since the epoch: when something is drawn anyway, and otherwise every second or two while a run goes on. */
 export const now = signal(Date.now());
 
 export const viewer = computed(() => route.value.parameters.get("viewer") ?? viewers.value.viewers[0]?.name ?? "");
@@ -60,8 +60,8 @@ export const runFailure = computed(() => run.value.view.failure);
 /** Of the list of runs: a party that waits for a job wants to see it begin; beside a run that goes on nobody looks at the list. */
 const listIntervalsMs = { waiting: 1000, looking: 3000, watching: 15_000 };
 const tickMs = 1000;
-/** Drawing costs the processor that training needs: a message that is about to come brings the clock along. */
-const tickPatienceMs = 400;
+/** Drawing costs the processor that training needs: messages come about once a second, and bring the clock along. */
+const clockAgeMsMax = 1400;
 
 export async function begin(): Promise<void> {
   const found = await ask<Viewers>("/api/viewers");
@@ -87,7 +87,7 @@ function isOver(): boolean {
 }
 
 function tick(): void {
-  if (!document.hidden && !isOver() && Date.now() - now.peek() >= tickMs - tickPatienceMs) now.value = Date.now();
+  if (!document.hidden && !isOver() && Date.now() - now.peek() >= clockAgeMsMax) now.value = Date.now();
 }
 
 let listedAt = 0;
@@ -96,7 +96,7 @@ function loadRunsNowAndThen(): void {
   if (document.hidden || connection.peek() === "lost") return;
   const looking = isOver() || route.peek().view === "runs";
   const interval = listIntervalsMs[openJob.peek() === null ? "waiting" : looking ? "looking" : "watching"];
-  if (Date.now() - listedAt >= interval - tickPatienceMs) void loadRuns(viewer.peek());
+  if (Date.now() - listedAt >= interval - tickMs / 2) void loadRuns(viewer.peek());
 }
 
 async function ask<T>(path: string): Promise<T | null> {
