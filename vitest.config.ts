@@ -4,7 +4,7 @@ import { defineConfig } from "vitest/config";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 
 /** Files of test/ that take longest. They begin first: a long one that begins last keeps one core waiting for the other. */
-const longest = ["reproduce", "dashboard", "oracle", "crash", "simulate", "faults", "oracle-features", "bench", "terminal", "bad-disks", "services", "serving", "connection-loss", "real-data"];
+const longest = ["reproduce", "dashboard", "simulate", "oracle", "crash", "faults", "dashboard-live", "warm-start-parties", "oracle-features", "oracle-categorical", "terminal", "bench", "bad-disks", "services", "serving", "scoring", "connection-loss", "real-data"];
 
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {

@@ -22,7 +22,7 @@ const shape = { rows: 120, features: [2, 2, 2], missingShare: 0.1 };
 /** Trains both ways for some seeds. @returns the federated models, for further questions */
 async function expectEqual(training: Partial<TrainingParameters>, tableOf: (seed: number) => TestTable = (seed) => randomTable(seed, shape)) {
   const models = [];
-  for (let seed = 0; seed < 3; seed++) {
+  for (let seed = 0; seed < 2; seed++) {
     const job = { table: tableOf(seed), training, kernel, key };
     const { model } = await trainFederated(job);
     expect(model.trees.flat().some((node) => node.kind === "split"), "nothing was split, nothing was tested").toBe(true);
