@@ -87,7 +87,7 @@ function lineOf(event: PartyEvent): LogLine | null {
   }
 }
 
-/** What the party's owner lets the job have, before it has any of it. */
+/** What the party's owner lets the job have, before it takes something. */
 function revealed(job: string, peer: string, disclosures: readonly Disclosure[]): LogLine {
   const reveals = disclosures.filter(({ learner }) => learner === peer).map(disclosureText).join("; ");
   return info(`job ${job} will reveal to ${peer}, at most: ${reveals}`, { job, peer, reveals });

@@ -99,7 +99,7 @@ function Status({ view }: { readonly view: RunView }) {
   const left = secondsLeft(view, now.value);
   const { alignment } = view;
   const aligning = view.state === "aligning" && alignment.total > 0;
-  // A run that stopped early is as finished as any.
+  // A run that stopped early is as finished as others.
   const [done, total] = aligning ? [alignment.done, alignment.total] : view.state === "finished" ? [1, 1] : [view.treesDone, view.treeCount];
   const self = view.parties.find((party) => party.self);
   const savings = gradientSavings(view);
