@@ -66,6 +66,10 @@ interface Terms {
   readonly align?: boolean;
   readonly classes?: number;
   readonly validationFraction?: number;
+  /** The last rows of everybody stand in files of their own. */
+  readonly validationFile?: true;
+  /** Passive parties' last columns are text. */
+  readonly categories?: true;
   /** How many of the rows have a label that means nothing: validation soon stops improving. */
   readonly noise?: number;
   /** Of the passive parties. */
@@ -85,6 +89,8 @@ const allTerms: readonly Terms[] = [
   { name: "leaf by leaf", rowCount: 120, training: { ...small, grow_policy: "lossguide", max_leaves: 5, local_rounds: 1 } },
   { name: "classes stopped early", rowCount: 100, classes: 3, noise: 0.4, validationFraction: 0.3, training: { ...small, num_round: 6, eta: 0.5, objective: "multi:softprob", num_class: 3, early_stopping_rounds: 1, colsample_bynode: 0.7 } },
   { name: "small groups withheld", rowCount: 120, minimums: { min_instances_per_node: 15, min_instances_per_candidate: 6 }, training: { ...small, colsample_bynode: 0.8 } },
+  { name: "categories", rowCount: 120, categories: true, training: { ...small, enable_categorical: true } },
+  { name: "validation files", rowCount: 130, noise: 0.5, validationFile: true, training: { ...small, num_round: 9, eta: 1, early_stopping_rounds: 2, eval_metric: ["auc"] } },
   { name: "aligned", rowCount: 60, align: true, training: small },
   { name: "warm start", rowCount: 110, classes: 3, before: { num_round: 1 }, training: { ...small, num_round: 2, objective: "multi:softprob", num_class: 3, colsample_bytree: 0.8 } },
 ];
@@ -108,7 +114,7 @@ export async function prepareScenarios(): Promise<Scenarios> {
   };
 }
 
-async function scenario(root: string, { name: scenarioName, rowCount, align = false, classes = 2, validationFraction, noise = 0, minimums, training, before }: Terms): Promise<Scenario> {
+async function scenario(root: string, { name: scenarioName, rowCount, align = false, classes = 2, validationFraction, validationFile, categories, noise = 0, minimums, training, before }: Terms): Promise<Scenario> {
   await mkdir(root);
   const random = new SeededRandom(`faults ${scenarioName}`);
   const columns = Array.from({ length: 5 }, () => Array.from({ length: rowCount }, () => random.normal()));
@@ -118,13 +124,19 @@ async function scenario(root: string, { name: scenarioName, rowCount, align = fa
     return String(score > 0 ? 1 : classes > 2 && score < -1 ? 2 : 0);
   });
   const ids = labels.map((_, i) => `p${1000 + i}`);
-  const cells = (column: number): string[] => columns[column].map((value) => (random.uniform() < 0.05 ? "" : value.toFixed(3)));
-  const write = async (name: string, names: string[], values: string[][]): Promise<string> => {
+  const cell = (value: number, isText: boolean): string => (isText ? `kind ${Math.round(2 * value)}` : value.toFixed(3));
+  const cells = (column: number, isText = false): string[] => columns[column].map((value) => (random.uniform() < 0.05 ? "" : cell(value, isText)));
+  const write = async (name: string, names: string[], values: string[][]): Promise<{ path: string; validation_path?: string }> => {
     // Where people are aligned, every party knows others, in an order of its own.
     const order = align ? Array.from(random.permutation(rowCount)).slice(0, rowCount - 6) : ids.map((_, i) => i);
-    const path = join(root, `${name}.csv`);
-    await writeCsv(path, ["id", ...names], [ids, ...values].map((column) => order.map((row) => column[row])));
-    return path;
+    const file = async (fileName: string, rows: readonly number[]): Promise<string> => {
+      const path = join(root, fileName);
+      await writeCsv(path, ["id", ...names], [ids, ...values].map((column) => rows.map((row) => column[row])));
+      return path;
+    };
+    if (!validationFile) return { path: await file(`${name}.csv`, order) };
+    const trained = Math.round(0.7 * rowCount);
+    return { path: await file(`${name}.csv`, order.slice(0, trained)), validation_path: await file(`${name}-validation.csv`, order.slice(trained)) };
   };
   const tls = { certificate: "unused", key: "unused" };
   const configFile = async (name: string, config: object): Promise<string> => {
@@ -137,16 +149,16 @@ async function scenario(root: string, { name: scenarioName, rowCount, align = fa
   const active = await configFile(activeName, {
     job: jobName,
     passives: passiveNames.map((name) => ({ name, host: "simulated", port: 1, fingerprint })),
-    data: { ...data, path: await write(activeName, ["a", "label"], [cells(0), labels]), label: "label", test_fraction: 0.2, ...(validationFraction === undefined ? {} : { validation_fraction: validationFraction }) },
+    data: { ...data, ...(await write(activeName, ["a", "label"], [cells(0), labels])), label: "label", test_fraction: 0.2, ...(validationFraction === undefined ? {} : { validation_fraction: validationFraction }) },
     align,
     training,
     insecure_key_bits: 128,
   });
   const passives = await Promise.all(
     passiveNames.map(async (name, i) => {
-      const path = await write(name, [`${name}1`, `${name}2`], [cells(1 + 2 * i), cells(2 + 2 * i)]);
+      const files = await write(name, [`${name}1`, `${name}2`], [cells(1 + 2 * i), cells(2 + 2 * i, categories)]);
       const policy = { insecure_min_key_bits: 128, min_instances: 1, ...minimums };
-      return configFile(name, { listen: { host: "simulated", port: 1 }, active: [{ name: activeName, fingerprint }], data: { ...data, path }, policy });
+      return configFile(name, { listen: { host: "simulated", port: 1 }, active: [{ name: activeName, fingerprint }], data: { ...data, ...files }, policy });
     }),
   );
   const alone = { name: scenarioName, active: await readActiveConfig(active, () => jobName), passives: await Promise.all(passives.map(readPassiveConfig)), startTrees: 0 };
