@@ -9,6 +9,7 @@ import type { Model } from "../src/gbdt/model.ts";
 import { firstDifference } from "../src/gbdt/model-compare.ts";
 import { predictMargins } from "../src/gbdt/predict.ts";
 import { trainFederated, trainInOnePlace, type TestTable } from "./support/in-memory-job.ts";
+import { categoricalTable } from "./support/categorical-tables.ts";
 import { randomTable } from "./support/tables.ts";
 
 const kernel = selectKernel();
@@ -300,6 +301,7 @@ describe.each([...loadNativeKernel().kernels.values(), portableKernel].map((each
     ["sampled, with constraints", table, sampled],
     ["leaf by leaf, the first round alone", table, { grow_policy: "lossguide", max_leaves: 6, local_rounds: 1, subsample: 0.8, max_delta_step: 0.5 }],
     ["a tree per class", classes, { objective: "multi:softprob", num_class: 3, num_round: 2, colsample_bytree: 0.8 }],
+    ["categories, as deep as leaves allow", categoricalTable(1, { rows: 80, features: [1, 1, 1], categories: [[6], [3, 9], [2]], missingShare: 0.1 }), { enable_categorical: true, max_depth: 0, max_leaves: 6, num_round: 2 }],
     ["trees of several outputs", classes, { objective: "multi:softprob", num_class: 3, num_round: 2, multi_strategy: "multi_output_tree" }],
   ];
   const codecs = [{ codec: "batched" }, { codec: "unbatched" }, { layout: "paper" }] as const;
