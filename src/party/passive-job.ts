@@ -59,6 +59,7 @@ export function openPassiveJob({ config, agreed, rows, features, record, peer, e
   const { training } = rows;
   const digest = idsDigest(training.ids);
   const model = modelId(agreed, training.ids.length, digest);
+  const names = categoryNamesOf(training);
   const deciding = decidingRows(rows);
   const validation = deciding === null ? 0 : training.ids.length - deciding.length;
   const { reveals } = disclosuresOf(agreedFacts(agreed, { active: peer, passive: name }, { instances: training.ids.length, validation }, features, config.policy));
@@ -72,7 +73,7 @@ export function openPassiveJob({ config, agreed, rows, features, record, peer, e
     permutationSecret: record.permutationSecret,
     samplingSecret: record.samplingSecret,
     minimums: minimumsOf(config.policy),
-    ...(agreed.startModel === "" ? {} : { start: record.start.map((split) => ({ split, values: training.features[split.feature], names: categoryNamesOf(training)[split.feature] })) }),
+    ...(agreed.startModel === "" ? {} : { start: record.start.map((split) => ({ split, values: training.features[split.feature], names: names[split.feature] })) }),
     progress: record.progress,
     finished: record.isFinished,
     store: (progress) => record.store(progress),
