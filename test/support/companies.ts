@@ -58,6 +58,9 @@ export function copyCompany(company: Company, root: string): Company {
 
 const tls = { certificate: "certificate.pem", key: "key.pem" };
 
+/** Keys are new in every run; sampled columns must not be. */
+const samplingSecret = ({ name }: Company): string => `columns of ${name}`;
+
 export interface RunningParty {
   readonly port: number;
   readonly events: PartyEvent[];
@@ -71,6 +74,7 @@ export function writePassiveConfig(company: Company, actives: readonly Company[]
     name: company.name,
     listen: { host: "127.0.0.1", port: 0 },
     tls,
+    sampling_secret: samplingSecret(company),
     active: actives.map(({ name, fingerprint }) => ({ name, fingerprint })),
     data: { path: "data.csv", id: "id", features: "all" },
     output: { directory: "jobs" },
@@ -130,6 +134,7 @@ export function writeActiveConfig(company: Company, partners: readonly Partner[]
     job,
     passives: partners.map(({ company: { name, fingerprint }, party }) => ({ name, host: "127.0.0.1", port: party.port, fingerprint })),
     tls,
+    sampling_secret: samplingSecret(company),
     insecure_key_bits: 256,
     output: { directory: "jobs" },
     ...changes,

@@ -1,0 +1,22 @@
+/** The secret that a party draws its columns with, where its config names none. */
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { samplingSecretOf } from "../src/party/sampling-secret.ts";
+import { scratchDirectory } from "./support/command.ts";
+
+const folder = scratchDirectory();
+
+function keyFile(content: string): { certificate: string; key: string } {
+  const key = join(folder, `${content}.pem`);
+  writeFileSync(key, content);
+  return { certificate: "", key };
+}
+
+test("a party's TLS key fixes it, another key gives another, and it does not show the key; a named one goes first", () => {
+  const ours = samplingSecretOf({ tls: keyFile("ours") });
+  expect(samplingSecretOf({ tls: keyFile("ours") })).toBe(ours);
+  expect(samplingSecretOf({ tls: keyFile("theirs") })).not.toBe(ours);
+  expect(ours).toMatch(/^[0-9a-f]{64}$/);
+  expect(samplingSecretOf({ tls: keyFile("ours"), sampling_secret: "named" })).toBe("named");
+});
