@@ -1,6 +1,5 @@
 /** A job of the active party in one process, over all of its attempts: align once, join, train on, predict, keep the share. */
 import { join } from "node:path";
-import { TandemError } from "../base/error.ts";
 import { defaultThreads, generateKey, type PrivateKey, selectKernel } from "../crypto/index.ts";
 import { tableDigest } from "../data/table-digest.ts";
 import { categoryNamesOf } from "../data/dataset.ts";
@@ -16,7 +15,7 @@ import { PaillierActive } from "../protocol/paillier-active.ts";
 import type { ActiveCheckpoint, StartCheckpoint } from "../store/active-checkpoint.ts";
 import { writeActiveShare } from "../store/share-files.ts";
 import type { ActiveRecord } from "./active-record.ts";
-import { labelsOf, layoutSummary, writePredictions } from "./active-results.ts";
+import { labelsOf, layoutSummary, tellFailure, trainingLabels, writePredictions } from "./active-results.ts";
 import { type ActiveTables, type JobTables, jobTables } from "./active-tables.ts";
 import type { ActiveWorld, ConnectedPeer } from "./active-world.ts";
 import { alignAndWrite } from "./aligned-file.ts";
@@ -80,8 +79,7 @@ export class ActiveJobRun {
         if (!isFresh) this.#sayResumed(begun);
         await this.#trainAndFinish(role, begun);
       } catch (error) {
-        // Whoever is still there is told why; a lost party is waited for, and joined again on another connection.
-        if (!isLoss(error)) await role.finish(error instanceof TandemError ? error.message : "an internal error of the active party");
+        await tellFailure(role, error);
         throw error;
       } finally {
         sampler.stop();
@@ -124,8 +122,7 @@ export class ActiveJobRun {
   #prepare(aligned: Uint32Array | null): Prepared {
     const { training } = this.#config;
     const tables = jobTables(this.#tables, aligned, this.#config);
-    const labels = labelsOf(tables.train);
-    if (labels.every((label) => label === labels[0])) throw new TandemError("LABEL_INVALID", `the label is the same in all ${labels.length} training rows; there is nothing to learn`);
+    const labels = trainingLabels(tables.train);
     const { validationRows } = tables;
     roundsBefore(this.#start, new BoostingTask(training, labels, tables.train.weights ?? null, validationRows), training);
     const features = binTable(tables.train, binningOf(training), validationRows && otherRows(validationRows, labels.length));
@@ -264,8 +261,4 @@ export class ActiveJobRun {
     this.#spent.activeToPassive += role.traffic.activeToPassive;
     this.#spent.passiveToActive += role.traffic.passiveToActive;
   }
-}
-
-function isLoss(error: unknown): boolean {
-  return error instanceof TandemError && error.code === "PARTY_LOST";
 }

@@ -1,16 +1,30 @@
-/** What the active party's job leaves behind for people: predictions as a file, the slot layout in words. */
+/** What jobs of the active party have in common before and after training: labels, a failure's end, predictions as a file, the slot layout in words. */
 import { TandemError } from "../base/error.ts";
 import type { Storage } from "../base/storage.ts";
 import { overflowProof, type GradientLayout } from "../codec/layout.ts";
 import { sumPacking } from "../codec/packing.ts";
 import type { PartyTable } from "../data/dataset.ts";
 import { csvChunks } from "../data/write-csv.ts";
+import type { ActiveRole } from "../protocol/active-role.ts";
 import type { LayoutSummary } from "./events.ts";
 
 /** @throws TandemError LABEL_INVALID: a table of somebody else's */
 export function labelsOf(table: PartyTable): Float64Array {
   if (table.labels === null) throw new TandemError("LABEL_INVALID", "the active party needs labels");
   return table.labels;
+}
+
+/** Labels that there is something to learn from. @throws TandemError LABEL_INVALID */
+export function trainingLabels(table: PartyTable): Float64Array {
+  const labels = labelsOf(table);
+  if (labels.every((label) => label === labels[0])) throw new TandemError("LABEL_INVALID", `the label is the same in all ${labels.length} training rows; there is nothing to learn`);
+  return labels;
+}
+
+/** Whoever is still there is told why; a lost party is waited for, and joined again on another connection. */
+export async function tellFailure(role: ActiveRole, error: unknown): Promise<void> {
+  if (error instanceof TandemError && error.code === "PARTY_LOST") return;
+  await role.finish(error instanceof TandemError ? error.message : "an internal error of the active party");
 }
 
 export async function writePredictions(path: string, table: PartyTable, predictions: Float64Array, storage: Storage): Promise<void> {

@@ -99,18 +99,12 @@ export const disclosureEntries = {
   categoryGroups: {
     learner: "active",
     what: "which candidates are the categories of one feature, where sets of categories are split, and so its number of categories and how many people of a node are in each and which of them is the missing values",
-    extent: ({ passiveParty: { groupedFeatures: count } }) => {
-      if (count === null) return { atMost: count, unit: "features", note: "only with enable_categorical, of features with max_cat_to_onehot categories or more" };
-      return present([count], { atMost: count, unit: "features" });
-    },
+    extent: ({ passiveParty: { groupedFeatures: count } }) => someFeatures(count, "only with enable_categorical, of features with max_cat_to_onehot categories or more"),
   },
   monotone: {
     learner: "active",
     what: "of features with monotone constraints, which candidates they are, and the sign where one splits",
-    extent: ({ passiveParty: { constrainedFeatures: count } }) => {
-      if (count === null) return { atMost: count, unit: "features", note: "only if the party names constraints" };
-      return present([count], { atMost: count, unit: "features" });
-    },
+    extent: ({ passiveParty: { constrainedFeatures: count } }) => someFeatures(count, "only if the party names constraints"),
   },
   predictionOutcomes: {
     learner: "active",
@@ -254,6 +248,11 @@ export function disclosuresOf(facts: DisclosureFacts): { readonly reveals: reado
 /** Null where one of the numbers that it is made of is zero: there is nothing of it. */
 function present(factors: readonly (number | null)[], extent: Extent | null): Extent | null {
   return factors.includes(0) ? null : extent;
+}
+
+/** @param condition what makes a feature one of them, where their number is not known */
+function someFeatures(count: number | null, condition: string): Extent | null {
+  return present([count], { atMost: count, unit: "features", ...(count === null ? { note: condition } : {}) });
 }
 
 function product(...factors: readonly (number | null)[]): number | null {

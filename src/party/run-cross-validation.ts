@@ -13,13 +13,13 @@ import { type CrossValidationOutcome, FoldTurns } from "../gbdt/fold-turns.ts";
 import { ActiveRole } from "../protocol/active-role.ts";
 import { idsDigest } from "../protocol/ids.ts";
 import { PaillierActive } from "../protocol/paillier-active.ts";
+import { layoutSummary, tellFailure, trainingLabels } from "./active-results.ts";
 import { alignTables, jobTables, readActiveTables, rowsOf } from "./active-tables.ts";
 import { type ActiveWorld, type ConnectedPeer, realWorld } from "./active-world.ts";
 import type { ActiveConfig } from "./config.ts";
 import type { Emit } from "./events.ts";
 import { binningOf, binTable } from "./party-data.ts";
 import { Patience } from "./patience.ts";
-import { layoutSummary } from "./active-results.ts";
 import { samplingSecretOf } from "./sampling-secret.ts";
 
 export interface CrossValidationOptions {
@@ -117,7 +117,7 @@ class CrossValidationRun {
         await role.crossValidate(prepared.folds);
         await role.finish();
       } catch (error) {
-        if (!(error instanceof TandemError && error.code === "PARTY_LOST")) await role.finish(error instanceof TandemError ? error.message : "an internal error of the active party");
+        await tellFailure(role, error);
         throw error;
       }
       return { ...prepared.folds.outcome(), instances: prepared.labels.length };
@@ -136,8 +136,7 @@ class CrossValidationRun {
     const aligned = align ? await alignTables(rowsOf(this.#tables).ids, peers.map((peer) => peer.alignment(job, false)), this.#config, emit) : null;
     if (aligned !== null) patience.progressed();
     const { train, rows } = jobTables(this.#tables, aligned?.rows ?? null, { training, data: { ...data, validation_fraction: undefined } });
-    const labels = train.labels ?? new Float64Array(0);
-    if (labels.every((label) => label === labels[0])) throw new TandemError("LABEL_INVALID", `the label is the same in all ${labels.length} training rows; there is nothing to learn`);
+    const labels = trainingLabels(train);
     const folds = Array.from({ length: this.#options.folds }, (_, fold) => foldRows(labels.length, this.#options.folds, fold, data.seed ?? training.seed).test);
     return {
       name,
