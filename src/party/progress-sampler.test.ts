@@ -13,13 +13,13 @@ function sampled(decides: boolean) {
   return { events, sampler, edge };
 }
 
-test("hundreds of edges a second become one snapshot a second", () => {
+test("hundreds of edges a second become one snapshot every two seconds", () => {
   const { events, edge } = sampled(false);
-  for (let i = 0; i < 500; i++) {
+  for (let i = 0; i < 1000; i++) {
     edge("bank", "encrypt", i % 2 === 0);
     vi.advanceTimersByTime(4);
   }
-  // Two seconds of them: one at once, and one a second later.
+  // Four seconds of them: one at once, and one two seconds later.
   expect(events).toHaveLength(2);
 });
 
@@ -32,11 +32,10 @@ test("the next tree is told of as soon as it has begun", () => {
   expect(events.map(({ doing }) => doing)).toEqual([{}, { bank: "encrypt" }]);
 });
 
-test("a long job is sampled more rarely, but never more rarely than every two seconds", () => {
+test("what happens after a quiet time is told at once, and what follows two seconds later", () => {
   const { events, edge } = sampled(false);
-  vi.advanceTimersByTime(10 * 3600_000);
   edge("bank", "encrypt", true);
-  vi.advanceTimersByTime(30); // after a quiet time at once
+  vi.advanceTimersByTime(30);
   expect(events).toHaveLength(1);
   edge("bank", "encrypt", false);
   vi.advanceTimersByTime(1999);

@@ -1,17 +1,14 @@
 /**
- * Turns the edges of phases, of which there may be hundreds a second, into a snapshot every now and then: one a second
- * at first, one in two seconds in a job of hours, one at the end of each tree, and one when the next has begun. An edge
- * after a quiet time is told almost at once. Pieces of the same work that follow each other closely become one span.
+ * Turns the edges of phases, of which there may be hundreds a second, into a snapshot every now and then: one every two
+ * seconds, one at the end of each tree, and one when the next has begun. An edge after a quiet time is told almost at
+ * once. Pieces of the same work that follow each other closely become one span.
  * Somebody may be looking, and whoever draws a snapshot needs the processor that the job needs: hence so few.
  */
 import type { Traffic } from "../protocol/peer-session.ts";
 import type { Phase, PhaseEdge } from "../protocol/phase.ts";
 import type { PhaseSpan, ProgressEvent } from "./events.ts";
 
-const intervalMsMin = 1000;
-const intervalMsMax = 2000;
-/** A snapshot per this part of the time that has passed. */
-const partOfElapsed = 2000;
+const intervalMs = 2000;
 /** One phase ends and the next begins a little later: both belong into one snapshot. */
 const settlingMs = 30;
 /** Gaps that nobody sees. */
@@ -35,7 +32,6 @@ interface OpenSpan {
 export class ProgressSampler {
   readonly #options: SamplerOptions;
   readonly #now: () => number;
-  readonly #started: number;
   readonly #open = new Map<string, OpenSpan>();
   #closed: PhaseSpan[] = [];
   #timer: NodeJS.Timeout | null = null;
@@ -46,7 +42,6 @@ export class ProgressSampler {
   constructor(options: SamplerOptions) {
     this.#options = options;
     this.#now = options.now ?? Date.now;
-    this.#started = this.#now();
   }
 
   readonly edge = (edge: PhaseEdge): void => {
@@ -60,7 +55,7 @@ export class ProgressSampler {
       this.#end(edge.party, edge.phase, now);
       if (this.#open.size === 0) this.#decide(now, true);
     }
-    this.#timer ??= setTimeout(() => this.flush(), Math.max(settlingMs, this.#flushedAt + this.#intervalMs(now) - now)).unref();
+    this.#timer ??= setTimeout(() => this.flush(), Math.max(settlingMs, this.#flushedAt + intervalMs - now)).unref();
   };
 
   /** A tree is over: nothing of it stays open. */
@@ -106,10 +101,6 @@ export class ProgressSampler {
     if (!decides) return;
     if (began) this.#begin({ party, phase: "decide", began, tree: this.#tree, level: this.#level }, now);
     else this.#end(party, "decide", now);
-  }
-
-  #intervalMs(now: number): number {
-    return Math.min(intervalMsMax, Math.max(intervalMsMin, (now - this.#started) / partOfElapsed));
   }
 }
 

@@ -1,6 +1,6 @@
 /** Says how far the run is to people who do not see the page: politely, once per tree and not more often than every few seconds. */
 import { computed } from "@preact/signals";
-import { useEffect, useState } from "preact/hooks";
+import { useLayoutEffect, useState } from "preact/hooks";
 import { formatSeconds } from "../../src/base/format.ts";
 import { secondsLeft } from "../../src/report/run-facts.ts";
 import { run } from "./session.ts";
@@ -16,13 +16,16 @@ const news = computed(() => {
 export function Announcer() {
   const [said, say] = useState({ text: "", at: 0 });
   const text = news.value;
-  useEffect(() => {
-    if (text === said.text) return;
-    const wait = Math.max(0, said.at + pauseMs - Date.now());
-    const timer = setTimeout(() => {
+  useLayoutEffect(() => {
+    if (text === "") return undefined;
+    const sayNow = (): void => {
       const left = secondsLeft(run.peek().view, Date.now());
       say({ text: left === null ? text : `${text} ${formatSeconds(left)} left.`, at: Date.now() });
-    }, wait);
+    };
+    const wait = said.at + pauseMs - Date.now();
+    // At once: within the frame that shows it to the others.
+    if (wait <= 0) sayNow();
+    const timer = wait <= 0 ? undefined : setTimeout(sayNow, wait);
     return () => clearTimeout(timer);
   }, [text]);
   return (

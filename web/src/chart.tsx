@@ -1,5 +1,5 @@
 /** uPlot in a component: drawn once, fed with new data, drawn again when colours or width change. */
-import { useEffect, useRef } from "preact/hooks";
+import { useLayoutEffect, useRef } from "preact/hooks";
 import uPlot from "uplot";
 import { colours, cssColour } from "./theme.ts";
 
@@ -30,7 +30,9 @@ export function Chart(props: ChartProps) {
   const host = useRef<HTMLDivElement>(null);
   const plot = useRef<uPlot | null>(null);
   const shape = JSON.stringify([props.series.map(({ label, colour }) => [label, colour]), props.marks, props.yRange, props.xRange, colours.value]);
-  useEffect(() => {
+  // Before the page is painted, so that an update is one frame and not two. On mounting there is no plot yet, and one is made with the data in it.
+  useLayoutEffect(() => plot.current?.setData(data(props)), [props.x.length, props.series.map(({ values }) => values[values.length - 1]).join()]);
+  useLayoutEffect(() => {
     const element = host.current;
     if (element === null) return undefined;
     const made = new uPlot(options(props, element.clientWidth), data(props), element);
@@ -43,7 +45,6 @@ export function Chart(props: ChartProps) {
       plot.current = null;
     };
   }, [shape]);
-  useEffect(() => plot.current?.setData(data(props)), [props.x.length, props.series.map(({ values }) => values[values.length - 1]).join()]);
   return <div class="chart" ref={host} role="img" aria-label={props.label} />;
 }
 
