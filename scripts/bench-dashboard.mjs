@@ -1,15 +1,16 @@
 /**
- * What the dashboard costs, as figures: how much slower training is with the page open in a browser on the same machine,
+ * What the dashboard costs, as figures: how much slower training is while the page is open in a browser on the same machine,
  * how much processor the page takes, and how long an event takes from the party's process to the screen.
  *
- *   npm run bench:dashboard -- [--rows 4000] [--trees 8] [--pairs 12] [--json]
+ *   npm run bench:dashboard -- [--rows 2500] [--trees 100] [--jobs 4] [--json]
  *
- * Short jobs with and without the page take turns in pairs (2048-bit key, three processes); the slow-down is the median of
- * the pairs' ratios, so that a machine that changes its mind between two pairs does not count. CPU seconds, from the first
- * tree to the last, are read from /proc, per process: the parties, the process that serves the page (what it takes
- * more than without a page), the browser. Unlike wall time they mean something on a machine that others use too. Needs
- * Linux and a browser (chromium, google-chrome, or TANDEM_BROWSER). It runs without a screen and without a graphics
- * processor, so that it paints in software: a browser on a desktop takes less.
+ * A job (2048-bit key, three processes) trains with the page in view for a few trees, then with it out of view, where it is
+ * sent nothing and draws nothing, and so on. A time with the page is compared with the two times without it that lie
+ * around it, so that a machine that is slower in one minute than in the next does not count; the slow-down is the median
+ * of these ratios, with the interval in which the true median lies with 95 %, by the ranks of a binomial. The tree in
+ * which the page changes counts for neither. CPU seconds are read from /proc, per process: the parties, the process that
+ * serves the page, the browser; without the page the last two have next to nothing to do. Needs Linux and a browser (chromium, google-chrome, or TANDEM_BROWSER). It runs without a screen and without a graphics processor, so that
+ * it paints in software: a browser on a desktop takes less.
  */
 import { execFileSync, spawn } from "node:child_process";
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
@@ -20,11 +21,13 @@ import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { chromium } from "playwright-core";
 
-const { values } = parseArgs({ options: { rows: { type: "string", default: "4000" }, trees: { type: "string", default: "8" }, pairs: { type: "string", default: "12" }, json: { type: "boolean", default: false } } });
+const { values } = parseArgs({ options: { rows: { type: "string", default: "2500" }, trees: { type: "string", default: "100" }, jobs: { type: "string", default: "4" }, json: { type: "boolean", default: false } } });
 const bin = fileURLToPath(new URL("../bin/tandem.js", import.meta.url));
 const names = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
 /** A browser that has just started is busy with itself. */
 const warmUpMs = 15_000;
+/** Trees in a row with the page, and in a row without; in the first of them it comes into view or goes. */
+const blockTrees = 4;
 
 function browserPath() {
   if (process.env.TANDEM_BROWSER) return process.env.TANDEM_BROWSER;
@@ -39,16 +42,20 @@ function browserPath() {
   return process.exit(1);
 }
 
-/** CPU seconds so far of a process alone, and of another one with all that it started. */
-function cpuSeconds(alone, family) {
+/** CPU seconds so far: of the process that serves the page, of the parties that it started, of the browser with all that it started. */
+function cpuSeconds(serving, browserProcess) {
   const stats = readdirSync("/proc").filter((name) => /^\d+$/.test(name)).flatMap(statOf);
-  const wanted = new Set([family]);
-  for (let grown = true; grown; ) {
-    grown = false;
-    for (const { pid, parent } of stats) if (wanted.has(parent) && !wanted.has(pid)) grown = Boolean(wanted.add(pid));
-  }
+  const familyOf = (first) => {
+    const family = new Set([first]);
+    for (let grown = true; grown; ) {
+      grown = false;
+      for (const { pid, parent } of stats) if (family.has(parent) && !family.has(pid)) grown = Boolean(family.add(pid));
+    }
+    return family;
+  };
+  const [job, browsers] = [familyOf(serving), familyOf(browserProcess)];
   const sum = (isWanted) => stats.filter(({ pid }) => isWanted(pid)).reduce((total, { ticks }) => total + ticks, 0) / 100;
-  return { server: sum((pid) => pid === alone), browser: sum((pid) => wanted.has(pid)) };
+  return { server: sum((pid) => pid === serving), parties: sum((pid) => pid !== serving && job.has(pid)), browser: sum((pid) => browsers.has(pid)) };
 }
 
 function statOf(pid) {
@@ -61,41 +68,73 @@ function statOf(pid) {
   }
 }
 
-/** One job; measured between the events with which training begins and ends. */
-async function job(withPage) {
-  const child = spawn(process.execPath, [bin, "demo", "--rows", values.rows, "--num-round", values.trees, "--json", "--runs", folder, ...(withPage ? ["--dashboard"] : [])], { stdio: ["ignore", "pipe", "pipe"] });
+/** One job. @returns its blocks of trees, with and without the page in turn, and the delays of all updates */
+async function job() {
+  const child = spawn(process.execPath, [bin, "demo", "--rows", values.rows, "--num-round", values.trees, "--json", "--runs", folder, "--dashboard"], { stdio: ["ignore", "ignore", "pipe"] });
   const ended = new Promise((resolve) => child.once("close", resolve));
-  let stdout = "";
-  child.stdout.setEncoding("utf8").on("data", (text) => (stdout += text));
-  const marks = {};
   const said = [];
-  let opened = Promise.resolve(null);
+  const blocks = [];
+  let [page, turned] = [null, Promise.resolve()];
+  const look = () => ({ at: performance.now() / 1000, ...cpuSeconds(child.pid, server.process().pid) });
   createInterface({ input: child.stderr }).on("line", (line) => {
     said.push(line);
     const [, url] = /^dashboard: (\S+)/.exec(line) ?? [];
-    if (url !== undefined) opened = open(url);
-    if (line.startsWith('{"type":"layout"')) marks.begin = { at: performance.now(), ...cpuSeconds(child.pid, server.process().pid) };
-    if (line.startsWith('{"type":"active-result"')) marks.end = { at: performance.now(), ...cpuSeconds(child.pid, server.process().pid) };
+    if (url !== undefined) turned = open(url).then((opened) => (page = opened));
+    if (!line.startsWith('{"type":"tree"')) return;
+    const trees = JSON.parse(line).tree + 1;
+    if (trees % blockTrees === 1) blocks.push({ withPage: blocks.length % 2 === 1, begin: look() });
+    if (trees % blockTrees === 0 && blocks.length > 0) {
+      blocks.at(-1).end = look();
+      const inView = blocks.length % 2 === 1;
+      turned = turned.then(() => page.evaluate(`globalThis.come(${inView})`));
+    }
   });
   const code = await ended;
-  if (code !== 0 || marks.end === undefined) throw new Error(`the demo failed: ${said.slice(-5).join("\n")}`);
-  const page = await opened;
-  const delays = page === null ? [] : await page.evaluate("globalThis.delays");
-  await page?.close();
-  const result = JSON.parse(stdout);
-  const { begin, end } = marks;
-  // The first delay is the replay of what happened before the page was open.
-  return { perTree: result.seconds.perTree, parties: result.cpuSeconds, wall: (end.at - begin.at) / 1000, server: end.server - begin.server, browser: end.browser - begin.browser, delays: delays.slice(1) };
+  if (code !== 0) throw new Error(`the demo failed: ${said.slice(-5).join("\n")}`);
+  await turned;
+  const delays = await page.evaluate("globalThis.delays");
+  await page.close();
+  return { blocks: blocks.filter(({ end }) => end !== undefined).map(costOf), delays };
 }
 
+/** Seconds per tree and cores in use, over the trees of a block but its first. */
+function costOf({ withPage, begin, end }) {
+  const wall = end.at - begin.at;
+  const cores = (name) => (end[name] - begin[name]) / wall;
+  return { withPage, perTree: wall / (blockTrees - 1), partiesPerTree: (end.parties - begin.parties) / (blockTrees - 1), server: cores("server"), browser: cores("browser") };
+}
+
+/** Every block with the page, beside the mean of the two around it. */
+function comparisonsOf(blocks) {
+  return blocks.flatMap((on, i) => {
+    const [before, after] = [blocks[i - 1], blocks[i + 1]];
+    if (!on.withPage || before === undefined || after === undefined) return [];
+    const off = (name) => (before[name] + after[name]) / 2;
+    const [slower, partiesMore] = [on.perTree / off("perTree"), on.partiesPerTree / off("partiesPerTree")];
+    return [{ slowdown: slower - 1, waitingMore: slower / partiesMore - 1, partiesCpuMore: partiesMore - 1, server: on.server - off("server"), browser: on.browser - off("browser") }];
+  });
+}
+
+/** A page that is out of view until it is told to come. */
 async function open(url) {
   const page = await browser.newPage({ viewport: { width: 1280, height: 900 } });
   await page.goto(url);
   await page.waitForURL((at) => at.search === "");
-  // After the frame in which an update was drawn: by then the pixels are there.
+  // After the frame in which an update was drawn the pixels are there. The first update in view is the replay of what was missed.
   await page.evaluate(`
+    let inView = true;
+    let first = true;
+    Object.defineProperty(document, "hidden", { get: () => !inView });
+    globalThis.come = (now) => {
+      [inView, first] = [now, true];
+      document.dispatchEvent(new Event("visibilitychange"));
+    };
     globalThis.delays = [];
-    addEventListener("tandem-drawn", ({ detail: at }) => requestAnimationFrame(() => setTimeout(() => globalThis.delays.push(Date.now() - at))));
+    addEventListener("tandem-drawn", ({ detail: at }) => {
+      if (!first) requestAnimationFrame(() => setTimeout(() => globalThis.delays.push(Date.now() - at)));
+      first = false;
+    });
+    globalThis.come(false);
   `);
   return page;
 }
@@ -107,48 +146,58 @@ function quantile(numbers, q) {
   return low + (high - low) * (at - Math.floor(at));
 }
 
-const spread = (numbers) => ({ median: quantile(numbers, 0.5), quarter: quantile(numbers, 0.25), threeQuarters: quantile(numbers, 0.75) });
+/** The median, and the order statistics between which the true one lies with 95 %. */
+function medianOf(numbers) {
+  const sorted = numbers.toSorted((x, y) => x - y);
+  const n = sorted.length;
+  const rank = Math.max(0, Math.floor(n / 2 - 0.98 * Math.sqrt(n)));
+  return { median: quantile(numbers, 0.5), low: sorted[rank], high: sorted[n - 1 - rank] };
+}
+
 const percent = (part) => `${(part * 100).toFixed(1)} %`;
-const spreadText = ({ median, quarter, threeQuarters }) => `${percent(median)} (half of the pairs from ${percent(quarter)} to ${percent(threeQuarters)})`;
+const medianText = ({ median, low, high }) => `${percent(median)} (95 %: ${percent(low)} to ${percent(high)})`;
 
 const folder = mkdtempSync(join(tmpdir(), "tandem-bench-dashboard-"));
 const server = await chromium.launchServer({ executablePath: browserPath(), args: process.getuid?.() === 0 ? ["--no-sandbox"] : [] });
 const browser = await chromium.connect(server.wsEndpoint());
 try {
   await new Promise((resolve) => setTimeout(resolve, warmUpMs));
-  await job(true); // programs and files are in memory from here on
-  const pairs = [];
-  for (let pair = 0; pair < Number(values.pairs); pair++) {
-    const measured = {};
-    // Each goes first every other time, so that a drift of the machine favours nobody.
-    for (const withPage of pair % 2 === 0 ? [false, true] : [true, false]) measured[withPage ? "on" : "off"] = await job(withPage);
-    const { on, off } = measured;
-    pairs.push(measured);
-    if (!values.json) console.error(`pair ${pair + 1}: ${off.perTree.toFixed(3)} -> ${on.perTree.toFixed(3)} s per tree, CPU of the parties ${off.parties.toFixed(2)} -> ${on.parties.toFixed(2)} s, of the serving process ${off.server.toFixed(2)} -> ${on.server.toFixed(2)} s, of the browser ${off.browser.toFixed(2)} -> ${on.browser.toFixed(2)} s`);
+  const comparisons = [];
+  const delays = [];
+  const perTree = [];
+  for (let count = 0; count < Number(values.jobs); count++) {
+    const measured = await job();
+    const compared = comparisonsOf(measured.blocks);
+    comparisons.push(...compared);
+    delays.push(...measured.delays);
+    perTree.push(...measured.blocks.filter(({ withPage }) => !withPage).map((block) => block.perTree));
+    if (!values.json) console.error(`job ${count + 1}: ${compared.map(({ slowdown }) => percent(slowdown)).join(", ")}`);
   }
-  const delays = pairs.flatMap(({ on }) => on.delays);
   const report = {
-    slowdown: spread(pairs.map(({ on, off }) => on.perTree / off.perTree - 1)),
-    partiesCpuMore: spread(pairs.map(({ on, off }) => on.parties / off.parties - 1)),
+    slowdown: medianOf(comparisons.map(({ slowdown }) => slowdown)),
+    // Time per CPU second of the parties: what the page takes from them, whatever the processors' speed is at the moment.
+    waitingMore: medianOf(comparisons.map(({ waitingMore }) => waitingMore)),
+    partiesCpuMore: medianOf(comparisons.map(({ partiesCpuMore }) => partiesCpuMore)),
     // Cores that the page keeps busy while training goes on.
-    serverCores: spread(pairs.map(({ on, off }) => on.server / on.wall - off.server / off.wall)),
-    browserCores: spread(pairs.map(({ on, off }) => on.browser / on.wall - off.browser / off.wall)),
-    pageShareOfMachine: quantile(pairs.map(({ on, off }) => (on.server + on.browser) / on.wall - (off.server + off.browser) / off.wall), 0.5) / cpus().length,
-    secondsPerTree: { without: quantile(pairs.map(({ off }) => off.perTree), 0.5), with: quantile(pairs.map(({ on }) => on.perTree), 0.5) },
+    serverCores: medianOf(comparisons.map(({ server: cores }) => cores)),
+    browserCores: medianOf(comparisons.map(({ browser: cores }) => cores)),
+    pageShareOfMachine: quantile(comparisons.map((compared) => compared.server + compared.browser), 0.5) / cpus().length,
+    secondsPerTree: quantile(perTree, 0.5),
     eventToPixelMs: { median: quantile(delays, 0.5), p95: quantile(delays, 0.95), max: Math.max(...delays), updates: delays.length },
     machine: { cpu: cpus()[0].model, cores: cpus().length, load: loadavg()[0], node: process.versions.node },
     rows: Number(values.rows),
     trees: Number(values.trees),
-    pairs: pairs.length,
+    comparisons: comparisons.length,
     keyBits: 2048,
   };
   if (values.json) console.log(JSON.stringify(report));
   else {
-    console.log(`training with the page open: slower by ${spreadText(report.slowdown)}; bar: below 2 %`);
-    console.log(`  seconds per tree ${report.secondsPerTree.without.toFixed(3)} -> ${report.secondsPerTree.with.toFixed(3)}; CPU of the parties more by ${spreadText(report.partiesCpuMore)}`);
+    console.log(`training while the page is open: slower by ${medianText(report.slowdown)}; bar: below 2 %`);
+    console.log(`  per CPU second of the parties, and so whatever the processors' speed is: by ${medianText(report.waitingMore)}`);
+    console.log(`  ${report.secondsPerTree.toFixed(3)} seconds per tree without; CPU of the parties more by ${medianText(report.partiesCpuMore)}`);
     console.log(`CPU of the page, in cores: server ${report.serverCores.median.toFixed(4)}, browser ${report.browserCores.median.toFixed(4)}; together ${percent(report.pageShareOfMachine)} of this machine; bar: below 2 %`);
     console.log(`event to pixel: median ${report.eventToPixelMs.median.toFixed(0)} ms, 95 % below ${report.eventToPixelMs.p95.toFixed(0)} ms, at most ${report.eventToPixelMs.max} ms over ${report.eventToPixelMs.updates} updates; bar: below 500 ms`);
-    console.log(`${report.machine.cpu}, ${report.machine.cores} cores, load ${report.machine.load.toFixed(1)}, Node ${report.machine.node}; ${values.rows} people, ${values.trees} trees, ${report.pairs} pairs, 2048-bit key; browser without a graphics processor`);
+    console.log(`${report.machine.cpu}, ${report.machine.cores} cores, load ${report.machine.load.toFixed(1)}, Node ${report.machine.node}; ${values.rows} people, ${values.trees} trees a job, ${report.comparisons} comparisons, 2048-bit key; browser without a graphics processor`);
   }
 } finally {
   await browser.close();

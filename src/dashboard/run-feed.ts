@@ -1,5 +1,5 @@
 /**
- * A run as server-sent events: everything so far, then what is added, at most five times a second. The record on disk is
+ * A run as server-sent events: everything so far, then what is added, at most ten times a second. The record on disk is
  * the source, so that a page that is loaded again, or comes late, gets the same as one that was there all the time; the
  * id of a message says how far into the record's two files it goes, and a browser that lost its connection, or was
  * hidden for a while, goes on from there. Nothing happens while nobody looks.
@@ -14,14 +14,11 @@ import { once } from "node:events";
 import type { ServerResponse } from "node:http";
 import { join } from "node:path";
 import { LineTail } from "../base/json-lines.ts";
+import { FolderChanges } from "./folder-changes.ts";
 import { eventsFileName, ownFileName } from "../party/run-record.ts";
 
-/** Between two looks at the files. */
-const lookMs = 80;
 /** What belongs together, as the end of a tree and the beginning of the next, comes within moments: the page need not be drawn twice for it. */
 const settlingMs = 100;
-/** After a message. */
-const restMs = 200;
 /** Comment lines that keep a connection open through whatever stands between. */
 const heartbeatMs = 15_000;
 
@@ -30,7 +27,9 @@ export async function feedRun(folder: string, response: ServerResponse, position
   const [eventsOffset, ownOffset] = offsetsOf(position);
   const events = new LineTail(join(folder, eventsFileName), eventsOffset);
   const own = new LineTail(join(folder, ownFileName), ownOffset);
+  const changes = new FolderChanges(folder, ending);
   let quietSince = Date.now();
+  response.once("close", () => changes.close());
   response.write("retry: 1000\n\n");
   for (let last = false; !response.destroyed; ) {
     const sent = await sendAll(events, own, response);
@@ -40,8 +39,8 @@ export async function feedRun(folder: string, response: ServerResponse, position
       response.write(": still here\n\n");
       quietSince = Date.now();
     }
-    last = await pause(sent ? restMs : lookMs, ending); // what was written before the end is still sent
-    if (!last && !sent && (events.grown || own.grown)) last = await pause(settlingMs, ending);
+    last = await changes.next(); // what was written before the end is still sent
+    if (!last && (events.grown || own.grown)) last = await changes.settle(settlingMs);
   }
   response.end();
 }
@@ -61,18 +60,4 @@ async function sendAll(events: LineTail, own: LineTail, response: ServerResponse
 function offsetsOf(position: string): [number, number] {
   const match = /^(\d{1,9})\.(\d{1,9})$/.exec(position);
   return match === null ? [0, 0] : [Number(match[1]), Number(match[2])];
-}
-
-/** @returns whether the server is ending */
-function pause(ms: number, ending: AbortSignal): Promise<boolean> {
-  if (ending.aborted) return Promise.resolve(true);
-  return new Promise((resolve) => {
-    const done = (): void => {
-      clearTimeout(timer);
-      ending.removeEventListener("abort", done);
-      resolve(ending.aborted);
-    };
-    const timer = setTimeout(done, ms);
-    ending.addEventListener("abort", done);
-  });
 }

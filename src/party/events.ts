@@ -70,6 +70,8 @@ export interface ActiveResult extends ProcessUse {
 }
 
 export interface PassiveResult extends ProcessUse {
+  /** Of the model, those of a model that training went on from among them. */
+  readonly trees?: number;
   readonly counts: OperationCounts;
 }
 

@@ -109,7 +109,7 @@ export function openPassiveJob({ config, agreed, rows, features, record, peer, e
     const { use } = meter;
     sampler.stop();
     emit({ type: "ledger", party: name, peer, ledger: { ...role.disclosures } });
-    if (failure === null) emit({ type: "passive-result", party: name, result: { ...use, counts: scheme.counts } });
+    if (failure === null) emit({ type: "passive-result", party: name, result: { ...use, ...(role.treesKept === null ? {} : { trees: role.treesKept }), counts: scheme.counts } });
     emit({ type: "job-ended", party: name, peer, job, failure: failure === null ? null : { code: failure.code, message: failure.message } });
   };
   return { service, report };

@@ -118,6 +118,11 @@ export class PassiveRole {
     this.#ledger = new SplitLedger(job.progress ?? noProgress, job.store ?? (() => Promise.resolve()), job.agreed.treesPerRound);
   }
 
+  /** How many trees the model has; null before the job's end. */
+  get treesKept(): number | null {
+    return this.#kept;
+  }
+
   get ownSplits(): readonly OwnSplit[] {
     const kept = this.#kept ?? Infinity;
     return this.#splits.filter(({ tree }) => tree < kept);

@@ -178,16 +178,25 @@ export interface Mark {
   readonly text: string;
 }
 
+/** How many trees the model has if early stopping cut it; null if it has all that were grown, or is not finished. */
+export function treesLeft({ result, passiveResult, treesDone }: RunView): number | null {
+  const trees = (result ?? passiveResult)?.trees ?? treesDone;
+  return trees < treesDone ? trees : null;
+}
+
 /** On the axis of trees: where the model ends if early stopping cut it, and where training stopped before its last tree. */
-export function stoppingMarks({ result, state, treesDone, treeCount }: RunView): Mark[] {
-  const cut = result !== null && result.trees < treesDone ? [{ at: result.trees, text: `best: ${result.trees} kept` }] : [];
+export function stoppingMarks(view: RunView): Mark[] {
+  const { state, treesDone, treeCount } = view;
+  const left = treesLeft(view);
+  const cut = left === null ? [] : [{ at: left, text: `best: ${left} kept` }];
   return state === "finished" && treesDone < treeCount ? [...cut, { at: treesDone, text: "stopped early" }] : cut;
 }
 
 /** The trees of the model: all that were grown, or those that early stopping left. */
-export function modelTrees({ result }: RunView, own: OwnRunView): OwnRunView {
-  if (result === null) return own;
-  return { ...own, trees: new Map([...own.trees].filter(([tree]) => tree < result.trees)) };
+export function modelTrees(view: RunView, own: OwnRunView): OwnRunView {
+  const left = treesLeft(view);
+  if (left === null) return own;
+  return { ...own, trees: new Map([...own.trees].filter(([tree]) => tree < left)) };
 }
 
 /** Counts as parts of their sum. */

@@ -43,6 +43,14 @@ test("a view is what its events say, whether they come at once or one by one", (
   expect(slowly).toEqual(view);
 });
 
+test("a run that goes on from a model has its trees from the beginning", () => {
+  const [job, ...rest] = story();
+  const start = { ...job, startTrees: 3, treeCount: 5 } as typeof job;
+  expect(runView([start])).toMatchObject({ treesDone: 3, treeCount: 5 });
+  const grown = rest.map((event) => (event.type === "tree" ? { ...event, tree: event.tree + 3, treeCount: 5 } : event));
+  expect(runView([start, ...grown, { ...start, at: 9000 }])).toMatchObject({ treesDone: 5, resumed: 1 });
+});
+
 test("a tree that is grown again after a stop replaces the first; the state follows", () => {
   const events = story();
   const [job] = events;
@@ -116,6 +124,8 @@ test("early stopping: where training ended, and how much of it is the model", ()
   for (const tree of [0, 1]) own.trees.set(tree, { kind: "own-splits", tree, splits: [] });
   expect([...modelTrees(runView(story()), own).trees.keys()]).toEqual([0, 1]);
   expect([...modelTrees(ended(1), own).trees.keys()]).toEqual([0]);
+  const passive = runView([...story(), { type: "passive-result", party: "shop", result: { ...use, trees: 1, counts }, at: 7000 }]);
+  expect([...modelTrees(passive, own).trees.keys()]).toEqual([0]);
 });
 
 test("what parties do and bring along, in words", () => {

@@ -197,6 +197,7 @@ function begin(view: RunView, event: JobEvent): void {
   view.job = event.job;
   view.peers = [...event.peers];
   view.treeCount = event.treeCount;
+  view.treesDone = Math.max(view.treesDone, event.startTrees ?? 0);
   view.depthMax = event.depthMax;
   view.parameters = event.parameters;
   view.versions = event.versions;

@@ -7,12 +7,17 @@ import { Chart, type Series } from "./chart.tsx";
 
 const chosen = signal<string | null>(null);
 
+/** By the last metric training stops early; without that, the first is as good as others. */
+function decidingMetric({ parameters }: RunView, names: readonly string[]): string {
+  return Number(parameters["early_stopping_rounds"] ?? 0) > 0 ? names[names.length - 1] : names[0];
+}
+
 export function LearningCurves({ view }: { readonly view: RunView }) {
   const { rounds } = view;
   if (view.role === "passive") return <Nothing>Labels, and so metrics, are the active party's alone.</Nothing>;
   if (rounds.length === 0) return <Nothing>After the first tree, its metrics stand here.</Nothing>;
   const names = Object.keys(rounds[0].train);
-  const name = chosen.value !== null && names.includes(chosen.value) ? chosen.value : names[0];
+  const name = chosen.value !== null && names.includes(chosen.value) ? chosen.value : decidingMetric(view, names);
   const series: Series[] = [{ label: "training", colour: "--party-active", values: rounds.map(({ train }) => train[name] ?? null), points: rounds.length < 30 }];
   const hasValidation = rounds.some(({ validation }) => validation !== null);
   if (hasValidation) series.push({ label: "validation", colour: "--party-0", values: rounds.map(({ validation }) => validation?.[name] ?? null), dash: [6, 4], points: rounds.length < 30 });
