@@ -218,10 +218,10 @@ class SimulatedPassive {
     };
     const storage = this.disk.storage(() => dead, {
       turns: (path, index) => plan.writeTurns(this.config.name, start, path, index),
-      before: (path, index) => crash("passive crash at a write", 0.006, path, index),
+      before: (path, index) => crash("passive crash at a write", 0.02, path, index),
       after: (path, index) => {
         this.#simulation.check();
-        crash("passive crash after a write", 0.006, path, index);
+        crash("passive crash after a write", 0.02, path, index);
       },
     });
     const desk = new PassiveDesk(this.config, () => {}, () => {}, { storage });
@@ -300,7 +300,7 @@ class Simulation {
   #world(process: ActiveProcess, crash: () => void): ActiveWorld {
     const { plan } = this;
     const crashAt = (kind: FaultKind, path: string, index: number): void => {
-      if (!plan.happens(kind, 0.02, activeName, process.number, path, index)) return;
+      if (!plan.happens(kind, 0.05, activeName, process.number, path, index)) return;
       crash();
       throw new Crashed();
     };
