@@ -6,7 +6,8 @@
  * Half of the seeds take a plain job, the others one of every other kind in turn. Prints each seed that fails, with its error; exits with 1 if any did.
  */
 import { parseArgs } from "node:util";
-import { prepareScenarios, simulateFaults } from "../dist/experiment/fault-simulation.js";
+import { prepareScenarios } from "../dist/experiment/fault-scenarios.js";
+import { simulateFaults } from "../dist/experiment/fault-simulation.js";
 
 const { values } = parseArgs({ options: { seeds: { type: "string", default: "1000" }, from: { type: "string", default: "1" } } });
 const [from, count] = [Number(values.from), Number(values.seeds)];

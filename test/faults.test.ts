@@ -4,7 +4,8 @@
  */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type FaultKind, faultKinds, FaultPlan } from "../src/experiment/fault-plan.ts";
-import { prepareScenarios, type Scenario, type Scenarios, simulateFaults, type SimulationResult } from "../src/experiment/fault-simulation.ts";
+import { prepareScenarios, type Scenarios } from "../src/experiment/fault-scenarios.ts";
+import { type Scenario, simulateFaults, type SimulationResult } from "../src/experiment/fault-simulation.ts";
 import { watchRejections } from "./support/expect-error.ts";
 
 const seedCount = 200;

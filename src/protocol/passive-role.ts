@@ -11,12 +11,10 @@
 import { equals, type MessageInitShape } from "@bufbuild/protobuf";
 import { TandemError } from "../base/error.ts";
 import { Exclusive } from "../base/exclusive.ts";
-import { type BinnedFeature } from "../gbdt/binning.ts";
 import { leftBins } from "../gbdt/candidate.ts";
 import { ColumnSampler } from "../gbdt/column-sampling.ts";
-import type { Minimums } from "../gbdt/offered-candidates.ts";
 import { orderBytes } from "./side-order.ts";
-import { type CategoryNames, columnTest, testOf } from "../gbdt/split-test.ts";
+import { columnTest, testOf } from "../gbdt/split-test.ts";
 import { bitmapFrom } from "./bitmap.ts";
 import {
   type ActiveGradients,
@@ -36,54 +34,19 @@ import {
   type PassiveReadySchema,
   type PassiveSplitSchema,
 } from "./generated/tandem/v1/tandem_pb.ts";
-import { type AgreedParameters, fitsStoredTrees, firstTreeOf, treeCountOf } from "./job-parameters.ts";
+import { firstTreeOf, treeCountOf } from "./job-parameters.ts";
 import { emptyLedger, type Ledger } from "./ledger.ts";
 import { groupMessages } from "./category-group.ts";
+import { checkHello } from "./hello-check.ts";
 import { decisionBytes, type Traffic } from "./peer-session.ts";
 import { peerText } from "./peer-text.ts";
-import type { Phase as Work, PhaseEdge } from "./phase.ts";
-import type { PassiveScheme } from "./scheme.ts";
-import type { SplitColumn } from "./split-outcomes.ts";
-import { type DecidedSplit, noProgress, type OwnSplit, type PassiveProgress, SplitLedger } from "./split-ledger.ts";
+import type { PassiveJob } from "./passive-role-job.ts";
+import type { Phase as Work } from "./phase.ts";
+import { type DecidedSplit, noProgress, type OwnSplit, SplitLedger } from "./split-ledger.ts";
 import { protocolVersion } from "./version.ts";
 
 export type { OwnSplit } from "./split-ledger.ts";
-
-export interface PassiveJob {
-  readonly name: string;
-  /** What this party has agreed to; the hello must match field by field. */
-  readonly agreed: AgreedParameters;
-  readonly idsDigest: Uint8Array;
-  readonly features: readonly BinnedFeature[];
-  readonly instanceCount: number;
-  readonly permutationSecret: Uint8Array;
-  /** What it draws its columns with, where they are sampled. */
-  readonly samplingSecret?: string;
-  /** Its owner's: candidates with fewer people are withheld. */
-  readonly minimums: Minimums;
-  readonly scheme: PassiveScheme;
-  /** Own feature values of ids that may be asked for, or null for an unknown id. */
-  readonly lookUp: (id: string) => ((feature: number) => number) | null;
-  /** Per feature what these values stand for if they are codes of categories; left out where none has some. */
-  readonly categoryNames?: readonly CategoryNames[];
-  readonly observer: PassiveObserver;
-  /** This party's splits of the model that training goes on from, with the columns that they ask about; none where left out. */
-  readonly start?: readonly SplitColumn[];
-  /** What earlier attempts at this job have left; nothing, unless it says otherwise. */
-  readonly progress?: PassiveProgress;
-  /** Makes progress outlive this process; settles when it does. */
-  readonly store?: (progress: PassiveProgress) => Promise<void>;
-  /** The job has ended well before: only prediction and its end may be asked for again. */
-  readonly finished?: boolean;
-}
-
-/** What the party around this role wants to know. */
-export interface PassiveObserver {
-  joined(activeName: string): void;
-  gradientsBegan(tree: number): void;
-  phase?(edge: PhaseEdge): void;
-  treeFinished(tree: number, ownSplits: readonly OwnSplit[]): void;
-}
+export type { PassiveJob, PassiveObserver } from "./passive-role-job.ts";
 
 /**
  * What the party is doing: "loading" takes a tree's gradients, "growing" answers for its nodes; "finished" has ended
@@ -142,39 +105,15 @@ export class PassiveRole {
   join(hello: ActiveHello): MessageInitShape<typeof PassiveHelloSchema> {
     if (this.#joined !== null && equals(ActiveHelloSchema, this.#joined.hello, hello)) return this.#joined.answer;
     this.#expect("waiting");
-    this.#checkHello(hello);
     const job = this.#job;
     const trees = this.#stored;
+    checkHello(hello, job, trees);
     this.#tree = Math.max(hello.trees, firstTreeOf(job.agreed)) - 1;
     this.#phase = job.finished === true ? "finished" : "joined";
     const answer = { protocolVersion, passiveName: job.name, featureCount: job.features.length, trees, finished: job.finished === true };
     this.#joined = { hello, answer };
     job.observer.joined(peerText(hello.activeName));
     return answer;
-  }
-
-  #checkHello(hello: ActiveHello): void {
-    const job = this.#job;
-    const theirs = hello.protocolVersion;
-    if (theirs !== protocolVersion) {
-      throw new TandemError("HANDSHAKE_MISMATCH", `protocol version: the active party speaks ${theirs}, ${job.name} speaks ${protocolVersion}`);
-    }
-    for (const [field, ours] of Object.entries(job.agreed)) {
-      const given = hello.parameters?.[field as keyof AgreedParameters];
-      if (given !== ours) {
-        const proposed = given === undefined ? "nothing" : peerText(String(given));
-        throw new TandemError("HANDSHAKE_MISMATCH", `${field}: the active party proposes ${proposed}, ${job.name} has agreed to ${ours}`);
-      }
-    }
-    if (hello.instanceCount !== job.instanceCount || Buffer.compare(hello.idsDigest, job.idsDigest) !== 0) {
-      throw new TandemError("ID_MISMATCH", `${job.name} does not hold the same ids in the same order as the active party; align the data first`);
-    }
-    const trees = this.#stored;
-    // A round's trees end here before the round ends there: after a loss in between, this party is up to a round ahead.
-    const fits = job.finished === true ? trees === Math.max(hello.trees, firstTreeOf(job.agreed)) : fitsStoredTrees(job.agreed, hello.trees, trees);
-    if (!fits) {
-      throw new TandemError("CHECKPOINT", `${job.name} has stored ${trees} trees of this job and the active party ${hello.trees}: they do not belong together; begin anew under another name`);
-    }
   }
 
   setUp(setUp: ActiveSetUp): MessageInitShape<typeof PassiveReadySchema> {
