@@ -2,7 +2,7 @@
  * What the dashboard costs, as figures: how much slower training is while the page is open in a browser on the same machine,
  * how much processor the page takes, and how long an event takes from the party's process to the screen.
  *
- *   npm run bench:dashboard -- [--rows 2500] [--trees 100] [--jobs 4] [--json]
+ *   npm run bench:dashboard -- [--rows 10000] [--trees 60] [--jobs 4] [--json]
  *
  * A job (2048-bit key, three processes) trains with the page in view for a few trees, then with it out of view, where it is
  * sent nothing and draws nothing, and so on. A time with the page is compared with the two times without it that lie
@@ -21,7 +21,7 @@ import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { chromium } from "playwright-core";
 
-const { values } = parseArgs({ options: { rows: { type: "string", default: "2500" }, trees: { type: "string", default: "100" }, jobs: { type: "string", default: "4" }, json: { type: "boolean", default: false } } });
+const { values } = parseArgs({ options: { rows: { type: "string", default: "10000" }, trees: { type: "string", default: "60" }, jobs: { type: "string", default: "4" }, json: { type: "boolean", default: false } } });
 const bin = fileURLToPath(new URL("../bin/tandem.js", import.meta.url));
 const names = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
 /** A browser that has just started is busy with itself. */

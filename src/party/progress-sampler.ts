@@ -1,5 +1,5 @@
 /**
- * Turns the edges of phases, of which there may be hundreds a second, into a snapshot every now and then: one every two
+ * Turns the edges of phases, of which there may be hundreds a second, into a snapshot every now and then: one every three
  * seconds, one at the end of each tree, and one when the next has begun. An edge after a quiet time is told almost at
  * once. Pieces of the same work that follow each other closely become one span.
  * Somebody may be looking, and whoever draws a snapshot needs the processor that the job needs: hence so few.
@@ -8,7 +8,7 @@ import type { Traffic } from "../protocol/peer-session.ts";
 import type { Phase, PhaseEdge } from "../protocol/phase.ts";
 import type { PhaseSpan, ProgressEvent } from "./events.ts";
 
-const intervalMs = 2000;
+const intervalMs = 3000;
 /** One phase ends and the next begins a little later: both belong into one snapshot. */
 const settlingMs = 30;
 /** Gaps that nobody sees. */

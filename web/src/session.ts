@@ -42,7 +42,7 @@ export const runs = signal<readonly RunLine[]>([]);
 /** A new object whenever something was added. */
 export const run = signal<OpenRun>({ view: emptyRun(), own: emptyOwn() });
 export const connection = signal<"connecting" | "open" | "lost" | "refused">("connecting");
-/** Milliseconds since the epoch: when something is drawn anyway, and otherwise every two or three seconds while a run goes on. */
+/** Milliseconds since the epoch: when something is drawn anyway, and otherwise every three or four seconds while a run goes on. */
 export const now = signal(Date.now());
 
 export const viewer = computed(() => route.value.parameters.get("viewer") ?? viewers.value.viewers[0]?.name ?? "");
@@ -60,8 +60,8 @@ export const runFailure = computed(() => run.value.view.failure);
 /** Of the list of runs: a party that waits for a job wants to see it begin; beside a run that goes on nobody looks at the list. */
 const listIntervalsMs = { waiting: 1000, looking: 3000, watching: 15_000 };
 const tickMs = 1000;
-/** Drawing costs the processor that training needs: messages come about every two seconds, and bring the clock along. */
-const clockAgeMsMax = 2400;
+/** Drawing costs the processor that training needs: messages come about every three seconds, and bring the clock along. */
+const clockAgeMsMax = 3400;
 
 export async function begin(): Promise<void> {
   const found = await ask<Viewers>("/api/viewers");
