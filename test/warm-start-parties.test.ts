@@ -48,6 +48,16 @@ describe("a job that goes on", () => {
     expect(events.find((event) => event.includes('"type":"job"'))).toContain(`"warm_start":"${spring.model}"`);
     expect(events.filter((event) => event.includes('"type":"tree"')).map((event) => (JSON.parse(event) as { tree: number; treeCount: number }).tree)).toEqual([2, 3]);
 
+    // What each may look at is the whole model, and not what was added to it.
+    const seen = ({ folder }: Company, kind: string): { tree: number; splits?: unknown[] }[] =>
+      readFileSync(join(folder, "jobs", "summer", "own.jsonl"), "utf8").trim().split("\n").map((line) => JSON.parse(line) as { kind: string; tree: number }).filter((own) => own.kind === kind);
+    expect(seen(bank, "tree").map(({ tree }) => tree)).toEqual([0, 1, 2, 3]);
+    for (const shop of shops) {
+      const { splits } = await readPassiveShare(sharePath(shop, "summer"));
+      expect(seen(shop, "own-splits").map(({ tree }) => tree)).toEqual([0, 1, 2, 3]);
+      expect(seen(shop, "own-splits").flatMap((own) => own.splits)).toEqual(splits);
+    }
+
     const trained = trainingPredictions(world, "summer");
     expect(trained).toEqual(trainingPredictions(world, "whole"));
     const output = join(bank.folder, "scores.csv");

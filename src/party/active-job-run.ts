@@ -130,6 +130,7 @@ export class ActiveJobRun {
     const { name, job } = this.#config;
     this.#emit({ type: "data", party: name, job, data: { trainRows: labels.length, testRows: tables.test?.ids.length ?? 0, featureCount: tables.train.features.length } });
     this.#notes.own({ kind: "data", sha256: tableDigest(tables.train) });
+    for (const [tree, nodes] of (this.#start?.trees ?? []).entries()) this.#notes.own({ kind: "tree", tree, nodes });
     return this.#prepared;
   }
 
