@@ -1,9 +1,14 @@
 /** Quantities in words, the same in the terminal, on the page and in the report. */
 export function formatSeconds(seconds: number): string {
   if (seconds < 9.95) return `${seconds.toFixed(1)} s`;
-  if (seconds < 100) return `${Math.round(seconds)} s`;
-  const minutes = Math.floor(seconds / 60);
-  return minutes < 100 ? `${minutes} min ${Math.round(seconds % 60)} s` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
+  const whole = Math.round(seconds);
+  if (whole < 100) return `${whole} s`;
+  const minutes = Math.floor(whole / 60);
+  return minutes < 100 ? `${minutes} min ${whole % 60} s` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
+}
+
+export function formatMilliseconds(ms: number): string {
+  return ms < 999.5 ? `${Math.round(ms)} ms` : formatSeconds(ms / 1000);
 }
 
 export function formatBytes(bytes: number): string {

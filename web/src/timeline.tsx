@@ -1,5 +1,5 @@
 /** The phases of one tree as bars, one line per party and phase: what the others wait for is visible at a glance. */
-import { formatSeconds } from "../../src/base/format.ts";
+import { formatMilliseconds, formatSeconds } from "../../src/base/format.ts";
 import type { RunView } from "../../src/report/run-view.ts";
 import { Behind, Nothing, Table } from "./card.tsx";
 import { partyColour } from "./party-colour.ts";
@@ -37,7 +37,7 @@ export function Timeline({ view, spans, before }: { readonly view: RunView; read
                 <path class="bar" d={barsOf(line.spans, from, to)} />
               </svg>
             </span>
-            <span class="lane-share">{formatSeconds(line.totalMs / 1000)}</span>
+            <span class="lane-share">{formatMilliseconds(line.totalMs)}</span>
           </div>
         ))}
         <div class="lane axis">
@@ -46,7 +46,7 @@ export function Timeline({ view, spans, before }: { readonly view: RunView; read
           <span class="lane-track ticks">
             {[0, 0.25, 0.5, 0.75, 1].map((part) => (
               <span key={part} class="tick" style={{ left: `${part * 100}%` }}>
-                {formatSeconds(((to - from) * part) / 1000)}
+                {to - from < 1000 ? formatMilliseconds((to - from) * part) : formatSeconds(((to - from) * part) / 1000)}
               </span>
             ))}
           </span>
