@@ -1,5 +1,5 @@
 /** What jobs of the active party have in common before and after training: labels, a failure's end, predictions as a file, the slot layout in words. */
-import { TandemError } from "../base/error.ts";
+import { errorCodes, TandemError } from "../base/error.ts";
 import type { Storage } from "../base/storage.ts";
 import { overflowProof, type GradientLayout } from "../codec/layout.ts";
 import { sumPacking } from "../codec/packing.ts";
@@ -21,10 +21,13 @@ export function trainingLabels(table: PartyTable): Float64Array {
   return labels;
 }
 
-/** Whoever is still there is told why; a lost party is waited for, and joined again on another connection. */
-export async function tellFailure(role: ActiveRole, error: unknown): Promise<void> {
-  if (error instanceof TandemError && error.code === "PARTY_LOST") return;
-  await role.finish(error instanceof TandemError ? error.message : "an internal error of the active party");
+/**
+ * Whoever is still there is told why, in general words: the message may name a file of this party's, or another party that
+ * they do not know of. A lost party is waited for, and joined again on another connection.
+ */
+export async function tellFailure(role: Pick<ActiveRole, "finish">, error: unknown): Promise<void> {
+  const code = error instanceof TandemError ? error.code : "INTERNAL";
+  if (code !== "PARTY_LOST") await role.finish(`${errorCodes[code]} (${code})`);
 }
 
 export async function writePredictions(path: string, table: PartyTable, predictions: Float64Array, storage: Storage): Promise<void> {
