@@ -14,8 +14,8 @@ import { once } from "node:events";
 import type { ServerResponse } from "node:http";
 import { join } from "node:path";
 import { LineTail } from "../base/json-lines.ts";
-import { FolderChanges } from "./folder-changes.ts";
 import { eventsFileName, ownFileName } from "../party/run-record.ts";
+import { FolderChanges } from "./folder-changes.ts";
 
 /** What belongs together, as the end of a tree and the beginning of the next, comes within moments: the page need not be drawn twice for it. */
 const settlingMs = 100;
@@ -29,18 +29,21 @@ export async function feedRun(folder: string, response: ServerResponse, position
   const own = new LineTail(join(folder, ownFileName), ownOffset);
   const changes = new FolderChanges(folder, ending);
   let quietSince = Date.now();
-  response.once("close", () => changes.close());
   response.write("retry: 1000\n\n");
-  for (let last = false; !response.destroyed; ) {
-    const sent = await sendAll(events, own, response);
-    if (last) break;
-    if (sent) quietSince = Date.now();
-    else if (Date.now() - quietSince > heartbeatMs) {
-      response.write(": still here\n\n");
-      quietSince = Date.now();
+  try {
+    for (let last = false; !response.destroyed; ) {
+      const sent = await sendAll(events, own, response);
+      if (last) break;
+      if (sent) quietSince = Date.now();
+      else if (Date.now() - quietSince > heartbeatMs) {
+        response.write(": still here\n\n");
+        quietSince = Date.now();
+      }
+      last = await changes.next(); // what was written before the end is still sent
+      if (!last && (events.grown || own.grown)) last = await changes.settle(settlingMs);
     }
-    last = await changes.next(); // what was written before the end is still sent
-    if (!last && (events.grown || own.grown)) last = await changes.settle(settlingMs);
+  } finally {
+    changes.close();
   }
   response.end();
 }
