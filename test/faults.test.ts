@@ -6,6 +6,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { type FaultKind, faultKinds, FaultPlan } from "../src/experiment/fault-plan.ts";
 import { prepareScenarios, type Scenarios } from "../src/experiment/fault-scenarios.ts";
 import { type Scenario, simulateFaults, type SimulationResult } from "../src/experiment/fault-simulation.ts";
+import { treesPerRound } from "../src/protocol/job-parameters.ts";
 import { watchRejections } from "./support/expect-error.ts";
 
 const seedCount = 200;
@@ -32,11 +33,12 @@ test(`${seedCount} seeds: connections and processes are lost, and every job ends
   }
   expect(scenarios.all.some(({ startTrees }) => startTrees > 0), "some job goes on from an earlier model").toBe(true);
   for (const [scenario, { files }] of expected) {
-    const { num_round, early_stopping_rounds, num_class } = scenario.active.training;
-    const kept = (JSON.parse(files.get("bank/share.json") ?? "") as { share: { trees: unknown[] } }).share.trees.length / Math.max(1, num_class);
+    const { num_round, early_stopping_rounds } = scenario.active.training;
+    const perRound = treesPerRound(scenario.active.training);
+    const kept = (JSON.parse(files.get("bank/share.json") ?? "") as { share: { trees: unknown[] } }).share.trees.length / perRound;
     // Where jobs may stop early, they do, and drop what came after the best round.
     if (early_stopping_rounds > 0) expect(kept, scenario.name).toBeLessThan(num_round - early_stopping_rounds);
-    else expect(kept, scenario.name).toBe(num_round + scenario.startTrees / Math.max(1, num_class));
+    else expect(kept, scenario.name).toBe(num_round + scenario.startTrees / perRound);
   }
 
   const results: SimulationResult[] = [];

@@ -26,6 +26,9 @@ interface Terms {
   readonly noise?: number;
   /** Of the passive parties. */
   readonly minimums?: { readonly min_instances_per_node: number; readonly min_instances_per_candidate: number };
+  /** Of the last passive party's first column. */
+  readonly monotone?: -1 | 1;
+  readonly codec?: object;
   readonly training: object;
   /** Goes on from the model of an earlier job that was trained like this. */
   readonly before?: object;
@@ -43,6 +46,8 @@ const allTerms: readonly Terms[] = [
   { name: "small groups withheld", rowCount: 120, minimums: { min_instances_per_node: 15, min_instances_per_candidate: 6 }, training: { ...small, colsample_bynode: 0.8 } },
   { name: "categories", rowCount: 120, categories: true, training: { ...small, enable_categorical: true } },
   { name: "validation files", rowCount: 130, noise: 0.5, validationFile: true, training: { ...small, num_round: 9, eta: 1, early_stopping_rounds: 2, eval_metric: ["auc"] } },
+  { name: "several outputs, unbatched", rowCount: 110, classes: 3, codec: { codec: "unbatched" }, training: { ...small, objective: "multi:softprob", num_class: 3, multi_strategy: "multi_output_tree" } },
+  { name: "monotone, in the paper's slots", rowCount: 120, monotone: 1, codec: { layout: "paper" }, training: small },
   { name: "aligned", rowCount: 60, align: true, training: small },
   { name: "warm start", rowCount: 110, classes: 3, before: { num_round: 1 }, training: { ...small, num_round: 2, objective: "multi:softprob", num_class: 3, colsample_bytree: 0.8 } },
 ];
@@ -66,7 +71,7 @@ export async function prepareScenarios(): Promise<Scenarios> {
   };
 }
 
-async function scenario(root: string, { name: scenarioName, rowCount, align = false, classes = 2, validationFraction, validationFile, categories, noise = 0, minimums, training, before }: Terms): Promise<Scenario> {
+async function scenario(root: string, { name: scenarioName, rowCount, align = false, classes = 2, validationFraction, validationFile, categories, noise = 0, minimums, monotone, codec = {}, training, before }: Terms): Promise<Scenario> {
   await mkdir(root);
   const random = new SeededRandom(`faults ${scenarioName}`);
   const columns = Array.from({ length: 5 }, () => Array.from({ length: rowCount }, () => random.normal()));
@@ -104,13 +109,15 @@ async function scenario(root: string, { name: scenarioName, rowCount, align = fa
     data: { ...data, ...(await write(activeName, ["a", "label"], [cells(0), labels])), label: "label", test_fraction: 0.2, ...(validationFraction === undefined ? {} : { validation_fraction: validationFraction }) },
     align,
     training,
+    codec,
     insecure_key_bits: 128,
   });
   const passives = await Promise.all(
     passiveNames.map(async (name, i) => {
       const files = await write(name, [`${name}1`, `${name}2`], [cells(1 + 2 * i), cells(2 + 2 * i, categories)]);
+      const monotone_constraints = monotone === undefined || i < passiveNames.length - 1 ? {} : { [`${name}1`]: monotone };
       const policy = { insecure_min_key_bits: 128, min_instances: 1, ...minimums };
-      return configFile(name, { listen: { host: "simulated", port: 1 }, active: [{ name: activeName, fingerprint }], data: { ...data, ...files }, policy });
+      return configFile(name, { listen: { host: "simulated", port: 1 }, active: [{ name: activeName, fingerprint }], data: { ...data, ...files, monotone_constraints }, policy });
     }),
   );
   const alone = { name: scenarioName, active: await readActiveConfig(active, () => jobName), passives: await Promise.all(passives.map(readPassiveConfig)), startTrees: 0 };
