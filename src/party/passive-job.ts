@@ -89,7 +89,8 @@ export function openPassiveJob({ config, agreed, rows, features, record, peer, e
         emit({ type: "job", party: name, role: "passive", job, peers: [peer], treeCount: treeCountOf(agreed), ...start, depthMax: maxDepth, parameters, disclosures: reveals, versions });
         emit({ type: "data", party: name, job, data: { trainRows: training.ids.length, testRows: 0, featureCount: training.features.length } });
         own({ kind: "data", sha256: tableDigest(training) });
-        for (let tree = 0; tree < startTrees; tree++) own({ kind: "own-splits", tree, splits: record.start.filter((split) => split.tree === tree) });
+        // Once, and not with every connection: they may be many.
+        for (let tree = 0; tree < startTrees && record.progress.trees === 0; tree++) own({ kind: "own-splits", tree, splits: record.start.filter((split) => split.tree === tree) });
         emit({ type: "joined", party: name, peer, featureCount: training.features.length, job });
         if (record.progress.trees > 0) emit({ type: "resumed", party: name, job, trees: record.progress.trees, treeCount: treeCountOf(agreed) });
       },
