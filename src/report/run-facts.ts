@@ -179,7 +179,7 @@ export interface Mark {
 }
 
 /** How many trees the model has if early stopping cut it; null if it has all that were grown, or is not finished. */
-export function treesLeft({ result, passiveResult, treesDone }: RunView): number | null {
+export function treesKept({ result, passiveResult, treesDone }: RunView): number | null {
   const trees = (result ?? passiveResult)?.trees ?? treesDone;
   return trees < treesDone ? trees : null;
 }
@@ -187,16 +187,16 @@ export function treesLeft({ result, passiveResult, treesDone }: RunView): number
 /** On the axis of trees: where the model ends if early stopping cut it, and where training stopped before its last tree. */
 export function stoppingMarks(view: RunView): Mark[] {
   const { state, treesDone, treeCount } = view;
-  const left = treesLeft(view);
-  const cut = left === null ? [] : [{ at: left, text: `best: ${left} kept` }];
+  const kept = treesKept(view);
+  const cut = kept === null ? [] : [{ at: kept, text: `best: ${kept} kept` }];
   return state === "finished" && treesDone < treeCount ? [...cut, { at: treesDone, text: "stopped early" }] : cut;
 }
 
 /** The trees of the model: all that were grown, or those that early stopping left. */
 export function modelTrees(view: RunView, own: OwnRunView): OwnRunView {
-  const left = treesLeft(view);
-  if (left === null) return own;
-  return { ...own, trees: new Map([...own.trees].filter(([tree]) => tree < left)) };
+  const kept = treesKept(view);
+  if (kept === null) return own;
+  return { ...own, trees: new Map([...own.trees].filter(([tree]) => tree < kept)) };
 }
 
 /** Counts as parts of their sum. */

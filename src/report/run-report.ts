@@ -7,7 +7,7 @@ import { type Html, html, htmlTable, rendered } from "./html.ts";
 import { type Importance, importance, importanceByParty, type OwnRunView } from "./own-view.ts";
 import { condition } from "./tree-layout.ts";
 import { ksChart, learningChart, rocChart, scoreChart } from "./run-charts.ts";
-import { answerSavings, featuresOf, gradientSavings, ledgerLines, modelTrees, packedBits, slotFacts, stoppingMarks, treesLeft } from "./run-facts.ts";
+import { answerSavings, featuresOf, gradientSavings, ledgerLines, modelTrees, packedBits, slotFacts, stoppingMarks, treesKept } from "./run-facts.ts";
 import { bitLayoutPicture, partiesPicture, partyColour, phasesPicture, treePicture } from "./run-pictures.ts";
 import { reportStyle } from "./run-report-style.ts";
 import type { StoredRun } from "./run-store.ts";
@@ -34,7 +34,7 @@ function heading(view: RunView, madeAt: Date, withOwn: boolean): Html {
   return html`<header><h1>${view.job}</h1>
 <p class="soft">Federated training as ${view.party}, the ${view.role} party, saw it. Begun ${dateText(view.startedAt)}; report made ${dateText(madeAt.getTime())}.</p>
 <p><span class="verdict${good ? "" : " bad"}">${view.state}</span>${view.failure === null ? "" : html` ${view.failure.message} (${view.failure.code})`}</p>
-<div class="figures">${figure(`${view.treesDone} of ${view.treeCount}`, treesLeft(view) === null ? "trees" : `trees, the best ${treesLeft(view)} kept`)}${figure(formatSeconds(seconds), "from the first event to the last")}${view.data === null ? "" : figure(formatCount(view.data.trainRows), "people trained on")}${view.data === null || view.data.testRows === 0 ? "" : figure(formatCount(view.data.testRows), "people tested on")}${figure(String(view.parameters["key_bits"] ?? "–"), "bits of Paillier key")}</div>
+<div class="figures">${figure(`${view.treesDone} of ${view.treeCount}`, treesKept(view) === null ? "trees" : `trees, the best ${treesKept(view)} kept`)}${figure(formatSeconds(seconds), "from the first event to the last")}${view.data === null ? "" : figure(formatCount(view.data.trainRows), "people trained on")}${view.data === null || view.data.testRows === 0 ? "" : figure(formatCount(view.data.testRows), "people tested on")}${figure(String(view.parameters["key_bits"] ?? "–"), "bits of Paillier key")}</div>
 ${withOwn ? html`<p class="soft">This report has ${view.party}'s own splits in it, with their thresholds and categories. 'tandem report --public' leaves them out.</p>` : html`<p class="soft">Without the splits and scores that only ${view.party} may see.</p>`}</header>`;
 }
 

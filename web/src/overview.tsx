@@ -1,7 +1,7 @@
 /** Where the run stands, at a glance: the parties, the tree that grows, where its time goes, how well the model learns. */
 import { useMemo } from "preact/hooks";
 import { formatBytes, formatCount, formatSeconds } from "../../src/base/format.ts";
-import { bottleneck, elapsedSeconds, gradientSavings, modelTrees, secondsLeft, treesLeft } from "../../src/report/run-facts.ts";
+import { bottleneck, elapsedSeconds, gradientSavings, modelTrees, secondsLeft, treesKept } from "../../src/report/run-facts.ts";
 import { importance } from "../../src/report/own-view.ts";
 import type { RunView } from "../../src/report/run-view.ts";
 import { Card, Figure, Nothing } from "./card.tsx";
@@ -114,7 +114,7 @@ function Status({ view }: { readonly view: RunView }) {
       </div>
       <progress max={Math.max(1, total)} value={done} aria-label={aligning ? "ids aligned" : "trees finished"} />
       <div class="figures">
-        <Figure value={growing ? `${view.treesDone + 1} / ${view.treeCount}` : `${view.treesDone} / ${view.treeCount}`} label={growing ? `tree, level ${levelText(view)}` : treesLeft(view) === null ? "trees" : `trees, the best ${treesLeft(view)} kept`} />
+        <Figure value={growing ? `${view.treesDone + 1} / ${view.treeCount}` : `${view.treesDone} / ${view.treeCount}`} label={growing ? `tree, level ${levelText(view)}` : treesKept(view) === null ? "trees" : `trees, the best ${treesKept(view)} kept`} />
         <Figure value={formatSeconds(elapsedSeconds(view, now.value))} label="elapsed" />
         {left !== null && <Figure value={formatSeconds(left)} label="left" />}
         <Figure value={view.data === null ? "–" : formatCount(view.data.trainRows)} label="people trained on" />
