@@ -1,4 +1,4 @@
-// The Node-API glue: checks arguments, starts tasks. No arithmetic here; src/crypto/native-addon.ts declares the other
+// The Node-API glue: checks arguments, starts tasks. No arithmetic here; src/crypto/paillier/native-addon.ts declares the other
 // side of these functions. Every function is a deterministic function of its arguments: random numbers come from
 // TypeScript. Functions that end in a promise resolve to the index of the first refused element, or -1.
 //

@@ -1,5 +1,5 @@
 // What the key owner computes: encryption with fixed-base tables and decryption, both by Chinese remainders modulo the
-// squares of the two primes (src/crypto/owner-constants.ts has the mathematics and makes the constants).
+// squares of the two primes (src/crypto/paillier/owner-constants.ts has the mathematics and makes the constants).
 //
 // Trust: constants and exponents come from our own TypeScript; sizes were checked by the glue.
 //

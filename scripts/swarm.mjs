@@ -1,13 +1,13 @@
 /**
- * Simulates jobs under faults for many seeds (src/experiment/fault-simulation.ts), one after the other.
+ * Simulates jobs under faults for many seeds (src/experiment/faults/fault-simulation.ts), one after the other.
  *
  *   npm run swarm -- --seeds 1000 --from 1
  *
  * Half of the seeds take a plain job, the others one of every other kind in turn. Prints each seed that fails, with its error; exits with 1 if any did.
  */
 import { parseArgs } from "node:util";
-import { prepareScenarios } from "../dist/experiment/fault-scenarios.js";
-import { simulateFaults } from "../dist/experiment/fault-simulation.js";
+import { prepareScenarios } from "../dist/experiment/faults/fault-scenarios.js";
+import { simulateFaults } from "../dist/experiment/faults/fault-simulation.js";
 
 const { values } = parseArgs({ options: { seeds: { type: "string", default: "1000" }, from: { type: "string", default: "1" } } });
 const [from, count] = [Number(values.from), Number(values.seeds)];

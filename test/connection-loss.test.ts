@@ -2,10 +2,10 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
-import { type ActiveWorld, realWorld } from "../src/party/active-world.ts";
-import type { PartyEvent } from "../src/party/events.ts";
-import { runActive } from "../src/party/run-active.ts";
-import { readIdentity } from "../src/party/run-passive.ts";
+import { type ActiveWorld, realWorld } from "../src/party/active/world.ts";
+import type { PartyEvent } from "../src/record/events.ts";
+import { runActive } from "../src/party/active/run.ts";
+import { readIdentity } from "../src/party/passive/run.ts";
 import { connectTls } from "../src/transport/tls.ts";
 import { scratchDirectory } from "./support/command.ts";
 import { activeConfig, type Company, foundCompany, makePeople, shuffled, startParty } from "./support/companies.ts";

@@ -6,12 +6,12 @@ import { codecParameters, resolveParameters, trainingParameters } from "../src/b
 import { plaintextBitsMax } from "../src/codec/packing.ts";
 import { columnIndex, numericColumn } from "../src/data/columns.ts";
 import { readCsvTable } from "../src/data/csv-table.ts";
-import { BoostingMonitor } from "../src/gbdt/boosting-monitor.ts";
-import { BoostingTask } from "../src/gbdt/boosting-task.ts";
-import { binFeature } from "../src/gbdt/binning.ts";
-import { trainCentralised } from "../src/gbdt/train.ts";
-import type { ActiveResult } from "../src/party/events.ts";
-import { quantiserFor } from "../src/protocol/gradient-layout.ts";
+import { BoostingMonitor } from "../src/gbdt/boost/boosting-monitor.ts";
+import { BoostingTask } from "../src/gbdt/boost/boosting-task.ts";
+import { binFeature } from "../src/gbdt/split/binning.ts";
+import { trainCentralised } from "../src/gbdt/boost/train.ts";
+import type { ActiveResult } from "../src/record/events.ts";
+import { quantiserFor } from "../src/codec/gradient-layout.ts";
 import { splitRows } from "../src/data/split.ts";
 import { scratchDirectory, tandem } from "./support/command.ts";
 import { configFor, predictionsIn, TrainedWorlds } from "./support/trained-world.ts";

@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 import { parameterPage } from "../src/base/parameter-page.ts";
 import { errorCodes } from "../src/base/error.ts";
-import { ledgerEntries } from "../src/protocol/ledger.ts";
+import { ledgerEntries } from "../src/privacy/ledger.ts";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const read = (path: string): string => readFileSync(join(root, path), "utf8");

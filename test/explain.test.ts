@@ -2,10 +2,10 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import type { PartyEvent } from "../src/party/events.ts";
-import type { Leakage } from "../src/party/leakage.ts";
-import { logTo } from "../src/party/log.ts";
-import type { Ledger, LedgerName } from "../src/protocol/ledger.ts";
+import type { PartyEvent } from "../src/record/events.ts";
+import type { Leakage } from "../src/privacy/leakage.ts";
+import { logTo } from "../src/record/log.ts";
+import type { Ledger, LedgerName } from "../src/privacy/ledger.ts";
 import { scratchDirectory, tandem, writeLoanTable } from "./support/command.ts";
 import { activeConfig, foundCompany, makePeople, startParty } from "./support/companies.ts";
 

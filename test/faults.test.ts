@@ -3,9 +3,9 @@
  * seeds every kind of trouble must have happened. A failing seed is printed with the command that replays it.
  */
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { type FaultKind, faultKinds, FaultPlan } from "../src/experiment/fault-plan.ts";
-import { prepareScenarios, type Scenarios } from "../src/experiment/fault-scenarios.ts";
-import { type Scenario, simulateFaults, type SimulationResult } from "../src/experiment/fault-simulation.ts";
+import { type FaultKind, faultKinds, FaultPlan } from "../src/experiment/faults/fault-plan.ts";
+import { prepareScenarios, type Scenarios } from "../src/experiment/faults/fault-scenarios.ts";
+import { type Scenario, simulateFaults, type SimulationResult } from "../src/experiment/faults/fault-simulation.ts";
 import { treesPerRound } from "../src/protocol/job-parameters.ts";
 import { watchRejections } from "./support/expect-error.ts";
 

@@ -11,7 +11,7 @@ import { columnIndex, numericColumn } from "../src/data/columns.ts";
 import { readCsvTable } from "../src/data/csv-table.ts";
 import { writeCsv } from "../src/data/write-csv.ts";
 import { initParty } from "../src/party/init.ts";
-import { runActive } from "../src/party/run-active.ts";
+import { runActive } from "../src/party/active/run.ts";
 import { readShare } from "../src/store/share-files.ts";
 import { scratchDirectory, tandem } from "./support/command.ts";
 import { activeConfig, type Company, type Partner, startParty } from "./support/companies.ts";

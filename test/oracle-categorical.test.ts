@@ -1,12 +1,12 @@
 /** The oracle of test/oracle.test.ts for categorical features, at the active party and at passive ones: federated equals centralised, node for node. */
 import { beforeAll, describe, expect, test } from "vitest";
 import type { SpeedParameters, TrainingParameters } from "../src/base/parameters.ts";
-import { generateKey, type PrivateKey, selectKernel } from "../src/crypto/index.ts";
-import { portableKernel } from "../src/crypto/portable-kernel.ts";
-import type { Model } from "../src/gbdt/model.ts";
-import { firstDifference } from "../src/gbdt/model-compare.ts";
-import { predictMargins } from "../src/gbdt/predict.ts";
-import type { SplitRule } from "../src/gbdt/tree.ts";
+import { generateKey, type PrivateKey, selectKernel } from "../src/crypto/paillier/index.ts";
+import { portableKernel } from "../src/crypto/paillier/portable-kernel.ts";
+import type { Model } from "../src/gbdt/tree/model.ts";
+import { firstDifference } from "../src/gbdt/tree/model-compare.ts";
+import { predictMargins } from "../src/gbdt/tree/predict.ts";
+import type { SplitRule } from "../src/gbdt/tree/tree.ts";
 import { categoricalTable } from "./support/categorical-tables.ts";
 import { expectError } from "./support/expect-error.ts";
 import { type TestJob, type TestTable, trainFederated, trainInOnePlace } from "./support/in-memory-job.ts";

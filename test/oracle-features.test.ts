@@ -2,12 +2,12 @@
 import { beforeAll, describe, expect, test } from "vitest";
 import type { TrainingParameters } from "../src/base/parameters.ts";
 import { SeededRandom } from "../src/base/random.ts";
-import { generateKey, type PrivateKey, selectKernel } from "../src/crypto/index.ts";
-import { loadNativeKernel } from "../src/crypto/native-kernel.ts";
-import { portableKernel } from "../src/crypto/portable-kernel.ts";
-import type { Model } from "../src/gbdt/model.ts";
-import { firstDifference } from "../src/gbdt/model-compare.ts";
-import { predictMargins } from "../src/gbdt/predict.ts";
+import { generateKey, type PrivateKey, selectKernel } from "../src/crypto/paillier/index.ts";
+import { loadNativeKernel } from "../src/crypto/paillier/native-kernel.ts";
+import { portableKernel } from "../src/crypto/paillier/portable-kernel.ts";
+import type { Model } from "../src/gbdt/tree/model.ts";
+import { firstDifference } from "../src/gbdt/tree/model-compare.ts";
+import { predictMargins } from "../src/gbdt/tree/predict.ts";
 import { trainFederated, trainInOnePlace, type TestTable } from "./support/in-memory-job.ts";
 import { categoricalTable } from "./support/categorical-tables.ts";
 import { randomTable } from "./support/tables.ts";

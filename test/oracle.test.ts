@@ -3,10 +3,10 @@
  * node and bit for bit, whatever the codec, layout, kernel, number of parties, missing values and ties.
  */
 import { beforeAll, describe, expect, test } from "vitest";
-import { generateKey, type Kernel, type PrivateKey } from "../src/crypto/index.ts";
-import { loadNativeKernel } from "../src/crypto/native-kernel.ts";
-import { portableKernel } from "../src/crypto/portable-kernel.ts";
-import { firstDifference } from "../src/gbdt/model-compare.ts";
+import { generateKey, type Kernel, type PrivateKey } from "../src/crypto/paillier/index.ts";
+import { loadNativeKernel } from "../src/crypto/paillier/native-kernel.ts";
+import { portableKernel } from "../src/crypto/paillier/portable-kernel.ts";
+import { firstDifference } from "../src/gbdt/tree/model-compare.ts";
 import { trainFederated, trainInOnePlace, type TestJob } from "./support/in-memory-job.ts";
 import { randomTable, type TableShape } from "./support/tables.ts";
 

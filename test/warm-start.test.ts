@@ -1,8 +1,8 @@
 /** Training that goes on from an earlier model: equal to training in one place, and to training in one go. */
 import { beforeAll, describe, expect, test } from "vitest";
 import type { TrainingParameters } from "../src/base/parameters.ts";
-import { generateKey, type PrivateKey, selectKernel } from "../src/crypto/index.ts";
-import { firstDifference } from "../src/gbdt/model-compare.ts";
+import { generateKey, type PrivateKey, selectKernel } from "../src/crypto/paillier/index.ts";
+import { firstDifference } from "../src/gbdt/tree/model-compare.ts";
 import { categoricalTable } from "./support/categorical-tables.ts";
 import { type TestTable, trainFederated, trainInOnePlace } from "./support/in-memory-job.ts";
 import { randomTable } from "./support/tables.ts";

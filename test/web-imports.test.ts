@@ -38,5 +38,5 @@ test("everything that the page runs is a view, or needed by one", () => {
       }
     }
   }
-  expect([...shared]).toContain("src/report/run-view.ts");
+  expect([...shared]).toContain("src/record/run-view.ts");
 });

@@ -5,11 +5,11 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { resolveParameters, trainingParameters } from "../src/base/parameters.ts";
-import { binFeature } from "../src/gbdt/binning.ts";
-import { binCategories } from "../src/gbdt/category-binning.ts";
-import { predictMargins } from "../src/gbdt/predict.ts";
-import { type CategoryNames, columnTest, valueGoesLeft } from "../src/gbdt/split-test.ts";
-import { trainCentralised } from "../src/gbdt/train.ts";
+import { binFeature } from "../src/gbdt/split/binning.ts";
+import { binCategories } from "../src/gbdt/split/category-binning.ts";
+import { predictMargins } from "../src/gbdt/tree/predict.ts";
+import { type CategoryNames, columnTest, valueGoesLeft } from "../src/gbdt/split/split-test.ts";
+import { trainCentralised } from "../src/gbdt/boost/train.ts";
 import { quantiseFinely } from "./support/fine-grid.ts";
 
 interface GoldenTree {

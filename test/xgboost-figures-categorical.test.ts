@@ -11,8 +11,8 @@ import { readCsvTable } from "../src/data/csv-table.ts";
 import { type PartyTable, selectRows } from "../src/data/dataset.ts";
 import { featureColumns } from "../src/data/feature-columns.ts";
 import { splitRows, validationRows } from "../src/data/split.ts";
-import { trainInOnePlace } from "../src/experiment/comparison.ts";
-import { otherRows } from "../src/gbdt/boosting-task.ts";
+import { trainInOnePlace } from "../src/experiment/simulate/comparison.ts";
+import { otherRows } from "../src/gbdt/boost/boosting-task.ts";
 
 const folder = process.env["TANDEM_DATA"] ?? fileURLToPath(new URL("../../shared/data", import.meta.url));
 const python = ["python3", "/usr/bin/python3"].find((each) => spawnSync(each, ["-c", "import xgboost"], { stdio: "ignore" }).status === 0);

@@ -12,9 +12,9 @@ import { columnIndex, numericColumn } from "../src/data/columns.ts";
 import { readCsvTable } from "../src/data/csv-table.ts";
 import { type PartyTable, selectRows } from "../src/data/dataset.ts";
 import { drawRows, validationRows } from "../src/data/split.ts";
-import { trainInOnePlace } from "../src/experiment/comparison.ts";
-import { otherRows } from "../src/gbdt/boosting-task.ts";
-import type { MetricName } from "../src/gbdt/eval-metric.ts";
+import { trainInOnePlace } from "../src/experiment/simulate/comparison.ts";
+import { otherRows } from "../src/gbdt/boost/boosting-task.ts";
+import type { MetricName } from "../src/gbdt/metric/eval-metric.ts";
 
 const folder = process.env["TANDEM_DATA"] ?? fileURLToPath(new URL("../../shared/data", import.meta.url));
 const file = join(folder, "giveme", "cs-training.csv.gz");

@@ -5,16 +5,16 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { resolveParameters, trainingParameters } from "../src/base/parameters.ts";
-import { binFeature } from "../src/gbdt/binning.ts";
-import { marginsOf } from "../src/gbdt/boosting-monitor.ts";
-import { otherRows } from "../src/gbdt/boosting-task.ts";
-import { Evaluation, type MetricName } from "../src/gbdt/eval-metric.ts";
-import { logloss } from "../src/gbdt/metrics.ts";
-import type { ObjectiveName } from "../src/gbdt/objective.ts";
-import { predictMargins } from "../src/gbdt/predict.ts";
-import { trainCentralised } from "../src/gbdt/train.ts";
-import { valueGoesLeft } from "../src/gbdt/split-test.ts";
-import { leafOf, type SplitNode, type SplitRule, type Tree } from "../src/gbdt/tree.ts";
+import { binFeature } from "../src/gbdt/split/binning.ts";
+import { marginsOf } from "../src/gbdt/boost/boosting-monitor.ts";
+import { otherRows } from "../src/gbdt/boost/boosting-task.ts";
+import { Evaluation, type MetricName } from "../src/gbdt/metric/eval-metric.ts";
+import { logloss } from "../src/gbdt/metric/metrics.ts";
+import type { ObjectiveName } from "../src/gbdt/objective/objective.ts";
+import { predictMargins } from "../src/gbdt/tree/predict.ts";
+import { trainCentralised } from "../src/gbdt/boost/train.ts";
+import { valueGoesLeft } from "../src/gbdt/split/split-test.ts";
+import { leafOf, type SplitNode, type SplitRule, type Tree } from "../src/gbdt/tree/tree.ts";
 import { quantiseFinely } from "./support/fine-grid.ts";
 
 interface GoldenTree {

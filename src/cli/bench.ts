@@ -1,8 +1,8 @@
 /** `tandem bench`: the speed figures, as ratios in one interleaved run. */
 import { Command, Option } from "commander";
 import { TandemError } from "../base/error.ts";
-import type { Figure } from "../experiment/bench-arithmetic.ts";
-import type { BenchPart, BenchReport } from "../experiment/bench.ts";
+import type { Figure } from "../experiment/bench/arithmetic.ts";
+import type { BenchPart, BenchReport } from "../experiment/bench/bench.ts";
 import { Progress } from "./progress.ts";
 import { textTable } from "./text-table.ts";
 
@@ -29,7 +29,7 @@ export function benchCommand(): Command {
       if (!Number.isInteger(rounds) || rounds < 1) throw new TandemError("USAGE", `--rounds must be a positive integer; got '${flags.rounds}'`);
       if (!Number.isInteger(seed) || seed < 0) throw new TandemError("USAGE", `--seed must be a non-negative integer; got '${flags.seed}'`);
       const progress = Progress.onStandardError(flags);
-      const { runBench } = await import("../experiment/bench.ts");
+      const { runBench } = await import("../experiment/bench/bench.ts");
       const report = await runBench({
         only: flags.only,
         data: flags.data ?? null,

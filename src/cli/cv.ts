@@ -1,8 +1,8 @@
 /** `tandem cv`: k-fold cross-validation, of a simulation or between companies. */
 import { Command } from "commander";
 import { TandemError } from "../base/error.ts";
-import type { CrossValidation } from "../experiment/cross-validate.ts";
-import type { Spread } from "../gbdt/fold-turns.ts";
+import type { CrossValidation } from "../experiment/simulate/cross-validate.ts";
+import type { Spread } from "../gbdt/boost/fold-turns.ts";
 import { addJobOptions, type JobFlags, jobFrom } from "./job-options.ts";
 import { addLeakageOptions, explainFirst, type LeakageFlags } from "./leakage.ts";
 import { addProgressOptions, Progress, type ProgressFlags } from "./progress.ts";
@@ -40,7 +40,7 @@ async function simulated(flags: CvFlags, folds: number): Promise<void> {
   if (flags.explainLeakage === true || flags.dryRun === true) throw new TandemError("USAGE", "--explain-leakage and --dry-run go with --config; for a simulation ask 'tandem simulate'");
   const job = jobFrom(flags);
   const progress = Progress.onStandardError(flags, "active");
-  const { crossValidate } = await import("../experiment/cross-validate.ts");
+  const { crossValidate } = await import("../experiment/simulate/cross-validate.ts");
   const options = { ...job, check: flags.check === true, onEvent: (event: Parameters<Progress["handle"]>[0]) => progress.handle(event) };
   const result = await crossValidate(options, folds, (fold) => progress.line(`fold ${fold + 1} of ${folds}`));
   process.stdout.write(flags.json === true ? `${JSON.stringify(result)}\n` : `${readable(result)}\n`);
@@ -54,11 +54,11 @@ async function betweenCompanies(flags: CvFlags, path: string, folds: number, com
   const taken = new Set(["config", "folds", "json", "quiet", "explainLeakage", "dryRun"]);
   const other = command.options.find((option) => !taken.has(option.attributeName()) && command.getOptionValueSource(option.attributeName()) === "cli");
   if (other !== undefined) throw new TandemError("USAGE", `${other.long ?? other.flags} has no meaning with --config: the config says what is trained`);
-  const [{ readActiveConfig }, { newJobName }, { runCrossValidation }] = await Promise.all([import("../party/config.ts"), import("../party/active-record.ts"), import("../party/run-cross-validation.ts")]);
+  const [{ readActiveConfig }, { newJobName }, { runCrossValidation }] = await Promise.all([import("../party/config.ts"), import("../party/active/record.ts"), import("../party/active/cross-validation.ts")]);
   // A name of its own every time: it neither continues a job nor stands in the way of one.
   const config = { ...(await readActiveConfig(path, () => "cv")), job: newJobName(new Date()).replace("job", "cv") };
   const facts = async () => {
-    const [{ activeFacts }, { readActiveTables }] = await Promise.all([import("../party/disclosure-facts.ts"), import("../party/active-tables.ts")]);
+    const [{ activeFacts }, { readActiveTables }] = await Promise.all([import("../party/disclosure-facts.ts"), import("../party/active/tables.ts")]);
     return activeFacts(config, await readActiveTables(config), folds);
   };
   if (!(await explainFirst(flags, `job ${config.job}, a cross-validation of ${folds} folds,`, facts))) return;

@@ -107,7 +107,7 @@ export function dashboardCommand(): Command {
 
 /** @throws TandemError FILE_UNREADABLE if there is no record of a run */
 async function viewersIn(folder: string): Promise<Viewer[]> {
-  const { listRuns } = await import("../report/run-store.ts");
+  const { listRuns } = await import("../record/run-store.ts");
   if ((await listRuns(folder)).length > 0) return [{ name: basename(folder), directory: folder, job: null }];
   const entries = await readdir(folder, { withFileTypes: true }).catch(() => []);
   const viewers: Viewer[] = [];

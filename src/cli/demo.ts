@@ -2,7 +2,7 @@
 import { join } from "node:path";
 import { Command } from "commander";
 import { TandemError } from "../base/error.ts";
-import type { DemoResult } from "../experiment/demo.ts";
+import type { DemoResult } from "../experiment/simulate/demo.ts";
 import { addDashboardOptions, addRunsOption, besideDashboard, type DashboardFlags, runName, runsFolder } from "./dashboard.ts";
 import { addProgressOptions, Progress, type ProgressFlags } from "./progress.ts";
 import { writeReport } from "./report.ts";
@@ -27,7 +27,7 @@ export function demoCommand(): Command {
     .option("--seed <number>", "fixes everything but the cryptographic nonces", "7");
   return addDashboardOptions(addRunsOption(addProgressOptions(command)))
     .action(async (options: DemoFlags) => {
-      const [{ selectKernel }, { demoParties, runDemo }] = await Promise.all([import("../crypto/index.ts"), import("../experiment/demo.ts")]);
+      const [{ selectKernel }, { demoParties, runDemo }] = await Promise.all([import("../crypto/paillier/index.ts"), import("../experiment/simulate/demo.ts")]);
       const portable = selectKernel().name === "portable";
       const size = portable ? sizes.portable : sizes.native;
       const rows = wholeNumber("--rows", options.rows ?? size.rows, 100, 1_000_000);

@@ -1,7 +1,7 @@
 /** `tandem estimate`: what a simulation would take, before it is started. */
 import { Command } from "commander";
 import { formatBytes, formatSeconds } from "../base/format.ts";
-import type { Estimate } from "../experiment/estimate.ts";
+import type { Estimate } from "../experiment/simulate/estimate.ts";
 import { addJobOptions, type JobFlags, jobFrom } from "./job-options.ts";
 import { textTable } from "./text-table.ts";
 
@@ -10,7 +10,7 @@ export function estimateCommand(): Command {
   return addJobOptions(command)
     .option("--json", "print the result as one JSON object on one line")
     .action(async (flags: JobFlags & { readonly json?: boolean }) => {
-      const { estimate } = await import("../experiment/estimate.ts");
+      const { estimate } = await import("../experiment/simulate/estimate.ts");
       const result = await estimate({ ...jobFrom(flags), check: false, onEvent: () => {} });
       process.stdout.write(`${flags.json === true ? JSON.stringify(result) : readable(result)}\n`);
     });

@@ -2,7 +2,7 @@
 import { type Command, Option } from "commander";
 import { TandemError } from "../base/error.ts";
 import { aliasesOf, codecParameters, describeBounds, type ParameterSpec, speedParameters, trainingParameters } from "../base/parameters.ts";
-import type { SimulateOptions } from "../experiment/simulate.ts";
+import type { SimulateOptions } from "../experiment/simulate/simulate.ts";
 
 export interface JobFlags {
   readonly data: string;

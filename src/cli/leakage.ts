@@ -1,6 +1,6 @@
 /** `--explain-leakage` and `--dry-run`: what will be revealed to whom, before anything is. */
 import type { Command } from "commander";
-import type { DisclosureFacts } from "../party/disclosures.ts";
+import type { DisclosureFacts } from "../privacy/disclosures.ts";
 
 export interface LeakageFlags {
   readonly explainLeakage?: boolean;
@@ -21,7 +21,7 @@ export function addLeakageOptions(command: Command): Command {
  */
 export async function explainFirst(flags: LeakageFlags, of: string, facts: () => Promise<readonly DisclosureFacts[]>): Promise<boolean> {
   if (flags.explainLeakage !== true && flags.dryRun !== true) return true;
-  const { leakageOf, leakageText } = await import("../party/leakage.ts");
+  const { leakageOf, leakageText } = await import("../privacy/leakage.ts");
   const leakage = leakageOf(of, await facts());
   const dry = flags.dryRun === true;
   if (flags.json === true) {

@@ -3,10 +3,10 @@
  * only where they are wanted (NO_COLOR, TERM=dumb).
  */
 import { formatBytes, formatSeconds } from "../base/format.ts";
-import type { PartyEvent } from "../party/events.ts";
-import { isOfJob } from "../party/job-records.ts";
-import { activityOf, elapsedSeconds, secondsLeft } from "../report/run-facts.ts";
-import { addEvent, emptyRun, type PartyView, type RunView } from "../report/run-view.ts";
+import type { PartyEvent } from "../record/events.ts";
+import { isOfJob } from "../record/job-records.ts";
+import { activityOf, elapsedSeconds, secondsLeft } from "../record/run-facts.ts";
+import { addEvent, emptyRun, type PartyView, type RunView } from "../record/run-view.ts";
 
 export interface Screen {
   readonly write: (text: string) => void;

@@ -2,7 +2,7 @@
 import { resolve } from "node:path";
 import { Command, Option } from "commander";
 import { TandemError } from "../base/error.ts";
-import { peerText } from "../protocol/peer-text.ts";
+import { peerText } from "../wire/peer-text.ts";
 import type { Consent } from "../store/consent-file.ts";
 import { confirm } from "./confirm.ts";
 import type { SplitCount } from "./model-summary.ts";
@@ -72,7 +72,7 @@ async function show(path: string, flags: ShowFlags): Promise<void> {
 }
 
 async function consent({ config: configPath, model: job, to: recipient, purpose, out, yes }: ConsentFlags): Promise<void> {
-  const [{ readPassiveConfig }, { prepareConsent }, { featureCounts }] = await Promise.all([import("../party/config.ts"), import("../party/give-consent.ts"), import("./model-summary.ts")]);
+  const [{ readPassiveConfig }, { prepareConsent }, { featureCounts }] = await Promise.all([import("../party/config.ts"), import("../party/model/give-consent.ts"), import("./model-summary.ts")]);
   const config = await readPassiveConfig(configPath);
   const prepared = await prepareConsent(config, { job, recipient, purpose, out, tandemVersion: programVersion(), now: new Date() });
   process.stderr.write(`${disclosure(prepared.consent, featureCounts(prepared.consent.share.splits))}\n`);
@@ -100,7 +100,7 @@ function disclosure({ statement: { model, job, recipient, purpose }, share: { sp
 }
 
 async function exportTo({ config: configPath, model: job, consent: consents = [], out }: ExportFlags): Promise<void> {
-  const [{ readActiveConfig }, { exportModel }] = await Promise.all([import("../party/config.ts"), import("../party/export-model.ts")]);
+  const [{ readActiveConfig }, { exportModel }] = await Promise.all([import("../party/config.ts"), import("../party/model/export-model.ts")]);
   const config = await readActiveConfig(configPath, () => "none"); // the job that is meant has been named
   const exported = await exportModel(config, { job, consents, out: resolve(out) });
   const lines = exported.consents.map(({ party, statement: { date, purpose } }) => `  ${party}, ${date.slice(0, 10)}: ${peerText(purpose)}`);

@@ -3,8 +3,8 @@
  * under way. With `quiet` it speaks only of what somebody should look into.
  */
 import type { PassiveConfig } from "../party/config.ts";
-import type { Emit } from "../party/events.ts";
-import { logTo } from "../party/log.ts";
+import type { Emit } from "../record/events.ts";
+import { logTo } from "../record/log.ts";
 import { LiveView, type Screen } from "./live-view.ts";
 
 export interface PartyVoice {

@@ -4,8 +4,8 @@ import { Command, Option } from "commander";
 import { formatBytes } from "../base/format.ts";
 import { TandemError } from "../base/error.ts";
 import type { ActiveConfig, PassiveConfig } from "../party/config.ts";
-import type { DisclosureFacts } from "../party/disclosures.ts";
-import type { ActiveResult, Emit, LayoutSummary } from "../party/events.ts";
+import type { DisclosureFacts } from "../privacy/disclosures.ts";
+import type { ActiveResult, Emit, LayoutSummary } from "../record/events.ts";
 import { addDashboardOptions, besideDashboard, type DashboardFlags, serveBesideParty } from "./dashboard.ts";
 import { addLeakageOptions, explainFirst, type LeakageFlags } from "./leakage.ts";
 import { standardErrorScreen } from "./live-view.ts";
@@ -47,7 +47,7 @@ function partyCommand(name: string, description: string): Command {
 }
 
 async function runParty(flags: PartyFlags): Promise<void> {
-  const [{ readPassiveConfig }, { runPassive }, { partyVoice }] = await Promise.all([import("../party/config.ts"), import("../party/run-passive.ts"), import("./party-voice.ts")]);
+  const [{ readPassiveConfig }, { runPassive }, { partyVoice }] = await Promise.all([import("../party/config.ts"), import("../party/passive/run.ts"), import("./party-voice.ts")]);
   const config = await readPassiveConfig(flags.config);
   const stop = new AbortController();
   if (flags.supervised === true) return supervised(config.name, (emit) => runPassive(config, emit, { stop: stop.signal, once: true }));
@@ -63,7 +63,7 @@ async function runParty(flags: PartyFlags): Promise<void> {
 }
 
 async function runTrain(flags: PartyFlags): Promise<void> {
-  const { runActive } = await import("../party/run-active.ts");
+  const { runActive } = await import("../party/active/run.ts");
   const given = await activeConfig(flags, true);
   const config = flags.compareAlone === true ? { ...given, compare_alone: true } : given;
   if (flags.supervised === true) return supervised(config.name, (emit) => runActive(config, emit));
@@ -94,12 +94,12 @@ async function policyDisclosures(config: PassiveConfig): Promise<readonly Disclo
 }
 
 async function jobDisclosures(config: ActiveConfig): Promise<readonly DisclosureFacts[]> {
-  const [{ activeFacts }, { readActiveTables }] = await Promise.all([import("../party/disclosure-facts.ts"), import("../party/active-tables.ts")]);
+  const [{ activeFacts }, { readActiveTables }] = await Promise.all([import("../party/disclosure-facts.ts"), import("../party/active/tables.ts")]);
   return activeFacts(config, await readActiveTables(config));
 }
 
 async function runAlign(flags: PartyFlags): Promise<void> {
-  const { runAlignment } = await import("../party/run-active.ts");
+  const { runAlignment } = await import("../party/active/run.ts");
   const config = await activeConfig(flags);
   const progress = Progress.onStandardError({}, config.name);
   const { path, aligned } = await runAlignment(config, flags.out, (event) => progress.handle(event));
@@ -109,7 +109,7 @@ async function runAlign(flags: PartyFlags): Promise<void> {
 }
 
 async function activeConfig(flags: PartyFlags, continues = false): Promise<ActiveConfig> {
-  const [{ readActiveConfig }, { newJobName, unfinishedJob }] = await Promise.all([import("../party/config.ts"), import("../party/active-record.ts")]);
+  const [{ readActiveConfig }, { newJobName, unfinishedJob }] = await Promise.all([import("../party/config.ts"), import("../party/active/record.ts")]);
   const config = await readActiveConfig(flags.config, (directory) => (continues ? unfinishedJob(directory) : null) ?? newJobName(new Date()));
   return flags.warmStart === undefined ? config : { ...config, warm_start: { model: flags.warmStart } };
 }

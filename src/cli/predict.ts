@@ -1,6 +1,6 @@
 /** `tandem predict`: scores of a file of people, with all parties of a model that was trained before. */
 import { Command, Option } from "commander";
-import type { PredictResult, UnknownRule } from "../party/run-predict.ts";
+import type { PredictResult, UnknownRule } from "../scoring/run-predict.ts";
 import { Progress } from "./progress.ts";
 
 interface PredictFlags {
@@ -22,7 +22,7 @@ export function predictCommand(): Command {
     .addOption(new Option("--unknown <rule>", "people whom a passive party does not hold: refuse all, skip them, or score them as missing there").choices(["refuse", "skip", "missing"]).default("refuse"))
     .option("--json", "print the result as one JSON object on one line")
     .action(async (flags: PredictFlags) => {
-      const [{ readActiveConfig }, { runPredict }] = await Promise.all([import("../party/config.ts"), import("../party/run-predict.ts")]);
+      const [{ readActiveConfig }, { runPredict }] = await Promise.all([import("../party/config.ts"), import("../scoring/run-predict.ts")]);
       const config = await readActiveConfig(flags.config, () => "predict");
       const progress = Progress.onStandardError(flags);
       const { model, input, output, unknown } = flags;

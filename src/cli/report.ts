@@ -18,7 +18,7 @@ export function reportCommand(): Command {
 
 /** @returns where it is. @throws TandemError FILE_UNREADABLE without a record, FILE_UNWRITABLE */
 export async function writeReport(folder: string, { out, withOwn = true }: { readonly out?: string; readonly withOwn?: boolean } = {}): Promise<string> {
-  const { readRun } = await import("../report/run-store.ts");
+  const { readRun } = await import("../record/run-store.ts");
   const run = await readRun(resolve(folder));
   const { runReport } = await import("../report/run-report.ts"); // brings the plotting library with it
   const path = out === undefined ? join(resolve(folder), reportFileName) : resolve(out);

@@ -3,7 +3,7 @@
  * elsewhere. Runs are weighed by what the cost model thinks of them, and what is left by how wrong it has been so far.
  */
 import type { RunProgress } from "../experiment/reproduce/cell-runner.ts";
-import type { PartyEvent } from "../party/events.ts";
+import type { PartyEvent } from "../record/events.ts";
 import { formatSeconds } from "../base/format.ts";
 
 const barWidth = 28;

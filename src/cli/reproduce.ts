@@ -45,7 +45,7 @@ async function runReproduce(experiment: ExperimentName | "all", flags: Reproduce
   if (flags.docs !== undefined && experiment !== "all") throw new TandemError("USAGE", "--docs goes with 'all': the page shows every experiment");
   const scale: ScaleName = flags.quick === true ? "quick" : flags.smoke === true ? "smoke" : "full";
   const progress = new ReproduceProgress({ terminal: process.stderr.isTTY === true, write: (text) => process.stderr.write(text) });
-  const [{ planReproduction, reproduce }, { writeReport, writeResultsPage }] = await Promise.all([import("../experiment/reproduce/reproduce.ts"), import("../report/write-report.ts")]);
+  const [{ planReproduction, reproduce }, { writeReport, writeResultsPage }] = await Promise.all([import("../experiment/reproduce/reproduce.ts"), import("../experiment/results/write-report.ts")]);
   const options = {
     experiments: experiment === "all" ? experimentNames : [experiment],
     data: flags.data ?? null,

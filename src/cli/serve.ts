@@ -35,7 +35,7 @@ export function serveCommand(): Command {
     const port = Number(flags.port);
     if (!Number.isInteger(port) || port < 0 || port > 65535) throw new TandemError("USAGE", `--port must be an integer from 0 to 65535; got '${flags.port}'`);
     const parameters = resolveParameters(servingParameters, given(flags, servingParameters));
-    const [{ readActiveConfig }, { runServe }, { logTo }] = await Promise.all([import("../party/config.ts"), import("../serving/run-serve.ts"), import("../party/log.ts")]);
+    const [{ readActiveConfig }, { runServe }, { logTo }] = await Promise.all([import("../party/config.ts"), import("../scoring/http/run-serve.ts"), import("../record/log.ts")]);
     const config = await readActiveConfig(flags.config, () => "serve");
     const token = flags.tokenFile === undefined ? null : await readToken(flags.tokenFile);
     const stop = new AbortController();

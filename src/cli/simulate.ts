@@ -2,7 +2,7 @@
 import { join } from "node:path";
 import { Command } from "commander";
 import { TandemError } from "../base/error.ts";
-import type { ContributionRow } from "../experiment/comparison.ts";
+import type { ContributionRow } from "../experiment/simulate/comparison.ts";
 import { addJobOptions, type JobFlags, jobFrom } from "./job-options.ts";
 import { addDashboardOptions, addRunsOption, besideDashboard, type DashboardFlags, runName, runsFolder } from "./dashboard.ts";
 import { addLeakageOptions, explainFirst, type LeakageFlags } from "./leakage.ts";
@@ -38,7 +38,7 @@ export function simulateCommand(): Command {
 async function runSimulate(flags: SimulateFlags): Promise<void> {
   const job = jobFrom(flags);
   const progress = Progress.onStandardError(flags, "active");
-  const { prepareSimulation, simulate, simulationFacts } = await import("../experiment/simulate.ts");
+  const { prepareSimulation, simulate, simulationFacts } = await import("../experiment/simulate/simulate.ts");
   const facts = async () => simulationFacts(await prepareSimulation({ ...job, check: false, onEvent: () => {} }));
   if (!(await explainFirst(flags, "this job", facts))) return;
   const folder = runsFolder(flags);

@@ -5,7 +5,7 @@
 import { assert } from "../base/assert.ts";
 import { TandemError } from "../base/error.ts";
 import { highLimb, type QuantisedGradients, type SlotGrid } from "../base/quantised-gradients.ts";
-import { PlaintextVector } from "../crypto/vectors.ts";
+import { PlaintextVector } from "../crypto/paillier/vectors.ts";
 import { isZeroFrom, readField, writeField } from "./bit-fields.ts";
 import type { GradientLayout } from "./layout.ts";
 import { quantiseColumn, quantisedMax, type Slot, slotBits, slotResolution } from "./slot.ts";

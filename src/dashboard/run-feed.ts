@@ -14,7 +14,7 @@ import { once } from "node:events";
 import type { ServerResponse } from "node:http";
 import { join } from "node:path";
 import { LineTail } from "../base/json-lines.ts";
-import { eventsFileName, ownFileName } from "../party/run-record.ts";
+import { eventsFileName, ownFileName } from "../record/run-record.ts";
 import { FolderChanges } from "./folder-changes.ts";
 
 /** What belongs together, as the end of a tree and the beginning of the next, comes within moments: the page need not be drawn twice for it. */

@@ -4,10 +4,10 @@
  */
 import { join } from "node:path";
 import { JsonLinesReader } from "../base/json-lines.ts";
-import type { Metrics } from "../party/events.ts";
-import { eventsFileName } from "../party/run-record.ts";
-import { listRuns } from "../report/run-store.ts";
-import { addEvent, emptyRun, isStampedEvent, type RunState, type RunView } from "../report/run-view.ts";
+import type { Metrics } from "../record/events.ts";
+import { eventsFileName } from "../record/run-record.ts";
+import { listRuns } from "../record/run-store.ts";
+import { addEvent, emptyRun, isStampedEvent, type RunState, type RunView } from "../record/run-view.ts";
 
 export interface RunListLine {
   readonly job: string;

@@ -9,7 +9,7 @@ import { join } from "node:path";
 import { programVersion } from "../base/program-version.ts";
 import { TandemError } from "../base/error.ts";
 import { jobSyntax } from "../party/config.ts";
-import { RunReader, readRun } from "../report/run-store.ts";
+import { RunReader, readRun } from "../record/run-store.ts";
 import { Access } from "./access.ts";
 import { feedRun } from "./run-feed.ts";
 import { RunList } from "./run-list.ts";

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { scratchDirectory } from "../../test/support/command.ts";
 import { expectError } from "../../test/support/expect-error.ts";
-import { areOff } from "../gbdt/offered-candidates.ts";
+import { areOff } from "../gbdt/split/offered-candidates.ts";
 import { readActiveConfig, readPassiveConfig } from "./config.ts";
 import { minimumsOf } from "./policy.ts";
 

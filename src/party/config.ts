@@ -7,7 +7,7 @@ import { z } from "zod";
 import { normalisationNames } from "../align/normalise.ts";
 import { codecParameters, type CodecParameters, speedParameters, type SpeedParameters, trainingParameters, type TrainingParameters } from "../base/parameters.ts";
 import { TandemError } from "../base/error.ts";
-import { checkGrowth } from "../gbdt/train.ts";
+import { checkGrowth } from "../gbdt/boost/train.ts";
 import { ConfigFile } from "./config-file.ts";
 
 /** Shorter keys than this need an option with the word insecure in it. */

@@ -2,15 +2,15 @@
 import { type CodecParameters, trainingParameters, type TrainingParameters } from "../base/parameters.ts";
 import { plaintextBitsMax } from "../codec/packing.ts";
 import type { PartyTable } from "../data/dataset.ts";
-import { BoostingTask } from "../gbdt/boosting-task.ts";
-import type { BinnedFeature } from "../gbdt/binning.ts";
-import { candidateCount } from "../gbdt/candidate.ts";
-import { categoryCountMax } from "../gbdt/category-binning.ts";
-import { gradientLayout } from "../protocol/gradient-layout.ts";
+import { BoostingTask } from "../gbdt/boost/boosting-task.ts";
+import type { BinnedFeature } from "../gbdt/split/binning.ts";
+import { candidateCount } from "../gbdt/split/candidate.ts";
+import { categoryCountMax } from "../gbdt/split/category-binning.ts";
+import { gradientLayout } from "../codec/gradient-layout.ts";
 import { type AgreedParameters, firstTreeOf, treeCountOf, treesPerRound } from "../protocol/job-parameters.ts";
-import { type ActiveTables, jobTables } from "./active-tables.ts";
+import { type ActiveTables, jobTables } from "./active/tables.ts";
 import type { ActiveConfig, PassiveConfig, PolicyConfig } from "./config.ts";
-import type { DisclosureFacts, PassiveFacts, Sampling } from "./disclosures.ts";
+import type { DisclosureFacts, PassiveFacts, Sampling } from "../privacy/disclosures.ts";
 import { binTable } from "./party-data.ts";
 import { minimumsOf } from "./policy.ts";
 

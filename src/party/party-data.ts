@@ -8,8 +8,8 @@ import type { CsvTable } from "../data/csv-table.ts";
 import { categoryNamesOf, type PartyTable, selectRows } from "../data/dataset.ts";
 import { featureColumns, type FeatureReading } from "../data/feature-columns.ts";
 import { readTable, type TableSource } from "../data/table-source.ts";
-import { binFeature, type BinnedFeature } from "../gbdt/binning.ts";
-import { binCategories, oneHotBelow } from "../gbdt/category-binning.ts";
+import { binFeature, type BinnedFeature } from "../gbdt/split/binning.ts";
+import { binCategories, oneHotBelow } from "../gbdt/split/category-binning.ts";
 import type { DataConfig } from "./config.ts";
 
 export interface LabelSpec {

@@ -4,12 +4,12 @@
  */
 import { TandemError } from "../base/error.ts";
 import { describeBounds, trainingParameters } from "../base/parameters.ts";
-import { categoryCountMax } from "../gbdt/category-binning.ts";
-import type { Minimums } from "../gbdt/offered-candidates.ts";
-import type { ActiveHello } from "../protocol/generated/tandem/v1/tandem_pb.ts";
+import { categoryCountMax } from "../gbdt/split/category-binning.ts";
+import type { Minimums } from "../gbdt/split/offered-candidates.ts";
+import type { ActiveHello } from "../wire/generated/tandem/v1/tandem_pb.ts";
 import { type AgreedParameters, treeCountOf } from "../protocol/job-parameters.ts";
-import { paillierSchemeName } from "../protocol/paillier-active.ts";
-import { peerText } from "../protocol/peer-text.ts";
+import { paillierSchemeName } from "../scheme/paillier/active.ts";
+import { peerText } from "../wire/peer-text.ts";
 import { jobSyntax, type PolicyConfig } from "./config.ts";
 
 /** @throws TandemError POLICY, or HANDSHAKE_MISMATCH for what no policy could allow */

@@ -1,7 +1,7 @@
 /** What both sides of a job compare at the handshake, field by field; nothing more of the job is told to a passive party. */
 import type { CodecParameters, TrainingParameters } from "../base/parameters.ts";
-import { oneHotBelow } from "../gbdt/category-binning.ts";
-import type { JobParameters } from "./generated/tandem/v1/tandem_pb.ts";
+import { oneHotBelow } from "../gbdt/split/category-binning.ts";
+import type { JobParameters } from "../wire/generated/tandem/v1/tandem_pb.ts";
 
 export type AgreedParameters = Omit<JobParameters, "$typeName" | "$unknown">;
 

@@ -3,10 +3,10 @@ import { BarChart, LineChart } from "echarts/charts";
 import { GridComponent, LegendComponent, MarkLineComponent } from "echarts/components";
 import * as echarts from "echarts/core";
 import { SVGRenderer } from "echarts/renderers";
-import type { ScoreCurves } from "../gbdt/score-curves.ts";
+import type { ScoreCurves } from "../gbdt/metric/score-curves.ts";
 import { Html } from "./html.ts";
-import { type Mark, sharesOf } from "./run-facts.ts";
-import type { RoundMetrics } from "./run-view.ts";
+import { type Mark, sharesOf } from "../record/run-facts.ts";
+import type { RoundMetrics } from "../record/run-view.ts";
 
 echarts.use([LineChart, BarChart, GridComponent, LegendComponent, MarkLineComponent, SVGRenderer]);
 

@@ -1,12 +1,12 @@
 /** The diagrams of a report as SVG: the parties, the bit layout, the phases of a tree, the trees. Plots are run-charts.ts's. */
 import { formatBytes, formatSeconds } from "../base/format.ts";
-import type { LayoutSummary, PhaseSpan } from "../party/events.ts";
+import type { LayoutSummary, PhaseSpan } from "../record/events.ts";
 import { phases } from "../protocol/phase.ts";
 import { html, type Html } from "./html.ts";
-import type { TreeView } from "./own-view.ts";
+import type { TreeView } from "../record/own-view.ts";
 import { placeArrow, type PlacedArrow, placeParties } from "./party-layout.ts";
-import { bitFields, holdingOf } from "./run-facts.ts";
-import type { RunView } from "./run-view.ts";
+import { bitFields, holdingOf } from "../record/run-facts.ts";
+import type { RunView } from "../record/run-view.ts";
 import { nodeLines, placeTree, shortened, splitWords, treeBox } from "./tree-layout.ts";
 
 const passiveColours = ["#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#B8A800"];

@@ -4,14 +4,14 @@
  */
 import { formatBytes, formatCount, formatSeconds } from "../base/format.ts";
 import { type Html, html, htmlTable, rendered } from "./html.ts";
-import { type Importance, importance, importanceByParty, type OwnRunView } from "./own-view.ts";
+import { type Importance, importance, importanceByParty, type OwnRunView } from "../record/own-view.ts";
 import { condition } from "./tree-layout.ts";
 import { ksChart, learningChart, rocChart, scoreChart } from "./run-charts.ts";
-import { answerSavings, featuresOf, gradientSavings, ledgerLines, modelTrees, packedBits, slotFacts, stoppingMarks, treesKept } from "./run-facts.ts";
+import { answerSavings, featuresOf, gradientSavings, ledgerLines, modelTrees, packedBits, slotFacts, stoppingMarks, treesKept } from "../record/run-facts.ts";
 import { bitLayoutPicture, partiesPicture, partyColour, phasesPicture, treePicture } from "./run-pictures.ts";
 import { reportStyle } from "./run-report-style.ts";
-import type { StoredRun } from "./run-store.ts";
-import type { PartyView, RunView } from "./run-view.ts";
+import type { StoredRun } from "../record/run-store.ts";
+import type { PartyView, RunView } from "../record/run-view.ts";
 
 /** A report is for reading: of a model of thousands of trees it draws the first ones. */
 const treesDrawn = 6;

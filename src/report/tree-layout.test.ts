@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { RuleView } from "./own-view.ts";
+import type { RuleView } from "../record/own-view.ts";
 import { condition, nodeLines, splitWords } from "./tree-layout.ts";
 
 const node = (rule: RuleView | null) => ({ kind: "split", left: 1, right: 2, gain: 3.25, count: 1234, owner: "shop", rule }) as const;

@@ -1,5 +1,5 @@
 /** Where the nodes of a tree stand in a picture: leaves side by side, parents in the middle of their children. Runs in browsers too. */
-import type { RuleView, TreeNodeView } from "./own-view.ts";
+import type { RuleView, TreeNodeView } from "../record/own-view.ts";
 
 export const treeBox = { width: 152, leafWidth: 80, height: 48, gapX: 8, gapY: 40, margin: 4 };
 

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { expectError } from "../../test/support/expect-error.ts";
 import { diskStorage } from "../base/storage.ts";
-import { generateKey, type PrivateKey } from "../crypto/index.ts";
+import { generateKey, type PrivateKey } from "../crypto/paillier/index.ts";
 import { type ActiveCheckpoint, checkpointPath, dataDigestField, identityDifference, readActiveCheckpoint, writeActiveCheckpoint } from "./active-checkpoint.ts";
 
 let folder: string;

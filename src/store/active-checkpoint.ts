@@ -7,11 +7,11 @@
 import { join } from "node:path";
 import { z } from "zod";
 import type { Storage } from "../base/storage.ts";
-import { parsePrivateKey, serialisePrivateKey } from "../crypto/key-format.ts";
-import type { PrivateKey } from "../crypto/keys.ts";
+import { parsePrivateKey, serialisePrivateKey } from "../crypto/paillier/key-format.ts";
+import type { PrivateKey } from "../crypto/paillier/keys.ts";
 import { TandemError } from "../base/error.ts";
 import { trainingParameters } from "../base/parameters.ts";
-import type { ActiveModel, ActiveProgress } from "../protocol/active-role.ts";
+import type { ActiveModel, ActiveProgress } from "../protocol/active/role.ts";
 import { readSealed, type SealedKind, writeSealed } from "./sealed-file.ts";
 import { treeSchema } from "./share-files.ts";
 import { bytesFrom, doublesFrom, rowsFrom, textOf } from "./stored-numbers.ts";

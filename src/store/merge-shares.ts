@@ -3,10 +3,10 @@
  * export to which every party has consented.
  */
 import { TandemError } from "../base/error.ts";
-import type { Model } from "../gbdt/model.ts";
-import type { SplitRule, TreeNode } from "../gbdt/tree.ts";
-import { type ActiveRule, isOwnRule } from "../protocol/federated-tree.ts";
-import type { OwnSplit } from "../protocol/passive-role.ts";
+import type { Model } from "../gbdt/tree/model.ts";
+import type { SplitRule, TreeNode } from "../gbdt/tree/tree.ts";
+import { type ActiveRule, isOwnRule } from "../protocol/active/federated-tree.ts";
+import type { OwnSplit } from "../protocol/passive/role.ts";
 import { splitKey } from "../protocol/split-key.ts";
 import type { ActiveShare, PassiveShare } from "./share-files.ts";
 

@@ -6,10 +6,10 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { expectError } from "../../test/support/expect-error.ts";
 import { trainFederated, type TestOutcome } from "../../test/support/in-memory-job.ts";
 import { randomTable } from "../../test/support/tables.ts";
-import { generateKey } from "../crypto/index.ts";
-import { portableKernel } from "../crypto/portable-kernel.ts";
-import { firstDifference } from "../gbdt/model-compare.ts";
-import type { OwnSplit } from "../protocol/passive-role.ts";
+import { generateKey } from "../crypto/paillier/index.ts";
+import { portableKernel } from "../crypto/paillier/portable-kernel.ts";
+import { firstDifference } from "../gbdt/tree/model-compare.ts";
+import type { OwnSplit } from "../protocol/passive/role.ts";
 import { mergeShares } from "./merge-shares.ts";
 import { type ActiveShare, type PassiveShare, readActiveShare, readPassiveShare, writeActiveShare, writePassiveShare } from "./share-files.ts";
 

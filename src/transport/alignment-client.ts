@@ -2,8 +2,8 @@
 import { createClient, type Transport } from "@connectrpc/connect";
 import type { AlignmentPeer } from "../align/alignment-peer.ts";
 import { TandemError } from "../base/error.ts";
-import { Alignment } from "../protocol/generated/tandem/v1/alignment_pb.ts";
-import { protocolVersion } from "../protocol/version.ts";
+import { Alignment } from "../wire/generated/tandem/v1/alignment_pb.ts";
+import { protocolVersion } from "../wire/version.ts";
 import { reached, translated, translatedStream } from "./wire-error.ts";
 
 /** A message with points, as both directions have them. */

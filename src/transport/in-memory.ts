@@ -1,7 +1,7 @@
 /** Both parties in one process, with real serialisation and back-pressure but no network: for tests and simulations. */
 import { createRouterTransport } from "@connectrpc/connect";
-import type { PassivePeer } from "../protocol/peer.ts";
-import { messageBytesMax } from "../protocol/version.ts";
+import type { PassivePeer } from "../wire/peer.ts";
+import { messageBytesMax } from "../wire/version.ts";
 import type { PassiveService } from "./passive-service.ts";
 import { peerOver } from "./peer-client.ts";
 

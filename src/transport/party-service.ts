@@ -5,8 +5,8 @@
 import type { ConnectRouter, HandlerContext, ServiceImpl } from "@connectrpc/connect";
 import { TandemError } from "../base/error.ts";
 import type { PassiveAlignment } from "../align/passive-alignment.ts";
-import { Alignment, type ActiveAlignmentOffer, type ActiveCommonPositions } from "../protocol/generated/tandem/v1/alignment_pb.ts";
-import { type ActiveHello, PassiveParty } from "../protocol/generated/tandem/v1/tandem_pb.ts";
+import { Alignment, type ActiveAlignmentOffer, type ActiveCommonPositions } from "../wire/generated/tandem/v1/alignment_pb.ts";
+import { type ActiveHello, PassiveParty } from "../wire/generated/tandem/v1/tandem_pb.ts";
 import { numbered, pointsOf } from "./alignment-client.ts";
 import { type Caller, callerOf } from "./caller.ts";
 import type { PassiveService } from "./passive-service.ts";

@@ -2,10 +2,10 @@
 import { create } from "@bufbuild/protobuf";
 import type { ConnectError, ConnectRouter, HandlerContext, ServiceImpl } from "@connectrpc/connect";
 import { TandemError } from "../base/error.ts";
-import type { ActiveHello, PassiveHello } from "../protocol/generated/tandem/v1/tandem_pb.ts";
-import { PassiveHelloSchema, PassiveParty } from "../protocol/generated/tandem/v1/tandem_pb.ts";
-import type { PassiveRole } from "../protocol/passive-role.ts";
-import { peerText } from "../protocol/peer-text.ts";
+import type { ActiveHello, PassiveHello } from "../wire/generated/tandem/v1/tandem_pb.ts";
+import { PassiveHelloSchema, PassiveParty } from "../wire/generated/tandem/v1/tandem_pb.ts";
+import type { PassiveRole } from "../protocol/passive/role.ts";
+import { peerText } from "../wire/peer-text.ts";
 import { isOwnFault, toWireError } from "./wire-error.ts";
 
 /** How a job ended, from the passive party's point of view. */

@@ -1,7 +1,7 @@
 /** A PassivePeer over any Connect transport, in memory or TLS. */
 import { createClient, type Transport } from "@connectrpc/connect";
-import { PassiveParty } from "../protocol/generated/tandem/v1/tandem_pb.ts";
-import type { PassivePeer } from "../protocol/peer.ts";
+import { PassiveParty } from "../wire/generated/tandem/v1/tandem_pb.ts";
+import type { PassivePeer } from "../wire/peer.ts";
 import { fromWireError, translated, translatedStream, unreached } from "./wire-error.ts";
 
 export function peerOver(name: string, transport: Transport): PassivePeer {

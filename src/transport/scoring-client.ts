@@ -1,9 +1,9 @@
 /** A ScoringPeer over any Connect transport. */
 import { Code, ConnectError, createClient, type Transport } from "@connectrpc/connect";
 import { TandemError } from "../base/error.ts";
-import { Scoring } from "../protocol/generated/tandem/v1/scoring_pb.ts";
-import type { ScoringPeer } from "../protocol/scoring-peer.ts";
-import { protocolVersion } from "../protocol/version.ts";
+import { Scoring } from "../wire/generated/tandem/v1/scoring_pb.ts";
+import type { ScoringPeer } from "../wire/scoring-peer.ts";
+import { protocolVersion } from "../wire/version.ts";
 import { reached } from "./wire-error.ts";
 
 /** @param onSilence called when a call ran out of time: a connection that leads nowhere looks like that */

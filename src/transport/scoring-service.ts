@@ -1,7 +1,7 @@
 /** The service Scoring around a desk that decides who may ask what. */
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { ConnectRouter } from "@connectrpc/connect";
-import { type ActiveScoring, type PassiveOutcomesSchema, Scoring } from "../protocol/generated/tandem/v1/scoring_pb.ts";
+import { type ActiveScoring, type PassiveOutcomesSchema, Scoring } from "../wire/generated/tandem/v1/scoring_pb.ts";
 import { type Caller, callerOf } from "./caller.ts";
 import { toWireError } from "./wire-error.ts";
 

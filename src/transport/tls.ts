@@ -14,9 +14,9 @@ import { Code, ConnectError, type ConnectRouter, createContextValues, type Trans
 import { connectNodeAdapter, createGrpcTransport, Http2SessionManager } from "@connectrpc/connect-node";
 import type { AlignmentPeer } from "../align/alignment-peer.ts";
 import { TandemError } from "../base/error.ts";
-import type { PassivePeer } from "../protocol/peer.ts";
-import type { ScoringPeer } from "../protocol/scoring-peer.ts";
-import { messageBytesMax } from "../protocol/version.ts";
+import type { PassivePeer } from "../wire/peer.ts";
+import type { ScoringPeer } from "../wire/scoring-peer.ts";
+import { messageBytesMax } from "../wire/version.ts";
 import { alignmentPeerOver } from "./alignment-client.ts";
 import { type Caller, callerKey } from "./caller.ts";
 import type { Identity } from "./certificates.ts";

@@ -4,7 +4,7 @@
  */
 import { Code, ConnectError } from "@connectrpc/connect";
 import { isErrorCode, TandemError } from "../base/error.ts";
-import { peerText } from "../protocol/peer-text.ts";
+import { peerText } from "../wire/peer-text.ts";
 
 const codeHeader = "tandem-code";
 

@@ -8,9 +8,9 @@ import { onTestFinished } from "vitest";
 import { SeededRandom } from "../../src/base/random.ts";
 import type { Storage } from "../../src/base/storage.ts";
 import { type ActiveConfig, type ActiveConfigInput, type PassiveConfigInput, readActiveConfig, readPassiveConfig } from "../../src/party/config.ts";
-import type { PartyEvent } from "../../src/party/events.ts";
+import type { PartyEvent } from "../../src/record/events.ts";
 import { initParty } from "../../src/party/init.ts";
-import { runPassive } from "../../src/party/run-passive.ts";
+import { runPassive } from "../../src/party/passive/run.ts";
 
 export interface Person {
   readonly id: string;

@@ -1,6 +1,6 @@
 /** The grid of the golden comparisons with XGBoost. */
 import { expect } from "vitest";
-import type { Quantise } from "../../src/gbdt/train.ts";
+import type { Quantise } from "../../src/gbdt/boost/train.ts";
 
 /** So fine that rounding is far below XGBoost's own float32: 2^-36, with shifted sums of 500 rows below 2^53. */
 export const quantiseFinely: Quantise = ({ values }) => {

@@ -1,8 +1,8 @@
 /** A passive party's role, driven message by message as an active party would. */
 import { create } from "@bufbuild/protobuf";
 import { quantise } from "../../src/codec/batch-codec.ts";
-import type { PrivateKey } from "../../src/crypto/index.ts";
-import { portableKernel } from "../../src/crypto/portable-kernel.ts";
+import type { PrivateKey } from "../../src/crypto/paillier/index.ts";
+import { portableKernel } from "../../src/crypto/paillier/portable-kernel.ts";
 import {
   type ActiveGradients,
   ActiveGradientsSchema,
@@ -11,13 +11,13 @@ import {
   ActiveSetUpSchema,
   ActiveSplitDecisionsSchema,
   ActiveTreeFinishedSchema,
-} from "../../src/protocol/generated/tandem/v1/tandem_pb.ts";
-import { gradientLayout } from "../../src/protocol/gradient-layout.ts";
+} from "../../src/wire/generated/tandem/v1/tandem_pb.ts";
+import { gradientLayout } from "../../src/codec/gradient-layout.ts";
 import { idsDigest } from "../../src/protocol/ids.ts";
 import type { AgreedParameters } from "../../src/protocol/job-parameters.ts";
-import type { NodeDescription } from "../../src/protocol/scheme.ts";
-import type { PassiveRole } from "../../src/protocol/passive-role.ts";
-import { protocolVersion } from "../../src/protocol/version.ts";
+import type { NodeDescription } from "../../src/scheme/scheme.ts";
+import type { PassiveRole } from "../../src/protocol/passive/role.ts";
+import { protocolVersion } from "../../src/wire/version.ts";
 import { parametersOf } from "./in-memory-job.ts";
 import { type JobOptions, prepareJob, type PreparedJob } from "./prepared-job.ts";
 import { collect, one } from "./streams.ts";

@@ -1,17 +1,17 @@
 /** A federated job whose parts a test can reach into: roles, services and peers, not yet started. */
 import { osRandom } from "../../src/base/random.ts";
 import type { CodecParameters, TrainingParameters } from "../../src/base/parameters.ts";
-import type { Kernel } from "../../src/crypto/kernel.ts";
-import type { PrivateKey } from "../../src/crypto/keys.ts";
-import type { BinnedFeature } from "../../src/gbdt/binning.ts";
-import { type Minimums, noMinimums } from "../../src/gbdt/offered-candidates.ts";
-import { ActiveRole, type ActiveModel } from "../../src/protocol/active-role.ts";
+import type { Kernel } from "../../src/crypto/paillier/kernel.ts";
+import type { PrivateKey } from "../../src/crypto/paillier/keys.ts";
+import type { BinnedFeature } from "../../src/gbdt/split/binning.ts";
+import { type Minimums, noMinimums } from "../../src/gbdt/split/offered-candidates.ts";
+import { ActiveRole, type ActiveModel } from "../../src/protocol/active/role.ts";
 import { idsDigest } from "../../src/protocol/ids.ts";
 import { type AgreedParameters, agreedParameters } from "../../src/protocol/job-parameters.ts";
-import { PaillierActive } from "../../src/protocol/paillier-active.ts";
-import { PaillierPassive } from "../../src/protocol/paillier-passive.ts";
-import { type PassiveJob, PassiveRole } from "../../src/protocol/passive-role.ts";
-import type { PassivePeer } from "../../src/protocol/peer.ts";
+import { PaillierActive } from "../../src/scheme/paillier/active.ts";
+import { PaillierPassive } from "../../src/scheme/paillier/passive.ts";
+import { type PassiveJob, PassiveRole } from "../../src/protocol/passive/role.ts";
+import type { PassivePeer } from "../../src/wire/peer.ts";
 import { connectInMemory } from "../../src/transport/in-memory.ts";
 import { passiveService, type PassiveService } from "../../src/transport/passive-service.ts";
 import { binTable, parametersOf, type TestTable } from "./in-memory-job.ts";

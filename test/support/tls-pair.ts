@@ -1,6 +1,6 @@
 /** Identities of two parties under one authority, and a passive service listening on loopback. */
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
-import type { PassivePeer } from "../../src/protocol/peer.ts";
+import type { PassivePeer } from "../../src/wire/peer.ts";
 import { type CertificateAuthority, createAuthority, type Identity } from "../../src/transport/certificates.ts";
 import type { PassiveService } from "../../src/transport/passive-service.ts";
 import { certificateFingerprint, connectTls, listenTls, type ListeningServer, type TlsIdentity, type TlsPeer } from "../../src/transport/tls.ts";

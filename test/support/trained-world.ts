@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
 import type { ActiveConfig, ActiveConfigInput, PassiveConfigInput } from "../../src/party/config.ts";
-import { runActive } from "../../src/party/run-active.ts";
+import { runActive } from "../../src/party/active/run.ts";
 import { activeConfig, type Company, copyCompany, foundCompany, makePeople, type Person, type RunningParty, shuffled, startParty } from "./companies.ts";
 
 export const people = makePeople(240, "scoring");

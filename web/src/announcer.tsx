@@ -2,7 +2,7 @@
 import { computed } from "@preact/signals";
 import { useLayoutEffect, useState } from "preact/hooks";
 import { formatSeconds } from "../../src/base/format.ts";
-import { secondsLeft } from "../../src/report/run-facts.ts";
+import { secondsLeft } from "../../src/record/run-facts.ts";
 import { run } from "./session.ts";
 
 const pauseMs = 5000;

@@ -1,6 +1,6 @@
 /** Bit layouts, drawn to scale: highest bits to the left, as in eq. (8). */
-import type { BitField } from "../../src/report/run-facts.ts";
-import type { RunView } from "../../src/report/run-view.ts";
+import type { BitField } from "../../src/record/run-facts.ts";
+import type { RunView } from "../../src/record/run-view.ts";
 
 type Layout = NonNullable<RunView["layout"]>;
 

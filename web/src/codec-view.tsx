@@ -1,6 +1,6 @@
 /** The batch codec at work: this job's plaintext, bit by bit, the proof that no sum overflows, and what batching saves. */
 import { formatBytes, formatCount } from "../../src/base/format.ts";
-import { answerSavings, bitFields, gradientSavings, packedBits, plaintextBitsUsed, type Savings, slotFacts } from "../../src/report/run-facts.ts";
+import { answerSavings, bitFields, gradientSavings, packedBits, plaintextBitsUsed, type Savings, slotFacts } from "../../src/record/run-facts.ts";
 import { Card, Figure, Nothing, Table } from "./card.tsx";
 import { BitLayout, PackedAnswer } from "./bit-layout.tsx";
 import { run } from "./session.ts";

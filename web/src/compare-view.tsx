@@ -2,8 +2,8 @@
 import { signal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import { formatBytes, formatCount, formatSeconds } from "../../src/base/format.ts";
-import { gradientSavings } from "../../src/report/run-facts.ts";
-import type { RunView } from "../../src/report/run-view.ts";
+import { gradientSavings } from "../../src/record/run-facts.ts";
+import type { RunView } from "../../src/record/run-view.ts";
 import { Card, Nothing, Table } from "./card.tsx";
 import { Chart } from "./chart.tsx";
 import { route } from "./route.ts";

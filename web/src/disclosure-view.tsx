@@ -1,6 +1,6 @@
 /** What was revealed to whom so far: the ledger of docs/leakage.md, counted. */
 import { formatCount } from "../../src/base/format.ts";
-import { type LedgerLine, ledgerLines } from "../../src/report/run-facts.ts";
+import { type LedgerLine, ledgerLines } from "../../src/record/run-facts.ts";
 import { Card, Nothing, Table } from "./card.tsx";
 import { run } from "./session.ts";
 

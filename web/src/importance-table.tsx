@@ -1,6 +1,6 @@
 /** What the model leans on, per own feature or per party. */
-import type { Importance } from "../../src/report/own-view.ts";
-import type { RunView } from "../../src/report/run-view.ts";
+import type { Importance } from "../../src/record/own-view.ts";
+import type { RunView } from "../../src/record/run-view.ts";
 import { Table } from "./card.tsx";
 import { partyColour } from "./party-colour.ts";
 

@@ -1,7 +1,7 @@
 /** Metrics after every tree: of the rows that are trained on, and of those held back where a job has them. */
 import { signal } from "@preact/signals";
-import { stoppingMarks } from "../../src/report/run-facts.ts";
-import type { RunView } from "../../src/report/run-view.ts";
+import { stoppingMarks } from "../../src/record/run-facts.ts";
+import type { RunView } from "../../src/record/run-view.ts";
 import { Behind, Nothing, Table } from "./card.tsx";
 import { Chart, type Series } from "./chart.tsx";
 

@@ -1,9 +1,9 @@
 /** Where the run stands, at a glance: the parties, the tree that grows, where its time goes, how well the model learns. */
 import { useMemo } from "preact/hooks";
 import { formatBytes, formatCount, formatSeconds } from "../../src/base/format.ts";
-import { bottleneck, elapsedSeconds, gradientSavings, modelTrees, secondsLeft, treesKept } from "../../src/report/run-facts.ts";
-import { importance } from "../../src/report/own-view.ts";
-import type { RunView } from "../../src/report/run-view.ts";
+import { bottleneck, elapsedSeconds, gradientSavings, modelTrees, secondsLeft, treesKept } from "../../src/record/run-facts.ts";
+import { importance } from "../../src/record/own-view.ts";
+import type { RunView } from "../../src/record/run-view.ts";
 import { Card, Figure, Nothing } from "./card.tsx";
 import { ImportanceTable } from "./importance-table.tsx";
 import { LearningCurves } from "./learning-curves.tsx";

@@ -1,5 +1,5 @@
 /** One colour per party, the same everywhere: Okabe and Ito's palette, which colour-blind people can tell apart. */
-import type { RunView } from "../../src/report/run-view.ts";
+import type { RunView } from "../../src/record/run-view.ts";
 
 const passiveColours = 6;
 

@@ -4,8 +4,8 @@
  */
 import { formatBytes } from "../../src/base/format.ts";
 import { placeArrow, placeParties, type Point, type Size } from "../../src/report/party-layout.ts";
-import { activityOf, holdingOf } from "../../src/report/run-facts.ts";
-import type { PartyView, RunView } from "../../src/report/run-view.ts";
+import { activityOf, holdingOf } from "../../src/record/run-facts.ts";
+import type { PartyView, RunView } from "../../src/record/run-view.ts";
 import { shortened } from "../../src/report/tree-layout.ts";
 import { Behind, Nothing, Table } from "./card.tsx";
 import { narrow } from "./narrow.ts";

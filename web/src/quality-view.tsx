@@ -1,5 +1,5 @@
 /** How well the finished model separates the people that it was not trained on; the active party's eyes only. */
-import { sharesOf } from "../../src/report/run-facts.ts";
+import { sharesOf } from "../../src/record/run-facts.ts";
 import { Behind, Card, Figure, Nothing, Table } from "./card.tsx";
 import { Chart } from "./chart.tsx";
 import { LearningCurves } from "./learning-curves.tsx";

@@ -3,8 +3,8 @@
  * that makes the report. Loading the page again folds the same events again.
  */
 import { batch, computed, effect, signal } from "@preact/signals";
-import { addOwn, emptyOwn, isOwnView, type OwnRunView } from "../../src/report/own-view.ts";
-import { addEvent, emptyRun, isStampedEvent, type RunView } from "../../src/report/run-view.ts";
+import { addOwn, emptyOwn, isOwnView, type OwnRunView } from "../../src/record/own-view.ts";
+import { addEvent, emptyRun, isStampedEvent, type RunView } from "../../src/record/run-view.ts";
 import { route } from "./route.ts";
 
 /** As src/dashboard/server.ts answers. */

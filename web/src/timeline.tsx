@@ -1,6 +1,6 @@
 /** The phases of one tree as bars, one line per party and phase: what the others wait for is visible at a glance. */
 import { formatMilliseconds, formatSeconds } from "../../src/base/format.ts";
-import type { RunView } from "../../src/report/run-view.ts";
+import type { RunView } from "../../src/record/run-view.ts";
 import { Behind, Nothing, Table } from "./card.tsx";
 import { partyColour } from "./party-colour.ts";
 

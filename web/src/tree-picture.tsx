@@ -1,7 +1,7 @@
 /** One tree: own splits with their rule, others' as closed boxes with their owner's name, leaves with their weight. */
 import { useEffect, useRef } from "preact/hooks";
-import type { TreeView } from "../../src/report/own-view.ts";
-import type { RunView } from "../../src/report/run-view.ts";
+import type { TreeView } from "../../src/record/own-view.ts";
+import type { RunView } from "../../src/record/run-view.ts";
 import { condition, nodeLines, type PlacedNode, placeTree, signedWeight, splitWords, treeBox } from "../../src/report/tree-layout.ts";
 import { Nothing } from "./card.tsx";
 import { partyColour } from "./party-colour.ts";

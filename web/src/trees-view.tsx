@@ -1,6 +1,6 @@
 /** The trees as this party may see them, and which parties and own features the model leans on. */
-import { importance, importanceByParty, type TreeView } from "../../src/report/own-view.ts";
-import { modelTrees } from "../../src/report/run-facts.ts";
+import { importance, importanceByParty, type TreeView } from "../../src/record/own-view.ts";
+import { modelTrees } from "../../src/record/run-facts.ts";
 import { Card, Nothing } from "./card.tsx";
 import { ImportanceTable } from "./importance-table.tsx";
 import { narrow } from "./narrow.ts";

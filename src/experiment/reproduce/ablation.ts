@@ -3,7 +3,7 @@
  * checked like for like.
  */
 import { TandemError } from "../../base/error.ts";
-import { ablationVariants } from "../bench-ablation.ts";
+import { ablationVariants } from "../bench/ablation.ts";
 import type { CellSpec } from "./cell.ts";
 import { count, listed, percent, seconds } from "./figures-in-words.ts";
 import type { MeasuredCell, MeasuredCells, MeasuredPair, Pair } from "./measured-cells.ts";

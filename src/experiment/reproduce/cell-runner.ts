@@ -3,15 +3,15 @@
  * What is finished is on disk before the next run starts.
  */
 import { assert } from "../../base/assert.ts";
-import type { Model } from "../../gbdt/model.ts";
-import type { PartyEvent } from "../../party/events.ts";
-import { BoostingTask } from "../../gbdt/boosting-task.ts";
+import type { Model } from "../../gbdt/tree/model.ts";
+import type { PartyEvent } from "../../record/events.ts";
+import { BoostingTask } from "../../gbdt/boost/boosting-task.ts";
 import { plaintextBitsMax } from "../../codec/packing.ts";
-import { gradientLayout } from "../../protocol/gradient-layout.ts";
-import { selectKernel } from "../../crypto/index.ts";
-import { calibrate, type OperationCosts } from "../cost-model.ts";
-import { estimateJob } from "../estimate.ts";
-import { thisCommit } from "../machine.ts";
+import { gradientLayout } from "../../codec/gradient-layout.ts";
+import { selectKernel } from "../../crypto/paillier/index.ts";
+import { calibrate, type OperationCosts } from "../simulate/cost-model.ts";
+import { estimateJob } from "../simulate/estimate.ts";
+import { thisCommit } from "../bench/machine.ts";
 import { type CellOutcome, cellCodec, cellInOnePlace, cellName, type CellSpec, cellSpeed, cellTraining, runCell } from "./cell.ts";
 import { type CellContext, cellDigest, type CellStore } from "./cell-store.ts";
 import { type CreditTable, type CutTable, cutCreditTable } from "./credit-tables.ts";

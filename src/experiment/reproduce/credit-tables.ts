@@ -11,7 +11,7 @@ import { type CsvTable, readCsvTable } from "../../data/csv-table.ts";
 import { type PartyTable, selectRows } from "../../data/dataset.ts";
 import { drawRows, type RowSplit } from "../../data/split.ts";
 import { syntheticCredit } from "../../data/synthetic-credit.ts";
-import type { TextTable } from "../federation.ts";
+import type { TextTable } from "../simulate/federation.ts";
 import type { PaperDataset } from "./paper-datasets.ts";
 
 /** Index 0 is the active party, 1 the passive one. */

@@ -10,7 +10,7 @@ import { decodeSums, encode, quantise } from "../../codec/batch-codec.ts";
 import { batchcryptDecode, batchcryptEncode, batchcryptQuantise, type BatchCryptSlot } from "../../codec/batchcrypt.ts";
 import { buildLayout, paperSlots } from "../../codec/layout.ts";
 import { plaintextBitsMax } from "../../codec/packing.ts";
-import { bigintsFromPlaintexts, PlaintextVector } from "../../crypto/index.ts";
+import { bigintsFromPlaintexts, PlaintextVector } from "../../crypto/paillier/index.ts";
 import { writeInteger } from "../../crypto/integers.ts";
 import { paperAlpha, paperShift } from "./paper.ts";
 import type { PaperDataset } from "./paper-datasets.ts";

@@ -2,7 +2,7 @@
  * How much of a difference between the two algorithms is the coarse slots' doing, and how much is the draw of rows: the same
  * comparison on other draws. In one place, since the federated models are the same bit for bit.
  */
-import { trainInOnePlace } from "../comparison.ts";
+import { trainInOnePlace } from "../simulate/comparison.ts";
 import { type CellSpec, cellCodec, cellTraining } from "./cell.ts";
 import { type CreditTable, cutCreditTable } from "./credit-tables.ts";
 import { count, counted, decimals, signed } from "./figures-in-words.ts";

@@ -5,7 +5,7 @@
  */
 import { SeededRandom } from "../../base/random.ts";
 import { countMax, quantiseColumn, type Slot, slotResolution } from "../../codec/slot.ts";
-import { totalBinCount } from "../../gbdt/binning.ts";
+import { totalBinCount } from "../../gbdt/split/binning.ts";
 import { paperAlpha, paperShift } from "./paper.ts";
 import type { RealGradients } from "./real-gradients.ts";
 

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { SeededRandom } from "../../base/random.ts";
 import type { Slot } from "../../codec/slot.ts";
-import { binFeature } from "../../gbdt/binning.ts";
-import { trainInOnePlace } from "../comparison.ts";
+import { binFeature } from "../../gbdt/split/binning.ts";
+import { trainInOnePlace } from "../simulate/comparison.ts";
 import { cellCodec, cellTraining } from "./cell.ts";
 import { cutCreditTable, syntheticCreditTable } from "./credit-tables.ts";
 import { paperDatasets } from "./paper-datasets.ts";

@@ -1,6 +1,6 @@
 /** Precision: measured errors of sums against the paper's bound, its two trade-offs, and what coarse steps do to a model (sec. III-C). */
 import { codecParameters, resolveParameters } from "../../base/parameters.ts";
-import { trainInOnePlace } from "../comparison.ts";
+import { trainInOnePlace } from "../simulate/comparison.ts";
 import { type CellSpec, cellTraining, fineGrid } from "./cell.ts";
 import type { CreditTable, CutTable } from "./credit-tables.ts";
 import { count, decimals, percent, scientific, signed } from "./figures-in-words.ts";

@@ -1,7 +1,7 @@
 /** `tandem reproduce`: the paper's section IV on our system. Plans the cells, runs what is missing, and sums up. */
 import { join } from "node:path";
 import { assert } from "../../base/assert.ts";
-import { type Machine, thisCommit, thisMachine } from "../machine.ts";
+import { type Machine, thisCommit, thisMachine } from "../bench/machine.ts";
 import { ablationCells, ablationOutcome, paperSettingPairs } from "./ablation.ts";
 import { type CellRunner, planCells, runCells, type RunPlan, type RunProgress } from "./cell-runner.ts";
 import { CellStore } from "./cell-store.ts";

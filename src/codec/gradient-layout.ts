@@ -1,0 +1,48 @@
+/**
+ * The slot layout of one tree's gradients: from the objective's bounds where they exist, otherwise from the actual
+ * range rounded up to a power of two. The widths depend on the number of instances only, never on the gradients, so
+ * that a layout's width tells a passive party nothing.
+ */
+import { TandemError } from "../base/error.ts";
+import type { CodecParameters } from "../base/parameters.ts";
+import type { QuantisedGradients } from "../base/quantised-gradients.ts";
+import { quantise } from "./batch-codec.ts";
+import { autoSlots, buildLayout, type GradientLayout, paperSlots, type ValueBounds } from "./layout.ts";
+import type { RealGradients } from "../gbdt/boost/boosting-task.ts";
+
+export function gradientLayout(parameters: CodecParameters, plaintextBitsMax: number, { values, bounds }: RealGradients): GradientLayout {
+  const instanceCount = values[0].length;
+  const slots =
+    parameters.layout === "paper"
+      ? paperSlots(parameters, values.length, instanceCount)
+      : autoSlots(parameters, values.map((column, slot) => bounds[slot] ?? rangeOf(column, slot % 2 === 1)), instanceCount);
+  return buildLayout(parameters.codec, slots, instanceCount, plaintextBitsMax);
+}
+
+/** Far from where the arithmetic of slots and gains would leave the range of doubles. */
+const magnitudeMin = 2 ** -400;
+const magnitudeMax = 2 ** 400;
+
+/** Up to a power of two, and for gradients down to its negative: the slot's width does not depend on the values. */
+function rangeOf(values: Float64Array, isHessian: boolean): ValueBounds {
+  const max = powerAbove(values);
+  return { min: isHessian ? 0 : -max, max };
+}
+
+function powerAbove(values: Float64Array): number {
+  let magnitude = 0;
+  for (const value of values) magnitude = Math.max(magnitude, Math.abs(value));
+  if (!(magnitude <= magnitudeMax)) {
+    throw new TandemError("LAYOUT_RANGE", "the gradients are too large to be quantised; scale the labels down");
+  }
+  if (magnitude === 0) return 1;
+  if (magnitude < magnitudeMin) return magnitudeMin;
+  let bound = 2 ** Math.floor(Math.log2(magnitude));
+  while (bound < magnitude) bound *= 2; // log2 rounds: just above a power of two it gives that power
+  return bound;
+}
+
+/** The quantiser that centralised training shares with the federated one. */
+export function quantiserFor(parameters: CodecParameters, plaintextBitsMax: number): (gradients: RealGradients) => QuantisedGradients {
+  return (gradients) => quantise(gradientLayout(parameters, plaintextBitsMax, gradients), gradients.values);
+}

@@ -1,0 +1,111 @@
+/**
+ * The functions of the native addon (native/addon.cpp) as TypeScript sees them, and the one place that loads it. Every
+ * function is deterministic; promises resolve to the index of the first refused element, or -1.
+ */
+import { createRequire } from "node:module";
+import { fileURLToPath } from "node:url";
+
+declare const publicContextBrand: unique symbol;
+declare const privateContextBrand: unique symbol;
+
+/** Opaque handles: n^2 and its constants; the primes, their squares and the fixed-base tables. */
+export interface PublicContext {
+  readonly [publicContextBrand]: true;
+}
+export interface PrivateContext {
+  readonly [privateContextBrand]: true;
+}
+
+type Refused = Promise<number>;
+
+/** Arithmetic inside the addon: portable C++, MULX/ADX rows, or four AVX2 lanes (native/cpu.h). */
+export type NativeKernelName = "scalar" | "adx" | "avx2";
+
+export interface NativeAddon {
+  /** What this processor can run, best first. */
+  kernels(): NativeKernelName[];
+  createPublic(kernel: NativeKernelName, n: Uint8Array): PublicContext;
+  createPrivate(
+    kernel: NativeKernelName,
+    n: Uint8Array,
+    p: Uint8Array,
+    q: Uint8Array,
+    generatorP: Uint8Array,
+    generatorQ: Uint8Array,
+    plaintextFactorP: Uint8Array,
+    plaintextFactorQ: Uint8Array,
+    qInverse: Uint8Array,
+    qSquaredInverse: Uint8Array,
+  ): PrivateContext;
+  load(c: PublicContext, source: Uint8Array, sourceBytes: number, target: Uint8Array, offset: number, threads: number): Refused;
+  unload(c: PublicContext, source: Uint8Array, result: Uint8Array, resultBytes: number, threads: number): Refused;
+  multiply(c: PublicContext, a: Uint8Array, b: Uint8Array, result: Uint8Array, threads: number): Refused;
+  invert(c: PublicContext, a: Uint8Array, result: Uint8Array, threads: number): Refused;
+  raise(c: PublicContext, a: Uint8Array, scalars: Uint8Array, scalarBytes: number, result: Uint8Array, threads: number): Refused;
+  nthPowers(c: PublicContext, bases: Uint8Array, baseBytes: number, result: Uint8Array, threads: number): Refused;
+  seal(
+    c: PublicContext,
+    plaintexts: Uint8Array,
+    plaintextBytes: number,
+    obfuscators: Uint8Array,
+    result: Uint8Array,
+    threads: number,
+  ): Refused;
+  histogram(
+    c: PublicContext,
+    gradients: Uint8Array,
+    perInstance: number,
+    instances: Uint32Array,
+    bins: readonly Uint16Array[],
+    binCounts: Uint32Array,
+    skippedBins: Int32Array,
+    jointBins: 0 | 1,
+    result: Uint8Array,
+    threads: number,
+  ): Refused;
+  runningSums(
+    c: PublicContext,
+    source: Uint8Array,
+    chainOffsets: Uint32Array,
+    sources: Uint32Array,
+    targets: Int32Array,
+    targetCount: number,
+    result: Uint8Array,
+    threads: number,
+  ): Refused;
+  pack(
+    c: PublicContext,
+    source: Uint8Array,
+    strideBits: number,
+    perCiphertext: number,
+    result: Uint8Array,
+    threads: number,
+  ): Refused;
+  encrypt(
+    c: PrivateContext,
+    plaintexts: Uint8Array,
+    plaintextBytes: number,
+    exponentsP: Uint8Array,
+    exponentsQ: Uint8Array,
+    exponentBytes: number,
+    result: Uint8Array,
+    resultBytes: number,
+    threads: number,
+  ): Refused;
+  decrypt(
+    c: PrivateContext,
+    ciphertexts: Uint8Array,
+    ciphertextBytes: number,
+    result: Uint8Array,
+    resultBytes: number,
+    threads: number,
+  ): Refused;
+}
+
+/** Two folders up from here is the package's root, from src/crypto as from dist/crypto. */
+const addonPath = fileURLToPath(new URL("../../../build/tandem.node", import.meta.url));
+
+/** @throws whatever Node throws when the file is missing or not loadable on this machine */
+export function loadAddon(): NativeAddon {
+  return createRequire(import.meta.url)(addonPath) as NativeAddon;
+}

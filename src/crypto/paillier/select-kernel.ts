@@ -1,0 +1,40 @@
+/** Chooses the arithmetic: the best of the native addon if it is there, otherwise portable TypeScript. */
+import { availableParallelism } from "node:os";
+
+import { TandemError } from "../../base/error.ts";
+import type { Kernel } from "./kernel.ts";
+import type { NativeKernelName } from "./native-addon.ts";
+import { loadNativeKernel } from "./native-kernel.ts";
+import { portableKernel } from "./portable-kernel.ts";
+
+const nativeNames: readonly string[] = ["avx2", "adx", "scalar"] satisfies NativeKernelName[];
+
+/**
+ * @param environment TANDEM_KERNEL forces one: native (the best that this processor runs), avx2, adx, scalar, or portable
+ * @throws TandemError USAGE for another value, or for a forced native kernel that cannot be loaded or run here
+ */
+export function selectKernel(environment: Readonly<Record<string, string | undefined>> = process.env): Kernel {
+  const wanted = environment["TANDEM_KERNEL"];
+  if (wanted === "portable") return portableKernel;
+  const isNamed = wanted !== undefined && nativeNames.includes(wanted);
+  if (wanted !== undefined && wanted !== "" && wanted !== "native" && !isNamed) {
+    throw new TandemError("USAGE", `TANDEM_KERNEL must be native, avx2, adx, scalar or portable; got '${wanted}'`);
+  }
+  const native = loadNativeKernel();
+  const kernel = isNamed ? native.kernels.get(wanted as NativeKernelName) : native.kernel;
+  if (kernel !== undefined) return kernel;
+  if (wanted === undefined || wanted === "") return portableKernel;
+  if (native.kernel !== undefined) {
+    throw new TandemError("USAGE", `TANDEM_KERNEL is ${wanted}, but this processor only runs ${[...native.kernels.keys()].join(", ")}`);
+  }
+  throw new TandemError(
+    "USAGE",
+    `TANDEM_KERNEL is ${wanted}, but there is no native kernel; install g++ and run: npm rebuild tandem (in a clone: node scripts/build-native.mjs)`,
+    { cause: native.cause },
+  );
+}
+
+/** Threads for an evaluator when nobody says otherwise: one per core that this process may use. */
+export function defaultThreads(): number {
+  return Math.min(availableParallelism(), 64);
+}

@@ -1,0 +1,63 @@
+/** All figures of `tandem bench` in one run, with everything needed to read them: machine, cores, kernel, seed, commit. */
+import { selectKernel } from "../../crypto/paillier/index.ts";
+import { benchArithmetic, type Figure } from "./arithmetic.ts";
+import { benchAblation } from "./ablation.ts";
+import { benchServing } from "./serving.ts";
+import { benchTraining, defaultTable } from "./training.ts";
+import { type Machine, thisCommit, thisMachine } from "./machine.ts";
+
+export const benchParts = ["arithmetic", "training", "ablation", "serving"] as const;
+export type BenchPart = (typeof benchParts)[number];
+
+export interface BenchOptions {
+  readonly only: BenchPart | "all";
+  readonly data: string | null;
+  readonly seed: number;
+  readonly rounds: number;
+  readonly quick: boolean;
+  readonly onFigure: (figure: Figure) => void;
+  readonly onProgress: (what: string) => void;
+}
+
+export interface BenchReport {
+  readonly machine: Machine;
+  readonly seed: number;
+  readonly rounds: number;
+  readonly quick: boolean;
+  readonly data: string;
+  readonly commit: string;
+  readonly figures: Readonly<Record<string, Figure & { readonly met: boolean | null }>>;
+}
+
+export async function runBench(options: BenchOptions): Promise<BenchReport> {
+  const kernel = selectKernel();
+  const figures: Record<string, Figure & { met: boolean | null }> = {};
+  const collect = (figure: Figure): void => {
+    figures[figure.name] = { ...figure, met: isMet(figure) };
+    options.onFigure(figure);
+  };
+  const wants = (part: BenchPart): boolean => options.only === "all" || options.only === part;
+  const training = { data: options.data, seed: options.seed, quick: options.quick, onProgress: options.onProgress };
+  if (wants("arithmetic")) {
+    options.onProgress("arithmetic");
+    await benchArithmetic({ kernel, rounds: options.rounds, seed: options.seed, quick: options.quick }, collect);
+  }
+  if (wants("training")) await benchTraining(training, collect);
+  if (wants("ablation")) await benchAblation(await defaultTable(training), training, collect);
+  if (wants("serving")) await benchServing(training, collect);
+  return {
+    machine: thisMachine(),
+    seed: options.seed,
+    rounds: options.rounds,
+    quick: options.quick,
+    data: options.data === null ? "generated" : "public data where there, otherwise generated",
+    commit: thisCommit(),
+    figures,
+  };
+}
+
+/** Null where there is no bar. */
+export function isMet({ value, bar }: Figure): boolean | null {
+  if (bar === undefined) return null;
+  return "atLeast" in bar ? value >= bar.atLeast : value <= bar.atMost;
+}

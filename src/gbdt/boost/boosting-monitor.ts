@@ -1,0 +1,111 @@
+/**
+ * Watches a validation set round by round: metrics, the best round so far, and when to stop. Both trainers ask it, so both
+ * stop after the same round. As in XGBoost the last of several metrics decides; what is kept is the best round's model.
+ */
+import { TandemError } from "../../base/error.ts";
+import { nextTurn } from "../../base/event-loop-turn.ts";
+import type { TrainingParameters } from "../../base/parameters.ts";
+import type { BoostingTask } from "./boosting-task.ts";
+import { Evaluation, fittingMetrics, isHigherBetter, type MetricName } from "../metric/eval-metric.ts";
+
+/** The best round so far, by the metric that decides. */
+export interface BestRound {
+  readonly round: number;
+  readonly value: number;
+}
+
+export class BoostingMonitor {
+  readonly #task: BoostingTask;
+  readonly #parameters: TrainingParameters;
+  readonly #metrics: readonly MetricName[];
+  #best: BestRound | null;
+  #rounds: number;
+
+  /**
+   * @param before rounds that were seen before, where training goes on
+   * @throws TandemError USAGE for early stopping without a validation set, or a metric that does not fit
+   */
+  constructor(parameters: TrainingParameters, task: BoostingTask, before: { readonly rounds: number; readonly best: BestRound | null } = { rounds: 0, best: null }) {
+    if (parameters.early_stopping_rounds > 0 && task.validationRows === null) {
+      throw new TandemError("USAGE", "early_stopping_rounds needs a validation set");
+    }
+    this.#task = task;
+    this.#rounds = before.rounds;
+    this.#best = before.best;
+    this.#parameters = parameters;
+    this.#metrics = metricsFor(parameters);
+  }
+
+  /** A round has ended. @returns metrics of the validation rows, null without them */
+  async afterRound(margins: Float64Array): Promise<Readonly<Record<string, number>> | null> {
+    const round = this.#rounds++;
+    const values = await this.onValidation(margins);
+    if (values === null) return null;
+    const deciding = this.#metrics[this.#metrics.length - 1];
+    const value = values[deciding];
+    const isBetter = this.#best === null || (isHigherBetter(deciding) ? value > this.#best.value : value < this.#best.value);
+    if (isBetter) this.#best = { round, value };
+    return values;
+  }
+
+  /** Null before the first round, and without a validation set. */
+  get best(): BestRound | null {
+    return this.#best;
+  }
+
+  /** Metrics of the validation rows, null without them. */
+  async onValidation(margins: Float64Array): Promise<Readonly<Record<string, number>> | null> {
+    const rows = this.#task.validationRows;
+    return rows === null ? null : this.#evaluate(margins, rows);
+  }
+
+  /** Metrics of the rows that are trained on. */
+  onTraining(margins: Float64Array): Promise<Readonly<Record<string, number>>> {
+    return this.#evaluate(margins, this.#task.trainingRows);
+  }
+
+  /** Whether the last `early_stopping_rounds` rounds brought nothing. */
+  get isOver(): boolean {
+    const patience = this.#parameters.early_stopping_rounds;
+    return patience > 0 && this.#best !== null && this.#rounds - 1 - this.#best.round >= patience;
+  }
+
+  /** Rounds that the model keeps: up to the best one where early stopping was asked for, otherwise all. */
+  get roundsKept(): number {
+    return this.#parameters.early_stopping_rounds > 0 && this.#best !== null ? this.#best.round + 1 : this.#rounds;
+  }
+
+  async #evaluate(margins: Float64Array, rows: Uint32Array | null): Promise<Record<string, number>> {
+    const { labels, weights, outputCount } = this.#task;
+    const evaluation = new Evaluation(
+      this.#parameters.objective,
+      rows === null ? margins : marginsOf(margins, rows, outputCount),
+      rows === null ? labels : Float64Array.from(rows, (row) => labels[row]),
+      weights === null || rows === null ? weights : Float64Array.from(rows, (row) => weights[row]),
+    );
+    const values: Record<string, number> = {};
+    for (const metric of this.#metrics) {
+      values[metric] = evaluation.value(metric);
+      await nextTurn();
+    }
+    return values;
+  }
+}
+
+/** @throws TandemError USAGE for a metric that the objective's predictions have no meaning for */
+export function metricsFor({ objective, eval_metric: wanted }: Pick<TrainingParameters, "objective" | "eval_metric">): readonly MetricName[] {
+  if (wanted.length === 0) return fittingMetrics(objective);
+  const isMulti = objective === "multi:softprob";
+  const wrong = wanted.find((metric) => (isMulti ? metric !== "mlogloss" && metric !== "merror" : metric === "mlogloss" || metric === "merror"));
+  if (wrong !== undefined) throw new TandemError("USAGE", `eval_metric ${wrong} does not fit the objective ${objective}`);
+  const needsClasses = wanted.find((metric) => objective !== "binary:logistic" && ["auc", "aucpr", "ks", "logloss", "error"].includes(metric));
+  if (needsClasses !== undefined) throw new TandemError("USAGE", `eval_metric ${needsClasses} does not fit the objective ${objective}`);
+  return wanted;
+}
+
+/** The margins of some rows. */
+export function marginsOf(margins: Float64Array, rows: Uint32Array, outputCount: number): Float64Array {
+  const picked = new Float64Array(rows.length * outputCount);
+  rows.forEach((row, i) => picked.set(margins.subarray(row * outputCount, (row + 1) * outputCount), i * outputCount));
+  return picked;
+}

@@ -1,0 +1,113 @@
+/**
+ * What boosting learns from: objective, labels and instance weights; and the gradients that follow from margins. Both
+ * trainers, in one place and federated, take their gradients here.
+ */
+import { TandemError } from "../../base/error.ts";
+import type { TrainingParameters } from "../../base/parameters.ts";
+import { type Objective, objectiveFor, type Range } from "../objective/objective.ts";
+
+/** Gradients before they are rounded to the grid: one array and one range per slot. */
+export interface RealGradients {
+  readonly values: readonly Float64Array[];
+  /** What the values can be, whatever the margins; null where only the values tell. */
+  readonly bounds: readonly (Range | null)[];
+}
+
+export class BoostingTask {
+  readonly objective: Objective;
+  readonly labels: Float64Array;
+  /** Of the instances as they were given; null: all are 1. */
+  readonly weights: Float64Array | null;
+  /** Rows that are routed and evaluated, but not learnt from; ascending. Null: none. */
+  readonly validationRows: Uint32Array | null;
+  /** The other rows; null: all. */
+  readonly trainingRows: Uint32Array | null;
+  /** Margins per instance. */
+  readonly outputCount: number;
+  /** Per tree of a round the outputs that it learns. */
+  readonly treeOutputs: readonly (readonly number[])[];
+  readonly #parameters: TrainingParameters;
+  /** Null: every instance counts once. */
+  readonly #weights: Float64Array | null;
+  readonly #bounds: readonly (Range | null)[];
+
+  /**
+   * @param weights of the instances, null if all are 1
+   * @throws TandemError LABEL_INVALID or WEIGHT_INVALID naming the first instance that cannot be used, never its value
+   */
+  constructor(parameters: TrainingParameters, labels: Float64Array, weights: Float64Array | null = null, validationRows: Uint32Array | null = null) {
+    this.objective = objectiveFor(parameters.objective);
+    this.outputCount = this.objective.outputCount(parameters);
+    this.validationRows = validationRows;
+    this.trainingRows = validationRows && otherRows(validationRows, labels.length);
+    this.objective.checkLabels(this.trainingRows === null ? labels : Float64Array.from(this.trainingRows, (row) => labels[row]), parameters);
+    const outputs = Array.from({ length: this.outputCount }, (_, k) => k);
+    this.treeOutputs = parameters.multi_strategy === "multi_output_tree" ? [outputs] : outputs.map((output) => [output]);
+    if (weights !== null) checkWeights(weights);
+    this.labels = labels;
+    this.weights = weights;
+    this.#parameters = parameters;
+    this.#weights = effectiveWeights(parameters, labels, weights);
+    const { g, h } = this.objective.bounds(parameters);
+    const factor = this.#weights === null ? 1 : powerAbove(this.#weights);
+    this.#bounds = outputs.flatMap(() => [scaled(g, factor), scaled(h, factor)]);
+  }
+
+  /** Where the margins of all instances start. */
+  startMargins(): Float64Array {
+    return new Float64Array(this.labels.length * this.outputCount).fill(this.baseMargin());
+  }
+
+  /** Where boosting starts. @throws TandemError USAGE if the objective cannot start from this base_score */
+  baseMargin(): number {
+    const { base_score: baseScore } = this.#parameters;
+    if (baseScore !== "auto") return this.objective.baseMargin(baseScore);
+    if (this.outputCount > 1) return this.objective.baseMargin(0.5); // what all classes start from cancels out
+    // One Newton step from zero, as XGBoost's own estimate does it (2.0, InitEstimation).
+    const [g, h] = this.gradients(new Float64Array(this.labels.length)).values;
+    const step = -sum(g, this.trainingRows) / sum(h, this.trainingRows);
+    return Math.fround(step) + 0;
+  }
+
+  gradients(margins: Float64Array): RealGradients {
+    const values = this.objective.gradients(margins, this.labels, this.#parameters);
+    const weights = this.#weights;
+    if (weights !== null) for (const column of values) for (let i = 0; i < column.length; i++) column[i] *= weights[i];
+    return { values, bounds: this.#bounds };
+  }
+}
+
+function checkWeights(weights: Float64Array): void {
+  const bad = weights.findIndex((weight) => !(weight >= 0 && Number.isFinite(weight)));
+  if (bad >= 0) throw new TandemError("WEIGHT_INVALID", `the weight of instance ${bad} is negative or not a finite number`);
+  if (weights.every((weight) => weight === 0)) throw new TandemError("WEIGHT_INVALID", "all weights are 0; there is nothing to learn from");
+}
+
+function effectiveWeights({ objective, scale_pos_weight: positive }: TrainingParameters, labels: Float64Array, weights: Float64Array | null): Float64Array | null {
+  if (objective !== "binary:logistic" || positive === 1) return weights;
+  return labels.map((label, i) => (label === 1 ? positive : 1) * (weights?.[i] ?? 1));
+}
+
+/** The power of two at or above the largest: a bound that grows by it does not change a slot's width. */
+function powerAbove(weights: Float64Array): number {
+  const largest = weights.reduce((a, b) => Math.max(a, b), 0);
+  let power = 2 ** Math.floor(Math.log2(largest));
+  while (power < largest) power *= 2;
+  return power;
+}
+
+function scaled(range: Range | null, factor: number): Range | null {
+  return range && { min: Math.min(0, range.min * factor), max: range.max * factor }; // a weight may be zero
+}
+
+function sum(values: Float64Array, rows: Uint32Array | null): number {
+  if (rows === null) return values.reduce((a, b) => a + b, 0);
+  return rows.reduce((total, row) => total + values[row], 0);
+}
+
+/** All rows that are not among the given ones, ascending. */
+export function otherRows(rows: Uint32Array, count: number): Uint32Array {
+  const isGiven = new Uint8Array(count);
+  for (const row of rows) isGiven[row] = 1;
+  return Uint32Array.from({ length: count }, (_, row) => row).filter((row) => isGiven[row] === 0);
+}

@@ -1,0 +1,150 @@
+/**
+ * k-fold cross-validation by turns: every fold has a model of its own, which learns from the rows outside the fold; the models
+ * grow one round each, one after the other. So early stopping can look at all of them after every round, as XGBoost's cv
+ * does: the mean over the folds of the last metric decides, for all folds together.
+ */
+import { TandemError } from "../../base/error.ts";
+import type { TrainingParameters } from "../../base/parameters.ts";
+import { BoostingMonitor, metricsFor } from "./boosting-monitor.ts";
+import { BoostingTask } from "./boosting-task.ts";
+import { isHigherBetter } from "../metric/eval-metric.ts";
+
+type Metrics = Readonly<Record<string, number>>;
+
+/** A fold's model after a round: on the rows that it learns from, and on those of its fold. */
+export interface FoldMetrics {
+  readonly train: Metrics;
+  readonly test: Metrics;
+}
+
+export interface Spread {
+  readonly mean: number;
+  /** That of the sample. */
+  readonly deviation: number;
+}
+
+/** One round of one fold's model. */
+export interface Turn {
+  readonly round: number;
+  readonly fold: number;
+  /** The number of its first tree among those of all folds. */
+  readonly firstTree: number;
+  /** Nothing follows, whatever early stopping thinks. */
+  readonly isLast: boolean;
+  readonly task: BoostingTask;
+  readonly monitor: BoostingMonitor;
+  /** A copy: a turn that fails has not happened. */
+  readonly margins: Float64Array;
+}
+
+export interface CrossValidationOutcome {
+  /** Rounds that were grown, and the best of them where early stopping was asked for, otherwise the last; counted from 0. */
+  readonly rounds: number;
+  readonly bestRound: number;
+  /** After the best round. */
+  readonly folds: readonly FoldMetrics[];
+  /** After each round, over the folds. */
+  readonly history: readonly { readonly train: Readonly<Record<string, Spread>>; readonly test: Readonly<Record<string, Spread>> }[];
+}
+
+export class FoldTurns {
+  readonly #parameters: TrainingParameters;
+  readonly #tasks: readonly BoostingTask[];
+  readonly #monitors: readonly BoostingMonitor[];
+  readonly #margins: Float64Array[];
+  /** Per round and fold. */
+  readonly #history: FoldMetrics[][] = [];
+
+  /**
+   * @param folds the rows of each, ascending; no row is in two of them
+   * @throws TandemError LABEL_INVALID, WEIGHT_INVALID or USAGE, as training without a fold's rows would
+   */
+  constructor(parameters: TrainingParameters, labels: Float64Array, weights: Float64Array | null, folds: readonly Uint32Array[]) {
+    if (folds.length < 2) throw new TandemError("USAGE", "a cross-validation needs at least two folds");
+    this.#parameters = parameters;
+    this.#tasks = folds.map((rows) => new BoostingTask(parameters, labels, weights, rows));
+    this.#monitors = this.#tasks.map((task) => new BoostingMonitor({ ...parameters, early_stopping_rounds: 0 }, task));
+    this.#margins = this.#tasks.map((task) => task.startMargins());
+  }
+
+  get foldCount(): number {
+    return this.#tasks.length;
+  }
+
+  /** The first fold's task: where every attempt begins. */
+  get firstTask(): BoostingTask {
+    return this.#tasks[0];
+  }
+
+  /** Trees of all folds that are finished. */
+  get treesDone(): number {
+    return this.#turnsDone * this.firstTask.treeOutputs.length;
+  }
+
+  get #turnsDone(): number {
+    return this.#history.reduce((sum, { length }) => sum + length, 0);
+  }
+
+  /** Rounds that every fold has had. */
+  get roundsDone(): number {
+    return Math.floor(this.#turnsDone / this.foldCount);
+  }
+
+  get isOver(): boolean {
+    if (this.#turnsDone % this.foldCount !== 0) return false;
+    const { num_round: rounds, early_stopping_rounds: patience } = this.#parameters;
+    return this.roundsDone === rounds || (patience > 0 && this.roundsDone > 0 && this.roundsDone - 1 - this.#bestRound() >= patience);
+  }
+
+  next(): Turn {
+    const done = this.#turnsDone;
+    const fold = done % this.foldCount;
+    return { round: this.roundsDone, fold, firstTree: this.treesDone, isLast: done + 1 === this.foldCount * this.#parameters.num_round, task: this.#tasks[fold], monitor: this.#monitors[fold], margins: this.#margins[fold].slice() };
+  }
+
+  /** The turn's trees are stored wherever they must be. */
+  async finish({ round, fold, monitor, margins }: Turn): Promise<void> {
+    const metrics = { train: await monitor.onTraining(margins), test: (await monitor.onValidation(margins)) ?? {} };
+    this.#margins[fold] = margins;
+    (this.#history[round] ??= []).push(metrics);
+  }
+
+  /** Margins of all rows in a fold's model. */
+  marginsOf(fold: number): Float64Array {
+    return this.#margins[fold];
+  }
+
+  /** Over the folds, after the last round that all of them have had; null before. */
+  get latest(): CrossValidationOutcome["history"][number] | null {
+    return this.roundsDone === 0 ? null : overFolds(this.#history[this.roundsDone - 1]);
+  }
+
+  outcome(): CrossValidationOutcome {
+    const rounds = this.roundsDone;
+    const bestRound = this.#parameters.early_stopping_rounds > 0 ? this.#bestRound() : rounds - 1;
+    return { rounds, bestRound, folds: this.#history[bestRound], history: this.#history.slice(0, rounds).map(overFolds) };
+  }
+
+  /** The first of the rounds that are best on average. */
+  #bestRound(): number {
+    const names = metricsFor(this.#parameters);
+    const deciding = names[names.length - 1];
+    let best = 0;
+    const means = this.#history.slice(0, this.roundsDone).map((folds) => spread(folds.map(({ test }) => test[deciding])).mean);
+    means.forEach((mean, round) => {
+      if (isHigherBetter(deciding) ? mean > means[best] : mean < means[best]) best = round;
+    });
+    return best;
+  }
+}
+
+function overFolds(folds: readonly FoldMetrics[]): CrossValidationOutcome["history"][number] {
+  const spreads = (of: (fold: FoldMetrics) => Metrics): Record<string, Spread> => Object.fromEntries(Object.keys(of(folds[0])).map((name) => [name, spread(folds.map((fold) => of(fold)[name]))]));
+  return { train: spreads(({ train }) => train), test: spreads(({ test }) => test) };
+}
+
+export function spread(values: readonly number[]): Spread {
+  const mean = values.reduce((a, b) => a + b, 0) / values.length;
+  const squares = values.reduce((sum, value) => sum + (value - mean) ** 2, 0);
+  return { mean, deviation: Math.sqrt(squares / (values.length - 1)) };
+}

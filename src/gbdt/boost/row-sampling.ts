@@ -1,0 +1,81 @@
+/**
+ * Which instances a tree learns from. Sampling is seeded: everybody who knows seed, tree and gradients draws the same.
+ *
+ * - uniform: `subsample` of all instances, without replacement.
+ * - goss (gradient-based one-side sampling, LightGBM): the `top_rate` of instances with the largest |g|, and `other_rate`
+ *   of all instances drawn from the rest, whose gradients are multiplied by (1 - top_rate) / other_rate, so that sums stay
+ *   right on average.
+ */
+import { TandemError } from "../../base/error.ts";
+import type { TrainingParameters } from "../../base/parameters.ts";
+import { SeededRandom } from "../../base/random.ts";
+import type { RealGradients } from "./boosting-task.ts";
+
+export interface SampledGradients extends RealGradients {
+  /** Ascending; null: all instances. */
+  readonly sample: Uint32Array | null;
+}
+
+/** @throws TandemError USAGE for rates that contradict each other */
+export function checkSampling(parameters: TrainingParameters): void {
+  const { sampling_method: method, subsample, top_rate: top, other_rate: other } = parameters;
+  if (method === "goss" && top + other > 1) throw new TandemError("USAGE", "top_rate and other_rate must not add up to more than 1");
+  if (method === "goss" && subsample < 1) throw new TandemError("USAGE", "subsample is for sampling_method uniform; goss samples by top_rate and other_rate");
+}
+
+/**
+ * @param round trees that share their gradients share their sample
+ * @param training the rows to draw from; null: all
+ */
+export function sampleRows(parameters: TrainingParameters, round: number, gradients: RealGradients, training: Uint32Array | null = null): SampledGradients {
+  const { sampling_method: method, subsample, seed } = parameters;
+  if (method === "uniform" && subsample === 1 && training === null) return { ...gradients, sample: null };
+  const everybody = training ?? Uint32Array.from({ length: gradients.values[0].length }, (_, i) => i);
+  const random = new SeededRandom(`rows/${seed}/${round}`);
+  return method === "goss" ? goss(parameters, gradients, everybody, random) : uniform(subsample, gradients, everybody, random);
+}
+
+function uniform(subsample: number, gradients: RealGradients, everybody: Uint32Array, random: SeededRandom): SampledGradients {
+  const count = everybody.length;
+  const sample = subsample === 1 ? everybody : drawn(everybody, Math.max(1, Math.round(subsample * count)), random).sort();
+  return { values: gradients.values.map((column) => kept(column, sample)), bounds: gradients.bounds, sample };
+}
+
+function goss({ top_rate: top, other_rate: other }: TrainingParameters, { values, bounds }: RealGradients, everybody: Uint32Array, random: SeededRandom): SampledGradients {
+  const count = everybody.length;
+  const size = new Float64Array(values[0].length);
+  for (let slot = 0; slot < values.length; slot += 2) for (const i of everybody) size[i] += Math.abs(values[slot][i]);
+  const order = everybody.slice().sort((i, j) => size[j] - size[i] || i - j);
+  const topCount = Math.max(1, Math.round(top * count));
+  const rest = drawn(order.slice(topCount), Math.round(other * count), random);
+  const sample = Uint32Array.from([...order.subarray(0, topCount), ...rest]).sort();
+  const factor = (1 - top) / other;
+  const weighted = values.map((column) => {
+    const sampled = kept(column, sample);
+    for (const row of rest) sampled[row] *= factor;
+    return sampled;
+  });
+  // A power of two, so that the width of a slot does not change.
+  const scale = 2 ** Math.max(0, Math.ceil(Math.log2(factor)));
+  return { values: weighted, bounds: bounds.map((range) => range && { min: range.min * scale, max: range.max * scale }), sample };
+}
+
+/** The first steps of a Fisher-Yates shuffle. */
+function drawn(items: Uint32Array, wanted: number, random: SeededRandom): Uint32Array {
+  const pool = items.slice();
+  const count = Math.min(wanted, pool.length);
+  for (let i = 0; i < count; i++) {
+    const j = i + random.below(pool.length - i);
+    const held = pool[i];
+    pool[i] = pool[j];
+    pool[j] = held;
+  }
+  return pool.slice(0, count);
+}
+
+/** Zero outside the sample: nobody sums those, and no range must follow them. */
+function kept(column: Float64Array, sample: Uint32Array): Float64Array {
+  const values = new Float64Array(column.length);
+  for (const row of sample) values[row] = column[row];
+  return values;
+}

@@ -1,0 +1,118 @@
+/** Boosting with all data in one place: the plain trainer that federated training is measured against. */
+import { assert } from "../../base/assert.ts";
+import { TandemError } from "../../base/error.ts";
+import type { TrainingParameters } from "../../base/parameters.ts";
+import type { QuantisedGradients } from "../../base/quantised-gradients.ts";
+import type { BinnedFeature } from "../split/binning.ts";
+import { BoostingMonitor } from "./boosting-monitor.ts";
+import { BoostingTask, type RealGradients } from "./boosting-task.ts";
+import { CentralisedSearch } from "../split/centralised-search.ts";
+import { ColumnSampler, columnRatesOf } from "./column-sampling.ts";
+import { splitParametersOf, TreeGain } from "../split/gain.ts";
+import { growTree, type GrowParameters } from "../tree/grow.ts";
+import type { Model } from "../tree/model.ts";
+import { predictMargins } from "../tree/predict.ts";
+import { areOff, type Minimums, noMinimums } from "../split/offered-candidates.ts";
+import { checkSampling, sampleRows } from "./row-sampling.ts";
+import type { CategoryNames } from "../split/split-test.ts";
+import { addLeaf, type SplitRule, type Tree } from "../tree/tree.ts";
+import { roundsBefore } from "./warm-start.ts";
+
+/** Rounds real gradients to the integer grid. */
+export type Quantise = (gradients: RealGradients) => QuantisedGradients;
+
+export interface CentralisedTraining {
+  /** Index 0 = the active party, then passives in config order. */
+  readonly parties: readonly (readonly BinnedFeature[])[];
+  readonly labels: Float64Array;
+  /** Null or left out: every instance counts once. */
+  readonly weights?: Float64Array | null;
+  /** Rows that are evaluated after every round, but not learnt from; ascending. Null or left out: none. */
+  readonly validationRows?: Uint32Array | null;
+  readonly parameters: TrainingParameters;
+  /** Goes on from this model, num_round rounds more; with each party's columns, which its rules ask about. Null or left out: from nothing. */
+  readonly start?: { readonly model: Model; readonly columns: readonly (readonly Float32Array[])[]; readonly names?: readonly (readonly CategoryNames[])[] } | null;
+  readonly quantise: Quantise;
+  /** Per party what it draws its columns with; "" where left out. */
+  readonly samplingSecrets?: readonly string[];
+  /** Per party what its owner asks of candidates; none where left out, nor ever of the active party, which sees its own sums anyway. */
+  readonly minimums?: readonly Minimums[];
+  /** A tree's number among those of several models that grow by turns: columns are drawn by it. Left out: its own. */
+  readonly treeNumber?: (treeIndex: number) => number;
+  /** Called after each tree, with the margins that include it. */
+  readonly onTree?: (tree: Tree<SplitRule>, treeIndex: number, margins: Float64Array) => void;
+}
+
+export interface TrainedModel extends Model {
+  /** Margins of all instances after the last tree that was grown. */
+  readonly trainMargins: Float64Array;
+}
+
+/** @throws TandemError LABEL_INVALID, WEIGHT_INVALID or USAGE (base_score, a start model that does not fit) */
+export async function trainCentralised(training: CentralisedTraining): Promise<TrainedModel> {
+  const { parties, labels, weights, parameters, quantise, onTree, start = null } = training;
+  for (const feature of parties.flat()) {
+    assert(feature.bins.length === labels.length, "features and labels of different length");
+  }
+  const task = new BoostingTask(parameters, labels, weights, training.validationRows);
+  const startRounds = roundsBefore(start?.model ?? null, task, parameters);
+  const monitor = new BoostingMonitor(parameters, task, { rounds: startRounds, best: null });
+  const margins = start === null ? task.startMargins() : predictMargins(start.model, start.columns, labels.length, start.names);
+  checkSampling(parameters);
+  checkGrowth(parameters);
+  checkConstraints(parameters, parties.flat());
+  const growParameters = growParametersOf(parameters);
+  const columns = parties.map((features, owner) => ({
+    features,
+    sampler: new ColumnSampler(columnRatesOf(parameters), parameters.seed, training.samplingSecrets?.[owner] ?? ""),
+    minimums: training.minimums?.[owner] ?? noMinimums,
+  }));
+  assert(areOff(columns[0].minimums), "the active party has no minimums");
+  const isConstrained = parties.flat().some(({ monotone = 0 }) => monotone !== 0);
+  const trees: Tree<SplitRule>[] = [...(start?.model.trees ?? [])];
+  for (let round = startRounds; round < startRounds + parameters.num_round; round++) {
+    const { sample, ...real } = sampleRows(parameters, round, task.gradients(margins), task.trainingRows);
+    const gradients = quantise(real);
+    for (const outputs of task.treeOutputs) {
+      const treeIndex = trees.length;
+      const gain = new TreeGain(gradients.grids, growParameters, { outputs, isConstrained });
+      const search = new CentralisedSearch(training.treeNumber?.(treeIndex) ?? treeIndex, round < parameters.local_rounds ? columns.slice(0, 1) : columns, gradients, gain);
+      const { tree, leaves } = await growTree(search, gradients, sample, gain, growParameters);
+      addLeafWeights(margins, task.outputCount, treeIndex, tree, leaves);
+      trees.push(tree);
+      onTree?.(tree, treeIndex, margins);
+    }
+    await monitor.afterRound(margins);
+    if (monitor.isOver) break;
+  }
+  trees.length = monitor.roundsKept * task.treeOutputs.length;
+  return { objective: parameters.objective, baseMargin: start?.model.baseMargin ?? task.baseMargin(), ...outputsOf(task), trees, trainMargins: margins };
+}
+
+/** A model says how many outputs it has where there are several. */
+export function outputsOf({ outputCount }: BoostingTask): Pick<Model, "outputCount"> {
+  return outputCount === 1 ? {} : { outputCount };
+}
+
+/** @throws TandemError USAGE: a constraint orders values, and two weights; categories have no order, and a leaf of several outputs has more weights */
+export function checkConstraints({ multi_strategy: strategy, objective }: TrainingParameters, features: readonly BinnedFeature[]): void {
+  for (const { name, monotone = 0, categories } of features) {
+    if (monotone !== 0 && categories !== undefined) throw new TandemError("USAGE", `a monotone constraint names '${name}', whose values are categories and have no order`);
+  }
+  if (strategy !== "multi_output_tree" || objective !== "multi:softprob" || features.every(({ monotone = 0 }) => monotone === 0)) return;
+  throw new TandemError("USAGE", "monotone constraints need trees of one output each: multi_strategy one_output_per_tree");
+}
+
+/** @throws TandemError USAGE if nothing bounds a tree */
+export function checkGrowth({ max_depth: depth, max_leaves: leaves }: Pick<TrainingParameters, "max_depth" | "max_leaves">): void {
+  if (depth === 0 && leaves === 0) throw new TandemError("USAGE", "max_depth 0 is no limit, so max_leaves must be one: both are 0");
+}
+
+export function growParametersOf(parameters: TrainingParameters): GrowParameters {
+  return { ...splitParametersOf(parameters), growPolicy: parameters.grow_policy, maxDepth: parameters.max_depth, maxLeaves: parameters.max_leaves, eta: parameters.eta };
+}
+
+/** margins += leaf weight: float32 leaf values, summed in double. `leaves` has each instance's leaf id. */
+export function addLeafWeights<R>(margins: Float64Array, outputCount: number, treeIndex: number, tree: Tree<R>, leaves: Uint32Array): void {
+  for (let i = 0; i < leaves.length; i++) addLeaf(margins, i, outputCount, treeIndex, tree[leaves[i]]);
+}

@@ -1,0 +1,56 @@
+/**
+ * The best split of a node, with one order for ties everywhere: highest gain; among bit-equal gains the lowest owner,
+ * then the lowest feature, then the order of candidatesOf; among sets of categories that of bestPartition.
+ */
+import type { QuantisedGradients } from "../../base/quantised-gradients.ts";
+import { candidatesOf, type Candidate } from "./candidate.ts";
+import { isPartitioned } from "./category-candidate.ts";
+import { bestPartition } from "./category-partition.ts";
+import { type TreeGain, unbounded, type WeightBounds } from "./gain.ts";
+import { featureHistogram, leftSums } from "./histogram.ts";
+import type { BinnedFeature } from "./binning.ts";
+import { selectBest } from "./select-best.ts";
+
+/** One party's best split of a node. */
+export interface PartySplit {
+  readonly gain: number;
+  /** Index within the party's features. */
+  readonly feature: number;
+  readonly candidate: Candidate;
+}
+
+/**
+ * The best split of one feature.
+ * @param index the feature's place among its party's
+ * @param totals the node's row, from nodeTotals
+ * @param isOffered which candidates may be chosen; null: all
+ * @returns null if no candidate is allowed
+ */
+export function bestFeatureSplit(
+  feature: BinnedFeature,
+  index: number,
+  gradients: QuantisedGradients,
+  instances: Uint32Array,
+  totals: Float64Array,
+  gain: TreeGain,
+  bounds: WeightBounds = unbounded,
+  isOffered: ((candidate: Candidate) => boolean) | null = null,
+): PartySplit | null {
+  const histogram = featureHistogram(feature, gradients, instances);
+  if (isPartitioned(feature)) {
+    const withheld = Uint8Array.from(candidatesOf(feature), (candidate) => (isOffered === null || isOffered(candidate) ? 0 : 1));
+    const best = withheld.length === 0 ? null : bestPartition({ rows: histogram, hasMissing: feature.hasMissing, withheld }, totals, gain, bounds);
+    return best && { gain: best.gain, feature: index, candidate: best.candidate };
+  }
+  const sides = leftSums(feature, histogram);
+  const gains = gain.gains(sides, totals, bounds, feature.monotone ?? 0);
+  if (isOffered !== null) candidatesOf(feature).forEach((candidate, i) => (gains[i] = isOffered(candidate) ? gains[i] : -Infinity));
+  const best = selectBest(gains);
+  return best.indices.length === 0 ? null : { gain: best.gain, feature: index, candidate: candidatesOf(feature)[best.indices[0]] };
+}
+
+/** The better of two splits; the first one on a tie. */
+export function betterSplit<S extends { readonly gain: number }>(first: S | null, second: S | null): S | null {
+  if (first === null || second === null) return first ?? second;
+  return second.gain > first.gain ? second : first;
+}

@@ -1,0 +1,150 @@
+/**
+ * Quantile bins of one feature, the way XGBoost's `hist` makes them.
+ *
+ * Bin b holds thresholds[b-1] <= x < thresholds[b], in float32. A split at bin b sends x < thresholds[b] to the left.
+ * Missing values (NaN) have the bin index `binCount`, after all others.
+ *
+ * With at most max_bin distinct values every distinct value is its own bin. Otherwise the cuts are data values chosen
+ * from a quantile summary pruned to max_bin + 1 entries, as in XGBoost 1.7, src/common/quantile.{h,cc} (SetPrune and
+ * AddCutPoint). Up to 8 * max_bin distinct values XGBoost's summary is exact and the cuts are the same as ours. Beyond
+ * that XGBoost approximates ranks with a streaming sketch (error up to n / (8 max_bin), dependent on row order), and
+ * ours stays exact.
+ */
+import { assert } from "../../base/assert.ts";
+
+export interface BinnedFeature {
+  readonly name: string;
+  /** Upper bound (exclusive) of each bin, ascending; its length is binCount. Empty of a categorical feature. */
+  readonly thresholds: Float32Array;
+  /** Of a categorical feature (gbdt/split/category-binning.ts): what its bins stand for, a category each. */
+  readonly categories?: readonly string[];
+  /** Of a categorical feature: one category is split off at a time; otherwise sets of them are. */
+  readonly oneHot?: boolean;
+  /** A threshold below all values, as XGBoost takes it (MinValues). */
+  readonly lowest: number;
+  /** Bins of present values; at least 1. */
+  readonly binCount: number;
+  readonly hasMissing: boolean;
+  /** 1: a larger value must not lower the prediction; -1: must not raise it; 0 or left out: no constraint. */
+  readonly monotone?: number;
+  /**
+   * Per instance; `binCount` where the value is missing, `binCount` + 1 where it lies above all thresholds and so goes right
+   * at every split, or is a category that is none of the feature's and so goes left. The latter two happen only to rows
+   * that nothing is learnt from.
+   */
+  readonly bins: Uint16Array;
+}
+
+/** Distinct values in ascending order with the ranks that each covers: rankMin < rank <= rankMax. */
+interface Summary {
+  readonly values: Float32Array;
+  readonly rankMin: Float64Array;
+  readonly rankMax: Float64Array;
+}
+
+const smallest = Math.fround(1e-5);
+
+/** Bins of a histogram: those of present values, and one more if the feature has missing values. */
+export function totalBinCount(feature: BinnedFeature): number {
+  return feature.binCount + (feature.hasMissing ? 1 : 0);
+}
+
+/**
+ * Cuts `values` (NaN = missing, otherwise finite) into at most `maxBin` bins. Deterministic; O(n log n).
+ * @param training the rows that decide where the cuts are; null: all
+ */
+export function binFeature(name: string, values: Float32Array, maxBin: number, training: Uint32Array | null = null): BinnedFeature {
+  assert(Number.isInteger(maxBin) && maxBin >= 2 && maxBin < 65535, `maxBin ${maxBin} is out of range`);
+  const deciding = training === null ? values : Float32Array.from(training, (row) => values[row]);
+  const present = sortedPresent(deciding);
+  const thresholds = chooseThresholds(summarise(present), maxBin);
+  const bins = new Uint16Array(values.length);
+  const beyond = thresholds[thresholds.length - 1];
+  for (let i = 0; i < values.length; i++) bins[i] = values[i] >= beyond ? thresholds.length + 1 : binIn(thresholds, values[i]);
+  const lowest = present.length === 0 ? -smallest : Math.fround(present[0] - (Math.abs(present[0]) + smallest));
+  return { name, thresholds, lowest, binCount: thresholds.length, hasMissing: present.length < deciding.length, bins };
+}
+
+/**
+ * The bin of a value that need not have been in the training data; `binCount` for NaN. A value at or above the last
+ * threshold is counted in the last bin: good for histograms only, prediction compares with thresholds.
+ */
+export function binOf(feature: BinnedFeature, x: number): number {
+  return binIn(feature.thresholds, Math.fround(x));
+}
+
+/** The first bin with x < threshold: binary search, clamped to the last bin. */
+function binIn(thresholds: Float32Array, x: number): number {
+  if (Number.isNaN(x)) return thresholds.length;
+  let low = 0;
+  let high = thresholds.length - 1;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (x < thresholds[middle]) high = middle;
+    else low = middle + 1;
+  }
+  return low;
+}
+
+function sortedPresent(values: Float32Array): Float32Array {
+  const present = new Float32Array(values.length);
+  let count = 0;
+  for (let i = 0; i < values.length; i++) {
+    const x = values[i];
+    if (Number.isNaN(x)) continue;
+    assert(Number.isFinite(x), "a feature value is infinite");
+    present[count++] = x + 0; // -0 becomes 0, so that a threshold survives any text format
+  }
+  return present.subarray(0, count).sort();
+}
+
+function summarise(sorted: Float32Array): Summary {
+  const values: number[] = [];
+  const rankMax: number[] = [];
+  for (let i = 0; i < sorted.length; i++) {
+    if (i + 1 < sorted.length && sorted[i] === sorted[i + 1]) continue;
+    values.push(sorted[i]);
+    rankMax.push(i + 1);
+  }
+  const rankMin = Float64Array.from(rankMax, (_, i) => (i === 0 ? 0 : rankMax[i - 1]));
+  return { values: Float32Array.from(values), rankMin, rankMax: Float64Array.from(rankMax) };
+}
+
+/** AddCutPoint: all summary entries but the first are cuts, and one value above the maximum closes the last bin. */
+function chooseThresholds(exact: Summary, maxBin: number): Float32Array {
+  if (exact.values.length === 0) return Float32Array.of(closingThreshold(smallest)); // all missing: one empty bin
+  const values = prune(exact, maxBin + 1);
+  const cutCount = Math.min(values.length, maxBin);
+  const thresholds = new Float32Array(cutCount);
+  thresholds.set(values.subarray(1, cutCount));
+  thresholds[cutCount - 1] = closingThreshold(values[values.length - 1]);
+  return thresholds;
+}
+
+/** XGBoost's bound above the largest value: its `fabs` is the double one, so there is one rounding, at the end. */
+function closingThreshold(max: number): number {
+  return Math.fround(max + (Math.abs(max) + smallest));
+}
+
+/**
+ * WQSummary::SetPrune: keeps the first, the last and, for each of `sizeMax` - 1 equal steps of rank, the nearest value.
+ * Ranks are rounded to float32 as in XGBoost, so that near-ties go the same way.
+ */
+function prune({ values, rankMin, rankMax }: Summary, sizeMax: number): Float32Array {
+  const last = values.length - 1;
+  if (last < sizeMax) return values;
+  const begin = rankMax[0];
+  const range = Math.fround(rankMin[last] - begin);
+  const stepCount = sizeMax - 1;
+  const kept = [0];
+  let i = 1;
+  for (let k = 1; k < stepCount; k++) {
+    const rank = Math.fround(Math.fround(Math.fround(k * range) / stepCount) + begin);
+    while (i < last && 2 * rank >= rankMax[i + 1] + rankMin[i + 1]) i++;
+    if (i === last) break;
+    const nearest = rank < rankMax[i] ? i : i + 1;
+    if (nearest !== kept[kept.length - 1]) kept.push(nearest);
+  }
+  if (kept[kept.length - 1] !== last) kept.push(last);
+  return Float32Array.from(kept, (entry) => values[entry]);
+}

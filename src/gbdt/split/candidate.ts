@@ -1,0 +1,92 @@
+/**
+ * Split candidates of a feature, in the order that breaks ties: lowest threshold first, missing-right before
+ * missing-left; of categorical features as gbdt/split/category-candidate.ts says. A passive party numbers its candidates by this
+ * order before it shuffles them.
+ */
+import type { BinnedFeature } from "./binning.ts";
+import { categoryCandidateCount, categoryCandidateIndex, categoryCandidates, isCategorical } from "./category-candidate.ts";
+
+export interface ThresholdCandidate {
+  /** Present values in bins 0..bin go left: x < thresholds[bin]; -1: none of them. */
+  readonly bin: number;
+  /** Missing values go left too. */
+  readonly missingLeft: boolean;
+}
+
+export interface CategoryCandidate {
+  /** Those that go right, by code, ascending; all others go left, also such as no training row had. */
+  readonly categories: readonly number[];
+  readonly missingLeft: boolean;
+}
+
+export type Candidate = ThresholdCandidate | CategoryCandidate;
+
+/**
+ * Without missing values: bins 0..binCount-2. With: both directions of each of those, then "present left, missing
+ * right". Its mirror image, "missing left, present right", is the same split, but for a monotone constraint, which asks
+ * something else of it: only then it is a candidate of its own.
+ */
+export function candidatesOf(feature: BinnedFeature): Candidate[] {
+  if (isCategorical(feature)) return categoryCandidates(feature);
+  const candidates: Candidate[] = [];
+  for (let bin = 0; bin < feature.binCount - 1; bin++) {
+    candidates.push({ bin, missingLeft: false });
+    if (feature.hasMissing) candidates.push({ bin, missingLeft: true });
+  }
+  if (feature.hasMissing) candidates.push({ bin: feature.binCount - 1, missingLeft: false });
+  if (hasMirrored(feature)) candidates.push({ bin: -1, missingLeft: true });
+  return candidates;
+}
+
+/** The length of candidatesOf, without making it. */
+export function candidateCount(feature: BinnedFeature): number {
+  if (isCategorical(feature)) return categoryCandidateCount(feature);
+  return feature.hasMissing ? 2 * feature.binCount - 1 + (hasMirrored(feature) ? 1 : 0) : feature.binCount - 1;
+}
+
+/** A candidate's place in candidatesOf. */
+export function candidateIndex(feature: BinnedFeature, candidate: Candidate): number {
+  if ("categories" in candidate) return isCategorical(feature) ? categoryCandidateIndex(feature, candidate) : -1;
+  const { bin, missingLeft } = candidate;
+  if (bin < 0) return candidateCount(feature) - 1;
+  return feature.hasMissing ? 2 * bin + (missingLeft ? 1 : 0) : bin;
+}
+
+/** Whether "missing left, present right" is a candidate. */
+export function hasMirrored({ hasMissing, monotone = 0 }: BinnedFeature): boolean {
+  return hasMissing && monotone !== 0;
+}
+
+/** Values below it go left. */
+export function thresholdOf(feature: BinnedFeature, { bin }: ThresholdCandidate): number {
+  return bin < 0 ? feature.lowest : feature.thresholds[bin];
+}
+
+/** Whether a bin index (a training instance's) goes left. */
+export function binGoesLeft(feature: BinnedFeature, candidate: Candidate, bin: number): boolean {
+  if (bin === feature.binCount) return candidate.missingLeft;
+  return "categories" in candidate ? !candidate.categories.includes(bin) : bin <= candidate.bin;
+}
+
+/** Per bin index 1 if it goes left; the last two are those of missing values and of what is beyond all bins. */
+export function leftBins(feature: BinnedFeature, candidate: Candidate): Uint8Array {
+  return Uint8Array.from({ length: feature.binCount + 2 }, (_, bin) => (binGoesLeft(feature, candidate, bin) ? 1 : 0));
+}
+
+/** Splits a node's instances, keeping their order. */
+export function partition(
+  feature: BinnedFeature,
+  candidate: Candidate,
+  instances: Uint32Array,
+): { left: Uint32Array; right: Uint32Array } {
+  const goesLeft = leftBins(feature, candidate);
+  const left = new Uint32Array(instances.length);
+  const right = new Uint32Array(instances.length);
+  let leftCount = 0;
+  let rightCount = 0;
+  for (const instance of instances) {
+    if (goesLeft[feature.bins[instance]] === 1) left[leftCount++] = instance;
+    else right[rightCount++] = instance;
+  }
+  return { left: left.slice(0, leftCount), right: right.slice(0, rightCount) };
+}

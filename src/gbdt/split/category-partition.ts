@@ -1,0 +1,73 @@
+/**
+ * Splits of a categorical feature into two sets of categories, found as XGBoost 1.7 finds them
+ * (src/tree/hist/evaluate_splits.h, EnumeratePart): categories in the order of the leaf weight that each would have alone,
+ * the lower code first on a tie, and every cut of that order. The categories before the cut go right. Missing values go
+ * left with the cuts from the front, then right with the cuts from the back; the first of equal gains counts.
+ *
+ * The whole search is a function of one row per category. With all data in one place that is a histogram; of another
+ * party's feature it is the sums that the active party has decrypted, without names.
+ *
+ * A party may withhold categories of few people (gbdt/split/offered-categories.ts). They are in no set: they stay left, as
+ * categories do that nobody has seen.
+ */
+import type { CategoryCandidate } from "./candidate.ts";
+import { type TreeGain, unbounded, type WeightBounds } from "./gain.ts";
+import { addRow } from "./histogram.ts";
+import { selectBest } from "./select-best.ts";
+
+export interface CategoryRows {
+  /** One row (slot sums, count) per category, and one more of the missing values if there are any. */
+  readonly rows: Float64Array;
+  readonly hasMissing: boolean;
+  /** Per row 1 if it is withheld, and not to be looked at. */
+  readonly withheld: Uint8Array;
+}
+
+export interface PartitionSplit {
+  readonly gain: number;
+  readonly candidate: CategoryCandidate;
+  /** Summed instances that go right. */
+  readonly rightCount: number;
+}
+
+/** @returns null if no set is allowed */
+export function bestPartition({ rows, hasMissing, withheld }: CategoryRows, totals: Float64Array, gain: TreeGain, bounds: WeightBounds = unbounded): PartitionSplit | null {
+  const stride = totals.length;
+  const rowOf = (place: number): Float64Array => rows.subarray(place * stride, (place + 1) * stride);
+  const categoryCount = withheld.length - (hasMissing ? 1 : 0);
+  const order = sortedCategories(categoryCount, withheld, (category) => Math.fround(gain.weights(rowOf(category))[0]));
+  // What is withheld stands behind the last category: all the others together can be split off from it.
+  const length = order.length + (withheld.includes(1) ? 1 : 0);
+  const cutsMax = Math.min(gain.maxCatThreshold, length) - 1;
+  if (cutsMax < 1) return null;
+  const missing = hasMissing && withheld[categoryCount] === 0 ? rowOf(categoryCount) : null;
+  const cuts = Array.from({ length: cutsMax }, (_, i) => i + 1);
+  const tried = [...cuts.map((cut) => ({ cut, missingLeft: true })), ...(missing === null ? [] : cuts.map((cut) => ({ cut: length - cut, missingLeft: false })))];
+
+  const prefixes = prefixRows(order.map(rowOf), stride);
+  const sides = new Float64Array(tried.length * stride);
+  tried.forEach(({ cut, missingLeft }, i) => {
+    const side = sides.subarray(i * stride, (i + 1) * stride);
+    side.set(prefixes[cut]);
+    if (!missingLeft && missing !== null) addRow(side, missing);
+  });
+  const best = selectBest(gain.gains(sides, totals, bounds));
+  if (best.indices.length === 0) return null;
+  const [first] = best.indices;
+  const { cut, missingLeft } = tried[first];
+  const categories = order.slice(0, cut).sort((a, b) => a - b);
+  return { gain: best.gain, candidate: { categories, missingLeft }, rightCount: sides[(first + 1) * stride - 1] };
+}
+
+/** XGBoost compares these weights in float32, and its sort is stable. */
+function sortedCategories(categoryCount: number, withheld: Uint8Array, weightOf: (category: number) => number): number[] {
+  const offered = Array.from({ length: categoryCount }, (_, category) => category).filter((category) => withheld[category] === 0);
+  const weights = new Map(offered.map((category) => [category, weightOf(category)]));
+  return offered.sort((a, b) => (weights.get(a) ?? 0) - (weights.get(b) ?? 0) || a - b);
+}
+
+/** prefixes[k] is the sum of the first k rows. */
+function prefixRows(rows: readonly Float64Array[], stride: number): Float64Array[] {
+  const sum = new Float64Array(stride);
+  return [sum.slice(), ...rows.map((row) => (addRow(sum, row), sum.slice()))];
+}

@@ -1,0 +1,202 @@
+/**
+ * Gain, eq. (3), and leaf weight, eq. (4), with XGBoost's meaning: the gain is taken without the factor 1/2 and without
+ * gamma, and gamma is then compared with it. L1 regularisation and max_delta_step follow XGBoost 1.7, src/tree/param.h
+ * (ThresholdL1, CalcWeight) and src/tree/split_evaluator.h (CalcGainGivenWeight).
+ *
+ * Slot 2k holds g and slot 2k+1 holds h of output k; a row has one or two numbers per slot. A tree learns one output, or several at once with vector leaves;
+ * then gains are summed over outputs.
+ */
+import { realSum, type SlotGrid, slotSum, slotSumOfRest } from "../../base/quantised-gradients.ts";
+import type { TrainingParameters } from "../../base/parameters.ts";
+
+export interface SplitParameters {
+  readonly lambda: number;
+  readonly gamma: number;
+  readonly minChildWeight: number;
+  readonly alpha: number;
+  /** 0: no limit. */
+  readonly maxDeltaStep: number;
+  /** How many categories are tried from either end of their order; left out: all. */
+  readonly maxCatThreshold?: number;
+}
+
+/** XGBoost's kRtEps: a gain up to this is rounding noise. */
+const gainNoise = 1e-6;
+
+export function splitParametersOf(parameters: TrainingParameters): SplitParameters {
+  return {
+    lambda: parameters.lambda,
+    gamma: parameters.gamma,
+    minChildWeight: parameters.min_child_weight,
+    alpha: parameters.alpha,
+    maxDeltaStep: parameters.max_delta_step,
+    maxCatThreshold: parameters.max_cat_threshold,
+  };
+}
+
+/** Where the leaf weights below a node may lie: monotone constraints narrow it on the way down. */
+export interface WeightBounds {
+  readonly lower: number;
+  readonly upper: number;
+  /** The parent's bounds: XGBoost takes the node's own term of the gain within them (evaluate_splits.h, ApplyTreeSplit). */
+  readonly parent: WeightBounds | null;
+}
+
+export const unbounded: WeightBounds = { lower: -Infinity, upper: Infinity, parent: null };
+
+/**
+ * What a monotone constraint asks of a split: 1, the summed side's weight must not be above the other side's; -1, not
+ * below; 0, nothing. One for all candidates, or one per candidate.
+ */
+export type SideOrder = number | Int8Array;
+
+/** The gains and leaf weights of one tree: everybody who grows it, in one place or in several, asks this and nothing else. */
+export class TreeGain {
+  readonly #grids: readonly SlotGrid[];
+  readonly #parameters: SplitParameters;
+  readonly #outputs: readonly number[];
+  readonly #isConstrained: boolean;
+
+  /**
+   * @param outputs those that the tree learns
+   * @param isConstrained some party has monotone constraints: XGBoost then takes every gain from bounded weights
+   */
+  constructor(grids: readonly SlotGrid[], parameters: SplitParameters, { outputs = [0], isConstrained = false }: { readonly outputs?: readonly number[]; readonly isConstrained?: boolean } = {}) {
+    this.#grids = grids;
+    this.#parameters = parameters;
+    this.#outputs = outputs;
+    this.#isConstrained = isConstrained;
+  }
+
+  /**
+   * The gains of splits, given one row (sums, count) per candidate, over ONE side of its split, whichever. The other
+   * side is the complement, taken in integers; both sides go through the same operations, and their terms are added
+   * before the parent's is subtracted, so the result is bit for bit the same for either side.
+   * @param totals the node's row
+   * @param order what monotone constraints ask
+   * @returns -Infinity for a candidate that is not allowed: a side that is empty, has H <= 0 or H < min_child_weight, or
+   *   weights in the wrong order
+   */
+  gains(sides: Float64Array, totals: Float64Array, bounds: WeightBounds = unbounded, order: SideOrder = 0): Float64Array {
+    const stride = totals.length;
+    const limbs = this.#limbsOf(totals);
+    const totalCount = totals[stride - 1];
+    const totalTerm = this.#termOf(totals, bounds.parent ?? unbounded);
+    const gains = new Float64Array(sides.length / stride);
+    const { minChildWeight } = this.#parameters;
+    for (let c = 0; c < gains.length; c++) {
+      const row = c * stride;
+      const count = sides[row + stride - 1];
+      const otherCount = totalCount - count;
+      gains[c] = -Infinity;
+      if (count <= 0 || otherCount <= 0) continue;
+      let hA = 0;
+      let hB = 0;
+      let termA = 0;
+      let termB = 0;
+      for (const output of this.#outputs) {
+        const slot = 2 * output;
+        const gridG = this.#grids[slot];
+        const gridH = this.#grids[slot + 1];
+        const hOwn = realSum(gridH, slotSum(sides, row, slot + 1, limbs), count);
+        const hOther = realSum(gridH, slotSumOfRest(totals, sides, row, slot + 1, limbs), otherCount);
+        hA += hOwn;
+        hB += hOther;
+        termA += this.#term(realSum(gridG, slotSum(sides, row, slot, limbs), count), hOwn, bounds);
+        termB += this.#term(realSum(gridG, slotSumOfRest(totals, sides, row, slot, limbs), otherCount), hOther, bounds);
+      }
+      // With lambda >= 0 this also rules out H + lambda <= 0. Quantised hessians may sum to zero or, in the paper's
+      // layout, to slightly less; XGBoost refuses such a side as well.
+      if (!(hA > 0 && hB > 0 && hA >= minChildWeight && hB >= minChildWeight)) continue;
+      const wanted = typeof order === "number" ? order : order[c];
+      if (wanted !== 0 && !this.#isOrdered(sides, row, totals, bounds, wanted)) continue;
+      gains[c] = termA + termB - totalTerm; // eq. (3), symmetric in A and B
+    }
+    return gains;
+  }
+
+  /** How many categories are tried from either end of their order. */
+  get maxCatThreshold(): number {
+    return this.#parameters.maxCatThreshold ?? Infinity;
+  }
+
+  /** eq. (4) per output, before shrinking. */
+  weights(totals: Float64Array, bounds: WeightBounds = unbounded): number[] {
+    const sums = this.#outputs.map((output) => ({ g: this.#real(totals, 2 * output), h: this.#real(totals, 2 * output + 1) }));
+    // A node without enough hessian says nothing (XGBoost's CalcWeight).
+    const enough = sums.reduce((sum, { h }) => sum + h, 0) >= this.#parameters.minChildWeight;
+    return sums.map(({ g, h }) => clipped(enough ? this.#weight(g, h) : 0, bounds));
+  }
+
+  /** The real sum of a node's hessians. */
+  cover(totals: Float64Array): number {
+    return this.#outputs.reduce((sum, output) => sum + this.#real(totals, 2 * output + 1), 0);
+  }
+
+  /** Constrained trees have one output. */
+  #isOrdered(sides: Float64Array, row: number, totals: Float64Array, bounds: WeightBounds, wanted: number): boolean {
+    const [output] = this.#outputs;
+    const [slot, last, limbs] = [2 * output, totals.length - 1, this.#limbsOf(totals)];
+    const weight = (sumOf: (slot: number) => number, count: number): number =>
+      clipped(this.#weight(realSum(this.#grids[slot], sumOf(slot), count), realSum(this.#grids[slot + 1], sumOf(slot + 1), count)), bounds);
+    const own = weight((at) => slotSum(sides, row, at, limbs), sides[row + last]);
+    const other = weight((at) => slotSumOfRest(totals, sides, row, at, limbs), totals[last] - sides[row + last]);
+    return wanted > 0 ? own <= other : own >= other;
+  }
+
+  #termOf(totals: Float64Array, bounds: WeightBounds): number {
+    let term = 0;
+    for (const output of this.#outputs) term += this.#term(this.#real(totals, 2 * output), this.#real(totals, 2 * output + 1), bounds);
+    return term;
+  }
+
+  /** The real sum of a slot over a node. */
+  #real(totals: Float64Array, slot: number): number {
+    return realSum(this.#grids[slot], slotSum(totals, 0, slot, this.#limbsOf(totals)), totals[totals.length - 1]);
+  }
+
+  #limbsOf(totals: Float64Array): number {
+    return (totals.length - 1) / this.#grids.length;
+  }
+
+  /** One term of eq. (3). */
+  #term(g: number, h: number, bounds: WeightBounds): number {
+    if (h <= 0) return 0;
+    const { lambda, alpha, maxDeltaStep } = this.#parameters;
+    if (maxDeltaStep === 0 && !this.#isConstrained) {
+      const kept = thresholdL1(g, alpha);
+      return (kept * kept) / (h + lambda);
+    }
+    const w = clipped(this.#weight(g, h), bounds);
+    return -(2 * g * w + (h + lambda) * w * w);
+  }
+
+  #weight(g: number, h: number): number {
+    if (h <= 0) return 0;
+    const { lambda, alpha, maxDeltaStep } = this.#parameters;
+    const weight = -thresholdL1(g, alpha) / (h + lambda);
+    if (maxDeltaStep === 0 || Math.abs(weight) <= maxDeltaStep) return weight;
+    return weight > 0 ? maxDeltaStep : -maxDeltaStep;
+  }
+}
+
+function clipped(weight: number, { lower, upper }: WeightBounds): number {
+  return Math.min(Math.max(weight, lower), upper);
+}
+
+/** L1 regularisation takes alpha off the gradient sum, down to zero. */
+function thresholdL1(g: number, alpha: number): number {
+  if (g > alpha) return g - alpha;
+  if (g < -alpha) return g + alpha;
+  return 0;
+}
+
+/** XGBoost's rule for expanding a node: above rounding noise, and gamma itself is enough. */
+export function isWorthSplitting(gain: number, gamma: number): boolean {
+  return gain > gainNoise && gain >= gamma;
+}
+
+/** What a leaf stores: shrunk by eta, in float32 as XGBoost keeps it; never -0, which JSON would lose. */
+export function leafValue(weight: number, eta: number): number {
+  return Math.fround(eta * weight) + 0;
+}

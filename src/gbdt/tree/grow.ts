@@ -1,0 +1,187 @@
+/**
+ * Grows one tree: which nodes are split in which order, node ids, leaves and their statistics. What the best split of a
+ * node is and who goes left, it asks a SplitSearch: one over all parties' features in one place
+ * (gbdt/split/centralised-search.ts), one over own features and the passive parties' answers (protocol/active/federated-search.ts).
+ * Both find the same splits bit for bit, and therefore grow the same tree.
+ *
+ * Order of growth as in XGBoost's driver (1.7, src/tree/driver.h): level by level in id order, or with
+ * grow_policy=lossguide always the node of the highest gain, the older one on a tie.
+ */
+import type { QuantisedGradients } from "../../base/quantised-gradients.ts";
+import { isWorthSplitting, leafValue, type SplitParameters, type TreeGain, unbounded, type WeightBounds } from "../split/gain.ts";
+import { nodeTotals, subtractRows } from "../split/histogram.ts";
+import type { Tree, TreeNode } from "./tree.ts";
+
+export interface GrowParameters extends SplitParameters {
+  readonly eta: number;
+  readonly growPolicy: "depthwise" | "lossguide";
+  /** 0: no limit. */
+  readonly maxDepth: number;
+  /** 0: no limit. */
+  readonly maxLeaves: number;
+}
+
+/** How large a tree can become: whoever serves its growth is bounded by this. At least one of the limits is not 0. */
+export function treeSizeMax({ maxDepth, maxLeaves }: Pick<GrowParameters, "maxDepth" | "maxLeaves">): { readonly nodes: number; readonly pairs: number } {
+  const leaves = Math.min(maxDepth === 0 ? Infinity : 2 ** maxDepth, maxLeaves === 0 ? Infinity : maxLeaves);
+  // Children of the last level, and of the split that makes the last leaf, are not split again: nobody asks for them.
+  const pairs = Math.min(maxDepth === 0 ? Infinity : 2 ** (maxDepth - 1) - 1, Math.max(0, leaves - 2));
+  return { nodes: 2 * leaves - 1, pairs };
+}
+
+/** A node that is not split yet. */
+export class GrowingNode {
+  readonly id: number;
+  readonly depth: number;
+  /** Ascending. */
+  readonly instances: Uint32Array;
+  /** Those of them that the tree learns from; the others only learn where they belong. */
+  readonly sampled: Uint32Array;
+  readonly bounds: WeightBounds;
+  readonly #gradients: QuantisedGradients;
+  #totals: Float64Array | null = null;
+
+  constructor(id: number, depth: number, instances: Uint32Array, sampled: Uint32Array, gradients: QuantisedGradients, bounds: WeightBounds = unbounded) {
+    this.id = id;
+    this.depth = depth;
+    this.instances = instances;
+    this.sampled = sampled;
+    this.bounds = bounds;
+    this.#gradients = gradients;
+  }
+
+  /** The node's row (slot sums, count): summed when it is first asked for, which may be while others compute. */
+  get totals(): Float64Array {
+    this.#totals ??= nodeTotals(this.#gradients, this.sampled);
+    return this.#totals;
+  }
+}
+
+export interface NodePair {
+  readonly parent: GrowingNode;
+  readonly left: GrowingNode;
+  readonly right: GrowingNode;
+}
+
+/** What a search knows of a split that it has found; it may hold more for itself. */
+export interface FoundSplit {
+  readonly gain: number;
+}
+
+export interface SplitOutcome<R> {
+  readonly rule: R;
+  /** The monotone constraint of the feature that splits: 1, -1, or 0 for none. */
+  readonly monotone: number;
+  /** The node's instances, in their order. */
+  readonly left: Uint32Array;
+  readonly right: Uint32Array;
+}
+
+export interface SplitSearch<R, F extends FoundSplit> {
+  /** The best allowed split of the root, null if there is none. */
+  root(root: GrowingNode): Promise<F | null>;
+  /** The same for the left and the right node of each pair, in this order. Parents are not asked about again. */
+  children(pairs: readonly NodePair[]): Promise<(F | null)[]>;
+  /** Splits nodes as found. */
+  split(chosen: readonly { readonly node: GrowingNode; readonly found: F }[]): Promise<SplitOutcome<R>[]>;
+}
+
+export interface GrownTree<R> {
+  readonly tree: Tree<R>;
+  /** Per instance the id of its leaf. */
+  readonly leaves: Uint32Array;
+}
+
+interface Searched<F> {
+  readonly node: GrowingNode;
+  readonly found: F | null;
+}
+
+interface Expandable<F> {
+  readonly node: GrowingNode;
+  readonly found: F;
+}
+
+/** @param sample the instances that the tree learns from, ascending; null: all */
+export async function growTree<R, F extends FoundSplit>(
+  search: SplitSearch<R, F>,
+  gradients: QuantisedGradients,
+  sample: Uint32Array | null,
+  gain: TreeGain,
+  parameters: GrowParameters,
+): Promise<GrownTree<R>> {
+  const { eta, gamma, maxDepth, maxLeaves } = parameters;
+  const nodes: TreeNode<R>[] = [];
+  const leaves = new Uint32Array(gradients.instanceCount);
+  const addLeaf = ({ id, instances, totals, bounds }: GrowingNode): void => {
+    const weights = gain.weights(totals, bounds).map((weight) => leafValue(weight, eta));
+    nodes[id] = { kind: "leaf", weight: weights[0], ...(weights.length > 1 ? { weights } : {}), cover: gain.cover(totals), count: instances.length };
+    for (const instance of instances) leaves[instance] = id;
+  };
+  const queue: Expandable<F>[] = [];
+  const enqueue = ({ node, found }: Searched<F>): void => {
+    if (found !== null && isWorthSplitting(found.gain, gamma)) queue.push({ node, found });
+    else addLeaf(node);
+  };
+
+  /** A constrained split parts the weights of its sides at their middle, as in XGBoost (split_evaluator.h, AddSplit). */
+  const childBounds = ({ totals, bounds }: GrowingNode, monotone: number, left: Uint32Array): [WeightBounds, WeightBounds] => {
+    const inherited = { ...bounds, parent: bounds === unbounded ? null : { ...bounds, parent: null } };
+    if (monotone === 0) return bounds === unbounded ? [unbounded, unbounded] : [inherited, inherited];
+    const leftTotals = nodeTotals(gradients, left);
+    const middle = (gain.weights(leftTotals, bounds)[0] + gain.weights(subtractRows(totals, leftTotals), bounds)[0]) / 2;
+    const [below, above] = [{ ...inherited, upper: middle }, { ...inherited, lower: middle }];
+    return monotone > 0 ? [below, above] : [above, below];
+  };
+
+  let nextId = 1;
+  let leafCount = 1;
+  const leavesLeft = (): number => (maxLeaves === 0 ? Infinity : maxLeaves - leafCount);
+  const everybody = leaves.map((_, i) => i);
+  const sampledOf = samplePicker(sample, gradients.instanceCount);
+  const root = new GrowingNode(0, 0, everybody, sampledOf(everybody), gradients);
+  enqueue({ node: root, found: await search.root(root) });
+  for (;;) {
+    const chosen = takeNext(queue, parameters.growPolicy, leavesLeft());
+    if (chosen.length === 0) break;
+    const outcomes = await search.split(chosen);
+    const pairs = chosen.map(({ node, found }, i): NodePair => {
+      const { rule, left, right } = outcomes[i];
+      nodes[node.id] = { kind: "split", left: nextId, right: nextId + 1, gain: found.gain, cover: gain.cover(node.totals), count: node.instances.length, rule };
+      const [leftBounds, rightBounds] = childBounds(node, outcomes[i].monotone, sampledOf(left));
+      const child = (instances: Uint32Array, bounds: WeightBounds): GrowingNode => new GrowingNode(nextId++, node.depth + 1, instances, sampledOf(instances), gradients, bounds);
+      return { parent: node, left: child(left, leftBounds), right: child(right, rightBounds) };
+    });
+    leafCount += chosen.length;
+    const [open, closed] = divide(pairs, ({ left }) => (maxDepth === 0 || left.depth < maxDepth) && leavesLeft() > 0);
+    for (const { left, right } of closed) for (const node of [left, right]) addLeaf(node);
+    const found = open.length === 0 ? [] : await search.children(open);
+    open.forEach(({ left, right }, i) => {
+      enqueue({ node: left, found: found[2 * i] });
+      enqueue({ node: right, found: found[2 * i + 1] });
+    });
+  }
+  for (const { node } of queue) addLeaf(node);
+  return { tree: nodes, leaves };
+}
+
+/** Takes the nodes that are split next out of the queue: at most `leavesLeft` of them. */
+function takeNext<F extends FoundSplit>(queue: Expandable<F>[], growPolicy: GrowParameters["growPolicy"], leavesLeft: number): Expandable<F>[] {
+  if (growPolicy === "depthwise") return queue.splice(0, Math.min(queue.length, leavesLeft)); // one level, in id order
+  if (queue.length === 0 || leavesLeft <= 0) return [];
+  let best = 0;
+  for (let i = 1; i < queue.length; i++) if (queue[i].found.gain > queue[best].found.gain) best = i; // queued in id order
+  return queue.splice(best, 1);
+}
+
+/** @returns those of some instances that are in the sample */
+function samplePicker(sample: Uint32Array | null, instanceCount: number): (instances: Uint32Array) => Uint32Array {
+  if (sample === null) return (instances) => instances;
+  const isSampled = new Uint8Array(instanceCount);
+  for (const instance of sample) isSampled[instance] = 1;
+  return (instances) => instances.filter((instance) => isSampled[instance] === 1);
+}
+
+function divide<T>(items: readonly T[], isFirst: (item: T) => boolean): [T[], T[]] {
+  return [items.filter(isFirst), items.filter((item) => !isFirst(item))];
+}

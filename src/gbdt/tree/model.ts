@@ -1,0 +1,12 @@
+/** A model whose rules are all in one place: centralised training makes one, the parties' shares together are one. */
+import type { ObjectiveName } from "../objective/objective.ts";
+import type { SplitRule, Tree } from "./tree.ts";
+
+export interface Model {
+  readonly objective: ObjectiveName;
+  /** The margin before the first tree. */
+  readonly baseMargin: number;
+  /** Margins per row; left out: one. Tree t adds to output t mod outputCount, or to all with a weight for each. */
+  readonly outputCount?: number | undefined;
+  readonly trees: readonly Tree<SplitRule>[];
+}

@@ -1,0 +1,35 @@
+/** Prediction with all columns in one place; split-test.ts says which way a value goes. */
+import { assert } from "../../base/assert.ts";
+import type { Model } from "./model.ts";
+import { objectiveFor } from "../objective/objective.ts";
+import { type CategoryNames, columnTest } from "../split/split-test.ts";
+import { addLeaf, leafOf } from "./tree.ts";
+
+/**
+ * @param parties each party's columns, indexed like SplitRule.owner and SplitRule.feature
+ * @param names what the codes of each column stand for, where a party has columns of categories
+ * @returns the margins of each row, its outputs side by side, summed in double in tree order, as training does
+ */
+export function predictMargins(
+  model: Model,
+  parties: readonly (readonly Float32Array[])[],
+  rowCount: number,
+  names: readonly (readonly CategoryNames[])[] = [],
+): Float64Array {
+  for (const column of parties.flat()) assert(column.length === rowCount, "columns of different length");
+  const { outputCount = 1 } = model;
+  const margins = new Float64Array(rowCount * outputCount).fill(model.baseMargin);
+  model.trees.forEach((tree, treeIndex) => {
+    const tests = tree.map((node) => (node.kind === "split" ? columnTest(node.rule, names[node.rule.owner]?.[node.rule.feature] ?? null) : () => true));
+    for (let row = 0; row < rowCount; row++) {
+      const leaf = leafOf(tree, (rule, node) => tests[node](parties[rule.owner][rule.feature][row]));
+      addLeaf(margins, row, outputCount, treeIndex, tree[leaf]);
+    }
+  });
+  return margins;
+}
+
+/** Margins turned into predictions: probabilities for binary:logistic. */
+export function predictionsOf(model: Model, margins: Float64Array): Float64Array {
+  return objectiveFor(model.objective).predictions(margins, model.outputCount ?? 1);
+}

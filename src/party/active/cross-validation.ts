@@ -1,0 +1,176 @@
+/**
+ * `tandem cv` between companies: one alignment, one key and one pool of obfuscators, bins cut once from all rows that take part, and
+ * then every fold's model by turns in one job. To a passive party it is a job like any other, under the same policy.
+ *
+ * Connections that are lost are waited for as in training; a process that ends begins anew, since nobody waits for its models.
+ */
+import { join } from "node:path";
+import { TandemError } from "../../base/error.ts";
+import { osRandom } from "../../base/random.ts";
+import { defaultThreads, generateKey, selectKernel } from "../../crypto/paillier/index.ts";
+import { foldRows } from "../../data/split.ts";
+import { type CrossValidationOutcome, FoldTurns } from "../../gbdt/boost/fold-turns.ts";
+import { ActiveRole } from "../../protocol/active/role.ts";
+import { idsDigest } from "../../protocol/ids.ts";
+import { PaillierActive } from "../../scheme/paillier/active.ts";
+import { layoutSummary, tellFailure, trainingLabels } from "./results.ts";
+import { alignTables, jobTables, readActiveTables, rowsOf } from "./tables.ts";
+import { type ActiveWorld, type ConnectedPeer, realWorld } from "./world.ts";
+import type { ActiveConfig } from "../config.ts";
+import type { Emit } from "../../record/events.ts";
+import { binningOf, binTable } from "../party-data.ts";
+import { Patience } from "./patience.ts";
+import { samplingSecretOf } from "../sampling-secret.ts";
+
+export interface CrossValidationOptions {
+  readonly folds: number;
+  /** After each round that all folds have had. */
+  readonly onRound?: (round: number, means: CrossValidationOutcome["history"][number]) => void;
+}
+
+export interface CrossValidationResult extends CrossValidationOutcome {
+  readonly job: string;
+  /** Where it was written. */
+  readonly path: string;
+  readonly instances: number;
+}
+
+const runBytes = 16;
+
+/** @throws TandemError as training does */
+export async function runCrossValidation(config: ActiveConfig, options: CrossValidationOptions, emit: Emit, world: ActiveWorld = realWorld): Promise<CrossValidationResult> {
+  const folder = join(config.output.directory, config.job);
+  const release = await world.lock(folder);
+  try {
+    const run = await CrossValidationRun.open(config, options, emit, world);
+    const outcome = await run.untilOver();
+    const path = join(folder, "cross-validation.json");
+    await world.storage.makeFolder(folder);
+    const result = { job: config.job, path, ...outcome };
+    await world.storage.write(path, `${JSON.stringify(result)}\n`);
+    return result;
+  } finally {
+    await release();
+  }
+}
+
+/** What is the same in every attempt once the rows are known. */
+type Prepared = Omit<ConstructorParameters<typeof ActiveRole>[0], "peers" | "observer">;
+
+class CrossValidationRun {
+  readonly #config: ActiveConfig;
+  readonly #options: CrossValidationOptions;
+  readonly #tables: Awaited<ReturnType<typeof readActiveTables>>;
+  readonly #scheme: PaillierActive;
+  readonly #emit: Emit;
+  readonly #world: ActiveWorld;
+  #prepared: (Prepared & { readonly folds: FoldTurns }) | null = null;
+
+  private constructor(config: ActiveConfig, options: CrossValidationOptions, tables: Awaited<ReturnType<typeof readActiveTables>>, scheme: PaillierActive, emit: Emit, world: ActiveWorld) {
+    this.#config = config;
+    this.#options = options;
+    this.#tables = tables;
+    this.#scheme = scheme;
+    this.#emit = emit;
+    this.#world = world;
+  }
+
+  static async open(config: ActiveConfig, options: CrossValidationOptions, emit: Emit, world: ActiveWorld): Promise<CrossValidationRun> {
+    const { name, keyBits, insecureKey, threads, speed } = config;
+    if (config.data.validation_path !== undefined) throw new TandemError("USAGE", "a cross-validation holds each fold back in turn; leave data.validation_path out");
+    if (config.warm_start !== undefined) throw new TandemError("USAGE", "a cross-validation begins every fold's model anew; leave warm_start out");
+    const tables = await readActiveTables(config);
+    const key = await generateKey({ bits: keyBits, insecure: insecureKey });
+    emit({ type: "key", party: name, process: process.pid, keyBits, kernel: selectKernel().name });
+    return new CrossValidationRun(config, options, tables, new PaillierActive(selectKernel(), key, threads ?? defaultThreads(), speed), emit, world);
+  }
+
+  async untilOver(): Promise<CrossValidationOutcome & { readonly instances: number }> {
+    const { name, job, patience_seconds: seconds } = this.#config;
+    const { now, sleep, jitter } = this.#world;
+    const patience = new Patience(
+      { patienceMs: seconds * 1000, now, sleep, jitter, advice: "the cross-validation begins anew with the same command", onWait: (error, delayMs) => this.#emit({ type: "waiting", party: name, job, delayMs, code: error.code, message: error.message }) },
+      false,
+    );
+    try {
+      for (;;) {
+        try {
+          return await this.#attempt(patience);
+        } catch (error) {
+          await patience.afterFailure(error);
+        }
+      }
+    } finally {
+      this.#scheme.close();
+    }
+  }
+
+  async #attempt(patience: Patience): Promise<CrossValidationOutcome & { readonly instances: number }> {
+    patience.knocking();
+    const peers = await this.#world.connect(this.#config);
+    try {
+      const prepared = (this.#prepared ??= await this.#prepare(peers, patience));
+      const role = new ActiveRole({ ...prepared, peers, observer: this.#observer(prepared.folds, patience) });
+      try {
+        await role.join();
+        patience.joined();
+        await role.crossValidate(prepared.folds);
+        await role.finish();
+      } catch (error) {
+        await tellFailure(role, error);
+        throw error;
+      }
+      return { ...prepared.folds.outcome(), instances: prepared.labels.length };
+    } finally {
+      for (const peer of peers) peer.close();
+    }
+  }
+
+  /** Test rows stay out of it altogether; a validation set is what each fold is to its model. */
+  async #prepare(peers: readonly ConnectedPeer[], patience: Patience): Promise<Prepared & { readonly folds: FoldTurns }> {
+    const { name, job, training, codec, speed, data, align } = this.#config;
+    const emit: Emit = (event) => {
+      if (event.type === "alignment-progress") patience.answered();
+      this.#emit(event);
+    };
+    const aligned = align ? await alignTables(rowsOf(this.#tables).ids, peers.map((peer) => peer.alignment(job, false)), this.#config, emit) : null;
+    if (aligned !== null) patience.progressed();
+    const { train, rows } = jobTables(this.#tables, aligned?.rows ?? null, { training, data: { ...data, validation_fraction: undefined } });
+    const labels = trainingLabels(train);
+    const folds = Array.from({ length: this.#options.folds }, (_, fold) => foldRows(labels.length, this.#options.folds, fold, data.seed ?? training.seed).test);
+    return {
+      name,
+      job,
+      training,
+      codec,
+      subtraction: speed.subtraction,
+      features: binTable(train, binningOf(training)),
+      labels,
+      weights: train.weights ?? null,
+      folds: new FoldTurns(training, labels, train.weights ?? null, folds),
+      samplingSecret: samplingSecretOf(this.#config),
+      idsDigest: idsDigest(train.ids),
+      rows,
+      scheme: this.#scheme,
+      run: osRandom.fill(new Uint8Array(runBytes)),
+      now: this.#world.now,
+    };
+  }
+
+  #observer(folds: FoldTurns, patience: Patience): ConstructorParameters<typeof ActiveRole>[0]["observer"] {
+    const { name, codec, keyBits, speed } = this.#config;
+    let told = folds.roundsDone;
+    return {
+      joined: (peer, featureCount) => this.#emit({ type: "joined", party: name, peer, featureCount }),
+      layoutProven: (layout) => this.#emit({ type: "layout", party: name, layout: layoutSummary(layout, codec.layout, keyBits, speed.packing) }),
+      treeBegan: () => {},
+      treeFinished: () => {
+        patience.progressed();
+        const { latest, roundsDone } = folds;
+        if (roundsDone === told || latest === null) return;
+        told = roundsDone;
+        this.#options.onRound?.(roundsDone - 1, latest);
+      },
+    };
+  }
+}

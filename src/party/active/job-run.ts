@@ -1,0 +1,265 @@
+/** A job of the active party in one process, over all of its attempts: align once, join, train on, predict, keep the share. */
+import { join } from "node:path";
+import { defaultThreads, generateKey, type PrivateKey, selectKernel } from "../../crypto/paillier/index.ts";
+import { tableDigest } from "../../data/table-digest.ts";
+import { categoryNamesOf } from "../../data/dataset.ts";
+import type { BinnedFeature } from "../../gbdt/split/binning.ts";
+import { BoostingTask, otherRows } from "../../gbdt/boost/boosting-task.ts";
+import { scoreCurves } from "../../gbdt/metric/score-curves.ts";
+import { roundsBefore } from "../../gbdt/boost/warm-start.ts";
+import { ActiveRole, type PhaseTimesMs } from "../../protocol/active/role.ts";
+import { idsDigest } from "../../protocol/ids.ts";
+import { agreedParameters, treesPerRound } from "../../protocol/job-parameters.ts";
+import { modelId } from "../../protocol/model-id.ts";
+import { PaillierActive } from "../../scheme/paillier/active.ts";
+import type { ActiveCheckpoint, StartCheckpoint } from "../../store/active-checkpoint.ts";
+import { writeActiveShare } from "../../store/share-files.ts";
+import type { ActiveRecord } from "./record.ts";
+import { labelsOf, layoutSummary, tellFailure, trainingLabels, writePredictions } from "./results.ts";
+import { type ActiveTables, type JobTables, jobTables } from "./tables.ts";
+import type { ActiveWorld, ConnectedPeer } from "./world.ts";
+import { alignAndWrite } from "./aligned-file.ts";
+import type { ActiveConfig } from "../config.ts";
+import { evaluate, predictionsFrom } from "./evaluate.ts";
+import type { Emit } from "../../record/events.ts";
+import { binningOf, binTable } from "../party-data.ts";
+import type { Patience } from "./patience.ts";
+import { trainAlone } from "./plain-training.ts";
+import { ProcessMeter } from "../../record/process-meter.ts";
+import { ProgressSampler } from "../../record/progress-sampler.ts";
+import type { RunNotes } from "../../record/run-record.ts";
+import { samplingSecretOf } from "../sampling-secret.ts";
+
+/** What is the same in every attempt once the rows are known. */
+interface Prepared {
+  readonly tables: JobTables;
+  readonly labels: Float64Array;
+  readonly features: readonly BinnedFeature[];
+  readonly digest: Uint8Array;
+}
+
+/** A job in this process, over all of its attempts. */
+export class ActiveJobRun {
+  readonly #config: ActiveConfig;
+  readonly #tables: ActiveTables;
+  /** The model that training goes on from; null: none. */
+  readonly #start: StartCheckpoint | null;
+  readonly #record: ActiveRecord;
+  readonly #emit: Emit;
+  readonly #notes: RunNotes;
+  readonly #world: ActiveWorld;
+  readonly #meter = new ProcessMeter();
+  readonly #spent = { phases: { handshake: 0, encrypt: 0, aggregate: 0, decrypt: 0 }, keygenMs: 0, trainingMs: 0, activeToPassive: 0, passiveToActive: 0 };
+  #prepared: Prepared | null = null;
+  #scheme: PaillierActive | null = null;
+  #key: PrivateKey | null = null;
+  #attempts = 0;
+
+  constructor(config: ActiveConfig, tables: ActiveTables, start: StartCheckpoint | null, record: ActiveRecord, emit: Emit, notes: RunNotes, world: ActiveWorld) {
+    this.#config = config;
+    this.#tables = tables;
+    this.#start = start;
+    this.#record = record;
+    this.#emit = emit;
+    this.#notes = notes;
+    this.#world = world;
+  }
+
+  async attempt(patience: Patience): Promise<void> {
+    const isFresh = this.#attempts++ === 0 && this.#record.checkpoint === null;
+    const key = this.#record.checkpoint?.key ?? (await this.#newKey());
+    patience.knocking();
+    const peers = await this.#world.connect(this.#config);
+    try {
+      const begun = this.#record.checkpoint ?? (await this.#begin(key, peers, patience));
+      const { role, sampler } = this.#role(begun, peers, patience);
+      try {
+        await role.join();
+        patience.joined();
+        if (!isFresh) this.#sayResumed(begun);
+        await this.#trainAndFinish(role, begun);
+      } catch (error) {
+        await tellFailure(role, error);
+        throw error;
+      } finally {
+        sampler.stop();
+        this.#account(role);
+      }
+    } finally {
+      for (const peer of peers) peer.close();
+    }
+  }
+
+  close(): void {
+    void this.#meter.use; // stops it
+    this.#scheme?.close();
+  }
+
+  async #newKey(): Promise<PrivateKey> {
+    if (this.#key !== null) return this.#key;
+    const { name, keyBits, insecureKey } = this.#config;
+    const started = this.#world.now();
+    this.#key = await generateKey({ bits: keyBits, insecure: insecureKey });
+    this.#spent.keygenMs = this.#world.now() - started;
+    this.#emit({ type: "key", party: name, process: process.pid, keyBits, kernel: selectKernel().name });
+    return this.#key;
+  }
+
+  /** Alignment, where there is one; then the job is stored. */
+  async #begin(key: PrivateKey, peers: readonly ConnectedPeer[], patience: Patience): Promise<ActiveCheckpoint> {
+    const emit: Emit = (event) => {
+      if (event.type === "alignment-progress") patience.answered();
+      this.#emit(event);
+    };
+    const path = join(this.#record.folder, "aligned.csv");
+    const aligned = this.#config.align ? await alignAndWrite(this.#tables, peers, this.#config, path, emit, this.#world) : null;
+    this.#prepare(aligned?.rows ?? null); // what is wrong with the rows shows before the job is stored
+    const begun = await this.#record.begin(key, samplingSecretOf(this.#config), aligned?.rows ?? null, this.#start);
+    if (aligned !== null) patience.progressed();
+    return begun;
+  }
+
+  #prepare(aligned: Uint32Array | null): Prepared {
+    const { training } = this.#config;
+    const tables = jobTables(this.#tables, aligned, this.#config);
+    const labels = trainingLabels(tables.train);
+    const { validationRows } = tables;
+    roundsBefore(this.#start, new BoostingTask(training, labels, tables.train.weights ?? null, validationRows), training);
+    const features = binTable(tables.train, binningOf(training), validationRows && otherRows(validationRows, labels.length));
+    this.#prepared = { tables, labels, features, digest: idsDigest(tables.train.ids) };
+    const { name, job } = this.#config;
+    this.#emit({ type: "data", party: name, job, data: { trainRows: labels.length, testRows: tables.test?.ids.length ?? 0, featureCount: tables.train.features.length } });
+    this.#notes.own({ kind: "data", sha256: tableDigest(tables.train) });
+    for (const [tree, nodes] of (this.#start?.trees ?? []).entries()) this.#notes.own({ kind: "tree", tree, nodes });
+    return this.#prepared;
+  }
+
+  #role(begun: ActiveCheckpoint, peers: readonly ConnectedPeer[], patience: Patience): { readonly role: ActiveRole; readonly sampler: ProgressSampler } {
+    const { name, job, training, codec, speed, keyBits } = this.#config;
+    const { tables, labels, features, digest } = this.#prepared ?? this.#prepare(begun.aligned);
+    const emit = this.#emit;
+    const sampler = new ProgressSampler({ party: name, decides: true, bytes: () => Object.fromEntries(role.exchanges.map(({ peer, bytes }) => [peer, bytes])), emit });
+    const role: ActiveRole = new ActiveRole({
+      name,
+      job,
+      training,
+      codec,
+      subtraction: speed.subtraction,
+      features,
+      labels,
+      weights: tables.train.weights ?? null,
+      validationRows: tables.validationRows,
+      validationFile: this.#config.data.validation_path !== undefined,
+      samplingSecret: begun.samplingSecret,
+      idsDigest: digest,
+      rows: tables.rows,
+      scheme: this.#schemeOf(begun.key),
+      peers,
+      run: begun.run,
+      start: this.#start && { ...this.#start, columns: tables.train.features, categoryNames: categoryNamesOf(tables.train) },
+      ...(begun.progress === null ? {} : { progress: begun.progress }),
+      store: async (progress) => {
+        await this.#record.store(begun, progress);
+        patience.progressed();
+      },
+      observer: {
+        joined: (peer, featureCount) => emit({ type: "joined", party: name, peer, featureCount }),
+        layoutProven: (layout) => emit({ type: "layout", party: name, layout: layoutSummary(layout, codec.layout, keyBits, speed.packing) }),
+        treeBegan: () => this.#meter.start(),
+        phase: sampler.edge,
+        treeFinished: async (tree, _margins, evaluateRound, grown) => {
+          this.#meter.stop();
+          this.#notes.own({ kind: "tree", tree, nodes: grown });
+          const { train, validation } = await evaluateRound();
+          sampler.treeEnded();
+          this.#tellLedger(role);
+          const counts = { ...this.#schemeOf(begun.key).counts };
+          emit({ type: "tree", party: name, tree, treeCount: this.#treeCount, metrics: train, ...(validation === null ? {} : { validation }), counts });
+        },
+      },
+      now: this.#world.now,
+    });
+    return { role, sampler };
+  }
+
+  #tellLedger(role: ActiveRole): void {
+    for (const { peer, ledger } of role.exchanges) this.#emit({ type: "ledger", party: this.#config.name, peer, ledger });
+  }
+
+  #schemeOf(key: PrivateKey): PaillierActive {
+    this.#scheme ??= new PaillierActive(selectKernel(), key, this.#config.threads ?? defaultThreads(), this.#config.speed);
+    return this.#scheme;
+  }
+
+  #modelId({ key, aligned }: ActiveCheckpoint): string {
+    const { job, training, codec } = this.#config;
+    const { labels, digest } = this.#prepared ?? this.#prepare(aligned);
+    return modelId(agreedParameters(job, training, codec, this.#schemeOf(key), this.#start), labels.length, digest);
+  }
+
+  /** Trees of the whole model, if nothing stops it early. */
+  get #treeCount(): number {
+    const { training } = this.#config;
+    return (this.#start?.trees.length ?? 0) + training.num_round * treesPerRound(training);
+  }
+
+  #sayResumed({ aligned }: ActiveCheckpoint): void {
+    const { name, job } = this.#config;
+    const trees = (this.#record.checkpoint?.progress ?? this.#start)?.trees.length ?? 0;
+    this.#emit({ type: "resumed", party: name, job, trees, treeCount: this.#treeCount, ...(aligned === null ? {} : { commonCount: aligned.length }) });
+  }
+
+  async #trainAndFinish(role: ActiveRole, begun: ActiveCheckpoint): Promise<void> {
+    const { name, job, training, output } = this.#config;
+    const { tables } = this.#prepared ?? this.#prepare(begun.aligned);
+    const { storage, now } = this.#world;
+    const trainingStarted = now();
+    const model = await role.train().finally(() => (this.#spent.trainingMs += now() - trainingStarted));
+    let testMetrics = null;
+    if (tables.test !== null) {
+      const margins = await role.predict(model, { ids: tables.test.ids, features: tables.test.features, categoryNames: categoryNamesOf(tables.test) });
+      testMetrics = evaluate(training, margins, labelsOf(tables.test), tables.test.weights);
+      const predictions = predictionsFrom(training.objective, margins, model.outputCount);
+      await writePredictions(output.predictions ?? join(this.#record.folder, "predictions.csv"), tables.test, predictions, storage);
+      const curves = training.objective === "binary:logistic" ? scoreCurves(predictions, labelsOf(tables.test)) : null;
+      if (curves !== null) this.#notes.own({ kind: "scores", rows: "test", curves });
+    }
+    await writeActiveShare(join(this.#record.folder, "share.json"), { name, job, model: this.#modelId(begun), ...model }, storage);
+    await role.finish();
+    await this.#record.finish();
+    this.#tellLedger(role);
+    this.#account(role);
+    const alone = this.#config.compare_alone ? await this.#alone(tables, begun.samplingSecret) : null;
+    const { phases, keygenMs, trainingMs, activeToPassive, passiveToActive } = this.#spent;
+    this.#emit({
+      type: "active-result",
+      party: name,
+      result: {
+        trees: model.trees.length,
+        startTrees: this.#start?.trees.length ?? 0,
+        metrics: { train: role.evaluated?.train ?? {}, ...(role.evaluated?.validation ? { validation: role.evaluated.validation } : {}), test: testMetrics },
+        ...(alone === null ? {} : { alone }),
+        phasesMs: { ...phases, keygen: keygenMs, training: trainingMs },
+        ...this.#meter.use,
+        counts: this.#schemeOf(begun.key).counts,
+        bytes: { activeToPassive, passiveToActive },
+      },
+    });
+  }
+
+  /** From the beginning, also where the job went on from a model of everybody's. */
+  #alone(tables: JobTables, samplingSecret: string): ReturnType<typeof trainAlone> {
+    const { training } = this.#config;
+    return trainAlone({ ...this.#config, training: { ...training, num_round: this.#treeCount / treesPerRound(training) } }, tables, samplingSecret);
+  }
+
+  /** Adds what an attempt took; once. */
+  readonly #accounted = new WeakSet<ActiveRole>();
+  #account(role: ActiveRole): void {
+    if (this.#accounted.has(role)) return;
+    this.#accounted.add(role);
+    for (const phase of Object.keys(this.#spent.phases) as (keyof PhaseTimesMs)[]) this.#spent.phases[phase] += role.phases[phase];
+    this.#spent.activeToPassive += role.traffic.activeToPassive;
+    this.#spent.passiveToActive += role.traffic.passiveToActive;
+  }
+}

@@ -1,0 +1,68 @@
+/**
+ * Training without anybody else: columns that stand in one place, with the rows, seed, grid and parameters of a federated job,
+ * and no encryption. With every party's columns it is the oracle; with the active party's own it says what a job was worth.
+ */
+import type { CodecParameters, TrainingParameters } from "../../base/parameters.ts";
+import { plaintextBitsMax } from "../../codec/packing.ts";
+import { categoryNamesOf, type PartyTable } from "../../data/dataset.ts";
+import { BoostingMonitor } from "../../gbdt/boost/boosting-monitor.ts";
+import { BoostingTask, otherRows } from "../../gbdt/boost/boosting-task.ts";
+import type { Model } from "../../gbdt/tree/model.ts";
+import { predictMargins } from "../../gbdt/tree/predict.ts";
+import { trainCentralised } from "../../gbdt/boost/train.ts";
+import { quantiserFor } from "../../codec/gradient-layout.ts";
+import type { JobTables } from "./tables.ts";
+import { evaluate } from "./evaluate.ts";
+import type { ActiveResult } from "../../record/events.ts";
+import { binningOf, binTable } from "../party-data.ts";
+
+export interface PlainTraining {
+  /** Index 0 is the active party; its labels and weights count. */
+  readonly train: readonly PartyTable[];
+  readonly test: readonly PartyTable[] | null;
+  readonly validationRows: Uint32Array | null;
+  /** The model that training goes on from; null or left out: none. */
+  readonly start?: Model | null;
+  readonly training: TrainingParameters;
+  readonly codec: CodecParameters;
+  readonly keyBits: number;
+  /** Per party what it draws its columns with. */
+  readonly samplingSecrets: readonly string[];
+}
+
+export interface PlainResult {
+  readonly model: Model;
+  /** Of the same rows, and as a federated job takes them: training and validation rows after the last round that was grown. */
+  readonly metrics: ActiveResult["metrics"];
+}
+
+export async function trainPlain(job: PlainTraining): Promise<PlainResult> {
+  const { training, validationRows } = job;
+  const [{ weights = null }] = job.train;
+  const labels = labelsOf(job.train);
+  const deciding = validationRows && otherRows(validationRows, labels.length);
+  const parties = job.train.map((table) => binTable(table, binningOf(training), deciding));
+  const quantise = quantiserFor(job.codec, plaintextBitsMax(job.keyBits));
+  const start = job.start ? { model: job.start, columns: job.train.map(({ features }) => features), names: job.train.map(categoryNamesOf) } : null;
+  const { trainMargins, ...model } = await trainCentralised({ start, parties, labels, weights, validationRows, parameters: training, quantise, samplingSecrets: job.samplingSecrets });
+  const monitor = new BoostingMonitor(training, new BoostingTask(training, labels, weights, validationRows));
+  const validation = await monitor.onValidation(trainMargins);
+  return { model, metrics: { train: await monitor.onTraining(trainMargins), ...(validation === null ? {} : { validation }), test: testMetrics(job, model) } };
+}
+
+/** What the active party could have done without the others: its own columns, the job's rows, seed and parameters. */
+export async function trainAlone({ training, codec, keyBits }: Pick<PlainTraining, "training" | "codec" | "keyBits">, { train, test, validationRows }: Pick<JobTables, "train" | "test" | "validationRows">, samplingSecret: string): Promise<PlainResult["metrics"]> {
+  const { metrics } = await trainPlain({ train: [train], test: test && [test], validationRows, training, codec, keyBits, samplingSecrets: [samplingSecret] });
+  return metrics;
+}
+
+function testMetrics({ test, training }: PlainTraining, model: Model): ActiveResult["metrics"]["test"] {
+  if (test === null) return null;
+  const labels = labelsOf(test);
+  const margins = predictMargins(model, test.map(({ features }) => features), labels.length, test.map(categoryNamesOf));
+  return evaluate(training, margins, labels, test[0].weights);
+}
+
+function labelsOf([{ labels }]: readonly PartyTable[]): Float64Array {
+  return labels ?? new Float64Array(0);
+}

@@ -1,0 +1,109 @@
+/** The active party's side of a job as its storage has it: opened at the start, stored after every round, gone at the end. */
+import { existsSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+import { TandemError } from "../../base/error.ts";
+import { osRandom } from "../../base/random.ts";
+import type { Storage } from "../../base/storage.ts";
+import type { PrivateKey } from "../../crypto/paillier/index.ts";
+import { tableDigest } from "../../data/table-digest.ts";
+import type { ActiveProgress } from "../../protocol/active/role.ts";
+import { type ActiveCheckpoint, checkpointPath, dataDigestField, identityDifference, type JobIdentity, readActiveCheckpoint, type StartCheckpoint, writeActiveCheckpoint } from "../../store/active-checkpoint.ts";
+import type { ActiveTables } from "./tables.ts";
+import type { ActiveConfig } from "../config.ts";
+
+const runBytes = 16;
+
+export class ActiveRecord {
+  readonly folder: string;
+  readonly #identity: JobIdentity;
+  readonly #storage: Storage;
+  #checkpoint: ActiveCheckpoint | null;
+
+  private constructor(folder: string, identity: JobIdentity, storage: Storage, checkpoint: ActiveCheckpoint | null) {
+    this.folder = folder;
+    this.#identity = identity;
+    this.#storage = storage;
+    this.#checkpoint = checkpoint;
+  }
+
+  /** @throws TandemError USAGE if the job has ended before; CHECKPOINT if it cannot be continued like this */
+  static async open(config: ActiveConfig, tables: ActiveTables, storage: Storage): Promise<ActiveRecord> {
+    const folder = join(config.output.directory, config.job);
+    const identity = identityOf(config, tables);
+    await storage.tidy(folder);
+    const checkpoint = await readActiveCheckpoint(folder, storage);
+    if (checkpoint === null) await makeJobFolder(config, storage);
+    const difference = checkpoint === null ? null : identityDifference(checkpoint.identity, identity);
+    if (difference === null) return new ActiveRecord(folder, identity, storage, checkpoint);
+    // Without a round nothing is lost: a config that was mended begins anew under the same name.
+    if (checkpoint?.progress === null) return new ActiveRecord(folder, identity, storage, null);
+    throw new TandemError("CHECKPOINT", `${checkpointPath(folder)}: ${difference}; put it back to continue the job, or give the new one another name with 'job:'`);
+  }
+
+  /** Null before the job has begun. */
+  get checkpoint(): ActiveCheckpoint | null {
+    return this.#checkpoint;
+  }
+
+  /** The rows are known, and so is the key: from here on nobody has to be asked for them again. */
+  async begin(key: PrivateKey, samplingSecret: string, aligned: Uint32Array | null, start: StartCheckpoint | null): Promise<ActiveCheckpoint> {
+    const run = osRandom.fill(new Uint8Array(runBytes));
+    return this.#keep({ identity: this.#identity, run, key, samplingSecret, aligned, start, progress: null });
+  }
+
+  async store(begun: ActiveCheckpoint, { trees, margins, best }: ActiveProgress): Promise<void> {
+    await this.#keep({ ...begun, progress: { trees: [...trees], margins: margins.slice(), best } });
+  }
+
+  /** Everything is where it belongs: the job is over, and its key with it. */
+  async finish(): Promise<void> {
+    await this.#storage.remove(checkpointPath(this.folder));
+  }
+
+  async #keep(checkpoint: ActiveCheckpoint): Promise<ActiveCheckpoint> {
+    await writeActiveCheckpoint(this.folder, checkpoint, this.#storage);
+    this.#checkpoint = checkpoint;
+    return checkpoint;
+  }
+}
+
+/** The last job without a name of its own that has not ended: the same command continues it. */
+export function unfinishedJob(directory: string): string | null {
+  if (!existsSync(directory)) return null;
+  const unfinished = readdirSync(directory).filter((name) => unnamedJob.test(name) && existsSync(checkpointPath(join(directory, name))));
+  return unfinished.toSorted().at(-1) ?? null;
+}
+
+/** The name of a job that the config does not name: the time of its start. */
+export function newJobName(now: Date): string {
+  return `job-${now.toISOString().slice(0, 19).replaceAll(/[-:]/g, "").replace("T", "-")}`;
+}
+
+const unnamedJob = /^job-\d{8}-\d{6}$/;
+
+/** Where a job's results go. @throws TandemError if there are results of that name already */
+export async function makeJobFolder({ output, job }: Pick<ActiveConfig, "output" | "job">, storage: Storage): Promise<string> {
+  const folder = join(output.directory, job);
+  const finished = (await storage.read(join(folder, "share.json"))) !== null;
+  if (finished) throw new TandemError("USAGE", `${folder} holds a finished job of this name; give the new one another name with 'job:'`);
+  await storage.makeFolder(folder);
+  return folder;
+}
+
+function identityOf(config: ActiveConfig, tables: ActiveTables): JobIdentity {
+  const { name, passives, align, data, training, codec, speed, keyBits } = config;
+  const named = (group: string, values: object): [string, string | number | boolean][] => Object.entries(values).map(([field, value]) => [`${group}.${field}`, Array.isArray(value) ? value.join(", ") : (value as string | number | boolean)]);
+  return {
+    name,
+    passives: passives.map((passive) => passive.name).join(", "),
+    align,
+    "data.test_fraction": data.test_fraction ?? "none",
+    "data.validation_fraction": data.validation_fraction ?? "none",
+    "data.files": tables.map(({ field }) => field).join(", "),
+    "data.seed": data.seed ?? "none",
+    key_bits: keyBits,
+    warm_start: config.warm_start?.model ?? "none",
+    ...Object.fromEntries([...named("training", training), ...named("codec", codec), ...named("speed", speed)]),
+    [dataDigestField]: tableDigest(...tables.map(({ rows }) => rows.table)),
+  };
+}

@@ -1,0 +1,52 @@
+/** What jobs of the active party have in common before and after training: labels, a failure's end, predictions as a file, the slot layout in words. */
+import { errorCodes, TandemError } from "../../base/error.ts";
+import type { Storage } from "../../base/storage.ts";
+import { overflowProof, type GradientLayout } from "../../codec/layout.ts";
+import { sumPacking } from "../../codec/packing.ts";
+import type { PartyTable } from "../../data/dataset.ts";
+import { csvChunks } from "../../data/write-csv.ts";
+import type { ActiveRole } from "../../protocol/active/role.ts";
+import type { LayoutSummary } from "../../record/events.ts";
+
+/** @throws TandemError LABEL_INVALID: a table of somebody else's */
+export function labelsOf(table: PartyTable): Float64Array {
+  if (table.labels === null) throw new TandemError("LABEL_INVALID", "the active party needs labels");
+  return table.labels;
+}
+
+/** Labels that there is something to learn from. @throws TandemError LABEL_INVALID */
+export function trainingLabels(table: PartyTable): Float64Array {
+  const labels = labelsOf(table);
+  if (labels.every((label) => label === labels[0])) throw new TandemError("LABEL_INVALID", `the label is the same in all ${labels.length} training rows; there is nothing to learn`);
+  return labels;
+}
+
+/**
+ * Whoever is still there is told why, in general words: the message may name a file of this party's, or another party that
+ * they do not know of. A lost party is waited for, and joined again on another connection.
+ */
+export async function tellFailure(role: Pick<ActiveRole, "finish">, error: unknown): Promise<void> {
+  const code = error instanceof TandemError ? error.code : "INTERNAL";
+  if (code !== "PARTY_LOST") await role.finish(`${errorCodes[code]} (${code})`);
+}
+
+export async function writePredictions(path: string, table: PartyTable, predictions: Float64Array, storage: Storage): Promise<void> {
+  const outputCount = predictions.length / table.ids.length;
+  const outputs = Array.from({ length: outputCount }, (_, k) => table.ids.map((_id, row) => String(predictions[row * outputCount + k])));
+  const names = outputCount === 1 ? ["prediction"] : outputs.map((_, k) => `prediction_${k}`);
+  await storage.write(path, csvChunks(["id", "label", ...names], [table.ids, Array.from(labelsOf(table), String), ...outputs]));
+}
+
+export function layoutSummary(layout: GradientLayout, kind: LayoutSummary["kind"], keyBits: number, packing: boolean): LayoutSummary {
+  return {
+    kind,
+    codec: layout.codec,
+    slots: layout.slots,
+    instanceCountMax: layout.instanceCountMax,
+    keyBits,
+    plaintextsPerInstance: layout.plaintexts.length,
+    plaintextBits: layout.plaintextBits,
+    sumsPerCiphertext: sumPacking(layout.plaintextBits, keyBits, packing).perCiphertext,
+    proof: overflowProof(layout),
+  };
+}

@@ -1,0 +1,103 @@
+/**
+ * The active party's process: read data and labels, align, make a key, train with the passive parties, predict, keep the
+ * share. An attempt is a set of connections; when one of them is lost, all are given up, and the next attempt continues
+ * from what is stored. The process may end at any moment as well: the same command continues the job.
+ */
+import { join } from "node:path";
+import { TandemError } from "../../base/error.ts";
+import { programVersion } from "../../base/program-version.ts";
+import { treesPerRound } from "../../protocol/job-parameters.ts";
+import { protocolVersion } from "../../wire/version.ts";
+import type { StartCheckpoint } from "../../store/active-checkpoint.ts";
+import { ActiveJobRun } from "./job-run.ts";
+import { ActiveRecord, makeJobFolder } from "./record.ts";
+import { type ActiveTables, type AlignedRows, readActiveTables } from "./tables.ts";
+import { type ActiveWorld, realWorld } from "./world.ts";
+import { alignAndWrite } from "./aligned-file.ts";
+import type { ActiveConfig } from "../config.ts";
+import type { Emit, JobEvent } from "../../record/events.ts";
+import { Patience } from "./patience.ts";
+import type { RunNotes } from "../../record/run-record.ts";
+import { readStart } from "../model/start-model.ts";
+
+export async function runActive(config: ActiveConfig, emit: Emit, world: ActiveWorld = realWorld): Promise<void> {
+  const release = await world.lock(join(config.output.directory, config.job));
+  try {
+    const tables = await readActiveTables(config);
+    const record = await ActiveRecord.open(config, tables, world.storage);
+    const start = record.checkpoint === null ? await readStart(config, tables[0].rows.table) : record.checkpoint.start;
+    await recorded(config, start, emit, world, record.folder, (tell, notes) => runJob(config, tables, start, record, tell, notes, world));
+  } finally {
+    await release();
+  }
+}
+
+/** Keeps the job's events beside its results, for people to look at. */
+async function recorded(config: ActiveConfig, start: StartCheckpoint | null, emit: Emit, world: ActiveWorld, folder: string, run: (emit: Emit, notes: RunNotes) => Promise<void>): Promise<void> {
+  const notes = world.notes(folder);
+  const tell: Emit = (event) => {
+    notes.event(event);
+    emit(event);
+  };
+  try {
+    tell(jobEvent(config, start));
+    await run(tell, notes);
+  } catch (error) {
+    notes.event({ type: "error", party: config.name, ...(error instanceof TandemError ? { code: error.code, message: error.message } : { code: "INTERNAL", message: "an internal error" }) });
+    throw error;
+  } finally {
+    notes.close();
+  }
+}
+
+function jobEvent({ name, job, passives, training, codec, speed, keyBits, align }: ActiveConfig, start: StartCheckpoint | null): JobEvent {
+  return {
+    type: "job",
+    party: name,
+    role: "active",
+    job,
+    peers: passives.map((passive) => passive.name),
+    treeCount: (start?.trees.length ?? 0) + training.num_round * treesPerRound(training),
+    ...(start === null ? {} : { startTrees: start.trees.length }),
+    depthMax: training.max_depth,
+    parameters: { ...training, eval_metric: training.eval_metric.join(", "), ...codec, ...speed, key_bits: keyBits, align, ...(start === null ? {} : { warm_start: start.model }) },
+    versions: { tandem: programVersion(), protocol: protocolVersion, node: process.versions.node },
+  };
+}
+
+async function runJob(config: ActiveConfig, tables: ActiveTables, start: StartCheckpoint | null, record: ActiveRecord, emit: Emit, notes: RunNotes, world: ActiveWorld): Promise<void> {
+  const job = new ActiveJobRun(config, tables, start, record, emit, notes, world);
+  const patience = new Patience(
+    {
+      patienceMs: config.patience_seconds * 1000,
+      now: world.now,
+      sleep: world.sleep,
+      jitter: world.jitter,
+      onWait: (error, delayMs) => emit({ type: "waiting", party: config.name, job: config.job, delayMs, code: error.code, message: error.message }),
+    },
+    record.checkpoint !== null,
+  );
+  try {
+    for (;;) {
+      try {
+        return await job.attempt(patience);
+      } catch (error) {
+        await patience.afterFailure(error);
+      }
+    }
+  } finally {
+    job.close();
+  }
+}
+
+/** Alignment alone; the rows that are common to all parties are written to `out`. */
+export async function runAlignment(config: ActiveConfig, out: string | undefined, emit: Emit, world: ActiveWorld = realWorld): Promise<{ readonly path: string; readonly aligned: AlignedRows }> {
+  const tables = await readActiveTables(config);
+  const path = out ?? join(await makeJobFolder(config, world.storage), "aligned.csv");
+  const peers = await world.connect(config);
+  try {
+    return { path, aligned: await alignAndWrite(tables, peers, config, path, emit, world) };
+  } finally {
+    for (const peer of peers) peer.close();
+  }
+}

@@ -1,0 +1,45 @@
+/** What an active party's process takes from the outside: the way to other parties, time, chance and a place to store. */
+import type { AlignmentPeer } from "../../align/alignment-peer.ts";
+import { lockFolder, type Release } from "../../base/process-lock.ts";
+import { osRandom } from "../../base/random.ts";
+import { diskStorage, type Storage } from "../../base/storage.ts";
+import type { PassivePeer } from "../../wire/peer.ts";
+import { connectTls } from "../../transport/tls.ts";
+import type { ActiveConfig } from "../config.ts";
+import { readIdentity } from "../passive/run.ts";
+import { type RunNotes, RunRecord } from "../../record/run-record.ts";
+
+/** A passive party over one connection, which is never replaced behind its user's back. */
+export interface ConnectedPeer extends PassivePeer {
+  /** The same party, over the same connection, for the alignment before a job. */
+  alignment(job: string, validationFile: boolean): AlignmentPeer;
+  close(): void;
+}
+
+export interface ActiveWorld {
+  /** One new connection to each passive party, in their order. */
+  connect(config: Pick<ActiveConfig, "tls" | "passives">): Promise<readonly ConnectedPeer[]>;
+  readonly storage: Storage;
+  /** Keeps other processes out of a job's folder. @throws TandemError PARTY_BUSY */
+  lock(folder: string): Promise<Release>;
+  /** Where the job's events go besides, for people to look at. */
+  notes(folder: string): RunNotes;
+  /** Milliseconds that never run backwards. */
+  readonly now: () => number;
+  readonly sleep: (ms: number) => Promise<void>;
+  /** Uniform in [0, 1); spreads attempts, and nothing else hangs on it. */
+  readonly jitter: () => number;
+}
+
+export const realWorld: ActiveWorld = {
+  async connect({ tls, passives }) {
+    const identity = await readIdentity(tls);
+    return passives.map((passive) => connectTls(passive.name, identity, passive.fingerprint, passive));
+  },
+  storage: diskStorage,
+  lock: lockFolder,
+  notes: (folder) => new RunRecord(folder),
+  now: () => performance.now(),
+  sleep: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
+  jitter: () => osRandom.fill(new Uint8Array(1))[0] / 256,
+};

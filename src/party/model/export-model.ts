@@ -1,0 +1,77 @@
+/**
+ * The whole model for XGBoost, at the active party, once every passive party has consented: each consent must be signed
+ * with the certificate that is pinned for its party, for this model and for this recipient. Running it is the active
+ * party's own consent.
+ */
+import type { X509Certificate } from "node:crypto";
+import { TandemError } from "../../base/error.ts";
+import { peerText } from "../../wire/peer-text.ts";
+import { type Consent, type ConsentStatement, readConsent } from "../../store/consent-file.ts";
+import { mergeShares } from "../../store/merge-shares.ts";
+import { type ActiveShare, readActiveShare } from "../../store/share-files.ts";
+import { withUsedFeatures } from "../../store/xgboost/used-features.ts";
+import { writeXgboostModel } from "../../store/xgboost/export.ts";
+import { certificateFingerprint } from "../../transport/tls.ts";
+import type { ActiveConfig } from "../config.ts";
+import { jobSharePath, refuseExisting } from "./job-share.ts";
+import { checkValidAt, readCertificate } from "./signer.ts";
+
+export interface ExportRequest {
+  readonly job: string;
+  /** Files, in any order. */
+  readonly consents: readonly string[];
+  readonly out: string;
+}
+
+export interface ExportedModel {
+  readonly model: string;
+  readonly treeCount: number;
+  /** Of all parties, under the names that they have in the file. */
+  readonly featureCount: number;
+  /** Who consented to what, by the names in this party's config. */
+  readonly consents: readonly { readonly party: string; readonly statement: ConsentStatement }[];
+}
+
+/** @throws TandemError CONSENT, CERTIFICATE or FILE_FORMAT naming the file, or whose consent is missing; nothing is written then */
+export async function exportModel(config: ActiveConfig, { job, consents, out }: ExportRequest): Promise<ExportedModel> {
+  const active = await readActiveShare(jobSharePath(config.output.directory, job));
+  await refuseExisting(out);
+  const ownFingerprint = certificateFingerprint((await readCertificate(config.tls)).toString());
+  const given = new Map<string, Consent>();
+  for (const path of consents) {
+    const { certificate, consent } = await readConsent(path);
+    const party = signerOf(path, certificate, config);
+    checkStatement(path, party, consent.statement, active, ownFingerprint);
+    checkValidAt(certificate, new Date(consent.statement.date), path);
+    if (given.has(party)) throw new TandemError("CONSENT", `${path} is a second consent of ${party}; one is enough`);
+    given.set(party, consent);
+  }
+  const ordered = active.passiveNames.map((party) => ({ party, consent: given.get(party) }));
+  const missing = ordered.filter(({ consent }) => consent === undefined).map(({ party }) => party);
+  if (missing.length > 0) throw new TandemError("CONSENT", `missing: the consent of ${missing.join(", ")}. There it is: tandem model consent --model ${job} --to ${active.name}`);
+  const complete = ordered.flatMap(({ party, consent }) => (consent === undefined ? [] : [{ party, ...consent }]));
+
+  const { model, features } = withUsedFeatures(mergeShares(active, complete.map(({ share }) => share)), complete.length + 1);
+  const featureCount = features.flat().length;
+  if (featureCount === 0) throw new TandemError("USAGE", `${job} has no split: XGBoost refuses a model without features`);
+  await writeXgboostModel(out, model, features, [active.name, ...active.passiveNames], 0o600);
+  return { model: active.model, treeCount: model.trees.length, featureCount, consents: complete.map(({ party, statement }) => ({ party, statement })) };
+}
+
+/** @returns the passive party whose pinned certificate this is, by its name in the config */
+function signerOf(path: string, certificate: X509Certificate, { passives }: ActiveConfig): string {
+  const fingerprint = certificateFingerprint(certificate.toString());
+  const signer = passives.find((passive) => passive.fingerprint === fingerprint);
+  if (signer === undefined) throw new TandemError("CONSENT", `${path} is signed by nobody whose certificate the config pins; its fingerprint is ${fingerprint}`);
+  return signer.name;
+}
+
+function checkStatement(path: string, party: string, { model, job, recipient }: ConsentStatement, active: ActiveShare, ownFingerprint: string): void {
+  if (!active.passiveNames.includes(party)) throw new TandemError("CONSENT", `${path}: ${party} took no part in ${active.job}`);
+  if (model !== active.model) {
+    throw new TandemError("CONSENT", `${path}: ${party} consents for model ${peerText(model.slice(0, 12))} (job ${peerText(job)}), not for ${active.model.slice(0, 12)} (job ${active.job})`);
+  }
+  if (recipient.fingerprint !== ownFingerprint) {
+    throw new TandemError("CONSENT", `${path}: ${party} consents for ${peerText(recipient.name)} with the certificate ${recipient.fingerprint}; this party's is ${ownFingerprint}`);
+  }
+}

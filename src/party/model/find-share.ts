@@ -1,0 +1,29 @@
+/** The active party's share that a command names: by its job, by the model's id, or by where it lies. */
+import { access, readdir } from "node:fs/promises";
+import { join } from "node:path";
+import { TandemError } from "../../base/error.ts";
+import { type ActiveShare, readActiveShare } from "../../store/share-files.ts";
+import { type ActiveConfig, jobSyntax } from "../config.ts";
+
+const modelIdSyntax = /^[0-9a-f]{64}$/;
+
+/** @throws TandemError MODEL_UNKNOWN naming where it was looked for, or what readActiveShare throws */
+export async function findActiveShare(named: string, { output }: Pick<ActiveConfig, "output">): Promise<ActiveShare> {
+  const places = [...(jobSyntax.test(named) ? [join(output.directory, named, "share.json")] : []), join(named, "share.json"), named];
+  for (const path of places) {
+    const isShare = path.endsWith("share.json") && (await access(path).then(() => true, () => false));
+    if (isShare) return readActiveShare(path);
+  }
+  const known = modelIdSyntax.test(named) ? await shareOfModel(named, output.directory) : null;
+  if (known !== null) return known;
+  throw new TandemError("MODEL_UNKNOWN", `there is no share.json of '${named}': it is neither a finished job in ${output.directory} nor a folder with a share in it`);
+}
+
+/** Looks through the finished jobs. A share that cannot be read is not the one. */
+async function shareOfModel(model: string, directory: string): Promise<ActiveShare | null> {
+  for (const job of (await readdir(directory).catch(() => [])).toSorted()) {
+    const share = await readActiveShare(join(directory, job, "share.json")).catch(() => null);
+    if (share?.model === model) return share;
+  }
+  return null;
+}

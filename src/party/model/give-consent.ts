@@ -1,0 +1,54 @@
+/**
+ * A passive party's consent to an export, in two steps: what it would hand out, for its owner to look at, and then the
+ * file. Sending the file is the owner's own act.
+ */
+import { dirname, join, resolve } from "node:path";
+import { TandemError } from "../../base/error.ts";
+import { type Consent, purposeCharactersMax, writeConsent } from "../../store/consent-file.ts";
+import { readPassiveShare } from "../../store/share-files.ts";
+import type { PassiveConfig } from "../config.ts";
+import { jobSharePath, refuseExisting } from "./job-share.ts";
+import { readSigner } from "./signer.ts";
+
+export interface ConsentRequest {
+  readonly job: string;
+  /** A pinned active party's name. */
+  readonly recipient: string;
+  readonly purpose: string;
+  /** consent.json in the job's folder unless given. */
+  readonly out?: string | undefined;
+  readonly tandemVersion: string;
+  readonly now: Date;
+}
+
+export interface PreparedConsent {
+  readonly consent: Consent;
+  readonly path: string;
+  write(): Promise<void>;
+}
+
+/** @throws TandemError if this party has no such share, no such recipient, or no key to sign with */
+export async function prepareConsent(config: PassiveConfig, request: ConsentRequest): Promise<PreparedConsent> {
+  const { job, tandemVersion, now } = request;
+  const purpose = request.purpose.trim();
+  if (purpose === "" || purpose.length > purposeCharactersMax) throw new TandemError("USAGE", `--purpose must say in 1 to ${purposeCharactersMax} characters what the model is for`);
+  const sharePath = jobSharePath(config.output.directory, job);
+  const share = await readPassiveShare(sharePath);
+  const recipient = config.active.find(({ name }) => name === request.recipient);
+  if (recipient === undefined) throw new TandemError("USAGE", `--to: the config names no active party '${request.recipient}'; it has ${config.active.map(({ name }) => name).join(", ")}`);
+  if (recipient.name !== share.active) throw new TandemError("USAGE", `--to: ${job} was trained with ${share.active}; nobody else has a use for its splits`);
+  const path = request.out === undefined ? join(dirname(sharePath), "consent.json") : resolve(request.out);
+  await refuseExisting(path);
+  const signer = await readSigner(config.tls, now);
+  const statement = {
+    model: share.model,
+    job: share.job,
+    party: share.name,
+    recipient: { name: recipient.name, fingerprint: recipient.fingerprint },
+    purpose,
+    date: now.toISOString(),
+    tandem: tandemVersion,
+  };
+  const consent = { statement, share };
+  return { consent, path, write: () => writeConsent(path, consent, signer) };
+}

@@ -1,0 +1,140 @@
+/** What a passive party's storage has of a job, and who may still write to it. */
+import { describe, expect, test } from "vitest";
+import { expectError } from "../../../test/support/expect-error.ts";
+import { TandemError } from "../../base/error.ts";
+import type { Storage } from "../../base/storage.ts";
+import { noProgress } from "../../protocol/passive/split-ledger.ts";
+import { type JobTerms, PassiveRecord, type PassiveRecordOptions, refuseAlignment } from "./record.ts";
+
+const terms: JobTerms = { active: "bank", run: "aa", agreed: { job: "j", numRound: 3 }, instances: 2, idsDigest: "01", aligned: false, training: "", validation: "", data: "02", sampling: "s" };
+const split = { tree: 0, node: 0, feature: 1, featureName: "f", threshold: 0.5, defaultLeft: true };
+
+class Disk {
+  readonly files = new Map<string, string>();
+  /** Writes wait for this. */
+  gate: Promise<void> = Promise.resolve();
+
+  get options(): PassiveRecordOptions {
+    const storage: Storage = {
+      read: async (path) => this.files.get(path) ?? null,
+      write: async (path, contents) => {
+        await this.gate;
+        this.files.set(path, typeof contents === "string" ? contents : [...contents].join(""));
+      },
+      remove: async (path) => void this.files.delete(path),
+      makeFolder: () => Promise.resolve(),
+      tidy: () => Promise.resolve(),
+    };
+    return { party: "shop", job: "j", folder: "jobs/j", storage, ownFiles: (work) => work() };
+  }
+
+  async begun(change: Partial<JobTerms> = {}): Promise<PassiveRecord> {
+    const record = await PassiveRecord.open(this.options, { ...terms, ...change });
+    await record.begin();
+    return record;
+  }
+}
+
+describe("a record that is retired", () => {
+  test("lets a write end that is under way, and refuses every later one", async () => {
+    const disk = new Disk();
+    const record = await disk.begun();
+    let open = (): void => {};
+    disk.gate = new Promise((resolve) => (open = resolve));
+    const underWay = record.store({ trees: 1, splits: [split], members: {} });
+    await new Promise((resolve) => setImmediate(resolve));
+    let isRetired = false;
+    const retired = record.retire().then(() => (isRetired = true));
+    const late = record.store(noProgress).then(() => null, (error: unknown) => error);
+    for (let turn = 0; turn < 5; turn++) await new Promise((resolve) => setImmediate(resolve));
+    expect(isRetired).toBe(false);
+    open();
+    await Promise.all([underWay, retired]);
+    expect(await late).toBeInstanceOf(TandemError);
+    await expectError(() => record.finish(shareOf([])), "PARTY_LOST", /attempt at the job is over/);
+    expect((await PassiveRecord.open(disk.options, terms)).progress).toMatchObject({ trees: 1, splits: [split] });
+  });
+});
+
+const shareOf = (splits: (typeof split)[]) => ({ name: "shop", job: "j", model: "ab".repeat(32), active: "bank", splits });
+
+describe("a job that is opened again", () => {
+  test("has its secret and its progress, until it has ended well: then the secret is gone", async () => {
+    const disk = new Disk();
+    const record = await disk.begun();
+    await record.store({ trees: 3, splits: [split], members: { "2/0": "ab" } });
+    const again = await PassiveRecord.open(disk.options, { ...terms, sampling: "of a renewed certificate" });
+    expect(again.permutationSecret).toEqual(record.permutationSecret);
+    expect(again.samplingSecret).toBe(terms.sampling);
+    expect(again.progress).toEqual({ trees: 3, splits: [split], members: { "2/0": "ab" } });
+    const secret = Buffer.from(record.permutationSecret).toString("base64");
+    expect([...disk.files.values()].join("")).toContain(secret);
+    await again.finish(shareOf([split]));
+    expect(disk.files.get("jobs/j/share.json")).toContain('"threshold":0.5');
+    expect([...disk.files.values()].join("")).not.toContain(secret);
+    const share = disk.files.get("jobs/j/share.json");
+    const finished = await PassiveRecord.open(disk.options, terms);
+    expect(finished.isFinished).toBe(true);
+    await finished.finish(shareOf([]));
+    expect(disk.files.get("jobs/j/share.json")).toBe(share);
+    await expectError(() => PassiveRecord.open(disk.options, { ...terms, run: "bb" }), "HANDSHAKE_MISMATCH", /shop has finished a job named j already/);
+    await expectError(() => refuseAlignment(disk.options, "bank"), "HANDSHAKE_MISMATCH", /finished/);
+  });
+
+  test.each([
+    ["run", { run: "bb" }, /the active party has begun anew/],
+    ["people", { idsDigest: "ff" }, /the people have changed/],
+    ["validation rows", { validation: "AQ==" }, /the people have changed/],
+    ["parameters", { agreed: { job: "j", numRound: 4 } }, /numRound has changed/],
+    ["data", { data: "ff" }, /its own data has changed/],
+  ])("with another %s: anew without a tree, refused with one", async (name, change, says) => {
+    const disk = new Disk();
+    const first = await disk.begun();
+    const anew = await disk.begun(change);
+    expect(anew.permutationSecret).not.toEqual(first.permutationSecret);
+    expect(anew.progress).toEqual(noProgress);
+    await anew.store({ trees: 1, splits: [], members: {} });
+    if (name === "run") expect((await PassiveRecord.open(disk.options, { ...terms, ...change })).progress.trees).toBe(1);
+    await expectError(() => PassiveRecord.open(disk.options, terms), "CHECKPOINT", /since then/);
+    const forth = new Disk();
+    await (await forth.begun()).store({ trees: 1, splits: [], members: {} });
+    await expectError(() => PassiveRecord.open(forth.options, { ...terms, ...change }), "CHECKPOINT", says);
+    await expectError(() => refuseAlignment(forth.options, "bank"), "CHECKPOINT", /shop has stored 1 trees of a job named j/);
+  });
+
+  test("data that changes after the first answer of the first tree is noticed as well", async () => {
+    const disk = new Disk();
+    await (await disk.begun()).store({ trees: 0, splits: [split], members: { "0/0": "ab" } });
+    await expectError(() => PassiveRecord.open(disk.options, { ...terms, data: "ff" }), "CHECKPOINT", /its own data has changed/);
+    expect((await PassiveRecord.open(disk.options, { ...terms, run: "bb" })).progress).toEqual(noProgress);
+  });
+
+  test("by another active party: refused, whatever there is of it", async () => {
+    const disk = new Disk();
+    await disk.begun();
+    await expectError(() => PassiveRecord.open(disk.options, { ...terms, active: "rival" }), "HANDSHAKE_MISMATCH", /another active party/);
+    await expectError(() => refuseAlignment(disk.options, "rival"), "HANDSHAKE_MISMATCH", /another active party/);
+    await refuseAlignment(disk.options, "bank");
+  });
+
+  test("progress of an earlier beginning is none", async () => {
+    const disk = new Disk();
+    await (await disk.begun()).store({ trees: 0, splits: [split], members: {} });
+    const stale = disk.files.get("jobs/j/progress.json") ?? "";
+    await disk.begun({ run: "bb" });
+    disk.files.set("jobs/j/progress.json", stale);
+    expect((await PassiveRecord.open(disk.options, { ...terms, run: "bb" })).progress).toEqual(noProgress);
+  });
+});
+
+test("splits of a model that training goes on from are stored with the job: the next attempt asks nobody for them", async () => {
+  const disk = new Disk();
+  const gone = (): Promise<never> => Promise.reject(new TandemError("MODEL_UNKNOWN", "the share is gone"));
+  await expectError(() => PassiveRecord.open(disk.options, terms, gone), "MODEL_UNKNOWN");
+  await (await PassiveRecord.open(disk.options, terms, () => Promise.resolve([split]))).begin();
+  const again = await PassiveRecord.open(disk.options, terms, gone);
+  expect([again.start, again.progress]).toEqual([[split], noProgress]);
+  // They are nothing that this job has grown: it may begin anew.
+  await refuseAlignment(disk.options, terms.active);
+  expect((await PassiveRecord.open(disk.options, { ...terms, run: "ff" }, () => Promise.resolve([]))).start).toEqual([]);
+});

@@ -1,0 +1,161 @@
+/**
+ * One job of a passive party as its storage has it. Losing a connection and losing the process are the same to it: the
+ * next attempt reads what is stored. A record is retired before the next one is opened, so that no call of an old
+ * connection can write any more.
+ *
+ * A job that has finished trees is continued by the active party that began it, with everything as it was, or not at
+ * all; one that has none may begin anew.
+ */
+import { TandemError } from "../../base/error.ts";
+import { Exclusive } from "../../base/exclusive.ts";
+import { osRandom } from "../../base/random.ts";
+import type { Storage } from "../../base/storage.ts";
+import { peerText } from "../../wire/peer-text.ts";
+import { permutationSecretBytes } from "../../scheme/candidates/secret-permutation.ts";
+import { noProgress, type OwnSplit, type PassiveProgress } from "../../protocol/passive/split-ledger.ts";
+import { type PassiveJobFile, readPassiveJob, readProgress, sharePath, storedSplit, writePassiveJob, writeProgress } from "../../store/passive-checkpoint.ts";
+import { type PassiveShare, writePassiveShare } from "../../store/share-files.ts";
+import { bytesFrom, textOf } from "../../store/stored-numbers.ts";
+
+/**
+ * What an attempt brings, and what must be the same in every attempt; but a job that is under way keeps drawing its
+ * columns with what it began with.
+ */
+export type JobTerms = Omit<PassiveJobFile, "secret" | "sampling" | "start"> & { readonly sampling: string };
+
+export interface PassiveRecordOptions {
+  readonly party: string;
+  readonly job: string;
+  readonly folder: string;
+  readonly storage: Storage;
+  /** Runs what concerns this party's own files: its trouble is told to its own log only. */
+  readonly ownFiles: <T>(work: () => Promise<T>) => Promise<T>;
+}
+
+/** @throws TandemError if a new alignment would take the rows from under a job that is under way, or finished */
+export async function refuseAlignment(options: PassiveRecordOptions, active: string): Promise<void> {
+  const { party, job } = options;
+  const stored = await storedJob(options, active);
+  if (stored === null) return;
+  if (stored.secret === null) throw finishedAlready(options);
+  const { trees } = await progressOf(options, stored);
+  if (trees > 0) throw new TandemError("CHECKPOINT", `job: ${party} has stored ${trees} trees of a job named ${peerText(job)}; continue it where it began, or choose another name`);
+}
+
+async function storedJob(options: PassiveRecordOptions, active: string): Promise<PassiveJobFile | null> {
+  const { party, job, folder, storage, ownFiles } = options;
+  const stored = await ownFiles(() => readPassiveJob(folder, storage));
+  if (stored === null && (await ownFiles(() => storage.read(sharePath(folder)))) !== null) throw finishedAlready(options);
+  if (stored !== null && stored.active !== active) throw new TandemError("HANDSHAKE_MISMATCH", `job: ${party} has a job named ${peerText(job)} with another active party; choose another name`);
+  return stored;
+}
+
+function progressOf({ folder, storage, ownFiles }: PassiveRecordOptions, { run }: PassiveJobFile): Promise<PassiveProgress> {
+  return ownFiles(() => readProgress(folder, run, storage));
+}
+
+/** A model that was trained once is not overwritten by whoever uses its name again. */
+function finishedAlready({ party, job }: PassiveRecordOptions): TandemError {
+  return new TandemError("HANDSHAKE_MISMATCH", `job: ${party} has finished a job named ${peerText(job)} already; choose another name`);
+}
+
+export class PassiveRecord {
+  /** Where the job stood when this attempt began. */
+  readonly progress: PassiveProgress;
+  readonly #options: PassiveRecordOptions;
+  readonly #turns = new Exclusive();
+  #job: PassiveJobFile;
+  #stored: boolean;
+  #retired = false;
+
+  private constructor(options: PassiveRecordOptions, job: PassiveJobFile, stored: boolean, progress: PassiveProgress) {
+    this.#options = options;
+    this.#job = job;
+    this.#stored = stored;
+    this.progress = progress;
+  }
+
+  /**
+   * Nothing is written yet.
+   * @param startSplits this party's splits of the model that training goes on from; asked for where the job begins
+   * @throws TandemError HANDSHAKE_MISMATCH or CHECKPOINT if these terms cannot be the job's
+   */
+  static async open(options: PassiveRecordOptions, terms: JobTerms, startSplits: () => Promise<readonly OwnSplit[]> = () => Promise.resolve([])): Promise<PassiveRecord> {
+    await options.ownFiles(() => options.storage.tidy(options.folder));
+    const stored = await storedJob(options, terms.active);
+    const difference = stored === null ? null : firstDifference(stored, terms);
+    if (stored !== null && difference === null) return new PassiveRecord(options, stored, true, await progressOf(options, stored));
+    if (stored !== null && stored.secret === null) throw finishedAlready(options);
+    const progress = stored === null ? noProgress : await progressOf(options, stored);
+    // The data may have changed under an attempt that goes on; a new beginning takes it as it is.
+    const goesOn = stored?.run === terms.run && progress.splits.length > 0;
+    if (progress.trees > 0 || goesOn) throw new TandemError("CHECKPOINT", `${options.party} has stored a part of job ${peerText(options.job)}, and since then ${difference}; put it back, or begin anew under another name`);
+    const secret = textOf(osRandom.fill(new Uint8Array(permutationSecretBytes)));
+    return new PassiveRecord(options, { ...terms, start: (await startSplits()).map(storedSplit), secret }, false, noProgress);
+  }
+
+  get isFinished(): boolean {
+    return this.#job.secret === null;
+  }
+
+  /** This party's splits of the model that training goes on from. */
+  get start(): readonly OwnSplit[] {
+    return this.#job.start;
+  }
+
+  get permutationSecret(): Uint8Array {
+    return this.#job.secret === null ? osRandom.fill(new Uint8Array(permutationSecretBytes)) : bytesFrom(this.#job.secret);
+  }
+
+  get samplingSecret(): string {
+    return this.#job.sampling ?? ""; // of a finished job nothing is drawn any more
+  }
+
+  /** The attempt is welcome: from here on the job is stored. */
+  begin(): Promise<void> {
+    return this.#write(async ({ folder, storage }) => {
+      if (this.#stored) return;
+      await storage.makeFolder(folder);
+      await writePassiveJob(folder, this.#job, storage);
+      this.#stored = true;
+    });
+  }
+
+  store(progress: PassiveProgress): Promise<void> {
+    return this.#write(({ folder, storage }) => writeProgress(folder, this.#job.run, progress, storage));
+  }
+
+  /** The share first: a job whose secret is gone has one. What answers a repeated question of this job stays. */
+  finish(share: PassiveShare): Promise<void> {
+    return this.#write(async ({ folder, storage }) => {
+      if (this.isFinished) return;
+      await writePassiveShare(sharePath(folder), share, storage);
+      const finished = { ...this.#job, secret: null, sampling: null };
+      await writePassiveJob(folder, finished, storage);
+      this.#job = finished;
+    });
+  }
+
+  /** Lets a write that is under way end, and no other begin. */
+  async retire(): Promise<void> {
+    this.#retired = true;
+    await this.#turns.idle();
+  }
+
+  #write(work: (options: PassiveRecordOptions) => Promise<void>): Promise<void> {
+    return this.#turns.run(() => {
+      if (this.#retired) throw new TandemError("PARTY_LOST", "this connection's attempt at the job is over");
+      return this.#options.ownFiles(() => work(this.#options));
+    });
+  }
+}
+
+/** @returns in words, for the peer as well: no value of either side */
+function firstDifference(stored: PassiveJobFile, terms: JobTerms): string | null {
+  for (const field of new Set([...Object.keys(stored.agreed), ...Object.keys(terms.agreed)])) {
+    if (stored.agreed[field] !== terms.agreed[field]) return `${field} has changed`;
+  }
+  if (stored.instances !== terms.instances || stored.idsDigest !== terms.idsDigest || stored.aligned !== terms.aligned || stored.training !== terms.training || stored.validation !== terms.validation) return "the people have changed";
+  if (stored.run !== terms.run) return "the active party has begun anew";
+  return stored.data === terms.data ? null : "its own data has changed";
+}

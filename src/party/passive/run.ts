@@ -1,0 +1,71 @@
+/** One passive party's process: read the data, serve one job after the other, keep its share of each model. */
+import { readFile } from "node:fs/promises";
+import { TandemError } from "../../base/error.ts";
+import { lockFolder } from "../../base/process-lock.ts";
+import type { Storage } from "../../base/storage.ts";
+import type { PassiveEnd } from "../../transport/passive-service.ts";
+import { partyRoutes } from "../../transport/party-service.ts";
+import { scoringRoutes } from "../../transport/scoring-service.ts";
+import { listenTls, type TlsIdentity } from "../../transport/tls.ts";
+import type { PassiveConfig } from "../config.ts";
+import type { Emit } from "../../record/events.ts";
+import { JobRecords } from "../../record/job-records.ts";
+import { PassiveDesk } from "./desk.ts";
+import { PassiveScoring } from "../../scoring/desk.ts";
+
+export interface PassiveRunOptions {
+  readonly stop: AbortSignal;
+  readonly once?: boolean;
+  /** The disk, unless it says otherwise. */
+  readonly storage?: Storage;
+}
+
+/**
+ * Serves until `stop` is aborted, or with `once` until the first job has ended.
+ * @throws TandemError if it cannot start; with `once` also if the job fails
+ */
+export async function runPassive(config: PassiveConfig, emit: Emit, options: PassiveRunOptions): Promise<void> {
+  const release = await lockFolder(config.output.directory);
+  try {
+    await serve(config, emit, options);
+  } finally {
+    await release();
+  }
+}
+
+async function serve(config: PassiveConfig, tell: Emit, { stop, once = false, storage }: PassiveRunOptions): Promise<void> {
+  const { name } = config;
+  const records = new JobRecords(config.output.directory, tell);
+  const { emit } = records;
+  let jobEnded: (end: PassiveEnd) => void = () => {};
+  const firstEnd = new Promise<PassiveEnd>((resolve) => (jobEnded = resolve));
+  const desk = new PassiveDesk(config, emit, (end) => jobEnded(end), { storage, own: (view) => records.own(view) });
+  const [identity] = await Promise.all([readIdentity(config.tls), desk.load()]);
+  const scoring = new PassiveScoring(config, desk.data, emit);
+  const routes = [partyRoutes(desk), scoringRoutes(scoring)];
+  const server = await listenTls({ routes: (router) => routes.forEach((add) => add(router)) }, identity, config.active, config.listen, (address, why) =>
+    emit({ type: "turned-away", party: name, address, why }),
+  );
+  emit({ type: "listening", party: name, process: process.pid, port: server.port });
+  const stopped = new Promise<PassiveEnd>((resolve) => stop.addEventListener("abort", () => resolve({ failure: null }), { once: true }));
+  const { failure } = await (once ? Promise.race([firstEnd, stopped]) : stopped);
+  emit({ type: "stopping", party: name }); // a job that is under way will say next that its connection closed
+  await server.close();
+  scoring.close();
+  records.close();
+  emit({ type: "stopped", party: name });
+  if (failure !== null) throw failure;
+}
+
+/** Reads the PEM files that a config names. @throws TandemError FILE_UNREADABLE naming the file */
+export async function readIdentity(tls: PassiveConfig["tls"]): Promise<TlsIdentity> {
+  const read = async (path: string): Promise<string> => {
+    try {
+      return await readFile(path, "utf8");
+    } catch (cause) {
+      throw new TandemError("FILE_UNREADABLE", `${path} cannot be read; 'tandem init' makes a key and a certificate`, { cause });
+    }
+  };
+  const [certificate, key] = await Promise.all([read(tls.certificate), read(tls.key)]);
+  return { certificate, key, authority: tls.authority === undefined ? undefined : await read(tls.authority) };
+}

@@ -1,0 +1,56 @@
+/** One tree over several parties (Algorithm 1): gbdt/tree/grow.ts with the search of federated-search.ts. */
+import type { GradientLayout } from "../../codec/layout.ts";
+import type { QuantisedGradients } from "../../base/quantised-gradients.ts";
+import type { BinnedFeature } from "../../gbdt/split/binning.ts";
+import type { ColumnSampler } from "../../gbdt/boost/column-sampling.ts";
+import { TreeGain } from "../../gbdt/split/gain.ts";
+import { type GrowParameters, type GrownTree, growTree } from "../../gbdt/tree/grow.ts";
+import type { SplitRule } from "../../gbdt/tree/tree.ts";
+import type { BusyClock } from "./busy-clock.ts";
+import { FederatedSearch } from "./federated-search.ts";
+import type { CandidateRows, PeerSession } from "./peer-session.ts";
+
+/** What the active party knows of a passive party's split: whose it is. */
+export interface RemoteRule {
+  readonly owner: number;
+}
+
+/** The active party's share of a split: the whole rule if it is its own. */
+export type ActiveRule = SplitRule | RemoteRule;
+
+export function isOwnRule(rule: ActiveRule): rule is SplitRule {
+  return "feature" in rule;
+}
+
+export interface TreeTask {
+  readonly tree: number;
+  readonly features: readonly BinnedFeature[];
+  /** Which of the own features may split a node. */
+  readonly sampler: ColumnSampler;
+  readonly gradients: QuantisedGradients;
+  /** The instances that the tree learns from; null: all. */
+  readonly sample: Uint32Array | null;
+  readonly layout: GradientLayout;
+  /** Those that the tree learns. */
+  readonly outputs: readonly number[];
+  /** What trees of the same gradients know of the root already, per session; filled by the first. Null: every tree asks. */
+  readonly sharedRoot: CandidateRows[] | null;
+  readonly parameters: GrowParameters;
+  /** Derive the larger child of a pair from its parent instead of asking for it. */
+  readonly subtraction: boolean;
+  /** Empty in a round that the active party grows alone. */
+  readonly sessions: readonly PeerSession[];
+  /** Some party has monotone constraints. */
+  readonly isConstrained: boolean;
+  /** Settles per session when the party has taken all gradients. */
+  readonly gradientsTaken: readonly Promise<void>[];
+  /** Time spent waiting for candidate sums, and within it decrypting them. */
+  readonly waiting: BusyClock;
+  readonly decrypting: BusyClock;
+}
+
+export function growFederatedTree(task: TreeTask): Promise<GrownTree<ActiveRule>> {
+  const { gradients, sample, parameters, isConstrained } = task;
+  const gain = new TreeGain(gradients.grids, parameters, { outputs: task.outputs, isConstrained });
+  return growTree(new FederatedSearch(task, gain), gradients, sample, gain, parameters);
+}

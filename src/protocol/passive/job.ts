@@ -1,0 +1,45 @@
+/** What a passive party's role is given for one attempt at a job, and whom it tells how things go. */
+import type { BinnedFeature } from "../../gbdt/split/binning.ts";
+import type { Minimums } from "../../gbdt/split/offered-candidates.ts";
+import type { CategoryNames } from "../../gbdt/split/split-test.ts";
+import type { AgreedParameters } from "../job-parameters.ts";
+import type { PhaseEdge } from "../phase.ts";
+import type { PassiveScheme } from "../../scheme/scheme.ts";
+import type { OwnSplit, PassiveProgress } from "./split-ledger.ts";
+import type { SplitColumn } from "./split-outcomes.ts";
+
+export interface PassiveJob {
+  readonly name: string;
+  /** What this party has agreed to; the hello must match field by field. */
+  readonly agreed: AgreedParameters;
+  readonly idsDigest: Uint8Array;
+  readonly features: readonly BinnedFeature[];
+  readonly instanceCount: number;
+  readonly permutationSecret: Uint8Array;
+  /** What it draws its columns with, where they are sampled. */
+  readonly samplingSecret?: string;
+  /** Its owner's: candidates with fewer people are withheld. */
+  readonly minimums: Minimums;
+  readonly scheme: PassiveScheme;
+  /** Own feature values of ids that may be asked for, or null for an unknown id. */
+  readonly lookUp: (id: string) => ((feature: number) => number) | null;
+  /** Per feature what these values stand for if they are codes of categories; left out where none has some. */
+  readonly categoryNames?: readonly CategoryNames[];
+  readonly observer: PassiveObserver;
+  /** This party's splits of the model that training goes on from, with the columns that they ask about; none where left out. */
+  readonly start?: readonly SplitColumn[];
+  /** What earlier attempts at this job have left; nothing, unless it says otherwise. */
+  readonly progress?: PassiveProgress;
+  /** Makes progress outlive this process; settles when it does. */
+  readonly store?: (progress: PassiveProgress) => Promise<void>;
+  /** The job has ended well before: only prediction and its end may be asked for again. */
+  readonly finished?: boolean;
+}
+
+/** What the party around this role wants to know. */
+export interface PassiveObserver {
+  joined(activeName: string): void;
+  gradientsBegan(tree: number): void;
+  phase?(edge: PhaseEdge): void;
+  treeFinished(tree: number, ownSplits: readonly OwnSplit[]): void;
+}

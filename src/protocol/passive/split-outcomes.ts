@@ -1,0 +1,57 @@
+/**
+ * The passive half of a scoring round: the outcome of each own split for each id asked for.
+ *
+ * @reveals active: at scoring, the outcome of each of the party's splits for each id asked for, also off the path; which of
+ *   the ids asked for the party holds; where unknown ids are scored as missing, the default direction of each of its splits
+ */
+import { isTurnOver, nextTurn } from "../../base/event-loop-turn.ts";
+import { type CategoryNames, columnTest } from "../../gbdt/split/split-test.ts";
+import { bitmapFrom } from "../../wire/bitmap.ts";
+import type { OwnSplit } from "./role.ts";
+
+/** A split, and the column of the party's table that it asks about. */
+export interface SplitColumn {
+  readonly split: OwnSplit;
+  readonly values: Float32Array;
+  /** What the values stand for if they are codes of categories; left out of numbers. */
+  readonly names?: CategoryNames;
+}
+
+/** The row of an id that the party does not hold. */
+export const unknownRow = -1;
+
+/** Outcomes between two looks at the clock: about a tenth of a millisecond. */
+const outcomesPerLook = 1 << 14;
+
+/** The order in which outcomes travel: both sides know it, so no split needs to be named. */
+export function bySplitOrder(a: Pick<OwnSplit, "tree" | "node">, b: Pick<OwnSplit, "tree" | "node">): number {
+  return a.tree - b.tree || a.node - b.node;
+}
+
+export interface SplitOutcomes {
+  readonly known: Uint8Array;
+  readonly left: Uint8Array;
+}
+
+/**
+ * Long requests give the event loop its turns: the party may be in the middle of a job.
+ * @param splits in split order
+ * @param rows the row of each id, or unknownRow
+ */
+export async function splitOutcomes(splits: readonly SplitColumn[], rows: Int32Array, unknownAsMissing: boolean): Promise<SplitOutcomes> {
+  const left = new Uint8Array(Math.ceil((splits.length * rows.length) / 8));
+  let position = 0;
+  let nextLook = outcomesPerLook;
+  for (const { split, values, names = null } of splits) {
+    const goesLeft = columnTest(split, names);
+    for (const row of rows) {
+      if (row === unknownRow ? unknownAsMissing && split.defaultLeft : goesLeft(values[row])) left[position >>> 3] |= 1 << (position & 7);
+      position++;
+    }
+    if (position >= nextLook) {
+      nextLook = position + outcomesPerLook;
+      if (isTurnOver()) await nextTurn();
+    }
+  }
+  return { known: bitmapFrom(rows.length, (i) => rows[i] !== unknownRow), left };
+}

@@ -1,0 +1,125 @@
+/**
+ * The public event stream of a party: what a supervisor, a terminal or a page may see of a job. Never a row's value, a
+ * gradient, a label, a threshold or a key.
+ */
+import type { PairwiseCounts } from "../align/active-alignment.ts";
+import type { CodecParameters } from "../base/parameters.ts";
+import type { ErrorCode } from "../base/error.ts";
+import type { PhaseTimesMs } from "../protocol/active/role.ts";
+import type { Ledger } from "../privacy/ledger.ts";
+import type { Traffic } from "../protocol/active/peer-session.ts";
+import type { Phase } from "../protocol/phase.ts";
+import type { OperationCounts } from "../scheme/scheme.ts";
+import type { Disclosure } from "../privacy/disclosures.ts";
+import type { ProcessUse } from "./process-meter.ts";
+
+export type Metrics = Readonly<Record<string, number>>;
+
+export type PartyEvent =
+  | { readonly type: "listening"; readonly party: string; readonly process: number; readonly port: number }
+  | { readonly type: "key"; readonly party: string; readonly process: number; readonly keyBits: number; readonly kernel: string }
+  | JobEvent
+  | { readonly type: "data"; readonly party: string; readonly job: string; readonly data: DataSummary }
+  | { readonly type: "aligning"; readonly party: string; readonly peer: string; readonly job: string; readonly ownIdCount: number; readonly peerIdCount: number }
+  | { readonly type: "alignment-progress"; readonly party: string; readonly done: number; readonly total: number }
+  | { readonly type: "aligned"; readonly party: string; readonly job: string; readonly peer?: string; readonly commonCount: number; readonly pairwise?: readonly PairwiseCounts[] }
+  | { readonly type: "joined"; readonly party: string; readonly peer: string; readonly featureCount: number; readonly job?: string }
+  | { readonly type: "resumed"; readonly party: string; readonly job: string; readonly trees: number; readonly treeCount: number; readonly commonCount?: number }
+  | { readonly type: "waiting"; readonly party: string; readonly job: string; readonly delayMs: number; readonly code: ErrorCode; readonly message: string }
+  | { readonly type: "layout"; readonly party: string; readonly layout: LayoutSummary }
+  | { readonly type: "tree"; readonly party: string; readonly tree: number; readonly treeCount: number; readonly metrics: Metrics; readonly validation?: Metrics; readonly counts: OperationCounts }
+  | ProgressEvent
+  | { readonly type: "ledger"; readonly party: string; readonly peer: string; readonly ledger: Ledger }
+  | { readonly type: "passive-tree"; readonly party: string; readonly peer: string; readonly job: string; readonly tree: number; readonly treeCount: number; readonly counts: OperationCounts }
+  | { readonly type: "job-ended"; readonly party: string; readonly peer: string; readonly job: string; readonly failure: { readonly code: ErrorCode; readonly message: string } | null }
+  | { readonly type: "refused"; readonly party: string; readonly peer: string; readonly code: ErrorCode; readonly message: string }
+  | { readonly type: "scored"; readonly party: string; readonly peer: string; readonly job: string; readonly model: string; readonly requestCount: number; readonly idCount: number; readonly unknownCount: number }
+  | { readonly type: "turned-away"; readonly party: string; readonly address: string; readonly why: string }
+  | { readonly type: "stopping"; readonly party: string }
+  | { readonly type: "stopped"; readonly party: string }
+  | { readonly type: "active-result"; readonly party: string; readonly result: ActiveResult }
+  | { readonly type: "passive-result"; readonly party: string; readonly result: PassiveResult }
+  | { readonly type: "error"; readonly party: string; readonly code: ErrorCode; readonly message: string };
+
+export type Emit = (event: PartyEvent) => void;
+
+/** The slot layout as the job uses it, with the proof that no sum overflows. */
+export interface LayoutSummary {
+  readonly kind: CodecParameters["layout"];
+  readonly codec: CodecParameters["codec"];
+  readonly slots: readonly { readonly shift: number; readonly alpha: number; readonly alphaMax: number; readonly r: number; readonly padding: number }[];
+  /** The number of values whose sum is proven not to overflow. */
+  readonly instanceCountMax: number;
+  readonly keyBits: number;
+  readonly plaintextsPerInstance: number;
+  readonly plaintextBits: number;
+  readonly sumsPerCiphertext: number;
+  readonly proof: readonly string[];
+}
+
+export interface ActiveResult extends ProcessUse {
+  /** Of the model, those of a model that training went on from among them. */
+  readonly trees: number;
+  readonly startTrees?: number;
+  readonly metrics: { readonly train: Metrics; readonly validation?: Metrics; readonly test: Metrics | null };
+  /** The same of a model of the active party's own columns, where the comparison was asked for. */
+  readonly alone?: ActiveResult["metrics"];
+  readonly phasesMs: PhaseTimesMs & { readonly keygen: number; readonly training: number };
+  readonly counts: OperationCounts;
+  readonly bytes: Traffic;
+}
+
+export interface PassiveResult extends ProcessUse {
+  /** Of the model, those of a model that training went on from among them. */
+  readonly trees?: number;
+  readonly counts: OperationCounts;
+}
+
+/** What a job is, said once at its beginning (and again when it is taken up after a stop). */
+export interface JobEvent {
+  readonly type: "job";
+  readonly party: string;
+  readonly role: "active" | "passive";
+  readonly job: string;
+  /** The other parties, as this one's config names them. */
+  readonly peers: readonly string[];
+  readonly treeCount: number;
+  /** Those of a model that training goes on from, among them. */
+  readonly startTrees?: number;
+  readonly depthMax: number;
+  /** Hyper-parameters as this party knows them. */
+  readonly parameters: Readonly<Record<string, number | string | boolean>>;
+  /** At a passive party: what the job will reveal, at most, under these parameters and this party's policy. */
+  readonly disclosures?: readonly Disclosure[];
+  readonly versions: { readonly tandem: string; readonly protocol: number; readonly node: string };
+}
+
+/** This party's own rows of a job. */
+export interface DataSummary {
+  readonly trainRows: number;
+  readonly testRows: number;
+  readonly featureCount: number;
+}
+
+/** Where a job stands: a snapshot every now and then, with what was finished since the last one. */
+export interface ProgressEvent {
+  readonly type: "progress";
+  readonly party: string;
+  readonly tree: number;
+  readonly level: number;
+  /** What every party that is busy is doing, as far as this one can tell. */
+  readonly doing: Readonly<Record<string, Phase>>;
+  /** Payload bytes so far; at a passive party both directions are with the active one. */
+  readonly bytes: Readonly<Record<string, Traffic>>;
+  readonly spans: readonly PhaseSpan[];
+}
+
+/** A piece of work that is over; times are milliseconds since the epoch. */
+export interface PhaseSpan {
+  readonly party: string;
+  readonly phase: Phase;
+  readonly tree: number;
+  readonly level: number;
+  readonly from: number;
+  readonly to: number;
+}

@@ -1,0 +1,99 @@
+/**
+ * What only the party itself may look at, folded from own.jsonl: trees as it sees them (another party's split is a closed
+ * box with its owner's name), which parties the model leans on, the curves of its scores.
+ *
+ * Runs in browsers too.
+ */
+import type { ScoreCurves } from "../gbdt/metric/score-curves.ts";
+import type { SplitTest } from "../gbdt/split/split-test.ts";
+import type { OwnView } from "./run-record.ts";
+
+/** A tree's node as its viewer may see it. */
+export type TreeNodeView =
+  | { readonly kind: "leaf"; readonly weight: number; readonly count: number }
+  | { readonly kind: "split"; readonly left: number; readonly right: number; readonly gain: number; readonly count: number; readonly owner: string; readonly rule: RuleView | null };
+
+export type RuleView = SplitTest & { readonly featureName: string };
+
+/** The active party sees the shape of a tree; a passive party sees its own splits, each at its node. */
+export type TreeView =
+  | { readonly kind: "whole"; readonly tree: number; readonly nodes: readonly TreeNodeView[] }
+  | { readonly kind: "own-splits"; readonly tree: number; readonly splits: readonly (RuleView & { readonly node: number })[] };
+
+export interface Importance {
+  /** A feature's name if it is the viewer's own, otherwise null: the party's as a whole. */
+  readonly feature: string | null;
+  readonly party: string;
+  /** Null where the viewer does not learn gains. */
+  readonly gain: number | null;
+  readonly splits: number;
+}
+
+export interface OwnRunView {
+  readonly trees: Map<number, TreeView>;
+  scores: ScoreCurves | null;
+  /** SHA-256 of the rows that were trained on. */
+  dataDigest: string | null;
+}
+
+export function emptyOwn(): OwnRunView {
+  return { trees: new Map(), scores: null, dataDigest: null };
+}
+
+export function isOwnView(value: unknown): value is OwnView {
+  return typeof value === "object" && value !== null && "kind" in value && typeof value.kind === "string";
+}
+
+/** @param parties the run's parties, the active one first, in the order of its config */
+export function addOwn(own: OwnRunView, view: OwnView, parties: readonly string[]): void {
+  switch (view.kind) {
+    case "data":
+      own.dataDigest = view.sha256;
+      return;
+    case "tree":
+      own.trees.set(view.tree, {
+        kind: "whole",
+        tree: view.tree,
+        nodes: view.nodes.map((node) => {
+          if (node.kind === "leaf") return { kind: "leaf", weight: node.weight, count: node.count };
+          const { left, right, gain, count, rule } = node;
+          const owner = parties[rule.owner] ?? `party ${rule.owner}`;
+          return { kind: "split", left, right, gain, count, owner, rule: "featureName" in rule ? rule : null };
+        }),
+      });
+      return;
+    case "own-splits":
+      own.trees.set(view.tree, { kind: "own-splits", tree: view.tree, splits: view.splits });
+      return;
+    case "scores":
+      own.scores = view.curves;
+      return;
+  }
+}
+
+/** What the splits are worth: per own feature, and per other party as a whole; the most important first. */
+export function importance(own: OwnRunView, self: string): Importance[] {
+  const rows = new Map<string, { feature: string | null; party: string; gain: number | null; splits: number }>();
+  const count = (party: string, feature: string | null, gain: number | null): void => {
+    const key = `${party}/${feature ?? ""}`;
+    const row = rows.get(key) ?? { feature, party, gain: gain === null ? null : 0, splits: 0 };
+    row.splits++;
+    if (gain !== null && row.gain !== null) row.gain += gain;
+    rows.set(key, row);
+  };
+  for (const tree of own.trees.values()) {
+    if (tree.kind === "own-splits") for (const { featureName } of tree.splits) count(self, featureName, null);
+    else for (const node of tree.nodes) if (node.kind === "split") count(node.owner, node.rule?.featureName ?? null, node.gain);
+  }
+  return [...rows.values()].sort((a, b) => (b.gain ?? 0) - (a.gain ?? 0) || b.splits - a.splits);
+}
+
+/** The same, summed up per party. */
+export function importanceByParty(rows: readonly Importance[]): Importance[] {
+  const parties = new Map<string, { gain: number | null; splits: number }>();
+  for (const { party, gain, splits } of rows) {
+    const sum = parties.get(party);
+    parties.set(party, { gain: sum === undefined ? gain : gain === null || sum.gain === null ? null : sum.gain + gain, splits: (sum?.splits ?? 0) + splits });
+  }
+  return [...parties].map(([party, sum]) => ({ feature: null, party, ...sum }));
+}

@@ -1,0 +1,206 @@
+/**
+ * Figures that follow from a run's view: the time left, where the time went, what batching saved, how much head-room the
+ * slots have. Runs in browsers too.
+ */
+import { quantisedMax, slotBits } from "../codec/slot.ts";
+import type { LayoutSummary, PhaseSpan } from "./events.ts";
+import { ledgerEntries, type LedgerName } from "../privacy/ledger.ts";
+import type { Phase } from "../protocol/phase.ts";
+import type { OwnRunView } from "./own-view.ts";
+import type { PartyView, RunView } from "./run-view.ts";
+
+const recentTrees = 8;
+
+/** Seconds until the last tree, from how long recent trees took; null before the first is done. */
+export function secondsLeft(view: RunView, now: number): number | null {
+  if (view.state !== "training" || view.treeEnds.length === 0) return null;
+  const last = view.treeEnds[view.treeEnds.length - 1];
+  const first = view.treeEnds.length > recentTrees ? view.treeEnds[view.treeEnds.length - 1 - recentTrees] : (view.trainingStartedAt ?? last);
+  const perTree = (last - first) / Math.min(view.treeEnds.length, recentTrees);
+  return Math.max(0, perTree * (view.treeCount - view.treesDone) - (now - last)) / 1000;
+}
+
+export function elapsedSeconds(view: RunView, now: number): number {
+  const end = view.state === "finished" || view.state === "failed" ? view.lastAt : Math.max(now, view.lastAt);
+  return view.startedAt === 0 ? 0 : (end - view.startedAt) / 1000;
+}
+
+/** What a party does in a phase, for people. */
+export const phaseWords: Readonly<Record<Phase, string>> = {
+  encrypt: "encrypting gradients",
+  send: "taking gradients",
+  aggregate: "adding ciphertexts",
+  return: "sending sums back",
+  decrypt: "decrypting sums",
+  decide: "choosing splits",
+};
+
+export function activityOf({ state }: RunView, { connected, doing }: PartyView): string {
+  if (state === "finished") return "done";
+  if (state === "failed") return connected ? "stopped" : "gone";
+  if (doing !== null) return phaseWords[doing];
+  if (!connected) return "not connected";
+  return state === "aligning" ? "aligning" : state === "training" ? "waiting" : "connected";
+}
+
+/** How many features of a party take part, as far as the viewer knows. */
+export function featuresOf(view: RunView, { featureCount, self }: PartyView): number | null {
+  return featureCount ?? (self ? (view.data?.featureCount ?? null) : null);
+}
+
+/** What a party brings along. */
+export function holdingOf(view: RunView, party: PartyView): string {
+  if (party.role === "active") return "labels, private key";
+  const count = featuresOf(view, party);
+  return count === null ? "features" : `${count} feature${count === 1 ? "" : "s"}`;
+}
+
+export interface BitField {
+  readonly kind: "padding" | "slot";
+  /** g, h, g2, h2 ... */
+  readonly name: string;
+  readonly bits: number;
+}
+
+/** One instance's plaintext, or several where the key is too short: the highest bits first. */
+export function bitFields(layout: LayoutSummary): BitField[] {
+  return layout.slots.flatMap((slot, index): BitField[] => [
+    { kind: "padding", name: slotName(index), bits: slot.padding },
+    { kind: "slot", name: slotName(index), bits: slot.r },
+  ]);
+}
+
+export function slotName(index: number): string {
+  const output = index >> 1;
+  return `${index % 2 === 0 ? "g" : "h"}${output === 0 ? "" : output + 1}`;
+}
+
+export interface SlotFacts {
+  readonly name: string;
+  readonly informationBits: number;
+  readonly guardBits: number;
+  /** The largest sum that this job can produce, and the smallest that would be an overflow. */
+  readonly sumMax: number;
+  readonly limit: number;
+  /** Bits by which the limit is out of reach. */
+  readonly headRoomBits: number;
+}
+
+export function slotFacts(layout: LayoutSummary): SlotFacts[] {
+  return layout.slots.map((slot, index) => {
+    const sumMax = layout.instanceCountMax * quantisedMax(slot);
+    const limit = (2 ** slot.padding - 1) * 2 ** slot.r;
+    return { name: slotName(index), informationBits: slot.r, guardBits: slot.padding, sumMax, limit, headRoomBits: Math.log2(limit / sumMax) };
+  });
+}
+
+/** How many bits of a packed answer are used. */
+export function packedBits(layout: LayoutSummary): { readonly used: number; readonly held: number } {
+  return { used: layout.sumsPerCiphertext * layout.plaintextBits, held: layout.keyBits - 1 };
+}
+
+export function plaintextBitsUsed(layout: LayoutSummary): number {
+  return layout.slots.reduce((sum, slot) => sum + slotBits(slot), 0);
+}
+
+export interface Savings {
+  readonly ciphertexts: number;
+  readonly unbatched: number;
+  readonly savedBytes: number;
+}
+
+/** Ciphertexts of gradients that went out, and what one ciphertext per slot (SecureBoost) would have been. */
+export function gradientSavings(view: RunView): Savings | null {
+  const { layout } = view;
+  if (layout === null) return null;
+  const ciphertexts = sumOfLedgers(view, "encryptedGradients");
+  const unbatched = (ciphertexts / layout.plaintextsPerInstance) * layout.slots.length;
+  return { ciphertexts, unbatched, savedBytes: (unbatched - ciphertexts) * ciphertextBytes(layout) };
+}
+
+/** Ciphertexts of candidate sums that came back, and what one per slot and candidate would have been. */
+export function answerSavings(view: RunView): Savings | null {
+  const { layout, counts } = view;
+  if (layout === null || counts === null || view.role !== "active") return null;
+  const unbatched = sumOfLedgers(view, "candidateSums") * layout.slots.length;
+  return { ciphertexts: counts.candidateCiphertexts, unbatched, savedBytes: (unbatched - counts.candidateCiphertexts) * ciphertextBytes(layout) };
+}
+
+/** A ciphertext is a number modulo n^2. */
+function ciphertextBytes({ keyBits }: LayoutSummary): number {
+  return (2 * keyBits) / 8;
+}
+
+function sumOfLedgers(view: RunView, name: LedgerName): number {
+  let sum = 0;
+  for (const ledger of view.ledgers.values()) sum += ledger[name];
+  return sum;
+}
+
+export interface LedgerLine {
+  readonly learner: string;
+  readonly about: string;
+  readonly what: string;
+  readonly unit: string;
+  readonly count: number;
+}
+
+/** Who has learnt what of whom so far, as far as this party took part in it. */
+export function ledgerLines(view: RunView): LedgerLine[] {
+  const lines: LedgerLine[] = [];
+  for (const [peer, ledger] of view.ledgers) {
+    const [active, passive] = view.role === "active" ? [view.party, peer] : [peer, view.party];
+    for (const [name, { learner, what, unit }] of Object.entries(ledgerEntries)) {
+      const [who, about] = learner === "active" ? [active, passive] : [passive, active];
+      lines.push({ learner: who, about, what, unit, count: ledger[name as LedgerName] });
+    }
+  }
+  return lines.sort((a, b) => Number(b.learner === view.party) - Number(a.learner === view.party) || a.learner.localeCompare(b.learner));
+}
+
+/** The party and phase on which most of the time went: where to look first. */
+export function bottleneck(spans: readonly PhaseSpan[]): { readonly party: string; readonly phase: string; readonly share: number } | null {
+  if (spans.length === 0) return null;
+  const sums = new Map<string, number>();
+  let [from, to] = [Infinity, 0];
+  for (const span of spans) {
+    const key = `${span.phase} ${span.party}`;
+    sums.set(key, (sums.get(key) ?? 0) + span.to - span.from);
+    [from, to] = [Math.min(from, span.from), Math.max(to, span.to)];
+  }
+  const [[key, most]] = [...sums].sort((a, b) => b[1] - a[1]);
+  const [phase] = key.split(" ", 1);
+  return { party: key.slice(phase.length + 1), phase, share: Math.min(1, most / Math.max(1, to - from)) };
+}
+
+export interface Mark {
+  readonly at: number;
+  readonly text: string;
+}
+
+/** How many trees the model has if early stopping cut it; null if it has all that were grown, or is not finished. */
+export function treesKept({ result, passiveResult, treesDone }: RunView): number | null {
+  const trees = (result ?? passiveResult)?.trees ?? treesDone;
+  return trees < treesDone ? trees : null;
+}
+
+/** On the axis of trees: where the model ends if early stopping cut it, and where training stopped before its last tree. */
+export function stoppingMarks(view: RunView): Mark[] {
+  const { state, treesDone, treeCount } = view;
+  const kept = treesKept(view);
+  const cut = kept === null ? [] : [{ at: kept, text: `best: ${kept} kept` }];
+  return state === "finished" && treesDone < treeCount ? [...cut, { at: treesDone, text: "stopped early" }] : cut;
+}
+
+/** The trees of the model: all that were grown, or those that early stopping left. */
+export function modelTrees(view: RunView, own: OwnRunView): OwnRunView {
+  const kept = treesKept(view);
+  if (kept === null) return own;
+  return { ...own, trees: new Map([...own.trees].filter(([tree]) => tree < kept)) };
+}
+
+/** Counts as parts of their sum. */
+export function sharesOf(counts: readonly number[]): number[] {
+  const total = counts.reduce((sum, count) => sum + count, 0) || 1;
+  return counts.map((count) => count / total);
+}

@@ -1,0 +1,63 @@
+/**
+ * Past runs: job folders under a party's output directory, each with the record that record/run-record.ts left there.
+ * Lines of a record are checked for the little that reading them needs; what a line of a later version says more is
+ * passed on or over by the views.
+ */
+import { readdir, stat } from "node:fs/promises";
+import { join } from "node:path";
+import { TandemError } from "../base/error.ts";
+import { JsonLinesReader } from "../base/json-lines.ts";
+import { jobSyntax } from "../party/config.ts";
+import { eventsFileName, ownFileName, type OwnView, type StampedEvent } from "./run-record.ts";
+import { addOwn, emptyOwn, isOwnView, type OwnRunView } from "./own-view.ts";
+import { isStampedEvent, runView, type RunView } from "./run-view.ts";
+
+/** Reads a run's record, again and again while it grows. */
+export class RunReader {
+  readonly #events: JsonLinesReader;
+  readonly #own: JsonLinesReader;
+
+  constructor(folder: string) {
+    this.#events = new JsonLinesReader(join(folder, eventsFileName));
+    this.#own = new JsonLinesReader(join(folder, ownFileName));
+  }
+
+  async next(): Promise<{ readonly events: StampedEvent[]; readonly own: OwnView[] }> {
+    const [events, own] = await Promise.all([this.#events.next(), this.#own.next()]);
+    return { events: events.filter(isStampedEvent), own: own.filter(isOwnView) };
+  }
+}
+
+export interface StoredRun {
+  readonly view: RunView;
+  readonly own: OwnRunView;
+}
+
+/** @throws TandemError FILE_UNREADABLE if the folder has no record */
+export async function readRun(folder: string): Promise<StoredRun> {
+  const { events, own } = await new RunReader(folder).next();
+  if (events.length === 0) throw new TandemError("FILE_UNREADABLE", `${folder} has no record of a run (${eventsFileName}); give the folder of a job`);
+  const view = runView(events);
+  const ownView = emptyOwn();
+  for (const line of own) addOwn(ownView, line, [view.party, ...view.peers]);
+  return { view, own: ownView };
+}
+
+/** A run in a list. */
+export interface RunSummaryLine {
+  readonly job: string;
+  readonly changedAt: number;
+}
+
+/** The job folders with a record, the latest first. */
+export async function listRuns(directory: string): Promise<RunSummaryLine[]> {
+  const entries = await readdir(directory, { withFileTypes: true }).catch(() => []);
+  const folders = entries.filter((entry) => entry.isDirectory() && jobSyntax.test(entry.name));
+  const runs = await Promise.all(
+    folders.map(async ({ name }) => {
+      const found = await stat(join(directory, name, eventsFileName)).catch(() => null);
+      return found === null ? [] : [{ job: name, changedAt: found.mtimeMs }];
+    }),
+  );
+  return runs.flat().sort((a, b) => b.changedAt - a.changedAt || b.job.localeCompare(a.job));
+}

@@ -1,0 +1,105 @@
+/**
+ * The candidates that one node of a tree is answered with: those of the features that may split it, in the tree's secret
+ * order. Where columns are sampled, nodes may have different sets; within a set the order stays that of the tree.
+ *
+ * Categories of features whose sets of categories are split stand in front, those of one feature together and in the order of
+ * their codes: whoever decrypts them must put them in order to find the sets. Which feature a group is stays secret, and so does the
+ * groups' order.
+ */
+import { assert } from "../../base/assert.ts";
+import type { BinnedFeature } from "../../gbdt/split/binning.ts";
+import { candidateCount, candidatesOf } from "../../gbdt/split/candidate.ts";
+import { isPartitioned } from "../../gbdt/split/category-candidate.ts";
+import type { ColumnSampler, NodePlace } from "../../gbdt/boost/column-sampling.ts";
+import { type CandidatePlan, isFlipped, listCandidates, type PlannedCandidate, planCandidates } from "./candidate-plan.ts";
+import type { CategoryGroup } from "./category-group.ts";
+import { secretPermutation } from "./secret-permutation.ts";
+
+export interface CandidateSet {
+  /** Indices of its features, ascending; those of the plan are places in here. */
+  readonly features: Uint32Array;
+  readonly plan: CandidatePlan;
+  /** byPosition[position] = rank of the candidate in tie order. */
+  readonly byPosition: Uint32Array;
+  /** From position 0 on, one after the other. */
+  readonly groups: readonly (CategoryGroup & { readonly feature: number; readonly firstRank: number })[];
+}
+
+export interface CandidateJob {
+  readonly features: readonly BinnedFeature[];
+  readonly permutationSecret: Uint8Array;
+  /** Per feature the bin that is left out of sums, or -1. */
+  readonly skippedBins: Int32Array;
+  /** Null: every feature may split every node. */
+  readonly sampler: ColumnSampler | null;
+}
+
+/** The sets of one tree. */
+export class TreeCandidates {
+  readonly #job: CandidateJob;
+  readonly #tree: number;
+  /** Per feature the first of its candidates in the list of all. */
+  readonly #first: Uint32Array;
+  /** Of all candidates, in the tree's secret order. */
+  readonly #positions: Uint32Array;
+  readonly #sets = new Map<string, CandidateSet>();
+
+  /** @param round the trees of a round share their secret order, so that they can share what is known of the root */
+  constructor(job: CandidateJob, tree: number, round: number) {
+    this.#job = job;
+    this.#tree = tree;
+    const counts = job.features.map(candidateCount);
+    this.#first = Uint32Array.from(counts, (_, i) => counts.slice(0, i).reduce((a, b) => a + b, 0));
+    this.#positions = secretPermutation(job.permutationSecret, round, counts.reduce((a, b) => a + b, 0));
+  }
+
+  at(place: Omit<NodePlace, "tree">): CandidateSet {
+    const { features, sampler } = this.#job;
+    const drawn = sampler?.at({ tree: this.#tree, ...place }, features.length) ?? Uint32Array.from(features, (_, i) => i);
+    const key = drawn.join();
+    let set = this.#sets.get(key);
+    if (set === undefined) {
+      set = this.#make(drawn);
+      this.#sets.set(key, set);
+    }
+    return set;
+  }
+
+  #make(drawn: Uint32Array): CandidateSet {
+    const features = Array.from(drawn, (index) => this.#job.features[index]);
+    const candidates = listCandidates(features).map((candidate) => ({ ...candidate, feature: drawn[candidate.feature] }));
+    const inTree = Uint32Array.from(Array.from(drawn).flatMap((index) => Array.from({ length: candidateCount(this.#job.features[index]) }, (_, i) => this.#positions[this.#first[index] + i])));
+    const groups = this.#groupsOf(drawn, inTree);
+    const grouped = groups.flatMap(({ firstRank, size }) => Array.from({ length: size }, (_, i) => firstRank + i));
+    const isGrouped = new Set(grouped);
+    const others = Array.from(inTree.keys()).filter((rank) => !isGrouped.has(rank)).sort((a, b) => inTree[a] - inTree[b]);
+    const byPosition = Uint32Array.from([...grouped, ...others]);
+    const positions = new Uint32Array(byPosition.length);
+    byPosition.forEach((rank, position) => (positions[rank] = position));
+    const skippedBins = Int32Array.from(drawn, (index) => this.#job.skippedBins[index]);
+    return { features: drawn, plan: planCandidates(features, candidates, skippedBins, positions), byPosition, groups };
+  }
+
+  /** The groups of some features in the tree's secret order: that of the first category of each. */
+  #groupsOf(drawn: Uint32Array, inTree: Uint32Array): CandidateSet["groups"] {
+    const groups: CandidateSet["groups"][number][] = [];
+    let firstRank = 0;
+    for (const index of drawn) {
+      const feature = this.#job.features[index];
+      const size = candidateCount(feature);
+      if (isPartitioned(feature) && size > 0) {
+        const flipped = candidatesOf(feature).findIndex((candidate) => "categories" in candidate && isFlipped(feature, candidate, this.#job.skippedBins[index]));
+        groups.push({ feature: index, firstRank, size, hasMissing: feature.hasMissing, flipped });
+      }
+      firstRank += size;
+    }
+    return groups.sort((a, b) => inTree[a.firstRank] - inTree[b.firstRank]);
+  }
+}
+
+/** @returns the candidate at a position of the secret order */
+export function candidateIn(set: CandidateSet, position: number): PlannedCandidate & { readonly rank: number } {
+  const rank = set.byPosition[position];
+  assert(rank !== undefined, "a position within the set");
+  return { ...set.plan.candidates[rank], rank };
+}

@@ -1,0 +1,14 @@
+/** SideOrder on the wire: a byte per candidate, 0 no constraint, 1 for 1 and 2 for -1. */
+import { TandemError } from "../../base/error.ts";
+
+const values = [0, 1, -1];
+
+export function orderBytes(orders: Int8Array): Uint8Array {
+  return Uint8Array.from(orders, (order) => values.indexOf(order));
+}
+
+/** @throws TandemError PROTOCOL_STATE for another number of bytes than candidates, or a byte without meaning */
+export function ordersFrom(bytes: Uint8Array, candidateCount: number): Int8Array {
+  if (bytes.length !== candidateCount || bytes.some((byte) => byte >= values.length)) throw new TandemError("PROTOCOL_STATE", "orders that do not fit the candidates");
+  return Int8Array.from(bytes, (byte) => values[byte]);
+}

@@ -1,0 +1,207 @@
+/** What the active party gets to see of candidates that are withheld: nothing. */
+import { create } from "@bufbuild/protobuf";
+import { beforeAll, describe, expect, test, vi } from "vitest";
+import { expectError } from "../../../test/support/expect-error.ts";
+import { prepareJob } from "../../../test/support/prepared-job.ts";
+import { one, collect } from "../../../test/support/streams.ts";
+import { randomTable } from "../../../test/support/tables.ts";
+import { CiphertextVector, generateKey, type PrivateKey } from "../../crypto/paillier/index.ts";
+import { portableKernel } from "../../crypto/paillier/portable-kernel.ts";
+import { binGoesLeft } from "../../gbdt/split/candidate.ts";
+import type { Minimums } from "../../gbdt/split/offered-candidates.ts";
+import { connectInMemory } from "../../transport/in-memory.ts";
+import { bitmapFrom, isSet } from "../../wire/bitmap.ts";
+import { ActiveNodeSchema, type ActiveNode, ActiveSplitDecisionsSchema, type PaillierNode, PaillierNodeSchema, type PassiveHistograms } from "../../wire/generated/tandem/v1/tandem_pb.ts";
+import type { PassivePeer } from "../../wire/peer.ts";
+import type { CandidateRows } from "../../protocol/active/peer-session.ts";
+import type { PassiveScheme } from "../scheme.ts";
+import { siblingRows, withheldBitmap, withheldFrom } from "./withheld.ts";
+
+let key: PrivateKey;
+beforeAll(async () => {
+  key = await generateKey({ bits: 256, insecure: true });
+});
+
+const none = { perNode: 1, perCandidate: 1 };
+const table = randomTable("withheld", { rows: 80, features: [1, 3], missingShare: 0.1 });
+
+/** A job of one tree with one passive party: all of its answers, what was asked, and what the positions stand for. */
+function watchedJob(minimums: Minimums) {
+  const answers: PassiveHistograms[] = [];
+  const origins = new Map<number, PaillierNode>();
+  const candidates = new Map<number, ReturnType<PassiveScheme["candidateAt"]>>();
+  async function* seen(nodes: AsyncIterable<ActiveNode>): AsyncGenerator<ActiveNode> {
+    for await (const node of nodes) {
+      if (node.scheme.case === "paillier") origins.set(node.node, node.scheme.value);
+      yield node;
+    }
+  }
+  const connect = (name: string, service: Parameters<typeof connectInMemory>[1]): PassivePeer => {
+    const peer = connectInMemory(name, service);
+    async function* kept(nodes: AsyncIterable<ActiveNode>, options: Parameters<PassivePeer["histograms"]>[1]): AsyncGenerator<PassiveHistograms> {
+      for await (const answer of peer.histograms(seen(nodes), options)) {
+        answers.push(answer);
+        if (answer.node === 0) answer.counts.forEach((_, i) => isHidden(answer, i) || candidates.set(i, job.passives[0].scheme.candidateAt(0, i)));
+        yield answer;
+      }
+    }
+    return { ...peer, histograms: kept };
+  };
+  const job = prepareJob({ table, kernel: portableKernel, key, training: { num_round: 1, max_depth: 4 }, minimums: [none, minimums], connect });
+  return { answers, origins, candidates, job };
+}
+
+function isHidden({ withheld }: PassiveHistograms, position: number): boolean {
+  return withheld.length > 0 && isSet(withheld, position);
+}
+
+const minimums = { perNode: 10, perCandidate: 4 };
+
+test("a withheld candidate decrypts to zero, in ciphertexts like all others", async () => {
+  const { answers, job } = watchedJob(minimums);
+  const decoded = vi.spyOn(job.scheme, "sums");
+  await job.run();
+  const sums = await Promise.all(decoded.mock.results.map(({ value }) => value as Promise<Float64Array>));
+  const plain = portableKernel.privateEvaluator(key, { threads: 1 });
+  let withheld = 0;
+  let offered = 0;
+  let empty = 0;
+  for (const [a, answer] of answers.entries()) {
+    const { counts, scheme } = answer;
+    const isWithheld = counts.map((_, i) => isHidden(answer, i));
+    for (const [i, count] of counts.entries()) {
+      const row = [...sums[a].subarray(2 * i, 2 * i + 2)];
+      if (!isWithheld[i]) {
+        offered++;
+        expect(count).toBeGreaterThanOrEqual(4);
+        expect(row[1]).toBeGreaterThan(0);
+        continue;
+      }
+      withheld++;
+      expect(count).toBe(0);
+      expect(row).toEqual([0, 0]);
+    }
+    if (!isWithheld.includes(false) && scheme.case === "paillier") {
+      empty++;
+      // Packed from zeros alone: nothing but zeros comes out, and yet no two ciphertexts are equal.
+      const { ciphertexts } = scheme.value;
+      const width = key.publicKey.ciphertextBytes;
+      expect((await plain.decrypt(new CiphertextVector(ciphertexts, width))).bytes.every((byte) => byte === 0)).toBe(true);
+      const each = Array.from({ length: ciphertexts.length / width }, (_, c) => Buffer.from(ciphertexts.subarray(c * width, (c + 1) * width)).toString("hex"));
+      expect(new Set(each).size).toBe(each.length);
+    }
+  }
+  expect(Math.min(withheld, offered)).toBeGreaterThan(10);
+  expect(empty).toBeGreaterThan(0);
+});
+
+test("parent minus child is the sum of nobody's few: what a sibling has too little of is withheld at both, and below", async () => {
+  const { answers, origins, candidates, job } = watchedJob(minimums);
+  await job.run();
+  const { scheme, features } = job.passives[0];
+  const sizes = (node: number, position: number): number[] => {
+    const candidate = candidates.get(position);
+    if (candidate === undefined) throw new Error(`position ${position} was withheld at the root`);
+    const feature = features[candidate.feature];
+    const members = scheme.members(node);
+    const left = members.filter((instance) => binGoesLeft(feature, candidate, feature.bins[instance])).length;
+    return [left, members.length - left];
+  };
+  const isEnough = (node: number, position: number): boolean => scheme.members(node).length >= minimums.perNode && Math.min(...sizes(node, position)) >= minimums.perCandidate;
+  const hiddenAt = new Map<number, boolean[]>();
+  let hiddenForSibling = 0;
+  for (const answer of answers) {
+    const { node, counts } = answer;
+    const { sibling = 0, parent = 0 } = origins.get(node) ?? {};
+    const hidden = counts.map((_, i) => isHidden(answer, i));
+    hiddenAt.set(node, hidden);
+    if (node === 0) continue;
+    hiddenAt.set(sibling, hidden);
+    for (const position of candidates.keys()) {
+      const expected = hiddenAt.get(parent)?.[position] === true || !isEnough(node, position) || !isEnough(sibling, position);
+      expect(hidden[position], `candidate ${position} at nodes ${node} and ${sibling}`).toBe(expected);
+      if (expected && (isEnough(node, position) || isEnough(sibling, position))) hiddenForSibling++;
+    }
+  }
+  expect(hiddenForSibling).toBeGreaterThan(0);
+});
+
+describe("a passive party with minimums refuses", () => {
+  /** Gradients are there and the root is answered: the course of a real job, held at its first splits or children. */
+  async function held(use: (job: ReturnType<typeof prepareJob>, root: PassiveHistograms) => Promise<void>): Promise<void> {
+    const used: Promise<void>[] = [];
+    const job = prepareJob({
+      table,
+      kernel: portableKernel,
+      key,
+      training: { num_round: 1, max_depth: 3 },
+      minimums: [none, { perNode: 1, perCandidate: 10 }],
+      connect: (name, service) => {
+        const peer = connectInMemory(name, service);
+        async function* kept(nodes: AsyncIterable<ActiveNode>, options: Parameters<PassivePeer["histograms"]>[1]): AsyncGenerator<PassiveHistograms> {
+          for await (const answer of peer.histograms(nodes, options)) {
+            if (used.length === 0) used.push(use(job, answer));
+            await Promise.allSettled(used);
+            yield answer;
+          }
+        }
+        return { ...peer, histograms: kept };
+      },
+    });
+    await job.active.join();
+    await job.active.train().catch(() => {}); // what was done by hand may be in its way
+    expect(used).toHaveLength(1);
+    await used[0];
+  }
+
+  test("a split that names a withheld candidate, alone or among others", () =>
+    held(async ({ passives: [{ role }] }, { counts, withheld }) => {
+      const hidden = counts.findIndex((_, i) => isSet(withheld, i));
+      const shown = counts.findIndex((_, i) => !isSet(withheld, i));
+      expect(Math.min(hidden, shown)).toBeGreaterThanOrEqual(0);
+      const decide = (candidates: number[]) => collect(role.splits(create(ActiveSplitDecisionsSchema, { tree: 0, decisions: [{ node: 0, candidates }] })));
+      await expectError(() => decide([hidden]), "PROTOCOL_STATE", /is withheld at node 0/);
+      await expectError(() => decide([shown, hidden]), "PROTOCOL_STATE", /is withheld at node 0/);
+      expect(role.ownSplits).toEqual([]);
+      expect(await decide([shown])).toHaveLength(1);
+    }));
+
+  test("another way to part a node that is parted; the same pair may be asked for from both ends", () =>
+    held(async ({ passives: [{ role }] }) => {
+      const ask = (node: number, sibling: number, isMember: (i: number) => boolean) => {
+        const value = create(PaillierNodeSchema, { parent: 0, sibling, members: bitmapFrom(80, isMember) });
+        return collect(role.histograms(one(create(ActiveNodeSchema, { tree: 0, node, scheme: { case: "paillier", value } }))));
+      };
+      const [first] = await ask(1, 2, (i) => i < 30);
+      const [second] = await ask(2, 1, (i) => i >= 30);
+      expect(first.withheld?.length).toBeGreaterThan(0);
+      expect(second.withheld).toEqual(first.withheld);
+      expect(second.counts).not.toEqual(first.counts);
+      await expectError(() => ask(1, 2, (i) => i < 31), "PROTOCOL_STATE", /not the children/);
+      await expectError(() => ask(3, 4, (i) => i < 31), "PROTOCOL_STATE", /not the children/);
+      await expectError(() => ask(1, 4, (i) => i < 30), "PROTOCOL_STATE", /not the children/);
+    }));
+});
+
+describe("rows of a sibling", () => {
+  const rowsOf = (rows: number[], withheld: number[]): CandidateRows => ({ rows: Float64Array.from(rows), orders: null, withheld: Uint8Array.from(withheld), groups: [] });
+
+  test("are the parent's minus the child's; those withheld are zero, not the parent's", () => {
+    const { rows, withheld } = siblingRows(rowsOf([9, 9, 5, 8, 8, 4], [0, 0]), rowsOf([0, 0, 0, 3, 3, 1], [1, 0]), "shop");
+    expect([...rows]).toEqual([0, 0, 0, 5, 5, 3]);
+    expect([...withheld]).toEqual([1, 0]);
+    expect([...siblingRows(rowsOf([9, 9, 5], [0]), rowsOf([0, 0, 0], [0]), "shop").rows]).toEqual([9, 9, 5]);
+  });
+
+  test("a candidate that comes back, or another number of them, is refused", async () => {
+    await expectError(() => siblingRows(rowsOf([0, 0, 0], [1]), rowsOf([3, 3, 1], [0]), "shop"), "PROTOCOL_STATE", /shop sent a candidate for a node that it withholds at its parent/);
+    await expectError(() => siblingRows(rowsOf([0, 0, 0], [1]), rowsOf([], []), "shop"), "PROTOCOL_STATE", /shop sent another number/);
+  });
+});
+
+test("the bitmap: empty if nothing is withheld, and there and back", () => {
+  expect(withheldBitmap(new Uint8Array(9))).toHaveLength(0);
+  expect([...withheldFrom(new Uint8Array(0), [0, 1])]).toEqual([0, 0]);
+  const withheld = Uint8Array.of(0, 1, 0, 0, 0, 0, 0, 0, 1);
+  expect(withheldFrom(withheldBitmap(withheld), [3, 0, 0, 1, 1, 1, 1, 1, 0])).toEqual(withheld);
+});

@@ -1,0 +1,159 @@
+/**
+ * The active half of the Paillier scheme: it owns the private key, encrypts every instance's plaintexts once per tree
+ * and decrypts packed candidate sums. Trust: honest-but-curious peers; every decryption is range-checked by the codec.
+ *
+ * @reveals passive: encrypted gradients only; the number of instances; which instances are in each node that is split; which instances are sampled for each tree
+ * @reveals active: per candidate of a passive party, without its name: the sums of g and h and the count of one side
+ */
+import { TandemError } from "../../base/error.ts";
+import { coresIdle } from "../../base/idle-cores.ts";
+import { resolveParameters, speedParameters, type SpeedParameters } from "../../base/parameters.ts";
+import type { QuantisedGradients } from "../../base/quantised-gradients.ts";
+import { checkNothingAbove, decodeSums, encode } from "../../codec/batch-codec.ts";
+import { columnCount, type GradientLayout } from "../../codec/layout.ts";
+import { plaintextBitsMax, sumPacking } from "../../codec/packing.ts";
+import type { Kernel, PrivateEvaluator, PublicEvaluator } from "../../crypto/paillier/kernel.ts";
+import type { PrivateKey } from "../../crypto/paillier/keys.ts";
+import { CiphertextVector, ObfuscatorVector, PlaintextVector } from "../../crypto/paillier/vectors.ts";
+import { create } from "@bufbuild/protobuf";
+import {
+  PaillierGradientsSchema,
+  PaillierNodeSchema,
+  PaillierSetUpSchema,
+} from "../../wire/generated/tandem/v1/tandem_pb.ts";
+import { type ActiveScheme, type NodeDescription, noOperations, type SchemeAnswer, type SchemeNode, type SchemeSetUp, type SchemeTree } from "../scheme.ts";
+import { bigEndianBytes } from "../../wire/big-endian.ts";
+import { ObfuscatorPool } from "./obfuscator-pool.ts";
+import { chunkBytes } from "../../wire/version.ts";
+
+/** Made at a time while cores are idle. */
+const obfuscatorBatch = 256;
+/** Memory that obfuscators made ahead may take. */
+const obfuscatorBytesMax = 256 << 20;
+
+export const paillierSchemeName = "paillier";
+
+export class PaillierActive implements ActiveScheme {
+  readonly name = paillierSchemeName;
+  readonly counts = noOperations();
+  readonly #evaluator: PrivateEvaluator;
+  readonly #public: PublicEvaluator;
+  readonly #obfuscators: ObfuscatorPool;
+  readonly #speed: SpeedParameters;
+
+  constructor(kernel: Kernel, key: PrivateKey, threads: number, speed: SpeedParameters = resolveParameters(speedParameters, {}), untilIdle = coresIdle) {
+    this.#evaluator = kernel.privateEvaluator(key, { threads, exponents: speed.encryption === "short" ? "short" : "full" });
+    this.#public = kernel.publicEvaluator(key.publicKey, { threads });
+    this.#obfuscators = new ObfuscatorPool((count) => this.#makeObfuscators(count), obfuscatorBatch, untilIdle);
+    this.#speed = speed;
+  }
+
+  get keyBits(): number {
+    return this.#evaluator.key.publicKey.bits;
+  }
+
+  get ciphertextBytes(): number {
+    return this.#evaluator.key.publicKey.ciphertextBytes;
+  }
+
+  get plaintextBitsMax(): number {
+    return plaintextBitsMax(this.keyBits);
+  }
+
+  setUp(layout: GradientLayout): SchemeSetUp {
+    const value = create(PaillierSetUpSchema, {
+      modulus: bigEndianBytes(this.#evaluator.key.publicKey.n),
+      ciphertextsPerInstance: layout.plaintexts.length,
+      plaintextBits: layout.plaintextBits,
+      packing: this.#speed.packing,
+      skipBin: this.#speed.skip_bin,
+      jointBins: this.#speed.joint_bins,
+    });
+    return { case: "paillier", value };
+  }
+
+  async *tree(layout: GradientLayout, gradients: QuantisedGradients, sample: Uint32Array | null): AsyncGenerator<SchemeTree> {
+    this.#obfuscators.pause();
+    const perInstance = layout.plaintexts.length;
+    const instancesPerChunk = Math.max(1, Math.floor(chunkBytes / (perInstance * this.ciphertextBytes)));
+    const instanceCount = sample?.length ?? gradients.instanceCount;
+    for (let first = 0; first < instanceCount; first += instancesPerChunk) {
+      const count = Math.min(instancesPerChunk, instanceCount - first);
+      const instances = sample?.subarray(first, first + count) ?? Uint32Array.from({ length: count }, (_, i) => first + i);
+      const ciphertexts = await this.#encrypt(encode(layout, gradients, instances));
+      this.counts.encryptions += ciphertexts.count;
+      yield { case: "paillier", value: create(PaillierGradientsSchema, { firstInstance: first, ciphertexts: ciphertexts.bytes, sampled: first === 0 ? sampleBitmap(sample, gradients.instanceCount) : new Uint8Array(0) }) };
+    }
+  }
+
+  async #encrypt(plaintexts: PlaintextVector): Promise<CiphertextVector> {
+    if (this.#speed.encryption === "textbook") return this.#evaluator.encryptTextbook(plaintexts);
+    if (this.#obfuscators.stock < plaintexts.count) return this.#evaluator.encrypt(plaintexts);
+    return this.#public.unload(await this.#public.sealWith(plaintexts, await this.#obfuscators.take(plaintexts.count)));
+  }
+
+  /** How many obfuscators are ready for the next gradients. */
+  get obfuscatorsReady(): number {
+    return this.#obfuscators.stock;
+  }
+
+  /** An encryption of zero is an obfuscator. */
+  async #makeObfuscators(count: number): Promise<ObfuscatorVector> {
+    const zeros = await this.#evaluator.encrypt(new PlaintextVector(new Uint8Array(count), 1));
+    const resident = this.#public.allocate(count);
+    await this.#public.load(zeros, resident, 0);
+    return new ObfuscatorVector(resident.bytes, resident.sizeBytes);
+  }
+
+  expectTree(layout: GradientLayout, instanceCount: number): void {
+    if (this.#speed.encryption === "textbook") return;
+    const bytesEach = this.#public.allocate(1).sizeBytes;
+    this.#obfuscators.prepare(Math.min(instanceCount * layout.plaintexts.length, Math.floor(obfuscatorBytesMax / bytesEach)));
+  }
+
+  close(): void {
+    this.#obfuscators.pause();
+  }
+
+  node(description: NodeDescription): SchemeNode {
+    const { origin } = description;
+    const value = create(PaillierNodeSchema, origin === null ? { isRoot: true } : { isRoot: false, ...origin });
+    return { case: "paillier", value };
+  }
+
+  async sums(layout: GradientLayout, answer: SchemeAnswer, counts: readonly number[]): Promise<Float64Array> {
+    if (answer.case !== "paillier") throw new TandemError("PROTOCOL_STATE", "an answer without Paillier ciphertexts");
+    const perCandidate = layout.plaintexts.length;
+    const packing = sumPacking(layout.plaintextBits, this.keyBits, this.#speed.packing);
+    const plaintextCount = counts.length * perCandidate;
+    const expected = Math.ceil(plaintextCount / packing.perCiphertext);
+    const width = this.ciphertextBytes;
+    if (answer.value.ciphertexts.length !== expected * width) {
+      throw new TandemError("PROTOCOL_STATE", `an answer has ${answer.value.ciphertexts.length} bytes; ${expected * width} were expected`);
+    }
+    const plain = await this.#evaluator.decrypt(new CiphertextVector(answer.value.ciphertexts, width));
+    this.counts.decryptions += plain.count;
+    this.counts.candidateCiphertexts += plain.count;
+
+    const rowSums = columnCount(layout);
+    const sums = new Float64Array(counts.length * rowSums);
+    for (let c = 0; c < plain.count; c++) {
+      const bytes = plain.bytes.subarray(c * plain.sizeBytes, (c + 1) * plain.sizeBytes);
+      const first = c * packing.perCiphertext;
+      const held = Math.min(packing.perCiphertext, plaintextCount - first);
+      for (let k = 0; k < held; k++) {
+        const candidate = Math.floor((first + k) / perCandidate);
+        decodeSums(layout, (first + k) % perCandidate, bytes, k * packing.strideBits, counts[candidate], sums, candidate * rowSums);
+      }
+      checkNothingAbove(bytes, held * packing.strideBits);
+    }
+    return sums;
+  }
+}
+
+function sampleBitmap(sample: Uint32Array | null, instanceCount: number): Uint8Array {
+  if (sample === null) return new Uint8Array(0);
+  const bitmap = new Uint8Array(Math.ceil(instanceCount / 8));
+  for (const instance of sample) bitmap[instance >>> 3] |= 1 << (instance & 7);
+  return bitmap;
+}

@@ -1,0 +1,91 @@
+/**
+ * What a passive party answers when it is asked to score: whom, with which model, for how many ids. It keeps nothing of a
+ * request but counts, and knows nothing of the job that may be under way.
+ */
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import { TandemError } from "../base/error.ts";
+import { checkKind } from "../gbdt/split/split-test.ts";
+import type { ActiveScoring, PassiveOutcomesSchema } from "../wire/generated/tandem/v1/scoring_pb.ts";
+import { countSet } from "../wire/bitmap.ts";
+import { bySplitOrder, type SplitColumn, splitOutcomes } from "../protocol/passive/split-outcomes.ts";
+import { messageBytesMax, protocolVersion } from "../wire/version.ts";
+import type { PassiveShare } from "../store/share-files.ts";
+import type { Caller } from "../transport/caller.ts";
+import type { ScoringDesk } from "../transport/scoring-service.ts";
+import type { PassiveConfig } from "../party/config.ts";
+import type { DataCache } from "../party/data-cache.ts";
+import type { Emit } from "../record/events.ts";
+import { withOwnFiles } from "../party/own-files.ts";
+import { CurrentRows, type RowIndex } from "./row-index.ts";
+import { ScoringLedger } from "./scoring-ledger.ts";
+import { ShareLibrary } from "../party/model/share-library.ts";
+
+/** What is left for the rest of the message. */
+const outcomeBytesMax = messageBytesMax - (64 << 10);
+
+interface PreparedShare {
+  readonly rows: RowIndex;
+  readonly splits: readonly SplitColumn[];
+}
+
+export class PassiveScoring implements ScoringDesk {
+  readonly #config: PassiveConfig;
+  readonly #ledger: ScoringLedger;
+  readonly #shares: ShareLibrary;
+  readonly #rows: CurrentRows;
+  /** Shares with the columns that they ask about; made anew when the data has changed. */
+  readonly #prepared = new WeakMap<PassiveShare, PreparedShare>();
+
+  constructor(config: PassiveConfig, data: DataCache, emit: Emit) {
+    this.#config = config;
+    this.#ledger = new ScoringLedger(config.name, emit);
+    const onTrouble = (error: unknown): void => this.#ledger.trouble(error);
+    this.#shares = new ShareLibrary(config.output.directory, onTrouble);
+    this.#rows = new CurrentRows(config.data, { data, onTrouble });
+  }
+
+  async score(request: ActiveScoring, caller: Caller): Promise<MessageInitShape<typeof PassiveOutcomesSchema>> {
+    try {
+      return await this.#answer(request, caller);
+    } catch (error) {
+      this.#ledger.refused(caller.name, error);
+      throw error;
+    }
+  }
+
+  /** Says what was answered since it was last said. */
+  close(): void {
+    this.#ledger.close();
+  }
+
+  async #answer({ protocolVersion: theirs, model, ids, unknownAsMissing }: ActiveScoring, caller: Caller): Promise<MessageInitShape<typeof PassiveOutcomesSchema>> {
+    const { name, policy } = this.#config;
+    const idsMax = policy.max_scoring_ids;
+    if (theirs !== protocolVersion) throw new TandemError("HANDSHAKE_MISMATCH", `protocol version: the active party speaks ${theirs}, ${name} speaks ${protocolVersion}`);
+    if (!policy.scoring) throw new TandemError("POLICY", `the policy of ${name} does not allow scoring`);
+    if (ids.length > idsMax) throw new TandemError("POLICY", `the policy of ${name} does not allow this request: ids: ${ids.length} asked about, at most ${idsMax} allowed`);
+    const share = await this.#shares.find(model, caller.name);
+    // The same words whether there is no such model or it is another's: nobody can look for models.
+    if (share === null) throw new TandemError("MODEL_UNKNOWN", `${name} has no share of this model that it made with this active party`);
+    if ((share.splits.length * ids.length) / 8 > outcomeBytesMax) throw new TandemError("PROTOCOL_STATE", `${name}: ${ids.length} ids times ${share.splits.length} splits do not fit one message`);
+    const { rows, splits } = await withOwnFiles(name, (event) => this.#ledger.say(event), () => this.#prepare(share));
+    const { known, left } = await splitOutcomes(splits, Int32Array.from(ids, (id) => rows.rowOf(id)), unknownAsMissing);
+    if (ids.length > 0) this.#ledger.answered({ peer: caller.name, job: share.job, model, idCount: ids.length, unknownCount: ids.length - countSet(known, ids.length) });
+    return { protocolVersion, known, splitCount: splits.length, left, idsMax };
+  }
+
+  async #prepare(share: PassiveShare): Promise<PreparedShare> {
+    const rows = await this.#rows.current();
+    const kept = this.#prepared.get(share);
+    if (kept?.rows === rows) return kept;
+    // By name: the columns may stand in another order than when the model was trained.
+    const splits = share.splits.toSorted(bySplitOrder).map((split) => {
+      const [values, names] = [rows.column(split.featureName), rows.names(split.featureName)];
+      checkKind(split, split.featureName, values, names);
+      return { split, values, names };
+    });
+    const prepared = { rows, splits };
+    this.#prepared.set(share, prepared);
+    return prepared;
+  }
+}

@@ -1,0 +1,26 @@
+/** Errors as HTTP sees them: a status, and code and message as everywhere. */
+import { type ErrorCode, TandemError } from "../../base/error.ts";
+
+/** An error of the request itself. */
+export class HttpProblem extends TandemError {
+  readonly status: number;
+
+  constructor(status: number, code: ErrorCode, message: string) {
+    super(code, message);
+    this.status = status;
+  }
+}
+
+const statuses: Partial<Record<ErrorCode, number>> = { USAGE: 400, UNAUTHORISED: 401, OVERLOADED: 503, PARTY_LOST: 503, PARTY_BUSY: 503, TIMEOUT: 504 };
+/** What goes wrong on the way to a passive party, or there. */
+const partyCodes: ReadonlySet<ErrorCode> = new Set(["MODEL_UNKNOWN", "POLICY", "CERTIFICATE", "HANDSHAKE_MISMATCH", "PROTOCOL_STATE"]);
+
+/** What is wrong with this server's own files, or with itself, is not told. */
+export function problemOf(error: unknown): { readonly status: number; readonly code: ErrorCode; readonly message: string } {
+  if (error instanceof HttpProblem) return { status: error.status, code: error.code, message: error.message };
+  if (error instanceof TandemError) {
+    const status = statuses[error.code] ?? (partyCodes.has(error.code) ? 502 : 500);
+    if (status !== 500) return { status, code: error.code, message: error.message };
+  }
+  return { status: 500, code: "INTERNAL", message: "an internal error; the server's log has it" };
+}

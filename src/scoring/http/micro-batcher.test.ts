@@ -1,0 +1,131 @@
+import { describe, expect, test } from "vitest";
+import { expectError } from "../../../test/support/expect-error.ts";
+import { TandemError } from "../../base/error.ts";
+import type { Scores, ScoringRows } from "../scorer.ts";
+import { type BatchOptions, MicroBatcher } from "./micro-batcher.ts";
+
+/** Scores are the own feature's value; ids that begin with ? are unknown to "shop". Rounds end when they are told to. */
+class HandScorer {
+  readonly rounds: { readonly rows: ScoringRows; readonly timeoutMs: number; finish(error?: Error): void }[] = [];
+
+  score(rows: ScoringRows, { timeoutMs }: { readonly timeoutMs: number }): Promise<Scores> {
+    return new Promise((resolve, reject) => {
+      const unknown = new Map(rows.ids.flatMap((id, row) => (id.startsWith("?") ? [[row, ["shop"]] as const] : [])));
+      const finish = (error?: Error): void => (error === undefined ? resolve({ predictions: Float64Array.from(rows.columns[0]), unknown }) : reject(error));
+      this.rounds.push({ rows, timeoutMs, finish });
+    });
+  }
+}
+
+function make(options: Partial<BatchOptions> = {}): { scorer: HandScorer; batcher: MicroBatcher; batches: [number, number][] } {
+  const scorer = new HandScorer();
+  const batches: [number, number][] = [];
+  const onBatch = (requests: number, ids: number): void => void batches.push([requests, ids]);
+  return { scorer, batches, batcher: new MicroBatcher(scorer, { windowMs: 1, batchIdsMax: 100, queueIdsMax: 1000, roundsMax: 1, timeoutMs: 30_000, unknownAsMissing: false, onBatch, ...options }) };
+}
+
+const rows = (...ids: string[]): ScoringRows => ({ ids, columns: [Float32Array.from(ids, (id) => id.charCodeAt(id.length - 1))] });
+const codes = (text: string): number[] => Array.from(text, (letter) => letter.charCodeAt(0));
+async function until(condition: () => boolean): Promise<void> {
+  while (!condition()) await new Promise((resolve) => setTimeout(resolve, 1));
+}
+
+describe("batches", () => {
+  test("requests of one window travel together, and each gets its own part", async () => {
+    const { scorer, batcher, batches } = make();
+    const answers = [batcher.score(rows("a", "?b")), batcher.score(rows("c")), batcher.score(rows("d", "e", "?f"))];
+    expect(batcher.queuedIds).toBe(6);
+    await until(() => scorer.rounds.length > 0);
+    expect(batches).toEqual([[3, 6]]);
+    expect(scorer.rounds[0].rows.ids).toEqual(["a", "?b", "c", "d", "e", "?f"]);
+    expect(batcher.queuedIds).toBe(0);
+    scorer.rounds[0].finish();
+    const [first, second, third] = await Promise.all(answers);
+    expect([first, second, third].map(({ predictions }) => Array.from(predictions))).toEqual([codes("ab"), codes("c"), codes("def")]);
+    expect([first, second, third].map(({ unknown }) => [...unknown])).toEqual([[[1, ["shop"]]], [], [[2, ["shop"]]]]);
+  });
+
+  test("a full batch does not wait for its window; the rest does", async () => {
+    const { scorer, batcher, batches } = make({ windowMs: 1000, batchIdsMax: 3, roundsMax: 2 });
+    const answers = ["a", "b", "c", "d"].map((id) => batcher.score(rows(id)));
+    expect(batches).toEqual([[3, 3]]);
+    scorer.rounds[0].finish();
+    await Promise.all(answers.slice(0, 3));
+    expect(batcher.queuedIds).toBe(1);
+    await until(() => scorer.rounds.length === 2);
+    scorer.rounds[1].finish();
+    expect(Array.from((await answers[3]).predictions)).toEqual(codes("d"));
+  });
+
+  test("a request with more ids than a batch is a batch of its own", async () => {
+    const { scorer, batcher, batches } = make({ batchIdsMax: 2, roundsMax: 9 });
+    const answers = [batcher.score(rows("a")), batcher.score(rows("b", "c", "d")), batcher.score(rows("e"))];
+    await until(() => scorer.rounds.length === 3);
+    expect(batches).toEqual([[1, 1], [1, 3], [1, 1]]);
+    scorer.rounds.forEach((round) => round.finish());
+    expect((await Promise.all(answers)).map(({ predictions }) => predictions.length)).toEqual([1, 3, 1]);
+  });
+
+  test("while all rounds are taken requests gather, and leave together when one is free", async () => {
+    const { scorer, batcher, batches } = make();
+    const first = batcher.score(rows("a"));
+    await until(() => scorer.rounds.length === 1);
+    const others = ["b", "c", "d"].map((id) => batcher.score(rows(id)));
+    await new Promise((resolve) => setTimeout(resolve, 10));
+    expect(scorer.rounds).toHaveLength(1);
+    scorer.rounds[0].finish();
+    await first;
+    await until(() => scorer.rounds.length === 2);
+    expect(batches).toEqual([[1, 1], [3, 3]]);
+    scorer.rounds[1].finish();
+    await Promise.all(others);
+  });
+});
+
+describe("limits", () => {
+  test("what does not fit the queue is turned away at once, and there is room again later", async () => {
+    const { scorer, batcher } = make({ queueIdsMax: 3 });
+    const first = batcher.score(rows("a"));
+    await until(() => scorer.rounds.length === 1);
+    const second = batcher.score(rows("b", "c"));
+    await expectError(() => batcher.score(rows("d", "e")), "OVERLOADED", /2 ids are waiting/);
+    const third = batcher.score(rows("d"));
+    scorer.rounds[0].finish();
+    await first;
+    await until(() => scorer.rounds.length === 2);
+    const fourth = batcher.score(rows("e", "f"));
+    scorer.rounds[1].finish();
+    await Promise.all([second, third]);
+    await until(() => scorer.rounds.length === 3);
+    scorer.rounds[2].finish();
+    await fourth;
+  });
+
+  test("a request that waits too long is told so, and does not travel any more", async () => {
+    const { scorer, batcher } = make({ timeoutMs: 500 });
+    const first = batcher.score(rows("a"));
+    first.catch(() => {});
+    await until(() => scorer.rounds.length === 1);
+    expect(scorer.rounds[0].timeoutMs).toBeLessThanOrEqual(500);
+    await expectError(() => batcher.score(rows("b")), "TIMEOUT", /within 500 ms/);
+    await expectError(() => first, "TIMEOUT");
+    scorer.rounds[0].finish();
+    const last = batcher.score(rows("c"));
+    await until(() => scorer.rounds.length === 2);
+    expect(scorer.rounds[1].rows.ids).toEqual(["c"]);
+    scorer.rounds[1].finish();
+    await last;
+  });
+
+  test("a round that fails fails its own requests only", async () => {
+    const { scorer, batcher } = make();
+    const failing = [batcher.score(rows("a")), batcher.score(rows("b"))];
+    await until(() => scorer.rounds.length === 1);
+    scorer.rounds[0].finish(new TandemError("PARTY_LOST", "party shop is gone"));
+    for (const answer of failing) await expectError(() => answer, "PARTY_LOST");
+    const next = batcher.score(rows("c"));
+    await until(() => scorer.rounds.length === 2);
+    scorer.rounds[1].finish();
+    expect(Array.from((await next).predictions)).toEqual(codes("c"));
+  });
+});

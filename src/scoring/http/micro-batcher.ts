@@ -1,0 +1,146 @@
+/**
+ * Requests that arrive within a short window travel together: one round to each passive party for all of them. While as
+ * many rounds are under way as may be, requests gather, so batches grow with the load; what does not fit the queue is
+ * turned away at once.
+ */
+import { TandemError } from "../../base/error.ts";
+import type { Scorer, ScoringRows } from "../scorer.ts";
+
+export interface BatchOptions {
+  /** How long the first request of a batch waits for others. */
+  readonly windowMs: number;
+  /** Ids of one batch; a request with more is a batch of its own. */
+  readonly batchIdsMax: number;
+  /** Ids that may wait. */
+  readonly queueIdsMax: number;
+  readonly roundsMax: number;
+  readonly timeoutMs: number;
+  readonly unknownAsMissing: boolean;
+  readonly onBatch: (requestCount: number, idCount: number) => void;
+}
+
+/** One request's share of a batch. */
+export interface RequestScores {
+  readonly predictions: Float64Array;
+  /** Rows of this request that are unknown to somebody, and to whom. */
+  readonly unknown: ReadonlyMap<number, readonly string[]>;
+}
+
+interface Waiting {
+  readonly rows: ScoringRows;
+  readonly deadline: number;
+  resolve(scores: RequestScores): void;
+  reject(error: unknown): void;
+}
+
+export class MicroBatcher {
+  readonly #scorer: Pick<Scorer, "score">;
+  readonly #options: BatchOptions;
+  #queue: Waiting[] = [];
+  #queuedIds = 0;
+  #rounds = 0;
+  #window: NodeJS.Timeout | null = null;
+  #windowOver = false;
+
+  constructor(scorer: Pick<Scorer, "score">, options: BatchOptions) {
+    this.#scorer = scorer;
+    this.#options = options;
+  }
+
+  get queuedIds(): number {
+    return this.#queuedIds;
+  }
+
+  /** @throws TandemError OVERLOADED if too many wait, TIMEOUT if there is no answer in time, or what scoring throws */
+  score(rows: ScoringRows): Promise<RequestScores> {
+    const { queueIdsMax, timeoutMs } = this.#options;
+    const idCount = rows.ids.length;
+    if (this.#queuedIds > 0 && this.#queuedIds + idCount > queueIdsMax) {
+      return Promise.reject(new TandemError("OVERLOADED", `${this.#queuedIds} ids are waiting to be scored; try again later`));
+    }
+    return new Promise((resolve, reject) => {
+      const timer = setTimeout(() => reject(new TandemError("TIMEOUT", `the request was not answered within ${timeoutMs} ms`)), timeoutMs);
+      const settled = <T>(settle: (value: T) => void) => (value: T): void => {
+        clearTimeout(timer);
+        settle(value);
+      };
+      this.#queue.push({ rows, deadline: performance.now() + timeoutMs, resolve: settled(resolve), reject: settled(reject) });
+      this.#queuedIds += idCount;
+      this.#window ??= setTimeout(() => this.#endWindow(), this.#options.windowMs);
+      this.#launch();
+    });
+  }
+
+  #endWindow(): void {
+    this.#windowOver = true;
+    this.#launch();
+  }
+
+  /** Starts batches while there is something to start and a round is free. */
+  #launch(): void {
+    const { batchIdsMax, roundsMax } = this.#options;
+    while (this.#rounds < roundsMax && this.#queue.length > 0 && (this.#windowOver || this.#queuedIds >= batchIdsMax)) {
+      void this.#round(this.#nextBatch());
+    }
+    if (this.#queue.length > 0) return;
+    if (this.#window !== null) clearTimeout(this.#window);
+    this.#window = null;
+    this.#windowOver = false;
+  }
+
+  #nextBatch(): Waiting[] {
+    let idCount = 0;
+    let end = 0;
+    while (end < this.#queue.length && (end === 0 || idCount + this.#queue[end].rows.ids.length <= this.#options.batchIdsMax)) idCount += this.#queue[end++].rows.ids.length;
+    const batch = this.#queue.slice(0, end);
+    this.#queue = this.#queue.slice(end);
+    this.#queuedIds -= idCount;
+    const now = performance.now();
+    return batch.filter(({ deadline }) => deadline > now); // the others have been told already
+  }
+
+  async #round(batch: readonly Waiting[]): Promise<void> {
+    if (batch.length === 0) return;
+    const { onBatch, unknownAsMissing } = this.#options;
+    const rows = together(batch.map((waiting) => waiting.rows));
+    this.#rounds++;
+    try {
+      onBatch(batch.length, rows.ids.length);
+      const timeoutMs = Math.max(...batch.map(({ deadline }) => deadline)) - performance.now();
+      const { predictions, unknown } = await this.#scorer.score(rows, { unknownAsMissing, timeoutMs });
+      let first = 0;
+      for (const waiting of batch) {
+        const end = first + waiting.rows.ids.length;
+        const perRow = predictions.length / rows.ids.length;
+        waiting.resolve({ predictions: predictions.slice(first * perRow, end * perRow), unknown: partOf(unknown, first, end) });
+        first = end;
+      }
+    } catch (error) {
+      for (const waiting of batch) waiting.reject(error);
+    } finally {
+      this.#rounds--;
+      this.#launch();
+    }
+  }
+}
+
+function together(parts: readonly ScoringRows[]): ScoringRows {
+  if (parts.length === 1) return parts[0];
+  const ids = parts.flatMap((part) => part.ids);
+  const columns = parts[0].columns.map((_, feature) => {
+    const column = new Float32Array(ids.length);
+    let first = 0;
+    for (const part of parts) {
+      column.set(part.columns[feature], first);
+      first += part.ids.length;
+    }
+    return column;
+  });
+  return { ids, columns };
+}
+
+function partOf(unknown: ReadonlyMap<number, readonly string[]>, first: number, end: number): Map<number, readonly string[]> {
+  const part = new Map<number, readonly string[]>();
+  if (unknown.size > 0) for (let row = first; row < end; row++) if (unknown.has(row)) part.set(row - first, unknown.get(row) ?? []);
+  return part;
+}

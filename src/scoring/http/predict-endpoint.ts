@@ -1,0 +1,128 @@
+/**
+ * POST /predict: from a parsed body to predictions. A person who cannot be scored gets an error of his own and is no
+ * obstacle to the others; a request that is not what it should be is refused as a whole.
+ */
+import { type Normalisation, normaliseId } from "../../align/normalise.ts";
+import { TandemError } from "../../base/error.ts";
+import type { CategoryNames } from "../../gbdt/split/split-test.ts";
+import type { CurrentRows } from "../row-index.ts";
+import { modelCode } from "../scoring-model.ts";
+import { unknownRow } from "../../protocol/passive/split-outcomes.ts";
+import { type PredictResponse, predictRequest, type Problem, requestMistake } from "./messages.ts";
+import type { MicroBatcher } from "./micro-batcher.ts";
+
+export interface EndpointOptions {
+  readonly model: string;
+  /** The active party, and its own features that the model asks about. */
+  readonly party: string;
+  readonly features: readonly string[];
+  /** Of each of them the categories that the model asks about; null of numbers. */
+  readonly categoryNames: readonly CategoryNames[];
+  readonly normalise: readonly Normalisation[];
+  readonly requestIdsMax: number;
+  /** Score people whom a party does not hold as if all their values there were missing. */
+  readonly unknownAsMissing: boolean;
+  /** The active party's own data, for requests that give ids only. */
+  readonly ownRows: Pick<CurrentRows, "current">;
+  readonly batcher: Pick<MicroBatcher, "score">;
+  readonly onRow: (outcome: string) => void;
+}
+
+/** One person of a request: what goes into a round, or why nothing does. */
+type Person = { readonly given: string } & ({ readonly id: string; readonly values: Float32Array } | { readonly problem: Problem });
+
+export class PredictEndpoint {
+  readonly #options: EndpointOptions;
+  readonly #schemas: ReturnType<typeof predictRequest>;
+
+  constructor(options: EndpointOptions) {
+    this.#options = options;
+    this.#schemas = predictRequest(options.features, options.categoryNames, options.requestIdsMax);
+  }
+
+  /** @throws TandemError USAGE naming the field, or what keeps everybody from being scored */
+  async answer(body: unknown): Promise<PredictResponse> {
+    const people = await this.#people(body);
+    const scorable = people.filter((person) => "id" in person);
+    const columns = this.#options.features.map((_, feature) => Float32Array.from(scorable, ({ values }) => values[feature]));
+    const ids = scorable.map(({ id }) => id);
+    const scores = ids.length === 0 ? null : await this.#options.batcher.score({ ids, columns });
+    let next = 0;
+    const predictions = people.map((person): PredictResponse["predictions"][number] => {
+      if ("problem" in person) return this.#refused(person.given, person.problem);
+      const row = next++;
+      const strangers = scores?.unknown.get(row);
+      if (strangers !== undefined && !this.#options.unknownAsMissing) return this.#refused(person.given, unknownTo(strangers));
+      this.#options.onRow("scored");
+      return { id: person.given, prediction: predictionOf(scores?.predictions ?? new Float64Array(0), row, ids.length) };
+    });
+    return { model: this.#options.model, predictions };
+  }
+
+  #refused(id: string, error: Problem): { id: string; error: Problem } {
+    this.#options.onRow(error.code);
+    return { id, error };
+  }
+
+  async #people(body: unknown): Promise<Person[]> {
+    if (typeof body !== "object" || body === null || Array.isArray(body)) throw new TandemError("USAGE", "the request must be a JSON object with 'ids' or 'rows'");
+    if ("rows" in body) return this.#peopleByRows(body);
+    if ("ids" in body) return this.#peopleByIds(body);
+    throw new TandemError("USAGE", "the request has neither 'ids' nor 'rows'");
+  }
+
+  #peopleByRows(body: object): Person[] {
+    const { features, categoryNames } = this.#options;
+    const parsed = this.#schemas.rows.safeParse(body);
+    if (!parsed.success) throw requestMistake(parsed.error);
+    return parsed.data.rows.map((row, index) => {
+      const values = new Float32Array(features.length);
+      features.forEach((name, i) => {
+        const given = row.features[name] as number | string | null; // the schema has seen to it
+        const value = typeof given === "string" ? modelCode(given.trim(), categoryNames[i] ?? []) : given;
+        values[i] = value ?? Number.NaN;
+        if (value !== null && !Number.isFinite(values[i])) throw new TandemError("USAGE", `rows[${index}].features.${name}: lies outside float32's range`);
+      });
+      return this.#person(row.id, () => values);
+    });
+  }
+
+  async #peopleByIds(body: object): Promise<Person[]> {
+    const { features, categoryNames, ownRows, party, unknownAsMissing } = this.#options;
+    const parsed = this.#schemas.ids.safeParse(body);
+    if (!parsed.success) throw requestMistake(parsed.error);
+    const { ids } = parsed.data;
+    if (features.length === 0) return ids.map((given) => this.#person(given, () => new Float32Array(0)));
+    const index = await ownRows.current();
+    const columns = features.map((name, i) => {
+      const [values, names, wanted] = [index.column(name), index.names(name), categoryNames[i]];
+      return (row: number): number => (names === null || wanted === null || Number.isNaN(values[row]) ? values[row] : modelCode(names[values[row]], wanted));
+    });
+    return ids.map((given) =>
+      this.#person(given, (id) => {
+        const row = index.rowOf(id);
+        if (row !== unknownRow) return Float32Array.from(columns, (column) => column(row));
+        // Nobody else needs to hear of an id that will get no score.
+        return unknownAsMissing ? new Float32Array(features.length).fill(Number.NaN) : unknownTo([party]);
+      }),
+    );
+  }
+
+  #person(given: string, valuesOf: (id: string) => Float32Array | Problem): Person {
+    const id = normaliseId(given, this.#options.normalise);
+    if (id === "") return { given, problem: { code: "ID_UNKNOWN", message: "the id is empty after normalisation" } };
+    if (/\p{Surrogate}/u.test(id)) return { given, problem: { code: "ID_UNKNOWN", message: "the id is not Unicode text" } };
+    const values = valuesOf(id);
+    return values instanceof Float32Array ? { given, id, values } : { given, problem: values };
+  }
+}
+
+function unknownTo(parties: readonly string[]): Problem {
+  return { code: "ID_UNKNOWN", message: `unknown to ${parties.join(" and ")}` };
+}
+
+/** A number, or one per class. */
+function predictionOf(predictions: Float64Array, row: number, rowCount: number): number | number[] {
+  const perRow = predictions.length / rowCount;
+  return perRow === 1 ? predictions[row] : Array.from(predictions.subarray(row * perRow, (row + 1) * perRow));
+}

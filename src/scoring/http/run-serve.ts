@@ -1,0 +1,115 @@
+/** `tandem serve`: a model over HTTP at the active party, with one round to each passive party per batch of requests. */
+import type { ServingParameters } from "../../base/parameters.ts";
+import { TandemError } from "../../base/error.ts";
+import type { ActiveConfig } from "../../party/config.ts";
+import { DataCache } from "../../party/data-cache.ts";
+import type { Emit } from "../../record/events.ts";
+import { findActiveShare } from "../../party/model/find-share.ts";
+import { CurrentRows } from "../row-index.ts";
+import { scoringData } from "../run-predict.ts";
+import { Scorer } from "../scorer.ts";
+import { isLoopback, listenHttp, type Route, type RunningHttpServer } from "./http-server.ts";
+import type { ReadyResponse } from "./messages.ts";
+import { MicroBatcher } from "./micro-batcher.ts";
+import { openApiDocument } from "./openapi.ts";
+import { PredictEndpoint } from "./predict-endpoint.ts";
+import { Readiness } from "./readiness.ts";
+import { ServerMetrics } from "./server-metrics.ts";
+
+export interface ServeOptions {
+  /** A job's name, or the folder of one. */
+  readonly model: string;
+  readonly host: string;
+  readonly port: number;
+  readonly token: string | null;
+  /** Listen beyond this machine without a token. */
+  readonly insecureWithoutToken: boolean;
+  readonly unknownAsMissing: boolean;
+  readonly parameters: ServingParameters;
+  /** Of this package, for the document. */
+  readonly version: string;
+}
+
+/** Serves until it is closed. @throws TandemError if it cannot start; passive parties need not be there yet */
+export async function startServer(config: ActiveConfig, options: ServeOptions, emit: Emit): Promise<RunningHttpServer> {
+  const { host, port, token, parameters, unknownAsMissing } = options;
+  if (token === null && !isLoopback(host) && !options.insecureWithoutToken) {
+    throw new TandemError("USAGE", `${host} can be reached from other machines: ask for a token with --token-file, or say --insecure-without-token`);
+  }
+  const share = await findActiveShare(options.model, config);
+  const complain = (error: unknown): void => {
+    const known = error instanceof TandemError ? error : new TandemError("INTERNAL", "an internal error", { cause: error });
+    emit({ type: "error", party: config.name, code: known.code, message: known.message });
+  };
+  const metrics = new ServerMetrics(() => batcher.queuedIds);
+  const lost = new Set<string>();
+  const scorer = await Scorer.connect(config, share, (round) => {
+    metrics.onRound(round);
+    // The log hears when a party begins to fail, not of every request that it fails.
+    if (round.error === null) lost.delete(round.party);
+    else if (!lost.has(round.party)) complain(round.error);
+    if (round.error !== null) lost.add(round.party);
+  });
+  const { window_ms: windowMs, batch_ids: batchIdsMax, rounds: roundsMax, queue_ids: queueIdsMax, timeout_ms: timeoutMs } = parameters;
+  const onBatch = (requestCount: number, idCount: number): void => {
+    metrics.batchRequests.observe({}, requestCount);
+    metrics.batchIds.observe({}, idCount);
+  };
+  const batcher = new MicroBatcher(scorer, { windowMs, batchIdsMax, roundsMax, queueIdsMax, timeoutMs, unknownAsMissing, onBatch });
+  const ownData = scoringData(config.data, scorer);
+  const ownRows = new CurrentRows(ownData, { data: new DataCache(ownData, "refuse"), onTrouble: complain });
+  ownRows.current().catch(() => {}); // read ahead; whoever asks by id hears what is wrong with it
+  const endpoint = new PredictEndpoint({
+    model: share.model,
+    party: config.name,
+    features: scorer.features,
+    categoryNames: scorer.categoryNames,
+    normalise: config.data.normalise,
+    requestIdsMax: parameters.request_ids,
+    unknownAsMissing,
+    ownRows,
+    batcher,
+    onRow: (outcome) => metrics.rows.add({ outcome }),
+  });
+  const document = openApiDocument({ features: scorer.features, categoryNames: scorer.categoryNames, rowsMax: parameters.request_ids, withToken: token !== null, version: options.version });
+  const readiness = new Readiness(scorer);
+  const routes: Route[] = [
+    { method: "POST", path: "/predict", handle: async (body) => ({ status: 200, body: await endpoint.answer(body) }) },
+    { method: "GET", path: "/health", open: true, handle: () => ({ status: 200, body: { status: "alive" } }) },
+    { method: "GET", path: "/ready", open: true, handle: async () => readyAnswer(await readiness.now()) },
+    { method: "GET", path: "/metrics", handle: () => ({ status: 200, body: metrics.text() }) },
+    { method: "GET", path: "/openapi.json", handle: () => ({ status: 200, body: document }) },
+  ];
+  try {
+    const server = await listenHttp(routes, {
+      host,
+      port,
+      token,
+      bodyBytesMax: parameters.request_bytes,
+      stopGraceMs: timeoutMs,
+      onBug: complain,
+      onAnswer: ({ path, status, ms }) => {
+        metrics.requests.add({ path, status: String(status) });
+        if (path === "/predict") metrics.requestSeconds.observe({}, ms / 1000);
+      },
+    });
+    emit({ type: "listening", party: config.name, process: process.pid, port: server.port });
+    return { port: server.port, close: () => server.close().finally(() => scorer.close()) };
+  } catch (error) {
+    scorer.close();
+    throw error;
+  }
+}
+
+/** Serves until `stop` is aborted; requests under way are answered first. */
+export async function runServe(config: ActiveConfig, options: ServeOptions, emit: Emit, stop: AbortSignal): Promise<void> {
+  const server = await startServer(config, options, emit);
+  if (!stop.aborted) await new Promise<void>((resolve) => stop.addEventListener("abort", () => resolve(), { once: true }));
+  emit({ type: "stopping", party: config.name });
+  await server.close();
+  emit({ type: "stopped", party: config.name });
+}
+
+function readyAnswer(body: ReadyResponse): { status: number; body: ReadyResponse } {
+  return { status: body.status === "ready" ? 200 : 503, body };
+}

@@ -1,0 +1,31 @@
+/** What a scoring server counts. */
+import type { OnRound } from "../scorer.ts";
+import { Counter, Gauge, Histogram, metricsText } from "./metrics.ts";
+
+const seconds = [0.001, 0.002, 0.003, 0.005, 0.0075, 0.01, 0.015, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+const sizes = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000];
+
+export class ServerMetrics {
+  readonly requests = new Counter("tandem_http_requests_total", "Answered HTTP requests by path and status.");
+  readonly requestSeconds = new Histogram("tandem_predict_seconds", "Time from a prediction request's arrival to its answer.", seconds);
+  readonly rows = new Counter("tandem_rows_total", "People asked about, by outcome: scored, or the code of what kept them from it.");
+  readonly batchIds = new Histogram("tandem_batch_ids", "Ids that travelled together in one round.", sizes);
+  readonly batchRequests = new Histogram("tandem_batch_requests", "Requests that travelled together in one round.", sizes);
+  readonly roundSeconds = new Histogram("tandem_round_seconds", "Round trip to a passive party.", seconds);
+  readonly rounds = new Counter("tandem_rounds_total", "Rounds to a passive party by result.");
+  readonly #queuedIds: Gauge;
+
+  constructor(queuedIds: () => number) {
+    this.#queuedIds = new Gauge("tandem_queued_ids", "Ids that wait for a round.", queuedIds);
+  }
+
+  readonly onRound: OnRound = ({ party, idCount, ms, error }) => {
+    if (idCount === 0) return; // a question whether the party is there, nobody's request
+    this.rounds.add({ party, result: error === null ? "answered" : "failed" });
+    this.roundSeconds.observe({ party }, ms / 1000);
+  };
+
+  text(): string {
+    return metricsText([this.requests, this.requestSeconds, this.rows, this.batchIds, this.batchRequests, this.roundSeconds, this.rounds, this.#queuedIds]);
+  }
+}

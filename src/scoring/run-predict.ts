@@ -1,0 +1,94 @@
+/** `tandem predict`: scores of the people in a file, with a model that was trained before. */
+import { TandemError } from "../base/error.ts";
+import { writeCsv } from "../data/write-csv.ts";
+import { categoryNamesOf } from "../data/dataset.ts";
+import { inModelCodes } from "./scoring-model.ts";
+import type { ActiveConfig, DataConfig } from "../party/config.ts";
+import { findActiveShare } from "../party/model/find-share.ts";
+import { type DistinctTable, readPartyTable } from "../party/party-data.ts";
+import { Scorer } from "./scorer.ts";
+
+export const unknownRules = ["refuse", "skip", "missing"] as const;
+/** What to do about people whom a passive party does not hold: nothing at all, leave them out, or score them as missing. */
+export type UnknownRule = (typeof unknownRules)[number];
+
+export interface PredictOptions {
+  /** A job's name, or the folder of one. */
+  readonly model: string;
+  readonly input: string;
+  readonly output: string;
+  readonly unknown: UnknownRule;
+  readonly onProgress: (done: number, total: number) => void;
+}
+
+export interface PredictResult {
+  readonly job: string;
+  readonly model: string;
+  readonly rows: number;
+  readonly scored: number;
+  /** Of the input's people, those whom each party does not hold. */
+  readonly unknown: Readonly<Record<string, number>>;
+}
+
+/** People per batch; a party may answer fewer at once, and then there are more rounds. */
+const batchRows = 10_000;
+/** How long a party may be gone in the middle of it. */
+const batchTimeoutMs = 60_000;
+const firstTimeoutMs = 10_000;
+
+/** @throws TandemError; the output is written as a whole at the end, or not at all */
+export async function runPredict(config: ActiveConfig, options: PredictOptions): Promise<PredictResult> {
+  const share = await findActiveShare(options.model, config);
+  const scorer = await Scorer.connect(config, share);
+  try {
+    // The label is of no interest, and need not be there.
+    const rows = await readPartyTable({ path: options.input }, scoringData(config.data, scorer), null);
+    for (const { trouble } of await scorer.ready(firstTimeoutMs)) if (trouble !== null) throw trouble;
+    const { predictions, unknown } = await scoreAll(scorer, rows, options);
+    if (options.unknown === "refuse" && unknown.size > 0) throw unknownRefusal(options.input, rows, unknown);
+    const { outputCount = 1 } = share;
+    const kept = Array.from(rows.table.ids.keys()).filter((row) => options.unknown === "missing" || !unknown.has(row));
+    const outputs = Array.from({ length: outputCount }, (_, k) => kept.map((row) => String(predictions[row * outputCount + k])));
+    const names = outputCount === 1 ? ["prediction"] : outputs.map((_, k) => `prediction_${k}`);
+    await writeCsv(options.output, ["id", ...names], [kept.map((row) => rows.table.ids[row]), ...outputs], { mode: 0o600, atomic: true });
+    return { job: share.job, model: share.model, rows: rows.table.ids.length, scored: kept.length, unknown: countByParty(unknown) };
+  } finally {
+    scorer.close();
+  }
+}
+
+/** What a config says of the columns that a model asks about: the model knows which of them have categories. */
+export function scoringData(data: DataConfig, { features, categoryNames }: Pick<Scorer, "features" | "categoryNames">): DataConfig {
+  return { ...data, features: [...features], categorical: features.filter((_, i) => categoryNames[i] !== null), monotone_constraints: {} };
+}
+
+async function scoreAll(scorer: Scorer, { table }: DistinctTable, { unknown: rule, onProgress }: PredictOptions) {
+  const total = table.ids.length;
+  const { outputCount = 1 } = scorer.share;
+  const predictions = new Float64Array(total * outputCount);
+  const unknown = new Map<number, readonly string[]>();
+  const names = categoryNamesOf(table);
+  const columns = table.features.map((values, i) => inModelCodes(values, names[i], scorer.categoryNames[i]));
+  for (let first = 0; first < total; first += batchRows) {
+    const end = Math.min(first + batchRows, total);
+    const batch = { ids: table.ids.slice(first, end), columns: columns.map((column) => column.subarray(first, end)) };
+    const scores = await scorer.score(batch, { unknownAsMissing: rule === "missing", timeoutMs: batchTimeoutMs });
+    predictions.set(scores.predictions, first * outputCount);
+    for (const [row, names] of scores.unknown) unknown.set(first + row, names);
+    onProgress(end, total);
+  }
+  return { predictions, unknown };
+}
+
+/** Names parties and rows, never an id. */
+function unknownRefusal(input: string, { fileRows }: DistinctTable, unknown: ReadonlyMap<number, readonly string[]>): TandemError {
+  const counts = Object.entries(countByParty(unknown)).map(([name, count]) => `${count} to ${name}`);
+  const [first] = unknown.keys();
+  return new TandemError("ID_UNKNOWN", `${input}: ${unknown.size} of its ${fileRows.length} ids are unknown to a passive party (${counts.join(", ")}), the first in row ${fileRows[first]}; leave such people out with --unknown skip, or score them as missing with --unknown missing`);
+}
+
+function countByParty(unknown: ReadonlyMap<number, readonly string[]>): Record<string, number> {
+  const counts: Record<string, number> = {};
+  for (const name of [...unknown.values()].flat()) counts[name] = (counts[name] ?? 0) + 1;
+  return counts;
+}

@@ -1,0 +1,93 @@
+import { create } from "@bufbuild/protobuf";
+import { expect, test } from "vitest";
+import { expectError } from "../../test/support/expect-error.ts";
+import { TandemError } from "../base/error.ts";
+import { bitmapFrom } from "../wire/bitmap.ts";
+import { PassiveOutcomesSchema } from "../wire/generated/tandem/v1/scoring_pb.ts";
+import type { ScoringPeer, ScoringRequest } from "../wire/scoring-peer.ts";
+import { protocolVersion } from "../wire/version.ts";
+import type { ActiveShare } from "../store/share-files.ts";
+import { Scorer } from "./scorer.ts";
+
+const leaf = (weight: number) => ({ kind: "leaf", weight, cover: 1, count: 1 }) as const;
+/** One split, of shop1; shop2 has none. */
+const share: ActiveShare = {
+  name: "bank",
+  job: "spring",
+  model: "5".repeat(64),
+  objective: "reg:squarederror",
+  baseMargin: 0,
+  passiveNames: ["shop1", "shop2"],
+  trees: [[{ kind: "split", left: 1, right: 2, gain: 1, cover: 2, count: 2, rule: { owner: 1 } }, leaf(1), leaf(2)]],
+};
+
+/** Knows ids that do not begin with ?, and sends those that begin with L to the left. */
+class Shop implements ScoringPeer {
+  readonly name: string;
+  readonly asked: ScoringRequest[] = [];
+  readonly #idsMax: number;
+  readonly #failures: TandemError[];
+
+  constructor(name: string, idsMax = 100, failures: TandemError[] = []) {
+    this.name = name;
+    this.#idsMax = idsMax;
+    this.#failures = failures;
+  }
+
+  async score(request: ScoringRequest) {
+    this.asked.push(request);
+    const failure = this.#failures.shift();
+    if (failure !== undefined) throw failure;
+    const { ids, unknownAsMissing } = request;
+    const known = bitmapFrom(ids.length, (i) => !ids[i].startsWith("?"));
+    const left = bitmapFrom(ids.length, (i) => ids[i].startsWith("L") || (unknownAsMissing && ids[i].startsWith("?")));
+    return create(PassiveOutcomesSchema, { protocolVersion, known, splitCount: 1, left, idsMax: this.#idsMax });
+  }
+}
+
+const strict = { unknownAsMissing: false, timeoutMs: 10_000 };
+const lost = (): TandemError => new TandemError("PARTY_LOST", "party shop1 is gone");
+
+test("a score for everybody who is known; the others are named, with nothing that looks like a score", async () => {
+  const scorer = new Scorer(share, [new Shop("shop1"), new Shop("shop2")]);
+  const { predictions, unknown } = await scorer.score({ ids: ["La", "?b", "c"], columns: [] }, strict);
+  expect(Array.from(predictions)).toEqual([1, Number.NaN, 2]);
+  expect([...unknown]).toEqual([[1, ["shop1"]]]);
+  const lenient = await scorer.score({ ids: ["La", "?b", "c"], columns: [] }, { ...strict, unknownAsMissing: true });
+  expect(Array.from(lenient.predictions)).toEqual([1, 1, 2]);
+  expect([...lenient.unknown.keys()]).toEqual([1]);
+});
+
+test("a party without splits hears nothing", async () => {
+  const [first, second] = [new Shop("shop1"), new Shop("shop2")];
+  const scorer = new Scorer(share, [first, second]);
+  await scorer.score({ ids: ["a"], columns: [] }, strict);
+  expect(await scorer.ready(1000)).toEqual([{ party: "shop1", trouble: null }]);
+  expect(scorer.partyNames).toEqual(["shop1"]);
+  expect(second.asked).toEqual([]);
+});
+
+test("as many rounds as a party's limit makes, after one question what it is", async () => {
+  const shop = new Shop("shop1", 4);
+  const scorer = new Scorer(share, [shop, new Shop("shop2")]);
+  const ids = Array.from({ length: 10 }, (_, i) => (i % 3 === 0 ? `L${i}` : `${i}`));
+  const { predictions } = await scorer.score({ ids, columns: [] }, strict);
+  expect(Array.from(predictions)).toEqual(ids.map((id) => (id.startsWith("L") ? 1 : 2)));
+  expect(shop.asked.map((request) => request.ids.length)).toEqual([0, 4, 4, 2]);
+  await scorer.score({ ids, columns: [] }, strict);
+  expect(shop.asked.slice(4).map((request) => request.ids.length)).toEqual([4, 4, 2]);
+});
+
+test("what was lost is asked again, what was refused is not, and no time is no time", async () => {
+  const rounds: string[] = [];
+  const onRound = ({ error }: { error: TandemError | null }): void => void rounds.push(error?.code ?? "answered");
+  const patient = new Scorer(share, [new Shop("shop1", 9, [lost(), lost()]), new Shop("shop2")], { onRound });
+  expect(Array.from((await patient.score({ ids: ["La"], columns: [] }, strict)).predictions)).toEqual([1]);
+  expect(rounds).toEqual(["PARTY_LOST", "PARTY_LOST", "answered", "answered"]);
+  const refused = new Shop("shop1", 9, [new TandemError("POLICY", "no")]);
+  await expectError(() => new Scorer(share, [refused, new Shop("shop2")]).score({ ids: ["a"], columns: [] }, strict), "POLICY");
+  expect(refused.asked).toHaveLength(1);
+  const gone = new Shop("shop1", 9, Array.from({ length: 100 }, lost));
+  await expectError(() => new Scorer(share, [gone, new Shop("shop2")]).score({ ids: ["a"], columns: [] }, { ...strict, timeoutMs: 1 }), "PARTY_LOST");
+  expect(gone.asked).toHaveLength(1);
+});

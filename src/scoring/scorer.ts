@@ -1,0 +1,195 @@
+/**
+ * The active party's side of scoring: its share of one model and a connection to each passive party that has splits in
+ * it. One round to each of them per batch. Rounds have no state, so one that was lost is asked again until its time is up; a
+ * party that restarts is found again.
+ */
+import { TandemError } from "../base/error.ts";
+import type { CategoryNames } from "../gbdt/split/split-test.ts";
+import { isSet } from "../wire/bitmap.ts";
+import type { PassiveOutcomes } from "../wire/generated/tandem/v1/scoring_pb.ts";
+import { ScoringModel } from "./scoring-model.ts";
+import type { ScoringPeer } from "../wire/scoring-peer.ts";
+import type { ActiveShare } from "../store/share-files.ts";
+import { connectScoring } from "../transport/tls.ts";
+import type { ActiveConfig } from "../party/config.ts";
+import { predictionsFrom } from "../party/active/evaluate.ts";
+import { readIdentity } from "../party/passive/run.ts";
+
+const retryMsMin = 20;
+const retryMsMax = 500;
+const attemptMsMin = 200;
+
+/** People to score, with their values of the active party's own features. */
+export interface ScoringRows {
+  readonly ids: readonly string[];
+  /** In the order of Scorer.features; of categorical ones codes into Scorer.categoryNames, and whatever is not in there beyond its end. */
+  readonly columns: readonly Float32Array[];
+}
+
+export interface Scores {
+  /** Per row, in its order, outputs side by side. NaN where a party does not hold the id, unless those count as missing. */
+  readonly predictions: Float64Array;
+  /** Rows whose id is unknown to somebody, and to whom. */
+  readonly unknown: ReadonlyMap<number, readonly string[]>;
+}
+
+export interface ScoringOptions {
+  /** Score people whom a party does not know as if all their values there were missing, instead of not at all. */
+  readonly unknownAsMissing: boolean;
+  readonly timeoutMs: number;
+}
+
+/** What whoever watches wants to know of each call. */
+export type OnRound = (round: { readonly party: string; readonly idCount: number; readonly ms: number; readonly error: TandemError | null }) => void;
+
+export interface PartyReadiness {
+  readonly party: string;
+  /** Null if it can score with this model. */
+  readonly trouble: TandemError | null;
+}
+
+/** A passive party of the model, and what it has said of itself. */
+interface Partner {
+  readonly peer: ScoringPeer;
+  readonly place: number;
+  idsMax: number | null;
+}
+
+export class Scorer {
+  readonly share: ActiveShare;
+  readonly #model: ScoringModel;
+  readonly #partners: readonly Partner[];
+  readonly #onRound: OnRound;
+  readonly #close: () => void;
+
+  /** @param peers in the order of share.passiveNames */
+  constructor(share: ActiveShare, peers: readonly ScoringPeer[], options: { readonly onRound?: OnRound; readonly close?: () => void } = {}) {
+    this.share = share;
+    this.#model = new ScoringModel(share);
+    // Who has no split in the model knows nothing about anybody's score, and need not hear who is scored.
+    this.#partners = peers.map((peer, place) => ({ peer, place, idsMax: null })).filter(({ place }) => this.#model.splitCount(place) > 0);
+    this.#onRound = options.onRound ?? (() => {});
+    this.#close = options.close ?? (() => {});
+  }
+
+  /** @throws TandemError USAGE if the config does not name a party of the model */
+  static async connect(config: Pick<ActiveConfig, "passives" | "tls">, share: ActiveShare, onRound?: OnRound): Promise<Scorer> {
+    const addresses = share.passiveNames.map((name) => {
+      const passive = config.passives.find((candidate) => candidate.name === name);
+      if (passive === undefined) throw new TandemError("USAGE", `the model of job ${share.job} was trained with ${name}, which is not among the 'passives' of the config`);
+      return passive;
+    });
+    const identity = await readIdentity(config.tls);
+    const peers = addresses.map((passive) => connectScoring(passive.name, identity, passive.fingerprint, passive));
+    return new Scorer(share, peers, { ...(onRound === undefined ? {} : { onRound }), close: () => peers.forEach((peer) => peer.close()) });
+  }
+
+  /** The active party's own features that the model asks about. */
+  get features(): readonly string[] {
+    return this.#model.features;
+  }
+
+  /** Of each of these features the categories that the model asks about; null of numbers. */
+  get categoryNames(): readonly CategoryNames[] {
+    return this.#model.categoryNames;
+  }
+
+  get partyNames(): readonly string[] {
+    return this.#partners.map(({ peer }) => peer.name);
+  }
+
+  /** Asks each party, once and without ids, whether it can score. */
+  async ready(timeoutMs: number): Promise<PartyReadiness[]> {
+    return Promise.all(
+      this.#partners.map(async (partner) => {
+        try {
+          await this.#once(partner, [], { unknownAsMissing: false, timeoutMs });
+          return { party: partner.peer.name, trouble: null };
+        } catch (error) {
+          if (!(error instanceof TandemError)) throw error;
+          return { party: partner.peer.name, trouble: error };
+        }
+      }),
+    );
+  }
+
+  /**
+   * One round to each party, or several if the rows do not fit one message or are more than a party answers at once.
+   * @throws TandemError of the party that cannot answer
+   */
+  async score({ ids, columns }: ScoringRows, options: ScoringOptions): Promise<Scores> {
+    const deadline = performance.now() + options.timeoutMs;
+    const left = (): ScoringOptions => ({ ...options, timeoutMs: deadline - performance.now() });
+    // What a party answers at once is known from its first answer.
+    await Promise.all(this.#partners.filter(({ idsMax }) => idsMax === null).map((partner) => this.#ask(partner, [], left())));
+    const { outputCount = 1 } = this.share;
+    const predictions = new Float64Array(ids.length * outputCount);
+    const unknown = new Map<number, string[]>();
+    for (let first = 0, end = 0; first < ids.length; first = end) {
+      const idsMax = Math.min(...this.#partners.map((partner) => partner.idsMax ?? Number.POSITIVE_INFINITY));
+      end = this.#model.batchEnd(ids, first, idsMax);
+      const batch = ids.slice(first, end);
+      const outcomes: (PassiveOutcomes | null)[] = this.share.passiveNames.map(() => null);
+      await Promise.all(
+        this.#partners.map(async (partner) => {
+          outcomes[partner.place] = await this.#ask(partner, batch, left());
+        }),
+      );
+      const margins = this.#model.margins(batch.length, columns.map((column) => column.subarray(first, end)), outcomes);
+      predictions.set(predictionsFrom(this.share.objective, margins, outputCount), first * outputCount);
+      this.#noteUnknown(outcomes, first, batch.length, unknown);
+    }
+    if (!options.unknownAsMissing) for (const row of unknown.keys()) predictions.fill(Number.NaN, row * outputCount, (row + 1) * outputCount);
+    return { predictions, unknown };
+  }
+
+  close(): void {
+    this.#close();
+  }
+
+  #noteUnknown(outcomes: readonly (PassiveOutcomes | null)[], first: number, count: number, unknown: Map<number, string[]>): void {
+    outcomes.forEach((answer, place) => {
+      if (answer === null) return;
+      for (let i = 0; i < count; i++) {
+        if (isSet(answer.known, i)) continue;
+        const names = unknown.get(first + i) ?? [];
+        names.push(this.share.passiveNames[place]);
+        unknown.set(first + i, names);
+      }
+    });
+  }
+
+  /**
+   * Asks until there is an answer, an error that asking again would not mend, or no time left. Each attempt may take half of
+   * what is left: a connection that swallows everything must leave time for a new one.
+   */
+  async #ask(partner: Partner, ids: readonly string[], options: ScoringOptions): Promise<PassiveOutcomes> {
+    const deadline = performance.now() + options.timeoutMs;
+    for (let pauseMs = retryMsMin; ; pauseMs = Math.min(2 * pauseMs, retryMsMax)) {
+      const leftMs = deadline - performance.now();
+      const timeoutMs = Math.max(leftMs / 2, Math.min(leftMs, attemptMsMin));
+      try {
+        return await this.#once(partner, ids, { ...options, timeoutMs });
+      } catch (error) {
+        const mayHelp = error instanceof TandemError && error.code === "PARTY_LOST";
+        if (!mayHelp || performance.now() + pauseMs >= deadline) throw error;
+      }
+      await new Promise((resolve) => setTimeout(resolve, pauseMs));
+    }
+  }
+
+  async #once(partner: Partner, ids: readonly string[], { unknownAsMissing, timeoutMs }: ScoringOptions): Promise<PassiveOutcomes> {
+    const started = performance.now();
+    const tell = (error: TandemError | null): void => this.#onRound({ party: partner.peer.name, idCount: ids.length, ms: performance.now() - started, error });
+    try {
+      const outcomes = await partner.peer.score({ model: this.share.model, ids, unknownAsMissing }, { timeoutMs });
+      this.#model.checkOutcomes(partner.place, outcomes, ids.length);
+      partner.idsMax = outcomes.idsMax;
+      tell(null);
+      return outcomes;
+    } catch (error) {
+      tell(error instanceof TandemError ? error : new TandemError("INTERNAL", "an internal error", { cause: error }));
+      throw error;
+    }
+  }
+}

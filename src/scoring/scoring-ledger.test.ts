@@ -1,0 +1,38 @@
+import { expect, test } from "vitest";
+import { TandemError } from "../base/error.ts";
+import type { PartyEvent } from "../record/events.ts";
+import { ScoringLedger } from "./scoring-ledger.ts";
+
+function make(): { ledger: ScoringLedger; events: PartyEvent[]; wait(ms: number): void } {
+  let now = 0;
+  const events: PartyEvent[] = [];
+  return { ledger: new ScoringLedger("shop", (event) => events.push(event), () => now), events, wait: (ms) => void (now += ms) };
+}
+
+const request = { peer: "bank", job: "spring", model: "ab", idCount: 3, unknownCount: 1 };
+
+test("the first answer is told at once, further ones in sums of a minute, the last when the party stops", () => {
+  const { ledger, events, wait } = make();
+  ledger.answered(request);
+  for (let i = 0; i < 5; i++) ledger.answered(request);
+  expect(events).toEqual([{ type: "scored", party: "shop", peer: "bank", job: "spring", model: "ab", requestCount: 1, idCount: 3, unknownCount: 1 }]);
+  wait(60_000);
+  ledger.answered({ ...request, peer: "rival", idCount: 1, unknownCount: 0 });
+  expect(events.slice(1)).toMatchObject([{ peer: "bank", requestCount: 5, idCount: 15, unknownCount: 5 }, { peer: "rival", requestCount: 1, idCount: 1, unknownCount: 0 }]);
+  ledger.answered(request);
+  ledger.close();
+  ledger.close();
+  expect(events.slice(3)).toMatchObject([{ peer: "bank", requestCount: 1 }]);
+});
+
+test("the same complaint is made once a minute, another at once", () => {
+  const { ledger, events, wait } = make();
+  const error = new TandemError("POLICY", "no");
+  for (let i = 0; i < 10; i++) ledger.refused("bank", error);
+  ledger.refused("rival", error);
+  ledger.trouble(new TandemError("FILE_FORMAT", "damaged"));
+  expect(events.map((event) => [event.type, "peer" in event ? event.peer : ""])).toEqual([["refused", "bank"], ["refused", "rival"], ["error", ""]]);
+  wait(60_000);
+  ledger.refused("bank", error);
+  expect(events).toHaveLength(4);
+});

@@ -1,0 +1,122 @@
+/**
+ * The active half of a scoring round: which splits each passive party answers for, what of its answer is believed, and
+ * the margins that follow.
+ *
+ * @reveals passive: the ids that are to be scored, and with which model
+ */
+import { TandemError } from "../base/error.ts";
+import type { CategoryNames } from "../gbdt/split/split-test.ts";
+import type { SplitRule } from "../gbdt/tree/tree.ts";
+import type { ActiveModel } from "../protocol/active/role.ts";
+import { checkBitmap, isSet } from "../wire/bitmap.ts";
+import { addMargins } from "../protocol/active/federated-margins.ts";
+import { isOwnRule } from "../protocol/active/federated-tree.ts";
+import type { PassiveOutcomes } from "../wire/generated/tandem/v1/scoring_pb.ts";
+import { messageBytesMax, protocolVersion } from "../wire/version.ts";
+
+/** Half a message for a round's ids, and half of the other direction's for their outcomes: the rest is headers. */
+const bytesPerRound = messageBytesMax / 2;
+const idOverheadBytes = 8;
+
+export class ScoringModel {
+  /** The active party's own features that the trees ask about, in a fixed order. */
+  readonly features: readonly string[];
+  /** In their order: of a categorical one the categories that the trees ask about, of others null. Columns have codes into these lists. */
+  readonly categoryNames: readonly CategoryNames[];
+  readonly #model: ActiveModel;
+  /** Per feature index of training: its place in `features`. */
+  readonly #place = new Map<number, number>();
+  /** Per tree and node: the split's place among its owner's, in split order. */
+  readonly #positions: readonly Int32Array[];
+  readonly #splitCounts: readonly number[];
+
+  constructor(model: ActiveModel) {
+    this.#model = model;
+    const features: string[] = [];
+    const categories: (Set<string> | null)[] = [];
+    const counts = model.passiveNames.map(() => 0);
+    this.#positions = model.trees.map((tree) =>
+      Int32Array.from(tree, (node) => {
+        if (node.kind === "leaf") return -1;
+        const { rule } = node;
+        if (!isOwnRule(rule)) return counts[rule.owner - 1]++;
+        if (!this.#place.has(rule.feature)) {
+          this.#place.set(rule.feature, features.push(rule.featureName) - 1);
+          categories.push(rule.categories === undefined ? null : new Set());
+        }
+        for (const category of rule.categories ?? []) categories[this.#placeOf(rule)]?.add(category);
+        return -1;
+      }),
+    );
+    this.features = features;
+    this.categoryNames = categories.map((names) => names && [...names].sort());
+    this.#splitCounts = counts;
+  }
+
+  /** @param party index in passiveNames; a party without splits has nothing to say about anybody, and need not be asked */
+  splitCount(party: number): number {
+    return this.#splitCounts[party];
+  }
+
+  /** The end of the longest batch from `first` on that fits one message in each direction. */
+  batchEnd(ids: readonly string[], first: number, idsMax: number): number {
+    const outcomesMax = Math.floor((bytesPerRound * 8) / Math.max(1, ...this.#splitCounts));
+    const limit = Math.min(ids.length, first + Math.max(1, Math.min(idsMax, outcomesMax)));
+    let bytes = 0;
+    let end = first;
+    while (end < limit) {
+      bytes += Buffer.byteLength(ids[end]) + idOverheadBytes;
+      if (end > first && bytes > bytesPerRound) break;
+      end++;
+    }
+    return end;
+  }
+
+  /** @throws TandemError if an answer is not about these splits and this many ids */
+  checkOutcomes(party: number, outcomes: PassiveOutcomes, idCount: number): void {
+    const name = this.#model.passiveNames[party];
+    const expected = this.#splitCounts[party];
+    if (outcomes.protocolVersion !== protocolVersion) {
+      throw new TandemError("HANDSHAKE_MISMATCH", `party ${name} speaks protocol version ${outcomes.protocolVersion}, we speak ${protocolVersion}`);
+    }
+    if (outcomes.splitCount !== expected) {
+      throw new TandemError("PROTOCOL_STATE", `party ${name} answers for ${outcomes.splitCount} splits; our share of the model has ${expected} of it`);
+    }
+    if (outcomes.idsMax < 1) throw new TandemError("PROTOCOL_STATE", `party ${name} answers for no id at all`);
+    checkBitmap(outcomes.known, idCount);
+    checkBitmap(outcomes.left, expected * idCount);
+  }
+
+  /**
+   * @param columns the own features' values, or their codes, in the order of `features`
+   * @param outcomes in the order of passiveNames; null where there was nothing to ask
+   */
+  margins(idCount: number, columns: readonly Float32Array[], outcomes: readonly (PassiveOutcomes | null)[]): Float64Array {
+    const margins = new Float64Array(idCount * (this.#model.outputCount ?? 1)).fill(this.#model.baseMargin);
+    addMargins(this.#model, margins, {
+      ownValue: (rule, row) => columns[this.#placeOf(rule)][row],
+      ownNames: (rule) => this.categoryNames[this.#placeOf(rule)],
+      remoteGoesLeft: (owner, tree, node, row) => {
+        const left = outcomes[owner - 1]?.left;
+        return left !== undefined && isSet(left, this.#positions[tree][node] * idCount + row);
+      },
+    });
+    return margins;
+  }
+
+  #placeOf({ feature }: SplitRule): number {
+    return this.#place.get(feature) ?? -1;
+  }
+}
+
+/** Values of a column as a model wants them: numbers as they stand, codes into its own list; a category that is not in there gets the code after the last. */
+export function inModelCodes(values: Float32Array, from: CategoryNames, to: CategoryNames): Float32Array {
+  if (from === null || to === null) return values;
+  const codes = Float32Array.from(from, (name) => modelCode(name, to));
+  return values.map((code) => (Number.isNaN(code) ? NaN : codes[code]));
+}
+
+export function modelCode(category: string, names: readonly string[]): number {
+  const code = names.indexOf(category);
+  return code === -1 ? names.length : code;
+}
