@@ -1,5 +1,5 @@
 /**
- * Checks the direction of imports between the folders of src/ (docs: ARCHITECTURE.md, design section 2).
+ * Checks the direction of imports between the folders of src/ (ARCHITECTURE.md).
  *
  *   node scripts/check-layers.mjs [root]
  *
@@ -11,27 +11,49 @@ import { existsSync, readFileSync, readdirSync } from "node:fs";
 import { dirname, join, relative, resolve, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 
-const belowParty = ["base", "crypto", "codec", "gbdt", "data", "align", "protocol", "transport", "store"];
-
-/** Folder -> what it may import besides itself. `index` is the library's entry, src/index.ts. */
-export const layers = {
+/**
+ * Folder -> what it may import besides itself, from the ground up. A folder within a folder that has a line of its own is
+ * a layer of its own; otherwise it belongs to the folder around it. `index` is the library's entry, src/index.ts.
+ */
+const below = {
   base: [],
+  wire: ["base"],
   crypto: ["base"],
   codec: ["base", "crypto"],
   gbdt: ["base"],
   data: ["base"],
   align: ["base", "crypto"],
-  protocol: ["base", "crypto", "codec", "gbdt", "align"],
-  transport: ["base", "align", "protocol"],
-  store: ["base", "gbdt", "crypto", "codec", "protocol"],
-  party: belowParty,
-  serving: [...belowParty, "party"],
-  experiment: [...belowParty, "party", "serving"],
-  report: [...belowParty, "party", "experiment"],
-  dashboard: [...belowParty, "party", "report"],
-  index: [...belowParty, "party", "serving", "experiment", "report", "dashboard"],
-  cli: [...belowParty, "party", "serving", "experiment", "report", "dashboard", "index"],
+  privacy: ["base", "gbdt"],
+  // Who is in a node and what is offered there: whatever the cipher.
+  "scheme/candidates": ["base", "wire", "gbdt"],
+  scheme: ["base", "wire", "crypto", "codec", "gbdt", "scheme/candidates"],
+  // The protocol knows no cipher: that is the scheme's.
+  protocol: ["base", "wire", "codec", "gbdt", "privacy", "scheme", "scheme/candidates"],
+  "protocol/active": ["base", "wire", "codec", "gbdt", "privacy", "scheme", "scheme/candidates", "protocol"],
+  "protocol/passive": ["base", "wire", "codec", "gbdt", "privacy", "scheme", "scheme/candidates", "protocol"],
+  transport: ["base", "wire", "align", "protocol", "protocol/passive"],
+  store: ["base", "crypto", "codec", "gbdt", "protocol", "protocol/active", "protocol/passive"],
+  // What the terminal, the page and the report are made from.
+  record: ["base", "codec", "gbdt", "align", "privacy", "scheme", "protocol", "protocol/active", "protocol/passive"],
 };
+const belowParty = Object.keys(below);
+
+export const layers = {
+  ...below,
+  party: belowParty,
+  "party/model": [...belowParty, "party"],
+  scoring: [...belowParty, "party", "party/model"],
+  "party/active": [...belowParty, "party", "party/model"],
+  "party/passive": [...belowParty, "party", "party/model", "scoring"],
+  "scoring/http": [...belowParty, "party", "party/model", "scoring"],
+  // Reads records only.
+  report: ["base", "gbdt", "privacy", "protocol", "record"],
+  dashboard: ["base", "record", "report"],
+  experiment: [...belowParty, "party", "party/model", "party/active", "party/passive", "scoring", "scoring/http"],
+};
+const all = Object.keys(layers);
+layers.index = all;
+layers.cli = [...all, "index"];
 
 const statementForms = [
   /(?:^|;)[ \t]*import\s*(["'])(?<specifier>[^"'\n]+)\1/gm,
@@ -102,6 +124,7 @@ function resolveImport(source, importer, specifier) {
 function layerOf(source, path) {
   const [first, ...rest] = relative(source, path).split(sep);
   if (first === "..") return "outside src";
+  if (rest.length > 1 && Object.hasOwn(layers, `${first}/${rest[0]}`)) return `${first}/${rest[0]}`;
   if (rest.length > 0) return first;
   return /^index(\.test)?\.ts$/.test(first) ? "index" : first;
 }

@@ -5,7 +5,7 @@ import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { type ActiveWorld, realWorld } from "../src/party/active/world.ts";
 import type { PartyEvent } from "../src/record/events.ts";
 import { runActive } from "../src/party/active/run.ts";
-import { readIdentity } from "../src/party/passive/run.ts";
+import { readIdentity } from "../src/party/identity.ts";
 import { connectTls } from "../src/transport/tls.ts";
 import { scratchDirectory } from "./support/command.ts";
 import { activeConfig, type Company, foundCompany, makePeople, shuffled, startParty } from "./support/companies.ts";

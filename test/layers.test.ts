@@ -103,6 +103,18 @@ describe("a small tree", () => {
     ]);
   });
 
+  it("takes a folder within a folder for a layer of its own, if the table has it", () => {
+    plant("src/protocol/active/role.ts", 'import "../phase.ts";\nimport "../passive/role.ts";\n');
+    plant("src/protocol/passive/role.ts", 'import "../../scheme/candidates/plan.ts";\nimport "../../crypto/key.ts";\n');
+    plant("src/scheme/candidates/plan.ts", 'import "../paillier/active.ts";\n');
+    plant("src/scheme/paillier/active.ts", 'import "../candidates/plan.ts";\nimport "../scheme.ts";\n');
+    expect(checkLayers(root).violations).toEqual([
+      "src/protocol/active/role.ts:2 may not import src/protocol/passive/role.ts (protocol/active -> protocol/passive)",
+      "src/protocol/passive/role.ts:2 may not import src/crypto/key.ts (protocol/passive -> crypto)",
+      "src/scheme/candidates/plan.ts:1 may not import src/scheme/paillier/active.ts (scheme/candidates -> scheme)",
+    ]);
+  });
+
   it("lets tests reach everything below party, and nothing above", () => {
     plant("src/gbdt/tree.test.ts", 'import "../crypto/key.ts";\nimport "../store/share.ts";\nimport "../party/run.ts";\n');
     expect(checkLayers(root).violations).toEqual(["src/gbdt/tree.test.ts:3 may not import src/party/run.ts (gbdt -> party)"]);

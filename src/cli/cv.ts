@@ -58,7 +58,7 @@ async function betweenCompanies(flags: CvFlags, path: string, folds: number, com
   // A name of its own every time: it neither continues a job nor stands in the way of one.
   const config = { ...(await readActiveConfig(path, () => "cv")), job: newJobName(new Date()).replace("job", "cv") };
   const facts = async () => {
-    const [{ activeFacts }, { readActiveTables }] = await Promise.all([import("../party/disclosure-facts.ts"), import("../party/active/tables.ts")]);
+    const [{ activeFacts }, { readActiveTables }] = await Promise.all([import("../party/active/disclosure-facts.ts"), import("../party/active/tables.ts")]);
     return activeFacts(config, await readActiveTables(config), folds);
   };
   if (!(await explainFirst(flags, `job ${config.job}, a cross-validation of ${folds} folds,`, facts))) return;

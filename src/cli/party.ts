@@ -94,7 +94,7 @@ async function policyDisclosures(config: PassiveConfig): Promise<readonly Disclo
 }
 
 async function jobDisclosures(config: ActiveConfig): Promise<readonly DisclosureFacts[]> {
-  const [{ activeFacts }, { readActiveTables }] = await Promise.all([import("../party/disclosure-facts.ts"), import("../party/active/tables.ts")]);
+  const [{ activeFacts }, { readActiveTables }] = await Promise.all([import("../party/active/disclosure-facts.ts"), import("../party/active/tables.ts")]);
   return activeFacts(config, await readActiveTables(config));
 }
 

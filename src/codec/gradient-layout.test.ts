@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { expectError } from "../../test/support/expect-error.ts";
 import { codecParameters, resolveParameters } from "../base/parameters.ts";
 import { realSum } from "../base/quantised-gradients.ts";
-import type { RealGradients } from "../gbdt/boost/boosting-task.ts";
+import type { RealGradients } from "../base/real-gradients.ts";
 import { gradientLayout, quantiserFor } from "./gradient-layout.ts";
 
 const batched = resolveParameters(codecParameters, {});

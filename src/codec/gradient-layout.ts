@@ -7,8 +7,8 @@ import { TandemError } from "../base/error.ts";
 import type { CodecParameters } from "../base/parameters.ts";
 import type { QuantisedGradients } from "../base/quantised-gradients.ts";
 import { quantise } from "./batch-codec.ts";
-import { autoSlots, buildLayout, type GradientLayout, paperSlots, type ValueBounds } from "./layout.ts";
-import type { RealGradients } from "../gbdt/boost/boosting-task.ts";
+import { autoSlots, buildLayout, type GradientLayout, paperSlots } from "./layout.ts";
+import type { Range, RealGradients } from "../base/real-gradients.ts";
 
 export function gradientLayout(parameters: CodecParameters, plaintextBitsMax: number, { values, bounds }: RealGradients): GradientLayout {
   const instanceCount = values[0].length;
@@ -24,7 +24,7 @@ const magnitudeMin = 2 ** -400;
 const magnitudeMax = 2 ** 400;
 
 /** Up to a power of two, and for gradients down to its negative: the slot's width does not depend on the values. */
-function rangeOf(values: Float64Array, isHessian: boolean): ValueBounds {
+function rangeOf(values: Float64Array, isHessian: boolean): Range {
   const max = powerAbove(values);
   return { min: isHessian ? 0 : -max, max };
 }

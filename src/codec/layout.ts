@@ -10,6 +10,7 @@
  */
 import { TandemError } from "../base/error.ts";
 import type { CodecParameters } from "../base/parameters.ts";
+import type { Range } from "../base/real-gradients.ts";
 import { cannotOverflow, countMax, quantisedMax, type Slot, slotBits, slotBitsMax, slotLimbs, withSmallestAlphaMax, withSmallestR } from "./slot.ts";
 
 export interface GradientLayout {
@@ -23,12 +24,6 @@ export interface GradientLayout {
   readonly plaintexts: readonly (readonly number[])[];
   /** Bits of the widest plaintext: the stride at which sums can be packed side by side. */
   readonly plaintextBits: number;
-}
-
-/** The closed interval in which every value of a slot lies. */
-export interface ValueBounds {
-  readonly min: number;
-  readonly max: number;
 }
 
 /** Cuts slots into plaintexts of at most `plaintextBitsMax` bits. */
@@ -97,11 +92,11 @@ function overflowMessage(slot: Slot, instanceCount: number): string {
  * Slots derived from the values' bounds: each is rounded to `bound * 2^-resolution_bits`, and r is the smallest width
  * in which a sum of n values fits without touching the padding. Overflow is impossible by construction.
  */
-export function autoSlots(parameters: CodecParameters, bounds: readonly ValueBounds[], instanceCount: number): Slot[] {
+export function autoSlots(parameters: CodecParameters, bounds: readonly Range[], instanceCount: number): Slot[] {
   return bounds.map((bound) => autoSlot(parameters, bound, instanceCount));
 }
 
-function autoSlot(parameters: CodecParameters, bound: ValueBounds, instanceCount: number): Slot {
+function autoSlot(parameters: CodecParameters, bound: Range, instanceCount: number): Slot {
   const magnitude = Math.max(Math.abs(bound.min), Math.abs(bound.max));
   const unit = 2 ** Math.ceil(Math.log2(magnitude > 0 ? magnitude : 1));
   const resolution = unit * 2 ** -parameters.resolution_bits;

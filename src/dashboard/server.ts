@@ -8,7 +8,7 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { programVersion } from "../base/program-version.ts";
 import { TandemError } from "../base/error.ts";
-import { jobSyntax } from "../party/config.ts";
+import { jobSyntax } from "../base/job-name.ts";
 import { RunReader, readRun } from "../record/run-store.ts";
 import { Access } from "./access.ts";
 import { feedRun } from "./run-feed.ts";

@@ -2,6 +2,8 @@
  * What one company writes down about itself: read once, checked strictly, trusted from then on. Paths in a config are
  * relative to the config file.
  */
+import { jobSyntax } from "../base/job-name.ts";
+import { logLevels } from "../record/log.ts";
 import { dirname, resolve } from "node:path";
 import { z } from "zod";
 import { normalisationNames } from "../align/normalise.ts";
@@ -60,7 +62,7 @@ const policy = object({
   max_scoring_ids: wholeNumber(1, 1_000_000).default(10_000),
 });
 
-const log = object({ level: oneOf(["debug", "info", "warn", "error"]).default("info") }).prefault({});
+const log = object({ level: oneOf(logLevels).default("info") }).prefault({});
 const parameters = z.record(z.string(), z.unknown()).default({});
 const threads = wholeNumber(1, 256).optional();
 /** What columns are drawn with, besides the job's seed; derived from the TLS key where it is left out. */
@@ -115,7 +117,6 @@ export type PassiveConfigInput = z.input<typeof passiveConfig>;
 export type ActiveConfigInput = z.input<typeof activeConfig>;
 export type PassiveConfig = z.output<typeof passiveConfig>;
 export type PolicyConfig = z.output<typeof policy>;
-export type LogLevel = z.output<typeof log>["level"];
 /** Hyper-parameters are checked and complete; the key's size is one number. */
 export type ActiveConfig = Omit<z.output<typeof activeConfig>, "training" | "codec" | "speed" | "key_bits" | "insecure_key_bits" | "job"> & {
   readonly job: string;
@@ -126,9 +127,6 @@ export type ActiveConfig = Omit<z.output<typeof activeConfig>, "training" | "cod
   readonly insecureKey: boolean;
 };
 export type DataConfig = PassiveConfig["data"];
-
-/** Job names become folders at every party: letters, digits, dots, dashes and underscores, and no dot in front. */
-export const jobSyntax = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
 
 /** @throws TandemError FILE_UNREADABLE, or FILE_FORMAT naming file, line and field */
 export async function readPassiveConfig(path: string): Promise<PassiveConfig> {

@@ -8,8 +8,7 @@ import { candidateCount } from "../gbdt/split/candidate.ts";
 import { categoryCountMax } from "../gbdt/split/category-binning.ts";
 import { gradientLayout } from "../codec/gradient-layout.ts";
 import { type AgreedParameters, firstTreeOf, treeCountOf, treesPerRound } from "../protocol/job-parameters.ts";
-import { type ActiveTables, jobTables } from "./active/tables.ts";
-import type { ActiveConfig, PassiveConfig, PolicyConfig } from "./config.ts";
+import type { PassiveConfig, PolicyConfig } from "./config.ts";
 import type { DisclosureFacts, PassiveFacts, Sampling } from "../privacy/disclosures.ts";
 import { binTable } from "./party-data.ts";
 import { minimumsOf } from "./policy.ts";
@@ -17,28 +16,7 @@ import { minimumsOf } from "./policy.ts";
 /** What the active party knows of every other. */
 export const unknownParty: PassiveFacts = { features: null, candidates: null, constrainedFeatures: null, groupedFeatures: null, minimums: null, scoringIdsMax: null };
 
-type OwnFacts = Omit<DisclosureFacts, "active" | "passive" | "passiveParty" | "alignment">;
-
-/**
- * The job as the active party will propose it, before anybody is asked: of an alignment it knows only that nobody is
- * common whom it does not hold itself.
- * @param folds of a cross-validation, which predicts nobody besides
- */
-export function activeFacts(config: ActiveConfig, tables: ActiveTables, folds: number | null = null): readonly DisclosureFacts[] {
-  const { train, test, validationRows } = jobTables(tables, null, config);
-  const job = { ...config, hasStart: config.warm_start !== undefined };
-  const own = folds === null ? jobFacts(job, train, validationRows, test?.ids.length ?? 0) : foldFacts(jobFacts(job, train, null, 0), folds);
-  const activeIds = tables.reduce((sum, { rows }) => sum + rows.table.ids.length, 0);
-  const passiveParty = config.training.enable_categorical ? unknownParty : { ...unknownParty, groupedFeatures: 0 };
-  const alignment = config.align ? { activeIds, passiveIds: null } : null;
-  return config.passives.map(({ name }) => ({ ...own, active: config.name, passive: name, alignment, passiveParty }));
-}
-
-/** All folds' trees are one job's; where nothing else is sampled, a tree's sample is all but a fold. */
-function foldFacts(own: OwnFacts, folds: number): OwnFacts {
-  const { trees, rounds, localRounds, sampling } = own;
-  return { ...own, trees: trees * folds, rounds: rounds * folds, localRounds: localRounds * folds, sampling: sampling?.method === "none" ? { method: "folds", folds } : sampling };
-}
+export type OwnFacts = Omit<DisclosureFacts, "active" | "passive" | "passiveParty" | "alignment">;
 
 /** @param train the active party's training rows, with their labels */
 export function jobFacts({ training, codec, keyBits, hasStart }: { readonly training: TrainingParameters; readonly codec: CodecParameters; readonly keyBits: number; readonly hasStart: boolean }, train: PartyTable, validationRows: Uint32Array | null, predictedRows: number): OwnFacts {

@@ -10,7 +10,8 @@ import type { ActiveHello } from "../wire/generated/tandem/v1/tandem_pb.ts";
 import { type AgreedParameters, treeCountOf } from "../protocol/job-parameters.ts";
 import { paillierSchemeName } from "../scheme/paillier/active.ts";
 import { peerText } from "../wire/peer-text.ts";
-import { jobSyntax, type PolicyConfig } from "./config.ts";
+import { jobSyntax } from "../base/job-name.ts";
+import type { PolicyConfig } from "./config.ts";
 
 /** @throws TandemError POLICY, or HANDSHAKE_MISMATCH for what no policy could allow */
 export function agreedByPolicy(hello: ActiveHello, policy: PolicyConfig, name: string): AgreedParameters {

@@ -7,7 +7,7 @@ import type { CodecParameters } from "../base/parameters.ts";
 import type { ErrorCode } from "../base/error.ts";
 import type { PhaseTimesMs } from "../protocol/active/role.ts";
 import type { Ledger } from "../privacy/ledger.ts";
-import type { Traffic } from "../protocol/active/peer-session.ts";
+import type { Traffic } from "../protocol/traffic.ts";
 import type { Phase } from "../protocol/phase.ts";
 import type { OperationCounts } from "../scheme/scheme.ts";
 import type { Disclosure } from "../privacy/disclosures.ts";

@@ -4,12 +4,12 @@
  * says is not under our control, so only that there was one is logged.
  */
 import type { ErrorCode } from "../base/error.ts";
-import type { LogLevel } from "../party/config.ts";
 import type { Disclosure } from "../privacy/disclosures.ts";
 import type { Emit, PartyEvent } from "./events.ts";
 import { disclosureText } from "../privacy/leakage.ts";
 
-const levels: readonly LogLevel[] = ["debug", "info", "warn", "error"];
+export const logLevels = ["debug", "info", "warn", "error"] as const;
+export type LogLevel = (typeof logLevels)[number];
 
 export interface LogOptions {
   readonly level: LogLevel;
@@ -28,7 +28,7 @@ interface LogLine {
 export function logTo({ level, terminal, write, now }: LogOptions): Emit {
   return (event) => {
     const line = lineOf(event);
-    if (line === null || levels.indexOf(line.level) < levels.indexOf(level)) return;
+    if (line === null || logLevels.indexOf(line.level) < logLevels.indexOf(level)) return;
     const time = now().toISOString();
     if (terminal) write(`${time.slice(0, 19).replace("T", " ")}  ${event.party}: ${line.words}\n`);
     else write(`${JSON.stringify({ time, level: line.level, event: event.type, party: event.party, ...line.facts })}\n`);

@@ -7,7 +7,7 @@ import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { TandemError } from "../base/error.ts";
 import { JsonLinesReader } from "../base/json-lines.ts";
-import { jobSyntax } from "../party/config.ts";
+import { jobSyntax } from "../base/job-name.ts";
 import { eventsFileName, ownFileName, type OwnView, type StampedEvent } from "./run-record.ts";
 import { addOwn, emptyOwn, isOwnView, type OwnRunView } from "./own-view.ts";
 import { isStampedEvent, runView, type RunView } from "./run-view.ts";

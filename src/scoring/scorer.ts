@@ -12,8 +12,8 @@ import type { ScoringPeer } from "../wire/scoring-peer.ts";
 import type { ActiveShare } from "../store/share-files.ts";
 import { connectScoring } from "../transport/tls.ts";
 import type { ActiveConfig } from "../party/config.ts";
-import { predictionsFrom } from "../party/active/evaluate.ts";
-import { readIdentity } from "../party/passive/run.ts";
+import { predictionsFrom } from "../party/evaluate.ts";
+import { readIdentity } from "../party/identity.ts";
 
 const retryMsMin = 20;
 const retryMsMax = 500;

@@ -4,14 +4,8 @@
  */
 import { TandemError } from "../../base/error.ts";
 import type { TrainingParameters } from "../../base/parameters.ts";
-import { type Objective, objectiveFor, type Range } from "../objective/objective.ts";
-
-/** Gradients before they are rounded to the grid: one array and one range per slot. */
-export interface RealGradients {
-  readonly values: readonly Float64Array[];
-  /** What the values can be, whatever the margins; null where only the values tell. */
-  readonly bounds: readonly (Range | null)[];
-}
+import { type Objective, objectiveFor } from "../objective/objective.ts";
+import type { Range, RealGradients } from "../../base/real-gradients.ts";
 
 export class BoostingTask {
   readonly objective: Objective;

@@ -9,7 +9,7 @@
 import { TandemError } from "../../base/error.ts";
 import type { TrainingParameters } from "../../base/parameters.ts";
 import { SeededRandom } from "../../base/random.ts";
-import type { RealGradients } from "./boosting-task.ts";
+import type { RealGradients } from "../../base/real-gradients.ts";
 
 export interface SampledGradients extends RealGradients {
   /** Ascending; null: all instances. */

@@ -4,15 +4,11 @@
  */
 import { TandemError } from "../../base/error.ts";
 import type { TrainingParameters } from "../../base/parameters.ts";
+import type { Range } from "../../base/real-gradients.ts";
 import { softprob } from "./softprob-objective.ts";
 import { poisson, pseudoHuber, squaredError } from "./regression-objectives.ts";
 
 export type ObjectiveName = TrainingParameters["objective"];
-
-export interface Range {
-  readonly min: number;
-  readonly max: number;
-}
 
 /** What values g and h can take, before instance weights; null where only the data tells. */
 export interface GradientBounds {

@@ -20,7 +20,7 @@ import { type ActiveTables, type JobTables, jobTables } from "./tables.ts";
 import type { ActiveWorld, ConnectedPeer } from "./world.ts";
 import { alignAndWrite } from "./aligned-file.ts";
 import type { ActiveConfig } from "../config.ts";
-import { evaluate, predictionsFrom } from "./evaluate.ts";
+import { evaluate, predictionsFrom } from "../evaluate.ts";
 import type { Emit } from "../../record/events.ts";
 import { binningOf, binTable } from "../party-data.ts";
 import type { Patience } from "./patience.ts";

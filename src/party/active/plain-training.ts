@@ -12,7 +12,7 @@ import { predictMargins } from "../../gbdt/tree/predict.ts";
 import { trainCentralised } from "../../gbdt/boost/train.ts";
 import { quantiserFor } from "../../codec/gradient-layout.ts";
 import type { JobTables } from "./tables.ts";
-import { evaluate } from "./evaluate.ts";
+import { evaluate } from "../evaluate.ts";
 import type { ActiveResult } from "../../record/events.ts";
 import { binningOf, binTable } from "../party-data.ts";
 

@@ -6,7 +6,7 @@ import { diskStorage, type Storage } from "../../base/storage.ts";
 import type { PassivePeer } from "../../wire/peer.ts";
 import { connectTls } from "../../transport/tls.ts";
 import type { ActiveConfig } from "../config.ts";
-import { readIdentity } from "../passive/run.ts";
+import { readIdentity } from "../identity.ts";
 import { type RunNotes, RunRecord } from "../../record/run-record.ts";
 
 /** A passive party over one connection, which is never replaced behind its user's back. */

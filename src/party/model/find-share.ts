@@ -3,7 +3,8 @@ import { access, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { TandemError } from "../../base/error.ts";
 import { type ActiveShare, readActiveShare } from "../../store/share-files.ts";
-import { type ActiveConfig, jobSyntax } from "../config.ts";
+import { jobSyntax } from "../../base/job-name.ts";
+import type { ActiveConfig } from "../config.ts";
 
 const modelIdSyntax = /^[0-9a-f]{64}$/;
 

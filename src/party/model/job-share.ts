@@ -2,7 +2,7 @@
 import { access } from "node:fs/promises";
 import { join } from "node:path";
 import { TandemError } from "../../base/error.ts";
-import { jobSyntax } from "../config.ts";
+import { jobSyntax } from "../../base/job-name.ts";
 
 /** @throws TandemError USAGE if no job can have this name */
 export function jobSharePath(directory: string, job: string): string {

@@ -3,7 +3,7 @@ import { createPrivateKey, X509Certificate } from "node:crypto";
 import { TandemError } from "../../base/error.ts";
 import type { Signer } from "../../store/consent-file.ts";
 import type { PassiveConfig } from "../config.ts";
-import { readIdentity } from "../passive/run.ts";
+import { readIdentity } from "../identity.ts";
 
 type TlsPaths = PassiveConfig["tls"];
 

@@ -1,14 +1,13 @@
 /** One passive party's process: read the data, serve one job after the other, keep its share of each model. */
-import { readFile } from "node:fs/promises";
-import { TandemError } from "../../base/error.ts";
 import { lockFolder } from "../../base/process-lock.ts";
 import type { Storage } from "../../base/storage.ts";
 import type { PassiveEnd } from "../../transport/passive-service.ts";
 import { partyRoutes } from "../../transport/party-service.ts";
 import { scoringRoutes } from "../../transport/scoring-service.ts";
-import { listenTls, type TlsIdentity } from "../../transport/tls.ts";
+import { listenTls } from "../../transport/tls.ts";
 import type { PassiveConfig } from "../config.ts";
 import type { Emit } from "../../record/events.ts";
+import { readIdentity } from "../identity.ts";
 import { JobRecords } from "../../record/job-records.ts";
 import { PassiveDesk } from "./desk.ts";
 import { PassiveScoring } from "../../scoring/desk.ts";
@@ -55,17 +54,4 @@ async function serve(config: PassiveConfig, tell: Emit, { stop, once = false, st
   records.close();
   emit({ type: "stopped", party: name });
   if (failure !== null) throw failure;
-}
-
-/** Reads the PEM files that a config names. @throws TandemError FILE_UNREADABLE naming the file */
-export async function readIdentity(tls: PassiveConfig["tls"]): Promise<TlsIdentity> {
-  const read = async (path: string): Promise<string> => {
-    try {
-      return await readFile(path, "utf8");
-    } catch (cause) {
-      throw new TandemError("FILE_UNREADABLE", `${path} cannot be read; 'tandem init' makes a key and a certificate`, { cause });
-    }
-  };
-  const [certificate, key] = await Promise.all([read(tls.certificate), read(tls.key)]);
-  return { certificate, key, authority: tls.authority === undefined ? undefined : await read(tls.authority) };
 }

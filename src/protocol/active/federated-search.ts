@@ -20,7 +20,8 @@ import { ruleOf } from "../../gbdt/tree/tree.ts";
 import { bitmapFrom, countSet, isSet, partition } from "../../wire/bitmap.ts";
 import { categoryRows, type CategorySet, groupedCount } from "../../scheme/candidates/category-group.ts";
 import type { ActiveRule, TreeTask } from "./federated-tree.ts";
-import { type CandidateRows, type Decision, noCandidates, type NodeRequest, type PeerSession, type SplitAnswer } from "./peer-session.ts";
+import { type CandidateRows, noCandidates } from "../../scheme/candidates/candidate-rows.ts";
+import { type Decision, type NodeRequest, type PeerSession, type SplitAnswer } from "./peer-session.ts";
 import { siblingRows } from "../../scheme/candidates/withheld.ts";
 
 /** A split of the active party's own, or candidates of a passive party that tie for the best gain. */

@@ -8,7 +8,8 @@ import { type GrowParameters, type GrownTree, growTree } from "../../gbdt/tree/g
 import type { SplitRule } from "../../gbdt/tree/tree.ts";
 import type { BusyClock } from "./busy-clock.ts";
 import { FederatedSearch } from "./federated-search.ts";
-import type { CandidateRows, PeerSession } from "./peer-session.ts";
+import type { CandidateRows } from "../../scheme/candidates/candidate-rows.ts";
+import type { PeerSession } from "./peer-session.ts";
 
 /** What the active party knows of a passive party's split: whose it is. */
 export interface RemoteRule {

@@ -9,6 +9,7 @@ import { categoryCountMax } from "../../gbdt/split/category-binning.ts";
 import { rowStride } from "../../gbdt/split/histogram.ts";
 import { checkBitmap } from "../../wire/bitmap.ts";
 import type { BusyClock } from "./busy-clock.ts";
+import { type CandidateRows, noCandidates } from "../../scheme/candidates/candidate-rows.ts";
 import { type CategoryGroup, type CategorySet, groupsFrom, setMessage } from "../../scheme/candidates/category-group.ts";
 import { type ActiveHelloSchema, type ActiveNode, ActiveNodeSchema, type ActivePredictSchema, type PassiveHello, type PassiveHistograms } from "../../wire/generated/tandem/v1/tandem_pb.ts";
 import { fitsStoredTrees } from "../job-parameters.ts";
@@ -17,33 +18,16 @@ import type { PassivePeer } from "../../wire/peer.ts";
 import type { OnPhase, Phase } from "../phase.ts";
 import type { ActiveScheme, NodeDescription, SchemeTree } from "../../scheme/scheme.ts";
 import { ordersFrom } from "../../scheme/candidates/side-order.ts";
+import { decisionBytes, type Traffic } from "../traffic.ts";
 import { splitKey } from "../split-key.ts";
 import { candidateCountMax, protocolVersion } from "../../wire/version.ts";
 import { withheldFrom } from "../../scheme/candidates/withheld.ts";
-
-/** Payload bytes, without the framing of the transport. */
-export interface Traffic {
-  activeToPassive: number;
-  passiveToActive: number;
-}
 
 /** A node whose candidate sums are wanted. */
 export interface NodeRequest extends NodeDescription {
   readonly instanceCount: number;
   /** Those that are summed. */
   readonly sampledCount: number;
-}
-
-/** A party's candidates of a node, in its secret order. */
-export interface CandidateRows {
-  /** One row (slot sums, count) per candidate. */
-  readonly rows: Float64Array;
-  /** What monotone constraints ask (SideOrder); null without constraints. */
-  readonly orders: Int8Array | null;
-  /** Per candidate 1 if the party withholds it at the node and at its sibling: its row is zero. */
-  readonly withheld: Uint8Array;
-  /** From the first candidate on: those that are no splits, but categories. */
-  readonly groups: readonly CategoryGroup[];
 }
 
 /** What a party says of a split that it won. */
@@ -53,8 +37,6 @@ export interface SplitAnswer {
   /** The constraint of the feature that splits: 1, -1, or 0 for none. */
   readonly monotone: number;
 }
-
-export const noCandidates: CandidateRows = { rows: new Float64Array(0), orders: null, withheld: new Uint8Array(0), groups: [] };
 
 /** Which candidates of which node tie for the best gain. */
 export interface Decision {
@@ -68,11 +50,6 @@ export interface Decision {
   readonly sampledCount: number;
   /** Of a bitmap over the node's instances: how many of those set are sampled. */
   readonly countSampled: (bitmap: Uint8Array) => number;
-}
-
-/** What names the candidates of a decision, four bytes each. */
-export function decisionBytes(candidates: readonly number[], sets: readonly { readonly categories: readonly number[] }[]): number {
-  return sets.reduce((bytes, { categories }) => bytes + 4 * categories.length, 4 * candidates.length);
 }
 
 export class PeerSession {

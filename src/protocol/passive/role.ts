@@ -38,7 +38,7 @@ import { firstTreeOf, treeCountOf } from "../job-parameters.ts";
 import { emptyLedger, type Ledger } from "../../privacy/ledger.ts";
 import { groupMessages } from "../../scheme/candidates/category-group.ts";
 import { checkHello } from "./hello-check.ts";
-import { decisionBytes, type Traffic } from "../active/peer-session.ts";
+import { decisionBytes, type Traffic } from "../traffic.ts";
 import { peerText } from "../../wire/peer-text.ts";
 import type { PassiveJob } from "./job.ts";
 import type { Phase as Work } from "../phase.ts";

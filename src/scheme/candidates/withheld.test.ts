@@ -13,7 +13,7 @@ import { connectInMemory } from "../../transport/in-memory.ts";
 import { bitmapFrom, isSet } from "../../wire/bitmap.ts";
 import { ActiveNodeSchema, type ActiveNode, ActiveSplitDecisionsSchema, type PaillierNode, PaillierNodeSchema, type PassiveHistograms } from "../../wire/generated/tandem/v1/tandem_pb.ts";
 import type { PassivePeer } from "../../wire/peer.ts";
-import type { CandidateRows } from "../../protocol/active/peer-session.ts";
+import type { CandidateRows } from "./candidate-rows.ts";
 import type { PassiveScheme } from "../scheme.ts";
 import { siblingRows, withheldBitmap, withheldFrom } from "./withheld.ts";
 

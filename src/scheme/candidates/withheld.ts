@@ -7,7 +7,7 @@ import { TandemError } from "../../base/error.ts";
 import { subtractRows } from "../../gbdt/split/histogram.ts";
 import { bitmapFrom, checkBitmap, isSet } from "../../wire/bitmap.ts";
 import { sameGroups } from "./category-group.ts";
-import type { CandidateRows } from "../../protocol/active/peer-session.ts";
+import type { CandidateRows } from "./candidate-rows.ts";
 
 /** @param withheld per candidate of a piece 1 if it is withheld */
 export function withheldBitmap(withheld: Uint8Array): Uint8Array {

@@ -1,0 +1,16 @@
+/** The sums of a party's candidates, as the active party has them after decryption. */
+import type { CategoryGroup } from "./category-group.ts";
+
+/** A party's candidates of a node, in its secret order. */
+export interface CandidateRows {
+  /** One row (slot sums, count) per candidate. */
+  readonly rows: Float64Array;
+  /** What monotone constraints ask (SideOrder); null without constraints. */
+  readonly orders: Int8Array | null;
+  /** Per candidate 1 if the party withholds it at the node and at its sibling: its row is zero. */
+  readonly withheld: Uint8Array;
+  /** From the first candidate on: those that are no splits, but categories. */
+  readonly groups: readonly CategoryGroup[];
+}
+
+export const noCandidates: CandidateRows = { rows: new Float64Array(0), orders: null, withheld: new Uint8Array(0), groups: [] };
