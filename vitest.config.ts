@@ -3,8 +3,29 @@ import { join } from "node:path";
 import { defineConfig } from "vitest/config";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 
-/** Files of test/ that take longest. They begin first: a long one that begins last keeps one core waiting for the other. */
-const longest = ["reproduce", "dashboard", "simulate", "oracle", "crash", "faults", "dashboard-live", "warm-start-parties", "oracle-features", "oracle-categorical", "terminal", "bench", "bad-disks", "services", "serving", "scoring", "connection-loss", "real-data"];
+/**
+ * Files of test/ that take longest. They begin first: a long one that begins last keeps one core waiting for the other.
+ */
+const longest = [
+  "reproduce",
+  "dashboard",
+  "simulate",
+  "oracle",
+  "crash",
+  "faults",
+  "dashboard-live",
+  "warm-start-parties",
+  "oracle-features",
+  "oracle-categorical",
+  "terminal",
+  "bench",
+  "bad-disks",
+  "services",
+  "serving",
+  "scoring",
+  "connection-loss",
+  "real-data",
+];
 
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
@@ -17,7 +38,9 @@ class LongestFirst extends BaseSequencer {
   }
 }
 
-const besideSources = readdirSync("src", { recursive: true, encoding: "utf8" }).filter((path) => path.endsWith(".test.ts")).map((path) => join("src", path));
+const besideSources = readdirSync("src", { recursive: true, encoding: "utf8" })
+  .filter((path) => path.endsWith(".test.ts"))
+  .map((path) => join("src", path));
 /** A file that replaces modules must not share them with others. */
 const replacing = besideSources.filter((path) => readFileSync(path, "utf8").includes("vi.mock("));
 

@@ -1,15 +1,15 @@
-// The Node-API glue: checks arguments, starts tasks. No arithmetic here; src/crypto/paillier/native-addon.ts declares the other
-// side of these functions. Every function is a deterministic function of its arguments: random numbers come from
-// TypeScript. Functions that end in a promise resolve to the index of the first refused element, or -1.
+// The Node-API glue: checks arguments, starts tasks. No arithmetic here; src/crypto/paillier/native-addon.ts declares
+// the other side of these functions. Every function is a deterministic function of its arguments: random numbers come
+// from TypeScript. Functions that end in a promise resolve to the index of the first refused element, or -1.
 //
 // Needs Node-API 8 (type tags): Node 20 and later, one binary for all.
 #define NAPI_VERSION 8
+#include <node_api.h>
+
 #include <exception>
 #include <memory>
 #include <stdexcept>
 #include <string>
-
-#include <node_api.h>
 
 #include "arguments.h"
 #include "private-operations.h"
@@ -88,7 +88,8 @@ napi_value createPrivate(const Arguments& arguments) {
   const Kernel kernel = checkedKernel(arguments, 0);
   const Span<std::uint8_t> n = checkedModulus(arguments, 1);
   const std::size_t primeBytes = arguments.bytes(2).length;
-  check(primeBytes >= 8 && 2 * primeBytes >= n.length && 2 * primeBytes <= n.length + 1, "primes have half of n's size");
+  check(primeBytes >= 8 && 2 * primeBytes >= n.length && 2 * primeBytes <= n.length + 1,
+        "primes have half of n's size");
   const auto sized = [&](std::size_t index, std::size_t sizeBytes) {
     const Span<std::uint8_t> span = arguments.bytes(index);
     check(span.length == sizeBytes, "a constant of the private key has the wrong size");
@@ -316,9 +317,8 @@ napi_value encryptCall(const Arguments& arguments) {
   const std::size_t resultBytes = arguments.integer(7, 1, context.ciphertextBytesMax());
   check(result.length == checkedProduct(plaintexts.count, resultBytes), "a result has the wrong size");
   const std::size_t threads = arguments.threads(8);
-  return startTask(arguments.env(), arguments.keepAlive(), [=, &context] {
-    return context.encrypt(plaintexts, p, q, result.data, resultBytes, threads);
-  });
+  return startTask(arguments.env(), arguments.keepAlive(),
+                   [=, &context] { return context.encrypt(plaintexts, p, q, result.data, resultBytes, threads); });
 }
 
 // decrypt(context, ciphertexts, ciphertextBytes, result, resultBytes, threads)
@@ -329,9 +329,8 @@ napi_value decryptCall(const Arguments& arguments) {
   const std::size_t resultBytes = arguments.integer(4, 1, context.plaintextBytesMax());
   check(result.length == checkedProduct(ciphertexts.count, resultBytes), "a result has the wrong size");
   const std::size_t threads = arguments.threads(5);
-  return startTask(arguments.env(), arguments.keepAlive(), [=, &context] {
-    return context.decrypt(ciphertexts, result.data, resultBytes, threads);
-  });
+  return startTask(arguments.env(), arguments.keepAlive(),
+                   [=, &context] { return context.decrypt(ciphertexts, result.data, resultBytes, threads); });
 }
 
 template <napi_value (*function)(const Arguments&), std::size_t argumentCount>
@@ -358,13 +357,20 @@ NAPI_MODULE_INIT() {
   };
   const Entry entries[] = {
       {"kernels", guarded<kernels, 0>},
-      {"createPublic", guarded<createPublic, 2>},     {"createPrivate", guarded<createPrivate, 10>},
-      {"load", guarded<loadCall, 6>},                 {"unload", guarded<unloadCall, 5>},
-      {"multiply", guarded<multiplyCall, 5>},         {"invert", guarded<invertCall, 4>},
-      {"raise", guarded<raiseCall, 6>},               {"nthPowers", guarded<nthPowersCall, 5>},
-      {"seal", guarded<sealCall, 6>},                 {"histogram", guarded<histogramCall, 10>},
-      {"runningSums", guarded<runningSumsCall, 8>},   {"pack", guarded<packCall, 6>},
-      {"encrypt", guarded<encryptCall, 9>},           {"decrypt", guarded<decryptCall, 6>},
+      {"createPublic", guarded<createPublic, 2>},
+      {"createPrivate", guarded<createPrivate, 10>},
+      {"load", guarded<loadCall, 6>},
+      {"unload", guarded<unloadCall, 5>},
+      {"multiply", guarded<multiplyCall, 5>},
+      {"invert", guarded<invertCall, 4>},
+      {"raise", guarded<raiseCall, 6>},
+      {"nthPowers", guarded<nthPowersCall, 5>},
+      {"seal", guarded<sealCall, 6>},
+      {"histogram", guarded<histogramCall, 10>},
+      {"runningSums", guarded<runningSumsCall, 8>},
+      {"pack", guarded<packCall, 6>},
+      {"encrypt", guarded<encryptCall, 9>},
+      {"decrypt", guarded<decryptCall, 6>},
   };
   for (const Entry& entry : entries) {
     napi_value function = nullptr;

@@ -1,13 +1,13 @@
 // Reading JavaScript arguments with all checks: a wrong argument becomes a JavaScript exception, never a bad access.
 #pragma once
 
+#include <node_api.h>
+
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
-
-#include <node_api.h>
 
 #include "limbs.h"
 #include "public-operations.h"

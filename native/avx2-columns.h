@@ -1,9 +1,10 @@
 // Column sums of four independent products at a time: the inner loops of avx2-ring.cpp. Included there only.
 //
-// Layout: a number is `digits` vectors, digit j of four numbers in the four 64-bit lanes of vector j, radix 2^28. Column k
-// of a product x y is the sum of x[i] y[k - i]. Columns are computed in blocks of up to kBlock neighbours, whose sums stay
-// in registers: each x[i] is loaded once per block and multiplied by kBlock operands from the first-level cache, which
-// keeps both multipliers of the core about 80% busy (other shapes, 4 to 12 columns by 1 to 4 rows, were measured slower).
+// Layout: a number is `digits` vectors, digit j of four numbers in the four 64-bit lanes of vector j, radix 2^28.
+// Column k of a product x y is the sum of x[i] y[k - i]. Columns are computed in blocks of up to kBlock neighbours,
+// whose sums stay in registers: each x[i] is loaded once per block and multiplied by kBlock operands from the
+// first-level cache, which keeps both multipliers of the core about 80% busy (other shapes, 4 to 12 columns by 1 to 4
+// rows, were measured slower).
 //
 // Bound: with all digits below 2^28 a term x[i] y[j] is below 2^56, so that 255 terms fit 64 bits; see kDigitsUnfolded.
 //
@@ -120,9 +121,8 @@ struct Sums {
       const Vector factor = middle[row];
       constexpr int start = 2 * row + parity + 1;
       if constexpr (start < columns) {
-        unroll<columns - start>([&](auto c) TANDEM_AVX2_LAMBDA {
-          at[start + c] = addProduct(at[start + c], factor, middle[row + 1 + c]);
-        });
+        unroll<columns - start>(
+            [&](auto c) TANDEM_AVX2_LAMBDA { at[start + c] = addProduct(at[start + c], factor, middle[row + 1 + c]); });
       }
     });
     twice();
@@ -143,7 +143,8 @@ struct Sums {
   TANDEM_AVX2_INLINE void addLowSquare(const Vector* x, std::ptrdiff_t first) { addSquareRowsFrom(x, first, 0); }
   TANDEM_AVX2_INLINE void addHighSquare(const Vector* x, std::ptrdiff_t first, std::ptrdiff_t digits) {
     const std::ptrdiff_t full = first - digits + columns;
-    // Near the top, where the triangle would meet the diagonal, columns are short: a plain product costs less than branches.
+    // Near the top, where the triangle would meet the diagonal, columns are short: a plain product costs less than
+    // branches.
     if (full > first / 2 || (first + 1) / 2 + columns > digits) return addHigh(x, x, first, digits);
     addLeftTriangle(x + (full - columns + 1), x + digits);
     addSquareRowsFrom(x, first, full);

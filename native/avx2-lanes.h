@@ -1,5 +1,5 @@
-// Between 64-bit limbs and 28-bit digits in four lanes. Two digits are 56 bits, that is 7 bytes: one unaligned 8-byte load
-// per lane gives two digits. Included by avx2-ring.cpp only.
+// Between 64-bit limbs and 28-bit digits in four lanes. Two digits are 56 bits, that is 7 bytes: one unaligned 8-byte
+// load per lane gives two digits. Included by avx2-ring.cpp only.
 //
 // Constant-time: as avx2-columns.h.
 #pragma once

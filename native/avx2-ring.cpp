@@ -89,13 +89,13 @@ Avx2Ring::Avx2Ring(const Limb* n, std::size_t limbs)
 }
 
 // The parts of a sweep that belong to the modulus. A macro, because Vector members want the target of their function.
-#define TANDEM_SWEEP(sweep)                                                                        \
-  Vector quotient[kDigitsMax + 1];                                                                 \
-  Sweep sweep;                                                                                     \
-  sweep.digits = static_cast<std::ptrdiff_t>(digits_);                                             \
-  sweep.modulus = vectors(modulusDigits_.data());                                                  \
-  sweep.balance = vectors(balance_.data());                                                        \
-  sweep.negatedInverse = _mm256_set1_epi64x(static_cast<long long>(negatedInverse_));              \
+#define TANDEM_SWEEP(sweep)                                                           \
+  Vector quotient[kDigitsMax + 1];                                                    \
+  Sweep sweep;                                                                        \
+  sweep.digits = static_cast<std::ptrdiff_t>(digits_);                                \
+  sweep.modulus = vectors(modulusDigits_.data());                                     \
+  sweep.balance = vectors(balance_.data());                                           \
+  sweep.negatedInverse = _mm256_set1_epi64x(static_cast<long long>(negatedInverse_)); \
   sweep.quotient = quotient
 
 TANDEM_AVX2 void Avx2Ring::multiply(Word* r, const Word* x, const Word* y) const {
@@ -201,7 +201,8 @@ TANDEM_AVX2 void Avx2Ring::split(Word* r, const Limb* const* values, std::size_t
 
 TANDEM_AVX2 void Avx2Ring::importPlain(Word* r, const Limb* const* values) const {
   // v = t R - m N, so v R = t R^2 - m R N: the pair (t, 0) times R^3 (as a plain pair), less m R in the second half.
-  // t < 2 N, but m < R: with it the second half may come out a little above 2 N (below 2.2 N), which every operation takes.
+  // t < 2 N, but m < R: with it the second half may come out a little above 2 N (below 2.2 N), which every operation
+  // takes.
   alignas(kAlignment) Word wide[2 * 4 * kDigitsMax];
   Vector t[kDigitsMax];
   Vector m[kDigitsMax + 1];

@@ -5,8 +5,8 @@
 //
 // Bounds: R >= 16 N. With all halves below 4 N: r = (a c + m N) / R < 16 N^2 / R + N <= 2 N, and
 // s = (a d + b c + (Z - m) + m' N) / R, where Z is the multiple of N that keeps the difference positive (below 2 R), so
-// with halves below 2 N, s < 8 N^2 / R + N + 2 < 2 N. Results are therefore always good operands, without a subtraction;
-// scatter and extract reduce fully.
+// with halves below 2 N, s < 8 N^2 / R + N + 2 < 2 N. Results are therefore always good operands, without a
+// subtraction; scatter and extract reduce fully.
 //
 // Constant-time: as square-ring.h demands.
 #pragma once

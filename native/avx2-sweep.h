@@ -3,11 +3,11 @@
 // where `first` and `second` are each a sum of products and addends. See square-ring.h for why, avx2-columns.h for the
 // inner loops. Included by avx2-ring.cpp only.
 //
-// -m must not make a column negative: to every digit -m[j] the sweep adds 2^28 - 1, together R - 1, and `balance`, which
-// makes a multiple of N of it. (2^28 - 1) - m[j] is m[j] with all its 28 bits flipped.
+// -m must not make a column negative: to every digit -m[j] the sweep adds 2^28 - 1, together R - 1, and `balance`,
+// which makes a multiple of N of it. (2^28 - 1) - m[j] is m[j] with all its 28 bits flipped.
 //
-// The low columns give one digit of m each and are zero afterwards; the high columns are the result. Results may overwrite
-// operands: a block's result digits lie below all operand digits that later columns read.
+// The low columns give one digit of m each and are zero afterwards; the high columns are the result. Results may
+// overwrite operands: a block's result digits lie below all operand digits that later columns read.
 //
 // Constant-time: as avx2-columns.h.
 #pragma once
@@ -94,9 +94,8 @@ TANDEM_AVX2 __attribute__((noinline)) void sweepSecondLow(const Sweep& sweep, Sw
     spill = add(spill, spill);
   }
   const Vector mask = digitMask();
-  unroll<columns>([&](auto c) TANDEM_AVX2_LAMBDA {
-    sums.at[c] = add(sums.at[c], _mm256_xor_si256(sweep.quotient[at + c], mask));
-  });
+  unroll<columns>(
+      [&](auto c) TANDEM_AVX2_LAMBDA { sums.at[c] = add(sums.at[c], _mm256_xor_si256(sweep.quotient[at + c], mask)); });
   sums.plus(sweep.balance + at);
   if (sweep.secondAddend != nullptr) sums.plus(sweep.secondAddend + at);
   sums.addRows(state.secondQuotient, sweep.modulus + at, at);
@@ -176,14 +175,22 @@ TANDEM_AVX2 void sweepRest(const Sweep& sweep, SweepState& state, std::ptrdiff_t
 template <bool fold>
 TANDEM_AVX2 void sweepPartBlock(const Sweep& sweep, SweepState& state, std::ptrdiff_t at, std::ptrdiff_t columns) {
   switch (columns) {
-    case 1: return sweepRest<1, fold>(sweep, state, at);
-    case 2: return sweepRest<2, fold>(sweep, state, at);
-    case 3: return sweepRest<3, fold>(sweep, state, at);
-    case 4: return sweepRest<4, fold>(sweep, state, at);
-    case 5: return sweepRest<5, fold>(sweep, state, at);
-    case 6: return sweepRest<6, fold>(sweep, state, at);
-    case 7: return sweepRest<7, fold>(sweep, state, at);
-    default: return;
+    case 1:
+      return sweepRest<1, fold>(sweep, state, at);
+    case 2:
+      return sweepRest<2, fold>(sweep, state, at);
+    case 3:
+      return sweepRest<3, fold>(sweep, state, at);
+    case 4:
+      return sweepRest<4, fold>(sweep, state, at);
+    case 5:
+      return sweepRest<5, fold>(sweep, state, at);
+    case 6:
+      return sweepRest<6, fold>(sweep, state, at);
+    case 7:
+      return sweepRest<7, fold>(sweep, state, at);
+    default:
+      return;
   }
 }
 

@@ -52,7 +52,8 @@ FixedBaseTable::FixedBaseTable(const SquareRing& ring, const Limb* base, const L
 Limbs FixedBaseTable::rowBases(const Limb* base) const {
   Limbs bases(2 * rows_ * size_);
   Words group(ring_.words());
-  // The inverse is base^(p - 2): p is odd and above 2, so that subtracting 2 reaches beyond the lowest limb only by borrow.
+  // The inverse is base^(p - 2): p is odd and above 2, so that subtracting 2 reaches beyond the lowest limb only by
+  // borrow.
   Limbs order(ring_.modulus().value(), ring_.modulus().value() + ring_.limbs());
   subtractSmall(order.data(), 2, order.size());
   const Exponent exponent(reinterpret_cast<const std::uint8_t*>(order.data()), 8 * order.size(), ExponentKind::kSecret);
@@ -129,9 +130,8 @@ void FixedBaseTable::powers(Word* group, Limb* const* sums, const std::uint8_t* 
   Words factor(ring_.words() / 2);
   const auto entries = [&](std::size_t row, const Limb** pointers) {
     for (std::size_t lane = 0; lane < lanes; lane++) {
-      pointers[lane] = exponents[lane] == nullptr
-                           ? nullptr
-                           : entry(row, digitOf(exponents[lane], exponentBytes, row, windowBits_));
+      pointers[lane] =
+          exponents[lane] == nullptr ? nullptr : entry(row, digitOf(exponents[lane], exponentBytes, row, windowBits_));
       if (pointers[lane] != nullptr) prefetchEntry(pointers[lane], size_);
     }
   };

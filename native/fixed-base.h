@@ -10,9 +10,9 @@
 // Layout: entry (i, d) lies at (i 2^w + d) * 2 * limbs: first c, then l R modulo p, both reduced. Size: 2^w * (exponent
 // bits / w) * modulus bytes: 17 MB for both primes of a 2048-bit key with w = 8, 54 MB with w = 10.
 //
-// NOT constant-time in the cache: entries are addressed by digits of the secret exponent, because reading the whole table
-// under masks would cost more than the power itself. Whoever shares this machine's caches could learn about obfuscators;
-// over a network the time does not depend on the exponent, since all products are made, also by 1.
+// NOT constant-time in the cache: entries are addressed by digits of the secret exponent, because reading the whole
+// table under masks would cost more than the power itself. Whoever shares this machine's caches could learn about
+// obfuscators; over a network the time does not depend on the exponent, since all products are made, also by 1.
 #pragma once
 
 #include "power.h"
@@ -27,19 +27,22 @@ class FixedBaseTable {
   FixedBaseTable(const SquareRing& ring, const Limb* base, const Limb* factor, const Limb* factorInverse,
                  std::size_t exponentBytes, std::size_t windowBits, std::size_t threads);
 
-  // Lane by lane: (a, b) and L (limbs() + 1 limbs each) with factor * g^exponent = (a + b p)(1 + p L / R). Exponents are
-  // little-endian, of exponentBytes bytes, at most as many as the table has; null for idle lanes.
+  // Lane by lane: (a, b) and L (limbs() + 1 limbs each) with factor * g^exponent = (a + b p)(1 + p L / R). Exponents
+  // are little-endian, of exponentBytes bytes, at most as many as the table has; null for idle lanes.
   void powers(Word* group, Limb* const* sums, const std::uint8_t* const* exponents, std::size_t exponentBytes) const;
   // Brings a sum of powers() below p.
   void reduceSum(Limb* sum) const;
 
  private:
-  const Limb* entry(std::size_t row, std::size_t digit) const { return &entries_[(row << windowBits_ | digit) * size_]; }
+  const Limb* entry(std::size_t row, std::size_t digit) const {
+    return &entries_[(row << windowBits_ | digit) * size_];
+  }
   Limb* entry(std::size_t row, std::size_t digit) { return &entries_[(row << windowBits_ | digit) * size_]; }
   std::size_t rowsFor(std::size_t exponentBytes) const { return (8 * exponentBytes + windowBits_ - 1) / windowBits_; }
   // Bases of all rows and their inverses: element 2 i and 2 i + 1.
   Limbs rowBases(const Limb* base) const;
-  void buildRows(const Limbs& bases, const Limb* factor, const Limb* factorInverse, std::size_t first, std::size_t lanes);
+  void buildRows(const Limbs& bases, const Limb* factor, const Limb* factorInverse, std::size_t first,
+                 std::size_t lanes);
 
   const SquareRing& ring_;
   std::size_t windowBits_;

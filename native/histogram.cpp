@@ -1,5 +1,5 @@
-// The histogram of public-operations.h: the sum of the selected instances' gradients per feature and bin, directly or by
-// way of joint cells (joint-bins.h), as products of lists (segmented-products.h).
+// The histogram of public-operations.h: the sum of the selected instances' gradients per feature and bin, directly or
+// by way of joint cells (joint-bins.h), as products of lists (segmented-products.h).
 //
 // The selection and its bins are copied and checked first: JavaScript could change them while threads work.
 #include <algorithm>
@@ -160,8 +160,9 @@ void histogram(const PublicContext& context, const HistogramJob& job, Limb* resu
       items += job.selectedCount;
       end++;
     } while (end < groups.size() && bytes < kJointBytesMax && items < itemsMax);
-    const Batch batch(job, selection,
-                      {groups.begin() + static_cast<std::ptrdiff_t>(begin), groups.begin() + static_cast<std::ptrdiff_t>(end)});
+    const Batch batch(
+        job, selection,
+        {groups.begin() + static_cast<std::ptrdiff_t>(begin), groups.begin() + static_cast<std::ptrdiff_t>(end)});
     std::vector<Limb> cells(batch.jointCells() * ring.elementLimbs());
     for (std::size_t j = 0; j < job.perInstance; j++) batch.run(ring, j, result, cells.data(), threads);
     begin = end;

@@ -9,8 +9,8 @@ namespace tandem {
 
 namespace {
 
-// One step of a carry chain. Compilers keep the carry in its flag through straight lines of these, not through sums of 128
-// bits.
+// One step of a carry chain. Compilers keep the carry in its flag through straight lines of these, not through sums of
+// 128 bits.
 #if defined(__x86_64__)
 using Carry = unsigned char;
 

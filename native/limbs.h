@@ -29,8 +29,8 @@ static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "flat buffers are littl
 // Overwrites memory in a way that the compiler may not leave out.
 void wipe(void* memory, std::size_t sizeBytes);
 
-// Memory is wiped when it is given back: limbs may be secret, and wiping costs little beside the arithmetic. It is aligned
-// to cache lines, which vector instructions need.
+// Memory is wiped when it is given back: limbs may be secret, and wiping costs little beside the arithmetic. It is
+// aligned to cache lines, which vector instructions need.
 constexpr std::size_t kAlignment = 64;
 
 template <typename T>
@@ -48,9 +48,13 @@ struct WipingAllocator {
     ::operator delete(memory, std::align_val_t(kAlignment));
   }
   template <typename U>
-  bool operator==(const WipingAllocator<U>&) const { return true; }
+  bool operator==(const WipingAllocator<U>&) const {
+    return true;
+  }
   template <typename U>
-  bool operator!=(const WipingAllocator<U>&) const { return false; }
+  bool operator!=(const WipingAllocator<U>&) const {
+    return false;
+  }
 };
 
 using Limbs = std::vector<Limb, WipingAllocator<Limb>>;

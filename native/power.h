@@ -1,8 +1,8 @@
 // Modular powers of the elements of one group, which share an exponent.
 //
-// Constant-time: with kSecret, fixed windows: the sequence of operations depends on the exponent's declared length only,
-// and a table entry is selected by reading the whole table under masks. With kPublic, sliding windows: the exponent
-// decides which products are made; bases stay unobservable in both. raiseEach is for public exponents only.
+// Constant-time: with kSecret, fixed windows: the sequence of operations depends on the exponent's declared length
+// only, and a table entry is selected by reading the whole table under masks. With kPublic, sliding windows: the
+// exponent decides which products are made; bases stay unobservable in both. raiseEach is for public exponents only.
 #pragma once
 
 #include "square-ring.h"

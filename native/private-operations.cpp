@@ -7,8 +7,8 @@ namespace tandem {
 
 namespace {
 
-// Windows of the fixed-base tables. Wide ones save a fifth of the products (measured 12% of the time, the tables no longer
-// fit the caches) and take up to half a second to build: that pays from some ten thousand encryptions on.
+// Windows of the fixed-base tables. Wide ones save a fifth of the products (measured 12% of the time, the tables no
+// longer fit the caches) and take up to half a second to build: that pays from some ten thousand encryptions on.
 constexpr std::size_t kWindowBits = 8;
 constexpr std::size_t kWideWindowBits = 10;
 constexpr std::size_t kWideCountMin = 16384;
@@ -131,8 +131,8 @@ std::shared_ptr<const PrivateContext::Tables> PrivateContext::tablesFor(std::siz
 std::shared_ptr<const PrivateContext::Tables> PrivateContext::buildTables(std::size_t windowBits,
                                                                           std::size_t threads) const {
   auto tables = std::make_shared<Tables>();
-  // Powers come out as plain pairs if the tables are divided by R once: by a factor whose pair is plain. On p's side it is
-  // (q^2)^-1, which recombination wants, otherwise 1. The inverses of those elements are q^2 R and R.
+  // Powers come out as plain pairs if the tables are divided by R once: by a factor whose pair is plain. On p's side it
+  // is (q^2)^-1, which recombination wants, otherwise 1. The inverses of those elements are q^2 R and R.
   const std::size_t size = p_.squareValue.size();
   Limbs plainOne(size);
   plainOne[0] = 1;

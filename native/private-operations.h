@@ -3,11 +3,11 @@
 //
 // Trust: constants and exponents come from our own TypeScript; sizes were checked by the glue.
 //
-// Constant-time. Decryption: yes from the range check of the (public) ciphertext on: exponentiation with p - 1 reads its
-// table under masks, subtractions are masked, and no division is needed, since a power to base p ends as the pair (1, m').
-// Two things show: that a ciphertext was refused, and the size of the key. Encryption: all products are made, but table
-// addresses depend on secret exponents, see fixed-base.h. Not covered: stack copies and registers are not wiped;
-// multiplication instructions are assumed to take constant time, as they do on x86-64 and AArch64.
+// Constant-time. Decryption: yes from the range check of the (public) ciphertext on: exponentiation with p - 1 reads
+// its table under masks, subtractions are masked, and no division is needed, since a power to base p ends as the pair
+// (1, m'). Two things show: that a ciphertext was refused, and the size of the key. Encryption: all products are made,
+// but table addresses depend on secret exponents, see fixed-base.h. Not covered: stack copies and registers are not
+// wiped; multiplication instructions are assumed to take constant time, as they do on x86-64 and AArch64.
 #pragma once
 
 #include <memory>
@@ -36,7 +36,8 @@ struct PrimeSide {
   Exponent order;         // prime - 1, secret
   Limbs residueBase;      // generator^prime, resident: generates the n-th residues modulo prime^2
   Limbs plaintextFactor;  // Montgomery form modulo prime
-  // Groups whose first halves take a plaintext's two parts m = m0 + m1 R to m0 (other prime) R and m1 (other prime) R^2.
+  // Groups whose first halves take a plaintext's two parts m = m0 + m1 R to m0 (other prime) R and m1 (other prime)
+  // R^2.
   Words plaintextLow;
   Words plaintextHigh;
 };
@@ -64,8 +65,8 @@ class PrivateContext {
     std::unique_ptr<FixedBaseTable> q;
   };
 
-  // The tables for `count` more encryptions: built at first use, and again with wider windows when there are so many that
-  // it pays.
+  // The tables for `count` more encryptions: built at first use, and again with wider windows when there are so many
+  // that it pays.
   std::shared_ptr<const Tables> tablesFor(std::size_t count, std::size_t threads);
   std::shared_ptr<const Tables> buildTables(std::size_t windowBits, std::size_t threads) const;
   // (1 + m n) factor g^e modulo one prime's square for each lane, as plain pairs.

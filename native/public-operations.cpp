@@ -22,7 +22,8 @@ Limbs limbsFrom(const std::uint8_t* bytes, std::size_t sizeBytes) {
 template <typename Work>
 void forGroups(const SquareRing& ring, std::size_t count, std::size_t chunk, std::size_t threads, const Work& work) {
   parallelChunks(count, chunk, threads, [&](std::size_t begin, std::size_t end) {
-    for (std::size_t first = begin; first < end; first += ring.lanes()) work(first, std::min(ring.lanes(), end - first));
+    for (std::size_t first = begin; first < end; first += ring.lanes())
+      work(first, std::min(ring.lanes(), end - first));
   });
 }
 

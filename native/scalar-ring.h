@@ -1,5 +1,5 @@
-// square-ring.h with 64-bit limbs, one element at a time: the kernels `scalar` and `adx`, which differ in the row function.
-// R = 2^(64 limbs). Halves of a group are always fully reduced, so that a group is a resident element.
+// square-ring.h with 64-bit limbs, one element at a time: the kernels `scalar` and `adx`, which differ in the row
+// function. R = 2^(64 limbs). Halves of a group are always fully reduced, so that a group is a resident element.
 //
 // Constant-time: as square-ring.h demands; all subtractions are masked.
 #pragma once
@@ -31,8 +31,8 @@ class ScalarRing final : public SquareRing {
   void select(Word* r, const Word* table, std::size_t size, std::size_t index) const override;
 
  private:
-  // t < N R, 2 limbs() limbs, becomes r = (t + m N) / R and m; returns 1 if N was subtracted from r to make it less than
-  // N (the second half must then grow by 1), otherwise 0. t is overwritten.
+  // t < N R, 2 limbs() limbs, becomes r = (t + m N) / R and m; returns 1 if N was subtracted from r to make it less
+  // than N (the second half must then grow by 1), otherwise 0. t is overwritten.
   Limb reduceKeeping(Limb* r, Limb* m, Limb* t) const;
   // r = (t - m) / R + more modulo N for t < 2 N^2 with 2 limbs() + 1 limbs, m < R, more <= 1. t is overwritten.
   void reduceLess(Limb* r, Limb* t, const Limb* m, Limb more) const;

@@ -86,7 +86,6 @@ class Walk {
     }
   }
 
-
  private:
   const Limb* fetch() {
     const Limb* element = source_.element(source_.lists.items[item_++]);

@@ -1,9 +1,10 @@
-// Products of many lists of elements at once: result[t] = product of the elements in list t. Histograms are nothing else.
+// Products of many lists of elements at once: result[t] = product of the elements in list t. Histograms are nothing
+// else.
 //
-// The lists are laid end to end and cut into segments of equal work, one per lane of every thread: a lane walks through its
-// segment, its running product stays in the lane, and only the factors are fetched (and prefetched) from memory. A list
-// that a cut falls into is put together at the end. Multiplication modulo N^2 is exact, commutes and has one reduced
-// result, so neither the cuts nor the threads show.
+// The lists are laid end to end and cut into segments of equal work, one per lane of every thread: a lane walks through
+// its segment, its running product stays in the lane, and only the factors are fetched (and prefetched) from memory. A
+// list that a cut falls into is put together at the end. Multiplication modulo N^2 is exact, commutes and has one
+// reduced result, so neither the cuts nor the threads show.
 //
 // Constant-time: no; which elements are multiplied is known to whoever computes here.
 #pragma once

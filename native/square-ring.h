@@ -1,13 +1,13 @@
 // Arithmetic modulo N^2 for an odd N, on numbers written to base N: the pair (a, b) stands for a + b N. This is where a
 // kernel begins: everything above works on any implementation of this class.
 //
-// Why pairs (the n-adic arithmetic of Takagi, CRYPTO '97, joined with Montgomery, Math. Comp. 1985). An element X is held as
-// (a, b) with a + b N = X R modulo N^2. To multiply by (c, d), reduce a c by Montgomery: m = -a c / N modulo R and
-// r = (a c + m N) / R, so that a c = r R - m N. Hence modulo N^2
+// Why pairs (the n-adic arithmetic of Takagi, CRYPTO '97, joined with Montgomery, Math. Comp. 1985). An element X is
+// held as (a, b) with a + b N = X R modulo N^2. To multiply by (c, d), reduce a c by Montgomery: m = -a c / N modulo R
+// and r = (a c + m N) / R, so that a c = r R - m N. Hence modulo N^2
 //     (a + b N)(c + d N) / R  =  r + N (a d + b c - m) / R,
-// and the second half is one more Montgomery reduction modulo N: s = (a d + b c - m) / R. Montgomery's quotient m, which
-// is usually thrown away, is exactly the carry into the second half. In products of |N|-sized halves that is 5 (3 and two
-// reductions) instead of 8 for a product modulo the full N^2, and 3.5 instead of 6 for a square.
+// and the second half is one more Montgomery reduction modulo N: s = (a d + b c - m) / R. Montgomery's quotient m,
+// which is usually thrown away, is exactly the carry into the second half. In products of |N|-sized halves that is 5 (3
+// and two reductions) instead of 8 for a product modulo the full N^2, and 3.5 instead of 6 for a square.
 //
 // Layout: an element in memory ("resident") is a, then b, each fully reduced (below N), limbs() limbs: unique, whatever
 // order it was computed in. A group is lanes() elements in the kernel's own form, words() 8-byte words; its first half
@@ -87,7 +87,7 @@ class SquareRing {
   Modulus modulus_;
   std::size_t lanes_;
   std::size_t words_ = 0;
-  Limbs padded_;   // N and 2 N with one more limb
+  Limbs padded_;  // N and 2 N with one more limb
   Limbs padded2_;
   Limbs one_;
   Limbs rSquared_;

@@ -1,16 +1,17 @@
 /**
- * What the dashboard costs, as figures: how much slower training is while the page is open in a browser on the same machine,
- * how much processor the page takes, and how long an event takes from the party's process to the screen.
+ * What the dashboard costs, as figures: how much slower training is while the page is open in a browser on the same
+ * machine, how much processor the page takes, and how long an event takes from the party's process to the screen.
  *
  *   npm run bench:dashboard -- [--rows 10000] [--trees 60] [--jobs 4] [--json]
  *
- * A job (2048-bit key, three processes) trains with the page in view for a few trees, then with it out of view, where it is
- * sent nothing and draws nothing, and so on. A time with the page is compared with the two times without it that lie
- * around it, so that a machine that is slower in one minute than in the next does not count; the slow-down is the median
- * of these ratios, with the interval in which the true median lies with 95 %, by the ranks of a binomial. The tree in
- * which the page changes counts for neither. CPU seconds are read from /proc, per process: the parties, the process that
- * serves the page, the browser; without the page the last two have next to nothing to do. Needs Linux and a browser (chromium, google-chrome, or TANDEM_BROWSER). It runs without a screen and without a graphics processor, so that
- * it paints in software: a browser on a desktop takes less.
+ * A job (2048-bit key, three processes) trains with the page in view for a few trees, then with it out of view, where
+ * it is sent nothing and draws nothing, and so on. A time with the page is compared with the two times without it that
+ * lie around it, so that a machine that is slower in one minute than in the next does not count; the slow-down is the
+ * median of these ratios, with the interval in which the true median lies with 95 %, by the ranks of a binomial. The
+ * tree in which the page changes counts for neither. CPU seconds are read from /proc, per process: the parties, the
+ * process that serves the page, the browser; without the page the last two have next to nothing to do. Needs Linux and
+ * a browser (chromium, google-chrome, or TANDEM_BROWSER). It runs without a screen and without a graphics processor, so
+ * that it paints in software: a browser on a desktop takes less.
  */
 import { execFileSync, spawn } from "node:child_process";
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
@@ -21,7 +22,14 @@ import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { chromium } from "playwright-core";
 
-const { values } = parseArgs({ options: { rows: { type: "string", default: "10000" }, trees: { type: "string", default: "60" }, jobs: { type: "string", default: "4" }, json: { type: "boolean", default: false } } });
+const { values } = parseArgs({
+  options: {
+    rows: { type: "string", default: "10000" },
+    trees: { type: "string", default: "60" },
+    jobs: { type: "string", default: "4" },
+    json: { type: "boolean", default: false },
+  },
+});
 const bin = fileURLToPath(new URL("../bin/tandem.js", import.meta.url));
 const names = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
 /** A browser that has just started is busy with itself. */
@@ -42,26 +50,38 @@ function browserPath() {
   return process.exit(1);
 }
 
-/** CPU seconds so far: of the process that serves the page, of the parties that it started, of the browser with all that it started. */
+/**
+ * CPU seconds so far: of the process that serves the page, of the parties that it started, of the browser with all that
+ * it started.
+ */
 function cpuSeconds(serving, browserProcess) {
-  const stats = readdirSync("/proc").filter((name) => /^\d+$/.test(name)).flatMap(statOf);
+  const stats = readdirSync("/proc")
+    .filter((name) => /^\d+$/.test(name))
+    .flatMap(statOf);
   const familyOf = (first) => {
     const family = new Set([first]);
-    for (let grown = true; grown; ) {
+    for (let grown = true; grown;) {
       grown = false;
       for (const { pid, parent } of stats) if (family.has(parent) && !family.has(pid)) grown = Boolean(family.add(pid));
     }
     return family;
   };
   const [job, browsers] = [familyOf(serving), familyOf(browserProcess)];
-  const sum = (isWanted) => stats.filter(({ pid }) => isWanted(pid)).reduce((total, { ticks }) => total + ticks, 0) / 100;
-  return { server: sum((pid) => pid === serving), parties: sum((pid) => pid !== serving && job.has(pid)), browser: sum((pid) => browsers.has(pid)) };
+  const sum = (isWanted) =>
+    stats.filter(({ pid }) => isWanted(pid)).reduce((total, { ticks }) => total + ticks, 0) / 100;
+  return {
+    server: sum((pid) => pid === serving),
+    parties: sum((pid) => pid !== serving && job.has(pid)),
+    browser: sum((pid) => browsers.has(pid)),
+  };
 }
 
 function statOf(pid) {
   try {
     // After the name in brackets: state, parent, ..., user and system time as fields 14 and 15.
-    const fields = readFileSync(`/proc/${pid}/stat`, "utf8").replace(/^.*\) /s, "").split(" ");
+    const fields = readFileSync(`/proc/${pid}/stat`, "utf8")
+      .replace(/^.*\) /s, "")
+      .split(" ");
     return [{ pid: Number(pid), parent: Number(fields[1]), ticks: Number(fields[11]) + Number(fields[12]) }];
   } catch {
     return []; // it has ended meanwhile
@@ -70,7 +90,11 @@ function statOf(pid) {
 
 /** One job. @returns its blocks of trees, with and without the page in turn, and the delays of all updates */
 async function job() {
-  const child = spawn(process.execPath, [bin, "demo", "--rows", values.rows, "--num-round", values.trees, "--json", "--runs", folder, "--dashboard"], { stdio: ["ignore", "ignore", "pipe"] });
+  const child = spawn(
+    process.execPath,
+    [bin, "demo", "--rows", values.rows, "--num-round", values.trees, "--json", "--runs", folder, "--dashboard"],
+    { stdio: ["ignore", "ignore", "pipe"] },
+  );
   const ended = new Promise((resolve) => child.once("close", resolve));
   const said = [];
   const blocks = [];
@@ -101,7 +125,13 @@ async function job() {
 function costOf({ withPage, begin, end }) {
   const wall = end.at - begin.at;
   const cores = (name) => (end[name] - begin[name]) / wall;
-  return { withPage, perTree: wall / (blockTrees - 1), partiesPerTree: (end.parties - begin.parties) / (blockTrees - 1), server: cores("server"), browser: cores("browser") };
+  return {
+    withPage,
+    perTree: wall / (blockTrees - 1),
+    partiesPerTree: (end.parties - begin.parties) / (blockTrees - 1),
+    server: cores("server"),
+    browser: cores("browser"),
+  };
 }
 
 /** Every block with the page, beside the mean of the two around it. */
@@ -111,7 +141,15 @@ function comparisonsOf(blocks) {
     if (!on.withPage || before === undefined || after === undefined) return [];
     const off = (name) => (before[name] + after[name]) / 2;
     const [slower, partiesMore] = [on.perTree / off("perTree"), on.partiesPerTree / off("partiesPerTree")];
-    return [{ slowdown: slower - 1, waitingMore: slower / partiesMore - 1, partiesCpuMore: partiesMore - 1, server: on.server - off("server"), browser: on.browser - off("browser") }];
+    return [
+      {
+        slowdown: slower - 1,
+        waitingMore: slower / partiesMore - 1,
+        partiesCpuMore: partiesMore - 1,
+        server: on.server - off("server"),
+        browser: on.browser - off("browser"),
+      },
+    ];
   });
 }
 
@@ -120,7 +158,8 @@ async function open(url) {
   const page = await browser.newPage({ viewport: { width: 1280, height: 900 } });
   await page.goto(url);
   await page.waitForURL((at) => at.search === "");
-  // After the frame in which an update was drawn the pixels are there. The first update in view is the replay of what was missed.
+  // After the frame in which an update was drawn the pixels are there. The first update in view is the replay of what
+  // was missed.
   await page.evaluate(`
     let inView = true;
     let first = true;
@@ -158,7 +197,10 @@ const percent = (part) => `${(part * 100).toFixed(1)} %`;
 const medianText = ({ median, low, high }) => `${percent(median)} (95 %: ${percent(low)} to ${percent(high)})`;
 
 const folder = mkdtempSync(join(tmpdir(), "tandem-bench-dashboard-"));
-const server = await chromium.launchServer({ executablePath: browserPath(), args: process.getuid?.() === 0 ? ["--no-sandbox"] : [] });
+const server = await chromium.launchServer({
+  executablePath: browserPath(),
+  args: process.getuid?.() === 0 ? ["--no-sandbox"] : [],
+});
 const browser = await chromium.connect(server.wsEndpoint());
 try {
   await new Promise((resolve) => setTimeout(resolve, warmUpMs));
@@ -171,19 +213,30 @@ try {
     comparisons.push(...compared);
     delays.push(...measured.delays);
     perTree.push(...measured.blocks.filter(({ withPage }) => !withPage).map((block) => block.perTree));
-    if (!values.json) console.error(`job ${count + 1}: ${compared.map(({ slowdown }) => percent(slowdown)).join(", ")}`);
+    if (!values.json)
+      console.error(`job ${count + 1}: ${compared.map(({ slowdown }) => percent(slowdown)).join(", ")}`);
   }
   const report = {
     slowdown: medianOf(comparisons.map(({ slowdown }) => slowdown)),
-    // Time per CPU second of the parties: what the page takes from them, whatever the processors' speed is at the moment.
+    // Time per CPU second of the parties: what the page takes from them, whatever the processors' speed is at the
+    // moment.
     waitingMore: medianOf(comparisons.map(({ waitingMore }) => waitingMore)),
     partiesCpuMore: medianOf(comparisons.map(({ partiesCpuMore }) => partiesCpuMore)),
     // Cores that the page keeps busy while training goes on.
     serverCores: medianOf(comparisons.map(({ server: cores }) => cores)),
     browserCores: medianOf(comparisons.map(({ browser: cores }) => cores)),
-    pageShareOfMachine: quantile(comparisons.map((compared) => compared.server + compared.browser), 0.5) / cpus().length,
+    pageShareOfMachine:
+      quantile(
+        comparisons.map((compared) => compared.server + compared.browser),
+        0.5,
+      ) / cpus().length,
     secondsPerTree: quantile(perTree, 0.5),
-    eventToPixelMs: { median: quantile(delays, 0.5), p95: quantile(delays, 0.95), max: Math.max(...delays), updates: delays.length },
+    eventToPixelMs: {
+      median: quantile(delays, 0.5),
+      p95: quantile(delays, 0.95),
+      max: Math.max(...delays),
+      updates: delays.length,
+    },
     machine: { cpu: cpus()[0].model, cores: cpus().length, load: loadavg()[0], node: process.versions.node },
     rows: Number(values.rows),
     trees: Number(values.trees),
@@ -193,11 +246,21 @@ try {
   if (values.json) console.log(JSON.stringify(report));
   else {
     console.log(`training while the page is open: slower by ${medianText(report.slowdown)}; bar: below 2 %`);
-    console.log(`  per CPU second of the parties, and so whatever the processors' speed is: by ${medianText(report.waitingMore)}`);
-    console.log(`  ${report.secondsPerTree.toFixed(3)} seconds per tree without; CPU of the parties more by ${medianText(report.partiesCpuMore)}`);
-    console.log(`CPU of the page, in cores: server ${report.serverCores.median.toFixed(4)}, browser ${report.browserCores.median.toFixed(4)}; together ${percent(report.pageShareOfMachine)} of this machine; bar: below 2 %`);
-    console.log(`event to pixel: median ${report.eventToPixelMs.median.toFixed(0)} ms, 95 % below ${report.eventToPixelMs.p95.toFixed(0)} ms, at most ${report.eventToPixelMs.max} ms over ${report.eventToPixelMs.updates} updates; bar: below 500 ms`);
-    console.log(`${report.machine.cpu}, ${report.machine.cores} cores, load ${report.machine.load.toFixed(1)}, Node ${report.machine.node}; ${values.rows} people, ${values.trees} trees a job, ${report.comparisons} comparisons, 2048-bit key; browser without a graphics processor`);
+    console.log(
+      `  per CPU second of the parties, and so whatever the processors' speed is: by ${medianText(report.waitingMore)}`,
+    );
+    console.log(
+      `  ${report.secondsPerTree.toFixed(3)} seconds per tree without; CPU of the parties more by ${medianText(report.partiesCpuMore)}`,
+    );
+    console.log(
+      `CPU of the page, in cores: server ${report.serverCores.median.toFixed(4)}, browser ${report.browserCores.median.toFixed(4)}; together ${percent(report.pageShareOfMachine)} of this machine; bar: below 2 %`,
+    );
+    console.log(
+      `event to pixel: median ${report.eventToPixelMs.median.toFixed(0)} ms, 95 % below ${report.eventToPixelMs.p95.toFixed(0)} ms, at most ${report.eventToPixelMs.max} ms over ${report.eventToPixelMs.updates} updates; bar: below 500 ms`,
+    );
+    console.log(
+      `${report.machine.cpu}, ${report.machine.cores} cores, load ${report.machine.load.toFixed(1)}, Node ${report.machine.node}; ${values.rows} people, ${values.trees} trees a job, ${report.comparisons} comparisons, 2048-bit key; browser without a graphics processor`,
+    );
   }
 } finally {
   await browser.close();

@@ -114,7 +114,10 @@ async function main() {
     await Promise.all([rm(hashFile, { force: true }), rm(output, { force: true })]);
     await build(sources, compiler, headers, hash);
   } catch (error) {
-    const details = String(error.stderr || error.message).split("\n").slice(0, 8).join("\n");
+    const details = String(error.stderr || error.message)
+      .split("\n")
+      .slice(0, 8)
+      .join("\n");
     process.stderr.write(`${portableNotice}\nthe compiler said:\n${details}\n`);
   }
 }

@@ -12,8 +12,8 @@ import { dirname, join, relative, resolve, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 
 /**
- * Folder -> what it may import besides itself, from the ground up. A folder within a folder that has a line of its own is
- * a layer of its own; otherwise it belongs to the folder around it. `index` is the library's entry, src/index.ts.
+ * Folder -> what it may import besides itself, from the ground up. A folder within a folder that has a line of its own
+ * is a layer of its own; otherwise it belongs to the folder around it. `index` is the library's entry, src/index.ts.
  */
 const below = {
   base: [],
@@ -83,7 +83,8 @@ export function checkLayers(root) {
     }
   }
   if (modules.length === 0) violations.push(`src: no modules found under ${source}; nothing was checked`);
-  else if (importCount === 0) violations.push(`src: no imports found in ${modules.length} modules; nothing was checked`);
+  else if (importCount === 0)
+    violations.push(`src: no imports found in ${modules.length} modules; nothing was checked`);
   return { violations, moduleCount: modules.length, importCount };
 }
 

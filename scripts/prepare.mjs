@@ -18,8 +18,8 @@ const steps = [
 ];
 
 function main() {
-  // The first `npx tandem` in a clone makes npm link the clone into its cache and run this step again. A failure here would
-  // leave that cache broken for good, so nothing is done: bin/tandem.js itself says what is missing.
+  // The first `npx tandem` in a clone makes npm link the clone into its cache and run this step again. A failure here
+  // would leave that cache broken for good, so nothing is done: bin/tandem.js itself says what is missing.
   if (process.env.npm_command === "exec") return;
   const built = existsSync(join(root, "dist", "cli", "main.js"));
   const missing = steps.map(([tool]) => tool).filter((tool) => !existsSync(join(binFolder, tool)));
@@ -27,7 +27,9 @@ function main() {
     for (const [tool, ...options] of steps) run(tool, options);
   } else if (!built) {
     // A production install without development tools is fine, but only of a package that was built before.
-    fail(`dist/ is missing and cannot be built without ${missing.join(" and ")}; run \`npm ci\` with development dependencies`);
+    fail(
+      `dist/ is missing and cannot be built without ${missing.join(" and ")}; run \`npm ci\` with development dependencies`,
+    );
   }
   if (!onWindows) linkCommand();
 }
@@ -39,7 +41,8 @@ function run(tool, options) {
   const result = spawnSync(tool, options, { cwd: root, env, encoding: "utf8", shell: onWindows });
   if (result.status === 0) return;
   process.stderr.write(`${result.stdout ?? ""}${result.stderr ?? ""}`);
-  const reason = result.error?.message ?? (result.signal === null ? `exit code ${result.status}` : `signal ${result.signal}`);
+  const reason =
+    result.error?.message ?? (result.signal === null ? `exit code ${result.status}` : `signal ${result.signal}`);
   fail(`\`${[tool, ...options].join(" ")}\` failed (${reason})`);
 }
 

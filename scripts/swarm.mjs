@@ -3,13 +3,16 @@
  *
  *   npm run swarm -- --seeds 1000 --from 1
  *
- * Half of the seeds take a plain job, the others one of every other kind in turn. Prints each seed that fails, with its error; exits with 1 if any did.
+ * Half of the seeds take a plain job, the others one of every other kind in turn. Prints each seed that fails, with its
+ * error; exits with 1 if any did.
  */
 import { parseArgs } from "node:util";
 import { prepareScenarios } from "../dist/experiment/faults/fault-scenarios.js";
 import { simulateFaults } from "../dist/experiment/faults/fault-simulation.js";
 
-const { values } = parseArgs({ options: { seeds: { type: "string", default: "1000" }, from: { type: "string", default: "1" } } });
+const { values } = parseArgs({
+  options: { seeds: { type: "string", default: "1000" }, from: { type: "string", default: "1" } },
+});
 const [from, count] = [Number(values.from), Number(values.seeds)];
 const scenarios = await prepareScenarios();
 const undisturbed = new Map();
@@ -27,13 +30,18 @@ for (let seed = from; seed < from + count; seed++) {
     }
     for (const [kind, times] of Object.entries(result.faults)) totals[kind] = (totals[kind] ?? 0) + times;
     attempts += result.attempts;
-    if ((seed - from + 1) % 100 === 0) console.log(`${seed - from + 1} seeds, ${attempts} attempts, ${failures.length} failed`);
+    if ((seed - from + 1) % 100 === 0)
+      console.log(`${seed - from + 1} seeds, ${attempts} attempts, ${failures.length} failed`);
   } catch (error) {
     failures.push(seed);
-    console.error(`seed ${seed} (${scenario.name}): ${error.stack}\n  replay: npm run swarm -- --seeds 1 --from ${seed}`);
+    console.error(
+      `seed ${seed} (${scenario.name}): ${error.stack}\n  replay: npm run swarm -- --seeds 1 --from ${seed}`,
+    );
   }
 }
 await scenarios.close();
-console.log(`${count} seeds, ${attempts} attempts, ${((performance.now() - started) / 1000).toFixed(0)} s, ${failures.length} failed`);
+console.log(
+  `${count} seeds, ${attempts} attempts, ${((performance.now() - started) / 1000).toFixed(0)} s, ${failures.length} failed`,
+);
 console.log(totals);
 process.exit(failures.length === 0 ? 0 : 1);

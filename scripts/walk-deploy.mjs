@@ -1,14 +1,23 @@
 /**
- * Walks through docs/deploy.md word for word between two network namespaces that see only each other: two hosts, as far as the
- * network is concerned. Needs root and iproute2. The test command runs the same blocks on loopback addresses.
+ * Walks through docs/deploy.md word for word between two network namespaces that see only each other: two hosts, as far
+ * as the network is concerned. Needs root and iproute2. The test command runs the same blocks on loopback addresses.
  *
  *   node scripts/walk-deploy.mjs
  *
- * Each company has a folder of its own; the only things carried across are the fingerprints, which people read out on the
- * telephone, and a consent, which its signer sends.
+ * Each company has a folder of its own; the only things carried across are the fingerprints, which people read out on
+ * the telephone, and a consent, which its signer sends.
  */
 import { spawn, spawnSync } from "node:child_process";
-import { chmodSync, copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -40,12 +49,18 @@ function removeHosts() {
 
 function blocks() {
   const page = readFileSync(join(root, "docs", "deploy.md"), "utf8");
-  return [...page.matchAll(/```sh (bank|retailer)( background)?\n([\s\S]*?)```/g)].map(([, who, background, commands]) => ({ who, background: background !== undefined, commands }));
+  return [...page.matchAll(/```sh (bank|retailer)( background)?\n([\s\S]*?)```/g)].map(
+    ([, who, background, commands]) => ({ who, background: background !== undefined, commands }),
+  );
 }
 
 function start({ who, background, commands }, folder, path) {
   const script = background ? `exec ${commands}` : commands;
-  return spawn("ip", ["netns", "exec", space(who), "sh", "-ec", script], { cwd: join(folder, who), env: { ...process.env, PATH: path }, stdio: ["ignore", "pipe", "pipe"] });
+  return spawn("ip", ["netns", "exec", space(who), "sh", "-ec", script], {
+    cwd: join(folder, who),
+    env: { ...process.env, PATH: path },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
 }
 
 function ended(child) {
@@ -71,7 +86,8 @@ function carryAcross(folder) {
   for (const who of Object.keys(companies)) {
     for (const name of [`${who}.fingerprint`, `${who}.consent.json`]) {
       if (!existsSync(join(folder, who, name))) continue;
-      for (const other of Object.keys(companies)) if (other !== who) copyFileSync(join(folder, who, name), join(folder, other, name));
+      for (const other of Object.keys(companies))
+        if (other !== who) copyFileSync(join(folder, who, name), join(folder, other, name));
     }
   }
 }
@@ -80,7 +96,10 @@ async function walk(folder) {
   const bin = join(folder, "bin");
   mkdirSync(bin);
   for (const who of Object.keys(companies)) mkdirSync(join(folder, who));
-  writeFileSync(join(bin, "tandem"), `#!/bin/sh\nexec "${process.execPath}" "${join(root, "bin", "tandem.js")}" "$@"\n`);
+  writeFileSync(
+    join(bin, "tandem"),
+    `#!/bin/sh\nexec "${process.execPath}" "${join(root, "bin", "tandem.js")}" "$@"\n`,
+  );
   chmodSync(join(bin, "tandem"), 0o755);
   const servers = [];
   try {

@@ -3,7 +3,13 @@
  * roles of the protocol over a transport of your choice, and plain gradient boosting.
  */
 export { type ErrorCode, errorCodes, TandemError } from "./base/error.ts";
-export { codecParameters, type CodecParameters, resolveParameters, trainingParameters, type TrainingParameters } from "./base/parameters.ts";
+export {
+  codecParameters,
+  type CodecParameters,
+  resolveParameters,
+  trainingParameters,
+  type TrainingParameters,
+} from "./base/parameters.ts";
 export { generateKey, type PrivateKey, type PublicKey, selectKernel } from "./crypto/paillier/index.ts";
 export { binFeature, type BinnedFeature } from "./gbdt/split/binning.ts";
 export { error, logloss, mae, poissonNloglik, rmse } from "./gbdt/metric/metrics.ts";
@@ -25,7 +31,11 @@ export type { PartyEvent } from "./record/events.ts";
 export { type ExportedModel, exportModel, type ExportRequest } from "./party/model/export-model.ts";
 export { type ConsentRequest, prepareConsent, type PreparedConsent } from "./party/model/give-consent.ts";
 export { runActive, runAlignment } from "./party/active/run.ts";
-export { type CrossValidationOptions, type CrossValidationResult, runCrossValidation } from "./party/active/cross-validation.ts";
+export {
+  type CrossValidationOptions,
+  type CrossValidationResult,
+  runCrossValidation,
+} from "./party/active/cross-validation.ts";
 export { runPassive } from "./party/passive/run.ts";
 export { type PredictOptions, type PredictResult, runPredict } from "./scoring/run-predict.ts";
 export { Scorer, type Scores, type ScoringRows } from "./scoring/scorer.ts";

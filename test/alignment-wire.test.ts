@@ -1,4 +1,7 @@
-/** The alignment's messages over real TLS with self-signed certificates: what deviates is refused, and nothing stays open. */
+/**
+ * The alignment's messages over real TLS with self-signed certificates: what deviates is refused, and nothing stays
+ * open.
+ */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { createClient } from "@connectrpc/connect";
@@ -39,7 +42,10 @@ async function pair(): Promise<Pair> {
 }
 
 function identityOf({ folder }: Company): TlsIdentity {
-  return { certificate: readFileSync(join(folder, "certificate.pem"), "utf8"), key: readFileSync(join(folder, "key.pem"), "utf8") };
+  return {
+    certificate: readFileSync(join(folder, "certificate.pem"), "utf8"),
+    key: readFileSync(join(folder, "key.pem"), "utf8"),
+  };
 }
 
 /** The generated client itself, to say what the peer never would. */
@@ -59,12 +65,20 @@ describe("out of turn", () => {
   test("masks without a beginning, and a second beginning", async () => {
     const { connect, party } = await pair();
     const peer = connect().alignment("j");
-    await expectError(() => collect(peer.maskedIds({})), "PROTOCOL_STATE", /shop has no alignment under way on this connection/);
+    await expectError(
+      () => collect(peer.maskedIds({})),
+      "PROTOCOL_STATE",
+      /shop has no alignment under way on this connection/,
+    );
     await expectError(() => peer.accept(0, one(new Uint32Array(0)), {}), "PROTOCOL_STATE", /no alignment under way/);
     await peer.begin(offer, {});
     expect(await peer.begin(offer, {})).toMatchObject({ passiveIdCount: 30 });
     expect((await collect(peer.maskedIds({}))).reduce((sum, chunk) => sum + chunk.length, 0)).toBe(30 * 32);
-    await expectError(() => peer.accept(0, one(new Uint32Array(0)), {}), "PROTOCOL_STATE", /before all masks were exchanged/);
+    await expectError(
+      () => peer.accept(0, one(new Uint32Array(0)), {}),
+      "PROTOCOL_STATE",
+      /before all masks were exchanged/,
+    );
     expect((await party.seen("refused")).code).toBe("PROTOCOL_STATE");
   });
 
@@ -101,7 +115,11 @@ describe("out of turn", () => {
 describe("messages that deviate", () => {
   test("another version, another scheme, a name that is a path", async () => {
     const client = rawClient(await pair());
-    const refused = (change: object) => client.begin({ ...wireOffer, ...change }).then(() => "", (error: unknown) => String(error));
+    const refused = (change: object) =>
+      client.begin({ ...wireOffer, ...change }).then(
+        () => "",
+        (error: unknown) => String(error),
+      );
     expect(await refused({ protocolVersion: 99 })).toMatch(/protocol version: the active party speaks 99, shop speaks/);
     expect(await refused({ scheme: "other" })).toMatch(/another scheme/);
     expect(await refused({ normalisations: ["reverse"] })).toMatch(/normalise: .* shop does not know/);
@@ -137,9 +155,19 @@ describe("self-signed certificates", () => {
   const valid = (): Promise<TlsIdentity> => createSelfSigned("valid", 1);
   const expired = (): Promise<TlsIdentity> => createSelfSigned("expired", -0.02);
 
-  async function attempt(server: TlsIdentity, client: TlsIdentity, pinned = certificateFingerprint(server.certificate)): Promise<{ turnedAway: string[]; call: Promise<unknown> }> {
+  async function attempt(
+    server: TlsIdentity,
+    client: TlsIdentity,
+    pinned = certificateFingerprint(server.certificate),
+  ): Promise<{ turnedAway: string[]; call: Promise<unknown> }> {
     const turnedAway: string[] = [];
-    const listening = await listenTls(nobody, server, [{ name: "bank", fingerprint: certificateFingerprint(client.certificate) }], { host: "127.0.0.1", port: 0 }, (_address, why) => turnedAway.push(why));
+    const listening = await listenTls(
+      nobody,
+      server,
+      [{ name: "bank", fingerprint: certificateFingerprint(client.certificate) }],
+      { host: "127.0.0.1", port: 0 },
+      (_address, why) => turnedAway.push(why),
+    );
     const peer = connectTls("shop", client, pinned, { host: "127.0.0.1", port: listening.port });
     onTestFinished(async () => {
       peer.close();
@@ -150,7 +178,11 @@ describe("self-signed certificates", () => {
 
   test("that are not pinned, or have expired, at either end", async () => {
     const wrong = await attempt(await valid(), await valid(), "0".repeat(64));
-    await expectError(() => wrong.call, "CERTIFICATE", /certificate of shop: it is not the pinned one; its fingerprint is [0-9a-f]{64}/);
+    await expectError(
+      () => wrong.call,
+      "CERTIFICATE",
+      /certificate of shop: it is not the pinned one; its fingerprint is [0-9a-f]{64}/,
+    );
     const old = await attempt(await expired(), await valid());
     await expectError(() => old.call, "CERTIFICATE", /it expired at/);
     const oldClient = await attempt(await valid(), await expired());
@@ -161,12 +193,20 @@ describe("self-signed certificates", () => {
   test("without one", async () => {
     const server = await valid();
     const turnedAway: string[] = [];
-    const listening = await listenTls(nobody, server, [{ name: "bank", fingerprint: "0".repeat(64) }], { host: "127.0.0.1", port: 0 }, (_address, why) => turnedAway.push(why));
+    const listening = await listenTls(
+      nobody,
+      server,
+      [{ name: "bank", fingerprint: "0".repeat(64) }],
+      { host: "127.0.0.1", port: 0 },
+      (_address, why) => turnedAway.push(why),
+    );
     onTestFinished(() => listening.close());
     const baseUrl = `https://127.0.0.1:${listening.port}`;
     const sessionManager = new Http2SessionManager(baseUrl, {}, { rejectUnauthorized: false });
     onTestFinished(() => sessionManager.abort());
-    await expect(createClient(Alignment, createGrpcTransport({ baseUrl, sessionManager })).begin(wireOffer)).rejects.toThrow(/./);
+    await expect(
+      createClient(Alignment, createGrpcTransport({ baseUrl, sessionManager })).begin(wireOffer),
+    ).rejects.toThrow(/./);
     expect(turnedAway).toEqual(["it shows no certificate"]);
   });
 

@@ -1,6 +1,6 @@
 /**
- * Disks that are full, files that are damaged, data and configs that change under a job: a clear error at the side where
- * it is, nothing lost, and once the cause is gone the same command continues.
+ * Disks that are full, files that are damaged, data and configs that change under a job: a clear error at the side
+ * where it is, nothing lost, and once the cause is gone the same command continues.
  */
 import { cpSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -11,7 +11,16 @@ import { realWorld } from "../src/party/active/world.ts";
 import type { PartyEvent } from "../src/record/events.ts";
 import { runActive } from "../src/party/active/run.ts";
 import { scratchDirectory } from "./support/command.ts";
-import { activeConfig, type Company, copyCompany, foundCompany, makePeople, type RunningParty, shuffled, startParty } from "./support/companies.ts";
+import {
+  activeConfig,
+  type Company,
+  copyCompany,
+  foundCompany,
+  makePeople,
+  type RunningParty,
+  shuffled,
+  startParty,
+} from "./support/companies.ts";
 import { expectError } from "./support/expect-error.ts";
 
 const root = scratchDirectory();
@@ -32,7 +41,10 @@ let begun: World;
 
 async function world(): Promise<World> {
   const folder = newFolder();
-  return { bank: await foundCompany(folder, "bank", shuffled(people.slice(0, 200), "bank"), [0, 1], true), shop: await foundCompany(folder, "shop", shuffled(people.slice(20), "shop"), [2, 3, 4]) };
+  return {
+    bank: await foundCompany(folder, "bank", shuffled(people.slice(0, 200), "bank"), [0, 1], true),
+    shop: await foundCompany(folder, "shop", shuffled(people.slice(20), "shop"), [2, 3, 4]),
+  };
 }
 
 function newFolder(): string {
@@ -44,8 +56,14 @@ function begunWorld(): World {
   return { bank: copyCompany(begun.bank, folder), shop: copyCompany(begun.shop, folder) };
 }
 
-const files = ({ bank, shop }: World): string[] => [join(bank.folder, "jobs", "j", "share.json"), join(bank.folder, "jobs", "j", "predictions.csv"), join(shop.folder, "jobs", "j", "share.json")].map((path) => readFileSync(path, "utf8"));
-const configOf = ({ bank, shop }: World, party: RunningParty, changes: Parameters<typeof activeConfig>[3] = {}) => activeConfig(bank, [{ company: shop, party }], "j", { training, ...changes });
+const files = ({ bank, shop }: World): string[] =>
+  [
+    join(bank.folder, "jobs", "j", "share.json"),
+    join(bank.folder, "jobs", "j", "predictions.csv"),
+    join(shop.folder, "jobs", "j", "share.json"),
+  ].map((path) => readFileSync(path, "utf8"));
+const configOf = ({ bank, shop }: World, party: RunningParty, changes: Parameters<typeof activeConfig>[3] = {}) =>
+  activeConfig(bank, [{ company: shop, party }], "j", { training, ...changes });
 
 beforeAll(async () => {
   const made = await world();
@@ -64,7 +82,8 @@ function failing(name: string, isFull: () => boolean): Storage {
   return {
     ...diskStorage,
     write: (path, contents) => {
-      if (path.endsWith(name) && isFull()) throw new TandemError("FILE_UNWRITABLE", `${path} cannot be written (ENOSPC)`);
+      if (path.endsWith(name) && isFull())
+        throw new TandemError("FILE_UNWRITABLE", `${path} cannot be written (ENOSPC)`);
       return diskStorage.write(path, contents);
     },
   };
@@ -74,7 +93,11 @@ function failing(name: string, isFull: () => boolean): Storage {
 async function oneTree(made: World, party: RunningParty): Promise<void> {
   let writes = 0;
   const storage = failing("checkpoint.json", () => ++writes > 2);
-  await expectError(async () => runActive(await configOf(made, party), quiet, { ...realWorld, storage }), "FILE_UNWRITABLE", /checkpoint\.json cannot be written \(ENOSPC\)/);
+  await expectError(
+    async () => runActive(await configOf(made, party), quiet, { ...realWorld, storage }),
+    "FILE_UNWRITABLE",
+    /checkpoint\.json cannot be written \(ENOSPC\)/,
+  );
 }
 
 async function expectContinued(made: World, party: RunningParty): Promise<void> {
@@ -101,8 +124,17 @@ describe("a full disk", () => {
     const made = await world();
     const party = await startParty(made.shop, [made.bank]);
     let writes = 0;
-    await expectError(async () => runActive(await configOf(made, party), quiet, { ...realWorld, storage: failing(name, () => ++writes >= from) }), "FILE_UNWRITABLE", /ENOSPC/);
-    expect(party.events.findLast((event) => event.type === "job-ended" || event.type === "refused" || event.type === "aligned")).toBeDefined();
+    await expectError(
+      async () =>
+        runActive(await configOf(made, party), quiet, { ...realWorld, storage: failing(name, () => ++writes >= from) }),
+      "FILE_UNWRITABLE",
+      /ENOSPC/,
+    );
+    expect(
+      party.events.findLast(
+        (event) => event.type === "job-ended" || event.type === "refused" || event.type === "aligned",
+      ),
+    ).toBeDefined();
     await runActive(await configOf(made, party), quiet);
     expect(files(made)).toEqual(expected);
   });
@@ -114,19 +146,34 @@ describe("a full disk", () => {
     ["progress.json", 4],
     ["share.json", 1],
     ["job.json", 2],
-  ])("at the passive party, at %s, write %i: its log says where, the active party hears that there is something", async (name, from) => {
-    const made = await world();
-    let full = true;
-    let writes = 0;
-    const party = await startParty(made.shop, [made.bank], {}, undefined, failing(name, () => full && ++writes >= from));
-    const error = await expectError(async () => runActive(await configOf(made, party), quiet), "FILE_UNWRITABLE", /shop/);
-    expect(error.message).not.toContain(made.shop.folder);
-    const said = party.events.filter((event) => event.type === "error" || event.type === "job-ended").map((event) => JSON.stringify(event));
-    expect(said.join("\n")).toContain(`${name} cannot be written (ENOSPC)`);
-    full = false;
-    await runActive(await configOf(made, party), quiet);
-    expect(files(made)).toEqual(expected);
-  });
+  ])(
+    "at the passive party, at %s, write %i: its log says where, the active party hears that there is something",
+    async (name, from) => {
+      const made = await world();
+      let full = true;
+      let writes = 0;
+      const party = await startParty(
+        made.shop,
+        [made.bank],
+        {},
+        undefined,
+        failing(name, () => full && ++writes >= from),
+      );
+      const error = await expectError(
+        async () => runActive(await configOf(made, party), quiet),
+        "FILE_UNWRITABLE",
+        /shop/,
+      );
+      expect(error.message).not.toContain(made.shop.folder);
+      const said = party.events
+        .filter((event) => event.type === "error" || event.type === "job-ended")
+        .map((event) => JSON.stringify(event));
+      expect(said.join("\n")).toContain(`${name} cannot be written (ENOSPC)`);
+      full = false;
+      await runActive(await configOf(made, party), quiet);
+      expect(files(made)).toEqual(expected);
+    },
+  );
 });
 
 /** Ways to spoil a stored file, and what is said about it. */
@@ -134,7 +181,11 @@ const damages: readonly [what: string, spoil: (text: string) => string, says: Re
   ["cut off", (text) => text.slice(0, text.length >> 1), /or only a part of one/],
   ["empty", () => "", /or only a part of one/],
   ["with one bit flipped", (text) => flipped(text, text.length >> 1), /checksum does not match|only a part of one/],
-  ["of another version", (text) => text.replace(/\/\d"/, `/9"`), /has the format tandem-\S+\/9; tandem-\S+\/\d was expected/],
+  [
+    "of another version",
+    (text) => text.replace(/\/\d"/, `/9"`),
+    /has the format tandem-\S+\/9; tandem-\S+\/\d was expected/,
+  ],
 ];
 
 function flipped(text: string, at: number): string {
@@ -155,17 +206,32 @@ describe("a damaged file", () => {
     await expectContinued(made, party);
   });
 
-  test.each(["job.json", "progress.json", "alignment.json"].flatMap((name) => damages.map(([what, spoil, says]) => [name, what, spoil, says] as const)))("the passive party's %s, %s", async (name, what, spoil, says) => {
+  test.each(
+    ["job.json", "progress.json", "alignment.json"].flatMap((name) =>
+      damages.map(([what, spoil, says]) => [name, what, spoil, says] as const),
+    ),
+  )("the passive party's %s, %s", async (name, what, spoil, says) => {
     const made = begunWorld();
     const party = await startParty(made.shop, [made.bank]);
     const path = join(made.shop.folder, "jobs", "j", name);
     const whole = readFileSync(path, "utf8");
     writeFileSync(path, spoil(whole));
-    const error = await expectError(async () => runActive(await configOf(made, party), quiet), "CHECKPOINT", /shop has trouble with its own files; its log says what/);
+    const error = await expectError(
+      async () => runActive(await configOf(made, party), quiet),
+      "CHECKPOINT",
+      /shop has trouble with its own files; its log says what/,
+    );
     expect(error.message).not.toContain(made.shop.folder);
-    expect(party.events.findLast((event) => event.type === "error")).toMatchObject({ code: "CHECKPOINT", message: expect.stringMatching(says) as string });
+    expect(party.events.findLast((event) => event.type === "error")).toMatchObject({
+      code: "CHECKPOINT",
+      message: expect.stringMatching(says) as string,
+    });
     // Another job is not concerned.
-    if (what === "empty") await runActive(await activeConfig(made.bank, [{ company: made.shop, party }], "other", { training: { num_round: 1 } }), quiet);
+    if (what === "empty")
+      await runActive(
+        await activeConfig(made.bank, [{ company: made.shop, party }], "other", { training: { num_round: 1 } }),
+        quiet,
+      );
     writeFileSync(path, whole);
     await expectContinued(made, party);
   });
@@ -176,11 +242,19 @@ describe("what changes under a job", () => {
     const made = await world();
     const party = await startParty(made.shop, [made.bank]);
     await oneTree(made, party);
-    await expectError(async () => runActive(await configOf(made, party, { training: { ...training, eta: 0.2 } }), quiet), "CHECKPOINT", /checkpoint\.json: training\.eta was 0\.3 when the job began and is 0\.2 now; put it back/);
+    await expectError(
+      async () => runActive(await configOf(made, party, { training: { ...training, eta: 0.2 } }), quiet),
+      "CHECKPOINT",
+      /checkpoint\.json: training\.eta was 0\.3 when the job began and is 0\.2 now; put it back/,
+    );
     const data = join(made.bank.folder, "data.csv");
     const whole = readFileSync(data, "utf8");
     writeFileSync(data, whole.replace("payer", "defaulter"));
-    await expectError(async () => runActive(await configOf(made, party), quiet), "CHECKPOINT", /the data has changed since the job began/);
+    await expectError(
+      async () => runActive(await configOf(made, party), quiet),
+      "CHECKPOINT",
+      /the data has changed since the job began/,
+    );
     writeFileSync(data, whole);
     await expectContinued(made, party);
   });
@@ -192,7 +266,11 @@ describe("what changes under a job", () => {
     const data = join(made.shop.folder, "data.csv");
     const whole = readFileSync(data, "utf8");
     writeFileSync(data, whole.replace(/(-?\d+\.\d+)\n/, "7.0\n"));
-    await expectError(async () => runActive(await configOf(made, party), quiet), "CHECKPOINT", /the data of shop has changed since job j was aligned; put it back, or begin anew/);
+    await expectError(
+      async () => runActive(await configOf(made, party), quiet),
+      "CHECKPOINT",
+      /the data of shop has changed since job j was aligned; put it back, or begin anew/,
+    );
     writeFileSync(data, whole);
     await expectContinued(made, party);
   });
@@ -202,11 +280,18 @@ describe("what changes under a job", () => {
     const party = await startParty(made.shop, [made.bank]);
     await oneTree(made, party);
     const keep = join(made.bank.folder, "kept");
-    for (const [company, says] of [[made.bank, /job: shop has stored 2 trees of a job named j; continue it where it began, or choose another name/], [made.shop, /shop: job j was not aligned/]] as const) {
+    for (const [company, says] of [
+      [made.bank, /job: shop has stored 2 trees of a job named j; continue it where it began, or choose another name/],
+      [made.shop, /shop: job j was not aligned/],
+    ] as const) {
       const folder = join(company.folder, "jobs", "j");
       cpSync(folder, keep, { recursive: true });
       rmSync(folder, { recursive: true });
-      await expectError(async () => runActive(await configOf(made, party), quiet), company === made.bank ? "CHECKPOINT" : "PROTOCOL_STATE", says);
+      await expectError(
+        async () => runActive(await configOf(made, party), quiet),
+        company === made.bank ? "CHECKPOINT" : "PROTOCOL_STATE",
+        says,
+      );
       rmSync(folder, { recursive: true, force: true });
       cpSync(keep, folder, { recursive: true });
       rmSync(keep, { recursive: true });
@@ -226,12 +311,22 @@ describe("what changes under a job", () => {
 test("another process of the same party, at the same job or in the same folder, is refused", async () => {
   const made = await world();
   const party = await startParty(made.shop, [made.bank]);
-  await expectError(() => startParty(made.shop, [made.bank], {}, () => {}), "PARTY_BUSY", /another process is at work in .*jobs; let it finish, or stop it first/);
+  await expectError(
+    () => startParty(made.shop, [made.bank], {}, () => {}),
+    "PARTY_BUSY",
+    /another process is at work in .*jobs; let it finish, or stop it first/,
+  );
   const config = await configOf(made, party);
   const outcomes = await Promise.allSettled([runActive(config, quiet), runActive(config, quiet)]);
   expect(outcomes.map(({ status }) => status).toSorted()).toEqual(["fulfilled", "rejected"]);
   const [refused] = outcomes.filter((outcome) => outcome.status === "rejected");
   await expectError(() => Promise.reject(refused.reason), "PARTY_BUSY", /another process is at work in .*jobs\/j/);
   expect(files(made)).toEqual(expected);
-  expect(readdirSync(join(made.bank.folder, "jobs", "j")).toSorted()).toEqual(["aligned.csv", "events.jsonl", "own.jsonl", "predictions.csv", "share.json"]);
+  expect(readdirSync(join(made.bank.folder, "jobs", "j")).toSorted()).toEqual([
+    "aligned.csv",
+    "events.jsonl",
+    "own.jsonl",
+    "predictions.csv",
+    "share.json",
+  ]);
 });

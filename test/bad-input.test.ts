@@ -14,37 +14,141 @@ function file(name: string, ...lines: string[]): string {
   return path;
 }
 
-const basic = (data: string, ...more: string[]): string[] => ["--data", data, "--id", "id", "--label", "y", "--active", "a", "--passive", "b", ...more];
-const loans = (...more: string[]): string[] => ["--data", good, "--id", "id", "--label", "defaulted", "--active", "income", "--passive", "debt", ...more];
+const basic = (data: string, ...more: string[]): string[] => [
+  "--data",
+  data,
+  "--id",
+  "id",
+  "--label",
+  "y",
+  "--active",
+  "a",
+  "--passive",
+  "b",
+  ...more,
+];
+const loans = (...more: string[]): string[] => [
+  "--data",
+  good,
+  "--id",
+  "id",
+  "--label",
+  "defaulted",
+  "--active",
+  "income",
+  "--passive",
+  "debt",
+  ...more,
+];
 
 const cases: { readonly what: string; readonly args: string[]; readonly says: RegExp }[] = [
   { what: "missing file", args: basic(join(directory, "none.csv")), says: /none\.csv.*\(FILE_UNREADABLE\)/ },
-  { what: "unknown column", args: loans("--passive", "agee"), says: /no column 'agee'; did you mean 'age'\?.*\(COLUMN_UNKNOWN\)/ },
-  { what: "unknown label", args: ["--data", good, "--label", "y", "--passive", "age"], says: /no column 'y'.*\(COLUMN_UNKNOWN\)/ },
-  { what: "duplicate id", args: basic(file("ids.csv", "id,a,b,y", "1,1,1,0", "2,1,1,1", "1,2,2,1")), says: /ids\.csv: lines 2 and 4 have the same id.*\(ID_DUPLICATE\)/ },
-  { what: "unparsable number", args: basic(file("cell.csv", "id,a,b,y", "1,1,1,0", "2,1,secret,1")), says: /cell\.csv, line 3, column 'b'.*\(CELL_UNPARSABLE\)/ },
-  { what: "ragged row", args: basic(file("ragged.csv", "id,a,b,y", "1,1,1,0", "2,1,1")), says: /ragged\.csv.*line 3.*\(FILE_FORMAT\)/ },
-  { what: "constant label", args: basic(file("flat.csv", "id,a,b,y", "1,1,1,0", "2,1,2,0", "3,3,2,0")), says: /flat\.csv.*\(LABEL_INVALID\)/ },
-  { what: "a label that is no class", args: basic(file("three.csv", "id,a,b,y", "1,1,1,0", "2,1,2,1", "3,3,2,2")), says: /three\.csv, line 4.*\(LABEL_INVALID\)/ },
-  { what: "a positive value that never occurs", args: loans("--positive", "ja"), says: /no label is 'ja'.*\(LABEL_INVALID\)/ },
-  { what: "a feature given to two parties", args: loans("--passive", "age,income"), says: /column 'income' is given to --active and to --passive age,income.*\(COLUMN_SHARED\)/ },
-  { what: "the label as a feature", args: loans("--passive", "defaulted"), says: /'defaulted' is given to --label and to --passive.*\(COLUMN_SHARED\)/ },
-  { what: "key too short", args: loans("--key-bits", "1024"), says: /1024 bits.*--insecure-key-bits.*\(KEY_TOO_SHORT\)/ },
+  {
+    what: "unknown column",
+    args: loans("--passive", "agee"),
+    says: /no column 'agee'; did you mean 'age'\?.*\(COLUMN_UNKNOWN\)/,
+  },
+  {
+    what: "unknown label",
+    args: ["--data", good, "--label", "y", "--passive", "age"],
+    says: /no column 'y'.*\(COLUMN_UNKNOWN\)/,
+  },
+  {
+    what: "duplicate id",
+    args: basic(file("ids.csv", "id,a,b,y", "1,1,1,0", "2,1,1,1", "1,2,2,1")),
+    says: /ids\.csv: lines 2 and 4 have the same id.*\(ID_DUPLICATE\)/,
+  },
+  {
+    what: "unparsable number",
+    args: basic(file("cell.csv", "id,a,b,y", "1,1,1,0", "2,1,secret,1")),
+    says: /cell\.csv, line 3, column 'b'.*\(CELL_UNPARSABLE\)/,
+  },
+  {
+    what: "ragged row",
+    args: basic(file("ragged.csv", "id,a,b,y", "1,1,1,0", "2,1,1")),
+    says: /ragged\.csv.*line 3.*\(FILE_FORMAT\)/,
+  },
+  {
+    what: "constant label",
+    args: basic(file("flat.csv", "id,a,b,y", "1,1,1,0", "2,1,2,0", "3,3,2,0")),
+    says: /flat\.csv.*\(LABEL_INVALID\)/,
+  },
+  {
+    what: "a label that is no class",
+    args: basic(file("three.csv", "id,a,b,y", "1,1,1,0", "2,1,2,1", "3,3,2,2")),
+    says: /three\.csv, line 4.*\(LABEL_INVALID\)/,
+  },
+  {
+    what: "a positive value that never occurs",
+    args: loans("--positive", "ja"),
+    says: /no label is 'ja'.*\(LABEL_INVALID\)/,
+  },
+  {
+    what: "a feature given to two parties",
+    args: loans("--passive", "age,income"),
+    says: /column 'income' is given to --active and to --passive age,income.*\(COLUMN_SHARED\)/,
+  },
+  {
+    what: "the label as a feature",
+    args: loans("--passive", "defaulted"),
+    says: /'defaulted' is given to --label and to --passive.*\(COLUMN_SHARED\)/,
+  },
+  {
+    what: "key too short",
+    args: loans("--key-bits", "1024"),
+    says: /1024 bits.*--insecure-key-bits.*\(KEY_TOO_SHORT\)/,
+  },
   { what: "key of no size", args: loans("--insecure-key-bits", "100"), says: /from 128 to 4096; got 100.*\(USAGE\)/ },
-  { what: "both key options", args: loans("--key-bits", "2048", "--insecure-key-bits", "512"), says: /exclude each other.*\(USAGE\)/ },
+  {
+    what: "both key options",
+    args: loans("--key-bits", "2048", "--insecure-key-bits", "512"),
+    says: /exclude each other.*\(USAGE\)/,
+  },
   {
     what: "a layout that would overflow",
     args: loans("--layout", "paper", "--alpha-max", "100"),
     says: /could overflow for 45 instances; what would work: --alpha-max \d+ or more with this r.*at most \d+ instances.*\(LAYOUT_OVERFLOW\)/,
   },
-  { what: "a parameter out of bounds", args: loans("--eta", "0"), says: /eta must be a number above 0 up to 1; got '0'.*\(USAGE\)/ },
-  { what: "a parameter that is no number", args: loans("--max-depth", "deep"), says: /max_depth must be an integer from 0 up to 16; got 'deep'.*\(USAGE\)/ },
-  { what: "an unknown objective", args: loans("--objective", "rank:ndcg"), says: /objective must be one of binary:logistic, reg:squarederror.*\(USAGE\)/ },
-  { what: "a base score that is no probability", args: loans("--base-score", "1.5"), says: /base_score.*between 0 and 1.*\(USAGE\)/ },
-  { what: "no passive party", args: ["--data", good, "--label", "defaulted", "--active", "income"], says: /--passive is missing.*\(USAGE\)/ },
-  { what: "a test fraction of everything", args: loans("--test-fraction", "1"), says: /--test-fraction must lie between 0 and 1/ },
-  { what: "a misspelt option", args: loans("--max-dept", "3"), says: /unknown option '--max-dept'.*Did you mean.*--max-depth/s },
-  { what: "predictions that cannot be written", args: loans("--predictions", join(directory, "none", "p.csv"), "--insecure-key-bits", "256"), says: /none.*p\.csv cannot be written.*\(FILE_UNWRITABLE\)/ },
+  {
+    what: "a parameter out of bounds",
+    args: loans("--eta", "0"),
+    says: /eta must be a number above 0 up to 1; got '0'.*\(USAGE\)/,
+  },
+  {
+    what: "a parameter that is no number",
+    args: loans("--max-depth", "deep"),
+    says: /max_depth must be an integer from 0 up to 16; got 'deep'.*\(USAGE\)/,
+  },
+  {
+    what: "an unknown objective",
+    args: loans("--objective", "rank:ndcg"),
+    says: /objective must be one of binary:logistic, reg:squarederror.*\(USAGE\)/,
+  },
+  {
+    what: "a base score that is no probability",
+    args: loans("--base-score", "1.5"),
+    says: /base_score.*between 0 and 1.*\(USAGE\)/,
+  },
+  {
+    what: "no passive party",
+    args: ["--data", good, "--label", "defaulted", "--active", "income"],
+    says: /--passive is missing.*\(USAGE\)/,
+  },
+  {
+    what: "a test fraction of everything",
+    args: loans("--test-fraction", "1"),
+    says: /--test-fraction must lie between 0 and 1/,
+  },
+  {
+    what: "a misspelt option",
+    args: loans("--max-dept", "3"),
+    says: /unknown option '--max-dept'.*Did you mean.*--max-depth/s,
+  },
+  {
+    what: "predictions that cannot be written",
+    args: loans("--predictions", join(directory, "none", "p.csv"), "--insecure-key-bits", "256"),
+    says: /none.*p\.csv cannot be written.*\(FILE_UNWRITABLE\)/,
+  },
 ];
 
 test.each(cases)("$what", async ({ args, says }) => {

@@ -6,16 +6,37 @@ import { scratchDirectory, tandem, writeLoanTable } from "./support/command.ts";
 const directory = scratchDirectory();
 
 test("bench: every arithmetic figure of the list, with machine, seed and commit", async () => {
-  const { exitCode, stdout, stderr } = await tandem("bench", "--quick", "--only", "arithmetic", "--rounds", "1", "--json");
+  const { exitCode, stdout, stderr } = await tandem(
+    "bench",
+    "--quick",
+    "--only",
+    "arithmetic",
+    "--rounds",
+    "1",
+    "--json",
+  );
   expect(stderr).toBe("");
   expect(exitCode).toBe(0);
-  const report = JSON.parse(stdout) as { machine: Record<string, unknown>; seed: number; commit: string; figures: Record<string, { value: number }> };
+  const report = JSON.parse(stdout) as {
+    machine: Record<string, unknown>;
+    seed: number;
+    commit: string;
+    figures: Record<string, { value: number }>;
+  };
   expect(Object.keys(report.machine)).toEqual(["cpu", "cores", "node", "kernel"]);
   expect(report.seed).toBe(7);
   expect(report.commit).not.toBe("");
   for (const name of [
-    "encrypt.speedup.1024", "encrypt.speedup.2048", "encrypt.djn.1024", "encrypt.djn.2048", "multiply.ratio.4096",
-    "decrypt.ratio.2048", "packing.speedup.2048", "rerandomise.ratio.2048", "histogram.jointSpeedup", "threads.speedup",
+    "encrypt.speedup.1024",
+    "encrypt.speedup.2048",
+    "encrypt.djn.1024",
+    "encrypt.djn.2048",
+    "multiply.ratio.4096",
+    "decrypt.ratio.2048",
+    "packing.speedup.2048",
+    "rerandomise.ratio.2048",
+    "histogram.jointSpeedup",
+    "threads.speedup",
   ]) {
     expect(report.figures[name]?.value, name).toBeGreaterThan(0);
   }
@@ -24,8 +45,30 @@ test("bench: every arithmetic figure of the list, with machine, seed and commit"
 test("estimate: traffic is predicted exactly enough, and nothing runs", async () => {
   const table = join(directory, "loans.csv");
   writeLoanTable(table, 400);
-  const job = ["--data", table, "--id", "id", "--label", "defaulted", "--active", "income,debt", "--passive", "age,visits", "--passive", "basket,minutes", "--num-round", "3", "--insecure-key-bits", "512", "--json"];
-  const predicted = JSON.parse((await tandem("estimate", ...job)).stdout) as { bytes: Record<string, number>; wallSeconds: number; cpuSeconds: number };
+  const job = [
+    "--data",
+    table,
+    "--id",
+    "id",
+    "--label",
+    "defaulted",
+    "--active",
+    "income,debt",
+    "--passive",
+    "age,visits",
+    "--passive",
+    "basket,minutes",
+    "--num-round",
+    "3",
+    "--insecure-key-bits",
+    "512",
+    "--json",
+  ];
+  const predicted = JSON.parse((await tandem("estimate", ...job)).stdout) as {
+    bytes: Record<string, number>;
+    wallSeconds: number;
+    cpuSeconds: number;
+  };
   const actual = JSON.parse((await tandem("simulate", ...job)).stdout) as { bytes: Record<string, number> };
   expect(predicted.wallSeconds).toBeGreaterThan(0);
   expect(predicted.cpuSeconds).toBeGreaterThan(0);

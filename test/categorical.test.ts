@@ -1,4 +1,7 @@
-/** Columns of text between real parties over TLS: training, prediction, scoring, serving, what people are shown, refusals. */
+/**
+ * Columns of text between real parties over TLS: training, prediction, scoring, serving, what people are shown,
+ * refusals.
+ */
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
@@ -31,11 +34,24 @@ const towns = Array.from({ length: 9 }, (_, i) => `town-${String.fromCharCode(97
 function makePeople(count: number): Person[] {
   const random = new SeededRandom("categories over TLS");
   return Array.from({ length: count }, (_, i) => {
-    const [job, home, town, district] = [random.below(jobs.length), random.below(2), Math.min(random.below(9), random.below(9)), random.below(6)];
+    const [job, home, town, district] = [
+      random.below(jobs.length),
+      random.below(2),
+      Math.min(random.below(9), random.below(9)),
+      random.below(6),
+    ];
     const numbers = [random.normal(), random.normal()];
-    const risk = numbers[0] + (job % 2 === 0 ? 1.2 : -1.2) + (home === 0 ? -0.8 : 0.8) + (town % 3) - 1 + (district === 4 ? 1 : 0);
+    const risk =
+      numbers[0] + (job % 2 === 0 ? 1.2 : -1.2) + (home === 0 ? -0.8 : 0.8) + (town % 3) - 1 + (district === 4 ? 1 : 0);
     const blank = (cell: string): string => (random.uniform() < 0.06 ? "" : cell);
-    const values = [numbers[0].toFixed(3), blank(jobs[job]), homes[home], numbers[1].toFixed(3), blank(towns[town]), String(district)];
+    const values = [
+      numbers[0].toFixed(3),
+      blank(jobs[job]),
+      homes[home],
+      numbers[1].toFixed(3),
+      blank(towns[town]),
+      String(district),
+    ];
     return { id: `p${100 + i}`, values, label: random.uniform() < 1 / (1 + Math.exp(-risk)) ? "defaulter" : "payer" };
   });
 }
@@ -48,26 +64,56 @@ async function world() {
   const folder = join(root, `world-${worlds++}`);
   const bank = await foundCompany(folder, "bank", shuffled(people.slice(0, 240), "bank"), [0, 1, 2], true);
   const shop = await foundCompany(folder, "shop", shuffled(people.slice(20), "shop"), [3, 4, 5]);
-  const party = await startParty(shop, [bank], { data: { path: "data.csv", id: "id", features: "all", categorical: ["shop_5"] } });
+  const party = await startParty(shop, [bank], {
+    data: { path: "data.csv", id: "id", features: "all", categorical: ["shop_5"] },
+  });
   return { bank, shop, party, partners: [{ company: shop, party }] };
 }
 
 const sharePath = ({ folder }: Company): string => join(folder, "jobs", "spring", "share.json");
 
 /** Both companies' shares and cells in one place; cells of people whom a company does not hold are missing. */
-async function onePlaceScores(bank: Company, shop: Company, inputs: readonly string[], ids: readonly string[]): Promise<Map<string, string>> {
+async function onePlaceScores(
+  bank: Company,
+  shop: Company,
+  inputs: readonly string[],
+  ids: readonly string[],
+): Promise<Map<string, string>> {
   const model = mergeShares(await readActiveShare(sharePath(bank)), [await readPassiveShare(sharePath(shop))]);
-  const wanted = [["bank_0", "bank_1", "bank_2"], ["shop_3", "shop_4", "shop_5"]];
+  const wanted = [
+    ["bank_0", "bank_1", "bank_2"],
+    ["shop_3", "shop_4", "shop_5"],
+  ];
   const tables = await Promise.all(
     inputs.map(async (path, owner) => {
       const csv = await readCsvTable(path);
       const names = wanted[owner];
-      const table = featureColumns(csv, { columns: names.map((name) => columnIndex(csv, name)), names, missing: [], categorical: owner === 0 ? ["bank_1", "bank_2"] : ["shop_5"], text: "categories", book: new CategoryBook() });
+      const table = featureColumns(csv, {
+        columns: names.map((name) => columnIndex(csv, name)),
+        names,
+        missing: [],
+        categorical: owner === 0 ? ["bank_1", "bank_2"] : ["shop_5"],
+        text: "categories",
+        book: new CategoryBook(),
+      });
       const rowOf = new Map(csv.columns[columnIndex(csv, "id")].map((id, row) => [id, row]));
-      return { names: categoryNamesOf(table), columns: table.features.map((column) => Float32Array.from(ids, (id) => column[rowOf.get(id) ?? -1] ?? Number.NaN)) };
+      return {
+        names: categoryNamesOf(table),
+        columns: table.features.map((column) =>
+          Float32Array.from(ids, (id) => column[rowOf.get(id) ?? -1] ?? Number.NaN),
+        ),
+      };
     }),
   );
-  const scores = predictionsOf(model, predictMargins(model, tables.map(({ columns }) => columns), ids.length, tables.map(({ names }) => names)));
+  const scores = predictionsOf(
+    model,
+    predictMargins(
+      model,
+      tables.map(({ columns }) => columns),
+      ids.length,
+      tables.map(({ names }) => names),
+    ),
+  );
   return new Map(ids.map((id, i) => [id, String(scores[i])]));
 }
 
@@ -78,7 +124,11 @@ test("train, predict, score, serve and show", async () => {
   await runActive(config, (event) => events.push(event));
   const active = await readActiveShare(sharePath(bank));
   const passive = await readPassiveShare(sharePath(shop));
-  const own = active.trees.flat().flatMap((node) => (node.kind === "split" && "featureName" in node.rule && node.rule.categories !== undefined ? [node.rule] : []));
+  const own = active.trees
+    .flat()
+    .flatMap((node) =>
+      node.kind === "split" && "featureName" in node.rule && node.rule.categories !== undefined ? [node.rule] : [],
+    );
   const splits = passive.splits.filter(({ categories }) => categories !== undefined);
   expect(own.length).toBeGreaterThan(1);
   expect(splits.length).toBeGreaterThan(1);
@@ -93,26 +143,67 @@ test("train, predict, score, serve and show", async () => {
   // A file with a job that nobody had, one that is missing, and one in spaces.
   const input = join(bank.folder, "input.csv");
   const ids = [...trained.keys()].slice(0, 8);
-  const cells = [["0.1", "astronaut", "owned"], ["-1", "", "rented"], ["2", " baker ", "owned"], ...ids.slice(3).map((_, i) => [String(i), jobs[i % 6], homes[i % 2]])];
-  writeFileSync(input, `id,bank_2,bank_1,bank_0\n${ids.map((id, i) => [id, cells[i][2], cells[i][1], cells[i][0]].join(",")).join("\n")}\n`);
+  const cells = [
+    ["0.1", "astronaut", "owned"],
+    ["-1", "", "rented"],
+    ["2", " baker ", "owned"],
+    ...ids.slice(3).map((_, i) => [String(i), jobs[i % 6], homes[i % 2]]),
+  ];
+  writeFileSync(
+    input,
+    `id,bank_2,bank_1,bank_0\n${ids.map((id, i) => [id, cells[i][2], cells[i][1], cells[i][0]].join(",")).join("\n")}\n`,
+  );
   const output = join(bank.folder, "scores.csv");
   await runPredict(config, { model: "spring", input, output, unknown: "refuse", onProgress: () => {} });
   const expected = await onePlaceScores(bank, shop, [input, data[1]], ids);
   expect(predictionsIn(output)).toEqual(expected);
 
   // The same over HTTP, by rows and by ids.
-  const server = await startServer(config, { model: "spring", host: "127.0.0.1", port: 0, token: null, insecureWithoutToken: false, unknownAsMissing: false, version: "0", parameters: resolveParameters(servingParameters, {}) }, () => {});
+  const server = await startServer(
+    config,
+    {
+      model: "spring",
+      host: "127.0.0.1",
+      port: 0,
+      token: null,
+      insecureWithoutToken: false,
+      unknownAsMissing: false,
+      version: "0",
+      parameters: resolveParameters(servingParameters, {}),
+    },
+    () => {},
+  );
   onTestFinished(() => server.close());
-  const post = async (body: object): Promise<{ error?: { message: string }; predictions: { id: string; prediction: number }[] }> =>
-    (await (await fetch(`http://127.0.0.1:${server.port}/predict`, { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(body) })).json()) as never;
-  const scoresIn = (answer: Awaited<ReturnType<typeof post>>): Map<string, string> => new Map(answer.predictions.map(({ id, prediction }) => [id, String(prediction)]));
-  const rows = ids.map((id, i) => ({ id, features: { bank_0: Number(cells[i][0]), bank_1: cells[i][1] === "" ? null : cells[i][1], bank_2: cells[i][2] } }));
+  const post = async (
+    body: object,
+  ): Promise<{ error?: { message: string }; predictions: { id: string; prediction: number }[] }> =>
+    (await (
+      await fetch(`http://127.0.0.1:${server.port}/predict`, {
+        method: "POST",
+        headers: { "content-type": "application/json" },
+        body: JSON.stringify(body),
+      })
+    ).json()) as never;
+  const scoresIn = (answer: Awaited<ReturnType<typeof post>>): Map<string, string> =>
+    new Map(answer.predictions.map(({ id, prediction }) => [id, String(prediction)]));
+  const rows = ids.map((id, i) => ({
+    id,
+    features: { bank_0: Number(cells[i][0]), bank_1: cells[i][1] === "" ? null : cells[i][1], bank_2: cells[i][2] },
+  }));
   expect(scoresIn(await post({ rows }))).toEqual(expected);
   expect(scoresIn(await post({ ids: [...trained.keys()] }))).toEqual(trained);
-  expect((await post({ rows: [{ ...rows[0], features: { ...rows[0].features, bank_1: 3 } }] })).error?.message).toMatch(/bank_1: must be a category as text/);
+  expect((await post({ rows: [{ ...rows[0], features: { ...rows[0].features, bank_1: 3 } }] })).error?.message).toMatch(
+    /bank_1: must be a category as text/,
+  );
 
   // Each owner sees its own categories, and nobody else's; events and logs have none.
-  expect(showActive(active, "text", active.trees.findIndex((tree) => tree.some((node) => node.kind === "split" && "categories" in node.rule)))).toMatch(/bank_[12] not in \{[a-z, ]+\} \(missing: (yes|no)\)/);
+  expect(
+    showActive(
+      active,
+      "text",
+      active.trees.findIndex((tree) => tree.some((node) => node.kind === "split" && "categories" in node.rule)),
+    ),
+  ).toMatch(/bank_[12] not in \{[a-z, ]+\} \(missing: (yes|no)\)/);
   expect(showPassive(passive, "text")).toMatch(/shop_[45] not in \{(town-[a-i]|\d)/);
   expect(readFileSync(sharePath(bank), "utf8")).not.toMatch(/town-|shop_/);
   expect(readFileSync(sharePath(shop), "utf8")).not.toMatch(/baker|smith|rented/);
@@ -123,35 +214,131 @@ describe("without enable_categorical", () => {
   test("text is refused where it stands, with the word that would help", async () => {
     const { bank, partners, party } = await world();
     const without = { ...training, enable_categorical: false };
-    await expectError(async () => runActive(await activeConfig(bank, partners, "text", { training: without }), () => {}), "CELL_UNPARSABLE", /data\.csv, line 2, column 'bank_1'.*enable_categorical/);
-    const numbers = { path: "data.csv", id: "id", features: ["bank_0"], label: "outcome", positive: "defaulter", test_fraction: 0.25 };
-    const refused = await expectError(async () => runActive(await activeConfig(bank, partners, "text", { training: without, data: numbers }), () => {}), "CELL_UNPARSABLE", /shop has trouble with its own files/);
+    await expectError(
+      async () => runActive(await activeConfig(bank, partners, "text", { training: without }), () => {}),
+      "CELL_UNPARSABLE",
+      /data\.csv, line 2, column 'bank_1'.*enable_categorical/,
+    );
+    const numbers = {
+      path: "data.csv",
+      id: "id",
+      features: ["bank_0"],
+      label: "outcome",
+      positive: "defaulter",
+      test_fraction: 0.25,
+    };
+    const refused = await expectError(
+      async () => runActive(await activeConfig(bank, partners, "text", { training: without, data: numbers }), () => {}),
+      "CELL_UNPARSABLE",
+      /shop has trouble with its own files/,
+    );
     expect(refused.message).not.toMatch(/shop_|town/);
-    expect(await party.seen("error")).toMatchObject({ code: "CELL_UNPARSABLE", message: expect.stringMatching(/data\.csv, line \d+, column 'shop_4'.*enable_categorical/) as string });
-    await expectError(async () => runActive(await activeConfig(bank, partners, "text", { training: without, data: { ...numbers, categorical: ["bank_0"] } }), () => {}), "USAGE", /data\.categorical.*enable_categorical/);
+    expect(await party.seen("error")).toMatchObject({
+      code: "CELL_UNPARSABLE",
+      message: expect.stringMatching(/data\.csv, line \d+, column 'shop_4'.*enable_categorical/) as string,
+    });
+    await expectError(
+      async () =>
+        runActive(
+          await activeConfig(bank, partners, "text", {
+            training: without,
+            data: { ...numbers, categorical: ["bank_0"] },
+          }),
+          () => {},
+        ),
+      "USAGE",
+      /data\.categorical.*enable_categorical/,
+    );
   });
 });
 
 const table = join(root, "people.csv");
-writeFileSync(table, `id,a,job,home,b,town,district,outcome\n${people.map(({ id, values, label }) => [id, ...values, label].join(",")).join("\n")}\n`);
+writeFileSync(
+  table,
+  `id,a,job,home,b,town,district,outcome\n${people.map(({ id, values, label }) => [id, ...values, label].join(",")).join("\n")}\n`,
+);
 
 test("simulate: text columns and a named one of numbers, equal to centralised training", async () => {
-  const options = ["simulate", "--data", table, "--id", "id", "--label", "outcome", "--positive", "defaulter", "--active", "a,job,home", "--passive", "b,town,district", "--num-round", "3", "--insecure-key-bits", "256", "--quiet", "--json", "--check"];
+  const options = [
+    "simulate",
+    "--data",
+    table,
+    "--id",
+    "id",
+    "--label",
+    "outcome",
+    "--positive",
+    "defaulter",
+    "--active",
+    "a,job,home",
+    "--passive",
+    "b,town,district",
+    "--num-round",
+    "3",
+    "--insecure-key-bits",
+    "256",
+    "--quiet",
+    "--json",
+    "--check",
+  ];
   const exported = join(root, "simulated.json");
-  const { exitCode, stdout, stderr } = await tandem(...options, "--enable-categorical", "--categorical", "district", "--validation-fraction", "0.2", "--early-stopping-rounds", "2", "--export", exported);
+  const { exitCode, stdout, stderr } = await tandem(
+    ...options,
+    "--enable-categorical",
+    "--categorical",
+    "district",
+    "--validation-fraction",
+    "0.2",
+    "--early-stopping-rounds",
+    "2",
+    "--export",
+    exported,
+  );
   expect(stderr).toBe("");
   expect(exitCode).toBe(0);
   expect(JSON.parse(stdout)).toMatchObject({ identicalToCentralised: true });
-  const { learner } = JSON.parse(readFileSync(exported, "utf8")) as { learner: { attributes: { categories: string }; feature_types: string[] } };
+  const { learner } = JSON.parse(readFileSync(exported, "utf8")) as {
+    learner: { attributes: { categories: string }; feature_types: string[] };
+  };
   expect(learner.feature_types).toContain("c");
   expect(Object.keys(JSON.parse(learner.attributes.categories) as object)).not.toHaveLength(0);
 });
 
 test("simulate refuses before anything runs: text without enable_categorical, columns that are none, constraints on categories", async () => {
-  const given = { data: table, id: "id", label: "outcome", positive: "defaulter", active: ["a", "job", "home"], passives: [["b", "town", "district"]], testFraction: 0.25, missing: [], codec: {}, keyBits: 256, insecureKey: true, check: false, onEvent: () => {} };
+  const given = {
+    data: table,
+    id: "id",
+    label: "outcome",
+    positive: "defaulter",
+    active: ["a", "job", "home"],
+    passives: [["b", "town", "district"]],
+    testFraction: 0.25,
+    missing: [],
+    codec: {},
+    keyBits: 256,
+    insecureKey: true,
+    check: false,
+    onEvent: () => {},
+  };
   const on = { enable_categorical: true };
-  await expectError(() => prepareSimulation({ ...given, training: {} }), "CELL_UNPARSABLE", /people\.csv, line 2, column 'job'.*enable_categorical/);
-  await expectError(() => prepareSimulation({ ...given, training: {}, categorical: ["district"] }), "USAGE", /--enable-categorical is not given/);
-  await expectError(() => prepareSimulation({ ...given, training: on, categorical: ["distrikt"] }), "COLUMN_UNKNOWN", /'distrikt'.*did you mean 'district'/);
-  await expectError(() => prepareSimulation({ ...given, training: on, monotone: { job: 1 } }), "USAGE", /'job'.*categories/);
+  await expectError(
+    () => prepareSimulation({ ...given, training: {} }),
+    "CELL_UNPARSABLE",
+    /people\.csv, line 2, column 'job'.*enable_categorical/,
+  );
+  await expectError(
+    () => prepareSimulation({ ...given, training: {}, categorical: ["district"] }),
+    "USAGE",
+    /--enable-categorical is not given/,
+  );
+  await expectError(
+    () => prepareSimulation({ ...given, training: on, categorical: ["distrikt"] }),
+    "COLUMN_UNKNOWN",
+    /'distrikt'.*did you mean 'district'/,
+  );
+  await expectError(
+    () => prepareSimulation({ ...given, training: on, monotone: { job: 1 } }),
+    "USAGE",
+    /'job'.*categories/,
+  );
 });

@@ -1,4 +1,6 @@
-/** Real TLS connections that break in the middle of a message, or go silent: the job goes on, and ends as it would have. */
+/**
+ * Real TLS connections that break in the middle of a message, or go silent: the job goes on, and ends as it would have.
+ */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
@@ -19,7 +21,12 @@ let bank: Company;
 let shop: Company;
 let expected: readonly string[];
 
-const files = (directory: string): string[] => [join(bank.folder, directory, "j", "share.json"), join(bank.folder, directory, "j", "predictions.csv"), join(shop.folder, directory, "j", "share.json")].map((path) => readFileSync(path, "utf8"));
+const files = (directory: string): string[] =>
+  [
+    join(bank.folder, directory, "j", "share.json"),
+    join(bank.folder, directory, "j", "predictions.csv"),
+    join(shop.folder, directory, "j", "share.json"),
+  ].map((path) => readFileSync(path, "utf8"));
 
 beforeAll(async () => {
   bank = await foundCompany(root, "bank", shuffled(people.slice(0, 460), "bank"), [0, 1], true);
@@ -31,29 +38,45 @@ beforeAll(async () => {
   expected = files("undisturbed");
 });
 
-/** A connection that says nothing is noticed soon and waiting is short, so that nobody has to wait for the test; how long it would be is what the events say. */
+/**
+ * A connection that says nothing is noticed soon and waiting is short, so that nobody has to wait for the test; how
+ * long it would be is what the events say.
+ */
 const watchful: ActiveWorld = {
   ...realWorld,
   sleep: (ms) => realWorld.sleep(ms / 20),
   connect: async ({ tls, passives }) => {
     const identity = await readIdentity(tls);
-    return passives.map((passive) => connectTls(passive.name, identity, passive.fingerprint, passive, { pingIntervalMs: 300, pingTimeoutMs: 700 }));
+    return passives.map((passive) =>
+      connectTls(passive.name, identity, passive.fingerprint, passive, { pingIntervalMs: 300, pingTimeoutMs: 700 }),
+    );
   },
 };
 
-async function runThrough(name: string, troubles: readonly Trouble[], more: Parameters<typeof activeConfig>[3] = {}): Promise<{ connections: number; events: PartyEvent[] }> {
+async function runThrough(
+  name: string,
+  troubles: readonly Trouble[],
+  more: Parameters<typeof activeConfig>[3] = {},
+): Promise<{ connections: number; events: PartyEvent[] }> {
   const output = { directory: name };
   const party = await startParty(shop, [bank], { output });
   const way = await troubledWay(party.port, troubles);
   onTestFinished(() => way.close());
   const events: PartyEvent[] = [];
-  await runActive(await activeConfig(bank, [{ company: shop, party: way }], "j", { ...changes, ...more, output }), (event) => events.push(event), watchful);
+  await runActive(
+    await activeConfig(bank, [{ company: shop, party: way }], "j", { ...changes, ...more, output }),
+    (event) => events.push(event),
+    watchful,
+  );
   expect(files(name)).toEqual(expected);
   return { connections: way.connections(), events };
 }
 
 /** From the handshake over the alignment into the trees: where exactly depends on TLS, and does not matter. */
-const places = { "to passive": [3000, 6000, 12_000, 18_000, 26_000, 40_000, 60_000], "to active": [1500, 3000, 6000, 12_000, 16_000, 20_000, 24_000] };
+const places = {
+  "to passive": [3000, 6000, 12_000, 18_000, 26_000, 40_000, 60_000],
+  "to active": [1500, 3000, 6000, 12_000, 16_000, 20_000, 24_000],
+};
 
 describe.each(["to passive", "to active"] as const)("%s", (direction) => {
   test("cut after so many bytes, again and again", async () => {
@@ -76,17 +99,32 @@ test("patience ends: the job stops with an error that says how it continues, and
   const forever = Array.from({ length: 100 }, (): Trouble => ({ kind: "cut", direction: "to passive", bytes: 100 }));
   const way = await troubledWay(party.port, [{ kind: "cut", direction: "to passive", bytes: 40_000 }, ...forever]);
   onTestFinished(() => way.close());
-  const through = await activeConfig(bank, [{ company: shop, party: way }], "j", { ...changes, output, patience_seconds: 1 });
-  await expectError(() => runActive(through, () => {}), "PARTY_LOST", /party shop.*gave up after waiting for \d s: the same command continues the job/);
+  const through = await activeConfig(bank, [{ company: shop, party: way }], "j", {
+    ...changes,
+    output,
+    patience_seconds: 1,
+  });
+  await expectError(
+    () => runActive(through, () => {}),
+    "PARTY_LOST",
+    /party shop.*gave up after waiting for \d s: the same command continues the job/,
+  );
   const direct = await activeConfig(bank, [{ company: shop, party }], "j", { ...changes, output });
   await runActive(direct, () => {});
   expect(files("impatient")).toEqual(expected);
 });
 
 test("a wrong address shows within seconds, whatever the patience", async () => {
-  const config = await activeConfig(bank, [{ company: shop, party: { port: 1 } }], "nowhere", { ...changes, patience_seconds: 86_400 });
+  const config = await activeConfig(bank, [{ company: shop, party: { port: 1 } }], "nowhere", {
+    ...changes,
+    patience_seconds: 86_400,
+  });
   const waits: number[] = [];
-  await expectError(() => runActive(config, (event) => event.type === "waiting" && waits.push(event.delayMs)), "PARTY_LOST", /party shop is gone: .*ECONNREFUSED.*is it running/);
+  await expectError(
+    () => runActive(config, (event) => event.type === "waiting" && waits.push(event.delayMs)),
+    "PARTY_LOST",
+    /party shop is gone: .*ECONNREFUSED.*is it running/,
+  );
   expect(waits.length).toBeGreaterThan(1);
   expect(waits.reduce((sum, ms) => sum + ms, 0)).toBeLessThanOrEqual(3000);
 });

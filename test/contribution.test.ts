@@ -20,34 +20,64 @@ const root = scratchDirectory();
 
 interface Outcome {
   readonly metrics: ActiveResult["metrics"];
-  readonly contribution?: { readonly alone: ActiveResult["metrics"]; readonly parties: readonly { name: string; splits: number; gain: number; cover: number }[] };
+  readonly contribution?: {
+    readonly alone: ActiveResult["metrics"];
+    readonly parties: readonly { name: string; splits: number; gain: number; cover: number }[];
+  };
 }
 
 test("alone is the bank's own columns on the same rows with the same parameters; the model is not changed by asking", async () => {
   const world = await new TrainedWorlds(root).train(2);
   await configFor(world, "compared", { sampling_secret: "compared" });
-  const run = await tandem("train", "-c", join(world.bank.folder, "active-compared.json"), "--compare-alone", "--json", "--quiet");
+  const run = await tandem(
+    "train",
+    "-c",
+    join(world.bank.folder, "active-compared.json"),
+    "--compare-alone",
+    "--json",
+    "--quiet",
+  );
   expect(run.exitCode).toBe(0);
   const { metrics, contribution } = JSON.parse(run.stdout) as Outcome;
-  expect(predictionsIn(join(world.bank.folder, "jobs", "compared", "predictions.csv"))).toEqual(predictionsIn(join(world.bank.folder, "jobs", "spring", "predictions.csv")));
+  expect(predictionsIn(join(world.bank.folder, "jobs", "compared", "predictions.csv"))).toEqual(
+    predictionsIn(join(world.bank.folder, "jobs", "spring", "predictions.csv")),
+  );
   expect(contribution?.parties.map(({ name }) => name)).toEqual(["bank", "shop0", "shop1"]);
-  for (const { gain, cover, splits } of contribution?.parties ?? []) expect(Math.min(gain, cover, splits)).toBeGreaterThan(0);
+  for (const { gain, cover, splits } of contribution?.parties ?? [])
+    expect(Math.min(gain, cover, splits)).toBeGreaterThan(0);
   const [together, alone] = [metrics.train["auc"], contribution?.alone.train["auc"] ?? Number.NaN];
   expect(together).toBeGreaterThan(alone); // the label depends on the shops' columns
 
   // The same by hand: the bank's rows of the common people, in their order, cut by the seed.
   const file = await readCsvTable(join(world.bank.folder, "data.csv"));
   const rowOf = new Map(file.columns[0].map((id, row) => [id, row]));
-  const aligned = readFileSync(join(world.bank.folder, "jobs", "compared", "aligned.csv"), "utf8").trim().split("\n").slice(1).map((line) => rowOf.get(line.split(",")[0]) ?? -1);
+  const aligned = readFileSync(join(world.bank.folder, "jobs", "compared", "aligned.csv"), "utf8")
+    .trim()
+    .split("\n")
+    .slice(1)
+    .map((line) => rowOf.get(line.split(",")[0]) ?? -1);
   const training = resolveParameters(trainingParameters, { num_round: 4, max_depth: 3, max_bin: 8 });
   const rows = Array.from(splitRows(aligned.length, 0.25, training.seed).train, (row) => aligned[row]);
-  const labels = Float64Array.from(rows, (row) => (file.columns[columnIndex(file, "outcome")][row] === "defaulter" ? 1 : 0));
+  const labels = Float64Array.from(rows, (row) =>
+    file.columns[columnIndex(file, "outcome")][row] === "defaulter" ? 1 : 0,
+  );
   const features = ["bank_0", "bank_1"].map((name) => {
     const column = numericColumn(file, columnIndex(file, name), new Set());
-    return binFeature(name, Float32Array.from(rows, (row) => column[row]), training.max_bin);
+    return binFeature(
+      name,
+      Float32Array.from(rows, (row) => column[row]),
+      training.max_bin,
+    );
   });
-  const { trainMargins } = await trainCentralised({ parties: [features], labels, parameters: training, quantise: quantiserFor(resolveParameters(codecParameters, {}), plaintextBitsMax(256)) });
-  expect(contribution?.alone.train).toEqual(await new BoostingMonitor(training, new BoostingTask(training, labels)).onTraining(trainMargins));
+  const { trainMargins } = await trainCentralised({
+    parties: [features],
+    labels,
+    parameters: training,
+    quantise: quantiserFor(resolveParameters(codecParameters, {}), plaintextBitsMax(256)),
+  });
+  expect(contribution?.alone.train).toEqual(
+    await new BoostingMonitor(training, new BoostingTask(training, labels)).onTraining(trainMargins),
+  );
 
   const report = readFileSync(join(world.bank.folder, "jobs", "compared", "report.html"), "utf8");
   expect(report).toContain("test rows, own columns alone");

@@ -1,8 +1,17 @@
-/** Cross-validation in one federated job: every fold's model is the centralised one of that fold, bit for bit; in memory and between real parties. */
+/**
+ * Cross-validation in one federated job: every fold's model is the centralised one of that fold, bit for bit; in memory
+ * and between real parties.
+ */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
-import { codecParameters, resolveParameters, speedParameters, trainingParameters, type TrainingParameters } from "../src/base/parameters.ts";
+import {
+  codecParameters,
+  resolveParameters,
+  speedParameters,
+  trainingParameters,
+  type TrainingParameters,
+} from "../src/base/parameters.ts";
 import { TandemError } from "../src/base/error.ts";
 import { plaintextBitsMax } from "../src/codec/packing.ts";
 import { generateKey, type PrivateKey, selectKernel } from "../src/crypto/paillier/index.ts";
@@ -41,7 +50,8 @@ beforeAll(async () => {
 
 const codec = resolveParameters(codecParameters, {});
 const speed = resolveParameters(speedParameters, {});
-const foldsOf = (rows: number, count: number): Uint32Array[] => Array.from({ length: count }, (_, fold) => foldRows(rows, count, fold, 7).test);
+const foldsOf = (rows: number, count: number): Uint32Array[] =>
+  Array.from({ length: count }, (_, fold) => foldRows(rows, count, fold, 7).test);
 const secretOf = (party: number): string => `secret ${party}`;
 
 interface FoldJob {
@@ -53,7 +63,13 @@ interface FoldJob {
 }
 
 /** One attempt at it; the passive parties begin where the one before has left them. */
-async function attempt(job: FoldJob, turns: FoldTurns, stored: (PassiveProgress | undefined)[], trees: Tree<ActiveRule>[], treesMax = Infinity): Promise<void> {
+async function attempt(
+  job: FoldJob,
+  turns: FoldTurns,
+  stored: (PassiveProgress | undefined)[],
+  trees: Tree<ActiveRule>[],
+  treesMax = Infinity,
+): Promise<void> {
   const { table, training, folds } = job;
   const kernel = selectKernel();
   const ids = Array.from(table.labels, (_, i) => `id-${i}`);
@@ -107,8 +123,16 @@ async function attempt(job: FoldJob, turns: FoldTurns, stored: (PassiveProgress 
 }
 
 /** What the fold's model is with everything in one place, with the same numbers of trees. */
-function centralisedFold({ table, binned, training, folds, minimums }: FoldJob, fold: number, rounds: number, secrets = binned.map((_, party) => secretOf(party))): Promise<TrainedModel> {
-  const perRound = training.objective === "multi:softprob" && training.multi_strategy === "one_output_per_tree" ? training.num_class : 1;
+function centralisedFold(
+  { table, binned, training, folds, minimums }: FoldJob,
+  fold: number,
+  rounds: number,
+  secrets = binned.map((_, party) => secretOf(party)),
+): Promise<TrainedModel> {
+  const perRound =
+    training.objective === "multi:softprob" && training.multi_strategy === "one_output_per_tree"
+      ? training.num_class
+      : 1;
   return trainCentralised({
     parties: binned,
     labels: table.labels,
@@ -122,21 +146,45 @@ function centralisedFold({ table, binned, training, folds, minimums }: FoldJob, 
 }
 
 /** The active party's view: another's split is only its owner's. */
-const seen = (tree: Tree<ActiveRule>): unknown[] => tree.map((node) => (node.kind === "leaf" || (isOwnRule(node.rule) && node.rule.owner === 0) ? node : { ...node, rule: node.rule.owner }));
+const seen = (tree: Tree<ActiveRule>): unknown[] =>
+  tree.map((node) =>
+    node.kind === "leaf" || (isOwnRule(node.rule) && node.rule.owner === 0) ? node : { ...node, rule: node.rule.owner },
+  );
 
 function jobOf(given: Partial<TrainingParameters>, table: TestTable, foldCount: number, minimums?: Minimums): FoldJob {
-  const training = resolveParameters(trainingParameters, { num_round: 3, max_depth: 3, max_bin: 8, min_child_weight: 0, ...given });
-  return { table, binned: binTable(table, training), training, folds: foldsOf(table.labels.length, foldCount), ...(minimums === undefined ? {} : { minimums }) };
+  const training = resolveParameters(trainingParameters, {
+    num_round: 3,
+    max_depth: 3,
+    max_bin: 8,
+    min_child_weight: 0,
+    ...given,
+  });
+  return {
+    table,
+    binned: binTable(table, training),
+    training,
+    folds: foldsOf(table.labels.length, foldCount),
+    ...(minimums === undefined ? {} : { minimums }),
+  };
 }
 
-async function expectEqual(job: FoldJob, turns: FoldTurns, trees: readonly Tree<ActiveRule>[]): Promise<CrossValidationOutcome> {
+async function expectEqual(
+  job: FoldJob,
+  turns: FoldTurns,
+  trees: readonly Tree<ActiveRule>[],
+): Promise<CrossValidationOutcome> {
   const outcome = turns.outcome();
-  const owners = new Set(trees.flatMap((tree) => tree.flatMap((node) => (node.kind === "split" ? [node.rule.owner] : []))));
+  const owners = new Set(
+    trees.flatMap((tree) => tree.flatMap((node) => (node.kind === "split" ? [node.rule.owner] : []))),
+  );
   expect([...owners].sort(), "every party has splits, or little was tested").toEqual([0, 1, 2]);
   for (const [fold] of job.folds.entries()) {
     const centralised = await centralisedFold(job, fold, outcome.rounds);
     const margins = turns.marginsOf(fold);
-    expect(centralised.trainMargins.every((margin, i) => Object.is(margin, margins[i])), `fold ${fold}`).toBe(true);
+    expect(
+      centralised.trainMargins.every((margin, i) => Object.is(margin, margins[i])),
+      `fold ${fold}`,
+    ).toBe(true);
     const perRound = centralised.trees.length / outcome.rounds;
     const ours = trees.filter((_, tree) => Math.floor(tree / perRound) % job.folds.length === fold);
     expect(ours.map(seen)).toEqual(centralised.trees.map(seen));
@@ -152,7 +200,11 @@ describe("every fold's model is the centralised one, node for node and margin fo
     ["as it is", {}, table],
     ["sampled rows and columns", { subsample: 0.7, colsample_bytree: 0.6, colsample_bynode: 0.7 }, table],
     ["goss, leaf by leaf", { sampling_method: "goss", grow_policy: "lossguide", max_leaves: 5 }, table],
-    ["a tree per class, the first round local", { objective: "multi:softprob", num_class: 3, local_rounds: 1 }, classes],
+    [
+      "a tree per class, the first round local",
+      { objective: "multi:softprob", num_class: 3, local_rounds: 1 },
+      classes,
+    ],
     ["small groups withheld", { max_depth: 4 }, table, { perNode: 5, perCandidate: 3 }],
   ])("%s", async (_what, training, rows, minimums) => {
     const job = jobOf(training, rows, 3, minimums);
@@ -167,7 +219,11 @@ describe("every fold's model is the centralised one, node for node and margin fo
   });
 
   test("early stopping looks at the mean of all folds, and all stop together", async () => {
-    const job = jobOf({ num_round: 30, eta: 1, max_depth: 4, early_stopping_rounds: 2, eval_metric: ["error", "logloss"] }, table, 4);
+    const job = jobOf(
+      { num_round: 30, eta: 1, max_depth: 4, early_stopping_rounds: 2, eval_metric: ["error", "logloss"] },
+      table,
+      4,
+    );
     const turns = new FoldTurns(job.training, table.labels, null, job.folds);
     const trees: Tree<ActiveRule>[] = [];
     await attempt(job, turns, [], trees);
@@ -176,7 +232,10 @@ describe("every fold's model is the centralised one, node for node and margin fo
     expect(bestRound).toBe(rounds - 3);
     const means = history.map(({ test: { logloss } }) => logloss.mean);
     expect(means.indexOf(Math.min(...means))).toBe(bestRound);
-    expect(means[bestRound]).toBeCloseTo(folds.reduce((sum, { test: { logloss } }) => sum + logloss / 4, 0), 12);
+    expect(means[bestRound]).toBeCloseTo(
+      folds.reduce((sum, { test: { logloss } }) => sum + logloss / 4, 0),
+      12,
+    );
   });
 
   test("a connection that is lost in the middle of a round of several trees changes nothing", async () => {
@@ -196,7 +255,17 @@ test("between real parties: one alignment and one job, each fold as in one place
   const command = ["cv", "-c", join(world.bank.folder, "active-grid.json"), "--folds", "3"];
   const run = await tandem(...command, "--json", "--quiet", "--explain-leakage");
   expect([run.stderr, run.exitCode]).toEqual(["", 0]);
-  const [told, result] = run.stdout.trim().split("\n").map((line) => JSON.parse(line) as { leakage: Leakage } & CrossValidationOutcome & { job: string; path: string; instances: number });
+  const [told, result] = run.stdout
+    .trim()
+    .split("\n")
+    .map(
+      (line) =>
+        JSON.parse(line) as { leakage: Leakage } & CrossValidationOutcome & {
+            job: string;
+            path: string;
+            instances: number;
+          },
+    );
   expect(JSON.parse(readFileSync(result.path, "utf8"))).toMatchObject({ job: result.job, folds: result.folds });
   for (const { events } of world.parties) {
     const ofCv = events.filter((event) => "job" in event && event.job === result.job);
@@ -208,17 +277,28 @@ test("between real parties: one alignment and one job, each fold as in one place
   expect(sampled).toMatchObject({ atMost: 12 * 150, note: expect.stringContaining("3 folds") as string });
 
   // Everybody's columns of the common people in the common order; test rows are nobody's business here.
-  const common = people.slice(25, 200).map(({ id }) => id).sort();
+  const common = people
+    .slice(25, 200)
+    .map(({ id }) => id)
+    .sort();
   const { training } = world.config;
   const rows = Array.from(splitRows(common.length, 0.25, training.seed).train, (row) => common[row]);
   expect(result.instances).toBe(rows.length);
-  const files = await Promise.all([world.bank, ...world.shops].map(({ folder }) => readCsvTable(join(folder, "data.csv"))));
+  const files = await Promise.all(
+    [world.bank, ...world.shops].map(({ folder }) => readCsvTable(join(folder, "data.csv"))),
+  );
   const binned = files.map((file) => {
     const rowOf = new Map(file.columns[0].map((id, row) => [id, row]));
-    return file.names.filter((name) => name !== "id" && name !== "outcome").map((name) => {
-      const column = numericColumn(file, columnIndex(file, name), new Set());
-      return binFeature(name, Float32Array.from(rows, (id) => column[rowOf.get(id) ?? -1]), training.max_bin);
-    });
+    return file.names
+      .filter((name) => name !== "id" && name !== "outcome")
+      .map((name) => {
+        const column = numericColumn(file, columnIndex(file, name), new Set());
+        return binFeature(
+          name,
+          Float32Array.from(rows, (id) => column[rowOf.get(id) ?? -1]),
+          training.max_bin,
+        );
+      });
   });
   const labelOf = new Map(people.map(({ id, label }) => [id, label === "defaulter" ? 1 : 0]));
   const labels = Float64Array.from(rows, (id) => labelOf.get(id) ?? Number.NaN);
@@ -226,11 +306,16 @@ test("between real parties: one alignment and one job, each fold as in one place
   for (const [fold, held] of job.folds.entries()) {
     const { trainMargins } = await centralisedFold(job, fold, 4);
     const monitor = new BoostingMonitor(training, new BoostingTask(training, labels, null, held));
-    expect(result.folds[fold]).toEqual({ train: await monitor.onTraining(trainMargins), test: await monitor.onValidation(trainMargins) });
+    expect(result.folds[fold]).toEqual({
+      train: await monitor.onTraining(trainMargins),
+      test: await monitor.onValidation(trainMargins),
+    });
   }
 
   await Promise.all(world.parties.map((party) => party.stop()));
-  const [strict, other] = await Promise.all(world.shops.map((shop, i) => startParty(shop, [world.bank], i === 0 ? { policy: { max_trees: 11 } } : {})));
+  const [strict, other] = await Promise.all(
+    world.shops.map((shop, i) => startParty(shop, [world.bank], i === 0 ? { policy: { max_trees: 11 } } : {})),
+  );
   await configFor({ ...world, parties: [strict, other] }, "grid");
   const refused = await tandem(...command, "--quiet");
   expect(refused.stderr).toMatch(/num_round: 12 asked, at most 11 allowed.*POLICY/);

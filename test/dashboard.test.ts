@@ -1,7 +1,7 @@
 /**
- * The dashboard in a real browser: a demo is watched live to its end, past runs are looked at, and the page is held to what it
- * promises: nothing without the token, nothing from elsewhere, nothing of another party, usable without a mouse or eyes.
- * Companies as they are deployed are watched in dashboard-live.test.ts.
+ * The dashboard in a real browser: a demo is watched live to its end, past runs are looked at, and the page is held to
+ * what it promises: nothing without the token, nothing from elsewhere, nothing of another party, usable without a mouse
+ * or eyes. Companies as they are deployed are watched in dashboard-live.test.ts.
  *
  * TANDEM_SCREENSHOTS=1 runs a larger demo and writes docs/screenshots.
  */
@@ -11,10 +11,22 @@ import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { expectAccessible, findBrowser, launchBrowser, openDashboard } from "./support/browser.ts";
 import { type RunningCommand, scratchDirectory, startTandem, tandem } from "./support/command.ts";
-import { figure, minutes, openView, picture, pictures, printedAddress, screenshots, stateShown } from "./support/dashboard-page.ts";
+import {
+  figure,
+  minutes,
+  openView,
+  picture,
+  pictures,
+  printedAddress,
+  screenshots,
+  stateShown,
+} from "./support/dashboard-page.ts";
 
 const browserPath = findBrowser();
-if (browserPath === null) console.warn("no browser found (chromium, google-chrome, or TANDEM_BROWSER): the tests of the dashboard's page do not run");
+if (browserPath === null)
+  console.warn(
+    "no browser found (chromium, google-chrome, or TANDEM_BROWSER): the tests of the dashboard's page do not run",
+  );
 
 const demoSize = pictures ? { rows: "4000", trees: "12", fewer: "6" } : { rows: "400", trees: "4", fewer: "2" };
 const views = ["overview", "quality", "codec", "trees", "disclosure", "runs"];
@@ -32,7 +44,8 @@ describe.skipIf(browserPath === null)("the dashboard in a browser", () => {
     await browser?.close();
   });
 
-  const demo = (trees: string, ...more: string[]): RunningCommand => startTandem(["demo", "--rows", demoSize.rows, "--num-round", trees, "--runs", runs, ...more]);
+  const demo = (trees: string, ...more: string[]): RunningCommand =>
+    startTandem(["demo", "--rows", demoSize.rows, "--num-round", trees, "--runs", runs, ...more]);
 
   test("a demo, live to its end; reloaded in the middle, it loses nothing", { timeout: 5 * minutes }, async () => {
     const job = demo(demoSize.trees, "--dashboard");
@@ -50,7 +63,10 @@ describe.skipIf(browserPath === null)("the dashboard in a browser", () => {
     await expect.poll(() => rows.count(), { timeout: 2 * minutes }).toBeGreaterThan(pictures ? 5 : 0);
     if (pictures) await learning.click();
     // In the middle of a tree, with bytes on their way, there is most to see.
-    const midTree = (): Promise<boolean> => page.evaluate('document.body.textContent.includes("of the tree before") && document.querySelectorAll(".party.busy").length > 1 && document.querySelectorAll(".arrow.flowing").length > 0 && document.querySelectorAll(".lane .bar:not([d=\'\'])").length > 4');
+    const midTree = (): Promise<boolean> =>
+      page.evaluate(
+        'document.body.textContent.includes("of the tree before") && document.querySelectorAll(".party.busy").length > 1 && document.querySelectorAll(".arrow.flowing").length > 0 && document.querySelectorAll(".lane .bar:not([d=\'\'])").length > 4',
+      );
     if (pictures) await expect.poll(midTree, { timeout: 3 * minutes, interval: 20 }).toBe(true);
     await picture(page, "overview-live");
     if (pictures) await learning.click();
@@ -104,112 +120,159 @@ describe.skipIf(browserPath === null)("the dashboard in a browser", () => {
     await watched.context.close();
   });
 
-  test("the trees: own splits open, others' closed; a tree can be opened by keyboard", { timeout: 2 * minutes }, async () => {
-    const watched = await openDashboard(browser, storedUrl);
-    const { page } = watched;
-    await openView(page, "trees");
-    await page.locator("svg.tree").waitFor();
-    await page.getByRole("button", { name: "Tree before" }).focus();
-    await page.keyboard.press("Enter");
-    await page.getByRole("heading", { name: "Tree 1", exact: true }).or(page.getByRole("heading", { name: /^Tree \d+$/ })).first().waitFor();
-    await page.locator("summary", { hasText: "As text" }).click();
-    const text = await page.locator("pre").innerText();
-    expect(text).toMatch(/a split of (retailer|telecom)/);
-    expect(text).toMatch(/yes: |no: /);
-    const own = page.locator("svg.tree .node:not(.closed)");
-    if ((await own.count()) > 0) expect(await own.first().textContent()).toMatch(/< .*people/);
-    expect(await page.locator("svg.tree .node.closed").count()).toBeGreaterThan(0);
-    await page.locator("summary", { hasText: "As text" }).click();
-    await picture(page, "trees");
-    watched.expectClean();
-    await watched.context.close();
-  });
-
-  test("every view, wide and narrow, light and dark as the system has it: accessible, and not wider than the screen", { timeout: 4 * minutes }, async () => {
-    const watched = await openDashboard(browser, storedUrl);
-    const { page } = watched;
-    for (const { width, scheme } of [{ width: 1280, scheme: "light" }, { width: 1280, scheme: "dark" }, { width: 390, scheme: "light" }] as const) {
-      await page.setViewportSize({ width, height: 900 });
-      await page.emulateMedia({ colorScheme: scheme });
-      await expect.poll(() => page.evaluate("document.documentElement.dataset.theme")).toBe(scheme);
-      for (const view of views) {
-        await openView(page, view);
-        if (view !== "runs") await page.locator("main .card :is(svg, canvas, table)").first().waitFor({ state: "attached" });
-        await expectAccessible(page, `${view} at ${width}, ${scheme}`);
-        expect(await page.evaluate<number>("document.documentElement.scrollWidth"), `${view} at ${width}`).toBeLessThanOrEqual(width);
-        const plain = width === 1280 && scheme === "light";
-        if ((plain && !["overview", "runs", "trees"].includes(view)) || (!plain && view === "overview") || (width === 390 && view === "trees") || (scheme === "dark" && view === "quality")) await picture(page, `${view}${scheme === "dark" ? "-dark" : ""}${width === 390 ? "-390" : ""}`);
-      }
-    }
-    watched.expectClean();
-    await watched.context.close();
-  });
-
-  test("the theme: the system's, until somebody chooses, and then that one, also after a reload", { timeout: minutes }, async () => {
-    const watched = await openDashboard(browser, storedUrl, { dark: true });
-    const { page } = watched;
-    const shown = async (): Promise<unknown> => [await page.evaluate("document.documentElement.dataset.theme"), await page.evaluate("getComputedStyle(document.body).backgroundColor")];
-    const [light, dark] = [["light", "rgb(246, 246, 243)"], ["dark", "rgb(18, 20, 24)"]];
-    const button = page.getByRole("button", { name: /^Theme: / });
-    await expect.poll(shown).toEqual(dark);
-    await page.emulateMedia({ colorScheme: "light" });
-    await expect.poll(shown).toEqual(light);
-    await button.click(); // light
-    await page.emulateMedia({ colorScheme: "dark" });
-    await page.evaluate("new Promise((done) => requestAnimationFrame(() => setTimeout(done)))"); // by now the page has heard of it
-    await expect.poll(shown).toEqual(light);
-    await page.reload();
-    await button.waitFor();
-    await expect.poll(shown).toEqual(light);
-    await button.click(); // dark
-    await page.emulateMedia({ colorScheme: "light" });
-    await page.evaluate("new Promise((done) => requestAnimationFrame(() => setTimeout(done)))");
-    await expect.poll(shown).toEqual(dark);
-    await button.click(); // as the system has it
-    await expect.poll(shown).toEqual(light);
-    watched.expectClean();
-    await watched.context.close();
-  });
-
-  test("a passive party's own page: its splits, no metric, no score, nobody but itself and the active party", { timeout: 2 * minutes }, async () => {
-    const own = startTandem(["dashboard", join(runs, "retailer")]);
-    try {
-      const watched = await openDashboard(browser, await printedAddress(own));
+  test(
+    "the trees: own splits open, others' closed; a tree can be opened by keyboard",
+    { timeout: 2 * minutes },
+    async () => {
+      const watched = await openDashboard(browser, storedUrl);
       const { page } = watched;
-      await page.locator(".parties").waitFor();
-      expect(await page.locator(".parties .party-name").allTextContents()).toEqual(["bank", "retailer (you)"]);
-      await expectAccessible(page, "a passive party's page");
-      await picture(page, "passive");
-      let seen = "";
-      for (const view of views) {
-        await openView(page, view);
-        seen += await page.locator("body").innerText();
-      }
-      const stream = await page.evaluate(async () => {
-        const [{ job }] = (await (await fetch("/api/runs?viewer=retailer")).json()) as { job: string }[];
-        return (await fetch(`/api/run?viewer=retailer&run=${job}`)).text();
-      });
-      expect(seen).toMatch(/node \d+/);
-      expect(seen).toContain("encrypted gradients only");
-      for (const text of [seen, stream]) {
-        expect(text).not.toContain("telecom");
-        expect(text).not.toMatch(/"(auc|ks|logloss|weight|gain)"/);
-        // Round numbers may be thresholds of several parties; names are not.
-        const own = new Set(secretsOf(runs, ["retailer"]));
-        const others = secretsOf(runs, ["bank", "telecom"]).filter((secret) => !own.has(secret));
-        expect(others.length).toBeGreaterThan(5);
-        expect(others.filter((secret) => text.includes(secret))).toEqual([]);
+      await openView(page, "trees");
+      await page.locator("svg.tree").waitFor();
+      await page.getByRole("button", { name: "Tree before" }).focus();
+      await page.keyboard.press("Enter");
+      await page
+        .getByRole("heading", { name: "Tree 1", exact: true })
+        .or(page.getByRole("heading", { name: /^Tree \d+$/ }))
+        .first()
+        .waitFor();
+      await page.locator("summary", { hasText: "As text" }).click();
+      const text = await page.locator("pre").innerText();
+      expect(text).toMatch(/a split of (retailer|telecom)/);
+      expect(text).toMatch(/yes: |no: /);
+      const own = page.locator("svg.tree .node:not(.closed)");
+      if ((await own.count()) > 0) expect(await own.first().textContent()).toMatch(/< .*people/);
+      expect(await page.locator("svg.tree .node.closed").count()).toBeGreaterThan(0);
+      await page.locator("summary", { hasText: "As text" }).click();
+      await picture(page, "trees");
+      watched.expectClean();
+      await watched.context.close();
+    },
+  );
+
+  test(
+    "every view, wide and narrow, light and dark as the system has it: accessible, and not wider than the screen",
+    { timeout: 4 * minutes },
+    async () => {
+      const watched = await openDashboard(browser, storedUrl);
+      const { page } = watched;
+      for (const { width, scheme } of [
+        { width: 1280, scheme: "light" },
+        { width: 1280, scheme: "dark" },
+        { width: 390, scheme: "light" },
+      ] as const) {
+        await page.setViewportSize({ width, height: 900 });
+        await page.emulateMedia({ colorScheme: scheme });
+        await expect.poll(() => page.evaluate("document.documentElement.dataset.theme")).toBe(scheme);
+        for (const view of views) {
+          await openView(page, view);
+          if (view !== "runs")
+            await page.locator("main .card :is(svg, canvas, table)").first().waitFor({ state: "attached" });
+          await expectAccessible(page, `${view} at ${width}, ${scheme}`);
+          expect(
+            await page.evaluate<number>("document.documentElement.scrollWidth"),
+            `${view} at ${width}`,
+          ).toBeLessThanOrEqual(width);
+          const plain = width === 1280 && scheme === "light";
+          if (
+            (plain && !["overview", "runs", "trees"].includes(view)) ||
+            (!plain && view === "overview") ||
+            (width === 390 && view === "trees") ||
+            (scheme === "dark" && view === "quality")
+          )
+            await picture(page, `${view}${scheme === "dark" ? "-dark" : ""}${width === 390 ? "-390" : ""}`);
+        }
       }
       watched.expectClean();
       await watched.context.close();
-    } finally {
-      own.process.kill("SIGTERM");
-    }
-  });
+    },
+  );
+
+  test(
+    "the theme: the system's, until somebody chooses, and then that one, also after a reload",
+    { timeout: minutes },
+    async () => {
+      const watched = await openDashboard(browser, storedUrl, { dark: true });
+      const { page } = watched;
+      const shown = async (): Promise<unknown> => [
+        await page.evaluate("document.documentElement.dataset.theme"),
+        await page.evaluate("getComputedStyle(document.body).backgroundColor"),
+      ];
+      const [light, dark] = [
+        ["light", "rgb(246, 246, 243)"],
+        ["dark", "rgb(18, 20, 24)"],
+      ];
+      const button = page.getByRole("button", { name: /^Theme: / });
+      await expect.poll(shown).toEqual(dark);
+      await page.emulateMedia({ colorScheme: "light" });
+      await expect.poll(shown).toEqual(light);
+      await button.click(); // light
+      await page.emulateMedia({ colorScheme: "dark" });
+      await page.evaluate("new Promise((done) => requestAnimationFrame(() => setTimeout(done)))"); // by now the page has heard of it
+      await expect.poll(shown).toEqual(light);
+      await page.reload();
+      await button.waitFor();
+      await expect.poll(shown).toEqual(light);
+      await button.click(); // dark
+      await page.emulateMedia({ colorScheme: "light" });
+      await page.evaluate("new Promise((done) => requestAnimationFrame(() => setTimeout(done)))");
+      await expect.poll(shown).toEqual(dark);
+      await button.click(); // as the system has it
+      await expect.poll(shown).toEqual(light);
+      watched.expectClean();
+      await watched.context.close();
+    },
+  );
+
+  test(
+    "a passive party's own page: its splits, no metric, no score, nobody but itself and the active party",
+    { timeout: 2 * minutes },
+    async () => {
+      const own = startTandem(["dashboard", join(runs, "retailer")]);
+      try {
+        const watched = await openDashboard(browser, await printedAddress(own));
+        const { page } = watched;
+        await page.locator(".parties").waitFor();
+        expect(await page.locator(".parties .party-name").allTextContents()).toEqual(["bank", "retailer (you)"]);
+        await expectAccessible(page, "a passive party's page");
+        await picture(page, "passive");
+        let seen = "";
+        for (const view of views) {
+          await openView(page, view);
+          seen += await page.locator("body").innerText();
+        }
+        const stream = await page.evaluate(async () => {
+          const [{ job }] = (await (await fetch("/api/runs?viewer=retailer")).json()) as { job: string }[];
+          return (await fetch(`/api/run?viewer=retailer&run=${job}`)).text();
+        });
+        expect(seen).toMatch(/node \d+/);
+        expect(seen).toContain("encrypted gradients only");
+        for (const text of [seen, stream]) {
+          expect(text).not.toContain("telecom");
+          expect(text).not.toMatch(/"(auc|ks|logloss|weight|gain)"/);
+          // Round numbers may be thresholds of several parties; names are not.
+          const own = new Set(secretsOf(runs, ["retailer"]));
+          const others = secretsOf(runs, ["bank", "telecom"]).filter((secret) => !own.has(secret));
+          expect(others.length).toBeGreaterThan(5);
+          expect(others.filter((secret) => text.includes(secret))).toEqual([]);
+        }
+        watched.expectClean();
+        await watched.context.close();
+      } finally {
+        own.process.kill("SIGTERM");
+      }
+    },
+  );
 
   test("without the token: nothing", async () => {
     const context = await browser.newContext();
-    for (const path of ["/", "/index.html", "/icon.svg", "/api/viewers", "/api/runs?viewer=bank", `/?token=${"A".repeat(43)}`]) {
+    for (const path of [
+      "/",
+      "/index.html",
+      "/icon.svg",
+      "/api/viewers",
+      "/api/runs?viewer=bank",
+      `/?token=${"A".repeat(43)}`,
+    ]) {
       const response = await context.request.get(new URL(path, storedUrl).href);
       expect(response.status(), path).toBe(401);
       expect(await response.text(), path).toBe("");
@@ -222,7 +285,11 @@ describe.skipIf(browserPath === null)("the dashboard in a browser", () => {
 
   test("the report, in a browser with scripts off and no network", { timeout: 2 * minutes }, async () => {
     const [job] = readdirSync(join(runs, "bank")).toSorted();
-    const context = await browser.newContext({ javaScriptEnabled: false, offline: true, viewport: { width: 1080, height: 900 } });
+    const context = await browser.newContext({
+      javaScriptEnabled: false,
+      offline: true,
+      viewport: { width: 1080, height: 900 },
+    });
     const page = await context.newPage();
     const asked: string[] = [];
     context.on("request", (request) => asked.push(request.url()));
@@ -235,16 +302,43 @@ describe.skipIf(browserPath === null)("the dashboard in a browser", () => {
       return { headings: await page.locator("h2").allTextContents(), text: readFileSync(out, "utf8") };
     };
     const passive = await read("retailer");
-    expect(passive.headings).toEqual(["Parties", "Time", "The model, as retailer may see it", "What was revealed to whom", "Parameters, versions and data"]);
+    expect(passive.headings).toEqual([
+      "Parties",
+      "Time",
+      "The model, as retailer may see it",
+      "What was revealed to whom",
+      "Parameters, versions and data",
+    ]);
     expect(passive.text).toContain("share of own splits");
     expect(passive.text).not.toMatch(/telecom|auc|logloss|share of gain/);
     const own = new Set(secretsOf(runs, ["retailer"]));
-    expect(secretsOf(runs, ["bank", "telecom"]).filter((secret) => !own.has(secret) && passive.text.includes(secret))).toEqual([]);
-    if (pictures) await page.screenshot({ path: join(screenshots, "report-passive.png"), clip: { x: 0, y: 0, width: 1080, height: 1300 }, fullPage: true });
+    expect(
+      secretsOf(runs, ["bank", "telecom"]).filter((secret) => !own.has(secret) && passive.text.includes(secret)),
+    ).toEqual([]);
+    if (pictures)
+      await page.screenshot({
+        path: join(screenshots, "report-passive.png"),
+        clip: { x: 0, y: 0, width: 1080, height: 1300 },
+        fullPage: true,
+      });
     const active = await read("bank");
-    expect(active.headings).toEqual(["Metrics", "Parties", "Quality", "Time", "Encoding, and the proof that no sum overflows", "The model, as bank may see it", "What was revealed to whom", "Parameters, versions and data"]);
+    expect(active.headings).toEqual([
+      "Metrics",
+      "Parties",
+      "Quality",
+      "Time",
+      "Encoding, and the proof that no sum overflows",
+      "The model, as bank may see it",
+      "What was revealed to whom",
+      "Parameters, versions and data",
+    ]);
     expect(await page.locator("svg").count()).toBeGreaterThan(7);
-    if (pictures) await page.screenshot({ path: join(screenshots, "report.png"), clip: { x: 0, y: 0, width: 1080, height: 1700 }, fullPage: true });
+    if (pictures)
+      await page.screenshot({
+        path: join(screenshots, "report.png"),
+        clip: { x: 0, y: 0, width: 1080, height: 1700 },
+        fullPage: true,
+      });
     await page.emulateMedia({ media: "print" });
     await page.setViewportSize({ width: 672, height: 950 }); // what margins leave of A4
     expect(await page.evaluate<number>("document.documentElement.scrollWidth")).toBeLessThanOrEqual(672);
@@ -255,6 +349,12 @@ describe.skipIf(browserPath === null)("the dashboard in a browser", () => {
 /** Thresholds and feature names of parties' own splits, as text; short thresholds could stand anywhere. */
 function secretsOf(runs: string, parties: readonly string[]): string[] {
   return parties.flatMap((party) =>
-    readdirSync(join(runs, party)).flatMap((job) => [...readFileSync(join(runs, party, job, "share.json"), "utf8").matchAll(/"threshold":(-?[\d.]{7,})|"featureName":"(\w+)"/g)].map(([, threshold, name]) => threshold ?? name)),
+    readdirSync(join(runs, party)).flatMap((job) =>
+      [
+        ...readFileSync(join(runs, party, job, "share.json"), "utf8").matchAll(
+          /"threshold":(-?[\d.]{7,})|"featureName":"(\w+)"/g,
+        ),
+      ].map(([, threshold, name]) => threshold ?? name),
+    ),
   );
 }

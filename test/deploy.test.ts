@@ -1,6 +1,6 @@
 /**
- * docs/deploy.md, its own commands as they stand there, one company after the other: on one host, so with two addresses of
- * the loopback network instead of two hosts.
+ * docs/deploy.md, its own commands as they stand there, one company after the other: on one host, so with two addresses
+ * of the loopback network instead of two hosts.
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { chmodSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
@@ -23,11 +23,13 @@ interface Block {
 
 function blocks(port: number): Block[] {
   const page = readFileSync(join(root, "docs", "deploy.md"), "utf8");
-  return [...page.matchAll(/```sh (bank|retailer)( background)?\n([\s\S]*?)```/g)].map(([, who, background, commands]) => ({
-    who,
-    background: background !== undefined,
-    commands: commands.replaceAll("10.77.0.2", passiveHost).replaceAll("7443", String(port)),
-  }));
+  return [...page.matchAll(/```sh (bank|retailer)( background)?\n([\s\S]*?)```/g)].map(
+    ([, who, background, commands]) => ({
+      who,
+      background: background !== undefined,
+      commands: commands.replaceAll("10.77.0.2", passiveHost).replaceAll("7443", String(port)),
+    }),
+  );
 }
 
 function freePort(): Promise<number> {
@@ -42,13 +44,23 @@ function freePort(): Promise<number> {
 const servers: ChildProcess[] = [];
 afterAll(() => servers.forEach((server) => server.kill("SIGKILL")));
 
-function run({ commands, background }: Block, environment: NodeJS.ProcessEnv): { ended: Promise<{ code: number | null; output: string }>; says(text: string): Promise<void>; child: ChildProcess } {
+function run(
+  { commands, background }: Block,
+  environment: NodeJS.ProcessEnv,
+): { ended: Promise<{ code: number | null; output: string }>; says(text: string): Promise<void>; child: ChildProcess } {
   // `exec` for the server, so that a signal to the child reaches it.
-  const child = spawn("sh", ["-ec", background ? `exec ${commands}` : commands], { cwd: directory, env: environment, stdio: ["ignore", "pipe", "pipe"] });
+  const child = spawn("sh", ["-ec", background ? `exec ${commands}` : commands], {
+    cwd: directory,
+    env: environment,
+    stdio: ["ignore", "pipe", "pipe"],
+  });
   if (background) servers.push(child);
   let output = "";
-  for (const stream of [child.stdout, child.stderr]) stream.setEncoding("utf8").on("data", (text: string) => (output += text));
-  const ended = new Promise<{ code: number | null; output: string }>((resolve) => child.once("close", (code) => resolve({ code, output })));
+  for (const stream of [child.stdout, child.stderr])
+    stream.setEncoding("utf8").on("data", (text: string) => (output += text));
+  const ended = new Promise<{ code: number | null; output: string }>((resolve) =>
+    child.once("close", (code) => resolve({ code, output })),
+  );
   const says = async (text: string): Promise<void> => {
     while (!output.includes(text) && child.exitCode === null) await new Promise((resolve) => setTimeout(resolve, 20));
     expect(output).toContain(text);
@@ -59,7 +71,10 @@ function run({ commands, background }: Block, environment: NodeJS.ProcessEnv): {
 test("the walk-through, word for word", async () => {
   const bin = join(directory, "bin");
   mkdirSync(bin);
-  writeFileSync(join(bin, "tandem"), `#!/bin/sh\nexec "${process.execPath}" "${join(root, "bin", "tandem.js")}" "$@"\n`);
+  writeFileSync(
+    join(bin, "tandem"),
+    `#!/bin/sh\nexec "${process.execPath}" "${join(root, "bin", "tandem.js")}" "$@"\n`,
+  );
   chmodSync(join(bin, "tandem"), 0o755);
   const environment = { ...process.env, PATH: `${bin}:${process.env["PATH"] ?? ""}` };
   const all = blocks(await freePort());
@@ -80,20 +95,61 @@ test("the walk-through, word for word", async () => {
   const text = outputs.join("\n");
   expect(text).toMatch(/retailer +801 +701\n/);
   expect(text).toContain("▣ retailer");
-  expect(JSON.parse(readFileSync(join(directory, "model.json"), "utf8"))).toMatchObject({ learner: { feature_names: expect.arrayContaining(["visits"]) as unknown } });
+  expect(JSON.parse(readFileSync(join(directory, "model.json"), "utf8"))).toMatchObject({
+    learner: { feature_names: expect.arrayContaining(["visits"]) as unknown },
+  });
   expect(text).toMatch(/test +0\.\d{4} +0\.\d{4} +0\.\d{4}/);
-  expect(readdirSync(join(directory, "bank", "jobs", "spring-model")).toSorted()).toEqual(["aligned.csv", "events.jsonl", "own.jsonl", "predictions.csv", "report.html", "share.json"]);
-  expect(readdirSync(join(directory, "retailer", "jobs", "spring-model")).toSorted()).toEqual(["aligned.csv", "alignment.json", "events.jsonl", "job.json", "own.jsonl", "progress.json", "share.json"]);
-  expect(readFileSync(join(directory, "retailer", "jobs", "spring-model", "job.json"), "utf8"), "the secret of the order is gone").toContain('"secret":null');
-  for (const name of ["aligned.csv", "events.jsonl", "own.jsonl", "predictions.csv", "report.html", "share.json"]) expect(statSync(join(directory, "bank", "jobs", "spring-model", name)).mode & 0o077, name).toBe(0);
+  expect(readdirSync(join(directory, "bank", "jobs", "spring-model")).toSorted()).toEqual([
+    "aligned.csv",
+    "events.jsonl",
+    "own.jsonl",
+    "predictions.csv",
+    "report.html",
+    "share.json",
+  ]);
+  expect(readdirSync(join(directory, "retailer", "jobs", "spring-model")).toSorted()).toEqual([
+    "aligned.csv",
+    "alignment.json",
+    "events.jsonl",
+    "job.json",
+    "own.jsonl",
+    "progress.json",
+    "share.json",
+  ]);
+  expect(
+    readFileSync(join(directory, "retailer", "jobs", "spring-model", "job.json"), "utf8"),
+    "the secret of the order is gone",
+  ).toContain('"secret":null');
+  for (const name of ["aligned.csv", "events.jsonl", "own.jsonl", "predictions.csv", "report.html", "share.json"])
+    expect(statSync(join(directory, "bank", "jobs", "spring-model", name)).mode & 0o077, name).toBe(0);
 
-  expect(readFileSync(join(directory, "bank", "scores.csv"), "utf8")).toMatch(/^id,prediction\n(c03[01]\d,0\.\d+\n){20}$/);
+  expect(readFileSync(join(directory, "bank", "scores.csv"), "utf8")).toMatch(
+    /^id,prediction\n(c03[01]\d,0\.\d+\n){20}$/,
+  );
 
   party?.child.kill("SIGTERM");
   const { code, output } = (await party?.ended) ?? { code: null, output: "" };
   expect(code).toBe(0);
-  const log = output.trim().split("\n").map((line) => JSON.parse(line) as { event: string; party: string });
-  expect(log.map(({ event }) => event)).toEqual(["listening", "aligning", "aligned", "aligning", "aligned", "job", "joined", "passive-tree", "passive-tree", "passive-tree", "job-ended", "scored", "stopping", "stopped"]);
+  const log = output
+    .trim()
+    .split("\n")
+    .map((line) => JSON.parse(line) as { event: string; party: string });
+  expect(log.map(({ event }) => event)).toEqual([
+    "listening",
+    "aligning",
+    "aligned",
+    "aligning",
+    "aligned",
+    "job",
+    "joined",
+    "passive-tree",
+    "passive-tree",
+    "passive-tree",
+    "job-ended",
+    "scored",
+    "stopping",
+    "stopped",
+  ]);
   // What the job may reveal is said in general words.
   expect(output.replaceAll(/"reveals":"[^"]*"/g, "")).not.toMatch(/c0\d\d\d|c1000|threshold/);
 });

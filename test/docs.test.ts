@@ -11,14 +11,20 @@ const root = fileURLToPath(new URL("..", import.meta.url));
 const read = (path: string): string => readFileSync(join(root, path), "utf8");
 
 test("docs/errors.md lists exactly the codes that exist, with their meaning", () => {
-  const rows = [...read("docs/errors.md").matchAll(/^\| `([A-Z_]+)` \| (.+?) \|/gm)].map(([, code, meaning]) => ({ code, meaning }));
+  const rows = [...read("docs/errors.md").matchAll(/^\| `([A-Z_]+)` \| (.+?) \|/gm)].map(([, code, meaning]) => ({
+    code,
+    meaning,
+  }));
   expect(rows.map(({ code }) => code).sort()).toEqual(Object.keys(errorCodes).sort());
-  for (const { code, meaning } of rows) expect(errorCodes[code as keyof typeof errorCodes].startsWith(meaning.split(",")[0].split(";")[0])).toBe(true);
+  for (const { code, meaning } of rows)
+    expect(errorCodes[code as keyof typeof errorCodes].startsWith(meaning.split(",")[0].split(";")[0])).toBe(true);
 });
 
 /** `@reveals who: what`, possibly over several comment lines. */
 function disclosures(): { who: string; what: string }[] {
-  const files = readdirSync(join(root, "src"), { recursive: true, encoding: "utf8" }).filter((name) => name.endsWith(".ts") && !name.endsWith(".test.ts"));
+  const files = readdirSync(join(root, "src"), { recursive: true, encoding: "utf8" }).filter(
+    (name) => name.endsWith(".ts") && !name.endsWith(".test.ts"),
+  );
   return files.flatMap((name) => {
     const text = read(join("src", name)).replace(/\n\s*\*   /g, " ");
     return [...text.matchAll(/@reveals (active|passive): (.+)/g)].map(([, who, what]) => ({ who, what: what.trim() }));
@@ -27,17 +33,24 @@ function disclosures(): { who: string; what: string }[] {
 
 test("every disclosure that the code declares stands in docs/leakage.md, under the party that learns it", () => {
   const page = read("docs/leakage.md").replace(/\s+/g, " ");
-  const sections = { active: section(page, "What the active party learns"), passive: section(page, "What a passive party learns") };
+  const sections = {
+    active: section(page, "What the active party learns"),
+    passive: section(page, "What a passive party learns"),
+  };
   const declared = disclosures();
   expect(declared.length).toBeGreaterThan(3);
   for (const { who, what } of declared) {
-    for (const part of what.split(";")) expect(sections[who as "active" | "passive"], `${who}: ${part}`).toContain(part.trim());
+    for (const part of what.split(";"))
+      expect(sections[who as "active" | "passive"], `${who}: ${part}`).toContain(part.trim());
   }
 });
 
 test("every entry of the ledger is a disclosure of docs/leakage.md, in its words and under the party that learns it", () => {
   const page = read("docs/leakage.md").replace(/\s+/g, " ");
-  const sections = { active: section(page, "What the active party learns"), passive: section(page, "What a passive party learns") };
+  const sections = {
+    active: section(page, "What the active party learns"),
+    passive: section(page, "What a passive party learns"),
+  };
   for (const { learner, what } of Object.values(ledgerEntries)) expect(sections[learner], what).toContain(what);
 });
 

@@ -1,4 +1,7 @@
-/** `--explain-leakage` and `--dry-run` from the outside: said before anything happens, and held against what was counted afterwards. */
+/**
+ * `--explain-leakage` and `--dry-run` from the outside: said before anything happens, and held against what was counted
+ * afterwards.
+ */
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
@@ -20,8 +23,20 @@ function bounds(leakage: Leakage, party: string, about: string): Map<string, num
 test("train says first what it will reveal, trains, and reveals no more; a dry run reaches nobody", async () => {
   const bank = await foundCompany(root, "bank", people.slice(0, 100), [0, 1], true);
   const shop = await foundCompany(root, "shop", people.slice(20), [2, 3]);
-  const party = await startParty(shop, [bank], { data: { path: "data.csv", id: "id", features: "all", monotone_constraints: { shop_2: 1 } } });
-  await activeConfig(bank, [{ company: shop, party }], "told", { training: { num_round: 3, max_depth: 3, max_bin: 8, sampling_method: "goss", top_rate: 0.3, other_rate: 0.2, local_rounds: 1 } });
+  const party = await startParty(shop, [bank], {
+    data: { path: "data.csv", id: "id", features: "all", monotone_constraints: { shop_2: 1 } },
+  });
+  await activeConfig(bank, [{ company: shop, party }], "told", {
+    training: {
+      num_round: 3,
+      max_depth: 3,
+      max_bin: 8,
+      sampling_method: "goss",
+      top_rate: 0.3,
+      other_rate: 0.2,
+      local_rounds: 1,
+    },
+  });
   const config = ["-c", join(bank.folder, "active-told.json"), "--explain-leakage"];
 
   const dry = await tandem("train", ...config, "--dry-run");
@@ -32,14 +47,32 @@ test("train says first what it will reveal, trains, and reveals no more; a dry r
 
   const { stdout, exitCode } = await tandem("train", ...config, "--json", "--quiet");
   expect(exitCode).toBe(0);
-  const [first, second] = stdout.trim().split("\n").map((line) => JSON.parse(line) as { leakage: Leakage; trees: number });
+  const [first, second] = stdout
+    .trim()
+    .split("\n")
+    .map((line) => JSON.parse(line) as { leakage: Leakage; trees: number });
   expect(second.trees).toBe(3);
   const { leakage } = first;
-  expect(leakage.absent.map(({ name }) => name).sort()).toEqual(["categoryGroups", "categoryWeights", "classes", "startOutcomes", "validationRows"]);
-  const events = readFileSync(join(bank.folder, "jobs", "told", "events.jsonl"), "utf8").trim().split("\n").map((line) => JSON.parse(line) as PartyEvent);
+  expect(leakage.absent.map(({ name }) => name).sort()).toEqual([
+    "categoryGroups",
+    "categoryWeights",
+    "classes",
+    "startOutcomes",
+    "validationRows",
+  ]);
+  const events = readFileSync(join(bank.folder, "jobs", "told", "events.jsonl"), "utf8")
+    .trim()
+    .split("\n")
+    .map((line) => JSON.parse(line) as PartyEvent);
   const ledger = events.flatMap((event): Ledger[] => (event.type === "ledger" ? [event.ledger] : [])).at(-1);
   const said = new Map([...bounds(leakage, "bank", "shop"), ...bounds(leakage, "shop", "bank")]);
-  for (const name of ["splitOutcomes", "predictionOutcomes", "encryptedGradients", "wins", "predictedIds"] satisfies LedgerName[]) {
+  for (const name of [
+    "splitOutcomes",
+    "predictionOutcomes",
+    "encryptedGradients",
+    "wins",
+    "predictedIds",
+  ] satisfies LedgerName[]) {
     expect(ledger?.[name], name).toBeGreaterThan(0);
     expect(said.get(name), name).toBeGreaterThanOrEqual(ledger?.[name] ?? Infinity);
   }
@@ -51,30 +84,71 @@ test("train says first what it will reveal, trains, and reveals no more; a dry r
   expect(sums).toBeGreaterThanOrEqual(ledger?.candidateSums ?? Infinity);
   expect(job?.disclosures?.find(({ name }) => name === "monotone")?.atMost).toBe(1);
   let text = "";
-  if (job !== undefined) logTo({ level: "info", terminal: true, write: (more) => (text += more), now: () => new Date(0) })(job);
-  expect(text).toMatch(/shop: job told will reveal to bank, at most: per candidate of a passive party.*\(up to [\d,]+ sums/);
+  if (job !== undefined)
+    logTo({ level: "info", terminal: true, write: (more) => (text += more), now: () => new Date(0) })(job);
+  expect(text).toMatch(
+    /shop: job told will reveal to bank, at most: per candidate of a passive party.*\(up to [\d,]+ sums/,
+  );
   expect(text).not.toContain("shop_2");
 });
 
 test("a passive party is told what its policy lets others have, and serves nobody in a dry run", async () => {
   const bank = await foundCompany(root, "saver", people.slice(0, 5), [0], true);
   const shop = await foundCompany(root, "grocer", people, [2, 3]);
-  const party = await startParty(shop, [bank], { policy: { max_trees: 10, max_depth: 4, min_instances_per_candidate: 5, scoring: false } });
+  const party = await startParty(shop, [bank], {
+    policy: { max_trees: 10, max_depth: 4, min_instances_per_candidate: 5, scoring: false },
+  });
   await party.stop();
-  const { stdout, stderr, exitCode } = await tandem("party", "-c", join(shop.folder, "passive.json"), "--explain-leakage", "--dry-run", "--json");
+  const { stdout, stderr, exitCode } = await tandem(
+    "party",
+    "-c",
+    join(shop.folder, "passive.json"),
+    "--explain-leakage",
+    "--dry-run",
+    "--json",
+  );
   expect([stderr, exitCode]).toEqual(["", 0]);
   const { leakage } = JSON.parse(stdout) as { leakage: Leakage };
   const learns = bounds(leakage, "saver", "grocer");
   expect(learns.get("candidates")).toBe(2);
   expect(learns.get("splitOutcomes")).toBe(10 * 4 * people.length);
   expect(learns.has("withheld")).toBe(true);
-  expect(leakage.absent.map(({ name }) => name)).toEqual(["categoryGroups", "monotone", "scoringOutcomes", "scoringHolds", "scoringDefaults", "categoryWeights", "scoredIds"]);
+  expect(leakage.absent.map(({ name }) => name)).toEqual([
+    "categoryGroups",
+    "monotone",
+    "scoringOutcomes",
+    "scoringHolds",
+    "scoringDefaults",
+    "categoryWeights",
+    "scoredIds",
+  ]);
 });
 
 test("simulate knows every party's side, and refuses bad input in a dry run too", async () => {
   const table = join(root, "loans.csv");
   writeLoanTable(table, 80);
-  const options = ["simulate", "--data", table, "--id", "id", "--label", "defaulted", "--active", "income,debt", "--passive", "visits,basket", "--passive", "minutes", "--num-round", "2", "--max-bin", "4", "--validation-fraction", "0.2", "--dry-run"];
+  const options = [
+    "simulate",
+    "--data",
+    table,
+    "--id",
+    "id",
+    "--label",
+    "defaulted",
+    "--active",
+    "income,debt",
+    "--passive",
+    "visits,basket",
+    "--passive",
+    "minutes",
+    "--num-round",
+    "2",
+    "--max-bin",
+    "4",
+    "--validation-fraction",
+    "0.2",
+    "--dry-run",
+  ];
   const { stdout, exitCode } = await tandem(...options, "--explain-leakage", "--json");
   expect(exitCode).toBe(0);
   const { leakage, dryRun } = JSON.parse(stdout) as { leakage: Leakage; dryRun: boolean };

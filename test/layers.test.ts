@@ -37,7 +37,8 @@ describe("the real tree", () => {
   });
 
   it("has only known folders, and fails with one wrong import planted", () => {
-    for (const name of readdirSync(join(projectRoot, "src"))) expect(Object.keys(layers)).toContain(name.replace(/(\.test)?\.ts$/, ""));
+    for (const name of readdirSync(join(projectRoot, "src")))
+      expect(Object.keys(layers)).toContain(name.replace(/(\.test)?\.ts$/, ""));
     cpSync(join(projectRoot, "src"), join(root, "src"), { recursive: true });
     plant("src/gbdt/planted.ts", '\nimport { PublicKey } from "../crypto/keys.ts";\n');
     const run = spawnSync(process.execPath, [script, root], { encoding: "utf8" });
@@ -61,7 +62,11 @@ describe("a small tree", () => {
     ["static", 'import { key } from "../crypto/key.ts";', 1],
     ["type only", 'import type { Key } from "../crypto/key.ts";', 1],
     ["for its side effect", "\nimport '../crypto/key.ts';", 2],
-    ["over several lines, with a comment inside", 'import {\n  a, // it\'s; "fine"\n  b,\n} from "../crypto/key.ts";', 4],
+    [
+      "over several lines, with a comment inside",
+      'import {\n  a, // it\'s; "fine"\n  b,\n} from "../crypto/key.ts";',
+      4,
+    ],
     ["second on a line", 'import "../base/error.ts"; import * as key from "../crypto/key.ts";', 1],
     ["export from", '\n\nexport { key } from "../crypto/key.ts";', 3],
     ["export type from", 'export type { Key } from "../crypto/key.ts";', 1],
@@ -74,7 +79,9 @@ describe("a small tree", () => {
     ["by a roundabout path", 'import { key } from "./../../src/crypto/key.ts";', 1],
   ])("fails on a wrong import: %s", (_, text, line) => {
     plant("src/gbdt/wrong.ts", `${text}\n`);
-    expect(checkLayers(root).violations).toEqual([`src/gbdt/wrong.ts:${line} may not import src/crypto/key.ts (gbdt -> crypto)`]);
+    expect(checkLayers(root).violations).toEqual([
+      `src/gbdt/wrong.ts:${line} may not import src/crypto/key.ts (gbdt -> crypto)`,
+    ]);
   });
 
   it("does not take comments, strings and other packages for imports", () => {
@@ -116,8 +123,13 @@ describe("a small tree", () => {
   });
 
   it("lets tests reach everything below party, and nothing above", () => {
-    plant("src/gbdt/tree.test.ts", 'import "../crypto/key.ts";\nimport "../store/share.ts";\nimport "../party/run.ts";\n');
-    expect(checkLayers(root).violations).toEqual(["src/gbdt/tree.test.ts:3 may not import src/party/run.ts (gbdt -> party)"]);
+    plant(
+      "src/gbdt/tree.test.ts",
+      'import "../crypto/key.ts";\nimport "../store/share.ts";\nimport "../party/run.ts";\n',
+    );
+    expect(checkLayers(root).violations).toEqual([
+      "src/gbdt/tree.test.ts:3 may not import src/party/run.ts (gbdt -> party)",
+    ]);
   });
 
   it("fails on unknown folders and loose files", () => {
@@ -135,9 +147,13 @@ describe("a small tree", () => {
 
 describe("a tree that cannot be judged", () => {
   it("fails without src, without modules and without imports", () => {
-    expect(checkLayers(root).violations).toEqual([`src: no modules found under ${join(root, "src")}; nothing was checked`]);
+    expect(checkLayers(root).violations).toEqual([
+      `src: no modules found under ${join(root, "src")}; nothing was checked`,
+    ]);
     mkdirSync(join(root, "src", "base"), { recursive: true });
-    expect(checkLayers(root).violations).toEqual([`src: no modules found under ${join(root, "src")}; nothing was checked`]);
+    expect(checkLayers(root).violations).toEqual([
+      `src: no modules found under ${join(root, "src")}; nothing was checked`,
+    ]);
     plant("src/base/a.ts", "export const a = 1;\n");
     const run = spawnSync(process.execPath, [script, root], { encoding: "utf8" });
     expect(run.stderr).toBe("src: no imports found in 1 modules; nothing was checked\n");

@@ -1,7 +1,9 @@
 /**
  * From training to XGBoost between companies: parties with configs and certificates of their own train over TLS, each
- * passive one consents with the command, the active one exports with the command. The result is the golden file that XGBoost
- * 1.7.4 predicted with (test/fixtures/xgboost-export/README.md), byte for byte, and XGBoost itself is asked where it is.
+ * passive one consents with the command, the active one exports with the command. The result is the golden file that
+ * XGBoost
+ * 1.7.4 predicted with (test/fixtures/xgboost-export/README.md), byte for byte, and XGBoost itself is asked where it
+ * is.
  */
 import { mkdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
@@ -20,31 +22,60 @@ import { askXgboost, pythonWithXgboost } from "./support/xgboost.ts";
 const fixtures = fileURLToPath(new URL("fixtures/xgboost-export/", import.meta.url));
 const root = scratchDirectory();
 const python = pythonWithXgboost();
-if (python === undefined) console.log("model-export: no python3 with xgboost here; the export is compared with the golden files only");
+if (python === undefined)
+  console.log("model-export: no python3 with xgboost here; the export is compared with the golden files only");
 
 /** Whose columns are whose in the golden files. */
-const columnsOf: Readonly<Record<string, readonly string[]>> = { active: ["#1", "#2", "#3", "defaulted"], "passive-1": ["#4", "#5"], "passive-2": ["#6"] };
+const columnsOf: Readonly<Record<string, readonly string[]>> = {
+  active: ["#1", "#2", "#3", "defaulted"],
+  "passive-1": ["#4", "#5"],
+  "passive-2": ["#6"],
+};
 
 async function company(name: string): Promise<Company> {
   const folder = join(root, name);
-  const { fingerprint } = await initParty({ role: name === "active" ? "active" : "passive", name, host: "127.0.0.1", port: 0, directory: folder });
+  const { fingerprint } = await initParty({
+    role: name === "active" ? "active" : "passive",
+    name,
+    host: "127.0.0.1",
+    port: 0,
+    directory: folder,
+  });
   const table = await readCsvTable(join(fixtures, "train.csv"));
   const columns = ["id", ...columnsOf[name]].map((column) => columnIndex(table, column));
-  await writeCsv(join(folder, "data.csv"), columns.map((column) => table.names[column]), columns.map((column) => [...table.columns[column]]), { mode: 0o600 });
+  await writeCsv(
+    join(folder, "data.csv"),
+    columns.map((column) => table.names[column]),
+    columns.map((column) => [...table.columns[column]]),
+    { mode: 0o600 },
+  );
   return { name, folder, fingerprint };
 }
 
 test("train, look, consent, export: the file is the golden one, and XGBoost predicts the same with it", async () => {
   const [bank, ...passives] = await Promise.all(["active", "passive-1", "passive-2"].map(company));
-  const running: Partner[] = await Promise.all(passives.map(async (passive) => ({ company: passive, party: await startParty(passive, [bank]) })));
-  const data = { path: "data.csv", id: "id", features: "all" as const, label: "defaulted", positive: undefined, test_fraction: undefined };
+  const running: Partner[] = await Promise.all(
+    passives.map(async (passive) => ({ company: passive, party: await startParty(passive, [bank]) })),
+  );
+  const data = {
+    path: "data.csv",
+    id: "id",
+    features: "all" as const,
+    label: "defaulted",
+    positive: undefined,
+    test_fraction: undefined,
+  };
   const training = { num_round: 5, max_depth: 3, base_score: 0.3, max_bin: 16 };
   await runActive(await activeConfig(bank, running, "golden", { data, training }), () => {});
 
   // Every party's share names the same model, and each party sees its own splits only.
-  const shares = await Promise.all([bank, ...passives].map(({ folder }) => readShare(join(folder, "jobs", "golden", "share.json"))));
+  const shares = await Promise.all(
+    [bank, ...passives].map(({ folder }) => readShare(join(folder, "jobs", "golden", "share.json"))),
+  );
   expect(new Set(shares.map(({ share }) => share.model)).size).toBe(1);
-  const shown = await Promise.all([bank, ...passives].map(({ folder }) => tandem("model", "show", join(folder, "jobs", "golden"))));
+  const shown = await Promise.all(
+    [bank, ...passives].map(({ folder }) => tandem("model", "show", join(folder, "jobs", "golden"))),
+  );
   expect(shown[0].stdout).toContain("▣ passive-1");
   expect(shown[0].stdout).toContain("income [k] < ");
   expect(shown[0].stdout).not.toMatch(/visits|café/);
@@ -56,7 +87,18 @@ test("train, look, consent, export: the file is the golden one, and XGBoost pred
   mkdirSync(join(root, "sent"));
   for (const { name, folder } of passives) {
     const out = join(root, "sent", `${name}.consent.json`);
-    const given = ["model", "consent", "-c", join(folder, "passive.json"), "--model", "golden", "--to", "active", "--purpose", "a test"];
+    const given = [
+      "model",
+      "consent",
+      "-c",
+      join(folder, "passive.json"),
+      "--model",
+      "golden",
+      "--to",
+      "active",
+      "--purpose",
+      "a test",
+    ];
     const unasked = await tandem(...given, "--out", out);
     expect(unasked.exitCode).toBe(2);
     expect(unasked.stderr).toMatch(/nothing was written: say --yes/);
@@ -70,7 +112,19 @@ test("train, look, consent, export: the file is the golden one, and XGBoost pred
   }
 
   const out = join(root, "model.json");
-  const exporting = (...files: string[]): string[] => ["model", "export", "-c", join(bank.folder, "active-golden.json"), "--model", "golden", "--to", "xgboost", "--out", out, ...files.flatMap((file) => ["--consent", file])];
+  const exporting = (...files: string[]): string[] => [
+    "model",
+    "export",
+    "-c",
+    join(bank.folder, "active-golden.json"),
+    "--model",
+    "golden",
+    "--to",
+    "xgboost",
+    "--out",
+    out,
+    ...files.flatMap((file) => ["--consent", file]),
+  ];
   const incomplete = await tandem(...exporting(consents[0]));
   expect(incomplete.exitCode).toBe(2);
   expect(incomplete.stderr).toMatch(/missing: the consent of passive-2\. .*\(CONSENT\)/);
@@ -83,7 +137,9 @@ test("train, look, consent, export: the file is the golden one, and XGBoost pred
 
   if (python === undefined) return;
   const score = await readCsvTable(join(fixtures, "score.csv"));
-  const columns = ["#1", "#2", "#3", "#4", "#5", "#6"].map((column) => numericColumn(score, columnIndex(score, column), new Set()));
+  const columns = ["#1", "#2", "#3", "#4", "#5", "#6"].map((column) =>
+    numericColumn(score, columnIndex(score, column), new Set()),
+  );
   const [{ predictions }] = askXgboost([{ model: out, columns, rowCount: columns[0].length }]);
   const golden = await readCsvTable(join(fixtures, "predictions.csv"));
   const wanted = golden.columns[columnIndex(golden, "logistic")].map(Number);

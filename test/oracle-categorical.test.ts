@@ -1,4 +1,7 @@
-/** The oracle of test/oracle.test.ts for categorical features, at the active party and at passive ones: federated equals centralised, node for node. */
+/**
+ * The oracle of test/oracle.test.ts for categorical features, at the active party and at passive ones: federated equals
+ * centralised, node for node.
+ */
 import { beforeAll, describe, expect, test } from "vitest";
 import type { SpeedParameters, TrainingParameters } from "../src/base/parameters.ts";
 import { generateKey, type PrivateKey, selectKernel } from "../src/crypto/paillier/index.ts";
@@ -26,28 +29,40 @@ interface Variant extends Omit<Partial<TestJob>, "table" | "training"> {
   readonly seeds?: number;
 }
 
-/** Trains both ways for some seeds, and predicts the training rows with the merged model. @returns the rules on categories, by owner */
+/**
+ * Trains both ways for some seeds, and predicts the training rows with the merged model. @returns the rules on
+ * categories, by owner
+ */
 async function expectEqual({ training, table = tableOf, seeds = 2, ...job }: Variant = {}): Promise<SplitRule[]> {
   const rules: SplitRule[] = [];
   for (let seed = 0; seed < seeds; seed++) {
     const given = { kernel, key, ...job, table: table(seed), training: { enable_categorical: true, ...training } };
     const { model, margins } = await trainFederated(given);
     expect(firstDifference(model, await trainInOnePlace(given)), `seed ${seed}`).toBeNull();
-    if (training?.early_stopping_rounds === undefined) expect(predictMargins(model, given.table.parties, given.table.labels.length, given.table.categories)).toEqual(margins);
+    if (training?.early_stopping_rounds === undefined)
+      expect(predictMargins(model, given.table.parties, given.table.labels.length, given.table.categories)).toEqual(
+        margins,
+      );
     rules.push(...categoryRules(model));
   }
-  expect(rules.some(({ owner }) => owner > 0), "no passive party's categories were split on, nothing was tested").toBe(true);
+  expect(
+    rules.some(({ owner }) => owner > 0),
+    "no passive party's categories were split on, nothing was tested",
+  ).toBe(true);
   return rules;
 }
 
 function categoryRules({ trees }: Model): SplitRule[] {
-  return trees.flat().flatMap((node) => (node.kind === "split" && node.rule.categories !== undefined ? [node.rule] : []));
+  return trees
+    .flat()
+    .flatMap((node) => (node.kind === "split" && node.rule.categories !== undefined ? [node.rule] : []));
 }
 
 describe("one category against the rest, and sets of categories", () => {
   test("by the number of categories", async () => {
     const rules = await expectEqual({ training: { num_round: 4, max_depth: 4 }, seeds: 3 });
-    const sizes = (wanted: (rule: SplitRule) => boolean): number[] => rules.filter(wanted).map(({ categories = [] }) => categories.length);
+    const sizes = (wanted: (rule: SplitRule) => boolean): number[] =>
+      rules.filter(wanted).map(({ categories = [] }) => categories.length);
     expect(Math.max(...sizes(({ owner, feature }) => owner === 1 && feature === 1))).toBe(1); // three categories: fewer than four
     expect(Math.max(...sizes(({ owner, feature }) => owner === 1 && feature === 2))).toBeGreaterThan(1);
     expect(Math.max(...sizes(({ owner }) => owner === 0))).toBeGreaterThan(1);
@@ -55,23 +70,32 @@ describe("one category against the rest, and sets of categories", () => {
   });
 
   test("all one against the rest", async () => {
-    for (const { categories } of await expectEqual({ training: { max_cat_to_onehot: 100 } })) expect(categories).toHaveLength(1);
+    for (const { categories } of await expectEqual({ training: { max_cat_to_onehot: 100 } }))
+      expect(categories).toHaveLength(1);
   });
 
   test("all sets", () => expectEqual({ training: { max_cat_to_onehot: 1 } }));
   test("max_cat_threshold", async () => {
     const rules = await expectEqual({ training: { max_cat_threshold: 3, max_cat_to_onehot: 2 } });
-    const nine = rules.filter(({ owner, feature }) => owner === 1 && feature === 2).map(({ categories = [] }) => categories.length);
+    const nine = rules
+      .filter(({ owner, feature }) => owner === 1 && feature === 2)
+      .map(({ categories = [] }) => categories.length);
     expect(nine.every((size) => size <= 2 || size >= 7)).toBe(true);
   });
-  test("without missing values", () => expectEqual({ table: (seed) => categoricalTable(seed, { ...shape, missingShare: 0 }) }));
-  test("mostly missing values: their bin is the one that is left out", () => expectEqual({ table: (seed) => categoricalTable(seed, { ...shape, missingShare: 0.6 }) }));
-  test("categories and nothing else", () => expectEqual({ table: (seed) => categoricalTable(seed, { ...shape, features: [0, 0, 0] }) }));
+  test("without missing values", () =>
+    expectEqual({ table: (seed) => categoricalTable(seed, { ...shape, missingShare: 0 }) }));
+  test("mostly missing values: their bin is the one that is left out", () =>
+    expectEqual({ table: (seed) => categoricalTable(seed, { ...shape, missingShare: 0.6 }) }));
+  test("categories and nothing else", () =>
+    expectEqual({ table: (seed) => categoricalTable(seed, { ...shape, features: [0, 0, 0] }) }));
   test("columns of one category, of none, and of one per row", async () => {
     const odd = (seed: number): TestTable => {
       const table = categoricalTable(seed, { ...shape, rows: 60, categories: [[1], [1, 60], [2, 3]] });
       const [first, second, third] = table.parties;
-      return { ...table, parties: [first, second, [...third.slice(0, -1), third[third.length - 1].map(() => Number.NaN)]] };
+      return {
+        ...table,
+        parties: [first, second, [...third.slice(0, -1), third[third.length - 1].map(() => Number.NaN)]],
+      };
     };
     await expectEqual({ table: odd });
     await expectEqual({ table: odd, training: { max_cat_to_onehot: 1 } });
@@ -89,38 +113,100 @@ describe("with what else there is", () => {
     { local_rounds: 1 },
   ])("%o", async (training) => void (await expectEqual({ training, seeds: 1 })));
 
-  test.each<Partial<SpeedParameters>>([{ packing: false }, { subtraction: false }, { skip_bin: false }, { joint_bins: false }])("%o", async (speed) => void (await expectEqual({ speed, seeds: 1 })));
+  test.each<Partial<SpeedParameters>>([
+    { packing: false },
+    { subtraction: false },
+    { skip_bin: false },
+    { joint_bins: false },
+  ])("%o", async (speed) => void (await expectEqual({ speed, seeds: 1 })));
 
-  test("the portable kernel, unbatched", () => expectEqual({ kernel: portableKernel, codec: { codec: "unbatched" }, seeds: 1, training: { num_round: 2 }, table: (seed) => categoricalTable(seed, { ...shape, rows: 60 }) }));
-  test("a grid so fine that sums are taken in limbs", () => expectEqual({ codec: { resolution_bits: 44, padding: 12 }, seeds: 1 }));
-  test("squared error", () => expectEqual({ training: { objective: "reg:squarederror" }, table: (seed) => categoricalTable(seed, { ...shape, regression: true }), seeds: 1 }));
+  test("the portable kernel, unbatched", () =>
+    expectEqual({
+      kernel: portableKernel,
+      codec: { codec: "unbatched" },
+      seeds: 1,
+      training: { num_round: 2 },
+      table: (seed) => categoricalTable(seed, { ...shape, rows: 60 }),
+    }));
+  test("a grid so fine that sums are taken in limbs", () =>
+    expectEqual({ codec: { resolution_bits: 44, padding: 12 }, seeds: 1 }));
+  test("squared error", () =>
+    expectEqual({
+      training: { objective: "reg:squarederror" },
+      table: (seed) => categoricalTable(seed, { ...shape, regression: true }),
+      seeds: 1,
+    }));
 
   test("monotone constraints on numbers beside them, and none on categories", async () => {
-    const constrained = (seed: number): TestTable => ({ ...tableOf(seed), monotone: [[1, 0], [-1, 0, 0], [1, 0]] });
+    const constrained = (seed: number): TestTable => ({
+      ...tableOf(seed),
+      monotone: [
+        [1, 0],
+        [-1, 0, 0],
+        [1, 0],
+      ],
+    });
     await expectEqual({ table: constrained, seeds: 1 });
-    await expectError(() => trainFederated({ kernel, key, table: { ...tableOf(0), monotone: [[0, 1], [0, 0, 0], [0, 0]] }, training: { enable_categorical: true } }), "USAGE", /'p0f1'.*categories/);
+    await expectError(
+      () =>
+        trainFederated({
+          kernel,
+          key,
+          table: {
+            ...tableOf(0),
+            monotone: [
+              [0, 1],
+              [0, 0, 0],
+              [0, 0],
+            ],
+          },
+          training: { enable_categorical: true },
+        }),
+      "USAGE",
+      /'p0f1'.*categories/,
+    );
   });
 
   test("validation rows, some of them in categories that no training row has", async () => {
-    const table = (seed: number): TestTable => ({ ...tableOf(seed), validationRows: Uint32Array.from({ length: 50 }, (_, i) => 3 * i + 1) });
+    const table = (seed: number): TestTable => ({
+      ...tableOf(seed),
+      validationRows: Uint32Array.from({ length: 50 }, (_, i) => 3 * i + 1),
+    });
     await expectEqual({ table, training: { num_round: 12, early_stopping_rounds: 2 } });
     const rare = (seed: number): TestTable => {
       const given = table(seed);
       const codes = given.parties[1][2].slice();
       given.validationRows?.forEach((row, i) => (codes[row] = i % 3 === 0 ? 9 : codes[row]));
       const names = [...(given.categories?.[1][2] ?? []), "never seen"];
-      return { ...given, parties: [given.parties[0], [...given.parties[1].slice(0, 2), codes], given.parties[2]], categories: [given.categories?.[0] ?? [], [null, given.categories?.[1][1] ?? null, names], given.categories?.[2] ?? []] };
+      return {
+        ...given,
+        parties: [given.parties[0], [...given.parties[1].slice(0, 2), codes], given.parties[2]],
+        categories: [
+          given.categories?.[0] ?? [],
+          [null, given.categories?.[1][1] ?? null, names],
+          given.categories?.[2] ?? [],
+        ],
+      };
     };
     const rules = await expectEqual({ table: rare });
     expect(rules.flatMap(({ categories = [] }) => categories)).not.toContain("never seen");
   });
 
   test("several classes: a tree each with sets of categories, or leaves of several weights with one category at a time", async () => {
-    const classes = (seed: number): TestTable => ({ ...tableOf(seed), labels: Float64Array.from(tableOf(seed).labels, (label, row) => (label === 1 ? 1 + (tableOf(seed).parties[1][2][row] > 3 ? 1 : 0) : 0)) });
+    const classes = (seed: number): TestTable => ({
+      ...tableOf(seed),
+      labels: Float64Array.from(tableOf(seed).labels, (label, row) =>
+        label === 1 ? 1 + (tableOf(seed).parties[1][2][row] > 3 ? 1 : 0) : 0,
+      ),
+    });
     const training = { objective: "multi:softprob", num_class: 3, num_round: 2 } as const;
     const sets = await expectEqual({ training, table: classes, seeds: 1 });
     expect(Math.max(...sets.map(({ categories = [] }) => categories.length))).toBeGreaterThan(1);
-    const single = await expectEqual({ training: { ...training, multi_strategy: "multi_output_tree" }, table: classes, seeds: 1 });
+    const single = await expectEqual({
+      training: { ...training, multi_strategy: "multi_output_tree" },
+      table: classes,
+      seeds: 1,
+    });
     expect(Math.max(...single.map(({ categories = [] }) => categories.length))).toBe(1);
   });
 });
@@ -134,6 +220,10 @@ describe("minimums of a passive party", () => {
     const off = { perNode: 1, perCandidate: 1 };
     const training = { max_depth: 4 };
     await expectEqual({ training, minimums: [off, minimums, off] });
-    await expectEqual({ training: { ...training, subsample: 0.6, colsample_bynode: 0.7 }, minimums: [off, minimums, minimums], seeds: 1 });
+    await expectEqual({
+      training: { ...training, subsample: 0.6, colsample_bynode: 0.7 },
+      minimums: [off, minimums, minimums],
+      seeds: 1,
+    });
   });
 });

@@ -14,7 +14,10 @@ const native = loadNativeKernel().kernel;
 if (native === undefined) console.warn("oracle: no native kernel on this machine; only the portable one is tested");
 const kernels: Kernel[] = native === undefined ? [portableKernel] : [native, portableKernel];
 
-/** The portable kernel is the slow one: it gets fewer seeds. Where much hangs on the luck of the draw, the other gets more. */
+/**
+ * The portable kernel is the slow one: it gets fewer seeds. Where much hangs on the luck of the draw, the other gets
+ * more.
+ */
 const seedsFor = (kernel: Kernel, ties: boolean): number => (kernel === portableKernel ? 1 : ties ? 10 : 5);
 
 async function expectEqual(job: TestJob, note: string): Promise<void> {
@@ -24,68 +27,98 @@ async function expectEqual(job: TestJob, note: string): Promise<void> {
   expect(firstDifference(model, await trainInOnePlace(job)), note).toBeNull();
 }
 
-describe.each(kernels.map((kernel) => ({ kernel, name: kernel.name })))("federated equals centralised, $name kernel", ({ kernel }) => {
-  let key: PrivateKey;
-  beforeAll(async () => {
-    key = await generateKey({ bits: 256, insecure: true });
-  });
+describe.each(kernels.map((kernel) => ({ kernel, name: kernel.name })))(
+  "federated equals centralised, $name kernel",
+  ({ kernel }) => {
+    let key: PrivateKey;
+    beforeAll(async () => {
+      key = await generateKey({ bits: 256, insecure: true });
+    });
 
-  const expectEverySeed = async (shape: TableShape, job: Partial<TestJob>): Promise<void> => {
-    for (let seed = 0; seed < seedsFor(kernel, shape.ties === true); seed++) {
-      await expectEqual({ table: randomTable(`${seed}-${shape.features.join()}`, shape), kernel, key, ...job }, `seed ${seed}`);
-    }
-  };
+    const expectEverySeed = async (shape: TableShape, job: Partial<TestJob>): Promise<void> => {
+      for (let seed = 0; seed < seedsFor(kernel, shape.ties === true); seed++) {
+        await expectEqual(
+          { table: randomTable(`${seed}-${shape.features.join()}`, shape), kernel, key, ...job },
+          `seed ${seed}`,
+        );
+      }
+    };
 
-  for (const passives of [1, 2, 4]) {
-    const features = [2, ...Array.from({ length: passives }, () => 2)];
-    for (const codec of ["batched", "unbatched"] as const) {
-      for (const missingShare of [0, 0.2]) {
-        test(`${passives} passive parties, ${codec}, ${missingShare > 0 ? "with" : "without"} missing values`, () =>
-          expectEverySeed({ rows: 90, features, missingShare }, { codec: { codec } }));
+    for (const passives of [1, 2, 4]) {
+      const features = [2, ...Array.from({ length: passives }, () => 2)];
+      for (const codec of ["batched", "unbatched"] as const) {
+        for (const missingShare of [0, 0.2]) {
+          test(`${passives} passive parties, ${codec}, ${missingShare > 0 ? "with" : "without"} missing values`, () =>
+            expectEverySeed({ rows: 90, features, missingShare }, { codec: { codec } }));
+        }
       }
     }
-  }
 
-  test.each([0, 0.3])("ties on purpose (few levels, a column that every party holds), missing share %d", (missingShare) =>
-    expectEverySeed({ rows: 60, features: [1, 2, 2], ties: true, missingShare }, {}));
+    test.each([0, 0.3])(
+      "ties on purpose (few levels, a column that every party holds), missing share %d",
+      (missingShare) => expectEverySeed({ rows: 60, features: [1, 2, 2], ties: true, missingShare }, {}),
+    );
 
-  test("the active party without features, and passives with one bin, one row a bin, or only missing values", async () => {
-    const table = randomTable("odd", { rows: 50, features: [0, 3, 1] });
-    table.parties[1][1].fill(4);
-    table.parties[1][2].fill(Number.NaN);
-    await expectEqual({ table, kernel, key, training: { max_bin: 64 } }, "odd columns");
-  });
+    test("the active party without features, and passives with one bin, one row a bin, or only missing values", async () => {
+      const table = randomTable("odd", { rows: 50, features: [0, 3, 1] });
+      table.parties[1][1].fill(4);
+      table.parties[1][2].fill(Number.NaN);
+      await expectEqual({ table, kernel, key, training: { max_bin: 64 } }, "odd columns");
+    });
 
-  test.each([1, 2, 4])("the paper's layout, padding %d", (padding) =>
-    expectEverySeed({ rows: 80, features: [1, 2], missingShare: 0.1 }, { codec: { layout: "paper", padding } }));
+    test.each([1, 2, 4])("the paper's layout, padding %d", (padding) =>
+      expectEverySeed({ rows: 80, features: [1, 2], missingShare: 0.1 }, { codec: { layout: "paper", padding } }),
+    );
 
-  test("squared error, where the layout follows the data", () =>
-    expectEverySeed({ rows: 70, features: [1, 2, 1], regression: true, missingShare: 0.1 }, { training: { objective: "reg:squarederror", base_score: 0 } }));
+    test("squared error, where the layout follows the data", () =>
+      expectEverySeed(
+        { rows: 70, features: [1, 2, 1], regression: true, missingShare: 0.1 },
+        { training: { objective: "reg:squarederror", base_score: 0 } },
+      ));
 
-  test.each([
-    { gamma: 0.5, min_child_weight: 1 },
-    { lambda: 0, eta: 1, max_depth: 5 },
-    { max_depth: 1, num_round: 6, base_score: 0.3 },
-    { max_bin: 2 },
-  ])("parameters %o", (training) => expectEverySeed({ rows: 80, features: [2, 2], missingShare: 0.1 }, { training }));
+    test.each([
+      { gamma: 0.5, min_child_weight: 1 },
+      { lambda: 0, eta: 1, max_depth: 5 },
+      { max_depth: 1, num_round: 6, base_score: 0.3 },
+      { max_bin: 2 },
+    ])("parameters %o", (training) => expectEverySeed({ rows: 80, features: [2, 2], missingShare: 0.1 }, { training }));
 
-  test.each([{ packing: false }, { subtraction: false }, { joint_bins: false }, { skip_bin: false }, { encryption: "textbook" as const }, { encryption: "short" as const }])(
-    "with %o",
-    (speed) => expectEverySeed({ rows: 70, features: [1, 2, 2], missingShare: 0.1 }, { speed, codec: { codec: "encryption" in speed ? "batched" : "unbatched" } }),
-  );
+    test.each([
+      { packing: false },
+      { subtraction: false },
+      { joint_bins: false },
+      { skip_bin: false },
+      { encryption: "textbook" as const },
+      { encryption: "short" as const },
+    ])("with %o", (speed) =>
+      expectEverySeed(
+        { rows: 70, features: [1, 2, 2], missingShare: 0.1 },
+        { speed, codec: { codec: "encryption" in speed ? "batched" : "unbatched" } },
+      ),
+    );
 
-  test.each([128, 512, 1024])("a key of %d bits", async (bits) => {
-    const other = await generateKey({ bits, insecure: true });
-    await expectEqual({ table: randomTable("key", { rows: 40, features: [1, 2], missingShare: 0.1 }), kernel, key: other, training: { num_round: 1 } }, "key");
-  });
-});
+    test.each([128, 512, 1024])("a key of %d bits", async (bits) => {
+      const other = await generateKey({ bits, insecure: true });
+      await expectEqual(
+        {
+          table: randomTable("key", { rows: 40, features: [1, 2], missingShare: 0.1 }),
+          kernel,
+          key: other,
+          training: { num_round: 1 },
+        },
+        "key",
+      );
+    });
+  },
+);
 
 describe("every native kernel", () => {
   const others = [...loadNativeKernel().kernels.values()].filter((kernel) => kernel.name !== kernels[0].name);
   test.each(["batched", "unbatched"] as const)("trains the same model as one place, %s", async (codec) => {
     const key = await generateKey({ bits: 512, insecure: true });
     const table = randomTable("kernels", { rows: 90, features: [2, 2, 2], missingShare: 0.1 });
-    for (const kernel of [kernels[0], ...others]) await expectEqual({ table, kernel, key, codec: { codec } }, kernel.name);
+    for (const kernel of [kernels[0], ...others])
+      await expectEqual({ table, kernel, key, codec: { codec } }, kernel.name);
   });
 });
 
@@ -95,22 +128,37 @@ describe("minimums of passive parties", () => {
     key = await generateKey({ bits: 256, insecure: true });
   });
   const none = { perNode: 1, perCandidate: 1 };
-  const perCandidate = (count: number): NonNullable<TestJob["minimums"]> => [none, { perNode: 1, perCandidate: count }, { perNode: 1, perCandidate: count }];
-  const perNode = (count: number): NonNullable<TestJob["minimums"]> => [none, { perNode: count, perCandidate: 1 }, { perNode: count, perCandidate: 1 }];
+  const perCandidate = (count: number): NonNullable<TestJob["minimums"]> => [
+    none,
+    { perNode: 1, perCandidate: count },
+    { perNode: 1, perCandidate: count },
+  ];
+  const perNode = (count: number): NonNullable<TestJob["minimums"]> => [
+    none,
+    { perNode: count, perCandidate: 1 },
+    { perNode: count, perCandidate: 1 },
+  ];
   const apart = [none, { perNode: 12, perCandidate: 4 }, { perNode: 5, perCandidate: 9 }];
 
   /** Equal for some seeds; and not what the same job is without minimums, or they were not tested. */
-  const expectKept = async (shape: TableShape, job: Pick<TestJob, "training" | "speed" | "minimums">): Promise<void> => {
+  const expectKept = async (
+    shape: TableShape,
+    job: Pick<TestJob, "training" | "speed" | "minimums">,
+  ): Promise<void> => {
     let changed = 0;
     for (let seed = 0; seed < 2; seed++) {
       const whole = { table: randomTable(`minimums ${seed}`, shape), kernel: kernels[0], key, ...job };
       await expectEqual(whole, `seed ${seed}`);
-      if (firstDifference(await trainInOnePlace(whole), await trainInOnePlace({ ...whole, minimums: [] })) !== null) changed++;
+      if (firstDifference(await trainInOnePlace(whole), await trainInOnePlace({ ...whole, minimums: [] })) !== null)
+        changed++;
     }
     expect(changed).toBeGreaterThan(0);
   };
 
-  for (const features of [[2, 3], [1, 2, 2]]) {
+  for (const features of [
+    [2, 3],
+    [1, 2, 2],
+  ]) {
     for (const grow_policy of ["depthwise", "lossguide"] as const) {
       for (const subtraction of [true, false]) {
         test.each([
@@ -119,7 +167,15 @@ describe("minimums of passive parties", () => {
           ["20 per node", perNode(20)],
           ["another for each party", apart],
         ])(`${features.length - 1} passive, ${grow_policy}, subtraction ${subtraction}: %s`, (_name, minimums) =>
-          expectKept({ rows: 120, features, missingShare: 0.15 }, { training: { max_depth: 4, grow_policy, max_leaves: grow_policy === "lossguide" ? 9 : 0 }, speed: { subtraction }, minimums }));
+          expectKept(
+            { rows: 120, features, missingShare: 0.15 },
+            {
+              training: { max_depth: 4, grow_policy, max_leaves: grow_policy === "lossguide" ? 9 : 0 },
+              speed: { subtraction },
+              minimums,
+            },
+          ),
+        );
       }
     }
   }
@@ -131,13 +187,31 @@ describe("minimums of passive parties", () => {
     { colsample_bynode: 0.5, num_round: 4 },
     { colsample_bynode: 0.5, subsample: 0.6, grow_policy: "lossguide" as const, max_leaves: 8, max_depth: 5 },
     { objective: "multi:softprob" as const, num_class: 2, num_round: 2 },
-  ])("%o", (training) => expectKept({ rows: 200, features: [2, 4, 3], missingShare: 0.1 }, { training: { max_depth: 4, ...training }, minimums: apart }));
+  ])("%o", (training) =>
+    expectKept(
+      { rows: 200, features: [2, 4, 3], missingShare: 0.1 },
+      { training: { max_depth: 4, ...training }, minimums: apart },
+    ),
+  );
 
   test("no split of a party has fewer people on a side than its minimum; with one above everything it has none", async () => {
     const table = randomTable("kept", { rows: 150, features: [1, 2, 2], missingShare: 0.1 });
-    const { model } = await trainFederated({ table, kernel: kernels[0], key, training: { max_depth: 5 }, minimums: perCandidate(15) });
+    const { model } = await trainFederated({
+      table,
+      kernel: kernels[0],
+      key,
+      training: { max_depth: 5 },
+      minimums: perCandidate(15),
+    });
     const small = (owner: boolean): number =>
-      model.trees.flatMap((tree) => tree.filter((node) => node.kind === "split" && node.rule.owner > 0 === owner && Math.min(tree[node.left].count, tree[node.right].count) < 15)).length;
+      model.trees.flatMap((tree) =>
+        tree.filter(
+          (node) =>
+            node.kind === "split" &&
+            node.rule.owner > 0 === owner &&
+            Math.min(tree[node.left].count, tree[node.right].count) < 15,
+        ),
+      ).length;
     expect(small(true)).toBe(0);
     expect(small(false)).toBeGreaterThan(0); // the active party's own are not bound
     const alone = await trainFederated({ table, kernel: kernels[0], key, minimums: perNode(151) });
@@ -146,7 +220,11 @@ describe("minimums of passive parties", () => {
   });
 
   test("minimums of 1 send not a byte more, and train the same model", async () => {
-    const job = { table: randomTable("off", { rows: 90, features: [1, 2], missingShare: 0.1 }), kernel: kernels[0], key };
+    const job = {
+      table: randomTable("off", { rows: 90, features: [1, 2], missingShare: 0.1 }),
+      kernel: kernels[0],
+      key,
+    };
     const [left, given] = [await trainFederated(job), await trainFederated({ ...job, minimums: [none, none] })];
     expect(given.traffic).toEqual(left.traffic);
     expect(firstDifference(given.model, left.model)).toBeNull();
@@ -157,7 +235,15 @@ describe("many instances", () => {
   test("the root is summed in several pieces while gradients arrive; the last piece may be short", async () => {
     const key = await generateKey({ bits: 128, insecure: true });
     for (const rows of [8192, 9000, 16_500]) {
-      await expectEqual({ table: randomTable("many", { rows, features: [1, 2], missingShare: 0.1 }), kernel: kernels[0], key, training: { num_round: 1 } }, `${rows} rows`);
+      await expectEqual(
+        {
+          table: randomTable("many", { rows, features: [1, 2], missingShare: 0.1 }),
+          kernel: kernels[0],
+          key,
+          training: { num_round: 1 },
+        },
+        `${rows} rows`,
+      );
     }
   });
 });
@@ -165,14 +251,21 @@ describe("many instances", () => {
 describe("grids finer than one double can sum", () => {
   test.each(["batched", "unbatched"] as const)("sums reach 2^53 and are taken in limbs, %s", async (codec) => {
     const key = await generateKey({ bits: 256, insecure: true });
-    const table = (rows: number): TestJob["table"] => randomTable("fine", { rows, features: [1, 2, 2], missingShare: 0.1 });
+    const table = (rows: number): TestJob["table"] =>
+      randomTable("fine", { rows, features: [1, 2, 2], missingShare: 0.1 });
     const jobs: readonly Pick<TestJob, "table" | "training">[] = [
       { table: table(1200) },
-      { table: { ...table(90), monotone: [[1], [0, -1], [0, 0]] }, training: { alpha: 0.1, grow_policy: "lossguide", max_leaves: 6 } },
+      {
+        table: { ...table(90), monotone: [[1], [0, -1], [0, 0]] },
+        training: { alpha: 0.1, grow_policy: "lossguide", max_leaves: 6 },
+      },
       { table: table(90), training: { objective: "multi:softprob", num_class: 2 } },
     ];
     for (const [index, job] of jobs.entries()) {
-      await expectEqual({ ...job, kernel: kernels[0], key, codec: { codec, resolution_bits: 44, padding: 12 } }, `job ${index}`);
+      await expectEqual(
+        { ...job, kernel: kernels[0], key, codec: { codec, resolution_bits: 44, padding: 12 } },
+        `job ${index}`,
+      );
     }
   });
 });
@@ -188,7 +281,8 @@ describe("what batching saves", () => {
     expect(batched.activeCounts.gradientCiphertexts).toBe(64 * 3 * 2);
     expect(unbatched.activeCounts.encryptions).toBe(2 * batched.activeCounts.encryptions);
     expect(unbatched.activeCounts.gradientCiphertexts).toBe(2 * batched.activeCounts.gradientCiphertexts);
-    const received = (outcome: typeof batched): number => outcome.passiveCounts.reduce((sum, counts) => sum + counts.gradientCiphertexts, 0);
+    const received = (outcome: typeof batched): number =>
+      outcome.passiveCounts.reduce((sum, counts) => sum + counts.gradientCiphertexts, 0);
     expect(received(unbatched)).toBe(2 * received(batched));
     expect(received(batched)).toBe(batched.activeCounts.gradientCiphertexts);
   });
@@ -199,7 +293,9 @@ describe("the oracle can fail", () => {
     const key = await generateKey({ bits: 256, insecure: true });
     const table = randomTable("fails", { rows: 90, features: [2, 2] });
     const { model } = await trainFederated({ table, kernel: kernels[0], key });
-    expect(firstDifference(model, await trainInOnePlace({ table, key, codec: { resolution_bits: 8 } }))).toMatch(/tree \d/);
+    expect(firstDifference(model, await trainInOnePlace({ table, key, codec: { resolution_bits: 8 } }))).toMatch(
+      /tree \d/,
+    );
     const swapped = { ...table, parties: [table.parties[1], table.parties[0]] };
     expect(firstDifference(model, await trainInOnePlace({ table: swapped, key }))).not.toBeNull();
   });

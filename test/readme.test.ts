@@ -14,7 +14,9 @@ const run = promisify(execFile);
 
 /** The code block of a language that contains a text. */
 function block(language: string, text: string): string {
-  const blocks = [...readme.matchAll(/```(\w+)\n([\s\S]*?)```/g)].filter(([, found, code]) => found === language && code.includes(text));
+  const blocks = [...readme.matchAll(/```(\w+)\n([\s\S]*?)```/g)].filter(
+    ([, found, code]) => found === language && code.includes(text),
+  );
   expect(blocks, `one ${language} block with '${text}'`).toHaveLength(1);
   return blocks[0][2];
 }
@@ -29,14 +31,20 @@ const rows = Array.from({ length: 80 }, (_, i) => {
 writeFileSync(join(directory, "credit.csv"), `${[names.join(","), ...rows].join("\n")}\n`);
 
 test("the simulate command", async () => {
-  const command = block("sh", "tandem simulate").replaceAll("npx tandem", `"${process.execPath}" "${join(root, "bin", "tandem.js")}"`);
+  const command = block("sh", "tandem simulate").replaceAll(
+    "npx tandem",
+    `"${process.execPath}" "${join(root, "bin", "tandem.js")}"`,
+  );
   const { stdout } = await run("sh", ["-c", command], { cwd: directory });
   expect(stdout).toContain("federated equals centralised?  yes");
 });
 
 test("the library example", async () => {
   // Plain JavaScript as it stands: only the package's name is resolved by hand.
-  const code = block("ts", 'from "tandem"').replace('from "tandem"', `from "${pathToFileURL(join(root, "dist", "index.js")).href}"`);
+  const code = block("ts", 'from "tandem"').replace(
+    'from "tandem"',
+    `from "${pathToFileURL(join(root, "dist", "index.js")).href}"`,
+  );
   writeFileSync(join(directory, "example.mjs"), code);
   const { stdout } = await run(process.execPath, ["example.mjs"], { cwd: directory });
   expect(stdout).toContain("equals centralised");

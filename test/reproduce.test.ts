@@ -1,4 +1,7 @@
-/** `tandem reproduce` from beginning to end on a few made-up people: real processes, every table and figure, and a second run that has nothing to do. */
+/**
+ * `tandem reproduce` from beginning to end on a few made-up people: real processes, every table and figure, and a
+ * second run that has nothing to do.
+ */
 import { existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -17,18 +20,63 @@ test("the smallest run of everything, and then nothing is left to run", { timeou
   expect(first.stderr).toMatch(/^8 training runs; about /m);
   expect(first.stderr).toMatch(/^8\/8 {2}default-366rows-256bit-3trees-batched-everything-off/m);
 
-  const tables = ["ablation-paper-setting", "ablation-shortcuts", "report-claims", "keys-accuracy", "keys-time", "overflow-example", "overflow-sums", "precision-alpha", "precision-draws", "precision-errors", "precision-models", "rounds-accuracy", "rounds-time", "samples-accuracy", "samples-time"];
-  const figures = ["ablation-paper-setting", "ablation-shortcuts", "keys-time", "overflow-sums", "precision-alpha", "precision-alpha-max", "precision-bound", "rounds-time", "samples-time"];
-  const names = [...tables.flatMap((name) => [`${name}.csv`, `${name}.md`]), ...figures.flatMap((name) => [`${name}.svg`, `${name}.png`]), "cells", "report.html"];
+  const tables = [
+    "ablation-paper-setting",
+    "ablation-shortcuts",
+    "report-claims",
+    "keys-accuracy",
+    "keys-time",
+    "overflow-example",
+    "overflow-sums",
+    "precision-alpha",
+    "precision-draws",
+    "precision-errors",
+    "precision-models",
+    "rounds-accuracy",
+    "rounds-time",
+    "samples-accuracy",
+    "samples-time",
+  ];
+  const figures = [
+    "ablation-paper-setting",
+    "ablation-shortcuts",
+    "keys-time",
+    "overflow-sums",
+    "precision-alpha",
+    "precision-alpha-max",
+    "precision-bound",
+    "rounds-time",
+    "samples-time",
+  ];
+  const names = [
+    ...tables.flatMap((name) => [`${name}.csv`, `${name}.md`]),
+    ...figures.flatMap((name) => [`${name}.svg`, `${name}.png`]),
+    "cells",
+    "report.html",
+  ];
   expect(readdirSync(out).sort()).toEqual(names.sort());
   expect(readdirSync(join(out, "cells"))).toHaveLength(8);
 
   // What does not depend on the machine's speed or on so few people.
-  const verdicts = Object.fromEntries(read("report-claims.csv").trim().split("\n").slice(1).map((line) => [line.split(",")[0], line.split(",").at(-1)]));
-  for (const name of ["gradient ciphertexts", "gradient bytes", "candidate ciphertexts", "no overflow"]) expect(verdicts[name], name).toBe("held");
-  const accuracy = read("keys-accuracy.csv").trim().split("\n").map((line) => line.split(","));
-  expect(accuracy.slice(1).map((row) => row.slice(0, 3))).toEqual([["256", "SecureBoost", "0.7904"], ["256", "Proposed", "0.7899"]]);
-  for (const [, , paper, ours, difference] of accuracy.slice(1)) expect(Number(difference)).toBeCloseTo(Number(ours) - Number(paper), 3);
+  const verdicts = Object.fromEntries(
+    read("report-claims.csv")
+      .trim()
+      .split("\n")
+      .slice(1)
+      .map((line) => [line.split(",")[0], line.split(",").at(-1)]),
+  );
+  for (const name of ["gradient ciphertexts", "gradient bytes", "candidate ciphertexts", "no overflow"])
+    expect(verdicts[name], name).toBe("held");
+  const accuracy = read("keys-accuracy.csv")
+    .trim()
+    .split("\n")
+    .map((line) => line.split(","));
+  expect(accuracy.slice(1).map((row) => row.slice(0, 3))).toEqual([
+    ["256", "SecureBoost", "0.7904"],
+    ["256", "Proposed", "0.7899"],
+  ]);
+  for (const [, , paper, ours, difference] of accuracy.slice(1))
+    expect(Number(difference)).toBeCloseTo(Number(ours) - Number(paper), 3);
   const html = read("report.html");
   expect(html.match(/<svg/g)).toHaveLength(figures.length);
   expect(html).toContain("The data are made up");
@@ -46,8 +94,14 @@ test("the smallest run of everything, and then nothing is left to run", { timeou
 
 describe("without the public files", () => {
   test.each([
-    [[], /name the folder with the public data with --data \(docs\/data\.md says where to get the files\), or take --synthetic \(USAGE\)/],
-    [["--data", "test"], /test holds no cs-training\.csv or cs-training\.csv\.gz .*docs\/data\.md.*--synthetic.*\(FILE_UNREADABLE\)/],
+    [
+      [],
+      /name the folder with the public data with --data \(docs\/data\.md says where to get the files\), or take --synthetic \(USAGE\)/,
+    ],
+    [
+      ["--data", "test"],
+      /test holds no cs-training\.csv or cs-training\.csv\.gz .*docs\/data\.md.*--synthetic.*\(FILE_UNREADABLE\)/,
+    ],
     [["--synthetic", "--data", "test"], /--data and --synthetic exclude each other/],
     [["--synthetic", "--quick", "--smoke"], /--quick and --smoke exclude each other/],
     [["--synthetic", "--docs", "docs"], /--docs goes with 'all'/],

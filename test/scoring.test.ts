@@ -1,4 +1,6 @@
-/** `tandem predict` between real parties over TLS: scores to the last bit, strangers, refusals, parties that are busy. */
+/**
+ * `tandem predict` between real parties over TLS: scores to the last bit, strangers, refusals, parties that are busy.
+ */
 import { cpSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
@@ -14,25 +16,50 @@ import { readActiveShare, readPassiveShare } from "../src/store/share-files.ts";
 import { scratchDirectory, tandem } from "./support/command.ts";
 import { activeConfig, type Company, foundCompany, startParty } from "./support/companies.ts";
 import { expectError } from "./support/expect-error.ts";
-import { configFor, people, predictionsIn, threeClasses, type TrainedWorld, TrainedWorlds, trainingPredictions, writeInput } from "./support/trained-world.ts";
+import {
+  configFor,
+  people,
+  predictionsIn,
+  threeClasses,
+  type TrainedWorld,
+  TrainedWorlds,
+  trainingPredictions,
+  writeInput,
+} from "./support/trained-world.ts";
 
 const worlds = new TrainedWorlds(scratchDirectory());
 
-async function predict(world: TrainedWorld, input: string, options: Partial<PredictOptions> = {}): Promise<{ scores: Map<string, string>; result: Awaited<ReturnType<typeof runPredict>> }> {
+async function predict(
+  world: TrainedWorld,
+  input: string,
+  options: Partial<PredictOptions> = {},
+): Promise<{ scores: Map<string, string>; result: Awaited<ReturnType<typeof runPredict>> }> {
   const output = join(world.bank.folder, "scores.csv");
-  const result = await runPredict(world.config, { model: "spring", input, output, unknown: "refuse", onProgress: () => {}, ...options });
+  const result = await runPredict(world.config, {
+    model: "spring",
+    input,
+    output,
+    unknown: "refuse",
+    onProgress: () => {},
+    ...options,
+  });
   return { scores: predictionsIn(output), result };
 }
 
 /** Every company's shares and columns in one place: what nobody has, and what scores must equal. */
 async function onePlaceScores({ bank, shops }: TrainedWorld, ids: readonly string[]): Promise<Map<string, string>> {
   const share = (company: Company): string => join(company.folder, "jobs", "spring", "share.json");
-  const model = mergeShares(await readActiveShare(share(bank)), await Promise.all(shops.map((shop) => readPassiveShare(share(shop)))));
+  const model = mergeShares(
+    await readActiveShare(share(bank)),
+    await Promise.all(shops.map((shop) => readPassiveShare(share(shop)))),
+  );
   const columns = await Promise.all(
     [bank, ...shops].map(async ({ folder }) => {
       const file = await readCsvTable(join(folder, "data.csv"));
       const rowOf = new Map(file.columns[0].map((id, row) => [id, row]));
-      const features = file.names.filter((name) => name !== "id" && name !== "outcome").map((name) => numericColumn(file, columnIndex(file, name), new Set()));
+      const features = file.names
+        .filter((name) => name !== "id" && name !== "outcome")
+        .map((name) => numericColumn(file, columnIndex(file, name), new Set()));
       return features.map((feature) => Float32Array.from(ids, (id) => feature[rowOf.get(id) ?? -1] ?? Number.NaN));
     }),
   );
@@ -57,22 +84,38 @@ describe("scores are the training-time model's to the last bit", () => {
     expect(statSync(join(world.bank.folder, "scores.csv")).mode & 0o777).toBe(0o600);
   });
 
-  test.each(["one_output_per_tree", "multi_output_tree"])("the command, with a model of three classes (%s)", async (strategy) => {
-    const world = await worlds.train(2, threeClasses(strategy));
-    const trained = trainingPredictions(world);
-    const output = join(world.bank.folder, "classes.csv");
-    const score = async (ids: readonly string[]): Promise<Map<string, string>> => {
-      const { stderr, exitCode } = await tandem("predict", "-c", world.configPath, "--model", "spring", "--input", writeInput(world, "rows.csv", ids), "--output", output, "--json");
-      expect([stderr, exitCode]).toEqual(["", 0]);
-      return predictionsIn(output);
-    };
-    expect(await score([...trained.keys()])).toEqual(trained);
-    expect(readFileSync(output, "utf8").split("\n")[0]).toBe("id,prediction_0,prediction_1,prediction_2");
-    const all = await score(common);
-    expect(all).toEqual(await onePlaceScores(world, common));
-    const likeliest = [...all.values()].map((row) => row.split(",").map(Number)).map((row) => row.indexOf(Math.max(...row)));
-    expect(new Set(likeliest).size).toBe(3);
-  });
+  test.each(["one_output_per_tree", "multi_output_tree"])(
+    "the command, with a model of three classes (%s)",
+    async (strategy) => {
+      const world = await worlds.train(2, threeClasses(strategy));
+      const trained = trainingPredictions(world);
+      const output = join(world.bank.folder, "classes.csv");
+      const score = async (ids: readonly string[]): Promise<Map<string, string>> => {
+        const { stderr, exitCode } = await tandem(
+          "predict",
+          "-c",
+          world.configPath,
+          "--model",
+          "spring",
+          "--input",
+          writeInput(world, "rows.csv", ids),
+          "--output",
+          output,
+          "--json",
+        );
+        expect([stderr, exitCode]).toEqual(["", 0]);
+        return predictionsIn(output);
+      };
+      expect(await score([...trained.keys()])).toEqual(trained);
+      expect(readFileSync(output, "utf8").split("\n")[0]).toBe("id,prediction_0,prediction_1,prediction_2");
+      const all = await score(common);
+      expect(all).toEqual(await onePlaceScores(world, common));
+      const likeliest = [...all.values()]
+        .map((row) => row.split(",").map(Number))
+        .map((row) => row.indexOf(Math.max(...row)));
+      expect(new Set(likeliest).size).toBe(3);
+    },
+  );
 
   test("the command, with a compressed file, more ids than a party answers at once, columns that moved, and an id that arrives later", async () => {
     const world = await worlds.restarted(2, { policy: { max_scoring_ids: 7 } });
@@ -80,16 +123,45 @@ describe("scores are the training-time model's to the last bit", () => {
     const input = writeInput(world, "rows.csv", [...trained.keys()]);
     writeFileSync(`${input}.gz`, gzipSync(readFileSync(input)));
     const data = join(world.shops[0].folder, "data.csv");
-    const lines = readFileSync(data, "utf8").trim().split("\n").map((line) => line.split(","));
-    writeFileSync(data, `${[...lines.map(([id, a, b]) => [b, id, a]), [lines[1][2], "newcomer", lines[1][1]]].map((cells) => cells.join(",")).join("\n")}\n`);
+    const lines = readFileSync(data, "utf8")
+      .trim()
+      .split("\n")
+      .map((line) => line.split(","));
+    writeFileSync(
+      data,
+      `${[...lines.map(([id, a, b]) => [b, id, a]), [lines[1][2], "newcomer", lines[1][1]]].map((cells) => cells.join(",")).join("\n")}\n`,
+    );
     const output = join(world.bank.folder, "out.csv");
-    const { stdout, stderr, exitCode } = await tandem("predict", "-c", world.configPath, "--model", "spring", "--input", `${input}.gz`, "--output", output, "--json");
+    const { stdout, stderr, exitCode } = await tandem(
+      "predict",
+      "-c",
+      world.configPath,
+      "--model",
+      "spring",
+      "--input",
+      `${input}.gz`,
+      "--output",
+      output,
+      "--json",
+    );
     expect([stderr, exitCode]).toEqual(["", 0]);
     expect(JSON.parse(stdout)).toMatchObject({ job: "spring", rows: trained.size, scored: trained.size, unknown: {} });
     expect(predictionsIn(output)).toEqual(trained);
-    const stranger = await tandem("predict", "-c", world.configPath, "--model", join(world.bank.folder, "jobs", "spring"), "--input", writeInput(world, "new.csv", ["newcomer"]), "--output", output);
+    const stranger = await tandem(
+      "predict",
+      "-c",
+      world.configPath,
+      "--model",
+      join(world.bank.folder, "jobs", "spring"),
+      "--input",
+      writeInput(world, "new.csv", ["newcomer"]),
+      "--output",
+      output,
+    );
     expect(stranger.exitCode).toBe(2);
-    expect(stranger.stderr).toMatch(/1 of its 1 ids are unknown to a passive party \(1 to shop1\), the first in row 1.*ID_UNKNOWN/);
+    expect(stranger.stderr).toMatch(
+      /1 of its 1 ids are unknown to a passive party \(1 to shop1\), the first in row 1.*ID_UNKNOWN/,
+    );
     expect(predictionsIn(output)).toEqual(trained); // what was there stays
   });
 
@@ -102,7 +174,10 @@ describe("scores are the training-time model's to the last bit", () => {
     expect(party.events.filter((event) => event.type === "job-ended")).toHaveLength(1); // the first job's, not yet this one's
     expect(scores).toEqual(await onePlaceScores(world, common));
     await job;
-    expect(party.events.filter((event) => event.type === "job-ended").map(({ failure }) => failure)).toEqual([null, null]);
+    expect(party.events.filter((event) => event.type === "job-ended").map(({ failure }) => failure)).toEqual([
+      null,
+      null,
+    ]);
   });
 });
 
@@ -112,7 +187,11 @@ describe("people whom a party does not hold", () => {
     // Person 10 is unknown to both shops, 22 to the second.
     const ids = [common[0], people[10].id, people[22].id, common[1]];
     const input = writeInput(world, "some.csv", ids);
-    const error = await expectError(() => predict(world, input), "ID_UNKNOWN", /2 of its 4 ids are unknown to a passive party \(1 to shop0, 2 to shop1\), the first in row 2/);
+    const error = await expectError(
+      () => predict(world, input),
+      "ID_UNKNOWN",
+      /2 of its 4 ids are unknown to a passive party \(1 to shop0, 2 to shop1\), the first in row 2/,
+    );
     expect(error.message).not.toContain("zq");
     const skipped = await predict(world, input, { unknown: "skip" });
     const expected = await onePlaceScores(world, ids);
@@ -130,17 +209,27 @@ describe("who may ask what", () => {
     const [shop] = world.shops;
     await world.parties[0].stop();
     const folder = join(world.bank.folder, "..");
-    const [rival, stranger] = [await foundCompany(folder, "rival", people.slice(0, 200), [0, 1], true), await foundCompany(folder, "stranger", people.slice(0, 200), [0, 1], true)];
+    const [rival, stranger] = [
+      await foundCompany(folder, "rival", people.slice(0, 200), [0, 1], true),
+      await foundCompany(folder, "stranger", people.slice(0, 200), [0, 1], true),
+    ];
     const party = await startParty(shop, [world.bank, rival]);
     const says: string[] = [];
     for (const thief of [rival, stranger]) {
       cpSync(join(world.bank.folder, "jobs"), join(thief.folder, "jobs"), { recursive: true });
       const config = await activeConfig(thief, [{ company: shop, party }], "steal");
       const work = (): Promise<unknown> => predict({ ...world, config }, writeInput(world, "all.csv", common));
-      const error = await expectError(work, thief === rival ? "MODEL_UNKNOWN" : "PARTY_LOST", thief === rival ? /shop0 has no share of this model/ : /has it pinned this party's certificate/);
+      const error = await expectError(
+        work,
+        thief === rival ? "MODEL_UNKNOWN" : "PARTY_LOST",
+        thief === rival ? /shop0 has no share of this model/ : /has it pinned this party's certificate/,
+      );
       says.push(error.message);
     }
-    expect(party.events.find((event) => event.type === "refused")).toMatchObject({ peer: "rival", code: "MODEL_UNKNOWN" });
+    expect(party.events.find((event) => event.type === "refused")).toMatchObject({
+      peer: "rival",
+      code: "MODEL_UNKNOWN",
+    });
     rmSync(join(shop.folder, "jobs", "spring"), { recursive: true });
     const config = await configFor({ ...world, parties: [party] }, "gone");
     // The party notices within a second or so; until then it answers.
@@ -156,16 +245,28 @@ describe("who may ask what", () => {
     const share = join(world.shops[0].folder, "jobs", "spring", "share.json");
     writeFileSync(share, readFileSync(share, "utf8").replace("threshold", "treshold"));
     await expectError(() => predict(world, writeInput(world, "all.csv", common)), "MODEL_UNKNOWN");
-    expect(world.parties[0].events.find((event) => event.type === "error")).toMatchObject({ code: "FILE_FORMAT", message: expect.stringContaining(share) as string });
+    expect(world.parties[0].events.find((event) => event.type === "error")).toMatchObject({
+      code: "FILE_FORMAT",
+      message: expect.stringContaining(share) as string,
+    });
   });
 
   test("a policy without scoring", async () => {
     const world = await worlds.restarted(1, { policy: { scoring: false } });
-    await expectError(() => predict(world, writeInput(world, "all.csv", common)), "POLICY", /policy of shop0 does not allow scoring/);
+    await expectError(
+      () => predict(world, writeInput(world, "all.csv", common)),
+      "POLICY",
+      /policy of shop0 does not allow scoring/,
+    );
   });
 
   test.each([
-    ["a model that is not there", { model: "autumn" }, "MODEL_UNKNOWN", /neither a finished job in .*jobs nor a folder/],
+    [
+      "a model that is not there",
+      { model: "autumn" },
+      "MODEL_UNKNOWN",
+      /neither a finished job in .*jobs nor a folder/,
+    ],
     ["an input that is not there", { input: "nowhere.csv" }, "FILE_UNREADABLE", /nowhere/],
   ] as const)("%s", async (_what, options, code, says) => {
     const world = await worlds.restarted(1);
@@ -178,7 +279,11 @@ describe("who may ask what", () => {
     writeFileSync(input, readFileSync(input, "utf8").replace("bank_1", "bank_11"));
     await expectError(() => predict(world, input), "COLUMN_UNKNOWN", /no column 'bank_1'; did you mean 'bank_/);
     const config = await configFor({ ...world, shops: world.shops.slice(1), parties: world.parties.slice(1) }, "fewer");
-    await expectError(() => predict({ ...world, config }, writeInput(world, "all.csv", common)), "USAGE", /trained with shop0, which is not among the 'passives'/);
+    await expectError(
+      () => predict({ ...world, config }, writeInput(world, "all.csv", common)),
+      "USAGE",
+      /trained with shop0, which is not among the 'passives'/,
+    );
   });
 });
 
@@ -189,12 +294,21 @@ test("the passive party's log tells who asked about how many, and about nobody i
   const [party] = world.parties;
   await party.stop();
   const scored = party.events.filter((event) => event.type === "scored");
-  expect(scored.map(({ peer, job, requestCount, idCount, unknownCount }) => ({ peer, job, requestCount, idCount, unknownCount }))).toEqual([
+  expect(
+    scored.map(({ peer, job, requestCount, idCount, unknownCount }) => ({
+      peer,
+      job,
+      requestCount,
+      idCount,
+      unknownCount,
+    })),
+  ).toEqual([
     { peer: "bank", job: "spring", requestCount: 1, idCount: common.length + 1, unknownCount: 1 },
     { peer: "bank", job: "spring", requestCount: 1, idCount: common.length, unknownCount: 0 },
   ]);
   let text = "";
-  for (const event of party.events) logTo({ level: "debug", terminal: false, write: (more) => (text += more), now: () => new Date(0) })(event);
+  for (const event of party.events)
+    logTo({ level: "debug", terminal: false, write: (more) => (text += more), now: () => new Date(0) })(event);
   expect(text).toContain('"event":"scored"');
   expect(text).not.toMatch(/zq\d/);
 });

@@ -16,7 +16,15 @@ import { Progress } from "../src/cli/progress.ts";
 import { mergeShares } from "../src/store/merge-shares.ts";
 import { readActiveShare, readPassiveShare } from "../src/store/share-files.ts";
 import { scratchDirectory } from "./support/command.ts";
-import { activeConfig, type Company, foundCompany, makePeople, type Partner, shuffled, startParty } from "./support/companies.ts";
+import {
+  activeConfig,
+  type Company,
+  foundCompany,
+  makePeople,
+  type Partner,
+  shuffled,
+  startParty,
+} from "./support/companies.ts";
 import { expectError } from "./support/expect-error.ts";
 
 const root = scratchDirectory();
@@ -34,13 +42,22 @@ async function world(passiveCount: number): Promise<World> {
   const bank = await foundCompany(folder, "bank", shuffled(people.slice(0, 200), "bank"), [0, 1], true);
   const companies = [];
   for (let p = 0; p < passiveCount; p++) {
-    companies.push(await foundCompany(folder, `shop${p}`, shuffled(people.slice(20 + 5 * p, 230 - 5 * p), `shop ${p}`), p === 0 ? [2, 3] : [3 + p]));
+    companies.push(
+      await foundCompany(
+        folder,
+        `shop${p}`,
+        shuffled(people.slice(20 + 5 * p, 230 - 5 * p), `shop ${p}`),
+        p === 0 ? [2, 3] : [3 + p],
+      ),
+    );
   }
   return { bank, companies };
 }
 
 async function partners({ bank, companies }: World, changes: Parameters<typeof startParty>[2] = {}) {
-  return Promise.all(companies.map(async (company) => ({ company, party: await startParty(company, [bank], changes) })));
+  return Promise.all(
+    companies.map(async (company) => ({ company, party: await startParty(company, [bank], changes) })),
+  );
 }
 
 const quiet = (): void => {};
@@ -58,13 +75,18 @@ async function joinedTables({ bank, companies }: World): Promise<PartyTable[]> {
       features: featureNames.map((name) => numericColumn(file, columnIndex(file, name), new Set())),
       labels: i === 0 ? labelColumn(file, columnIndex(file, "outcome"), "defaulter") : null,
     };
-    return selectRows(table, Uint32Array.from(common, (id) => idLists[i].indexOf(id)));
+    return selectRows(
+      table,
+      Uint32Array.from(common, (id) => idLists[i].indexOf(id)),
+    );
   });
 }
 
 async function federatedModel({ bank, companies }: World, job: string) {
   const active = await readActiveShare(join(bank.folder, "jobs", job, "share.json"));
-  const shares = await Promise.all(companies.map(({ folder }) => readPassiveShare(join(folder, "jobs", job, "share.json"))));
+  const shares = await Promise.all(
+    companies.map(({ folder }) => readPassiveShare(join(folder, "jobs", job, "share.json"))),
+  );
   return mergeShares(active, shares);
 }
 
@@ -72,23 +94,37 @@ async function onePlaceModel(made: World, config: ActiveConfig) {
   const tables = await joinedTables(made);
   const split = splitRows(tables[0].ids.length, config.data.test_fraction ?? 0, config.training.seed);
   const train = tables.map((table) => selectRows(table, split.train));
-  return (await trainInOnePlace({ train, test: null, training: config.training, codec: config.codec, keyBits: config.keyBits })).model;
+  return (
+    await trainInOnePlace({
+      train,
+      test: null,
+      training: config.training,
+      codec: config.codec,
+      keyBits: config.keyBits,
+    })
+  ).model;
 }
 
 describe("align, then train", () => {
-  test.each([1, 3])("%i passive parties with other people in other orders: the model of the joined table", async (passiveCount) => {
-    const made = await world(passiveCount);
-    const running = await partners(made);
-    const config = await activeConfig(made.bank, running, "first");
-    const events: PartyEvent[] = [];
-    await runActive(config, (event) => events.push(event));
-    expect(firstDifference(await federatedModel(made, "first"), await onePlaceModel(made, config))).toBeNull();
-    const commonCount = 200 - 20 - 5 * (passiveCount - 1);
-    expect(events.find((event) => event.type === "aligned")).toMatchObject({ commonCount });
-    for (const { party } of running) expect(party.events.find((event) => event.type === "aligned")).toMatchObject({ commonCount });
-    const predictions = readFileSync(join(made.bank.folder, "jobs", "first", "predictions.csv"), "utf8").trim().split("\n");
-    expect(predictions).toHaveLength(1 + Math.round(commonCount / 4));
-  });
+  test.each([1, 3])(
+    "%i passive parties with other people in other orders: the model of the joined table",
+    async (passiveCount) => {
+      const made = await world(passiveCount);
+      const running = await partners(made);
+      const config = await activeConfig(made.bank, running, "first");
+      const events: PartyEvent[] = [];
+      await runActive(config, (event) => events.push(event));
+      expect(firstDifference(await federatedModel(made, "first"), await onePlaceModel(made, config))).toBeNull();
+      const commonCount = 200 - 20 - 5 * (passiveCount - 1);
+      expect(events.find((event) => event.type === "aligned")).toMatchObject({ commonCount });
+      for (const { party } of running)
+        expect(party.events.find((event) => event.type === "aligned")).toMatchObject({ commonCount });
+      const predictions = readFileSync(join(made.bank.folder, "jobs", "first", "predictions.csv"), "utf8")
+        .trim()
+        .split("\n");
+      expect(predictions).toHaveLength(1 + Math.round(commonCount / 4));
+    },
+  );
 
   test("a test table of its own, and ids that are the same only after normalisation", async () => {
     const made = await world(1);
@@ -99,14 +135,33 @@ describe("align, then train", () => {
     writeFileSync(join(made.bank.folder, "test.csv"), `${[lines[0], ...lines.slice(151)].join("\n")}\n`);
     writeFileSync(join(made.bank.folder, "data.csv"), `${lines.slice(0, 151).join("\n")}\n`);
     const normalise: ["lowercase"] = ["lowercase"];
-    const running = await partners(made, { data: { path: "data.csv", id: "id", features: { all_but: [] }, normalise } });
-    const source = { path: "data.csv", id: "id", features: "all" as const, label: "outcome", positive: "defaulter", test_fraction: undefined, test_path: "test.csv" };
+    const running = await partners(made, {
+      data: { path: "data.csv", id: "id", features: { all_but: [] }, normalise },
+    });
+    const source = {
+      path: "data.csv",
+      id: "id",
+      features: "all" as const,
+      label: "outcome",
+      positive: "defaulter",
+      test_fraction: undefined,
+      test_path: "test.csv",
+    };
     const different = await activeConfig(made.bank, running, "different", { data: source });
-    await expectError(() => runActive(different, quiet), "HANDSHAKE_MISMATCH", /party shop0.*normalises ids in another way; here it is: trim, lowercase/);
+    await expectError(
+      () => runActive(different, quiet),
+      "HANDSHAKE_MISMATCH",
+      /party shop0.*normalises ids in another way; here it is: trim, lowercase/,
+    );
     await runActive(await activeConfig(made.bank, running, "same", { data: { ...source, normalise } }), quiet);
-    const count = readFileSync(join(made.bank.folder, "jobs", "same", "aligned.csv"), "utf8").trim().split("\n").length - 1;
+    const count =
+      readFileSync(join(made.bank.folder, "jobs", "same", "aligned.csv"), "utf8")
+        .trim()
+        .split("\n").length - 1;
     expect(count).toBe(180);
-    expect(readFileSync(join(made.bank.folder, "jobs", "same", "aligned.csv"), "utf8")).toMatch(/^id,file,row\nzq\d+x,(test_)?path,\d+\n/);
+    expect(readFileSync(join(made.bank.folder, "jobs", "same", "aligned.csv"), "utf8")).toMatch(
+      /^id,file,row\nzq\d+x,(test_)?path,\d+\n/,
+    );
   });
 
   test("alignment alone: both sides have their own rows, for their own eyes", async () => {
@@ -114,8 +169,16 @@ describe("align, then train", () => {
     const running = await partners(made);
     const out = join(made.bank.folder, "rows.csv");
     const { aligned } = await runAlignment(await activeConfig(made.bank, running, "only"), out, quiet);
-    expect(aligned.pairwise).toEqual([{ peer: "shop0", idCount: 210, sharedCount: 180 }, { peer: "shop1", idCount: 200, sharedCount: 175 }]);
-    const rowsOf = (path: string): string[][] => readFileSync(path, "utf8").trim().split("\n").slice(1).map((line) => line.split(","));
+    expect(aligned.pairwise).toEqual([
+      { peer: "shop0", idCount: 210, sharedCount: 180 },
+      { peer: "shop1", idCount: 200, sharedCount: 175 },
+    ]);
+    const rowsOf = (path: string): string[][] =>
+      readFileSync(path, "utf8")
+        .trim()
+        .split("\n")
+        .slice(1)
+        .map((line) => line.split(","));
     const lists = [out, ...made.companies.map(({ folder }) => join(folder, "jobs", "only", "aligned.csv"))];
     for (const [i, path] of lists.entries()) {
       expect(statSync(path).mode & 0o777).toBe(0o600);
@@ -133,14 +196,22 @@ describe("align, then train", () => {
     const data = join(shop.folder, "data.csv");
     writeFileSync(data, readFileSync(data, "utf8").replaceAll(/^zq/gm, "other"));
     const running = await partners(made);
-    await expectError(async () => runActive(await activeConfig(made.bank, running, "empty"), quiet), "ID_MISMATCH", /no id is common to all parties \(0 with shop0\)/);
+    await expectError(
+      async () => runActive(await activeConfig(made.bank, running, "empty"), quiet),
+      "ID_MISMATCH",
+      /no id is common to all parties \(0 with shop0\)/,
+    );
     expect(running[0].party.events.find((event) => event.type === "aligned")).toMatchObject({ commonCount: 0 });
   });
 
   test("without alignment the files must agree already", async () => {
     const made = await world(1);
     const running = await partners(made);
-    await expectError(async () => runActive(await activeConfig(made.bank, running, "unaligned", { align: false }), quiet), "ID_MISMATCH", /shop0.*align the data first/);
+    await expectError(
+      async () => runActive(await activeConfig(made.bank, running, "unaligned", { align: false }), quiet),
+      "ID_MISMATCH",
+      /shop0.*align the data first/,
+    );
   });
 });
 
@@ -155,10 +226,21 @@ describe("one job after the other", () => {
     await runActive(config, quiet);
     expect(firstDifference(await federatedModel(made, "tuesday"), await onePlaceModel(made, config))).toBeNull();
     const [{ party }] = running;
-    expect(party.events.filter((event) => event.type === "job-ended")).toMatchObject([{ job: "monday", failure: null }, { job: "tuesday", failure: null }]);
-    await expectError(async () => runActive(await activeConfig(made.bank, running, "monday"), quiet), "USAGE", /monday holds a finished job/);
+    expect(party.events.filter((event) => event.type === "job-ended")).toMatchObject([
+      { job: "monday", failure: null },
+      { job: "tuesday", failure: null },
+    ]);
+    await expectError(
+      async () => runActive(await activeConfig(made.bank, running, "monday"), quiet),
+      "USAGE",
+      /monday holds a finished job/,
+    );
     const elsewhere = await activeConfig(made.bank, running, "monday", { output: { directory: "elsewhere" } });
-    await expectError(() => runActive(elsewhere, quiet), "HANDSHAKE_MISMATCH", /shop0 has finished a job named monday already/);
+    await expectError(
+      () => runActive(elsewhere, quiet),
+      "HANDSHAKE_MISMATCH",
+      /shop0 has finished a job named monday already/,
+    );
   });
 
   test("another job while one runs is refused, of the same active party or of another; the first goes on", async () => {
@@ -169,19 +251,37 @@ describe("one job after the other", () => {
     const party = running[0].party as Awaited<ReturnType<typeof startParty>>;
     const first = runActive(await activeConfig(made.bank, running, "long", { training: { num_round: 12 } }), quiet);
     await party.seen("passive-tree");
-    await expectError(async () => runActive(await activeConfig(made.bank, running, "again"), quiet), "PARTY_BUSY", /shop0 serves another job at the moment/);
-    await expectError(async () => runActive(await activeConfig(rival, running, "theirs", { align: false }), quiet), "PARTY_BUSY", /^(?!.*bank)/);
+    await expectError(
+      async () => runActive(await activeConfig(made.bank, running, "again"), quiet),
+      "PARTY_BUSY",
+      /shop0 serves another job at the moment/,
+    );
+    await expectError(
+      async () => runActive(await activeConfig(rival, running, "theirs", { align: false }), quiet),
+      "PARTY_BUSY",
+      /^(?!.*bank)/,
+    );
     expect(party.events.find((event) => event.type === "job-ended")).toBeUndefined();
     await first;
-    expect(party.events.filter((event) => event.type === "refused").map(({ peer, code }) => [peer, code])).toEqual([["bank", "PARTY_BUSY"], ["rival", "PARTY_BUSY"]]);
+    expect(party.events.filter((event) => event.type === "refused").map(({ peer, code }) => [peer, code])).toEqual([
+      ["bank", "PARTY_BUSY"],
+      ["rival", "PARTY_BUSY"],
+    ]);
     await runActive(await activeConfig(rival, running, "theirs"), quiet);
   });
 
   test("an active party that fails or leaves does not keep the next one out", async () => {
     const made = await world(2);
     const running = await partners(made);
-    const wrong = [running[0], { company: { ...made.companies[1], fingerprint: "0".repeat(64) }, party: running[1].party }];
-    await expectError(async () => runActive(await activeConfig(made.bank, wrong, "wrong"), quiet), "CERTIFICATE", /certificate of shop1: it is not the pinned one/);
+    const wrong = [
+      running[0],
+      { company: { ...made.companies[1], fingerprint: "0".repeat(64) }, party: running[1].party },
+    ];
+    await expectError(
+      async () => runActive(await activeConfig(made.bank, wrong, "wrong"), quiet),
+      "CERTIFICATE",
+      /certificate of shop1: it is not the pinned one/,
+    );
     await runActive(await activeConfig(made.bank, running, "right"), quiet);
   });
 });
@@ -191,7 +291,11 @@ describe("who and what is let in", () => {
     const made = await world(1);
     const stranger = await foundCompany(join(made.bank.folder, ".."), "stranger", people.slice(0, 200), [1], true);
     const running = await partners(made);
-    const error = await expectError(async () => runActive(await activeConfig(stranger, running, "in"), quiet), "PARTY_LOST", /shop0/);
+    const error = await expectError(
+      async () => runActive(await activeConfig(stranger, running, "in"), quiet),
+      "PARTY_LOST",
+      /shop0/,
+    );
     expect(error.message).toMatch(/has it pinned this party's certificate/);
     expect((await running[0].party.seen("turned-away")).why).toContain(stranger.fingerprint);
   });
@@ -205,12 +309,23 @@ describe("who and what is let in", () => {
     [{ codecs: ["batched" as const] }, { codec: { codec: "unbatched" } }, /codec: unbatched asked, batched allowed/],
     [{ min_instances: 136 }, {}, /instances: 135 brought, at least 136 allowed/],
     [{ max_active_ids: 199 }, {}, /ids: 200 brought, at most 199 allowed/],
-    [{ max_trees: 1, max_depth: 1 }, {}, /num_round: 2 asked, at most 1 allowed; max_depth: 3 asked, at most 1 allowed/],
+    [
+      { max_trees: 1, max_depth: 1 },
+      {},
+      /num_round: 2 asked, at most 1 allowed; max_depth: 3 asked, at most 1 allowed/,
+    ],
   ])("policy %j", async (policy, changes, says) => {
     const made = await world(1);
     const running = await partners(made, { policy });
-    await expectError(async () => runActive(await activeConfig(made.bank, running, "greedy", changes), quiet), "POLICY", says);
-    expect(running[0].party.events.find((event) => event.type === "refused")).toMatchObject({ peer: "bank", code: "POLICY" });
+    await expectError(
+      async () => runActive(await activeConfig(made.bank, running, "greedy", changes), quiet),
+      "POLICY",
+      says,
+    );
+    expect(running[0].party.events.find((event) => event.type === "refused")).toMatchObject({
+      peer: "bank",
+      code: "POLICY",
+    });
   });
 });
 
@@ -220,7 +335,11 @@ test("a passive party keeps its owner's minimums, of which the active party is t
     const running = await partners(made, { policy });
     await runActive(await activeConfig(made.bank, running, job), quiet);
     await running[0].party.stop();
-    return (await federatedModel(made, job)).trees.flatMap((tree) => tree.flatMap((node) => (node.kind === "split" && node.rule.owner === 1 ? [Math.min(tree[node.left].count, tree[node.right].count)] : [])));
+    return (await federatedModel(made, job)).trees.flatMap((tree) =>
+      tree.flatMap((node) =>
+        node.kind === "split" && node.rule.owner === 1 ? [Math.min(tree[node.left].count, tree[node.right].count)] : [],
+      ),
+    );
   };
   expect(Math.min(...(await splitsWith("free", {})))).toBeLessThan(20);
   const bound = await splitsWith("bound", { min_instances_per_candidate: 20 });
@@ -235,17 +354,26 @@ test("no log of either side has an id, a value, a label, a threshold or a key in
   const activeEvents: PartyEvent[] = [];
   let text = "";
   const write = (more: string): void => void (text += more);
-  const progress = new Progress({ mode: "live", activeName: "bank", screen: { write, columns: () => 80, colours: false, now: Date.now } });
+  const progress = new Progress({
+    mode: "live",
+    activeName: "bank",
+    screen: { write, columns: () => 80, colours: false, now: Date.now },
+  });
   await runActive(await activeConfig(made.bank, running, "logged"), (event) => {
     activeEvents.push(event);
     progress.handle(event);
   });
-  await expectError(async () => runActive(await activeConfig(made.bank, running, "greedy", { training: { num_round: 5000 } }), quiet), "POLICY");
+  await expectError(
+    async () => runActive(await activeConfig(made.bank, running, "greedy", { training: { num_round: 5000 } }), quiet),
+    "POLICY",
+  );
   for (const terminal of [true, false]) {
     const log = logTo({ level: "debug", terminal, write, now: () => new Date(0) });
     for (const event of [...running[0].party.events, ...activeEvents]) log(event);
   }
-  for (const event of activeEvents) if (event.type !== "active-result" && event.type !== "layout" && event.type !== "tree") write(JSON.stringify(event));
+  for (const event of activeEvents)
+    if (event.type !== "active-result" && event.type !== "layout" && event.type !== "tree")
+      write(JSON.stringify(event));
   expect(text).toContain("tree 2 of 2 finished");
   expect(text).toContain("num_round: 5000 asked");
   expect(text).not.toMatch(/zq\d|defaulter|payer|PRIVATE|[A-Za-z0-9+/]{40,}/);
@@ -254,5 +382,6 @@ test("no log of either side has an id, a value, a label, a threshold or a key in
   const secrets = [...thresholds].map(([, threshold]) => threshold.slice(0, 7));
   expect(secrets.length).toBeGreaterThan(0);
   for (const secret of secrets) expect(text).not.toContain(secret);
-  for (const { values } of people.slice(0, 40)) for (const value of values) if (value.length > 5) expect(text).not.toContain(value);
+  for (const { values } of people.slice(0, 40))
+    for (const value of values) if (value.length > 5) expect(text).not.toContain(value);
 });

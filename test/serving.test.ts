@@ -1,4 +1,7 @@
-/** `tandem serve` in front of real parties over TLS: scores to the last bit over HTTP, batches, restarts, limits, the document. */
+/**
+ * `tandem serve` in front of real parties over TLS: scores to the last bit over HTTP, batches, restarts, limits, the
+ * document.
+ */
 import { readFileSync, writeFileSync } from "node:fs";
 import { request as httpRequest } from "node:http";
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
@@ -12,7 +15,14 @@ import { type ServeOptions, startServer } from "../src/scoring/http/run-serve.ts
 import { scratchDirectory, startTandem, tandem } from "./support/command.ts";
 import { startParty } from "./support/companies.ts";
 import { expectError } from "./support/expect-error.ts";
-import { configFor, people, threeClasses, type TrainedWorld, TrainedWorlds, trainingPredictions } from "./support/trained-world.ts";
+import {
+  configFor,
+  people,
+  threeClasses,
+  type TrainedWorld,
+  TrainedWorlds,
+  trainingPredictions,
+} from "./support/trained-world.ts";
 
 const worlds = new TrainedWorlds(scratchDirectory());
 
@@ -22,31 +32,70 @@ interface Served {
   close(): Promise<void>;
 }
 
-async function serve(world: Pick<TrainedWorld, "config">, options: Partial<Omit<ServeOptions, "parameters">> & { readonly parameters?: Record<string, unknown> } = {}): Promise<Served> {
+async function serve(
+  world: Pick<TrainedWorld, "config">,
+  options: Partial<Omit<ServeOptions, "parameters">> & { readonly parameters?: Record<string, unknown> } = {},
+): Promise<Served> {
   const events: PartyEvent[] = [];
-  const all = { model: "spring", host: "127.0.0.1", port: 0, token: null, insecureWithoutToken: false, unknownAsMissing: false, version: "0", ...options, parameters: resolveParameters(servingParameters, options.parameters ?? {}) };
+  const all = {
+    model: "spring",
+    host: "127.0.0.1",
+    port: 0,
+    token: null,
+    insecureWithoutToken: false,
+    unknownAsMissing: false,
+    version: "0",
+    ...options,
+    parameters: resolveParameters(servingParameters, options.parameters ?? {}),
+  };
   const server = await startServer(world.config, all, (event) => events.push(event));
   onTestFinished(() => server.close());
   return { url: `http://127.0.0.1:${server.port}`, events, close: () => server.close() };
 }
 
-type Prediction = { readonly id: string; readonly prediction?: number | readonly number[]; readonly error?: { readonly code: string; readonly message: string } };
+type Prediction = {
+  readonly id: string;
+  readonly prediction?: number | readonly number[];
+  readonly error?: { readonly code: string; readonly message: string };
+};
 
-async function post(url: string, body: unknown, headers: Record<string, string> = {}): Promise<{ status: number; body: { model?: string; predictions: Prediction[]; error?: { code: string; message: string } } }> {
-  const response = await fetch(`${url}/predict`, { method: "POST", headers: { "content-type": "application/json", ...headers }, body: typeof body === "string" ? body : JSON.stringify(body) });
+async function post(
+  url: string,
+  body: unknown,
+  headers: Record<string, string> = {},
+): Promise<{
+  status: number;
+  body: { model?: string; predictions: Prediction[]; error?: { code: string; message: string } };
+}> {
+  const response = await fetch(`${url}/predict`, {
+    method: "POST",
+    headers: { "content-type": "application/json", ...headers },
+    body: typeof body === "string" ? body : JSON.stringify(body),
+  });
   return { status: response.status, body: (await response.json()) as never };
 }
 
 /** The bank's rows as a caller would send them. */
-function rowsOf({ bank }: TrainedWorld, ids: readonly string[]): { id: string; features: Record<string, number | null> }[] {
-  const lines = readFileSync(join(bank.folder, "data.csv"), "utf8").trim().split("\n").map((line) => line.split(","));
+function rowsOf(
+  { bank }: TrainedWorld,
+  ids: readonly string[],
+): { id: string; features: Record<string, number | null> }[] {
+  const lines = readFileSync(join(bank.folder, "data.csv"), "utf8")
+    .trim()
+    .split("\n")
+    .map((line) => line.split(","));
   const byId = new Map(lines.map(([id, a, b]) => [id, [a, b].map((cell) => (cell === "" ? null : Number(cell)))]));
   return ids.map((id) => ({ id, features: { bank_0: byId.get(id)?.[0] ?? null, bank_1: byId.get(id)?.[1] ?? null } }));
 }
 
 async function metric(url: string, line: string): Promise<number> {
   const text = await (await fetch(`${url}/metrics`)).text();
-  return Number(text.split("\n").find((candidate) => candidate.startsWith(`${line} `))?.slice(line.length) ?? Number.NaN);
+  return Number(
+    text
+      .split("\n")
+      .find((candidate) => candidate.startsWith(`${line} `))
+      ?.slice(line.length) ?? Number.NaN,
+  );
 }
 
 /** Passes bytes on, until it is told to swallow what the connections that are open then bring; new ones work. */
@@ -72,7 +121,8 @@ async function swallowingProxy(target: number): Promise<{ port: number; swallow(
   return { port: (server.address() as AddressInfo).port, swallow, connections: () => pairs.length };
 }
 
-const scoresIn = (predictions: readonly Prediction[]): Map<string, string> => new Map(predictions.map(({ id, prediction }) => [id, String(prediction)]));
+const scoresIn = (predictions: readonly Prediction[]): Map<string, string> =>
+  new Map(predictions.map(({ id, prediction }) => [id, String(prediction)]));
 
 describe("scores", () => {
   test.each([1, 2])("with %i passive parties equal the training job's, by rows and by ids", async (shops) => {
@@ -91,20 +141,23 @@ describe("scores", () => {
     expect(await metric(url, 'tandem_rows_total{outcome="scored"}')).toBe(2 * ids.length);
   });
 
-  test.each(["one_output_per_tree", "multi_output_tree"])("of three classes (%s): a list per person, equal to the training job's, also in batches", async (strategy) => {
-    const world = await worlds.train(1, threeClasses(strategy));
-    const trained = trainingPredictions(world);
-    const { url } = await serve(world);
-    const ids = [...trained.keys()];
-    for (const body of [{ ids }, { rows: rowsOf(world, ids) }]) {
-      const answer = await post(url, body);
-      expect(answer.status).toBe(200);
-      expect(scoresIn(answer.body.predictions)).toEqual(trained);
-    }
-    const apart = await Promise.all(ids.map((id) => post(url, { ids: [id] })));
-    expect(new Map(apart.flatMap(({ body }) => [...scoresIn(body.predictions)]))).toEqual(trained);
-    for (const { prediction } of apart[0].body.predictions) expect(prediction).toHaveLength(3);
-  });
+  test.each(["one_output_per_tree", "multi_output_tree"])(
+    "of three classes (%s): a list per person, equal to the training job's, also in batches",
+    async (strategy) => {
+      const world = await worlds.train(1, threeClasses(strategy));
+      const trained = trainingPredictions(world);
+      const { url } = await serve(world);
+      const ids = [...trained.keys()];
+      for (const body of [{ ids }, { rows: rowsOf(world, ids) }]) {
+        const answer = await post(url, body);
+        expect(answer.status).toBe(200);
+        expect(scoresIn(answer.body.predictions)).toEqual(trained);
+      }
+      const apart = await Promise.all(ids.map((id) => post(url, { ids: [id] })));
+      expect(new Map(apart.flatMap(({ body }) => [...scoresIn(body.predictions)]))).toEqual(trained);
+      for (const { prediction } of apart[0].body.predictions) expect(prediction).toHaveLength(3);
+    },
+  );
 
   test("requests that arrive together share rounds, and everybody gets his own", async () => {
     const world = await worlds.restarted(2);
@@ -116,7 +169,8 @@ describe("scores", () => {
     const batches = await metric(url, "tandem_batch_ids_count");
     expect(batches).toBeLessThan(ids.length / 2);
     expect(await metric(url, "tandem_batch_ids_sum")).toBe(ids.length);
-    for (const party of ["shop0", "shop1"]) expect(await metric(url, `tandem_rounds_total{party="${party}",result="answered"}`)).toBe(batches);
+    for (const party of ["shop0", "shop1"])
+      expect(await metric(url, `tandem_rounds_total{party="${party}",result="answered"}`)).toBe(batches);
     expect(await metric(url, 'tandem_http_requests_total{path="/predict",status="200"}')).toBe(ids.length);
   });
 
@@ -133,7 +187,9 @@ describe("scores", () => {
       { id: bankAndFirst, error: { code: "ID_UNKNOWN", message: "unknown to shop1" } },
       { id: "  ", error: { code: "ID_UNKNOWN", message: "the id is empty after normalisation" } },
     ]);
-    const lenient = await post((await serve(world, { unknownAsMissing: true })).url, { ids: [bankOnly, known, shopOnly] });
+    const lenient = await post((await serve(world, { unknownAsMissing: true })).url, {
+      ids: [bankOnly, known, shopOnly],
+    });
     expect(lenient.body.predictions.map(({ prediction }) => typeof prediction)).toEqual(["number", "number", "number"]);
     expect(lenient.body.predictions[1].prediction).toBe(Number(trained.get(known)));
   });
@@ -200,9 +256,21 @@ describe("what is wrong is said clearly", () => {
       [{ ids: ["a", 7] }, 400, /^ids\[1\]: must be text/],
       [{ ids: ["a"], rows: [] }, 400, /rows: must not be empty|unknown field 'ids'/],
       [{ ids: ["a"], extra: 1 }, 400, /unknown field 'extra'/],
-      [{ rows: [{ ...row, features: { bank_0: 1 } }] }, 400, /^rows\[0\]\.features\.bank_1: must be a number, or null for a missing value/],
-      [{ rows: [row, { ...row, features: { ...row.features, bank_0: "12" } }] }, 400, /^rows\[1\]\.features\.bank_0: must be a number/],
-      [{ rows: [{ ...row, features: { ...row.features, bank_0: 1e39 } }] }, 400, /^rows\[0\]\.features\.bank_0: lies outside float32's range/],
+      [
+        { rows: [{ ...row, features: { bank_0: 1 } }] },
+        400,
+        /^rows\[0\]\.features\.bank_1: must be a number, or null for a missing value/,
+      ],
+      [
+        { rows: [row, { ...row, features: { ...row.features, bank_0: "12" } }] },
+        400,
+        /^rows\[1\]\.features\.bank_0: must be a number/,
+      ],
+      [
+        { rows: [{ ...row, features: { ...row.features, bank_0: 1e39 } }] },
+        400,
+        /^rows\[0\]\.features\.bank_0: lies outside float32's range/,
+      ],
       [{ ids: ["x".repeat(1025)] }, 400, /^ids\[0\]: must have at most 1024 characters/],
       [{ ids: ["x".repeat(3000)] }, 413, /more than 2000 bytes/],
     ];
@@ -215,7 +283,9 @@ describe("what is wrong is said clearly", () => {
     expect((await fetch(`${url}/nothing`)).status).toBe(404);
     expect((await fetch(`${url}/predict`, { method: "POST", body: '{"ids":["a"]}' })).status).toBe(415);
     const status = await new Promise((resolve) => {
-      httpRequest(`${url}/health`, { headers: { host: "evil.example" } }, (response) => resolve(response.resume().statusCode)).end();
+      httpRequest(`${url}/health`, { headers: { host: "evil.example" } }, (response) =>
+        resolve(response.resume().statusCode),
+      ).end();
     });
     expect(status).toBe(403);
     // Nothing of all this reached a passive party.
@@ -233,7 +303,10 @@ describe("what is wrong is said clearly", () => {
     expect(lost.body.error?.message).toContain("party shop0");
     const notReady = await fetch(`${url}/ready`);
     expect(notReady.status).toBe(503);
-    expect(await notReady.json()).toMatchObject({ status: "not ready", parties: [{ party: "shop0", ready: false, error: { code: "PARTY_LOST" } }] });
+    expect(await notReady.json()).toMatchObject({
+      status: "not ready",
+      parties: [{ party: "shop0", ready: false, error: { code: "PARTY_LOST" } }],
+    });
     expect((await fetch(`${url}/health`)).status).toBe(200);
     expect(events.filter((event) => event.type === "error")).toHaveLength(1); // once, not for every attempt
     const listen = { host: "127.0.0.1", port: world.parties[0].port };
@@ -251,7 +324,10 @@ describe("what is wrong is said clearly", () => {
     writeFileSync(join(world.bank.folder, "data.csv"), "id,bank_0\nzq1,1\n");
     const { url, events } = await serve(world);
     const answer = await post(url, { ids: ["zq1"] });
-    expect([answer.status, answer.body.error]).toEqual([500, { code: "INTERNAL", message: "an internal error; the server's log has it" }]);
+    expect([answer.status, answer.body.error]).toEqual([
+      500,
+      { code: "INTERNAL", message: "an internal error; the server's log has it" },
+    ]);
     expect(events.find((event) => event.type === "error")).toMatchObject({ code: "COLUMN_UNKNOWN" });
   });
 });
@@ -262,12 +338,22 @@ describe("the door", () => {
     const token = "s3cret-s3cret-s3cret";
     const { url } = await serve(world, { token });
     const ids = [people[30].id];
-    for (const headers of [{}, { authorization: "Bearer wrong" }, { authorization: token }, { authorization: `Basic ${token}` }] as Record<string, string>[]) {
+    for (const headers of [
+      {},
+      { authorization: "Bearer wrong" },
+      { authorization: token },
+      { authorization: `Basic ${token}` },
+    ] as Record<string, string>[]) {
       const answer = await post(url, { ids }, headers);
       expect([answer.status, answer.body.error?.code]).toEqual([401, "UNAUTHORISED"]);
       expect(JSON.stringify(answer.body)).not.toContain(token);
     }
-    const statuses = async (headers: Record<string, string>): Promise<number[]> => Promise.all(["/health", "/ready", "/metrics", "/openapi.json"].map(async (path) => (await fetch(url + path, { headers })).status));
+    const statuses = async (headers: Record<string, string>): Promise<number[]> =>
+      Promise.all(
+        ["/health", "/ready", "/metrics", "/openapi.json"].map(
+          async (path) => (await fetch(url + path, { headers })).status,
+        ),
+      );
     expect(await statuses({})).toEqual([200, 200, 401, 401]);
     const authorization = `Bearer ${token}`;
     expect(await statuses({ authorization })).toEqual([200, 200, 200, 200]);
@@ -276,12 +362,24 @@ describe("the door", () => {
 
   test("beyond this machine only with a token, or with a word that says insecure", async () => {
     const world = await worlds.restarted(1);
-    await expectError(() => serve(world, { host: "0.0.0.0" }), "USAGE", /--token-file, or say --insecure-without-token/);
+    await expectError(
+      () => serve(world, { host: "0.0.0.0" }),
+      "USAGE",
+      /--token-file, or say --insecure-without-token/,
+    );
     await serve(world, { host: "0.0.0.0", insecureWithoutToken: true });
     await serve(world, { host: "0.0.0.0", token: "s3cret-s3cret-s3cret" });
     const tokenFile = join(world.bank.folder, "token");
     writeFileSync(tokenFile, "short\n");
-    const { exitCode, stderr } = await tandem("serve", "-c", world.configPath, "--model", "spring", "--token-file", tokenFile);
+    const { exitCode, stderr } = await tandem(
+      "serve",
+      "-c",
+      world.configPath,
+      "--model",
+      "spring",
+      "--token-file",
+      tokenFile,
+    );
     expect(exitCode).toBe(2);
     expect(stderr).toMatch(/at least 16 characters.*FILE_FORMAT/);
     expect(stderr).not.toContain("short");
@@ -290,11 +388,24 @@ describe("the door", () => {
   test("the command serves, and on SIGTERM answers what is under way and ends well", async () => {
     const world = await worlds.restarted(1);
     const trained = trainingPredictions(world);
-    const command = startTandem(["serve", "-c", world.configPath, "--model", "spring", "--port", "0", "--window-ms", "1000"]);
+    const command = startTandem([
+      "serve",
+      "-c",
+      world.configPath,
+      "--model",
+      "spring",
+      "--port",
+      "0",
+      "--window-ms",
+      "1000",
+    ]);
     onTestFinished(() => void command.process.kill("SIGKILL"));
     const [, port] = await command.errorMatches(/"event":"listening".*"port":(\d+)/);
     const url = `http://127.0.0.1:${port}`;
-    expect(await (await fetch(`${url}/ready`)).json()).toEqual({ status: "ready", parties: [{ party: "shop0", ready: true }] });
+    expect(await (await fetch(`${url}/ready`)).json()).toEqual({
+      status: "ready",
+      parties: [{ party: "shop0", ready: true }],
+    });
     const underWay = post(url, { ids: [...trained.keys()] });
     // Until the request has arrived.
     while (!/tandem_queued_ids [1-9]|tandem_batch_ids_count/.test(await (await fetch(`${url}/metrics`)).text()));
@@ -314,7 +425,10 @@ test("the OpenAPI document describes what is really asked and answered", async (
   const { url } = await serve(world, { token: null });
   const document = (await (await fetch(`${url}/openapi.json`)).json()) as {
     openapi: string;
-    paths: Record<string, Record<string, { responses: Record<string, { content: Record<string, { schema: { $ref?: string } }> }> }>>;
+    paths: Record<
+      string,
+      Record<string, { responses: Record<string, { content: Record<string, { schema: { $ref?: string } }> }> }>
+    >;
     components: { schemas: Record<string, Parameters<typeof z.fromJSONSchema>[0]> };
   };
   expect(document.openapi).toBe("3.1.0");
@@ -328,7 +442,10 @@ test("the OpenAPI document describes what is really asked and answered", async (
     schema($ref?.split("/").at(-1) ?? "").parse(await response.json());
     return response.status;
   };
-  const sent = (body: unknown): RequestInit => ({ headers: { "content-type": "application/json" }, body: JSON.stringify(body) });
+  const sent = (body: unknown): RequestInit => ({
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify(body),
+  });
   const byRows = { rows: rowsOf(world, [people[30].id]) };
   const byIds = { ids: [people[30].id, "nobody"] };
   expect(schema("PredictByRows").safeParse(byRows).success).toBe(true);

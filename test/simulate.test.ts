@@ -17,7 +17,10 @@ interface Json {
   readonly [key: string]: unknown;
   readonly counts: Readonly<Record<string, number>>;
   readonly bytes: { readonly activeToPassive: number; readonly passiveToActive: number };
-  readonly metrics: { readonly train: Readonly<Record<string, number>>; readonly test: Readonly<Record<string, number>> };
+  readonly metrics: {
+    readonly train: Readonly<Record<string, number>>;
+    readonly test: Readonly<Record<string, number>>;
+  };
 }
 
 async function json(...args: string[]): Promise<Json> {
@@ -43,9 +46,26 @@ describe("simulate", () => {
     expect(unbatched.counts["encryptions"]).toBe(2 * batched.counts["encryptions"]);
     expect(unbatched.counts["gradientCiphertexts"]).toBe(2 * batched.counts["gradientCiphertexts"]);
     expect(Object.keys(batched)).toEqual([
-      "trees", "keyBits", "codec", "layout", "metrics", "identicalToCentralised", "seconds", "cpuSeconds", "counts", "bytes",
+      "trees",
+      "keyBits",
+      "codec",
+      "layout",
+      "metrics",
+      "identicalToCentralised",
+      "seconds",
+      "cpuSeconds",
+      "counts",
+      "bytes",
     ]);
-    expect(Object.keys(batched["seconds"] as object)).toEqual(["total", "keygen", "handshake", "encrypt", "aggregate", "decrypt", "perTree"]);
+    expect(Object.keys(batched["seconds"] as object)).toEqual([
+      "total",
+      "keygen",
+      "handshake",
+      "encrypt",
+      "aggregate",
+      "decrypt",
+      "perTree",
+    ]);
     expect(batched.bytes.activeToPassive).toBeGreaterThan(1800 * 64);
     expect(batched.bytes.passiveToActive).toBeGreaterThan(0);
   });
@@ -59,8 +79,27 @@ describe("simulate", () => {
     writeLoanTable(testFile, 60, { missing: "NA", words: true });
     const predictions = join(directory, "predictions.csv");
     const result = await json(
-      "--data", train, "--id", "#0", "--label", "defaulted", "--positive", "yes", "--missing", "?", "--test-data", testFile,
-      ...pair, ...small, "--check", "--predictions", predictions, "--layout", "paper", "--padding", "3",
+      "--data",
+      train,
+      "--id",
+      "#0",
+      "--label",
+      "defaulted",
+      "--positive",
+      "yes",
+      "--missing",
+      "?",
+      "--test-data",
+      testFile,
+      ...pair,
+      ...small,
+      "--check",
+      "--predictions",
+      predictions,
+      "--layout",
+      "paper",
+      "--padding",
+      "3",
     );
     expect(result["identicalToCentralised"]).toBe(true);
     const lines = readFileSync(predictions, "utf8").trim().split("\n");
@@ -75,23 +114,66 @@ describe("simulate", () => {
 
   test("regression, without an id, with one passive party and no active features", async () => {
     const result = await json(
-      "--data", table, "--label", "income", "--objective", "reg:squarederror", "--base-score", "0",
-      "--passive", "debt,age,visits,basket,minutes", ...small, "--check",
+      "--data",
+      table,
+      "--label",
+      "income",
+      "--objective",
+      "reg:squarederror",
+      "--base-score",
+      "0",
+      "--passive",
+      "debt,age,visits,basket,minutes",
+      ...small,
+      "--check",
     );
     expect(result["identicalToCentralised"]).toBe(true);
     expect(Object.keys(result.metrics.test)).toEqual(["rmse"]);
   });
 
   test("instance weights, L1 regularisation by both of its names, leaf-wise growth", async () => {
-    const common = ["--data", table, "--id", "id", "--label", "defaulted", "--weight", "age", "--active", "income,debt", "--passive", "visits,basket", ...small];
+    const common = [
+      "--data",
+      table,
+      "--id",
+      "id",
+      "--label",
+      "defaulted",
+      "--weight",
+      "age",
+      "--active",
+      "income,debt",
+      "--passive",
+      "visits,basket",
+      ...small,
+    ];
     const { exitCode, stderr } = await tandem("simulate", ...common);
     expect(exitCode).toBe(2);
     expect(stderr).toMatch(/column 'age': the weight is negative \(WEIGHT_INVALID\)/);
     const weighted = join(directory, "weighted.csv");
     const [head, ...lines] = readFileSync(table, "utf8").trim().split("\n");
     writeFileSync(weighted, [`${head},exposure`, ...lines.map((line, i) => `${line},${1 + (i % 3)}`)].join("\n"));
-    const options = ["--data", weighted, "--id", "id", "--label", "defaulted", "--weight", "exposure", "--active", "income,debt,age", "--passive", "visits,basket", ...small, "--check"];
-    const results = await Promise.all([[], ["--alpha", "2"], ["--reg-alpha", "2"]].map((more) => json(...options, "--grow-policy", "lossguide", "--max-leaves", "6", ...more)));
+    const options = [
+      "--data",
+      weighted,
+      "--id",
+      "id",
+      "--label",
+      "defaulted",
+      "--weight",
+      "exposure",
+      "--active",
+      "income,debt,age",
+      "--passive",
+      "visits,basket",
+      ...small,
+      "--check",
+    ];
+    const results = await Promise.all(
+      [[], ["--alpha", "2"], ["--reg-alpha", "2"]].map((more) =>
+        json(...options, "--grow-policy", "lossguide", "--max-leaves", "6", ...more),
+      ),
+    );
     for (const result of results) expect(result["identicalToCentralised"]).toBe(true);
     expect(results[1].metrics).toEqual(results[2].metrics);
     expect(results[1].metrics).not.toEqual(results[0].metrics);
@@ -99,7 +181,15 @@ describe("simulate", () => {
 
   test("monotone constraints by column, whoever holds it; a misspelt one is refused", async () => {
     const options = ["--data", table, "--id", "id", "--label", "defaulted", ...pair, ...small, "--check"];
-    const result = await json(...options, "--monotone-constraints", "income:1,visits:-1", "--subsample", "0.7", "--colsample-bynode", "0.6");
+    const result = await json(
+      ...options,
+      "--monotone-constraints",
+      "income:1,visits:-1",
+      "--subsample",
+      "0.7",
+      "--colsample-bynode",
+      "0.6",
+    );
     expect(result["identicalToCentralised"]).toBe(true);
     const { exitCode, stderr } = await tandem("simulate", ...options, "--monotone-constraints", "incom:1");
     expect(exitCode).toBe(2);
@@ -109,23 +199,71 @@ describe("simulate", () => {
   test("several classes: a prediction per class, a file that XGBoost can load, the number of ciphertexts said", async () => {
     const classes = join(directory, "classes.csv");
     const [head, ...lines] = readFileSync(table, "utf8").trim().split("\n");
-    const classOf = (line: string): number => (Number(line.split(",")[1]) < -0.5 ? 0 : Number(line.split(",")[4]) < 0.3 ? 1 : 2);
+    const classOf = (line: string): number =>
+      Number(line.split(",")[1]) < -0.5 ? 0 : Number(line.split(",")[4]) < 0.3 ? 1 : 2;
     writeFileSync(classes, [`${head},segment`, ...lines.map((line) => `${line},${classOf(line)}`)].join("\n"));
     const predictions = join(directory, "classes-predictions.csv");
-    const options = ["--data", classes, "--id", "id", "--label", "segment", "--active", "income,debt", "--passive", "visits,basket", "--objective", "multi:softprob", "--num-class", "3", ...small, "--check"];
+    const options = [
+      "--data",
+      classes,
+      "--id",
+      "id",
+      "--label",
+      "segment",
+      "--active",
+      "income,debt",
+      "--passive",
+      "visits,basket",
+      "--objective",
+      "multi:softprob",
+      "--num-class",
+      "3",
+      ...small,
+      "--check",
+    ];
     const result = await json(...options, "--predictions", predictions, "--multi-strategy", "multi_output_tree");
     expect(result["identicalToCentralised"]).toBe(true);
     expect(Object.keys(result.metrics.test)).toEqual(["mlogloss", "merror"]);
     expect(result.metrics.test["merror"]).toBeLessThan(0.2);
     expect(result["layout"]).toMatchObject({ plaintextsPerInstance: 1 });
-    const rows = readFileSync(predictions, "utf8").trim().split("\n").map((line) => line.split(","));
+    const rows = readFileSync(predictions, "utf8")
+      .trim()
+      .split("\n")
+      .map((line) => line.split(","));
     expect(rows[0]).toEqual(["id", "label", "prediction_0", "prediction_1", "prediction_2"]);
     for (const [, , ...shares] of rows.slice(1)) expect(shares.map(Number).reduce((a, b) => a + b)).toBeCloseTo(1, 9);
   });
 
   test("a validation set, metrics by name, and early stopping", async () => {
-    const options = ["--data", table, "--id", "id", "--label", "defaulted", ...pair, "--insecure-key-bits", "256", "--quiet", "--json", "--check", "--num-round", "40", "--eta", "1", "--max-depth", "5"];
-    const result = await json(...options, "--validation-fraction", "0.3", "--early-stopping-rounds", "2", "--eval-metric", "error,logloss");
+    const options = [
+      "--data",
+      table,
+      "--id",
+      "id",
+      "--label",
+      "defaulted",
+      ...pair,
+      "--insecure-key-bits",
+      "256",
+      "--quiet",
+      "--json",
+      "--check",
+      "--num-round",
+      "40",
+      "--eta",
+      "1",
+      "--max-depth",
+      "5",
+    ];
+    const result = await json(
+      ...options,
+      "--validation-fraction",
+      "0.3",
+      "--early-stopping-rounds",
+      "2",
+      "--eval-metric",
+      "error,logloss",
+    );
     expect(result["identicalToCentralised"]).toBe(true);
     expect(result["trees"]).toBeLessThan(30);
     expect(Object.keys(result.metrics)).toEqual(["train", "validation", "test"]);
@@ -136,9 +274,28 @@ describe("simulate", () => {
   });
 
   test("contribution: with everybody the federated job's own figures, without each passive party, and the active party alone", async () => {
-    const common = ["--data", table, "--id", "id", "--label", "defaulted", ...small, "--validation-fraction", "0.2", "--colsample-bytree", "0.6"];
-    const { metrics, contribution } = (await json(...common, ...parties, "--contribution")) as Json & { contribution: { without: string[]; metrics: Json["metrics"] }[] };
-    expect(contribution.map(({ without }) => without)).toEqual([[], ["passive-1"], ["passive-2"], ["passive-1", "passive-2"]]);
+    const common = [
+      "--data",
+      table,
+      "--id",
+      "id",
+      "--label",
+      "defaulted",
+      ...small,
+      "--validation-fraction",
+      "0.2",
+      "--colsample-bytree",
+      "0.6",
+    ];
+    const { metrics, contribution } = (await json(...common, ...parties, "--contribution")) as Json & {
+      contribution: { without: string[]; metrics: Json["metrics"] }[];
+    };
+    expect(contribution.map(({ without }) => without)).toEqual([
+      [],
+      ["passive-1"],
+      ["passive-2"],
+      ["passive-1", "passive-2"],
+    ]);
     expect(contribution[0].metrics).toEqual(metrics);
     for (const row of contribution) expect(Object.keys(row.metrics)).toEqual(["train", "validation", "test"]);
     const auc = contribution.map((row) => row.metrics.train["auc"]);
@@ -153,16 +310,32 @@ describe("simulate", () => {
     const options = ["cv", "--data", table, "--id", "id", "--label", "defaulted", ...pair, ...small, "--check"];
     const { exitCode, stdout } = await tandem(...options, "--folds", "3");
     expect(exitCode).toBe(0);
-    const result = JSON.parse(stdout) as { folds: { identicalToCentralised: boolean; test: Record<string, number> }[]; test: Record<string, { mean: number; deviation: number }> };
+    const result = JSON.parse(stdout) as {
+      folds: { identicalToCentralised: boolean; test: Record<string, number> }[];
+      test: Record<string, { mean: number; deviation: number }>;
+    };
     expect(result.folds.map(({ identicalToCentralised }) => identicalToCentralised)).toEqual([true, true, true]);
-    expect(result.test["auc"].mean).toBeCloseTo(result.folds.reduce((sum, { test: { auc } }) => sum + auc / 3, 0), 12);
+    expect(result.test["auc"].mean).toBeCloseTo(
+      result.folds.reduce((sum, { test: { auc } }) => sum + auc / 3, 0),
+      12,
+    );
     expect(result.test["auc"].mean).toBeGreaterThan(0.7);
     const refused = await tandem(...options, "--folds", "1");
     expect(refused.stderr).toContain("--folds must be an integer from 2");
   });
 
   test("without --check nothing is claimed, and people get a table", async () => {
-    const { exitCode, stdout } = await tandem("simulate", "--data", table, "--id", "id", "--label", "defaulted", ...pair, ...small.slice(0, -1));
+    const { exitCode, stdout } = await tandem(
+      "simulate",
+      "--data",
+      table,
+      "--id",
+      "id",
+      "--label",
+      "defaulted",
+      ...pair,
+      ...small.slice(0, -1),
+    );
     expect(exitCode).toBe(0);
     expect(stdout).toMatch(/auc +ks +logloss/);
     expect(stdout).not.toContain("equals centralised");
@@ -170,7 +343,19 @@ describe("simulate", () => {
 });
 
 describe("a party that dies in mid-run", () => {
-  const long = ["--data", table, "--id", "id", "--label", "defaulted", ...parties, "--num-round", "2000", "--insecure-key-bits", "256"];
+  const long = [
+    "--data",
+    table,
+    "--id",
+    "id",
+    "--label",
+    "defaulted",
+    ...parties,
+    "--num-round",
+    "2000",
+    "--insecure-key-bits",
+    "256",
+  ];
 
   test.each(["passive-1", "passive-2", "active"])("killed: %s; the others stop and say who", async (victim) => {
     const run = startTandem(["simulate", ...long]);

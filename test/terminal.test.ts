@@ -1,4 +1,7 @@
-/** What the commands say where: a live picture on a terminal (a real pseudo-terminal), JSON for programs, nothing when asked. */
+/**
+ * What the commands say where: a live picture on a terminal (a real pseudo-terminal), JSON for programs, nothing when
+ * asked.
+ */
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -11,7 +14,23 @@ import { Terminal } from "./support/terminal.ts";
 const directory = scratchDirectory();
 const table = join(directory, "loans.csv");
 writeLoanTable(table, 300);
-const simulation = ["simulate", "--data", table, "--id", "id", "--label", "defaulted", "--active", "income,debt", "--passive", "visits,basket", "--num-round", "3", "--insecure-key-bits", "512"];
+const simulation = [
+  "simulate",
+  "--data",
+  table,
+  "--id",
+  "id",
+  "--label",
+  "defaulted",
+  "--active",
+  "income,debt",
+  "--passive",
+  "visits,basket",
+  "--num-round",
+  "3",
+  "--insecure-key-bits",
+  "512",
+];
 const bin = fileURLToPath(new URL("../bin/tandem.js", import.meta.url));
 
 /** Node has no pseudo-terminals of its own; Python's are at hand almost everywhere. */
@@ -46,11 +65,20 @@ interface OnTerminal {
 }
 
 /** Starts a command on a pseudo-terminal of this width. */
-function startOnTerminal(columns: number, args: readonly string[], environment: Readonly<Record<string, string>>): OnTerminal {
-  const child = spawn("python3", ["-c", pseudoTerminal, String(columns), process.execPath, bin, ...args], { env: { ...process.env, TERM: "xterm", NO_COLOR: "", ...environment }, stdio: ["ignore", "pipe", "inherit"] });
+function startOnTerminal(
+  columns: number,
+  args: readonly string[],
+  environment: Readonly<Record<string, string>>,
+): OnTerminal {
+  const child = spawn("python3", ["-c", pseudoTerminal, String(columns), process.execPath, bin, ...args], {
+    env: { ...process.env, TERM: "xterm", NO_COLOR: "", ...environment },
+    stdio: ["ignore", "pipe", "inherit"],
+  });
   let output = "";
   child.stdout.setEncoding("utf8").on("data", (text: string) => (output += text));
-  const finished = new Promise<{ code: number | null; output: string }>((resolve) => child.once("close", (code) => resolve({ code, output })));
+  const finished = new Promise<{ code: number | null; output: string }>((resolve) =>
+    child.once("close", (code) => resolve({ code, output })),
+  );
   const matches = (pattern: RegExp): Promise<RegExpExecArray> =>
     new Promise((resolve, reject) => {
       const look = (): void => {
@@ -64,7 +92,11 @@ function startOnTerminal(columns: number, args: readonly string[], environment: 
   return { process: child, matches, finished };
 }
 
-function onTerminal(columns: number, args: readonly string[], environment: Readonly<Record<string, string>>): Promise<{ code: number | null; output: string }> {
+function onTerminal(
+  columns: number,
+  args: readonly string[],
+  environment: Readonly<Record<string, string>>,
+): Promise<{ code: number | null; output: string }> {
   return startOnTerminal(columns, args, environment).finished;
 }
 
@@ -98,10 +130,15 @@ describe.skipIf(withoutPython)("a passive party on a terminal", () => {
     const root = join(directory, "on-terminal");
     mkdirSync(root);
     const people = makePeople(120, "on a terminal");
-    const [bank, shop] = [await foundCompany(root, "bank", people, [0, 1], true), await foundCompany(root, "shop", people, [2, 3])];
+    const [bank, shop] = [
+      await foundCompany(root, "bank", people, [0, 1], true),
+      await foundCompany(root, "shop", people, [2, 3]),
+    ];
     const party = startOnTerminal(90, ["party", "-c", writePassiveConfig(shop, [bank])], { NO_COLOR: "1" });
     const [, port] = await party.matches(/listening on port (\d+)/);
-    const config = writeActiveConfig(bank, [{ company: shop, party: { port: Number(port) } }], "spring", { training: { num_round: 3 } });
+    const config = writeActiveConfig(bank, [{ company: shop, party: { port: Number(port) } }], "spring", {
+      training: { num_round: 3 },
+    });
     expect((await tandem("train", "-c", config, "--quiet")).exitCode).toBe(0);
     await party.matches(/job spring finished[^]*done[^]*done/);
     party.process.kill("SIGTERM");
@@ -111,7 +148,16 @@ describe.skipIf(withoutPython)("a passive party on a terminal", () => {
     terminal.write(output);
     const lines = terminal.text.split("\n");
     const bar = lines.findIndex((line) => line.startsWith("█"));
-    expect(lines.slice(0, bar).map((line) => line.slice(21)).filter((line) => /^shop: (listening|aligning|job spring finished)/.test(line))).toEqual([`shop: listening on port ${port}`, "shop: aligning 120 ids with the 120 of bank for job spring", "shop: job spring finished"]);
+    expect(
+      lines
+        .slice(0, bar)
+        .map((line) => line.slice(21))
+        .filter((line) => /^shop: (listening|aligning|job spring finished)/.test(line)),
+    ).toEqual([
+      `shop: listening on port ${port}`,
+      "shop: aligning 120 ids with the 120 of bank for job spring",
+      "shop: job spring finished",
+    ]);
     expect(lines[bar]).toMatch(/^█{28} {2}tree 3\/3 {2}[\d.]+ s in all$/);
     expect(lines[bar + 1]).toMatch(/^ {2}shop {2}done$/);
     expect(lines[bar + 2]).toMatch(/^ {2}bank {2}done +[\d.]+ k?B to it, [\d.]+ kB from it$/);
@@ -133,7 +179,10 @@ describe("elsewhere", () => {
   test("--json: events one per line, the result on standard output", async () => {
     const { stdout, stderr } = await tandem(...simulation, "--json");
     expect(stdout.trim().split("\n")).toHaveLength(1);
-    const events = stderr.trim().split("\n").map((line) => JSON.parse(line) as { type: string; party: string; at: number });
+    const events = stderr
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line) as { type: string; party: string; at: number });
     expect(events.filter(({ type }) => type === "tree")).toHaveLength(3);
     expect(events.every(({ at, party }) => at > 0 && /^(active|passive-1)$/.test(party))).toBe(true);
   });
@@ -159,8 +208,12 @@ describe("elsewhere", () => {
   test("a report of something that is no run, a port that is none: one clear line", async () => {
     const { exitCode, stderr } = await tandem("report", directory);
     expect(exitCode).toBe(2);
-    expect(stderr).toBe(`error: ${directory} has no record of a run (events.jsonl); give the folder of a job (FILE_UNREADABLE)\n`);
-    expect((await tandem(...simulation, "--dashboard", "--dashboard-port", "70000", "--runs", join(directory, "x"))).stderr).toMatch(/--dashboard-port must be an integer/);
+    expect(stderr).toBe(
+      `error: ${directory} has no record of a run (events.jsonl); give the folder of a job (FILE_UNREADABLE)\n`,
+    );
+    expect(
+      (await tandem(...simulation, "--dashboard", "--dashboard-port", "70000", "--runs", join(directory, "x"))).stderr,
+    ).toMatch(/--dashboard-port must be an integer/);
     expect((await tandem("dashboard", directory)).stderr).toMatch(/has no record of a run in it \(FILE_UNREADABLE\)/);
   });
 
@@ -169,7 +222,17 @@ describe("elsewhere", () => {
     mkdirSync(root);
     const company = await foundCompany(root, "shop", makePeople(20, "terminal"), [0, 1]);
     const config = join(company.folder, "party.json");
-    writeFileSync(config, JSON.stringify({ name: "shop", listen: { host: "127.0.0.1", port: 0 }, tls: { certificate: "certificate.pem", key: "key.pem" }, active: [{ name: "bank", fingerprint: "0".repeat(64) }], data: { path: "data.csv", id: "id", features: "all" }, output: { directory: "jobs" } }));
+    writeFileSync(
+      config,
+      JSON.stringify({
+        name: "shop",
+        listen: { host: "127.0.0.1", port: 0 },
+        tls: { certificate: "certificate.pem", key: "key.pem" },
+        active: [{ name: "bank", fingerprint: "0".repeat(64) }],
+        data: { path: "data.csv", id: "id", features: "all" },
+        output: { directory: "jobs" },
+      }),
+    );
     const party = startTandem(["party", "-c", config, "--dashboard", "--dashboard-host", "0.0.0.0"]);
     await party.errorMatches(/"event":"listening"/);
     const path = join(company.folder, "jobs", "dashboard.url");

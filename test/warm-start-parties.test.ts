@@ -16,13 +16,18 @@ import { configFor, predictionsIn, TrainedWorlds, trainingPredictions, writeInpu
 
 const root = scratchDirectory();
 const worlds = new TrainedWorlds(root);
-const rounds = (num_round: number): Partial<ActiveConfigInput> => ({ training: { num_round, max_depth: 2, max_bin: 8, colsample_bytree: 0.7 } });
+const rounds = (num_round: number): Partial<ActiveConfigInput> => ({
+  training: { num_round, max_depth: 2, max_bin: 8, colsample_bytree: 0.7 },
+});
 const sharePath = ({ folder }: Company, job: string): string => join(folder, "jobs", job, "share.json");
 
 /** The columns in the opposite order; the id stays in front. */
 function reverseColumns({ folder }: Company): void {
   const path = join(folder, "data.csv");
-  const lines = readFileSync(path, "utf8").trim().split("\n").map((line) => line.split(","));
+  const lines = readFileSync(path, "utf8")
+    .trim()
+    .split("\n")
+    .map((line) => line.split(","));
   writeFileSync(path, `${lines.map(([id, ...cells]) => [id, ...cells.reverse()].join(",")).join("\n")}\n`);
 }
 
@@ -35,22 +40,35 @@ describe("a job that goes on", () => {
     const events: string[] = [];
     await runActive(config, (event) => events.push(JSON.stringify(event)));
 
-    const [spring, whole, summer] = await Promise.all(["spring", "whole", "summer"].map((job) => readActiveShare(sharePath(bank, job))));
+    const [spring, whole, summer] = await Promise.all(
+      ["spring", "whole", "summer"].map((job) => readActiveShare(sharePath(bank, job))),
+    );
     expect(summer.trees).toEqual(whole.trees);
     expect(new Set([spring, whole, summer].map(({ model }) => model)).size).toBe(3);
     for (const shop of shops) {
-      const [inOneGo, after] = await Promise.all(["whole", "summer"].map((job) => readPassiveShare(sharePath(shop, job))));
+      const [inOneGo, after] = await Promise.all(
+        ["whole", "summer"].map((job) => readPassiveShare(sharePath(shop, job))),
+      );
       expect(after.splits).toEqual(inOneGo.splits);
       expect(after.model).toBe(summer.model);
     }
-    const remoteIn = (trees: typeof summer.trees): number => trees.flat().filter((node) => node.kind === "split" && node.rule.owner > 0).length;
+    const remoteIn = (trees: typeof summer.trees): number =>
+      trees.flat().filter((node) => node.kind === "split" && node.rule.owner > 0).length;
     for (const trees of [spring.trees, summer.trees.slice(2)]) expect(remoteIn(trees)).toBeGreaterThan(0);
     expect(events.find((event) => event.includes('"type":"job"'))).toContain(`"warm_start":"${spring.model}"`);
-    expect(events.filter((event) => event.includes('"type":"tree"')).map((event) => (JSON.parse(event) as { tree: number; treeCount: number }).tree)).toEqual([2, 3]);
+    expect(
+      events
+        .filter((event) => event.includes('"type":"tree"'))
+        .map((event) => (JSON.parse(event) as { tree: number; treeCount: number }).tree),
+    ).toEqual([2, 3]);
 
     // What each may look at is the whole model, and not what was added to it.
     const seen = ({ folder }: Company, kind: string): { tree: number; splits?: unknown[] }[] =>
-      readFileSync(join(folder, "jobs", "summer", "own.jsonl"), "utf8").trim().split("\n").map((line) => JSON.parse(line) as { kind: string; tree: number }).filter((own) => own.kind === kind);
+      readFileSync(join(folder, "jobs", "summer", "own.jsonl"), "utf8")
+        .trim()
+        .split("\n")
+        .map((line) => JSON.parse(line) as { kind: string; tree: number })
+        .filter((own) => own.kind === kind);
     expect(seen(bank, "tree").map(({ tree }) => tree)).toEqual([0, 1, 2, 3]);
     for (const shop of shops) {
       const { splits } = await readPassiveShare(sharePath(shop, "summer"));
@@ -61,15 +79,32 @@ describe("a job that goes on", () => {
     const trained = trainingPredictions(world, "summer");
     expect(trained).toEqual(trainingPredictions(world, "whole"));
     const output = join(bank.folder, "scores.csv");
-    await runPredict(config, { model: "summer", input: writeInput(world, "in.csv", [...trained.keys()]), output, unknown: "refuse", onProgress: () => {} });
+    await runPredict(config, {
+      model: "summer",
+      input: writeInput(world, "in.csv", [...trained.keys()]),
+      output,
+      unknown: "refuse",
+      onProgress: () => {},
+    });
     expect(predictionsIn(output)).toEqual(trained);
 
-    const consents = await Promise.all(shops.map(async (shop) => {
-      const { write, path } = await prepareConsent(await readPassiveConfig(join(shop.folder, "passive.json")), { job: "summer", recipient: "bank", purpose: "a test", tandemVersion: "0", now: new Date() });
-      await write();
-      return path;
-    }));
-    expect(await exportModel(config, { job: "summer", consents, out: join(bank.folder, "model.json") })).toMatchObject({ treeCount: 4, model: summer.model });
+    const consents = await Promise.all(
+      shops.map(async (shop) => {
+        const { write, path } = await prepareConsent(await readPassiveConfig(join(shop.folder, "passive.json")), {
+          job: "summer",
+          recipient: "bank",
+          purpose: "a test",
+          tandemVersion: "0",
+          now: new Date(),
+        });
+        await write();
+        return path;
+      }),
+    );
+    expect(await exportModel(config, { job: "summer", consents, out: join(bank.folder, "model.json") })).toMatchObject({
+      treeCount: 4,
+      model: summer.model,
+    });
   });
 
   test("finds features and parties by their names, wherever they stand; and the model by its id", async () => {
@@ -77,33 +112,84 @@ describe("a job that goes on", () => {
     for (const company of [world.bank, ...world.shops]) reverseColumns(company);
     const turned = { ...world, shops: world.shops.toReversed(), parties: world.parties.toReversed() };
     const { model } = await readActiveShare(sharePath(world.bank, "spring"));
-    await runActive(await configFor(turned, "summer", { training: { num_round: 1, max_depth: 3, max_bin: 8 }, warm_start: { model } }), () => {});
-    const [spring, summer] = await Promise.all(["spring", "summer"].map((job) => readActiveShare(sharePath(world.bank, job))));
+    await runActive(
+      await configFor(turned, "summer", {
+        training: { num_round: 1, max_depth: 3, max_bin: 8 },
+        warm_start: { model },
+      }),
+      () => {},
+    );
+    const [spring, summer] = await Promise.all(
+      ["spring", "summer"].map((job) => readActiveShare(sharePath(world.bank, job))),
+    );
     expect(summer.passiveNames).toEqual(["shop1", "shop0"]);
     expect(summer.trees).toHaveLength(3);
-    const owned = (share: typeof spring): string[] => share.trees.slice(0, 2).flat().flatMap((node) => (node.kind === "leaf" ? [] : ["featureName" in node.rule ? node.rule.featureName : share.passiveNames[node.rule.owner - 1]]));
+    const owned = (share: typeof spring): string[] =>
+      share.trees
+        .slice(0, 2)
+        .flat()
+        .flatMap((node) =>
+          node.kind === "leaf"
+            ? []
+            : ["featureName" in node.rule ? node.rule.featureName : share.passiveNames[node.rule.owner - 1]],
+        );
     expect(owned(summer)).toEqual(owned(spring));
     expect(new Set(owned(spring)).size).toBeGreaterThan(2);
     const trained = trainingPredictions(world, "summer");
     const output = join(world.bank.folder, "scores.csv");
     const config = await configFor(turned, "summer");
-    await runPredict(config, { model: "summer", input: writeInput(world, "in.csv", []).replace("in.csv", "data.csv"), output, unknown: "skip", onProgress: () => {} });
+    await runPredict(config, {
+      model: "summer",
+      input: writeInput(world, "in.csv", []).replace("in.csv", "data.csv"),
+      output,
+      unknown: "skip",
+      onProgress: () => {},
+    });
     for (const [id, score] of trained) expect(predictionsIn(output).get(id)).toBe(score);
   });
 });
 
 test("what a party refuses: a model it has no share of, or of other parties; features that are gone; and all of it, by policy", async () => {
   const world = await worlds.train(1, { active: rounds(2) });
-  const { bank, shops: [shop] } = world;
-  const on = async (job: string, changes: Partial<ActiveConfigInput> = {}): Promise<void> => runActive(await configFor(world, job, { warm_start: { model: "spring" }, ...changes }), () => {});
+  const {
+    bank,
+    shops: [shop],
+  } = world;
+  const on = async (job: string, changes: Partial<ActiveConfigInput> = {}): Promise<void> =>
+    runActive(await configFor(world, job, { warm_start: { model: "spring" }, ...changes }), () => {});
 
-  await expectError(() => on("a", { warm_start: { model: "winter" } }), "MODEL_UNKNOWN", /there is no share\.json of 'winter'/);
-  await expectError(() => on("b", { training: { objective: "reg:squarederror" }, data: { path: "data.csv", id: "id", features: ["bank_0", "bank_1"], label: "bank_0" } }), "COLUMN_SHARED");
+  await expectError(
+    () => on("a", { warm_start: { model: "winter" } }),
+    "MODEL_UNKNOWN",
+    /there is no share\.json of 'winter'/,
+  );
+  await expectError(
+    () =>
+      on("b", {
+        training: { objective: "reg:squarederror" },
+        data: { path: "data.csv", id: "id", features: ["bank_0", "bank_1"], label: "bank_0" },
+      }),
+    "COLUMN_SHARED",
+  );
   await expectError(() => on("b", { training: { base_score: 0.1 } }), "USAGE", /warm start: base_score is 0\.1/);
-  await expectError(() => on("c", { data: { path: "data.csv", id: "id", features: ["bank_1"], label: "outcome" } }), "COLUMN_UNKNOWN", /warm start: the data has no feature 'bank_0'/);
+  await expectError(
+    () => on("c", { data: { path: "data.csv", id: "id", features: ["bank_1"], label: "outcome" } }),
+    "COLUMN_UNKNOWN",
+    /warm start: the data has no feature 'bank_0'/,
+  );
   const renamed = await configFor(world, "d", { warm_start: { model: "spring" } });
-  await expectError(() => runActive({ ...renamed, passives: renamed.passives.map((passive) => ({ ...passive, name: "kiosk" })) }, () => {}), "USAGE", /was trained with shop0, which is not among the 'passives'/);
-  await expectError(() => runActive({ ...renamed, passives: [...renamed.passives, { ...renamed.passives[0], name: "kiosk" }] }, () => {}), "USAGE", /was trained without kiosk/);
+  await expectError(
+    () =>
+      runActive({ ...renamed, passives: renamed.passives.map((passive) => ({ ...passive, name: "kiosk" })) }, () => {}),
+    "USAGE",
+    /was trained with shop0, which is not among the 'passives'/,
+  );
+  await expectError(
+    () =>
+      runActive({ ...renamed, passives: [...renamed.passives, { ...renamed.passives[0], name: "kiosk" }] }, () => {}),
+    "USAGE",
+    /was trained without kiosk/,
+  );
 
   const away = join(shop.folder, "away.json");
   renameSync(sharePath(shop, "spring"), away);
@@ -119,16 +205,55 @@ test("what a party refuses: a model it has no share of, or of other parties; fea
   await world.parties[0].stop();
   const strict = await startParty(shop, [bank], { policy: { warm_start: false } });
   const config = await configFor({ ...world, parties: [strict] }, "g", { warm_start: { model: "spring" } });
-  await expectError(() => runActive(config, () => {}), "POLICY", /start_model: going on from an earlier model is not allowed/);
+  await expectError(
+    () => runActive(config, () => {}),
+    "POLICY",
+    /start_model: going on from an earlier model is not allowed/,
+  );
 });
 
 test("simulate: an earlier run in the same folder, by the command, equal to one place", async () => {
   const table = join(root, "loans.csv");
   writeLoanTable(table, 160);
   const runs = join(root, "runs");
-  const common = { data: table, id: "id", label: "defaulted", active: ["income", "debt", "age"], passives: [["visits", "basket"]], testFraction: 0.25, missing: [], codec: {}, keyBits: 256, insecureKey: true, check: false, onEvent: () => {} };
+  const common = {
+    data: table,
+    id: "id",
+    label: "defaulted",
+    active: ["income", "debt", "age"],
+    passives: [["visits", "basket"]],
+    testFraction: 0.25,
+    missing: [],
+    codec: {},
+    keyBits: 256,
+    insecureKey: true,
+    check: false,
+    onEvent: () => {},
+  };
   await simulate({ ...common, training: { num_round: 2, subsample: 0.8 }, keep: { directory: runs, job: "first" } });
-  const flags = ["--data", table, "--id", "id", "--label", "defaulted", "--active", "income,debt,age", "--passive", "visits,basket", "--insecure-key-bits", "256", "--num-round", "1", "--subsample", "0.8", "--check", "--json", "--quiet", "--warm-start", "first"];
+  const flags = [
+    "--data",
+    table,
+    "--id",
+    "id",
+    "--label",
+    "defaulted",
+    "--active",
+    "income,debt,age",
+    "--passive",
+    "visits,basket",
+    "--insecure-key-bits",
+    "256",
+    "--num-round",
+    "1",
+    "--subsample",
+    "0.8",
+    "--check",
+    "--json",
+    "--quiet",
+    "--warm-start",
+    "first",
+  ];
   const { stdout, exitCode, stderr } = await tandem("simulate", ...flags, "--runs", runs);
   expect(exitCode, stderr).toBe(0);
   expect(JSON.parse(stdout)).toMatchObject({ trees: 3, identicalToCentralised: true });

@@ -14,8 +14,14 @@ beforeAll(async () => {
 });
 
 const tableOf = (seed: number): TestTable => randomTable(seed, { rows: 100, features: [2, 2, 2], missingShare: 0.1 });
-const held = (table: TestTable): TestTable => ({ ...table, validationRows: Uint32Array.from({ length: table.labels.length }, (_, i) => i).filter((i) => i % 4 === 1) });
-const classes = (table: TestTable): TestTable => ({ ...table, labels: table.labels.map((label, i) => (label === 1 ? 1 : i % 3 === 0 ? 2 : 0)) });
+const held = (table: TestTable): TestTable => ({
+  ...table,
+  validationRows: Uint32Array.from({ length: table.labels.length }, (_, i) => i).filter((i) => i % 4 === 1),
+});
+const classes = (table: TestTable): TestTable => ({
+  ...table,
+  labels: table.labels.map((label, i) => (label === 1 ? 1 : i % 3 === 0 ? 2 : 0)),
+});
 
 describe("3 rounds and then 4 are 7 rounds, in one place and federated", () => {
   const cases: readonly (readonly [Partial<TrainingParameters>, (table: TestTable) => TestTable])[] = [
@@ -25,7 +31,10 @@ describe("3 rounds and then 4 are 7 rounds, in one place and federated", () => {
     [{ objective: "multi:softprob", num_class: 3, max_depth: 2 }, classes],
     [{ objective: "multi:softprob", num_class: 3, max_depth: 2, multi_strategy: "multi_output_tree" }, classes],
     [{ base_score: "auto", local_rounds: 4 }, (table) => table],
-    [{ enable_categorical: true }, () => categoricalTable(1, { rows: 160, features: [1, 1, 1], categories: [[6], [3, 9], [2]], missingShare: 0.1 })],
+    [
+      { enable_categorical: true },
+      () => categoricalTable(1, { rows: 160, features: [1, 1, 1], categories: [[6], [3, 9], [2]], missingShare: 0.1 }),
+    ],
     [{ objective: "count:poisson", local_rounds: 1, grow_policy: "lossguide", max_leaves: 4 }, (table) => table],
   ];
   test.each(cases)("%o", async (training, change) => {
@@ -35,7 +44,9 @@ describe("3 rounds and then 4 are 7 rounds, in one place and federated", () => {
     const { model, passiveShares } = await trainFederated(job);
     expect(passiveShares.flatMap(({ splits }) => splits).length, "nobody else split anything").toBeGreaterThan(0);
     expect(firstDifference(model, await trainInOnePlace(job))).toBeNull();
-    expect(firstDifference(model, await trainInOnePlace({ table, training: { ...training, num_round: 7 }, key }))).toBeNull();
+    expect(
+      firstDifference(model, await trainInOnePlace({ table, training: { ...training, num_round: 7 }, key })),
+    ).toBeNull();
     expect(firstDifference(model, first.model)).not.toBeNull();
   });
 });
@@ -53,7 +64,13 @@ describe("other data, other parameters, early stopping", () => {
   test("the best round is looked for among the new ones, and the trees before them stay", async () => {
     const table = held(randomTable(2, { rows: 200, features: [2, 2], missingShare: 0.15 }));
     const first = await trainFederated({ table, training: { num_round: 2 }, kernel, key });
-    const job = { table, training: { num_round: 30, eta: 1, max_depth: 4, early_stopping_rounds: 2 }, kernel, key, start: first };
+    const job = {
+      table,
+      training: { num_round: 30, eta: 1, max_depth: 4, early_stopping_rounds: 2 },
+      kernel,
+      key,
+      start: first,
+    };
     const { model, grown } = await trainFederated(job);
     expect(firstDifference(model, await trainInOnePlace(job))).toBeNull();
     expect(grown).toBe(model.trees.length + 2);
@@ -73,10 +90,18 @@ describe("other data, other parameters, early stopping", () => {
 describe("a model that does not fit is refused by both trainers", () => {
   const softprob = { objective: "multi:softprob", num_class: 3 } as const;
   test.each<[Partial<TrainingParameters>, Partial<TrainingParameters>, RegExp]>([
-    [{}, { objective: "reg:squarederror" }, /warm start: objective is reg:squarederror, but the model was trained for binary:logistic/],
+    [
+      {},
+      { objective: "reg:squarederror" },
+      /warm start: objective is reg:squarederror, but the model was trained for binary:logistic/,
+    ],
     [softprob, { ...softprob, num_class: 4 }, /warm start: num_class is 4, but the model was trained for 3 classes/],
     [softprob, { ...softprob, multi_strategy: "multi_output_tree" }, /warm start: multi_strategy is multi_output_tree/],
-    [{ ...softprob, multi_strategy: "multi_output_tree" }, softprob, /warm start: multi_strategy is one_output_per_tree/],
+    [
+      { ...softprob, multi_strategy: "multi_output_tree" },
+      softprob,
+      /warm start: multi_strategy is one_output_per_tree/,
+    ],
     [{}, { base_score: 0.4 }, /warm start: base_score is 0.4, .* 'auto' takes the model's own/],
   ])("%o, then %o", async (before, then, message) => {
     const table = "num_class" in before ? classes(tableOf(4)) : tableOf(4);

@@ -6,7 +6,12 @@ import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "n
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
-import { codecParameters, resolveParameters, trainingParameters, type TrainingParameters } from "../src/base/parameters.ts";
+import {
+  codecParameters,
+  resolveParameters,
+  trainingParameters,
+  type TrainingParameters,
+} from "../src/base/parameters.ts";
 import { SeededRandom } from "../src/base/random.ts";
 import { columnIndex, idColumn, labelColumn, numericColumn } from "../src/data/columns.ts";
 import { readCsvTable } from "../src/data/csv-table.ts";
@@ -32,19 +37,30 @@ const tolerance = 1e-6;
 
 async function train(tables: readonly PartyTable[], training: Partial<TrainingParameters>): Promise<Model> {
   const parameters = resolveParameters(trainingParameters, { max_bin: 16, ...training });
-  return (await trainInOnePlace({ train: tables, test: null, training: parameters, codec: resolveParameters(codecParameters, {}), keyBits: 256 })).model;
+  return (
+    await trainInOnePlace({
+      train: tables,
+      test: null,
+      training: parameters,
+      codec: resolveParameters(codecParameters, {}),
+      keyBits: 256,
+    })
+  ).model;
 }
 
 const namesOf = (tables: readonly PartyTable[]): string[][] => tables.map(({ featureNames }) => featureNames);
 const columnsOf = (tables: readonly PartyTable[]): Float32Array[][] => tables.map(({ features }) => features);
 
 /**
- * The largest difference of predictions: absolute for probabilities; for a regression, where XGBoost's float32 sums are as
- * coarse as their largest term, relative to what is above 1.
+ * The largest difference of predictions: absolute for probabilities; for a regression, where XGBoost's float32 sums are
+ * as coarse as their largest term, relative to what is above 1.
  */
 function worstDifference(model: Model, ours: Float64Array, theirs: readonly number[]): number {
   expect(theirs).toHaveLength(ours.length);
-  const scale = (value: number): number => (model.objective === "binary:logistic" || model.objective === "multi:softprob" ? 1 : Math.max(1, Math.abs(value), Math.abs(model.baseMargin)));
+  const scale = (value: number): number =>
+    model.objective === "binary:logistic" || model.objective === "multi:softprob"
+      ? 1
+      : Math.max(1, Math.abs(value), Math.abs(model.baseMargin));
   return Math.max(...theirs.map((value, row) => Math.abs(value - ours[row]) / scale(ours[row])));
 }
 
@@ -53,7 +69,10 @@ describe("golden files", () => {
   // The same as in make.py.
   const goldens = {
     logistic: { label: "defaulted", training: { num_round: 5, max_depth: 3, base_score: 0.3 } },
-    squared: { label: "loss", training: { objective: "reg:squarederror", num_round: 3, max_depth: 4, base_score: -1.25, lambda: 0.5 } },
+    squared: {
+      label: "loss",
+      training: { objective: "reg:squarederror", num_round: 3, max_depth: 4, base_score: -1.25, lambda: 0.5 },
+    },
   } as const;
 
   async function read(file: string, label: string): Promise<PartyTable[]> {
@@ -66,36 +85,72 @@ describe("golden files", () => {
     }));
   }
 
-  test.each(["logistic", "squared"] as const)("%s: the export is the same byte for byte, and predicts what XGBoost predicted", async (name) => {
-    const { label, training } = goldens[name];
-    const tables = await read("train.csv", label);
-    const model = await train(tables, training);
-    expect(`${xgboostText(xgboostModel(model, namesOf(tables)))}\n`).toBe(readFileSync(join(fixtures, `${name}.json`), "utf8"));
+  test.each(["logistic", "squared"] as const)(
+    "%s: the export is the same byte for byte, and predicts what XGBoost predicted",
+    async (name) => {
+      const { label, training } = goldens[name];
+      const tables = await read("train.csv", label);
+      const model = await train(tables, training);
+      expect(`${xgboostText(xgboostModel(model, namesOf(tables)))}\n`).toBe(
+        readFileSync(join(fixtures, `${name}.json`), "utf8"),
+      );
 
-    const rows = await read("score.csv", label);
-    const margins = predictMargins(model, columnsOf(rows), rows[0].ids.length);
-    const golden = await readCsvTable(join(fixtures, "predictions.csv"));
-    expect(golden.columns[0]).toEqual(rows[0].ids);
-    const theirs = (column: string): number[] => golden.columns[columnIndex(golden, column)].map(Number);
-    expect(worstDifference(model, predictionsOf(model, margins), theirs(name))).toBeLessThan(tolerance);
-    expect(worstDifference(model, margins, theirs(`${name} margin`))).toBeLessThan(tolerance);
-  });
+      const rows = await read("score.csv", label);
+      const margins = predictMargins(model, columnsOf(rows), rows[0].ids.length);
+      const golden = await readCsvTable(join(fixtures, "predictions.csv"));
+      expect(golden.columns[0]).toEqual(rows[0].ids);
+      const theirs = (column: string): number[] => golden.columns[columnIndex(golden, column)].map(Number);
+      expect(worstDifference(model, predictionsOf(model, margins), theirs(name))).toBeLessThan(tolerance);
+      expect(worstDifference(model, margins, theirs(`${name} margin`))).toBeLessThan(tolerance);
+    },
+  );
 
   test("they have splits of every party, both default directions, and stay small", async () => {
     const tables = await read("train.csv", "loss");
-    const rules = (await train(tables, goldens.squared.training)).trees.flat().filter((node): node is SplitNode<SplitRule> => node.kind === "split").map(({ rule }) => rule);
+    const rules = (await train(tables, goldens.squared.training)).trees
+      .flat()
+      .filter((node): node is SplitNode<SplitRule> => node.kind === "split")
+      .map(({ rule }) => rule);
     expect(new Set(rules.map(({ owner }) => owner))).toEqual(new Set([0, 1, 2]));
     expect(new Set(rules.map(({ defaultLeft }) => defaultLeft))).toEqual(new Set([true, false]));
-    const sizeBytes = readdirSync(fixtures, { withFileTypes: true }).filter((entry) => entry.isFile()).reduce((sum, { name }) => sum + statSync(join(fixtures, name)).size, 0);
+    const sizeBytes = readdirSync(fixtures, { withFileTypes: true })
+      .filter((entry) => entry.isFile())
+      .reduce((sum, { name }) => sum + statSync(join(fixtures, name)).size, 0);
     expect(sizeBytes).toBeLessThan(60_000);
   });
 
   test("tandem simulate --export: companies in processes of their own export the same file", async () => {
     const path = join(directory, "exported.json");
     const { exitCode, stderr } = await tandem(
-      "simulate", "--data", join(fixtures, "train.csv"), "--test-data", join(fixtures, "score.csv"), "--id", "id", "--label", "defaulted",
-      "--active", "#1,#2,#3", "--passive", "#4,#5", "--passive", "#6", "--num-round", "5", "--max-depth", "3", "--base-score", "0.3",
-      "--max-bin", "16", "--insecure-key-bits", "256", "--quiet", "--json", "--export", path,
+      "simulate",
+      "--data",
+      join(fixtures, "train.csv"),
+      "--test-data",
+      join(fixtures, "score.csv"),
+      "--id",
+      "id",
+      "--label",
+      "defaulted",
+      "--active",
+      "#1,#2,#3",
+      "--passive",
+      "#4,#5",
+      "--passive",
+      "#6",
+      "--num-round",
+      "5",
+      "--max-depth",
+      "3",
+      "--base-score",
+      "0.3",
+      "--max-bin",
+      "16",
+      "--insecure-key-bits",
+      "256",
+      "--quiet",
+      "--json",
+      "--export",
+      path,
     );
     expect(stderr).toBe("");
     expect(exitCode).toBe(0);
@@ -104,10 +159,26 @@ describe("golden files", () => {
   });
 
   test.each([
-    ["in a folder that does not exist", join(directory, "no", "model.json"), /no\/model\.json cannot be written: its folder does not exist/],
+    [
+      "in a folder that does not exist",
+      join(directory, "no", "model.json"),
+      /no\/model\.json cannot be written: its folder does not exist/,
+    ],
     ["that is a folder", directory, /is a folder; name a file/],
   ])("a file %s is refused before training", async (_name, path, message) => {
-    const { exitCode, stdout, stderr } = await tandem("simulate", "--data", join(fixtures, "train.csv"), "--id", "id", "--label", "defaulted", "--passive", "age", "--export", path);
+    const { exitCode, stdout, stderr } = await tandem(
+      "simulate",
+      "--data",
+      join(fixtures, "train.csv"),
+      "--id",
+      "id",
+      "--label",
+      "defaulted",
+      "--passive",
+      "age",
+      "--export",
+      path,
+    );
     expect(exitCode).not.toBe(0);
     expect(stdout).toBe("");
     expect(stderr).toMatch(/FILE_UNWRITABLE/);
@@ -129,7 +200,13 @@ describe("structure", () => {
     const { learner, version } = xgboostModel(stump, [["age", "income"], ["usage"]]);
     expect(version).toEqual([1, 7, 4]);
     expect(learner.feature_names).toEqual(["age", "income", "usage"]);
-    expect(learner.learner_model_param).toEqual({ base_score: "0.5", boost_from_average: "0", num_class: "0", num_feature: "3", num_target: "1" });
+    expect(learner.learner_model_param).toEqual({
+      base_score: "0.5",
+      boost_from_average: "0",
+      num_class: "0",
+      num_feature: "3",
+      num_target: "1",
+    });
     expect(learner.objective).toEqual({ name: "binary:logistic", reg_loss_param: { scale_pos_weight: "1" } });
     expect(learner.gradient_booster.model.gbtree_model_param.num_trees).toBe("1");
     expect(learner.gradient_booster.model.trees).toEqual([
@@ -165,24 +242,34 @@ describe("structure", () => {
   test("any float32 number survives its text, in at most 9 digits", () => {
     const random = new SeededRandom("float32 text");
     const bits = Uint32Array.from({ length: 20_000 }, () => random.uint32());
-    const edges = [2 ** -149, (2 - 2 ** -23) * 2 ** 127, 2 ** 24, 2 ** 24 - 1, 1e9, 123456792, 1e-5, 0].map(Math.fround);
+    const edges = [2 ** -149, (2 - 2 ** -23) * 2 ** 127, 2 ** 24, 2 ** 24 - 1, 1e9, 123456792, 1e-5, 0].map(
+      Math.fround,
+    );
     for (const value of [...new Float32Array(bits.buffer), ...edges].filter(Number.isFinite)) {
       const text = xgboostText(value);
       expect(Math.fround(Number(text))).toBe(value);
       expect(text).toMatch(/[.e]/);
       expect(text.replace(/e.*|\.0$|^-?0\.0*|\D/g, "").length).toBeLessThanOrEqual(9);
     }
-    expect([0.3, 100, -0, 2 ** 100, 1e-7].map(Math.fround).map(xgboostText)).toEqual(["0.3", "1e+2", "0.0", "1.2676506e+30", "1e-7"]);
+    expect([0.3, 100, -0, 2 ** 100, 1e-7].map(Math.fround).map(xgboostText)).toEqual([
+      "0.3",
+      "1e+2",
+      "0.0",
+      "1.2676506e+30",
+      "1e-7",
+    ]);
   });
 
   test("a base_score that float32 cannot hold leaves its rest to the first tree, and only then", () => {
     const weights = (baseMargin: number): readonly number[] => {
       const trees = [stump.trees[0], stump.trees[0]];
-      const exported = xgboostModel({ ...stump, baseMargin, trees }, [[], ["usage"]]).learner.gradient_booster.model.trees;
+      const exported = xgboostModel({ ...stump, baseMargin, trees }, [[], ["usage"]]).learner.gradient_booster.model
+        .trees;
       expect(exported[1].split_conditions).toEqual([1.5, -1, 0.5]);
       return exported[0].split_conditions;
     };
-    for (const probability of [0.5, 0.3, 0.01, 0.8]) expect(weights(Math.log(probability / (1 - probability)))).toEqual([1.5, -1, 0.5]);
+    for (const probability of [0.5, 0.3, 0.01, 0.8])
+      expect(weights(Math.log(probability / (1 - probability)))).toEqual([1.5, -1, 0.5]);
     const [threshold, ...leaves] = weights(Math.log(0.9999 / 0.0001));
     expect(threshold).toBe(1.5);
     expect(Math.abs(leaves[0] + 1)).toBeGreaterThan(1e-6);
@@ -192,14 +279,23 @@ describe("structure", () => {
   });
 
   test("names of features that the model was not trained on are refused", async () => {
-    await expectError(() => xgboostModel(stump, [["age"], ["income"]]), "USAGE", /'usage' in the model, is called 'income'/);
+    await expectError(
+      () => xgboostModel(stump, [["age"], ["income"]]),
+      "USAGE",
+      /'usage' in the model, is called 'income'/,
+    );
     await expectError(() => xgboostModel(stump, [["usage"]]), "USAGE", /is not among the names/);
-    await expectError(() => writeXgboostModel(join(directory, "no", "x.json"), stump, [[], ["usage"]]), "FILE_UNWRITABLE", /no\/x\.json/);
+    await expectError(
+      () => writeXgboostModel(join(directory, "no", "x.json"), stump, [[], ["usage"]]),
+      "FILE_UNWRITABLE",
+      /no\/x\.json/,
+    );
   });
 
   test("a number that XGBoost could not hold is our bug", async () => {
     const withLeaf = (weight: number): Model => ({ ...stump, trees: [[leaf(weight)]] });
-    for (const weight of [0.1, Number.NaN, Infinity]) await expectError(() => xgboostModel(withLeaf(weight), [[]]), "INTERNAL", /float32/);
+    for (const weight of [0.1, Number.NaN, Infinity])
+      await expectError(() => xgboostModel(withLeaf(weight), [[]]), "INTERNAL", /float32/);
     const huge = { ...stump, trees: [[{ ...stump.trees[0][0], gain: 1e300 }, leaf(-1, 0), leaf(1, 0)]] } as Model;
     const [tree] = xgboostModel(huge, [[], ["usage"]]).learner.gradient_booster.model.trees;
     expect(tree.loss_changes[0]).toBe((2 - 2 ** -23) * 2 ** 127);
@@ -209,12 +305,27 @@ describe("structure", () => {
 
 describe("feature names", () => {
   const cases: [string, string[][], string[]][] = [
-    ["stay as they are", [["age", "a b"], ["é:{,}=\"\\"]], ["age", "a b", "é:{,}=\"\\"]],
-    ["lose what XGBoost refuses or cannot read", [["a[1]", "x<3"], ["tab\t\b\u0000\u007f", "\ud800!", "😀"]], ["a_1_", "x_3", "tab____", "_!", "😀"]],
-    ["of two parties say whose they are", [["age", "b"], ["age"], ["c", "age"]], ["active.age", "b", "passive-1.age", "c", "passive-2.age"]],
+    ["stay as they are", [["age", "a b"], ['é:{,}="\\']], ["age", "a b", 'é:{,}="\\']],
+    [
+      "lose what XGBoost refuses or cannot read",
+      [
+        ["a[1]", "x<3"],
+        ["tab\t\b\u0000\u007f", "\ud800!", "😀"],
+      ],
+      ["a_1_", "x_3", "tab____", "_!", "😀"],
+    ],
+    [
+      "of two parties say whose they are",
+      [["age", "b"], ["age"], ["c", "age"]],
+      ["active.age", "b", "passive-1.age", "c", "passive-2.age"],
+    ],
     ["that become the same at two parties too", [["x<"], ["x["]], ["active.x_", "passive-1.x_"]],
     ["twice at one party are numbered", [["a", "a", "a<", "a["], ["a_2"]], ["a", "a_3", "a_", "a__2", "a_2"]],
-    ["prefixed into a name that exists", [["age", "active.age"], ["age"]], ["active.age", "active.age_2", "passive-1.age"]],
+    [
+      "prefixed into a name that exists",
+      [["age", "active.age"], ["age"]],
+      ["active.age", "active.age_2", "passive-1.age"],
+    ],
   ];
   test.each(cases)("%s", (_name, features, wanted) => {
     const names = xgboostFeatureNames(features, ["active", "passive-1", "passive-2"]);
@@ -229,7 +340,8 @@ describe("feature names", () => {
 });
 
 const python = pythonWithXgboost();
-if (python === undefined) console.log("xgboost-export: no python3 with xgboost here; fresh models are not compared, the golden files are");
+if (python === undefined)
+  console.log("xgboost-export: no python3 with xgboost here; fresh models are not compared, the golden files are");
 
 interface FreshCase {
   readonly name: string;
@@ -244,26 +356,82 @@ const baseScores = [0.5, 0.03, 0.9, 0.9999, 1 - 1e-12, 1e-30];
 
 async function freshCase(seed: number, objective: ObjectiveName): Promise<FreshCase> {
   const regression = objective !== "binary:logistic";
-  const { labels: drawn, parties } = randomTable(`export-${seed}`, { rows: 150, features: [2, 3, 1], missingShare: seed % 3 === 0 ? 0 : 0.15, ties: seed % 4 === 0, regression });
-  const labels = objective === "count:poisson" ? drawn.map((label) => Math.max(0, Math.round(label / 4))) : objective === "multi:softprob" ? drawn.map((label) => (label < -3 ? 0 : label < 3 ? 1 : 2)) : drawn;
-  const more = objective === "multi:softprob" ? { num_class: 3, multi_strategy: seed % 2 === 0 ? "multi_output_tree" : "one_output_per_tree" } as const : {};
+  const { labels: drawn, parties } = randomTable(`export-${seed}`, {
+    rows: 150,
+    features: [2, 3, 1],
+    missingShare: seed % 3 === 0 ? 0 : 0.15,
+    ties: seed % 4 === 0,
+    regression,
+  });
+  const labels =
+    objective === "count:poisson"
+      ? drawn.map((label) => Math.max(0, Math.round(label / 4)))
+      : objective === "multi:softprob"
+        ? drawn.map((label) => (label < -3 ? 0 : label < 3 ? 1 : 2))
+        : drawn;
+  const more =
+    objective === "multi:softprob"
+      ? ({ num_class: 3, multi_strategy: seed % 2 === 0 ? "multi_output_tree" : "one_output_per_tree" } as const)
+      : {};
   const tables = parties.map((features, owner): PartyTable => ({
     ids: Array.from(labels, (_, i) => `id-${i}`),
     featureNames: features.map((_, i) => oddNames[(owner * 2 + i + seed) % oddNames.length]),
     features: [...features],
     labels: owner === 0 ? labels : null,
   }));
-  const base_score = objective === "count:poisson" ? [0.5, 1e-3, "auto" as const][seed % 3] : objective === "multi:softprob" ? 0.5 : regression ? [0.1, -3.7, 1000.3][seed % 3] : baseScores[seed % baseScores.length];
-  const model = await train(tables, { objective, base_score, num_round: 6, max_depth: 1 + (seed % 5), min_child_weight: 0, eta: 0.4, ...more });
+  const base_score =
+    objective === "count:poisson"
+      ? [0.5, 1e-3, "auto" as const][seed % 3]
+      : objective === "multi:softprob"
+        ? 0.5
+        : regression
+          ? [0.1, -3.7, 1000.3][seed % 3]
+          : baseScores[seed % baseScores.length];
+  const model = await train(tables, {
+    objective,
+    base_score,
+    num_round: 6,
+    max_depth: 1 + (seed % 5),
+    min_child_weight: 0,
+    eta: 0.4,
+    ...more,
+  });
   const rows = unseenRows(parties, model, new SeededRandom(`unseen-${seed}`));
-  return { name: `${objective} ${seed}`, model, exported: xgboostModel(model, namesOf(tables)), rows, rowCount: rows[0][0].length };
+  return {
+    name: `${objective} ${seed}`,
+    model,
+    exported: xgboostModel(model, namesOf(tables)),
+    rows,
+    rowCount: rows[0][0].length,
+  };
 }
 
-/** The training rows, then rows of thresholds (the boundary itself), float32 neighbours, huge values and gaps; one of gaps only. */
-function unseenRows(parties: readonly (readonly Float32Array[])[], model: Model, random: SeededRandom): Float32Array[][] {
-  const thresholds = model.trees.flat().flatMap((node) => (node.kind === "split" && node.rule.threshold !== undefined ? [node.rule.threshold] : []));
-  const values = [...thresholds, ...thresholds.map((value) => Math.fround(value * (1 - 2 ** -24))), 1e30, -1e30, 0, Number.NaN, Number.NaN];
-  return parties.map((columns) => columns.map((column) => Float32Array.of(...column, ...Array.from({ length: 150 }, () => values[random.below(values.length)]), Number.NaN)));
+/**
+ * The training rows, then rows of thresholds (the boundary itself), float32 neighbours, huge values and gaps; one of
+ * gaps only.
+ */
+function unseenRows(
+  parties: readonly (readonly Float32Array[])[],
+  model: Model,
+  random: SeededRandom,
+): Float32Array[][] {
+  const thresholds = model.trees
+    .flat()
+    .flatMap((node) => (node.kind === "split" && node.rule.threshold !== undefined ? [node.rule.threshold] : []));
+  const values = [
+    ...thresholds,
+    ...thresholds.map((value) => Math.fround(value * (1 - 2 ** -24))),
+    1e30,
+    -1e30,
+    0,
+    Number.NaN,
+    Number.NaN,
+  ];
+  return parties.map((columns) =>
+    columns.map((column) =>
+      Float32Array.of(...column, ...Array.from({ length: 150 }, () => values[random.below(values.length)]), Number.NaN),
+    ),
+  );
 }
 
 function askAbout(cases: readonly FreshCase[]): Scored[] {
@@ -280,22 +448,64 @@ function askAbout(cases: readonly FreshCase[]): Scored[] {
 
 /** A model with categories at both parties, and rows with categories that it has never seen and missing ones. */
 async function categoricalCase(seed: number, more: Partial<TrainingParameters>) {
-  const { labels, parties, categories = [] } = categoricalTable(`export ${seed}`, { rows: 150, features: [1, 1], categories: [[5, 2], [12, 3]], missingShare: 0.1 });
+  const {
+    labels,
+    parties,
+    categories = [],
+  } = categoricalTable(`export ${seed}`, {
+    rows: 150,
+    features: [1, 1],
+    categories: [
+      [5, 2],
+      [12, 3],
+    ],
+    missingShare: 0.1,
+  });
   const tables = parties.map((features, owner): PartyTable => {
     const featureNames = features.map((_, i) => `p${owner}f${i}`);
-    return { ids: Array.from(labels, (_, i) => String(i)), featureNames, features: [...features], labels: owner === 0 ? labels : null, categories: Object.fromEntries(featureNames.flatMap((name, i) => { const names = categories[owner][i]; return names === null ? [] : [[name, { names, where: "" }]]; })) };
+    return {
+      ids: Array.from(labels, (_, i) => String(i)),
+      featureNames,
+      features: [...features],
+      labels: owner === 0 ? labels : null,
+      categories: Object.fromEntries(
+        featureNames.flatMap((name, i) => {
+          const names = categories[owner][i];
+          return names === null ? [] : [[name, { names, where: "" }]];
+        }),
+      ),
+    };
   });
-  const model = await train(tables, { num_round: 5, max_depth: 4, min_child_weight: 0, enable_categorical: true, ...more });
+  const model = await train(tables, {
+    num_round: 5,
+    max_depth: 4,
+    min_child_weight: 0,
+    enable_categorical: true,
+    ...more,
+  });
   const exported = xgboostModel(model, namesOf(tables));
   const names = categories.map((own) => own.map((given) => given && [...given, "never seen", "nor this"]));
   const random = new SeededRandom(`categories of ${seed}`);
-  const rows = parties.map((columns, owner) => columns.map((column, i) => Float32Array.of(...column, ...Array.from({ length: 60 }, () => (random.uniform() < 0.2 ? Number.NaN : random.below(names[owner][i]?.length ?? 9))))));
+  const rows = parties.map((columns, owner) =>
+    columns.map((column, i) =>
+      Float32Array.of(
+        ...column,
+        ...Array.from({ length: 60 }, () =>
+          random.uniform() < 0.2 ? Number.NaN : random.below(names[owner][i]?.length ?? 9),
+        ),
+      ),
+    ),
+  );
   return { model, exported, names, rows, rowCount: rows[0][0].length };
 }
 
 describe.skipIf(python === undefined)("XGBoost itself", () => {
   test("loads models with categories, by the codes that stand in them, and sends every row to the same leaves", async () => {
-    const cases = await Promise.all([{}, { max_cat_to_onehot: 20 }, { max_cat_to_onehot: 1, objective: "reg:squarederror" as const }].map((more, seed) => categoricalCase(seed, more)));
+    const cases = await Promise.all(
+      [{}, { max_cat_to_onehot: 20 }, { max_cat_to_onehot: 1, objective: "reg:squarederror" as const }].map(
+        (more, seed) => categoricalCase(seed, more),
+      ),
+    );
     const folder = join(directory, "categories");
     mkdirSync(folder);
     const scored = askXgboost(
@@ -303,45 +513,94 @@ describe.skipIf(python === undefined)("XGBoost itself", () => {
         const path = join(folder, `${i}.json`);
         writeFileSync(path, xgboostText(exported));
         const codes = JSON.parse(exported.learner.attributes["categories"]) as Record<string, string[]>;
-        // As docs/models.md tells the user to: a category's place in the list, and any number beyond it for one that is not in there.
-        const coded = rows.flatMap((columns, owner) => columns.map((column, f) => {
-          const given = names[owner][f];
-          const known = codes[`p${owner}f${f}`] ?? [];
-          return given === null ? column : column.map((code) => (Number.isNaN(code) ? NaN : known.includes(given[code]) ? known.indexOf(given[code]) : known.length + (code % 40)));
-        }));
+        // As docs/models.md tells the user to: a category's place in the list, and any number beyond it for one that is
+        // not in there.
+        const coded = rows.flatMap((columns, owner) =>
+          columns.map((column, f) => {
+            const given = names[owner][f];
+            const known = codes[`p${owner}f${f}`] ?? [];
+            return given === null
+              ? column
+              : column.map((code) =>
+                  Number.isNaN(code)
+                    ? NaN
+                    : known.includes(given[code])
+                      ? known.indexOf(given[code])
+                      : known.length + (code % 40),
+                );
+          }),
+        );
         return { model: path, columns: coded, rowCount };
       }),
     );
     cases.forEach(({ model, exported, names, rows, rowCount }, i) => {
       // A feature that no split asks about is of no kind that matters.
-      const asked = new Set(model.trees.flat().flatMap((node) => (node.kind === "split" && node.rule.categories !== undefined ? [3 * node.rule.owner + node.rule.feature] : [])));
-      expect(exported.learner.feature_types).toEqual(Array.from({ length: 6 }, (_, feature) => (asked.has(feature) ? "c" : "float")));
+      const asked = new Set(
+        model.trees
+          .flat()
+          .flatMap((node) =>
+            node.kind === "split" && node.rule.categories !== undefined
+              ? [3 * node.rule.owner + node.rule.feature]
+              : [],
+          ),
+      );
+      expect(exported.learner.feature_types).toEqual(
+        Array.from({ length: 6 }, (_, feature) => (asked.has(feature) ? "c" : "float")),
+      );
       expect(asked.size).toBeGreaterThan(2);
-      expect(exported.learner.gradient_booster.model.trees.flatMap(({ categories_nodes }) => categories_nodes).length).toBeGreaterThan(10);
-      const leaves = Array.from({ length: rowCount }, (_, row) => model.trees.map((tree) => leafOf(tree, (rule) => valueGoesLeft(rule, rows[rule.owner][rule.feature][row], names[rule.owner][rule.feature]))));
+      expect(
+        exported.learner.gradient_booster.model.trees.flatMap(({ categories_nodes }) => categories_nodes).length,
+      ).toBeGreaterThan(10);
+      const leaves = Array.from({ length: rowCount }, (_, row) =>
+        model.trees.map((tree) =>
+          leafOf(tree, (rule) =>
+            valueGoesLeft(rule, rows[rule.owner][rule.feature][row], names[rule.owner][rule.feature]),
+          ),
+        ),
+      );
       expect(scored[i].leaves, `case ${i}`).toEqual(leaves);
-      expect(worstDifference(model, predictionsOf(model, predictMargins(model, rows, rowCount, names)), scored[i].predictions)).toBeLessThan(tolerance);
+      expect(
+        worstDifference(
+          model,
+          predictionsOf(model, predictMargins(model, rows, rowCount, names)),
+          scored[i].predictions,
+        ),
+      ).toBeLessThan(tolerance);
     });
   });
 
   test("loads fresh models, sends every row to the same leaves, and predicts the same to 1e-6", async () => {
-    const cases = await Promise.all(trainingParameters.objective.choices.flatMap((objective) => Array.from({ length: 12 }, (_, seed) => freshCase(seed, objective))));
+    const cases = await Promise.all(
+      trainingParameters.objective.choices.flatMap((objective) =>
+        Array.from({ length: 12 }, (_, seed) => freshCase(seed, objective)),
+      ),
+    );
     const scored = askAbout(cases);
     let worst = 0;
     cases.forEach(({ name, model, exported, rows, rowCount }, i) => {
       const theirs = scored[i];
       expect(theirs.features, name).toEqual(exported.learner.feature_names);
-      expect(theirs.conditions, name).toEqual(exported.learner.gradient_booster.model.trees.map(({ split_conditions }) => split_conditions));
-      const leaves = Array.from({ length: rowCount }, (_, row) => model.trees.flatMap((tree) => {
-        const leaf = leafOf(tree, (rule) => valueGoesLeft(rule, rows[rule.owner][rule.feature][row]));
-        const isVector = tree.some((node) => node.kind === "leaf" && node.weights !== undefined);
-        return isVector ? [leaf, leaf, leaf] : [leaf]; // XGBoost has a tree per class
-      }));
+      expect(theirs.conditions, name).toEqual(
+        exported.learner.gradient_booster.model.trees.map(({ split_conditions }) => split_conditions),
+      );
+      const leaves = Array.from({ length: rowCount }, (_, row) =>
+        model.trees.flatMap((tree) => {
+          const leaf = leafOf(tree, (rule) => valueGoesLeft(rule, rows[rule.owner][rule.feature][row]));
+          const isVector = tree.some((node) => node.kind === "leaf" && node.weights !== undefined);
+          return isVector ? [leaf, leaf, leaf] : [leaf]; // XGBoost has a tree per class
+        }),
+      );
       expect(theirs.leaves, name).toEqual(leaves);
-      const difference = worstDifference(model, predictionsOf(model, predictMargins(model, rows, rowCount)), theirs.predictions);
+      const difference = worstDifference(
+        model,
+        predictionsOf(model, predictMargins(model, rows, rowCount)),
+        theirs.predictions,
+      );
       expect(difference, name).toBeLessThan(tolerance);
       worst = Math.max(worst, difference);
     });
-    console.log(`xgboost-export: ${cases.length} fresh models in ${python}'s XGBoost, largest difference ${worst.toExponential(1)}`);
+    console.log(
+      `xgboost-export: ${cases.length} fresh models in ${python}'s XGBoost, largest difference ${worst.toExponential(1)}`,
+    );
   });
 });

@@ -1,6 +1,6 @@
 /**
- * Figures on real data against XGBoost itself, where both are at hand: the same rows, the same parameters. Some cases, on fewer
- * rows than there are; TANDEM_FIGURES=1 takes all of them and writes docs/xgboost.md.
+ * Figures on real data against XGBoost itself, where both are at hand: the same rows, the same parameters. Some cases,
+ * on fewer rows than there are; TANDEM_FIGURES=1 takes all of them and writes docs/xgboost.md.
  */
 import { spawnSync } from "node:child_process";
 import { existsSync, writeFileSync } from "node:fs";
@@ -18,9 +18,14 @@ import type { MetricName } from "../src/gbdt/metric/eval-metric.ts";
 
 const folder = process.env["TANDEM_DATA"] ?? fileURLToPath(new URL("../../shared/data", import.meta.url));
 const file = join(folder, "giveme", "cs-training.csv.gz");
-const python = ["python3", "/usr/bin/python3"].find((each) => spawnSync(each, ["-c", "import xgboost"], { stdio: "ignore" }).status === 0);
+const python = ["python3", "/usr/bin/python3"].find(
+  (each) => spawnSync(each, ["-c", "import xgboost"], { stdio: "ignore" }).status === 0,
+);
 const absent = !existsSync(file) || python === undefined;
-if (absent) console.warn("xgboost-figures: Give Me Some Credit (TANDEM_DATA) or a python3 with xgboost is not here; figures are not compared");
+if (absent)
+  console.warn(
+    "xgboost-figures: Give Me Some Credit (TANDEM_DATA) or a python3 with xgboost is not here; figures are not compared",
+  );
 
 const isWhole = process.env["TANDEM_FIGURES"] === "1";
 const wanted = isWhole ? { train: 105_000, test: 40_000 } : { train: 12_000, test: 12_000 };
@@ -56,25 +61,58 @@ interface Case {
 const allCases: readonly Case[] = [
   { what: "binary:logistic, missing values", task: "default", given: {} },
   { what: "reg:squarederror", task: "age", given: { objective: "reg:squarederror" } },
-  { what: "reg:pseudohubererror", task: "age", given: { objective: "reg:pseudohubererror", base_score: 50, num_round: 40 } },
+  {
+    what: "reg:pseudohubererror",
+    task: "age",
+    given: { objective: "reg:pseudohubererror", base_score: 50, num_round: 40 },
+  },
   { what: "count:poisson", task: "lines", given: { objective: "count:poisson" } },
-  { what: "multi:softprob, a tree per class", task: "dependents", given: { objective: "multi:softprob", num_class: 4 } },
+  {
+    what: "multi:softprob, a tree per class",
+    task: "dependents",
+    given: { objective: "multi:softprob", num_class: 4 },
+  },
   { what: "sample weights", task: "default", given: {}, weighted: true },
   { what: "scale_pos_weight", task: "default", given: { scale_pos_weight: 10 } },
   { what: "base_score", task: "default", given: { base_score: 0.07 } },
   { what: "lambda, alpha, gamma", task: "default", given: { lambda: 5, alpha: 3, gamma: 2 } },
   { what: "min_child_weight, max_delta_step", task: "default", given: { min_child_weight: 20, max_delta_step: 0.5 } },
   { what: "subsample", task: "default", given: { subsample: 0.6 } },
-  { what: "colsample_bytree, bylevel, bynode", task: "default", given: { colsample_bytree: 0.8, colsample_bylevel: 0.8, colsample_bynode: 0.8 } },
-  { what: "monotone_constraints", task: "default", given: {}, monotone: { age: -1, NumberOfTimes90DaysLate: 1, DebtRatio: 1 } },
+  {
+    what: "colsample_bytree, bylevel, bynode",
+    task: "default",
+    given: { colsample_bytree: 0.8, colsample_bylevel: 0.8, colsample_bynode: 0.8 },
+  },
+  {
+    what: "monotone_constraints",
+    task: "default",
+    given: {},
+    monotone: { age: -1, NumberOfTimes90DaysLate: 1, DebtRatio: 1 },
+  },
   { what: "lossguide, max_leaves", task: "default", given: { grow_policy: "lossguide", max_leaves: 12, max_depth: 6 } },
   { what: "max_depth 0", task: "default", given: { grow_policy: "lossguide", max_leaves: 24, max_depth: 0 } },
-  { what: "early stopping", task: "default", given: { eta: 0.5, num_round: 100, early_stopping_rounds: 5, eval_metric: "auc" } },
+  {
+    what: "early stopping",
+    task: "default",
+    given: { eta: 0.5, num_round: 100, early_stopping_rounds: 5, eval_metric: "auc" },
+  },
   { what: "warm start", task: "default", given: { num_round: 9 }, before: 6 },
 ];
 
 /** Where trees are compared node for node anyway (test/xgboost-golden.test.ts), the figure is for people. */
-const cases = isWhole ? allCases : allCases.filter(({ what }) => ["binary:logistic, missing values", "count:poisson", "multi:softprob, a tree per class", "monotone_constraints", "max_depth 0", "early stopping", "warm start"].includes(what));
+const cases = isWhole
+  ? allCases
+  : allCases.filter(({ what }) =>
+      [
+        "binary:logistic, missing values",
+        "count:poisson",
+        "multi:softprob, a tree per class",
+        "monotone_constraints",
+        "max_depth 0",
+        "early stopping",
+        "warm start",
+      ].includes(what),
+    );
 
 interface Rows {
   readonly train: PartyTable;
@@ -90,15 +128,34 @@ async function rowsOf({ label, labelOf = (value) => value }: Task): Promise<Rows
   const names = csv.names.filter((name, i) => i > 0 && name !== label);
   const features = names.map(column);
   const known = Uint32Array.from([...labels.keys()].filter((row) => !Number.isNaN(labels[row])));
-  const whole: PartyTable = { ids: Array.from(labels, (_, row) => String(row)), featureNames: names, features, labels: Float64Array.from(labels, labelOf) };
+  const whole: PartyTable = {
+    ids: Array.from(labels, (_, row) => String(row)),
+    featureNames: names,
+    features,
+    labels: Float64Array.from(labels, labelOf),
+  };
   const { train, test: held } = drawRows(known.length, wanted, seed);
-  const training = selectRows(whole, train.map((row) => known[row]));
+  const training = selectRows(
+    whole,
+    train.map((row) => known[row]),
+  );
   const validation = validationRows(training.ids.length, validationFraction, seed);
-  return { train: training, fitting: selectRows(training, otherRows(validation, training.ids.length)), validation: selectRows(training, validation), test: selectRows(whole, held.map((row) => known[row])) };
+  return {
+    train: training,
+    fitting: selectRows(training, otherRows(validation, training.ids.length)),
+    validation: selectRows(training, validation),
+    test: selectRows(
+      whole,
+      held.map((row) => known[row]),
+    ),
+  };
 }
 
 /** Anything that has nothing to do with the label would do. */
-const withWeights = (table: PartyTable): PartyTable => ({ ...table, weights: Float64Array.from(table.ids, (id) => 0.5 + (Number(id) % 5)) });
+const withWeights = (table: PartyTable): PartyTable => ({
+  ...table,
+  weights: Float64Array.from(table.ids, (id) => 0.5 + (Number(id) % 5)),
+});
 
 const part = ({ features, labels, weights }: PartyTable): object => ({
   features: features.map((feature) => Array.from(feature, (value) => (Number.isNaN(value) ? null : value))),
@@ -106,13 +163,24 @@ const part = ({ features, labels, weights }: PartyTable): object => ({
   ...(weights ? { weights: [...weights] } : {}),
 });
 
-const settings = ({ given }: Case): Record<string, number | string> => ({ objective: "binary:logistic", num_round: 15, max_depth: 4, eta: 0.3, lambda: 1, max_bin: 256, ...given });
+const settings = ({ given }: Case): Record<string, number | string> => ({
+  objective: "binary:logistic",
+  num_round: 15,
+  max_depth: 4,
+  eta: 0.3,
+  lambda: 1,
+  max_bin: 256,
+  ...given,
+});
 
 async function ours(each: Case, rows: Rows): Promise<{ value: number; rounds: number }> {
   const { metric } = tasks[each.task];
   const { eval_metric: _, ...given } = settings(each);
   const training = resolveParameters(trainingParameters, { ...given, eval_metric: [metric] });
-  const dressed = (table: PartyTable): PartyTable => ({ ...(each.weighted ? withWeights(table) : table), ...(each.monotone ? { monotone: each.monotone } : {}) });
+  const dressed = (table: PartyTable): PartyTable => ({
+    ...(each.weighted ? withWeights(table) : table),
+    ...(each.monotone ? { monotone: each.monotone } : {}),
+  });
   const stops = "early_stopping_rounds" in each.given;
   const job = {
     train: [dressed(rows.train)],
@@ -122,9 +190,15 @@ async function ours(each: Case, rows: Rows): Promise<{ value: number; rounds: nu
     keyBits: 2048,
     validationFraction: stops ? validationFraction : undefined,
   };
-  const start = each.before === undefined ? null : (await trainInOnePlace({ ...job, training: { ...training, num_round: each.before } })).model;
+  const start =
+    each.before === undefined
+      ? null
+      : (await trainInOnePlace({ ...job, training: { ...training, num_round: each.before } })).model;
   const { model, testMetrics } = await trainInOnePlace({ ...job, start });
-  return { value: testMetrics?.[metric] ?? Number.NaN, rounds: model.trees.length / (training.objective === "multi:softprob" ? training.num_class : 1) };
+  return {
+    value: testMetrics?.[metric] ?? Number.NaN,
+    rounds: model.trees.length / (training.objective === "multi:softprob" ? training.num_class : 1),
+  };
 }
 
 function theirs(rowsByTask: ReadonlyMap<string, Rows>): { value: number; rounds: number }[] {
@@ -138,12 +212,26 @@ function theirs(rowsByTask: ReadonlyMap<string, Rows>): { value: number; rounds:
   }
   const asked = cases.map((each) => {
     const names = rowsByTask.get(each.task)?.train.featureNames ?? [];
-    const constraints = each.monotone ? { monotone_constraints: `(${names.map((name) => each.monotone?.[name] ?? 0).join(",")})` } : {};
+    const constraints = each.monotone
+      ? { monotone_constraints: `(${names.map((name) => each.monotone?.[name] ?? 0).join(",")})` }
+      : {};
     const table = each.weighted ? "weighted" : "early_stopping_rounds" in each.given ? "stopped" : each.task;
-    return { table, metric: tasks[each.task].metric, parameters: { ...settings(each), ...constraints, ...(each.before === undefined ? {} : { rounds_before: each.before }) } };
+    return {
+      table,
+      metric: tasks[each.task].metric,
+      parameters: {
+        ...settings(each),
+        ...constraints,
+        ...(each.before === undefined ? {} : { rounds_before: each.before }),
+      },
+    };
   });
   const script = fileURLToPath(new URL("fixtures/xgboost/figures.py", import.meta.url));
-  const { status, stdout, stderr } = spawnSync(python ?? "python3", ["-B", script], { input: JSON.stringify({ tables, cases: asked }), encoding: "utf8", maxBuffer: 1 << 24 });
+  const { status, stdout, stderr } = spawnSync(python ?? "python3", ["-B", script], {
+    input: JSON.stringify({ tables, cases: asked }),
+    encoding: "utf8",
+    maxBuffer: 1 << 24,
+  });
   expect(stderr).not.toContain("Error");
   expect(status).toBe(0);
   return JSON.parse(stdout) as { value: number; rounds: number }[];
@@ -161,8 +249,12 @@ describe.skipIf(absent)("Give Me Some Credit", () => {
       const { value, rounds } = await ours(each, rows);
       const relative = value / expected[i].value - 1;
       const { label, metric } = tasks[each.task];
-      const parameters = Object.entries(each.given).map(([key, given]) => `${key}=${given}`).join(" ");
-      lines.push(`| ${each.what} | ${label} | ${parameters} | ${metric} | ${value.toFixed(5)} | ${expected[i].value.toFixed(5)} | ${(100 * relative).toFixed(2)}% | ${rounds} / ${expected[i].rounds} |`);
+      const parameters = Object.entries(each.given)
+        .map(([key, given]) => `${key}=${given}`)
+        .join(" ");
+      lines.push(
+        `| ${each.what} | ${label} | ${parameters} | ${metric} | ${value.toFixed(5)} | ${expected[i].value.toFixed(5)} | ${(100 * relative).toFixed(2)}% | ${rounds} / ${expected[i].rounds} |`,
+      );
       if (isWhole || Math.abs(relative) >= bar) console.log(lines[i]);
       expect.soft(Math.abs(relative), each.what).toBeLessThan(bar);
     }
@@ -174,7 +266,9 @@ function page(lines: readonly string[]): string {
   return `# Figures against XGBoost
 
 Give Me Some Credit, ${wanted.train.toLocaleString("en")} training rows and ${wanted.test.toLocaleString("en")} test rows drawn with seed ${seed}; XGBoost 1.7.4, \`tree_method=hist\`, and Tandem with the same parameters:
-${Object.entries(settings({ what: "", task: "default", given: {} })).map(([key, value]) => `\`${key}=${value}\``).join(", ")}, and what the line says. Tandem's model is the one that all parties train together: it does not
+${Object.entries(settings({ what: "", task: "default", given: {} }))
+  .map(([key, value]) => `\`${key}=${value}\``)
+  .join(", ")}, and what the line says. Tandem's model is the one that all parties train together: it does not
 depend on how columns are cut between them (test/oracle-features.test.ts). The metric is that of the test rows. Bins are cut at quantiles by both sides, not at the same places to the
 last value, and random draws differ, so the figures are close, not equal; where bins are given, both sides' trees are the same node for node (test/xgboost-golden.test.ts).
 

@@ -64,7 +64,14 @@ const cases = [
 ];
 
 /** Mirrored splits per case (see compareSplit); only these fixtures have some. */
-const mirroredSplits: Record<string, number> = { "quantile-missing": 1, "squared-weights": 1, huber: 1, poisson: 2, monotone: 2, "monotone-alpha": 5 };
+const mirroredSplits: Record<string, number> = {
+  "quantile-missing": 1,
+  "squared-weights": 1,
+  huber: 1,
+  poisson: 2,
+  monotone: 2,
+  "monotone-alpha": 5,
+};
 
 function load(name: string): Golden {
   const golden = JSON.parse(readFileSync(new URL(`fixtures/xgboost/${name}.json`, import.meta.url), "utf8")) as Golden;
@@ -81,7 +88,10 @@ async function trainOurs(golden: Golden) {
   const columnsOf = owners.map((owner) => columns.slice(firstOf[owner], firstOf[owner + 1]));
   const model = await trainCentralised({
     parties: columnsOf.map((own, owner) =>
-      own.map((values, j) => ({ ...binFeature(golden.features[firstOf[owner] + j].name, values, parameters.max_bin), monotone: golden.monotone?.[firstOf[owner] + j] ?? 0 })),
+      own.map((values, j) => ({
+        ...binFeature(golden.features[firstOf[owner] + j].name, values, parameters.max_bin),
+        monotone: golden.monotone?.[firstOf[owner] + j] ?? 0,
+      })),
     ),
     labels: Float64Array.from(golden.labels),
     weights: golden.weights === undefined ? null : Float64Array.from(golden.weights),
@@ -158,7 +168,11 @@ function compareStatistics({ ours, theirs, rows }: Comparison, ourId: number, th
  *   threshold lies below the node's present values. The children are mirrored.
  * @returns whether the children are mirrored
  */
-function compareSplit({ theirs, rows, columns, featureIndex }: Comparison, node: SplitNode<SplitRule>, theirId: number) {
+function compareSplit(
+  { theirs, rows, columns, featureIndex }: Comparison,
+  node: SplitNode<SplitRule>,
+  theirId: number,
+) {
   const where = `node ${theirId} of XGBoost`;
   expect(featureIndex(node.rule), where).toBe(theirs.feature[theirId]);
   const column = columns[theirs.feature[theirId]];
@@ -212,7 +226,10 @@ describe("the plain trainer equals XGBoost 1.7.4", () => {
       expect(model.trees[0].length, name).toBeGreaterThan(load(name).trees[0].left.length);
     }
     for (const name of ["logistic-depth5-mcw", "squared-missing"]) {
-      const { model } = await trainOurs({ ...load(name), parameters: { ...load(name).parameters, min_child_weight: 0 } });
+      const { model } = await trainOurs({
+        ...load(name),
+        parameters: { ...load(name).parameters, min_child_weight: 0 },
+      });
       expect(model.trees[0].length, name).toBeGreaterThan(load(name).trees[0].left.length);
     }
   });
@@ -237,9 +254,16 @@ interface GoldenMetrics {
 }
 
 describe("the metrics equal XGBoost 1.7.4's", () => {
-  const { margins, wide, figures } = JSON.parse(readFileSync(new URL("fixtures/xgboost/metrics.json", import.meta.url), "utf8")) as GoldenMetrics;
+  const { margins, wide, figures } = JSON.parse(
+    readFileSync(new URL("fixtures/xgboost/metrics.json", import.meta.url), "utf8"),
+  ) as GoldenMetrics;
   it.each(figures)("$objective, weights or none", ({ objective, labels, weights, metrics }) => {
-    const evaluation = new Evaluation(objective, Float64Array.from(objective === "multi:softprob" ? wide : margins), Float64Array.from(labels), weights);
+    const evaluation = new Evaluation(
+      objective,
+      Float64Array.from(objective === "multi:softprob" ? wide : margins),
+      Float64Array.from(labels),
+      weights,
+    );
     expect(Object.keys(metrics).length).toBeGreaterThan(1);
     for (const [name, figure] of Object.entries(metrics)) {
       const ours = evaluation.value(name as MetricName);
@@ -258,12 +282,21 @@ interface GoldenEarly {
 }
 
 it("early stopping: the validation metric of every round, and the best of them, are XGBoost's", async () => {
-  const golden = JSON.parse(readFileSync(new URL("fixtures/xgboost/early.json", import.meta.url), "utf8")) as GoldenEarly;
+  const golden = JSON.parse(
+    readFileSync(new URL("fixtures/xgboost/early.json", import.meta.url), "utf8"),
+  ) as GoldenEarly;
   const parameters = resolveParameters(trainingParameters, { ...golden.parameters, eval_metric: "logloss" });
   const labels = Float64Array.from(golden.labels);
   const validationRows = Uint32Array.from(golden.validation);
   const training = otherRows(validationRows, labels.length);
-  const features = golden.features.map(({ name, values }) => binFeature(name, Float32Array.from(values, (value) => value ?? NaN), parameters.max_bin, training));
+  const features = golden.features.map(({ name, values }) =>
+    binFeature(
+      name,
+      Float32Array.from(values, (value) => value ?? NaN),
+      parameters.max_bin,
+      training,
+    ),
+  );
   const seen: number[] = [];
   const model = await trainCentralised({
     parties: [features],
@@ -271,9 +304,17 @@ it("early stopping: the validation metric of every round, and the best of them, 
     validationRows,
     parameters,
     quantise: quantiseFinely,
-    onTree: (_tree, _index, margins) => seen.push(logloss(marginsOf(margins, validationRows, 1).map((m) => 1 / (1 + Math.exp(-m))), Array.from(validationRows, (row) => labels[row]))),
+    onTree: (_tree, _index, margins) =>
+      seen.push(
+        logloss(
+          marginsOf(margins, validationRows, 1).map((m) => 1 / (1 + Math.exp(-m))),
+          Array.from(validationRows, (row) => labels[row]),
+        ),
+      ),
   });
   expect(model.trees).toHaveLength(golden.best_iteration + 1);
   expect(seen).toHaveLength(golden.logloss.length);
-  golden.logloss.forEach((value, round) => expect(Math.abs(seen[round] - value), `round ${round}`).toBeLessThan(1e-4 * value));
+  golden.logloss.forEach((value, round) =>
+    expect(Math.abs(seen[round] - value), `round ${round}`).toBeLessThan(1e-4 * value),
+  );
 });

@@ -48,14 +48,17 @@ interface PeerMatch {
 const absent = 0xffff_ffff;
 const stepsPerLook = 4096;
 
-/** @throws TandemError PROTOCOL_STATE if a passive party sends what the protocol does not allow; nobody is aligned then */
+/**
+ * @throws TandemError PROTOCOL_STATE if a passive party sends what the protocol does not allow; nobody is aligned then
+ */
 export async function alignActive(
   ids: DistinctIds,
   peers: readonly AlignmentPeer[],
   options: AlignmentOptions = {},
 ): Promise<ActiveAlignmentResult> {
   assert(peers.length > 0, "there is somebody to align with");
-  if (ids.ids.length > idCountMax) throw new TandemError("USAGE", `${ids.ids.length} ids are more than the ${idCountMax} that can be aligned`);
+  if (ids.ids.length > idCountMax)
+    throw new TandemError("USAGE", `${ids.ids.length} ids are more than the ${idCountMax} that can be aligned`);
   const { threads, onProgress, random } = settled(options);
   const abort = new AbortController();
   const call: CallOptions = { signal: abort.signal };
@@ -90,7 +93,10 @@ export async function alignActive(
 
     const common = await commonIndices(matches, activeIdCount);
     await Promise.all(matches.map((match) => sendPositions(match, common, call)));
-    const inOrder = await byAscendingId(ids.ids, common.map((sent) => order[sent]));
+    const inOrder = await byAscendingId(
+      ids.ids,
+      common.map((sent) => order[sent]),
+    );
     return {
       rows: inOrder.map((index) => ids.rows[index]),
       pairwise: matches.map(({ peer, idCount, sharedCount }) => ({ peer: peer.name, idCount, sharedCount })),
@@ -107,7 +113,10 @@ async function begin(peer: AlignmentPeer, ids: DistinctIds, call: CallOptions): 
   const offer = { scheme: hashDomain, normalisations: ids.normalisations, activeIdCount: ids.ids.length };
   const { passiveIdCount } = await peer.begin(offer, call);
   if (!Number.isInteger(passiveIdCount) || passiveIdCount < 0 || passiveIdCount > idCountMax) {
-    throw new TandemError("PROTOCOL_STATE", `${peer.name} brings ${passiveIdCount} ids; at most ${idCountMax} can be aligned`);
+    throw new TandemError(
+      "PROTOCOL_STATE",
+      `${peer.name} brings ${passiveIdCount} ids; at most ${idCountMax} can be aligned`,
+    );
   }
   return passiveIdCount;
 }
@@ -116,7 +125,8 @@ async function begin(peer: AlignmentPeer, ids: DistinctIds, call: CallOptions): 
 async function takeRemasked(table: PointTable, chunks: AsyncIterable<Uint8Array>, peerName: string): Promise<void> {
   for await (const chunk of chunks) {
     for (let offset = 0; offset < chunk.length; offset += pointBytes) {
-      if (!table.add(chunk, offset)) throw new TandemError("PROTOCOL_STATE", `${peerName} sent one point for two different ids`);
+      if (!table.add(chunk, offset))
+        throw new TandemError("PROTOCOL_STATE", `${peerName} sent one point for two different ids`);
     }
   }
 }
@@ -153,7 +163,11 @@ async function commonIndices(matches: readonly PeerMatch[], activeIdCount: numbe
   return common.subarray(0, commonCount);
 }
 
-async function sendPositions({ peer, idCount, positions }: PeerMatch, common: Uint32Array, call: CallOptions): Promise<void> {
+async function sendPositions(
+  { peer, idCount, positions }: PeerMatch,
+  common: Uint32Array,
+  call: CallOptions,
+): Promise<void> {
   const set = new PositionSet(idCount);
   for (let i = 0; i < common.length; i++) {
     if (i % stepsPerLook === 0 && isTurnOver()) await nextTurn();

@@ -64,7 +64,9 @@ describe("begin", () => {
     ];
     for (const [change, code, message] of cases) {
       const alignment = passive({ activeIdCountMax: 10 });
-      expect(() => alignment.begin({ ...offer, ...change })).toThrow(expect.objectContaining({ code, message: expect.stringMatching(message) }));
+      expect(() => alignment.begin({ ...offer, ...change })).toThrow(
+        expect.objectContaining({ code, message: expect.stringMatching(message) }),
+      );
       expect(() => alignment.begin(offer), "a failed alignment stays failed").toThrow(/failed/);
     }
     expect(passive({ activeIdCountMax: 5 }).begin(offer)).toEqual({ passiveIdCount: 5 });
@@ -95,7 +97,11 @@ describe("the passive party refuses", () => {
       for (const place of [0, 2, 4]) {
         const chunk = good.slice();
         chunk.set(encoded(u), 32 * place);
-        await expectRefused(drain(begun().remask(stream(chunk))), "PROTOCOL_STATE", /the active party sent a point of small order/);
+        await expectRefused(
+          drain(begun().remask(stream(chunk))),
+          "PROTOCOL_STATE",
+          /the active party sent a point of small order/,
+        );
       }
     }
     await expect(drain(begun().remask(stream(good)))).resolves.toHaveLength(1);
@@ -138,7 +144,11 @@ describe("the passive party refuses", () => {
     ["half an instance", 0.5, [], /0.5 common instances/],
   ])("%s", async (_, count, chunks, message) => {
     const alignment = await exchanged();
-    await expectRefused(alignment.accept(count, stream(...chunks.map((chunk) => Uint32Array.from(chunk)))), "PROTOCOL_STATE", message);
+    await expectRefused(
+      alignment.accept(count, stream(...chunks.map((chunk) => Uint32Array.from(chunk)))),
+      "PROTOCOL_STATE",
+      message,
+    );
     await expectRefused(alignment.accept(0, stream()), "PROTOCOL_STATE", /failed/);
   });
 
@@ -151,12 +161,17 @@ describe("the passive party refuses", () => {
 });
 
 describe("the active party refuses", () => {
-  type Tampering = Partial<{ [Method in "remask" | "maskedIds"]: (chunk: Uint8Array) => Uint8Array[] }> & { idCount?: number };
+  type Tampering = Partial<{ [Method in "remask" | "maskedIds"]: (chunk: Uint8Array) => Uint8Array[] }> & {
+    idCount?: number;
+  };
 
   /** An honest passive party, but for what it sends. */
   function tampered(tampering: Tampering): AlignmentPeer {
     const peer = new InProcessPeer("bank", passive());
-    const change = async function* (chunks: AsyncIterable<Uint8Array>, how = (chunk: Uint8Array): Uint8Array[] => [chunk]): AsyncGenerator<Uint8Array> {
+    const change = async function* (
+      chunks: AsyncIterable<Uint8Array>,
+      how = (chunk: Uint8Array): Uint8Array[] => [chunk],
+    ): AsyncGenerator<Uint8Array> {
       for await (const chunk of chunks) yield* how(chunk);
     };
     return {
@@ -168,10 +183,12 @@ describe("the active party refuses", () => {
     };
   }
 
-  const replaced = (u: bigint) => (chunk: Uint8Array): Uint8Array[] => {
-    chunk.set(encoded(u), 64);
-    return [chunk];
-  };
+  const replaced =
+    (u: bigint) =>
+    (chunk: Uint8Array): Uint8Array[] => {
+      chunk.set(encoded(u), 64);
+      return [chunk];
+    };
   const repeated = (chunk: Uint8Array): Uint8Array[] => {
     chunk.copyWithin(32, 0, 32);
     return [chunk];
@@ -180,7 +197,11 @@ describe("the active party refuses", () => {
   test.each<[string, Tampering, RegExp]>([
     ["a count that is none", { idCount: -1 }, /bank brings -1 ids/],
     ["a count beyond the limit", { idCount: 2 ** 27 }, /bank brings 134217728 ids/],
-    ["too few re-masked points", { remask: (chunk) => [chunk.subarray(32)] }, /bank sent a stream that ended after 4 of 5/],
+    [
+      "too few re-masked points",
+      { remask: (chunk) => [chunk.subarray(32)] },
+      /bank sent a stream that ended after 4 of 5/,
+    ],
     ["too many re-masked points", { remask: (chunk) => [chunk, chunk] }, /bank sent more than the 5/],
     ["re-masked bytes of another length", { remask: (chunk) => [chunk.subarray(1)] }, /159 bytes/],
     ["zero among the re-masked points", { remask: replaced(0n) }, /small order/],
@@ -188,7 +209,11 @@ describe("the active party refuses", () => {
     ["too few masked ids", { maskedIds: (chunk) => [chunk.subarray(32)] }, /ended after 4 of 5/],
     ["no masked ids", { maskedIds: () => [] }, /ended after 0 of 5/],
     ["the same masked id twice", { maskedIds: repeated }, /bank sent the same id twice/],
-    ...smallOrderCoordinates.map((u, i): [string, Tampering, RegExp] => [`small order ${i} as a masked id`, { maskedIds: replaced(u) }, /bank sent a point of small order/]),
+    ...smallOrderCoordinates.map((u, i): [string, Tampering, RegExp] => [
+      `small order ${i} as a masked id`,
+      { maskedIds: replaced(u) },
+      /bank sent a point of small order/,
+    ]),
   ])("%s", async (_, tampering, message) => {
     await expectRefused(alignActive(five, [tampered(tampering)], { threads: 0 }), "PROTOCOL_STATE", message);
   });
@@ -202,11 +227,17 @@ describe("the active party refuses", () => {
         return { [Symbol.asyncIterator]: () => ({ next: () => new Promise<never>(() => undefined) }) };
       },
     };
-    await expectRefused(alignActive(five, [slow, tampered({ remask: () => [] })], { threads: 0 }), "PROTOCOL_STATE", /ended after 0 of 5/);
+    await expectRefused(
+      alignActive(five, [slow, tampered({ remask: () => [] })], { threads: 0 }),
+      "PROTOCOL_STATE",
+      /ended after 0 of 5/,
+    );
     expect(signals.map((signal) => signal?.aborted)).toEqual([true]);
   });
 
   test("nothing that is right", async () => {
-    await expect(alignActive(five, [tampered({})], { threads: 0 })).resolves.toMatchObject({ rows: Uint32Array.of(0, 1, 2, 3, 4) });
+    await expect(alignActive(five, [tampered({})], { threads: 0 })).resolves.toMatchObject({
+      rows: Uint32Array.of(0, 1, 2, 3, 4),
+    });
   });
 });

@@ -18,7 +18,11 @@ interface Aligned {
   readonly ids: string[][];
 }
 
-async function align(sets: readonly (readonly string[])[], threads = 0, wrap = (peer: AlignmentPeer): AlignmentPeer => peer): Promise<Aligned> {
+async function align(
+  sets: readonly (readonly string[])[],
+  threads = 0,
+  wrap = (peer: AlignmentPeer): AlignmentPeer => peer,
+): Promise<Aligned> {
   const [active, ...passives] = sets.map((set) => DistinctIds.from(set));
   const peers = passives.map((ids, p) => new InProcessPeer(`passive ${p}`, new PassiveAlignment(ids, { threads })));
   const result = await alignActive(active, peers.map(wrap), { threads });
@@ -81,9 +85,15 @@ describe("alignment equals the plain intersection", () => {
     const sets = [shuffled(people(0, 5000), random), shuffled(people(2500, 6600), random)];
     const [active, passive] = sets.map((set) => DistinctIds.from(set));
     const seen: { active: [number, number][]; passive: [number, number][] } = { active: [], passive: [] };
-    const alignment = new PassiveAlignment(passive, { threads: 1, onProgress: (done, total) => seen.passive.push([done, total]) });
+    const alignment = new PassiveAlignment(passive, {
+      threads: 1,
+      onProgress: (done, total) => seen.passive.push([done, total]),
+    });
     const peer = new InProcessPeer("p", alignment);
-    const { rows } = await alignActive(active, [peer], { threads: 2, onProgress: (done, total) => seen.active.push([done, total]) });
+    const { rows } = await alignActive(active, [peer], {
+      threads: 2,
+      onProgress: (done, total) => seen.active.push([done, total]),
+    });
     expect(Array.from(rows, (row) => sets[0][row])).toEqual(people(2500, 5000).toSorted());
     expect(Array.from(peer.rows ?? [], (row) => sets[1][row])).toEqual(people(2500, 5000).toSorted());
     expect(seen.active.at(-1)).toEqual([14_100, 14_100]);
@@ -191,19 +201,30 @@ describe("what travels", () => {
   });
 });
 
-const folder = join(process.env["TANDEM_DATA"] ?? fileURLToPath(new URL("../../../shared/data", import.meta.url)), "align");
+const folder = join(
+  process.env["TANDEM_DATA"] ?? fileURLToPath(new URL("../../../shared/data", import.meta.url)),
+  "align",
+);
 const absent = !existsSync(folder);
-if (absent) console.info("align: the real id files are not here; skipped (set TANDEM_DATA to a folder that has align/)");
+if (absent)
+  console.info("align: the real id files are not here; skipped (set TANDEM_DATA to a folder that has align/)");
 
 describe.skipIf(absent)("real files with repeated ids", () => {
-  const idsOf = (file: string): string[] => readFileSync(join(folder, file), "utf8").trimEnd().split(/\r?\n/).slice(1).map((line) => line.split(",")[1]);
+  const idsOf = (file: string): string[] =>
+    readFileSync(join(folder, file), "utf8")
+      .trimEnd()
+      .split(/\r?\n/)
+      .slice(1)
+      .map((line) => line.split(",")[1]);
   const lineOf = (row: number): number => row + 2;
 
   test("569 distinct against 299 ids", async () => {
     const guest = idsOf("breast_hetero_guest_sample_id.csv");
     const host = idsOf("breast_hetero_host_sample_id.csv");
     expect([new Set(guest).size, new Set(host).size]).toEqual([569, 299]);
-    expect(() => DistinctIds.from(guest, { source: "guest.csv", lineOf })).toThrow(/^guest\.csv: lines 2 and 3, .* have the same id/);
+    expect(() => DistinctIds.from(guest, { source: "guest.csv", lineOf })).toThrow(
+      /^guest\.csv: lines 2 and 3, .* have the same id/,
+    );
     const hostIds = DistinctIds.from(host);
     const common = [...new Set(guest)].filter((id) => host.includes(id)).toSorted();
     for (const duplicates of ["first", "last"] as const) {

@@ -2,7 +2,16 @@ import { createPublicKey, diffieHellman, generateKeyPairSync } from "node:crypto
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { SeededRandom } from "../base/random.ts";
-import { curveA, eulerSymbol, fieldPrime as p, isCanonical, isLargeOrderOnCurve, jacobiSymbol, readCoordinate, smallOrderCoordinates } from "./curve25519.ts";
+import {
+  curveA,
+  eulerSymbol,
+  fieldPrime as p,
+  isCanonical,
+  isLargeOrderOnCurve,
+  jacobiSymbol,
+  readCoordinate,
+  smallOrderCoordinates,
+} from "./curve25519.ts";
 import { maskPoints } from "./masking-thread.ts";
 
 const fieldElement = fc.bigInt({ min: 0n, max: p - 1n });
@@ -20,7 +29,7 @@ function randomElement(random: SeededRandom): bigint {
 /** The Montgomery ladder of RFC 7748, section 5, in bigint. */
 function ladder(scalar: Uint8Array, u: bigint): bigint {
   let k = readCoordinate(scalar, 0);
-  k = (k & ~7n & (2n ** 255n - 1n)) | 2n ** 254n;
+  k = (k & ~7n & (2n ** 255n - 1n)) | (2n ** 254n);
   const mod = (x: bigint): bigint => ((x % p) + p) % p;
   let [x2, z2, x3, z3] = [1n, 0n, u, 1n];
   for (let t = 254n; t >= 0n; t--) {
@@ -42,12 +51,16 @@ function ladder(scalar: Uint8Array, u: bigint): bigint {
 
 describe("Jacobi symbol", () => {
   test("equals Euler's criterion on random elements", () => {
-    fc.assert(fc.property(fieldElement, (value) => jacobiSymbol(value) === eulerSymbol(value)), { numRuns: 300 });
+    fc.assert(
+      fc.property(fieldElement, (value) => jacobiSymbol(value) === eulerSymbol(value)),
+      { numRuns: 300 },
+    );
   });
 
   test("equals Euler's criterion on small, large and sparse elements", () => {
     for (let i = 0n; i < 64n; i++) {
-      for (const value of [i, p - 1n - i, 2n ** (3n * i) - 1n, 2n ** (3n * i) + i, (p - 1n) >> i]) expect(jacobiSymbol(value), String(value)).toBe(eulerSymbol(value));
+      for (const value of [i, p - 1n - i, 2n ** (3n * i) - 1n, 2n ** (3n * i) + i, (p - 1n) >> i])
+        expect(jacobiSymbol(value), String(value)).toBe(eulerSymbol(value));
     }
   });
 
@@ -66,7 +79,12 @@ describe("Jacobi symbol", () => {
 describe("on the curve or on the twist", () => {
   test("agrees with the definition", () => {
     fc.assert(
-      fc.property(fieldElement, (u) => isLargeOrderOnCurve(u) === (eulerSymbol((u ** 3n + curveA * u * u + u) % p) === 1 && !smallOrderCoordinates.includes(u))),
+      fc.property(
+        fieldElement,
+        (u) =>
+          isLargeOrderOnCurve(u) ===
+          (eulerSymbol((u ** 3n + curveA * u * u + u) % p) === 1 && !smallOrderCoordinates.includes(u)),
+      ),
       { numRuns: 300 },
     );
   });
@@ -96,13 +114,20 @@ describe("on the curve or on the twist", () => {
   test("points of small order are refused, and are of small order", () => {
     for (const u of smallOrderCoordinates) expect(isLargeOrderOnCurve(u), String(u)).toBe(false);
     // Doubling: x(2P) = (u^2 - 1)^2 / 4u(u^2 + A u + 1). Order 4 doubles to u = 0, order 8 to u = 1.
-    const doublesTo = (u: bigint, target: bigint): boolean => ((u * u - 1n) ** 2n - target * 4n * u * (u * u + curveA * u + 1n)) % p === 0n;
+    const doublesTo = (u: bigint, target: bigint): boolean =>
+      ((u * u - 1n) ** 2n - target * 4n * u * (u * u + curveA * u + 1n)) % p === 0n;
     const [, one, eighth, otherEighth, minusOne] = smallOrderCoordinates;
-    expect([doublesTo(one, 0n), doublesTo(minusOne, 0n), doublesTo(eighth, 1n), doublesTo(otherEighth, 1n)]).toEqual([true, true, true, true]);
+    expect([doublesTo(one, 0n), doublesTo(minusOne, 0n), doublesTo(eighth, 1n), doublesTo(otherEighth, 1n)]).toEqual([
+      true,
+      true,
+      true,
+      true,
+    ]);
   });
 
   test("encodings of p and above are not canonical", () => {
-    for (const u of [0n, 1n, p - 1n, 2n ** 255n - 20n, 2n ** 254n]) expect(isCanonical(encoded(u), 0), String(u)).toBe(true);
+    for (const u of [0n, 1n, p - 1n, 2n ** 255n - 20n, 2n ** 254n])
+      expect(isCanonical(encoded(u), 0), String(u)).toBe(true);
     for (const u of [p, p + 1n, 2n ** 255n - 1n, 2n ** 255n, 2n ** 256n - 1n]) {
       expect(isCanonical(encoded(u), 0), String(u)).toBe(false);
       expect(isLargeOrderOnCurve(u)).toBe(false);
@@ -139,7 +164,9 @@ describe("masking", () => {
         const point = encoded(encoding);
         maskPoints({ createPublicKey, diffieHellman }, privateKey, point, 0, 1);
         // X25519 ignores bit 255, so that u + 2p names u + 38 where it is that long.
-        expect(readCoordinate(point, 0) === 0n, String(encoding)).toBe(smallOrderCoordinates.includes((encoding % 2n ** 255n) % p));
+        expect(readCoordinate(point, 0) === 0n, String(encoding)).toBe(
+          smallOrderCoordinates.includes((encoding % 2n ** 255n) % p),
+        );
       }
     }
   });

@@ -7,7 +7,8 @@
  * The symbol is computed with 2-adic division steps that stay positive, 26 at a time on the low bits, then applied to
  * ten 26-bit limbs held as doubles (as in libsecp256k1's modinv32, `jacobi32_maybe_var`; row sums of the transition
  * matrix are at most 2^26, so all products and sums stay below 2^53): about 5 us, where Euler's criterion in bigint
- * takes 180 us and a mask 54 us. Not constant-time: the running time depends on the id, which never leaves its holder's machine.
+ * takes 180 us and a mask 54 us. Not constant-time: the running time depends on the id, which never leaves its holder's
+ * machine.
  */
 import { assert } from "../base/assert.ts";
 
@@ -32,7 +33,9 @@ const limbRadix = 2 ** limbBits;
 const limbCount = 10;
 /** About 22 batches settle a symbol; one that takes more than this is computed by Euler's criterion. */
 const batchesMax = 60;
-const primeLimbs = Float64Array.from({ length: limbCount }, (_, i) => Number(BigInt.asUintN(limbBits, fieldPrime >> BigInt(limbBits * i))));
+const primeLimbs = Float64Array.from({ length: limbCount }, (_, i) =>
+  Number(BigInt.asUintN(limbBits, fieldPrime >> BigInt(limbBits * i))),
+);
 
 /** @returns the little-endian number at `offset`; all 256 bits count */
 export function readCoordinate(points: Uint8Array, offset: number): bigint {

@@ -21,7 +21,8 @@ export class KeptStream<Item> {
 
   async *read(): AsyncGenerator<Item, void, undefined> {
     for (let next = 0; ; next++) {
-      while (next === this.#items.length && !this.#ended) await new Promise<void>((resolve) => this.#wakeReaders.push(resolve));
+      while (next === this.#items.length && !this.#ended)
+        await new Promise<void>((resolve) => this.#wakeReaders.push(resolve));
       if (next === this.#items.length) break;
       yield this.#items[next];
     }

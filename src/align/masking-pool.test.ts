@@ -13,12 +13,15 @@ describe("MaskingPool", () => {
     const [a, b] = [new MaskingPool(threads), new MaskingPool(0)];
     const points = somePoints(70);
     const chunks = Array.from({ length: 7 }, (_, i) => points.subarray(320 * i, 320 * (i + 1)));
-    const masked = async (pool: MaskingPool, input: Uint8Array[]): Promise<Uint8Array[]> => Promise.all(input.map((chunk) => pool.mask(chunk)));
+    const masked = async (pool: MaskingPool, input: Uint8Array[]): Promise<Uint8Array[]> =>
+      Promise.all(input.map((chunk) => pool.mask(chunk)));
     const ab = await masked(b, await masked(a, chunks));
     const ba = await masked(a, await masked(b, chunks));
     expect(Buffer.concat(ab).equals(Buffer.concat(ba))).toBe(true);
     expect(Buffer.from(points).equals(Buffer.from(somePoints(70))), "the input is left alone").toBe(true);
-    expect(new Set([...ab, ...(await masked(a, chunks))].map((chunk) => Buffer.from(chunk).toString("hex"))).size).toBe(14);
+    expect(new Set([...ab, ...(await masked(a, chunks))].map((chunk) => Buffer.from(chunk).toString("hex"))).size).toBe(
+      14,
+    );
     a.close();
     b.close();
   });
@@ -29,7 +32,9 @@ describe("MaskingPool", () => {
     points.fill(0, 32, 64);
     const masked = await pool.mask(points);
     expect(masked.subarray(32, 64).every((byte) => byte === 0)).toBe(true);
-    expect(masked.subarray(0, 32).some((byte) => byte !== 0) && masked.subarray(64).some((byte) => byte !== 0)).toBe(true);
+    expect(masked.subarray(0, 32).some((byte) => byte !== 0) && masked.subarray(64).some((byte) => byte !== 0)).toBe(
+      true,
+    );
     pool.close();
   });
 
@@ -37,7 +42,8 @@ describe("MaskingPool", () => {
     const pool = new MaskingPool(threads);
     const underWay = Array.from({ length: 5 }, () => pool.mask(somePoints(400)));
     pool.close();
-    for (const outcome of await Promise.allSettled(underWay)) expect(outcome).toMatchObject({ status: "rejected", reason: { code: "PROTOCOL_STATE" } });
+    for (const outcome of await Promise.allSettled(underWay))
+      expect(outcome).toMatchObject({ status: "rejected", reason: { code: "PROTOCOL_STATE" } });
     await expect(pool.mask(somePoints(1))).rejects.toMatchObject({ code: "PROTOCOL_STATE" });
   });
 

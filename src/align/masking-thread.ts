@@ -20,8 +20,8 @@ export interface MaskingPort {
 export type MaskingMessage = { readonly key: KeyObject } | { readonly points: Uint8Array<ArrayBuffer> };
 
 /**
- * Replaces points[first..end) by their masks. A point of small order, which no honest party sends, becomes zero: that is
- * its X25519 by RFC 7748, but OpenSSL throws instead.
+ * Replaces points[first..end) by their masks. A point of small order, which no honest party sends, becomes zero: that
+ * is its X25519 by RFC 7748, but OpenSSL throws instead.
  */
 export function maskPoints(x25519: X25519, key: KeyObject, points: Uint8Array, first: number, end: number): void {
   const bytes = Buffer.from(points.buffer, points.byteOffset, points.length);

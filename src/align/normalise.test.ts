@@ -49,22 +49,33 @@ describe("normaliseId", () => {
 
 describe("DistinctIds", () => {
   test("keeps rows and records the normalisations in order of application", () => {
-    const { ids, rows, normalisations } = DistinctIds.from([" b", "A ", "c"], { normalise: ["lowercase", "nfkc", "lowercase"] });
+    const { ids, rows, normalisations } = DistinctIds.from([" b", "A ", "c"], {
+      normalise: ["lowercase", "nfkc", "lowercase"],
+    });
     expect(ids).toEqual(["b", "a", "c"]);
     expect([...rows]).toEqual([0, 1, 2]);
     expect(normalisations).toEqual(["nfkc", "lowercase"]);
   });
 
   test("refuses duplicates with their lines, never the id", () => {
-    const error = refusal(["secret-1", "x", "y", " SECRET-1", "x "], { normalise: ["lowercase"], source: "people.csv", lineOf: (row) => 10 * row + 2 });
+    const error = refusal(["secret-1", "x", "y", " SECRET-1", "x "], {
+      normalise: ["lowercase"],
+      source: "people.csv",
+      lineOf: (row) => 10 * row + 2,
+    });
     expect(error.code).toBe("ID_DUPLICATE");
-    expect(error.message).toContain("people.csv: lines 2 and 32, 12 and 42 have the same id after normalisation (lowercase)");
+    expect(error.message).toContain(
+      "people.csv: lines 2 and 32, 12 and 42 have the same id after normalisation (lowercase)",
+    );
     expect(error.message.toLowerCase()).not.toContain("secret-1");
     expect(() => DistinctIds.from(["secret-1", " SECRET-1"])).not.toThrow();
   });
 
   test("lists ten pairs of lines and counts the rest", () => {
-    const error = refusal(Array.from({ length: 26 }, (_, i) => String(Math.floor(i / 2))), {});
+    const error = refusal(
+      Array.from({ length: 26 }, (_, i) => String(Math.floor(i / 2))),
+      {},
+    );
     expect(error.message).toContain("lines 1 and 2, 3 and 4,");
     expect(error.message).toContain("19 and 20, and 3 more have the same id;");
   });
@@ -75,13 +86,26 @@ describe("DistinctIds", () => {
       const { ids, rows } = DistinctIds.from(raw, { duplicates });
       return ids.map((id, i): [string, number] => [id, rows[i]]).toSorted();
     };
-    expect(kept("first")).toEqual([["a", 0], ["b", 1], ["c", 3]]);
-    expect(kept("last")).toEqual([["a", 5], ["b", 4], ["c", 3]]);
+    expect(kept("first")).toEqual([
+      ["a", 0],
+      ["b", 1],
+      ["c", 3],
+    ]);
+    expect(kept("last")).toEqual([
+      ["a", 5],
+      ["b", 4],
+      ["c", 3],
+    ]);
   });
 
   test("refuses empty ids and half surrogates with the line", () => {
     expect(refusal(["a", "  "], { source: "f" }).message).toBe("f, line 2: the id is empty");
-    expect(refusal(["+-"], { source: "f", normalise: ["digits"] }).message).toBe("f, line 1: the id is empty after normalisation");
-    expect(refusal(["🙂", "\ud83d"], { source: "f" })).toMatchObject({ code: "FILE_FORMAT", message: "f, line 2: the id is not Unicode text" });
+    expect(refusal(["+-"], { source: "f", normalise: ["digits"] }).message).toBe(
+      "f, line 1: the id is empty after normalisation",
+    );
+    expect(refusal(["🙂", "\ud83d"], { source: "f" })).toMatchObject({
+      code: "FILE_FORMAT",
+      message: "f, line 2: the id is not Unicode text",
+    });
   });
 });

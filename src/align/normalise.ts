@@ -56,7 +56,8 @@ export class DistinctIds {
 
   /**
    * @param raw one id per row
-   * @throws TandemError ID_DUPLICATE naming the lines; FILE_FORMAT naming the line if an id is empty or is not Unicode text
+   * @throws TandemError ID_DUPLICATE naming the lines; FILE_FORMAT naming the line if an id is empty or is not Unicode
+   * text
    */
   static from(raw: readonly string[], options: IdOptions = {}): DistinctIds {
     const { duplicates = "refuse", source = "ids", lineOf = (row: number) => row + 1, lineNoun = "line" } = options;
@@ -67,25 +68,37 @@ export class DistinctIds {
     let repeatedCount = 0;
     raw.forEach((text, row) => {
       const id = normaliseId(text, normalisations);
-      if (id === "") throw new TandemError("FILE_FORMAT", `${where(row)}: the id is empty${text.trim() === "" ? "" : " after normalisation"}`);
+      if (id === "")
+        throw new TandemError(
+          "FILE_FORMAT",
+          `${where(row)}: the id is empty${text.trim() === "" ? "" : " after normalisation"}`,
+        );
       // UTF-8 has no surrogates: two such ids would become one.
       if (/\p{Surrogate}/u.test(id)) throw new TandemError("FILE_FORMAT", `${where(row)}: the id is not Unicode text`);
       const first = rowOf.get(id);
       if (first === undefined || duplicates === "last") rowOf.set(id, row);
-      if (first !== undefined && duplicates === "refuse" && ++repeatedCount <= pairsShownMax) repeated.push([first, row]);
+      if (first !== undefined && duplicates === "refuse" && ++repeatedCount <= pairsShownMax)
+        repeated.push([first, row]);
     });
     if (repeatedCount > 0) {
       const lines = repeated.map(([first, again]) => `${lineOf(first)} and ${lineOf(again)}`).join(", ");
       const more = repeatedCount > pairsShownMax ? `, and ${repeatedCount - pairsShownMax} more` : "";
       const how = normalisations.length === 0 ? "" : ` after normalisation (${normalisations.join(", ")})`;
-      throw new TandemError("ID_DUPLICATE", `${source}: ${lineNoun}s ${lines}${more} have the same id${how}; remove one of each, or keep the first or the last of them`);
+      throw new TandemError(
+        "ID_DUPLICATE",
+        `${source}: ${lineNoun}s ${lines}${more} have the same id${how}; remove one of each, or keep the first or the last of them`,
+      );
     }
     return new DistinctIds([...rowOf.keys()], Uint32Array.from(rowOf.values()), normalisations);
   }
 
   /** The same ids for a table that has one row per id, in this order: `rows` count from 0. */
   inOwnOrder(): DistinctIds {
-    return new DistinctIds(this.ids, this.rows.map((_, index) => index), this.normalisations);
+    return new DistinctIds(
+      this.ids,
+      this.rows.map((_, index) => index),
+      this.normalisations,
+    );
   }
 }
 

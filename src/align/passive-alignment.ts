@@ -14,13 +14,20 @@
  *     | positions of the common y, ascending     |
  *     |----------------------------------------->|                          accept
  *
- * Parties are honest but curious. A mask hides an id as long as decisional Diffie-Hellman is hard on the curve. An active
- * party can ask about any id that it can think of, whether it holds it or not: `activeIdCountMax` bounds how many.
+ * Parties are honest but curious. A mask hides an id as long as decisional Diffie-Hellman is hard on the curve. An
+ * active party can ask about any id that it can think of, whether it holds it or not: `activeIdCountMax` bounds how
+ * many.
  *
  * @reveals active: the number of ids that the party holds; which of the active party's ids the party holds too
  */
 import { TandemError } from "../base/error.ts";
-import { type AlignmentAnswer, type AlignmentOffer, type AlignmentOptions, idCountMax, settled } from "./alignment-peer.ts";
+import {
+  type AlignmentAnswer,
+  type AlignmentOffer,
+  type AlignmentOptions,
+  idCountMax,
+  settled,
+} from "./alignment-peer.ts";
 import { byAscendingId } from "./common-order.ts";
 import { pointBytes } from "./curve25519.ts";
 import { hashDomain } from "./hash-to-curve.ts";
@@ -52,7 +59,8 @@ export class PassiveAlignment {
   #done = 0;
 
   constructor(ids: DistinctIds, options: PassiveAlignmentOptions = {}) {
-    if (ids.ids.length > idCountMax) throw new TandemError("USAGE", `${ids.ids.length} ids are more than the ${idCountMax} that can be aligned`);
+    if (ids.ids.length > idCountMax)
+      throw new TandemError("USAGE", `${ids.ids.length} ids are more than the ${idCountMax} that can be aligned`);
     this.#ids = ids;
     this.#options = settled(options);
     this.#activeIdCountMax = Math.min(options.activeIdCountMax ?? idCountMax, idCountMax);
@@ -64,13 +72,21 @@ export class PassiveAlignment {
     this.#expect("waiting");
     const ours = this.#ids.normalisations.join(", ");
     const { activeIdCount } = offer;
-    if (offer.scheme !== hashDomain) throw this.#fail("HANDSHAKE_MISMATCH", `the active party aligns by another scheme than ${hashDomain}`);
+    if (offer.scheme !== hashDomain)
+      throw this.#fail("HANDSHAKE_MISMATCH", `the active party aligns by another scheme than ${hashDomain}`);
     if (offer.normalisations.join(", ") !== ours) {
-      throw this.#fail("HANDSHAKE_MISMATCH", `the active party normalises ids in another way; here it is: trim${ours && `, ${ours}`}`);
+      throw this.#fail(
+        "HANDSHAKE_MISMATCH",
+        `the active party normalises ids in another way; here it is: trim${ours && `, ${ours}`}`,
+      );
     }
-    if (!Number.isInteger(activeIdCount) || activeIdCount < 0) throw this.#fail("PROTOCOL_STATE", "the active party's number of ids is not a number");
+    if (!Number.isInteger(activeIdCount) || activeIdCount < 0)
+      throw this.#fail("PROTOCOL_STATE", "the active party's number of ids is not a number");
     if (activeIdCount > this.#activeIdCountMax) {
-      throw this.#fail("PROTOCOL_STATE", `the active party brings ${activeIdCount} ids; at most ${this.#activeIdCountMax} are allowed`);
+      throw this.#fail(
+        "PROTOCOL_STATE",
+        `the active party brings ${activeIdCount} ids; at most ${this.#activeIdCountMax} are allowed`,
+      );
     }
     this.#activeIdCount = activeIdCount;
     this.#phase = "masking";
@@ -94,13 +110,18 @@ export class PassiveAlignment {
   async accept(commonCount: number, positions: AsyncIterable<Uint32Array>): Promise<Uint32Array> {
     this.#expect("masking");
     const { remask, maskedIds } = this.#streams;
-    if (remask !== "done" || maskedIds !== "done") throw this.#fail("PROTOCOL_STATE", "the active party names the common set before all masks were exchanged");
-    if (commonCount > this.#activeIdCount) throw this.#fail("PROTOCOL_STATE", "the active party names more common ids than it brought");
+    if (remask !== "done" || maskedIds !== "done")
+      throw this.#fail("PROTOCOL_STATE", "the active party names the common set before all masks were exchanged");
+    if (commonCount > this.#activeIdCount)
+      throw this.#fail("PROTOCOL_STATE", "the active party names more common ids than it brought");
     this.#phase = "accepting";
     try {
       const { ids, rows } = this.#ids;
       const taken = await readPositions(positions, commonCount, ids.length);
-      const common = await byAscendingId(ids, taken.map((position) => this.#order[position]));
+      const common = await byAscendingId(
+        ids,
+        taken.map((position) => this.#order[position]),
+      );
       this.#expect("accepting");
       this.#phase = "finished";
       this.#pool.close();
@@ -122,7 +143,8 @@ export class PassiveAlignment {
     open: () => AsyncIterable<Uint8Array> | Promise<AsyncIterable<Uint8Array>>,
   ): AsyncGenerator<Uint8Array, void, undefined> {
     this.#expect("masking");
-    if (this.#streams[name] !== "due") throw this.#fail("PROTOCOL_STATE", "the active party asks for the same masks twice");
+    if (this.#streams[name] !== "due")
+      throw this.#fail("PROTOCOL_STATE", "the active party asks for the same masks twice");
     this.#streams[name] = "running";
     try {
       for await (const chunk of await open()) {
@@ -139,7 +161,8 @@ export class PassiveAlignment {
   }
 
   #expect(phase: Phase): void {
-    if (this.#phase !== phase) throw this.#fail("PROTOCOL_STATE", `the alignment is ${this.#phase} and cannot take this message now`);
+    if (this.#phase !== phase)
+      throw this.#fail("PROTOCOL_STATE", `the alignment is ${this.#phase} and cannot take this message now`);
   }
 
   #fail(code: "HANDSHAKE_MISMATCH" | "PROTOCOL_STATE", message: string): TandemError {

@@ -12,7 +12,11 @@ import { inOrder } from "./ordered-work.ts";
 const idsPerLook = 32;
 
 /** ids[order[0]], ids[order[1]], ... hashed to the curve and masked. */
-export function maskedIds(ids: readonly string[], order: Uint32Array, pool: MaskingPool): AsyncGenerator<Uint8Array, void, undefined> {
+export function maskedIds(
+  ids: readonly string[],
+  order: Uint32Array,
+  pool: MaskingPool,
+): AsyncGenerator<Uint8Array, void, undefined> {
   return inOrder(hashedIds(ids, order), pool.callsAhead, async (points) => {
     const masked = await pool.mask(points);
     assert(!holdsZero(masked), "no id hashes to a point of small order");
@@ -35,8 +39,8 @@ export function maskedPeerPoints(
 }
 
 /**
- * Passes a peer's chunks on if there are `count` points in all, each one a canonical u-coordinate but zero. That a point
- * is on the curve is not checked: Curve25519's twist is as hard, and both groups' small subgroups end in zero.
+ * Passes a peer's chunks on if there are `count` points in all, each one a canonical u-coordinate but zero. That a
+ * point is on the curve is not checked: Curve25519's twist is as hard, and both groups' small subgroups end in zero.
  * @throws TandemError PROTOCOL_STATE saying what is wrong
  */
 export async function* checkedPoints(
@@ -46,8 +50,10 @@ export async function* checkedPoints(
 ): AsyncGenerator<Uint8Array, void, undefined> {
   let seen = 0;
   for await (const chunk of chunks) {
-    if (chunk.length === 0 || chunk.length % pointBytes !== 0) throw refused(sender, `a chunk of ${chunk.length} bytes, not of whole 32-byte points`);
-    if (chunk.length > pointsPerChunkMax * pointBytes) throw refused(sender, `a chunk of more than ${pointsPerChunkMax} points`);
+    if (chunk.length === 0 || chunk.length % pointBytes !== 0)
+      throw refused(sender, `a chunk of ${chunk.length} bytes, not of whole 32-byte points`);
+    if (chunk.length > pointsPerChunkMax * pointBytes)
+      throw refused(sender, `a chunk of more than ${pointsPerChunkMax} points`);
     seen += chunk.length / pointBytes;
     if (seen > count) throw refused(sender, `more than the ${count} points that were announced`);
     for (let offset = 0; offset < chunk.length; offset += pointBytes) {

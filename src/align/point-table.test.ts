@@ -21,7 +21,7 @@ describe("PointTable", () => {
     table.add(point, 0);
     for (let i = 0; i < 32; i++) {
       const other = point.slice();
-      other[i] ^= 1 << i % 8;
+      other[i] ^= 1 << (i % 8);
       expect(table.indexOf(other, 0), `byte ${i}`).toBe(-1);
       expect(table.add(other, 0)).toBe(true);
     }
@@ -38,7 +38,10 @@ describe("secretOrder", () => {
     const order = await secretOrder(10_000, osRandom);
     expect(order.toSorted()).toEqual(Uint32Array.from({ length: 10_000 }, (_, i) => i));
     expect(order).not.toEqual(await secretOrder(10_000, osRandom));
-    expect([await secretOrder(0, osRandom), await secretOrder(1, osRandom)]).toEqual([new Uint32Array(0), Uint32Array.of(0)]);
+    expect([await secretOrder(0, osRandom), await secretOrder(1, osRandom)]).toEqual([
+      new Uint32Array(0),
+      Uint32Array.of(0),
+    ]);
     const counts = new Map<string, number>();
     for (let i = 0; i < 2400; i++) {
       const key = (await secretOrder(4, osRandom)).join();
@@ -53,7 +56,10 @@ describe("secretOrder", () => {
 describe("byAscendingId", () => {
   test.each([0, 1, 2, 1023, 1024, 1025, 5000])("sorts %i ids by code units", async (count) => {
     const random = new SeededRandom(count);
-    const ids = Array.from({ length: count + 10 }, () => String.fromCodePoint(random.below(0xd000), 0x1f600 + random.below(50)) + random.uint32());
+    const ids = Array.from(
+      { length: count + 10 },
+      () => String.fromCodePoint(random.below(0xd000), 0x1f600 + random.below(50)) + random.uint32(),
+    );
     const which = random.permutation(count + 10).subarray(0, count);
     const before = which.slice();
     const sorted = Array.from(await byAscendingId(ids, which), (i) => ids[i]);

@@ -41,13 +41,18 @@ export class PositionSet {
  * Reads `count` ascending positions below `bound`.
  * @throws TandemError PROTOCOL_STATE if one is out of range, repeated or out of order, or if there are more or fewer
  */
-export async function readPositions(chunks: AsyncIterable<Uint32Array>, count: number, bound: number): Promise<Uint32Array> {
+export async function readPositions(
+  chunks: AsyncIterable<Uint32Array>,
+  count: number,
+  bound: number,
+): Promise<Uint32Array> {
   if (!Number.isInteger(count) || count < 0 || count > bound) throw refused(`${count} common instances of ${bound}`);
   const positions = new Uint32Array(count);
   let seen = 0;
   let previous = -1;
   for await (const chunk of chunks) {
-    if (chunk.length === 0 || chunk.length > positionsPerChunkMax) throw refused(`a chunk of ${chunk.length} positions`);
+    if (chunk.length === 0 || chunk.length > positionsPerChunkMax)
+      throw refused(`a chunk of ${chunk.length} positions`);
     if (seen + chunk.length > count) throw refused(`more than the ${count} positions that were announced`);
     for (const position of chunk) {
       if (position >= bound) throw refused(`position ${position} of ${bound}`);

@@ -25,31 +25,42 @@ test("text and bytes are written, and replace what was there", async () => {
   expect(await readdir(folder)).toEqual(["share"]);
 });
 
-test.each([0o000, 0o022, 0o077, 0o777])("the mode is the one asked for under umask %o, also over an open file", async (umask) => {
-  const path = join(folder, "share");
-  const before = process.umask(umask);
-  try {
-    await writeFileAtomically(path, "x", 0o600);
-    await writeFileAtomically(join(folder, "public"), "x", 0o644);
-  } finally {
-    process.umask(before);
-  }
-  expect(await modeOf(path)).toBe("600");
-  expect(await modeOf(join(folder, "public"))).toBe("644");
-  await writeFile(join(folder, "open"), "x", { mode: 0o666 });
-  await writeFileAtomically(join(folder, "open"), "y", 0o600);
-  expect(await modeOf(join(folder, "open"))).toBe("600");
-});
+test.each([0o000, 0o022, 0o077, 0o777])(
+  "the mode is the one asked for under umask %o, also over an open file",
+  async (umask) => {
+    const path = join(folder, "share");
+    const before = process.umask(umask);
+    try {
+      await writeFileAtomically(path, "x", 0o600);
+      await writeFileAtomically(join(folder, "public"), "x", 0o644);
+    } finally {
+      process.umask(before);
+    }
+    expect(await modeOf(path)).toBe("600");
+    expect(await modeOf(join(folder, "public"))).toBe("644");
+    await writeFile(join(folder, "open"), "x", { mode: 0o666 });
+    await writeFileAtomically(join(folder, "open"), "y", 0o600);
+    expect(await modeOf(join(folder, "open"))).toBe("600");
+  },
+);
 
 describe("a write that fails", () => {
   test("into a folder that does not exist: FILE_UNWRITABLE with the path", async () => {
-    await expectError(() => writeFileAtomically(join(folder, "no", "share"), "x", 0o600), "FILE_UNWRITABLE", /no\/share .*ENOENT/);
+    await expectError(
+      () => writeFileAtomically(join(folder, "no", "share"), "x", 0o600),
+      "FILE_UNWRITABLE",
+      /no\/share .*ENOENT/,
+    );
   });
 
   test("at the rename: no temporary file stays behind, and what stood there survives", async () => {
     await mkdir(join(folder, "share"));
     await writeFile(join(folder, "share", "inside"), "old");
-    await expectError(() => writeFileAtomically(join(folder, "share"), "new", 0o600), "FILE_UNWRITABLE", /share cannot be written/);
+    await expectError(
+      () => writeFileAtomically(join(folder, "share"), "new", 0o600),
+      "FILE_UNWRITABLE",
+      /share cannot be written/,
+    );
     expect(await readdir(folder)).toEqual(["share"]);
     expect(await readFile(join(folder, "share", "inside"), "utf8")).toBe("old");
   });

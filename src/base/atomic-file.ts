@@ -12,7 +12,11 @@ import { osRandom } from "./random.ts";
  * @param mode 0o600 for anything secret or about people; set whatever the umask is
  * @throws TandemError FILE_UNWRITABLE naming the file
  */
-export async function writeFileAtomically(path: string, contents: string | Uint8Array | Iterable<string>, mode: number): Promise<void> {
+export async function writeFileAtomically(
+  path: string,
+  contents: string | Uint8Array | Iterable<string>,
+  mode: number,
+): Promise<void> {
   const suffix = Buffer.from(osRandom.fill(new Uint8Array(6))).toString("hex");
   const temporary = join(dirname(path), `.${basename(path)}.${suffix}`);
   try {

@@ -19,7 +19,8 @@ export const errorCodes = {
   WEIGHT_INVALID: "an instance's weight is negative, not a number, or all of them are zero",
   KEY_TOO_SHORT: "the key is shorter than 2048 bits and no option containing the word insecure was given",
   KEY_FORMAT: "a key file or key message does not parse strictly",
-  LAYOUT_OVERFLOW: "the slot layout could overflow for this many instances; the message names parameters that would work",
+  LAYOUT_OVERFLOW:
+    "the slot layout could overflow for this many instances; the message names parameters that would work",
   LAYOUT_RANGE: "a gradient lies outside the range that the slot layout can represent",
   DECODE_OVERFLOW: "a decrypted sum shows overflow, or lies outside the range that the layout allows",
   CIPHERTEXT_RANGE: "a ciphertext from the wire is not between 0 and n^2",
@@ -30,7 +31,8 @@ export const errorCodes = {
   PARTY_BUSY: "a party serves another job at the moment, or another process of it is at work",
   PROTOCOL_STATE: "a message arrived that the protocol does not allow now, or with contents that it does not allow",
   PARTY_LOST: "a party died, or its connection broke, in the middle of a job",
-  CHECKPOINT: "what a party has stored of an unfinished job is damaged, of another version, or does not fit the job or the data",
+  CHECKPOINT:
+    "what a party has stored of an unfinished job is damaged, of another version, or does not fit the job or the data",
   CERTIFICATE: "a peer's certificate is missing, expired, or not the one that was agreed",
   TIMEOUT: "a request was not answered within the time that it may take",
   OVERLOADED: "more requests are waiting than the server takes",

@@ -1,6 +1,6 @@
 /**
- * Long work in JavaScript, in slices: connections must stay alive meanwhile. All pieces of work in the process share one
- * slice per turn of the event loop and take turns, so that the delay does not grow with their number.
+ * Long work in JavaScript, in slices: connections must stay alive meanwhile. All pieces of work in the process share
+ * one slice per turn of the event loop and take turns, so that the delay does not grow with their number.
  *
  *   if (isTurnOver()) await nextTurn();      once per millisecond of work or so
  */

@@ -1,7 +1,7 @@
 /**
  * Whether this machine has a core to spare, from the operating system's own count of idle time. Work that could also be
- * done later (obfuscators for the next tree) waits for that, so that it never slows what somebody is waiting for: on one
- * machine that may be another party.
+ * done later (obfuscators for the next tree) waits for that, so that it never slows what somebody is waiting for: on
+ * one machine that may be another party.
  */
 import { cpus } from "node:os";
 

@@ -1,7 +1,7 @@
 /**
- * A file of JSON values, one per line, that only grows: each value is written with one call, so that a process that dies
- * leaves whole lines and at the most one torn one at the end, which readers pass over. Bounded: past the bound nothing
- * more is written.
+ * A file of JSON values, one per line, that only grows: each value is written with one call, so that a process that
+ * dies leaves whole lines and at the most one torn one at the end, which readers pass over. Bounded: past the bound
+ * nothing more is written.
  */
 import { closeSync, fchmodSync, fstatSync, fsyncSync, openSync, readSync, statSync, writeSync } from "node:fs";
 import { setImmediate } from "node:timers/promises";
@@ -105,7 +105,10 @@ export class LineTail {
       if (whole === 0 && !atEnd) continue; // a line that is longer than a step
       this.#offset += whole;
       this.#more = !atEnd;
-      return bytes.toString("utf8", 0, whole).split("\n").filter((line) => line !== "");
+      return bytes
+        .toString("utf8", 0, whole)
+        .split("\n")
+        .filter((line) => line !== "");
     }
     return [];
   }

@@ -1,10 +1,29 @@
 /** docs/parameters.md, made from the parameter tables: scripts/parameter-page.mjs writes it, a test compares it. */
-import { aliasesOf, codecParameters, describeBounds, type ParameterSpec, speedParameters, trainingParameters } from "./parameters.ts";
+import {
+  aliasesOf,
+  codecParameters,
+  describeBounds,
+  type ParameterSpec,
+  speedParameters,
+  trainingParameters,
+} from "./parameters.ts";
 
-const sections: readonly { readonly title: string; readonly about: string; readonly table: Readonly<Record<string, ParameterSpec>> }[] = [
-  { title: "training", about: "What is learnt, with XGBoost's names, meanings and defaults where XGBoost has the thing.", table: trainingParameters },
+const sections: readonly {
+  readonly title: string;
+  readonly about: string;
+  readonly table: Readonly<Record<string, ParameterSpec>>;
+}[] = [
+  {
+    title: "training",
+    about: "What is learnt, with XGBoost's names, meanings and defaults where XGBoost has the thing.",
+    table: trainingParameters,
+  },
   { title: "codec", about: "How gradients become plaintexts (paper sec. III).", table: codecParameters },
-  { title: "speed", about: "What makes the arithmetic cheaper. Each can be switched off; none changes the model.", table: speedParameters },
+  {
+    title: "speed",
+    about: "What makes the arithmetic cheaper. Each can be switched off; none changes the model.",
+    table: speedParameters,
+  },
 ];
 
 export function parameterPage(): string {

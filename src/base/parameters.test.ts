@@ -1,6 +1,14 @@
 import { describe, expect, test } from "vitest";
 import { expectError } from "../../test/support/expect-error.ts";
-import { codecParameters, describeBounds, nearestName, type ParameterSpec, resolveParameters, speedParameters, trainingParameters } from "./parameters.ts";
+import {
+  codecParameters,
+  describeBounds,
+  nearestName,
+  type ParameterSpec,
+  resolveParameters,
+  speedParameters,
+  trainingParameters,
+} from "./parameters.ts";
 
 const tables: Record<string, Record<string, ParameterSpec>> = { trainingParameters, codecParameters, speedParameters };
 
@@ -10,13 +18,16 @@ describe.each(Object.entries(tables))("%s", (_name, table) => {
     expect(Object.keys(defaults)).toEqual(Object.keys(table));
     for (const [name, spec] of Object.entries(table)) expect(defaults[name]).toBe(spec.default);
     expect(resolveParameters(table, defaults)).toEqual(defaults);
-    expect(resolveParameters(table, Object.fromEntries(Object.keys(table).map((name) => [name, undefined])))).toEqual(defaults);
+    expect(resolveParameters(table, Object.fromEntries(Object.keys(table).map((name) => [name, undefined])))).toEqual(
+      defaults,
+    );
   });
 
   test.each(Object.keys(table))("%s: bounds from both sides, types, and a message that says which", async (name) => {
     const spec = table[name];
     const accept = (value: unknown): unknown => resolveParameters(table, { [name]: value })[name];
-    const refuse = (value: unknown): Promise<unknown> => expectError(() => accept(value), "USAGE", new RegExp(`parameter ${name} must be .*; got '`));
+    const refuse = (value: unknown): Promise<unknown> =>
+      expectError(() => accept(value), "USAGE", new RegExp(`parameter ${name} must be .*; got '`));
     if (spec.kind === "switch") {
       for (const value of [true, false]) expect(accept(value)).toBe(value);
       for (const value of ["true", 1, null]) await refuse(value);
@@ -28,7 +39,8 @@ describe.each(Object.entries(tables))("%s", (_name, table) => {
       for (const value of ["nonsense", 1, null, [spec.choices[0], "x"], ""]) await refuse(value);
       return;
     }
-    for (const value of [null, {}, [], true, "", " ", "three", "1,5", Number.NaN, Infinity, "Infinity", 1n]) await refuse(value);
+    for (const value of [null, {}, [], true, "", " ", "three", "1,5", Number.NaN, Infinity, "Infinity", 1n])
+      await refuse(value);
     if (spec.kind === "choice") {
       for (const choice of spec.choices) expect(accept(choice)).toBe(choice);
       await refuse(`${spec.default}x`);
@@ -53,7 +65,11 @@ describe.each(Object.entries(tables))("%s", (_name, table) => {
 test("an unknown name is refused with the nearest known one", async () => {
   await expectError(() => resolveParameters(trainingParameters, { max_dept: 3 }), "USAGE", /'max_dept'.*'max_depth'/);
   await expectError(() => resolveParameters(trainingParameters, { learning_eta: 3 }), "USAGE", /'learning_eta'/);
-  await expectError(() => resolveParameters(trainingParameters, JSON.parse('{"__proto__":1}') as Record<string, unknown>), "USAGE", /'__proto__'/);
+  await expectError(
+    () => resolveParameters(trainingParameters, JSON.parse('{"__proto__":1}') as Record<string, unknown>),
+    "USAGE",
+    /'__proto__'/,
+  );
   await expectError(() => resolveParameters(trainingParameters, { toString: 1 }), "USAGE", /'toString'/);
 });
 

@@ -18,13 +18,17 @@ test("a folder is held once, under whatever name, until it is let go", async () 
   await expectError(() => lockFolder(join(root, "alias")), "PARTY_BUSY");
   const other = await lockFolder(join(root, "other"));
   await release();
-  await (await lockFolder(folder))();
+  await (
+    await lockFolder(folder)
+  )();
   await other();
 });
 
 test("a process that is killed holds nothing", async () => {
   const folder = join(root, "killed");
-  await (await lockFolder(folder))();
+  await (
+    await lockFolder(folder)
+  )();
   // What lockFolder does, without its TypeScript.
   const script = `const net = require("node:net"), { createHash } = require("node:crypto");
     const digest = createHash("sha256").update(require("node:fs").realpathSync(${JSON.stringify(folder)})).digest("hex").slice(0, 32);
@@ -35,10 +39,16 @@ test("a process that is killed holds nothing", async () => {
   await expectError(() => lockFolder(folder), "PARTY_BUSY");
   child.kill("SIGKILL");
   await once(child, "close");
-  await (await lockFolder(folder))();
+  await (
+    await lockFolder(folder)
+  )();
 });
 
 test("a folder that cannot be made", async () => {
   writeFileSync(join(root, "file"), "");
-  await expectError(() => lockFolder(join(root, "file", "jobs")), "FILE_UNWRITABLE", /file\/jobs cannot be made \(ENOTDIR\)/);
+  await expectError(
+    () => lockFolder(join(root, "file", "jobs")),
+    "FILE_UNWRITABLE",
+    /file\/jobs cannot be made \(ENOTDIR\)/,
+  );
 });

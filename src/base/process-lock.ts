@@ -16,15 +16,21 @@ export type Release = () => Promise<void>;
 /** Makes the folder if there is none. @throws TandemError PARTY_BUSY if another process holds it; FILE_UNWRITABLE */
 export async function lockFolder(folder: string): Promise<Release> {
   await diskStorage.makeFolder(folder);
-  const digest = createHash("sha256").update(await realpath(folder)).digest("hex").slice(0, 32);
+  const digest = createHash("sha256")
+    .update(await realpath(folder))
+    .digest("hex")
+    .slice(0, 32);
   const address = addressOf(digest);
   const server = (await listening(address)) ?? (address.startsWith("/") ? await takenOver(address) : null);
-  if (server === null) throw new TandemError("PARTY_BUSY", `another process is at work in ${folder}; let it finish, or stop it first`);
+  if (server === null)
+    throw new TandemError("PARTY_BUSY", `another process is at work in ${folder}; let it finish, or stop it first`);
   server.unref();
   return () => new Promise((resolve) => server.close(() => resolve()));
 }
 
-/** Linux has addresses without files and Windows has pipes; elsewhere it is a socket in the folder for temporary files. */
+/**
+ * Linux has addresses without files and Windows has pipes; elsewhere it is a socket in the folder for temporary files.
+ */
 function addressOf(digest: string): string {
   if (process.platform === "linux") return `\0tandem-${digest}`;
   if (process.platform === "win32") return `\\\\.\\pipe\\tandem-${digest}`;
@@ -34,7 +40,9 @@ function addressOf(digest: string): string {
 function listening(address: string): Promise<Server | null> {
   return new Promise((resolve, reject) => {
     const server = createServer((socket) => socket.destroy());
-    server.once("error", (error: NodeJS.ErrnoException) => (error.code === "EADDRINUSE" ? resolve(null) : reject(error)));
+    server.once("error", (error: NodeJS.ErrnoException) =>
+      error.code === "EADDRINUSE" ? resolve(null) : reject(error),
+    );
     server.listen(address, () => resolve(server));
   });
 }

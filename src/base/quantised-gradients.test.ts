@@ -12,7 +12,8 @@ test("limbs of the same sum give the same number, however they were added up", (
   fc.assert(
     fc.property(limb, limb, limb, limb, (highA, lowA, highB, lowB) => {
       const exact = (high: number, low: number): bigint => BigInt(high) * BigInt(highLimb) + BigInt(low);
-      const canonical = (sum: bigint): Float64Array => Float64Array.of(Number(sum / BigInt(highLimb)), Number(sum % BigInt(highLimb)), 0);
+      const canonical = (sum: bigint): Float64Array =>
+        Float64Array.of(Number(sum / BigInt(highLimb)), Number(sum % BigInt(highLimb)), 0);
       const a = exact(highA, lowA);
       const total = a + exact(highB, lowB);
       const added = Float64Array.of(highA + highB, lowA + lowB, 0);
@@ -29,9 +30,15 @@ test("limbs of the same sum give the same number, however they were added up", (
 test("on dyadic grids, the sum of two parts is the part sums' sum, exactly", () => {
   const integer = fc.integer({ min: 0, max: 2 ** 30 });
   fc.assert(
-    fc.property(integer, integer, fc.integer({ min: 0, max: 9999 }), fc.integer({ min: 0, max: 9999 }), (a, b, m, n) => {
-      const grid = { shift: -1, resolution: 2 ** -20 };
-      expect(realSum(grid, a + b, m + n)).toBe(realSum(grid, a, m) + realSum(grid, b, n));
-    }),
+    fc.property(
+      integer,
+      integer,
+      fc.integer({ min: 0, max: 9999 }),
+      fc.integer({ min: 0, max: 9999 }),
+      (a, b, m, n) => {
+        const grid = { shift: -1, resolution: 2 ** -20 };
+        expect(realSum(grid, a + b, m + n)).toBe(realSum(grid, a, m) + realSum(grid, b, n));
+      },
+    ),
   );
 });

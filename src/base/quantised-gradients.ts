@@ -35,7 +35,13 @@ export function slotSum(row: Float64Array, offset: number, slot: number, limbs: 
 }
 
 /** slotSum of what `totals` has and the row does not. */
-export function slotSumOfRest(totals: Float64Array, row: Float64Array, offset: number, slot: number, limbs: number): number {
+export function slotSumOfRest(
+  totals: Float64Array,
+  row: Float64Array,
+  offset: number,
+  slot: number,
+  limbs: number,
+): number {
   if (limbs === 1) return totals[slot] - row[offset + slot];
   const high = 2 * slot;
   return (totals[high] - row[offset + high]) * highLimb + (totals[high + 1] - row[offset + high + 1]);

@@ -11,7 +11,13 @@ function chiSquared(counts: readonly number[], drawn: number): number {
 describe("SeededRandom", () => {
   const draws = (seed: number | string): number[] => {
     const random = new SeededRandom(seed);
-    return [...Array.from({ length: 20 }, () => random.uint32()), random.uniform(), random.normal(), random.below(1000), ...random.permutation(9)];
+    return [
+      ...Array.from({ length: 20 }, () => random.uint32()),
+      random.uniform(),
+      random.normal(),
+      random.below(1000),
+      ...random.permutation(9),
+    ];
   };
 
   test("the same seed gives the same numbers, another seed others", () => {

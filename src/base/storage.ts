@@ -16,7 +16,9 @@ export interface Storage {
   remove(path: string): Promise<void>;
   /** With everything above it. @throws TandemError FILE_UNWRITABLE */
   makeFolder(path: string): Promise<void>;
-  /** Removes what writes into a folder have left that never ended: it may be a secret. Nobody else may be writing there. */
+  /**
+   * Removes what writes into a folder have left that never ended: it may be a secret. Nobody else may be writing there.
+   */
   tidy(folder: string): Promise<void>;
 }
 
@@ -43,16 +45,19 @@ export const diskStorage: Storage = {
       const first = await mkdir(path, { recursive: true, mode: 0o700 });
       if (first === undefined) return;
       // What is new must be found again: each folder on the way has a new entry.
-      for (let folder = path; folder.length >= first.length; folder = dirname(folder)) await syncDirectory(dirname(folder));
+      for (let folder = path; folder.length >= first.length; folder = dirname(folder))
+        await syncDirectory(dirname(folder));
     } catch (cause) {
       throw new TandemError("FILE_UNWRITABLE", `${path} cannot be made (${codeOf(cause)})`, { cause });
     }
   },
   async tidy(folder) {
     try {
-      for (const name of await readdir(folder)) if (isUnfinishedWrite(name)) await rm(join(folder, name), { force: true });
+      for (const name of await readdir(folder))
+        if (isUnfinishedWrite(name)) await rm(join(folder, name), { force: true });
     } catch (cause) {
-      if (codeOf(cause) !== "ENOENT") throw new TandemError("FILE_UNWRITABLE", `${folder} cannot be tidied (${codeOf(cause)})`, { cause });
+      if (codeOf(cause) !== "ENOENT")
+        throw new TandemError("FILE_UNWRITABLE", `${folder} cannot be tidied (${codeOf(cause)})`, { cause });
     }
   },
 };

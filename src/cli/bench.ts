@@ -17,8 +17,14 @@ interface BenchFlags {
 
 export function benchCommand(): Command {
   return new Command("bench")
-    .description("measure this machine: figures are ratios inside one interleaved run, but for the load test of serving, which has milliseconds")
-    .addOption(new Option("--only <part>", "which figures").choices(["arithmetic", "training", "ablation", "serving", "all"]).default("all"))
+    .description(
+      "measure this machine: figures are ratios inside one interleaved run, but for the load test of serving, which has milliseconds",
+    )
+    .addOption(
+      new Option("--only <part>", "which figures")
+        .choices(["arithmetic", "training", "ablation", "serving", "all"])
+        .default("all"),
+    )
     .option("--data <folder>", "folder with the public data; without it data of the same shape is generated")
     .option("--rounds <count>", "repetitions of each measurement", "7")
     .option("--seed <number>", "of generated data", "7")
@@ -26,8 +32,10 @@ export function benchCommand(): Command {
     .option("--json", "print the result as one JSON object on one line")
     .action(async (flags: BenchFlags) => {
       const [rounds, seed] = [Number(flags.rounds), Number(flags.seed)];
-      if (!Number.isInteger(rounds) || rounds < 1) throw new TandemError("USAGE", `--rounds must be a positive integer; got '${flags.rounds}'`);
-      if (!Number.isInteger(seed) || seed < 0) throw new TandemError("USAGE", `--seed must be a non-negative integer; got '${flags.seed}'`);
+      if (!Number.isInteger(rounds) || rounds < 1)
+        throw new TandemError("USAGE", `--rounds must be a positive integer; got '${flags.rounds}'`);
+      if (!Number.isInteger(seed) || seed < 0)
+        throw new TandemError("USAGE", `--seed must be a non-negative integer; got '${flags.seed}'`);
       const progress = Progress.onStandardError(flags);
       const { runBench } = await import("../experiment/bench/bench.ts");
       const report = await runBench({

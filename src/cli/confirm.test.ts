@@ -10,7 +10,16 @@ async function answer(text: string): Promise<{ agreed: boolean; asked: string }>
   return { agreed: await agreed, asked: String(output.read()) };
 }
 
-test.each([["yes\n", true], [" YES \r\n", true], ["yes", false], ["y\n", false], ["yes please\n", false], ["no\nyes\n", false], ["\n", false], ["", false]])("%j: %s", async (text, wanted) => {
+test.each([
+  ["yes\n", true],
+  [" YES \r\n", true],
+  ["yes", false],
+  ["y\n", false],
+  ["yes please\n", false],
+  ["no\nyes\n", false],
+  ["\n", false],
+  ["", false],
+])("%j: %s", async (text, wanted) => {
   const { agreed, asked } = await answer(text);
   expect(agreed).toBe(wanted);
   expect(asked).toContain("Hand it out?");

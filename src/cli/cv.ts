@@ -17,9 +17,14 @@ interface CvFlags extends Partial<JobFlags>, ProgressFlags, LeakageFlags {
 const foldsMax = 100;
 
 export function cvCommand(): Command {
-  const command = new Command("cv").description("cross-validate, between companies (--config) or a simulation (--data): every row is tested once, by a model that has not seen it");
+  const command = new Command("cv").description(
+    "cross-validate, between companies (--config) or a simulation (--data): every row is tested once, by a model that has not seen it",
+  );
   addLeakageOptions(addProgressOptions(addJobOptions(command)))
-    .option("-c, --config <file>", "the active party's config: all folds in one job between real parties, after one alignment")
+    .option(
+      "-c, --config <file>",
+      "the active party's config: all folds in one job between real parties, after one alignment",
+    )
     .option("--folds <count>", "number of folds", "5")
     .option("--check", "with --data: compare every fold with centralised training, node by node")
     .action(runCv);
@@ -30,18 +35,32 @@ export function cvCommand(): Command {
 
 async function runCv(flags: CvFlags, command: Command): Promise<void> {
   const folds = Number(flags.folds);
-  if (!Number.isInteger(folds) || folds < 2 || folds > foldsMax) throw new TandemError("USAGE", `--folds must be an integer from 2 to ${foldsMax}; got '${flags.folds}'`);
+  if (!Number.isInteger(folds) || folds < 2 || folds > foldsMax)
+    throw new TandemError("USAGE", `--folds must be an integer from 2 to ${foldsMax}; got '${flags.folds}'`);
   await (flags.config === undefined ? simulated(flags, folds) : betweenCompanies(flags, flags.config, folds, command));
 }
 
 async function simulated(flags: CvFlags, folds: number): Promise<void> {
-  if (!isJob(flags)) throw new TandemError("USAGE", "cv needs --config for a job between companies, or --data and --label for a simulation");
-  if (flags.testFraction !== undefined || flags.testData !== undefined) throw new TandemError("USAGE", "cv tests on its folds: --test-fraction and --test-data have no meaning here");
-  if (flags.explainLeakage === true || flags.dryRun === true) throw new TandemError("USAGE", "--explain-leakage and --dry-run go with --config; for a simulation ask 'tandem simulate'");
+  if (!isJob(flags))
+    throw new TandemError(
+      "USAGE",
+      "cv needs --config for a job between companies, or --data and --label for a simulation",
+    );
+  if (flags.testFraction !== undefined || flags.testData !== undefined)
+    throw new TandemError("USAGE", "cv tests on its folds: --test-fraction and --test-data have no meaning here");
+  if (flags.explainLeakage === true || flags.dryRun === true)
+    throw new TandemError(
+      "USAGE",
+      "--explain-leakage and --dry-run go with --config; for a simulation ask 'tandem simulate'",
+    );
   const job = jobFrom(flags);
   const progress = Progress.onStandardError(flags, "active");
   const { crossValidate } = await import("../experiment/simulate/cross-validate.ts");
-  const options = { ...job, check: flags.check === true, onEvent: (event: Parameters<Progress["handle"]>[0]) => progress.handle(event) };
+  const options = {
+    ...job,
+    check: flags.check === true,
+    onEvent: (event: Parameters<Progress["handle"]>[0]) => progress.handle(event),
+  };
   const result = await crossValidate(options, folds, (fold) => progress.line(`fold ${fold + 1} of ${folds}`));
   process.stdout.write(flags.json === true ? `${JSON.stringify(result)}\n` : `${readable(result)}\n`);
 }
@@ -52,30 +71,67 @@ function isJob(flags: CvFlags): flags is CvFlags & JobFlags {
 
 async function betweenCompanies(flags: CvFlags, path: string, folds: number, command: Command): Promise<void> {
   const taken = new Set(["config", "folds", "json", "quiet", "explainLeakage", "dryRun"]);
-  const other = command.options.find((option) => !taken.has(option.attributeName()) && command.getOptionValueSource(option.attributeName()) === "cli");
-  if (other !== undefined) throw new TandemError("USAGE", `${other.long ?? other.flags} has no meaning with --config: the config says what is trained`);
-  const [{ readActiveConfig }, { newJobName }, { runCrossValidation }] = await Promise.all([import("../party/config.ts"), import("../party/active/record.ts"), import("../party/active/cross-validation.ts")]);
+  const other = command.options.find(
+    (option) => !taken.has(option.attributeName()) && command.getOptionValueSource(option.attributeName()) === "cli",
+  );
+  if (other !== undefined)
+    throw new TandemError(
+      "USAGE",
+      `${other.long ?? other.flags} has no meaning with --config: the config says what is trained`,
+    );
+  const [{ readActiveConfig }, { newJobName }, { runCrossValidation }] = await Promise.all([
+    import("../party/config.ts"),
+    import("../party/active/record.ts"),
+    import("../party/active/cross-validation.ts"),
+  ]);
   // A name of its own every time: it neither continues a job nor stands in the way of one.
   const config = { ...(await readActiveConfig(path, () => "cv")), job: newJobName(new Date()).replace("job", "cv") };
   const facts = async () => {
-    const [{ activeFacts }, { readActiveTables }] = await Promise.all([import("../party/active/disclosure-facts.ts"), import("../party/active/tables.ts")]);
+    const [{ activeFacts }, { readActiveTables }] = await Promise.all([
+      import("../party/active/disclosure-facts.ts"),
+      import("../party/active/tables.ts"),
+    ]);
     return activeFacts(config, await readActiveTables(config), folds);
   };
   if (!(await explainFirst(flags, `job ${config.job}, a cross-validation of ${folds} folds,`, facts))) return;
   const progress = Progress.onStandardError(flags, config.name);
   const onRound = (round: number, { test }: { readonly test: Readonly<Record<string, Spread>> }): void => {
     const [[name, { mean, deviation }]] = Object.entries(test);
-    progress.line(`round ${round + 1}/${config.training.num_round}  held out ${name} ${mean.toFixed(4)}, deviation ${deviation.toFixed(4)}`);
+    progress.line(
+      `round ${round + 1}/${config.training.num_round}  held out ${name} ${mean.toFixed(4)}, deviation ${deviation.toFixed(4)}`,
+    );
   };
-  const result = await runCrossValidation(config, { folds, onRound }, (event) => progress.handle(event)).finally(() => progress.close());
+  const result = await runCrossValidation(config, { folds, onRound }, (event) => progress.handle(event)).finally(() =>
+    progress.close(),
+  );
   const test = result.history[result.bestRound].test;
   if (flags.json === true) process.stdout.write(`${JSON.stringify({ ...result, test })}\n`);
-  else process.stdout.write(`${readable({ folds: result.folds, test })}\n  after round ${result.bestRound + 1} of ${result.rounds}; every round: ${result.path}\n`);
+  else
+    process.stdout.write(
+      `${readable({ folds: result.folds, test })}\n  after round ${result.bestRound + 1} of ${result.rounds}; every round: ${result.path}\n`,
+    );
 }
 
-function readable({ folds, test }: Pick<CrossValidation, "test"> & { readonly folds: readonly Pick<CrossValidation["folds"][number], "test">[] }): string {
+function readable({
+  folds,
+  test,
+}: Pick<CrossValidation, "test"> & {
+  readonly folds: readonly Pick<CrossValidation["folds"][number], "test">[];
+}): string {
   const names = Object.keys(test);
   const rows = folds.map((fold, i) => [`fold ${i + 1}`, ...names.map((name) => fold.test[name].toFixed(4))]);
-  const last = (title: string, value: (name: string) => number): string[] => [title, ...names.map((name) => value(name).toFixed(4))];
-  return ["", textTable([["", ...names], ...rows, last("mean", (name) => test[name].mean), last("deviation", (name) => test[name].deviation)]), ""].join("\n");
+  const last = (title: string, value: (name: string) => number): string[] => [
+    title,
+    ...names.map((name) => value(name).toFixed(4)),
+  ];
+  return [
+    "",
+    textTable([
+      ["", ...names],
+      ...rows,
+      last("mean", (name) => test[name].mean),
+      last("deviation", (name) => test[name].deviation),
+    ]),
+    "",
+  ].join("\n");
 }

@@ -16,18 +16,30 @@ export interface DashboardFlags {
 const loopback = "127.0.0.1";
 
 export function addDashboardOptions(command: Command): Command {
-  return addAddressOptions(command.option("--dashboard", "serve a page on this machine that shows the job live; its address, with a token, is printed"));
+  return addAddressOptions(
+    command.option(
+      "--dashboard",
+      "serve a page on this machine that shows the job live; its address, with a token, is printed",
+    ),
+  );
 }
 
 function addAddressOptions(command: Command): Command {
   return command
-    .option("--dashboard-host <host>", "address to serve the page on; other than loopback means that others can reach it", loopback)
+    .option(
+      "--dashboard-host <host>",
+      "address to serve the page on; other than loopback means that others can reach it",
+      loopback,
+    )
     .option("--dashboard-port <port>", "and the port; 0 takes a free one", "0");
 }
 
 /** For demo and simulate, whose parties have no folders of their own. */
 export function addRunsOption(command: Command): Command {
-  return command.option("--runs <folder>", "keep a record of the run here, per party (with --dashboard by default: a folder in your state directory)");
+  return command.option(
+    "--runs <folder>",
+    "keep a record of the run here, per party (with --dashboard by default: a folder in your state directory)",
+  );
 }
 
 /** Where records of runs are kept, or null where nobody asked for any: nothing is written then. */
@@ -48,7 +60,12 @@ export function runName(kind: string): string {
  * elsewhere, and after a failure, it ends with the work.
  * @throws what the work throws; TandemError USAGE for an impossible address
  */
-export async function besideDashboard(flags: DashboardFlags, viewers: readonly Viewer[], progress: Progress, work: () => Promise<void>): Promise<void> {
+export async function besideDashboard(
+  flags: DashboardFlags,
+  viewers: readonly Viewer[],
+  progress: Progress,
+  work: () => Promise<void>,
+): Promise<void> {
   if (flags.dashboard !== true) return work();
   const terminal = process.stderr.isTTY === true;
   const say = (text: string): void => (terminal ? progress.line(text) : void process.stderr.write(`${text}\n`));
@@ -65,12 +82,23 @@ export async function besideDashboard(flags: DashboardFlags, viewers: readonly V
   }
 }
 
-async function serve(flags: DashboardFlags, viewers: readonly Viewer[], say: (text: string) => void): Promise<Dashboard> {
+async function serve(
+  flags: DashboardFlags,
+  viewers: readonly Viewer[],
+  say: (text: string) => void,
+): Promise<Dashboard> {
   const port = Number(flags.dashboardPort);
-  if (!Number.isInteger(port) || port < 0 || port > 65535) throw new TandemError("USAGE", `--dashboard-port must be an integer from 0 to 65535; got '${flags.dashboardPort}'`);
-  const [{ startDashboard }, { isLoopback }] = await Promise.all([import("../dashboard/server.ts"), import("../dashboard/access.ts")]);
+  if (!Number.isInteger(port) || port < 0 || port > 65535)
+    throw new TandemError("USAGE", `--dashboard-port must be an integer from 0 to 65535; got '${flags.dashboardPort}'`);
+  const [{ startDashboard }, { isLoopback }] = await Promise.all([
+    import("../dashboard/server.ts"),
+    import("../dashboard/access.ts"),
+  ]);
   const dashboard = await startDashboard({ viewers, host: flags.dashboardHost, port });
-  if (!isLoopback(flags.dashboardHost)) say(`warning: ${flags.dashboardHost} can be reached from other machines, and the page is not encrypted; whoever sees its address can look at this party's runs`);
+  if (!isLoopback(flags.dashboardHost))
+    say(
+      `warning: ${flags.dashboardHost} can be reached from other machines, and the page is not encrypted; whoever sees its address can look at this party's runs`,
+    );
   return dashboard;
 }
 
@@ -95,7 +123,9 @@ async function writeAddress(path: string, url: string): Promise<void> {
 }
 
 export function dashboardCommand(): Command {
-  const command = new Command("dashboard").description("serve the page for runs that were recorded, until interrupted").argument("<folder>", "a party's output directory, or a folder of several parties' (as --runs keeps them)");
+  const command = new Command("dashboard")
+    .description("serve the page for runs that were recorded, until interrupted")
+    .argument("<folder>", "a party's output directory, or a folder of several parties' (as --runs keeps them)");
   return addAddressOptions(command).action(async (folder: string, flags: DashboardFlags) => {
     const viewers = await viewersIn(resolve(folder));
     const dashboard = await serve(flags, viewers, (text) => void process.stderr.write(`${text}\n`));
@@ -111,7 +141,9 @@ async function viewersIn(folder: string): Promise<Viewer[]> {
   if ((await listRuns(folder)).length > 0) return [{ name: basename(folder), directory: folder, job: null }];
   const entries = await readdir(folder, { withFileTypes: true }).catch(() => []);
   const viewers: Viewer[] = [];
-  for (const entry of entries.filter((candidate) => candidate.isDirectory()).toSorted((a, b) => a.name.localeCompare(b.name))) {
+  for (const entry of entries
+    .filter((candidate) => candidate.isDirectory())
+    .toSorted((a, b) => a.name.localeCompare(b.name))) {
     const directory = join(folder, entry.name);
     if ((await listRuns(directory)).length > 0) viewers.push({ name: entry.name, directory, job: null });
   }

@@ -3,7 +3,14 @@ import { join } from "node:path";
 import { Command } from "commander";
 import { TandemError } from "../base/error.ts";
 import type { DemoResult } from "../experiment/simulate/demo.ts";
-import { addDashboardOptions, addRunsOption, besideDashboard, type DashboardFlags, runName, runsFolder } from "./dashboard.ts";
+import {
+  addDashboardOptions,
+  addRunsOption,
+  besideDashboard,
+  type DashboardFlags,
+  runName,
+  runsFolder,
+} from "./dashboard.ts";
 import { addProgressOptions, Progress, type ProgressFlags } from "./progress.ts";
 import { writeReport } from "./report.ts";
 import { costTable, summarise } from "./summary.ts";
@@ -25,30 +32,43 @@ export function demoCommand(): Command {
     .option("--rows <count>", "people in the synthetic data (default: 10000, or 1000 without the native kernel)")
     .option("--num-round <trees>", "trees (default: 10, or 3 without the native kernel)")
     .option("--seed <number>", "fixes everything but the cryptographic nonces", "7");
-  return addDashboardOptions(addRunsOption(addProgressOptions(command)))
-    .action(async (options: DemoFlags) => {
-      const [{ selectKernel }, { demoParties, runDemo }] = await Promise.all([import("../crypto/paillier/index.ts"), import("../experiment/simulate/demo.ts")]);
-      const portable = selectKernel().name === "portable";
-      const size = portable ? sizes.portable : sizes.native;
-      const rows = wholeNumber("--rows", options.rows ?? size.rows, 100, 1_000_000);
-      const trees = wholeNumber("--num-round", options.numRound ?? size.trees, 1, 1000);
-      const seed = wholeNumber("--seed", options.seed, 0, 4294967295);
-      const progress = Progress.onStandardError(options, demoParties[0]);
-      if (portable && options.rows === undefined) {
-        progress.line("No native kernel on this machine: the demo runs on the portable one, with fewer people and trees.");
-      }
-      progress.line(`A bank, a retailer and a telecom know the same ${rows.toLocaleString("en")} people; only the bank knows who defaulted.`);
-      const folder = runsFolder(options);
-      const keep = folder === null ? undefined : { directory: folder, job: runName("demo") };
-      const viewers = keep === undefined ? [] : demoParties.map((name) => ({ name, directory: join(keep.directory, name), job: keep.job }));
-      await besideDashboard(options, viewers, progress, async () => {
-        const result = await runDemo({ rows, trees, seed, keep, onEvent: (event) => progress.handle(event) }).finally(() => progress.close());
-        const text = options.json === true ? jsonOf(result) : tablesOf(result);
-        process.stdout.write(`${text}\n`);
-        if (keep !== undefined) progress.line(`report: ${await writeReport(join(keep.directory, demoParties[0], keep.job))}`);
-        if (result.difference !== "") throw new TandemError("INTERNAL", `federated and centralised model differ: ${result.difference}`);
-      });
+  return addDashboardOptions(addRunsOption(addProgressOptions(command))).action(async (options: DemoFlags) => {
+    const [{ selectKernel }, { demoParties, runDemo }] = await Promise.all([
+      import("../crypto/paillier/index.ts"),
+      import("../experiment/simulate/demo.ts"),
+    ]);
+    const portable = selectKernel().name === "portable";
+    const size = portable ? sizes.portable : sizes.native;
+    const rows = wholeNumber("--rows", options.rows ?? size.rows, 100, 1_000_000);
+    const trees = wholeNumber("--num-round", options.numRound ?? size.trees, 1, 1000);
+    const seed = wholeNumber("--seed", options.seed, 0, 4294967295);
+    const progress = Progress.onStandardError(options, demoParties[0]);
+    if (portable && options.rows === undefined) {
+      progress.line(
+        "No native kernel on this machine: the demo runs on the portable one, with fewer people and trees.",
+      );
+    }
+    progress.line(
+      `A bank, a retailer and a telecom know the same ${rows.toLocaleString("en")} people; only the bank knows who defaulted.`,
+    );
+    const folder = runsFolder(options);
+    const keep = folder === null ? undefined : { directory: folder, job: runName("demo") };
+    const viewers =
+      keep === undefined
+        ? []
+        : demoParties.map((name) => ({ name, directory: join(keep.directory, name), job: keep.job }));
+    await besideDashboard(options, viewers, progress, async () => {
+      const result = await runDemo({ rows, trees, seed, keep, onEvent: (event) => progress.handle(event) }).finally(
+        () => progress.close(),
+      );
+      const text = options.json === true ? jsonOf(result) : tablesOf(result);
+      process.stdout.write(`${text}\n`);
+      if (keep !== undefined)
+        progress.line(`report: ${await writeReport(join(keep.directory, demoParties[0], keep.job))}`);
+      if (result.difference !== "")
+        throw new TandemError("INTERNAL", `federated and centralised model differ: ${result.difference}`);
     });
+  });
 }
 
 function wholeNumber(option: string, value: string | number, min: number, max: number): number {
@@ -59,12 +79,20 @@ function wholeNumber(option: string, value: string | number, min: number, max: n
 
 function jsonOf(result: DemoResult): string {
   const { bankAlone, federated, onePlace } = result;
-  return JSON.stringify({ ...summarise(result.federation, result.keyBits, result.difference === ""), comparison: { bankAlone, federated, onePlace } });
+  return JSON.stringify({
+    ...summarise(result.federation, result.keyBits, result.difference === ""),
+    comparison: { bankAlone, federated, onePlace },
+  });
 }
 
 function tablesOf(result: DemoResult): string {
-  const row = (name: string, metrics: Readonly<Record<string, number>>): string[] => [name, metrics["auc"].toFixed(4), metrics["ks"].toFixed(4)];
-  const same = result.difference === "" ? "yes: every split, threshold and leaf weight, bit for bit" : `NO: ${result.difference}`;
+  const row = (name: string, metrics: Readonly<Record<string, number>>): string[] => [
+    name,
+    metrics["auc"].toFixed(4),
+    metrics["ks"].toFixed(4),
+  ];
+  const same =
+    result.difference === "" ? "yes: every split, threshold and leaf weight, bit for bit" : `NO: ${result.difference}`;
   return [
     "",
     textTable([

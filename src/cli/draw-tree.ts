@@ -1,6 +1,6 @@
 /**
- * A tree as the active party sees it: its own splits with their rules, another party's as a closed box with the owner's name.
- * For the terminal in box-drawing characters, or for Graphviz.
+ * A tree as the active party sees it: its own splits with their rules, another party's as a closed box with the owner's
+ * name. For the terminal in box-drawing characters, or for Graphviz.
  */
 import { type ActiveRule, isOwnRule } from "../protocol/active/federated-tree.ts";
 import type { Tree, TreeNode } from "../gbdt/tree/tree.ts";
@@ -20,7 +20,10 @@ export function drawText(drawing: Drawing): string {
   const lines: { readonly label: string; readonly facts: string }[] = [];
   const draw = (id: number, stem: string, branch: string): void => {
     const node = drawing.tree[id];
-    lines.push({ label: `${stem}${branch}${node.kind === "split" ? "┬─" : "──"} ${id}: ${labelOf(drawing, node)}`, facts: factsOf(node).join(", ") });
+    lines.push({
+      label: `${stem}${branch}${node.kind === "split" ? "┬─" : "──"} ${id}: ${labelOf(drawing, node)}`,
+      facts: factsOf(node).join(", "),
+    });
     if (node.kind === "leaf") return;
     const childStem = stem + (branch === "├─" ? "│ " : branch === "└─" ? "  " : " ");
     draw(node.left, childStem, "├─");
@@ -37,14 +40,21 @@ export function drawDot(drawing: Drawing, treeIndex: number): string {
     const text = [labelOf(drawing, node), ...factsOf(node)].map(quotable).join("\\n");
     if (node.kind === "leaf") return [`  n${id} [label="${text}", shape=ellipse];`];
     const closed = isOwnRule(node.rule) ? "" : ', style=filled, fillcolor="#404040", fontcolor=white';
-    return [`  n${id} [label="${text}"${closed}];`, `  n${id} -> n${node.left} [label=yes];`, `  n${id} -> n${node.right} [label=no];`];
+    return [
+      `  n${id} [label="${text}"${closed}];`,
+      `  n${id} -> n${node.left} [label=yes];`,
+      `  n${id} -> n${node.right} [label=no];`,
+    ];
   });
   return [`digraph tree_${treeIndex} {`, '  node [shape=box, fontname="sans-serif"];', ...lines, "}"].join("\n");
 }
 
 /** What is asked at a split. */
 export function ruleText({ featureName, threshold, categories, defaultLeft }: RuleView): string {
-  const asked = categories === undefined ? `< ${Number(xgboostText(threshold))}` : `not in {${categories.map(peerText).join(", ")}}`;
+  const asked =
+    categories === undefined
+      ? `< ${Number(xgboostText(threshold))}`
+      : `not in {${categories.map(peerText).join(", ")}}`;
   return `${peerText(featureName)} ${asked} (missing: ${defaultLeft ? "yes" : "no"})`;
 }
 
@@ -54,7 +64,10 @@ function labelOf({ partyNames }: Drawing, node: TreeNode<ActiveRule>): string {
 }
 
 function factsOf(node: TreeNode<ActiveRule>): string[] {
-  return [`${node.count.toLocaleString("en")} people`, ...(node.kind === "split" ? [`gain ${shortNumber(node.gain)}`] : [])];
+  return [
+    `${node.count.toLocaleString("en")} people`,
+    ...(node.kind === "split" ? [`gain ${shortNumber(node.gain)}`] : []),
+  ];
 }
 
 function quotable(text: string): string {

@@ -6,7 +6,9 @@ import { addJobOptions, type JobFlags, jobFrom } from "./job-options.ts";
 import { textTable } from "./text-table.ts";
 
 export function estimateCommand(): Command {
-  const command = new Command("estimate").description("predict time and traffic of a simulation with these options, after a calibration of about a second");
+  const command = new Command("estimate").description(
+    "predict time and traffic of a simulation with these options, after a calibration of about a second",
+  );
   return addJobOptions(command)
     .option("--json", "print the result as one JSON object on one line")
     .action(async (flags: JobFlags & { readonly json?: boolean }) => {

@@ -17,13 +17,18 @@ export function initCommand(): Command {
     .description("write a commented config, a key and a certificate for one company")
     .argument("<role>", "active (holds the labels) or passive")
     .option("--name <name>", "this company's name (default: its role)")
-    .option("--host <host>", "where the passive party is reached (default: all addresses for a passive party, localhost for an active one)")
+    .option(
+      "--host <host>",
+      "where the passive party is reached (default: all addresses for a passive party, localhost for an active one)",
+    )
     .option("--port <port>", "and at which port", defaultPort)
     .option("--out <folder>", "where to write", ".")
     .action(async (role: string, flags: InitFlags) => {
-      if (role !== "active" && role !== "passive") throw new TandemError("USAGE", `a party is 'active' or 'passive'; got '${role}'`);
+      if (role !== "active" && role !== "passive")
+        throw new TandemError("USAGE", `a party is 'active' or 'passive'; got '${role}'`);
       const port = Number(flags.port);
-      if (!Number.isInteger(port) || port < 0 || port > 65535) throw new TandemError("USAGE", `--port must be an integer from 0 to 65535; got '${flags.port}'`);
+      if (!Number.isInteger(port) || port < 0 || port > 65535)
+        throw new TandemError("USAGE", `--port must be an integer from 0 to 65535; got '${flags.port}'`);
       const { initParty } = await import("../party/init.ts");
       const host = flags.host ?? (role === "passive" ? "0.0.0.0" : "localhost");
       const made = await initParty({ role, name: flags.name ?? role, host, port, directory: flags.out });

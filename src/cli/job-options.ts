@@ -1,7 +1,14 @@
 /** The options that describe a job on one table, shared by `simulate` and `estimate`. */
 import { type Command, Option } from "commander";
 import { TandemError } from "../base/error.ts";
-import { aliasesOf, codecParameters, describeBounds, type ParameterSpec, speedParameters, trainingParameters } from "../base/parameters.ts";
+import {
+  aliasesOf,
+  codecParameters,
+  describeBounds,
+  type ParameterSpec,
+  speedParameters,
+  trainingParameters,
+} from "../base/parameters.ts";
 import type { SimulateOptions } from "../experiment/simulate/simulate.ts";
 
 export interface JobFlags {
@@ -39,17 +46,32 @@ export function addJobOptions(command: Command): Command {
     .option("--passive <columns>", "a passive party's features; once per party", collect, [])
     .option("--test-fraction <share>", `rows held back for testing (default: ${defaultTestFraction})`)
     .option("--test-data <file>", "a second table to test on instead")
-    .option("--validation-fraction <share>", "training rows that are evaluated after every round instead of learnt from, for early stopping")
+    .option(
+      "--validation-fraction <share>",
+      "training rows that are evaluated after every round instead of learnt from, for early stopping",
+    )
     .option("--validation-data <file>", "a table of its own to evaluate after every round instead")
-    .option("--missing <token>", "a cell value that means missing, besides empty, NA and NaN; may be repeated", collect, [])
-    .option("--monotone-constraints <list>", "features whose larger values must not lower (1) or raise (-1) the prediction, such as 'income:1,age:-1'")
-    .option("--categorical <columns>", "with --enable-categorical: columns that hold categories although their cells are numbers, separated by commas")
+    .option(
+      "--missing <token>",
+      "a cell value that means missing, besides empty, NA and NaN; may be repeated",
+      collect,
+      [],
+    )
+    .option(
+      "--monotone-constraints <list>",
+      "features whose larger values must not lower (1) or raise (-1) the prediction, such as 'income:1,age:-1'",
+    )
+    .option(
+      "--categorical <columns>",
+      "with --enable-categorical: columns that hold categories although their cells are numbers, separated by commas",
+    )
     .option("--key-bits <bits>", `Paillier key, 2048 to 4096 bits (default: ${defaultKeyBits})`)
     .option("--insecure-key-bits <bits>", "a shorter key, from 128 bits, for experiments only");
   const { alpha: _sameFlag, ...otherCodecParameters } = codecParameters;
   for (const [name, spec] of Object.entries({ ...trainingParameters, ...otherCodecParameters, ...speedParameters })) {
     command.addOption(parameterOption(name, spec));
-    for (const alias of aliasesOf(spec)) command.addOption(new Option(`--${flagOf(alias)} <value>`, `the same as --${flagOf(name)}`));
+    for (const alias of aliasesOf(spec))
+      command.addOption(new Option(`--${flagOf(alias)} <value>`, `the same as --${flagOf(name)}`));
   }
   return command.option("--textbook-encryption", "the same as --encryption textbook");
 }
@@ -60,7 +82,8 @@ export function jobFrom(flags: JobFlags): Omit<SimulateOptions, "check" | "onEve
     throw new TandemError("USAGE", "--test-fraction and --test-data exclude each other");
   }
   const testFraction = Number(flags.testFraction ?? defaultTestFraction);
-  if (!(testFraction > 0 && testFraction < 1)) throw new TandemError("USAGE", `--test-fraction must lie between 0 and 1; got '${flags.testFraction}'`);
+  if (!(testFraction > 0 && testFraction < 1))
+    throw new TandemError("USAGE", `--test-fraction must lie between 0 and 1; got '${flags.testFraction}'`);
   const speed = given(flags, speedParameters);
   if (flags.textbookEncryption === true) speed["encryption"] = "textbook";
   return {
@@ -87,15 +110,16 @@ export function jobFrom(flags: JobFlags): Omit<SimulateOptions, "check" | "onEve
 /** @throws TandemError USAGE */
 function validationFraction({ validationFraction: given, validationData }: JobFlags): number | undefined {
   if (given === undefined) return undefined;
-  if (validationData !== undefined) throw new TandemError("USAGE", "--validation-fraction and --validation-data exclude each other");
+  if (validationData !== undefined)
+    throw new TandemError("USAGE", "--validation-fraction and --validation-data exclude each other");
   const fraction = Number(given);
   if (fraction > 0 && fraction < 1) return fraction;
   throw new TandemError("USAGE", `--validation-fraction must lie between 0 and 1; got '${given}'`);
 }
 
 /**
- * --alpha is XGBoost's, and the paper has an alpha too: with the paper's layout it is the paper's, and --reg-alpha stays
- * XGBoost's in any case.
+ * --alpha is XGBoost's, and the paper has an alpha too: with the paper's layout it is the paper's, and --reg-alpha
+ * stays XGBoost's in any case.
  */
 function modelParameters(flags: JobFlags): Pick<SimulateOptions, "training" | "codec"> {
   const { alpha: l1, ...training } = given(flags, trainingParameters);
@@ -111,13 +135,17 @@ function keySize(flags: JobFlags): { keyBits: number; insecureKey: boolean } {
   if (flags.keyBits !== undefined && flags.insecureKeyBits !== undefined) {
     throw new TandemError("USAGE", "--key-bits and --insecure-key-bits exclude each other");
   }
-  return { keyBits: Number(flags.insecureKeyBits ?? flags.keyBits ?? defaultKeyBits), insecureKey: flags.insecureKeyBits !== undefined };
+  return {
+    keyBits: Number(flags.insecureKeyBits ?? flags.keyBits ?? defaultKeyBits),
+    insecureKey: flags.insecureKeyBits !== undefined,
+  };
 }
 
 /** `num_round` is --num-round on the command line and numRound in commander's result. */
 export function parameterOption(name: string, spec: ParameterSpec): Option {
   const flag = flagOf(name);
-  if (spec.kind === "switch") return spec.default ? new Option(`--no-${flag}`, `do not ${spec.help}`) : new Option(`--${flag}`, spec.help);
+  if (spec.kind === "switch")
+    return spec.default ? new Option(`--no-${flag}`, `do not ${spec.help}`) : new Option(`--${flag}`, spec.help);
   return new Option(`--${flag} <value>`, `${spec.help}: ${describeBounds(spec)} (default: ${spec.default})`);
 }
 
@@ -125,7 +153,10 @@ function flagOf(name: string): string {
   return name.replaceAll("_", "-");
 }
 
-export function given(flags: Readonly<Record<string, unknown>>, table: Readonly<Record<string, ParameterSpec>>): Record<string, string | boolean> {
+export function given(
+  flags: Readonly<Record<string, unknown>>,
+  table: Readonly<Record<string, ParameterSpec>>,
+): Record<string, string | boolean> {
   const values: Record<string, string | boolean> = {};
   for (const name of Object.entries(table).flatMap(([known, spec]) => [known, ...aliasesOf(spec)])) {
     const value = flags[name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase())];
@@ -139,7 +170,11 @@ function constraints(text: string): Record<string, -1 | 0 | 1> {
   return Object.fromEntries(
     columnList(text).map((part) => {
       const [, name, sign] = /^(.+):([+-]?[01])$/.exec(part.trim()) ?? [];
-      if (name === undefined) throw new TandemError("USAGE", `--monotone-constraints takes name:1, name:-1 or name:0, separated by commas; got '${part}'`);
+      if (name === undefined)
+        throw new TandemError(
+          "USAGE",
+          `--monotone-constraints takes name:1, name:-1 or name:0, separated by commas; got '${part}'`,
+        );
       return [name, Math.sign(Number(sign)) as -1 | 0 | 1];
     }),
   );

@@ -10,7 +10,10 @@ export interface LeakageFlags {
 
 export function addLeakageOptions(command: Command): Command {
   return command
-    .option("--explain-leakage", "print first what this will reveal to whom, from its parameters and rows; with --json as a JSON object on a line of its own")
+    .option(
+      "--explain-leakage",
+      "print first what this will reveal to whom, from its parameters and rows; with --json as a JSON object on a line of its own",
+    )
     .option("--dry-run", "read and check config and data, connect to nobody, and stop there");
 }
 
@@ -19,7 +22,11 @@ export function addLeakageOptions(command: Command): Command {
  * @param facts reads and checks the input, and throws where it would fail
  * @returns whether to go on
  */
-export async function explainFirst(flags: LeakageFlags, of: string, facts: () => Promise<readonly DisclosureFacts[]>): Promise<boolean> {
+export async function explainFirst(
+  flags: LeakageFlags,
+  of: string,
+  facts: () => Promise<readonly DisclosureFacts[]>,
+): Promise<boolean> {
   if (flags.explainLeakage !== true && flags.dryRun !== true) return true;
   const { leakageOf, leakageText } = await import("../privacy/leakage.ts");
   const leakage = leakageOf(of, await facts());
@@ -29,7 +36,10 @@ export async function explainFirst(flags: LeakageFlags, of: string, facts: () =>
     process.stdout.write(`${JSON.stringify(shown)}\n`);
   } else {
     if (flags.explainLeakage === true) process.stdout.write(`${leakageText(leakage)}\n\n`);
-    if (dry) process.stdout.write("Config and data have been read and checked. Nothing was sent to anybody, and nothing was written: without --dry-run it starts.\n");
+    if (dry)
+      process.stdout.write(
+        "Config and data have been read and checked. Nothing was sent to anybody, and nothing was written: without --dry-run it starts.\n",
+      );
   }
   return !dry;
 }

@@ -8,8 +8,26 @@ beforeEach(() => vi.useFakeTimers({ now: 1_000_000 }));
 afterEach(() => vi.useRealTimers());
 
 const counts = { encryptions: 0, additions: 0, decryptions: 0, gradientCiphertexts: 0, candidateCiphertexts: 0 };
-const job: PartyEvent = { type: "job", party: "bank", role: "active", job: "spring", peers: ["shop"], treeCount: 4, depthMax: 3, parameters: {}, versions: { tandem: "1", protocol: 2, node: "20" } };
-const progress: PartyEvent = { type: "progress", party: "bank", tree: 1, level: 1, doing: { shop: "aggregate" }, bytes: { shop: { activeToPassive: 5e6, passiveToActive: 2e3 } }, spans: [] };
+const job: PartyEvent = {
+  type: "job",
+  party: "bank",
+  role: "active",
+  job: "spring",
+  peers: ["shop"],
+  treeCount: 4,
+  depthMax: 3,
+  parameters: {},
+  versions: { tandem: "1", protocol: 2, node: "20" },
+};
+const progress: PartyEvent = {
+  type: "progress",
+  party: "bank",
+  tree: 1,
+  level: 1,
+  doing: { shop: "aggregate" },
+  bytes: { shop: { activeToPassive: 5e6, passiveToActive: 2e3 } },
+  spans: [],
+};
 const tree: PartyEvent = { type: "tree", party: "bank", tree: 0, treeCount: 4, metrics: { auc: 0.75 }, counts };
 
 function screenOf(terminal: Terminal, colours = false): Screen {
@@ -63,7 +81,8 @@ test("the last picture stays, and nothing is drawn after it", () => {
 
 test.each([20, 34, 60, 200])("never wider than the terminal: %i columns", (columns) => {
   const { terminal, view } = shown(columns, true);
-  for (const event of [{ ...job, peers: ["a-company-with-a-very-long-name-indeed"] }, progress, tree, progress]) view.add(event);
+  for (const event of [{ ...job, peers: ["a-company-with-a-very-long-name-indeed"] }, progress, tree, progress])
+    view.add(event);
   vi.advanceTimersByTime(3000);
   const lines = terminal.text.split("\n");
   expect(lines).toHaveLength(3);
@@ -78,41 +97,88 @@ test("colours only where they are wanted", () => {
     vi.advanceTimersByTime(500);
     expect(terminal.colourChanges > 0).toBe(colours);
   }
-  expect([coloursWanted({}), coloursWanted({ NO_COLOR: "" }), coloursWanted({ NO_COLOR: "1" }), coloursWanted({ TERM: "dumb" })]).toEqual([true, true, false, false]);
+  expect([
+    coloursWanted({}),
+    coloursWanted({ NO_COLOR: "" }),
+    coloursWanted({ NO_COLOR: "1" }),
+    coloursWanted({ TERM: "dumb" }),
+  ]).toEqual([true, true, false, false]);
 });
 
 function voiced(options: { readonly quiet?: boolean; readonly onTerminal?: boolean } = {}) {
   const { quiet = false, onTerminal = true } = options;
   const terminal = new Terminal(100);
-  const voice = partyVoice({ name: "shop", log: { level: "info" } }, { quiet, screen: onTerminal ? screenOf(terminal) : null, write: (text) => terminal.write(text), now: () => new Date() });
+  const voice = partyVoice(
+    { name: "shop", log: { level: "info" } },
+    {
+      quiet,
+      screen: onTerminal ? screenOf(terminal) : null,
+      write: (text) => terminal.write(text),
+      now: () => new Date(),
+    },
+  );
   const of = { party: "shop", peer: "bank", job: "spring" } as const;
   const events: PartyEvent[] = [
     { type: "listening", party: "shop", process: 1, port: 7700 },
-    { type: "job", party: "shop", role: "passive", job: "spring", peers: ["bank"], treeCount: 2, depthMax: 3, parameters: {}, versions: { tandem: "1", protocol: 2, node: "20" } },
+    {
+      type: "job",
+      party: "shop",
+      role: "passive",
+      job: "spring",
+      peers: ["bank"],
+      treeCount: 2,
+      depthMax: 3,
+      parameters: {},
+      versions: { tandem: "1", protocol: 2, node: "20" },
+    },
     { type: "joined", ...of, featureCount: 3 },
-    { type: "progress", party: "shop", tree: 0, level: 1, doing: { shop: "aggregate" }, bytes: { bank: { activeToPassive: 5e6, passiveToActive: 2e3 } }, spans: [] },
+    {
+      type: "progress",
+      party: "shop",
+      tree: 0,
+      level: 1,
+      doing: { shop: "aggregate" },
+      bytes: { bank: { activeToPassive: 5e6, passiveToActive: 2e3 } },
+      spans: [],
+    },
     { type: "passive-tree", ...of, tree: 0, treeCount: 2, counts },
   ];
   const ended: PartyEvent[] = [
     { type: "passive-tree", ...of, tree: 1, treeCount: 2, counts },
     { type: "job-ended", ...of, failure: null },
   ];
-  const failed: PartyEvent = { type: "job-ended", ...of, failure: { code: "PARTY_LOST", message: "party bank is gone" } };
+  const failed: PartyEvent = {
+    type: "job-ended",
+    ...of,
+    failure: { code: "PARTY_LOST", message: "party bank is gone" },
+  };
   return { terminal, voice, events, ended, failed };
 }
 
 test("a passive party: its log, and below it the job that is under way", () => {
   const { terminal, voice, events, ended, failed } = voiced();
-  const lines = (): string[] => terminal.text.split("\n").map((line) => line.replace(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d {2}/, "@ "));
+  const lines = (): string[] =>
+    terminal.text.split("\n").map((line) => line.replace(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d {2}/, "@ "));
   voice.emit(events[0]);
   vi.advanceTimersByTime(5000);
   expect(lines()).toEqual(["@ shop: listening on port 7700"]);
   for (const event of events.slice(1)) voice.emit(event);
   vi.advanceTimersByTime(1000);
   const said = ["@ shop: listening on port 7700", "@ shop: bank joined with job spring; 3 features take part"];
-  expect(lines()).toEqual([...said, "██████████████░░░░░░░░░░░░░░  tree 2/2  level 1/3  0.0 s left", "  shop  adding ciphertexts", "  bank  waiting                 2.00 kB to it, 5.00 MB from it"]);
+  expect(lines()).toEqual([
+    ...said,
+    "██████████████░░░░░░░░░░░░░░  tree 2/2  level 1/3  0.0 s left",
+    "  shop  adding ciphertexts",
+    "  bank  waiting                 2.00 kB to it, 5.00 MB from it",
+  ]);
   for (const event of ended) voice.emit(event);
-  const first = [...said, "@ shop: job spring finished", `${"█".repeat(28)}  tree 2/2  1.0 s in all`, "  shop  done", "  bank  done                    2.00 kB to it, 5.00 MB from it"];
+  const first = [
+    ...said,
+    "@ shop: job spring finished",
+    `${"█".repeat(28)}  tree 2/2  1.0 s in all`,
+    "  shop  done",
+    "  bank  done                    2.00 kB to it, 5.00 MB from it",
+  ];
   vi.advanceTimersByTime(5000);
   expect(lines()).toEqual(first);
   // The next job begins with a picture of its own, below.

@@ -1,6 +1,6 @@
 /**
- * A job on a terminal: a few lines that are drawn again and again, from the same view as the page and the report. Colours
- * only where they are wanted (NO_COLOR, TERM=dumb).
+ * A job on a terminal: a few lines that are drawn again and again, from the same view as the page and the report.
+ * Colours only where they are wanted (NO_COLOR, TERM=dumb).
  */
 import { formatBytes, formatSeconds } from "../base/format.ts";
 import type { PartyEvent } from "../record/events.ts";
@@ -36,7 +36,8 @@ export class LiveView {
   add(event: PartyEvent): void {
     if (event.party !== this.#party || !isOfJob(event)) return;
     addEvent(this.#view, { ...event, at: this.#screen.now() });
-    if (this.#timer === null && this.#lines().length > 0) this.#timer = setInterval(() => this.#draw(), redrawMs).unref();
+    if (this.#timer === null && this.#lines().length > 0)
+      this.#timer = setInterval(() => this.#draw(), redrawMs).unref();
     if (event.type === "active-result" || event.type === "job-ended" || event.type === "error") this.close();
   }
 
@@ -74,7 +75,16 @@ export class LiveView {
     const view = this.#view;
     const width = Math.max(10, this.#screen.columns() - 1); // a full last column wraps
     const aligning = view.state === "aligning" && view.alignment.total > 0;
-    if (aligning) return [this.#fitted([this.#bar(view.alignment.done / view.alignment.total, width), `  ${view.alignment.done.toLocaleString("en")} of ${view.alignment.total.toLocaleString("en")} masked ids`], width)];
+    if (aligning)
+      return [
+        this.#fitted(
+          [
+            this.#bar(view.alignment.done / view.alignment.total, width),
+            `  ${view.alignment.done.toLocaleString("en")} of ${view.alignment.total.toLocaleString("en")} masked ids`,
+          ],
+          width,
+        ),
+      ];
     if (view.state === "starting" || view.treeCount === 0) return [];
     const lines = [this.#fitted([this.#bar(view.treesDone / view.treeCount, width), `  ${this.#facts(view)}`], width)];
     const nameWidth = Math.max(...view.parties.map(({ name }) => name.length));
@@ -85,18 +95,48 @@ export class LiveView {
   #facts(view: RunView): string {
     const left = secondsLeft(view, this.#screen.now());
     const last = view.rounds[view.rounds.length - 1];
-    const metric = last === undefined ? [] : Object.entries(last.train).slice(0, 1).map(([name, value]) => `train ${name} ${value.toFixed(4)}`);
-    const validation = last?.validation === null || last === undefined ? [] : Object.entries(last.validation).slice(0, 1).map(([name, value]) => `validation ${name} ${value.toFixed(4)}`);
+    const metric =
+      last === undefined
+        ? []
+        : Object.entries(last.train)
+            .slice(0, 1)
+            .map(([name, value]) => `train ${name} ${value.toFixed(4)}`);
+    const validation =
+      last?.validation === null || last === undefined
+        ? []
+        : Object.entries(last.validation)
+            .slice(0, 1)
+            .map(([name, value]) => `validation ${name} ${value.toFixed(4)}`);
     const growing = view.state === "training" && view.treesDone < view.treeCount;
-    const where = growing ? [`tree ${view.treesDone + 1}/${view.treeCount}`, view.depthMax === 0 ? `level ${view.level + 1}` : `level ${Math.min(view.level + 1, view.depthMax)}/${view.depthMax}`] : [`tree ${view.treesDone}/${view.treeCount}`];
-    const time = left === null ? `${formatSeconds(elapsedSeconds(view, this.#screen.now()))} so far` : `${formatSeconds(left)} left`;
-    return [...where, ...metric, ...validation, growing ? time : `${formatSeconds(elapsedSeconds(view, this.#screen.now()))} in all`].join("  ");
+    const where = growing
+      ? [
+          `tree ${view.treesDone + 1}/${view.treeCount}`,
+          view.depthMax === 0
+            ? `level ${view.level + 1}`
+            : `level ${Math.min(view.level + 1, view.depthMax)}/${view.depthMax}`,
+        ]
+      : [`tree ${view.treesDone}/${view.treeCount}`];
+    const time =
+      left === null
+        ? `${formatSeconds(elapsedSeconds(view, this.#screen.now()))} so far`
+        : `${formatSeconds(left)} left`;
+    return [
+      ...where,
+      ...metric,
+      ...validation,
+      growing ? time : `${formatSeconds(elapsedSeconds(view, this.#screen.now()))} in all`,
+    ].join("  ");
   }
 
   #partyLine(party: PartyView, index: number, nameWidth: number, width: number): string {
-    const flow = party.self ? "" : `${formatBytes(party.receivedBytes)} to it, ${formatBytes(party.sentBytes)} ${this.#view.role === "active" ? "back" : "from it"}`;
+    const flow = party.self
+      ? ""
+      : `${formatBytes(party.receivedBytes)} to it, ${formatBytes(party.sentBytes)} ${this.#view.role === "active" ? "back" : "from it"}`;
     const text = `  ${party.name.padEnd(nameWidth)}  ${activityOf(this.#view, party).padEnd(22)}  ${flow}`.trimEnd();
-    return this.#coloured(text.length > width ? `${text.slice(0, width - 1)}…` : text, partyColours[index % partyColours.length]);
+    return this.#coloured(
+      text.length > width ? `${text.slice(0, width - 1)}…` : text,
+      partyColours[index % partyColours.length],
+    );
   }
 
   /** At most a third of the terminal. */
@@ -118,7 +158,12 @@ export class LiveView {
 }
 
 export function standardErrorScreen(): Screen {
-  return { write: (text) => process.stderr.write(text), columns: () => process.stderr.columns ?? 80, colours: coloursWanted(process.env), now: Date.now };
+  return {
+    write: (text) => process.stderr.write(text),
+    columns: () => process.stderr.columns ?? 80,
+    colours: coloursWanted(process.env),
+    now: Date.now,
+  };
 }
 
 /** As no-color.org has it: whatever value but the empty one means no colours. */

@@ -18,13 +18,27 @@ import { simulateCommand } from "./simulate.ts";
 
 async function main(): Promise<void> {
   const program = new Command("tandem")
-    .description("Vertical federated XGBoost: companies train one model together without showing each other their rows.")
+    .description(
+      "Vertical federated XGBoost: companies train one model together without showing each other their rows.",
+    )
     .version(programVersion())
     .exitOverride()
     .configureOutput({ outputError: () => {} });
   const commands = [
-    demoCommand(), simulateCommand(), cvCommand(), estimateCommand(), benchCommand(), reproduceCommand(), initCommand(), fingerprintCommand(), ...partyCommands(),
-    modelCommand(), predictCommand(), serveCommand(), reportCommand(), dashboardCommand(),
+    demoCommand(),
+    simulateCommand(),
+    cvCommand(),
+    estimateCommand(),
+    benchCommand(),
+    reproduceCommand(),
+    initCommand(),
+    fingerprintCommand(),
+    ...partyCommands(),
+    modelCommand(),
+    predictCommand(),
+    serveCommand(),
+    reportCommand(),
+    dashboardCommand(),
   ];
   for (const command of commands) {
     program.addCommand(command.exitOverride().configureOutput({ outputError: () => {} }));

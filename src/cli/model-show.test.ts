@@ -9,8 +9,15 @@ import { sharePathOf, showActive, showPassive } from "./model-show.ts";
 
 const model = "5".repeat(64);
 const leaf = (weight: number, count: number) => ({ kind: "leaf", weight, cover: 1, count }) as const;
-const own = (featureName: string, threshold: number, defaultLeft: boolean) => ({ owner: 0, feature: 0, featureName, threshold, defaultLeft });
-const split = (left: number, right: number, gain: number, count: number, rule: ActiveRule) => ({ kind: "split", left, right, gain, cover: 1, count, rule }) as const;
+const own = (featureName: string, threshold: number, defaultLeft: boolean) => ({
+  owner: 0,
+  feature: 0,
+  featureName,
+  threshold,
+  defaultLeft,
+});
+const split = (left: number, right: number, gain: number, count: number, rule: ActiveRule) =>
+  ({ kind: "split", left, right, gain, cover: 1, count, rule }) as const;
 
 const active: ActiveShare = {
   name: "bank",
@@ -20,7 +27,15 @@ const active: ActiveShare = {
   baseMargin: -0.847297860387,
   passiveNames: ["retailer", "tele\u001b[2Jcom"],
   trees: [
-    [split(1, 2, 41.23456, 1526, own('inc"ome\u0007', Math.fround(3.1), true)), split(3, 4, 2, 900, { owner: 1 }), leaf(0.25, 626), leaf(-0.123456, 400), split(5, 6, 1, 500, { owner: 2 }), leaf(1, 250), leaf(0, 250)],
+    [
+      split(1, 2, 41.23456, 1526, own('inc"ome\u0007', Math.fround(3.1), true)),
+      split(3, 4, 2, 900, { owner: 1 }),
+      leaf(0.25, 626),
+      leaf(-0.123456, 400),
+      split(5, 6, 1, 500, { owner: 2 }),
+      leaf(1, 250),
+      leaf(0, 250),
+    ],
     [split(1, 2, 0.5, 1526, own("debt\\", 100, false)), leaf(1, 1000), leaf(2, 526)],
     [leaf(0.5, 1526)],
   ],
@@ -99,10 +114,19 @@ describe("the active party sees", () => {
   });
 
   test("the numbers themselves", () => {
-    expect(JSON.parse(showActive(active, "json", 1))).toMatchObject({ role: "active", model, trees: 3, leaves: 7, tree: 1, nodes: active.trees[1], parties: [{ name: "bank", splits: 2 }, { splits: 1 }, { splits: 1 }] });
+    expect(JSON.parse(showActive(active, "json", 1))).toMatchObject({
+      role: "active",
+      model,
+      trees: 3,
+      leaves: 7,
+      tree: 1,
+      nodes: active.trees[1],
+      parties: [{ name: "bank", splits: 2 }, { splits: 1 }, { splits: 1 }],
+    });
   });
 
-  test("no tree that there is not", () => expectError(() => showActive(active, "text", 3), "USAGE", /trees 0 to 2; got 3/));
+  test("no tree that there is not", () =>
+    expectError(() => showActive(active, "text", 3), "USAGE", /trees 0 to 2; got 3/));
 });
 
 describe("a passive party sees", () => {
@@ -127,10 +151,18 @@ describe("a passive party sees", () => {
   });
 
   test("those of one tree, or that it has none there", () => {
-    expect(showPassive(passive, "text", 3)).toMatch(/own splits of tree 3, as tree\/node\n {2}3\/2 {7}visits < -2\.5 \(missing: no\)$/);
+    expect(showPassive(passive, "text", 3)).toMatch(
+      /own splits of tree 3, as tree\/node\n {2}3\/2 {7}visits < -2\.5 \(missing: no\)$/,
+    );
     expect(showPassive(passive, "text", 1)).toMatch(/of tree 1, as tree\/node: none$/);
     expect(showPassive({ ...passive, splits: [] }, "text")).toMatch(/0, in 0 trees\n\n.*: none$/);
-    expect(JSON.parse(showPassive(passive, "json", 0))).toMatchObject({ role: "passive", active: "bank", splits: 3, tree: 0, nodes: [{ node: 1 }, { node: 4 }] });
+    expect(JSON.parse(showPassive(passive, "json", 0))).toMatchObject({
+      role: "passive",
+      active: "bank",
+      splits: 3,
+      tree: 0,
+      nodes: [{ node: 1 }, { node: 4 }],
+    });
   });
 
   test("no shape", () => expectError(() => showPassive(passive, "dot"), "USAGE", /does not know the shape/));

@@ -9,7 +9,10 @@ import type { ShowFormat } from "./show-format.ts";
 
 /** A job's folder stands for the share in it. */
 export async function sharePathOf(path: string): Promise<string> {
-  const isFolder = await stat(path).then((found) => found.isDirectory(), () => false);
+  const isFolder = await stat(path).then(
+    (found) => found.isDirectory(),
+    () => false,
+  );
   return isFolder ? join(path, "share.json") : path;
 }
 
@@ -25,22 +28,38 @@ export function showActive(share: ActiveShare, format: ShowFormat, tree = 0): st
     case "json":
       return JSON.stringify({ ...summary, tree, nodes: drawing.tree });
     case "text":
-      return [readableSummary(summary), "", `  tree ${tree}${count > 1 ? `, of the trees 0 to ${count - 1}` : ""}; yes is the upper branch, ▣ is another party's split`, "", drawText(drawing)].join("\n");
+      return [
+        readableSummary(summary),
+        "",
+        `  tree ${tree}${count > 1 ? `, of the trees 0 to ${count - 1}` : ""}; yes is the upper branch, ▣ is another party's split`,
+        "",
+        drawText(drawing),
+      ].join("\n");
   }
 }
 
 /** @param tree all of them unless given: a passive party knows its own splits, and not how a tree hangs together */
 export function showPassive(share: PassiveShare, format: ShowFormat, tree?: number): string {
-  const splits = share.splits.filter((split) => tree === undefined || split.tree === tree).toSorted((a, b) => a.tree - b.tree || a.node - b.node);
+  const splits = share.splits
+    .filter((split) => tree === undefined || split.tree === tree)
+    .toSorted((a, b) => a.tree - b.tree || a.node - b.node);
   const summary = summarisePassive(share);
   switch (format) {
     case "dot":
-      throw new TandemError("USAGE", "--format dot: a passive party does not know the shape of a tree; use text or json");
+      throw new TandemError(
+        "USAGE",
+        "--format dot: a passive party does not know the shape of a tree; use text or json",
+      );
     case "json":
       return JSON.stringify({ ...summary, ...(tree === undefined ? {} : { tree }), nodes: splits });
     case "text": {
       const title = `  own splits${tree === undefined ? "" : ` of tree ${tree}`}, as tree/node${splits.length === 0 ? ": none" : ""}`;
-      return [readableSummary(summary), "", title, ...splits.map((split) => `  ${`${split.tree}/${split.node}`.padEnd(8)}  ${ruleText(split)}`)].join("\n");
+      return [
+        readableSummary(summary),
+        "",
+        title,
+        ...splits.map((split) => `  ${`${split.tree}/${split.node}`.padEnd(8)}  ${ruleText(split)}`),
+      ].join("\n");
     }
   }
 }

@@ -44,7 +44,15 @@ export interface PassiveSummary {
   readonly features: readonly SplitCount[];
 }
 
-export function summariseActive({ name, job, model, objective, baseMargin, passiveNames, trees }: ActiveShare): ActiveSummary {
+export function summariseActive({
+  name,
+  job,
+  model,
+  objective,
+  baseMargin,
+  passiveNames,
+  trees,
+}: ActiveShare): ActiveSummary {
   const byOwner = importanceBy(trees, ({ owner }) => owner);
   const parties = [name, ...passiveNames].map((party, owner) => splitGain(party, byOwner.get(owner)));
   const byFeature = importanceBy(trees, (rule) => (isOwnRule(rule) ? rule.featureName : null));
@@ -53,7 +61,10 @@ export function summariseActive({ name, job, model, objective, baseMargin, passi
   return { role: "active", name, job, model, objective, baseMargin, trees: trees.length, leaves, parties, features };
 }
 
-function splitGain(name: string, { weight, totalGain, totalCover }: Importance = { weight: 0, totalGain: 0, totalCover: 0 }): SplitGain {
+function splitGain(
+  name: string,
+  { weight, totalGain, totalCover }: Importance = { weight: 0, totalGain: 0, totalCover: 0 },
+): SplitGain {
   return { name, splits: weight, gain: totalGain, cover: totalCover };
 }
 
@@ -72,8 +83,16 @@ export function featureCounts(splits: readonly OwnSplit[]): SplitCount[] {
 export function readableSummary(summary: ActiveSummary | PassiveSummary): string {
   const { role, name, job, model } = summary;
   if (role === "passive") {
-    const facts = [["model", model], ["job", job], ["share of", `${name}, a passive party; the active one is ${summary.active}`], ["splits", `${summary.splits}, in ${summary.trees} trees`]];
-    const features = textTable([["own feature", "splits"], ...summary.features.map((feature) => [peerText(feature.name), String(feature.splits)])]);
+    const facts = [
+      ["model", model],
+      ["job", job],
+      ["share of", `${name}, a passive party; the active one is ${summary.active}`],
+      ["splits", `${summary.splits}, in ${summary.trees} trees`],
+    ];
+    const features = textTable([
+      ["own feature", "splits"],
+      ...summary.features.map((feature) => [peerText(feature.name), String(feature.splits)]),
+    ]);
     return [factLines(facts), ...(summary.features.length === 0 ? [] : ["", features])].join("\n");
   }
   const { objective, baseMargin, trees, leaves, parties, features } = summary;
@@ -96,7 +115,16 @@ export function readableSummary(summary: ActiveSummary | PassiveSummary): string
 export function gainTable(title: string, rows: readonly SplitGain[], all: readonly SplitGain[] = rows): string {
   const total = all.reduce((sum, { gain }) => sum + gain, 0);
   const share = (gain: number): string => `${total === 0 ? "0" : ((100 * gain) / total).toFixed(1)} %`;
-  return textTable([[title, "splits", "gain", "of all gain", "cover"], ...rows.map((row) => [peerText(row.name), String(row.splits), shortNumber(row.gain), share(row.gain), shortNumber(row.cover)])]);
+  return textTable([
+    [title, "splits", "gain", "of all gain", "cover"],
+    ...rows.map((row) => [
+      peerText(row.name),
+      String(row.splits),
+      shortNumber(row.gain),
+      share(row.gain),
+      shortNumber(row.cover),
+    ]),
+  ]);
 }
 
 /** Four digits are enough to look at. */

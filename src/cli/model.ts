@@ -33,17 +33,26 @@ interface ExportFlags {
 
 export function modelCommand(): Command {
   // Subcommands inherit how errors are told.
-  const model = new Command("model").description("look at this party's share of a model; consent to an export; export").exitOverride().configureOutput({ outputError: () => {} });
+  const model = new Command("model")
+    .description("look at this party's share of a model; consent to an export; export")
+    .exitOverride()
+    .configureOutput({ outputError: () => {} });
   model
     .command("show")
     .description("draw a tree as this party sees it")
     .argument("<share>", "a share.json, or the job's folder")
     .option("--tree <n>", "which tree, counted from 0 (default: 0; all own splits at a passive party)")
-    .addOption(new Option("--format <format>", "for reading, for Graphviz, or for programs").choices([...showFormats]).default("text"))
+    .addOption(
+      new Option("--format <format>", "for reading, for Graphviz, or for programs")
+        .choices([...showFormats])
+        .default("text"),
+    )
     .action(show);
   model
     .command("consent")
-    .description("passive party: sign a consent to the export of a model; the file holds this party's thresholds and categories")
+    .description(
+      "passive party: sign a consent to the export of a model; the file holds this party's thresholds and categories",
+    )
     .requiredOption("-c, --config <file>", "the passive party's config")
     .requiredOption("--model <job>", "the name of the job that trained it")
     .requiredOption("--to <active>", "who may have it: the active party's name in the config")
@@ -57,7 +66,11 @@ export function modelCommand(): Command {
     .requiredOption("-c, --config <file>", "the active party's config")
     .requiredOption("--model <job>", "the name of the job that trained it")
     .addOption(new Option("--to <format>", "the only format that there is").choices(["xgboost"]).makeOptionMandatory())
-    .option("--consent <file>", "a passive party's consent; once for each", (file: string, before: readonly string[] = []) => [...before, file])
+    .option(
+      "--consent <file>",
+      "a passive party's consent; once for each",
+      (file: string, before: readonly string[] = []) => [...before, file],
+    )
     .requiredOption("--out <file>", "where to write the model, in XGBoost's JSON format, for XGBoost 1.7 or later")
     .action(exportTo);
   return model;
@@ -65,19 +78,44 @@ export function modelCommand(): Command {
 
 async function show(path: string, flags: ShowFlags): Promise<void> {
   const tree = flags.tree === undefined ? undefined : Number(flags.tree);
-  if (tree !== undefined && !(Number.isInteger(tree) && tree >= 0)) throw new TandemError("USAGE", `--tree must be a whole number, counted from 0; got '${flags.tree}'`);
-  const [{ readShare }, { sharePathOf, showActive, showPassive }] = await Promise.all([import("../store/share-files.ts"), import("./model-show.ts")]);
+  if (tree !== undefined && !(Number.isInteger(tree) && tree >= 0))
+    throw new TandemError("USAGE", `--tree must be a whole number, counted from 0; got '${flags.tree}'`);
+  const [{ readShare }, { sharePathOf, showActive, showPassive }] = await Promise.all([
+    import("../store/share-files.ts"),
+    import("./model-show.ts"),
+  ]);
   const read = await readShare(await sharePathOf(path));
-  process.stdout.write(`${read.kind === "active" ? showActive(read.share, flags.format, tree) : showPassive(read.share, flags.format, tree)}\n`);
+  process.stdout.write(
+    `${read.kind === "active" ? showActive(read.share, flags.format, tree) : showPassive(read.share, flags.format, tree)}\n`,
+  );
 }
 
-async function consent({ config: configPath, model: job, to: recipient, purpose, out, yes }: ConsentFlags): Promise<void> {
-  const [{ readPassiveConfig }, { prepareConsent }, { featureCounts }] = await Promise.all([import("../party/config.ts"), import("../party/model/give-consent.ts"), import("./model-summary.ts")]);
+async function consent({
+  config: configPath,
+  model: job,
+  to: recipient,
+  purpose,
+  out,
+  yes,
+}: ConsentFlags): Promise<void> {
+  const [{ readPassiveConfig }, { prepareConsent }, { featureCounts }] = await Promise.all([
+    import("../party/config.ts"),
+    import("../party/model/give-consent.ts"),
+    import("./model-summary.ts"),
+  ]);
   const config = await readPassiveConfig(configPath);
-  const prepared = await prepareConsent(config, { job, recipient, purpose, out, tandemVersion: programVersion(), now: new Date() });
+  const prepared = await prepareConsent(config, {
+    job,
+    recipient,
+    purpose,
+    out,
+    tandemVersion: programVersion(),
+    now: new Date(),
+  });
   process.stderr.write(`${disclosure(prepared.consent, featureCounts(prepared.consent.share.splits))}\n`);
   if (yes !== true) {
-    if (process.stdin.isTTY !== true) throw new TandemError("USAGE", "nothing was written: say --yes if this is to be handed out");
+    if (process.stdin.isTTY !== true)
+      throw new TandemError("USAGE", "nothing was written: say --yes if this is to be handed out");
     const agreed = await confirm("Hand this out? Type yes:", { input: process.stdin, output: process.stderr });
     if (!agreed) throw new TandemError("USAGE", "nothing was written: the answer was not yes");
   }
@@ -86,7 +124,10 @@ async function consent({ config: configPath, model: job, to: recipient, purpose,
 }
 
 /** What the owner decides about, without a number of it. */
-function disclosure({ statement: { model, job, recipient, purpose }, share: { splits } }: Consent, counts: readonly SplitCount[]): string {
+function disclosure(
+  { statement: { model, job, recipient, purpose }, share: { splits } }: Consent,
+  counts: readonly SplitCount[],
+): string {
   const trees = new Set(splits.map(({ tree }) => tree)).size;
   return [
     `The consent gives ${recipient.name} this party's part of the model of job ${job}:`,
@@ -100,9 +141,16 @@ function disclosure({ statement: { model, job, recipient, purpose }, share: { sp
 }
 
 async function exportTo({ config: configPath, model: job, consent: consents = [], out }: ExportFlags): Promise<void> {
-  const [{ readActiveConfig }, { exportModel }] = await Promise.all([import("../party/config.ts"), import("../party/model/export-model.ts")]);
+  const [{ readActiveConfig }, { exportModel }] = await Promise.all([
+    import("../party/config.ts"),
+    import("../party/model/export-model.ts"),
+  ]);
   const config = await readActiveConfig(configPath, () => "none"); // the job that is meant has been named
   const exported = await exportModel(config, { job, consents, out: resolve(out) });
-  const lines = exported.consents.map(({ party, statement: { date, purpose } }) => `  ${party}, ${date.slice(0, 10)}: ${peerText(purpose)}`);
-  process.stdout.write(`Wrote ${out}: ${exported.treeCount} trees over ${exported.featureCount} features, for XGBoost. Consents:\n${lines.join("\n")}\n`);
+  const lines = exported.consents.map(
+    ({ party, statement: { date, purpose } }) => `  ${party}, ${date.slice(0, 10)}: ${peerText(purpose)}`,
+  );
+  process.stdout.write(
+    `Wrote ${out}: ${exported.treeCount} trees over ${exported.featureCount} features, for XGBoost. Consents:\n${lines.join("\n")}\n`,
+  );
 }

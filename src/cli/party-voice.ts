@@ -1,6 +1,6 @@
 /**
- * What `tandem party` says on standard error: its log, and on a terminal, below the log, a live picture of the job that is
- * under way. With `quiet` it speaks only of what somebody should look into.
+ * What `tandem party` says on standard error: its log, and on a terminal, below the log, a live picture of the job that
+ * is under way. With `quiet` it speaks only of what somebody should look into.
  */
 import type { PassiveConfig } from "../party/config.ts";
 import type { Emit } from "../record/events.ts";
@@ -16,7 +16,20 @@ export interface PartyVoice {
 type Config = Pick<PassiveConfig, "name" | "log">;
 
 /** @param screen null where there is no terminal */
-export function partyVoice({ name, log: { level } }: Config, { quiet, screen, write, now }: { readonly quiet: boolean; readonly screen: Screen | null; readonly write: (text: string) => void; readonly now: () => Date }): PartyVoice {
+export function partyVoice(
+  { name, log: { level } }: Config,
+  {
+    quiet,
+    screen,
+    write,
+    now,
+  }: {
+    readonly quiet: boolean;
+    readonly screen: Screen | null;
+    readonly write: (text: string) => void;
+    readonly now: () => Date;
+  },
+): PartyVoice {
   const live = screen === null || quiet ? null : new LiveView(screen, name);
   const log = logTo({
     level: quiet && level !== "error" ? "warn" : level,

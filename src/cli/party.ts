@@ -1,4 +1,7 @@
-/** `tandem party`, `tandem train` and `tandem align`: one company's process. Under a supervisor it speaks in events, one JSON a line. */
+/**
+ * `tandem party`, `tandem train` and `tandem align`: one company's process. Under a supervisor it speaks in events, one
+ * JSON a line.
+ */
 import { join } from "node:path";
 import { Command, Option } from "commander";
 import { formatBytes } from "../base/format.ts";
@@ -25,12 +28,23 @@ interface PartyFlags extends ProgressFlags, DashboardFlags, LeakageFlags {
 
 export function partyCommands(): Command[] {
   return [
-    addLeakageOptions(addDashboardOptions(partyCommand("party", "run a passive party: a server that takes part in one job after the other")))
+    addLeakageOptions(
+      addDashboardOptions(
+        partyCommand("party", "run a passive party: a server that takes part in one job after the other"),
+      ),
+    )
       .option("--json", "say what --explain-leakage says as one JSON object on one line")
       .option("--quiet", "say nothing but what somebody should look into: warnings and errors")
       .action(runParty),
-    addLeakageOptions(addDashboardOptions(addProgressOptions(partyCommand("train", "run the active party: align, train, evaluate, save"))))
-      .option("--compare-alone", "train this party's own columns alone too, afterwards and without encryption, and say what the others' have added")
+    addLeakageOptions(
+      addDashboardOptions(
+        addProgressOptions(partyCommand("train", "run the active party: align, train, evaluate, save")),
+      ),
+    )
+      .option(
+        "--compare-alone",
+        "train this party's own columns alone too, afterwards and without encryption, and say what the others' have added",
+      )
       .option("--warm-start <model>", "go on from the trees of a finished job: its name, its model's id, or its folder")
       .action(runTrain),
     partyCommand("align", "find the people that all parties have in common, and nothing more")
@@ -47,15 +61,30 @@ function partyCommand(name: string, description: string): Command {
 }
 
 async function runParty(flags: PartyFlags): Promise<void> {
-  const [{ readPassiveConfig }, { runPassive }, { partyVoice }] = await Promise.all([import("../party/config.ts"), import("../party/passive/run.ts"), import("./party-voice.ts")]);
+  const [{ readPassiveConfig }, { runPassive }, { partyVoice }] = await Promise.all([
+    import("../party/config.ts"),
+    import("../party/passive/run.ts"),
+    import("./party-voice.ts"),
+  ]);
   const config = await readPassiveConfig(flags.config);
   const stop = new AbortController();
-  if (flags.supervised === true) return supervised(config.name, (emit) => runPassive(config, emit, { stop: stop.signal, once: true }));
-  if (!(await explainFirst(flags, `any job that the policy of ${config.name} allows`, () => policyDisclosures(config)))) return;
+  if (flags.supervised === true)
+    return supervised(config.name, (emit) => runPassive(config, emit, { stop: stop.signal, once: true }));
+  if (!(await explainFirst(flags, `any job that the policy of ${config.name} allows`, () => policyDisclosures(config))))
+    return;
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => stop.abort());
   const write = (text: string): void => void process.stderr.write(text);
-  const voice = partyVoice(config, { quiet: flags.quiet === true, screen: process.stderr.isTTY === true ? standardErrorScreen() : null, write, now: () => new Date() });
-  const closeDashboard = await serveBesideParty(flags, { name: config.name, directory: config.output.directory, job: null });
+  const voice = partyVoice(config, {
+    quiet: flags.quiet === true,
+    screen: process.stderr.isTTY === true ? standardErrorScreen() : null,
+    write,
+    now: () => new Date(),
+  });
+  const closeDashboard = await serveBesideParty(flags, {
+    name: config.name,
+    directory: config.output.directory,
+    job: null,
+  });
   await runPassive(config, voice.emit, { stop: stop.signal }).finally(() => {
     voice.close();
     return closeDashboard();
@@ -76,25 +105,40 @@ async function runTrain(flags: PartyFlags): Promise<void> {
     const tell: Emit = (event) => {
       if (event.type === "active-result") seen.result = event.result;
       if (event.type === "layout") seen.layout = event.layout;
-      if ((event.type === "aligned" || event.type === "resumed") && event.commonCount !== undefined) seen.commonCount = event.commonCount;
+      if ((event.type === "aligned" || event.type === "resumed") && event.commonCount !== undefined)
+        seen.commonCount = event.commonCount;
       progress.handle(event);
     };
     await runActive(config, tell).finally(() => progress.close());
     if (seen.result === undefined) throw new TandemError("INTERNAL", "the job ended without a result");
     const contribution = seen.result.alone === undefined ? null : await contributionIn(config, seen.result.alone);
-    const outcome = trainOutcome(config, seen.result, contribution, seen.commonCount ?? null, (performance.now() - started) / 1000);
-    process.stdout.write(flags.json === true ? `${JSON.stringify({ ...outcome, layout: seen.layout })}\n` : `${readable(outcome)}\n`);
+    const outcome = trainOutcome(
+      config,
+      seen.result,
+      contribution,
+      seen.commonCount ?? null,
+      (performance.now() - started) / 1000,
+    );
+    process.stdout.write(
+      flags.json === true ? `${JSON.stringify({ ...outcome, layout: seen.layout })}\n` : `${readable(outcome)}\n`,
+    );
     progress.line(`report: ${await writeReport(outcome.output)}`);
   });
 }
 
 async function policyDisclosures(config: PassiveConfig): Promise<readonly DisclosureFacts[]> {
-  const [{ policyFacts }, { readPartyTable, sourceOf }] = await Promise.all([import("../party/disclosure-facts.ts"), import("../party/party-data.ts")]);
+  const [{ policyFacts }, { readPartyTable, sourceOf }] = await Promise.all([
+    import("../party/disclosure-facts.ts"),
+    import("../party/party-data.ts"),
+  ]);
   return policyFacts(config, (await readPartyTable(sourceOf(config.data), config.data, null)).table);
 }
 
 async function jobDisclosures(config: ActiveConfig): Promise<readonly DisclosureFacts[]> {
-  const [{ activeFacts }, { readActiveTables }] = await Promise.all([import("../party/active/disclosure-facts.ts"), import("../party/active/tables.ts")]);
+  const [{ activeFacts }, { readActiveTables }] = await Promise.all([
+    import("../party/active/disclosure-facts.ts"),
+    import("../party/active/tables.ts"),
+  ]);
   return activeFacts(config, await readActiveTables(config));
 }
 
@@ -104,13 +148,25 @@ async function runAlign(flags: PartyFlags): Promise<void> {
   const progress = Progress.onStandardError({}, config.name);
   const { path, aligned } = await runAlignment(config, flags.out, (event) => progress.handle(event));
   progress.close();
-  const rows = aligned.pairwise.map(({ peer, idCount, sharedCount }) => [peer, idCount.toLocaleString("en"), sharedCount.toLocaleString("en")]);
-  process.stdout.write(`\n${textTable([["party", "ids", "shared with us"], ...rows])}\n\n  ${aligned.rows.length.toLocaleString("en")} in common; our rows of them, in the common order: ${path}\n`);
+  const rows = aligned.pairwise.map(({ peer, idCount, sharedCount }) => [
+    peer,
+    idCount.toLocaleString("en"),
+    sharedCount.toLocaleString("en"),
+  ]);
+  process.stdout.write(
+    `\n${textTable([["party", "ids", "shared with us"], ...rows])}\n\n  ${aligned.rows.length.toLocaleString("en")} in common; our rows of them, in the common order: ${path}\n`,
+  );
 }
 
 async function activeConfig(flags: PartyFlags, continues = false): Promise<ActiveConfig> {
-  const [{ readActiveConfig }, { newJobName, unfinishedJob }] = await Promise.all([import("../party/config.ts"), import("../party/active/record.ts")]);
-  const config = await readActiveConfig(flags.config, (directory) => (continues ? unfinishedJob(directory) : null) ?? newJobName(new Date()));
+  const [{ readActiveConfig }, { newJobName, unfinishedJob }] = await Promise.all([
+    import("../party/config.ts"),
+    import("../party/active/record.ts"),
+  ]);
+  const config = await readActiveConfig(
+    flags.config,
+    (directory) => (continues ? unfinishedJob(directory) : null) ?? newJobName(new Date()),
+  );
   return flags.warmStart === undefined ? config : { ...config, warm_start: { model: flags.warmStart } };
 }
 
@@ -128,7 +184,9 @@ interface TrainOutcome {
   readonly commonCount: number | null;
   readonly metrics: ActiveResult["metrics"];
   readonly contribution?: Contribution;
-  readonly seconds: Readonly<Record<"total" | "keygen" | "handshake" | "encrypt" | "aggregate" | "decrypt" | "perTree", number>>;
+  readonly seconds: Readonly<
+    Record<"total" | "keygen" | "handshake" | "encrypt" | "aggregate" | "decrypt" | "perTree", number>
+  >;
   readonly bytes: ActiveResult["bytes"];
 }
 
@@ -138,7 +196,13 @@ async function contributionIn({ output, job }: ActiveConfig, alone: ActiveResult
   return { alone, parties: summariseActive(await readActiveShare(join(output.directory, job, "share.json"))).parties };
 }
 
-function trainOutcome(config: ActiveConfig, result: ActiveResult, contribution: Contribution | null, commonCount: number | null, totalSeconds: number): TrainOutcome {
+function trainOutcome(
+  config: ActiveConfig,
+  result: ActiveResult,
+  contribution: Contribution | null,
+  commonCount: number | null,
+  totalSeconds: number,
+): TrainOutcome {
   const seconds = (ms: number): number => Math.round(ms) / 1000;
   const { keygen, handshake, encrypt, aggregate, decrypt, training } = result.phasesMs;
   return {
@@ -163,8 +227,23 @@ function trainOutcome(config: ActiveConfig, result: ActiveResult, contribution: 
 }
 
 function readable({ metrics, contribution, seconds, bytes, output }: TrainOutcome): string {
-  const quality = contribution === undefined ? [metricsTable(metrics)] : [aloneTable(metrics, contribution.alone, contribution.parties[0].name), "", gainTable("party", contribution.parties)];
-  const times = [["seconds", "total", "key", "encrypt", "aggregate", "decrypt", "per tree"], ["", ...[seconds.total, seconds.keygen, seconds.encrypt, seconds.aggregate, seconds.decrypt, seconds.perTree].map((s) => s.toFixed(2))]];
+  const quality =
+    contribution === undefined
+      ? [metricsTable(metrics)]
+      : [
+          aloneTable(metrics, contribution.alone, contribution.parties[0].name),
+          "",
+          gainTable("party", contribution.parties),
+        ];
+  const times = [
+    ["seconds", "total", "key", "encrypt", "aggregate", "decrypt", "per tree"],
+    [
+      "",
+      ...[seconds.total, seconds.keygen, seconds.encrypt, seconds.aggregate, seconds.decrypt, seconds.perTree].map(
+        (s) => s.toFixed(2),
+      ),
+    ],
+  ];
   const sent = `  ${formatBytes(bytes.activeToPassive)} sent, ${formatBytes(bytes.passiveToActive)} received`;
   return ["", ...quality, "", textTable(times), sent, "", `  results: ${output}`].join("\n");
 }
@@ -176,7 +255,10 @@ async function supervised(name: string, run: (emit: Emit) => Promise<void>): Pro
   try {
     await run(emit);
   } catch (error) {
-    const known = error instanceof TandemError ? error : new TandemError("INTERNAL", error instanceof Error ? (error.stack ?? error.message) : String(error));
+    const known =
+      error instanceof TandemError
+        ? error
+        : new TandemError("INTERNAL", error instanceof Error ? (error.stack ?? error.message) : String(error));
     emit({ type: "error", party: name, code: known.code, message: known.message });
     process.exitCode = 2;
   }

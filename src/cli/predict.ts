@@ -19,20 +19,33 @@ export function predictCommand(): Command {
     .requiredOption("--model <job>", "the job that trained it, or a folder with its share.json")
     .requiredOption("--input <file>", "ids and this party's own feature columns: .csv, .csv.gz or .parquet")
     .requiredOption("--output <file>", "where to write id,prediction")
-    .addOption(new Option("--unknown <rule>", "people whom a passive party does not hold: refuse all, skip them, or score them as missing there").choices(["refuse", "skip", "missing"]).default("refuse"))
+    .addOption(
+      new Option(
+        "--unknown <rule>",
+        "people whom a passive party does not hold: refuse all, skip them, or score them as missing there",
+      )
+        .choices(["refuse", "skip", "missing"])
+        .default("refuse"),
+    )
     .option("--json", "print the result as one JSON object on one line")
     .action(async (flags: PredictFlags) => {
-      const [{ readActiveConfig }, { runPredict }] = await Promise.all([import("../party/config.ts"), import("../scoring/run-predict.ts")]);
+      const [{ readActiveConfig }, { runPredict }] = await Promise.all([
+        import("../party/config.ts"),
+        import("../scoring/run-predict.ts"),
+      ]);
       const config = await readActiveConfig(flags.config, () => "predict");
       const progress = Progress.onStandardError(flags);
       const { model, input, output, unknown } = flags;
-      const onProgress = (done: number, total: number): void => progress.line(`${config.name}: scored ${done.toLocaleString("en")} of ${total.toLocaleString("en")} people`);
+      const onProgress = (done: number, total: number): void =>
+        progress.line(`${config.name}: scored ${done.toLocaleString("en")} of ${total.toLocaleString("en")} people`);
       const result = await runPredict(config, { model, input, output, unknown, onProgress });
       process.stdout.write(flags.json === true ? `${JSON.stringify(result)}\n` : `${readable(result, output)}\n`);
     });
 }
 
 function readable({ job, model, rows, scored, unknown }: PredictResult, output: string): string {
-  const strangers = Object.entries(unknown).map(([name, count]) => `\n  ${count.toLocaleString("en")} people are unknown to ${name}`);
+  const strangers = Object.entries(unknown).map(
+    ([name, count]) => `\n  ${count.toLocaleString("en")} people are unknown to ${name}`,
+  );
   return `\n  ${scored.toLocaleString("en")} of ${rows.toLocaleString("en")} people scored with the model of job ${job} (${model.slice(0, 12)})${strangers.join("")}\n  scores: ${output}`;
 }

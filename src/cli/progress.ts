@@ -16,7 +16,10 @@ export interface ProgressFlags {
 
 export function addProgressOptions(command: Command): Command {
   return command
-    .option("--json", "print the result as one JSON object on one line; where standard error is no terminal, events go there, one JSON a line")
+    .option(
+      "--json",
+      "print the result as one JSON object on one line; where standard error is no terminal, events go there, one JSON a line",
+    )
     .option("--quiet", "say nothing but the result");
 }
 
@@ -30,7 +33,15 @@ export class Progress {
   #firstTree = 0;
 
   /** @param activeName whose point of view is shown; others' events are told where they matter */
-  constructor({ mode, activeName, screen }: { readonly mode: ProgressMode; readonly activeName: string; readonly screen: Screen }) {
+  constructor({
+    mode,
+    activeName,
+    screen,
+  }: {
+    readonly mode: ProgressMode;
+    readonly activeName: string;
+    readonly screen: Screen;
+  }) {
     this.#mode = mode;
     this.#write = screen.write;
     this.#activeName = activeName;
@@ -65,13 +76,18 @@ export class Progress {
     const isActive = event.party === this.#activeName;
     switch (event.type) {
       case "listening":
-        this.line(`${event.party} (process ${event.process}): listening on port ${event.port} (TLS 1.3, mutual certificates)`);
+        this.line(
+          `${event.party} (process ${event.process}): listening on port ${event.port} (TLS 1.3, mutual certificates)`,
+        );
         break;
       case "key":
-        this.line(`${event.party} (process ${event.process}): made a ${event.keyBits}-bit Paillier key (${event.kernel} kernel)`);
+        this.line(
+          `${event.party} (process ${event.process}): made a ${event.keyBits}-bit Paillier key (${event.kernel} kernel)`,
+        );
         break;
       case "aligned":
-        if (isActive) this.line(`${event.party}: ${event.commonCount.toLocaleString("en")} people are common to all parties`);
+        if (isActive)
+          this.line(`${event.party}: ${event.commonCount.toLocaleString("en")} people are common to all parties`);
         break;
       case "joined":
         if (isActive) this.line(`${event.party}: ${event.peer} joined with ${event.featureCount} features`);
@@ -81,7 +97,8 @@ export class Progress {
         this.#firstTreeAt = Date.now();
         break;
       case "resumed":
-        if (isActive) this.line(`${event.party}: job ${event.job} goes on after ${event.trees} of ${event.treeCount} trees`);
+        if (isActive)
+          this.line(`${event.party}: job ${event.job} goes on after ${event.trees} of ${event.treeCount} trees`);
         this.#firstTree = event.trees;
         break;
       case "waiting":
@@ -91,10 +108,12 @@ export class Progress {
         if (this.#live === null) this.#tree(event.tree + 1, event.treeCount, event.metrics, event.validation);
         break;
       case "aligning":
-        if (isActive) this.line(`${event.party}: aligning ${event.ownIdCount.toLocaleString("en")} ids with ${event.peer}`);
+        if (isActive)
+          this.line(`${event.party}: aligning ${event.ownIdCount.toLocaleString("en")} ids with ${event.peer}`);
         break;
       case "job":
-        if (isActive && event.startTrees !== undefined) this.line(`${event.party}: job ${event.job} goes on from a model of ${event.startTrees} trees`);
+        if (isActive && event.startTrees !== undefined)
+          this.line(`${event.party}: job ${event.job} goes on from a model of ${event.startTrees} trees`);
         if (isActive) this.#firstTree = event.startTrees ?? 0;
         break;
       case "alignment-progress":
@@ -115,12 +134,19 @@ export class Progress {
     }
   }
 
-  #tree(done: number, total: number, metrics: Readonly<Record<string, number>>, validation: Readonly<Record<string, number>> | undefined): void {
+  #tree(
+    done: number,
+    total: number,
+    metrics: Readonly<Record<string, number>>,
+    validation: Readonly<Record<string, number>> | undefined,
+  ): void {
     const elapsed = (Date.now() - this.#firstTreeAt) / 1000;
     const left = (elapsed / Math.max(1, done - this.#firstTree)) * (total - done);
     const [name, value] = Object.entries(metrics)[0] ?? ["", 0];
     const validated = validation === undefined ? "" : `  validation ${validation[name].toFixed(4)}`;
-    this.line(`tree ${done}/${total}  train ${name} ${value.toFixed(4)}${validated}  ${done < total ? `${formatSeconds(left)} left` : `${formatSeconds(elapsed)} in all`}`);
+    this.line(
+      `tree ${done}/${total}  train ${name} ${value.toFixed(4)}${validated}  ${done < total ? `${formatSeconds(left)} left` : `${formatSeconds(elapsed)} in all`}`,
+    );
   }
 }
 

@@ -12,12 +12,17 @@ export function reportCommand(): Command {
     .option("--out <file>", `where to write it (default: ${reportFileName} in the job's folder)`)
     .option("--public", "leave out what only this party may see: its splits, the curves of its scores")
     .action(async (run: string, flags: { readonly out?: string; readonly public?: boolean }) => {
-      process.stdout.write(`${await writeReport(run, { ...(flags.out === undefined ? {} : { out: flags.out }), withOwn: flags.public !== true })}\n`);
+      process.stdout.write(
+        `${await writeReport(run, { ...(flags.out === undefined ? {} : { out: flags.out }), withOwn: flags.public !== true })}\n`,
+      );
     });
 }
 
 /** @returns where it is. @throws TandemError FILE_UNREADABLE without a record, FILE_UNWRITABLE */
-export async function writeReport(folder: string, { out, withOwn = true }: { readonly out?: string; readonly withOwn?: boolean } = {}): Promise<string> {
+export async function writeReport(
+  folder: string,
+  { out, withOwn = true }: { readonly out?: string; readonly withOwn?: boolean } = {},
+): Promise<string> {
   const { readRun } = await import("../record/run-store.ts");
   const run = await readRun(resolve(folder));
   const { runReport } = await import("../report/run-report.ts"); // brings the plotting library with it

@@ -15,7 +15,11 @@ test("elsewhere: a line per run, and the time left scaled by how wrong the plan 
   progress.finished("first", 20);
   progress.started("second", 30);
   progress.finished("second", 61);
-  expect(written).toEqual(["2 training runs, 3 finished before; about 40 s on this machine\n", "1/2  first  20 s, 60 s left\n", "2/2  second  61 s\n"]);
+  expect(written).toEqual([
+    "2 training runs, 3 finished before; about 40 s on this machine\n",
+    "1/2  first  20 s, 60 s left\n",
+    "2/2  second  61 s\n",
+  ]);
 });
 
 test("on a terminal: a bar that moves with every tree", () => {

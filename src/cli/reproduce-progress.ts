@@ -33,7 +33,11 @@ export class ReproduceProgress implements RunProgress {
     this.#toRun = toRun;
     this.#secondsPlanned = seconds;
     const kept = finished === 0 ? "" : `, ${finished} finished before`;
-    this.line(toRun === 0 ? `nothing to train${kept}` : `${toRun} training runs${kept}; about ${formatSeconds(seconds)} on this machine`);
+    this.line(
+      toRun === 0
+        ? `nothing to train${kept}`
+        : `${toRun} training runs${kept}; about ${formatSeconds(seconds)} on this machine`,
+    );
   }
 
   started(name: string, seconds: number): void {
@@ -51,7 +55,9 @@ export class ReproduceProgress implements RunProgress {
     this.#secondsDone += this.#secondsCurrent;
     this.#secondsTaken += seconds;
     this.#secondsCurrent = 0;
-    this.line(`${this.#done}/${this.#toRun}  ${name}  ${formatSeconds(seconds)}${this.#done < this.#toRun ? `, ${formatSeconds(this.#left(0))} left` : ""}`);
+    this.line(
+      `${this.#done}/${this.#toRun}  ${name}  ${formatSeconds(seconds)}${this.#done < this.#toRun ? `, ${formatSeconds(this.#left(0))} left` : ""}`,
+    );
   }
 
   #left(share: number): number {
@@ -62,6 +68,8 @@ export class ReproduceProgress implements RunProgress {
   #draw(share: number): void {
     if (!this.#terminal) return;
     const filled = Math.round(((this.#secondsDone + share * this.#secondsCurrent) / this.#secondsPlanned) * barWidth);
-    this.#write(`\r\u001b[2K${"█".repeat(filled)}${"░".repeat(barWidth - filled)}  ${this.#done + 1}/${this.#toRun}  ${this.#name}  ${formatSeconds(this.#left(share))} left`);
+    this.#write(
+      `\r\u001b[2K${"█".repeat(filled)}${"░".repeat(barWidth - filled)}  ${this.#done + 1}/${this.#toRun}  ${this.#name}  ${formatSeconds(this.#left(share))} left`,
+    );
   }
 }

@@ -28,9 +28,16 @@ export function reproduceCommand(): Command {
     .option("--synthetic", "made-up data of the same shape instead")
     .option("--quick", "a tenth of the rows, fewer trees: some minutes instead of some two hours")
     .option("--smoke", "the smallest run that touches everything")
-    .option("--out <folder>", "where tables, figures, report and finished runs go; a run that was interrupted continues", "report")
+    .option(
+      "--out <folder>",
+      "where tables, figures, report and finished runs go; a run that was interrupted continues",
+      "report",
+    )
     .option("--docs <folder>", "with all: also write results.md there, with figures in results/")
-    .option("--repeats <count>", "how often each job is run; the smallest time counts (default: 2 up to 1024 bits, 1 beyond; 1 with --quick)")
+    .option(
+      "--repeats <count>",
+      "how often each job is run; the smallest time counts (default: 2 up to 1024 bits, 1 beyond; 1 with --quick)",
+    )
     .option("--estimate", "say how long it would take, and run nothing")
     .option("--seed <number>", "of the rows drawn and of made-up data", "7")
     .action(runReproduce);
@@ -38,14 +45,26 @@ export function reproduceCommand(): Command {
 
 async function runReproduce(experiment: ExperimentName | "all", flags: ReproduceFlags): Promise<void> {
   if (flags.data === undefined && flags.synthetic !== true) {
-    throw new TandemError("USAGE", "name the folder with the public data with --data (docs/data.md says where to get the files), or take --synthetic");
+    throw new TandemError(
+      "USAGE",
+      "name the folder with the public data with --data (docs/data.md says where to get the files), or take --synthetic",
+    );
   }
-  if (flags.data !== undefined && flags.synthetic === true) throw new TandemError("USAGE", "--data and --synthetic exclude each other");
-  if (flags.quick === true && flags.smoke === true) throw new TandemError("USAGE", "--quick and --smoke exclude each other");
-  if (flags.docs !== undefined && experiment !== "all") throw new TandemError("USAGE", "--docs goes with 'all': the page shows every experiment");
+  if (flags.data !== undefined && flags.synthetic === true)
+    throw new TandemError("USAGE", "--data and --synthetic exclude each other");
+  if (flags.quick === true && flags.smoke === true)
+    throw new TandemError("USAGE", "--quick and --smoke exclude each other");
+  if (flags.docs !== undefined && experiment !== "all")
+    throw new TandemError("USAGE", "--docs goes with 'all': the page shows every experiment");
   const scale: ScaleName = flags.quick === true ? "quick" : flags.smoke === true ? "smoke" : "full";
-  const progress = new ReproduceProgress({ terminal: process.stderr.isTTY === true, write: (text) => process.stderr.write(text) });
-  const [{ planReproduction, reproduce }, { writeReport, writeResultsPage }] = await Promise.all([import("../experiment/reproduce/reproduce.ts"), import("../experiment/results/write-report.ts")]);
+  const progress = new ReproduceProgress({
+    terminal: process.stderr.isTTY === true,
+    write: (text) => process.stderr.write(text),
+  });
+  const [{ planReproduction, reproduce }, { writeReport, writeResultsPage }] = await Promise.all([
+    import("../experiment/reproduce/reproduce.ts"),
+    import("../experiment/results/write-report.ts"),
+  ]);
   const options = {
     experiments: experiment === "all" ? experimentNames : [experiment],
     data: flags.data ?? null,
@@ -73,8 +92,16 @@ function wholeNumber(option: string, value: string, min: number, max: number): n
 }
 
 function readable({ experiments, claims }: Reproduction): string {
-  const sections = experiments.flatMap(({ title, paragraph, tables }) => [`\n${title}\n\n${wrapped(paragraph)}`, ...tables.map(tableText)]);
-  const verdicts = claims.map(({ name, bar, seen, held }) => [name, held === null ? "not run" : held ? "held" : "NOT held", bar, seen]);
+  const sections = experiments.flatMap(({ title, paragraph, tables }) => [
+    `\n${title}\n\n${wrapped(paragraph)}`,
+    ...tables.map(tableText),
+  ]);
+  const verdicts = claims.map(({ name, bar, seen, held }) => [
+    name,
+    held === null ? "not run" : held ? "held" : "NOT held",
+    bar,
+    seen,
+  ]);
   return [...sections, "\nClaims\n", textTable([["claim", "verdict", "bar", "seen"], ...verdicts]), ""].join("\n");
 }
 

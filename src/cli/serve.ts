@@ -22,26 +22,54 @@ const tokenCharsMin = 16;
 
 export function serveCommand(): Command {
   const command = new Command("serve")
-    .description("score people over HTTP with a trained model: POST /predict, and /openapi.json, /health, /ready, /metrics")
+    .description(
+      "score people over HTTP with a trained model: POST /predict, and /openapi.json, /health, /ready, /metrics",
+    )
     .requiredOption("-c, --config <file>", "the active party's config")
     .requiredOption("--model <job>", "the job that trained it, or a folder with its share.json")
     .option("--host <host>", "where to listen", "127.0.0.1")
     .option("--port <port>", "and at which port", defaultPort)
     .option("--token-file <file>", "a file with the token that requests must show")
     .option("--insecure-without-token", "listen beyond this machine without a token")
-    .addOption(new Option("--unknown <rule>", "people whom a party does not hold: refuse them one by one, or score them as missing there").choices(["refuse", "missing"]).default("refuse"));
+    .addOption(
+      new Option(
+        "--unknown <rule>",
+        "people whom a party does not hold: refuse them one by one, or score them as missing there",
+      )
+        .choices(["refuse", "missing"])
+        .default("refuse"),
+    );
   for (const [name, spec] of Object.entries(servingParameters)) command.addOption(parameterOption(name, spec));
   return command.action(async (flags: ServeFlags) => {
     const port = Number(flags.port);
-    if (!Number.isInteger(port) || port < 0 || port > 65535) throw new TandemError("USAGE", `--port must be an integer from 0 to 65535; got '${flags.port}'`);
+    if (!Number.isInteger(port) || port < 0 || port > 65535)
+      throw new TandemError("USAGE", `--port must be an integer from 0 to 65535; got '${flags.port}'`);
     const parameters = resolveParameters(servingParameters, given(flags, servingParameters));
-    const [{ readActiveConfig }, { runServe }, { logTo }] = await Promise.all([import("../party/config.ts"), import("../scoring/http/run-serve.ts"), import("../record/log.ts")]);
+    const [{ readActiveConfig }, { runServe }, { logTo }] = await Promise.all([
+      import("../party/config.ts"),
+      import("../scoring/http/run-serve.ts"),
+      import("../record/log.ts"),
+    ]);
     const config = await readActiveConfig(flags.config, () => "serve");
     const token = flags.tokenFile === undefined ? null : await readToken(flags.tokenFile);
     const stop = new AbortController();
     for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => stop.abort());
-    const log = logTo({ level: config.log.level, terminal: process.stderr.isTTY === true, write: (text) => process.stderr.write(text), now: () => new Date() });
-    const options = { model: flags.model, host: flags.host, port, token, insecureWithoutToken: flags.insecureWithoutToken === true, unknownAsMissing: flags.unknown === "missing", parameters, version: programVersion() };
+    const log = logTo({
+      level: config.log.level,
+      terminal: process.stderr.isTTY === true,
+      write: (text) => process.stderr.write(text),
+      now: () => new Date(),
+    });
+    const options = {
+      model: flags.model,
+      host: flags.host,
+      port,
+      token,
+      insecureWithoutToken: flags.insecureWithoutToken === true,
+      unknownAsMissing: flags.unknown === "missing",
+      parameters,
+      version: programVersion(),
+    };
     await runServe(config, options, log, stop.signal);
   });
 }
@@ -54,6 +82,7 @@ async function readToken(path: string): Promise<string> {
   } catch (cause) {
     throw new TandemError("FILE_UNREADABLE", `${path}: the token cannot be read`, { cause });
   }
-  if (!/^\S+$/.test(text) || text.length < tokenCharsMin) throw new TandemError("FILE_FORMAT", `${path}: a token has at least ${tokenCharsMin} characters and no spaces`);
+  if (!/^\S+$/.test(text) || text.length < tokenCharsMin)
+    throw new TandemError("FILE_FORMAT", `${path}: a token has at least ${tokenCharsMin} characters and no spaces`);
   return text;
 }

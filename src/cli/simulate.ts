@@ -4,7 +4,14 @@ import { Command } from "commander";
 import { TandemError } from "../base/error.ts";
 import type { ContributionRow } from "../experiment/simulate/comparison.ts";
 import { addJobOptions, type JobFlags, jobFrom } from "./job-options.ts";
-import { addDashboardOptions, addRunsOption, besideDashboard, type DashboardFlags, runName, runsFolder } from "./dashboard.ts";
+import {
+  addDashboardOptions,
+  addRunsOption,
+  besideDashboard,
+  type DashboardFlags,
+  runName,
+  runsFolder,
+} from "./dashboard.ts";
 import { addLeakageOptions, explainFirst, type LeakageFlags } from "./leakage.ts";
 import { addProgressOptions, Progress, type ProgressFlags } from "./progress.ts";
 import { writeReport } from "./report.ts";
@@ -25,13 +32,18 @@ interface SimulateFlags extends JobFlags, ProgressFlags, DashboardFlags, Leakage
 }
 
 export function simulateCommand(): Command {
-  const command = new Command("simulate").description("cut one CSV file by columns into companies and train between them: real processes, real TLS");
+  const command = new Command("simulate").description(
+    "cut one CSV file by columns into companies and train between them: real processes, real TLS",
+  );
   addJobOptions(command)
     .option("--predictions <file>", "write id, label and prediction of the test rows")
     .option("--export <file>", "write the model in XGBoost's JSON format, for XGBoost 1.7 or later")
     .option("--warm-start <run>", "go on from the trees of an earlier simulation, by the name of its folder in --runs")
     .option("--check", "compare with centralised training, node by node")
-    .option("--contribution", "say what each company's columns add: train without them too, in one place, with the same rows and seed");
+    .option(
+      "--contribution",
+      "say what each company's columns add: train without them too, in one place, with the same rows and seed",
+    );
   return addLeakageOptions(addDashboardOptions(addRunsOption(addProgressOptions(command)))).action(runSimulate);
 }
 
@@ -44,7 +56,8 @@ async function runSimulate(flags: SimulateFlags): Promise<void> {
   const folder = runsFolder(flags);
   const keep = folder === null ? undefined : { directory: folder, job: runName("simulate") };
   const names = ["active", ...job.passives.map((_, i) => `passive-${i + 1}`)];
-  const viewers = keep === undefined ? [] : names.map((name) => ({ name, directory: join(keep.directory, name), job: keep.job }));
+  const viewers =
+    keep === undefined ? [] : names.map((name) => ({ name, directory: join(keep.directory, name), job: keep.job }));
   await besideDashboard(flags, viewers, progress, async () => {
     const result = await simulate({
       ...job,
@@ -59,13 +72,33 @@ async function runSimulate(flags: SimulateFlags): Promise<void> {
     const identical = result.difference === null ? null : result.difference === "";
     const summary = summarise(result, job.keyBits, identical);
     const { contribution } = result;
-    process.stdout.write(flags.json === true ? `${JSON.stringify({ ...summary, ...(contribution === null ? {} : { contribution }) })}\n` : `${readable(summary, result.difference, contribution)}\n`);
+    process.stdout.write(
+      flags.json === true
+        ? `${JSON.stringify({ ...summary, ...(contribution === null ? {} : { contribution }) })}\n`
+        : `${readable(summary, result.difference, contribution)}\n`,
+    );
     if (keep !== undefined) progress.line(`report: ${await writeReport(join(keep.directory, names[0], keep.job))}`);
-    if (identical === false) throw new TandemError("INTERNAL", `federated and centralised model differ: ${result.difference}`);
+    if (identical === false)
+      throw new TandemError("INTERNAL", `federated and centralised model differ: ${result.difference}`);
   });
 }
 
-function readable(summary: RunSummary, difference: string | null, contribution: readonly ContributionRow[] | null): string {
-  const checked = difference === null ? [] : ["", `  federated equals centralised?  ${difference === "" ? "yes, bit for bit" : `NO: ${difference}`}`];
-  return ["", metricsTable(summary.metrics), ...(contribution === null ? [] : ["", contributionTable(contribution)]), ...checked, "", costTable(summary), ""].join("\n");
+function readable(
+  summary: RunSummary,
+  difference: string | null,
+  contribution: readonly ContributionRow[] | null,
+): string {
+  const checked =
+    difference === null
+      ? []
+      : ["", `  federated equals centralised?  ${difference === "" ? "yes, bit for bit" : `NO: ${difference}`}`];
+  return [
+    "",
+    metricsTable(summary.metrics),
+    ...(contribution === null ? [] : ["", contributionTable(contribution)]),
+    ...checked,
+    "",
+    costTable(summary),
+    "",
+  ].join("\n");
 }

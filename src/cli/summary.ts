@@ -12,9 +12,13 @@ export interface RunSummary {
   readonly layout: FederationResult["layout"];
   readonly metrics: { readonly train: Metrics; readonly validation?: Metrics; readonly test: Metrics | null };
   readonly identicalToCentralised: boolean | null;
-  readonly seconds: Readonly<Record<"total" | "keygen" | "handshake" | "encrypt" | "aggregate" | "decrypt" | "perTree", number>>;
+  readonly seconds: Readonly<
+    Record<"total" | "keygen" | "handshake" | "encrypt" | "aggregate" | "decrypt" | "perTree", number>
+  >;
   readonly cpuSeconds: number;
-  readonly counts: Readonly<Record<"encryptions" | "additions" | "decryptions" | "gradientCiphertexts" | "candidateCiphertexts", number>>;
+  readonly counts: Readonly<
+    Record<"encryptions" | "additions" | "decryptions" | "gradientCiphertexts" | "candidateCiphertexts", number>
+  >;
   readonly bytes: { readonly activeToPassive: number; readonly passiveToActive: number };
 }
 
@@ -53,17 +57,32 @@ export function summarise(result: FederationResult, keyBits: number, identical: 
 export function metricsTable({ train, validation, test }: RunSummary["metrics"]): string {
   const names = Object.keys(train);
   const cells = (metrics: Metrics): string[] => names.map((name) => metrics[name].toFixed(4));
-  return textTable([["", ...names], ["train", ...cells(train)], ...(validation === undefined ? [] : [["validation", ...cells(validation)]]), ...(test === null ? [] : [["test", ...cells(test)]])]);
+  return textTable([
+    ["", ...names],
+    ["train", ...cells(train)],
+    ...(validation === undefined ? [] : [["validation", ...cells(validation)]]),
+    ...(test === null ? [] : [["test", ...cells(test)]]),
+  ]);
 }
 
 /** What a model is worth without some parties, on the rows that say most: test rows, or what there is. */
 export function contributionTable(rows: readonly ContributionRow[]): string {
-  const shown = rows[0].metrics.test !== null ? "test" : rows[0].metrics.validation !== undefined ? "validation" : "train";
+  const shown =
+    rows[0].metrics.test !== null ? "test" : rows[0].metrics.validation !== undefined ? "validation" : "train";
   const of = ({ metrics }: ContributionRow): Metrics => metrics[shown] ?? {};
   const names = Object.keys(of(rows[0]));
-  const title = ({ without }: ContributionRow, i: number): string => (without.length === 0 ? "everybody" : i === rows.length - 1 ? "the active party alone" : `without ${without.join(", ")}`);
-  const cells = (row: ContributionRow): string[] => names.flatMap((name) => [of(row)[name].toFixed(4), signed(of(row)[name] - of(rows[0])[name])]);
-  return textTable([[`${shown} rows`, ...names.flatMap((name) => [name, "change"])], ...rows.map((row, i) => [title(row, i), ...cells(row)])]);
+  const title = ({ without }: ContributionRow, i: number): string =>
+    without.length === 0
+      ? "everybody"
+      : i === rows.length - 1
+        ? "the active party alone"
+        : `without ${without.join(", ")}`;
+  const cells = (row: ContributionRow): string[] =>
+    names.flatMap((name) => [of(row)[name].toFixed(4), signed(of(row)[name] - of(rows[0])[name])]);
+  return textTable([
+    [`${shown} rows`, ...names.flatMap((name) => [name, "change"])],
+    ...rows.map((row, i) => [title(row, i), ...cells(row)]),
+  ]);
 }
 
 /** A job's metrics beside those of the active party's columns alone, on the same rows. */
@@ -72,7 +91,11 @@ export function aloneTable(metrics: RunSummary["metrics"], alone: RunSummary["me
   const rows = (["train", "validation", "test"] as const).flatMap((set) => {
     const [together, own] = [metrics[set] ?? null, alone[set] ?? null];
     if (together === null || own === null) return [];
-    return [[set, ...names.map((name) => together[name].toFixed(4))], [`${set}, ${party} alone`, ...names.map((name) => own[name].toFixed(4))], ["  added", ...names.map((name) => signed(together[name] - own[name]))]];
+    return [
+      [set, ...names.map((name) => together[name].toFixed(4))],
+      [`${set}, ${party} alone`, ...names.map((name) => own[name].toFixed(4))],
+      ["  added", ...names.map((name) => signed(together[name] - own[name]))],
+    ];
   });
   return textTable([["", ...names], ...rows]);
 }
@@ -86,7 +109,18 @@ export function costTable(summary: RunSummary): string {
   const { seconds, counts, bytes } = summary;
   return textTable([
     ["seconds", "total", "key", "handshake", "encrypt", "aggregate", "decrypt", "per tree"],
-    ["", ...[seconds.total, seconds.keygen, seconds.handshake, seconds.encrypt, seconds.aggregate, seconds.decrypt, seconds.perTree].map((s) => s.toFixed(2))],
+    [
+      "",
+      ...[
+        seconds.total,
+        seconds.keygen,
+        seconds.handshake,
+        seconds.encrypt,
+        seconds.aggregate,
+        seconds.decrypt,
+        seconds.perTree,
+      ].map((s) => s.toFixed(2)),
+    ],
   ])
     .concat("\n")
     .concat(

@@ -22,7 +22,9 @@ export function quantise(layout: GradientLayout, values: readonly Float64Array[]
   assert(instanceCount <= layout.instanceCountMax, "the layout was proven for at least this many instances");
   const columns = values.flatMap((column, index) => {
     const quantised = quantiseColumn(layout.slots[index], column);
-    return layout.limbs === 1 ? [quantised] : [quantised.map((q) => Math.floor(q / highLimb)), quantised.map((q) => q % highLimb)];
+    return layout.limbs === 1
+      ? [quantised]
+      : [quantised.map((q) => Math.floor(q / highLimb)), quantised.map((q) => q % highLimb)];
   });
   return { instanceCount, grids: layoutGrids(layout), columns };
 }
@@ -34,7 +36,9 @@ export function encode(layout: GradientLayout, gradients: QuantisedGradients, in
   const bytes = new Uint8Array(instances.length * perInstance * sizeBytes);
   const { columns } = gradients;
   const value = (slot: number, instance: number): number =>
-    layout.limbs === 1 ? columns[slot][instance] : columns[2 * slot][instance] * highLimb + columns[2 * slot + 1][instance];
+    layout.limbs === 1
+      ? columns[slot][instance]
+      : columns[2 * slot][instance] * highLimb + columns[2 * slot + 1][instance];
   for (let i = 0; i < instances.length; i++) {
     for (let p = 0; p < perInstance; p++) {
       const start = (i * perInstance + p) * sizeBytes;
@@ -72,7 +76,8 @@ export function decodeSums(
       const [high, low] = readLimbs(bytes, start, slot);
       const sum = BigInt(high) * BigInt(highLimb) + BigInt(low);
       const paddingValue = sum >> BigInt(slot.r);
-      if (paddingValue === 2n ** BigInt(slot.padding) - 1n || sum > BigInt(count) * BigInt(quantisedMax(slot))) throw overflow();
+      if (paddingValue === 2n ** BigInt(slot.padding) - 1n || sum > BigInt(count) * BigInt(quantisedMax(slot)))
+        throw overflow();
       target[targetOffset + 2 * index] = high;
       target[targetOffset + 2 * index + 1] = low;
     }
@@ -85,13 +90,19 @@ function readLimbs(bytes: Uint8Array, start: number, slot: Slot): [high: number,
 }
 
 function overflow(): TandemError {
-  return new TandemError("DECODE_OVERFLOW", "a decrypted sum overflows its slot: wrong key, corrupt data or a peer that deviates");
+  return new TandemError(
+    "DECODE_OVERFLOW",
+    "a decrypted sum overflows its slot: wrong key, corrupt data or a peer that deviates",
+  );
 }
 
 /** @throws TandemError DECODE_OVERFLOW if anything stands above the fields that were expected */
 export function checkNothingAbove(bytes: Uint8Array, bitOffset: number): void {
   if (!isZeroFrom(bytes, bitOffset)) {
-    throw new TandemError("DECODE_OVERFLOW", "a decrypted plaintext has bits beyond its layout: wrong key, corrupt data or a peer that deviates");
+    throw new TandemError(
+      "DECODE_OVERFLOW",
+      "a decrypted plaintext has bits beyond its layout: wrong key, corrupt data or a peer that deviates",
+    );
   }
 }
 

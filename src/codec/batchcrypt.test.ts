@@ -13,14 +13,19 @@ describe("BatchCrypt's overflow (paper, Fig. 2)", () => {
   });
 
   test("four small negatives set them to 11 and raise an overflow error, five positives of the same size do not", () => {
-    const sum = (values: number[]): bigint => values.reduce((total, value) => total + batchcryptEncode(slot, [value]), 0n);
+    const sum = (values: number[]): bigint =>
+      values.reduce((total, value) => total + batchcryptEncode(slot, [value]), 0n);
     expect(() => batchcryptDecode(slot, sum([-1, -1, -1, -1]), 1)).toThrow(/overflow bits of a slot are all ones/);
     expect(batchcryptDecode(slot, sum([1, 1, 1, 1, 1]), 1)).toEqual([5]);
   });
 
   test("the carry of a lower slot spills into the next: without an error the neighbour is simply wrong", () => {
     const many = Array.from({ length: 5 }, () => batchcryptEncode(slot, [3, -2]));
-    const fields = batchcryptFields(slot, many.reduce((a, b) => a + b, 0n), 2);
+    const fields = batchcryptFields(
+      slot,
+      many.reduce((a, b) => a + b, 0n),
+      2,
+    );
     expect(fields[1].value).toBe(-10);
     expect(fields[0].value).not.toBe(15);
   });
@@ -38,6 +43,8 @@ describe("BatchCrypt's overflow (paper, Fig. 2)", () => {
   });
 
   test("quantisation truncates to [-alpha, alpha] and is symmetric", () => {
-    expect([-500, -127, 0, 127, 500].map((value) => batchcryptQuantise(slot, value))).toEqual([-127, -127, 0, 127, 127]);
+    expect([-500, -127, 0, 127, 500].map((value) => batchcryptQuantise(slot, value))).toEqual([
+      -127, -127, 0, 127, 127,
+    ]);
   });
 });

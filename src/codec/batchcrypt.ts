@@ -1,8 +1,8 @@
 /**
  * BatchCrypt's encoding (Zhang et al. 2020), the baseline whose failure motivates the paper (sec. II-C, Fig. 2): signed
- * values truncated to [-alpha, alpha], quantised, and written in two's complement with overflow bits above. The sign bit
- * of a negative number is 1, so adding negatives carries into the overflow bits although the sum is in range. It exists
- * to be measured, never to train with.
+ * values truncated to [-alpha, alpha], quantised, and written in two's complement with overflow bits above. The sign
+ * bit of a negative number is 1, so adding negatives carries into the overflow bits although the sum is in range. It
+ * exists to be measured, never to train with.
  *
  *   field = [ overflow bits | sign | r-1 value bits ]
  */
@@ -45,7 +45,11 @@ export function batchcryptDecode(slot: BatchCryptSlot, sum: bigint, slotCount: n
 }
 
 /** The raw fields of a sum: overflow bits and signed value. A lower field's carry has already spilt into the next. */
-export function batchcryptFields(slot: BatchCryptSlot, sum: bigint, slotCount: number): { overflow: number; value: number }[] {
+export function batchcryptFields(
+  slot: BatchCryptSlot,
+  sum: bigint,
+  slotCount: number,
+): { overflow: number; value: number }[] {
   return Array.from({ length: slotCount }, (_, index) => {
     const field = BigInt.asUintN(Number(width(slot)), sum >> (width(slot) * BigInt(slotCount - 1 - index)));
     return { overflow: Number(field >> BigInt(slot.r)), value: Number(BigInt.asIntN(slot.r, field)) };

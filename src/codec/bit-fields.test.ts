@@ -2,9 +2,9 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { isZeroFrom, readField, writeField } from "./bit-fields.ts";
 
-const field = fc.integer({ min: 1, max: 53 }).chain((width) =>
-  fc.tuple(fc.constant(width), fc.bigInt({ min: 0n, max: (1n << BigInt(width)) - 1n })),
-);
+const field = fc
+  .integer({ min: 1, max: 53 })
+  .chain((width) => fc.tuple(fc.constant(width), fc.bigInt({ min: 0n, max: (1n << BigInt(width)) - 1n })));
 
 test("fields written side by side are read back, and equal the same number built from bigints", () => {
   fc.assert(

@@ -10,12 +10,20 @@ import { quantise } from "./batch-codec.ts";
 import { autoSlots, buildLayout, type GradientLayout, paperSlots } from "./layout.ts";
 import type { Range, RealGradients } from "../base/real-gradients.ts";
 
-export function gradientLayout(parameters: CodecParameters, plaintextBitsMax: number, { values, bounds }: RealGradients): GradientLayout {
+export function gradientLayout(
+  parameters: CodecParameters,
+  plaintextBitsMax: number,
+  { values, bounds }: RealGradients,
+): GradientLayout {
   const instanceCount = values[0].length;
   const slots =
     parameters.layout === "paper"
       ? paperSlots(parameters, values.length, instanceCount)
-      : autoSlots(parameters, values.map((column, slot) => bounds[slot] ?? rangeOf(column, slot % 2 === 1)), instanceCount);
+      : autoSlots(
+          parameters,
+          values.map((column, slot) => bounds[slot] ?? rangeOf(column, slot % 2 === 1)),
+          instanceCount,
+        );
   return buildLayout(parameters.codec, slots, instanceCount, plaintextBitsMax);
 }
 
@@ -43,6 +51,9 @@ function powerAbove(values: Float64Array): number {
 }
 
 /** The quantiser that centralised training shares with the federated one. */
-export function quantiserFor(parameters: CodecParameters, plaintextBitsMax: number): (gradients: RealGradients) => QuantisedGradients {
+export function quantiserFor(
+  parameters: CodecParameters,
+  plaintextBitsMax: number,
+): (gradients: RealGradients) => QuantisedGradients {
   return (gradients) => quantise(gradientLayout(parameters, plaintextBitsMax, gradients), gradients.values);
 }

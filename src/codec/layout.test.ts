@@ -48,44 +48,61 @@ describe("encode, aggregate, decode", () => {
   });
   test("integer slot sums come back exactly, for general d, both codecs and both layouts", () => {
     fc.assert(
-      fc.property(shape, fc.infiniteStream(fc.double({ min: -9, max: 9, noNaN: true })), ({ d, n, padding, codec, kind, keyBits }, stream) => {
-        const values = Array.from({ length: d }, () => Float64Array.from({ length: n }, () => stream.next().value as number));
-        const parameters = { ...defaults, padding, codec };
-        const bounds = Array.from({ length: d }, () => ({ min: -9, max: 9 }));
-        const slots = kind === "paper" ? paperSlots(parameters, d, n) : autoSlots(parameters, bounds, n);
-        const layout = buildLayout(codec, slots, n, keyBits);
-        expect(layout.plaintextBits).toBeLessThanOrEqual(keyBits);
-        if (codec === "unbatched") expect(layout.plaintexts.length).toBe(d);
-        const { columns: quantised, grids } = quantise(layout, values);
-        const sums = aggregate(layout, values);
-        quantised.forEach((column, slot) => {
-          const exact = column.reduce((a, b) => a + b, 0);
-          expect(sums[slot]).toBe(exact);
-          const real = values[slot].reduce((a, b) => a + b, 0);
-          expect(Math.abs(realSum(grids[slot], sums[slot], n) - real)).toBeLessThanOrEqual((n / 2) * grids[slot].resolution + 1e-6);
-        });
-      }),
+      fc.property(
+        shape,
+        fc.infiniteStream(fc.double({ min: -9, max: 9, noNaN: true })),
+        ({ d, n, padding, codec, kind, keyBits }, stream) => {
+          const values = Array.from({ length: d }, () =>
+            Float64Array.from({ length: n }, () => stream.next().value as number),
+          );
+          const parameters = { ...defaults, padding, codec };
+          const bounds = Array.from({ length: d }, () => ({ min: -9, max: 9 }));
+          const slots = kind === "paper" ? paperSlots(parameters, d, n) : autoSlots(parameters, bounds, n);
+          const layout = buildLayout(codec, slots, n, keyBits);
+          expect(layout.plaintextBits).toBeLessThanOrEqual(keyBits);
+          if (codec === "unbatched") expect(layout.plaintexts.length).toBe(d);
+          const { columns: quantised, grids } = quantise(layout, values);
+          const sums = aggregate(layout, values);
+          quantised.forEach((column, slot) => {
+            const exact = column.reduce((a, b) => a + b, 0);
+            expect(sums[slot]).toBe(exact);
+            const real = values[slot].reduce((a, b) => a + b, 0);
+            expect(Math.abs(realSum(grids[slot], sums[slot], n) - real)).toBeLessThanOrEqual(
+              (n / 2) * grids[slot].resolution + 1e-6,
+            );
+          });
+        },
+      ),
       { numRuns: 200 },
     );
   });
 
   test("sums above 2^53 come back exactly, in limbs", () => {
     const n = 3000;
-    const bounds = [{ min: -1, max: 1 }, { min: 0, max: 0.25 }];
+    const bounds = [
+      { min: -1, max: 1 },
+      { min: 0, max: 0.25 },
+    ];
     let largest = 0n;
     fc.assert(
-      fc.property(fc.infiniteStream(fc.double({ min: 0.5, max: 1, noNaN: true })), fc.constantFrom("batched" as const, "unbatched" as const), (stream, codec) => {
-        const values = bounds.map(({ max }) => Float64Array.from({ length: n }, () => max * (stream.next().value as number)));
-        const layout = buildLayout(codec, autoSlots({ ...defaults, codec, resolution_bits: 44 }, bounds, n), n, 255);
-        expect(layout.limbs).toBe(2);
-        const sums = aggregate(layout, values);
-        layout.slots.forEach((slot, index) => {
-          const exact = values[index].reduce((sum, value) => sum + BigInt(quantiseValue(slot, value)), 0n);
-          expect(BigInt(sums[2 * index]) * BigInt(highLimb) + BigInt(sums[2 * index + 1])).toBe(exact);
-          expect(slotSum(sums, 0, index, 2)).toBe(Number(exact));
-          if (exact > largest) largest = exact;
-        });
-      }),
+      fc.property(
+        fc.infiniteStream(fc.double({ min: 0.5, max: 1, noNaN: true })),
+        fc.constantFrom("batched" as const, "unbatched" as const),
+        (stream, codec) => {
+          const values = bounds.map(({ max }) =>
+            Float64Array.from({ length: n }, () => max * (stream.next().value as number)),
+          );
+          const layout = buildLayout(codec, autoSlots({ ...defaults, codec, resolution_bits: 44 }, bounds, n), n, 255);
+          expect(layout.limbs).toBe(2);
+          const sums = aggregate(layout, values);
+          layout.slots.forEach((slot, index) => {
+            const exact = values[index].reduce((sum, value) => sum + BigInt(quantiseValue(slot, value)), 0n);
+            expect(BigInt(sums[2 * index]) * BigInt(highLimb) + BigInt(sums[2 * index + 1])).toBe(exact);
+            expect(slotSum(sums, 0, index, 2)).toBe(Number(exact));
+            if (exact > largest) largest = exact;
+          });
+        },
+      ),
       { numRuns: 10 },
     );
     expect(largest).toBeGreaterThan(2n ** 53n);
@@ -94,7 +111,11 @@ describe("encode, aggregate, decode", () => {
   test("batched puts d slots into one plaintext, the first slot highest, eq. (8)", () => {
     const slots: Slot[] = [4, 6].map((r) => ({ shift: 0, alpha: 15, alphaMax: 2 ** r, r, padding: 2 }));
     const layout = buildLayout("batched", slots, 1, 127);
-    const encoded = encode(layout, { instanceCount: 1, grids: [], columns: [Float64Array.of(0b1011), Float64Array.of(0b000101)] }, Uint32Array.of(0));
+    const encoded = encode(
+      layout,
+      { instanceCount: 1, grids: [], columns: [Float64Array.of(0b1011), Float64Array.of(0b000101)] },
+      Uint32Array.of(0),
+    );
     expect(layout.plaintexts).toEqual([[0, 1]]);
     expect(bigintOf(encoded.bytes)).toBe(0b00_1011_00_000101n);
   });
@@ -103,31 +124,54 @@ describe("encode, aggregate, decode", () => {
 describe("auto layout", () => {
   test("no sum can touch the padding, for any number of instances", () => {
     fc.assert(
-      fc.property(fc.integer({ min: 1, max: 3_000_000 }), fc.integer({ min: 1, max: 4 }), fc.double({ min: 1e-6, max: 1e6, noNaN: true }), (n, padding, bound) => {
-        const [slot] = autoSlots({ ...defaults, padding, resolution_bits: 20 }, [{ min: -bound, max: bound }], n);
-        expect(n * quantisedMax(slot)).toBeLessThan(2 ** slot.r);
-        expect(cannotOverflow(slot, n)).toBe(true);
-      }),
+      fc.property(
+        fc.integer({ min: 1, max: 3_000_000 }),
+        fc.integer({ min: 1, max: 4 }),
+        fc.double({ min: 1e-6, max: 1e6, noNaN: true }),
+        (n, padding, bound) => {
+          const [slot] = autoSlots({ ...defaults, padding, resolution_bits: 20 }, [{ min: -bound, max: bound }], n);
+          expect(n * quantisedMax(slot)).toBeLessThan(2 ** slot.r);
+          expect(cannotOverflow(slot, n)).toBe(true);
+        },
+      ),
     );
   });
 
   test("its width depends on the number of instances, not on the bound", () => {
-    const widths = [0.25, 1, 64, 2 ** 20].map((bound) => slotBits(autoSlots(defaults, [{ min: -bound, max: bound }], 30_000)[0]));
+    const widths = [0.25, 1, 64, 2 ** 20].map((bound) =>
+      slotBits(autoSlots(defaults, [{ min: -bound, max: bound }], 30_000)[0]),
+    );
     expect(new Set(widths).size).toBe(1);
   });
 
   test("a resolution that cannot be summed exactly is refused with one that can", () => {
     const bounds = [{ min: -1, max: 1 }];
-    expect(() => autoSlots({ ...defaults, padding: 16, resolution_bits: 44 }, bounds, 1_000_000)).toThrow(/--resolution-bits (\d+) or less/);
+    expect(() => autoSlots({ ...defaults, padding: 16, resolution_bits: 44 }, bounds, 1_000_000)).toThrow(
+      /--resolution-bits (\d+) or less/,
+    );
     const message = caught(() => autoSlots({ ...defaults, padding: 16, resolution_bits: 44 }, bounds, 1_000_000));
     const proposed = Number(/--resolution-bits (\d+)/.exec(message)?.[1]);
     expect(() => autoSlots({ ...defaults, padding: 16, resolution_bits: proposed }, bounds, 1_000_000)).not.toThrow();
   });
 
   test("the proof names every slot with its numbers", () => {
-    const layout = buildLayout("batched", autoSlots(defaults, [{ min: -1, max: 1 }, { min: 0, max: 0.25 }], 1000), 1000, 2047);
+    const layout = buildLayout(
+      "batched",
+      autoSlots(
+        defaults,
+        [
+          { min: -1, max: 1 },
+          { min: 0, max: 0.25 },
+        ],
+        1000,
+      ),
+      1000,
+      2047,
+    );
     expect(overflowProof(layout)).toHaveLength(2);
-    expect(overflowProof(layout)[0]).toMatch(/slot 0 \(g\): at most 1000 values of at most 33554432 sum to 33554432000 < /);
+    expect(overflowProof(layout)[0]).toMatch(
+      /slot 0 \(g\): at most 1000 values of at most 33554432 sum to 33554432000 < /,
+    );
   });
 });
 
@@ -148,7 +192,9 @@ describe("paper layout", () => {
 
   test("alpha_max below alpha, and slots wider than two limbs, are refused", () => {
     expect(() => paperSlots({ ...defaults, alpha_max: 10 }, 2, 5)).toThrow(/alpha_max must be at least alpha/);
-    expect(() => buildLayout("batched", [{ shift: 0, alpha: 1, alphaMax: 1e9, r: 78, padding: 2 }], 100, 2047)).toThrow(/at most 79/);
+    expect(() => buildLayout("batched", [{ shift: 0, alpha: 1, alphaMax: 1e9, r: 78, padding: 2 }], 100, 2047)).toThrow(
+      /at most 79/,
+    );
   });
 });
 

@@ -11,7 +11,17 @@
 import { TandemError } from "../base/error.ts";
 import type { CodecParameters } from "../base/parameters.ts";
 import type { Range } from "../base/real-gradients.ts";
-import { cannotOverflow, countMax, quantisedMax, type Slot, slotBits, slotBitsMax, slotLimbs, withSmallestAlphaMax, withSmallestR } from "./slot.ts";
+import {
+  cannotOverflow,
+  countMax,
+  quantisedMax,
+  type Slot,
+  slotBits,
+  slotBitsMax,
+  slotLimbs,
+  withSmallestAlphaMax,
+  withSmallestR,
+} from "./slot.ts";
 
 export interface GradientLayout {
   readonly codec: CodecParameters["codec"];
@@ -41,7 +51,10 @@ export function buildLayout(
       throw new TandemError("USAGE", `a slot has r + padding = ${bits} bits; at most ${slotBitsMax} are supported`);
     }
     if (bits > plaintextBitsMax) {
-      throw new TandemError("KEY_TOO_SHORT", `a slot needs ${bits} bits, but this key holds only ${plaintextBitsMax}; use a longer key`);
+      throw new TandemError(
+        "KEY_TOO_SHORT",
+        `a slot needs ${bits} bits, but this key holds only ${plaintextBitsMax}; use a longer key`,
+      );
     }
     if (codec === "unbatched" || bits > room) {
       plaintexts.push([]);
@@ -70,7 +83,8 @@ export function paperSlots(parameters: CodecParameters, slotCount: number, insta
   if (slot.alphaMax < slot.alpha) {
     throw new TandemError("USAGE", `alpha_max must be at least alpha (${slot.alpha}); got ${slot.alphaMax}`);
   }
-  if (!cannotOverflow(slot, instanceCount)) throw new TandemError("LAYOUT_OVERFLOW", overflowMessage(slot, instanceCount));
+  if (!cannotOverflow(slot, instanceCount))
+    throw new TandemError("LAYOUT_OVERFLOW", overflowMessage(slot, instanceCount));
   return Array.from({ length: slotCount }, () => slot);
 }
 

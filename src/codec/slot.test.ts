@@ -1,6 +1,16 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { cannotOverflow, countMax, quantiseColumn, quantisedMax, quantiseValue, type Slot, slotResolution, withSmallestAlphaMax, withSmallestR } from "./slot.ts";
+import {
+  cannotOverflow,
+  countMax,
+  quantiseColumn,
+  quantisedMax,
+  quantiseValue,
+  type Slot,
+  slotResolution,
+  withSmallestAlphaMax,
+  withSmallestR,
+} from "./slot.ts";
 
 /** Sums real values through the slot and back: quantise, add integers, de-quantise, shift back. */
 function roundTrip(slot: Slot, values: readonly number[]): number {
@@ -45,12 +55,21 @@ test("the error of a sum stays within the paper's bound, truncation included", (
 test("a column is quantised exactly like its values", () => {
   const values = fc.array(fc.double({ min: -10, max: 40, noNaN: true }), { maxLength: 50 });
   fc.assert(
-    fc.property(values, fc.integer({ min: 2, max: 40 }), fc.double({ min: 20, max: 1e7, noNaN: true }), (column, r, alphaMax) => {
-      const slot: Slot = { shift: -10, alpha: 20, alphaMax, r, padding: 2 };
-      expect([...quantiseColumn(slot, Float64Array.from(column))]).toEqual(column.map((value) => quantiseValue(slot, value)));
-    }),
+    fc.property(
+      values,
+      fc.integer({ min: 2, max: 40 }),
+      fc.double({ min: 20, max: 1e7, noNaN: true }),
+      (column, r, alphaMax) => {
+        const slot: Slot = { shift: -10, alpha: 20, alphaMax, r, padding: 2 };
+        expect([...quantiseColumn(slot, Float64Array.from(column))]).toEqual(
+          column.map((value) => quantiseValue(slot, value)),
+        );
+      },
+    ),
   );
-  expect(() => quantiseColumn({ shift: 0, alpha: 1, alphaMax: 1, r: 4, padding: 1 }, Float64Array.of(0.5, -0.1))).toThrow(/below the layout's shift/);
+  expect(() =>
+    quantiseColumn({ shift: 0, alpha: 1, alphaMax: 1, r: 4, padding: 1 }, Float64Array.of(0.5, -0.1)),
+  ).toThrow(/below the layout's shift/);
 });
 
 test("a value below the shift is refused, not clamped; one above alpha is truncated", () => {

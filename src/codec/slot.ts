@@ -46,7 +46,10 @@ export function slotResolution(slot: Slot): number {
 export function quantiseValue(slot: Slot, value: number): number {
   const shifted = value - slot.shift; // eq. (5)
   if (!(shifted >= 0)) {
-    throw new TandemError("LAYOUT_RANGE", `a gradient lies below the layout's shift ${slot.shift}; choose a smaller shift`);
+    throw new TandemError(
+      "LAYOUT_RANGE",
+      `a gradient lies below the layout's shift ${slot.shift}; choose a smaller shift`,
+    );
   }
   return quantiseShifted(slot, Math.min(shifted, slot.alpha)); // eq. (6)
 }
@@ -58,7 +61,8 @@ export function quantiseColumn(slot: Slot, values: Float64Array): Float64Array {
   const quantised = new Float64Array(values.length);
   for (let i = 0; i < values.length; i++) {
     const shifted = values[i] - shift;
-    quantised[i] = shifted >= 0 ? Math.floor((levels * Math.min(shifted, alpha)) / alphaMax + 0.5) : quantiseValue(slot, values[i]);
+    quantised[i] =
+      shifted >= 0 ? Math.floor((levels * Math.min(shifted, alpha)) / alphaMax + 0.5) : quantiseValue(slot, values[i]);
   }
   return quantised;
 }

@@ -1,4 +1,6 @@
-/** Gives the event loop its turn during long work in JavaScript: connections must stay alive while a kernel computes. */
+/**
+ * Gives the event loop its turn during long work in JavaScript: connections must stay alive while a kernel computes.
+ */
 import { setImmediate } from "node:timers/promises";
 
 const sliceMs = 15;

@@ -1,8 +1,8 @@
 /**
- * Who may look at a dashboard. Trust: other users and other pages on the same machine are strangers. The address that is
- * printed has a token of 256 bits in it; whoever brings it gets a cookie, and the token leaves the address bar. Every
- * other request without that cookie gets a bare 401. Names that are not this machine's are refused before that, so
- * that a page elsewhere cannot reach us by pointing its own name here (DNS rebinding).
+ * Who may look at a dashboard. Trust: other users and other pages on the same machine are strangers. The address that
+ * is printed has a token of 256 bits in it; whoever brings it gets a cookie, and the token leaves the address bar.
+ * Every other request without that cookie gets a bare 401. Names that are not this machine's are refused before that,
+ * so that a page elsewhere cannot reach us by pointing its own name here (DNS rebinding).
  */
 import { timingSafeEqual } from "node:crypto";
 import type { IncomingMessage } from "node:http";
@@ -66,7 +66,10 @@ export class Access {
     if (match === null || Number(match[3] ?? 80) !== this.#port) return false;
     const name = (match[1] ?? match[2]).toLowerCase();
     if (name === "localhost" || isLoopback(name)) return true;
-    return !this.#loopbackOnly && (isIP(name) !== 0 || name === this.#host.toLowerCase() || name === hostname().toLowerCase());
+    return (
+      !this.#loopbackOnly &&
+      (isIP(name) !== 0 || name === this.#host.toLowerCase() || name === hostname().toLowerCase())
+    );
   }
 }
 

@@ -17,13 +17,21 @@ import { LineTail } from "../base/json-lines.ts";
 import { eventsFileName, ownFileName } from "../record/run-record.ts";
 import { FolderChanges } from "./folder-changes.ts";
 
-/** What belongs together, as the end of a tree and the beginning of the next, comes within moments: the page need not be drawn twice for it. */
+/**
+ * What belongs together, as the end of a tree and the beginning of the next, comes within moments: the page need not be
+ * drawn twice for it.
+ */
 const settlingMs = 100;
 /** Comment lines that keep a connection open through whatever stands between. */
 const heartbeatMs = 15_000;
 
 /** Sends until `response` is closed. @param position the id of the last message that the browser has, or "" */
-export async function feedRun(folder: string, response: ServerResponse, position: string, ending: AbortSignal): Promise<void> {
+export async function feedRun(
+  folder: string,
+  response: ServerResponse,
+  position: string,
+  ending: AbortSignal,
+): Promise<void> {
   const [eventsOffset, ownOffset] = offsetsOf(position);
   const events = new LineTail(join(folder, eventsFileName), eventsOffset);
   const own = new LineTail(join(folder, ownFileName), ownOffset);
@@ -31,7 +39,7 @@ export async function feedRun(folder: string, response: ServerResponse, position
   let quietSince = Date.now();
   response.write("retry: 1000\n\n");
   try {
-    for (let last = false; !response.destroyed; ) {
+    for (let last = false; !response.destroyed;) {
       const sent = await sendAll(events, own, response);
       if (last) break;
       if (sent) quietSince = Date.now();

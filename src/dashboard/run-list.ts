@@ -43,7 +43,11 @@ export class RunList {
   }
 
   async #view(folder: string, changedAt: number): Promise<RunView> {
-    const followed = this.#followed.get(folder) ?? { reader: new JsonLinesReader(join(folder, eventsFileName)), view: emptyRun(), changedAt: 0 };
+    const followed = this.#followed.get(folder) ?? {
+      reader: new JsonLinesReader(join(folder, eventsFileName)),
+      view: emptyRun(),
+      changedAt: 0,
+    };
     this.#followed.set(folder, followed);
     if (followed.changedAt === changedAt) return followed.view;
     followed.changedAt = changedAt;

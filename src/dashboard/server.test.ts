@@ -21,13 +21,28 @@ mkdirSync(join(root, "jobs", "autumn"));
 writeFileSync(join(root, "secret.jsonl"), '{"type":"x","party":"y","at":1}\n');
 const record = new JsonLinesFile(join(folder, "events.jsonl"), 1e6);
 const event = (at: number): object => ({ type: "stopping", party: "bank", at });
-record.append({ type: "job", party: "bank", role: "active", job: "spring", peers: ["<script>"], treeCount: 1, depthMax: 1, parameters: {}, versions: { tandem: "1", protocol: 2, node: "20" }, at: 5 });
+record.append({
+  type: "job",
+  party: "bank",
+  role: "active",
+  job: "spring",
+  peers: ["<script>"],
+  treeCount: 1,
+  depthMax: 1,
+  parameters: {},
+  versions: { tandem: "1", protocol: 2, node: "20" },
+  at: 5,
+});
 
 let dashboard: Dashboard;
 let origin = "";
 let cookie = "";
 beforeAll(async () => {
-  dashboard = await startDashboard({ viewers: [{ name: "bank", directory: join(root, "jobs"), job: "spring" }], host: "127.0.0.1", port: 0 });
+  dashboard = await startDashboard({
+    viewers: [{ name: "bank", directory: join(root, "jobs"), job: "spring" }],
+    host: "127.0.0.1",
+    port: 0,
+  });
   ({ origin } = new URL(dashboard.url));
   const [given] = (await ask(dashboard.url)).headers["set-cookie"] ?? [];
   cookie = given.split(";", 1)[0];
@@ -48,20 +63,33 @@ function ask(url: string, headers: Readonly<Record<string, string>> = {}, method
   });
 }
 
-const known = (path: string, headers: Readonly<Record<string, string>> = {}): Promise<Answer> => ask(`${origin}${path}`, { cookie, ...headers });
+const known = (path: string, headers: Readonly<Record<string, string>> = {}): Promise<Answer> =>
+  ask(`${origin}${path}`, { cookie, ...headers });
 
 describe("who may look", () => {
   test("the token in the address becomes a cookie that scripts and other sites do not get", async () => {
     expect(dashboard.url).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/\?token=[\w-]{43}$/);
     const { status, headers, body } = await ask(dashboard.url);
     expect(status).toBe(200);
-    expect(headers["set-cookie"]).toEqual([expect.stringMatching(/^tandem-\d+=[\w-]{43}; HttpOnly; SameSite=Strict; Path=\/$/)]);
+    expect(headers["set-cookie"]).toEqual([
+      expect.stringMatching(/^tandem-\d+=[\w-]{43}; HttpOnly; SameSite=Strict; Path=\/$/),
+    ]);
     expect(body).toContain('content="0;url=/"');
     expect(body).not.toContain(new URL(dashboard.url).searchParams.get("token"));
     expect(cookie).not.toContain(new URL(dashboard.url).searchParams.get("token"));
   });
 
-  test.each(["/", "/index.html", "/api/viewers", "/api/stream?viewer=bank&run=spring", "/api/run?viewer=bank&run=spring", "/api/report?viewer=bank&run=spring", "/?token=", `/?token=${"x".repeat(43)}`, "/nowhere"])("without it %s is a bare 401", async (path) => {
+  test.each([
+    "/",
+    "/index.html",
+    "/api/viewers",
+    "/api/stream?viewer=bank&run=spring",
+    "/api/run?viewer=bank&run=spring",
+    "/api/report?viewer=bank&run=spring",
+    "/?token=",
+    `/?token=${"x".repeat(43)}`,
+    "/nowhere",
+  ])("without it %s is a bare 401", async (path) => {
     const { status, body } = await ask(`${origin}${path}`);
     expect([status, body]).toEqual([401, ""]);
   });
@@ -69,35 +97,49 @@ describe("who may look", () => {
   test("the token opens the front door only, and the cookie of another port opens nothing", async () => {
     const token = new URL(dashboard.url).search;
     expect((await ask(`${origin}/api/viewers${token}`)).status).toBe(401);
-    expect((await ask(`${origin}/api/viewers`, { cookie: cookie.replace(/^tandem-\d+/, "tandem-1") })).status).toBe(401);
+    expect((await ask(`${origin}/api/viewers`, { cookie: cookie.replace(/^tandem-\d+/, "tandem-1") })).status).toBe(
+      401,
+    );
     expect((await ask(`${origin}/api/viewers`, { cookie: `${cookie}x` })).status).toBe(401);
     expect((await known("/api/viewers")).status).toBe(200);
   });
 
-  test.each(["evil.example", "evil.example:80", "192.168.1.7", "localhost:1", hostname()])("a name that is not ours is refused, cookie or not: %s", async (host) => {
-    const { port } = new URL(origin);
-    expect((await known("/", { host: host.includes(":") ? host : `${host}:${port}` })).status).toBe(421);
-  });
+  test.each(["evil.example", "evil.example:80", "192.168.1.7", "localhost:1", hostname()])(
+    "a name that is not ours is refused, cookie or not: %s",
+    async (host) => {
+      const { port } = new URL(origin);
+      expect((await known("/", { host: host.includes(":") ? host : `${host}:${port}` })).status).toBe(421);
+    },
+  );
 
   test("localhost and its addresses are ours", async () => {
     const { port } = new URL(origin);
-    for (const host of [`localhost:${port}`, `[::1]:${port}`, `127.0.0.1:${port}`]) expect((await known("/api/viewers", { host })).status, host).toBe(200);
+    for (const host of [`localhost:${port}`, `[::1]:${port}`, `127.0.0.1:${port}`])
+      expect((await known("/api/viewers", { host })).status, host).toBe(200);
     expect(["localhost", "127.0.0.1", "127.9.9.9", "::1"].every(isLoopback)).toBe(true);
     expect(["0.0.0.0", "::", "10.0.0.1", "127.evil.example"].some(isLoopback)).toBe(false);
   });
 
   test("requests from other sites and other methods are refused", async () => {
-    for (const site of ["cross-site", "same-site"]) expect((await known("/api/viewers", { "sec-fetch-site": site })).status).toBe(403);
-    for (const method of ["POST", "PUT", "DELETE", "OPTIONS"]) expect((await ask(`${origin}/api/viewers`, { cookie }, method)).status).toBe(405);
+    for (const site of ["cross-site", "same-site"])
+      expect((await known("/api/viewers", { "sec-fetch-site": site })).status).toBe(403);
+    for (const method of ["POST", "PUT", "DELETE", "OPTIONS"])
+      expect((await ask(`${origin}/api/viewers`, { cookie }, method)).status).toBe(405);
   });
 
   test("every answer forbids scripts from elsewhere, framing, guessing of types, and keeping", async () => {
     for (const path of ["/", "/api/viewers", "/nowhere"]) {
       const { headers } = await known(path);
-      expect(headers["content-security-policy"]).toMatch(/^default-src 'none'; script-src 'self';.*frame-ancestors 'none'/);
+      expect(headers["content-security-policy"]).toMatch(
+        /^default-src 'none'; script-src 'self';.*frame-ancestors 'none'/,
+      );
       expect(headers["content-security-policy"]).not.toContain("unsafe");
       expect(headers["access-control-allow-origin"]).toBeUndefined();
-      expect(headers).toMatchObject({ "x-content-type-options": "nosniff", "cache-control": "no-store", "referrer-policy": "no-referrer" });
+      expect(headers).toMatchObject({
+        "x-content-type-options": "nosniff",
+        "cache-control": "no-store",
+        "referrer-policy": "no-referrer",
+      });
     }
   });
 });
@@ -110,21 +152,44 @@ describe("what there is to see", () => {
     expect((await known(script)).headers["content-type"]).toBe("text/javascript; charset=utf-8");
   });
 
-  test.each(["/api/run?viewer=bank&run=..", "/api/run?viewer=bank&run=../../secret", "/api/run?viewer=bank&run=%2e%2e%2f", "/api/run?viewer=nobody&run=spring", "/assets/../../package.json", "/..%2fpackage.json", "/api/else?viewer=bank&run=spring"])("nothing outside: %s", async (path) => {
+  test.each([
+    "/api/run?viewer=bank&run=..",
+    "/api/run?viewer=bank&run=../../secret",
+    "/api/run?viewer=bank&run=%2e%2e%2f",
+    "/api/run?viewer=nobody&run=spring",
+    "/assets/../../package.json",
+    "/..%2fpackage.json",
+    "/api/else?viewer=bank&run=spring",
+  ])("nothing outside: %s", async (path) => {
     expect((await known(path)).status).toBe(404);
   });
 
   test("runs, as a list and one by one", async () => {
-    expect(JSON.parse((await known("/api/runs?viewer=bank")).body)).toMatchObject([{ job: "spring", state: "starting", treeCount: 1 }]);
-    expect(JSON.parse((await known("/api/run?viewer=bank&run=spring")).body)).toMatchObject({ events: [{ type: "job" }], own: [] });
+    expect(JSON.parse((await known("/api/runs?viewer=bank")).body)).toMatchObject([
+      { job: "spring", state: "starting", treeCount: 1 },
+    ]);
+    expect(JSON.parse((await known("/api/run?viewer=bank&run=spring")).body)).toMatchObject({
+      events: [{ type: "job" }],
+      own: [],
+    });
   });
 
   test("the list follows a record that grows", async () => {
     const file = new JsonLinesFile(join(root, "jobs", "autumn", "events.jsonl"), 1e6);
-    const say = (at: number, tree: number): void => file.append({ type: "tree", party: "bank", tree, treeCount: 3, metrics: { auc: 0.5 + tree / 10 }, at });
-    const seen = async (): Promise<unknown> => (JSON.parse((await known("/api/runs?viewer=bank")).body) as { job: string }[]).find(({ job }) => job === "autumn");
+    const say = (at: number, tree: number): void =>
+      file.append({ type: "tree", party: "bank", tree, treeCount: 3, metrics: { auc: 0.5 + tree / 10 }, at });
+    const seen = async (): Promise<unknown> =>
+      (JSON.parse((await known("/api/runs?viewer=bank")).body) as { job: string }[]).find(
+        ({ job }) => job === "autumn",
+      );
     say(1000, 0);
-    expect(await seen()).toMatchObject({ treesDone: 1, treeCount: 3, seconds: 0, metrics: { auc: 0.5 }, tested: false });
+    expect(await seen()).toMatchObject({
+      treesDone: 1,
+      treeCount: 3,
+      seconds: 0,
+      metrics: { auc: 0.5 },
+      tested: false,
+    });
     await new Promise((resolve) => setTimeout(resolve, 20)); // the file's time has to move
     say(3000, 1);
     expect(await seen()).toMatchObject({ treesDone: 2, seconds: 2, metrics: { auc: 0.6 } });
@@ -149,17 +214,26 @@ describe("what there is to see", () => {
     const stream = (query: string, headers: Readonly<Record<string, string>> = {}): Promise<Stream> =>
       new Promise((resolve) => {
         const lines: string[] = [];
-        const sent = get(`${origin}/api/stream?viewer=bank&run=spring${query}`, { headers: { cookie, ...headers } }, (response) => {
-          response.setEncoding("utf8").on("data", (text: string) => lines.push(...text.split("\n").filter((line) => /^(id|data): /.test(line))));
-          const has = async (count: number): Promise<void> => {
-            while (lines.length < count) await new Promise((next) => setTimeout(next, 20));
-          };
-          resolve({ lines, has, end: () => sent.destroy() });
-        });
+        const sent = get(
+          `${origin}/api/stream?viewer=bank&run=spring${query}`,
+          { headers: { cookie, ...headers } },
+          (response) => {
+            response
+              .setEncoding("utf8")
+              .on("data", (text: string) =>
+                lines.push(...text.split("\n").filter((line) => /^(id|data): /.test(line))),
+              );
+            const has = async (count: number): Promise<void> => {
+              while (lines.length < count) await new Promise((next) => setTimeout(next, 20));
+            };
+            resolve({ lines, has, end: () => sent.destroy() });
+          },
+        );
       });
     const own = new JsonLinesFile(join(folder, "own.jsonl"), 1e6);
     const data = { kind: "data", sha256: "12" };
-    const sizes = (): string => ["events.jsonl", "own.jsonl"].map((name) => statSync(join(folder, name)).size).join(".");
+    const sizes = (): string =>
+      ["events.jsonl", "own.jsonl"].map((name) => statSync(join(folder, name)).size).join(".");
     const first = await stream("");
     await first.has(2);
     expect(first.lines[0]).toBe(`id: ${sizes()}`);
@@ -169,11 +243,25 @@ describe("what there is to see", () => {
     own.append(data);
     record.append(event(7));
     await first.has(6);
-    expect(first.lines.slice(2)).toEqual([`id: ${sizes()}`, `data: e${JSON.stringify(event(6))}`, `data: e${JSON.stringify(event(7))}`, `data: o${JSON.stringify(data)}`]);
+    expect(first.lines.slice(2)).toEqual([
+      `id: ${sizes()}`,
+      `data: e${JSON.stringify(event(6))}`,
+      `data: e${JSON.stringify(event(7))}`,
+      `data: o${JSON.stringify(data)}`,
+    ]);
     first.end();
     record.append(event(8));
-    const rest = [`id: ${sizes()}`, `data: e${JSON.stringify(event(7))}`, `data: e${JSON.stringify(event(8))}`, `data: o${JSON.stringify(data)}`];
-    for (const second of [await stream(`&from=${between}`), await stream("", { "last-event-id": between }), await stream("&from=0.0", { "last-event-id": between })]) {
+    const rest = [
+      `id: ${sizes()}`,
+      `data: e${JSON.stringify(event(7))}`,
+      `data: e${JSON.stringify(event(8))}`,
+      `data: o${JSON.stringify(data)}`,
+    ];
+    for (const second of [
+      await stream(`&from=${between}`),
+      await stream("", { "last-event-id": between }),
+      await stream("&from=0.0", { "last-event-id": between }),
+    ]) {
       await second.has(rest.length);
       expect(second.lines).toEqual(rest);
       second.end();

@@ -1,6 +1,6 @@
 /**
- * The dashboard's server: the page, the record of runs as server-sent events, the list of past runs, the report. It only
- * reads job folders, answers GET alone, and asks access.ts before anything else. It runs beside a job and must not
+ * The dashboard's server: the page, the record of runs as server-sent events, the list of past runs, the report. It
+ * only reads job folders, answers GET alone, and asks access.ts before anything else. It runs beside a job and must not
  * disturb it: no work while nobody looks.
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
@@ -39,9 +39,11 @@ export interface Dashboard {
 }
 
 /** The page asks for nothing but itself; nothing inline runs; nobody frames it. */
-const pagePolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+const pagePolicy =
+  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 /** The report is one file without scripts. */
-const reportPolicy = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+const reportPolicy =
+  "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 const connectionsMax = 64;
 const closingMsMax = 2000;
 
@@ -51,7 +53,10 @@ export async function startDashboard({ viewers, host, port }: DashboardOptions):
   const access = new Access(host);
   const ending = new AbortController();
   const routes = new Routes(files, viewers, ending.signal);
-  const server = createServer({ maxHeaderSize: 8192, requestTimeout: 10_000 }, (request, response) => void answer(request, response, access, routes));
+  const server = createServer(
+    { maxHeaderSize: 8192, requestTimeout: 10_000 },
+    (request, response) => void answer(request, response, access, routes),
+  );
   server.maxConnections = connectionsMax;
   access.port = await listen(server, host, port);
   return {
@@ -69,12 +74,23 @@ export async function startDashboard({ viewers, host, port }: DashboardOptions):
 
 function listen(server: Server, host: string, port: number): Promise<number> {
   return new Promise((resolve, reject) => {
-    server.once("error", (cause: NodeJS.ErrnoException) => reject(new TandemError("USAGE", `the dashboard cannot listen on ${host}, port ${port} (${cause.code ?? "error"})`, { cause })));
+    server.once("error", (cause: NodeJS.ErrnoException) =>
+      reject(
+        new TandemError("USAGE", `the dashboard cannot listen on ${host}, port ${port} (${cause.code ?? "error"})`, {
+          cause,
+        }),
+      ),
+    );
     server.listen(port, host, () => resolve((server.address() as AddressInfo).port));
   });
 }
 
-async function answer(request: IncomingMessage, response: ServerResponse, access: Access, routes: Routes): Promise<void> {
+async function answer(
+  request: IncomingMessage,
+  response: ServerResponse,
+  access: Access,
+  routes: Routes,
+): Promise<void> {
   for (const [name, value] of Object.entries(commonHeaders)) response.setHeader(name, value);
   try {
     const url = new URL(request.url ?? "/", "http://dashboard");
@@ -106,10 +122,17 @@ function bare(response: ServerResponse, status: number): void {
   response.writeHead(status).end();
 }
 
-/** A page that goes on to itself, so that also a visit from elsewhere ends with a same-site request and its Strict cookie. */
+/**
+ * A page that goes on to itself, so that also a visit from elsewhere ends with a same-site request and its Strict
+ * cookie.
+ */
 function introduce(response: ServerResponse, access: Access): void {
   response.setHeader("Set-Cookie", access.cookie);
-  response.writeHead(200, { "Content-Type": "text/html; charset=utf-8" }).end('<!doctype html><html lang="en"><title>Tandem</title><link rel="icon" href="data:,"><meta http-equiv="refresh" content="0;url=/">');
+  response
+    .writeHead(200, { "Content-Type": "text/html; charset=utf-8" })
+    .end(
+      '<!doctype html><html lang="en"><title>Tandem</title><link rel="icon" href="data:,"><meta http-equiv="refresh" content="0;url=/">',
+    );
 }
 
 class Routes {
@@ -126,7 +149,11 @@ class Routes {
 
   async serve(url: URL, request: IncomingMessage, response: ServerResponse): Promise<void> {
     const { pathname } = url;
-    if (pathname === "/api/viewers") return json(response, { version: programVersion(), viewers: this.#viewers.map(({ name, job }) => ({ name, job })) });
+    if (pathname === "/api/viewers")
+      return json(response, {
+        version: programVersion(),
+        viewers: this.#viewers.map(({ name, job }) => ({ name, job })),
+      });
     if (!pathname.startsWith("/api/")) return this.#file(pathname === "/" ? "/index.html" : pathname, response);
     const viewer = this.#viewers.find(({ name }) => name === url.searchParams.get("viewer"));
     if (viewer === undefined) return bare(response, 404);
@@ -137,7 +164,12 @@ class Routes {
     switch (pathname) {
       case "/api/stream":
         response.writeHead(200, { "Content-Type": "text/event-stream" });
-        return feedRun(folder, response, String(request.headers["last-event-id"] ?? url.searchParams.get("from") ?? ""), this.#ending);
+        return feedRun(
+          folder,
+          response,
+          String(request.headers["last-event-id"] ?? url.searchParams.get("from") ?? ""),
+          this.#ending,
+        );
       case "/api/run":
         return json(response, await new RunReader(folder).next());
       case "/api/report":

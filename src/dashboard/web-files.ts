@@ -1,4 +1,7 @@
-/** The page as Vite built it (web/ -> dist/web), in memory: a handful of files, and no path from a request touches the disk. */
+/**
+ * The page as Vite built it (web/ -> dist/web), in memory: a handful of files, and no path from a request touches the
+ * disk.
+ */
 import { readdir, readFile } from "node:fs/promises";
 import { extname, join, relative, sep } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -22,7 +25,11 @@ const types: Readonly<Record<string, string>> = {
 /** By path: "/index.html", "/assets/...". @throws TandemError FILE_UNREADABLE if the page was never built */
 export async function readWebFiles(): Promise<Map<string, WebFile>> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true }).catch((cause: unknown) => {
-    throw new TandemError("FILE_UNREADABLE", `${folder}: the dashboard's page is missing; build it with 'npm run build'`, { cause });
+    throw new TandemError(
+      "FILE_UNREADABLE",
+      `${folder}: the dashboard's page is missing; build it with 'npm run build'`,
+      { cause },
+    );
   });
   const files = new Map<string, WebFile>();
   for (const entry of entries) {

@@ -1,7 +1,7 @@
 /**
- * The codes of categories, column by column: a category gets the next free number when it is first met, and keeps it. Tables
- * that were read with one book can be put together; what a code stands for is in the list of names beside its column. Codes
- * leave their process in nothing but that company.
+ * The codes of categories, column by column: a category gets the next free number when it is first met, and keeps it.
+ * Tables that were read with one book can be put together; what a code stands for is in the list of names beside its
+ * column. Codes leave their process in nothing but that company.
  */
 export class CategoryBook {
   readonly #columns = new Map<string, { readonly codes: Map<string, number>; readonly names: string[] }>();

@@ -6,7 +6,13 @@ import type { CsvTable } from "./csv-table.ts";
 /** Rows stand on every second line from 3 on, as after a header of two lines and with blank lines between. */
 function tableOf(columns: Record<string, string[]>): CsvTable {
   const cells = Object.values(columns);
-  return { path: "people.csv", names: Object.keys(columns), columns: cells, rowCount: cells[0].length, lineOf: (row) => 3 + 2 * row };
+  return {
+    path: "people.csv",
+    names: Object.keys(columns),
+    columns: cells,
+    rowCount: cells[0].length,
+    lineOf: (row) => 3 + 2 * row,
+  };
 }
 
 function expectError(code: ErrorCode, message: string, run: () => unknown): void {
@@ -34,8 +40,12 @@ describe("columnIndex", () => {
   });
 
   it("names file and nearest column for an unknown one", () => {
-    expectError("COLUMN_UNKNOWN", "people.csv has no column 'incom'; did you mean 'income'?", () => columnIndex(table, "incom"));
-    expectError("COLUMN_UNKNOWN", "people.csv has no column #4: its columns are #0 to #3", () => columnIndex(table, "#4"));
+    expectError("COLUMN_UNKNOWN", "people.csv has no column 'incom'; did you mean 'income'?", () =>
+      columnIndex(table, "incom"),
+    );
+    expectError("COLUMN_UNKNOWN", "people.csv has no column #4: its columns are #0 to #3", () =>
+      columnIndex(table, "#4"),
+    );
     expectError("COLUMN_UNKNOWN", "people.csv has no column ''", () => columnIndex(table, ""));
     expectError("COLUMN_UNKNOWN", "give its position, such as '#0'", () => columnIndex(tableOf({ "": ["1"] }), "age"));
   });
@@ -46,7 +56,18 @@ describe("numericColumn", () => {
     const cells = ["1", "-2.5", "+3.", ".5", " 1e3 ", "1.5E-2", "0.1", "-0", "3.4028234e38", "1e-60"];
     const values = numericColumn(tableOf({ x: cells }), 0, none);
     expect(values).toBeInstanceOf(Float32Array);
-    expect([...values]).toEqual([1, -2.5, 3, 0.5, 1000, Math.fround(0.015), Math.fround(0.1), -0, Math.fround(3.4028234e38), 0]);
+    expect([...values]).toEqual([
+      1,
+      -2.5,
+      3,
+      0.5,
+      1000,
+      Math.fround(0.015),
+      Math.fround(0.1),
+      -0,
+      Math.fround(3.4028234e38),
+      0,
+    ]);
   });
 
   it("reads empty, NA, NaN and the user's tokens as missing", () => {
@@ -55,15 +76,30 @@ describe("numericColumn", () => {
     expect([...values].map((value) => Number.isNaN(value))).toEqual([...Array.from({ length: 9 }, () => true), false]);
   });
 
-  it.each(["secret", "0x10", "Infinity", "-inf", "1,5", "1 000", "1e", ".", "+", "1e39", "-3.5e38", "1e999", "null", "?", "1_000", "0b1", "N/A"])(
-    "refuses %j with file, line and column but not the value",
-    (cell) => {
-      const table = tableOf({ id: ["a", "b", "c"], income: ["1", "", cell] });
-      const prefix = "people.csv, line 7, column 'income': the cell is neither a number";
-      expectError("CELL_UNPARSABLE", prefix, () => numericColumn(table, 1, none));
-      if (cell.length > 4) expect(() => numericColumn(table, 1, none)).not.toThrow(cell);
-    },
-  );
+  it.each([
+    "secret",
+    "0x10",
+    "Infinity",
+    "-inf",
+    "1,5",
+    "1 000",
+    "1e",
+    ".",
+    "+",
+    "1e39",
+    "-3.5e38",
+    "1e999",
+    "null",
+    "?",
+    "1_000",
+    "0b1",
+    "N/A",
+  ])("refuses %j with file, line and column but not the value", (cell) => {
+    const table = tableOf({ id: ["a", "b", "c"], income: ["1", "", cell] });
+    const prefix = "people.csv, line 7, column 'income': the cell is neither a number";
+    expectError("CELL_UNPARSABLE", prefix, () => numericColumn(table, 1, none));
+    if (cell.length > 4) expect(() => numericColumn(table, 1, none)).not.toThrow(cell);
+  });
 
   it("calls an unnamed column by its position", () => {
     expectError("CELL_UNPARSABLE", "line 3, column #0:", () => numericColumn(tableOf({ "": ["x"] }), 0, none));
@@ -88,14 +124,20 @@ describe("labelColumn", () => {
   });
 
   it("refuses words without a positive value", () => {
-    expectError("CELL_UNPARSABLE", "line 3, column 'y': the cell is not a number; for a label in words say with --positive", () =>
-      labelColumn(tableOf({ y: ["yes", "no"] }), 0),
+    expectError(
+      "CELL_UNPARSABLE",
+      "line 3, column 'y': the cell is not a number; for a label in words say with --positive",
+      () => labelColumn(tableOf({ y: ["yes", "no"] }), 0),
     );
   });
 
   it("refuses a positive value that no cell or every cell has", () => {
-    expectError("LABEL_INVALID", "people.csv, column 'y': no label is 'Yes'", () => labelColumn(tableOf({ y: ["yes", "no"] }), 0, "Yes"));
-    expectError("LABEL_INVALID", "people.csv, column 'y': every label is 'yes'", () => labelColumn(tableOf({ y: ["yes", "yes"] }), 0, "yes"));
+    expectError("LABEL_INVALID", "people.csv, column 'y': no label is 'Yes'", () =>
+      labelColumn(tableOf({ y: ["yes", "no"] }), 0, "Yes"),
+    );
+    expectError("LABEL_INVALID", "people.csv, column 'y': every label is 'yes'", () =>
+      labelColumn(tableOf({ y: ["yes", "yes"] }), 0, "yes"),
+    );
   });
 });
 
@@ -110,7 +152,9 @@ describe("requireBinaryLabels", () => {
   });
 
   it("refuses other values, by line, and one class only", () => {
-    expectError("LABEL_INVALID", "people.csv, line 7, column 'y': the label is neither 0 nor 1", () => check(["0", "1", "2"]));
+    expectError("LABEL_INVALID", "people.csv, line 7, column 'y': the label is neither 0 nor 1", () =>
+      check(["0", "1", "2"]),
+    );
     expectError("LABEL_INVALID", "people.csv, column 'y': no label is 1", () => check(["0", "0"]));
     expectError("LABEL_INVALID", "people.csv, column 'y': every label is 1", () => check(["1", "1"]));
   });
@@ -125,7 +169,9 @@ describe("idColumn", () => {
   });
 
   it("names both lines of a duplicate, not the id", () => {
-    expectError("ID_DUPLICATE", "people.csv: lines 3 and 7 have the same id in column 'again'", () => idColumn(table, "again"));
+    expectError("ID_DUPLICATE", "people.csv: lines 3 and 7 have the same id in column 'again'", () =>
+      idColumn(table, "again"),
+    );
     expect(() => idColumn(table, "again")).not.toThrow("x17");
   });
 

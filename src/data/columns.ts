@@ -7,7 +7,9 @@ import { nearestName } from "../base/parameters.ts";
 import type { CategoryBook } from "./category-book.ts";
 import type { CsvTable } from "./csv-table.ts";
 
-/** Ordinary decimal or exponent syntax: what Number() also takes (hex, Infinity, digit groups) is not meant as a number. */
+/**
+ * Ordinary decimal or exponent syntax: what Number() also takes (hex, Infinity, digit groups) is not meant as a number.
+ */
 const numberSyntax = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/;
 
 const float32Max = 3.4028234663852886e38;
@@ -24,9 +26,15 @@ export function columnIndex(table: CsvTable, nameOrPosition: string): number {
   if (position !== null) {
     const index = Number(position[1]);
     if (index < table.names.length) return index;
-    throw new TandemError("COLUMN_UNKNOWN", `${table.path} has no column ${wanted}: its columns are #0 to #${table.names.length - 1}`);
+    throw new TandemError(
+      "COLUMN_UNKNOWN",
+      `${table.path} has no column ${wanted}: its columns are #0 to #${table.names.length - 1}`,
+    );
   }
-  const nearest = nearestName(wanted, table.names.filter((name) => name !== ""));
+  const nearest = nearestName(
+    wanted,
+    table.names.filter((name) => name !== ""),
+  );
   const hint = nearest === "" ? "give its position, such as '#0'" : `did you mean '${nearest}'?`;
   throw new TandemError("COLUMN_UNKNOWN", `${table.path} has no column '${wanted}'; ${hint}`);
 }
@@ -53,7 +61,12 @@ export function numericColumn(table: CsvTable, index: number, missingTokens: Rea
     }
     const value = parseNumber(cell);
     if (value === undefined || Math.abs(Math.fround(value)) > float32Max) {
-      throw cellError(table, row, index, "is neither a number (in float32's range) nor a missing value; name other missing values with --missing, or take columns of text as categories with enable_categorical");
+      throw cellError(
+        table,
+        row,
+        index,
+        "is neither a number (in float32's range) nor a missing value; name other missing values with --missing, or take columns of text as categories with enable_categorical",
+      );
     }
     values[row] = value;
   }
@@ -65,14 +78,23 @@ export function numericColumn(table: CsvTable, index: number, missingTokens: Rea
  * numericColumn.
  * @param title what the book calls the column
  */
-export function categoryColumn(table: CsvTable, index: number, missingTokens: ReadonlySet<string>, book: CategoryBook, title: string): Float32Array {
+export function categoryColumn(
+  table: CsvTable,
+  index: number,
+  missingTokens: ReadonlySet<string>,
+  book: CategoryBook,
+  title: string,
+): Float32Array {
   return Float32Array.from(table.columns[index], (text) => {
     const cell = text.trim();
     return isMissing(cell) || missingTokens.has(cell) ? NaN : book.codeOf(title, cell);
   });
 }
 
-/** Whether a column has values and none of them is a number: text. One with numbers and text is neither, and is read as numbers with a complaint. */
+/**
+ * Whether a column has values and none of them is a number: text. One with numbers and text is neither, and is read as
+ * numbers with a complaint.
+ */
 export function isTextColumn(table: CsvTable, index: number, missingTokens: ReadonlySet<string>): boolean {
   let hasText = false;
   for (const text of table.columns[index]) {
@@ -108,7 +130,12 @@ export function labelColumn(table: CsvTable, index: number, positive?: string): 
     } else if (wanted === undefined) {
       const value = parseNumber(cell);
       if (value === undefined) {
-        throw cellError(table, row, index, "is not a number; for a label in words say with --positive which one counts as 1");
+        throw cellError(
+          table,
+          row,
+          index,
+          "is not a number; for a label in words say with --positive which one counts as 1",
+        );
       }
       labels[row] = value;
     }
@@ -139,7 +166,10 @@ export function weightColumn(table: CsvTable, index: number): Float64Array {
 export function requireBinaryLabels(table: CsvTable, index: number, labels: Float64Array): void {
   const wrong = labels.findIndex((label) => label !== 0 && label !== 1);
   if (wrong !== -1) {
-    throw new TandemError("LABEL_INVALID", `${where(table, wrong, index)}: the label is neither 0 nor 1; say with --positive which value counts as 1`);
+    throw new TandemError(
+      "LABEL_INVALID",
+      `${where(table, wrong, index)}: the label is neither 0 nor 1; say with --positive which value counts as 1`,
+    );
   }
   requireTwoClasses(table, index, labels, " 1");
 }
@@ -148,7 +178,10 @@ function requireTwoClasses(table: CsvTable, index: number, labels: Float64Array,
   const hasNegative = labels.includes(0);
   if (hasNegative && labels.includes(1)) return;
   const what = hasNegative ? `no label is${positive}` : `every label is${positive}`;
-  throw new TandemError("LABEL_INVALID", `${table.path}, column ${columnTitle(table, index)}: ${what}; two classes are needed`);
+  throw new TandemError(
+    "LABEL_INVALID",
+    `${table.path}, column ${columnTitle(table, index)}: ${what}; two classes are needed`,
+  );
 }
 
 /**
@@ -166,7 +199,10 @@ export function idColumn(table: CsvTable, column: string | undefined): string[] 
     const first = rowOf.get(id);
     if (first !== undefined) {
       const lines = `${table.lineNoun ?? "line"}s ${table.lineOf(first)} and ${table.lineOf(row)}`;
-      throw new TandemError("ID_DUPLICATE", `${table.path}: ${lines} have the same id in column ${columnTitle(table, index)}`);
+      throw new TandemError(
+        "ID_DUPLICATE",
+        `${table.path}: ${lines} have the same id in column ${columnTitle(table, index)}`,
+      );
     }
     rowOf.set(id, row);
   });

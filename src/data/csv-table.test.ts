@@ -18,8 +18,17 @@ async function tableOf(content: string | Uint8Array, name = "table.csv"): Promis
   return readCsvTable(path);
 }
 
-async function expectError(content: string | Uint8Array, code: ErrorCode, message: RegExp, name?: string): Promise<void> {
-  await expect(tableOf(content, name)).rejects.toMatchObject({ name: "TandemError", code, message: expect.stringMatching(message) });
+async function expectError(
+  content: string | Uint8Array,
+  code: ErrorCode,
+  message: RegExp,
+  name?: string,
+): Promise<void> {
+  await expect(tableOf(content, name)).rejects.toMatchObject({
+    name: "TandemError",
+    code,
+    message: expect.stringMatching(message),
+  });
 }
 
 function linesOf(table: CsvTable): number[] {
@@ -30,7 +39,11 @@ describe("readCsvTable", () => {
   it("keeps raw cells by column, with names and lines", async () => {
     const table = await tableOf("id,age, city \nA, 31 ,NA\nB,,x\n");
     expect(table.names).toEqual(["id", "age", "city"]);
-    expect(table.columns).toEqual([["A", "B"], [" 31 ", ""], ["NA", "x"]]);
+    expect(table.columns).toEqual([
+      ["A", "B"],
+      [" 31 ", ""],
+      ["NA", "x"],
+    ]);
     expect(table.rowCount).toBe(2);
     expect(linesOf(table)).toEqual([2, 3]);
   });
@@ -51,12 +64,18 @@ describe("readCsvTable", () => {
     expect((await tableOf('"",y\n1,0\n')).names).toEqual(["", "y"]);
   });
 
-  it.each([["\n"], ["\r\n"], ["\r"]])("counts lines after blank lines and quoted line breaks with %j", async (newline) => {
-    const lines = ["", "a,b", '1,"x', '', 'y"', "", "2,z", "  ", '3,"say ""hi"", you"'];
-    const table = await tableOf(lines.join(newline));
-    expect(table.columns).toEqual([["1", "2", "3"], [`x${newline}${newline}y`, "z", 'say "hi", you']]);
-    expect(linesOf(table)).toEqual([3, 7, 9]);
-  });
+  it.each([["\n"], ["\r\n"], ["\r"]])(
+    "counts lines after blank lines and quoted line breaks with %j",
+    async (newline) => {
+      const lines = ["", "a,b", '1,"x', "", 'y"', "", "2,z", "  ", '3,"say ""hi"", you"'];
+      const table = await tableOf(lines.join(newline));
+      expect(table.columns).toEqual([
+        ["1", "2", "3"],
+        [`x${newline}${newline}y`, "z", 'say "hi", you'],
+      ]);
+      expect(linesOf(table)).toEqual([3, 7, 9]);
+    },
+  );
 
   it("takes the separator from the header", async () => {
     expect((await tableOf("a;b;c,d\n1;2;3,4\n")).names).toEqual(["a", "b", "c,d"]);
@@ -70,7 +89,11 @@ describe("readCsvTable", () => {
   });
 
   it("joins chunks: a table of many reads, with multi-byte and quoted cells across their borders", async () => {
-    const rows = Array.from({ length: 30_000 }, (_, i) => [`é${i}`, i % 3 === 0 ? `"q,""${i}""\r\nr"` : `p${i}`, `"${i}"`]);
+    const rows = Array.from({ length: 30_000 }, (_, i) => [
+      `é${i}`,
+      i % 3 === 0 ? `"q,""${i}""\r\nr"` : `p${i}`,
+      `"${i}"`,
+    ]);
     const table = await tableOf(`id,a,b\r\n${rows.map((row) => row.join(",")).join("\r\n")}\r\n`);
     expect(table.rowCount).toBe(30_000);
     expect(table.columns[0].every((cell, i) => cell === `é${i}`)).toBe(true);
@@ -89,8 +112,14 @@ describe("readCsvTable", () => {
 describe("readCsvTable refuses", () => {
   it("a missing file and a folder", async () => {
     const path = join(folder, "absent.csv");
-    await expect(readCsvTable(path)).rejects.toMatchObject({ code: "FILE_UNREADABLE", message: `${path}: no such file` });
-    await expect(readCsvTable(folder)).rejects.toMatchObject({ code: "FILE_UNREADABLE", message: `${folder} is a folder, not a file` });
+    await expect(readCsvTable(path)).rejects.toMatchObject({
+      code: "FILE_UNREADABLE",
+      message: `${path}: no such file`,
+    });
+    await expect(readCsvTable(folder)).rejects.toMatchObject({
+      code: "FILE_UNREADABLE",
+      message: `${folder} is a folder, not a file`,
+    });
   });
 
   it("an empty file, blank lines only, and a header only", async () => {
@@ -103,24 +132,41 @@ describe("readCsvTable refuses", () => {
 
   it("rows with too few or too many cells, by line", async () => {
     await expectError("a,b\n1,2\n3\n", "FILE_FORMAT", /table\.csv, line 3: has 1 cell, but the header has 2$/);
-    await expectError('a,b\n"1\n\n",2\n\n3,4,5\n', "FILE_FORMAT", /table\.csv, line 6: has 3 cells, but the header has 2$/);
+    await expectError(
+      'a,b\n"1\n\n",2\n\n3,4,5\n',
+      "FILE_FORMAT",
+      /table\.csv, line 6: has 3 cells, but the header has 2$/,
+    );
     const late = `a,b\n${"1,2\n".repeat(200_000)}3\n`;
     await expectError(late, "FILE_FORMAT", /line 200002: has 1 cell,/);
   });
 
   it("duplicate and missing column names", async () => {
-    await expectError("id,age,b, age\n1,2,3,4\n", "FILE_FORMAT", /table\.csv, line 1: two columns are named 'age' \(#1 and #3\)$/);
+    await expectError(
+      "id,age,b, age\n1,2,3,4\n",
+      "FILE_FORMAT",
+      /table\.csv, line 1: two columns are named 'age' \(#1 and #3\)$/,
+    );
     await expectError("id,,b\n1,2,3\n", "FILE_FORMAT", /line 1: column #1 of the header has no name$/);
   });
 
   it("quotes left open or followed by text, without showing the cell", async () => {
     await expectError('a,b\n1,2\n3,"secret\n5,6\n', "FILE_FORMAT", /^(?!.*secret).*line 3: a quote/);
     await expectError('a,b\n1,2\n"secret"x,4\n5,6\n', "FILE_FORMAT", /^(?!.*secret).*line 3: a quote/);
-    await expectError(`a,b\n1,2\n3,"open\n${"5,6\n".repeat(1_500_000)}`, "FILE_FORMAT", /line 3: a row of over \d+ characters; is a quote/);
+    await expectError(
+      `a,b\n1,2\n3,"open\n${"5,6\n".repeat(1_500_000)}`,
+      "FILE_FORMAT",
+      /line 3: a row of over \d+ characters; is a quote/,
+    );
   });
 
   it("files that are not text, or damaged", async () => {
-    await expectError("a,b\n1,2\n", "FILE_FORMAT", /plain\.csv\.gz is named \.gz but is not gzip-compressed$/, "plain.csv.gz");
+    await expectError(
+      "a,b\n1,2\n",
+      "FILE_FORMAT",
+      /plain\.csv\.gz is named \.gz but is not gzip-compressed$/,
+      "plain.csv.gz",
+    );
     const packed = gzipSync(`a,b\n${"1,2\n".repeat(10_000)}`);
     await expectError(packed.subarray(0, packed.length - 20), "FILE_FORMAT", /damaged or cut off/, "cut.csv.gz");
     const corrupt = Buffer.from(packed);

@@ -64,7 +64,11 @@ async function readHead(text: AsyncGenerator<string>): Promise<{ head: string; d
 
 /** @returns undefined while the first non-blank line has not ended (one character after a \r decides about \r\n). */
 function dialectOf(head: string): Dialect | undefined {
-  const counts = new Map([[",", 0], [";", 0], ["\t", 0]]);
+  const counts = new Map([
+    [",", 0],
+    [";", 0],
+    ["\t", 0],
+  ]);
   let fieldQuoted = false; // a quote means something only where a cell starts with one
   let quoted = false;
   let fieldStart = true;
@@ -136,7 +140,8 @@ class RowCollector {
       for (const cell of cells) this.#line += occurrences(cell, this.#lineEnd);
       this.#line += 1;
     });
-    if (pendingChars > recordCharsMax) throw this.#error(`a row of over ${recordCharsMax} characters; is a quote (") left open?`);
+    if (pendingChars > recordCharsMax)
+      throw this.#error(`a row of over ${recordCharsMax} characters; is a quote (") left open?`);
   }
 
   #addRow(cells: string[]): void {

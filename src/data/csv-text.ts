@@ -26,7 +26,8 @@ export async function* utf8Text(path: string, source: AsyncIterable<Buffer>): As
   try {
     for await (const bytes of source) {
       const text = decoder.decode(bytes, { stream: true });
-      if (text.includes("\0")) throw new TandemError("FILE_FORMAT", `${path} is not a text file: it contains zero bytes`);
+      if (text.includes("\0"))
+        throw new TandemError("FILE_FORMAT", `${path} is not a text file: it contains zero bytes`);
       if (text !== "") yield text;
     }
     const rest = decoder.decode();
@@ -45,7 +46,8 @@ async function* plainBytes(path: string): AsyncGenerator<Buffer> {
     // A stream may not be rewound (a pipe), so the chunk that showed the file's kind goes back in front.
     const all = prepended(first.value, chunks);
     if (isGzip(first.value)) yield* gunzipped(all);
-    else if (path.endsWith(".gz")) throw new TandemError("FILE_FORMAT", `${path} is named .gz but is not gzip-compressed`);
+    else if (path.endsWith(".gz"))
+      throw new TandemError("FILE_FORMAT", `${path} is named .gz but is not gzip-compressed`);
     else yield* all;
   } finally {
     file.destroy();
@@ -78,12 +80,19 @@ function asFileError(path: string, error: unknown): unknown {
   const code = "code" in error ? String(error.code) : "";
   if (code === "ENOENT") return new TandemError("FILE_UNREADABLE", `${path}: no such file`, { cause: error });
   if (code === "EISDIR") return new TandemError("FILE_UNREADABLE", `${path} is a folder, not a file`, { cause: error });
-  if (code === "EACCES") return new TandemError("FILE_UNREADABLE", `${path}: no permission to read it`, { cause: error });
+  if (code === "EACCES")
+    return new TandemError("FILE_UNREADABLE", `${path}: no permission to read it`, { cause: error });
   if (code.startsWith("Z_")) {
-    return new TandemError("FILE_FORMAT", `${path} is damaged or cut off: it does not decompress to its end`, { cause: error });
+    return new TandemError("FILE_FORMAT", `${path} is damaged or cut off: it does not decompress to its end`, {
+      cause: error,
+    });
   }
   if (code === "ERR_ENCODING_INVALID_ENCODED_DATA") {
-    return new TandemError("FILE_FORMAT", `${path} is not UTF-8 text; convert it first (for example with iconv)`, { cause: error });
+    return new TandemError("FILE_FORMAT", `${path} is not UTF-8 text; convert it first (for example with iconv)`, {
+      cause: error,
+    });
   }
-  return new TandemError("FILE_UNREADABLE", `${path} cannot be read${code === "" ? "" : ` (${code})`}`, { cause: error });
+  return new TandemError("FILE_UNREADABLE", `${path} cannot be read${code === "" ? "" : ` (${code})`}`, {
+    cause: error,
+  });
 }

@@ -25,7 +25,10 @@ export interface PartyTable {
 }
 
 /** Per feature what its codes stand for; null of numbers. */
-export function categoryNamesOf({ featureNames, categories = {} }: Pick<PartyTable, "featureNames" | "categories">): (readonly string[] | null)[] {
+export function categoryNamesOf({
+  featureNames,
+  categories = {},
+}: Pick<PartyTable, "featureNames" | "categories">): (readonly string[] | null)[] {
   return featureNames.map((name) => (Object.hasOwn(categories, name) ? categories[name].names : null));
 }
 

@@ -5,11 +5,31 @@ import type { CsvTable } from "./csv-table.ts";
 import { categoryNamesOf } from "./dataset.ts";
 import { featureColumns, type FeatureReading } from "./feature-columns.ts";
 
-const cells = { age: ["31", "", "45"], job: [" baker", "smith", "baker "], zip: ["01", "1", "NA"], mixed: ["3", "4", "x"], none: ["", "NA", "?"] };
-const table: CsvTable = { path: "people.csv", names: Object.keys(cells), columns: Object.values(cells), rowCount: 3, lineOf: (row) => row + 2 };
+const cells = {
+  age: ["31", "", "45"],
+  job: [" baker", "smith", "baker "],
+  zip: ["01", "1", "NA"],
+  mixed: ["3", "4", "x"],
+  none: ["", "NA", "?"],
+};
+const table: CsvTable = {
+  path: "people.csv",
+  names: Object.keys(cells),
+  columns: Object.values(cells),
+  rowCount: 3,
+  lineOf: (row) => row + 2,
+};
 
 function read(names: (keyof typeof cells)[], more: Partial<FeatureReading> = {}) {
-  return featureColumns(table, { columns: names.map((name) => table.names.indexOf(name)), names, missing: ["?"], categorical: [], text: "categories", book: new CategoryBook(), ...more });
+  return featureColumns(table, {
+    columns: names.map((name) => table.names.indexOf(name)),
+    names,
+    missing: ["?"],
+    categorical: [],
+    text: "categories",
+    book: new CategoryBook(),
+    ...more,
+  });
 }
 
 describe("which columns have categories", () => {
@@ -18,7 +38,11 @@ describe("which columns have categories", () => {
     expect(featureNames).toEqual(["age", "job", "none"]);
     expect(Object.keys(categories)).toEqual(["job"]);
     expect(categories["job"]).toEqual({ names: ["baker", "smith"], where: "people.csv, line 2, column 'job'" });
-    expect(features.map((column) => [...column])).toEqual([[31, NaN, 45], [0, 1, 0], [NaN, NaN, NaN]]);
+    expect(features.map((column) => [...column])).toEqual([
+      [31, NaN, 45],
+      [0, 1, 0],
+      [NaN, NaN, NaN],
+    ]);
   });
 
   test("those that are named, by their text: 01 is not 1", () => {
@@ -33,16 +57,34 @@ describe("which columns have categories", () => {
   });
 
   test("none where text is refused; what is named must be a feature", async () => {
-    await expectError(() => read(["job"], { text: "refuse" }), "CELL_UNPARSABLE", /line 2, column 'job'.*enable_categorical/);
-    await expectError(() => read(["age", "job"], { categorical: ["jop"] }), "COLUMN_UNKNOWN", /'jop'.*did you mean 'job'/);
+    await expectError(
+      () => read(["job"], { text: "refuse" }),
+      "CELL_UNPARSABLE",
+      /line 2, column 'job'.*enable_categorical/,
+    );
+    await expectError(
+      () => read(["age", "job"], { categorical: ["jop"] }),
+      "COLUMN_UNKNOWN",
+      /'jop'.*did you mean 'job'/,
+    );
   });
 });
 
 test("tables that are read with one book have the same codes; new categories get new ones", () => {
   const book = new CategoryBook();
   read(["job"], { book });
-  const later: CsvTable = { ...table, columns: table.columns.map((column, i) => (i === 1 ? ["weaver", "smith", ""] : column)) };
-  const { features, categories } = featureColumns(later, { columns: [1], names: ["job"], missing: [], categorical: [], text: "categories", book });
+  const later: CsvTable = {
+    ...table,
+    columns: table.columns.map((column, i) => (i === 1 ? ["weaver", "smith", ""] : column)),
+  };
+  const { features, categories } = featureColumns(later, {
+    columns: [1],
+    names: ["job"],
+    missing: [],
+    categorical: [],
+    text: "categories",
+    book,
+  });
   expect([...features[0]]).toEqual([2, 1, NaN]);
   expect(categoryNamesOf({ featureNames: ["job", "age"], categories })).toEqual([["baker", "smith", "weaver"], null]);
 });

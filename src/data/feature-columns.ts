@@ -1,6 +1,6 @@
 /**
- * A party's features as columns of float32 numbers, or of codes of categories: which it is follows from the data, and from
- * what the owner says of it.
+ * A party's features as columns of float32 numbers, or of codes of categories: which it is follows from the data, and
+ * from what the owner says of it.
  */
 import { TandemError } from "../base/error.ts";
 import { nearestName } from "../base/parameters.ts";
@@ -21,15 +21,26 @@ export interface FeatureReading {
   readonly book: CategoryBook;
 }
 
-/** @throws TandemError CELL_UNPARSABLE naming file, line and column; COLUMN_UNKNOWN if what is to be categorical is not a feature */
-export function featureColumns(table: CsvTable, { columns, names, missing, categorical, text, book }: FeatureReading): Required<Pick<PartyTable, "featureNames" | "features" | "categories">> {
+/**
+ * @throws TandemError CELL_UNPARSABLE naming file, line and column; COLUMN_UNKNOWN if what is to be categorical is not
+ * a feature
+ */
+export function featureColumns(
+  table: CsvTable,
+  { columns, names, missing, categorical, text, book }: FeatureReading,
+): Required<Pick<PartyTable, "featureNames" | "features" | "categories">> {
   const unknown = categorical.find((name) => !names.includes(name));
-  if (unknown !== undefined) throw new TandemError("COLUMN_UNKNOWN", `${table.path}: 'categorical' names '${unknown}', which is not among the features; did you mean '${nearestName(unknown, names)}'?`);
+  if (unknown !== undefined)
+    throw new TandemError(
+      "COLUMN_UNKNOWN",
+      `${table.path}: 'categorical' names '${unknown}', which is not among the features; did you mean '${nearestName(unknown, names)}'?`,
+    );
   const tokens = new Set(missing);
   const categories: Record<string, Categories> = {};
   const features = names.map((name, i) => {
     const index = columns[i];
-    if (!categorical.includes(name) && (text === "refuse" || !isTextColumn(table, index, tokens))) return numericColumn(table, index, tokens);
+    if (!categorical.includes(name) && (text === "refuse" || !isTextColumn(table, index, tokens)))
+      return numericColumn(table, index, tokens);
     const values = categoryColumn(table, index, tokens, book, name);
     categories[name] = { names: book.namesOf(name), where: firstCell(table, index, tokens) };
     return values;

@@ -1,6 +1,6 @@
 /**
- * A Parquet file as the same table of text cells that a CSV file gives, so that every check and message is the same; rows
- * are counted from 1. Null is an empty cell, true and false are 1 and 0. Columns of lists, structures or bytes are
+ * A Parquet file as the same table of text cells that a CSV file gives, so that every check and message is the same;
+ * rows are counted from 1. Null is an empty cell, true and false are 1 and 0. Columns of lists, structures or bytes are
  * refused only if they are used: their cells are not numbers.
  */
 import { stat } from "node:fs/promises";
@@ -19,15 +19,26 @@ export async function readParquetTable(path: string): Promise<CsvTable> {
   if (rowCount === 0) throw new TandemError("FILE_FORMAT", `${path} has columns but no rows`);
   const columns: string[][] = names.map(() => []);
   try {
-    for (let rowStart = 0; rowStart < rowCount; ) {
+    for (let rowStart = 0; rowStart < rowCount;) {
       const rowEnd = Math.min(rowStart + rowsPerRead, rowCount);
-      await parquetRead({ file, metadata, compressors, rowStart, rowEnd, rowFormat: "array", onComplete: (rows) => addRows(columns, rows) });
+      await parquetRead({
+        file,
+        metadata,
+        compressors,
+        rowStart,
+        rowEnd,
+        rowFormat: "array",
+        onComplete: (rows) => addRows(columns, rows),
+      });
       rowStart = rowEnd;
     }
   } catch (cause) {
-    throw new TandemError("FILE_FORMAT", `${path} is damaged, or uses a Parquet feature that cannot be read`, { cause });
+    throw new TandemError("FILE_FORMAT", `${path} is damaged, or uses a Parquet feature that cannot be read`, {
+      cause,
+    });
   }
-  if (columns.some((column) => column.length !== rowCount)) throw new TandemError("FILE_FORMAT", `${path} is damaged: it has fewer rows than it says`);
+  if (columns.some((column) => column.length !== rowCount))
+    throw new TandemError("FILE_FORMAT", `${path} is damaged: it has fewer rows than it says`);
   return { path, names, columns, rowCount, lineOf: (row) => row + 1, lineNoun: "row" };
 }
 
@@ -39,7 +50,11 @@ async function open(path: string): Promise<{ file: AsyncBuffer; metadata: FileMe
   } catch (cause) {
     if (cause instanceof TandemError) throw cause;
     const code = cause instanceof Error && "code" in cause ? String(cause.code) : "";
-    throw new TandemError("FILE_UNREADABLE", code === "ENOENT" ? `${path}: no such file` : `${path} cannot be read (${code})`, { cause });
+    throw new TandemError(
+      "FILE_UNREADABLE",
+      code === "ENOENT" ? `${path}: no such file` : `${path} cannot be read (${code})`,
+      { cause },
+    );
   }
   try {
     const file = await asyncBufferFromFile(path);

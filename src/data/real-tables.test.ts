@@ -11,7 +11,10 @@ import { readCsvTable } from "./csv-table.ts";
 
 const folder = process.env["TANDEM_DATA"] ?? fileURLToPath(new URL("../../../shared/data", import.meta.url));
 const absent = !existsSync(folder);
-if (absent) console.info("real-tables: skipped, no real data here (set TANDEM_DATA to a folder that has default/, giveme/, bank/)");
+if (absent)
+  console.info(
+    "real-tables: skipped, no real data here (set TANDEM_DATA to a folder that has default/, giveme/, bank/)",
+  );
 
 function mean(values: Float64Array): number {
   return values.reduce((sum, value) => sum + value, 0) / values.length;
@@ -31,7 +34,8 @@ describe.skipIf(absent)("real tables", () => {
     expect([table.rowCount, table.names.length, table.names[0]]).toEqual([150_000, 12, ""]);
     expect(idColumn(table, "#0")[0]).toBe("1");
     expect(mean(labelColumn(table, columnIndex(table, "SeriousDlqin2yrs")))).toBeCloseTo(0.0668, 4);
-    const missing = (name: string) => numericColumn(table, columnIndex(table, name), new Set()).filter((value) => Number.isNaN(value)).length;
+    const missing = (name: string) =>
+      numericColumn(table, columnIndex(table, name), new Set()).filter((value) => Number.isNaN(value)).length;
     expect(missing("MonthlyIncome")).toBe(29_731);
     expect(missing("NumberOfDependents")).toBe(3924);
     expect(missing("age")).toBe(0);
@@ -41,7 +45,9 @@ describe.skipIf(absent)("real tables", () => {
     const table = await readCsvTable(join(folder, "bank/bank-full.csv.gz"));
     expect(table.rowCount).toBe(45_211);
     expect(mean(labelColumn(table, columnIndex(table, "y"), "yes"))).toBeCloseTo(0.117, 3);
-    expect(() => numericColumn(table, columnIndex(table, "job"), new Set(["unknown"]))).toThrow(/bank-full\.csv\.gz, line \d+, column 'job'/);
+    expect(() => numericColumn(table, columnIndex(table, "job"), new Set(["unknown"]))).toThrow(
+      /bank-full\.csv\.gz, line \d+, column 'job'/,
+    );
   });
 
   it("repeated ids in the alignment sample", async () => {

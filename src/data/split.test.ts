@@ -5,14 +5,19 @@ import { drawRows, splitRows } from "./split.ts";
 describe("splitRows", () => {
   it("cuts every row exactly once, both sides ascending and of the asked size", () => {
     fc.assert(
-      fc.property(fc.integer({ min: 2, max: 400 }), fc.double({ min: 0.01, max: 0.99, noNaN: true }), fc.nat(), (count, fraction, seed) => {
-        const testCount = Math.round(count * fraction);
-        fc.pre(testCount > 0 && testCount < count);
-        const { train, test } = splitRows(count, fraction, seed);
-        expect(test.length).toBe(testCount);
-        expect([...train, ...test].sort((a, b) => a - b)).toEqual(Array.from({ length: count }, (_, i) => i));
-        for (const side of [train, test]) expect(side.every((row, i) => i === 0 || side[i - 1] < row)).toBe(true);
-      }),
+      fc.property(
+        fc.integer({ min: 2, max: 400 }),
+        fc.double({ min: 0.01, max: 0.99, noNaN: true }),
+        fc.nat(),
+        (count, fraction, seed) => {
+          const testCount = Math.round(count * fraction);
+          fc.pre(testCount > 0 && testCount < count);
+          const { train, test } = splitRows(count, fraction, seed);
+          expect(test.length).toBe(testCount);
+          expect([...train, ...test].sort((a, b) => a - b)).toEqual(Array.from({ length: count }, (_, i) => i));
+          for (const side of [train, test]) expect(side.every((row, i) => i === 0 || side[i - 1] < row)).toBe(true);
+        },
+      ),
     );
   });
 
@@ -44,6 +49,8 @@ describe("drawRows", () => {
   });
 
   it("refuses more rows than there are", () => {
-    expect(() => drawRows(10, { test: 4, train: 7 }, 7)).toThrow("7 training rows and 4 test rows are wanted, but there are only 10 rows");
+    expect(() => drawRows(10, { test: 4, train: 7 }, 7)).toThrow(
+      "7 training rows and 4 test rows are wanted, but there are only 10 rows",
+    );
   });
 });

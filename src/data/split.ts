@@ -25,16 +25,26 @@ export function splitRows(count: number, testFraction: number, seed: number | st
 }
 
 /**
- * Draws rows by number: first the test rows, then the training rows. With the same seed and test rows, a smaller training
- * set is part of a larger one, and both are tested on the same rows.
+ * Draws rows by number: first the test rows, then the training rows. With the same seed and test rows, a smaller
+ * training set is part of a larger one, and both are tested on the same rows.
  * @throws TandemError USAGE if there are not that many rows
  */
-export function drawRows(count: number, wanted: { readonly test: number; readonly train: number }, seed: number | string): RowSplit {
+export function drawRows(
+  count: number,
+  wanted: { readonly test: number; readonly train: number },
+  seed: number | string,
+): RowSplit {
   if (wanted.test + wanted.train > count) {
-    throw new TandemError("USAGE", `${wanted.train} training rows and ${wanted.test} test rows are wanted, but there are only ${count} rows`);
+    throw new TandemError(
+      "USAGE",
+      `${wanted.train} training rows and ${wanted.test} test rows are wanted, but there are only ${count} rows`,
+    );
   }
   const order = new SeededRandom(seed).permutation(count);
-  return { test: order.slice(0, wanted.test).sort(), train: order.slice(wanted.test, wanted.test + wanted.train).sort() };
+  return {
+    test: order.slice(0, wanted.test).sort(),
+    train: order.slice(wanted.test, wanted.test + wanted.train).sort(),
+  };
 }
 
 /** Draws rows of the training rows for validation: ascending. @throws TandemError USAGE as splitRows */
@@ -49,5 +59,8 @@ export function validationRows(count: number, fraction: number, seed: number): U
 export function foldRows(count: number, folds: number, fold: number, seed: number): RowSplit {
   if (count < folds) throw new TandemError("USAGE", `${count} rows cannot be cut into ${folds} folds`);
   const order = new SeededRandom(`${seed}/folds`).permutation(count);
-  return { test: order.filter((_, i) => i % folds === fold).sort(), train: order.filter((_, i) => i % folds !== fold).sort() };
+  return {
+    test: order.filter((_, i) => i % folds === fold).sort(),
+    train: order.filter((_, i) => i % folds !== fold).sort(),
+  };
 }

@@ -53,14 +53,26 @@ describe("syntheticCredit", () => {
     expect(income[5000]).toBeGreaterThan(1500);
     expect(income[5000]).toBeLessThan(3500);
     expect(mean(income)).toBeGreaterThan(income[5000] * 1.05);
-    for (const [party, name] of [["bank", "late_payments"], ["retailer", "instalment_purchases"], ["telecom", "late_bill_days"], ["telecom", "roaming_minutes"]] as const) {
+    for (const [party, name] of [
+      ["bank", "late_payments"],
+      ["retailer", "instalment_purchases"],
+      ["telecom", "late_bill_days"],
+      ["telecom", "roaming_minutes"],
+    ] as const) {
       const values = column(credit[party], name);
-      expect(values.every((value) => Number.isInteger(value) && value >= 0), name).toBe(true);
+      expect(
+        values.every((value) => Number.isInteger(value) && value >= 0),
+        name,
+      ).toBe(true);
       expect(mean(values.map((value) => (value === 0 ? 1 : 0))), name).toBeGreaterThan(0.5);
     }
     for (const [, { table }] of parties) {
       table.featureNames.forEach((name, i) => {
-        if (name.endsWith("_share")) expect(table.features[i].every((value) => Number.isNaN(value) || (value >= 0 && value <= 1)), name).toBe(true);
+        if (name.endsWith("_share"))
+          expect(
+            table.features[i].every((value) => Number.isNaN(value) || (value >= 0 && value <= 1)),
+            name,
+          ).toBe(true);
       });
     }
   });
@@ -77,7 +89,13 @@ describe("syntheticCredit", () => {
   });
 
   it.each(parties)("has the same numbers in the text cells (%s)", (_, { table, csv }) => {
-    const read: CsvTable = { path: "x.csv", names: csv.names, columns: csv.columns, rowCount: table.ids.length, lineOf: (row) => row + 2 };
+    const read: CsvTable = {
+      path: "x.csv",
+      names: csv.names,
+      columns: csv.columns,
+      rowCount: table.ids.length,
+      lineOf: (row) => row + 2,
+    };
     expect(idColumn(read, "id")).toEqual(table.ids);
     table.featureNames.forEach((name, i) => {
       expect(numericColumn(read, columnIndex(read, name), new Set()), name).toEqual(table.features[i]);
@@ -89,6 +107,8 @@ describe("syntheticCredit", () => {
   it("is pinned by its seed, down to the last cell", () => {
     const text = JSON.stringify(parties.map(([, { csv }]) => csv));
     expect(createHash("sha256").update(text).digest("hex").slice(0, 16)).toBe("8fbd6b08f85a8a00");
-    expect(syntheticCredit({ rows: 50, seed: 8 }).bank.csv).not.toEqual(syntheticCredit({ rows: 50, seed: 7 }).bank.csv);
+    expect(syntheticCredit({ rows: 50, seed: 8 }).bank.csv).not.toEqual(
+      syntheticCredit({ rows: 50, seed: 7 }).bank.csv,
+    );
   });
 });

@@ -89,8 +89,16 @@ export function syntheticCredit({ rows, seed }: { rows: number; seed: number }):
     labels[row] = random.uniform() < defaultProbability(b, r, t) ? 1 : 0;
     // What a party has not recorded still had its effect on the person: blanks come after the label.
     bank.set(row, { ...b, ...blank("months_employed", 0.07, random), ...blank("savings_balance", 0.1, random) });
-    retailer.set(row, { ...r, ...blank("returns_share", r.orders_per_month < 0.5 ? 0.6 : 0.02, random), ...blank("discount_share", 0.05, random) });
-    telecom.set(row, { ...t, ...blank("monthly_bill", t.prepaid === 1 ? 1 : 0.01, random), ...blank("night_calls_share", 0.06, random) });
+    retailer.set(row, {
+      ...r,
+      ...blank("returns_share", r.orders_per_month < 0.5 ? 0.6 : 0.02, random),
+      ...blank("discount_share", 0.05, random),
+    });
+    telecom.set(row, {
+      ...t,
+      ...blank("monthly_bill", t.prepaid === 1 ? 1 : 0.01, random),
+      ...blank("night_calls_share", 0.06, random),
+    });
   }
   return { bank: bank.party(ids, labels), retailer: retailer.party(ids, null), telecom: telecom.party(ids, null) };
 }
@@ -115,13 +123,19 @@ function drawBank({ affluence, discipline, steadiness }: Traits, random: SeededR
     loan_term_months: loanTerm,
     credit_lines: count(Math.exp(1.3 + 0.2 * affluence - 0.1 * discipline + 0.5 * noise())),
     months_employed: Math.min(480, count(Math.exp(3.9 + 0.7 * steadiness + 0.6 * noise()))),
-    savings_balance: random.uniform() < share(-1.6 - 0.8 * discipline) ? 0 : tens(Math.exp(7.9 + 0.8 * affluence + 0.5 * discipline + 0.8 * noise())),
+    savings_balance:
+      random.uniform() < share(-1.6 - 0.8 * discipline)
+        ? 0
+        : tens(Math.exp(7.9 + 0.8 * affluence + 0.5 * discipline + 0.8 * noise())),
     card_utilisation: Math.min(1.2, 1.1 * share(-0.5 - 0.7 * discipline - 0.3 * affluence + 0.9 * noise())),
     late_payments: random.uniform() < share(-2.1 - 0.7 * discipline) ? count(1 + Math.exp(0.3 + 0.7 * noise())) : 0,
   };
 }
 
-function drawRetailer({ affluence, discipline, steadiness, restlessness }: Traits, random: SeededRandom): Values<typeof retailerColumns> {
+function drawRetailer(
+  { affluence, discipline, steadiness, restlessness }: Traits,
+  random: SeededRandom,
+): Values<typeof retailerColumns> {
   const noise = () => random.normal();
   return {
     customer_months: Math.min(180, count(Math.exp(3.2 + 0.4 * steadiness + 0.7 * noise()))),
@@ -130,21 +144,29 @@ function drawRetailer({ affluence, discipline, steadiness, restlessness }: Trait
     returns_share: random.uniform() < 0.35 ? 0 : share(-2 + 0.7 * restlessness - 0.2 * discipline + 0.8 * noise()),
     discount_share: share(-0.6 - 0.5 * affluence + 0.8 * noise()),
     nights_shopping_share: share(-1.6 + 0.8 * restlessness + 0.7 * noise()),
-    instalment_purchases: random.uniform() < share(-0.6 - 0.3 * discipline - 0.3 * affluence) ? count(1 + Math.exp(0.7 + 0.7 * noise())) : 0,
+    instalment_purchases:
+      random.uniform() < share(-0.6 - 0.3 * discipline - 0.3 * affluence)
+        ? count(1 + Math.exp(0.7 + 0.7 * noise()))
+        : 0,
     days_since_order: count(Math.exp(2.8 + 0.9 * noise())),
   };
 }
 
-function drawTelecom({ affluence, discipline, steadiness, restlessness }: Traits, random: SeededRandom): Values<typeof telecomColumns> {
+function drawTelecom(
+  { affluence, discipline, steadiness, restlessness }: Traits,
+  random: SeededRandom,
+): Values<typeof telecomColumns> {
   const noise = () => random.normal();
   const prepaid = random.uniform() < share(-1.1 - 0.4 * affluence - 0.4 * steadiness) ? 1 : 0;
   return {
     prepaid,
     contract_months: Math.min(240, count(Math.exp(3.1 - 0.5 * prepaid + 0.5 * steadiness + 0.7 * noise()))),
     monthly_bill: Math.exp(3.3 + 0.25 * affluence + 0.35 * noise()),
-    late_bill_days: random.uniform() < share(-0.5 - 0.5 * discipline) ? Math.min(90, count(1 + Math.exp(1.5 + 0.8 * noise()))) : 0,
+    late_bill_days:
+      random.uniform() < share(-0.5 - 0.5 * discipline) ? Math.min(90, count(1 + Math.exp(1.5 + 0.8 * noise()))) : 0,
     data_gb: Math.exp(2.1 + 0.3 * restlessness + 0.6 * noise()),
-    roaming_minutes: random.uniform() < share(-0.4 + 0.4 * affluence) ? count(Math.exp(3 + 0.4 * restlessness + noise())) : 0,
+    roaming_minutes:
+      random.uniform() < share(-0.4 + 0.4 * affluence) ? count(Math.exp(3 + 0.4 * restlessness + noise())) : 0,
     night_calls_share: share(-2 + 0.8 * restlessness + 0.7 * noise()),
     number_changes: random.uniform() < share(-1.7 - 0.5 * steadiness) ? count(1 + Math.exp(-0.2 + 0.6 * noise())) : 0,
   };
@@ -165,7 +187,12 @@ function defaultProbability(
   const lateBills = Math.min(1, t.late_bill_days / 8);
   const newContract = t.contract_months < 12 ? 1 : 0;
   const moves = Math.min(1, t.number_changes / 2);
-  const bank = 1.0 * burden + 0.55 * noSavings + 0.55 * newJob + 0.9 * b.card_utilisation ** 2 + 0.3 * Math.min(3, b.late_payments);
+  const bank =
+    1.0 * burden +
+    0.55 * noSavings +
+    0.55 * newJob +
+    0.9 * b.card_utilisation ** 2 +
+    0.3 * Math.min(3, b.late_payments);
   const retailer = 1.3 * instalments + 1.1 * nights + 0.8 * returns * (r.orders_per_month > 1 ? 1 : 0.3);
   const telecom = 1.2 * lateBills + 0.7 * t.prepaid * newContract + 0.8 * moves;
   const between =

@@ -30,10 +30,16 @@ test.each<[string, Partial<PartyTable>]>([
   expect(tableDigest(table)).toMatch(/^[0-9a-f]{64}$/);
 });
 
-test("a constraint of 0 is none", () => expect(tableDigest({ ...table, monotone: { x: 1, y: 0 } })).toBe(tableDigest(table)));
+test("a constraint of 0 is none", () =>
+  expect(tableDigest({ ...table, monotone: { x: 1, y: 0 } })).toBe(tableDigest(table)));
 
 test("categories count by their texts, whatever their codes are", () => {
-  const coded = (names: string[], ...codes: number[]): string => tableDigest({ ...table, features: [Float32Array.of(1, 2), Float32Array.from(codes)], categories: { y: { names, where: "line 2" } } });
+  const coded = (names: string[], ...codes: number[]): string =>
+    tableDigest({
+      ...table,
+      features: [Float32Array.of(1, 2), Float32Array.from(codes)],
+      categories: { y: { names, where: "line 2" } },
+    });
   expect(coded(["a", "b"], 0, 1)).toBe(coded(["b", "?", "a"], 2, 0));
   expect(coded(["a", "b"], 0, 1)).not.toBe(coded(["a", "b"], 1, 0));
   expect(coded(["a", "b"], 0, NaN)).not.toBe(coded(["a", ""], 0, 1));

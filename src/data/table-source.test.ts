@@ -11,7 +11,11 @@ const folder = scratchDirectory();
 
 type Column = { readonly name: string; readonly data: readonly unknown[]; readonly type?: string };
 
-function parquet(name: string, columns: readonly Column[], options: { readonly codec?: "SNAPPY" | "UNCOMPRESSED"; readonly rowGroupSize?: number } = {}): string {
+function parquet(
+  name: string,
+  columns: readonly Column[],
+  options: { readonly codec?: "SNAPPY" | "UNCOMPRESSED"; readonly rowGroupSize?: number } = {},
+): string {
   const path = join(folder, name);
   const columnData = columns.map((column) => ({ ...column })) as Parameters<typeof parquetWriteBuffer>[0]["columnData"];
   writeFileSync(path, Buffer.from(parquetWriteBuffer({ columnData, ...options })));
@@ -38,9 +42,16 @@ describe("Parquet", () => {
   });
 
   test("messages name file and row", async () => {
-    const path = parquet("bad.parquet", [{ name: "id", data: ["a", "b", "a"] }, { name: "x", data: ["1", "2", "secret"] }]);
+    const path = parquet("bad.parquet", [
+      { name: "id", data: ["a", "b", "a"] },
+      { name: "x", data: ["1", "2", "secret"] },
+    ]);
     const table = await readTable({ path });
-    await expectError(() => numericColumn(table, columnIndex(table, "x"), new Set()), "CELL_UNPARSABLE", /bad\.parquet, row 3, column 'x'(?!.*secret)/);
+    await expectError(
+      () => numericColumn(table, columnIndex(table, "x"), new Set()),
+      "CELL_UNPARSABLE",
+      /bad\.parquet, row 3, column 'x'(?!.*secret)/,
+    );
     await expectError(() => idColumn(table, "id"), "ID_DUPLICATE", /bad\.parquet: rows 1 and 3 have the same id/);
     await expectError(() => columnIndex(table, "y"), "COLUMN_UNKNOWN", /bad\.parquet has no column 'y'/);
   });
@@ -49,7 +60,11 @@ describe("Parquet", () => {
     const path = join(folder, "text.parquet");
     writeFileSync(path, "id,x\n1,2\n");
     await expectError(() => readTable({ path }), "FILE_FORMAT", /text\.parquet is not a Parquet file/);
-    await expectError(() => readTable({ path: join(folder, "none.parquet") }), "FILE_UNREADABLE", /none\.parquet: no such file/);
+    await expectError(
+      () => readTable({ path: join(folder, "none.parquet") }),
+      "FILE_UNREADABLE",
+      /none\.parquet: no such file/,
+    );
     await expectError(() => readTable({ path: folder }), "FILE_UNREADABLE", /is a folder/);
   });
 });
@@ -58,13 +73,23 @@ describe("a command", () => {
   const print = (script: string): { command: string[] } => ({ command: [process.execPath, "-e", script] });
 
   test("its standard output is the table; nothing is interpreted by a shell", async () => {
-    const table = await readTable({ command: [process.execPath, "-e", "console.log('id,x\\n1,' + process.argv[1])", "$HOME; `x`"] });
+    const table = await readTable({
+      command: [process.execPath, "-e", "console.log('id,x\\n1,' + process.argv[1])", "$HOME; `x`"],
+    });
     expect(table.columns).toEqual([["1"], ["$HOME; `x`"]]);
   });
 
   test("errors", async () => {
-    await expectError(() => readTable(print("console.log('id\\n1'); console.error('no such database'); process.exit(3)")), "FILE_UNREADABLE", /ended with exit code 3: no such database/);
-    await expectError(() => readTable({ command: ["tandem-no-such-program"] }), "FILE_UNREADABLE", /tandem-no-such-program.*cannot be started \(ENOENT\)/);
+    await expectError(
+      () => readTable(print("console.log('id\\n1'); console.error('no such database'); process.exit(3)")),
+      "FILE_UNREADABLE",
+      /ended with exit code 3: no such database/,
+    );
+    await expectError(
+      () => readTable({ command: ["tandem-no-such-program"] }),
+      "FILE_UNREADABLE",
+      /tandem-no-such-program.*cannot be started \(ENOENT\)/,
+    );
     await expectError(() => readTable(print("console.log('id,x\\n1,2\\n3')")), "FILE_FORMAT", /line 3: has 1 cell/);
     await expectError(() => readTable(print("")), "FILE_FORMAT", /is empty/);
   });

@@ -1,7 +1,7 @@
 /**
  * Where a table comes from: a CSV or Parquet file, or a program that prints CSV, which is how a database is asked:
- * `psql --csv -c "select ..."`, `mysql --batch`, `duckdb -csv -c "..."`, ... The program is started as it is named, without a shell, so nothing in
- * its arguments is interpreted by anybody but itself.
+ * `psql --csv -c "select ..."`, `mysql --batch`, `duckdb -csv -c "..."`, ... The program is started as it is named,
+ * without a shell, so nothing in its arguments is interpreted by anybody but itself.
  */
 import { spawn } from "node:child_process";
 import { stat } from "node:fs/promises";
@@ -40,8 +40,16 @@ async function* commandOutput(title: string, program: string, args: readonly str
   let complaint = "";
   child.stderr.setEncoding("utf8").on("data", (text: string) => (complaint = (complaint + text).slice(-2000)));
   const ended = new Promise<string | null>((resolve) => {
-    child.once("error", (error: NodeJS.ErrnoException) => resolve(`it cannot be started (${error.code ?? error.message})`));
-    child.once("close", (code, signal) => resolve(code === 0 ? null : `it ended with ${signal ?? `exit code ${code}`}: ${complaint.trim().split("\n").at(-1) ?? ""}`));
+    child.once("error", (error: NodeJS.ErrnoException) =>
+      resolve(`it cannot be started (${error.code ?? error.message})`),
+    );
+    child.once("close", (code, signal) =>
+      resolve(
+        code === 0
+          ? null
+          : `it ended with ${signal ?? `exit code ${code}`}: ${complaint.trim().split("\n").at(-1) ?? ""}`,
+      ),
+    );
   });
   try {
     yield* child.stdout as AsyncIterable<Buffer>;

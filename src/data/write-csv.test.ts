@@ -14,7 +14,10 @@ afterAll(() => rm(folder, { recursive: true, force: true }));
 
 /** Text that is as awkward as CSV cells get; a zero byte is not text. */
 const awkwardCell = fc.oneof(
-  fc.string({ unit: fc.constantFrom('"', ",", ";", "\t", "\n", "\r", " ", "a", "é", "\uFEFF", "'", "#", "7"), maxLength: 8 }),
+  fc.string({
+    unit: fc.constantFrom('"', ",", ";", "\t", "\n", "\r", " ", "a", "é", "\uFEFF", "'", "#", "7"),
+    maxLength: 8,
+  }),
   fc.string({ unit: "grapheme", maxLength: 6 }).filter((text) => !text.includes("\0")),
 );
 const nameList = fc.uniqueArray(
@@ -49,7 +52,14 @@ describe("writeCsv", () => {
 
   it("quotes only where needed", async () => {
     const path = join(folder, "plain.csv");
-    await writeCsv(path, ["", "b"], [["1", 'say "x"'], ["", "a,b"]]);
+    await writeCsv(
+      path,
+      ["", "b"],
+      [
+        ["1", 'say "x"'],
+        ["", "a,b"],
+      ],
+    );
     expect(await readFile(path, "utf8")).toBe(',b\n1,\n"say ""x""","a,b"\n');
   });
 
@@ -70,7 +80,10 @@ describe("writeCsv", () => {
 
   it("names a file that cannot be written", async () => {
     const path = join(folder, "no-such-folder", "x.csv");
-    await expect(writeCsv(path, ["a"], [["1"]])).rejects.toMatchObject({ name: "TandemError", message: `${path} cannot be written (ENOENT)` });
+    await expect(writeCsv(path, ["a"], [["1"]])).rejects.toMatchObject({
+      name: "TandemError",
+      message: `${path} cannot be written (ENOENT)`,
+    });
   });
 
   it("asserts that the table is one", async () => {

@@ -9,7 +9,9 @@ import { TandemError } from "../base/error.ts";
 
 const chunkCharsMin = 1 << 16;
 
-/** Separators and quotes; outer spaces, which some readers drop; a byte order mark, which readers take for the file's. */
+/**
+ * Separators and quotes; outer spaces, which some readers drop; a byte order mark, which readers take for the file's.
+ */
 const needsQuotes = /[",;\t\r\n\uFEFF]|^\s|\s$/;
 
 export interface WriteCsvOptions {
@@ -51,7 +53,10 @@ export async function writeCsv(
 /** The file's text, in pieces. */
 export function csvChunks(names: readonly string[], columns: readonly (readonly string[])[]): Iterable<string> {
   assert(names.length > 0 && names.length === columns.length, "one name per column");
-  assert(columns.every((column) => column.length === columns[0].length), "columns of one length");
+  assert(
+    columns.every((column) => column.length === columns[0].length),
+    "columns of one length",
+  );
   // A lone empty cell is a blank line, which readers skip.
   const blankLine = columns.length === 1 && [names[0], ...columns[0]].some((cell) => cell.trim() === "");
   assert(!blankLine, "no empty cell in a table of one column");

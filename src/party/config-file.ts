@@ -35,14 +35,18 @@ export class ConfigFile {
     const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
     const [error] = document.errors;
     if (error !== undefined) {
-      throw new TandemError("FILE_FORMAT", `${path}, line ${lines.linePos(error.pos[0]).line}: this is not YAML: ${error.message.split("\n")[0]}`);
+      throw new TandemError(
+        "FILE_FORMAT",
+        `${path}, line ${lines.linePos(error.pos[0]).line}: this is not YAML: ${error.message.split("\n")[0]}`,
+      );
     }
     return new ConfigFile(path, document, lines);
   }
 
   /** @throws TandemError FILE_FORMAT naming file, line and field of the first mistake */
   parse<S extends z.ZodType>(schema: S): z.output<S> {
-    if (!isMap(this.#document.contents)) throw new TandemError("FILE_FORMAT", `${this.path}, line 1: this is not a config: it has no fields`);
+    if (!isMap(this.#document.contents))
+      throw new TandemError("FILE_FORMAT", `${this.path}, line 1: this is not a config: it has no fields`);
     const result = schema.safeParse(this.#document.toJS());
     if (result.success) return result.data;
     // A misspelt field is missing as well: its name says more.
@@ -51,7 +55,11 @@ export class ConfigFile {
   }
 
   /** Hyper-parameters under a field, checked against a table of them. @throws as parse does */
-  parameters<T extends Record<string, ParameterSpec>>(field: string, table: T, given: Readonly<Record<string, unknown>>): ReturnType<typeof resolveParameters<T>> {
+  parameters<T extends Record<string, ParameterSpec>>(
+    field: string,
+    table: T,
+    given: Readonly<Record<string, unknown>>,
+  ): ReturnType<typeof resolveParameters<T>> {
     for (const [name, value] of Object.entries(given)) {
       try {
         resolveParameters(table, { [name]: value });
@@ -72,7 +80,10 @@ export class ConfigFile {
     if (issue.code === "unrecognized_keys") {
       const [name] = issue.keys;
       const nearest = nearestName(name, fieldNames(schema, path));
-      return this.error([...path, name], `unknown field '${dotted([...path, name])}'${nearest === "" ? "" : `; did you mean '${nearest}'?`}`);
+      return this.error(
+        [...path, name],
+        `unknown field '${dotted([...path, name])}'${nearest === "" ? "" : `; did you mean '${nearest}'?`}`,
+      );
     }
     if (path.length > 0 && !this.#document.hasIn(path)) return this.error(path, `field '${dotted(path)}' is missing`);
     return this.error(path, `field '${dotted(path)}': ${issue.message}`);
@@ -85,7 +96,8 @@ export class ConfigFile {
       const last = field[length - 1];
       if (isMap(parent)) {
         const pair = parent.items.find(({ key }) => isScalar(key) && key.value === last);
-        if (pair !== undefined && isScalar(pair.key) && pair.key.range) return this.#lines.linePos(pair.key.range[0]).line;
+        if (pair !== undefined && isScalar(pair.key) && pair.key.range)
+          return this.#lines.linePos(pair.key.range[0]).line;
       }
       const node = this.#document.getIn(field.slice(0, length), true);
       if (isScalar(node) && node.range) return this.#lines.linePos(node.range[0]).line;

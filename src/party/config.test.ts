@@ -62,59 +62,256 @@ const read = { passive: readPassiveConfig, active: (path: string) => readActiveC
 describe("a config", () => {
   test("of a passive party: paths are relative to the file, and what is not said has a default", async () => {
     const config = await readPassiveConfig(file(passive));
-    expect(config.tls).toEqual({ certificate: join(folder, "certificate.pem"), key: "/etc/tandem/key.pem", authority: undefined });
-    expect(config.data).toMatchObject({ path: join(folder, "data", "people.csv"), features: "all", normalise: [], duplicates: "refuse", missing: [] });
-    expect(config.policy).toEqual({ max_trees: 20, max_depth: 10, min_key_bits: 2048, max_active_ids: 10_000_000, min_instances: 100, min_instances_per_node: 1, min_instances_per_candidate: 1, codecs: ["batched", "unbatched"], scoring: true, warm_start: true, max_scoring_ids: 10_000 });
+    expect(config.tls).toEqual({
+      certificate: join(folder, "certificate.pem"),
+      key: "/etc/tandem/key.pem",
+      authority: undefined,
+    });
+    expect(config.data).toMatchObject({
+      path: join(folder, "data", "people.csv"),
+      features: "all",
+      normalise: [],
+      duplicates: "refuse",
+      missing: [],
+    });
+    expect(config.policy).toEqual({
+      max_trees: 20,
+      max_depth: 10,
+      min_key_bits: 2048,
+      max_active_ids: 10_000_000,
+      min_instances: 100,
+      min_instances_per_node: 1,
+      min_instances_per_candidate: 1,
+      codecs: ["batched", "unbatched"],
+      scoring: true,
+      warm_start: true,
+      max_scoring_ids: 10_000,
+    });
     expect(config.log.level).toBe("info");
   });
 
   test("of a passive party with minimums: they are what its candidates are held to", async () => {
-    const { policy } = await readPassiveConfig(file(passive.replace("  max_trees: 20", "  min_instances_per_node: 20\n  min_instances_per_candidate: 5")));
+    const { policy } = await readPassiveConfig(
+      file(passive.replace("  max_trees: 20", "  min_instances_per_node: 20\n  min_instances_per_candidate: 5")),
+    );
     expect(minimumsOf(policy)).toEqual({ perNode: 20, perCandidate: 5 });
     expect(areOff(minimumsOf((await readPassiveConfig(file(passive))).policy))).toBe(true);
   });
 
   test("of an active party: hyper-parameters are complete, and a job has a name", async () => {
     const config = await read.active(file(active));
-    expect(config).toMatchObject({ job: "made-up", align: true, keyBits: 2048, insecureKey: false, training: { num_round: 10, max_depth: 3, eta: 0.3 } });
+    expect(config).toMatchObject({
+      job: "made-up",
+      align: true,
+      keyBits: 2048,
+      insecureKey: false,
+      training: { num_round: 10, max_depth: 3, eta: 0.3 },
+    });
     expect(config.output.directory).toBe(join(folder, "jobs"));
   });
 
   test("may be JSON", async () => {
-    const json = { name: "bank", passives: [{ name: "a", host: "h", port: 1, fingerprint: print }], tls: { certificate: "c", key: "k" }, data: { command: ["psql", "--csv"], id: "id", features: { all_but: ["x"] }, label: "y" }, output: { directory: "o" }, insecure_key_bits: 512, job: "j" };
-    expect(await read.active(file(JSON.stringify(json)))).toMatchObject({ job: "j", keyBits: 512, insecureKey: true, data: { command: ["psql", "--csv"] } });
+    const json = {
+      name: "bank",
+      passives: [{ name: "a", host: "h", port: 1, fingerprint: print }],
+      tls: { certificate: "c", key: "k" },
+      data: { command: ["psql", "--csv"], id: "id", features: { all_but: ["x"] }, label: "y" },
+      output: { directory: "o" },
+      insecure_key_bits: 512,
+      job: "j",
+    };
+    expect(await read.active(file(JSON.stringify(json)))).toMatchObject({
+      job: "j",
+      keyBits: 512,
+      insecureKey: true,
+      data: { command: ["psql", "--csv"] },
+    });
   });
 });
 
-const mistakes: readonly [what: string, role: "active" | "passive", from: string, to: string, line: number, says: RegExp][] = [
+const mistakes: readonly [
+  what: string,
+  role: "active" | "passive",
+  from: string,
+  to: string,
+  line: number,
+  says: RegExp,
+][] = [
   ["a misspelt field", "passive", "policy:", "polcy:", 15, /unknown field 'polcy'; did you mean 'policy'\?/],
-  ["a misspelt field inside", "passive", "  max_trees: 20", "  max_tree: 20", 16, /unknown field 'policy\.max_tree'; did you mean 'max_trees'\?/],
-  ["a misspelt field in a list", "passive", "    fingerprint:", "    finger_print:", 10, /unknown field 'active\[1\]\.finger_print'; did you mean 'fingerprint'\?/],
+  [
+    "a misspelt field inside",
+    "passive",
+    "  max_trees: 20",
+    "  max_tree: 20",
+    16,
+    /unknown field 'policy\.max_tree'; did you mean 'max_trees'\?/,
+  ],
+  [
+    "a misspelt field in a list",
+    "passive",
+    "    fingerprint:",
+    "    finger_print:",
+    10,
+    /unknown field 'active\[1\]\.finger_print'; did you mean 'fingerprint'\?/,
+  ],
   ["a field that is missing", "passive", "  id: id\n", "", 11, /field 'data\.id' is missing/],
   ["no source of data", "passive", "  path: data/people.csv\n", "", 11, /field 'data\.path' is missing/],
-  ["two sources of data", "passive", "  id: id", "  command: [cat, x]\n  id: id", 13, /'data\.path' and 'data\.command' exclude each other/],
-  ["a port out of range", "passive", "7443", "74430", 4, /field 'listen\.port': must be a whole number from 0 to 65535/],
-  ["a fingerprint that is none", "passive", print, "PASTE-IT", 10, /field 'active\[1\]\.fingerprint': must be a SHA-256 fingerprint/],
-  ["nobody to serve", "passive", `active:\n  - name: bank\n    fingerprint: ${print}`, "active: []", 8, /field 'active': must name at least one/],
-  ["a short key without the word insecure", "passive", "  max_trees: 20", "  min_key_bits: 1024", 16, /field 'policy\.min_key_bits': must be a whole number from 2048 to 4096/],
-  ["a minimum of nobody", "passive", "  max_trees: 20", "  min_instances_per_candidate: 0", 16, /field 'policy\.min_instances_per_candidate': must be a whole number from 1 to/],
-  ["a minimum that is no whole number", "passive", "  max_trees: 20", "  min_instances_per_node: 2.5", 16, /field 'policy\.min_instances_per_node': must be a whole number from 1 to/],
-  ["an unknown normalisation", "passive", "  features: all", "  features: all\n  normalise: [upper]", 15, /field 'data\.normalise\[1\]': must be one of nfkc, lowercase, digits, strip-leading-zeros/],
-  ["features that are no list", "passive", "  features: all", "  features: some", 14, /field 'data\.features': must be a list of columns, 'all', or/],
+  [
+    "two sources of data",
+    "passive",
+    "  id: id",
+    "  command: [cat, x]\n  id: id",
+    13,
+    /'data\.path' and 'data\.command' exclude each other/,
+  ],
+  [
+    "a port out of range",
+    "passive",
+    "7443",
+    "74430",
+    4,
+    /field 'listen\.port': must be a whole number from 0 to 65535/,
+  ],
+  [
+    "a fingerprint that is none",
+    "passive",
+    print,
+    "PASTE-IT",
+    10,
+    /field 'active\[1\]\.fingerprint': must be a SHA-256 fingerprint/,
+  ],
+  [
+    "nobody to serve",
+    "passive",
+    `active:\n  - name: bank\n    fingerprint: ${print}`,
+    "active: []",
+    8,
+    /field 'active': must name at least one/,
+  ],
+  [
+    "a short key without the word insecure",
+    "passive",
+    "  max_trees: 20",
+    "  min_key_bits: 1024",
+    16,
+    /field 'policy\.min_key_bits': must be a whole number from 2048 to 4096/,
+  ],
+  [
+    "a minimum of nobody",
+    "passive",
+    "  max_trees: 20",
+    "  min_instances_per_candidate: 0",
+    16,
+    /field 'policy\.min_instances_per_candidate': must be a whole number from 1 to/,
+  ],
+  [
+    "a minimum that is no whole number",
+    "passive",
+    "  max_trees: 20",
+    "  min_instances_per_node: 2.5",
+    16,
+    /field 'policy\.min_instances_per_node': must be a whole number from 1 to/,
+  ],
+  [
+    "an unknown normalisation",
+    "passive",
+    "  features: all",
+    "  features: all\n  normalise: [upper]",
+    15,
+    /field 'data\.normalise\[1\]': must be one of nfkc, lowercase, digits, strip-leading-zeros/,
+  ],
+  [
+    "features that are no list",
+    "passive",
+    "  features: all",
+    "  features: some",
+    14,
+    /field 'data\.features': must be a list of columns, 'all', or/,
+  ],
   ["text where fields belong", "passive", "  directory: jobs", "", 17, /field 'output': must have fields of its own/],
   ["no YAML", "passive", "  port: 7443", "  port: [7443", 5, /this is not YAML/],
   ["a field twice", "passive", "  id: id", "  id: id\n  id: other", 14, /this is not YAML: Map keys must be unique/],
-  ["an unknown hyper-parameter", "active", "  num_round: 10", "  num_rounds: 10", 16, /unknown parameter 'num_rounds'; did you mean 'num_round'\?/],
-  ["a hyper-parameter out of bounds", "active", "  num_round: 10", "  num_round: 10\n  eta: 7", 17, /parameter eta must be a number above 0 up to 1/],
-  ["trees without a limit", "active", "num_round: 10", "num_round: 10\n  max_depth: 0", 17, /max_depth 0 is no limit, so max_leaves must be one/],
-  ["validation rows from two places", "active", "  label: outcome", "  label: outcome\n  validation_path: v.csv\n  validation_fraction: 0.2", 16, /exclude each other/],
-  ["test rows from two places", "active", "  label: outcome", "  label: outcome\n  test_path: t.csv\n  test_fraction: 0.2", 16, /exclude each other/],
-  ["a test fraction of everything", "active", "  label: outcome", "  label: outcome\n  test_fraction: 1", 15, /field 'data\.test_fraction': must be below 1/],
-  ["a short key", "active", "training:", "key_bits: 1024\ntraining:", 15, /field 'key_bits': must be a whole number from 2048/],
+  [
+    "an unknown hyper-parameter",
+    "active",
+    "  num_round: 10",
+    "  num_rounds: 10",
+    16,
+    /unknown parameter 'num_rounds'; did you mean 'num_round'\?/,
+  ],
+  [
+    "a hyper-parameter out of bounds",
+    "active",
+    "  num_round: 10",
+    "  num_round: 10\n  eta: 7",
+    17,
+    /parameter eta must be a number above 0 up to 1/,
+  ],
+  [
+    "trees without a limit",
+    "active",
+    "num_round: 10",
+    "num_round: 10\n  max_depth: 0",
+    17,
+    /max_depth 0 is no limit, so max_leaves must be one/,
+  ],
+  [
+    "validation rows from two places",
+    "active",
+    "  label: outcome",
+    "  label: outcome\n  validation_path: v.csv\n  validation_fraction: 0.2",
+    16,
+    /exclude each other/,
+  ],
+  [
+    "test rows from two places",
+    "active",
+    "  label: outcome",
+    "  label: outcome\n  test_path: t.csv\n  test_fraction: 0.2",
+    16,
+    /exclude each other/,
+  ],
+  [
+    "a test fraction of everything",
+    "active",
+    "  label: outcome",
+    "  label: outcome\n  test_fraction: 1",
+    15,
+    /field 'data\.test_fraction': must be below 1/,
+  ],
+  [
+    "a short key",
+    "active",
+    "training:",
+    "key_bits: 1024\ntraining:",
+    15,
+    /field 'key_bits': must be a whole number from 2048/,
+  ],
   ["two keys", "active", "training:", "key_bits: 2048\ninsecure_key_bits: 512\ntraining:", 16, /exclude each other/],
-  ["a job that would leave its folder", "active", "name: bank", "name: bank\njob: ../../etc", 2, /field 'job': must be up to 64 letters/],
-  ["two parties of one name", "active", "passives:", `passives:\n  - { name: retailer, host: h, port: 1, fingerprint: ${print} }`, 4, /two passive parties have the same name/],
-  ["a number where text belongs", "active", "  label: outcome", "  label: outcome\n  missing: [-999]", 15, /field 'data\.missing\[1\]': must be text; put it in quotes/],
+  [
+    "a job that would leave its folder",
+    "active",
+    "name: bank",
+    "name: bank\njob: ../../etc",
+    2,
+    /field 'job': must be up to 64 letters/,
+  ],
+  [
+    "two parties of one name",
+    "active",
+    "passives:",
+    `passives:\n  - { name: retailer, host: h, port: 1, fingerprint: ${print} }`,
+    4,
+    /two passive parties have the same name/,
+  ],
+  [
+    "a number where text belongs",
+    "active",
+    "  label: outcome",
+    "  label: outcome\n  missing: [-999]",
+    15,
+    /field 'data\.missing\[1\]': must be text; put it in quotes/,
+  ],
 ];
 
 test.each(mistakes)("%s is refused with file, line and field", async (_what, role, from, to, line, says) => {
@@ -126,6 +323,10 @@ test.each(mistakes)("%s is refused with file, line and field", async (_what, rol
 });
 
 test("a file that is not there, or empty", async () => {
-  await expectError(() => readPassiveConfig(join(folder, "none.yaml")), "FILE_UNREADABLE", /none\.yaml cannot be read \(ENOENT\)/);
+  await expectError(
+    () => readPassiveConfig(join(folder, "none.yaml")),
+    "FILE_UNREADABLE",
+    /none\.yaml cannot be read \(ENOENT\)/,
+  );
   await expectError(() => readPassiveConfig(file("")), "FILE_FORMAT", /line 1: this is not a config/);
 });

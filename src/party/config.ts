@@ -7,7 +7,14 @@ import { logLevels } from "../record/log.ts";
 import { dirname, resolve } from "node:path";
 import { z } from "zod";
 import { normalisationNames } from "../align/normalise.ts";
-import { codecParameters, type CodecParameters, speedParameters, type SpeedParameters, trainingParameters, type TrainingParameters } from "../base/parameters.ts";
+import {
+  codecParameters,
+  type CodecParameters,
+  speedParameters,
+  type SpeedParameters,
+  trainingParameters,
+  type TrainingParameters,
+} from "../base/parameters.ts";
 import { TandemError } from "../base/error.ts";
 import { checkGrowth } from "../gbdt/boost/train.ts";
 import { ConfigFile } from "./config-file.ts";
@@ -16,21 +23,29 @@ import { ConfigFile } from "./config-file.ts";
 const secureKeyBits = 2048;
 
 const text = z.string("must be text; put it in quotes").min(1, "must not be empty");
-const fingerprint = z.string("must be text; put it in quotes").regex(/^[0-9a-f]{64}$/, "must be a SHA-256 fingerprint: 64 lowercase hex digits, as 'tandem fingerprint' prints it");
+const fingerprint = z
+  .string("must be text; put it in quotes")
+  .regex(/^[0-9a-f]{64}$/, "must be a SHA-256 fingerprint: 64 lowercase hex digits, as 'tandem fingerprint' prints it");
 const wholeNumber = (min: number, max: number) => {
   const what = `must be a whole number from ${min} to ${max}`;
   return z.int(what).min(min, what).max(max, what);
 };
 const oneOf = <const T extends readonly string[]>(names: T) => z.enum(names, `must be one of ${names.join(", ")}`);
 const port = wholeNumber(0, 65535);
-const object = <S extends z.core.$ZodLooseShape>(shape: S) => z.strictObject(shape, { error: (issue) => (issue.code === "invalid_type" ? "must have fields of its own, one per line" : undefined) });
+const object = <S extends z.core.$ZodLooseShape>(shape: S) =>
+  z.strictObject(shape, {
+    error: (issue) => (issue.code === "invalid_type" ? "must have fields of its own, one per line" : undefined),
+  });
 const listOf = <S extends z.ZodType>(item: S) => z.array(item, "must be a list");
 
 /** With `authority`, peers need a certificate of it; the pinned fingerprint is needed in any case. */
 const tls = object({ certificate: text, key: text, authority: text.optional() });
 
 /** "all" leaves out the id and the label only. */
-const features = z.union([listOf(text), z.literal("all"), object({ all_but: listOf(text) })], "must be a list of columns, 'all', or 'all_but:' with a list of columns");
+const features = z.union(
+  [listOf(text), z.literal("all"), object({ all_but: listOf(text) })],
+  "must be a list of columns, 'all', or 'all_but:' with a list of columns",
+);
 
 const dataFields = {
   path: text.optional(),
@@ -41,7 +56,9 @@ const dataFields = {
   features,
   missing: listOf(text).default([]),
   categorical: listOf(text).default([]),
-  monotone_constraints: z.record(text, z.union([z.literal(1), z.literal(-1), z.literal(0)], "must be 1, -1 or 0")).default({}),
+  monotone_constraints: z
+    .record(text, z.union([z.literal(1), z.literal(-1), z.literal(0)], "must be 1, -1 or 0"))
+    .default({}),
   normalise: listOf(oneOf(normalisationNames as [string, ...string[]] & typeof normalisationNames)).default([]),
   duplicates: oneOf(["refuse", "first", "last"]).default("refuse"),
 };
@@ -84,7 +101,10 @@ const passiveConfig = object({
 const activeConfig = object({
   name: text,
   job: text.optional(),
-  passives: listOf(object({ name: text, host: text, port, fingerprint })).min(1, "must name at least one passive party"),
+  passives: listOf(object({ name: text, host: text, port, fingerprint })).min(
+    1,
+    "must name at least one passive party",
+  ),
   tls,
   data: object({
     ...dataFields,
@@ -118,7 +138,10 @@ export type ActiveConfigInput = z.input<typeof activeConfig>;
 export type PassiveConfig = z.output<typeof passiveConfig>;
 export type PolicyConfig = z.output<typeof policy>;
 /** Hyper-parameters are checked and complete; the key's size is one number. */
-export type ActiveConfig = Omit<z.output<typeof activeConfig>, "training" | "codec" | "speed" | "key_bits" | "insecure_key_bits" | "job"> & {
+export type ActiveConfig = Omit<
+  z.output<typeof activeConfig>,
+  "training" | "codec" | "speed" | "key_bits" | "insecure_key_bits" | "job"
+> & {
   readonly job: string;
   readonly training: TrainingParameters;
   readonly codec: CodecParameters;
@@ -134,7 +157,12 @@ export async function readPassiveConfig(path: string): Promise<PassiveConfig> {
   const config = file.parse(passiveConfig);
   checkSource(file, config.data);
   const from = relativeTo(path);
-  return { ...config, tls: tlsFrom(config.tls, from), data: { ...config.data, ...sourceFrom(config.data, from) }, output: { directory: from(config.output.directory) } };
+  return {
+    ...config,
+    tls: tlsFrom(config.tls, from),
+    data: { ...config.data, ...sourceFrom(config.data, from) },
+    output: { directory: from(config.output.directory) },
+  };
 }
 
 /**
@@ -147,12 +175,28 @@ export async function readActiveConfig(path: string, newJobName: (directory: str
   const { key_bits: secure, insecure_key_bits: insecure, job: given, ...config } = file.parse(activeConfig);
   const job = given ?? newJobName(from(config.output.directory));
   checkSource(file, config.data);
-  if (config.data.test_path !== undefined && config.data.test_fraction !== undefined) throw file.error(["data", "test_fraction"], "fields 'data.test_path' and 'data.test_fraction' exclude each other");
-  if (config.data.validation_path !== undefined && config.data.validation_fraction !== undefined) throw file.error(["data", "validation_fraction"], "fields 'data.validation_path' and 'data.validation_fraction' exclude each other");
-  if (secure !== undefined && insecure !== undefined) throw file.error(["insecure_key_bits"], "fields 'key_bits' and 'insecure_key_bits' exclude each other");
-  if (!jobSyntax.test(job)) throw file.error(["job"], "field 'job': must be up to 64 letters, digits, dots, dashes and underscores, with a letter or digit in front");
-  const repeated = config.passives.findIndex(({ name }, i) => config.passives.findIndex((other) => other.name === name) < i);
-  if (repeated !== -1) throw file.error(["passives", repeated, "name"], `field 'passives[${repeated + 1}].name': two passive parties have the same name`);
+  if (config.data.test_path !== undefined && config.data.test_fraction !== undefined)
+    throw file.error(["data", "test_fraction"], "fields 'data.test_path' and 'data.test_fraction' exclude each other");
+  if (config.data.validation_path !== undefined && config.data.validation_fraction !== undefined)
+    throw file.error(
+      ["data", "validation_fraction"],
+      "fields 'data.validation_path' and 'data.validation_fraction' exclude each other",
+    );
+  if (secure !== undefined && insecure !== undefined)
+    throw file.error(["insecure_key_bits"], "fields 'key_bits' and 'insecure_key_bits' exclude each other");
+  if (!jobSyntax.test(job))
+    throw file.error(
+      ["job"],
+      "field 'job': must be up to 64 letters, digits, dots, dashes and underscores, with a letter or digit in front",
+    );
+  const repeated = config.passives.findIndex(
+    ({ name }, i) => config.passives.findIndex((other) => other.name === name) < i,
+  );
+  if (repeated !== -1)
+    throw file.error(
+      ["passives", repeated, "name"],
+      `field 'passives[${repeated + 1}].name': two passive parties have the same name`,
+    );
   const { directory, predictions } = config.output;
   return {
     ...config,
@@ -163,7 +207,9 @@ export async function readActiveConfig(path: string, newJobName: (directory: str
     codec: file.parameters("codec", codecParameters, config.codec),
     speed: file.parameters("speed", speedParameters, config.speed),
     tls: tlsFrom(config.tls, from),
-    warm_start: config.warm_start && { model: jobSyntax.test(config.warm_start.model) ? config.warm_start.model : from(config.warm_start.model) },
+    warm_start: config.warm_start && {
+      model: jobSyntax.test(config.warm_start.model) ? config.warm_start.model : from(config.warm_start.model),
+    },
     data: { ...config.data, ...sourceFrom(config.data, from) },
     output: { directory: from(directory), predictions: predictions === undefined ? undefined : from(predictions) },
   };
@@ -185,15 +231,24 @@ function relativeTo(path: string): (given: string) => string {
 }
 
 function tlsFrom(given: PassiveConfig["tls"], from: (path: string) => string): PassiveConfig["tls"] {
-  return { certificate: from(given.certificate), key: from(given.key), authority: given.authority === undefined ? undefined : from(given.authority) };
+  return {
+    certificate: from(given.certificate),
+    key: from(given.key),
+    authority: given.authority === undefined ? undefined : from(given.authority),
+  };
 }
 
-function sourceFrom({ path, test_path: testPath, validation_path: validationPath }: DataConfig, from: (path: string) => string): Pick<DataConfig, "path" | "test_path" | "validation_path"> {
+function sourceFrom(
+  { path, test_path: testPath, validation_path: validationPath }: DataConfig,
+  from: (path: string) => string,
+): Pick<DataConfig, "path" | "test_path" | "validation_path"> {
   const resolved = (given: string | undefined): string | undefined => (given === undefined ? undefined : from(given));
   return { path: resolved(path), test_path: resolved(testPath), validation_path: resolved(validationPath) };
 }
 
 function checkSource(file: ConfigFile, { path, command }: DataConfig): void {
-  if (path === undefined && command === undefined) throw file.error(["data", "path"], "field 'data.path' is missing (or 'data.command')");
-  if (path !== undefined && command !== undefined) throw file.error(["data", "command"], "fields 'data.path' and 'data.command' exclude each other");
+  if (path === undefined && command === undefined)
+    throw file.error(["data", "path"], "field 'data.path' is missing (or 'data.command')");
+  if (path !== undefined && command !== undefined)
+    throw file.error(["data", "command"], "fields 'data.path' and 'data.command' exclude each other");
 }

@@ -18,7 +18,11 @@ export class DataCache {
   readonly #text: FeatureReading["text"];
   readonly #book = new CategoryBook();
   /** Put together from these files; whoever asks again gets the same object until one of them has changed. */
-  #joined: { readonly train: DistinctTable; readonly validation: DistinctTable | null; readonly table: JoinedTable } | null = null;
+  #joined: {
+    readonly train: DistinctTable;
+    readonly validation: DistinctTable | null;
+    readonly table: JoinedTable;
+  } | null = null;
 
   /** @param text what columns of text are; whether a job may have categories is seen when it begins */
   constructor(config: DataConfig, text: FeatureReading["text"] = "categories") {
@@ -26,11 +30,22 @@ export class DataCache {
     this.#text = text;
   }
 
-  /** The party's table, followed by the rows of its validation file. @throws TandemError naming file, line and column of what cannot be used */
+  /**
+   * The party's table, followed by the rows of its validation file. @throws TandemError naming file, line and column of
+   * what cannot be used
+   */
   async table(): Promise<JoinedTable> {
     const { path = "the training data", validation_path: validationPath } = this.#config;
     const train = await this.#read("path", sourceOf(this.#config), this.#config);
-    const validation = validationPath === undefined ? null : await this.#read("validation_path", { path: validationPath }, laterConfig({ ...this.#config, features: [...train.table.featureNames] }, train), "refuse");
+    const validation =
+      validationPath === undefined
+        ? null
+        : await this.#read(
+            "validation_path",
+            { path: validationPath },
+            laterConfig({ ...this.#config, features: [...train.table.featureNames] }, train),
+            "refuse",
+          );
     if (this.#joined?.train === train && this.#joined.validation === validation) return this.#joined.table;
     const parts: TablePart[] = [{ field: "path", path, rows: train }];
     if (validation !== null) parts.push({ field: "validation_path", path: validationPath ?? "", rows: validation });
@@ -41,10 +56,22 @@ export class DataCache {
   /** Rows that are predicted only, for jobs without alignment. */
   async testTable(): Promise<DistinctTable | null> {
     const path = this.#config.test_path;
-    return path === undefined ? null : await this.#read("test_path", { path }, laterConfig(this.#config, this.#kept.get("path")?.table ?? (await this.table())), "refuse");
+    return path === undefined
+      ? null
+      : await this.#read(
+          "test_path",
+          { path },
+          laterConfig(this.#config, this.#kept.get("path")?.table ?? (await this.table())),
+          "refuse",
+        );
   }
 
-  async #read(which: TablePart["field"], source: TableSource, config: DataConfig, text = this.#text): Promise<DistinctTable> {
+  async #read(
+    which: TablePart["field"],
+    source: TableSource,
+    config: DataConfig,
+    text = this.#text,
+  ): Promise<DistinctTable> {
     const ofFile = await tableVersion(source);
     const version = ofFile && `${ofFile} ${JSON.stringify(config.categorical)}`;
     const kept = this.#kept.get(which);

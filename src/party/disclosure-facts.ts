@@ -14,12 +14,34 @@ import { binTable } from "./party-data.ts";
 import { minimumsOf } from "./policy.ts";
 
 /** What the active party knows of every other. */
-export const unknownParty: PassiveFacts = { features: null, candidates: null, constrainedFeatures: null, groupedFeatures: null, minimums: null, scoringIdsMax: null };
+export const unknownParty: PassiveFacts = {
+  features: null,
+  candidates: null,
+  constrainedFeatures: null,
+  groupedFeatures: null,
+  minimums: null,
+  scoringIdsMax: null,
+};
 
 export type OwnFacts = Omit<DisclosureFacts, "active" | "passive" | "passiveParty" | "alignment">;
 
 /** @param train the active party's training rows, with their labels */
-export function jobFacts({ training, codec, keyBits, hasStart }: { readonly training: TrainingParameters; readonly codec: CodecParameters; readonly keyBits: number; readonly hasStart: boolean }, train: PartyTable, validationRows: Uint32Array | null, predictedRows: number): OwnFacts {
+export function jobFacts(
+  {
+    training,
+    codec,
+    keyBits,
+    hasStart,
+  }: {
+    readonly training: TrainingParameters;
+    readonly codec: CodecParameters;
+    readonly keyBits: number;
+    readonly hasStart: boolean;
+  },
+  train: PartyTable,
+  validationRows: Uint32Array | null,
+  predictedRows: number,
+): OwnFacts {
   const task = new BoostingTask(training, train.labels ?? new Float64Array(0), train.weights ?? null, validationRows);
   const layout = gradientLayout(codec, plaintextBitsMax(keyBits), task.gradients(task.startMargins()));
   const localRounds = Math.min(training.local_rounds, training.num_round);
@@ -43,7 +65,12 @@ export function jobFacts({ training, codec, keyBits, hasStart }: { readonly trai
   };
 }
 
-function samplingOf({ sampling_method: method, subsample, top_rate: topShare, other_rate: otherShare }: TrainingParameters): Sampling {
+function samplingOf({
+  sampling_method: method,
+  subsample,
+  top_rate: topShare,
+  other_rate: otherShare,
+}: TrainingParameters): Sampling {
   if (method === "goss") return { method, topShare, otherShare };
   return subsample < 1 ? { method, share: subsample } : { method: "none" };
 }
@@ -67,12 +94,25 @@ export function policyFacts({ name, active, policy }: PassiveConfig, table: Part
     instances: table.ids.length,
     alignment: { activeIds: policy.max_active_ids, passiveIds: table.ids.length },
     columnsAreSampled: false,
-    passiveParty: ownSide(binTable(table, { maxBin: binsMax, enableCategorical: true, maxCatToOnehot: trainingParameters.max_cat_to_onehot.default }), policy),
+    passiveParty: ownSide(
+      binTable(table, {
+        maxBin: binsMax,
+        enableCategorical: true,
+        maxCatToOnehot: trainingParameters.max_cat_to_onehot.default,
+      }),
+      policy,
+    ),
   }));
 }
 
 /** A job that a passive party has agreed to: what is yet to come of it. */
-export function agreedFacts(agreed: AgreedParameters, parties: { readonly active: string; readonly passive: string }, rows: { readonly instances: number; readonly validation: number }, features: readonly BinnedFeature[], policy: PolicyConfig): DisclosureFacts {
+export function agreedFacts(
+  agreed: AgreedParameters,
+  parties: { readonly active: string; readonly passive: string },
+  rows: { readonly instances: number; readonly validation: number },
+  features: readonly BinnedFeature[],
+  policy: PolicyConfig,
+): DisclosureFacts {
   const trees = treeCountOf(agreed) - firstTreeOf(agreed);
   return {
     ...unknownJob,
@@ -94,14 +134,26 @@ export function agreedFacts(agreed: AgreedParameters, parties: { readonly active
 }
 
 /** What a passive party is never told before it happens. */
-const unknownJob = { ciphertextsPerInstance: null, sampling: null, classes: null, validationRows: null, predictedRows: null } as const;
+const unknownJob = {
+  ciphertextsPerInstance: null,
+  sampling: null,
+  classes: null,
+  validationRows: null,
+  predictedRows: null,
+} as const;
 
 function ownSide(features: readonly BinnedFeature[], policy: PolicyConfig): PassiveFacts {
-  return partySide(features, { minimums: minimumsOf(policy), scoringIdsMax: policy.scoring ? policy.max_scoring_ids : "refused" });
+  return partySide(features, {
+    minimums: minimumsOf(policy),
+    scoringIdsMax: policy.scoring ? policy.max_scoring_ids : "refused",
+  });
 }
 
 /** What the owner of these features knows. */
-export function partySide(features: readonly BinnedFeature[], rest: Pick<PassiveFacts, "minimums" | "scoringIdsMax">): PassiveFacts {
+export function partySide(
+  features: readonly BinnedFeature[],
+  rest: Pick<PassiveFacts, "minimums" | "scoringIdsMax">,
+): PassiveFacts {
   return {
     features: features.length,
     candidates: features.reduce((sum, feature) => sum + candidateCount(feature), 0),

@@ -10,27 +10,34 @@ import { initParty } from "./init.ts";
 const root = scratchDirectory();
 const modeOf = (path: string): number => statSync(path).mode & 0o777;
 
-test.each(["active", "passive"] as const)("%s: a secret key, a certificate, and a config that lacks nothing but the other's fingerprint", async (role) => {
-  const directory = join(root, role);
-  const made = await initParty({ role, name: 'Bank, "North" & Co', host: "10.0.0.2", port: 7443, directory });
-  expect(modeOf(directory)).toBe(0o700);
-  expect(modeOf(join(directory, "key.pem"))).toBe(0o600);
-  const certificate = new X509Certificate(readFileSync(made.certificatePath));
-  expect(certificate.fingerprint256.replaceAll(":", "").toLowerCase()).toBe(made.fingerprint);
-  expect(certificate.ca).toBe(false);
-  expect(certificate.subject).toContain("North");
-  const text = readFileSync(made.configPath, "utf8");
-  const read = role === "active" ? (path: string) => readActiveConfig(path, () => "j") : readPassiveConfig;
-  await expectError(() => read(made.configPath), "FILE_FORMAT", /fingerprint/);
-  writeFileSync(made.configPath, text.replace(/PASTE-[A-Z-]+/, "0".repeat(64)));
-  expect((await read(made.configPath)).name).toBe('Bank, "North" & Co');
-});
+test.each(["active", "passive"] as const)(
+  "%s: a secret key, a certificate, and a config that lacks nothing but the other's fingerprint",
+  async (role) => {
+    const directory = join(root, role);
+    const made = await initParty({ role, name: 'Bank, "North" & Co', host: "10.0.0.2", port: 7443, directory });
+    expect(modeOf(directory)).toBe(0o700);
+    expect(modeOf(join(directory, "key.pem"))).toBe(0o600);
+    const certificate = new X509Certificate(readFileSync(made.certificatePath));
+    expect(certificate.fingerprint256.replaceAll(":", "").toLowerCase()).toBe(made.fingerprint);
+    expect(certificate.ca).toBe(false);
+    expect(certificate.subject).toContain("North");
+    const text = readFileSync(made.configPath, "utf8");
+    const read = role === "active" ? (path: string) => readActiveConfig(path, () => "j") : readPassiveConfig;
+    await expectError(() => read(made.configPath), "FILE_FORMAT", /fingerprint/);
+    writeFileSync(made.configPath, text.replace(/PASTE-[A-Z-]+/, "0".repeat(64)));
+    expect((await read(made.configPath)).name).toBe('Bank, "North" & Co');
+  },
+);
 
 test("nothing is overwritten", async () => {
   const directory = join(root, "twice");
   await initParty({ role: "passive", name: "p", host: "h", port: 1, directory });
   const key = readFileSync(join(directory, "key.pem"), "utf8");
-  await expectError(() => initParty({ role: "active", name: "a", host: "h", port: 1, directory }), "FILE_UNWRITABLE", /key\.pem exists already/);
+  await expectError(
+    () => initParty({ role: "active", name: "a", host: "h", port: 1, directory }),
+    "FILE_UNWRITABLE",
+    /key\.pem exists already/,
+  );
   expect(readFileSync(join(directory, "key.pem"), "utf8")).toBe(key);
 });
 
@@ -41,6 +48,8 @@ test("the commands say what to do next, and what is wrong", async () => {
   expect(made.stdout).toMatch(/fingerprint: {2}[0-9a-f]{64}[\s\S]*tell the active party[\s\S]*tandem party -c/);
   const printed = await tandem("fingerprint", join(directory, "certificate.pem"));
   expect(made.stdout).toContain(printed.stdout.trim());
-  expect((await tandem("fingerprint", join(directory, "key.pem"))).stderr).toMatch(/not a certificate in PEM form \(FILE_FORMAT\)/);
+  expect((await tandem("fingerprint", join(directory, "key.pem"))).stderr).toMatch(
+    /not a certificate in PEM form \(FILE_FORMAT\)/,
+  );
   expect((await tandem("init", "both")).stderr).toMatch(/'active' or 'passive'; got 'both' \(USAGE\)/);
 });

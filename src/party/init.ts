@@ -25,21 +25,41 @@ const validDays = 730;
 /** @throws TandemError FILE_UNWRITABLE; nothing that exists is overwritten */
 export async function initParty(options: InitOptions): Promise<InitResult> {
   const { role, name, directory } = options;
-  const files = { config: join(directory, `${role}.yaml`), key: join(directory, "key.pem"), certificate: join(directory, "certificate.pem") };
+  const files = {
+    config: join(directory, `${role}.yaml`),
+    key: join(directory, "key.pem"),
+    certificate: join(directory, "certificate.pem"),
+  };
   for (const path of Object.values(files)) {
-    if (await access(path).then(() => true, () => false)) throw new TandemError("FILE_UNWRITABLE", `${path} exists already; choose another folder with --out, or remove it first`);
+    if (
+      await access(path).then(
+        () => true,
+        () => false,
+      )
+    )
+      throw new TandemError(
+        "FILE_UNWRITABLE",
+        `${path} exists already; choose another folder with --out, or remove it first`,
+      );
   }
   const identity = await createSelfSigned(name, validDays);
   try {
     await mkdir(directory, { recursive: true, mode: 0o700 });
     await writeFile(files.key, identity.key, { mode: 0o600, flag: "wx" });
     await writeFile(files.certificate, identity.certificate, { mode: 0o644, flag: "wx" });
-    await writeFile(files.config, role === "active" ? activeText(options) : passiveText(options), { mode: 0o644, flag: "wx" });
+    await writeFile(files.config, role === "active" ? activeText(options) : passiveText(options), {
+      mode: 0o644,
+      flag: "wx",
+    });
   } catch (cause) {
     const code = cause instanceof Error && "code" in cause ? ` (${String(cause.code)})` : "";
     throw new TandemError("FILE_UNWRITABLE", `${directory} cannot be written${code}`, { cause });
   }
-  return { configPath: files.config, certificatePath: files.certificate, fingerprint: certificateFingerprint(identity.certificate) };
+  return {
+    configPath: files.config,
+    certificatePath: files.certificate,
+    fingerprint: certificateFingerprint(identity.certificate),
+  };
 }
 
 const dataComments = `  path: data.csv               # .csv, .csv.gz or .parquet; relative to this file

@@ -27,7 +27,11 @@ export function joinParts(parts: readonly TablePart[]): JoinedTable {
   const known = new Set<string>();
   for (const { path, rows } of parts) {
     const repeated = rows.ids.ids.filter((id) => known.has(id)).length;
-    if (repeated > 0) throw new TandemError("ID_DUPLICATE", `${path}: ${repeated} of its ids stand in another file of this party too; training, test and validation rows must be different people`);
+    if (repeated > 0)
+      throw new TandemError(
+        "ID_DUPLICATE",
+        `${path}: ${repeated} of its ids stand in another file of this party too; training, test and validation rows must be different people`,
+      );
     for (const id of rows.ids.ids) known.add(id);
   }
   const { normalisations } = parts[0].rows.ids;
@@ -44,7 +48,9 @@ export function joinTables(tables: readonly PartyTable[]): PartyTable {
   const [first] = tables;
   const numbers = (of: (table: PartyTable) => Float64Array | null | undefined): Float64Array | null => {
     const columns = tables.map(of);
-    return columns.every((column) => column !== null && column !== undefined) ? Float64Array.from(columns.flatMap((column) => [...column])) : null;
+    return columns.every((column) => column !== null && column !== undefined)
+      ? Float64Array.from(columns.flatMap((column) => [...column]))
+      : null;
   };
   return {
     ids: tables.flatMap(({ ids }) => ids),
@@ -71,5 +77,12 @@ function concatenated(columns: readonly Float32Array[]): Float32Array {
 export function alignedCsv({ table, fileRows, fields }: JoinedTable, rows: Uint32Array): Iterable<string> {
   const column = (cell: (row: number) => string): string[] => Array.from(rows, cell);
   const hasFiles = new Set(fields).size > 1;
-  return csvChunks(["id", ...(hasFiles ? ["file"] : []), "row"], [column((row) => table.ids[row]), ...(hasFiles ? [column((row) => fields[row])] : []), column((row) => String(fileRows[row]))]);
+  return csvChunks(
+    ["id", ...(hasFiles ? ["file"] : []), "row"],
+    [
+      column((row) => table.ids[row]),
+      ...(hasFiles ? [column((row) => fields[row])] : []),
+      column((row) => String(fileRows[row])),
+    ],
+  );
 }

@@ -1,4 +1,6 @@
-/** What is wrong with a party's own files is its own business: the log has it, the caller hears that there is something. */
+/**
+ * What is wrong with a party's own files is its own business: the log has it, the caller hears that there is something.
+ */
 import { TandemError } from "../base/error.ts";
 import type { Emit } from "../record/events.ts";
 

@@ -36,12 +36,33 @@ export function sourceOf({ path, command }: Pick<DataConfig, "path" | "command">
 export type TextReading = Partial<Pick<FeatureReading, "text" | "book">>;
 
 /** @throws TandemError naming file, line and column of what cannot be used */
-export async function readPartyTable(source: TableSource, data: DataConfig, label: (LabelSpec & { readonly binary: boolean }) | null, { text = "refuse", book = new CategoryBook() }: TextReading = {}): Promise<DistinctTable> {
+export async function readPartyTable(
+  source: TableSource,
+  data: DataConfig,
+  label: (LabelSpec & { readonly binary: boolean }) | null,
+  { text = "refuse", book = new CategoryBook() }: TextReading = {},
+): Promise<DistinctTable> {
   const csv = await readTable(source);
   const idIndex = columnIndex(csv, data.id);
-  const names = featureNames(csv, data, [label?.label, label?.weight].filter((column) => column !== undefined));
-  const whole = partyTable(csv, { columns: names.map((name) => columnIndex(csv, name)), names, missing: data.missing, categorical: data.categorical, text, book }, label);
-  if (label?.binary === true && whole.labels !== null) requireBinaryLabels(csv, columnIndex(csv, label.label), whole.labels);
+  const names = featureNames(
+    csv,
+    data,
+    [label?.label, label?.weight].filter((column) => column !== undefined),
+  );
+  const whole = partyTable(
+    csv,
+    {
+      columns: names.map((name) => columnIndex(csv, name)),
+      names,
+      missing: data.missing,
+      categorical: data.categorical,
+      text,
+      book,
+    },
+    label,
+  );
+  if (label?.binary === true && whole.labels !== null)
+    requireBinaryLabels(csv, columnIndex(csv, label.label), whole.labels);
   const ids = DistinctIds.from(csv.columns[idIndex], {
     normalise: data.normalise,
     duplicates: data.duplicates,
@@ -56,25 +77,48 @@ export async function readPartyTable(source: TableSource, data: DataConfig, labe
 }
 
 /** @throws TandemError COLUMN_UNKNOWN for a constraint of what is not a feature, USAGE for one of categories */
-export function checkConstraints(path: string, monotone: Readonly<Record<string, number>>, { featureNames, categories = {} }: Pick<PartyTable, "featureNames" | "categories">): void {
+export function checkConstraints(
+  path: string,
+  monotone: Readonly<Record<string, number>>,
+  { featureNames, categories = {} }: Pick<PartyTable, "featureNames" | "categories">,
+): void {
   for (const [name, sign] of Object.entries(monotone)) {
-    if (!featureNames.includes(name)) throw new TandemError("COLUMN_UNKNOWN", `${path}: monotone_constraints names '${name}', which is not among the features; did you mean '${nearestName(name, featureNames)}'?`);
-    if (sign !== 0 && Object.hasOwn(categories, name)) throw new TandemError("USAGE", `${path}: monotone_constraints names '${name}', whose values are categories and have no order`);
+    if (!featureNames.includes(name))
+      throw new TandemError(
+        "COLUMN_UNKNOWN",
+        `${path}: monotone_constraints names '${name}', which is not among the features; did you mean '${nearestName(name, featureNames)}'?`,
+      );
+    if (sign !== 0 && Object.hasOwn(categories, name))
+      throw new TandemError(
+        "USAGE",
+        `${path}: monotone_constraints names '${name}', whose values are categories and have no order`,
+      );
   }
 }
 
 /** @throws TandemError COLUMN_UNKNOWN, or COLUMN_SHARED if the id, the label or the weight is named as a feature */
-function featureNames(csv: CsvTable, { id, features }: Pick<DataConfig, "id" | "features">, others: readonly string[]): string[] {
+function featureNames(
+  csv: CsvTable,
+  { id, features }: Pick<DataConfig, "id" | "features">,
+  others: readonly string[],
+): string[] {
   const reserved = new Set([id, ...others].map((column) => columnIndex(csv, column)));
   if (Array.isArray(features)) {
     for (const name of features) {
       const index = columnIndex(csv, name);
-      if (reserved.has(index)) throw new TandemError("COLUMN_SHARED", `${csv.path}: column ${columnTitle(csv, index)} is the id, the label or the weight and cannot be a feature`);
+      if (reserved.has(index))
+        throw new TandemError(
+          "COLUMN_SHARED",
+          `${csv.path}: column ${columnTitle(csv, index)} is the id, the label or the weight and cannot be a feature`,
+        );
       reserved.add(index);
     }
     return features;
   }
-  const leftOut = new Set([...reserved, ...(features === "all" ? [] : features.all_but.map((name) => columnIndex(csv, name)))]);
+  const leftOut = new Set([
+    ...reserved,
+    ...(features === "all" ? [] : features.all_but.map((name) => columnIndex(csv, name))),
+  ]);
   return csv.names.map((name, index) => name || `#${index}`).filter((_, index) => !leftOut.has(index));
 }
 
@@ -96,22 +140,37 @@ export interface BinningParameters {
 }
 
 export function binningOf(training: TrainingParameters): BinningParameters {
-  return { maxBin: training.max_bin, enableCategorical: training.enable_categorical, maxCatToOnehot: oneHotBelow(training) };
+  return {
+    maxBin: training.max_bin,
+    enableCategorical: training.enable_categorical,
+    maxCatToOnehot: oneHotBelow(training),
+  };
 }
 
 /**
  * @param training the rows that decide where the cuts are, and which categories there are; null: all
- * @throws TandemError CELL_UNPARSABLE naming file, line and column of categories that are not wanted, USAGE for too many of them
+ * @throws TandemError CELL_UNPARSABLE naming file, line and column of categories that are not wanted, USAGE for too
+ * many of them
  */
-export function binTable(table: PartyTable, { maxBin, enableCategorical, maxCatToOnehot }: BinningParameters, training: Uint32Array | null = null): BinnedFeature[] {
+export function binTable(
+  table: PartyTable,
+  { maxBin, enableCategorical, maxCatToOnehot }: BinningParameters,
+  training: Uint32Array | null = null,
+): BinnedFeature[] {
   const categories = categoryNamesOf(table);
   return table.features.map((values, i) => {
     const name = table.featureNames[i];
     const names = categories[i];
     if (names !== null && !enableCategorical) {
-      throw new TandemError("CELL_UNPARSABLE", `${table.categories?.[name].where}: the column has categories, which are used with the training parameter enable_categorical only; leave it out, or train with that`);
+      throw new TandemError(
+        "CELL_UNPARSABLE",
+        `${table.categories?.[name].where}: the column has categories, which are used with the training parameter enable_categorical only; leave it out, or train with that`,
+      );
     }
-    const binned = names === null ? binFeature(name, values, maxBin, training) : binCategories(name, values, names, maxCatToOnehot, training);
+    const binned =
+      names === null
+        ? binFeature(name, values, maxBin, training)
+        : binCategories(name, values, names, maxCatToOnehot, training);
     const monotone = table.monotone?.[name] ?? 0;
     return monotone === 0 ? binned : { ...binned, monotone };
   });

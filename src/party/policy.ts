@@ -1,6 +1,6 @@
 /**
- * What a passive party's owner allows, whoever asks. A job that wants more is refused before anything of it happens, with
- * one message that names every field, what was asked and what is allowed.
+ * What a passive party's owner allows, whoever asks. A job that wants more is refused before anything of it happens,
+ * with one message that names every field, what was asked and what is allowed.
  */
 import { TandemError } from "../base/error.ts";
 import { describeBounds, trainingParameters } from "../base/parameters.ts";
@@ -16,58 +16,119 @@ import type { PolicyConfig } from "./config.ts";
 /** @throws TandemError POLICY, or HANDSHAKE_MISMATCH for what no policy could allow */
 export function agreedByPolicy(hello: ActiveHello, policy: PolicyConfig, name: string): AgreedParameters {
   const { parameters, instanceCount } = hello;
-  if (parameters === undefined) throw new TandemError("HANDSHAKE_MISMATCH", `${name}: the active party names no parameters`);
-  const { job, numRound, maxDepth, maxLeaves, maxBin, scheme, keyBits, codec, seed, colsampleBytree, colsampleBylevel, colsampleBynode, treesPerRound, localRounds, startModel, startTrees, enableCategorical, maxCatToOnehot } = parameters;
+  if (parameters === undefined)
+    throw new TandemError("HANDSHAKE_MISMATCH", `${name}: the active party names no parameters`);
+  const {
+    job,
+    numRound,
+    maxDepth,
+    maxLeaves,
+    maxBin,
+    scheme,
+    keyBits,
+    codec,
+    seed,
+    colsampleBytree,
+    colsampleBylevel,
+    colsampleBynode,
+    treesPerRound,
+    localRounds,
+    startModel,
+    startTrees,
+    enableCategorical,
+    maxCatToOnehot,
+  } = parameters;
   checkJobName(job, name);
-  if (scheme !== paillierSchemeName) throw new TandemError("HANDSHAKE_MISMATCH", `scheme: the active party proposes ${peerText(scheme)}, ${name} knows ${paillierSchemeName}`);
+  if (scheme !== paillierSchemeName)
+    throw new TandemError(
+      "HANDSHAKE_MISMATCH",
+      `scheme: the active party proposes ${peerText(scheme)}, ${name} knows ${paillierSchemeName}`,
+    );
   const keyBitsMin = policy.insecure_min_key_bits ?? policy.min_key_bits;
   const { max_bin: bins, max_depth: depths, max_leaves: leaves } = trainingParameters;
   const broken = [
     numRound < 1 && `num_round: ${numRound} asked, at least 1 is needed`,
-    treeCountOf(parameters) > policy.max_trees && `num_round: ${numRound}${treesPerRound === 1 ? "" : ` of ${treesPerRound} trees each`} asked, at most ${policy.max_trees} allowed`,
+    treeCountOf(parameters) > policy.max_trees &&
+      `num_round: ${numRound}${treesPerRound === 1 ? "" : ` of ${treesPerRound} trees each`} asked, at most ${policy.max_trees} allowed`,
     localRounds > numRound && `local_rounds: ${localRounds} asked, there are ${numRound} rounds`,
     startTrees > 0 && !policy.warm_start && "start_model: going on from an earlier model is not allowed",
     startTrees >= treeCountOf(parameters) && `start_trees: ${startTrees} asked, of ${treeCountOf(parameters)} in all`,
-    (startTrees > 0) !== (startModel !== "") && "start_model: a model is named if and only if it has trees",
+    startTrees > 0 !== (startModel !== "") && "start_model: a model is named if and only if it has trees",
     treesPerRound < 1 && `trees_per_round: ${treesPerRound} asked, at least 1 is needed`,
     maxDepth === 0 && maxLeaves === 0 && "max_depth: no limit asked, and max_leaves has none either",
-    policy.max_depth > 0 && (maxDepth === 0 || maxDepth > policy.max_depth) && `max_depth: ${maxDepth === 0 ? "no limit" : maxDepth} asked, at most ${policy.max_depth} allowed`,
+    policy.max_depth > 0 &&
+      (maxDepth === 0 || maxDepth > policy.max_depth) &&
+      `max_depth: ${maxDepth === 0 ? "no limit" : maxDepth} asked, at most ${policy.max_depth} allowed`,
     maxDepth > depths.max && `max_depth: ${maxDepth} asked, it must be ${describeBounds(depths)}`,
     maxLeaves > leaves.max && `max_leaves: ${maxLeaves} asked, it must be ${describeBounds(leaves)}`,
     (maxBin < bins.min || maxBin > bins.max) && `max_bin: ${maxBin} asked, it must be ${describeBounds(bins)}`,
-    (maxCatToOnehot < 1 || maxCatToOnehot > categoryCountMax + 1) && `max_cat_to_onehot: ${maxCatToOnehot} asked, it must be ${describeBounds(trainingParameters.max_cat_to_onehot)}`,
+    (maxCatToOnehot < 1 || maxCatToOnehot > categoryCountMax + 1) &&
+      `max_cat_to_onehot: ${maxCatToOnehot} asked, it must be ${describeBounds(trainingParameters.max_cat_to_onehot)}`,
     keyBits < keyBitsMin && `key_bits: ${keyBits} asked, at least ${keyBitsMin} allowed`,
     keyBits > keyBitsMax && `key_bits: ${keyBits} asked, at most ${keyBitsMax} allowed`,
-    !policy.codecs.some((allowed) => allowed === codec) && `codec: ${peerText(codec)} asked, ${policy.codecs.join(" or ")} allowed`,
-    ![colsampleBytree, colsampleBylevel, colsampleBynode].every((rate) => rate > 0 && rate <= 1) && "colsample: shares of the columns must be above 0 up to 1",
-    instanceCount < policy.min_instances && `instances: ${instanceCount} brought, at least ${policy.min_instances} allowed`,
+    !policy.codecs.some((allowed) => allowed === codec) &&
+      `codec: ${peerText(codec)} asked, ${policy.codecs.join(" or ")} allowed`,
+    ![colsampleBytree, colsampleBylevel, colsampleBynode].every((rate) => rate > 0 && rate <= 1) &&
+      "colsample: shares of the columns must be above 0 up to 1",
+    instanceCount < policy.min_instances &&
+      `instances: ${instanceCount} brought, at least ${policy.min_instances} allowed`,
   ].filter((violation) => violation !== false);
   if (broken.length > 0) throw refusal(name, broken);
-  return { job, numRound, maxDepth, maxLeaves, maxBin, scheme, keyBits, codec, seed, colsampleBytree, colsampleBylevel, colsampleBynode, treesPerRound, localRounds, startModel, startTrees, enableCategorical, maxCatToOnehot };
+  return {
+    job,
+    numRound,
+    maxDepth,
+    maxLeaves,
+    maxBin,
+    scheme,
+    keyBits,
+    codec,
+    seed,
+    colsampleBytree,
+    colsampleBylevel,
+    colsampleBynode,
+    treesPerRound,
+    localRounds,
+    startModel,
+    startTrees,
+    enableCategorical,
+    maxCatToOnehot,
+  };
 }
 
 const keyBitsMax = 4096;
 
 /** How many people a candidate must have at least: not told to anybody, but kept to. */
-export function minimumsOf({ min_instances_per_node: perNode, min_instances_per_candidate: perCandidate }: PolicyConfig): Minimums {
+export function minimumsOf({
+  min_instances_per_node: perNode,
+  min_instances_per_candidate: perCandidate,
+}: PolicyConfig): Minimums {
   return { perNode, perCandidate };
 }
 
 /** @throws TandemError POLICY if the active party brings more ids than it may ask about */
 export function checkIdCount(activeIdCount: number, policy: PolicyConfig, name: string): void {
-  if (activeIdCount > policy.max_active_ids) throw refusal(name, [`ids: ${activeIdCount} brought, at most ${policy.max_active_ids} allowed`]);
+  if (activeIdCount > policy.max_active_ids)
+    throw refusal(name, [`ids: ${activeIdCount} brought, at most ${policy.max_active_ids} allowed`]);
 }
 
 /** @throws TandemError HANDSHAKE_MISMATCH if one side has a file of validation rows, and the other has not */
 export function checkValidationFile(theirs: boolean, own: string | undefined, name: string): void {
   if (theirs === (own !== undefined)) return;
   const [has, lacks] = theirs ? ["the active party", name] : [name, "the active party"];
-  throw new TandemError("HANDSHAKE_MISMATCH", `validation_path: ${has} has a file of validation rows, ${lacks} has none; every party names one, or none does`);
+  throw new TandemError(
+    "HANDSHAKE_MISMATCH",
+    `validation_path: ${has} has a file of validation rows, ${lacks} has none; every party names one, or none does`,
+  );
 }
 
 /** A job's name becomes a folder here. */
 export function checkJobName(job: string, name: string): void {
-  if (!jobSyntax.test(job)) throw new TandemError("HANDSHAKE_MISMATCH", `job: ${name} takes names of up to 64 letters, digits, dots, dashes and underscores`);
+  if (!jobSyntax.test(job))
+    throw new TandemError(
+      "HANDSHAKE_MISMATCH",
+      `job: ${name} takes names of up to 64 letters, digits, dots, dashes and underscores`,
+    );
 }
 
 function refusal(name: string, broken: readonly string[]): TandemError {

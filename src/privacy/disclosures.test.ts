@@ -3,7 +3,13 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 import { ledgerEntries } from "./ledger.ts";
-import { type Disclosure, disclosureEntries, type DisclosureFacts, type DisclosureName, disclosuresOf } from "./disclosures.ts";
+import {
+  type Disclosure,
+  disclosureEntries,
+  type DisclosureFacts,
+  type DisclosureName,
+  disclosuresOf,
+} from "./disclosures.ts";
 import { leakageOf, leakageText } from "./leakage.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
@@ -14,14 +20,22 @@ const entries = Object.values(disclosureEntries);
 function itemsOf(learner: "active" | "passive"): string[] {
   const title = `## What ${learner === "active" ? "the active" : "a passive"} party learns`;
   const section = page.slice(page.indexOf(title) + title.length).split("\n## ")[0];
-  return section.replaceAll(/\n {2}(?=\S)/g, " ").split("\n").filter((line) => line.startsWith("- ")).map((line) => line.slice(2));
+  return section
+    .replaceAll(/\n {2}(?=\S)/g, " ")
+    .split("\n")
+    .filter((line) => line.startsWith("- "))
+    .map((line) => line.slice(2));
 }
 
 function tags(): { learner: string; what: string }[] {
-  const files = readdirSync(join(root, "src"), { recursive: true, encoding: "utf8" }).filter((name) => name.endsWith(".ts") && !name.endsWith(".test.ts"));
+  const files = readdirSync(join(root, "src"), { recursive: true, encoding: "utf8" }).filter(
+    (name) => name.endsWith(".ts") && !name.endsWith(".test.ts"),
+  );
   return files.flatMap((name) => {
     const text = readFileSync(join(root, "src", name), "utf8").replaceAll(/\n\s*\*   /g, " ");
-    return [...text.matchAll(/@reveals (active|passive): (.+)/g)].flatMap(([, learner, parts]) => parts.split(";").map((what) => ({ learner, what: what.trim() })));
+    return [...text.matchAll(/@reveals (active|passive): (.+)/g)].flatMap(([, learner, parts]) =>
+      parts.split(";").map((what) => ({ learner, what: what.trim() })),
+    );
   });
 }
 
@@ -38,8 +52,16 @@ test("the table and the lists of docs/leakage.md have the same items, in the pag
     const items = itemsOf(learner);
     expect(items.length).toBeGreaterThan(8);
     const ours = entries.filter((entry) => entry.learner === learner);
-    for (const { what } of ours) expect(items.filter((item) => item.includes(what)), what).not.toHaveLength(0);
-    for (const item of items) expect(ours.filter(({ what }) => item.includes(what)), item).not.toHaveLength(0);
+    for (const { what } of ours)
+      expect(
+        items.filter((item) => item.includes(what)),
+        what,
+      ).not.toHaveLength(0);
+    for (const item of items)
+      expect(
+        ours.filter(({ what }) => item.includes(what)),
+        item,
+      ).not.toHaveLength(0);
   }
 });
 
@@ -62,15 +84,42 @@ const plain: DisclosureFacts = {
   validationRows: 0,
   predictedRows: 0,
   alignment: null,
-  passiveParty: { features: 2, candidates: 30, constrainedFeatures: 0, groupedFeatures: 0, minimums: { perNode: 1, perCandidate: 1 }, scoringIdsMax: "refused" },
+  passiveParty: {
+    features: 2,
+    candidates: 30,
+    constrainedFeatures: 0,
+    groupedFeatures: 0,
+    minimums: { perNode: 1, perCandidate: 1 },
+    scoringIdsMax: "refused",
+  },
 };
 
-const found = (facts: DisclosureFacts): Partial<Record<DisclosureName, Disclosure>> => Object.fromEntries(disclosuresOf(facts).reveals.map((one) => [one.name, one]));
+const found = (facts: DisclosureFacts): Partial<Record<DisclosureName, Disclosure>> =>
+  Object.fromEntries(disclosuresOf(facts).reveals.map((one) => [one.name, one]));
 
 test("every disclosure is either revealed or absent, and numbers follow from the job", () => {
   const { reveals, absent } = disclosuresOf(plain);
   expect([...reveals.map(({ name }) => name), ...absent].sort()).toEqual(Object.keys(disclosureEntries).sort());
-  expect([...absent].sort()).toEqual(["alignedActiveCount", "alignedActiveIds", "alignedPartyIds", "categoryGroups", "categoryWeights", "classes", "commonIds", "monotone", "predictedIds", "predictionOutcomes", "sampled", "scoredIds", "scoringDefaults", "scoringHolds", "scoringOutcomes", "startOutcomes", "validationRows", "withheld"]);
+  expect([...absent].sort()).toEqual([
+    "alignedActiveCount",
+    "alignedActiveIds",
+    "alignedPartyIds",
+    "categoryGroups",
+    "categoryWeights",
+    "classes",
+    "commonIds",
+    "monotone",
+    "predictedIds",
+    "predictionOutcomes",
+    "sampled",
+    "scoredIds",
+    "scoringDefaults",
+    "scoringHolds",
+    "scoringOutcomes",
+    "startOutcomes",
+    "validationRows",
+    "withheld",
+  ]);
   const all = found(plain);
   expect(all.candidateSums?.atMost).toBe(4 * 7 * 30); // trees, nodes of three levels, candidates
   expect(all.splitOutcomes?.atMost).toBe(4 * 3 * 100);
@@ -79,25 +128,79 @@ test("every disclosure is either revealed or absent, and numbers follow from the
 });
 
 test.each<[string, Partial<DisclosureFacts>, DisclosureName, Partial<Disclosure>]>([
-  ["goss", { sampling: { method: "goss", topShare: 0.2, otherShare: 0.1 } }, "sampled", { atMost: 400, note: expect.stringMatching(/20 % of the people .* gets them wrong.*hint about labels/) as string }],
-  ["goss sends fewer", { sampling: { method: "goss", topShare: 0.2, otherShare: 0.1 } }, "encryptedGradients", { atMost: 120 }],
-  ["uniform", { sampling: { method: "uniform", share: 0.5 } }, "sampled", { note: expect.stringContaining("evenly") as string }],
+  [
+    "goss",
+    { sampling: { method: "goss", topShare: 0.2, otherShare: 0.1 } },
+    "sampled",
+    { atMost: 400, note: expect.stringMatching(/20 % of the people .* gets them wrong.*hint about labels/) as string },
+  ],
+  [
+    "goss sends fewer",
+    { sampling: { method: "goss", topShare: 0.2, otherShare: 0.1 } },
+    "encryptedGradients",
+    { atMost: 120 },
+  ],
+  [
+    "uniform",
+    { sampling: { method: "uniform", share: 0.5 } },
+    "sampled",
+    { note: expect.stringContaining("evenly") as string },
+  ],
   ["folds", { sampling: { method: "folds", folds: 5 } }, "encryptedGradients", { atMost: 320 }],
-  ["validation rows show in the sample", { validationRows: 20 }, "sampled", { note: expect.stringContaining("validation") as string }],
+  [
+    "validation rows show in the sample",
+    { validationRows: 20 },
+    "sampled",
+    { note: expect.stringContaining("validation") as string },
+  ],
   ["validation", { validationRows: 20 }, "validationRows", { atMost: 20 }],
   ["classes", { classes: 3 }, "classes", { atMost: 3 }],
   ["alignment", { alignment: { activeIds: 70, passiveIds: null } }, "alignedActiveIds", { atMost: 70 }],
   ["monotone", { passiveParty: { ...plain.passiveParty, constrainedFeatures: 1 } }, "monotone", { atMost: 1 }],
-  ["sets of categories", { passiveParty: { ...plain.passiveParty, groupedFeatures: 2 } }, "categoryGroups", { atMost: 2 }],
-  ["what a set tells its owner", { passiveParty: { ...plain.passiveParty, groupedFeatures: 2 } }, "categoryWeights", { note: "a hint about labels" }],
-  ["minimums", { passiveParty: { ...plain.passiveParty, minimums: { perNode: 1, perCandidate: 5 } } }, "withheld", { note: expect.stringContaining("fewer than 5") as string }],
+  [
+    "sets of categories",
+    { passiveParty: { ...plain.passiveParty, groupedFeatures: 2 } },
+    "categoryGroups",
+    { atMost: 2 },
+  ],
+  [
+    "what a set tells its owner",
+    { passiveParty: { ...plain.passiveParty, groupedFeatures: 2 } },
+    "categoryWeights",
+    { note: "a hint about labels" },
+  ],
+  [
+    "minimums",
+    { passiveParty: { ...plain.passiveParty, minimums: { perNode: 1, perCandidate: 5 } } },
+    "withheld",
+    { note: expect.stringContaining("fewer than 5") as string },
+  ],
   ["predictions", { predictedRows: 10 }, "predictionOutcomes", { atMost: 4 * 7 * 10 }],
   ["max_leaves", { predictedRows: 10, leaves: 3 }, "predictionOutcomes", { atMost: 4 * 2 * 10 }],
   ["a warm start", { hasStart: true }, "startOutcomes", { unit: "outcomes" }],
   ["no limit of depth", { depth: 0, leaves: 5 }, "splitOutcomes", { atMost: 4 * 4 * 100 }],
-  ["no limit at all", { depth: 0 }, "candidateSums", { atMost: null, note: expect.stringContaining("at the nodes") as string }],
+  [
+    "no limit at all",
+    { depth: 0 },
+    "candidateSums",
+    { atMost: null, note: expect.stringContaining("at the nodes") as string },
+  ],
   ["local rounds", { localRounds: 2 }, "parameters", { note: expect.stringContaining("first 2 rounds") as string }],
-  ["an unknown party", { passiveParty: { features: null, candidates: null, constrainedFeatures: null, groupedFeatures: null, minimums: null, scoringIdsMax: null } }, "candidateSums", { atMost: null, note: expect.stringContaining("16 candidates per feature") as string }],
+  [
+    "an unknown party",
+    {
+      passiveParty: {
+        features: null,
+        candidates: null,
+        constrainedFeatures: null,
+        groupedFeatures: null,
+        minimums: null,
+        scoringIdsMax: null,
+      },
+    },
+    "candidateSums",
+    { atMost: null, note: expect.stringContaining("16 candidates per feature") as string },
+  ],
 ])("%s", (_what, change, name, expected) => {
   expect(found({ ...plain, ...change })[name]).toMatchObject(expected);
 });
@@ -109,10 +212,16 @@ test("with all rounds local nothing of the trees is told", () => {
 
 test("one block per party, absent only what no pair has, and the page at the end", () => {
   const leakage = leakageOf("job spring", [plain, { ...plain, passive: "telecom", classes: 3 }]);
-  expect(leakage.parties.map(({ party, role }) => [party, role])).toEqual([["bank", "active"], ["shop", "passive"], ["telecom", "passive"]]);
+  expect(leakage.parties.map(({ party, role }) => [party, role])).toEqual([
+    ["bank", "active"],
+    ["shop", "passive"],
+    ["telecom", "passive"],
+  ]);
   expect(new Set(leakage.parties[0].learns.map(({ about }) => about))).toEqual(new Set(["shop", "telecom"]));
   expect(leakage.absent.map(({ name }) => name)).not.toContain("classes");
   const text = leakageText(leakage);
-  expect(text).toMatch(/^What job spring reveals[\s\S]*bank, the active party, learns\n {2}of shop:\n[\s\S]*of telecom:[\s\S]*shop, a passive party, learns\n {2}of bank:[\s\S]*docs\/leakage\.md/);
+  expect(text).toMatch(
+    /^What job spring reveals[\s\S]*bank, the active party, learns\n {2}of shop:\n[\s\S]*of telecom:[\s\S]*shop, a passive party, learns\n {2}of bank:[\s\S]*docs\/leakage\.md/,
+  );
   expect(text).toContain("up to 840 sums of unnamed candidates");
 });

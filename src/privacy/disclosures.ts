@@ -1,7 +1,8 @@
 /**
- * What a job will reveal to whom, said before it starts: one table of all disclosures, in the words of docs/leakage.md, each
- * with the question whether this job has it and how much of it there can be. A test holds the table to the `@reveals`
- * tags of the code, to the ledger and to the page; the ledger counts afterwards what this table bounds before.
+ * What a job will reveal to whom, said before it starts: one table of all disclosures, in the words of docs/leakage.md,
+ * each with the question whether this job has it and how much of it there can be. A test holds the table to the
+ * `@reveals` tags of the code, to the ledger and to the page; the ledger counts afterwards what this table bounds
+ * before.
  */
 import { formatCount } from "../base/format.ts";
 import { areOff, type Minimums } from "../gbdt/split/offered-candidates.ts";
@@ -76,45 +77,80 @@ export const disclosureEntries = {
   candidateSums: {
     learner: "active",
     what: "per candidate of a passive party, without its name: the sums of g and h and the count of one side",
-    extent: (facts) => present([facts.trees], { atMost: product(facts.trees, nodesMax(facts), candidatesMax(facts)), unit: "sums of unnamed candidates", note: candidateNote(facts) }),
+    extent: (facts) =>
+      present([facts.trees], {
+        atMost: product(facts.trees, nodesMax(facts), candidatesMax(facts)),
+        unit: "sums of unnamed candidates",
+        note: candidateNote(facts),
+      }),
   },
   candidates: {
     learner: "active",
     what: "number of features and of split candidates",
-    extent: (facts) => ({ atMost: facts.passiveParty.features, unit: "features", note: `${candidateNote(facts)}${facts.columnsAreSampled ? "; columns are sampled, by their owner in secret" : ""}` }),
+    extent: (facts) => ({
+      atMost: facts.passiveParty.features,
+      unit: "features",
+      note: `${candidateNote(facts)}${facts.columnsAreSampled ? "; columns are sampled, by their owner in secret" : ""}`,
+    }),
   },
   withheld: {
     learner: "active",
     what: "which candidates are withheld at a pair of nodes, and so that one of their sides, or one of the nodes, is small",
     extent: ({ passiveParty: { minimums } }) => {
-      if (minimums === null) return { atMost: null, unit: "candidates", note: "only if the party's policy sets minimums, which is not told beforehand" };
-      return areOff(minimums) ? null : { atMost: null, unit: "candidates", note: `fewer than ${minimums.perCandidate} people on a side, or ${minimums.perNode} in a node` };
+      if (minimums === null)
+        return {
+          atMost: null,
+          unit: "candidates",
+          note: "only if the party's policy sets minimums, which is not told beforehand",
+        };
+      return areOff(minimums)
+        ? null
+        : {
+            atMost: null,
+            unit: "candidates",
+            note: `fewer than ${minimums.perCandidate} people on a side, or ${minimums.perNode} in a node`,
+          };
     },
   },
   splitOutcomes: {
     learner: "active",
     what: "for each split that it wins, which side every instance of the node falls on",
-    extent: (facts) => present([facts.trees], { atMost: product(facts.trees, levelsMax(facts), facts.instances), unit: "bits", note: `one per person and level, if the party won every split of ${formatCount(facts.trees)} trees` }),
+    extent: (facts) =>
+      present([facts.trees], {
+        atMost: product(facts.trees, levelsMax(facts), facts.instances),
+        unit: "bits",
+        note: `one per person and level, if the party won every split of ${formatCount(facts.trees)} trees`,
+      }),
   },
   categoryGroups: {
     learner: "active",
     what: "which candidates are the categories of one feature, where sets of categories are split, and so its number of categories and how many people of a node are in each and which of them is the missing values",
-    extent: ({ passiveParty: { groupedFeatures: count } }) => someFeatures(count, "only with enable_categorical, of features with max_cat_to_onehot categories or more"),
+    extent: ({ passiveParty: { groupedFeatures: count } }) =>
+      someFeatures(count, "only with enable_categorical, of features with max_cat_to_onehot categories or more"),
   },
   monotone: {
     learner: "active",
     what: "of features with monotone constraints, which candidates they are, and the sign where one splits",
-    extent: ({ passiveParty: { constrainedFeatures: count } }) => someFeatures(count, "only if the party names constraints"),
+    extent: ({ passiveParty: { constrainedFeatures: count } }) =>
+      someFeatures(count, "only if the party names constraints"),
   },
   predictionOutcomes: {
     learner: "active",
     what: "at prediction, the outcome of each of its splits for each id asked for, also off the path",
-    extent: (facts) => present([facts.trees, facts.predictedRows], { atMost: product(facts.trees, splitsMax(facts), facts.predictedRows), unit: "outcomes", note: "if the party won every split" }),
+    extent: (facts) =>
+      present([facts.trees, facts.predictedRows], {
+        atMost: product(facts.trees, splitsMax(facts), facts.predictedRows),
+        unit: "outcomes",
+        note: "if the party won every split",
+      }),
   },
   startOutcomes: {
     learner: "active",
     what: "where training goes on from an earlier model, the outcome of each of its splits of that model for each instance of the job",
-    extent: ({ hasStart }) => (hasStart ? { atMost: null, unit: "outcomes", note: "one per split of the party's in the earlier model and person" } : null),
+    extent: ({ hasStart }) =>
+      hasStart
+        ? { atMost: null, unit: "outcomes", note: "one per split of the party's in the earlier model and person" }
+        : null,
   },
   alignedPartyIds: {
     learner: "active",
@@ -124,7 +160,12 @@ export const disclosureEntries = {
   alignedActiveIds: {
     learner: "active",
     what: "which of the active party's ids the party holds too",
-    extent: ({ alignment }) => alignment && { atMost: alignment.activeIds, unit: "bits", note: "one per id that is brought, whether it is common to all parties or not" },
+    extent: ({ alignment }) =>
+      alignment && {
+        atMost: alignment.activeIds,
+        unit: "bits",
+        note: "one per id that is brought, whether it is common to all parties or not",
+      },
   },
   scoringOutcomes: {
     learner: "active",
@@ -144,12 +185,21 @@ export const disclosureEntries = {
   consent: {
     learner: "active",
     what: "where the party consents to an export, its splits of that model: names of features, thresholds or categories, and default directions",
-    extent: () => ({ atMost: null, unit: "splits", note: `${afterwards}, and only by a file that its owner signs and sends` }),
+    extent: () => ({
+      atMost: null,
+      unit: "splits",
+      note: `${afterwards}, and only by a file that its owner signs and sends`,
+    }),
   },
   encryptedGradients: {
     learner: "passive",
     what: "encrypted gradients only",
-    extent: (facts) => present([facts.rounds], { atMost: product(facts.rounds, sampleMax(facts), facts.ciphertextsPerInstance), unit: "ciphertexts", note: `under a key of ${facts.keyBits} bits that stays with ${facts.active}` }),
+    extent: (facts) =>
+      present([facts.rounds], {
+        atMost: product(facts.rounds, sampleMax(facts), facts.ciphertextsPerInstance),
+        unit: "ciphertexts",
+        note: `under a key of ${facts.keyBits} bits that stays with ${facts.active}`,
+      }),
   },
   instances: {
     learner: "passive",
@@ -159,12 +209,22 @@ export const disclosureEntries = {
   memberships: {
     learner: "passive",
     what: "which instances are in each node that is split",
-    extent: (facts) => present([facts.trees], { atMost: product(facts.trees, nodesMax(facts)), unit: "nodes", note: `in ${formatCount(facts.trees)} trees` }),
+    extent: (facts) =>
+      present([facts.trees], {
+        atMost: product(facts.trees, nodesMax(facts)),
+        unit: "nodes",
+        note: `in ${formatCount(facts.trees)} trees`,
+      }),
   },
   directions: {
     learner: "passive",
     what: "which instances go left and right at every split whose children are split further",
-    extent: (facts) => present([facts.trees, levelsToldMax(facts)], { atMost: product(facts.trees, levelsToldMax(facts), facts.instances), unit: "bits", note: "one per person and level but the last; people in the same nodes are alike to the model, which is a hint about labels" }),
+    extent: (facts) =>
+      present([facts.trees, levelsToldMax(facts)], {
+        atMost: product(facts.trees, levelsToldMax(facts), facts.instances),
+        unit: "bits",
+        note: "one per person and level but the last; people in the same nodes are alike to the model, which is a hint about labels",
+      }),
   },
   sampled: {
     learner: "passive",
@@ -174,12 +234,23 @@ export const disclosureEntries = {
   classes: {
     learner: "passive",
     what: "with `multi:softprob` the number of classes",
-    extent: ({ classes }) => (classes === null ? { atMost: null, unit: "classes", note: "only with several classes" } : present([classes], { atMost: classes, unit: "classes" })),
+    extent: ({ classes }) =>
+      classes === null
+        ? { atMost: null, unit: "classes", note: "only with several classes" }
+        : present([classes], { atMost: classes, unit: "classes" }),
   },
   parameters: {
     learner: "passive",
     what: "the job's parameters that are proposed at the handshake: number of trees, depth, leaves, bins, key size, codec, seed, shares of columns, the model that training goes on from",
-    extent: ({ localRounds }) => ({ atMost: null, unit: "parameters", ...(localRounds === 0 ? {} : { note: `and that the first ${localRounds} rounds are the active party's alone, of which nothing else is told` }) }),
+    extent: ({ localRounds }) => ({
+      atMost: null,
+      unit: "parameters",
+      ...(localRounds === 0
+        ? {}
+        : {
+            note: `and that the first ${localRounds} rounds are the active party's alone, of which nothing else is told`,
+          }),
+    }),
   },
   wins: {
     learner: "passive",
@@ -189,7 +260,8 @@ export const disclosureEntries = {
   categoryWeights: {
     learner: "passive",
     what: "of a set of categories that wins, that each of them alone would have a lower leaf weight in the node than those that are left",
-    extent: ({ trees, passiveParty: { groupedFeatures: count } }) => present([trees, count], { atMost: null, unit: "sets", note: "a hint about labels" }),
+    extent: ({ trees, passiveParty: { groupedFeatures: count } }) =>
+      present([trees, count], { atMost: null, unit: "sets", note: "a hint about labels" }),
   },
   predictedIds: {
     learner: "passive",
@@ -233,14 +305,24 @@ export interface Disclosure extends Extent {
 }
 
 /** All disclosures between the active and one passive party, and those that this job does not have. */
-export function disclosuresOf(facts: DisclosureFacts): { readonly reveals: readonly Disclosure[]; readonly absent: readonly DisclosureName[] } {
+export function disclosuresOf(facts: DisclosureFacts): {
+  readonly reveals: readonly Disclosure[];
+  readonly absent: readonly DisclosureName[];
+} {
   const reveals: Disclosure[] = [];
   const absent: DisclosureName[] = [];
   for (const [key, { learner, what, extent }] of Object.entries<DisclosureEntry>(disclosureEntries)) {
     const name = key as DisclosureName;
     const found = extent(facts);
     if (found === null) absent.push(name);
-    else reveals.push({ name, learner: facts[learner], about: facts[learner === "active" ? "passive" : "active"], what, ...found });
+    else
+      reveals.push({
+        name,
+        learner: facts[learner],
+        about: facts[learner === "active" ? "passive" : "active"],
+        what,
+        ...found,
+      });
   }
   return { reveals, absent };
 }
@@ -285,14 +367,19 @@ function smallest(...limits: readonly (number | null)[]): number | null {
   return known.length === 0 ? null : Math.min(...known);
 }
 
-/** Thresholds in both directions of missing values, as gbdt/split/candidate.ts counts them with a monotone constraint. */
+/**
+ * Thresholds in both directions of missing values, as gbdt/split/candidate.ts counts them with a monotone constraint.
+ */
 function candidatesMax({ passiveParty: { candidates, features }, binsMax }: DisclosureFacts): number | null {
   return candidates ?? (features === null ? null : 2 * binsMax * features);
 }
 
 function candidateNote(facts: DisclosureFacts): string {
   const known = candidatesMax(facts);
-  const many = known === null ? `${formatCount(2 * facts.binsMax)} candidates per feature that it brings` : `${formatCount(known)} candidates`;
+  const many =
+    known === null
+      ? `${formatCount(2 * facts.binsMax)} candidates per feature that it brings`
+      : `${formatCount(known)} candidates`;
   const nodes = nodesMax(facts);
   return `up to ${many}, at ${nodes === null ? "the" : `up to ${formatCount(nodes)}`} nodes of each of ${formatCount(facts.trees)} trees`;
 }
@@ -308,7 +395,10 @@ function sampleMax({ instances: all, validationRows, sampling }: DisclosureFacts
     case "uniform":
       return Math.max(1, Math.round(sampling.share * instances));
     case "goss":
-      return Math.min(instances, Math.max(1, Math.round(sampling.topShare * instances)) + Math.round(sampling.otherShare * instances));
+      return Math.min(
+        instances,
+        Math.max(1, Math.round(sampling.topShare * instances)) + Math.round(sampling.otherShare * instances),
+      );
     case "folds":
       return instances - Math.floor(instances / sampling.folds);
   }
@@ -317,14 +407,25 @@ function sampleMax({ instances: all, validationRows, sampling }: DisclosureFacts
 function sampledExtent(facts: DisclosureFacts): Extent | null {
   const { sampling, rounds, validationRows } = facts;
   const count = product(rounds, facts.instances);
-  if (sampling === null) return { atMost: count, unit: "bits", note: "only if the active party samples; it does not tell by which method, and with goss this is a hint about labels" };
+  if (sampling === null)
+    return {
+      atMost: count,
+      unit: "bits",
+      note: "only if the active party samples; it does not tell by which method, and with goss this is a hint about labels",
+    };
   switch (sampling.method) {
     case "none":
-      return validationRows === 0 ? null : { atMost: count, unit: "bits", note: "the same people in every round: all but the validation rows" };
+      return validationRows === 0
+        ? null
+        : { atMost: count, unit: "bits", note: "the same people in every round: all but the validation rows" };
     case "uniform":
       return { atMost: count, unit: "bits", note: "drawn evenly, which says nothing about them" };
     case "goss":
-      return { atMost: count, unit: "bits", note: `goss: ${percent(sampling.topShare)} of the people are drawn because the model gets them wrong, beside ${percent(sampling.otherShare)} by chance; a hint about labels` };
+      return {
+        atMost: count,
+        unit: "bits",
+        note: `goss: ${percent(sampling.topShare)} of the people are drawn because the model gets them wrong, beside ${percent(sampling.otherShare)} by chance; a hint about labels`,
+      };
     case "folds":
       return { atMost: count, unit: "bits", note: `who is in which of ${sampling.folds} folds, drawn by the seed` };
   }
@@ -336,5 +437,9 @@ function percent(share: number): string {
 
 function scored({ passiveParty: { scoringIdsMax: most } }: DisclosureFacts, unit: string): Extent | null {
   if (most === "refused") return null;
-  return { atMost: null, unit, note: `${afterwards}, ${most === null ? "as far as the party's policy allows scoring" : `up to ${formatCount(most)} ids per request`}` };
+  return {
+    atMost: null,
+    unit,
+    note: `${afterwards}, ${most === null ? "as far as the party's policy allows scoring" : `up to ${formatCount(most)} ids per request`}`,
+  };
 }

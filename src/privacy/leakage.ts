@@ -1,6 +1,12 @@
 /** A job's disclosures by the party that learns them: for the command line, and as one JSON object. */
 import { formatCount } from "../base/format.ts";
-import { type Disclosure, disclosureEntries, type DisclosureFacts, type DisclosureName, disclosuresOf } from "./disclosures.ts";
+import {
+  type Disclosure,
+  disclosureEntries,
+  type DisclosureFacts,
+  type DisclosureName,
+  disclosuresOf,
+} from "./disclosures.ts";
 
 export interface Leakage {
   /** What this is about: a job's name, or a policy. */
@@ -24,13 +30,20 @@ export function leakageOf(of: string, facts: readonly DisclosureFacts[]): Leakag
   const party = (name: string, role: LearningParty["role"]): LearningParty => ({
     party: name,
     role,
-    learns: reveals.filter((one) => one.learner === name && disclosureEntries[one.name].learner === role).map(({ learner: _party, ...rest }) => rest),
+    learns: reveals
+      .filter((one) => one.learner === name && disclosureEntries[one.name].learner === role)
+      .map(({ learner: _party, ...rest }) => rest),
   });
   const unique = (names: readonly string[]): string[] => [...new Set(names)];
   return {
     of,
-    parties: [...unique(facts.map(({ active }) => active)).map((name) => party(name, "active")), ...unique(facts.map(({ passive }) => passive)).map((name) => party(name, "passive"))],
-    absent: (Object.keys(disclosureEntries) as DisclosureName[]).filter((name) => pairs.every(({ absent }) => absent.includes(name))).map((name) => ({ name, what: disclosureEntries[name].what })),
+    parties: [
+      ...unique(facts.map(({ active }) => active)).map((name) => party(name, "active")),
+      ...unique(facts.map(({ passive }) => passive)).map((name) => party(name, "passive")),
+    ],
+    absent: (Object.keys(disclosureEntries) as DisclosureName[])
+      .filter((name) => pairs.every(({ absent }) => absent.includes(name)))
+      .map((name) => ({ name, what: disclosureEntries[name].what })),
     reference: "docs/leakage.md",
   };
 }
@@ -39,14 +52,38 @@ export function leakageOf(of: string, facts: readonly DisclosureFacts[]): Leakag
 export function leakageText({ of, parties, absent, reference }: Leakage): string {
   const blocks = parties.map(({ party, role, learns }) => {
     const others = [...new Set(learns.map(({ about }) => about))];
-    const lines = others.flatMap((about) => [`  of ${about}:`, ...learns.filter((one) => one.about === about).map((one) => `  - ${disclosureText(one)}`)]);
-    return [`${party}, ${role === "active" ? "the active party" : "a passive party"}, learns`, ...(lines.length === 0 ? ["  nothing"] : lines), ""].join("\n");
+    const lines = others.flatMap((about) => [
+      `  of ${about}:`,
+      ...learns.filter((one) => one.about === about).map((one) => `  - ${disclosureText(one)}`),
+    ]);
+    return [
+      `${party}, ${role === "active" ? "the active party" : "a passive party"}, learns`,
+      ...(lines.length === 0 ? ["  nothing"] : lines),
+      "",
+    ].join("\n");
   });
-  const rest = absent.length === 0 ? [] : ["Not revealed, because this has none of it:", ...absent.map(({ what }) => `  - ${what}`), ""];
-  return [`What ${of} reveals, and to whom`, "", ...blocks, ...rest, `Numbers are the most that there can be. ${reference} says exactly what each of these means, and what protects the rest.`].join("\n");
+  const rest =
+    absent.length === 0
+      ? []
+      : ["Not revealed, because this has none of it:", ...absent.map(({ what }) => `  - ${what}`), ""];
+  return [
+    `What ${of} reveals, and to whom`,
+    "",
+    ...blocks,
+    ...rest,
+    `Numbers are the most that there can be. ${reference} says exactly what each of these means, and what protects the rest.`,
+  ].join("\n");
 }
 
-export function disclosureText({ what, atMost, unit, note }: Pick<Disclosure, "what" | "atMost" | "unit" | "note">): string {
-  const extent = [...(atMost === null ? [] : [`up to ${formatCount(atMost)} ${unit}`]), ...(note === undefined ? [] : [note])].join("; ");
+export function disclosureText({
+  what,
+  atMost,
+  unit,
+  note,
+}: Pick<Disclosure, "what" | "atMost" | "unit" | "note">): string {
+  const extent = [
+    ...(atMost === null ? [] : [`up to ${formatCount(atMost)} ${unit}`]),
+    ...(note === undefined ? [] : [note]),
+  ].join("; ");
   return extent === "" ? what : `${what} (${extent})`;
 }

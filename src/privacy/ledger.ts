@@ -11,12 +11,28 @@ export interface LedgerEntry {
 }
 
 export const ledgerEntries = {
-  candidateSums: { learner: "active", what: "the sums of g and h and the count of one side", unit: "unnamed candidates" },
+  candidateSums: {
+    learner: "active",
+    what: "the sums of g and h and the count of one side",
+    unit: "unnamed candidates",
+  },
   candidates: { learner: "active", what: "number of features and of split candidates", unit: "candidates in all" },
-  splitOutcomes: { learner: "active", what: "which side every instance of the node falls on", unit: "instances of split nodes" },
-  predictionOutcomes: { learner: "active", what: "the outcome of each of its splits for each id asked for", unit: "outcomes" },
+  splitOutcomes: {
+    learner: "active",
+    what: "which side every instance of the node falls on",
+    unit: "instances of split nodes",
+  },
+  predictionOutcomes: {
+    learner: "active",
+    what: "the outcome of each of its splits for each id asked for",
+    unit: "outcomes",
+  },
   encryptedGradients: { learner: "passive", what: "encrypted gradients only", unit: "ciphertexts" },
-  memberships: { learner: "passive", what: "which instances are in each node that is split", unit: "instances of nodes" },
+  memberships: {
+    learner: "passive",
+    what: "which instances are in each node that is split",
+    unit: "instances of nodes",
+  },
   wins: { learner: "passive", what: "which of its candidates win, and which tie", unit: "splits won" },
   predictedIds: { learner: "passive", what: "the ids that are to be predicted", unit: "ids" },
 } as const satisfies Record<string, LedgerEntry>;
@@ -25,5 +41,14 @@ export type LedgerName = keyof typeof ledgerEntries;
 export type Ledger = Record<LedgerName, number>;
 
 export function emptyLedger(): Ledger {
-  return { candidateSums: 0, candidates: 0, splitOutcomes: 0, predictionOutcomes: 0, encryptedGradients: 0, memberships: 0, wins: 0, predictedIds: 0 };
+  return {
+    candidateSums: 0,
+    candidates: 0,
+    splitOutcomes: 0,
+    predictionOutcomes: 0,
+    encryptedGradients: 0,
+    memberships: 0,
+    wins: 0,
+    predictedIds: 0,
+  };
 }

@@ -11,7 +11,19 @@ test("equal exactly if the lists are equal", () => {
 });
 
 test("neighbouring ids cannot run into each other, and order and number count", () => {
-  const lists = [["ab", "c"], ["a", "bc"], ["abc"], ["c", "ab"], [], [""], ["", ""], ["1:a"], ["a"], ["a1:b"], ["a", "b"]];
+  const lists = [
+    ["ab", "c"],
+    ["a", "bc"],
+    ["abc"],
+    ["c", "ab"],
+    [],
+    [""],
+    ["", ""],
+    ["1:a"],
+    ["a"],
+    ["a1:b"],
+    ["a", "b"],
+  ];
   expect(new Set(lists.map(hex)).size).toBe(lists.length);
   expect(idsDigest(["a"]).length).toBe(32);
 });

@@ -1,4 +1,6 @@
-/** A digest over a list of ids: equal exactly if the lists are. Each id is preceded by its length, so none can run on. */
+/**
+ * A digest over a list of ids: equal exactly if the lists are. Each id is preceded by its length, so none can run on.
+ */
 import { createHash } from "node:crypto";
 
 export function idsDigest(ids: readonly string[]): Uint8Array {

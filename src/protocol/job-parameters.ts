@@ -1,4 +1,7 @@
-/** What both sides of a job compare at the handshake, field by field; nothing more of the job is told to a passive party. */
+/**
+ * What both sides of a job compare at the handshake, field by field; nothing more of the job is told to a passive
+ * party.
+ */
 import type { CodecParameters, TrainingParameters } from "../base/parameters.ts";
 import { oneHotBelow } from "../gbdt/split/category-binning.ts";
 import type { JobParameters } from "../wire/generated/tandem/v1/tandem_pb.ts";
@@ -10,7 +13,10 @@ export function treesPerRound({ objective, num_class: classes, multi_strategy: s
   return objective === "multi:softprob" && strategy === "one_output_per_tree" ? classes : 1;
 }
 
-export function treeCountOf({ numRound, treesPerRound: perRound }: Pick<AgreedParameters, "numRound" | "treesPerRound">): number {
+export function treeCountOf({
+  numRound,
+  treesPerRound: perRound,
+}: Pick<AgreedParameters, "numRound" | "treesPerRound">): number {
   return numRound * perRound;
 }
 
@@ -31,7 +37,9 @@ export function firstTreeOf({ localRounds, treesPerRound: perRound, startTrees }
  */
 export function fitsStoredTrees(agreed: Beginning, active: number, passive: number): boolean {
   const ahead = passive - Math.max(active, firstTreeOf(agreed));
-  return active >= agreed.startTrees && active % agreed.treesPerRound === 0 && ahead >= 0 && ahead <= agreed.treesPerRound;
+  return (
+    active >= agreed.startTrees && active % agreed.treesPerRound === 0 && ahead >= 0 && ahead <= agreed.treesPerRound
+  );
 }
 
 /** A model that training goes on from, as far as passive parties hear of it. */

@@ -4,7 +4,26 @@ import { idsDigest } from "./ids.ts";
 import type { AgreedParameters } from "./job-parameters.ts";
 import { modelId } from "./model-id.ts";
 
-const agreed: AgreedParameters = { job: "spring", numRound: 3, maxDepth: 4, maxLeaves: 0, maxBin: 32, scheme: "paillier", keyBits: 2048, codec: "batched", seed: 7, colsampleBytree: 1, colsampleBylevel: 1, colsampleBynode: 1, treesPerRound: 1, localRounds: 0, startModel: "", startTrees: 0, enableCategorical: false, maxCatToOnehot: 4 };
+const agreed: AgreedParameters = {
+  job: "spring",
+  numRound: 3,
+  maxDepth: 4,
+  maxLeaves: 0,
+  maxBin: 32,
+  scheme: "paillier",
+  keyBits: 2048,
+  codec: "batched",
+  seed: 7,
+  colsampleBytree: 1,
+  colsampleBylevel: 1,
+  colsampleBynode: 1,
+  treesPerRound: 1,
+  localRounds: 0,
+  startModel: "",
+  startTrees: 0,
+  enableCategorical: false,
+  maxCatToOnehot: 4,
+};
 const digest = idsDigest(["a", "b"]);
 
 test("the id is the SHA-256 of the text that docs/models.md gives", () => {
@@ -19,7 +38,9 @@ test("the order in which the fields happen to stand does not matter", () => {
 
 test("everything that was agreed matters", () => {
   const others = [
-    ...Object.entries(agreed).map(([field, value]) => modelId({ ...agreed, [field]: typeof value === "number" ? value + 1 : `${value}\n` }, 2, digest)),
+    ...Object.entries(agreed).map(([field, value]) =>
+      modelId({ ...agreed, [field]: typeof value === "number" ? value + 1 : `${value}\n` }, 2, digest),
+    ),
     modelId(agreed, 3, digest),
     modelId(agreed, 2, idsDigest(["b", "a"])),
   ];

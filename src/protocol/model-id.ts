@@ -16,5 +16,7 @@ export function modelId(agreed: AgreedParameters, instanceCount: number, idsDige
     `instances=${instanceCount}`,
     `ids=${Buffer.from(idsDigest).toString("hex")}`,
   ];
-  return createHash("sha256").update(lines.map((line) => `${line}\n`).join("")).digest("hex");
+  return createHash("sha256")
+    .update(lines.map((line) => `${line}\n`).join(""))
+    .digest("hex");
 }

@@ -5,6 +5,9 @@ export interface Traffic {
 }
 
 /** What names the candidates of a decision, four bytes each. */
-export function decisionBytes(candidates: readonly number[], sets: readonly { readonly categories: readonly number[] }[]): number {
+export function decisionBytes(
+  candidates: readonly number[],
+  sets: readonly { readonly categories: readonly number[] }[],
+): number {
   return sets.reduce((bytes, { categories }) => bytes + 4 * categories.length, 4 * candidates.length);
 }

@@ -17,23 +17,100 @@ export type Metrics = Readonly<Record<string, number>>;
 
 export type PartyEvent =
   | { readonly type: "listening"; readonly party: string; readonly process: number; readonly port: number }
-  | { readonly type: "key"; readonly party: string; readonly process: number; readonly keyBits: number; readonly kernel: string }
+  | {
+      readonly type: "key";
+      readonly party: string;
+      readonly process: number;
+      readonly keyBits: number;
+      readonly kernel: string;
+    }
   | JobEvent
   | { readonly type: "data"; readonly party: string; readonly job: string; readonly data: DataSummary }
-  | { readonly type: "aligning"; readonly party: string; readonly peer: string; readonly job: string; readonly ownIdCount: number; readonly peerIdCount: number }
+  | {
+      readonly type: "aligning";
+      readonly party: string;
+      readonly peer: string;
+      readonly job: string;
+      readonly ownIdCount: number;
+      readonly peerIdCount: number;
+    }
   | { readonly type: "alignment-progress"; readonly party: string; readonly done: number; readonly total: number }
-  | { readonly type: "aligned"; readonly party: string; readonly job: string; readonly peer?: string; readonly commonCount: number; readonly pairwise?: readonly PairwiseCounts[] }
-  | { readonly type: "joined"; readonly party: string; readonly peer: string; readonly featureCount: number; readonly job?: string }
-  | { readonly type: "resumed"; readonly party: string; readonly job: string; readonly trees: number; readonly treeCount: number; readonly commonCount?: number }
-  | { readonly type: "waiting"; readonly party: string; readonly job: string; readonly delayMs: number; readonly code: ErrorCode; readonly message: string }
+  | {
+      readonly type: "aligned";
+      readonly party: string;
+      readonly job: string;
+      readonly peer?: string;
+      readonly commonCount: number;
+      readonly pairwise?: readonly PairwiseCounts[];
+    }
+  | {
+      readonly type: "joined";
+      readonly party: string;
+      readonly peer: string;
+      readonly featureCount: number;
+      readonly job?: string;
+    }
+  | {
+      readonly type: "resumed";
+      readonly party: string;
+      readonly job: string;
+      readonly trees: number;
+      readonly treeCount: number;
+      readonly commonCount?: number;
+    }
+  | {
+      readonly type: "waiting";
+      readonly party: string;
+      readonly job: string;
+      readonly delayMs: number;
+      readonly code: ErrorCode;
+      readonly message: string;
+    }
   | { readonly type: "layout"; readonly party: string; readonly layout: LayoutSummary }
-  | { readonly type: "tree"; readonly party: string; readonly tree: number; readonly treeCount: number; readonly metrics: Metrics; readonly validation?: Metrics; readonly counts: OperationCounts }
+  | {
+      readonly type: "tree";
+      readonly party: string;
+      readonly tree: number;
+      readonly treeCount: number;
+      readonly metrics: Metrics;
+      readonly validation?: Metrics;
+      readonly counts: OperationCounts;
+    }
   | ProgressEvent
   | { readonly type: "ledger"; readonly party: string; readonly peer: string; readonly ledger: Ledger }
-  | { readonly type: "passive-tree"; readonly party: string; readonly peer: string; readonly job: string; readonly tree: number; readonly treeCount: number; readonly counts: OperationCounts }
-  | { readonly type: "job-ended"; readonly party: string; readonly peer: string; readonly job: string; readonly failure: { readonly code: ErrorCode; readonly message: string } | null }
-  | { readonly type: "refused"; readonly party: string; readonly peer: string; readonly code: ErrorCode; readonly message: string }
-  | { readonly type: "scored"; readonly party: string; readonly peer: string; readonly job: string; readonly model: string; readonly requestCount: number; readonly idCount: number; readonly unknownCount: number }
+  | {
+      readonly type: "passive-tree";
+      readonly party: string;
+      readonly peer: string;
+      readonly job: string;
+      readonly tree: number;
+      readonly treeCount: number;
+      readonly counts: OperationCounts;
+    }
+  | {
+      readonly type: "job-ended";
+      readonly party: string;
+      readonly peer: string;
+      readonly job: string;
+      readonly failure: { readonly code: ErrorCode; readonly message: string } | null;
+    }
+  | {
+      readonly type: "refused";
+      readonly party: string;
+      readonly peer: string;
+      readonly code: ErrorCode;
+      readonly message: string;
+    }
+  | {
+      readonly type: "scored";
+      readonly party: string;
+      readonly peer: string;
+      readonly job: string;
+      readonly model: string;
+      readonly requestCount: number;
+      readonly idCount: number;
+      readonly unknownCount: number;
+    }
   | { readonly type: "turned-away"; readonly party: string; readonly address: string; readonly why: string }
   | { readonly type: "stopping"; readonly party: string }
   | { readonly type: "stopped"; readonly party: string }
@@ -47,7 +124,13 @@ export type Emit = (event: PartyEvent) => void;
 export interface LayoutSummary {
   readonly kind: CodecParameters["layout"];
   readonly codec: CodecParameters["codec"];
-  readonly slots: readonly { readonly shift: number; readonly alpha: number; readonly alphaMax: number; readonly r: number; readonly padding: number }[];
+  readonly slots: readonly {
+    readonly shift: number;
+    readonly alpha: number;
+    readonly alphaMax: number;
+    readonly r: number;
+    readonly padding: number;
+  }[];
   /** The number of values whose sum is proven not to overflow. */
   readonly instanceCountMax: number;
   readonly keyBits: number;

@@ -41,5 +41,12 @@ export class JobRecords {
 
 /** Who else knocked at the door, and what was scored with a model meanwhile, is no part of a job's record. */
 export function isOfJob({ type }: PartyEvent): boolean {
-  return type !== "listening" && type !== "refused" && type !== "turned-away" && type !== "scored" && type !== "stopping" && type !== "stopped";
+  return (
+    type !== "listening" &&
+    type !== "refused" &&
+    type !== "turned-away" &&
+    type !== "scored" &&
+    type !== "stopping" &&
+    type !== "stopped"
+  );
 }

@@ -1,6 +1,6 @@
 /**
- * What only the party itself may look at, folded from own.jsonl: trees as it sees them (another party's split is a closed
- * box with its owner's name), which parties the model leans on, the curves of its scores.
+ * What only the party itself may look at, folded from own.jsonl: trees as it sees them (another party's split is a
+ * closed box with its owner's name), which parties the model leans on, the curves of its scores.
  *
  * Runs in browsers too.
  */
@@ -11,14 +11,26 @@ import type { OwnView } from "./run-record.ts";
 /** A tree's node as its viewer may see it. */
 export type TreeNodeView =
   | { readonly kind: "leaf"; readonly weight: number; readonly count: number }
-  | { readonly kind: "split"; readonly left: number; readonly right: number; readonly gain: number; readonly count: number; readonly owner: string; readonly rule: RuleView | null };
+  | {
+      readonly kind: "split";
+      readonly left: number;
+      readonly right: number;
+      readonly gain: number;
+      readonly count: number;
+      readonly owner: string;
+      readonly rule: RuleView | null;
+    };
 
 export type RuleView = SplitTest & { readonly featureName: string };
 
 /** The active party sees the shape of a tree; a passive party sees its own splits, each at its node. */
 export type TreeView =
   | { readonly kind: "whole"; readonly tree: number; readonly nodes: readonly TreeNodeView[] }
-  | { readonly kind: "own-splits"; readonly tree: number; readonly splits: readonly (RuleView & { readonly node: number })[] };
+  | {
+      readonly kind: "own-splits";
+      readonly tree: number;
+      readonly splits: readonly (RuleView & { readonly node: number })[];
+    };
 
 export interface Importance {
   /** A feature's name if it is the viewer's own, otherwise null: the party's as a whole. */
@@ -83,7 +95,9 @@ export function importance(own: OwnRunView, self: string): Importance[] {
   };
   for (const tree of own.trees.values()) {
     if (tree.kind === "own-splits") for (const { featureName } of tree.splits) count(self, featureName, null);
-    else for (const node of tree.nodes) if (node.kind === "split") count(node.owner, node.rule?.featureName ?? null, node.gain);
+    else
+      for (const node of tree.nodes)
+        if (node.kind === "split") count(node.owner, node.rule?.featureName ?? null, node.gain);
   }
   return [...rows.values()].sort((a, b) => (b.gain ?? 0) - (a.gain ?? 0) || b.splits - a.splits);
 }
@@ -93,7 +107,10 @@ export function importanceByParty(rows: readonly Importance[]): Importance[] {
   const parties = new Map<string, { gain: number | null; splits: number }>();
   for (const { party, gain, splits } of rows) {
     const sum = parties.get(party);
-    parties.set(party, { gain: sum === undefined ? gain : gain === null || sum.gain === null ? null : sum.gain + gain, splits: (sum?.splits ?? 0) + splits });
+    parties.set(party, {
+      gain: sum === undefined ? gain : gain === null || sum.gain === null ? null : sum.gain + gain,
+      splits: (sum?.splits ?? 0) + splits,
+    });
   }
   return [...parties].map(([party, sum]) => ({ feature: null, party, ...sum }));
 }

@@ -1,4 +1,6 @@
-/** What a party's process took between two moments: CPU seconds, the longest stall of its event loop, its peak memory. */
+/**
+ * What a party's process took between two moments: CPU seconds, the longest stall of its event loop, its peak memory.
+ */
 import { LoopMonitor } from "./loop-monitor.ts";
 
 export interface ProcessUse {

@@ -8,8 +8,14 @@ afterEach(() => vi.useRealTimers());
 
 function sampled(decides: boolean) {
   const events: ProgressEvent[] = [];
-  const sampler = new ProgressSampler({ party: "bank", decides, bytes: () => ({}), emit: (event) => events.push(event) });
-  const edge = (party: string, phase: Phase, began: boolean, level = 0): void => sampler.edge({ party, phase, began, tree: 0, level });
+  const sampler = new ProgressSampler({
+    party: "bank",
+    decides,
+    bytes: () => ({}),
+    emit: (event) => events.push(event),
+  });
+  const edge = (party: string, phase: Phase, began: boolean, level = 0): void =>
+    sampler.edge({ party, phase, began, tree: 0, level });
   return { events, sampler, edge };
 }
 
@@ -75,11 +81,22 @@ test("a snapshot says who is doing what, and nothing stays open after a tree", (
 });
 
 test("pieces of the same work that follow closely become one; others stay apart", () => {
-  const span = (phase: Phase, from: number, to: number, level = 0) => ({ party: "bank", phase, tree: 0, level, from, to });
-  expect(merged([span("decrypt", 0, 10), span("encrypt", 5, 8), span("decrypt", 15, 20), span("decrypt", 100, 110), span("decrypt", 111, 120, 1), span("decide", 7, 7)])).toEqual([
-    span("decrypt", 0, 20),
-    span("encrypt", 5, 8),
-    span("decrypt", 100, 110),
-    span("decrypt", 111, 120, 1),
-  ]);
+  const span = (phase: Phase, from: number, to: number, level = 0) => ({
+    party: "bank",
+    phase,
+    tree: 0,
+    level,
+    from,
+    to,
+  });
+  expect(
+    merged([
+      span("decrypt", 0, 10),
+      span("encrypt", 5, 8),
+      span("decrypt", 15, 20),
+      span("decrypt", 100, 110),
+      span("decrypt", 111, 120, 1),
+      span("decide", 7, 7),
+    ]),
+  ).toEqual([span("decrypt", 0, 20), span("encrypt", 5, 8), span("decrypt", 100, 110), span("decrypt", 111, 120, 1)]);
 });

@@ -1,8 +1,8 @@
 /**
- * Turns the edges of phases, of which there may be hundreds a second, into a snapshot every now and then: one every three
- * seconds, one at the end of each tree, and one when the next has begun. An edge after a quiet time is told almost at
- * once. Pieces of the same work that follow each other closely become one span.
- * Somebody may be looking, and whoever draws a snapshot needs the processor that the job needs: hence so few.
+ * Turns the edges of phases, of which there may be hundreds a second, into a snapshot every now and then: one every
+ * three seconds, one at the end of each tree, and one when the next has begun. An edge after a quiet time is told
+ * almost at once. Pieces of the same work that follow each other closely become one span. Somebody may be looking, and
+ * whoever draws a snapshot needs the processor that the job needs: hence so few.
  */
 import type { Traffic } from "../protocol/traffic.ts";
 import type { Phase, PhaseEdge } from "../protocol/phase.ts";
@@ -93,7 +93,14 @@ export class ProgressSampler {
     if (open === undefined) return;
     this.#open.delete(key);
     const { tree } = open.edge;
-    this.#closed.push({ party, phase, tree, level: open.edge.phase === "encrypt" ? 0 : this.#level, from: open.from, to: now });
+    this.#closed.push({
+      party,
+      phase,
+      tree,
+      level: open.edge.phase === "encrypt" ? 0 : this.#level,
+      from: open.from,
+      to: now,
+    });
   }
 
   #decide(now: number, began: boolean): void {
@@ -116,7 +123,13 @@ export function merged(spans: readonly PhaseSpan[]): PhaseSpan[] {
     const key = keyOf(span.party, span.phase);
     const at = last.get(key);
     const before = at === undefined ? undefined : kept[at];
-    if (at !== undefined && before !== undefined && before.tree === span.tree && before.level === span.level && span.from - before.to <= gapMs) {
+    if (
+      at !== undefined &&
+      before !== undefined &&
+      before.tree === span.tree &&
+      before.level === span.level &&
+      span.from - before.to <= gapMs
+    ) {
       kept[at] = { ...before, to: span.to };
     } else {
       last.set(key, kept.push(span) - 1);

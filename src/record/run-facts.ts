@@ -1,6 +1,6 @@
 /**
- * Figures that follow from a run's view: the time left, where the time went, what batching saved, how much head-room the
- * slots have. Runs in browsers too.
+ * Figures that follow from a run's view: the time left, where the time went, what batching saved, how much head-room
+ * the slots have. Runs in browsers too.
  */
 import { quantisedMax, slotBits } from "../codec/slot.ts";
 import type { LayoutSummary, PhaseSpan } from "./events.ts";
@@ -15,7 +15,10 @@ const recentTrees = 8;
 export function secondsLeft(view: RunView, now: number): number | null {
   if (view.state !== "training" || view.treeEnds.length === 0) return null;
   const last = view.treeEnds[view.treeEnds.length - 1];
-  const first = view.treeEnds.length > recentTrees ? view.treeEnds[view.treeEnds.length - 1 - recentTrees] : (view.trainingStartedAt ?? last);
+  const first =
+    view.treeEnds.length > recentTrees
+      ? view.treeEnds[view.treeEnds.length - 1 - recentTrees]
+      : (view.trainingStartedAt ?? last);
   const perTree = (last - first) / Math.min(view.treeEnds.length, recentTrees);
   return Math.max(0, perTree * (view.treeCount - view.treesDone) - (now - last)) / 1000;
 }
@@ -90,7 +93,14 @@ export function slotFacts(layout: LayoutSummary): SlotFacts[] {
   return layout.slots.map((slot, index) => {
     const sumMax = layout.instanceCountMax * quantisedMax(slot);
     const limit = (2 ** slot.padding - 1) * 2 ** slot.r;
-    return { name: slotName(index), informationBits: slot.r, guardBits: slot.padding, sumMax, limit, headRoomBits: Math.log2(limit / sumMax) };
+    return {
+      name: slotName(index),
+      informationBits: slot.r,
+      guardBits: slot.padding,
+      sumMax,
+      limit,
+      headRoomBits: Math.log2(limit / sumMax),
+    };
   });
 }
 
@@ -123,7 +133,11 @@ export function answerSavings(view: RunView): Savings | null {
   const { layout, counts } = view;
   if (layout === null || counts === null || view.role !== "active") return null;
   const unbatched = sumOfLedgers(view, "candidateSums") * layout.slots.length;
-  return { ciphertexts: counts.candidateCiphertexts, unbatched, savedBytes: (unbatched - counts.candidateCiphertexts) * ciphertextBytes(layout) };
+  return {
+    ciphertexts: counts.candidateCiphertexts,
+    unbatched,
+    savedBytes: (unbatched - counts.candidateCiphertexts) * ciphertextBytes(layout),
+  };
 }
 
 /** A ciphertext is a number modulo n^2. */
@@ -155,11 +169,15 @@ export function ledgerLines(view: RunView): LedgerLine[] {
       lines.push({ learner: who, about, what, unit, count: ledger[name as LedgerName] });
     }
   }
-  return lines.sort((a, b) => Number(b.learner === view.party) - Number(a.learner === view.party) || a.learner.localeCompare(b.learner));
+  return lines.sort(
+    (a, b) => Number(b.learner === view.party) - Number(a.learner === view.party) || a.learner.localeCompare(b.learner),
+  );
 }
 
 /** The party and phase on which most of the time went: where to look first. */
-export function bottleneck(spans: readonly PhaseSpan[]): { readonly party: string; readonly phase: string; readonly share: number } | null {
+export function bottleneck(
+  spans: readonly PhaseSpan[],
+): { readonly party: string; readonly phase: string; readonly share: number } | null {
   if (spans.length === 0) return null;
   const sums = new Map<string, number>();
   let [from, to] = [Infinity, 0];
@@ -184,7 +202,9 @@ export function treesKept({ result, passiveResult, treesDone }: RunView): number
   return trees < treesDone ? trees : null;
 }
 
-/** On the axis of trees: where the model ends if early stopping cut it, and where training stopped before its last tree. */
+/**
+ * On the axis of trees: where the model ends if early stopping cut it, and where training stopped before its last tree.
+ */
 export function stoppingMarks(view: RunView): Mark[] {
   const { state, treesDone, treeCount } = view;
   const kept = treesKept(view);

@@ -36,7 +36,11 @@ export interface StoredRun {
 /** @throws TandemError FILE_UNREADABLE if the folder has no record */
 export async function readRun(folder: string): Promise<StoredRun> {
   const { events, own } = await new RunReader(folder).next();
-  if (events.length === 0) throw new TandemError("FILE_UNREADABLE", `${folder} has no record of a run (${eventsFileName}); give the folder of a job`);
+  if (events.length === 0)
+    throw new TandemError(
+      "FILE_UNREADABLE",
+      `${folder} has no record of a run (${eventsFileName}); give the folder of a job`,
+    );
   const view = runView(events);
   const ownView = emptyOwn();
   for (const line of own) addOwn(ownView, line, [view.party, ...view.peers]);

@@ -2,32 +2,105 @@ import { expect, test } from "vitest";
 import type { PartyEvent } from "./events.ts";
 import { emptyLedger } from "../privacy/ledger.ts";
 import { emptyOwn } from "./own-view.ts";
-import { activityOf, bottleneck, elapsedSeconds, featuresOf, gradientSavings, holdingOf, ledgerLines, modelTrees, secondsLeft, sharesOf, slotFacts, stoppingMarks } from "./run-facts.ts";
+import {
+  activityOf,
+  bottleneck,
+  elapsedSeconds,
+  featuresOf,
+  gradientSavings,
+  holdingOf,
+  ledgerLines,
+  modelTrees,
+  secondsLeft,
+  sharesOf,
+  slotFacts,
+  stoppingMarks,
+} from "./run-facts.ts";
 import { addEvent, emptyRun, runView } from "./run-view.ts";
 
 const counts = { encryptions: 0, additions: 0, decryptions: 0, gradientCiphertexts: 0, candidateCiphertexts: 4 };
 const slot = { shift: -1, alpha: 2, alphaMax: 8192, r: 37, padding: 2 };
-const layout = { kind: "auto", codec: "batched", slots: [slot, slot], instanceCountMax: 1000, keyBits: 2048, plaintextsPerInstance: 1, plaintextBits: 78, sumsPerCiphertext: 26, proof: [] } as const;
+const layout = {
+  kind: "auto",
+  codec: "batched",
+  slots: [slot, slot],
+  instanceCountMax: 1000,
+  keyBits: 2048,
+  plaintextsPerInstance: 1,
+  plaintextBits: 78,
+  sumsPerCiphertext: 26,
+  proof: [],
+} as const;
 
 function story(): (PartyEvent & { at: number })[] {
-  const job: PartyEvent = { type: "job", party: "bank", role: "active", job: "spring", peers: ["shop", "phone"], treeCount: 4, depthMax: 3, parameters: { eta: 0.3 }, versions: { tandem: "1", protocol: 2, node: "20" } };
-  const span = (party: string, phase: "encrypt" | "aggregate", tree: number, from: number, to: number) => ({ party, phase, tree, level: 0, from, to });
+  const job: PartyEvent = {
+    type: "job",
+    party: "bank",
+    role: "active",
+    job: "spring",
+    peers: ["shop", "phone"],
+    treeCount: 4,
+    depthMax: 3,
+    parameters: { eta: 0.3 },
+    versions: { tandem: "1", protocol: 2, node: "20" },
+  };
+  const span = (party: string, phase: "encrypt" | "aggregate", tree: number, from: number, to: number) => ({
+    party,
+    phase,
+    tree,
+    level: 0,
+    from,
+    to,
+  });
   return [
     { ...job, at: 1000 },
     { type: "joined", party: "bank", peer: "shop", featureCount: 5, at: 1100 },
     { type: "layout", party: "bank", layout, at: 2000 },
-    { type: "progress", party: "bank", tree: 0, level: 1, doing: { shop: "aggregate" }, bytes: { shop: { activeToPassive: 70, passiveToActive: 9 } }, spans: [span("bank", "encrypt", 0, 2000, 2500), span("shop", "aggregate", 0, 2500, 4000)], at: 4000 },
-    { type: "ledger", party: "bank", peer: "shop", ledger: { ...emptyLedger(), encryptedGradients: 1000, candidateSums: 50 }, at: 4000 },
+    {
+      type: "progress",
+      party: "bank",
+      tree: 0,
+      level: 1,
+      doing: { shop: "aggregate" },
+      bytes: { shop: { activeToPassive: 70, passiveToActive: 9 } },
+      spans: [span("bank", "encrypt", 0, 2000, 2500), span("shop", "aggregate", 0, 2500, 4000)],
+      at: 4000,
+    },
+    {
+      type: "ledger",
+      party: "bank",
+      peer: "shop",
+      ledger: { ...emptyLedger(), encryptedGradients: 1000, candidateSums: 50 },
+      at: 4000,
+    },
     { type: "tree", party: "bank", tree: 0, treeCount: 4, metrics: { auc: 0.7 }, counts, at: 4000 },
-    { type: "progress", party: "bank", tree: 1, level: 0, doing: { bank: "encrypt" }, bytes: { shop: { activeToPassive: 140, passiveToActive: 18 } }, spans: [span("bank", "encrypt", 1, 4100, 4500)], at: 4500 },
+    {
+      type: "progress",
+      party: "bank",
+      tree: 1,
+      level: 0,
+      doing: { bank: "encrypt" },
+      bytes: { shop: { activeToPassive: 140, passiveToActive: 18 } },
+      spans: [span("bank", "encrypt", 1, 4100, 4500)],
+      at: 4500,
+    },
     { type: "tree", party: "bank", tree: 1, treeCount: 4, metrics: { auc: 0.8 }, counts, at: 6000 },
   ];
 }
 
 test("a view is what its events say, whether they come at once or one by one", () => {
   const view = runView(story());
-  expect(view).toMatchObject({ job: "spring", role: "active", state: "training", treesDone: 2, treeCount: 4, level: 0 });
-  expect(view.parties.map(({ name, connected, doing, featureCount }) => [name, connected, doing, featureCount])).toEqual([
+  expect(view).toMatchObject({
+    job: "spring",
+    role: "active",
+    state: "training",
+    treesDone: 2,
+    treeCount: 4,
+    level: 0,
+  });
+  expect(
+    view.parties.map(({ name, connected, doing, featureCount }) => [name, connected, doing, featureCount]),
+  ).toEqual([
     ["bank", true, "encrypt", null],
     ["shop", true, null, 5],
     ["phone", false, null, null],
@@ -56,13 +129,26 @@ test("a tree that is grown again after a stop replaces the first; the state foll
   const [job] = events;
   const view = runView([...events, { type: "error", party: "bank", code: "PARTY_LOST", message: "gone", at: 6100 }]);
   expect(view).toMatchObject({ state: "failed", failure: { code: "PARTY_LOST" } });
-  const again = runView([...events, { type: "error", party: "bank", code: "PARTY_LOST", message: "gone", at: 6100 }, { ...job, at: 9000 }, { type: "tree", party: "bank", tree: 1, treeCount: 4, metrics: { auc: 0.81 }, counts, at: 9500 }]);
+  const again = runView([
+    ...events,
+    { type: "error", party: "bank", code: "PARTY_LOST", message: "gone", at: 6100 },
+    { ...job, at: 9000 },
+    { type: "tree", party: "bank", tree: 1, treeCount: 4, metrics: { auc: 0.81 }, counts, at: 9500 },
+  ]);
   expect(again).toMatchObject({ state: "training", failure: null, resumed: 1, treesDone: 2 });
   expect(again.rounds.map(({ train }) => train["auc"])).toEqual([0.7, 0.81]);
 });
 
 test("while a lost party is waited for nobody is connected; what earlier attempts have told stays told", () => {
-  const lost: PartyEvent & { at: number } = { type: "waiting", party: "bank", job: "spring", delayMs: 200, code: "PARTY_LOST", message: "party shop is gone", at: 6100 };
+  const lost: PartyEvent & { at: number } = {
+    type: "waiting",
+    party: "bank",
+    job: "spring",
+    delayMs: 200,
+    code: "PARTY_LOST",
+    message: "party shop is gone",
+    at: 6100,
+  };
   const waiting = runView([...story(), lost]);
   expect(waiting).toMatchObject({ waiting: "party shop is gone", state: "training" });
   expect(waiting.parties.map(({ connected }) => connected)).toEqual([true, false, false]);
@@ -106,25 +192,59 @@ test("what batching saves, and the head-room of the slots", () => {
 
 test("the ledger names who learnt what of whom, from either side", () => {
   const lines = ledgerLines(runView(story()));
-  expect(lines.find(({ what }) => what === "encrypted gradients only")).toMatchObject({ learner: "shop", about: "bank", count: 1000 });
-  expect(lines.find(({ unit }) => unit === "unnamed candidates")).toMatchObject({ learner: "bank", about: "shop", count: 50 });
-  const passive = runView(story().map((event) => (event.type === "job" ? { ...event, role: "passive", party: "shop", peers: ["bank"] } : event.type === "ledger" ? { ...event, party: "shop", peer: "bank" } : event)) as ReturnType<typeof story>);
-  expect(ledgerLines(passive).find(({ what }) => what === "encrypted gradients only")).toMatchObject({ learner: "shop", about: "bank", count: 1000 });
+  expect(lines.find(({ what }) => what === "encrypted gradients only")).toMatchObject({
+    learner: "shop",
+    about: "bank",
+    count: 1000,
+  });
+  expect(lines.find(({ unit }) => unit === "unnamed candidates")).toMatchObject({
+    learner: "bank",
+    about: "shop",
+    count: 50,
+  });
+  const passive = runView(
+    story().map((event) =>
+      event.type === "job"
+        ? { ...event, role: "passive", party: "shop", peers: ["bank"] }
+        : event.type === "ledger"
+          ? { ...event, party: "shop", peer: "bank" }
+          : event,
+    ) as ReturnType<typeof story>,
+  );
+  expect(ledgerLines(passive).find(({ what }) => what === "encrypted gradients only")).toMatchObject({
+    learner: "shop",
+    about: "bank",
+    count: 1000,
+  });
 });
 
 test("early stopping: where training ended, and how much of it is the model", () => {
   const use = { cpuSeconds: 1, peakRssBytes: 1, eventLoopMaxBlockMs: 1 };
   const phasesMs = { handshake: 0, encrypt: 0, aggregate: 0, decrypt: 0, keygen: 0, training: 1 };
-  const result = (trees: number) => ({ ...use, trees, metrics: { train: { auc: 0.8 }, test: null }, phasesMs, counts, bytes: { activeToPassive: 0, passiveToActive: 0 } });
-  const ended = (trees: number) => runView([...story(), { type: "active-result", party: "bank", result: result(trees), at: 7000 }]);
+  const result = (trees: number) => ({
+    ...use,
+    trees,
+    metrics: { train: { auc: 0.8 }, test: null },
+    phasesMs,
+    counts,
+    bytes: { activeToPassive: 0, passiveToActive: 0 },
+  });
+  const ended = (trees: number) =>
+    runView([...story(), { type: "active-result", party: "bank", result: result(trees), at: 7000 }]);
   expect(stoppingMarks(runView(story()))).toEqual([]);
   expect(stoppingMarks(ended(2))).toEqual([{ at: 2, text: "stopped early" }]);
-  expect(stoppingMarks(ended(1))).toEqual([{ at: 1, text: "best: 1 kept" }, { at: 2, text: "stopped early" }]);
+  expect(stoppingMarks(ended(1))).toEqual([
+    { at: 1, text: "best: 1 kept" },
+    { at: 2, text: "stopped early" },
+  ]);
   const own = emptyOwn();
   for (const tree of [0, 1]) own.trees.set(tree, { kind: "own-splits", tree, splits: [] });
   expect([...modelTrees(runView(story()), own).trees.keys()]).toEqual([0, 1]);
   expect([...modelTrees(ended(1), own).trees.keys()]).toEqual([0]);
-  const passive = runView([...story(), { type: "passive-result", party: "shop", result: { ...use, trees: 1, counts }, at: 7000 }]);
+  const passive = runView([
+    ...story(),
+    { type: "passive-result", party: "shop", result: { ...use, trees: 1, counts }, at: 7000 },
+  ]);
   expect([...modelTrees(passive, own).trees.keys()]).toEqual([0]);
 });
 
@@ -132,9 +252,21 @@ test("what parties do and bring along, in words", () => {
   const view = runView(story());
   const words = (of: typeof view): string[] => of.parties.map((party) => activityOf(of, party));
   expect(words(view)).toEqual(["encrypting gradients", "waiting", "not connected"]);
-  expect(words(runView([...story(), { type: "error", party: "bank", code: "PARTY_LOST", message: "gone", at: 6100 }]))).toEqual(["stopped", "gone", "gone"]);
-  expect(view.parties.map((party) => holdingOf(view, party))).toEqual(["labels, private key", "5 features", "features"]);
-  const told = runView([...story(), { type: "data", party: "bank", job: "spring", data: { trainRows: 10, testRows: 0, featureCount: 7 }, at: 6000 }]);
+  expect(
+    words(runView([...story(), { type: "error", party: "bank", code: "PARTY_LOST", message: "gone", at: 6100 }])),
+  ).toEqual(["stopped", "gone", "gone"]);
+  expect(view.parties.map((party) => holdingOf(view, party))).toEqual([
+    "labels, private key",
+    "5 features",
+    "features",
+  ]);
+  const told = runView([
+    ...story(),
+    { type: "data", party: "bank", job: "spring", data: { trainRows: 10, testRows: 0, featureCount: 7 }, at: 6000 },
+  ]);
   expect(told.parties.map((party) => featuresOf(told, party))).toEqual([7, 5, null]);
-  expect([sharesOf([1, 3]), sharesOf([0, 0])]).toEqual([[0.25, 0.75], [0, 0]]);
+  expect([sharesOf([1, 3]), sharesOf([0, 0])]).toEqual([
+    [0.25, 0.75],
+    [0, 0],
+  ]);
 });

@@ -1,12 +1,21 @@
 /**
- * What a viewer may see of a run: a pure function of its public events, so that a page that is loaded again in the middle,
- * a report made years later and the terminal all show the same. Every field tolerates events that never came: a run of
- * an older version, or one that was stopped.
+ * What a viewer may see of a run: a pure function of its public events, so that a page that is loaded again in the
+ * middle, a report made years later and the terminal all show the same. Every field tolerates events that never came: a
+ * run of an older version, or one that was stopped.
  *
  * Runs in browsers too: nothing of Node is used here.
  */
 import type { ErrorCode } from "../base/error.ts";
-import type { DataSummary, JobEvent, LayoutSummary, Metrics, PartyEvent, PhaseSpan, ActiveResult, PassiveResult } from "./events.ts";
+import type {
+  DataSummary,
+  JobEvent,
+  LayoutSummary,
+  Metrics,
+  PartyEvent,
+  PhaseSpan,
+  ActiveResult,
+  PassiveResult,
+} from "./events.ts";
 import { emptyLedger, type Ledger, type LedgerName } from "../privacy/ledger.ts";
 import type { Phase } from "../protocol/phase.ts";
 import type { OperationCounts } from "../scheme/scheme.ts";
@@ -121,7 +130,16 @@ export function runView(events: readonly Stamped[]): RunView {
 
 /** Whether a line of a record can be taken into a view. */
 export function isStampedEvent(value: unknown): value is Stamped {
-  return typeof value === "object" && value !== null && "type" in value && typeof value.type === "string" && "at" in value && typeof value.at === "number" && "party" in value && typeof value.party === "string";
+  return (
+    typeof value === "object" &&
+    value !== null &&
+    "type" in value &&
+    typeof value.type === "string" &&
+    "at" in value &&
+    typeof value.at === "number" &&
+    "party" in value &&
+    typeof value.party === "string"
+  );
 }
 
 /** Takes one more event into a view. Events of kinds that this version does not know change nothing. */
@@ -158,7 +176,10 @@ export function addEvent(view: RunView, event: Stamped): void {
       return progress(view, event);
     case "tree":
       training(view, event.at);
-      view.rounds = [...view.rounds.filter(({ tree }) => tree < event.tree), { tree: event.tree, at: event.at, train: event.metrics, validation: validationOf(event) }];
+      view.rounds = [
+        ...view.rounds.filter(({ tree }) => tree < event.tree),
+        { tree: event.tree, at: event.at, train: event.metrics, validation: validationOf(event) },
+      ];
       view.counts = event.counts ?? view.counts;
       return treeDone(view, event.tree, event.treeCount, event.at);
     case "passive-tree":
@@ -251,7 +272,10 @@ function progress(view: RunView, event: Extract<PartyEvent, { type: "progress" }
   for (const span of event.spans) addSpan(view, span);
   const flow = { sent: 0, received: 0 };
   for (const [peer, bytes] of Object.entries(event.bytes)) {
-    const [out, back] = view.role === "active" ? [bytes.activeToPassive, bytes.passiveToActive] : [bytes.passiveToActive, bytes.activeToPassive];
+    const [out, back] =
+      view.role === "active"
+        ? [bytes.activeToPassive, bytes.passiveToActive]
+        : [bytes.passiveToActive, bytes.activeToPassive];
     flow.sent += out;
     flow.received += back;
     const party = view.parties.find(({ name }) => name === peer);

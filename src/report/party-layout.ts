@@ -1,6 +1,6 @@
 /**
- * Where the parties stand in their picture, and the arrows between them: the same on the page and in the report. Runs in
- * browsers too.
+ * Where the parties stand in their picture, and the arrows between them: the same on the page and in the report. Runs
+ * in browsers too.
  */
 export interface Point {
   readonly x: number;
@@ -42,7 +42,12 @@ function wide(count: number): PlacedParties {
   const [left, right] = [box.width / 2 + margin, width - box.width / 2 - margin];
   if (count !== 2) return column({ width, height: Math.max(count * lane, box.height + 40) }, box, left, right, count);
   const size = { width, height: 310 };
-  return { size, box, centre: { x: width / 2, y: box.height / 2 + margin }, around: [left, right].map((x) => ({ x, y: size.height - box.height / 2 - margin })) };
+  return {
+    size,
+    box,
+    centre: { x: width / 2, y: box.height / 2 + margin },
+    around: [left, right].map((x) => ({ x, y: size.height - box.height / 2 - margin })),
+  };
 }
 
 /** The active party to the left, the others below each other to the right. */
@@ -53,7 +58,12 @@ function narrow(count: number): PlacedParties {
 }
 
 function column(size: Size, box: Size, left: number, right: number, count: number): PlacedParties {
-  return { size, box, centre: { x: left, y: size.height / 2 }, around: Array.from({ length: count }, (_, i) => ({ x: right, y: ((i + 0.5) * size.height) / count })) };
+  return {
+    size,
+    box,
+    centre: { x: left, y: size.height / 2 },
+    around: Array.from({ length: count }, (_, i) => ({ x: right, y: ((i + 0.5) * size.height) / count })),
+  };
 }
 
 export interface PlacedArrow {
@@ -73,18 +83,28 @@ export function placeArrow(from: Point, to: Point, box: Size): PlacedArrow {
   const [nx, ny] = [-uy, ux];
   const shift = { x: nx * apart, y: ny * apart };
   const [out, back] = [wayOut(shift, { x: ux, y: uy }, box), wayOut(shift, { x: -ux, y: -uy }, box)];
-  const [x1, y1, x2, y2] = [from.x + shift.x + ux * out, from.y + shift.y + uy * out, to.x + shift.x - ux * back, to.y + shift.y - uy * back];
+  const [x1, y1, x2, y2] = [
+    from.x + shift.x + ux * out,
+    from.y + shift.y + uy * out,
+    to.x + shift.x - ux * back,
+    to.y + shift.y - uy * back,
+  ];
   const at = (x: number, y: number): string => `${x.toFixed(1)} ${y.toFixed(1)}`;
   return {
     from: { x: x1, y: y1 },
     to: { x: x2 - ux * 8, y: y2 - uy * 8 },
     head: `M${at(x2, y2)} L${at(x2 - ux * 10 - uy * 5.5, y2 - uy * 10 + ux * 5.5)} L${at(x2 - ux * 10 + uy * 5.5, y2 - uy * 10 - ux * 5.5)} Z`,
-    label: { x: (x1 + x2) / 2 + nx * 9, y: (y1 + y2) / 2 + ny * 13 + 4, anchor: Math.abs(nx) < 0.35 ? "middle" : nx > 0 ? "start" : "end" },
+    label: {
+      x: (x1 + x2) / 2 + nx * 9,
+      y: (y1 + y2) / 2 + ny * 13 + 4,
+      anchor: Math.abs(nx) < 0.35 ? "middle" : nx > 0 ? "start" : "end",
+    },
   };
 }
 
 /** How far it is, from a point near the middle of a box and in a direction, until a little outside of it. */
 function wayOut(offset: Point, direction: Point, { width, height }: Size): number {
-  const along = (half: number, at: number, step: number): number => (step === 0 ? Infinity : (Math.sign(step) * half - at) / step);
+  const along = (half: number, at: number, step: number): number =>
+    step === 0 ? Infinity : (Math.sign(step) * half - at) / step;
   return Math.min(along(width / 2 + gap, offset.x, direction.x), along(height / 2 + gap, offset.y, direction.y));
 }

@@ -35,7 +35,8 @@ interface Axes {
 }
 
 export function learningChart(rounds: readonly RoundMetrics[], metric: string, marks: readonly Mark[]): Html {
-  const points = (of: (round: RoundMetrics) => number | undefined): Point[] => rounds.flatMap((round) => (of(round) === undefined ? [] : [[round.tree + 1, of(round) ?? 0] as const]));
+  const points = (of: (round: RoundMetrics) => number | undefined): Point[] =>
+    rounds.flatMap((round) => (of(round) === undefined ? [] : [[round.tree + 1, of(round) ?? 0] as const]));
   const lines: Line[] = [{ name: "training", colour: blue, points: points(({ train }) => train[metric]) }];
   const validation = points((round) => round.validation?.[metric]);
   if (validation.length > 0) lines.push({ name: "validation", colour: orange, points: validation, dashed: true });
@@ -46,7 +47,15 @@ export function rocChart({ roc }: ScoreCurves): Html {
   return lineChart(
     [
       { name: "model", colour: blue, points: roc },
-      { name: "guessing", colour: grey, points: [[0, 0], [1, 1]], dashed: true },
+      {
+        name: "guessing",
+        colour: grey,
+        points: [
+          [0, 0],
+          [1, 1],
+        ],
+        dashed: true,
+      },
     ],
     { x: "false positive rate", xRange: [0, 1], yRange: [0, 1] },
   );
@@ -56,7 +65,12 @@ export function ksChart({ cumulative, ksAt }: ScoreCurves): Html {
   return lineChart(
     [
       { name: "label 0", colour: blue, points: cumulative.map(([score, negatives]) => [score, negatives]) },
-      { name: "label 1", colour: orange, points: cumulative.map(([score, , positives]) => [score, positives]), dashed: true },
+      {
+        name: "label 1",
+        colour: orange,
+        points: cumulative.map(([score, , positives]) => [score, positives]),
+        dashed: true,
+      },
     ],
     { x: "score", yRange: [0, 1], marks: [{ at: ksAt.score, text: `KS ${ksAt.ks.toFixed(4)}` }] },
   );
@@ -68,7 +82,14 @@ export function scoreChart({ histogram }: ScoreCurves): Html {
   const [negatives, positives] = [histogram.negatives, histogram.positives].map(sharesOf);
   const width = (max - min) / negatives.length;
   const categories = negatives.map((_, i) => (min + (i + 0.5) * width).toPrecision(2));
-  const bars = (name: string, colour: string, data: readonly number[]): object => ({ type: "bar", name, data: [...data], itemStyle: { color: colour }, barGap: "0%", barCategoryGap: "15%" });
+  const bars = (name: string, colour: string, data: readonly number[]): object => ({
+    type: "bar",
+    name,
+    data: [...data],
+    itemStyle: { color: colour },
+    barGap: "0%",
+    barCategoryGap: "15%",
+  });
   return drawn({
     ...frame(["label 0", "label 1"]),
     xAxis: { ...axisStyle("score"), type: "category", data: categories },
@@ -81,8 +102,19 @@ function lineChart(lines: readonly Line[], axes: Axes): Html {
   const { xRange, yRange, marks = [] } = axes;
   return drawn({
     ...frame(lines.map(({ name }) => name)),
-    xAxis: { ...axisStyle(axes.x), type: "value", scale: true, ...(xRange === undefined ? {} : { min: xRange[0], max: xRange[1] }), ...(axes.wholeX === true ? { minInterval: 1, min: "dataMin", max: "dataMax" } : {}) },
-    yAxis: { ...axisStyle(""), type: "value", scale: true, ...(yRange === undefined ? {} : { min: yRange[0], max: yRange[1] }) },
+    xAxis: {
+      ...axisStyle(axes.x),
+      type: "value",
+      scale: true,
+      ...(xRange === undefined ? {} : { min: xRange[0], max: xRange[1] }),
+      ...(axes.wholeX === true ? { minInterval: 1, min: "dataMin", max: "dataMax" } : {}),
+    },
+    yAxis: {
+      ...axisStyle(""),
+      type: "value",
+      scale: true,
+      ...(yRange === undefined ? {} : { min: yRange[0], max: yRange[1] }),
+    },
     series: lines.map(({ name, colour, points, dashed }, i) => ({
       type: "line",
       name,
@@ -98,16 +130,39 @@ function lineChart(lines: readonly Line[], axes: Axes): Html {
 
 /** The first is named above its line, the next along it: they may stand close together. */
 function markLine(marks: readonly Mark[]): Option {
-  const data = marks.map(({ at, text }, i) => ({ xAxis: at, label: { formatter: text, color: grey, position: i === 0 ? "end" : "insideEndTop" } }));
+  const data = marks.map(({ at, text }, i) => ({
+    xAxis: at,
+    label: { formatter: text, color: grey, position: i === 0 ? "end" : "insideEndTop" },
+  }));
   return { symbol: "none", silent: true, lineStyle: { color: grey, type: "dashed" }, data };
 }
 
 function frame(names: readonly string[]): Option {
-  return { animation: false, textStyle: { fontFamily: "system-ui, sans-serif" }, legend: { data: [...names], top: 0, right: 20, icon: "roundRect", itemWidth: 14, itemHeight: 8, textStyle: { color: grey } }, grid: { left: 48, right: 28, top: 40, bottom: 44 } };
+  return {
+    animation: false,
+    textStyle: { fontFamily: "system-ui, sans-serif" },
+    legend: {
+      data: [...names],
+      top: 0,
+      right: 20,
+      icon: "roundRect",
+      itemWidth: 14,
+      itemHeight: 8,
+      textStyle: { color: grey },
+    },
+    grid: { left: 48, right: 28, top: 40, bottom: 44 },
+  };
 }
 
 function axisStyle(name: string): Option {
-  return { name, nameLocation: "middle", nameGap: 24, nameTextStyle: { color: grey }, axisLabel: { color: grey }, splitLine: { lineStyle: { color: "#e6e6e2" } } };
+  return {
+    name,
+    nameLocation: "middle",
+    nameGap: 24,
+    nameTextStyle: { color: grey },
+    axisLabel: { color: grey },
+    splitLine: { lineStyle: { color: "#e6e6e2" } },
+  };
 }
 
 function drawn(option: Option): Html {

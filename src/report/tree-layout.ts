@@ -1,4 +1,7 @@
-/** Where the nodes of a tree stand in a picture: leaves side by side, parents in the middle of their children. Runs in browsers too. */
+/**
+ * Where the nodes of a tree stand in a picture: leaves side by side, parents in the middle of their children. Runs in
+ * browsers too.
+ */
 import type { RuleView, TreeNodeView } from "../record/own-view.ts";
 
 export const treeBox = { width: 152, leafWidth: 80, height: 48, gapX: 8, gapY: 40, margin: 4 };
@@ -25,7 +28,10 @@ export function placeTree(nodes: readonly TreeNodeView[]): PlacedTree {
   let leaves = 0;
   const visit = (id: number, depth: number): number => {
     const node = nodes[id];
-    const x = node.kind === "leaf" ? leafWidth / 2 + side + leaves++ * (leafWidth + gapX) : (visit(node.left, depth + 1) + visit(node.right, depth + 1)) / 2;
+    const x =
+      node.kind === "leaf"
+        ? leafWidth / 2 + side + leaves++ * (leafWidth + gapX)
+        : (visit(node.left, depth + 1) + visit(node.right, depth + 1)) / 2;
     placed.push({ id, node, x, y: margin + depth * (height + gapY) });
     return x;
   };
@@ -52,7 +58,10 @@ export function condition({ threshold, categories }: RuleView): string {
 
 /** A split in words. */
 export function splitWords(node: Extract<TreeNodeView, { kind: "split" }>): string {
-  const rule = node.rule === null ? `a split of ${node.owner}` : `${node.rule.featureName} ${condition(node.rule)}, missing goes ${node.rule.defaultLeft ? "left" : "right"}`;
+  const rule =
+    node.rule === null
+      ? `a split of ${node.owner}`
+      : `${node.rule.featureName} ${condition(node.rule)}, missing goes ${node.rule.defaultLeft ? "left" : "right"}`;
   return `${rule}; gain ${node.gain.toPrecision(4)}; ${node.count.toLocaleString("en")} people`;
 }
 

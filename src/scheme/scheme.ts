@@ -101,9 +101,15 @@ export interface PassiveScheme {
   close(): void;
   /** The instances that this party may know to be in a node. */
   members(node: number): Uint32Array;
-  /** A node's candidate at a position of the secret order. @throws TandemError PROTOCOL_STATE if it does not exist or is withheld */
+  /**
+   * A node's candidate at a position of the secret order. @throws TandemError PROTOCOL_STATE if it does not exist or is
+   * withheld
+   */
   candidateAt(node: number, position: number): PlannedCandidate & { readonly rank: number };
-  /** A set of categories of one of a node's groups. @throws TandemError PROTOCOL_STATE if there is no such set, or something of it is withheld */
+  /**
+   * A set of categories of one of a node's groups. @throws TandemError PROTOCOL_STATE if there is no such set, or
+   * something of it is withheld
+   */
   setAt(node: number, set: CategorySetMessage): PlannedCandidate & { readonly rank: number };
 }
 

@@ -1,6 +1,6 @@
 /**
- * What a passive party answers when it is asked to score: whom, with which model, for how many ids. It keeps nothing of a
- * request but counts, and knows nothing of the job that may be under way.
+ * What a passive party answers when it is asked to score: whom, with which model, for how many ids. It keeps nothing of
+ * a request but counts, and knows nothing of the job that may be under way.
  */
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { TandemError } from "../base/error.ts";
@@ -58,19 +58,50 @@ export class PassiveScoring implements ScoringDesk {
     this.#ledger.close();
   }
 
-  async #answer({ protocolVersion: theirs, model, ids, unknownAsMissing }: ActiveScoring, caller: Caller): Promise<MessageInitShape<typeof PassiveOutcomesSchema>> {
+  async #answer(
+    { protocolVersion: theirs, model, ids, unknownAsMissing }: ActiveScoring,
+    caller: Caller,
+  ): Promise<MessageInitShape<typeof PassiveOutcomesSchema>> {
     const { name, policy } = this.#config;
     const idsMax = policy.max_scoring_ids;
-    if (theirs !== protocolVersion) throw new TandemError("HANDSHAKE_MISMATCH", `protocol version: the active party speaks ${theirs}, ${name} speaks ${protocolVersion}`);
+    if (theirs !== protocolVersion)
+      throw new TandemError(
+        "HANDSHAKE_MISMATCH",
+        `protocol version: the active party speaks ${theirs}, ${name} speaks ${protocolVersion}`,
+      );
     if (!policy.scoring) throw new TandemError("POLICY", `the policy of ${name} does not allow scoring`);
-    if (ids.length > idsMax) throw new TandemError("POLICY", `the policy of ${name} does not allow this request: ids: ${ids.length} asked about, at most ${idsMax} allowed`);
+    if (ids.length > idsMax)
+      throw new TandemError(
+        "POLICY",
+        `the policy of ${name} does not allow this request: ids: ${ids.length} asked about, at most ${idsMax} allowed`,
+      );
     const share = await this.#shares.find(model, caller.name);
     // The same words whether there is no such model or it is another's: nobody can look for models.
-    if (share === null) throw new TandemError("MODEL_UNKNOWN", `${name} has no share of this model that it made with this active party`);
-    if ((share.splits.length * ids.length) / 8 > outcomeBytesMax) throw new TandemError("PROTOCOL_STATE", `${name}: ${ids.length} ids times ${share.splits.length} splits do not fit one message`);
-    const { rows, splits } = await withOwnFiles(name, (event) => this.#ledger.say(event), () => this.#prepare(share));
-    const { known, left } = await splitOutcomes(splits, Int32Array.from(ids, (id) => rows.rowOf(id)), unknownAsMissing);
-    if (ids.length > 0) this.#ledger.answered({ peer: caller.name, job: share.job, model, idCount: ids.length, unknownCount: ids.length - countSet(known, ids.length) });
+    if (share === null)
+      throw new TandemError("MODEL_UNKNOWN", `${name} has no share of this model that it made with this active party`);
+    if ((share.splits.length * ids.length) / 8 > outcomeBytesMax)
+      throw new TandemError(
+        "PROTOCOL_STATE",
+        `${name}: ${ids.length} ids times ${share.splits.length} splits do not fit one message`,
+      );
+    const { rows, splits } = await withOwnFiles(
+      name,
+      (event) => this.#ledger.say(event),
+      () => this.#prepare(share),
+    );
+    const { known, left } = await splitOutcomes(
+      splits,
+      Int32Array.from(ids, (id) => rows.rowOf(id)),
+      unknownAsMissing,
+    );
+    if (ids.length > 0)
+      this.#ledger.answered({
+        peer: caller.name,
+        job: share.job,
+        model,
+        idCount: ids.length,
+        unknownCount: ids.length - countSet(known, ids.length),
+      });
     return { protocolVersion, known, splitCount: splits.length, left, idsMax };
   }
 

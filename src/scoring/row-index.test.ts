@@ -10,7 +10,15 @@ import { CurrentRows } from "./row-index.ts";
 const folder = mkdtempSync(join(tmpdir(), "tandem-rows-"));
 afterAll(() => rmSync(folder, { recursive: true }));
 
-const data: DataConfig = { id: "id", features: "all", missing: [], categorical: [], monotone_constraints: {}, normalise: ["lowercase"], duplicates: "refuse" };
+const data: DataConfig = {
+  id: "id",
+  features: "all",
+  missing: [],
+  categorical: [],
+  monotone_constraints: {},
+  normalise: ["lowercase"],
+  duplicates: "refuse",
+};
 const silent = (): void => {};
 
 test("rows of both tables by normalised id, columns by name wherever they stand; the test table's row counts", async () => {
@@ -19,7 +27,11 @@ test("rows of both tables by normalised id, columns by name wherever they stand;
   writeFileSync(testPath, "b,id,a\n9,x2,8\n7,X3,6\n");
   const index = await new CurrentRows({ ...data, path, test_path: testPath }, { onTrouble: silent }).current();
   const values = (id: string): number[] => ["a", "b"].map((name) => index.column(name)[index.rowOf(id)]);
-  expect(["x1 ", "X2", "x3"].map(values)).toEqual([[1, 2], [8, 9], [6, 7]]);
+  expect(["x1 ", "X2", "x3"].map(values)).toEqual([
+    [1, 2],
+    [8, 9],
+    [6, 7],
+  ]);
   expect(index.rowOf("x4")).toBe(unknownRow);
   await expectError(() => index.column("c"), "COLUMN_UNKNOWN", /no feature 'c' any more/);
 });
@@ -48,7 +60,11 @@ test("a program is asked once a minute, in the background, and its last answer s
   const count = join(folder, "count");
   writeFileSync(path, "id,a\nx,1\n");
   writeFileSync(count, "");
-  const command = [process.execPath, "-e", `const fs = require("fs"); fs.appendFileSync(${JSON.stringify(count)}, "."); process.stdout.write(fs.readFileSync(${JSON.stringify(path)}))`];
+  const command = [
+    process.execPath,
+    "-e",
+    `const fs = require("fs"); fs.appendFileSync(${JSON.stringify(count)}, "."); process.stdout.write(fs.readFileSync(${JSON.stringify(path)}))`,
+  ];
   let now = 0;
   const troubles: unknown[] = [];
   const rows = new CurrentRows({ ...data, command }, { onTrouble: (error) => troubles.push(error), now: () => now });

@@ -1,7 +1,7 @@
 /**
  * A party's people by id, as its data is now: what scoring looks rows up in. Files are looked at again at most once a
- * second, and read again when they have changed. A program that prints the table is asked anew once a minute, and its last
- * answer serves until the next one is there: nobody's request waits for a database.
+ * second, and read again when they have changed. A program that prints the table is asked anew once a minute, and its
+ * last answer serves until the next one is there: nobody's request waits for a database.
  */
 import { type Normalisation, normaliseId } from "../align/normalise.ts";
 import { TandemError } from "../base/error.ts";
@@ -15,7 +15,9 @@ import type { DistinctTable } from "../party/party-data.ts";
 const fileAgeMsMax = 1000;
 const commandAgeMsMax = 60_000;
 
-/** Rows of the training and the test table, by normalised id. Where an id stands in both, the test table's row counts. */
+/**
+ * Rows of the training and the test table, by normalised id. Where an id stands in both, the test table's row counts.
+ */
 export class RowIndex {
   readonly #rows: ReadonlyMap<string, number>;
   readonly #columns: ReadonlyMap<string, Float32Array>;
@@ -27,7 +29,12 @@ export class RowIndex {
     const rows = new Map(train.table.ids.map((id, row) => [id, row]));
     test?.table.ids.forEach((id, row) => rows.set(id, first + row));
     this.#rows = rows;
-    this.#columns = new Map(train.table.featureNames.map((name, i) => [name, test === null ? train.table.features[i] : joined(train.table.features[i], columnOf(test, name))]));
+    this.#columns = new Map(
+      train.table.featureNames.map((name, i) => [
+        name,
+        test === null ? train.table.features[i] : joined(train.table.features[i], columnOf(test, name)),
+      ]),
+    );
     const names = categoryNamesOf(train.table); // those of the test table too: they were read with one book
     this.#names = new Map(train.table.featureNames.map((name, i) => [name, names[i]]));
     this.#normalisations = train.ids.normalisations;
@@ -41,7 +48,8 @@ export class RowIndex {
   /** @throws TandemError COLUMN_UNKNOWN */
   column(name: string): Float32Array {
     const column = this.#columns.get(name);
-    if (column === undefined) throw new TandemError("COLUMN_UNKNOWN", `the data has no feature '${name}' any more, which the model asks about`);
+    if (column === undefined)
+      throw new TandemError("COLUMN_UNKNOWN", `the data has no feature '${name}' any more, which the model asks about`);
     return column;
   }
 
@@ -53,7 +61,8 @@ export class RowIndex {
 
 function columnOf({ table }: DistinctTable, name: string): Float32Array {
   const index = table.featureNames.indexOf(name);
-  if (index === -1) throw new TandemError("COLUMN_UNKNOWN", `the test table has no feature '${name}', which the training table has`);
+  if (index === -1)
+    throw new TandemError("COLUMN_UNKNOWN", `the test table has no feature '${name}', which the training table has`);
   return table.features[index];
 }
 
@@ -81,7 +90,14 @@ export class CurrentRows {
   #looking: Promise<RowIndex> | null = null;
 
   /** @param onTrouble hears why a program could not be asked anew; its last answer goes on serving */
-  constructor(config: DataConfig, { data = new DataCache(config), onTrouble, now = () => performance.now() }: { readonly data?: DataCache; readonly onTrouble: (error: unknown) => void; readonly now?: () => number }) {
+  constructor(
+    config: DataConfig,
+    {
+      data = new DataCache(config),
+      onTrouble,
+      now = () => performance.now(),
+    }: { readonly data?: DataCache; readonly onTrouble: (error: unknown) => void; readonly now?: () => number },
+  ) {
     this.#data = data;
     this.#isCommand = config.path === undefined;
     this.#onTrouble = onTrouble;
@@ -91,7 +107,8 @@ export class CurrentRows {
   /** @throws TandemError naming file, line and column of what cannot be used */
   async current(): Promise<RowIndex> {
     const kept = this.#kept;
-    if (kept !== null && this.#now() - this.#lookedAt < (this.#isCommand ? commandAgeMsMax : fileAgeMsMax)) return kept.index;
+    if (kept !== null && this.#now() - this.#lookedAt < (this.#isCommand ? commandAgeMsMax : fileAgeMsMax))
+      return kept.index;
     const looking = (this.#looking ??= this.#look().finally(() => (this.#looking = null)));
     if (kept === null || !this.#isCommand) return looking;
     looking.catch(this.#onTrouble);
@@ -101,7 +118,8 @@ export class CurrentRows {
   async #look(): Promise<RowIndex> {
     try {
       const [train, test] = [await this.#data.table(), await this.#data.testTable()];
-      if (this.#kept?.train !== train || this.#kept.test !== test) this.#kept = { train, test, index: new RowIndex(train, test) };
+      if (this.#kept?.train !== train || this.#kept.test !== test)
+        this.#kept = { train, test, index: new RowIndex(train, test) };
       return this.#kept.index;
     } finally {
       this.#lookedAt = this.#now();

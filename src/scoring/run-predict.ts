@@ -9,7 +9,9 @@ import { type DistinctTable, readPartyTable } from "../party/party-data.ts";
 import { Scorer } from "./scorer.ts";
 
 export const unknownRules = ["refuse", "skip", "missing"] as const;
-/** What to do about people whom a passive party does not hold: nothing at all, leave them out, or score them as missing. */
+/**
+ * What to do about people whom a passive party does not hold: nothing at all, leave them out, or score them as missing.
+ */
 export type UnknownRule = (typeof unknownRules)[number];
 
 export interface PredictOptions {
@@ -48,18 +50,37 @@ export async function runPredict(config: ActiveConfig, options: PredictOptions):
     if (options.unknown === "refuse" && unknown.size > 0) throw unknownRefusal(options.input, rows, unknown);
     const { outputCount = 1 } = share;
     const kept = Array.from(rows.table.ids.keys()).filter((row) => options.unknown === "missing" || !unknown.has(row));
-    const outputs = Array.from({ length: outputCount }, (_, k) => kept.map((row) => String(predictions[row * outputCount + k])));
+    const outputs = Array.from({ length: outputCount }, (_, k) =>
+      kept.map((row) => String(predictions[row * outputCount + k])),
+    );
     const names = outputCount === 1 ? ["prediction"] : outputs.map((_, k) => `prediction_${k}`);
-    await writeCsv(options.output, ["id", ...names], [kept.map((row) => rows.table.ids[row]), ...outputs], { mode: 0o600, atomic: true });
-    return { job: share.job, model: share.model, rows: rows.table.ids.length, scored: kept.length, unknown: countByParty(unknown) };
+    await writeCsv(options.output, ["id", ...names], [kept.map((row) => rows.table.ids[row]), ...outputs], {
+      mode: 0o600,
+      atomic: true,
+    });
+    return {
+      job: share.job,
+      model: share.model,
+      rows: rows.table.ids.length,
+      scored: kept.length,
+      unknown: countByParty(unknown),
+    };
   } finally {
     scorer.close();
   }
 }
 
 /** What a config says of the columns that a model asks about: the model knows which of them have categories. */
-export function scoringData(data: DataConfig, { features, categoryNames }: Pick<Scorer, "features" | "categoryNames">): DataConfig {
-  return { ...data, features: [...features], categorical: features.filter((_, i) => categoryNames[i] !== null), monotone_constraints: {} };
+export function scoringData(
+  data: DataConfig,
+  { features, categoryNames }: Pick<Scorer, "features" | "categoryNames">,
+): DataConfig {
+  return {
+    ...data,
+    features: [...features],
+    categorical: features.filter((_, i) => categoryNames[i] !== null),
+    monotone_constraints: {},
+  };
 }
 
 async function scoreAll(scorer: Scorer, { table }: DistinctTable, { unknown: rule, onProgress }: PredictOptions) {
@@ -81,10 +102,17 @@ async function scoreAll(scorer: Scorer, { table }: DistinctTable, { unknown: rul
 }
 
 /** Names parties and rows, never an id. */
-function unknownRefusal(input: string, { fileRows }: DistinctTable, unknown: ReadonlyMap<number, readonly string[]>): TandemError {
+function unknownRefusal(
+  input: string,
+  { fileRows }: DistinctTable,
+  unknown: ReadonlyMap<number, readonly string[]>,
+): TandemError {
   const counts = Object.entries(countByParty(unknown)).map(([name, count]) => `${count} to ${name}`);
   const [first] = unknown.keys();
-  return new TandemError("ID_UNKNOWN", `${input}: ${unknown.size} of its ${fileRows.length} ids are unknown to a passive party (${counts.join(", ")}), the first in row ${fileRows[first]}; leave such people out with --unknown skip, or score them as missing with --unknown missing`);
+  return new TandemError(
+    "ID_UNKNOWN",
+    `${input}: ${unknown.size} of its ${fileRows.length} ids are unknown to a passive party (${counts.join(", ")}), the first in row ${fileRows[first]}; leave such people out with --unknown skip, or score them as missing with --unknown missing`,
+  );
 }
 
 function countByParty(unknown: ReadonlyMap<number, readonly string[]>): Record<string, number> {

@@ -85,9 +85,15 @@ test("what was lost is asked again, what was refused is not, and no time is no t
   expect(Array.from((await patient.score({ ids: ["La"], columns: [] }, strict)).predictions)).toEqual([1]);
   expect(rounds).toEqual(["PARTY_LOST", "PARTY_LOST", "answered", "answered"]);
   const refused = new Shop("shop1", 9, [new TandemError("POLICY", "no")]);
-  await expectError(() => new Scorer(share, [refused, new Shop("shop2")]).score({ ids: ["a"], columns: [] }, strict), "POLICY");
+  await expectError(
+    () => new Scorer(share, [refused, new Shop("shop2")]).score({ ids: ["a"], columns: [] }, strict),
+    "POLICY",
+  );
   expect(refused.asked).toHaveLength(1);
   const gone = new Shop("shop1", 9, Array.from({ length: 100 }, lost));
-  await expectError(() => new Scorer(share, [gone, new Shop("shop2")]).score({ ids: ["a"], columns: [] }, { ...strict, timeoutMs: 1 }), "PARTY_LOST");
+  await expectError(
+    () => new Scorer(share, [gone, new Shop("shop2")]).score({ ids: ["a"], columns: [] }, { ...strict, timeoutMs: 1 }),
+    "PARTY_LOST",
+  );
   expect(gone.asked).toHaveLength(1);
 });

@@ -1,7 +1,7 @@
 /**
  * The active party's side of scoring: its share of one model and a connection to each passive party that has splits in
- * it. One round to each of them per batch. Rounds have no state, so one that was lost is asked again until its time is up; a
- * party that restarts is found again.
+ * it. One round to each of them per batch. Rounds have no state, so one that was lost is asked again until its time is
+ * up; a party that restarts is found again.
  */
 import { TandemError } from "../base/error.ts";
 import type { CategoryNames } from "../gbdt/split/split-test.ts";
@@ -22,12 +22,17 @@ const attemptMsMin = 200;
 /** People to score, with their values of the active party's own features. */
 export interface ScoringRows {
   readonly ids: readonly string[];
-  /** In the order of Scorer.features; of categorical ones codes into Scorer.categoryNames, and whatever is not in there beyond its end. */
+  /**
+   * In the order of Scorer.features; of categorical ones codes into Scorer.categoryNames, and whatever is not in there
+   * beyond its end.
+   */
   readonly columns: readonly Float32Array[];
 }
 
 export interface Scores {
-  /** Per row, in its order, outputs side by side. NaN where a party does not hold the id, unless those count as missing. */
+  /**
+   * Per row, in its order, outputs side by side. NaN where a party does not hold the id, unless those count as missing.
+   */
   readonly predictions: Float64Array;
   /** Rows whose id is unknown to somebody, and to whom. */
   readonly unknown: ReadonlyMap<number, readonly string[]>;
@@ -40,7 +45,12 @@ export interface ScoringOptions {
 }
 
 /** What whoever watches wants to know of each call. */
-export type OnRound = (round: { readonly party: string; readonly idCount: number; readonly ms: number; readonly error: TandemError | null }) => void;
+export type OnRound = (round: {
+  readonly party: string;
+  readonly idCount: number;
+  readonly ms: number;
+  readonly error: TandemError | null;
+}) => void;
 
 export interface PartyReadiness {
   readonly party: string;
@@ -63,25 +73,42 @@ export class Scorer {
   readonly #close: () => void;
 
   /** @param peers in the order of share.passiveNames */
-  constructor(share: ActiveShare, peers: readonly ScoringPeer[], options: { readonly onRound?: OnRound; readonly close?: () => void } = {}) {
+  constructor(
+    share: ActiveShare,
+    peers: readonly ScoringPeer[],
+    options: { readonly onRound?: OnRound; readonly close?: () => void } = {},
+  ) {
     this.share = share;
     this.#model = new ScoringModel(share);
     // Who has no split in the model knows nothing about anybody's score, and need not hear who is scored.
-    this.#partners = peers.map((peer, place) => ({ peer, place, idsMax: null })).filter(({ place }) => this.#model.splitCount(place) > 0);
+    this.#partners = peers
+      .map((peer, place) => ({ peer, place, idsMax: null }))
+      .filter(({ place }) => this.#model.splitCount(place) > 0);
     this.#onRound = options.onRound ?? (() => {});
     this.#close = options.close ?? (() => {});
   }
 
   /** @throws TandemError USAGE if the config does not name a party of the model */
-  static async connect(config: Pick<ActiveConfig, "passives" | "tls">, share: ActiveShare, onRound?: OnRound): Promise<Scorer> {
+  static async connect(
+    config: Pick<ActiveConfig, "passives" | "tls">,
+    share: ActiveShare,
+    onRound?: OnRound,
+  ): Promise<Scorer> {
     const addresses = share.passiveNames.map((name) => {
       const passive = config.passives.find((candidate) => candidate.name === name);
-      if (passive === undefined) throw new TandemError("USAGE", `the model of job ${share.job} was trained with ${name}, which is not among the 'passives' of the config`);
+      if (passive === undefined)
+        throw new TandemError(
+          "USAGE",
+          `the model of job ${share.job} was trained with ${name}, which is not among the 'passives' of the config`,
+        );
       return passive;
     });
     const identity = await readIdentity(config.tls);
     const peers = addresses.map((passive) => connectScoring(passive.name, identity, passive.fingerprint, passive));
-    return new Scorer(share, peers, { ...(onRound === undefined ? {} : { onRound }), close: () => peers.forEach((peer) => peer.close()) });
+    return new Scorer(share, peers, {
+      ...(onRound === undefined ? {} : { onRound }),
+      close: () => peers.forEach((peer) => peer.close()),
+    });
   }
 
   /** The active party's own features that the model asks about. */
@@ -121,7 +148,9 @@ export class Scorer {
     const deadline = performance.now() + options.timeoutMs;
     const left = (): ScoringOptions => ({ ...options, timeoutMs: deadline - performance.now() });
     // What a party answers at once is known from its first answer.
-    await Promise.all(this.#partners.filter(({ idsMax }) => idsMax === null).map((partner) => this.#ask(partner, [], left())));
+    await Promise.all(
+      this.#partners.filter(({ idsMax }) => idsMax === null).map((partner) => this.#ask(partner, [], left())),
+    );
     const { outputCount = 1 } = this.share;
     const predictions = new Float64Array(ids.length * outputCount);
     const unknown = new Map<number, string[]>();
@@ -135,11 +164,16 @@ export class Scorer {
           outcomes[partner.place] = await this.#ask(partner, batch, left());
         }),
       );
-      const margins = this.#model.margins(batch.length, columns.map((column) => column.subarray(first, end)), outcomes);
+      const margins = this.#model.margins(
+        batch.length,
+        columns.map((column) => column.subarray(first, end)),
+        outcomes,
+      );
       predictions.set(predictionsFrom(this.share.objective, margins, outputCount), first * outputCount);
       this.#noteUnknown(outcomes, first, batch.length, unknown);
     }
-    if (!options.unknownAsMissing) for (const row of unknown.keys()) predictions.fill(Number.NaN, row * outputCount, (row + 1) * outputCount);
+    if (!options.unknownAsMissing)
+      for (const row of unknown.keys()) predictions.fill(Number.NaN, row * outputCount, (row + 1) * outputCount);
     return { predictions, unknown };
   }
 
@@ -147,7 +181,12 @@ export class Scorer {
     this.#close();
   }
 
-  #noteUnknown(outcomes: readonly (PassiveOutcomes | null)[], first: number, count: number, unknown: Map<number, string[]>): void {
+  #noteUnknown(
+    outcomes: readonly (PassiveOutcomes | null)[],
+    first: number,
+    count: number,
+    unknown: Map<number, string[]>,
+  ): void {
     outcomes.forEach((answer, place) => {
       if (answer === null) return;
       for (let i = 0; i < count; i++) {
@@ -160,8 +199,8 @@ export class Scorer {
   }
 
   /**
-   * Asks until there is an answer, an error that asking again would not mend, or no time left. Each attempt may take half of
-   * what is left: a connection that swallows everything must leave time for a new one.
+   * Asks until there is an answer, an error that asking again would not mend, or no time left. Each attempt may take
+   * half of what is left: a connection that swallows everything must leave time for a new one.
    */
   async #ask(partner: Partner, ids: readonly string[], options: ScoringOptions): Promise<PassiveOutcomes> {
     const deadline = performance.now() + options.timeoutMs;
@@ -178,9 +217,14 @@ export class Scorer {
     }
   }
 
-  async #once(partner: Partner, ids: readonly string[], { unknownAsMissing, timeoutMs }: ScoringOptions): Promise<PassiveOutcomes> {
+  async #once(
+    partner: Partner,
+    ids: readonly string[],
+    { unknownAsMissing, timeoutMs }: ScoringOptions,
+  ): Promise<PassiveOutcomes> {
     const started = performance.now();
-    const tell = (error: TandemError | null): void => this.#onRound({ party: partner.peer.name, idCount: ids.length, ms: performance.now() - started, error });
+    const tell = (error: TandemError | null): void =>
+      this.#onRound({ party: partner.peer.name, idCount: ids.length, ms: performance.now() - started, error });
     try {
       const outcomes = await partner.peer.score({ model: this.share.model, ids, unknownAsMissing }, { timeoutMs });
       this.#model.checkOutcomes(partner.place, outcomes, ids.length);

@@ -6,7 +6,15 @@ import { ScoringLedger } from "./scoring-ledger.ts";
 function make(): { ledger: ScoringLedger; events: PartyEvent[]; wait(ms: number): void } {
   let now = 0;
   const events: PartyEvent[] = [];
-  return { ledger: new ScoringLedger("shop", (event) => events.push(event), () => now), events, wait: (ms) => void (now += ms) };
+  return {
+    ledger: new ScoringLedger(
+      "shop",
+      (event) => events.push(event),
+      () => now,
+    ),
+    events,
+    wait: (ms) => void (now += ms),
+  };
 }
 
 const request = { peer: "bank", job: "spring", model: "ab", idCount: 3, unknownCount: 1 };
@@ -15,10 +23,24 @@ test("the first answer is told at once, further ones in sums of a minute, the la
   const { ledger, events, wait } = make();
   ledger.answered(request);
   for (let i = 0; i < 5; i++) ledger.answered(request);
-  expect(events).toEqual([{ type: "scored", party: "shop", peer: "bank", job: "spring", model: "ab", requestCount: 1, idCount: 3, unknownCount: 1 }]);
+  expect(events).toEqual([
+    {
+      type: "scored",
+      party: "shop",
+      peer: "bank",
+      job: "spring",
+      model: "ab",
+      requestCount: 1,
+      idCount: 3,
+      unknownCount: 1,
+    },
+  ]);
   wait(60_000);
   ledger.answered({ ...request, peer: "rival", idCount: 1, unknownCount: 0 });
-  expect(events.slice(1)).toMatchObject([{ peer: "bank", requestCount: 5, idCount: 15, unknownCount: 5 }, { peer: "rival", requestCount: 1, idCount: 1, unknownCount: 0 }]);
+  expect(events.slice(1)).toMatchObject([
+    { peer: "bank", requestCount: 5, idCount: 15, unknownCount: 5 },
+    { peer: "rival", requestCount: 1, idCount: 1, unknownCount: 0 },
+  ]);
   ledger.answered(request);
   ledger.close();
   ledger.close();
@@ -31,7 +53,11 @@ test("the same complaint is made once a minute, another at once", () => {
   for (let i = 0; i < 10; i++) ledger.refused("bank", error);
   ledger.refused("rival", error);
   ledger.trouble(new TandemError("FILE_FORMAT", "damaged"));
-  expect(events.map((event) => [event.type, "peer" in event ? event.peer : ""])).toEqual([["refused", "bank"], ["refused", "rival"], ["error", ""]]);
+  expect(events.map((event) => [event.type, "peer" in event ? event.peer : ""])).toEqual([
+    ["refused", "bank"],
+    ["refused", "rival"],
+    ["error", ""],
+  ]);
   wait(60_000);
   ledger.refused("bank", error);
   expect(events).toHaveLength(4);

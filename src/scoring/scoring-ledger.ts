@@ -1,6 +1,6 @@
 /**
- * What a passive party's log says about scoring: who asked, how often, about how many ids. Requests come by the thousand,
- * so answers are summed up once a minute, and the same complaint is made once a minute.
+ * What a passive party's log says about scoring: who asked, how often, about how many ids. Requests come by the
+ * thousand, so answers are summed up once a minute, and the same complaint is made once a minute.
  */
 import { TandemError } from "../base/error.ts";
 import type { Emit, PartyEvent } from "../record/events.ts";
@@ -65,7 +65,8 @@ export class ScoringLedger {
     if (saidAt !== undefined && this.#now() - saidAt < intervalMs) return;
     this.#saidAt.delete(key);
     this.#saidAt.set(key, this.#now());
-    if (this.#saidAt.size > complaintsMax) for (const oldest of [...this.#saidAt.keys()].slice(0, 1)) this.#saidAt.delete(oldest);
+    if (this.#saidAt.size > complaintsMax)
+      for (const oldest of [...this.#saidAt.keys()].slice(0, 1)) this.#saidAt.delete(oldest);
     this.#emit(event);
   }
 
@@ -74,7 +75,8 @@ export class ScoringLedger {
   }
 
   #sayAll(): void {
-    for (const { answered, ...counts } of this.#sums.values()) this.#emit({ type: "scored", party: this.#party, ...answered, ...counts });
+    for (const { answered, ...counts } of this.#sums.values())
+      this.#emit({ type: "scored", party: this.#party, ...answered, ...counts });
     this.#sums.clear();
     this.#summedAt = this.#now();
   }

@@ -9,7 +9,10 @@ import { ScoringModel } from "./scoring-model.ts";
 import { messageBytesMax, protocolVersion } from "../wire/version.ts";
 
 const leaf = (weight: number) => ({ kind: "leaf", weight, cover: 1, count: 1 }) as const;
-const split = (left: number, rule: { owner: number } | { owner: 0; feature: number; featureName: string; threshold: number; defaultLeft: boolean }) => ({ kind: "split", left, right: left + 1, gain: 1, cover: 2, count: 2, rule }) as const;
+const split = (
+  left: number,
+  rule: { owner: number } | { owner: 0; feature: number; featureName: string; threshold: number; defaultLeft: boolean },
+) => ({ kind: "split", left, right: left + 1, gain: 1, cover: 2, count: 2, rule }) as const;
 const own = { owner: 0, feature: 7, featureName: "age", threshold: 30, defaultLeft: true } as const;
 /** Shop 1 owns two splits, shop 2 one, shop 3 none. */
 const model: ActiveModel = {
@@ -22,14 +25,27 @@ const model: ActiveModel = {
   ],
 };
 
-const outcomes = (splitCount: number, idCount: number, goesLeft: (split: number, id: number) => boolean, changes: MessageInitShape<typeof PassiveOutcomesSchema> = {}) =>
-  create(PassiveOutcomesSchema, { protocolVersion, splitCount, known: bitmapFrom(idCount, () => true), left: bitmapFrom(splitCount * idCount, (p) => goesLeft(Math.floor(p / idCount), p % idCount)), idsMax: 10, ...changes });
+const outcomes = (
+  splitCount: number,
+  idCount: number,
+  goesLeft: (split: number, id: number) => boolean,
+  changes: MessageInitShape<typeof PassiveOutcomesSchema> = {},
+) =>
+  create(PassiveOutcomesSchema, {
+    protocolVersion,
+    splitCount,
+    known: bitmapFrom(idCount, () => true),
+    left: bitmapFrom(splitCount * idCount, (p) => goesLeft(Math.floor(p / idCount), p % idCount)),
+    idsMax: 10,
+    ...changes,
+  });
 
 test("margins: each person's leaves, from own values and the other parties' bits", () => {
   const scoring = new ScoringModel(model);
   expect(scoring.features).toEqual(["age"]);
   expect([0, 1, 2].map((party) => scoring.splitCount(party))).toEqual([2, 1, 0]);
-  // People 0 and 1 go left at shop 1's first split, 2 and 3 right; at its second split only 3 goes left; at shop 2's only 2.
+  // People 0 and 1 go left at shop 1's first split, 2 and 3 right; at its second split only 3 goes left; at shop 2's
+  // only 2.
   const shop1 = outcomes(2, 4, (s, id) => (s === 0 ? id < 2 : id === 3));
   const shop2 = outcomes(1, 4, (_, id) => id === 2);
   const margins = scoring.margins(4, [Float32Array.of(29, 30, 0, Number.NaN)], [shop1, shop2, null]);
@@ -38,10 +54,21 @@ test("margins: each person's leaves, from own values and the other parties' bits
 
 test("margins of several outputs stand side by side, with trees that take turns or leaves with a weight each", () => {
   const bits = outcomes(2, 2, (_s, id) => id === 0);
-  const turns: ActiveModel = { ...model, outputCount: 2, trees: [[split(1, { owner: 1 }), leaf(1), leaf(2)], [split(1, { owner: 1 }), leaf(4), leaf(8)]] };
+  const turns: ActiveModel = {
+    ...model,
+    outputCount: 2,
+    trees: [
+      [split(1, { owner: 1 }), leaf(1), leaf(2)],
+      [split(1, { owner: 1 }), leaf(4), leaf(8)],
+    ],
+  };
   expect(Array.from(new ScoringModel(turns).margins(2, [], [bits, null, null]))).toEqual([1.5, 4.5, 2.5, 8.5]);
   const vector = (weights: number[]) => ({ ...leaf(weights[0]), weights });
-  const both: ActiveModel = { ...model, outputCount: 2, trees: [[split(1, { owner: 1 }), vector([1, 2]), vector([4, 8])]] };
+  const both: ActiveModel = {
+    ...model,
+    outputCount: 2,
+    trees: [[split(1, { owner: 1 }), vector([1, 2]), vector([4, 8])]],
+  };
   expect(Array.from(new ScoringModel(both).margins(2, [], [bits, null, null]))).toEqual([1.5, 2.5, 4.5, 8.5]);
 });
 
@@ -73,14 +100,35 @@ describe("batches", () => {
 
 describe("an answer is believed only if", () => {
   const scoring = new ScoringModel(model);
-  test("it is about the right splits and ids", () => expect(scoring.checkOutcomes(0, outcomes(2, 5, () => true), 5)).toBeUndefined());
+  test("it is about the right splits and ids", () =>
+    expect(
+      scoring.checkOutcomes(
+        0,
+        outcomes(2, 5, () => true),
+        5,
+      ),
+    ).toBeUndefined());
   test.each<[string, MessageInitShape<typeof PassiveOutcomesSchema>, ErrorCode, RegExp]>([
     ["another version", { protocolVersion: 99 }, "HANDSHAKE_MISMATCH", /shop1 speaks protocol version 99/],
-    ["another number of splits", { splitCount: 3 }, "PROTOCOL_STATE", /shop1 answers for 3 splits; our share of the model has 2/],
+    [
+      "another number of splits",
+      { splitCount: 3 },
+      "PROTOCOL_STATE",
+      /shop1 answers for 3 splits; our share of the model has 2/,
+    ],
     ["too few outcomes", { left: new Uint8Array(1) }, "PROTOCOL_STATE", /1 bytes; 2 were expected/],
     ["too many known", { known: new Uint8Array(2) }, "PROTOCOL_STATE", /2 bytes; 1 were expected/],
     ["no ids at all", { idsMax: 0 }, "PROTOCOL_STATE", /shop1 answers for no id/],
   ])("not with %s", async (_what, changes, code, says) => {
-    await expectError(() => scoring.checkOutcomes(0, outcomes(2, 5, () => true, changes), 5), code, says);
+    await expectError(
+      () =>
+        scoring.checkOutcomes(
+          0,
+          outcomes(2, 5, () => true, changes),
+          5,
+        ),
+      code,
+      says,
+    );
   });
 });

@@ -21,7 +21,10 @@ const idOverheadBytes = 8;
 export class ScoringModel {
   /** The active party's own features that the trees ask about, in a fixed order. */
   readonly features: readonly string[];
-  /** In their order: of a categorical one the categories that the trees ask about, of others null. Columns have codes into these lists. */
+  /**
+   * In their order: of a categorical one the categories that the trees ask about, of others null. Columns have codes
+   * into these lists.
+   */
   readonly categoryNames: readonly CategoryNames[];
   readonly #model: ActiveModel;
   /** Per feature index of training: its place in `features`. */
@@ -53,7 +56,9 @@ export class ScoringModel {
     this.#splitCounts = counts;
   }
 
-  /** @param party index in passiveNames; a party without splits has nothing to say about anybody, and need not be asked */
+  /**
+   * @param party index in passiveNames; a party without splits has nothing to say about anybody, and need not be asked
+   */
   splitCount(party: number): number {
     return this.#splitCounts[party];
   }
@@ -77,10 +82,16 @@ export class ScoringModel {
     const name = this.#model.passiveNames[party];
     const expected = this.#splitCounts[party];
     if (outcomes.protocolVersion !== protocolVersion) {
-      throw new TandemError("HANDSHAKE_MISMATCH", `party ${name} speaks protocol version ${outcomes.protocolVersion}, we speak ${protocolVersion}`);
+      throw new TandemError(
+        "HANDSHAKE_MISMATCH",
+        `party ${name} speaks protocol version ${outcomes.protocolVersion}, we speak ${protocolVersion}`,
+      );
     }
     if (outcomes.splitCount !== expected) {
-      throw new TandemError("PROTOCOL_STATE", `party ${name} answers for ${outcomes.splitCount} splits; our share of the model has ${expected} of it`);
+      throw new TandemError(
+        "PROTOCOL_STATE",
+        `party ${name} answers for ${outcomes.splitCount} splits; our share of the model has ${expected} of it`,
+      );
     }
     if (outcomes.idsMax < 1) throw new TandemError("PROTOCOL_STATE", `party ${name} answers for no id at all`);
     checkBitmap(outcomes.known, idCount);
@@ -91,7 +102,11 @@ export class ScoringModel {
    * @param columns the own features' values, or their codes, in the order of `features`
    * @param outcomes in the order of passiveNames; null where there was nothing to ask
    */
-  margins(idCount: number, columns: readonly Float32Array[], outcomes: readonly (PassiveOutcomes | null)[]): Float64Array {
+  margins(
+    idCount: number,
+    columns: readonly Float32Array[],
+    outcomes: readonly (PassiveOutcomes | null)[],
+  ): Float64Array {
     const margins = new Float64Array(idCount * (this.#model.outputCount ?? 1)).fill(this.#model.baseMargin);
     addMargins(this.#model, margins, {
       ownValue: (rule, row) => columns[this.#placeOf(rule)][row],
@@ -109,7 +124,10 @@ export class ScoringModel {
   }
 }
 
-/** Values of a column as a model wants them: numbers as they stand, codes into its own list; a category that is not in there gets the code after the last. */
+/**
+ * Values of a column as a model wants them: numbers as they stand, codes into its own list; a category that is not in
+ * there gets the code after the last.
+ */
 export function inModelCodes(values: Float32Array, from: CategoryNames, to: CategoryNames): Float32Array {
   if (from === null || to === null) return values;
   const codes = Float32Array.from(from, (name) => modelCode(name, to));

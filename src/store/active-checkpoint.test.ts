@@ -6,7 +6,14 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { expectError } from "../../test/support/expect-error.ts";
 import { diskStorage } from "../base/storage.ts";
 import { generateKey, type PrivateKey } from "../crypto/paillier/index.ts";
-import { type ActiveCheckpoint, checkpointPath, dataDigestField, identityDifference, readActiveCheckpoint, writeActiveCheckpoint } from "./active-checkpoint.ts";
+import {
+  type ActiveCheckpoint,
+  checkpointPath,
+  dataDigestField,
+  identityDifference,
+  readActiveCheckpoint,
+  writeActiveCheckpoint,
+} from "./active-checkpoint.ts";
 
 let folder: string;
 let key: PrivateKey;
@@ -18,20 +25,38 @@ afterAll(() => rm(folder, { recursive: true }));
 
 const margins = Float64Array.of(0, -0, 1 / 3, Number.MIN_VALUE, -Number.MAX_VALUE, 2 ** -1074 * 3, Math.PI);
 const leaf = { kind: "leaf" as const, weight: 0.1, cover: 3, count: 7 };
-const trees = [[{ kind: "split" as const, left: 1, right: 2, gain: 0.3, cover: 6, count: 14, rule: { owner: 1 } }, leaf, leaf], [leaf]];
+const trees = [
+  [{ kind: "split" as const, left: 1, right: 2, gain: 0.3, cover: 6, count: 14, rule: { owner: 1 } }, leaf, leaf],
+  [leaf],
+];
 
 function checkpoint(change: Partial<ActiveCheckpoint> = {}): ActiveCheckpoint {
-  return { identity: { job: "j", eta: 0.3 }, run: Uint8Array.of(1, 2, 255), key, aligned: Uint32Array.of(5, 0, 0xffff_ffff), samplingSecret: "s", start: null, progress: { trees, margins, best: { round: 0, value: Number.NaN } }, ...change };
+  return {
+    identity: { job: "j", eta: 0.3 },
+    run: Uint8Array.of(1, 2, 255),
+    key,
+    aligned: Uint32Array.of(5, 0, 0xffff_ffff),
+    samplingSecret: "s",
+    start: null,
+    progress: { trees, margins, best: { round: 0, value: Number.NaN } },
+    ...change,
+  };
 }
 
 describe("a checkpoint", () => {
   test("comes back bit for bit, readable by its owner only", async () => {
     await writeActiveCheckpoint(folder, checkpoint(), diskStorage);
     const back = await readActiveCheckpoint(folder, diskStorage);
-    expect(back).toMatchObject({ identity: { job: "j", eta: 0.3 }, run: Uint8Array.of(1, 2, 255), aligned: Uint32Array.of(5, 0, 0xffff_ffff) });
+    expect(back).toMatchObject({
+      identity: { job: "j", eta: 0.3 },
+      run: Uint8Array.of(1, 2, 255),
+      aligned: Uint32Array.of(5, 0, 0xffff_ffff),
+    });
     expect(back?.progress?.trees).toEqual(trees);
     expect(back).toMatchObject({ samplingSecret: "s", progress: { best: { round: 0, value: Number.NaN } } });
-    expect(new BigUint64Array(back?.progress?.margins.buffer as ArrayBuffer)).toEqual(new BigUint64Array(margins.buffer));
+    expect(new BigUint64Array(back?.progress?.margins.buffer as ArrayBuffer)).toEqual(
+      new BigUint64Array(margins.buffer),
+    );
     expect(back?.key.secretPrimes()).toEqual(key.secretPrimes());
     expect((await stat(checkpointPath(folder))).mode & 0o777).toBe(0o600);
   });
@@ -43,7 +68,12 @@ describe("a checkpoint", () => {
   });
 
   test("with a model that training goes on from, before its first round and after it", async () => {
-    const start = { model: "ab".repeat(32), objective: "binary:logistic", baseMargin: 0.25, trees: trees.slice(0, 1) } as const;
+    const start = {
+      model: "ab".repeat(32),
+      objective: "binary:logistic",
+      baseMargin: 0.25,
+      trees: trees.slice(0, 1),
+    } as const;
     await writeActiveCheckpoint(folder, checkpoint({ start, progress: null }), diskStorage);
     expect(await readActiveCheckpoint(folder, diskStorage)).toMatchObject({ start, progress: null });
     await writeActiveCheckpoint(folder, checkpoint({ start }), diskStorage);
@@ -58,9 +88,18 @@ describe("a checkpoint", () => {
     const prime = key.secretPrimes().p.prime.toString(16);
     expect(text).toContain(prime);
     const { createHash } = await import("node:crypto");
-    const contents = text.slice(text.indexOf('"checkpoint":') + '"checkpoint":'.length, -2).replace(prime, `${prime.slice(0, -1)}${prime.endsWith("3") ? "1" : "3"}`);
-    await writeFile(checkpointPath(folder), `{"format":"tandem-active-checkpoint/3","sha256":"${createHash("sha256").update(contents).digest("hex")}","checkpoint":${contents}}\n`);
-    const error = await expectError(() => readActiveCheckpoint(folder, diskStorage), "CHECKPOINT", /checkpoint\.json: key field '/);
+    const contents = text
+      .slice(text.indexOf('"checkpoint":') + '"checkpoint":'.length, -2)
+      .replace(prime, `${prime.slice(0, -1)}${prime.endsWith("3") ? "1" : "3"}`);
+    await writeFile(
+      checkpointPath(folder),
+      `{"format":"tandem-active-checkpoint/3","sha256":"${createHash("sha256").update(contents).digest("hex")}","checkpoint":${contents}}\n`,
+    );
+    const error = await expectError(
+      () => readActiveCheckpoint(folder, diskStorage),
+      "CHECKPOINT",
+      /checkpoint\.json: key field '/,
+    );
     expect(error.message).not.toContain(prime.slice(0, 16));
   });
 
@@ -68,6 +107,8 @@ describe("a checkpoint", () => {
     expect(identityDifference({ a: 1, b: "x" }, { a: 1, b: "x" })).toBeNull();
     expect(identityDifference({ a: 1 }, { a: 2 })).toBe("a was 1 when the job began and is 2 now");
     expect(identityDifference({}, { a: true })).toBe("a was undefined when the job began and is true now");
-    expect(identityDifference({ [dataDigestField]: "ab" }, { [dataDigestField]: "cd" })).toBe("the data has changed since the job began");
+    expect(identityDifference({ [dataDigestField]: "ab" }, { [dataDigestField]: "cd" })).toBe(
+      "the data has changed since the job began",
+    );
   });
 });

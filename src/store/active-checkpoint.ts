@@ -48,7 +48,15 @@ const contents = z.strictObject({
   sampling: z.string(),
   aligned: z.base64().nullable(),
   /** The trees of the model come first among `trees`. */
-  start: z.strictObject({ model: z.string(), objective: z.enum(trainingParameters.objective.choices), baseMargin: z.number(), outputCount: z.number().int().optional(), trees: z.number().int().positive() }).nullable(),
+  start: z
+    .strictObject({
+      model: z.string(),
+      objective: z.enum(trainingParameters.objective.choices),
+      baseMargin: z.number(),
+      outputCount: z.number().int().optional(),
+      trees: z.number().int().positive(),
+    })
+    .nullable(),
   trees: z.array(treeSchema),
   /** Empty before the first round has ended. */
   margins: z.base64(),
@@ -67,7 +75,11 @@ const kind: SealedKind<z.infer<typeof contents>> = {
 
 export const checkpointPath = (folder: string): string => join(folder, "checkpoint.json");
 
-export async function writeActiveCheckpoint(folder: string, { identity, run, key, samplingSecret, aligned, start, progress }: ActiveCheckpoint, storage: Storage): Promise<void> {
+export async function writeActiveCheckpoint(
+  folder: string,
+  { identity, run, key, samplingSecret, aligned, start, progress }: ActiveCheckpoint,
+  storage: Storage,
+): Promise<void> {
   const stored = {
     identity: { ...identity },
     run: textOf(run),
@@ -98,7 +110,14 @@ export async function readActiveCheckpoint(folder: string, storage: Storage): Pr
     samplingSecret: sampling,
     aligned: aligned === null ? null : rowsFrom(aligned),
     start: start && { ...start, trees: trees.slice(0, start.trees) },
-    progress: margins === "" ? null : { trees, margins: doublesFrom(margins), best: best && { round: best.round, value: doublesFrom(best.value)[0] } },
+    progress:
+      margins === ""
+        ? null
+        : {
+            trees,
+            margins: doublesFrom(margins),
+            best: best && { round: best.round, value: doublesFrom(best.value)[0] },
+          },
   };
 }
 
@@ -107,7 +126,11 @@ async function privateKey(path: string, text: string): Promise<PrivateKey> {
   try {
     return await parsePrivateKey(text, { insecure: true });
   } catch (cause) {
-    throw new TandemError("CHECKPOINT", `${path}: ${cause instanceof TandemError ? cause.message : "its key cannot be read"}`, { cause });
+    throw new TandemError(
+      "CHECKPOINT",
+      `${path}: ${cause instanceof TandemError ? cause.message : "its key cannot be read"}`,
+      { cause },
+    );
   }
 }
 

@@ -27,8 +27,19 @@ const ecdsa = { name: "ECDSA", namedCurve: "P-256", hash: "SHA-256" };
 async function signerWith(algorithm: { readonly name: string }): Promise<Signer> {
   x509.cryptoProvider.set(webcrypto);
   const keys = (await webcrypto.subtle.generateKey(algorithm, true, ["sign", "verify"])) as webcrypto.CryptoKeyPair;
-  const certificate = await x509.X509CertificateGenerator.createSelfSigned({ serialNumber: "01", name: "CN=telecom", notBefore: new Date(0), notAfter: new Date(1e13), signingAlgorithm: algorithm, keys });
-  const key = createPrivateKey({ key: Buffer.from(await webcrypto.subtle.exportKey("pkcs8", keys.privateKey)), format: "der", type: "pkcs8" });
+  const certificate = await x509.X509CertificateGenerator.createSelfSigned({
+    serialNumber: "01",
+    name: "CN=telecom",
+    notBefore: new Date(0),
+    notAfter: new Date(1e13),
+    signingAlgorithm: algorithm,
+    keys,
+  });
+  const key = createPrivateKey({
+    key: Buffer.from(await webcrypto.subtle.exportKey("pkcs8", keys.privateKey)),
+    format: "der",
+    type: "pkcs8",
+  });
   return { certificate: new X509Certificate(Buffer.from(certificate.rawData)), key };
 }
 
@@ -55,7 +66,10 @@ describe("round trip", () => {
   test.each([
     ["ECDSA P-256", ecdsa],
     ["ECDSA P-384", { name: "ECDSA", namedCurve: "P-384", hash: "SHA-384" }],
-    ["RSA", { name: "RSASSA-PKCS1-v1_5", hash: "SHA-256", modulusLength: 2048, publicExponent: Uint8Array.of(1, 0, 1) }],
+    [
+      "RSA",
+      { name: "RSASSA-PKCS1-v1_5", hash: "SHA-256", modulusLength: 2048, publicExponent: Uint8Array.of(1, 0, 1) },
+    ],
     ["Ed25519", { name: "Ed25519" }],
   ])("with a certificate of %s", async (_name, algorithm) => {
     const own = await signerWith(algorithm);
@@ -69,7 +83,11 @@ describe("round trip", () => {
 });
 
 describe("a consent that is not what was signed", () => {
-  const expectRefused = async (change: (text: string) => string, code: "CONSENT" | "FILE_FORMAT", message: RegExp): Promise<void> => {
+  const expectRefused = async (
+    change: (text: string) => string,
+    code: "CONSENT" | "FILE_FORMAT",
+    message: RegExp,
+  ): Promise<void> => {
     await writeConsent(path, given, signer);
     const text = await readFile(path, "utf8");
     const changed = change(text);
@@ -88,26 +106,54 @@ describe("a consent that is not what was signed", () => {
     ["a threshold", "1.5", "2.5"],
     ["a space, which JSON would not mind", '"statement":', '"statement": '],
     ["JSON that is none any more", "true}]", "tru}]"],
-  ])("%s was changed", (_what, before, after) => expectRefused((text) => text.replace(before, after), "CONSENT", /changed after it was signed/));
+  ])("%s was changed", (_what, before, after) =>
+    expectRefused((text) => text.replace(before, after), "CONSENT", /changed after it was signed/),
+  );
 
   test("another's certificate in place of the signer's", () =>
-    expectRefused((text) => text.replace(/"certificate":"[^"]+"/, `"certificate":"${stranger.certificate.raw.toString("base64")}"`), "CONSENT", /changed after it was signed/));
+    expectRefused(
+      (text) => text.replace(/"certificate":"[^"]+"/, `"certificate":"${stranger.certificate.raw.toString("base64")}"`),
+      "CONSENT",
+      /changed after it was signed/,
+    ));
   test("another consent's signature", async () => {
     await writeConsent(path, { ...given, statement: { ...given.statement, purpose: "something else" } }, signer);
     const [, other] = /"signature":"([^"]+)"/.exec(await readFile(path, "utf8")) ?? [];
-    await expectRefused((text) => text.replace(/"signature":"[^"]+"/, `"signature":"${other}"`), "CONSENT", /changed after it was signed/);
+    await expectRefused(
+      (text) => text.replace(/"signature":"[^"]+"/, `"signature":"${other}"`),
+      "CONSENT",
+      /changed after it was signed/,
+    );
   });
   test("a signature of the same text without the format in front", () =>
-    expectRefused((text) => {
-      const [, body] = /"consent":(.*)\}\n$/s.exec(text) ?? [];
-      return text.replace(/"signature":"[^"]+"/, `"signature":"${sign("sha256", Buffer.from(body), signer.key).toString("base64")}"`);
-    }, "CONSENT", /changed after it was signed/));
-  test("no certificate", () => expectRefused((text) => text.replace(/"certificate":"[^"]+"/, '"certificate":"AAAA"'), "FILE_FORMAT", /certificate in it cannot be read/));
-  test("a later format", () => expectRefused((text) => text.replace("consent/1", "consent/2"), "FILE_FORMAT", /tandem-consent\/2; tandem-consent\/1 was expected/));
+    expectRefused(
+      (text) => {
+        const [, body] = /"consent":(.*)\}\n$/s.exec(text) ?? [];
+        return text.replace(
+          /"signature":"[^"]+"/,
+          `"signature":"${sign("sha256", Buffer.from(body), signer.key).toString("base64")}"`,
+        );
+      },
+      "CONSENT",
+      /changed after it was signed/,
+    ));
+  test("no certificate", () =>
+    expectRefused(
+      (text) => text.replace(/"certificate":"[^"]+"/, '"certificate":"AAAA"'),
+      "FILE_FORMAT",
+      /certificate in it cannot be read/,
+    ));
+  test("a later format", () =>
+    expectRefused(
+      (text) => text.replace("consent/1", "consent/2"),
+      "FILE_FORMAT",
+      /tandem-consent\/2; tandem-consent\/1 was expected/,
+    ));
   test("truncated anywhere", async () => {
     await writeConsent(path, given, signer);
     const { length } = await readFile(path, "utf8");
-    for (let size = 0; size < length; size += 41) await expectRefused((text) => text.slice(0, size), "FILE_FORMAT", /not a consent/);
+    for (let size = 0; size < length; size += 41)
+      await expectRefused((text) => text.slice(0, size), "FILE_FORMAT", /not a consent/);
   });
   test("missing", () => expectError(() => readConsent(join(folder, "no")), "FILE_UNREADABLE", /no: the consent/));
 });
@@ -116,7 +162,11 @@ test.each([
   ["a share of another model", { ...given, share: { ...given.share, model: "6".repeat(64) } }, /not about the share/],
   ["a share of another job", { ...given, share: { ...given.share, job: "autumn" } }, /not about the share/],
   ["another party's share", { ...given, share: { ...given.share, name: "retailer" } }, /not about the share/],
-  ["a threshold that no training makes", { ...given, share: { ...given.share, splits: [{ ...given.share.splits[0], threshold: 0.1 }] } }, /float32/],
+  [
+    "a threshold that no training makes",
+    { ...given, share: { ...given.share, splits: [{ ...given.share.splits[0], threshold: 0.1 }] } },
+    /float32/,
+  ],
   ["a field too many", { ...given, more: 1 }, /more/],
   ["a date that is none", { ...given, statement: { ...given.statement, date: "yesterday" } }, /./],
   ["no purpose", { ...given, statement: { ...given.statement, purpose: "" } }, /./],

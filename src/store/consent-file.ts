@@ -1,12 +1,14 @@
 /**
- * A passive party's consent to the export of a model (docs/models.md): a statement who may have its splits and what for,
- * and with it the splits, signed with the key of the party's TLS certificate. It is the one deliberate disclosure of thresholds.
+ * A passive party's consent to the export of a model (docs/models.md): a statement who may have its splits and what
+ * for, and with it the splits, signed with the key of the party's TLS certificate. It is the one deliberate disclosure
+ * of thresholds.
  *
  * A file is one JSON object on one line: { "format", "certificate", "signature", "consent" }. The signature is over the
- * format, a line feed, and the text of `consent` as it stands in the file: nobody has to write it down again in the same
- * way. The format in front keeps it from being the signature of anything else that this key ever signs.
+ * format, a line feed, and the text of `consent` as it stands in the file: nobody has to write it down again in the
+ * same way. The format in front keeps it from being the signature of anything else that this key ever signs.
  *
- * @reveals active: where the party consents to an export, its splits of that model: names of features, thresholds or categories, and
+ * @reveals active: where the party consents to an export, its splits of that model: names of features, thresholds or
+ * categories, and
  *   default directions
  */
 import { type KeyObject, sign, verify, X509Certificate } from "node:crypto";
@@ -25,18 +27,30 @@ const statement = z.strictObject({
   model: text,
   job: text,
   party: text,
-  recipient: z.strictObject({ name: text, fingerprint: z.string().regex(/^[0-9a-f]{64}$/, "a fingerprint has 64 hex digits") }),
+  recipient: z.strictObject({
+    name: text,
+    fingerprint: z.string().regex(/^[0-9a-f]{64}$/, "a fingerprint has 64 hex digits"),
+  }),
   purpose: text.max(purposeCharactersMax),
   date: z.iso.datetime(),
   tandem: text,
 });
 /** XGBoost's thresholds are float32, and so are ours: another number was never trained. */
-const share = passiveShareSchema.refine(({ splits }) => splits.every((split) => !("threshold" in split) || Math.fround(split.threshold) === split.threshold), { message: "a threshold is no float32 number" });
+const share = passiveShareSchema.refine(
+  ({ splits }) => splits.every((split) => !("threshold" in split) || Math.fround(split.threshold) === split.threshold),
+  { message: "a threshold is no float32 number" },
+);
 const consent = z
   .strictObject({ statement, share })
-  .refine((both) => both.statement.model === both.share.model && both.statement.job === both.share.job && both.statement.party === both.share.name, {
-    message: "the statement is not about the share beside it",
-  });
+  .refine(
+    (both) =>
+      both.statement.model === both.share.model &&
+      both.statement.job === both.share.job &&
+      both.statement.party === both.share.name,
+    {
+      message: "the statement is not about the share beside it",
+    },
+  );
 
 export interface ConsentStatement {
   readonly model: string;
@@ -75,14 +89,19 @@ export async function writeConsent(path: string, given: Consent, { certificate, 
  * to find out.
  * @throws TandemError FILE_UNREADABLE or FILE_FORMAT naming the file; CONSENT if it is not what was signed
  */
-export async function readConsent(path: string): Promise<{ readonly certificate: X509Certificate; readonly consent: Consent }> {
+export async function readConsent(
+  path: string,
+): Promise<{ readonly certificate: X509Certificate; readonly consent: Consent }> {
   let contents: string;
   try {
     contents = await readFile(path, "utf8");
   } catch (cause) {
     throw new TandemError("FILE_UNREADABLE", `${path}: the consent cannot be read`, { cause });
   }
-  const envelope = /^\{"format":"([^"]*)","certificate":"([A-Za-z0-9+/]+=*)","signature":"([A-Za-z0-9+/]+=*)","consent":(.*)\}\n$/s.exec(contents);
+  const envelope =
+    /^\{"format":"([^"]*)","certificate":"([A-Za-z0-9+/]+=*)","signature":"([A-Za-z0-9+/]+=*)","consent":(.*)\}\n$/s.exec(
+      contents,
+    );
   if (envelope === null) throw new TandemError("FILE_FORMAT", `${path} is not a consent, or only a part of one`);
   const [, given, der, signature, body] = envelope;
   if (given !== format) throw new TandemError("FILE_FORMAT", `${path} has the format ${given}; ${format} was expected`);
@@ -91,7 +110,10 @@ export async function readConsent(path: string): Promise<{ readonly certificate:
   if (!verify(digestFor(publicKey), signedBytes(body), publicKey, Buffer.from(signature, "base64"))) {
     throw new TandemError("CONSENT", `${path}: the signature does not match; the file was changed after it was signed`);
   }
-  return { certificate, consent: checked(consent, jsonOf(path, body), (what) => new TandemError("FILE_FORMAT", `${path}: ${what}`)) };
+  return {
+    certificate,
+    consent: checked(consent, jsonOf(path, body), (what) => new TandemError("FILE_FORMAT", `${path}: ${what}`)),
+  };
 }
 
 function signedBytes(body: string): Buffer {

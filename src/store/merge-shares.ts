@@ -16,38 +16,62 @@ import type { ActiveShare, PassiveShare } from "./share-files.ts";
  */
 export function mergeShares(active: ActiveShare, passives: readonly PassiveShare[]): Model {
   checkBelongTogether(active, passives);
-  const tables = passives.map(({ splits }) => new Map(splits.map((split) => [splitKey(split.tree, split.node), split])));
+  const tables = passives.map(
+    ({ splits }) => new Map(splits.map((split) => [splitKey(split.tree, split.node), split])),
+  );
   const trees = active.trees.map((tree, treeIndex) =>
     tree.map((node, nodeIndex): TreeNode<SplitRule> => {
       if (node.kind === "leaf") return node;
       return { ...node, rule: wholeRule(node.rule, tables, treeIndex, nodeIndex) };
     }),
   );
-  return { objective: active.objective, baseMargin: active.baseMargin, ...(active.outputCount === undefined ? {} : { outputCount: active.outputCount }), trees };
+  return {
+    objective: active.objective,
+    baseMargin: active.baseMargin,
+    ...(active.outputCount === undefined ? {} : { outputCount: active.outputCount }),
+    trees,
+  };
 }
 
 function checkBelongTogether(active: ActiveShare, passives: readonly PassiveShare[]): void {
   if (passives.length !== active.passiveNames.length) {
-    throw new TandemError("FILE_FORMAT", `the model has ${active.passiveNames.length} passive parties, but ${passives.length} passive shares were given`);
+    throw new TandemError(
+      "FILE_FORMAT",
+      `the model has ${active.passiveNames.length} passive parties, but ${passives.length} passive shares were given`,
+    );
   }
   const nodes = active.trees.flat();
   passives.forEach(({ model, job, splits }, peer) => {
     const name = active.passiveNames[peer];
     if (model !== active.model) {
-      throw new TandemError("FILE_FORMAT", `the shares do not belong together: that of ${name} is of model ${model.slice(0, 12)} (job ${job}), the active party's of ${active.model.slice(0, 12)} (job ${active.job})`);
+      throw new TandemError(
+        "FILE_FORMAT",
+        `the shares do not belong together: that of ${name} is of model ${model.slice(0, 12)} (job ${job}), the active party's of ${active.model.slice(0, 12)} (job ${active.job})`,
+      );
     }
     const wanted = nodes.filter((node) => node.kind === "split" && node.rule.owner === peer + 1).length;
     if (splits.length !== wanted) {
-      throw new TandemError("FILE_FORMAT", `the shares do not belong together: ${name} has ${splits.length} splits, the active party's share ${wanted} of it`);
+      throw new TandemError(
+        "FILE_FORMAT",
+        `the shares do not belong together: ${name} has ${splits.length} splits, the active party's share ${wanted} of it`,
+      );
     }
   });
 }
 
-function wholeRule(rule: ActiveRule, tables: readonly ReadonlyMap<string, OwnSplit>[], tree: number, node: number): SplitRule {
+function wholeRule(
+  rule: ActiveRule,
+  tables: readonly ReadonlyMap<string, OwnSplit>[],
+  tree: number,
+  node: number,
+): SplitRule {
   if (isOwnRule(rule)) return rule;
   const split = tables[rule.owner - 1]?.get(splitKey(tree, node));
   if (split === undefined) {
-    throw new TandemError("FILE_FORMAT", `the shares do not belong together: passive party ${rule.owner} has no split for tree ${tree}, node ${node}`);
+    throw new TandemError(
+      "FILE_FORMAT",
+      `the shares do not belong together: passive party ${rule.owner} has no split for tree ${tree}, node ${node}`,
+    );
   }
   const { tree: _tree, node: _node, ...own } = split;
   return { owner: rule.owner, ...own };

@@ -35,7 +35,9 @@ const jobFile = z.strictObject({
   validation: z.base64(),
   /** Digest over this party's rows of the job. */
   data: hex,
-  /** Its splits of the model that training goes on from: the share that they are from may be gone by the next attempt. */
+  /**
+   * Its splits of the model that training goes on from: the share that they are from may be gone by the next attempt.
+   */
   start: z.array(ownSplitSchema),
   /** Base64; null once the job has ended well. */
   secret: z.base64().nullable(),
@@ -53,7 +55,14 @@ const progressFile = z.strictObject({
 
 const alignmentFile = z.strictObject({ active: z.string(), rows: z.base64(), data: hex });
 
-const kind = <T>(name: string, schema: z.ZodType<T>, version = 1): SealedKind<T> => ({ format: `tandem-passive-${name}/${version}`, name, noun: `a passive party's ${name}`, schema, code: "CHECKPOINT", advice });
+const kind = <T>(name: string, schema: z.ZodType<T>, version = 1): SealedKind<T> => ({
+  format: `tandem-passive-${name}/${version}`,
+  name,
+  noun: `a passive party's ${name}`,
+  schema,
+  code: "CHECKPOINT",
+  advice,
+});
 const jobKind = kind("job", jobFile, 3);
 const progressKind = kind("progress", progressFile);
 const alignmentKind = kind("alignment", alignmentFile);
@@ -83,12 +92,24 @@ export async function readProgress(folder: string, run: string, storage: Storage
   return { trees, splits, members };
 }
 
-export function writeProgress(folder: string, run: string, { trees, splits, members }: PassiveProgress, storage: Storage): Promise<void> {
-  return writeSealed(join(folder, "progress.json"), progressKind, { run, trees, splits: splits.map(storedSplit), members: { ...members } }, storage);
+export function writeProgress(
+  folder: string,
+  run: string,
+  { trees, splits, members }: PassiveProgress,
+  storage: Storage,
+): Promise<void> {
+  return writeSealed(
+    join(folder, "progress.json"),
+    progressKind,
+    { run, trees, splits: splits.map(storedSplit), members: { ...members } },
+    storage,
+  );
 }
 
 export function storedSplit(split: OwnSplit): z.infer<typeof ownSplitSchema> {
-  return split.categories === undefined ? split : { ...split, categories: [...split.categories] as [string, ...string[]] };
+  return split.categories === undefined
+    ? split
+    : { ...split, categories: [...split.categories] as [string, ...string[]] };
 }
 
 export async function readAlignment(folder: string, storage: Storage): Promise<StoredAlignment | null> {
@@ -96,6 +117,10 @@ export async function readAlignment(folder: string, storage: Storage): Promise<S
   return stored === null ? null : { ...stored, rows: rowsFrom(stored.rows) };
 }
 
-export function writeAlignment(folder: string, { active, rows, data }: StoredAlignment, storage: Storage): Promise<void> {
+export function writeAlignment(
+  folder: string,
+  { active, rows, data }: StoredAlignment,
+  storage: Storage,
+): Promise<void> {
   return writeSealed(join(folder, "alignment.json"), alignmentKind, { active, rows: textOf(rows), data }, storage);
 }

@@ -25,10 +25,18 @@ export interface SealedKind<T> {
   readonly earlier?: { readonly format: RegExp; readonly advice: string };
 }
 
-export async function writeSealed<T>(path: string, kind: SealedKind<T>, contents: T, storage: Storage = diskStorage): Promise<void> {
+export async function writeSealed<T>(
+  path: string,
+  kind: SealedKind<T>,
+  contents: T,
+  storage: Storage = diskStorage,
+): Promise<void> {
   const text = JSON.stringify(contents, (_key, value: unknown) => {
     // JSON would turn these into null and 0: what is read back would not be what was stored.
-    assert(typeof value !== "number" || (Number.isFinite(value) && !Object.is(value, -0)), "a stored file's numbers survive JSON");
+    assert(
+      typeof value !== "number" || (Number.isFinite(value) && !Object.is(value, -0)),
+      "a stored file's numbers survive JSON",
+    );
     return value;
   });
   await storage.write(path, `{"format":"${kind.format}","sha256":"${sha256(text)}","${kind.name}":${text}}\n`);
@@ -42,11 +50,18 @@ export async function sealedFormat(path: string, storage: Storage = diskStorage)
   return text === null ? null : (envelopeSyntax.exec(text)?.[1] ?? null);
 }
 
-/** @returns null where there is no such file. @throws TandemError FILE_UNREADABLE, or the kind's code naming the file */
-export async function readSealed<T>(path: string, kind: SealedKind<T>, storage: Storage = diskStorage): Promise<T | null> {
+/**
+ * @returns null where there is no such file. @throws TandemError FILE_UNREADABLE, or the kind's code naming the file
+ */
+export async function readSealed<T>(
+  path: string,
+  kind: SealedKind<T>,
+  storage: Storage = diskStorage,
+): Promise<T | null> {
   const text = await storage.read(path);
   if (text === null) return null;
-  const wrong = (what: string): TandemError => new TandemError(kind.code, `${path} ${what}${kind.advice === undefined ? "" : `; ${kind.advice}`}`);
+  const wrong = (what: string): TandemError =>
+    new TandemError(kind.code, `${path} ${what}${kind.advice === undefined ? "" : `; ${kind.advice}`}`);
   const envelope = envelopeSyntax.exec(text);
   if (envelope === null) throw wrong(`is not ${kind.noun}, or only a part of one`);
   const [, format, digest, name, contents] = envelope;
@@ -58,7 +73,10 @@ export async function readSealed<T>(path: string, kind: SealedKind<T>, storage: 
   return checked(kind.schema, JSON.parse(contents), (what) => wrong(`has wrong contents: ${what}`));
 }
 
-/** What a file holds, once its schema has agreed. @throws the error that `wrong` makes from the first field that is wrong */
+/**
+ * What a file holds, once its schema has agreed. @throws the error that `wrong` makes from the first field that is
+ * wrong
+ */
 export function checked<T>(schema: z.ZodType<T>, value: unknown, wrong: (what: string) => TandemError): T {
   const result = schema.safeParse(value);
   if (result.success) return result.data;

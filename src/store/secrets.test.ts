@@ -25,7 +25,9 @@ afterAll(() => rm(folder, { recursive: true }));
 
 function keySecrets(): string[] {
   const { p, q } = key.secretPrimes();
-  return [p, q].flatMap(({ prime, subprime, generator }) => [prime, subprime, generator]).flatMap((value) => [value.toString(16), value.toString(10)]);
+  return [p, q]
+    .flatMap(({ prime, subprime, generator }) => [prime, subprime, generator])
+    .flatMap((value) => [value.toString(16), value.toString(10)]);
 }
 
 /** Everything that can be seen of a value: its text with all properties, and as JSON where it has one. */
@@ -42,7 +44,9 @@ function expectNothingOf(secrets: readonly string[], seen: string): void {
 
 test("the check itself would notice", () => {
   expect(() => expectNothingOf(keySecrets(), visible({ deep: [{ p: key.p }] }))).toThrow(/to deeply equal/);
-  expect(() => expectNothingOf(keySecrets(), visible(new Error(`p is ${key.p.toString(16)}`)))).toThrow(/to deeply equal/);
+  expect(() => expectNothingOf(keySecrets(), visible(new Error(`p is ${key.p.toString(16)}`)))).toThrow(
+    /to deeply equal/,
+  );
   expectNothingOf(keySecrets(), visible(key));
 });
 
@@ -52,15 +56,23 @@ test("a job that succeeds", async () => {
   const [activePath, passivePath] = ["active", "passive"].map((name) => join(folder, name));
   const origin = { job: "test", model: modelId(job.agreed, job.ids.length, idsDigest(job.ids)) };
   await writeActiveShare(activePath, { name: "bank", ...origin, ...model });
-  await writePassiveShare(passivePath, { name: "passive-1", ...origin, active: "bank", splits: job.passives[0].role.ownSplits });
+  await writePassiveShare(passivePath, {
+    name: "passive-1",
+    ...origin,
+    active: "bank",
+    splits: job.passives[0].role.ownSplits,
+  });
   const shares = (await readFile(activePath, "utf8")) + (await readFile(passivePath, "utf8"));
-  const seen = visible(job.observed) + shares + visible([job.active, job.scheme, job.passives[0].role, job.passives[0].scheme]);
+  const seen =
+    visible(job.observed) + shares + visible([job.active, job.scheme, job.passives[0].role, job.passives[0].scheme]);
   expect(job.observed.length).toBeGreaterThan(8);
   expectNothingOf(keySecrets(), seen);
 
   // Gradients of every tree after the first, whose gradients are all +-1/2.
   const objective = objectiveFor("binary:logistic");
-  const margins = job.observed.filter(([party, event]) => party === "bank" && event === "treeFinished").map(([, , , after]) => after as Float64Array);
+  const margins = job.observed
+    .filter(([party, event]) => party === "bank" && event === "treeFinished")
+    .map(([, , , after]) => after as Float64Array);
   const gradients = margins.flatMap((after) => {
     const [g, h] = objective.gradients(after, table.labels, { huber_slope: 1, max_delta_step: 0, num_class: 0 });
     return [...g, ...h].map(String).filter((text) => text.length > 8);
@@ -89,12 +101,17 @@ describe("a job that fails", () => {
               yield answer;
             }
           },
-          splits: (decisions, options) => (call === "splits" ? peer.splits({ tree: 99 }, options) : peer.splits(decisions, options)),
-          predict: (request, options) => (call === "predict" ? peer.predict({ ids: ["nobody"] }, options) : peer.predict(request, options)),
+          splits: (decisions, options) =>
+            call === "splits" ? peer.splits({ tree: 99 }, options) : peer.splits(decisions, options),
+          predict: (request, options) =>
+            call === "predict" ? peer.predict({ ids: ["nobody"] }, options) : peer.predict(request, options),
         };
       },
     });
-    const error = await job.run().then(() => null, (failure: unknown) => failure);
+    const error = await job.run().then(
+      () => null,
+      (failure: unknown) => failure,
+    );
     expect(error).toBeInstanceOf(Error);
     const { failure } = await job.passives[0].service.ended;
     expect(failure).not.toBeNull();

@@ -1,7 +1,8 @@
 /**
- * What each party keeps of a trained model (docs/models.md). The active party's share has the shape of the trees, its own
- * splits and the leaf weights; a passive party's has its own splits and nothing else. No share reveals another party's
- * feature or threshold, and none holds a time, something random or a candidate id: the same training gives the same bytes.
+ * What each party keeps of a trained model (docs/models.md). The active party's share has the shape of the trees, its
+ * own splits and the leaf weights; a passive party's has its own splits and nothing else. No share reveals another
+ * party's feature or threshold, and none holds a time, something random or a candidate id: the same training gives the
+ * same bytes.
  */
 import { z } from "zod";
 import { TandemError } from "../base/error.ts";
@@ -17,11 +18,23 @@ const passiveFormat = "tandem-passive-share/2";
 const index = z.number().int().nonnegative();
 const remoteRule = z.strictObject({ owner: index.positive() });
 /** What a split asks: a threshold, or which categories go right. */
-const asked = [{ threshold: z.number(), defaultLeft: z.boolean() }, { categories: z.array(z.string()).nonempty(), defaultLeft: z.boolean() }] as const;
+const asked = [
+  { threshold: z.number(), defaultLeft: z.boolean() },
+  { categories: z.array(z.string()).nonempty(), defaultLeft: z.boolean() },
+] as const;
 const ownFeature = { owner: z.literal(0), feature: index, featureName: z.string() };
-const ownRule = z.union([z.strictObject({ ...ownFeature, ...asked[0] }), z.strictObject({ ...ownFeature, ...asked[1] })]);
+const ownRule = z.union([
+  z.strictObject({ ...ownFeature, ...asked[0] }),
+  z.strictObject({ ...ownFeature, ...asked[1] }),
+]);
 const node = z.discriminatedUnion("kind", [
-  z.strictObject({ kind: z.literal("leaf"), weight: z.number(), weights: z.array(z.number()).optional(), cover: z.number(), count: index }),
+  z.strictObject({
+    kind: z.literal("leaf"),
+    weight: z.number(),
+    weights: z.array(z.number()).optional(),
+    cover: z.number(),
+    count: index,
+  }),
   z.strictObject({
     kind: z.literal("split"),
     left: index,
@@ -36,11 +49,21 @@ const node = z.discriminatedUnion("kind", [
 export const treeSchema = z
   .array(node)
   .nonempty()
-  .refine((nodes) => nodes.every((at, id) => at.kind === "leaf" || [at.left, at.right].every((child) => child > id && child < nodes.length)), {
-    message: "a node's children do not come after it",
-  });
+  .refine(
+    (nodes) =>
+      nodes.every(
+        (at, id) => at.kind === "leaf" || [at.left, at.right].every((child) => child > id && child < nodes.length),
+      ),
+    {
+      message: "a node's children do not come after it",
+    },
+  );
 /** What both kinds of share begin with: whose it is, the job's name, and the model that it is a share of. */
-const origin = { name: z.string(), job: z.string(), model: z.string().regex(/^[0-9a-f]{64}$/, "a model id has 64 hex digits") };
+const origin = {
+  name: z.string(),
+  job: z.string(),
+  model: z.string().regex(/^[0-9a-f]{64}$/, "a model id has 64 hex digits"),
+};
 const activeShare = z
   .strictObject({
     ...origin,
@@ -50,14 +73,24 @@ const activeShare = z
     passiveNames: z.array(z.string()),
     trees: z.array(treeSchema),
   })
-  .refine(({ outputCount = 1, trees }) => trees.flat().every((at) => at.kind === "split" || at.weights === undefined || at.weights.length === outputCount), {
-    message: "a leaf has another number of weights than the model has outputs",
-  })
-  .refine(({ passiveNames, trees }) => trees.flat().every((at) => at.kind === "leaf" || at.rule.owner <= passiveNames.length), {
-    message: "a split belongs to a party that is not named",
-  });
+  .refine(
+    ({ outputCount = 1, trees }) =>
+      trees.flat().every((at) => at.kind === "split" || at.weights === undefined || at.weights.length === outputCount),
+    {
+      message: "a leaf has another number of weights than the model has outputs",
+    },
+  )
+  .refine(
+    ({ passiveNames, trees }) => trees.flat().every((at) => at.kind === "leaf" || at.rule.owner <= passiveNames.length),
+    {
+      message: "a split belongs to a party that is not named",
+    },
+  );
 const splitPlace = { tree: index, node: index, feature: index, featureName: z.string() };
-export const ownSplitSchema = z.union([z.strictObject({ ...splitPlace, ...asked[0] }), z.strictObject({ ...splitPlace, ...asked[1] })]);
+export const ownSplitSchema = z.union([
+  z.strictObject({ ...splitPlace, ...asked[0] }),
+  z.strictObject({ ...splitPlace, ...asked[1] }),
+]);
 export const passiveShareSchema = z.strictObject({ ...origin, active: z.string(), splits: z.array(ownSplitSchema) });
 
 interface ShareOrigin {
@@ -76,7 +109,10 @@ export interface PassiveShare extends ShareOrigin {
   readonly splits: readonly OwnSplit[];
 }
 
-const earlier = { format: /^tandem-(active|passive)-share\/1$/, advice: "it is a share of an earlier version of Tandem, without the model's id: train again" };
+const earlier = {
+  format: /^tandem-(active|passive)-share\/1$/,
+  advice: "it is a share of an earlier version of Tandem, without the model's id: train again",
+};
 const common = { name: "share", noun: "a model share", code: "FILE_FORMAT", earlier } as const;
 const activeKind: SealedKind<ActiveShare> = { ...common, format: activeFormat, schema: activeShare };
 const passiveKind: SealedKind<PassiveShare> = { ...common, format: passiveFormat, schema: passiveShareSchema };
@@ -100,7 +136,11 @@ export async function readPassiveShare(path: string): Promise<PassiveShare> {
 }
 
 /** A share of either kind, whoever's it is. @throws TandemError FILE_UNREADABLE or FILE_FORMAT naming the file */
-export async function readShare(path: string): Promise<{ readonly kind: "active"; readonly share: ActiveShare } | { readonly kind: "passive"; readonly share: PassiveShare }> {
+export async function readShare(
+  path: string,
+): Promise<
+  { readonly kind: "active"; readonly share: ActiveShare } | { readonly kind: "passive"; readonly share: PassiveShare }
+> {
   if ((await sealedFormat(path)) === passiveFormat) return { kind: "passive", share: await readPassiveShare(path) };
   return { kind: "active", share: await readActiveShare(path) };
 }

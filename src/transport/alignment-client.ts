@@ -12,7 +12,12 @@ export interface PointsMessage {
   readonly points: Uint8Array;
 }
 
-export function alignmentPeerOver(name: string, transport: Transport, job: string, validationFile = false): AlignmentPeer {
+export function alignmentPeerOver(
+  name: string,
+  transport: Transport,
+  job: string,
+  validationFile = false,
+): AlignmentPeer {
   const client = createClient(Alignment, transport);
   const naming = async <T>(work: Promise<T>): Promise<T> => {
     try {
@@ -31,9 +36,18 @@ export function alignmentPeerOver(name: string, transport: Transport, job: strin
   return {
     name,
     begin: ({ scheme, normalisations, activeIdCount }, options) =>
-      naming(reached(name, () => client.begin({ protocolVersion, job, scheme, normalisations: [...normalisations], activeIdCount, validationFile }, options))),
-    remask: (points, options) => namingStream(translatedStream(name, () => pointsOf(client.remask(numbered(points), options), `party ${name}`))),
-    maskedIds: (options) => namingStream(translatedStream(name, () => pointsOf(client.maskedIds({}, options), `party ${name}`))),
+      naming(
+        reached(name, () =>
+          client.begin(
+            { protocolVersion, job, scheme, normalisations: [...normalisations], activeIdCount, validationFile },
+            options,
+          ),
+        ),
+      ),
+    remask: (points, options) =>
+      namingStream(translatedStream(name, () => pointsOf(client.remask(numbered(points), options), `party ${name}`))),
+    maskedIds: (options) =>
+      namingStream(translatedStream(name, () => pointsOf(client.maskedIds({}, options), `party ${name}`))),
     accept: async (commonCount, positions, options) => {
       await naming(translated(name, () => client.accept(positionMessages(commonCount, positions), options)));
     },
@@ -53,7 +67,10 @@ export async function* numbered(chunks: AsyncIterable<Uint8Array>): AsyncGenerat
 }
 
 /** @throws TandemError PROTOCOL_STATE if a message is out of order */
-export async function* pointsOf(messages: AsyncIterable<PointsMessage>, sender: string): AsyncGenerator<Uint8Array, void, undefined> {
+export async function* pointsOf(
+  messages: AsyncIterable<PointsMessage>,
+  sender: string,
+): AsyncGenerator<Uint8Array, void, undefined> {
   let expected = 0;
   for await (const { sequence, points } of messages) {
     if (sequence !== expected++) throw new TandemError("PROTOCOL_STATE", `${sender} sent points out of order`);
@@ -62,7 +79,10 @@ export async function* pointsOf(messages: AsyncIterable<PointsMessage>, sender: 
 }
 
 /** The count travels with every message, and in one without positions if there are none. */
-async function* positionMessages(commonCount: number, chunks: AsyncIterable<Uint32Array>): AsyncGenerator<{ commonCount: number; positions: number[] }> {
+async function* positionMessages(
+  commonCount: number,
+  chunks: AsyncIterable<Uint32Array>,
+): AsyncGenerator<{ commonCount: number; positions: number[] }> {
   let sent = false;
   for await (const chunk of chunks) {
     sent = true;

@@ -1,6 +1,6 @@
 /**
- * Certificates for parties that have none (ECDSA P-256, SHA-256): self-signed ones, which are pinned by fingerprint, for
- * companies that bring none of their own; and a small certificate authority for `demo` and `simulate`.
+ * Certificates for parties that have none (ECDSA P-256, SHA-256): self-signed ones, which are pinned by fingerprint,
+ * for companies that bring none of their own; and a small certificate authority for `demo` and `simulate`.
  */
 // @peculiar/x509 needs it loaded first.
 // oxlint-disable-next-line import/no-unassigned-import
@@ -72,7 +72,9 @@ export async function createAuthority(name: string, validDays: number): Promise<
           new x509.BasicConstraintsExtension(false, undefined, true),
           new x509.KeyUsagesExtension(x509.KeyUsageFlags.digitalSignature, true),
           new x509.ExtendedKeyUsageExtension([x509.ExtendedKeyUsage.serverAuth, x509.ExtendedKeyUsage.clientAuth]),
-          new x509.SubjectAlternativeNameExtension(hosts.map((host) => ({ type: /^[\d.]+$/.test(host) ? "ip" : "dns", value: host }))),
+          new x509.SubjectAlternativeNameExtension(
+            hosts.map((host) => ({ type: /^[\d.]+$/.test(host) ? "ip" : "dns", value: host })),
+          ),
         ],
       });
       return { certificate: certificate.toString("pem"), key: await privateKeyPem(leafKeys.privateKey) };

@@ -5,7 +5,11 @@
 import type { ConnectRouter, HandlerContext, ServiceImpl } from "@connectrpc/connect";
 import { TandemError } from "../base/error.ts";
 import type { PassiveAlignment } from "../align/passive-alignment.ts";
-import { Alignment, type ActiveAlignmentOffer, type ActiveCommonPositions } from "../wire/generated/tandem/v1/alignment_pb.ts";
+import {
+  Alignment,
+  type ActiveAlignmentOffer,
+  type ActiveCommonPositions,
+} from "../wire/generated/tandem/v1/alignment_pb.ts";
 import { type ActiveHello, PassiveParty } from "../wire/generated/tandem/v1/tandem_pb.ts";
 import { numbered, pointsOf } from "./alignment-client.ts";
 import { type Caller, callerOf } from "./caller.ts";
@@ -77,8 +81,11 @@ function alignmentCalls(desk: PartyDesk): ServiceImpl<typeof Alignment> {
       }
     },
     remask: (messages, context) =>
-      wiredStream(context, () => numbered(desk.alignment(callerOf(context)).remask(pointsOf(messages, "the active party")))),
-    maskedIds: (_request, context) => wiredStream(context, () => numbered(desk.alignment(callerOf(context)).maskedIds())),
+      wiredStream(context, () =>
+        numbered(desk.alignment(callerOf(context)).remask(pointsOf(messages, "the active party"))),
+      ),
+    maskedIds: (_request, context) =>
+      wiredStream(context, () => numbered(desk.alignment(callerOf(context)).maskedIds())),
     accept: (messages, context) =>
       wired(context, async () => {
         const { commonCount, positions } = await commonPositions(messages);
@@ -89,16 +96,20 @@ function alignmentCalls(desk: PartyDesk): ServiceImpl<typeof Alignment> {
 }
 
 /** The number that every message repeats, and the positions of all of them. */
-async function commonPositions(messages: AsyncIterable<ActiveCommonPositions>): Promise<{ commonCount: number; positions: AsyncIterable<Uint32Array> }> {
+async function commonPositions(
+  messages: AsyncIterable<ActiveCommonPositions>,
+): Promise<{ commonCount: number; positions: AsyncIterable<Uint32Array> }> {
   const iterator = messages[Symbol.asyncIterator]();
   const first = await iterator.next();
-  if (first.done === true) throw new TandemError("PROTOCOL_STATE", "the active party does not say how many ids are common");
+  if (first.done === true)
+    throw new TandemError("PROTOCOL_STATE", "the active party does not say how many ids are common");
   const { commonCount } = first.value;
   async function* positions(): AsyncGenerator<Uint32Array> {
     // Without common ids the first message is the only one, and empty.
     if (commonCount > 0 || first.value?.positions.length !== 0) yield Uint32Array.from(first.value?.positions ?? []);
     for (let next = await iterator.next(); next.done !== true; next = await iterator.next()) {
-      if (next.value.commonCount !== commonCount) throw new TandemError("PROTOCOL_STATE", "the active party changes its mind about how many ids are common");
+      if (next.value.commonCount !== commonCount)
+        throw new TandemError("PROTOCOL_STATE", "the active party changes its mind about how many ids are common");
       yield Uint32Array.from(next.value.positions);
     }
   }
@@ -113,7 +124,10 @@ function jobCalls(desk: PartyDesk): ServiceImpl<typeof PassiveParty> {
       throw toWireError(error);
     }
   };
-  async function* join(hello: ActiveHello, context: HandlerContext): ReturnType<ServiceImpl<typeof PassiveParty>["join"]> {
+  async function* join(
+    hello: ActiveHello,
+    context: HandlerContext,
+  ): ReturnType<ServiceImpl<typeof PassiveParty>["join"]> {
     const caller = callerOf(context);
     let service: PassiveService;
     try {

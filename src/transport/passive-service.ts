@@ -1,4 +1,6 @@
-/** A PassiveRole behind the service of proto/: translation of calls and errors, and the life of one attempt at a job. */
+/**
+ * A PassiveRole behind the service of proto/: translation of calls and errors, and the life of one attempt at a job.
+ */
 import { create } from "@bufbuild/protobuf";
 import type { ConnectError, ConnectRouter, HandlerContext, ServiceImpl } from "@connectrpc/connect";
 import { TandemError } from "../base/error.ts";
@@ -53,14 +55,19 @@ export function passiveService(role: PassiveRole, storage: ServiceStorage = noth
     await storage.begin();
     hasBegun = true;
     openJoins++;
-    const gone = new Promise<void>((resolve) => context.signal.addEventListener("abort", () => resolve(), { once: true }));
+    const gone = new Promise<void>((resolve) =>
+      context.signal.addEventListener("abort", () => resolve(), { once: true }),
+    );
     try {
       yield answer;
       if (!context.signal.aborted) await Promise.race([gone, ended]);
     } finally {
       // However the stream ends, also while the answer is on its way: without it there is no job.
       const name = peerText(hello.activeName);
-      const failure = new TandemError("PARTY_LOST", `the active party ${name} is gone: its connection closed in the middle of the job`);
+      const failure = new TandemError(
+        "PARTY_LOST",
+        `the active party ${name} is gone: its connection closed in the middle of the job`,
+      );
       // A join that came twice is open twice.
       if (--openJoins === 0) end(verdict ?? { failure });
     }
@@ -69,7 +76,8 @@ export function passiveService(role: PassiveRole, storage: ServiceStorage = noth
   /** The peer learns no more of our own faults than that there is one: the job ends here, where they can be read. */
   const wire = (error: unknown, { signal }: HandlerContext): ConnectError => {
     if (isOwnFault(error) && !signal.aborted) {
-      const failure = error instanceof TandemError ? error : new TandemError("INTERNAL", String(error), { cause: error });
+      const failure =
+        error instanceof TandemError ? error : new TandemError("INTERNAL", String(error), { cause: error });
       endAfterAnswer({ failure });
     }
     return toWireError(error);
@@ -95,8 +103,12 @@ export function passiveService(role: PassiveRole, storage: ServiceStorage = noth
     try {
       await storage.finish();
     } catch (cause) {
-      endAfterAnswer({ failure: cause instanceof TandemError ? cause : new TandemError("INTERNAL", String(cause), { cause }) });
-      throw new TandemError("FILE_UNWRITABLE", "the party cannot store its share of the model; its own log says why", { cause });
+      endAfterAnswer({
+        failure: cause instanceof TandemError ? cause : new TandemError("INTERNAL", String(cause), { cause }),
+      });
+      throw new TandemError("FILE_UNWRITABLE", "the party cannot store its share of the model; its own log says why", {
+        cause,
+      });
     }
   };
 
@@ -112,7 +124,12 @@ export function passiveService(role: PassiveRole, storage: ServiceStorage = noth
       wired(context, async () => {
         role.finishJob(request);
         if (request.failure === "") await stored();
-        endAfterAnswer({ failure: request.failure === "" ? null : new TandemError("PARTY_LOST", `the active party gave up: ${peerText(request.failure)}`) });
+        endAfterAnswer({
+          failure:
+            request.failure === ""
+              ? null
+              : new TandemError("PARTY_LOST", `the active party gave up: ${peerText(request.failure)}`),
+        });
         return {};
       }),
   };

@@ -13,7 +13,12 @@ export function scoringPeerOver(name: string, transport: Transport, onSilence: (
     name,
     async score({ model, ids, unknownAsMissing }, { timeoutMs }) {
       try {
-        return await reached(name, () => client.score({ protocolVersion, model, ids: [...ids], unknownAsMissing }, { timeoutMs: Math.max(1, Math.ceil(timeoutMs)) }));
+        return await reached(name, () =>
+          client.score(
+            { protocolVersion, model, ids: [...ids], unknownAsMissing },
+            { timeoutMs: Math.max(1, Math.ceil(timeoutMs)) },
+          ),
+        );
       } catch (error) {
         if (!isSilence(error)) throw named(name, error);
         onSilence();
@@ -24,7 +29,9 @@ export function scoringPeerOver(name: string, transport: Transport, onSilence: (
 }
 
 function isSilence(error: unknown): boolean {
-  return error instanceof TandemError && error.cause instanceof ConnectError && error.cause.code === Code.DeadlineExceeded;
+  return (
+    error instanceof TandemError && error.cause instanceof ConnectError && error.cause.code === Code.DeadlineExceeded
+  );
 }
 
 /** An error that says which party it is about. */

@@ -10,7 +10,16 @@ import { trainFederated, trainInOnePlace } from "../../test/support/in-memory-jo
 import { prepareJob, type PreparedJob } from "../../test/support/prepared-job.ts";
 import { collect } from "../../test/support/streams.ts";
 import { randomTable } from "../../test/support/tables.ts";
-import { cuttableWay, issued, type Listening, listening, peerOnceReady, type TlsParties, tlsParties, withAuthority } from "../../test/support/tls-pair.ts";
+import {
+  cuttableWay,
+  issued,
+  type Listening,
+  listening,
+  peerOnceReady,
+  type TlsParties,
+  tlsParties,
+  withAuthority,
+} from "../../test/support/tls-pair.ts";
 import { TandemError } from "../base/error.ts";
 import { generateKey, type PrivateKey } from "../crypto/paillier/index.ts";
 import { portableKernel } from "../crypto/paillier/portable-kernel.ts";
@@ -48,16 +57,30 @@ function closing(peer: TlsPeer): TlsPeer {
   return peer;
 }
 
-const overTls = (name: string, service: PassiveService): PassivePeer => peerOnceReady(name, served(service).then((made) => closing(made.connect(name))));
+const overTls = (name: string, service: PassiveService): PassivePeer =>
+  peerOnceReady(
+    name,
+    served(service).then((made) => closing(made.connect(name))),
+  );
 
 /** One passive party and a hello that it accepts. */
 function lonely(): { job: PreparedJob; service: PassiveService; hello: Parameters<PassivePeer["join"]>[0] } {
   const job = prepareJob({ table, kernel: portableKernel, key, training: { num_round: 1 } });
-  const hello = { protocolVersion, activeName: "bank", instanceCount: 50, idsDigest: idsDigest(job.ids), parameters: job.agreed };
+  const hello = {
+    protocolVersion,
+    activeName: "bank",
+    instanceCount: 50,
+    idsDigest: idsDigest(job.ids),
+    parameters: job.agreed,
+  };
   return { job, service: job.passives[0].service, hello };
 }
 
-async function joined(peer: PassivePeer, hello: Parameters<PassivePeer["join"]>[0], signal?: AbortSignal): Promise<AsyncIterator<unknown>> {
+async function joined(
+  peer: PassivePeer,
+  hello: Parameters<PassivePeer["join"]>[0],
+  signal?: AbortSignal,
+): Promise<AsyncIterator<unknown>> {
   const stream = peer.join(hello, signal === undefined ? {} : { signal })[Symbol.asyncIterator]();
   await stream.next();
   return stream;
@@ -80,7 +103,11 @@ describe("a whole job over TLS", () => {
 });
 
 describe("who is let in", () => {
-  async function expectRefused(connect: (made: Listening) => TlsPeer, code: "CERTIFICATE" | "PARTY_LOST", own?: TlsIdentity): Promise<TandemError> {
+  async function expectRefused(
+    connect: (made: Listening) => TlsPeer,
+    code: "CERTIFICATE" | "PARTY_LOST",
+    own?: TlsIdentity,
+  ): Promise<TandemError> {
     const { service, hello, job } = lonely();
     const made = await served(service, own);
     const peer = closing(connect(made));
@@ -104,8 +131,12 @@ describe("who is let in", () => {
   test("no client certificate", async () => {
     const { service, hello } = lonely();
     const { server } = await served(service);
-    const transport = createGrpcTransport({ baseUrl: `https://127.0.0.1:${server.port}`, nodeOptions: { ca: parties.authority.certificate } });
-    const refused = await createClient(PassiveParty, transport).join(hello)[Symbol.asyncIterator]().next().catch((error: unknown) => error);
+    const transport = createGrpcTransport({
+      baseUrl: `https://127.0.0.1:${server.port}`,
+      nodeOptions: { ca: parties.authority.certificate },
+    });
+    const answers = createClient(PassiveParty, transport).join(hello)[Symbol.asyncIterator]();
+    const refused = await answers.next().catch((error: unknown) => error);
     expect(String((refused as ConnectError).cause)).toMatch(/certificate required/);
   });
 
@@ -123,14 +154,22 @@ describe("who is let in", () => {
   test("a server of another authority, even if its certificate is pinned", async () => {
     const other = await createAuthority("another", 1);
     const stranger = withAuthority(await other.issue("telecom", ["127.0.0.1"]), parties.authority);
-    await expectRefused((made) => made.connect("telecom", parties.active, certificateFingerprint(stranger.certificate)), "CERTIFICATE", stranger);
+    await expectRefused(
+      (made) => made.connect("telecom", parties.active, certificateFingerprint(stranger.certificate)),
+      "CERTIFICATE",
+      stranger,
+    );
   });
 
   test("an expired server certificate, even if it is pinned", async () => {
     const past = await createAuthority("past", -0.02);
     const expired = withAuthority(await past.issue("telecom", ["127.0.0.1"]), parties.authority);
     const trusting = { ...parties.active, authority: past.certificate };
-    const error = await expectRefused((made) => made.connect("telecom", trusting, certificateFingerprint(expired.certificate)), "CERTIFICATE", expired);
+    const error = await expectRefused(
+      (made) => made.connect("telecom", trusting, certificateFingerprint(expired.certificate)),
+      "CERTIFICATE",
+      expired,
+    );
     expect(error.message).toMatch(/expired/);
   });
 
@@ -138,9 +177,17 @@ describe("who is let in", () => {
     const past = await createAuthority("past", -0.02);
     const expired = withAuthority(await past.issue("bank", ["127.0.0.1"]), parties.authority);
     const { service, hello } = lonely();
-    const made = await listening(service, { ...parties, active: expired }, { ...parties.passive, authority: past.certificate });
+    const made = await listening(
+      service,
+      { ...parties, active: expired },
+      { ...parties.passive, authority: past.certificate },
+    );
     cleanUps.push(() => made.server.close());
-    await expectError(() => joined(closing(made.connect("telecom", expired)), hello), "PARTY_LOST", /party telecom.*certificate/);
+    await expectError(
+      () => joined(closing(made.connect("telecom", expired)), hello),
+      "PARTY_LOST",
+      /party telecom.*certificate/,
+    );
   });
 
   test("a client that speaks no TLS", async () => {
@@ -156,7 +203,15 @@ describe("who is let in", () => {
 
   async function outcomeOf(options: ConnectionOptions): Promise<string> {
     const { server } = await served(lonely().service);
-    const socket = connectSecure({ host: "127.0.0.1", port: server.port, ca: parties.authority.certificate, cert: parties.active.certificate, key: parties.active.key, checkServerIdentity: () => undefined, ...options });
+    const socket = connectSecure({
+      host: "127.0.0.1",
+      port: server.port,
+      ca: parties.authority.certificate,
+      cert: parties.active.certificate,
+      key: parties.active.key,
+      checkServerIdentity: () => undefined,
+      ...options,
+    });
     cleanUps.push(() => socket.destroy());
     return new Promise((resolve) => {
       socket.once("secureConnect", () => resolve(`${socket.getProtocol()} ${String(socket.alpnProtocol)}`));
@@ -177,7 +232,11 @@ describe("what is too large", () => {
     const { service, hello } = lonely();
     const peer = closing((await served(service)).connect("telecom"));
     await joined(peer, hello);
-    await expectError(() => collect(peer.predict({ ids }, {})), "PROTOCOL_STATE", /party telecom: a message was refused/);
+    await expectError(
+      () => collect(peer.predict({ ids }, {})),
+      "PROTOCOL_STATE",
+      /party telecom: a message was refused/,
+    );
   });
 
   test("is not read either", async () => {
@@ -185,10 +244,16 @@ describe("what is too large", () => {
     const { server } = await served(service);
     const { authority: ca, certificate: cert, key: secret } = parties.active;
     const baseUrl = `https://127.0.0.1:${server.port}`;
-    const sessionManager = new Http2SessionManager(baseUrl, {}, { ca, cert, key: secret, checkServerIdentity: () => undefined });
+    const sessionManager = new Http2SessionManager(
+      baseUrl,
+      {},
+      { ca, cert, key: secret, checkServerIdentity: () => undefined },
+    );
     cleanUps.push(() => sessionManager.abort());
     const transport = createGrpcTransport({ baseUrl, sessionManager });
-    const refused = await collect(createClient(PassiveParty, transport).predict({ ids })).catch((error: unknown) => error);
+    const refused = await collect(createClient(PassiveParty, transport).predict({ ids })).catch(
+      (error: unknown) => error,
+    );
     expect(ConnectError.from(refused).code).toBe(Code.ResourceExhausted);
   });
 });
@@ -201,7 +266,10 @@ describe("errors across the wire", () => {
     };
     const peer = closing((await served(service)).connect("telecom"));
     await joined(peer, hello);
-    const error = await peer.finishTree({ tree: 0 }, {}).then(() => null, (refused: unknown) => refused);
+    const error = await peer.finishTree({ tree: 0 }, {}).then(
+      () => null,
+      (refused: unknown) => refused,
+    );
     expect(error).toBeInstanceOf(TandemError);
     return { error: error as TandemError, service };
   }
@@ -217,10 +285,17 @@ describe("errors across the wire", () => {
     ["not even an error", "gradient 0.123 of row 5"],
   ])("%s arrives without stack or data, and the party that threw it ends with it", async (_name, thrown) => {
     const { error, service } = await errorOf(thrown);
-    expect(error).toMatchObject({ code: "PARTY_LOST", message: expect.stringMatching(/^party telecom failed: an internal error/) as string });
-    const told = JSON.stringify(error.cause, Object.getOwnPropertyNames(error.cause)) + String((error.cause as Error).cause);
+    expect(error).toMatchObject({
+      code: "PARTY_LOST",
+      message: expect.stringMatching(/^party telecom failed: an internal error/) as string,
+    });
+    const told =
+      JSON.stringify(error.cause, Object.getOwnPropertyNames(error.cause)) + String((error.cause as Error).cause);
     expect(told).not.toMatch(/0\.123|passive-service|passive-role/);
-    expect((await service.ended).failure).toMatchObject({ code: "INTERNAL", message: expect.stringContaining("0.123") as string });
+    expect((await service.ended).failure).toMatchObject({
+      code: "INTERNAL",
+      message: expect.stringContaining("0.123") as string,
+    });
   });
 });
 
@@ -230,7 +305,10 @@ describe("a connection that is cut", () => {
     const way = await cuttableWay(server.port);
     cleanUps.push(() => way.close());
     const pinned = certificateFingerprint(parties.passive.certificate);
-    return { peer: closing(connectTls("telecom", parties.active, pinned, { host: "127.0.0.1", port: way.port })), cut: way.cut };
+    return {
+      peer: closing(connectTls("telecom", parties.active, pinned, { host: "127.0.0.1", port: way.port })),
+      cut: way.cut,
+    };
   }
 
   test("in mid-call: every open call fails with PARTY_LOST, and the passive party knows who is gone", async () => {
@@ -245,7 +323,10 @@ describe("a connection that is cut", () => {
     await underWay;
     cut();
     for (const call of calls) await expectError(() => call, "PARTY_LOST", /^party telecom is gone/);
-    expect((await service.ended).failure).toMatchObject({ code: "PARTY_LOST", message: expect.stringMatching(/^the active party bank is gone/) as string });
+    expect((await service.ended).failure).toMatchObject({
+      code: "PARTY_LOST",
+      message: expect.stringMatching(/^the active party bank is gone/) as string,
+    });
   });
 
   test("in mid-tree: the job ends with PARTY_LOST, and the other party is told", async () => {
@@ -256,14 +337,19 @@ describe("a connection that is cut", () => {
       key,
       connect: (name, service, index) => {
         if (index === 0) return overTls(name, service);
-        return peerOnceReady(name, cuttable(service).then((made) => ((cut = made.cut), made.peer)));
+        return peerOnceReady(
+          name,
+          cuttable(service).then((made) => ((cut = made.cut), made.peer)),
+        );
       },
     });
     const { role } = job.passives[1];
     const histograms = role.histograms.bind(role);
     role.histograms = (nodes) => (cut(), histograms(nodes));
     await expectError(() => job.run(), "PARTY_LOST", /passive-2|telecom/);
-    expect((await job.passives[0].service.ended).failure?.message).toMatch(/^the active party gave up: party (passive-2|telecom)/);
+    expect((await job.passives[0].service.ended).failure?.message).toMatch(
+      /^the active party gave up: party (passive-2|telecom)/,
+    );
     expect((await job.passives[1].service.ended).failure?.message).toMatch(/^the active party bank is gone/);
   });
 
@@ -305,9 +391,12 @@ test("back-pressure: a party that stops reading stops the sender within the wind
   const peer = closing((await served(service)).connect("telecom"));
   await joined(peer, hello);
   let produced = 0;
-  async function* chunks(): AsyncGenerator<Parameters<PassivePeer["gradients"]>[0] extends AsyncIterable<infer T> ? T : never> {
+  async function* chunks(): AsyncGenerator<
+    Parameters<PassivePeer["gradients"]>[0] extends AsyncIterable<infer T> ? T : never
+  > {
     const ciphertexts = new Uint8Array(256 << 10);
-    for (; produced < chunkCount; produced++) yield { tree: 0, sequence: produced, scheme: { case: "paillier", value: { firstInstance: 0, ciphertexts } } };
+    for (; produced < chunkCount; produced++)
+      yield { tree: 0, sequence: produced, scheme: { case: "paillier", value: { firstInstance: 0, ciphertexts } } };
   }
   const sending = peer.gradients(chunks(), {});
   await settled(() => produced);
@@ -322,7 +411,7 @@ test("back-pressure: a party that stops reading stops the sender within the wind
 
 /** Waits until a number has stopped changing. */
 async function settled(read: () => number): Promise<void> {
-  for (let before = -1, same = 0; same < 10; ) {
+  for (let before = -1, same = 0; same < 10;) {
     await new Promise((resolve) => setTimeout(resolve, 20));
     same = read() === before && before > 0 ? same + 1 : 0;
     before = read();

@@ -1,13 +1,20 @@
 /**
- * gRPC over HTTP/2 and TLS 1.3 with certificates on both sides. A peer must show the very certificate that was pinned: an
- * authority that goes wrong, or another customer of it, cannot join. Where an authority is named the certificate must be
- * one of its own as well; without one the pinned certificate vouches for itself, and only its dates are checked besides.
+ * gRPC over HTTP/2 and TLS 1.3 with certificates on both sides. A peer must show the very certificate that was pinned:
+ * an authority that goes wrong, or another customer of it, cannot join. Where an authority is named the certificate
+ * must be one of its own as well; without one the pinned certificate vouches for itself, and only its dates are checked
+ * besides.
  *
  * HTTP/2's default window of 64 KB would cap a stream at a few MB/s on any real network, so both ends open theirs to
  * 8 MB. Ciphertexts do not compress: compression is off.
  */
 import { createHash, X509Certificate } from "node:crypto";
-import { createSecureServer, type Http2SecureServer, type ServerHttp2Session, type ClientHttp2Stream, type Http2Session } from "node:http2";
+import {
+  createSecureServer,
+  type Http2SecureServer,
+  type ServerHttp2Session,
+  type ClientHttp2Stream,
+  type Http2Session,
+} from "node:http2";
 import { isIP, isIPv6, type Socket } from "node:net";
 import { connect as connectSocket, type TLSSocket } from "node:tls";
 import { Code, ConnectError, type ConnectRouter, createContextValues, type Transport } from "@connectrpc/connect";
@@ -85,7 +92,8 @@ export async function listenTls(
       routes: service.routes,
       ...limits,
       contextValues(request) {
-        const caller = "stream" in request && request.stream.session !== undefined ? callers.get(request.stream.session) : undefined;
+        const caller =
+          "stream" in request && request.stream.session !== undefined ? callers.get(request.stream.session) : undefined;
         if (caller === undefined) throw new ConnectError("not a pinned party", Code.Unauthenticated);
         return createContextValues().set(callerKey, caller);
       },
@@ -118,7 +126,12 @@ export async function listenTls(
   });
   server.maxConnections = connectionsMax;
   // A stranger at the door is not our failure.
-  server.on("tlsClientError", (error, socket) => onTurnedAway(socket.remoteAddress ?? "", `no TLS 1.3 connection (${(error as NodeJS.ErrnoException).code ?? "unknown"})`));
+  server.on("tlsClientError", (error, socket) =>
+    onTurnedAway(
+      socket.remoteAddress ?? "",
+      `no TLS 1.3 connection (${(error as NodeJS.ErrnoException).code ?? "unknown"})`,
+    ),
+  );
   await listening(server, address);
   const bound = server.address();
   return {
@@ -137,12 +150,20 @@ export async function listenTls(
 
 /** Without an authority nothing is decided here: whoever uses these options compares fingerprints, and must. */
 function tlsOptions({ authority, certificate, key }: TlsIdentity) {
-  return { cert: certificate, key, minVersion: "TLSv1.3", rejectUnauthorized: authority !== undefined, ...(authority === undefined ? {} : { ca: authority }) } as const;
+  return {
+    cert: certificate,
+    key,
+    minVersion: "TLSv1.3",
+    rejectUnauthorized: authority !== undefined,
+    ...(authority === undefined ? {} : { ca: authority }),
+  } as const;
 }
 
 function listening(server: Http2SecureServer, { host, port }: Address): Promise<void> {
   return new Promise((resolve, reject) => {
-    server.once("error", (cause) => reject(new TandemError("USAGE", `cannot listen on ${host}:${port}: ${cause.message}`, { cause })));
+    server.once("error", (cause) =>
+      reject(new TandemError("USAGE", `cannot listen on ${host}:${port}: ${cause.message}`, { cause })),
+    );
     server.listen(port, host, () => resolve());
   });
 }
@@ -160,9 +181,22 @@ export interface Liveness {
 }
 
 /** A passive party at host:port that must show the pinned certificate. */
-export function connectTls(name: string, identity: TlsIdentity, pinnedPassive: string, address: Address, liveness?: Liveness): TlsPeer {
-  const { transport, sessions } = transportTo(name, identity, pinnedPassive, address, { isReplaced: false, ...liveness });
-  return { ...peerOver(name, transport), alignment: (job, validationFile) => alignmentPeerOver(name, transport, job, validationFile), close: () => sessions.abort() };
+export function connectTls(
+  name: string,
+  identity: TlsIdentity,
+  pinnedPassive: string,
+  address: Address,
+  liveness?: Liveness,
+): TlsPeer {
+  const { transport, sessions } = transportTo(name, identity, pinnedPassive, address, {
+    isReplaced: false,
+    ...liveness,
+  });
+  return {
+    ...peerOver(name, transport),
+    alignment: (job, validationFile) => alignmentPeerOver(name, transport, job, validationFile),
+    close: () => sessions.abort(),
+  };
 }
 
 export interface TlsScoringPeer extends ScoringPeer {
@@ -170,7 +204,12 @@ export interface TlsScoringPeer extends ScoringPeer {
 }
 
 /** The same for scores. They belong to no job and to no connection: one that is lost, or leads nowhere, is replaced. */
-export function connectScoring(name: string, identity: TlsIdentity, pinnedPassive: string, address: Address): TlsScoringPeer {
+export function connectScoring(
+  name: string,
+  identity: TlsIdentity,
+  pinnedPassive: string,
+  address: Address,
+): TlsScoringPeer {
   const { transport, sessions } = transportTo(name, identity, pinnedPassive, address, { isReplaced: true });
   return { ...scoringPeerOver(name, transport, () => sessions.abort()), close: () => sessions.abort() };
 }
@@ -183,13 +222,26 @@ function transportTo(
   options: { readonly isReplaced: boolean } & Partial<Liveness>,
 ): { readonly transport: Transport; readonly sessions: PinnedSessionManager } {
   const baseUrl = `https://${isIPv6(address.host) ? `[${address.host}]` : address.host}:${address.port}`;
-  const sessions = new PinnedSessionManager(baseUrl, { pingIntervalMs, pingTimeoutMs, ...options }, () => pinnedSocket(name, identity, pinnedPassive, address));
-  const transport = createGrpcTransport({ baseUrl, sessionManager: sessions, acceptCompression: [], readMaxBytes: messageBytesMax, writeMaxBytes: messageBytesMax });
+  const sessions = new PinnedSessionManager(baseUrl, { pingIntervalMs, pingTimeoutMs, ...options }, () =>
+    pinnedSocket(name, identity, pinnedPassive, address),
+  );
+  const transport = createGrpcTransport({
+    baseUrl,
+    sessionManager: sessions,
+    acceptCompression: [],
+    readMaxBytes: messageBytesMax,
+    writeMaxBytes: messageBytesMax,
+  });
   return { transport, sessions };
 }
 
 /** A connection to the pinned party, and to nobody else. */
-function pinnedSocket(name: string, identity: TlsIdentity, pinnedPassive: string, { host, port }: Address): Promise<TLSSocket> {
+function pinnedSocket(
+  name: string,
+  identity: TlsIdentity,
+  pinnedPassive: string,
+  { host, port }: Address,
+): Promise<TLSSocket> {
   const trouble = (der: Uint8Array | undefined): Error | undefined => {
     const checked = checkCertificate(der, [{ name, fingerprint: pinnedPassive }]);
     return typeof checked === "string" ? new Error(`certificate of ${name}: ${checked}`) : undefined;
@@ -232,8 +284,8 @@ function checkCertificate(der: Uint8Array | undefined, pinned: readonly PinnedPa
 
 /**
  * A session manager that speaks HTTP/2 only over sockets whose other end has been checked, with wide receive windows. A
- * connection of a job that is lost is not replaced behind its user's back: what was under way on it belonged to it, and a new
- * attempt begins with a new one.
+ * connection of a job that is lost is not replaced behind its user's back: what was under way on it belonged to it, and
+ * a new attempt begins with a new one.
  */
 class PinnedSessionManager extends Http2SessionManager {
   readonly #widened = new WeakSet<Http2Session>();
@@ -243,7 +295,11 @@ class PinnedSessionManager extends Http2SessionManager {
   #opening: Promise<void> | null = null;
   #wasOpen = false;
 
-  constructor(url: string, { isReplaced, ...liveness }: Liveness & { readonly isReplaced: boolean }, open: () => Promise<TLSSocket>) {
+  constructor(
+    url: string,
+    { isReplaced, ...liveness }: Liveness & { readonly isReplaced: boolean },
+    open: () => Promise<TLSSocket>,
+  ) {
     const checked: { socket: TLSSocket | null } = { socket: null };
     super(url, liveness, {
       settings: { initialWindowSize: windowBytes },
@@ -268,8 +324,8 @@ class PinnedSessionManager extends Http2SessionManager {
     if (stream.session !== undefined && !this.#widened.has(stream.session)) {
       this.#widened.add(stream.session);
       stream.session.setLocalWindowSize(windowBytes);
-      // The streams of a broken connection fail by themselves. A connection that the other side closes in good order after
-      // the last stream fails here only, and nobody would listen.
+      // The streams of a broken connection fail by themselves. A connection that the other side closes in good order
+      // after the last stream fails here only, and nobody would listen.
       stream.session.on("error", () => {});
     }
     return stream;

@@ -34,10 +34,13 @@ export function fromWireError(error: unknown, partyName: string): TandemError {
   const wire = ConnectError.from(error);
   const message = peerText(wire.rawMessage);
   const code = wire.metadata.get(codeHeader);
-  if (code === "INTERNAL") return new TandemError("PARTY_LOST", `party ${partyName} failed: ${message}`, { cause: error });
+  if (code === "INTERNAL")
+    return new TandemError("PARTY_LOST", `party ${partyName} failed: ${message}`, { cause: error });
   if (code !== null && isErrorCode(code)) return new TandemError(code, message, { cause: error });
   if (isCertificateTrouble(wire)) {
-    return new TandemError("CERTIFICATE", `party ${partyName}: the certificates do not match: ${message}`, { cause: error });
+    return new TandemError("CERTIFICATE", `party ${partyName}: the certificates do not match: ${message}`, {
+      cause: error,
+    });
   }
   if (wire.code === Code.ResourceExhausted || wire.code === Code.InvalidArgument) {
     return new TandemError("PROTOCOL_STATE", `party ${partyName}: a message was refused: ${message}`, { cause: error });
@@ -46,7 +49,8 @@ export function fromWireError(error: unknown, partyName: string): TandemError {
 }
 
 function isCertificateTrouble(error: ConnectError): boolean {
-  const cause = error.cause instanceof Error ? `${(error.cause as NodeJS.ErrnoException).code ?? ""} ${error.cause.message}` : "";
+  const cause =
+    error.cause instanceof Error ? `${(error.cause as NodeJS.ErrnoException).code ?? ""} ${error.cause.message}` : "";
   return /cert|ALTNAME|SELF_SIGNED|ERR_TLS|ERR_SSL/i.test(cause);
 }
 
@@ -67,7 +71,10 @@ export async function* translatedStream<T>(partyName: string, call: () => AsyncI
   }
 }
 
-/** The first call to a party: a connection that breaks here was refused, or there is nobody: TLS does not always tell which. */
+/**
+ * The first call to a party: a connection that breaks here was refused, or there is nobody: TLS does not always tell
+ * which.
+ */
 export async function reached<T>(partyName: string, call: () => Promise<T>): Promise<T> {
   try {
     return await call();
@@ -78,5 +85,7 @@ export async function reached<T>(partyName: string, call: () => Promise<T>): Pro
 
 export function unreached(error: TandemError, cause: unknown): TandemError {
   if (error.code !== "PARTY_LOST") return error;
-  return new TandemError("PARTY_LOST", `${error.message}; is it running, and has it pinned this party's certificate?`, { cause });
+  return new TandemError("PARTY_LOST", `${error.message}; is it running, and has it pinned this party's certificate?`, {
+    cause,
+  });
 }

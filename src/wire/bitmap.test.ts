@@ -23,8 +23,17 @@ test("partition splits by the bits and keeps the order of both sides", () => {
 });
 
 test("a bitmap of another length is refused, not read beyond its end", async () => {
-  for (const [bytes, count] of [[1, 9], [2, 8], [0, 1], [1, 0]]) {
-    await expectError(() => partition(new Uint32Array(count), new Uint8Array(bytes)), "PROTOCOL_STATE", new RegExp(`${bytes} bytes; ${Math.ceil(count / 8)} `));
+  for (const [bytes, count] of [
+    [1, 9],
+    [2, 8],
+    [0, 1],
+    [1, 0],
+  ]) {
+    await expectError(
+      () => partition(new Uint32Array(count), new Uint8Array(bytes)),
+      "PROTOCOL_STATE",
+      new RegExp(`${bytes} bytes; ${Math.ceil(count / 8)} `),
+    );
   }
   expect(() => checkBitmap(new Uint8Array(2), 9)).not.toThrow();
 });

@@ -36,6 +36,9 @@ export function partition(items: Uint32Array, bitmap: Uint8Array): { inside: Uin
 
 export function checkBitmap(bitmap: Uint8Array, count: number): void {
   if (bitmap.length !== Math.ceil(count / 8)) {
-    throw new TandemError("PROTOCOL_STATE", `a membership bitmap has ${bitmap.length} bytes; ${Math.ceil(count / 8)} were expected`);
+    throw new TandemError(
+      "PROTOCOL_STATE",
+      `a membership bitmap has ${bitmap.length} bytes; ${Math.ceil(count / 8)} were expected`,
+    );
   }
 }

@@ -38,8 +38,20 @@ export interface PassivePeer {
     nodes: AsyncIterable<MessageInitShape<typeof ActiveNodeSchema>>,
     options: CallOptions,
   ): AsyncIterable<PassiveHistograms>;
-  splits(decisions: MessageInitShape<typeof ActiveSplitDecisionsSchema>, options: CallOptions): AsyncIterable<PassiveSplit>;
-  finishTree(finished: MessageInitShape<typeof ActiveTreeFinishedSchema>, options: CallOptions): Promise<PassiveTreeStored>;
-  predict(request: MessageInitShape<typeof ActivePredictSchema>, options: CallOptions): AsyncIterable<PassivePrediction>;
-  finishJob(finished: MessageInitShape<typeof ActiveJobFinishedSchema>, options: CallOptions): Promise<PassiveJobStored>;
+  splits(
+    decisions: MessageInitShape<typeof ActiveSplitDecisionsSchema>,
+    options: CallOptions,
+  ): AsyncIterable<PassiveSplit>;
+  finishTree(
+    finished: MessageInitShape<typeof ActiveTreeFinishedSchema>,
+    options: CallOptions,
+  ): Promise<PassiveTreeStored>;
+  predict(
+    request: MessageInitShape<typeof ActivePredictSchema>,
+    options: CallOptions,
+  ): AsyncIterable<PassivePrediction>;
+  finishJob(
+    finished: MessageInitShape<typeof ActiveJobFinishedSchema>,
+    options: CallOptions,
+  ): Promise<PassiveJobStored>;
 }

@@ -1,4 +1,6 @@
-/** Raised with every change of proto/ or of the meaning of a message. Parties with different versions refuse each other. */
+/**
+ * Raised with every change of proto/ or of the meaning of a message. Parties with different versions refuse each other.
+ */
 export const protocolVersion = 6;
 
 /** No message is larger; what is larger travels as a stream of chunks. */

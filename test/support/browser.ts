@@ -37,9 +37,17 @@ export interface WatchedPage {
 }
 
 /** Opens a dashboard's address as it was printed, token and all. */
-export async function openDashboard(browser: Browser, url: string, options: { readonly width?: number; readonly height?: number; readonly dark?: boolean } = {}): Promise<WatchedPage> {
+export async function openDashboard(
+  browser: Browser,
+  url: string,
+  options: { readonly width?: number; readonly height?: number; readonly dark?: boolean } = {},
+): Promise<WatchedPage> {
   const { width = 1280, height = 900, dark = false } = options;
-  const context = await browser.newContext({ viewport: { width, height }, colorScheme: dark ? "dark" : "light", reducedMotion: "reduce" });
+  const context = await browser.newContext({
+    viewport: { width, height },
+    colorScheme: dark ? "dark" : "light",
+    reducedMotion: "reduce",
+  });
   const page = await context.newPage();
   const { origin } = new URL(url);
   const strangers: string[] = [];
@@ -51,7 +59,13 @@ export async function openDashboard(browser: Browser, url: string, options: { re
   page.on("pageerror", (error) => complaints.push(error.message));
   page.on("console", (message) => {
     // A server that ends with its job takes the connection with it; that is no fault of the page.
-    if (message.type() === "error" && !/ERR_CONNECTION_REFUSED|ERR_INCOMPLETE_CHUNKED_ENCODING|ERR_EMPTY_RESPONSE|ERR_CONNECTION_RESET/.test(message.text())) complaints.push(message.text());
+    if (
+      message.type() === "error" &&
+      !/ERR_CONNECTION_REFUSED|ERR_INCOMPLETE_CHUNKED_ENCODING|ERR_EMPTY_RESPONSE|ERR_CONNECTION_RESET/.test(
+        message.text(),
+      )
+    )
+      complaints.push(message.text());
   });
   await page.goto(url);
   await page.waitForURL((at) => at.search === "");
@@ -72,5 +86,8 @@ export async function expectAccessible(page: Page, where: string): Promise<void>
   const source = createRequire(import.meta.url).resolve("axe-core/axe.min.js");
   await page.evaluate(readFileSync(source, "utf8"));
   const { violations } = await page.evaluate<AxeResult>('axe.run(document, { runOnly: ["wcag2a", "wcag2aa"] })');
-  expect(violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 160)).join(" | ")}`), where).toEqual([]);
+  expect(
+    violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 160)).join(" | ")}`),
+    where,
+  ).toEqual([]);
 }

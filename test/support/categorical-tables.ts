@@ -1,4 +1,6 @@
-/** Generated tables with columns of categories for the oracle tests: seeded, with rare and missing ones, at every party. */
+/**
+ * Generated tables with columns of categories for the oracle tests: seeded, with rare and missing ones, at every party.
+ */
 import { SeededRandom } from "../../src/base/random.ts";
 import type { TestTable } from "./in-memory-job.ts";
 import { randomTable, type TableShape } from "./tables.ts";
@@ -8,7 +10,10 @@ export interface CategoricalShape extends TableShape {
   readonly categories: readonly (readonly number[])[];
 }
 
-/** Numbers first, then columns of categories that the labels depend on: frequent and rare ones, each with an effect of its own. */
+/**
+ * Numbers first, then columns of categories that the labels depend on: frequent and rare ones, each with an effect of
+ * its own.
+ */
 export function categoricalTable(seed: number | string, shape: CategoricalShape): TestTable {
   const random = new SeededRandom(`categories-${seed}`);
   const base = randomTable(seed, shape);
@@ -26,12 +31,22 @@ export function categoricalTable(seed: number | string, shape: CategoricalShape)
       });
     }),
   );
-  const labels = base.labels.map((label, row) => (regression ? label + Math.round(score[row] * 100) / 100 : random.uniform() < 1 / (1 + Math.exp(-score[row] - (label - 0.5))) ? 1 : 0));
+  const labels = base.labels.map((label, row) =>
+    regression
+      ? label + Math.round(score[row] * 100) / 100
+      : random.uniform() < 1 / (1 + Math.exp(-score[row] - (label - 0.5)))
+        ? 1
+        : 0,
+  );
   if (!regression) [labels[0], labels[1]] = [0, 1];
-  const names = (count: number): string[] => Array.from({ length: count }, (_, code) => `kind ${(code * 7) % 11} of ${code}`);
+  const names = (count: number): string[] =>
+    Array.from({ length: count }, (_, code) => `kind ${(code * 7) % 11} of ${code}`);
   return {
     labels,
     parties: base.parties.map((numbers, party) => [...numbers, ...(columns[party] ?? [])]),
-    categories: base.parties.map((numbers, party) => [...numbers.map(() => null), ...(shape.categories[party] ?? []).map(names)]),
+    categories: base.parties.map((numbers, party) => [
+      ...numbers.map(() => null),
+      ...(shape.categories[party] ?? []).map(names),
+    ]),
   };
 }

@@ -23,12 +23,17 @@ export interface RunningCommand {
 }
 
 export function startTandem(args: readonly string[], env: Readonly<Record<string, string>> = {}): RunningCommand {
-  const child = spawn(process.execPath, [bin, ...args], { env: { ...process.env, ...env }, stdio: ["ignore", "pipe", "pipe"] });
+  const child = spawn(process.execPath, [bin, ...args], {
+    env: { ...process.env, ...env },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
   let stdout = "";
   let stderr = "";
   child.stdout.setEncoding("utf8").on("data", (text: string) => (stdout += text));
   child.stderr.setEncoding("utf8").on("data", (text: string) => (stderr += text));
-  const finished = new Promise<CommandResult>((resolve) => child.once("close", (exitCode) => resolve({ exitCode, stdout, stderr })));
+  const finished = new Promise<CommandResult>((resolve) =>
+    child.once("close", (exitCode) => resolve({ exitCode, stdout, stderr })),
+  );
   const errorMatches = (pattern: RegExp): Promise<RegExpExecArray> =>
     new Promise((resolve, reject) => {
       const look = (): void => {
@@ -54,14 +59,20 @@ export function scratchDirectory(): string {
 }
 
 /** A table with an id, a label that its columns explain, six features and some missing cells. */
-export function writeLoanTable(path: string, rows: number, options: { readonly missing?: string; readonly words?: boolean } = {}): void {
+export function writeLoanTable(
+  path: string,
+  rows: number,
+  options: { readonly missing?: string; readonly words?: boolean } = {},
+): void {
   const random = new SeededRandom(`loans-${rows}`);
   const lines = ["id,income,debt,age,visits,basket,minutes,defaulted"];
   for (let row = 0; row < rows; row++) {
     const values = Array.from({ length: 6 }, () => random.normal());
     const risk = 1.5 * values[0] - values[3] + (values[4] > 0 ? values[5] : -values[5]);
     const label = random.uniform() < 1 / (1 + Math.exp(-2 * risk)) ? 1 : 0;
-    const cells = values.map((value) => (options.missing !== undefined && random.uniform() < 0.1 ? options.missing : value.toFixed(3)));
+    const cells = values.map((value) =>
+      options.missing !== undefined && random.uniform() < 0.1 ? options.missing : value.toFixed(3),
+    );
     lines.push([`c${row}`, ...cells, options.words === true ? (label === 1 ? "yes" : "no") : label].join(","));
   }
   writeFileSync(path, `${lines.join("\n")}\n`);

@@ -7,7 +7,13 @@ import { join } from "node:path";
 import { onTestFinished } from "vitest";
 import { SeededRandom } from "../../src/base/random.ts";
 import type { Storage } from "../../src/base/storage.ts";
-import { type ActiveConfig, type ActiveConfigInput, type PassiveConfigInput, readActiveConfig, readPassiveConfig } from "../../src/party/config.ts";
+import {
+  type ActiveConfig,
+  type ActiveConfigInput,
+  type PassiveConfigInput,
+  readActiveConfig,
+  readPassiveConfig,
+} from "../../src/party/config.ts";
 import type { PartyEvent } from "../../src/record/events.ts";
 import { initParty } from "../../src/party/init.ts";
 import { runPassive } from "../../src/party/passive/run.ts";
@@ -25,7 +31,11 @@ export function makePeople(count: number, seed: string): Person[] {
     const values = Array.from({ length: 6 }, () => random.normal());
     const risk = values[0] - values[2] + (values[4] > 0 ? values[1] : -values[5]);
     const cells = values.map((value) => (random.uniform() < 0.05 ? "" : value.toFixed(4)));
-    return { id: `zq${1000 + i}x`, values: cells, label: random.uniform() < 1 / (1 + Math.exp(-2 * risk)) ? "defaulter" : "payer" };
+    return {
+      id: `zq${1000 + i}x`,
+      values: cells,
+      label: random.uniform() < 1 / (1 + Math.exp(-2 * risk)) ? "defaulter" : "payer",
+    };
   });
 }
 
@@ -40,11 +50,27 @@ export interface Company {
 }
 
 /** A folder with key and certificate, and the people's columns in data.csv. */
-export async function foundCompany(root: string, name: string, people: readonly Person[], columns: readonly number[], labels = false): Promise<Company> {
+export async function foundCompany(
+  root: string,
+  name: string,
+  people: readonly Person[],
+  columns: readonly number[],
+  labels = false,
+): Promise<Company> {
   const folder = join(root, name);
-  const { fingerprint } = await initParty({ role: labels ? "active" : "passive", name, host: "127.0.0.1", port: 0, directory: folder });
+  const { fingerprint } = await initParty({
+    role: labels ? "active" : "passive",
+    name,
+    host: "127.0.0.1",
+    port: 0,
+    directory: folder,
+  });
   const names = ["id", ...columns.map((column) => `${name}_${column}`), ...(labels ? ["outcome"] : [])];
-  const rows = people.map(({ id, values, label }) => [id, ...columns.map((column) => values[column]), ...(labels ? [label] : [])]);
+  const rows = people.map(({ id, values, label }) => [
+    id,
+    ...columns.map((column) => values[column]),
+    ...(labels ? [label] : []),
+  ]);
   writeFileSync(join(folder, "data.csv"), `${[names, ...rows].map((row) => row.join(",")).join("\n")}\n`);
   return { name, folder, fingerprint };
 }
@@ -69,7 +95,11 @@ export interface RunningParty {
 }
 
 /** @returns where a passive party's config is */
-export function writePassiveConfig(company: Company, actives: readonly Company[], changes: Partial<PassiveConfigInput> = {}): string {
+export function writePassiveConfig(
+  company: Company,
+  actives: readonly Company[],
+  changes: Partial<PassiveConfigInput> = {},
+): string {
   const config: PassiveConfigInput = {
     name: company.name,
     listen: { host: "127.0.0.1", port: 0 },
@@ -102,7 +132,10 @@ export async function startParty(
     events.push(event);
     for (const look of waiting) look();
   };
-  const ended = runPassive(await readPassiveConfig(path), emit, { stop: stopping.signal, ...(storage === undefined ? {} : { storage }) });
+  const ended = runPassive(await readPassiveConfig(path), emit, {
+    stop: stopping.signal,
+    ...(storage === undefined ? {} : { storage }),
+  });
   const seen: RunningParty["seen"] = (type, count = 1) => {
     const found = new Promise<Extract<PartyEvent, { type: typeof type }>>((resolve) => {
       const look = (): void => {
@@ -128,17 +161,35 @@ export interface Partner {
 }
 
 /** @returns where the active party's config is */
-export function writeActiveConfig(company: Company, partners: readonly Partner[], job: string, changes: Partial<ActiveConfigInput> = {}): string {
+export function writeActiveConfig(
+  company: Company,
+  partners: readonly Partner[],
+  job: string,
+  changes: Partial<ActiveConfigInput> = {},
+): string {
   const config: ActiveConfigInput = {
     name: company.name,
     job,
-    passives: partners.map(({ company: { name, fingerprint }, party }) => ({ name, host: "127.0.0.1", port: party.port, fingerprint })),
+    passives: partners.map(({ company: { name, fingerprint }, party }) => ({
+      name,
+      host: "127.0.0.1",
+      port: party.port,
+      fingerprint,
+    })),
     tls,
     sampling_secret: samplingSecret(company),
     insecure_key_bits: 256,
     output: { directory: "jobs" },
     ...changes,
-    data: { path: "data.csv", id: "id", features: "all", label: "outcome", positive: "defaulter", test_fraction: 0.25, ...changes.data },
+    data: {
+      path: "data.csv",
+      id: "id",
+      features: "all",
+      label: "outcome",
+      positive: "defaulter",
+      test_fraction: 0.25,
+      ...changes.data,
+    },
     training: { num_round: 2, max_depth: 3, max_bin: 8, ...changes.training },
   };
   mkdirSync(company.folder, { recursive: true });
@@ -147,6 +198,11 @@ export function writeActiveConfig(company: Company, partners: readonly Partner[]
   return path;
 }
 
-export function activeConfig(company: Company, partners: readonly Partner[], job: string, changes: Partial<ActiveConfigInput> = {}): Promise<ActiveConfig> {
+export function activeConfig(
+  company: Company,
+  partners: readonly Partner[],
+  job: string,
+  changes: Partial<ActiveConfigInput> = {},
+): Promise<ActiveConfig> {
   return readActiveConfig(writeActiveConfig(company, partners, job, changes), () => job);
 }

@@ -1,4 +1,6 @@
-/** What the tests of the dashboard's page do with it: wait, look, and with TANDEM_SCREENSHOTS=1 take docs/screenshots. */
+/**
+ * What the tests of the dashboard's page do with it: wait, look, and with TANDEM_SCREENSHOTS=1 take docs/screenshots.
+ */
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -22,7 +24,8 @@ export async function openView(page: Page, view: string): Promise<void> {
   await page.locator("main .card").first().waitFor();
 }
 
-export const stateShown = (page: Page, name: string): Promise<void> => page.locator(`.status .state-${name}`).waitFor({ timeout: 3 * minutes });
+export const stateShown = (page: Page, name: string): Promise<void> =>
+  page.locator(`.status .state-${name}`).waitFor({ timeout: 3 * minutes });
 
 /** A number in the line of figures. */
 export async function figure(page: Page, label: string): Promise<string> {

@@ -1,6 +1,14 @@
 /** Whole federated jobs in one process, and their centralised counterpart: what the oracle tests compare. */
 import { osRandom } from "../../src/base/random.ts";
-import { codecParameters, type CodecParameters, resolveParameters, speedParameters, type SpeedParameters, trainingParameters, type TrainingParameters } from "../../src/base/parameters.ts";
+import {
+  codecParameters,
+  type CodecParameters,
+  resolveParameters,
+  speedParameters,
+  type SpeedParameters,
+  trainingParameters,
+  type TrainingParameters,
+} from "../../src/base/parameters.ts";
 import type { Kernel } from "../../src/crypto/paillier/kernel.ts";
 import type { PrivateKey } from "../../src/crypto/paillier/keys.ts";
 import { binFeature, type BinnedFeature } from "../../src/gbdt/split/binning.ts";
@@ -65,9 +73,18 @@ export interface TestOutcome {
   readonly traffic: { readonly activeToPassive: number; readonly passiveToActive: number };
 }
 
-export function parametersOf(job: Pick<TestJob, "training" | "codec">): { training: TrainingParameters; codec: CodecParameters } {
+export function parametersOf(job: Pick<TestJob, "training" | "codec">): {
+  training: TrainingParameters;
+  codec: CodecParameters;
+} {
   return {
-    training: resolveParameters(trainingParameters, { num_round: 3, max_depth: 3, max_bin: 16, min_child_weight: 0, ...job.training }),
+    training: resolveParameters(trainingParameters, {
+      num_round: 3,
+      max_depth: 3,
+      max_bin: 16,
+      min_child_weight: 0,
+      ...job.training,
+    }),
     codec: resolveParameters(codecParameters, { ...job.codec }),
   };
 }
@@ -78,18 +95,43 @@ export function binTable(table: TestTable, parameters: TrainingParameters): Binn
     columns.map((column, i) => {
       const names = table.categories?.[party]?.[i] ?? null;
       const name = `p${party}f${i}`;
-      const binned = names === null ? binFeature(name, column, parameters.max_bin, training) : binCategories(name, column, names, oneHotBelow(parameters), training);
+      const binned =
+        names === null
+          ? binFeature(name, column, parameters.max_bin, training)
+          : binCategories(name, column, names, oneHotBelow(parameters), training);
       return { ...binned, monotone: table.monotone?.[party][i] ?? 0 };
     }),
   );
 }
 
-export function trainInOnePlace(job: Pick<TestJob, "table" | "training" | "codec" | "key" | "minimums"> & { readonly start?: { readonly model: Model } | undefined }, samplingSecrets = job.table.parties.map((_, party) => samplingSecret(party))): Promise<Model> {
+export function trainInOnePlace(
+  job: Pick<TestJob, "table" | "training" | "codec" | "key" | "minimums"> & {
+    readonly start?: { readonly model: Model } | undefined;
+  },
+  samplingSecrets = job.table.parties.map((_, party) => samplingSecret(party)),
+): Promise<Model> {
   const { training, codec } = parametersOf(job);
   const quantise = quantiserFor(codec, job.key.publicKey.bits - 1);
   const { labels, weights = null, validationRows = null } = job.table;
-  const start = job.start === undefined ? null : { model: job.start.model, columns: job.table.parties, ...(job.table.categories === undefined ? {} : { names: job.table.categories }) };
-  return trainCentralised({ start, parties: binTable(job.table, training), labels, weights, validationRows, parameters: training, quantise, samplingSecrets, minimums: job.minimums ?? [] });
+  const start =
+    job.start === undefined
+      ? null
+      : {
+          model: job.start.model,
+          columns: job.table.parties,
+          ...(job.table.categories === undefined ? {} : { names: job.table.categories }),
+        };
+  return trainCentralised({
+    start,
+    parties: binTable(job.table, training),
+    labels,
+    weights,
+    validationRows,
+    parameters: training,
+    quantise,
+    samplingSecrets,
+    minimums: job.minimums ?? [],
+  });
 }
 
 function samplingSecret(party: number): string {
@@ -119,7 +161,15 @@ export async function trainFederated(job: TestJob): Promise<TestOutcome> {
       permutationSecret: osRandom.fill(new Uint8Array(32)),
       minimums: job.minimums?.[i + 1] ?? noMinimums,
       scheme: passiveScheme,
-      ...(start === undefined ? {} : { start: start.passiveShares[i].splits.map((split) => ({ split, values: table.parties[i + 1][split.feature], names: table.categories?.[i + 1][split.feature] ?? null })) }),
+      ...(start === undefined
+        ? {}
+        : {
+            start: start.passiveShares[i].splits.map((split) => ({
+              split,
+              values: table.parties[i + 1][split.feature],
+              names: table.categories?.[i + 1][split.feature] ?? null,
+            })),
+          }),
       lookUp: (id) => (feature) => table.parties[i + 1][feature][Number(id.slice(3))],
       categoryNames: table.categories?.[i + 1] ?? [],
       observer: { joined() {}, gradientsBegan() {}, treeFinished() {} },
@@ -142,20 +192,44 @@ export async function trainFederated(job: TestJob): Promise<TestOutcome> {
     samplingSecret: samplingSecret(0),
     idsDigest: digest,
     scheme,
-    start: start === undefined ? null : { ...start.activeShare, columns: table.parties[0], ...(table.categories === undefined ? {} : { categoryNames: table.categories[0] }) },
+    start:
+      start === undefined
+        ? null
+        : {
+            ...start.activeShare,
+            columns: table.parties[0],
+            ...(table.categories === undefined ? {} : { categoryNames: table.categories[0] }),
+          },
     peers: roles.map(({ service }, i) => connect(`passive-${i + 1}`, service)),
-    observer: { joined() {}, layoutProven() {}, treeBegan() {}, treeFinished(tree, now) { [margins, grown] = [now.slice(), tree + 1]; } },
+    observer: {
+      joined() {},
+      layoutProven() {},
+      treeBegan() {},
+      treeFinished(tree, now) {
+        [margins, grown] = [now.slice(), tree + 1];
+      },
+    },
     now: () => performance.now(),
   });
   await active.join();
   const activeModel = await active.train();
-  const predicted = await active.predict(activeModel, { ids, features: table.parties[0], categoryNames: table.categories?.[0] ?? [] });
+  const predicted = await active.predict(activeModel, {
+    ids,
+    features: table.parties[0],
+    categoryNames: table.categories?.[0] ?? [],
+  });
   await active.finish();
   const origin = { job: "test", model: modelId(agreed, ids.length, digest) };
   const activeShare = { name: "active", ...origin, ...activeModel };
-  const passiveShares = roles.map(({ role }, i) => ({ name: `passive-${i + 1}`, ...origin, active: "active", splits: role.ownSplits }));
+  const passiveShares = roles.map(({ role }, i) => ({
+    name: `passive-${i + 1}`,
+    ...origin,
+    active: "active",
+    splits: role.ownSplits,
+  }));
   const isWhole = activeModel.trees.length === grown; // early stopping drops trees that the last margins have
-  if (isWhole && !margins.every((margin, i) => Object.is(margin, predicted[i]))) throw new Error("prediction differs from training-time margins");
+  if (isWhole && !margins.every((margin, i) => Object.is(margin, predicted[i])))
+    throw new Error("prediction differs from training-time margins");
   return {
     model: mergeShares(activeShare, passiveShares),
     activeShare,

@@ -49,15 +49,31 @@ export interface Driver {
   finishTree(tree: number): Promise<void>;
 }
 
-export function drive(key: PrivateKey, passive: JobOptions["passive"] = {}, training: NonNullable<JobOptions["training"]> = plain): Driver {
+export function drive(
+  key: PrivateKey,
+  passive: JobOptions["passive"] = {},
+  training: NonNullable<JobOptions["training"]> = plain,
+): Driver {
   const job = prepareJob({ table, kernel: portableKernel, key, training, passive });
   const [{ role }] = job.passives;
   const { scheme } = job;
   const { codec } = parametersOf({});
   const g = Float64Array.from(column, (_, i) => (i % 2 === 0 ? 0.5 : -0.5));
   const h = g.map(() => 0.25);
-  const layout = gradientLayout(codec, scheme.plaintextBitsMax, { values: [g, h], bounds: [{ min: -1, max: 1 }, { min: 0, max: 0.25 }] });
-  const hello = { protocolVersion, activeName: "bank", instanceCount: column.length, idsDigest: idsDigest(job.ids), parameters: job.agreed };
+  const layout = gradientLayout(codec, scheme.plaintextBitsMax, {
+    values: [g, h],
+    bounds: [
+      { min: -1, max: 1 },
+      { min: 0, max: 0.25 },
+    ],
+  });
+  const hello = {
+    protocolVersion,
+    activeName: "bank",
+    instanceCount: column.length,
+    idsDigest: idsDigest(job.ids),
+    parameters: job.agreed,
+  };
   return {
     job,
     role,
@@ -68,14 +84,20 @@ export function drive(key: PrivateKey, passive: JobOptions["passive"] = {}, trai
     root: (tree) => node(tree, { node: 0, origin: null }),
     node,
     splits: async (tree, node, candidates) => {
-      const [answer] = await collect(role.splits(create(ActiveSplitDecisionsSchema, { tree, decisions: [{ node, candidates: [...candidates] }] })));
+      const [answer] = await collect(
+        role.splits(create(ActiveSplitDecisionsSchema, { tree, decisions: [{ node, candidates: [...candidates] }] })),
+      );
       return answer.leftMembers ?? new Uint8Array(0);
     },
     finishTree: (tree) => role.finishTree(create(ActiveTreeFinishedSchema, { tree })),
   };
 
   function node(tree: number, description: NodeDescription): Promise<unknown> {
-    return collect(role.histograms(one(create(ActiveNodeSchema, { tree, node: description.node, scheme: scheme.node(description) }))));
+    return collect(
+      role.histograms(
+        one(create(ActiveNodeSchema, { tree, node: description.node, scheme: scheme.node(description) })),
+      ),
+    );
   }
 
   async function* chunks(tree: number): AsyncGenerator<ActiveGradients> {

@@ -46,7 +46,10 @@ export interface PreparedJob {
   readonly agreed: AgreedParameters;
   /** Every observer call of every party: [party, event, ...arguments]. */
   readonly observed: unknown[][];
-  /** Joins, trains, predicts the training rows and finishes; after a failure tells the parties why, as a party's process does. */
+  /**
+   * Joins, trains, predicts the training rows and finishes; after a failure tells the parties why, as a party's process
+   * does.
+   */
   run(): Promise<{ model: ActiveModel; margins: Float64Array }>;
 }
 
@@ -59,7 +62,10 @@ export function prepareJob(options: JobOptions): PreparedJob {
   const scheme = new PaillierActive(kernel, key, 1);
   const agreed = agreedParameters("test", training, codec, scheme);
   const observed: unknown[][] = [];
-  const see = (party: string, event: string) => (...details: unknown[]): void => void observed.push([party, event, ...details]);
+  const see =
+    (party: string, event: string) =>
+    (...details: unknown[]): void =>
+      void observed.push([party, event, ...details]);
 
   const passives = binned.slice(1).map((features, i): PreparedPassive => {
     const name = `passive-${i + 1}`;
@@ -78,7 +84,11 @@ export function prepareJob(options: JobOptions): PreparedJob {
         return row < 0 ? null : (feature) => table.parties[i + 1][feature][row];
       },
       categoryNames: table.categories?.[i + 1] ?? [],
-      observer: { joined: see(name, "joined"), gradientsBegan: see(name, "gradientsBegan"), treeFinished: see(name, "treeFinished") },
+      observer: {
+        joined: see(name, "joined"),
+        gradientsBegan: see(name, "gradientsBegan"),
+        treeFinished: see(name, "treeFinished"),
+      },
       ...options.passive,
     });
     return { name, role, scheme: passiveScheme, service: passiveService(role), features };
@@ -106,7 +116,11 @@ export function prepareJob(options: JobOptions): PreparedJob {
     try {
       await active.join();
       const model = await active.train();
-      const margins = await active.predict(model, { ids, features: table.parties[0], categoryNames: table.categories?.[0] ?? [] });
+      const margins = await active.predict(model, {
+        ids,
+        features: table.parties[0],
+        categoryNames: table.categories?.[0] ?? [],
+      });
       await active.finish();
       return { model, margins };
     } catch (error) {

@@ -70,7 +70,7 @@ export class PartyProcess {
 
 /** Settles when something is so, by looking often. */
 export async function until(what: string, isSo: () => boolean, timeoutMs = 60_000): Promise<void> {
-  for (const started = performance.now(); !isSo(); ) {
+  for (const started = performance.now(); !isSo();) {
     if (performance.now() - started > timeoutMs) throw new Error(`waited in vain until ${what}`);
     await new Promise((resolve) => setTimeout(resolve, 5));
   }

@@ -24,7 +24,11 @@ export function randomTable(seed: number | string, shape: TableShape): TestTable
       const weight = random.normal();
       const skewed = random.uniform() < 0.4;
       return Float32Array.from({ length: rows }, (_v, row) => {
-        const raw = ties ? random.below(3) - 1 : skewed && random.uniform() < 0.7 ? 0 : random.normal() * 10 ** random.below(3);
+        const raw = ties
+          ? random.below(3) - 1
+          : skewed && random.uniform() < 0.7
+            ? 0
+            : random.normal() * 10 ** random.below(3);
         score[row] += weight * Math.tanh(raw);
         return random.uniform() < missingShare ? Number.NaN : raw;
       });

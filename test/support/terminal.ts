@@ -1,4 +1,6 @@
-/** A terminal that understands what ours is told: text, line ends, cursor up, clearing; colours are dropped but counted. */
+/**
+ * A terminal that understands what ours is told: text, line ends, cursor up, clearing; colours are dropped but counted.
+ */
 const escape = "\u001b";
 const pieces = new RegExp(`${escape}\\[[\\d;]*[A-Za-z]|\\r|\\n|[^${escape}\\r\\n]+`, "g");
 const command = new RegExp(`^${escape}\\[([\\d;]*)([A-Za-z])$`);
@@ -26,7 +28,8 @@ export class Terminal {
     const [, argument, name] = command.exec(piece) ?? [];
     if (name === "m") this.colourChanges++;
     else if (name === "A") this.#row = Math.max(0, this.#row - Number(argument === "" ? 1 : argument));
-    else if (name === "J") this.#lines = [...this.#lines.slice(0, this.#row), this.#lines[this.#row].slice(0, this.#column)];
+    else if (name === "J")
+      this.#lines = [...this.#lines.slice(0, this.#row), this.#lines[this.#row].slice(0, this.#column)];
     else if (name !== undefined) throw new Error(`this terminal does not know ${name}`);
     else if (piece === "\r") this.#column = 0;
     else if (piece === "\n") this.#newLine();

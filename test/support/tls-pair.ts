@@ -3,7 +3,14 @@ import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 import type { PassivePeer } from "../../src/wire/peer.ts";
 import { type CertificateAuthority, createAuthority, type Identity } from "../../src/transport/certificates.ts";
 import type { PassiveService } from "../../src/transport/passive-service.ts";
-import { certificateFingerprint, connectTls, listenTls, type ListeningServer, type TlsIdentity, type TlsPeer } from "../../src/transport/tls.ts";
+import {
+  certificateFingerprint,
+  connectTls,
+  listenTls,
+  type ListeningServer,
+  type TlsIdentity,
+  type TlsPeer,
+} from "../../src/transport/tls.ts";
 
 export const loopback = { host: "127.0.0.1", port: 0 };
 
@@ -31,8 +38,17 @@ export interface Listening {
   connect(name: string, identity?: TlsIdentity, pinned?: string): TlsPeer;
 }
 
-export async function listening(service: PassiveService, parties: TlsParties, own: TlsIdentity = parties.passive): Promise<Listening> {
-  const server = await listenTls(service, own, [{ name: "bank", fingerprint: certificateFingerprint(parties.active.certificate) }], loopback);
+export async function listening(
+  service: PassiveService,
+  parties: TlsParties,
+  own: TlsIdentity = parties.passive,
+): Promise<Listening> {
+  const server = await listenTls(
+    service,
+    own,
+    [{ name: "bank", fingerprint: certificateFingerprint(parties.active.certificate) }],
+    loopback,
+  );
   return {
     server,
     connect: (name, identity = parties.active, pinned = certificateFingerprint(parties.passive.certificate)) =>
@@ -58,8 +74,12 @@ export function peerOnceReady(name: string, ready: Promise<PassivePeer>): Passiv
   };
 }
 
-/** A TCP connection through which two parties talk and that a test can cut, as a killed process or a pulled cable does. */
-export async function cuttableWay(port: number): Promise<{ readonly port: number; cut(): void; close(): Promise<void> }> {
+/**
+ * A TCP connection through which two parties talk and that a test can cut, as a killed process or a pulled cable does.
+ */
+export async function cuttableWay(
+  port: number,
+): Promise<{ readonly port: number; cut(): void; close(): Promise<void> }> {
   const sockets = new Set<Socket>();
   const server = createServer((incoming) => {
     const outgoing = connect(port, "127.0.0.1");
@@ -79,8 +99,14 @@ export async function cuttableWay(port: number): Promise<{ readonly port: number
   return { port: (server.address() as AddressInfo).port, cut, close };
 }
 
-/** A way on which the n-th connection breaks after so many bytes in one direction, in the middle of whatever is being said, or goes silent. */
-export async function troubledWay(port: number, troubles: readonly Trouble[]): Promise<{ readonly port: number; readonly connections: () => number; close(): Promise<void> }> {
+/**
+ * A way on which the n-th connection breaks after so many bytes in one direction, in the middle of whatever is being
+ * said, or goes silent.
+ */
+export async function troubledWay(
+  port: number,
+  troubles: readonly Trouble[],
+): Promise<{ readonly port: number; readonly connections: () => number; close(): Promise<void> }> {
   let connections = 0;
   const sockets = new Set<Socket>();
   const server = createServer((incoming) => {

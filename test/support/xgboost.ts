@@ -5,7 +5,9 @@ import { expect } from "vitest";
 
 /** A python3 that has XGBoost: the user's, or the system's, which Debian's python3-xgboost belongs to. */
 export function pythonWithXgboost(): string | undefined {
-  return ["python3", "/usr/bin/python3"].find((python) => spawnSync(python, ["-c", "import xgboost"], { stdio: "ignore" }).status === 0);
+  return ["python3", "/usr/bin/python3"].find(
+    (python) => spawnSync(python, ["-c", "import xgboost"], { stdio: "ignore" }).status === 0,
+  );
 }
 
 export interface Scored {
@@ -28,11 +30,17 @@ export interface Scoring {
 export function askXgboost(scorings: readonly Scoring[]): Scored[] {
   const jobs = scorings.map(({ model, columns, rowCount }) => ({
     model,
-    rows: Array.from({ length: rowCount }, (_, row) => columns.map((column) => (Number.isNaN(column[row]) ? null : column[row]))),
+    rows: Array.from({ length: rowCount }, (_, row) =>
+      columns.map((column) => (Number.isNaN(column[row]) ? null : column[row])),
+    ),
   }));
   const script = fileURLToPath(new URL("../fixtures/xgboost-export/predict.py", import.meta.url));
   // Without bytecode files: predict.py lies among the fixtures.
-  const { status, stdout, stderr } = spawnSync(pythonWithXgboost() ?? "python3", ["-B", script], { input: JSON.stringify(jobs), encoding: "utf8", maxBuffer: 1 << 27 });
+  const { status, stdout, stderr } = spawnSync(pythonWithXgboost() ?? "python3", ["-B", script], {
+    input: JSON.stringify(jobs),
+    encoding: "utf8",
+    maxBuffer: 1 << 27,
+  });
   expect(stderr).not.toContain("Error");
   expect(status).toBe(0);
   return JSON.parse(stdout) as Scored[];

@@ -1,4 +1,7 @@
-/** Says how far the run is to people who do not see the page: politely, once per tree and not more often than every few seconds. */
+/**
+ * Says how far the run is to people who do not see the page: politely, once per tree and not more often than every few
+ * seconds.
+ */
 import { computed } from "@preact/signals";
 import { useLayoutEffect, useState } from "preact/hooks";
 import { formatSeconds } from "../../src/base/format.ts";
@@ -10,7 +13,13 @@ const pauseMs = 5000;
 /** Changes with a tree, and not with every message. */
 const news = computed(() => {
   const { treesDone, treeCount, state } = run.value.view;
-  return state === "finished" ? "The run is finished." : state === "failed" ? "The run failed." : treesDone > 0 ? `Tree ${treesDone} of ${treeCount} is finished.` : "";
+  return state === "finished"
+    ? "The run is finished."
+    : state === "failed"
+      ? "The run failed."
+      : treesDone > 0
+        ? `Tree ${treesDone} of ${treeCount} is finished.`
+        : "";
 });
 
 export function Announcer() {

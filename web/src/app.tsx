@@ -46,7 +46,8 @@ export function App() {
       </main>
       <Announcer />
       <footer>
-        Tandem {viewers.value.version} · this page shows what {viewer.value === "" ? "this party" : viewer.value} may see, and asks for nothing outside this machine
+        Tandem {viewers.value.version} · this page shows what {viewer.value === "" ? "this party" : viewer.value} may
+        see, and asks for nothing outside this machine
       </footer>
     </>
   );
@@ -100,7 +101,15 @@ function ViewerChoice() {
   return (
     <label class="choice">
       <span>Seen by</span>
-      <select value={viewer.value} onChange={(event) => (location.hash = href(route.value.view === "compare" ? "runs" : route.value.view, { viewer: event.currentTarget.value, run: null }))}>
+      <select
+        value={viewer.value}
+        onChange={(event) =>
+          (location.hash = href(route.value.view === "compare" ? "runs" : route.value.view, {
+            viewer: event.currentTarget.value,
+            run: null,
+          }))
+        }
+      >
         {all.map(({ name }) => (
           <option key={name} value={name}>
             {name}
@@ -116,7 +125,14 @@ function RunChoice() {
   return (
     <label class="choice">
       <span>Run</span>
-      <select value={openJob.value ?? ""} onChange={(event) => (location.hash = href(route.value.view === "compare" ? "overview" : route.value.view, { run: event.currentTarget.value }))}>
+      <select
+        value={openJob.value ?? ""}
+        onChange={(event) =>
+          (location.hash = href(route.value.view === "compare" ? "overview" : route.value.view, {
+            run: event.currentTarget.value,
+          }))
+        }
+      >
         {runs.value.map(({ job }) => (
           <option key={job} value={job}>
             {job}
@@ -132,7 +148,12 @@ function ReportLink() {
   const state = runState.value;
   if (job === null || (state !== "finished" && state !== "failed") || connection.value !== "open") return null;
   return (
-    <a class="button" target="_blank" rel="noreferrer" href={`/api/report?${new URLSearchParams({ viewer: viewer.value, run: job }).toString()}`}>
+    <a
+      class="button"
+      target="_blank"
+      rel="noreferrer"
+      href={`/api/report?${new URLSearchParams({ viewer: viewer.value, run: job }).toString()}`}
+    >
       Report
     </a>
   );
@@ -140,8 +161,12 @@ function ReportLink() {
 
 function Trouble() {
   const failure = runFailure.value;
-  if (connection.value === "refused") return <Banner>This page has no key. Open the address that tandem printed, with its token.</Banner>;
-  if (connection.value === "lost" && runState.value !== "finished") return <Banner>The connection to tandem is lost; what you see is the last that arrived. The page tries again.</Banner>;
+  if (connection.value === "refused")
+    return <Banner>This page has no key. Open the address that tandem printed, with its token.</Banner>;
+  if (connection.value === "lost" && runState.value !== "finished")
+    return (
+      <Banner>The connection to tandem is lost; what you see is the last that arrived. The page tries again.</Banner>
+    );
   if (failure !== null) return <Banner>{`This run failed: ${failure.message} (${failure.code})`}</Banner>;
   return null;
 }

@@ -14,7 +14,9 @@ export function BitLayout({ fields }: { readonly fields: readonly BitField[] }) 
     at += field.bits;
     return { ...field, x, w: (field.bits / total) * width, high: total - (at - field.bits) - 1, low: total - at };
   });
-  const words = placed.map(({ kind, name, bits }) => (kind === "padding" ? `${bits} guard bits` : `${bits} bits of ${name}`)).join(", ");
+  const words = placed
+    .map(({ kind, name, bits }) => (kind === "padding" ? `${bits} guard bits` : `${bits} bits of ${name}`))
+    .join(", ");
   return (
     <div class="scroll" role="region" aria-label="Bit layout of one person's plaintext" tabIndex={0}>
       <svg class="bits" viewBox={`0 0 ${width} 108`} role="img" aria-label={`From the highest bit: ${words}`}>
@@ -52,10 +54,22 @@ export function PackedAnswer({ layout }: { readonly layout: Layout }) {
   const used = stride * layout.sumsPerCiphertext;
   return (
     <div class="scroll" role="region" aria-label="Bit layout of one returned plaintext" tabIndex={0}>
-      <svg class="bits" viewBox={`0 0 ${width} 84`} role="img" aria-label={`${layout.sumsPerCiphertext} sums of ${layout.plaintextBits} bits side by side in ${held} bits`}>
+      <svg
+        class="bits"
+        viewBox={`0 0 ${width} 84`}
+        role="img"
+        aria-label={`${layout.sumsPerCiphertext} sums of ${layout.plaintextBits} bits side by side in ${held} bits`}
+      >
         <rect x={0} y={14} width={width} height={40} class="unused" />
         {Array.from({ length: layout.sumsPerCiphertext }, (_, i) => (
-          <rect key={i} x={width - stride * (i + 1)} y={14} width={Math.max(1, stride - 1.5)} height={40} class={i % 2 === 0 ? "sum even" : "sum"} />
+          <rect
+            key={i}
+            x={width - stride * (i + 1)}
+            y={14}
+            width={Math.max(1, stride - 1.5)}
+            height={40}
+            class={i % 2 === 0 ? "sum even" : "sum"}
+          />
         ))}
         <text x={0} y={74} class="bit-text">
           {held - 1}

@@ -20,7 +20,10 @@ interface ChartProps {
   readonly xLabel: string;
   readonly yRange?: readonly [number, number];
   readonly xRange?: readonly [number, number];
-  /** Vertical marks: where training stopped, where KS is. They may stand close together: each is named below the one before. */
+  /**
+   * Vertical marks: where training stopped, where KS is. They may stand close together: each is named below the one
+   * before.
+   */
   readonly marks?: readonly { readonly at: number; readonly text: string }[];
   readonly wholeX?: boolean;
   readonly height?: number;
@@ -29,15 +32,27 @@ interface ChartProps {
 export function Chart(props: ChartProps) {
   const host = useRef<HTMLDivElement>(null);
   const plot = useRef<uPlot | null>(null);
-  const shape = JSON.stringify([props.series.map(({ label, colour }) => [label, colour]), props.marks, props.yRange, props.xRange, colours.value]);
-  // Before the page is painted, so that an update is one frame and not two. On mounting there is no plot yet, and one is made with the data in it.
-  useLayoutEffect(() => plot.current?.setData(data(props)), [props.x.length, props.series.map(({ values }) => values[values.length - 1]).join()]);
+  const shape = JSON.stringify([
+    props.series.map(({ label, colour }) => [label, colour]),
+    props.marks,
+    props.yRange,
+    props.xRange,
+    colours.value,
+  ]);
+  // Before the page is painted, so that an update is one frame and not two. On mounting there is no plot yet, and one
+  // is made with the data in it.
+  useLayoutEffect(
+    () => plot.current?.setData(data(props)),
+    [props.x.length, props.series.map(({ values }) => values[values.length - 1]).join()],
+  );
   useLayoutEffect(() => {
     const element = host.current;
     if (element === null) return undefined;
     const made = new uPlot(options(props, element.clientWidth), data(props), element);
     plot.current = made;
-    const observer = new ResizeObserver(() => made.setSize({ width: element.clientWidth, height: props.height ?? chartHeight }));
+    const observer = new ResizeObserver(() =>
+      made.setSize({ width: element.clientWidth, height: props.height ?? chartHeight }),
+    );
     observer.observe(element);
     return () => {
       observer.disconnect();
@@ -61,9 +76,19 @@ function options(props: ChartProps, width: number): uPlot.Options {
   return {
     width,
     height: props.height ?? chartHeight,
-    scales: { x: { time: false, ...(props.xRange === undefined ? {} : { range: [...props.xRange] as [number, number] }) }, y: props.yRange === undefined ? {} : { range: [...props.yRange] as [number, number] } },
+    scales: {
+      x: { time: false, ...(props.xRange === undefined ? {} : { range: [...props.xRange] as [number, number] }) },
+      y: props.yRange === undefined ? {} : { range: [...props.yRange] as [number, number] },
+    },
     axes: [
-      { ...axis, label: props.xLabel, labelFont: "12px system-ui, sans-serif", labelSize: 18, size: 34, ...(props.wholeX === true ? { incrs: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 5000] } : {}) },
+      {
+        ...axis,
+        label: props.xLabel,
+        labelFont: "12px system-ui, sans-serif",
+        labelSize: 18,
+        size: 34,
+        ...(props.wholeX === true ? { incrs: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 5000] } : {}),
+      },
       { ...axis, size: 52 },
     ],
     legend: { live: false },
@@ -78,7 +103,9 @@ function options(props: ChartProps, width: number): uPlot.Options {
           width: 2,
           points: { show: points === true, size: 5, fill: stroke },
           ...(dash === undefined ? {} : { dash: [...dash] }),
-          ...(bars === true && uPlot.paths.bars !== undefined ? { fill: `${stroke}66`, width: 1, paths: uPlot.paths.bars({ size: [1, 40], align: 1 }) } : {}),
+          ...(bars === true && uPlot.paths.bars !== undefined
+            ? { fill: `${stroke}66`, width: 1, paths: uPlot.paths.bars({ size: [1, 40], align: 1 }) }
+            : {}),
           value: (_: uPlot, value: number | null) => (value === null ? "" : Number(value.toPrecision(4)).toString()),
         };
       }),
@@ -102,7 +129,10 @@ function markPlugin(marks: NonNullable<ChartProps["marks"]>, colour: string, gro
           ctx.lineTo(x, bbox.top + bbox.height);
           ctx.stroke();
           ctx.textAlign = x > bbox.left + bbox.width * 0.7 ? "right" : "left";
-          const at = [x + (ctx.textAlign === "left" ? 6 : -6) * devicePixelRatio, bbox.top + (14 + 17 * i) * devicePixelRatio] as const;
+          const at = [
+            x + (ctx.textAlign === "left" ? 6 : -6) * devicePixelRatio,
+            bbox.top + (14 + 17 * i) * devicePixelRatio,
+          ] as const;
           // Where a curve passes, the words are still to be read.
           ctx.setLineDash([]);
           ctx.strokeStyle = ground;

@@ -16,7 +16,10 @@ export function CompareView() {
   const [a, b] = [route.value.parameters.get("a") ?? "", route.value.parameters.get("b") ?? ""];
   const key = `${viewer.value}/${a}/${b}`;
   useEffect(() => {
-    if (viewer.value !== "" && pair.peek().key !== key) void Promise.all([readRun(viewer.value, a), readRun(viewer.value, b)]).then((found) => (pair.value = { key, runs: found }));
+    if (viewer.value !== "" && pair.peek().key !== key)
+      void Promise.all([readRun(viewer.value, a), readRun(viewer.value, b)]).then(
+        (found) => (pair.value = { key, runs: found }),
+      );
   }, [key]);
   const [left, right] = pair.value.key === key ? pair.value.runs : [];
   return (
@@ -50,7 +53,8 @@ function Curves({ left, right }: { readonly left: RunView; readonly right: RunVi
   if (names.length === 0) return <Nothing>The two runs have no metric in common.</Nothing>;
   const name = chosenMetric.value !== null && names.includes(chosenMetric.value) ? chosenMetric.value : names[0];
   const length = Math.max(left.rounds.length, right.rounds.length);
-  const values = (view: RunView): (number | null)[] => Array.from({ length }, (_, i) => view.rounds[i]?.train[name] ?? null);
+  const values = (view: RunView): (number | null)[] =>
+    Array.from({ length }, (_, i) => view.rounds[i]?.train[name] ?? null);
   return (
     <>
       <label class="choice">
@@ -77,14 +81,19 @@ function Curves({ left, right }: { readonly left: RunView; readonly right: RunVi
 
 function outcomes({ view: left, own: leftOwn }: OpenRun, { view: right, own: rightOwn }: OpenRun): string[][] {
   const both = (name: string, of: (view: RunView) => string): string[] => [name, of(left), of(right)];
-  const metricNames = [...new Set([left, right].flatMap(({ result }) => Object.keys(result?.metrics.test ?? result?.metrics.train ?? {})))];
-  const metric = (name: string) => (view: RunView) => (view.result?.metrics.test ?? view.result?.metrics.train)?.[name]?.toFixed(5) ?? "–";
+  const metricNames = [
+    ...new Set([left, right].flatMap(({ result }) => Object.keys(result?.metrics.test ?? result?.metrics.train ?? {}))),
+  ];
+  const metric = (name: string) => (view: RunView) =>
+    (view.result?.metrics.test ?? view.result?.metrics.train)?.[name]?.toFixed(5) ?? "–";
   return [
     both("state", ({ state }) => state),
     ...metricNames.map((name) => both(`test ${name}`, metric(name))),
     both("trees", ({ treesDone }) => String(treesDone)),
     both("time in all", (view) => formatSeconds((view.lastAt - view.startedAt) / 1000)),
-    both("seconds per tree", (view) => (view.result === null ? "–" : (view.result.phasesMs.training / 1000 / Math.max(1, view.result.trees)).toFixed(3))),
+    both("seconds per tree", (view) =>
+      view.result === null ? "–" : (view.result.phasesMs.training / 1000 / Math.max(1, view.result.trees)).toFixed(3),
+    ),
     both("sent", (view) => formatBytes(view.parties.find(({ self }) => self)?.sentBytes ?? 0)),
     both("received", (view) => formatBytes(view.parties.find(({ self }) => self)?.receivedBytes ?? 0)),
     both("gradient ciphertexts", (view) => formatCount(gradientSavings(view)?.ciphertexts ?? 0)),
@@ -101,10 +110,22 @@ function Parameters({ left, right }: { readonly left: RunView; readonly right: R
   const equal = rows.filter(([, a, b]) => a === b);
   return (
     <>
-      {differing.length === 0 ? <Nothing>Both runs had the same parameters.</Nothing> : <Table caption="Parameters that differ" head={["parameter", left.job, right.job]} rows={differing.map(([name, a, b]) => [name, <mark>{a}</mark>, <mark>{b}</mark>])} />}
+      {differing.length === 0 ? (
+        <Nothing>Both runs had the same parameters.</Nothing>
+      ) : (
+        <Table
+          caption="Parameters that differ"
+          head={["parameter", left.job, right.job]}
+          rows={differing.map(([name, a, b]) => [name, <mark>{a}</mark>, <mark>{b}</mark>])}
+        />
+      )}
       <details class="behind">
         <summary>{`${equal.length} parameters are the same`}</summary>
-        <Table caption="Parameters that are the same" head={["parameter", "value"]} rows={equal.map(([name, value]) => [name, value])} />
+        <Table
+          caption="Parameters that are the same"
+          head={["parameter", "value"]}
+          rows={equal.map(([name, value]) => [name, value])}
+        />
       </details>
     </>
   );

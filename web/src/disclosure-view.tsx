@@ -12,7 +12,9 @@ export function DisclosureView() {
     <>
       <h1 class="title">Disclosure</h1>
       <p class="lead">
-        What passed between {view.party === "" ? "this party" : view.party} and the others so far, as docs/leakage.md names it. What is not in this list is not revealed: no party learns another's feature values, thresholds or feature names, and no passive party learns a label, a gradient or a score.
+        What passed between {view.party === "" ? "this party" : view.party} and the others so far, as docs/leakage.md
+        names it. What is not in this list is not revealed: no party learns another's feature values, thresholds or
+        feature names, and no passive party learns a label, a gradient or a score.
       </p>
       {lines.length === 0 ? (
         <Card title="Ledger">
@@ -35,7 +37,8 @@ export function DisclosureView() {
 function Learnt({ lines, learner }: { readonly lines: readonly LedgerLine[]; readonly learner: string }) {
   const abouts = [...new Set(lines.map(({ about }) => about))];
   const whats = [...new Set(lines.map(({ what }) => what))];
-  const find = (what: string, about: string): LedgerLine | undefined => lines.find((line) => line.what === what && line.about === about);
+  const find = (what: string, about: string): LedgerLine | undefined =>
+    lines.find((line) => line.what === what && line.about === about);
   return (
     <Table
       caption={`What ${learner} has learnt`}

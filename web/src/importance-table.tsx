@@ -4,7 +4,15 @@ import type { RunView } from "../../src/record/run-view.ts";
 import { Table } from "./card.tsx";
 import { partyColour } from "./party-colour.ts";
 
-export function ImportanceTable({ view, rows, own }: { readonly view: RunView; readonly rows: readonly Importance[]; readonly own: boolean }) {
+export function ImportanceTable({
+  view,
+  rows,
+  own,
+}: {
+  readonly view: RunView;
+  readonly rows: readonly Importance[];
+  readonly own: boolean;
+}) {
   const knowsGain = rows.every(({ gain }) => gain !== null);
   const worth = (row: Importance): number => (knowsGain ? (row.gain ?? 0) : row.splits);
   const total = rows.reduce((sum, row) => sum + worth(row), 0) || 1;

@@ -18,11 +18,27 @@ export function LearningCurves({ view }: { readonly view: RunView }) {
   if (rounds.length === 0) return <Nothing>After the first tree, its metrics stand here.</Nothing>;
   const names = Object.keys(rounds[0].train);
   const name = chosen.value !== null && names.includes(chosen.value) ? chosen.value : decidingMetric(view, names);
-  const series: Series[] = [{ label: "training", colour: "--party-active", values: rounds.map(({ train }) => train[name] ?? null), points: rounds.length < 30 }];
+  const series: Series[] = [
+    {
+      label: "training",
+      colour: "--party-active",
+      values: rounds.map(({ train }) => train[name] ?? null),
+      points: rounds.length < 30,
+    },
+  ];
   const hasValidation = rounds.some(({ validation }) => validation !== null);
-  if (hasValidation) series.push({ label: "validation", colour: "--party-0", values: rounds.map(({ validation }) => validation?.[name] ?? null), dash: [6, 4], points: rounds.length < 30 });
+  if (hasValidation)
+    series.push({
+      label: "validation",
+      colour: "--party-0",
+      values: rounds.map(({ validation }) => validation?.[name] ?? null),
+      dash: [6, 4],
+      points: rounds.length < 30,
+    });
   const test = view.result?.metrics.test?.[name];
-  const columns = hasValidation ? ["tree", ...names.map((metric) => `training ${metric}`), ...names.map((metric) => `validation ${metric}`)] : ["tree", ...names];
+  const columns = hasValidation
+    ? ["tree", ...names.map((metric) => `training ${metric}`), ...names.map((metric) => `validation ${metric}`)]
+    : ["tree", ...names];
   return (
     <>
       <div class="chart-head">
@@ -40,13 +56,26 @@ export function LearningCurves({ view }: { readonly view: RunView }) {
           </span>
         )}
       </div>
-      <Chart label={[`${name} after each tree`, ...stoppingMarks(view).map(({ at, text }) => `${text}, at tree ${at}`)].join("; ")} x={rounds.map(({ tree }) => tree + 1)} series={series} xLabel="tree" wholeX marks={stoppingMarks(view)} />
+      <Chart
+        label={[`${name} after each tree`, ...stoppingMarks(view).map(({ at, text }) => `${text}, at tree ${at}`)].join(
+          "; ",
+        )}
+        x={rounds.map(({ tree }) => tree + 1)}
+        series={series}
+        xLabel="tree"
+        wholeX
+        marks={stoppingMarks(view)}
+      />
       <Behind
         table={() => (
           <Table
             caption="Metrics after each tree"
             head={columns}
-            rows={rounds.map(({ tree, train, validation }) => [String(tree + 1), ...names.map((metric) => train[metric]?.toFixed(5) ?? ""), ...(hasValidation ? names.map((metric) => validation?.[metric]?.toFixed(5) ?? "") : [])])}
+            rows={rounds.map(({ tree, train, validation }) => [
+              String(tree + 1),
+              ...names.map((metric) => train[metric]?.toFixed(5) ?? ""),
+              ...(hasValidation ? names.map((metric) => validation?.[metric]?.toFixed(5) ?? "") : []),
+            ])}
           />
         )}
       />

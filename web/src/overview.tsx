@@ -1,7 +1,16 @@
-/** Where the run stands, at a glance: the parties, the tree that grows, where its time goes, how well the model learns. */
+/**
+ * Where the run stands, at a glance: the parties, the tree that grows, where its time goes, how well the model learns.
+ */
 import { useMemo } from "preact/hooks";
 import { formatBytes, formatCount, formatSeconds } from "../../src/base/format.ts";
-import { bottleneck, elapsedSeconds, gradientSavings, modelTrees, secondsLeft, treesKept } from "../../src/record/run-facts.ts";
+import {
+  bottleneck,
+  elapsedSeconds,
+  gradientSavings,
+  modelTrees,
+  secondsLeft,
+  treesKept,
+} from "../../src/record/run-facts.ts";
 import { importance } from "../../src/record/own-view.ts";
 import type { RunView } from "../../src/record/run-view.ts";
 import { Card, Figure, Nothing } from "./card.tsx";
@@ -11,7 +20,13 @@ import { PartyPicture } from "./party-picture.tsx";
 import { now, openJob, run } from "./session.ts";
 import { Timeline } from "./timeline.tsx";
 
-const stateNames: Readonly<Record<RunView["state"], string>> = { starting: "starting", aligning: "aligning", training: "training", finished: "finished", failed: "failed" };
+const stateNames: Readonly<Record<RunView["state"], string>> = {
+  starting: "starting",
+  aligning: "aligning",
+  training: "training",
+  finished: "finished",
+  failed: "failed",
+};
 
 export function Overview() {
   const { view } = run.value;
@@ -36,7 +51,11 @@ interface ViewProps {
 // take the processor from the job that it watches.
 
 function Parties({ view }: ViewProps) {
-  const shown = view.parties.map(({ name, connected, doing, sentBytes, receivedBytes }) => [name, connected, doing, formatBytes(sentBytes), formatBytes(receivedBytes)].join()).join(";");
+  const shown = view.parties
+    .map(({ name, connected, doing, sentBytes, receivedBytes }) =>
+      [name, connected, doing, formatBytes(sentBytes), formatBytes(receivedBytes)].join(),
+    )
+    .join(";");
   return useMemo(
     () => (
       <Card title="Parties">
@@ -61,15 +80,30 @@ function Learning({ view }: ViewProps) {
 function OwnSplits() {
   const { view, own } = run.value;
   const rows = useMemo(() => importance(modelTrees(view, own), view.party), [view.job, view.state, own.trees.size]);
-  return useMemo(() => <Card title="Our splits so far">{rows.length === 0 ? <Nothing>None of our candidates has won yet.</Nothing> : <ImportanceTable view={view} rows={rows} own />}</Card>, [rows]);
+  return useMemo(
+    () => (
+      <Card title="Our splits so far">
+        {rows.length === 0 ? (
+          <Nothing>None of our candidates has won yet.</Nothing>
+        ) : (
+          <ImportanceTable view={view} rows={rows} own />
+        )}
+      </Card>
+    ),
+    [rows],
+  );
 }
 
 function Time({ view }: ViewProps) {
   const spans = view.spans.current.length > 0 ? view.spans.current : view.spans.previous;
-  const growing = view.state === "training" && spans === view.spans.current && spans.length > 0 && spans[0].tree >= view.treesDone;
+  const growing =
+    view.state === "training" && spans === view.spans.current && spans.length > 0 && spans[0].tree >= view.treesDone;
   const slow = bottleneck(growing && view.spans.previous.length > 0 ? view.spans.previous : spans);
   const title = `Where the time goes${spans.length > 0 ? `: tree ${spans[0].tree + 1}` : ""}`;
-  const hint = slow === null ? null : `${Math.round(slow.share * 100)}% of ${growing && view.spans.previous.length > 0 ? "the tree before" : "it"}: ${slow.party}, ${slow.phase}`;
+  const hint =
+    slow === null
+      ? null
+      : `${Math.round(slow.share * 100)}% of ${growing && view.spans.previous.length > 0 ? "the tree before" : "it"}: ${slow.party}, ${slow.phase}`;
   return useMemo(
     () => (
       <Card title={title} wide aside={hint === null ? null : <span class="hint">{hint}</span>}>
@@ -85,7 +119,11 @@ function Waiting() {
     <>
       <h1 class="title">{openJob.value ?? "No run yet"}</h1>
       <Card title="Waiting">
-        <Nothing>{openJob.value === null ? "This party waits for a job. The page shows it as soon as it begins." : "Reading the record of this run …"}</Nothing>
+        <Nothing>
+          {openJob.value === null
+            ? "This party waits for a job. The page shows it as soon as it begins."
+            : "Reading the record of this run …"}
+        </Nothing>
       </Card>
     </>
   );
@@ -100,7 +138,11 @@ function Status({ view }: { readonly view: RunView }) {
   const { alignment } = view;
   const aligning = view.state === "aligning" && alignment.total > 0;
   // A run that stopped early is as finished as others.
-  const [done, total] = aligning ? [alignment.done, alignment.total] : view.state === "finished" ? [1, 1] : [view.treesDone, view.treeCount];
+  const [done, total] = aligning
+    ? [alignment.done, alignment.total]
+    : view.state === "finished"
+      ? [1, 1]
+      : [view.treesDone, view.treeCount];
   const self = view.parties.find((party) => party.self);
   const savings = gradientSavings(view);
   const growing = view.state === "training" && view.treesDone < view.treeCount;
@@ -110,17 +152,30 @@ function Status({ view }: { readonly view: RunView }) {
         <h1 class="title">{view.job}</h1>
         <span class={`chip state-${view.state}`}>{stateNames[view.state]}</span>
         {view.waiting !== null && view.state !== "failed" && <span class="chip">waiting: {view.waiting}</span>}
-        {view.resumed > 0 && <span class="chip">taken up again {view.resumed === 1 ? "once" : `${view.resumed} times`}</span>}
+        {view.resumed > 0 && (
+          <span class="chip">taken up again {view.resumed === 1 ? "once" : `${view.resumed} times`}</span>
+        )}
       </div>
       <progress max={Math.max(1, total)} value={done} aria-label={aligning ? "ids aligned" : "trees finished"} />
       <div class="figures">
-        <Figure value={growing ? `${view.treesDone + 1} / ${view.treeCount}` : `${view.treesDone} / ${view.treeCount}`} label={growing ? `tree, level ${levelText(view)}` : treesKept(view) === null ? "trees" : `trees, the best ${treesKept(view)} kept`} />
+        <Figure
+          value={growing ? `${view.treesDone + 1} / ${view.treeCount}` : `${view.treesDone} / ${view.treeCount}`}
+          label={
+            growing
+              ? `tree, level ${levelText(view)}`
+              : treesKept(view) === null
+                ? "trees"
+                : `trees, the best ${treesKept(view)} kept`
+          }
+        />
         <Figure value={formatSeconds(elapsedSeconds(view, now.value))} label="elapsed" />
         {left !== null && <Figure value={formatSeconds(left)} label="left" />}
         <Figure value={view.data === null ? "–" : formatCount(view.data.trainRows)} label="people trained on" />
         {self !== undefined && <Figure value={formatBytes(self.sentBytes)} label="sent" />}
         {self !== undefined && <Figure value={formatBytes(self.receivedBytes)} label="received" />}
-        {savings !== null && savings.savedBytes > 0 && <Figure value={formatBytes(savings.savedBytes)} label="not sent, thanks to batching" />}
+        {savings !== null && savings.savedBytes > 0 && (
+          <Figure value={formatBytes(savings.savedBytes)} label="not sent, thanks to batching" />
+        )}
       </div>
     </section>
   );

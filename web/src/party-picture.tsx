@@ -1,6 +1,6 @@
 /**
- * The parties as a picture: what each holds, what it is doing, and the bytes that went each way. On a passive party's page
- * there are two: itself and the active party; it does not know the others.
+ * The parties as a picture: what each holds, what it is doing, and the bytes that went each way. On a passive party's
+ * page there are two: itself and the active party; it does not know the others.
  */
 import { formatBytes } from "../../src/base/format.ts";
 import { placeArrow, placeParties, type Point, type Size } from "../../src/report/party-layout.ts";
@@ -27,7 +27,12 @@ export function PartyPicture({ view }: { readonly view: RunView }) {
   const described = view.parties.map((party) => `${party.name}, ${party.role}: ${activityOf(view, party)}`).join("; ");
   return (
     <>
-      <svg class={narrow.value ? "parties narrow" : "parties"} viewBox={`0 0 ${size.width} ${size.height}`} role="img" aria-label={described}>
+      <svg
+        class={narrow.value ? "parties narrow" : "parties"}
+        viewBox={`0 0 ${size.width} ${size.height}`}
+        role="img"
+        aria-label={described}
+      >
         {around.map((end) => (
           <Link key={end.party.name} view={view} box={box} from={centre} to={end} />
         ))}
@@ -41,7 +46,13 @@ export function PartyPicture({ view }: { readonly view: RunView }) {
             caption="Parties"
             head={["party", "role", "now", "sent", "received"]}
             textColumns={3}
-            rows={view.parties.map((party) => [party.name, party.role, activityOf(view, party), formatBytes(party.sentBytes), formatBytes(party.receivedBytes)])}
+            rows={view.parties.map((party) => [
+              party.name,
+              party.role,
+              activityOf(view, party),
+              formatBytes(party.sentBytes),
+              formatBytes(party.receivedBytes),
+            ])}
           />
         )}
       />
@@ -67,22 +78,50 @@ function PartyBox({ view, box, at }: { readonly view: RunView; readonly box: Siz
         {activityOf(view, party)}
       </text>
       <text x={left + 18} y={top + 66} class="party-holds">
-        {narrow.value && !party.self ? `↓ ${formatBytes(party.receivedBytes)}  ↑ ${formatBytes(party.sentBytes)}` : holdingOf(view, party)}
+        {narrow.value && !party.self
+          ? `↓ ${formatBytes(party.receivedBytes)}  ↑ ${formatBytes(party.sentBytes)}`
+          : holdingOf(view, party)}
       </text>
     </g>
   );
 }
 
 /** Two arrows side by side, one per direction, each with its bytes on its outer side. */
-function Link({ view, box, from, to }: { readonly view: RunView; readonly box: Size; readonly from: Place; readonly to: Place }) {
+function Link({
+  view,
+  box,
+  from,
+  to,
+}: {
+  readonly view: RunView;
+  readonly box: Size;
+  readonly from: Place;
+  readonly to: Place;
+}) {
   const passive = to.party;
   const live = view.state === "training";
   // With each update and not with each frame: an animation would take the processor that training needs.
   const step = Math.floor(view.lastAt / 25) % 1400;
   return (
     <g class="link">
-      <Arrow box={box} from={from} to={to} active={live && passive.doing === "send"} step={step} colour={partyColour(view, from.party.name)} text={formatBytes(passive.receivedBytes)} />
-      <Arrow box={box} from={to} to={from} active={live && passive.doing === "return"} step={step} colour={partyColour(view, passive.name)} text={formatBytes(passive.sentBytes)} />
+      <Arrow
+        box={box}
+        from={from}
+        to={to}
+        active={live && passive.doing === "send"}
+        step={step}
+        colour={partyColour(view, from.party.name)}
+        text={formatBytes(passive.receivedBytes)}
+      />
+      <Arrow
+        box={box}
+        from={to}
+        to={from}
+        active={live && passive.doing === "return"}
+        step={step}
+        colour={partyColour(view, passive.name)}
+        text={formatBytes(passive.sentBytes)}
+      />
     </g>
   );
 }
@@ -102,7 +141,13 @@ function Arrow({ box, from, to, active, step, colour, text }: ArrowProps) {
   const placed = placeArrow(from, to, box);
   return (
     <g style={{ color: colour }} class={active ? "arrow flowing" : "arrow"}>
-      <line x1={placed.from.x} y1={placed.from.y} x2={placed.to.x} y2={placed.to.y} stroke-dashoffset={active && !still.matches ? -step : 0} />
+      <line
+        x1={placed.from.x}
+        y1={placed.from.y}
+        x2={placed.to.x}
+        y2={placed.to.y}
+        stroke-dashoffset={active && !still.matches ? -step : 0}
+      />
       <path d={placed.head} />
       {!narrow.value && (
         <text x={placed.label.x} y={placed.label.y} text-anchor={placed.label.anchor} class="bytes">

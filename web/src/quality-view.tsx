@@ -18,7 +18,9 @@ export function QualityView() {
             {Object.entries(test).map(([name, value]) => (
               <Figure key={name} value={value.toFixed(4)} label={`test ${name}`} />
             ))}
-            {view.data !== null && <Figure value={view.data.testRows.toLocaleString("en")} label="people not trained on" />}
+            {view.data !== null && (
+              <Figure value={view.data.testRows.toLocaleString("en")} label="people not trained on" />
+            )}
           </div>
         </section>
       )}
@@ -28,15 +30,42 @@ export function QualityView() {
         </Card>
         {scores === null ? (
           <Card title="Scores">
-            <Nothing>{view.role === "passive" ? "Scores are the active party's alone." : "When the last tree is grown, the test rows are scored, and ROC, KS and the distribution of scores stand here."}</Nothing>
+            <Nothing>
+              {view.role === "passive"
+                ? "Scores are the active party's alone."
+                : "When the last tree is grown, the test rows are scored, and ROC, KS and the distribution of scores stand here."}
+            </Nothing>
           </Card>
         ) : (
           <>
             <Card title="ROC">
-              <Chart label="ROC curve on test rows" x={scores.roc.map(([x]) => x)} xRange={[0, 1]} yRange={[0, 1]} xLabel="false positive rate" series={[{ label: "true positive rate", colour: "--party-active", values: scores.roc.map(([, y]) => y) }, { label: "guessing", colour: "--text-soft", values: scores.roc.map(([x]) => x), dash: [4, 4] }]} />
-              <Behind table={() => <Table caption="ROC curve" head={["false positive rate", "true positive rate"]} rows={scores.roc.map(([x, y]) => [x.toFixed(3), y.toFixed(3)])} />} />
+              <Chart
+                label="ROC curve on test rows"
+                x={scores.roc.map(([x]) => x)}
+                xRange={[0, 1]}
+                yRange={[0, 1]}
+                xLabel="false positive rate"
+                series={[
+                  { label: "true positive rate", colour: "--party-active", values: scores.roc.map(([, y]) => y) },
+                  { label: "guessing", colour: "--text-soft", values: scores.roc.map(([x]) => x), dash: [4, 4] },
+                ]}
+              />
+              <Behind
+                table={() => (
+                  <Table
+                    caption="ROC curve"
+                    head={["false positive rate", "true positive rate"]}
+                    rows={scores.roc.map(([x, y]) => [x.toFixed(3), y.toFixed(3)])}
+                  />
+                )}
+              />
             </Card>
-            <Card title="KS" aside={<span class="hint">{`${scores.ksAt.ks.toFixed(4)} at score ${scores.ksAt.score.toPrecision(3)}`}</span>}>
+            <Card
+              title="KS"
+              aside={
+                <span class="hint">{`${scores.ksAt.ks.toFixed(4)} at score ${scores.ksAt.score.toPrecision(3)}`}</span>
+              }
+            >
               <Chart
                 label="Cumulative share of people by score, per class"
                 x={scores.cumulative.map(([score]) => score)}
@@ -44,11 +73,28 @@ export function QualityView() {
                 yRange={[0, 1]}
                 marks={[{ at: scores.ksAt.score, text: `KS ${scores.ksAt.ks.toFixed(3)}` }]}
                 series={[
-                  { label: "label 0, at or below", colour: "--party-active", values: scores.cumulative.map(([, negatives]) => negatives) },
-                  { label: "label 1, at or below", colour: "--party-0", values: scores.cumulative.map(([, , positives]) => positives), dash: [6, 3] },
+                  {
+                    label: "label 0, at or below",
+                    colour: "--party-active",
+                    values: scores.cumulative.map(([, negatives]) => negatives),
+                  },
+                  {
+                    label: "label 1, at or below",
+                    colour: "--party-0",
+                    values: scores.cumulative.map(([, , positives]) => positives),
+                    dash: [6, 3],
+                  },
                 ]}
               />
-              <Behind table={() => <Table caption="Cumulative shares" head={["score", "label 0", "label 1"]} rows={scores.cumulative.map(([score, n, p]) => [score.toPrecision(3), n.toFixed(3), p.toFixed(3)])} />} />
+              <Behind
+                table={() => (
+                  <Table
+                    caption="Cumulative shares"
+                    head={["score", "label 0", "label 1"]}
+                    rows={scores.cumulative.map(([score, n, p]) => [score.toPrecision(3), n.toFixed(3), p.toFixed(3)])}
+                  />
+                )}
+              />
             </Card>
             <Card title="Distribution of scores">
               <Distribution {...scores.histogram} />
@@ -82,7 +128,15 @@ function Distribution({ min, max, negatives, positives }: DistributionProps) {
           { label: "label 1, share of its people", colour: "--party-0", values: sharesOf(positives), bars: true },
         ]}
       />
-      <Behind table={() => <Table caption="Distribution of scores" head={["score from", "label 0", "label 1"]} rows={x.map((from, i) => [from.toPrecision(3), String(negatives[i]), String(positives[i])])} />} />
+      <Behind
+        table={() => (
+          <Table
+            caption="Distribution of scores"
+            head={["score from", "label 0", "label 1"]}
+            rows={x.map((from, i) => [from.toPrecision(3), String(negatives[i]), String(positives[i])])}
+          />
+        )}
+      />
     </>
   );
 }

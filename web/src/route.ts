@@ -1,7 +1,14 @@
 /** Which view is open: the part of the address after '#', so that views can be bookmarked and the back button works. */
 import { signal } from "@preact/signals";
 
-export const views = { overview: "Overview", quality: "Quality", codec: "Codec", trees: "Trees", disclosure: "Disclosure", runs: "Runs" } as const;
+export const views = {
+  overview: "Overview",
+  quality: "Quality",
+  codec: "Codec",
+  trees: "Trees",
+  disclosure: "Disclosure",
+  runs: "Runs",
+} as const;
 export type ViewName = keyof typeof views;
 
 export interface Route {

@@ -36,12 +36,19 @@ export function RunsView() {
             textColumns={4}
             rows={lines.map((line) => [
               <a href={href("overview", { run: line.job })}>{line.job}</a>,
-              <input type="checkbox" aria-label={`compare ${line.job}`} checked={picked.includes(line.job)} onChange={() => toggle(line.job)} />,
+              <input
+                type="checkbox"
+                aria-label={`compare ${line.job}`}
+                checked={picked.includes(line.job)}
+                onChange={() => toggle(line.job)}
+              />,
               <span class={`chip state-${line.state}`}>{line.state}</span>,
               new Date(line.startedAt).toLocaleString("en-GB", { dateStyle: "medium", timeStyle: "short" }),
               `${line.treesDone}/${line.treeCount}`,
               formatSeconds(line.seconds),
-              ...metricNames.map((name) => (name in line.metrics ? `${line.metrics[name].toFixed(4)}${line.tested ? "" : "*"}` : "")),
+              ...metricNames.map((name) =>
+                name in line.metrics ? `${line.metrics[name].toFixed(4)}${line.tested ? "" : "*"}` : "",
+              ),
             ])}
           />
         )}

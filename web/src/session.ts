@@ -1,6 +1,6 @@
 /**
- * What the page knows: whose runs it may show, and the run that is open, folded from the server's events by the same code
- * that makes the report. Loading the page again folds the same events again.
+ * What the page knows: whose runs it may show, and the run that is open, folded from the server's events by the same
+ * code that makes the report. Loading the page again folds the same events again.
  */
 import { batch, computed, effect, signal } from "@preact/signals";
 import { addOwn, emptyOwn, isOwnView, type OwnRunView } from "../../src/record/own-view.ts";
@@ -42,7 +42,10 @@ export const runs = signal<readonly RunLine[]>([]);
 /** A new object whenever something was added. */
 export const run = signal<OpenRun>({ view: emptyRun(), own: emptyOwn() });
 export const connection = signal<"connecting" | "open" | "lost" | "refused">("connecting");
-/** Milliseconds since the epoch: when something is drawn anyway, and otherwise every three or four seconds while a run goes on. */
+/**
+ * Milliseconds since the epoch: when something is drawn anyway, and otherwise every three or four seconds while a run
+ * goes on.
+ */
 export const now = signal(Date.now());
 
 export const viewer = computed(() => route.value.parameters.get("viewer") ?? viewers.value.viewers[0]?.name ?? "");
@@ -57,10 +60,15 @@ export const openJob = computed(() => {
 export const runState = computed(() => run.value.view.state);
 export const runFailure = computed(() => run.value.view.failure);
 
-/** Of the list of runs: a party that waits for a job wants to see it begin; beside a run that goes on nobody looks at the list. */
+/**
+ * Of the list of runs: a party that waits for a job wants to see it begin; beside a run that goes on nobody looks at
+ * the list.
+ */
 const listIntervalsMs = { waiting: 1000, looking: 3000, watching: 15_000 };
 const tickMs = 1000;
-/** Drawing costs the processor that training needs: messages come about every three seconds, and bring the clock along. */
+/**
+ * Drawing costs the processor that training needs: messages come about every three seconds, and bring the clock along.
+ */
 const clockAgeMsMax = 3400;
 
 export async function begin(): Promise<void> {
@@ -114,7 +122,8 @@ async function loadRuns(of: string): Promise<void> {
   if (of === "") return;
   listedAt = Date.now();
   const found = await ask<readonly RunLine[]>(`/api/runs?${new URLSearchParams({ viewer: of }).toString()}`);
-  if (found !== null && of === viewer.peek() && JSON.stringify(found) !== JSON.stringify(runs.peek())) runs.value = found;
+  if (found !== null && of === viewer.peek() && JSON.stringify(found) !== JSON.stringify(runs.peek()))
+    runs.value = found;
 }
 
 /** A run that is only compared with: read once. */
@@ -151,7 +160,9 @@ function listen(): void {
   const target = followed;
   if (target === null || source !== null) return;
   const { of, job, opened, position } = target;
-  const stream = new EventSource(`/api/stream?${new URLSearchParams({ viewer: of, run: job, from: position }).toString()}`);
+  const stream = new EventSource(
+    `/api/stream?${new URLSearchParams({ viewer: of, run: job, from: position }).toString()}`,
+  );
   source = stream;
   stream.addEventListener("open", () => (connection.value = "open"));
   stream.addEventListener("error", () => (connection.value = "lost"));

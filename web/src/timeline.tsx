@@ -7,7 +7,14 @@ import { partyColour } from "./party-colour.ts";
 type Span = RunView["spans"]["current"][number];
 
 const order = ["encrypt", "send", "aggregate", "return", "decrypt", "decide"] as const;
-const words: Readonly<Record<(typeof order)[number], string>> = { encrypt: "encrypt", send: "take gradients", aggregate: "aggregate", return: "return", decrypt: "decrypt", decide: "decide" };
+const words: Readonly<Record<(typeof order)[number], string>> = {
+  encrypt: "encrypt",
+  send: "take gradients",
+  aggregate: "aggregate",
+  return: "return",
+  decrypt: "decrypt",
+  decide: "decide",
+};
 
 /** Thousandths of the line; a shorter one would not be seen. */
 const barWidthMin = 2;
@@ -19,9 +26,24 @@ interface Line {
   readonly totalMs: number;
 }
 
-/** @param before of the tree before: while a tree grows, its lines are there already and its bars grow at the same scale */
-export function Timeline({ view, spans, before }: { readonly view: RunView; readonly spans: readonly Span[]; readonly before: readonly Span[] }) {
-  if (spans.length === 0) return <Nothing>{view.state === "finished" ? "This run has no record of its phases." : "The first tree has not begun."}</Nothing>;
+/**
+ * @param before of the tree before: while a tree grows, its lines are there already and its bars grow at the same scale
+ */
+export function Timeline({
+  view,
+  spans,
+  before,
+}: {
+  readonly view: RunView;
+  readonly spans: readonly Span[];
+  readonly before: readonly Span[];
+}) {
+  if (spans.length === 0)
+    return (
+      <Nothing>
+        {view.state === "finished" ? "This run has no record of its phases." : "The first tree has not begun."}
+      </Nothing>
+    );
   const from = Math.min(...spans.map((span) => span.from));
   const to = Math.max(...spans.map((span) => span.to), from + 1, from + durationOf(before));
   const lines = linesOf(view, spans, before);
@@ -29,7 +51,11 @@ export function Timeline({ view, spans, before }: { readonly view: RunView; read
     <>
       <div class="timeline" aria-hidden="true">
         {lines.map((line, i) => (
-          <div key={`${line.party} ${line.phase}`} class={i > 0 && lines[i - 1].party !== line.party ? "lane first" : "lane"} style={{ color: partyColour(view, line.party) }}>
+          <div
+            key={`${line.party} ${line.phase}`}
+            class={i > 0 && lines[i - 1].party !== line.party ? "lane first" : "lane"}
+            style={{ color: partyColour(view, line.party) }}
+          >
             <span class="lane-party">{i === 0 || lines[i - 1].party !== line.party ? line.party : ""}</span>
             <span class="lane-phase">{words[line.phase]}</span>
             <span class="lane-track">
@@ -53,7 +79,21 @@ export function Timeline({ view, spans, before }: { readonly view: RunView; read
           <span />
         </div>
       </div>
-      <Behind table={() => <Table caption="Time per party and phase" head={["party", "phase", "seconds", "share of the tree"]} textColumns={2} rows={lines.map((line) => [line.party, words[line.phase], (line.totalMs / 1000).toFixed(2), `${Math.round((line.totalMs / (to - from)) * 100)}%`])} />} />
+      <Behind
+        table={() => (
+          <Table
+            caption="Time per party and phase"
+            head={["party", "phase", "seconds", "share of the tree"]}
+            textColumns={2}
+            rows={lines.map((line) => [
+              line.party,
+              words[line.phase],
+              (line.totalMs / 1000).toFixed(2),
+              `${Math.round((line.totalMs / (to - from)) * 100)}%`,
+            ])}
+          />
+        )}
+      />
     </>
   );
 }
@@ -61,7 +101,12 @@ export function Timeline({ view, spans, before }: { readonly view: RunView; read
 /** All bars of a line as one shape: dozens of elements would cost a layout with every update. */
 function barsOf(spans: readonly Span[], from: number, to: number): string {
   const scale = 1000 / (to - from);
-  return spans.map((span) => `M${((span.from - from) * scale).toFixed(1)} 0h${Math.max(barWidthMin, (span.to - span.from) * scale).toFixed(1)}v1H${((span.from - from) * scale).toFixed(1)}z`).join("");
+  return spans
+    .map(
+      (span) =>
+        `M${((span.from - from) * scale).toFixed(1)} 0h${Math.max(barWidthMin, (span.to - span.from) * scale).toFixed(1)}v1H${((span.from - from) * scale).toFixed(1)}z`,
+    )
+    .join("");
 }
 
 function durationOf(spans: readonly Span[]): number {
@@ -74,7 +119,9 @@ function linesOf(view: RunView, spans: readonly Span[], before: readonly Span[])
     order.flatMap((phase): Line[] => {
       const own = spans.filter((span) => span.party === name && span.phase === phase);
       const known = own.length > 0 || before.some((span) => span.party === name && span.phase === phase);
-      return !known ? [] : [{ party: name, phase, spans: own, totalMs: own.reduce((sum, { from, to }) => sum + to - from, 0) }];
+      return !known
+        ? []
+        : [{ party: name, phase, spans: own, totalMs: own.reduce((sum, { from, to }) => sum + to - from, 0) }];
     }),
   );
 }

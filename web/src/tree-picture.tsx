@@ -2,7 +2,15 @@
 import { useEffect, useRef } from "preact/hooks";
 import type { TreeView } from "../../src/record/own-view.ts";
 import type { RunView } from "../../src/record/run-view.ts";
-import { condition, nodeLines, type PlacedNode, placeTree, signedWeight, splitWords, treeBox } from "../../src/report/tree-layout.ts";
+import {
+  condition,
+  nodeLines,
+  type PlacedNode,
+  placeTree,
+  signedWeight,
+  splitWords,
+  treeBox,
+} from "../../src/report/tree-layout.ts";
 import { Nothing } from "./card.tsx";
 import { partyColour } from "./party-colour.ts";
 
@@ -24,8 +32,20 @@ function WholeTree({ view, tree }: { readonly view: RunView; readonly tree: Extr
   }, [tree.tree, width]);
   return (
     <div class="scroll" ref={frame} role="region" aria-label={`Tree ${tree.tree + 1}`} tabIndex={0}>
-      <svg class="tree" style={{ maxWidth: `${width}px`, minWidth: `${Math.round(width * scaleMin)}px` }} viewBox={`0 0 ${width} ${height}`} role="img" aria-label={`Tree ${tree.tree + 1}, ${tree.nodes.length} nodes; the same as text below`}>
-        {placed.flatMap(({ node, id, x, y }) => (node.kind === "split" ? [node.left, node.right].map((child, side) => <Branch key={`${id}-${child}`} from={{ x, y: y + box.height }} to={at.get(child)} left={side === 0} />) : []))}
+      <svg
+        class="tree"
+        style={{ maxWidth: `${width}px`, minWidth: `${Math.round(width * scaleMin)}px` }}
+        viewBox={`0 0 ${width} ${height}`}
+        role="img"
+        aria-label={`Tree ${tree.tree + 1}, ${tree.nodes.length} nodes; the same as text below`}
+      >
+        {placed.flatMap(({ node, id, x, y }) =>
+          node.kind === "split"
+            ? [node.left, node.right].map((child, side) => (
+                <Branch key={`${id}-${child}`} from={{ x, y: y + box.height }} to={at.get(child)} left={side === 0} />
+              ))
+            : [],
+        )}
         {placed.map((node) => (
           <NodeBox key={node.id} view={view} at={node} />
         ))}
@@ -34,7 +54,15 @@ function WholeTree({ view, tree }: { readonly view: RunView; readonly tree: Extr
   );
 }
 
-function Branch({ from, to, left }: { readonly from: { readonly x: number; readonly y: number }; readonly to: PlacedNode | undefined; readonly left: boolean }) {
+function Branch({
+  from,
+  to,
+  left,
+}: {
+  readonly from: { readonly x: number; readonly y: number };
+  readonly to: PlacedNode | undefined;
+  readonly left: boolean;
+}) {
   if (to === undefined) return null;
   const middle = (from.y + to.y) / 2;
   return (
@@ -70,7 +98,17 @@ function NodeBox({ view, at }: { readonly view: RunView; readonly at: PlacedNode
   );
 }
 
-function Text({ x, y, first, second }: { readonly x: number; readonly y: number; readonly first: string; readonly second: string }) {
+function Text({
+  x,
+  y,
+  first,
+  second,
+}: {
+  readonly x: number;
+  readonly y: number;
+  readonly first: string;
+  readonly second: string;
+}) {
   return (
     <>
       <text x={x} y={y + 20} text-anchor="middle" class="node-text">
@@ -93,7 +131,13 @@ function Lock({ x, y }: { readonly x: number; readonly y: number }) {
 }
 
 /** A passive party does not know the tree's shape, only where it was asked. */
-function OwnSplits({ view, tree }: { readonly view: RunView; readonly tree: Extract<TreeView, { kind: "own-splits" }> }) {
+function OwnSplits({
+  view,
+  tree,
+}: {
+  readonly view: RunView;
+  readonly tree: Extract<TreeView, { kind: "own-splits" }>;
+}) {
   if (tree.splits.length === 0) return <Nothing>None of this tree's splits is ours.</Nothing>;
   return (
     <ul class="own-splits" style={{ color: partyColour(view, view.party) }}>
@@ -111,11 +155,20 @@ function OwnSplits({ view, tree }: { readonly view: RunView; readonly tree: Extr
 }
 
 export function treeText(tree: TreeView): string {
-  if (tree.kind === "own-splits") return tree.splits.map((split) => `node ${split.node}: ${split.featureName} ${condition(split)}, missing goes ${split.defaultLeft ? "left" : "right"}`).join("\n");
+  if (tree.kind === "own-splits")
+    return tree.splits
+      .map(
+        (split) =>
+          `node ${split.node}: ${split.featureName} ${condition(split)}, missing goes ${split.defaultLeft ? "left" : "right"}`,
+      )
+      .join("\n");
   const lines: string[] = [];
   const visit = (id: number, depth: number, how: string): void => {
     const node = tree.nodes[id];
-    const words = node.kind === "leaf" ? `leaf ${signedWeight(node.weight)}; ${node.count.toLocaleString("en")} people` : splitWords(node);
+    const words =
+      node.kind === "leaf"
+        ? `leaf ${signedWeight(node.weight)}; ${node.count.toLocaleString("en")} people`
+        : splitWords(node);
     lines.push(`${"  ".repeat(depth)}${how}${words}`);
     if (node.kind === "leaf") return;
     visit(node.left, depth + 1, "yes: ");

@@ -63,7 +63,12 @@ function TreeChoice({ numbers, shown }: { readonly numbers: readonly number[]; r
           ))}
         </select>
       </label>
-      <button type="button" onClick={() => open(numbers[at + 1])} disabled={at >= numbers.length - 1} aria-label="Tree after">
+      <button
+        type="button"
+        onClick={() => open(numbers[at + 1])}
+        disabled={at >= numbers.length - 1}
+        aria-label="Tree after"
+      >
         ›
       </button>
     </div>

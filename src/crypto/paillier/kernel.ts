@@ -16,10 +16,10 @@ export interface Kernel {
 export interface EvaluatorOptions {
   readonly threads: number;
   /**
-   * Exponents of the key owner's obfuscators. Default: full, uniform below p - 1 and q - 1, which needs no assumption beyond
-   * Paillier's. "short" is Damgard, Jurik and Nielsen's variant (2010): h^e for one n-th residue h of full order and e of
-   * shortExponentBits(key) bits. It also assumes that such h^e cannot be told from random n-th residues, as discrete
-   * logarithms of that length are hard modulo n.
+   * Exponents of the key owner's obfuscators. Default: full, uniform below p - 1 and q - 1, which needs no assumption
+   * beyond Paillier's. "short" is Damgard, Jurik and Nielsen's variant (2010): h^e for one n-th residue h of full order
+   * and e of shortExponentBits(key) bits. It also assumes that such h^e cannot be told from random n-th residues, as
+   * discrete logarithms of that length are hard modulo n.
    */
   readonly exponents?: "full" | "short";
 }

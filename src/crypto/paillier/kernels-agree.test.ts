@@ -1,4 +1,7 @@
-/** Differential tests: every operation of every native kernel gives the same bytes as the portable oracle, on any number of threads. */
+/**
+ * Differential tests: every operation of every native kernel gives the same bytes as the portable oracle, on any number
+ * of threads.
+ */
 import { beforeAll, describe, expect, it } from "vitest";
 
 import { osRandom, SeededRandom } from "../../base/random.ts";
@@ -7,13 +10,21 @@ import { modulo, power, readInteger, writeInteger } from "../integers.ts";
 import { generateKey } from "./key-generation.ts";
 import type { PrivateKey, PublicKey } from "./keys.ts";
 import { loadNativeKernel } from "./native-kernel.ts";
-import { drawObfuscatorBases, drawOwnerExponents, exponentBytes, type OwnerExponents, shortExponentBits, uniformBelow } from "./nonces.ts";
+import {
+  drawObfuscatorBases,
+  drawOwnerExponents,
+  exponentBytes,
+  type OwnerExponents,
+  shortExponentBits,
+  uniformBelow,
+} from "./nonces.ts";
 import { ownerConstants, residueBase } from "./owner-constants.ts";
 import { portableKernel, type SeamedKernel } from "./portable-kernel.ts";
 import { CiphertextVector, PlaintextVector, type ResidentVector } from "./vectors.ts";
 
 const { kernels } = loadNativeKernel();
-if (kernels.size === 0) console.warn("native kernel not built: differential tests are skipped (node scripts/build-native.mjs)");
+if (kernels.size === 0)
+  console.warn("native kernel not built: differential tests are skipped (node scripts/build-native.mjs)");
 
 interface Contender {
   readonly kernel: SeamedKernel;
@@ -26,7 +37,10 @@ for (const [name, kernel] of kernels) {
   for (const threads of name === "avx2" ? [1, 2, 3] : [2]) contenders.push({ kernel, threads });
 }
 
-/** How work is handed out to threads does not depend on the key: with long ones, whose tables take long, one number of threads is enough. */
+/**
+ * How work is handed out to threads does not depend on the key: with long ones, whose tables take long, one number of
+ * threads is enough.
+ */
 function contendersFor(bits: number): readonly Contender[] {
   return bits > 1024 ? contenders.filter(({ threads }) => threads === 2) : contenders;
 }
@@ -76,7 +90,12 @@ describe.skipIf(kernels.size === 0)("native equals portable on batches that need
       const a = evaluator.allocate(count);
       await evaluator.load(ciphertexts, a, 0);
       const results = [a, await evaluator.subtract(a, await evaluator.add(a, a))];
-      for (const [jointBins, skipped, ciphertextsPerInstance] of [[true, -1, 1], [false, -1, 1], [true, 2, 1], [true, 4, 2]] as const) {
+      for (const [jointBins, skipped, ciphertextsPerInstance] of [
+        [true, -1, 1],
+        [false, -1, 1],
+        [true, 2, 1],
+        [true, 4, 2],
+      ] as const) {
         results.push(
           await evaluator.histogram({
             gradients: a,
@@ -101,21 +120,28 @@ describe.skipIf(kernels.size === 0)("native equals portable on batches that need
   });
 });
 
-describe.skipIf(kernels.size === 0)("native equals portable after so many encryptions that it builds wider tables", () => {
-  it.each(["full", "short"] as const)("with %s exponents", async (length) => {
-    const key = await generateKey({ bits: 192, insecure: true });
-    const exponents = await drawOwnerExponents(key, 50, length);
-    const plaintexts = new PlaintextVector(new Uint8Array(50).fill(9), 1);
-    const expected = await portableKernel.privateEvaluator(key, { threads: 1 }).encryptWithExponents(plaintexts, exponents);
-    for (const { kernel, threads } of contenders) {
-      const owner = kernel.privateEvaluator(key, { threads });
-      for (const count of [1, 16_384]) {
-        await owner.encrypt(new PlaintextVector(new Uint8Array(count), 1));
-        expect(Buffer.compare((await owner.encryptWithExponents(plaintexts, exponents)).bytes, expected.bytes)).toBe(0);
+describe.skipIf(kernels.size === 0)(
+  "native equals portable after so many encryptions that it builds wider tables",
+  () => {
+    it.each(["full", "short"] as const)("with %s exponents", async (length) => {
+      const key = await generateKey({ bits: 192, insecure: true });
+      const exponents = await drawOwnerExponents(key, 50, length);
+      const plaintexts = new PlaintextVector(new Uint8Array(50).fill(9), 1);
+      const expected = await portableKernel
+        .privateEvaluator(key, { threads: 1 })
+        .encryptWithExponents(plaintexts, exponents);
+      for (const { kernel, threads } of contenders) {
+        const owner = kernel.privateEvaluator(key, { threads });
+        for (const count of [1, 16_384]) {
+          await owner.encrypt(new PlaintextVector(new Uint8Array(count), 1));
+          expect(Buffer.compare((await owner.encryptWithExponents(plaintexts, exponents)).bytes, expected.bytes)).toBe(
+            0,
+          );
+        }
       }
-    }
-  });
-});
+    });
+  },
+);
 
 describe.skipIf(kernels.size === 0).each(keySizes)("native equals portable with a key of %i bits", (bits) => {
   let key: PrivateKey;
@@ -206,7 +232,10 @@ describe.skipIf(kernels.size === 0).each(keySizes)("native equals portable with 
     const { n, plaintextBytes } = key.publicKey;
     const bases = flat([1n, n - 1n, 2n], plaintextBytes);
     bases.set(await drawObfuscatorBases(key.publicKey, 1), 2 * plaintextBytes);
-    const plaintexts = new PlaintextVector(flat([0n, n - 1n, uniformBelow(osRandom, n)], plaintextBytes), plaintextBytes);
+    const plaintexts = new PlaintextVector(
+      flat([0n, n - 1n, uniformBelow(osRandom, n)], plaintextBytes),
+      plaintextBytes,
+    );
     await expectAgreement(async (evaluator, a) => {
       const obfuscators = await evaluator.obfuscatorsFrom(bases);
       const sealed = await evaluator.sealWith(plaintexts, obfuscators);
@@ -221,7 +250,10 @@ describe.skipIf(kernels.size === 0).each(keySizes)("native equals portable with 
       owners.unshift(portableKernel.privateEvaluator(key, { threads: 1 }));
     });
 
-    /** All owners give the same bytes; above 2048 bits plain powers stand in for the portable owner, whose tables take long. */
+    /**
+     * All owners give the same bytes; above 2048 bits plain powers stand in for the portable owner, whose tables take
+     * long.
+     */
     async function encryptByAll(plaintexts: PlaintextVector, exponents: OwnerExponents): Promise<CiphertextVector[]> {
       const contestants = bits > 2048 ? owners.slice(1) : owners;
       const results = await Promise.all(contestants.map((owner) => owner.encryptWithExponents(plaintexts, exponents)));
@@ -235,7 +267,12 @@ describe.skipIf(kernels.size === 0).each(keySizes)("native equals portable with 
       const plaintexts = [0n, 1n, n - 1n, n - 2n, uniformBelow(osRandom, n), uniformBelow(osRandom, n)];
       const exponents = await drawOwnerExponents(key, plaintexts.length, "full");
       const { sizeBytes } = exponents;
-      for (const [i, [e, f]] of [[0n, 0n], [1n, 0n], [key.p - 2n, key.q - 2n], [0n, 255n]].entries()) {
+      for (const [i, [e, f]] of [
+        [0n, 0n],
+        [1n, 0n],
+        [key.p - 2n, key.q - 2n],
+        [0n, 255n],
+      ].entries()) {
         writeInteger(exponents.p, sizeBytes, i, e);
         writeInteger(exponents.q, sizeBytes, i, f);
       }

@@ -4,7 +4,14 @@ import { join } from "node:path";
 
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
-import { parsePrivateKey, parsePublicKey, readPrivateKey, serialisePrivateKey, serialisePublicKey, writePrivateKey } from "./key-format.ts";
+import {
+  parsePrivateKey,
+  parsePublicKey,
+  readPrivateKey,
+  serialisePrivateKey,
+  serialisePublicKey,
+  writePrivateKey,
+} from "./key-format.ts";
 import { generateKey } from "./key-generation.ts";
 import type { PrivateKey } from "./keys.ts";
 
@@ -35,7 +42,9 @@ describe("public keys", () => {
   });
 
   it("are refused when short, unless insecure", () => {
-    expect(() => parsePublicKey(serialisePublicKey(key.publicKey))).toThrow(expect.objectContaining({ code: "KEY_TOO_SHORT" }));
+    expect(() => parsePublicKey(serialisePublicKey(key.publicKey))).toThrow(
+      expect.objectContaining({ code: "KEY_TOO_SHORT" }),
+    );
   });
 
   it.each([
@@ -86,7 +95,11 @@ describe("private keys", () => {
     ["a large cofactor", (json) => (json.p["cofactor"] = "1000000000"), "'p.cofactor' must have at most"],
     ["a prime of another form", (json) => (json.q["cofactor"] = "4001"), "'q.prime' must be 2 * cofactor"],
     ["a short prime", (json) => (json.q["prime"] = "b"), "'q.prime' must have half"],
-    ["a generator of a subgroup", (json) => (json.p["generator"] = hex(key.secretPrimes().p.generator ** 2n % key.p)), "'p.generator'"],
+    [
+      "a generator of a subgroup",
+      (json) => (json.p["generator"] = hex(key.secretPrimes().p.generator ** 2n % key.p)),
+      "'p.generator'",
+    ],
     ["a trivial generator", (json) => (json.q["generator"] = "1"), "'q.generator'"],
     ["a public key", (json) => (json["format"] = "tandem-public-key/1"), "'format'"],
   ];

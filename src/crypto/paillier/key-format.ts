@@ -50,7 +50,13 @@ export function serialisePrivateKey(key: PrivateKey): string {
   const { p, q } = key.secretPrimes();
   const { publicKey } = key;
   return `${JSON.stringify(
-    { format: privateKeyFormat, bits: publicKey.bits, n: publicKey.n.toString(16), p: serialiseSide(p), q: serialiseSide(q) },
+    {
+      format: privateKeyFormat,
+      bits: publicKey.bits,
+      n: publicKey.n.toString(16),
+      p: serialiseSide(p),
+      q: serialiseSide(q),
+    },
     undefined,
     2,
   )}\n`;
@@ -130,12 +136,15 @@ function parseJson(text: string): unknown {
 /** An object with exactly these fields. */
 function parseFields(value: unknown, path: string, names: readonly string[]): Record<string, unknown> {
   if (typeof value !== "object" || value === null || Array.isArray(value)) {
-    throw path === "" ? new TandemError("KEY_FORMAT", "a key must be a JSON object") : malformed(path, "must be an object");
+    throw path === ""
+      ? new TandemError("KEY_FORMAT", "a key must be a JSON object")
+      : malformed(path, "must be an object");
   }
   const fields = new Map<string, unknown>(Object.entries(value));
   const prefix = path === "" ? "" : `${path}.`;
   for (const name of names) if (!fields.has(name)) throw malformed(prefix + name, "is missing");
-  for (const name of fields.keys()) if (!names.includes(name)) throw malformed(prefix + name.slice(0, 32), "is unknown");
+  for (const name of fields.keys())
+    if (!names.includes(name)) throw malformed(prefix + name.slice(0, 32), "is unknown");
   return Object.fromEntries(fields);
 }
 
@@ -170,7 +179,8 @@ function parseSide(value: unknown, side: string, n: bigint): SecretPrime {
   const subprime = parseInteger(fields["subprime"], `${side}.subprime`, bits);
   const cofactor = parseInteger(fields["cofactor"], `${side}.cofactor`, cofactorBitsMax);
   const generator = parseInteger(fields["generator"], `${side}.generator`, bits);
-  if (prime >> BigInt(bits - 2) !== 3n) throw malformed(`${side}.prime`, "must have half the bits of n, the top two set");
+  if (prime >> BigInt(bits - 2) !== 3n)
+    throw malformed(`${side}.prime`, "must have half the bits of n, the top two set");
   if (cofactor === 0n) throw malformed(`${side}.cofactor`, "must not be zero");
   if (prime !== 2n * cofactor * subprime + 1n) throw malformed(`${side}.prime`, "must be 2 * cofactor * subprime + 1");
   return { prime, subprime, cofactor, generator };

@@ -44,7 +44,9 @@ describe("isGenerator", () => {
   // 23 = 2 * 1 * 11 + 1: the squares and -1 generate less than everything.
   const secret = { prime: 23n, subprime: 11n, cofactor: 1n };
   it("finds exactly the generators of a small group", () => {
-    const found = Array.from({ length: 30 }, (_, g) => BigInt(g)).filter((generator) => isGenerator({ ...secret, generator }));
+    const found = Array.from({ length: 30 }, (_, g) => BigInt(g)).filter((generator) =>
+      isGenerator({ ...secret, generator }),
+    );
     expect(found).toEqual([5n, 7n, 10n, 11n, 14n, 15n, 17n, 19n, 20n, 21n]);
   });
 });

@@ -1,8 +1,8 @@
 /**
  * Key generation. Primes are p = 2 f p' + 1 (design section 5): p' is a random prime of |p| - 16 bits from OpenSSL, f a
- * random number of about 15 bits which is factored by trial division. A large p' resists Pollard's p-1 attack; the known
- * factorisation of p - 1 gives a generator of Z_p^*. The top two bits of p and q are set, so that n has exactly the
- * wanted size. Time taken depends on the secret primes, as in every generator of random primes.
+ * random number of about 15 bits which is factored by trial division. A large p' resists Pollard's p-1 attack; the
+ * known factorisation of p - 1 gives a generator of Z_p^*. The top two bits of p and q are set, so that n has exactly
+ * the wanted size. Time taken depends on the secret primes, as in every generator of random primes.
  */
 import { checkPrime, generatePrime } from "node:crypto";
 import { promisify } from "node:util";
@@ -84,7 +84,32 @@ async function generateSecretPrime(bits: number): Promise<SecretPrime> {
 }
 
 /** Product of the odd primes below 100: one remainder spares most calls into OpenSSL. */
-const smallPrimes = [3n, 5n, 7n, 11n, 13n, 17n, 19n, 23n, 29n, 31n, 37n, 41n, 43n, 47n, 53n, 59n, 61n, 67n, 71n, 73n, 79n, 83n, 89n, 97n];
+const smallPrimes = [
+  3n,
+  5n,
+  7n,
+  11n,
+  13n,
+  17n,
+  19n,
+  23n,
+  29n,
+  31n,
+  37n,
+  41n,
+  43n,
+  47n,
+  53n,
+  59n,
+  61n,
+  67n,
+  71n,
+  73n,
+  79n,
+  83n,
+  89n,
+  97n,
+];
 const smallPrimesProduct = smallPrimes.reduce((product, prime) => product * prime);
 
 function hasSmallFactor(candidate: bigint): boolean {

@@ -37,11 +37,25 @@ export interface NativeAddon {
     qInverse: Uint8Array,
     qSquaredInverse: Uint8Array,
   ): PrivateContext;
-  load(c: PublicContext, source: Uint8Array, sourceBytes: number, target: Uint8Array, offset: number, threads: number): Refused;
+  load(
+    c: PublicContext,
+    source: Uint8Array,
+    sourceBytes: number,
+    target: Uint8Array,
+    offset: number,
+    threads: number,
+  ): Refused;
   unload(c: PublicContext, source: Uint8Array, result: Uint8Array, resultBytes: number, threads: number): Refused;
   multiply(c: PublicContext, a: Uint8Array, b: Uint8Array, result: Uint8Array, threads: number): Refused;
   invert(c: PublicContext, a: Uint8Array, result: Uint8Array, threads: number): Refused;
-  raise(c: PublicContext, a: Uint8Array, scalars: Uint8Array, scalarBytes: number, result: Uint8Array, threads: number): Refused;
+  raise(
+    c: PublicContext,
+    a: Uint8Array,
+    scalars: Uint8Array,
+    scalarBytes: number,
+    result: Uint8Array,
+    threads: number,
+  ): Refused;
   nthPowers(c: PublicContext, bases: Uint8Array, baseBytes: number, result: Uint8Array, threads: number): Refused;
   seal(
     c: PublicContext,

@@ -1,6 +1,6 @@
 /**
- * The private-key half of the native kernel. Constant-time as far as native/private-operations.h says; drawing exponents
- * and handing over p and q happen here, once per batch and once per evaluator.
+ * The private-key half of the native kernel. Constant-time as far as native/private-operations.h says; drawing
+ * exponents and handing over p and q happen here, once per batch and once per evaluator.
  */
 import { assert } from "../../base/assert.ts";
 import type { SeamedPrivateEvaluator } from "./evaluator-seams.ts";
@@ -54,7 +54,6 @@ export class NativePrivateEvaluator implements SeamedPrivateEvaluator {
     requireBelow(exponents.q, this.key.q - 1n, exponents.sizeBytes);
     return this.#encrypt(plaintexts, exponents);
   }
-
 
   async #encrypt(plaintexts: PlaintextVector, exponents: OwnerExponents): Promise<CiphertextVector> {
     const { publicKey } = this.key;

@@ -48,13 +48,7 @@ export class NativePublicEvaluator implements SeamedPublicEvaluator {
     check.checkResident(this.key, source);
     const { ciphertextBytes } = this.key;
     const result = new CiphertextVector(new Uint8Array(source.count * ciphertextBytes), ciphertextBytes);
-    const refused = await this.#addon.unload(
-      this.#context,
-      source.bytes,
-      result.bytes,
-      ciphertextBytes,
-      this.#threads,
-    );
+    const refused = await this.#addon.unload(this.#context, source.bytes, result.bytes, ciphertextBytes, this.#threads);
     if (refused >= 0) check.refuseCiphertext(refused, check.notInvertible);
     return result;
   }

@@ -33,7 +33,11 @@ export function shortExponentBits(key: PrivateKey): number {
   return bits <= 1024 ? 256 : bits <= 2048 ? 320 : bits <= 3072 ? 352 : 400;
 }
 
-export async function drawOwnerExponents(key: PrivateKey, count: number, length: ExponentLength): Promise<OwnerExponents> {
+export async function drawOwnerExponents(
+  key: PrivateKey,
+  count: number,
+  length: ExponentLength,
+): Promise<OwnerExponents> {
   const sizeBytes = exponentBytes(key);
   const shortBytes = shortExponentBits(key) / 8;
   // Keys below 640 bits have no room for short exponents that would be shorter.
@@ -66,7 +70,9 @@ export function uniformBelow(random: SecureRandom, bound: bigint): bigint {
   return value;
 }
 
-/** `count` uniform integers in [low, high) as one flat buffer of little-endian elements; the event loop gets its turns. */
+/**
+ * `count` uniform integers in [low, high) as one flat buffer of little-endian elements; the event loop gets its turns.
+ */
 export async function uniformFlat(
   random: SecureRandom,
   low: bigint,

@@ -76,11 +76,17 @@ describe.each(kernels)("Paillier on the $name kernel", (kernel) => {
 
   it("scales", () =>
     fc.assert(
-      fc.asyncProperty(fc.array(fc.tuple(signed, fc.bigInt(0n, 4096n)), { minLength: 1, maxLength: 5 }), async (given) => {
-        const scalars = plaintextsFromBigints(key.publicKey, given.map(([, scalar]) => scalar));
-        const scaled = await anyone.scale(await seal(given.map(([x]) => x)), scalars);
-        expect(await openSigned(scaled)).toEqual(given.map(([x, scalar]) => x * scalar));
-      }),
+      fc.asyncProperty(
+        fc.array(fc.tuple(signed, fc.bigInt(0n, 4096n)), { minLength: 1, maxLength: 5 }),
+        async (given) => {
+          const scalars = plaintextsFromBigints(
+            key.publicKey,
+            given.map(([, scalar]) => scalar),
+          );
+          const scaled = await anyone.scale(await seal(given.map(([x]) => x)), scalars);
+          expect(await openSigned(scaled)).toEqual(given.map(([x, scalar]) => x * scalar));
+        },
+      ),
       runs,
     ));
 

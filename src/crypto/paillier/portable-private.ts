@@ -1,6 +1,6 @@
 /**
- * The private-key half of the portable kernel. NOT constant-time: V8's bigint division branches on its operands, and the
- * tables are indexed by secret digits. Use the native kernel where somebody can time decryptions.
+ * The private-key half of the portable kernel. NOT constant-time: V8's bigint division branches on its operands, and
+ * the tables are indexed by secret digits. Use the native kernel where somebody can time decryptions.
  */
 import { assert } from "../../base/assert.ts";
 import type { SeamedPrivateEvaluator } from "./evaluator-seams.ts";

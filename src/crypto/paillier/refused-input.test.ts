@@ -123,7 +123,12 @@ describe.each(kernels)("the $name kernel refuses", (kernel) => {
       { chainOffsets: new Uint32Array() },
     ];
     for (const part of wrong) await expect(evaluator.runningSums({ ...good, ...part })).rejects.toThrow(Error);
-    for (const [strideBits, perCiphertext] of [[0, 1], [1, 0], [65, 3], [1.5, 2]]) {
+    for (const [strideBits, perCiphertext] of [
+      [0, 1],
+      [1, 0],
+      [65, 3],
+      [1.5, 2],
+    ]) {
       await expect(evaluator.pack({ source: four, strideBits, perCiphertext })).rejects.toThrow(Error);
     }
   });
@@ -186,7 +191,21 @@ describe.skipIf(native === undefined)("the addon itself, below the checks in Typ
     expect(() => cells([0], [Uint16Array.of(0, 0)])).toThrow("every instance");
     await expect(cells([1], [Uint16Array.of(0)])).rejects.toThrow("instance index");
     await expect(cells([0], [Uint16Array.of(1)])).rejects.toThrow("bin is out of range");
-    expect(addon.createPrivate.bind(addon, "scalar", element, element, element, element, element, element, element, element, element)).toThrow(Error);
+    expect(
+      addon.createPrivate.bind(
+        addon,
+        "scalar",
+        element,
+        element,
+        element,
+        element,
+        element,
+        element,
+        element,
+        element,
+        element,
+      ),
+    ).toThrow(Error);
   });
 
   it("takes unaligned input", async () => {

@@ -47,7 +47,10 @@ export function checkHistogram(key: PublicKey, request: HistogramRequest): numbe
   const { gradients, ciphertextsPerInstance: perInstance, bins, binCounts, skippedBins } = request;
   checkResident(key, gradients);
   assert(perInstance >= 1 && gradients.count % perInstance === 0, "every instance has all its ciphertexts");
-  assert(bins.length === binCounts.length && bins.length === skippedBins.length, "features have bins, counts and skips");
+  assert(
+    bins.length === binCounts.length && bins.length === skippedBins.length,
+    "features have bins, counts and skips",
+  );
   const instanceCount = gradients.count / perInstance;
   let cellCount = 0;
   for (const [f, binCount] of binCounts.entries()) {

@@ -41,7 +41,12 @@ describe("the portable kernel", () => {
     let turns = 0;
     const timer = setInterval(() => turns++, 1);
     const start = performance.now();
-    await evaluator.encrypt(plaintextsFromBigints(key.publicKey, Array.from({ length: 300 }, () => 1n)));
+    await evaluator.encrypt(
+      plaintextsFromBigints(
+        key.publicKey,
+        Array.from({ length: 300 }, () => 1n),
+      ),
+    );
     clearInterval(timer);
     expect(turns).toBeGreaterThan((performance.now() - start) / 100);
   });

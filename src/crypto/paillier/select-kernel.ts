@@ -10,7 +10,8 @@ import { portableKernel } from "./portable-kernel.ts";
 const nativeNames: readonly string[] = ["avx2", "adx", "scalar"] satisfies NativeKernelName[];
 
 /**
- * @param environment TANDEM_KERNEL forces one: native (the best that this processor runs), avx2, adx, scalar, or portable
+ * @param environment TANDEM_KERNEL forces one: native (the best that this processor runs), avx2, adx, scalar, or
+ * portable
  * @throws TandemError USAGE for another value, or for a forced native kernel that cannot be loaded or run here
  */
 export function selectKernel(environment: Readonly<Record<string, string | undefined>> = process.env): Kernel {
@@ -25,7 +26,10 @@ export function selectKernel(environment: Readonly<Record<string, string | undef
   if (kernel !== undefined) return kernel;
   if (wanted === undefined || wanted === "") return portableKernel;
   if (native.kernel !== undefined) {
-    throw new TandemError("USAGE", `TANDEM_KERNEL is ${wanted}, but this processor only runs ${[...native.kernels.keys()].join(", ")}`);
+    throw new TandemError(
+      "USAGE",
+      `TANDEM_KERNEL is ${wanted}, but this processor only runs ${[...native.kernels.keys()].join(", ")}`,
+    );
   }
   throw new TandemError(
     "USAGE",

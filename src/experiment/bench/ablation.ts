@@ -20,7 +20,11 @@ export const ablationVariants: Readonly<Record<string, Readonly<Record<string, s
   "everything-off": { packing: false, subtraction: false, joint_bins: false, skip_bin: false, encryption: "textbook" },
 };
 
-export async function benchAblation(table: Columns, bench: TrainingBench, onFigure: (figure: Figure) => void): Promise<void> {
+export async function benchAblation(
+  table: Columns,
+  bench: TrainingBench,
+  onFigure: (figure: Figure) => void,
+): Promise<void> {
   for (const [name, speed] of Object.entries(ablationVariants)) {
     bench.onProgress(`ablation: ${name}, ${keyBits}-bit key`);
     const job = benchJob(table, keyBits, bench.quick || speed["encryption"] === "textbook" ? 1 : 4);

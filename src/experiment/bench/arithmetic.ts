@@ -1,6 +1,16 @@
-/** The arithmetic's figures: encryption, products, decryption, histograms, packing and threads, each against its yardstick. */
+/**
+ * The arithmetic's figures: encryption, products, decryption, histograms, packing and threads, each against its
+ * yardstick.
+ */
 import { SeededRandom } from "../../base/random.ts";
-import { generateKey, type Kernel, plaintextsFromBigints, type PrivateEvaluator, type PrivateKey, type PublicEvaluator } from "../../crypto/paillier/index.ts";
+import {
+  generateKey,
+  type Kernel,
+  plaintextsFromBigints,
+  type PrivateEvaluator,
+  type PrivateKey,
+  type PublicEvaluator,
+} from "../../crypto/paillier/index.ts";
 import { type HistogramRequest } from "../../crypto/paillier/kernel.ts";
 import { ResidentVector } from "../../crypto/paillier/vectors.ts";
 import { type Contender, interleave, type Timing } from "./measure.ts";
@@ -45,14 +55,24 @@ async function encryption({ kernel, rounds }: ArithmeticBench, key: PrivateKey, 
   const { n, nSquared } = key.publicKey;
   const full = kernel.privateEvaluator(key, { threads: 1 });
   const short = kernel.privateEvaluator(key, { threads: 1, exponents: "short" });
-  const plaintexts = plaintextsFromBigints(key.publicKey, Array.from({ length: encryptionsPerCall }, (_, i) => BigInt(i) << 40n));
+  const plaintexts = plaintextsFromBigints(
+    key.publicKey,
+    Array.from({ length: encryptionsPerCall }, (_, i) => BigInt(i) << 40n),
+  );
   const textbook = opensslPower(nSquared, n);
   const timings = await interleave(
-    [repeated("textbook", 4, textbook), { name: "ours", units: encryptionsPerCall, run: () => full.encrypt(plaintexts) }, { name: "short", units: encryptionsPerCall, run: () => short.encrypt(plaintexts) }],
+    [
+      repeated("textbook", 4, textbook),
+      { name: "ours", units: encryptionsPerCall, run: () => full.encrypt(plaintexts) },
+      { name: "short", units: encryptionsPerCall, run: () => short.encrypt(plaintexts) },
+    ],
     rounds,
     "cpu",
   );
-  const parts = (ours: string): Record<string, Timing> => ({ textbook: timing(timings, "textbook"), ours: timing(timings, ours) });
+  const parts = (ours: string): Record<string, Timing> => ({
+    textbook: timing(timings, "textbook"),
+    ours: timing(timings, ours),
+  });
   const bar = { atLeast: bits === 1024 ? 35 : 38 };
   return [
     { name: `encrypt.speedup.${bits}`, value: ratio(timings, "textbook", "ours"), bar, parts: parts("ours") },
@@ -67,7 +87,10 @@ async function multiplication({ kernel, rounds, seed, quick }: ArithmeticBench, 
   const power = opensslPower(key.publicKey.nSquared, randomOdd(2048));
   const products = instances * 4 - 4 * 32;
   const timings = await interleave(
-    [repeated("power", 4, power), { name: "product", units: products, run: () => evaluator.histogram({ ...request, jointBins: false }) }],
+    [
+      repeated("power", 4, power),
+      { name: "product", units: products, run: () => evaluator.histogram({ ...request, jointBins: false }) },
+    ],
     rounds,
     "cpu",
   );
@@ -77,7 +100,12 @@ async function multiplication({ kernel, rounds, seed, quick }: ArithmeticBench, 
 
 async function decryption({ kernel, rounds }: ArithmeticBench, key: PrivateKey): Promise<Figure> {
   const evaluator = kernel.privateEvaluator(key, { threads: 1 });
-  const ciphertexts = await evaluator.encrypt(plaintextsFromBigints(key.publicKey, Array.from({ length: 32 }, (_, i) => BigInt(i))));
+  const ciphertexts = await evaluator.encrypt(
+    plaintextsFromBigints(
+      key.publicKey,
+      Array.from({ length: 32 }, (_, i) => BigInt(i)),
+    ),
+  );
   const timings = await interleave(
     [repeated("power", 8, halfPower()), { name: "decrypt", units: 32, run: () => evaluator.decrypt(ciphertexts) }],
     rounds,
@@ -91,8 +119,13 @@ async function packing({ kernel, rounds }: ArithmeticBench, key: PrivateKey): Pr
   const owner = kernel.privateEvaluator(key, { threads: 1 });
   const evaluator = kernel.publicEvaluator(key.publicKey, { threads: 1 });
   const source = await residents(owner, evaluator, 80);
-  const run = async (): Promise<unknown> => owner.decrypt(await evaluator.unload(await evaluator.pack({ source, strideBits: 80, perCiphertext: 20 })));
-  const timings = await interleave([repeated("power", 8, halfPower()), { name: "packed", units: 4, run }], rounds, "cpu");
+  const run = async (): Promise<unknown> =>
+    owner.decrypt(await evaluator.unload(await evaluator.pack({ source, strideBits: 80, perCiphertext: 20 })));
+  const timings = await interleave(
+    [repeated("power", 8, halfPower()), { name: "packed", units: 4, run }],
+    rounds,
+    "cpu",
+  );
   const value = (40 * timing(timings, "power").min) / timing(timings, "packed").min;
   return { name: "packing.speedup.2048", value, bar: { atLeast: 8 }, parts: Object.fromEntries(timings) };
 }
@@ -103,22 +136,46 @@ async function rerandomisation({ kernel, rounds }: ArithmeticBench, key: Private
   const packed = await residents(kernel.privateEvaluator(key, { threads: 1 }), evaluator, 8);
   const run = async (): Promise<unknown> => evaluator.rerandomise(packed, await evaluator.obfuscators(8));
   const textbook = opensslPower(key.publicKey.nSquared, key.publicKey.n);
-  const timings = await interleave([repeated("textbook", 4, textbook), { name: "rerandomise", units: 8, run }], rounds, "cpu");
-  return { name: "rerandomise.ratio.2048", value: ratio(timings, "rerandomise", "textbook"), parts: Object.fromEntries(timings) };
+  const timings = await interleave(
+    [repeated("textbook", 4, textbook), { name: "rerandomise", units: 8, run }],
+    rounds,
+    "cpu",
+  );
+  return {
+    name: "rerandomise.ratio.2048",
+    value: ratio(timings, "rerandomise", "textbook"),
+    parts: Object.fromEntries(timings),
+  };
 }
 
 async function jointBins({ kernel, rounds, seed, quick }: ArithmeticBench, key: PrivateKey): Promise<Figure> {
   const evaluator = kernel.publicEvaluator(key.publicKey, { threads: 1 });
-  const request = await histogramRequest(kernel, key, seed, { instances: quick ? 2000 : 20_000, features: 20, bins: 32 });
-  const contender = (name: string, joint: boolean): Contender => ({ name, units: 1, run: () => evaluator.histogram({ ...request, jointBins: joint }) });
+  const request = await histogramRequest(kernel, key, seed, {
+    instances: quick ? 2000 : 20_000,
+    features: 20,
+    bins: 32,
+  });
+  const contender = (name: string, joint: boolean): Contender => ({
+    name,
+    units: 1,
+    run: () => evaluator.histogram({ ...request, jointBins: joint }),
+  });
   const timings = await interleave([contender("direct", false), contender("joint", true)], Math.min(rounds, 3), "cpu");
-  return { name: "histogram.jointSpeedup", value: ratio(timings, "direct", "joint"), bar: { atLeast: 1.6 }, parts: Object.fromEntries(timings) };
+  return {
+    name: "histogram.jointSpeedup",
+    value: ratio(timings, "direct", "joint"),
+    bar: { atLeast: 1.6 },
+    parts: Object.fromEntries(timings),
+  };
 }
 
 /** The slower to scale of encryption and histogram, in wall time. */
 async function threads({ kernel, rounds, seed, quick }: ArithmeticBench, key: PrivateKey): Promise<Figure> {
   const request = await histogramRequest(kernel, key, seed, { instances: quick ? 800 : 8000, features: 10, bins: 32 });
-  const plaintexts = plaintextsFromBigints(key.publicKey, Array.from({ length: quick ? 150 : 1500 }, (_, i) => BigInt(i)));
+  const plaintexts = plaintextsFromBigints(
+    key.publicKey,
+    Array.from({ length: quick ? 150 : 1500 }, (_, i) => BigInt(i)),
+  );
   const contenders = [1, 2].flatMap((count): Contender[] => {
     const owner = kernel.privateEvaluator(key, { threads: count });
     const evaluator = kernel.publicEvaluator(key.publicKey, { threads: count });
@@ -133,23 +190,40 @@ async function threads({ kernel, rounds, seed, quick }: ArithmeticBench, key: Pr
 }
 
 /** Uniform independent bins over ciphertexts that repeat: the arithmetic does not care. */
-async function histogramRequest(kernel: Kernel, key: PrivateKey, seed: number, shape: { instances: number; features: number; bins: number }): Promise<HistogramRequest> {
+async function histogramRequest(
+  kernel: Kernel,
+  key: PrivateKey,
+  seed: number,
+  shape: { instances: number; features: number; bins: number },
+): Promise<HistogramRequest> {
   const random = new SeededRandom(`bench-${seed}`);
-  const some = await residents(kernel.privateEvaluator(key, { threads: 2 }), kernel.publicEvaluator(key.publicKey, { threads: 2 }), 500);
+  const some = await residents(
+    kernel.privateEvaluator(key, { threads: 2 }),
+    kernel.publicEvaluator(key.publicKey, { threads: 2 }),
+    500,
+  );
   const bytes = new Uint8Array(shape.instances * some.sizeBytes);
-  for (let i = 0; i < shape.instances; i++) bytes.set(some.bytes.subarray((i % 500) * some.sizeBytes, ((i % 500) + 1) * some.sizeBytes), i * some.sizeBytes);
+  for (let i = 0; i < shape.instances; i++)
+    bytes.set(some.bytes.subarray((i % 500) * some.sizeBytes, ((i % 500) + 1) * some.sizeBytes), i * some.sizeBytes);
   return {
     gradients: new ResidentVector(bytes, some.sizeBytes),
     ciphertextsPerInstance: 1,
     instances: Uint32Array.from({ length: shape.instances }, (_, i) => i),
-    bins: Array.from({ length: shape.features }, () => Uint16Array.from({ length: shape.instances }, () => random.below(shape.bins))),
+    bins: Array.from({ length: shape.features }, () =>
+      Uint16Array.from({ length: shape.instances }, () => random.below(shape.bins)),
+    ),
     binCounts: new Uint32Array(shape.features).fill(shape.bins),
     skippedBins: new Int32Array(shape.features).fill(-1),
   };
 }
 
 async function residents(owner: PrivateEvaluator, evaluator: PublicEvaluator, count: number): Promise<ResidentVector> {
-  const ciphertexts = await owner.encrypt(plaintextsFromBigints(evaluator.key, Array.from({ length: count }, (_, i) => BigInt(i + 1))));
+  const ciphertexts = await owner.encrypt(
+    plaintextsFromBigints(
+      evaluator.key,
+      Array.from({ length: count }, (_, i) => BigInt(i + 1)),
+    ),
+  );
   const target = evaluator.allocate(count);
   await evaluator.load(ciphertexts, target, 0);
   return target;

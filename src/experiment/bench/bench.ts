@@ -1,4 +1,6 @@
-/** All figures of `tandem bench` in one run, with everything needed to read them: machine, cores, kernel, seed, commit. */
+/**
+ * All figures of `tandem bench` in one run, with everything needed to read them: machine, cores, kernel, seed, commit.
+ */
 import { selectKernel } from "../../crypto/paillier/index.ts";
 import { benchArithmetic, type Figure } from "./arithmetic.ts";
 import { benchAblation } from "./ablation.ts";

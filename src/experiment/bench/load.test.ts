@@ -12,7 +12,9 @@ afterEach(() => {
 });
 
 /** A server that notes how many requests it has at a time. */
-async function start(answer: (url: string) => { status: number; text: string }): Promise<{ load: HttpLoad; most: () => number; bodies: string[] }> {
+async function start(
+  answer: (url: string) => { status: number; text: string },
+): Promise<{ load: HttpLoad; most: () => number; bodies: string[] }> {
   let now = 0;
   let most = 0;
   const bodies: string[] = [];
@@ -36,7 +38,12 @@ async function start(answer: (url: string) => { status: number; text: string }):
 
 test("closed: every request once, as many at a time as there are clients", async () => {
   const { load, most, bodies } = await start(() => ({ status: 200, text: "ok" }));
-  const { latenciesMs } = await load.closed(4, 30, (index) => ({ method: "POST", path: "/", body: String(index), check: (text) => expect(text).toBe("ok") }));
+  const { latenciesMs } = await load.closed(4, 30, (index) => ({
+    method: "POST",
+    path: "/",
+    body: String(index),
+    check: (text) => expect(text).toBe("ok"),
+  }));
   expect(most()).toBe(4);
   expect(bodies.map(Number).toSorted((a, b) => a - b)).toEqual(Array.from({ length: 30 }, (_, i) => i));
   expect(latenciesMs).toEqual(latenciesMs.toSorted());
@@ -52,7 +59,11 @@ test("open: requests do not wait for answers", async () => {
 
 test("a bad answer ends the run", async () => {
   const { load } = await start(() => ({ status: 503, text: "overloaded" }));
-  await expectError(() => load.closed(1, 3, () => ({ method: "GET", path: "/x", body: "", check: () => {} })), "PROTOCOL_STATE", /\/x answered 503: overloaded/);
+  await expectError(
+    () => load.closed(1, 3, () => ({ method: "GET", path: "/x", body: "", check: () => {} })),
+    "PROTOCOL_STATE",
+    /\/x answered 503: overloaded/,
+  );
 });
 
 test("percentiles by nearest rank", () => {

@@ -1,7 +1,7 @@
 /**
- * HTTP load on one address, and how long the answers took. Closed: so many clients, each with one request at a time, as fast
- * as answers come. Open: requests at a fixed rate whatever the answers do, timed from the moment at which each was due, so
- * that a stall counts for everybody whom it delays.
+ * HTTP load on one address, and how long the answers took. Closed: so many clients, each with one request at a time, as
+ * fast as answers come. Open: requests at a fixed rate whatever the answers do, timed from the moment at which each was
+ * due, so that a stall counts for everybody whom it delays.
  */
 import { Agent, request } from "node:http";
 import { TandemError } from "../../base/error.ts";
@@ -75,12 +75,22 @@ export class HttpLoad {
 
   #send(method: string, path: string, body: string): Promise<string> {
     return new Promise((resolve, reject) => {
-      const headers = body === "" ? {} : { "content-type": "application/json", "content-length": Buffer.byteLength(body) };
-      const outgoing = request({ host: "127.0.0.1", port: this.#port, method, path, agent: this.#agent, headers }, (response) => {
-        let text = "";
-        response.setEncoding("utf8").on("data", (more: string) => (text += more));
-        response.once("end", () => (response.statusCode === 200 ? resolve(text) : reject(new TandemError("PROTOCOL_STATE", `${path} answered ${response.statusCode}: ${text.slice(0, 200)}`))));
-      });
+      const headers =
+        body === "" ? {} : { "content-type": "application/json", "content-length": Buffer.byteLength(body) };
+      const outgoing = request(
+        { host: "127.0.0.1", port: this.#port, method, path, agent: this.#agent, headers },
+        (response) => {
+          let text = "";
+          response.setEncoding("utf8").on("data", (more: string) => (text += more));
+          response.once("end", () =>
+            response.statusCode === 200
+              ? resolve(text)
+              : reject(
+                  new TandemError("PROTOCOL_STATE", `${path} answered ${response.statusCode}: ${text.slice(0, 200)}`),
+                ),
+          );
+        },
+      );
       outgoing.once("error", reject);
       outgoing.end(body);
     });

@@ -12,14 +12,23 @@ export interface Machine {
 }
 
 export function thisMachine(): Machine {
-  return { cpu: cpus()[0]?.model ?? "unknown", cores: availableParallelism(), node: process.version, kernel: selectKernel().name };
+  return {
+    cpu: cpus()[0]?.model ?? "unknown",
+    cores: availableParallelism(),
+    node: process.version,
+    kernel: selectKernel().name,
+  };
 }
 
 /** The commit of a clone; an installed package has none. */
 export function thisCommit(): string {
   try {
     const directory = fileURLToPath(new URL("../../..", import.meta.url));
-    return execFileSync("git", ["describe", "--always", "--dirty"], { cwd: directory, encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] }).trim();
+    return execFileSync("git", ["describe", "--always", "--dirty"], {
+      cwd: directory,
+      encoding: "utf8",
+      stdio: ["ignore", "pipe", "ignore"],
+    }).trim();
   } catch {
     return "unknown";
   }

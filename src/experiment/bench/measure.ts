@@ -1,6 +1,6 @@
 /**
- * Interleaved measurement. The machine is shared and its speed drifts, so what is compared runs in turns within one run,
- * and a figure is a ratio of minima; medians are reported beside them.
+ * Interleaved measurement. The machine is shared and its speed drifts, so what is compared runs in turns within one
+ * run, and a figure is a ratio of minima; medians are reported beside them.
  */
 
 /** One thing to time: runs `units` units of work and returns something that depends on it. */
@@ -25,7 +25,11 @@ function cpuSeconds(): number {
 /**
  * @param clock "cpu" for work whose CPU time counts, "wall" where parallel speed is the question
  */
-export async function interleave(contenders: readonly Contender[], rounds: number, clock: "cpu" | "wall"): Promise<Map<string, Timing>> {
+export async function interleave(
+  contenders: readonly Contender[],
+  rounds: number,
+  clock: "cpu" | "wall",
+): Promise<Map<string, Timing>> {
   const now = clock === "cpu" ? cpuSeconds : (): number => performance.now() / 1000;
   const samples = new Map(contenders.map(({ name }) => [name, [] as number[]]));
   for (const { run } of contenders) await run(); // warm: tables are built, code is compiled

@@ -1,7 +1,7 @@
 /**
- * The load test of `tandem serve`: a bank and two shops as processes of their own over mutual TLS on loopback, a model that
- * they have trained together, and HTTP clients in front of it. Every request asks about one person, by row, and every
- * answer is checked. The key has no part in scoring, so a short one trains the model.
+ * The load test of `tandem serve`: a bank and two shops as processes of their own over mutual TLS on loopback, a model
+ * that they have trained together, and HTTP clients in front of it. Every request asks about one person, by row, and
+ * every answer is checked. The key has no part in scoring, so a short one trains the model.
  */
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -63,8 +63,19 @@ export async function benchServing(bench: ServingBench, onFigure: (figure: Figur
   }
 }
 
-async function measure(load: HttpLoad, rows: readonly string[], count: number, bench: ServingBench, onFigure: (figure: Figure) => void): Promise<void> {
-  const predict = (index: number): Shot => ({ method: "POST", path: "/predict", body: rows[index % rows.length], check: checkPrediction });
+async function measure(
+  load: HttpLoad,
+  rows: readonly string[],
+  count: number,
+  bench: ServingBench,
+  onFigure: (figure: Figure) => void,
+): Promise<void> {
+  const predict = (index: number): Shot => ({
+    method: "POST",
+    path: "/predict",
+    body: rows[index % rows.length],
+    check: checkPrediction,
+  });
   const health = (): Shot => ({ method: "GET", path: "/health", body: "", check: () => {} });
   await load.closed(clients, Math.min(count, 1000), predict); // warm: connections are open, code is compiled
   const say = (name: string, value: number, parts: Figure["parts"] = {}): void => onFigure({ name, value, parts });
@@ -82,7 +93,8 @@ async function measure(load: HttpLoad, rows: readonly string[], count: number, b
     say(`serving.${name}.p50Ms`, percentile(latenciesMs, 50));
     say(`serving.${name}.p99Ms`, percentile(latenciesMs, 99));
     say(`serving.${name}.requestsPerSecond`, requestsPerSecond);
-    if (after.count > before.count) say(`serving.${name}.idsPerRound`, (after.ids - before.ids) / (after.count - before.count));
+    if (after.count > before.count)
+      say(`serving.${name}.idsPerRound`, (after.ids - before.ids) / (after.count - before.count));
   }
 }
 
@@ -98,7 +110,11 @@ async function batches(load: HttpLoad): Promise<{ ids: number; count: number }> 
 }
 
 /** Folders, certificates and tables; @returns the bodies of requests about everybody, and the parties' fingerprints */
-async function foundParties(root: string, rowCount: number, seed: number): Promise<{ rows: string[]; fingerprints: Map<string, string> }> {
+async function foundParties(
+  root: string,
+  rowCount: number,
+  seed: number,
+): Promise<{ rows: string[]; fingerprints: Map<string, string> }> {
   const random = new SeededRandom(`bench-serving-${seed}`);
   const ids = Array.from({ length: rowCount }, (_, i) => `person-${i}`);
   const risk = new Float64Array(rowCount);
@@ -108,7 +124,10 @@ async function foundParties(root: string, rowCount: number, seed: number): Promi
     const isBank = name === "bank";
     const directory = join(root, name);
     await mkdir(directory, { mode: 0o700 });
-    fingerprints.set(name, (await initParty({ role: isBank ? "active" : "passive", name, host, port: 0, directory })).fingerprint);
+    fingerprints.set(
+      name,
+      (await initParty({ role: isBank ? "active" : "passive", name, host, port: 0, directory })).fingerprint,
+    );
     const features = Array.from({ length: featuresPerParty }, (_, f) => `${name}_${f}`);
     const values = features.map((_, f) =>
       Array.from({ length: rowCount }, (_cell, row) => {
@@ -118,8 +137,17 @@ async function foundParties(root: string, rowCount: number, seed: number): Promi
       }),
     );
     const labels = Array.from(risk, (value) => (random.uniform() < 1 / (1 + Math.exp(-value)) ? "1" : "0"));
-    await writeCsv(join(directory, "data.csv"), ["id", ...features, ...(isBank ? ["label"] : [])], [ids, ...values, ...(isBank ? [labels] : [])], { mode: 0o600 });
-    rows = ids.map((id, row) => JSON.stringify({ rows: [{ id, features: Object.fromEntries(features.map((feature, f) => [feature, Number(values[f][row])])) }] }));
+    await writeCsv(
+      join(directory, "data.csv"),
+      ["id", ...features, ...(isBank ? ["label"] : [])],
+      [ids, ...values, ...(isBank ? [labels] : [])],
+      { mode: 0o600 },
+    );
+    rows = ids.map((id, row) =>
+      JSON.stringify({
+        rows: [{ id, features: Object.fromEntries(features.map((feature, f) => [feature, Number(values[f][row])])) }],
+      }),
+    );
   }
   const bank = fingerprints.get("bank") ?? "";
   for (const name of shopNames) {
@@ -137,7 +165,12 @@ async function foundParties(root: string, rowCount: number, seed: number): Promi
   return { rows, fingerprints };
 }
 
-async function writeActiveConfig(root: string, fingerprints: ReadonlyMap<string, string>, ports: readonly number[], trees: number): Promise<string> {
+async function writeActiveConfig(
+  root: string,
+  fingerprints: ReadonlyMap<string, string>,
+  ports: readonly number[],
+  trees: number,
+): Promise<string> {
   const config: ActiveConfigInput = {
     name: "bank",
     job,

@@ -1,4 +1,7 @@
-/** `tandem` commands as processes of their own, as a company runs them: their log is read for the one line that is waited for. */
+/**
+ * `tandem` commands as processes of their own, as a company runs them: their log is read for the one line that is
+ * waited for.
+ */
 import { type ChildProcess, spawn } from "node:child_process";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
@@ -19,7 +22,8 @@ export class SpawnedCommand {
     this.#title = `tandem ${args[0]}`;
     this.#child = spawn(process.execPath, [command, ...args], { stdio: ["ignore", "ignore", "pipe"] });
     this.#ended = new Promise((resolve) => this.#child.once("close", (code) => resolve(code)));
-    if (this.#child.stderr !== null) createInterface({ input: this.#child.stderr }).on("line", (line) => this.#hear(line));
+    if (this.#child.stderr !== null)
+      createInterface({ input: this.#child.stderr }).on("line", (line) => this.#hear(line));
   }
 
   /** The port that it listens on, once it does. @throws TandemError PARTY_LOST if it ends before */

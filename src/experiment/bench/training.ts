@@ -25,7 +25,10 @@ export interface Columns {
 /** The machine's speed drifts by a fifth within a minute: several turns, and the smallest of each side. */
 const batchingRounds = 3;
 
-const defaultFiles = { active: "default/default_credit_hetero_guest.csv.gz", passive: "default/default_credit_hetero_host.csv.gz" };
+const defaultFiles = {
+  active: "default/default_credit_hetero_guest.csv.gz",
+  passive: "default/default_credit_hetero_host.csv.gz",
+};
 
 export async function benchTraining(bench: TrainingBench, onFigure: (figure: Figure) => void): Promise<void> {
   const table = await defaultTable(bench);
@@ -49,7 +52,11 @@ async function perInstance(table: Columns, bits: number, trees: number): Promise
   const modulus = randomOdd(bits);
   const yardstick = async (): Promise<number> => {
     const power = opensslPower(modulus * modulus, modulus);
-    const timings = await interleave([{ name: "textbook", units: 8, run: () => Array.from({ length: 8 }, power).length }], 5, "cpu");
+    const timings = await interleave(
+      [{ name: "textbook", units: 8, run: () => Array.from({ length: 8 }, power).length }],
+      5,
+      "cpu",
+    );
     return timings.get("textbook")?.min ?? Number.NaN;
   };
   const before = await yardstick();
@@ -63,14 +70,23 @@ async function perInstance(table: Columns, bits: number, trees: number): Promise
       name: `tree.textbookPerInstance.${bits}`,
       value: perTree / textbook,
       bar: { atMost: bits === 1024 ? 0.045 : 0.035 },
-      parts: { textbook: { min: textbook, median: textbook }, cpuPerInstanceAndTree: { min: perTree, median: perTree } },
+      parts: {
+        textbook: { min: textbook, median: textbook },
+        cpuPerInstanceAndTree: { min: perTree, median: perTree },
+      },
     },
-    { name: bits === 2048 ? "eventLoop.maxBlockMs" : "eventLoop.maxBlockMs.1024", value: Math.max(...blocks), bar: { atMost: 20 }, parts: {} },
+    {
+      name: bits === 2048 ? "eventLoop.maxBlockMs" : "eventLoop.maxBlockMs.1024",
+      value: Math.max(...blocks),
+      bar: { atMost: 20 },
+      parts: {},
+    },
   ];
 }
 
 async function batching(table: Columns, bits: number, trees: number): Promise<Figure> {
-  const perTree = async (codec: string): Promise<number> => secondsPerTree(await runFederation({ ...benchJob(table, bits, trees), codec: { codec } }));
+  const perTree = async (codec: string): Promise<number> =>
+    secondsPerTree(await runFederation({ ...benchJob(table, bits, trees), codec: { codec } }));
   const batched: number[] = [];
   const unbatched: number[] = [];
   for (let round = 0; round < batchingRounds; round++) {
@@ -78,7 +94,12 @@ async function batching(table: Columns, bits: number, trees: number): Promise<Fi
     unbatched.push(await perTree("unbatched"));
   }
   const parts = { batched: span(batched), unbatched: span(unbatched) };
-  return { name: `batching.perTree.${bits}`, value: parts.batched.min / parts.unbatched.min, bar: { atMost: bits === 1024 ? 0.58 : 0.55 }, parts };
+  return {
+    name: `batching.perTree.${bits}`,
+    value: parts.batched.min / parts.unbatched.min,
+    bar: { atMost: bits === 1024 ? 0.58 : 0.55 },
+    parts,
+  };
 }
 
 async function scale(sizes: readonly number[], seed: number): Promise<Figure[]> {
@@ -92,7 +113,9 @@ async function scale(sizes: readonly number[], seed: number): Promise<Figure[]> 
     const ciphertextBytes = (rows * 2 * bits) / 8;
     memory = result.passives[0].peakRssBytes / (ciphertextBytes + 250e6);
   }
-  const parts = Object.fromEntries(sizes.map((rows, i) => [`secondsPerRow ${rows}`, { min: perRow[i], median: perRow[i] }]));
+  const parts = Object.fromEntries(
+    sizes.map((rows, i) => [`secondsPerRow ${rows}`, { min: perRow[i], median: perRow[i] }]),
+  );
   return [
     { name: "scale.perRow", value: perRow[1] / perRow[0], bar: { atMost: 1.1 }, parts },
     { name: "memory.passive", value: memory, bar: { atMost: 1.5 }, parts: {} },
@@ -112,7 +135,14 @@ export function benchJob(table: Columns, bits: number, trees: number): Federatio
   const [id] = table.active.names;
   const features = (names: readonly string[]): string[] => names.filter((name) => name !== id && name !== table.label);
   return {
-    active: { name: "active", features: features(table.active.names), train: table.active, test: null, label: table.label, positive: undefined },
+    active: {
+      name: "active",
+      features: features(table.active.names),
+      train: table.active,
+      test: null,
+      label: table.label,
+      positive: undefined,
+    },
     passives: [{ name: "passive", features: features(table.passive.names), train: table.passive, test: null }],
     id,
     missing: [],
@@ -129,9 +159,15 @@ export function benchJob(table: Columns, bits: number, trees: number): Federatio
 /** The Default data as FATE cuts it, 13 + 10 features, or generated data of that shape. */
 export async function defaultTable(bench: TrainingBench): Promise<Columns> {
   const rows = bench.quick ? 3000 : 30_000;
-  if (bench.data === null || !existsSync(join(bench.data, defaultFiles.active))) return generatedTable(rows, [13, 10], bench.seed);
-  const [active, passive] = await Promise.all([defaultFiles.active, defaultFiles.passive].map((file) => readCsvTable(join(bench.data ?? "", file))));
-  const head = (table: TextTable): TextTable => ({ names: table.names, columns: table.columns.map((column) => column.slice(0, rows)) });
+  if (bench.data === null || !existsSync(join(bench.data, defaultFiles.active)))
+    return generatedTable(rows, [13, 10], bench.seed);
+  const [active, passive] = await Promise.all(
+    [defaultFiles.active, defaultFiles.passive].map((file) => readCsvTable(join(bench.data ?? "", file))),
+  );
+  const head = (table: TextTable): TextTable => ({
+    names: table.names,
+    columns: table.columns.map((column) => column.slice(0, rows)),
+  });
   return { label: "y", active: head(active), passive: head(passive) };
 }
 

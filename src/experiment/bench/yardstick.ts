@@ -16,7 +16,7 @@ export function opensslPower(modulus: bigint, exponent: bigint): () => Uint8Arra
 /** An odd number of exactly this many bits. */
 export function randomOdd(bits: number): bigint {
   const bytes = randomBytes(Math.ceil(bits / 8) + 1);
-  return (BigInt(`0x${bytes.toString("hex")}`) % 2n ** BigInt(bits - 1)) | 2n ** BigInt(bits - 1) | 1n;
+  return (BigInt(`0x${bytes.toString("hex")}`) % 2n ** BigInt(bits - 1)) | (2n ** BigInt(bits - 1)) | 1n;
 }
 
 function bytesOf(value: bigint): Buffer {

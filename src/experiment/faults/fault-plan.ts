@@ -1,7 +1,7 @@
 /**
- * What goes wrong in a simulated world, and where: every decision is drawn from a hash over the seed and the place (which
- * party, which attempt, which call, which message), so that a seed fails in the same way again however the event loop
- * happens to order things.
+ * What goes wrong in a simulated world, and where: every decision is drawn from a hash over the seed and the place
+ * (which party, which attempt, which call, which message), so that a seed fails in the same way again however the event
+ * loop happens to order things.
  */
 import { createHash } from "node:crypto";
 
@@ -42,7 +42,13 @@ export class FaultPlan {
 
   /** Uniform in [0, 1). */
   draw(...place: Place): number {
-    return createHash("sha256").update(`${this.seed}/${place.join("/")}`).digest().readUIntBE(0, 6) / 2 ** 48;
+    return (
+      createHash("sha256")
+        .update(`${this.seed}/${place.join("/")}`)
+        .digest()
+        .readUIntBE(0, 6) /
+      2 ** 48
+    );
   }
 
   /** A whole number from 0 to max. */

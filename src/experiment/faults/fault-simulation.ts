@@ -1,11 +1,11 @@
 /**
  * All parties of a job in one process, with real roles, real desks and real Paillier, but with a network, disks and a
  * clock of the simulation: connections break, stall and repeat themselves, and any party crashes at any moment and is
- * started again, until the job is done. What the parties then have on their disks must be, byte for byte, what they have
- * after an undisturbed run.
+ * started again, until the job is done. What the parties then have on their disks must be, byte for byte, what they
+ * have after an undisturbed run.
  *
- * Checked on the way: a passive party's stored trees are as many as the active party's, or up to a round more; and nobody
- * gets two different answers about one node of one run.
+ * Checked on the way: a passive party's stored trees are as many as the active party's, or up to a round more; and
+ * nobody gets two different answers about one node of one run.
  */
 import { join } from "node:path";
 import type { DescMethod } from "@bufbuild/protobuf";
@@ -97,7 +97,12 @@ class SimulatedPassive {
         crash("passive crash after a write", 0.02, path, index);
       },
     });
-    const desk = new PassiveDesk(this.config, () => {}, () => {}, { storage });
+    const desk = new PassiveDesk(
+      this.config,
+      () => {},
+      () => {},
+      { storage },
+    );
     await desk.load();
     this.#kill = () => (dead = true);
     this.calls = partyCalls(desk);
@@ -138,13 +143,20 @@ class Simulation {
 
   async run(): Promise<SimulationResult> {
     for (let start = 0; ; start++) {
-      if (start === activeStartsMax) throw new Error(`the job was not done after ${activeStartsMax} starts of the active party`);
+      if (start === activeStartsMax)
+        throw new Error(`the job was not done after ${activeStartsMax} starts of the active party`);
       // A process may crash when everything is done and nothing is left to do.
       if ((await this.#runActive(start)) || this.#isDone()) break;
       this.#nowMs += this.plan.upTo(downMsMax, "active down", start);
     }
     if (this.#violation !== null) throw this.#violation;
-    return { seed: this.plan.seed, faults: this.plan.counts, attempts: this.#attempts, resumed: this.#resumed, files: this.#files() };
+    return {
+      seed: this.plan.seed,
+      faults: this.plan.counts,
+      attempts: this.#attempts,
+      resumed: this.#resumed,
+      files: this.#files(),
+    };
   }
 
   /** @returns whether the job is done; otherwise the process has crashed */
@@ -167,7 +179,10 @@ class Simulation {
       if (process.dead || (!isProven && error instanceof TandemError && error.code === "PARTY_LOST")) return false;
       throw error;
     };
-    return Promise.race([runActive(this.#scenario.active, emit, this.#world(process, crash)).then(() => !process.dead, failed), end]);
+    return Promise.race([
+      runActive(this.#scenario.active, emit, this.#world(process, crash)).then(() => !process.dead, failed),
+      end,
+    ]);
   }
 
   #world(process: ActiveProcess, crash: () => void): ActiveWorld {
@@ -226,7 +241,13 @@ class Simulation {
       run = Buffer.from(hello.run ?? []).toString("hex");
       return peer.join(hello, options);
     };
-    return { ...peer, join, alignment: (job: string, validationFile: boolean) => alignmentPeerOver(name, connection.transport, job, validationFile), close: () => connection.lose() };
+    return {
+      ...peer,
+      join,
+      alignment: (job: string, validationFile: boolean) =>
+        alignmentPeerOver(name, connection.transport, job, validationFile),
+      close: () => connection.lose(),
+    };
   }
 
   #seen(party: string, run: string, method: DescMethod, answer: unknown): void {
@@ -234,7 +255,8 @@ class Simulation {
     const { tree, node, leftMembers } = answer as PassiveSplit;
     const key = [party, run, tree, node].join("/");
     const said = Buffer.from(leftMembers).toString("hex");
-    if ((this.#given.get(key) ?? said) !== said) this.#violation ??= new Error(`${party} has answered in two ways about tree ${tree}, node ${node}`);
+    if ((this.#given.get(key) ?? said) !== said)
+      this.#violation ??= new Error(`${party} has answered in two ways about tree ${tree}, node ${node}`);
     this.#given.set(key, said);
   }
 
@@ -243,10 +265,15 @@ class Simulation {
     const ours = treesIn(this.#activeDisk.files.get(join(this.#activeFolder, "checkpoint.json")), "trees");
     if (ours === null) return;
     const { training } = this.#scenario.active;
-    const agreed = { localRounds: training.local_rounds, treesPerRound: treesPerRound(training), startTrees: this.#scenario.startTrees };
+    const agreed = {
+      localRounds: training.local_rounds,
+      treesPerRound: treesPerRound(training),
+      startTrees: this.#scenario.startTrees,
+    };
     for (const { config, disk } of this.#passives) {
       const theirs = treesIn(disk.files.get(join(config.output.directory, jobName, "progress.json")), "trees") ?? 0;
-      if (!fitsStoredTrees(agreed, ours, Math.max(theirs, firstTreeOf(agreed)))) this.#violation ??= new Error(`${config.name} has stored ${theirs} trees, the active party ${ours}`);
+      if (!fitsStoredTrees(agreed, ours, Math.max(theirs, firstTreeOf(agreed))))
+        this.#violation ??= new Error(`${config.name} has stored ${theirs} trees, the active party ${ours}`);
     }
   }
 
@@ -262,12 +289,15 @@ class Simulation {
   #files(): Map<string, string> {
     const files = new Map<string, string>();
     const folder = this.#activeFolder;
-    for (const name of ["share.json", "predictions.csv"]) files.set(`${activeName}/${name}`, this.#activeDisk.file(join(folder, name)));
-    if (this.#activeDisk.files.has(join(folder, "checkpoint.json"))) throw new TandemError("CHECKPOINT", "the job is done, and its checkpoint is still there");
+    for (const name of ["share.json", "predictions.csv"])
+      files.set(`${activeName}/${name}`, this.#activeDisk.file(join(folder, name)));
+    if (this.#activeDisk.files.has(join(folder, "checkpoint.json")))
+      throw new TandemError("CHECKPOINT", "the job is done, and its checkpoint is still there");
     for (const { config, disk } of this.#passives) {
       const own = join(config.output.directory, jobName);
       files.set(`${config.name}/share.json`, disk.file(join(own, "share.json")));
-      if (!disk.file(join(own, "job.json")).includes('"secret":null')) throw new TandemError("CHECKPOINT", `the job is done, and ${config.name} still has its secret`);
+      if (!disk.file(join(own, "job.json")).includes('"secret":null'))
+        throw new TandemError("CHECKPOINT", `the job is done, and ${config.name} still has its secret`);
     }
     return files;
   }
@@ -276,7 +306,9 @@ class Simulation {
 /** How many trees a stored file has: a number, or a list of them. */
 function treesIn(text: string | undefined, field: string): number | null {
   if (text === undefined) return null;
-  const contents = Object.values(JSON.parse(text) as Record<string, unknown>).find((value) => typeof value === "object" && value !== null && field in value) as Record<string, unknown>;
+  const contents = Object.values(JSON.parse(text) as Record<string, unknown>).find(
+    (value) => typeof value === "object" && value !== null && field in value,
+  ) as Record<string, unknown>;
   const trees = contents[field];
   return Array.isArray(trees) ? trees.length : Number(trees);
 }

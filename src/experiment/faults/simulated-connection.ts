@@ -4,8 +4,22 @@
  * late or delivered twice. As with TCP, what is lost takes the connection with it; either end may notice later than the
  * other. A duplicate is a copy of the whole call, whose answer nobody reads.
  */
-import { create, type DescMessage, fromBinary, type MessageInitShape, type MessageShape, toBinary } from "@bufbuild/protobuf";
-import { Code, ConnectError, createContextValues, createHandlerContext, type HandlerContext, type Transport } from "@connectrpc/connect";
+import {
+  create,
+  type DescMessage,
+  fromBinary,
+  type MessageInitShape,
+  type MessageShape,
+  toBinary,
+} from "@bufbuild/protobuf";
+import {
+  Code,
+  ConnectError,
+  createContextValues,
+  createHandlerContext,
+  type HandlerContext,
+  type Transport,
+} from "@connectrpc/connect";
 import type { DescMethod } from "@bufbuild/protobuf";
 import { Alignment } from "../../wire/generated/tandem/v1/alignment_pb.ts";
 import { callerKey } from "../../transport/caller.ts";
@@ -48,7 +62,8 @@ export class SimulatedConnection {
     const { plan, place } = this.#world;
     this.#lostHere.abort();
     if (!plan.happens("half-open connection", 0.25, ...place)) this.loseThere();
-    else if (plan.draw("notices", ...place) < 0.6) void turns(plan.upTo(60, "notices after", ...place)).then(() => this.loseThere());
+    else if (plan.draw("notices", ...place) < 0.6)
+      void turns(plan.upTo(60, "notices after", ...place)).then(() => this.loseThere());
   }
 
   /** The passive party's end is gone as well. */
@@ -63,7 +78,14 @@ export class SimulatedConnection {
         const first = await answers.next();
         if (first.done === true) throw new ConnectError("no answer", Code.DataLoss);
         void answers.next().catch(() => {}); // what happens after the answer
-        return { stream: false, service: method.parent, method, header: new Headers(), trailer: new Headers(), message: first.value as never };
+        return {
+          stream: false,
+          service: method.parent,
+          method,
+          header: new Headers(),
+          trailer: new Headers(),
+          message: first.value as never,
+        };
       },
       stream: async (method, signal, _timeoutMs, _header, input) => ({
         stream: true,
@@ -76,7 +98,11 @@ export class SimulatedConnection {
     };
   }
 
-  async *#call(method: DescMethod, signal: AbortSignal | undefined, input: AsyncIterable<MessageInitShape<DescMessage>>): AsyncGenerator<unknown> {
+  async *#call(
+    method: DescMethod,
+    signal: AbortSignal | undefined,
+    input: AsyncIterable<MessageInitShape<DescMessage>>,
+  ): AsyncGenerator<unknown> {
     const { plan } = this.#world;
     const index = this.#calls.get(method.localName) ?? 0;
     this.#calls.set(method.localName, index + 1);
@@ -89,7 +115,8 @@ export class SimulatedConnection {
 
     const sent = new Recording(this.#requests(method, input, place));
     // Secrets of an alignment are used once: its calls are not made twice, but anew on another connection.
-    if (method.parent !== Alignment && plan.happens("duplicate", 0.06, ...place)) void this.#duplicate(method, sent, place, order);
+    if (method.parent !== Alignment && plan.happens("duplicate", 0.06, ...place))
+      void this.#duplicate(method, sent, place, order);
     let count = 0;
     for await (const answer of this.#answers(method, sent.live(), this.#handlerSignal(signal))) {
       await this.#alive(this.#delay([...place, "answer", count]));
@@ -104,8 +131,21 @@ export class SimulatedConnection {
 
   /** What the handler of the other side says, or the loss of the connection. */
   async *#answers(method: DescMethod, requests: AsyncIterable<unknown>, signal: AbortSignal): AsyncGenerator<unknown> {
-    const context = createHandlerContext({ service: method.parent, method, protocolName: "simulated", requestMethod: "POST", url: "", requestSignal: signal, contextValues: createContextValues().set(callerKey, this.#caller) });
-    const output = this.#handler(method)(method.methodKind === "unary" || method.methodKind === "server_streaming" ? await this.#alive(first(requests)) : requests, context);
+    const context = createHandlerContext({
+      service: method.parent,
+      method,
+      protocolName: "simulated",
+      requestMethod: "POST",
+      url: "",
+      requestSignal: signal,
+      contextValues: createContextValues().set(callerKey, this.#caller),
+    });
+    const output = this.#handler(method)(
+      method.methodKind === "unary" || method.methodKind === "server_streaming"
+        ? await this.#alive(first(requests))
+        : requests,
+      context,
+    );
     if (method.methodKind === "unary" || method.methodKind === "client_streaming") {
       yield delivered(method.output, (await this.#alive(output as Promise<never>)) as never);
       return;
@@ -130,7 +170,11 @@ export class SimulatedConnection {
   }
 
   /** Requests as the other side reads them, cut where the connection breaks. */
-  async *#requests(method: DescMethod, input: AsyncIterable<MessageInitShape<DescMessage>>, place: Place): AsyncGenerator<unknown> {
+  async *#requests(
+    method: DescMethod,
+    input: AsyncIterable<MessageInitShape<DescMessage>>,
+    place: Place,
+  ): AsyncGenerator<unknown> {
     let count = 0;
     for await (const message of input) {
       if (this.#lostHere.signal.aborted || this.#lostThere.signal.aborted) throw lost();

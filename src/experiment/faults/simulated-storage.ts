@@ -48,7 +48,8 @@ export class SimulatedDisk {
         await alive();
         return this.files.get(path) ?? null;
       },
-      write: (path, contents) => changing(path, () => this.files.set(path, typeof contents === "string" ? contents : [...contents].join(""))),
+      write: (path, contents) =>
+        changing(path, () => this.files.set(path, typeof contents === "string" ? contents : [...contents].join(""))),
       remove: (path) => changing(path, () => this.files.delete(path)),
       makeFolder: alive,
       tidy: alive,

@@ -18,7 +18,9 @@ export const paperSettingName = "everything-off";
 /** The cells that have one shortcut off each, after the one that has none off. */
 export function ablationCells(scale: Scale): CellSpec[] {
   const { batched } = pairOf(scale, { dataset: "default", trees: scale.ablation.trees, keyBits: scale.keyBits });
-  const variants = Object.entries(ablationVariants).filter(([name]) => name !== paperSettingName).slice(0, scale.ablation.shortcutsMax);
+  const variants = Object.entries(ablationVariants)
+    .filter(([name]) => name !== paperSettingName)
+    .slice(0, scale.ablation.shortcutsMax);
   return [batched, ...variants.map(([without, speed]) => ({ ...batched, without, speed }))];
 }
 
@@ -96,7 +98,9 @@ function shortcutTable(scale: Scale, variants: readonly Variant[]): ResultTable 
       count(measured.counts.candidateCiphertexts),
       String(measured.runCount),
     ]),
-    notes: [`Batched, ${count(scale.keyBits)}-bit key, ${scale.ablation.trees} trees; every variant trains the same model, which is checked.`],
+    notes: [
+      `Batched, ${count(scale.keyBits)}-bit key, ${scale.ablation.trees} trees; every variant trains the same model, which is checked.`,
+    ],
   };
 }
 
@@ -129,7 +133,9 @@ function paperSettingTable(scale: Scale, pairs: readonly KeyedPair[]): ResultTab
     title: "The paper's setting: textbook encryption, no packing, no subtraction, no joint bins, no skipped bins",
     columns: timeColumns("key bits"),
     rows: pairs.map(({ keyBits, measured }) => [count(keyBits), ...timeCells(measured)]),
-    notes: [`Default, ${scale.paperSetting.trees} trees. The only difference between the two sides is that the batched one has g and h in one ciphertext.`],
+    notes: [
+      `Default, ${scale.paperSetting.trees} trees. The only difference between the two sides is that the batched one has g and h in one ciphertext.`,
+    ],
   };
 }
 
@@ -137,7 +143,11 @@ function paperSettingFigure(pairs: readonly KeyedPair[]): ResultFigure {
   return {
     name: "ablation-paper-setting",
     caption: `The paper's setting, everything but batching off, in the form of its Fig. 5. ${percentageNote}`,
-    panels: timePanels("key bits", pairs.map(({ keyBits }) => count(keyBits)), pairs.map(({ measured }) => measured)),
+    panels: timePanels(
+      "key bits",
+      pairs.map(({ keyBits }) => count(keyBits)),
+      pairs.map(({ measured }) => measured),
+    ),
   };
 }
 
@@ -152,14 +162,23 @@ function paperSettingWords(scale: Scale, pairs: readonly KeyedPair[]): string {
   const part = (what: string, range: Range, share: (pair: MeasuredPair) => number): string => {
     const inside = pairs.filter(({ measured }) => share(measured) >= range.min && share(measured) <= range.max);
     const shown = listed(pairs.map(({ keyBits, measured }) => `${percent(share(measured))} at ${count(keyBits)} bits`));
-    const verdict = inside.length === pairs.length ? "all within" : inside.length === 0 ? "none within" : `${inside.length} of ${pairs.length} within`;
+    const verdict =
+      inside.length === pairs.length
+        ? "all within"
+        : inside.length === 0
+          ? "none within"
+          : `${inside.length} of ${pairs.length} within`;
     return `of the ${what} batching takes ${shown}, ${verdict} the paper's ${rangeText(range)}`;
   };
   const below = pairs.some(({ measured }) => measured.totalShare < paperTimeShares.total.min);
   return (
     `In the paper's setting, like for like, ${part("time per tree", paperTimeShares.perTree, ({ perTreeShare }) => perTreeShare)}; ` +
     `${part("total time", paperTimeShares.total, ({ totalShare }) => totalShare)}.` +
-    (below ? " Where our total lies below that range, it is because a job of ours does little beside building trees: its total share is close to the share per tree." : "") +
-    (scale.name === "full" ? "" : " With this few rows and trees, what a job costs besides its trees weighs more than it would in a full run.")
+    (below
+      ? " Where our total lies below that range, it is because a job of ours does little beside building trees: its total share is close to the share per tree."
+      : "") +
+    (scale.name === "full"
+      ? ""
+      : " With this few rows and trees, what a job costs besides its trees weighs more than it would in a full run.")
   );
 }

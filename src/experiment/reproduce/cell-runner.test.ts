@@ -11,14 +11,23 @@ import { paperDatasets } from "./paper-datasets.ts";
 import { scales } from "./scale.ts";
 import { pairOf } from "./sweep.ts";
 
-const { batched, unbatched } = pairOf({ ...scales.smoke, repeats: () => 2 }, { dataset: "default", trees: 1, keyBits: 128 });
+const { batched, unbatched } = pairOf(
+  { ...scales.smoke, repeats: () => 2 },
+  { dataset: "default", trees: 1, keyBits: 128 },
+);
 const table = syntheticCreditTable(paperDatasets.default, 500, 7);
 let folder = "";
 beforeEach(() => (folder = mkdtempSync(join(tmpdir(), "tandem-runner-"))));
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 async function runner(changes: Partial<CellRunner> = {}): Promise<CellRunner> {
-  return { store: await CellStore.open(folder), tables: new Map([["default", table]]), programDigest: "p", seed: 7, ...changes };
+  return {
+    store: await CellStore.open(folder),
+    tables: new Map([["default", table]]),
+    programDigest: "p",
+    seed: 7,
+    ...changes,
+  };
 }
 
 const silent: RunProgress = { planned: () => {}, started: () => {}, event: () => {}, finished: () => {} };
@@ -36,7 +45,11 @@ describe("running cells", () => {
     const names: string[] = [];
     const cells = await runCells([[unbatched, batched]], await runner(), silent, noting(names, [4, 3, 5, 2]));
     expect(names.join("")).toBe("UBUB");
-    expect(cells.pair({ batched, unbatched })).toMatchObject({ perTreeShare: 2 / 4, batched: { runCount: 2 }, unbatched: { runCount: 2 } });
+    expect(cells.pair({ batched, unbatched })).toMatchObject({
+      perTreeShare: 2 / 4,
+      batched: { runCount: 2 },
+      unbatched: { runCount: 2 },
+    });
   });
 
   it("runs a cell of two groups once", async () => {
@@ -52,7 +65,9 @@ describe("running cells", () => {
       if (names.length === 3) throw new Error("the machine went down");
       return note(...args);
     };
-    await expect(runCells([[unbatched, batched]], await runner(), silent, dying)).rejects.toThrow("the machine went down");
+    await expect(runCells([[unbatched, batched]], await runner(), silent, dying)).rejects.toThrow(
+      "the machine went down",
+    );
     expect(await planCells([[unbatched, batched]], await runner())).toMatchObject({ toRun: 1, finished: 3 });
     await runCells([[unbatched, batched]], await runner(), silent, note);
     expect(names.join("")).toBe("UBUB");
@@ -67,7 +82,10 @@ describe("running cells", () => {
     ["other parameters", {}, { speed: { packing: false } }],
   ])("measures again under %s", async (_, changes, parameters) => {
     await runCells([[batched]], await runner(), silent, noting([]));
-    expect(await planCells([[{ ...batched, ...parameters }]], await runner(changes))).toMatchObject({ toRun: 2, finished: 0 });
+    expect(await planCells([[{ ...batched, ...parameters }]], await runner(changes))).toMatchObject({
+      toRun: 2,
+      finished: 0,
+    });
   });
 
   it("counts an overflow as a run that failed", async () => {

@@ -1,6 +1,6 @@
 /**
- * Runs the cells that have not been run, in turns within each group, since the machine's speed drifts: A B A B, not A A B B.
- * What is finished is on disk before the next run starts.
+ * Runs the cells that have not been run, in turns within each group, since the machine's speed drifts: A B A B, not A A
+ * B B. What is finished is on disk before the next run starts.
  */
 import { assert } from "../../base/assert.ts";
 import type { Model } from "../../gbdt/tree/model.ts";
@@ -12,7 +12,16 @@ import { selectKernel } from "../../crypto/paillier/index.ts";
 import { calibrate, type OperationCosts } from "../simulate/cost-model.ts";
 import { estimateJob } from "../simulate/estimate.ts";
 import { thisCommit } from "../bench/machine.ts";
-import { type CellOutcome, cellCodec, cellInOnePlace, cellName, type CellSpec, cellSpeed, cellTraining, runCell } from "./cell.ts";
+import {
+  type CellOutcome,
+  cellCodec,
+  cellInOnePlace,
+  cellName,
+  type CellSpec,
+  cellSpeed,
+  cellTraining,
+  runCell,
+} from "./cell.ts";
 import { type CellContext, cellDigest, type CellStore } from "./cell-store.ts";
 import { type CreditTable, type CutTable, cutCreditTable } from "./credit-tables.ts";
 import { MeasuredCells } from "./measured-cells.ts";
@@ -56,7 +65,12 @@ export async function planCells(groups: readonly (readonly CellSpec[])[], runner
 }
 
 /** @param groups cells that are compared with each other stand in one group */
-export async function runCells(groups: readonly (readonly CellSpec[])[], runner: CellRunner, progress: RunProgress, run: RunCell = runCell): Promise<MeasuredCells> {
+export async function runCells(
+  groups: readonly (readonly CellSpec[])[],
+  runner: CellRunner,
+  progress: RunProgress,
+  run: RunCell = runCell,
+): Promise<MeasuredCells> {
   const cuts = new CutCache(runner);
   const work = await findWork(groups, runner, cuts);
   progress.planned(planOf(work));
@@ -67,7 +81,9 @@ export async function runCells(groups: readonly (readonly CellSpec[])[], runner:
     const done = outcomes.get(name) ?? [];
     progress.started(name, seconds);
     const started = performance.now();
-    const outcome = await run(spec, cuts.rows(spec), await cuts.onePlace(spec), commit, (event) => progress.event(event));
+    const outcome = await run(spec, cuts.rows(spec), await cuts.onePlace(spec), commit, (event) =>
+      progress.event(event),
+    );
     done.push(outcome);
     outcomes.set(name, done);
     await runner.store.write(spec, digest, done);
@@ -86,10 +102,16 @@ interface Work {
 }
 
 function planOf({ outcomes, pending }: Work): RunPlan {
-  return { toRun: pending.length, finished: [...outcomes.values()].flat().length, seconds: pending.reduce((sum, { seconds }) => sum + seconds, 0) };
+  return {
+    toRun: pending.length,
+    finished: [...outcomes.values()].flat().length,
+    seconds: pending.reduce((sum, { seconds }) => sum + seconds, 0),
+  };
 }
 
-/** Goes through the groups in turns; a cell that several groups ask for is run as often as the most demanding one wants. */
+/**
+ * Goes through the groups in turns; a cell that several groups ask for is run as often as the most demanding one wants.
+ */
 async function findWork(groups: readonly (readonly CellSpec[])[], runner: CellRunner, cuts: CutCache): Promise<Work> {
   const specs = new Map<string, CellSpec>();
   const outcomes = new Map<string, CellOutcome[]>();
@@ -150,7 +172,9 @@ class CutCache {
 
   /** Neither key nor shortcuts touch the model. */
   onePlace(spec: CellSpec): Promise<Model> {
-    return kept(this.#models, `${spec.dataset}-${spec.trainRows}-${spec.trees}-${spec.codec}`, () => cellInOnePlace(spec, this.rows(spec)));
+    return kept(this.#models, `${spec.dataset}-${spec.trainRows}-${spec.trees}-${spec.codec}`, () =>
+      cellInOnePlace(spec, this.rows(spec)),
+    );
   }
 }
 

@@ -51,7 +51,11 @@ describe("the store", () => {
   it("measures again what was cut short or is something else", async () => {
     const store = await CellStore.open(folder);
     const path = join(folder, `${cellName(spec)}.json`);
-    for (const text of ["", '{"name":"x","digest":"d","outcomes":[{"run":', '{"name":"x","digest":"d","outcomes":[{"run":{}}]}']) {
+    for (const text of [
+      "",
+      '{"name":"x","digest":"d","outcomes":[{"run":',
+      '{"name":"x","digest":"d","outcomes":[{"run":{}}]}',
+    ]) {
       writeFileSync(path, text);
       expect(await store.read(spec, "d")).toEqual([]);
     }

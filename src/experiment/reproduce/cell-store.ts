@@ -1,6 +1,6 @@
 /**
- * Results of cells as files, one per cell, so that a run that was interrupted goes on where it stopped. A file counts only
- * for the same parameters, the same rows and the same program.
+ * Results of cells as files, one per cell, so that a run that was interrupted goes on where it stopped. A file counts
+ * only for the same parameters, the same rows and the same program.
  */
 import { createHash } from "node:crypto";
 import { mkdir, readFile } from "node:fs/promises";
@@ -16,13 +16,22 @@ const runSchema: z.ZodType<CellRun> = z.object({
   secondsPerTree: z.number(),
   cpuSeconds: z.number(),
   metrics: z.object({ train: metrics, test: metrics }),
-  counts: z.object({ encryptions: z.number(), additions: z.number(), decryptions: z.number(), gradientCiphertexts: z.number(), candidateCiphertexts: z.number() }),
+  counts: z.object({
+    encryptions: z.number(),
+    additions: z.number(),
+    decryptions: z.number(),
+    gradientCiphertexts: z.number(),
+    candidateCiphertexts: z.number(),
+  }),
   bytes: z.object({ activeToPassive: z.number(), passiveToActive: z.number() }),
   resolutions: z.array(z.number()),
   model: z.string(),
   commit: z.string(),
 });
-const outcomeSchema: z.ZodType<CellOutcome> = z.union([z.object({ run: runSchema }), z.object({ overflow: z.string() })]);
+const outcomeSchema: z.ZodType<CellOutcome> = z.union([
+  z.object({ run: runSchema }),
+  z.object({ overflow: z.string() }),
+]);
 const fileSchema = z.object({ name: z.string(), digest: z.string(), outcomes: z.array(outcomeSchema) });
 
 export interface CellContext {
@@ -34,8 +43,18 @@ export interface CellContext {
 /** Changes with everything that can change the outcome, and with nothing else: not with the number of repeats. */
 export function cellDigest(spec: CellSpec, context: CellContext): string {
   const { dataset, trainRows, testRows, keyBits } = spec;
-  const parameters = { dataset, trainRows, testRows, keyBits, training: cellTraining(spec), codec: cellCodec(spec), speed: cellSpeed(spec) };
-  return createHash("sha256").update(JSON.stringify([parameters, context.dataDigest, context.programDigest, context.seed])).digest("hex");
+  const parameters = {
+    dataset,
+    trainRows,
+    testRows,
+    keyBits,
+    training: cellTraining(spec),
+    codec: cellCodec(spec),
+    speed: cellSpeed(spec),
+  };
+  return createHash("sha256")
+    .update(JSON.stringify([parameters, context.dataDigest, context.programDigest, context.seed]))
+    .digest("hex");
 }
 
 export class CellStore {

@@ -4,7 +4,15 @@
  */
 import { createHash } from "node:crypto";
 import { TandemError } from "../../base/error.ts";
-import { type CodecParameters, codecParameters, resolveParameters, type SpeedParameters, speedParameters, type TrainingParameters, trainingParameters } from "../../base/parameters.ts";
+import {
+  type CodecParameters,
+  codecParameters,
+  resolveParameters,
+  type SpeedParameters,
+  speedParameters,
+  type TrainingParameters,
+  trainingParameters,
+} from "../../base/parameters.ts";
 import { slotResolution } from "../../codec/slot.ts";
 import type { Model } from "../../gbdt/tree/model.ts";
 import { firstDifference } from "../../gbdt/tree/model-compare.ts";
@@ -50,11 +58,25 @@ export type CellOutcome = { readonly run: CellRun } | { readonly overflow: strin
 
 /** As a file is called, and as a person would ask for it. */
 export function cellName({ dataset, trainRows, keyBits, trees, codec, without }: CellSpec): string {
-  return [dataset, `${trainRows}rows`, `${keyBits}bit`, `${trees}trees`, codec, ...(without === "" ? [] : [without])].join("-");
+  return [
+    dataset,
+    `${trainRows}rows`,
+    `${keyBits}bit`,
+    `${trees}trees`,
+    codec,
+    ...(without === "" ? [] : [without]),
+  ].join("-");
 }
 
 export function cellTraining({ trees }: CellSpec): TrainingParameters {
-  return resolveParameters(trainingParameters, { num_round: trees, max_depth: 3, eta: 0.3, lambda: 1, gamma: 0, max_bin: 32 });
+  return resolveParameters(trainingParameters, {
+    num_round: trees,
+    max_depth: 3,
+    eta: 0.3,
+    lambda: 1,
+    gamma: 0,
+    max_bin: 32,
+  });
 }
 
 export function cellSpeed({ speed }: CellSpec): SpeedParameters {
@@ -65,18 +87,38 @@ export function cellSpeed({ speed }: CellSpec): SpeedParameters {
 export function cellCodec({ codec, dataset }: Pick<CellSpec, "codec" | "dataset">): CodecParameters {
   if (codec === "unbatched") return fineGrid;
   const { alphaMax, r } = paperDatasets[dataset];
-  return resolveParameters(codecParameters, { codec, layout: "paper", shift: paperShift, alpha: paperAlpha, alpha_max: alphaMax, r });
+  return resolveParameters(codecParameters, {
+    codec,
+    layout: "paper",
+    shift: paperShift,
+    alpha: paperAlpha,
+    alpha_max: alphaMax,
+    r,
+  });
 }
 
-/** The grid of the unbatched side: rounding to steps of 2^-40 leaves the model as it is, so that the comparison of accuracy means something. */
-export const fineGrid: CodecParameters = resolveParameters(codecParameters, { codec: "unbatched", layout: "auto", resolution_bits: 40 });
+/**
+ * The grid of the unbatched side: rounding to steps of 2^-40 leaves the model as it is, so that the comparison of
+ * accuracy means something.
+ */
+export const fineGrid: CodecParameters = resolveParameters(codecParameters, {
+  codec: "unbatched",
+  layout: "auto",
+  resolution_bits: 40,
+});
 
 /**
  * Runs the job once. A time is worth nothing if the model is not the one that was asked for, so it is compared.
  * @param onePlace the same job's model, trained with all data in one place
  * @throws TandemError for whatever goes wrong but an overflow, which is an outcome
  */
-export async function runCell(spec: CellSpec, rows: CutTable, onePlace: Model, commit: string, onEvent: (event: PartyEvent) => void): Promise<CellOutcome> {
+export async function runCell(
+  spec: CellSpec,
+  rows: CutTable,
+  onePlace: Model,
+  commit: string,
+  onEvent: (event: PartyEvent) => void,
+): Promise<CellOutcome> {
   const party = (index: number): FederationParty => ({
     name: index === 0 ? "active" : "passive",
     features: rows.train[index].featureNames,
@@ -109,7 +151,15 @@ export async function runCell(spec: CellSpec, rows: CutTable, onePlace: Model, c
 
 /** The cell's model without encryption. */
 export async function cellInOnePlace(spec: CellSpec, { train }: CutTable): Promise<Model> {
-  return (await trainInOnePlace({ train, test: null, training: cellTraining(spec), codec: cellCodec(spec), keyBits: spec.keyBits })).model;
+  return (
+    await trainInOnePlace({
+      train,
+      test: null,
+      training: cellTraining(spec),
+      codec: cellCodec(spec),
+      keyBits: spec.keyBits,
+    })
+  ).model;
 }
 
 function measured({ active, passives, layout, model, wallSeconds }: FederationResult, commit: string): CellRun {

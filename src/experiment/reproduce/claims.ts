@@ -1,4 +1,7 @@
-/** The claims that a reproduction checks by name: what is claimed, the bar, the number that was seen, and whether it holds. */
+/**
+ * The claims that a reproduction checks by name: what is claimed, the bar, the number that was seen, and whether it
+ * holds.
+ */
 import { paperSettingPairs } from "./ablation.ts";
 import { counted, decimals, percent } from "./figures-in-words.ts";
 import { keysSweep } from "./keys.ts";
@@ -23,7 +26,9 @@ export interface Claim {
 const timeKeyBits = 1024;
 
 export function checkClaims(scale: Scale, cells: MeasuredCells): Claim[] {
-  const sweepPairs = [keysSweep(scale), samplesSweep(scale), roundsSweep(scale)].flatMap(({ points }) => points.flatMap((point) => cells.pair(point) ?? []));
+  const sweepPairs = [keysSweep(scale), samplesSweep(scale), roundsSweep(scale)].flatMap(({ points }) =>
+    points.flatMap((point) => cells.pair(point) ?? []),
+  );
   const paperSetting = paperSettingPairs(scale).flatMap((pair) => {
     const measured = cells.pair(pair);
     return measured === null ? [] : [{ keyBits: pair.batched.keyBits, measured }];
@@ -43,7 +48,9 @@ export function checkClaims(scale: Scale, cells: MeasuredCells): Claim[] {
 }
 
 function ciphertexts(pairs: readonly MeasuredPair[]): Claim {
-  const exact = pairs.filter(({ batched, unbatched }) => 2 * batched.counts.gradientCiphertexts === unbatched.counts.gradientCiphertexts).length;
+  const exact = pairs.filter(
+    ({ batched, unbatched }) => 2 * batched.counts.gradientCiphertexts === unbatched.counts.gradientCiphertexts,
+  ).length;
   return {
     name: "gradient ciphertexts",
     claim: "batching halves the number of gradient ciphertexts",
@@ -55,12 +62,26 @@ function ciphertexts(pairs: readonly MeasuredPair[]): Claim {
 
 function bytes(pairs: readonly MeasuredPair[]): Claim {
   const shares = pairs.map(({ batched, unbatched }) => batched.bytes.activeToPassive / unbatched.bytes.activeToPassive);
-  return shareClaim("gradient bytes", "batching halves the bytes from active to passive party", "50% within 2%", shares, (share) => Math.abs(share / 0.5 - 1) <= 0.02);
+  return shareClaim(
+    "gradient bytes",
+    "batching halves the bytes from active to passive party",
+    "50% within 2%",
+    shares,
+    (share) => Math.abs(share / 0.5 - 1) <= 0.02,
+  );
 }
 
 function candidates(pairs: readonly MeasuredPair[]): Claim {
-  const shares = pairs.map(({ batched, unbatched }) => batched.counts.candidateCiphertexts / unbatched.counts.candidateCiphertexts);
-  return shareClaim("candidate ciphertexts", "with packing off, batching halves the number of candidate ciphertexts", "50% within 2%", shares, (share) => Math.abs(share / 0.5 - 1) <= 0.02);
+  const shares = pairs.map(
+    ({ batched, unbatched }) => batched.counts.candidateCiphertexts / unbatched.counts.candidateCiphertexts,
+  );
+  return shareClaim(
+    "candidate ciphertexts",
+    "with packing off, batching halves the number of candidate ciphertexts",
+    "50% within 2%",
+    shares,
+    (share) => Math.abs(share / 0.5 - 1) <= 0.02,
+  );
 }
 
 function timePerTree(pairs: readonly { readonly keyBits: number; readonly measured: MeasuredPair }[]): Claim {
@@ -75,12 +96,15 @@ function timePerTree(pairs: readonly { readonly keyBits: number; readonly measur
 }
 
 function gap(name: string, metric: "auc" | "ks", bar: number, pairs: readonly MeasuredPair[]): Claim {
-  const gaps = largestGap(pairs.map(({ batched, unbatched }) => ({ batched: accuracyOf(batched), unbatched: accuracyOf(unbatched) })));
+  const gaps = largestGap(
+    pairs.map(({ batched, unbatched }) => ({ batched: accuracyOf(batched), unbatched: accuracyOf(unbatched) })),
+  );
   return {
     name,
     claim: `batching changes ${metric.toUpperCase()} on the test rows by no more than ${bar}`,
     bar: `<= ${bar}`,
-    seen: pairs.length === 0 ? "not run" : `${decimals(gaps[metric], 5)} at most, over ${counted(pairs.length, "pair")}`,
+    seen:
+      pairs.length === 0 ? "not run" : `${decimals(gaps[metric], 5)} at most, over ${counted(pairs.length, "pair")}`,
     held: pairs.length === 0 ? null : gaps[metric] <= bar,
   };
 }
@@ -96,12 +120,29 @@ function noOverflow(cells: MeasuredCells): Claim {
   };
 }
 
-function paperRange(name: string, range: Range, pairs: readonly { readonly measured: MeasuredPair }[], share: (pair: MeasuredPair) => number): Claim {
+function paperRange(
+  name: string,
+  range: Range,
+  pairs: readonly { readonly measured: MeasuredPair }[],
+  share: (pair: MeasuredPair) => number,
+): Claim {
   const shares = pairs.map(({ measured }) => share(measured));
-  return shareClaim(name, `in the paper's setting batching takes ${rangeText(range)} of it`, rangeText(range), shares, (value) => value >= range.min && value <= range.max);
+  return shareClaim(
+    name,
+    `in the paper's setting batching takes ${rangeText(range)} of it`,
+    rangeText(range),
+    shares,
+    (value) => value >= range.min && value <= range.max,
+  );
 }
 
-function shareClaim(name: string, claim: string, bar: string, shares: readonly number[], holds: (share: number) => boolean): Claim {
+function shareClaim(
+  name: string,
+  claim: string,
+  bar: string,
+  shares: readonly number[],
+  holds: (share: number) => boolean,
+): Claim {
   const [low, high] = [Math.min(...shares), Math.max(...shares)];
   const spread = shares.length === 1 || low === high ? percent(low, 2) : `${percent(low, 2)} to ${percent(high, 2)}`;
   return {

@@ -14,7 +14,11 @@ afterEach(() => rmSync(folder, { recursive: true, force: true }));
 /** A file like cs-training.csv: an unnamed id column, NA for what is missing. */
 function givemeText(rows: number, change = ""): string {
   const names = ["", giveme.label, ...giveme.passive, ...giveme.active];
-  const lines = Array.from({ length: rows }, (_, i) => [i + 1, i % 3 === 0 ? 1 : 0, ...names.slice(2).map((_name, c) => (c === 4 && i === 1 ? "NA" : i * (c + 1)))].join(","));
+  const lines = Array.from({ length: rows }, (_, i) =>
+    [i + 1, i % 3 === 0 ? 1 : 0, ...names.slice(2).map((_name, c) => (c === 4 && i === 1 ? "NA" : i * (c + 1)))].join(
+      ",",
+    ),
+  );
   return `${[names.join(","), ...lines].join("\n")}${change}\n`;
 }
 
@@ -33,7 +37,9 @@ describe("the public files", () => {
   });
 
   it("say where to get them if they are not there", async () => {
-    await expect(readCreditTable(credit, folder)).rejects.toThrow(/holds no UCI_Credit_Card\.csv or UCI_Credit_Card\.csv\.gz .*docs\/data\.md.*--synthetic/);
+    await expect(readCreditTable(credit, folder)).rejects.toThrow(
+      /holds no UCI_Credit_Card\.csv or UCI_Credit_Card\.csv\.gz .*docs\/data\.md.*--synthetic/,
+    );
     await expect(readCreditTable(credit, join(folder, "nowhere"))).rejects.toThrow("holds no UCI_Credit_Card.csv");
   });
 

@@ -1,6 +1,6 @@
 /**
- * Loads the paper's two tables from the original public files, or makes tables of the same shape, and cuts them into the
- * parties' training and test rows. Values are raw: trees need no scaling.
+ * Loads the paper's two tables from the original public files, or makes tables of the same shape, and cuts them into
+ * the parties' training and test rows. Values are raw: trees need no scaling.
  */
 import { createHash } from "node:crypto";
 import { readdir } from "node:fs/promises";
@@ -72,7 +72,9 @@ export function syntheticCreditTable(dataset: PaperDataset, rowCount: number, se
   const { bank, retailer, telecom } = syntheticCredit({ rows: rowCount, seed });
   const companies = [bank, retailer, telecom];
   const columns = new Map(companies.flatMap(({ csv }) => csv.names.map((name, i) => [name, csv.columns[i]] as const)));
-  const features = companies.flatMap(({ table }) => table.featureNames.map((name, i) => ({ name, values: table.features[i] })));
+  const features = companies.flatMap(({ table }) =>
+    table.featureNames.map((name, i) => ({ name, values: table.features[i] })),
+  );
   const ownFeatures = bank.table.featureNames.slice(-dataset.active.length);
   const others = features.filter(({ name }) => !ownFeatures.includes(name)).slice(-dataset.passive.length);
   const own = features.filter(({ name }) => ownFeatures.includes(name));
@@ -82,14 +84,29 @@ export function syntheticCreditTable(dataset: PaperDataset, rowCount: number, se
     features: chosen.map(({ values }) => values),
     labels,
   });
-  return creditTable(dataset, `synthetic, seed ${seed}`, [party(own, bank.table.labels), party(others, null)], (name) => columns.get(name) ?? []);
+  return creditTable(
+    dataset,
+    `synthetic, seed ${seed}`,
+    [party(own, bank.table.labels), party(others, null)],
+    (name) => columns.get(name) ?? [],
+  );
 }
 
-/** The rows of one cell. The smaller training sets of a seed are parts of the larger ones, and the test rows are the same. */
-export function cutCreditTable(table: CreditTable, wanted: { readonly train: number; readonly test: number }, seed: number): CutTable {
+/**
+ * The rows of one cell. The smaller training sets of a seed are parts of the larger ones, and the test rows are the
+ * same.
+ */
+export function cutCreditTable(
+  table: CreditTable,
+  wanted: { readonly train: number; readonly test: number },
+  seed: number,
+): CutTable {
   const rows: RowSplit = drawRows(table.rowCount, wanted, seed);
   const text = (side: Uint32Array): TextTable[] =>
-    table.cells.map(({ names, columns }) => ({ names, columns: columns.map((column) => Array.from(side, (row) => column[row])) }));
+    table.cells.map(({ names, columns }) => ({
+      names,
+      columns: columns.map((column) => Array.from(side, (row) => column[row])),
+    }));
   return {
     train: table.parties.map((party) => selectRows(party, rows.train)),
     test: table.parties.map((party) => selectRows(party, rows.test)),
@@ -98,13 +115,19 @@ export function cutCreditTable(table: CreditTable, wanted: { readonly train: num
   };
 }
 
-function creditTable(dataset: PaperDataset, source: string, parties: readonly PartyTable[], cellsOf: (name: string) => readonly string[]): CreditTable {
+function creditTable(
+  dataset: PaperDataset,
+  source: string,
+  parties: readonly PartyTable[],
+  cellsOf: (name: string) => readonly string[],
+): CreditTable {
   const cells = parties.map(({ ids, featureNames, labels }): TextTable => ({
     names: [idName, ...featureNames, ...(labels === null ? [] : [labelName])],
     columns: [ids, ...featureNames.map(cellsOf), ...(labels === null ? [] : [Array.from(labels, String)])],
   }));
   const hash = createHash("sha256");
-  for (const { names, columns } of cells) names.forEach((name, i) => hash.update(`${name}\n${columns[i].join("\n")}\n`));
+  for (const { names, columns } of cells)
+    names.forEach((name, i) => hash.update(`${name}\n${columns[i].join("\n")}\n`));
   return { dataset, source, digest: hash.digest("hex"), rowCount: parties[0].ids.length, parties, cells };
 }
 
@@ -115,9 +138,12 @@ function columnOf(table: CsvTable, name: string): readonly string[] {
 /** @returns the first such file, shallow folders before deep ones; null if there is none or nothing can be read */
 async function findFile(folder: string, names: readonly string[], deep: number): Promise<string | null> {
   const entries = await readdir(folder, { withFileTypes: true }).catch(() => []);
-  for (const name of names) if (entries.some((entry) => entry.name === name && !entry.isDirectory())) return join(folder, name);
+  for (const name of names)
+    if (entries.some((entry) => entry.name === name && !entry.isDirectory())) return join(folder, name);
   if (deep === 0) return null;
-  for (const entry of entries.filter((candidate) => candidate.isDirectory()).sort((a, b) => a.name.localeCompare(b.name))) {
+  for (const entry of entries
+    .filter((candidate) => candidate.isDirectory())
+    .sort((a, b) => a.name.localeCompare(b.name))) {
     const found = await findFile(join(folder, entry.name), names, deep - 1);
     if (found !== null) return found;
   }

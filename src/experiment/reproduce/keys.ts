@@ -3,7 +3,17 @@ import { count } from "./figures-in-words.ts";
 import type { MeasuredCells } from "./measured-cells.ts";
 import type { ExperimentOutcome, ResultFigure } from "./outcome.ts";
 import type { Scale } from "./scale.ts";
-import { accuracyTable, pairOf, percentageNote, type Sweep, sweepPanels, type SweepResult, sweepResults, timeFigure, timeTable } from "./sweep.ts";
+import {
+  accuracyTable,
+  pairOf,
+  percentageNote,
+  type Sweep,
+  sweepPanels,
+  type SweepResult,
+  sweepResults,
+  timeFigure,
+  timeTable,
+} from "./sweep.ts";
 import { sweepParagraph } from "./sweep-words.ts";
 
 export function keysSweep(scale: Scale): Sweep {
@@ -14,7 +24,10 @@ export function keysSweep(scale: Scale): Sweep {
     tableReference: "Table II",
     figureReference: "Fig. 5",
     dataset: "default",
-    points: scale.keys.map((point) => ({ ...point, ...pairOf(scale, { dataset: "default", trees: scale.trees, keyBits: point.run }) })),
+    points: scale.keys.map((point) => ({
+      ...point,
+      ...pairOf(scale, { dataset: "default", trees: scale.trees, keyBits: point.run }),
+    })),
   };
 }
 
@@ -23,7 +36,11 @@ export function keysOutcome(scale: Scale, cells: MeasuredCells): ExperimentOutco
   const results = sweepResults(sweep, cells);
   const inThePaper = results.filter(({ paper }) => paper !== null);
   const beyond = results.filter(({ paper }) => paper === null);
-  const longer: ResultFigure = { name: "keys-longer-time", caption: `Time with keys that the paper did not run. ${percentageNote}`, panels: sweepPanels(sweep, beyond) };
+  const longer: ResultFigure = {
+    name: "keys-longer-time",
+    caption: `Time with keys that the paper did not run. ${percentageNote}`,
+    panels: sweepPanels(sweep, beyond),
+  };
   return {
     name: "keys",
     title: "Varying lengths of the key",
@@ -38,13 +55,18 @@ export function keysOutcome(scale: Scale, cells: MeasuredCells): ExperimentOutco
 function modelWords(results: readonly SweepResult[]): string[] {
   const models = new Set(results.map(({ measured }) => measured.batched.model)).size;
   if (models !== 1 || results.length < 2) return [];
-  return ["Our model is the same, bit for bit, at every length of the key; the paper's accuracies are not, so something besides the key must have differed between its runs."];
+  return [
+    "Our model is the same, bit for bit, at every length of the key; the paper's accuracies are not, so something besides the key must have differed between its runs.",
+  ];
 }
 
 /** With packing on, short keys are a disadvantage of the wider, batched sums. */
 function crowdedWords(results: readonly SweepResult[]): string[] {
   return results
-    .filter(({ measured: { batched, unbatched } }) => batched.counts.candidateCiphertexts > unbatched.counts.candidateCiphertexts)
+    .filter(
+      ({ measured: { batched, unbatched } }) =>
+        batched.counts.candidateCiphertexts > unbatched.counts.candidateCiphertexts,
+    )
     .map(
       ({ point, measured: { batched, unbatched } }) =>
         `At ${count(point.run)} bits the batched side returns more ciphertexts than the unbatched one (${count(batched.counts.candidateCiphertexts)} against ` +

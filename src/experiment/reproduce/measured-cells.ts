@@ -38,7 +38,9 @@ export class MeasuredCells {
 
   /** Null if it has not been run, or overflowed. */
   cell(spec: CellSpec): MeasuredCell | null {
-    const runs = (this.#outcomes.get(cellName(spec)) ?? []).flatMap((outcome) => ("run" in outcome ? [outcome.run] : []));
+    const runs = (this.#outcomes.get(cellName(spec)) ?? []).flatMap((outcome) =>
+      "run" in outcome ? [outcome.run] : [],
+    );
     if (runs.length === 0) return null;
     return {
       ...runs[0],
@@ -62,7 +64,9 @@ export class MeasuredCells {
 
   /** The commits at which the runs were made: one, unless a run was continued by another program. */
   get commits(): string[] {
-    const runs = [...this.#outcomes.values()].flat().flatMap((outcome) => ("run" in outcome ? [outcome.run.commit] : []));
+    const runs = [...this.#outcomes.values()]
+      .flat()
+      .flatMap((outcome) => ("run" in outcome ? [outcome.run.commit] : []));
     return [...new Set(runs)].sort();
   }
 }

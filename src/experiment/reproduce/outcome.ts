@@ -37,7 +37,11 @@ export interface LinePanel {
   readonly xLog: boolean;
   readonly yLog: boolean;
   readonly yMax?: number;
-  readonly series: readonly { readonly name: string; readonly points: readonly (readonly [number, number])[]; readonly dashed?: boolean }[];
+  readonly series: readonly {
+    readonly name: string;
+    readonly points: readonly (readonly [number, number])[];
+    readonly dashed?: boolean;
+  }[];
 }
 
 export interface ResultFigure {

@@ -1,7 +1,7 @@
 /**
- * Growing sums of real gradients in BatchCrypt's slots and in the paper's (sec. II-C and III-A, Figs. 2 and 4): does the
- * decoder raise an overflow, or return something else than the sum, or the sum? What a Paillier ciphertext would add are
- * exactly these plaintexts, so no key is needed to see it.
+ * Growing sums of real gradients in BatchCrypt's slots and in the paper's (sec. II-C and III-A, Figs. 2 and 4): does
+ * the decoder raise an overflow, or return something else than the sum, or the sum? What a Paillier ciphertext would
+ * add are exactly these plaintexts, so no key is needed to see it.
  */
 import { TandemError } from "../../base/error.ts";
 import { SeededRandom } from "../../base/random.ts";
@@ -42,9 +42,19 @@ interface Encoded {
 /** Bits of the key in whose plaintext space the sums are taken; two slots fit into every key. */
 const keyBits = 1024;
 
-export function overflowRows(gradients: RealGradients, dataset: PaperDataset, draws: number, seed: number): OverflowRow[] {
+export function overflowRows(
+  gradients: RealGradients,
+  dataset: PaperDataset,
+  draws: number,
+  seed: number,
+): OverflowRow[] {
   const counts = growingCounts(gradients.instanceCount);
-  const tallies = new Map(counts.map((count) => [count, { negatives: 0, failures: Object.fromEntries(encodings.map((name) => [name, { raised: 0, wrong: 0 }])) }]));
+  const tallies = new Map(
+    counts.map((count) => [
+      count,
+      { negatives: 0, failures: Object.fromEntries(encodings.map((name) => [name, { raised: 0, wrong: 0 }])) },
+    ]),
+  );
   const encoded = gradients.snapshots.map((snapshot) => ({ snapshot, by: encodeAll(snapshot, dataset) }));
   const random = new SeededRandom(`overflow-${seed}`);
   for (let draw = 0; draw < draws; draw++) {
@@ -67,10 +77,17 @@ export function overflowRows(gradients: RealGradients, dataset: PaperDataset, dr
       });
     }
   }
-  return [...tallies].map(([count, { negatives, failures }]) => ({ count, negatives: negatives / draws, failures: failures as Record<Encoding, Failures> }));
+  return [...tallies].map(([count, { negatives, failures }]) => ({
+    count,
+    negatives: negatives / draws,
+    failures: failures as Record<Encoding, Failures>,
+  }));
 }
 
-/** One by one at first, where the paper's example fails; then by powers of two. Not everybody: that would be one sum, drawn often. */
+/**
+ * One by one at first, where the paper's example fails; then by powers of two. Not everybody: that would be one sum,
+ * drawn often.
+ */
 function growingCounts(instanceCount: number): number[] {
   const counts = [1, 2, 3, 4, 5, 6, 7, 8, 12];
   for (let count = 16; count < instanceCount; count *= 2) counts.push(count);
@@ -85,7 +102,10 @@ function encodeAll({ g, h }: GradientSnapshot, dataset: PaperDataset): Record<En
   };
 }
 
-/** As favourable to BatchCrypt as can be: its range is alpha_max, as wide as the paper's, so that no sum is too large for it. */
+/**
+ * As favourable to BatchCrypt as can be: its range is alpha_max, as wide as the paper's, so that no sum is too large
+ * for it.
+ */
 export function batchCryptSlot({ alphaMax, r }: Pick<PaperDataset, "alphaMax" | "r">): BatchCryptSlot {
   return { alpha: alphaMax, r: r + 1, overflowBits: 2 };
 }
@@ -94,17 +114,37 @@ function batchCrypt(columns: readonly Float64Array[], dataset: PaperDataset): En
   const slot = batchCryptSlot(dataset);
   const quantised = columns.map((column) => Array.from(column, (value) => batchcryptQuantise(slot, value)));
   return {
-    plaintexts: quantised[0].map((_, i) => batchcryptEncode(slot, quantised.map((column) => column[i]))),
+    plaintexts: quantised[0].map((_, i) =>
+      batchcryptEncode(
+        slot,
+        quantised.map((column) => column[i]),
+      ),
+    ),
     verdict: (sum, instances) => judged(quantised, instances, () => batchcryptDecode(slot, sum, columns.length)),
   };
 }
 
 function proposed(columns: readonly Float64Array[], dataset: PaperDataset): Encoded {
   const instanceCount = columns[0].length;
-  const parameters = resolveParameters(codecParameters, { layout: "paper", shift: paperShift, alpha: paperAlpha, alpha_max: dataset.alphaMax, r: dataset.r });
-  const layout = buildLayout("batched", paperSlots(parameters, columns.length, instanceCount), instanceCount, plaintextBitsMax(keyBits));
+  const parameters = resolveParameters(codecParameters, {
+    layout: "paper",
+    shift: paperShift,
+    alpha: paperAlpha,
+    alpha_max: dataset.alphaMax,
+    r: dataset.r,
+  });
+  const layout = buildLayout(
+    "batched",
+    paperSlots(parameters, columns.length, instanceCount),
+    instanceCount,
+    plaintextBitsMax(keyBits),
+  );
   const quantised = quantise(layout, columns);
-  const plaintexts = encode(layout, quantised, Uint32Array.from({ length: instanceCount }, (_, i) => i));
+  const plaintexts = encode(
+    layout,
+    quantised,
+    Uint32Array.from({ length: instanceCount }, (_, i) => i),
+  );
   const sumBytes = plaintexts.sizeBytes + 4; // room for what would overflow the highest slot
   return {
     plaintexts: bigintsFromPlaintexts(plaintexts),
@@ -120,7 +160,11 @@ function proposed(columns: readonly Float64Array[], dataset: PaperDataset): Enco
 }
 
 /** Compares what a decoder says with the integer sums that it should say. */
-function judged(columns: readonly ArrayLike<number>[], instances: Uint32Array, decode: () => readonly number[]): Verdict {
+function judged(
+  columns: readonly ArrayLike<number>[],
+  instances: Uint32Array,
+  decode: () => readonly number[],
+): Verdict {
   try {
     const decoded = decode();
     const right = columns.every((column, slot) => {

@@ -6,7 +6,11 @@ import { paperDatasets } from "./paper-datasets.ts";
 const { default: credit } = paperDatasets;
 
 function gradientsOf(g: readonly number[]) {
-  return { snapshots: [{ tree: 0, g: Float64Array.from(g), h: Float64Array.from(g, () => 0.25) }], instanceCount: g.length, features: [] };
+  return {
+    snapshots: [{ tree: 0, g: Float64Array.from(g), h: Float64Array.from(g, () => 0.25) }],
+    instanceCount: g.length,
+    features: [],
+  };
 }
 
 describe("sums of gradients", () => {
@@ -42,9 +46,15 @@ describe("what is said about it", () => {
   it("fits either outcome", () => {
     const rows = overflowRows(gradients, credit, 4, 7);
     expect(overflowWords(rows)).toContain("got every sum right, up to 32 values: we agree");
-    const broken = rows.map((row) => ({ ...row, failures: { ...row.failures, Proposed: { raised: row.count > 10 ? 0.5 : 0, wrong: 0 } } }));
+    const broken = rows.map((row) => ({
+      ...row,
+      failures: { ...row.failures, Proposed: { raised: row.count > 10 ? 0.5 : 0, wrong: 0 } },
+    }));
     expect(overflowWords(broken)).toContain("The paper's slots failed too, first at 12 values");
-    const sound = rows.map((row) => ({ ...row, failures: Object.fromEntries(encodings.map((name) => [name, { raised: 0, wrong: 0 }])) as typeof row.failures }));
+    const sound = rows.map((row) => ({
+      ...row,
+      failures: Object.fromEntries(encodings.map((name) => [name, { raised: 0, wrong: 0 }])) as typeof row.failures,
+    }));
     expect(overflowWords(sound)).toContain("BatchCrypt's slots failed nowhere, which the paper says they would");
   });
 });

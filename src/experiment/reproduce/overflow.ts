@@ -8,7 +8,12 @@ import { type Encoding, encodings, type OverflowRow, overflowRows } from "./over
 import type { PaperDataset } from "./paper-datasets.ts";
 import type { RealGradients } from "./real-gradients.ts";
 
-export function overflowOutcome(gradients: RealGradients, dataset: PaperDataset, draws: number, seed: number): ExperimentOutcome {
+export function overflowOutcome(
+  gradients: RealGradients,
+  dataset: PaperDataset,
+  draws: number,
+  seed: number,
+): ExperimentOutcome {
   const rows = overflowRows(gradients, dataset, draws, seed);
   return {
     name: "overflow",
@@ -59,8 +64,22 @@ function exampleTable(): ResultTable {
     title: "The paper's example, -1 plus -6: overflow bits, then information bits",
     columns: plainColumns("coding", "-1", "-6", "sum", "overflow bits", "decoded"),
     rows: [
-      ["BatchCrypt", bits(codes[0], 8), bits(codes[1], 8), bits(sum, 8), bits(sum, 8).split(" ")[0], String(field.value)],
-      ["Proposed", bits(quantised[0], 7), bits(quantised[1], 7), bits(total, 7), bits(total, 7).split(" ")[0], decimals(decoded, 2)],
+      [
+        "BatchCrypt",
+        bits(codes[0], 8),
+        bits(codes[1], 8),
+        bits(sum, 8),
+        bits(sum, 8).split(" ")[0],
+        String(field.value),
+      ],
+      [
+        "Proposed",
+        bits(quantised[0], 7),
+        bits(quantised[1], 7),
+        bits(total, 7),
+        bits(total, 7).split(" ")[0],
+        decimals(decoded, 2),
+      ],
     ],
     notes: [
       "Proposed with s = -6, alpha = 20, alpha_max = 127, r = 7. The paper calls this lossless; by its eq. (7) a step is 127/128, not 1, so that the sum comes back as -7.04.",
@@ -77,11 +96,15 @@ function overflowFigure(rows: readonly OverflowRow[]): ResultFigure {
     xLog: true,
     yLog: false,
     yMax: 100,
-    series: encodings.map((name) => ({ name, points: rows.map(({ count: added, failures }) => [added, 100 * failures[name][what]] as const) })),
+    series: encodings.map((name) => ({
+      name,
+      points: rows.map(({ count: added, failures }) => [added, 100 * failures[name][what]] as const),
+    })),
   });
   return {
     name: "overflow-sums",
-    caption: "Share of sums of real gradients that raise an overflow, and that come out wrong although none is raised, by the number of values added.",
+    caption:
+      "Share of sums of real gradients that raise an overflow, and that come out wrong although none is raised, by the number of values added.",
     panels: [panel("(a) overflow is raised", "raised"), panel("(b) wrong without an overflow", "wrong")],
   };
 }

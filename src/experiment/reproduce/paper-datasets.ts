@@ -1,6 +1,6 @@
 /**
- * The two public tables of the paper's Table I, and which columns we give to which party. The paper says how many columns
- * each party holds, but not which; our choice, and where it cannot be matched, is explained in docs/data.md.
+ * The two public tables of the paper's Table I, and which columns we give to which party. The paper says how many
+ * columns each party holds, but not which; our choice, and where it cannot be matched, is explained in docs/data.md.
  */
 export type DatasetName = "default" | "giveme";
 
@@ -30,9 +30,24 @@ export const paperDatasets: Readonly<Record<DatasetName, PaperDataset>> = {
     // What a lender knows of its customer; how the customer pays comes from the other party.
     active: ["LIMIT_BAL", "SEX", "EDUCATION", "MARRIAGE", "AGE"],
     passive: [
-      "PAY_0", "PAY_2", "PAY_3", "PAY_4", "PAY_5", "PAY_6",
-      "BILL_AMT1", "BILL_AMT2", "BILL_AMT3", "BILL_AMT4", "BILL_AMT5", "BILL_AMT6",
-      "PAY_AMT1", "PAY_AMT2", "PAY_AMT3", "PAY_AMT4", "PAY_AMT5", "PAY_AMT6",
+      "PAY_0",
+      "PAY_2",
+      "PAY_3",
+      "PAY_4",
+      "PAY_5",
+      "PAY_6",
+      "BILL_AMT1",
+      "BILL_AMT2",
+      "BILL_AMT3",
+      "BILL_AMT4",
+      "BILL_AMT5",
+      "BILL_AMT6",
+      "PAY_AMT1",
+      "PAY_AMT2",
+      "PAY_AMT3",
+      "PAY_AMT4",
+      "PAY_AMT5",
+      "PAY_AMT6",
     ],
     trainRows: 18_300,
     testRows: 5_699,
@@ -53,7 +68,13 @@ export const paperDatasets: Readonly<Record<DatasetName, PaperDataset>> = {
       "NumberOfTime60-89DaysPastDueNotWorse",
       "NumberOfDependents",
     ],
-    passive: ["RevolvingUtilizationOfUnsecuredLines", "age", "NumberOfTime30-59DaysPastDueNotWorse", "DebtRatio", "MonthlyIncome"],
+    passive: [
+      "RevolvingUtilizationOfUnsecuredLines",
+      "age",
+      "NumberOfTime30-59DaysPastDueNotWorse",
+      "DebtRatio",
+      "MonthlyIncome",
+    ],
     trainRows: 91_500,
     testRows: 30_000,
     alphaMax: 1e7,

@@ -18,13 +18,21 @@ function tableRows(tex: string, label: string): PaperRow[] {
     const [aucTrain, aucTest, ksTrain, ksTest] = text.split("&").map(Number);
     return { aucTrain, aucTest, ksTrain, ksTest };
   };
-  return [...table.matchAll(numbers)].map(([, at, unbatched, batched]) => ({ at: Number(at), unbatched: accuracy(unbatched), batched: accuracy(batched) }));
+  return [...table.matchAll(numbers)].map(([, at, unbatched, batched]) => ({
+    at: Number(at),
+    unbatched: accuracy(unbatched),
+    batched: accuracy(batched),
+  }));
 }
 
 describe.skipIf(absent)("the paper's numbers", () => {
   const tex = absent ? "" : readFileSync(path, "utf8");
 
-  it.each([["keys", "keylen", 4], ["samples", "samplesize", 3], ["rounds", "round", 5]] as const)("%s are as printed", (name, label, count) => {
+  it.each([
+    ["keys", "keylen", 4],
+    ["samples", "samplesize", 3],
+    ["rounds", "round", 5],
+  ] as const)("%s are as printed", (name, label, count) => {
     const rows = tableRows(tex, label);
     expect(rows).toHaveLength(count);
     expect(paperTables[name]).toEqual(rows);
@@ -32,9 +40,17 @@ describe.skipIf(absent)("the paper's numbers", () => {
 
   it("has the sizes of Table I and the ranges of its text", () => {
     const { default: credit, giveme } = paperDatasets;
-    expect(tex).toMatch(new RegExp(`Default & ${credit.trainRows} &\\s+${credit.testRows} & ${credit.active.length} & `));
-    expect(tex).toMatch(new RegExp(`Giveme\\} & ${giveme.trainRows} &\\s+${giveme.testRows} & ${giveme.active.length} & ${giveme.passive.length} `));
-    expect(tex).toContain("from $75\\%$ to $55\\%$ of the time with SecureBoost, while the time of building boosting trees is only from $60\\%$ to $50\\%$");
+    expect(tex).toMatch(
+      new RegExp(`Default & ${credit.trainRows} &\\s+${credit.testRows} & ${credit.active.length} & `),
+    );
+    expect(tex).toMatch(
+      new RegExp(
+        `Giveme\\} & ${giveme.trainRows} &\\s+${giveme.testRows} & ${giveme.active.length} & ${giveme.passive.length} `,
+      ),
+    );
+    expect(tex).toContain(
+      "from $75\\%$ to $55\\%$ of the time with SecureBoost, while the time of building boosting trees is only from $60\\%$ to $50\\%$",
+    );
   });
 });
 

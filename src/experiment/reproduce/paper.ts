@@ -1,7 +1,7 @@
 /**
  * The paper's own numbers (Xu, Fan, Li, Yang: Efficient Batch Homomorphic Encryption for Vertically Federated XGBoost,
- * sec. IV), as printed. Tables give accuracy; times are published as bars without numbers, so all that can be set beside
- * our times are the ranges that its text names.
+ * sec. IV), as printed. Tables give accuracy; times are published as bars without numbers, so all that can be set
+ * beside our times are the ranges that its text names.
  */
 
 export interface Accuracy {
@@ -29,13 +29,29 @@ export const paperTables = {
     { at: 128, unbatched: accuracy(0.79, 0.788, 0.4412, 0.4408), batched: accuracy(0.7906, 0.7877, 0.4434, 0.4441) },
     { at: 256, unbatched: accuracy(0.7904, 0.7875, 0.4417, 0.4429), batched: accuracy(0.7899, 0.7882, 0.4411, 0.4435) },
     { at: 512, unbatched: accuracy(0.7904, 0.7877, 0.4404, 0.4418), batched: accuracy(0.7897, 0.7866, 0.4406, 0.4394) },
-    { at: 1024, unbatched: accuracy(0.7904, 0.7875, 0.4417, 0.4429), batched: accuracy(0.7906, 0.7877, 0.4434, 0.4441) },
+    {
+      at: 1024,
+      unbatched: accuracy(0.7904, 0.7875, 0.4417, 0.4429),
+      batched: accuracy(0.7906, 0.7877, 0.4434, 0.4441),
+    },
   ],
   /** Table III: accuracy with different sample sizes. */
   samples: [
-    { at: 30_000, unbatched: accuracy(0.8596, 0.8444, 0.5641, 0.5455), batched: accuracy(0.8596, 0.8444, 0.5625, 0.5466) },
-    { at: 60_000, unbatched: accuracy(0.8498, 0.8436, 0.5511, 0.5401), batched: accuracy(0.8499, 0.8436, 0.5526, 0.5401) },
-    { at: 91_500, unbatched: accuracy(0.8533, 0.8436, 0.5587, 0.5399), batched: accuracy(0.8533, 0.8438, 0.5577, 0.5407) },
+    {
+      at: 30_000,
+      unbatched: accuracy(0.8596, 0.8444, 0.5641, 0.5455),
+      batched: accuracy(0.8596, 0.8444, 0.5625, 0.5466),
+    },
+    {
+      at: 60_000,
+      unbatched: accuracy(0.8498, 0.8436, 0.5511, 0.5401),
+      batched: accuracy(0.8499, 0.8436, 0.5526, 0.5401),
+    },
+    {
+      at: 91_500,
+      unbatched: accuracy(0.8533, 0.8436, 0.5587, 0.5399),
+      batched: accuracy(0.8533, 0.8438, 0.5577, 0.5407),
+    },
   ],
   /** Table IV: accuracy with different numbers of boosting trees. */
   rounds: [

@@ -1,6 +1,6 @@
 /**
- * How much of a difference between the two algorithms is the coarse slots' doing, and how much is the draw of rows: the same
- * comparison on other draws. In one place, since the federated models are the same bit for bit.
+ * How much of a difference between the two algorithms is the coarse slots' doing, and how much is the draw of rows: the
+ * same comparison on other draws. In one place, since the federated models are the same bit for bit.
  */
 import { trainInOnePlace } from "../simulate/comparison.ts";
 import { type CellSpec, cellCodec, cellTraining } from "./cell.ts";
@@ -15,12 +15,23 @@ export interface DrawRow {
 }
 
 /** The first draw is the one that everything else runs on. */
-export async function drawRowsOf(table: CreditTable, spec: CellSpec, seed: number, drawCount: number): Promise<DrawRow[]> {
+export async function drawRowsOf(
+  table: CreditTable,
+  spec: CellSpec,
+  seed: number,
+  drawCount: number,
+): Promise<DrawRow[]> {
   const rows: DrawRow[] = [];
   for (let i = 0; i < drawCount; i++) {
     const { train, test } = cutCreditTable(table, { train: spec.trainRows, test: spec.testRows }, seed + i);
     const accuracy = async (codec: CellSpec["codec"]): Promise<{ auc: number; ks: number }> => {
-      const { testMetrics } = await trainInOnePlace({ train, test, training: cellTraining(spec), codec: cellCodec({ ...spec, codec }), keyBits: spec.keyBits });
+      const { testMetrics } = await trainInOnePlace({
+        train,
+        test,
+        training: cellTraining(spec),
+        codec: cellCodec({ ...spec, codec }),
+        keyBits: spec.keyBits,
+      });
       return { auc: testMetrics?.["auc"] ?? Number.NaN, ks: testMetrics?.["ks"] ?? Number.NaN };
     };
     rows.push({ seed: seed + i, unbatched: await accuracy("unbatched"), batched: await accuracy("batched") });
@@ -36,9 +47,15 @@ export function drawsTable(rows: readonly DrawRow[], spec: CellSpec): ResultTabl
     columns: [{ group: "", title: "seed" }, ...group("AUC test"), ...group("KS test")],
     rows: rows.map(({ seed, unbatched, batched }) => [
       String(seed),
-      ...(["auc", "ks"] as const).flatMap((metric) => [decimals(unbatched[metric]), decimals(batched[metric]), signed(batched[metric] - unbatched[metric])]),
+      ...(["auc", "ks"] as const).flatMap((metric) => [
+        decimals(unbatched[metric]),
+        decimals(batched[metric]),
+        signed(batched[metric] - unbatched[metric]),
+      ]),
     ]),
-    notes: [`${count(spec.trainRows)} training rows and ${count(spec.testRows)} test rows, ${spec.trees} trees; trained in one place, which gives the same models.`],
+    notes: [
+      `${count(spec.trainRows)} training rows and ${count(spec.testRows)} test rows, ${spec.trees} trees; trained in one place, which gives the same models.`,
+    ],
   };
 }
 
@@ -47,8 +64,11 @@ export function drawsWords(rows: readonly DrawRow[], bar: number): string {
   const differences = rows.map(({ batched, unbatched }) => batched.auc - unbatched.auc);
   if (differences.length < 2) return "";
   const mean = differences.reduce((a, b) => a + b, 0) / differences.length;
-  const deviation = Math.sqrt(differences.reduce((sum, value) => sum + (value - mean) ** 2, 0) / (differences.length - 1));
-  if (differences.every((value) => value === 0)) return `Over ${counted(differences.length, "draw")} of rows, the two algorithms have the same test AUC in every one.`;
+  const deviation = Math.sqrt(
+    differences.reduce((sum, value) => sum + (value - mean) ** 2, 0) / (differences.length - 1),
+  );
+  if (differences.every((value) => value === 0))
+    return `Over ${counted(differences.length, "draw")} of rows, the two algorithms have the same test AUC in every one.`;
   const within = differences.filter((value) => Math.abs(value) <= bar).length;
   const systematic = Math.abs(mean) > (2 * deviation) / Math.sqrt(differences.length);
   return (

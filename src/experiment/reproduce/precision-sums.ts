@@ -31,7 +31,11 @@ export interface Quantisation {
   readonly alpha?: number;
 }
 
-export function sumErrors(gradients: RealGradients, { alphaMax, r, alpha = paperAlpha }: Quantisation, seed: number): SumErrors {
+export function sumErrors(
+  gradients: RealGradients,
+  { alphaMax, r, alpha = paperAlpha }: Quantisation,
+  seed: number,
+): SumErrors {
   const slot: Slot = { shift: paperShift, alpha, alphaMax, r, padding: 2 };
   const random = new SeededRandom(`stochastic-${seed}`);
   let bound = 0;
@@ -42,15 +46,32 @@ export function sumErrors(gradients: RealGradients, { alphaMax, r, alpha = paper
     const bounds = boundsOf(slot, values);
     bound = Math.max(bound, total(bounds));
     error.nearest = Math.max(error.nearest, Math.abs(total(errors)));
-    error.stochastic = Math.max(error.stochastic, Math.abs(total(errorsOf(slot, values, quantiseStochastically(slot, values, random)))));
+    error.stochastic = Math.max(
+      error.stochastic,
+      Math.abs(total(errorsOf(slot, values, quantiseStochastically(slot, values, random)))),
+    );
     worstShareOfBound = Math.max(worstShareOfBound, worstBin(gradients, errors, bounds));
   }
-  return { alphaMax, r, alpha, resolution: slotResolution(slot), countMax: countMax(slot), bound, error, worstShareOfBound };
+  return {
+    alphaMax,
+    r,
+    alpha,
+    resolution: slotResolution(slot),
+    countMax: countMax(slot),
+    bound,
+    error,
+    worstShareOfBound,
+  };
 }
 
-/** Rounds up with the probability of the fraction: every value is off by up to a step, and the sum by nothing on average. */
+/**
+ * Rounds up with the probability of the fraction: every value is off by up to a step, and the sum by nothing on
+ * average.
+ */
 export function quantiseStochastically(slot: Slot, values: Float64Array, random: SeededRandom): Float64Array {
-  return values.map((value) => Math.floor((2 ** slot.r * Math.min(value - slot.shift, slot.alpha)) / slot.alphaMax + random.uniform()));
+  return values.map((value) =>
+    Math.floor((2 ** slot.r * Math.min(value - slot.shift, slot.alpha)) / slot.alphaMax + random.uniform()),
+  );
 }
 
 /** Per value: what it is on the grid less what it is. */

@@ -92,13 +92,19 @@ function scaleOf({ scale, repeats }: ReproduceOptions): Scale {
   return repeats === null ? scales[scale] : { ...scales[scale], repeats: () => repeats };
 }
 
-async function loadTables({ data, experiments, seed, onPhase }: ReproduceOptions, scale: Scale): Promise<Map<DatasetName, CreditTable>> {
+async function loadTables(
+  { data, experiments, seed, onPhase }: ReproduceOptions,
+  scale: Scale,
+): Promise<Map<DatasetName, CreditTable>> {
   const tables = new Map<DatasetName, CreditTable>();
   for (const name of new Set(experiments.map((experiment) => datasetOf[experiment]))) {
     const dataset: PaperDataset = paperDatasets[name];
     onPhase(`reading ${dataset.title}`);
     const rowCount = Math.ceil((dataset.trainRows + dataset.testRows) * scale.rowShare) + 1;
-    tables.set(name, data === null ? syntheticCreditTable(dataset, rowCount, seed) : await readCreditTable(dataset, data));
+    tables.set(
+      name,
+      data === null ? syntheticCreditTable(dataset, rowCount, seed) : await readCreditTable(dataset, data),
+    );
   }
   return tables;
 }
@@ -144,7 +150,12 @@ async function outcomeOf(
 }
 
 /** The experiments on plaintexts share the job whose gradients they sum. */
-async function plainOutcome(name: "overflow" | "precision", scale: Scale, seed: number, tables: ReadonlyMap<DatasetName, CreditTable>): Promise<ExperimentOutcome> {
+async function plainOutcome(
+  name: "overflow" | "precision",
+  scale: Scale,
+  seed: number,
+  tables: ReadonlyMap<DatasetName, CreditTable>,
+): Promise<ExperimentOutcome> {
   const table = tables.get(datasetOf[name]);
   assert(table !== undefined, `the table of ${name} is loaded`);
   const { batched: spec } = pairOf(scale, { dataset: table.dataset.name, trees: scale.trees, keyBits: scale.keyBits });

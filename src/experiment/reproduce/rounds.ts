@@ -13,7 +13,10 @@ export function roundsSweep(scale: Scale): Sweep {
     tableReference: "Table IV",
     figureReference: "Fig. 7",
     dataset: "default",
-    points: scale.rounds.map((point) => ({ ...point, ...pairOf(scale, { dataset: "default", trees: point.run, keyBits: scale.keyBits }) })),
+    points: scale.rounds.map((point) => ({
+      ...point,
+      ...pairOf(scale, { dataset: "default", trees: point.run, keyBits: scale.keyBits }),
+    })),
   };
 }
 

@@ -27,7 +27,10 @@ export interface Scale {
   readonly draws: number;
   /** Draws of rows on which the two algorithms are compared in one place. */
   readonly rowDraws: number;
-  /** How often a cell is run: the machine's speed drifts, and the smallest time counts. Long runs even it out by themselves. */
+  /**
+   * How often a cell is run: the machine's speed drifts, and the smallest time counts. Long runs even it out by
+   * themselves.
+   */
   repeats(keyBits: number): number;
 }
 

@@ -21,13 +21,23 @@ export function largestGap(pairs: readonly { readonly batched: Accuracy; readonl
 
 export function sweepParagraph(sweep: Sweep, results: readonly SweepResult[]): string {
   if (results.length === 0) return "Nothing of this experiment finished.";
-  return [codecsAgree(results), besideThePaper(results), times(sweep, results)].filter((sentence) => sentence !== "").join(" ");
+  return [codecsAgree(results), besideThePaper(results), times(sweep, results)]
+    .filter((sentence) => sentence !== "")
+    .join(" ");
 }
 
 function codecsAgree(results: readonly SweepResult[]): string {
-  const ours = largestGap(results.map(({ measured }) => ({ batched: accuracyOf(measured.batched), unbatched: accuracyOf(measured.unbatched) })));
+  const ours = largestGap(
+    results.map(({ measured }) => ({
+      batched: accuracyOf(measured.batched),
+      unbatched: accuracyOf(measured.unbatched),
+    })),
+  );
   const theirs = results.flatMap(({ paper }) => (paper === null ? [] : [paper]));
-  const beside = theirs.length === 0 ? "" : `; in the paper it is up to ${decimals(largestGap(theirs).auc)} and ${decimals(largestGap(theirs).ks)}`;
+  const beside =
+    theirs.length === 0
+      ? ""
+      : `; in the paper it is up to ${decimals(largestGap(theirs).auc)} and ${decimals(largestGap(theirs).ks)}`;
   return (
     `On the test rows the AUC of the two algorithms differs by at most ${decimals(ours.auc, 5)} and the KS by at most ${decimals(ours.ks, 5)}${beside}. ` +
     (ours.auc <= 0.002 && ours.ks <= 0.01
@@ -38,7 +48,9 @@ function codecsAgree(results: readonly SweepResult[]): string {
 
 function besideThePaper(results: readonly SweepResult[]): string {
   const gaps = results.flatMap(({ measured, paper }) =>
-    paper === null ? [] : (["batched", "unbatched"] as const).map((codec) => accuracyOf(measured[codec]).aucTest - paper[codec].aucTest),
+    paper === null
+      ? []
+      : (["batched", "unbatched"] as const).map((codec) => accuracyOf(measured[codec]).aucTest - paper[codec].aucTest),
   );
   if (gaps.length === 0) return "";
   const [low, high] = [Math.min(...gaps), Math.max(...gaps)];
@@ -55,7 +67,9 @@ function times(sweep: Sweep, results: readonly SweepResult[]): string {
     results.length === 1
       ? ""
       : ` Per tree it goes from ${percent(perTree[0])} at ${pointTitle(first.point)} to ${percent(perTree[perTree.length - 1])} at ${pointTitle(last.point)} ${sweep.axis}${
-          perTree[perTree.length - 1] < perTree[0] ? ", falling along the axis as the paper says." : "; the paper's share falls along this axis, and ours does not."
+          perTree[perTree.length - 1] < perTree[0]
+            ? ", falling along the axis as the paper says."
+            : "; the paper's share falls along this axis, and ours does not."
         }`;
   return `With all shortcuts on for both, batching takes ${among(total, paperTimeShares.total, "total time")} and ${among(perTree, paperTimeShares.perTree, "time per tree")}.${ends}`;
 }
@@ -63,6 +77,7 @@ function times(sweep: Sweep, results: readonly SweepResult[]): string {
 /** "52% to 60% of the time per tree (the paper: 50-60%; 5 of 6 points within)" */
 function among(shares: readonly number[], range: Range, what: string): string {
   const within = shares.filter((share) => share >= range.min && share <= range.max).length;
-  const spread = shares.length === 1 ? percent(shares[0]) : `${percent(Math.min(...shares))} to ${percent(Math.max(...shares))}`;
+  const spread =
+    shares.length === 1 ? percent(shares[0]) : `${percent(Math.min(...shares))} to ${percent(Math.max(...shares))}`;
   return `${spread} of the ${what} (the paper: ${rangeText(range)}; ${within} of ${counted(shares.length, "point")} within)`;
 }

@@ -14,23 +14,93 @@ describe("a sweep's tables", () => {
 
   it("set the paper's value, ours and the difference side by side", () => {
     const [accuracy] = tables;
-    expect(accuracy.columns.slice(2, 5)).toEqual(["paper", "ours", "difference"].map((title) => ({ group: "AUC train", title })));
-    expect(accuracy.rows[0].slice(0, 8)).toEqual(["128", "SecureBoost", "0.7900", "0.8000", "+0.0100", "0.7880", "0.7802", "-0.0078"]);
+    expect(accuracy.columns.slice(2, 5)).toEqual(
+      ["paper", "ours", "difference"].map((title) => ({ group: "AUC train", title })),
+    );
+    expect(accuracy.rows[0].slice(0, 8)).toEqual([
+      "128",
+      "SecureBoost",
+      "0.7900",
+      "0.8000",
+      "+0.0100",
+      "0.7880",
+      "0.7802",
+      "-0.0078",
+    ]);
     expect(accuracy.rows).toHaveLength(12);
     expect(accuracy.rows[11].slice(0, 5)).toEqual(["3,072", "Proposed", "", "0.8000", ""]);
     expect(accuracy.notes[0]).toContain("2^-36");
   });
 
   it("show time as shares with their distance from the paper's range", () => {
-    expect(tables[1].rows[3]).toEqual(["1,024", "100", "60.0", "60.0%", "55-75%", "within", "2.00", "1.10", "55.0%", "50-60%", "within", "200", "100", "50.0%", "1"]);
-    const slow = keysOutcome(scale, measuredCells(scale, (run, { codec }) => ({ run: codec === "batched" ? { ...run, totalSeconds: 80, secondsPerTree: 0.9 } : run })));
-    expect(slow.tables[1].rows[3].slice(3, 11)).toEqual(["80.0%", "55-75%", "+5.0 pp", "2.00", "0.900", "45.0%", "50-60%", "-5.0 pp"]);
+    expect(tables[1].rows[3]).toEqual([
+      "1,024",
+      "100",
+      "60.0",
+      "60.0%",
+      "55-75%",
+      "within",
+      "2.00",
+      "1.10",
+      "55.0%",
+      "50-60%",
+      "within",
+      "200",
+      "100",
+      "50.0%",
+      "1",
+    ]);
+    const slow = keysOutcome(
+      scale,
+      measuredCells(scale, (run, { codec }) => ({
+        run: codec === "batched" ? { ...run, totalSeconds: 80, secondsPerTree: 0.9 } : run,
+      })),
+    );
+    expect(slow.tables[1].rows[3].slice(3, 11)).toEqual([
+      "80.0%",
+      "55-75%",
+      "+5.0 pp",
+      "2.00",
+      "0.900",
+      "45.0%",
+      "50-60%",
+      "-5.0 pp",
+    ]);
   });
 
   it("have the paper's key lengths in one figure and longer ones in another, with percentages over the bars", () => {
-    expect(figures.map(({ name, panels }) => [name, panels.map((panel) => (panel.kind === "bars" ? [panel.categories, panel.labels] : []))])).toEqual([
-      ["keys-time", [[["128", "256", "512", "1,024"], ["60%", "60%", "60%", "60%"]], [["128", "256", "512", "1,024"], ["55%", "55%", "55%", "55%"]]]],
-      ["keys-longer-time", [[["2,048", "3,072"], ["60%", "60%"]], [["2,048", "3,072"], ["55%", "55%"]]]],
+    expect(
+      figures.map(({ name, panels }) => [
+        name,
+        panels.map((panel) => (panel.kind === "bars" ? [panel.categories, panel.labels] : [])),
+      ]),
+    ).toEqual([
+      [
+        "keys-time",
+        [
+          [
+            ["128", "256", "512", "1,024"],
+            ["60%", "60%", "60%", "60%"],
+          ],
+          [
+            ["128", "256", "512", "1,024"],
+            ["55%", "55%", "55%", "55%"],
+          ],
+        ],
+      ],
+      [
+        "keys-longer-time",
+        [
+          [
+            ["2,048", "3,072"],
+            ["60%", "60%"],
+          ],
+          [
+            ["2,048", "3,072"],
+            ["55%", "55%"],
+          ],
+        ],
+      ],
     ]);
   });
 });
@@ -46,7 +116,10 @@ describe("what is said", () => {
 
   it("disagrees where they do not", () => {
     const doctored = measuredCells(scale, (run, { codec }) => ({
-      run: codec === "batched" ? { ...run, totalSeconds: 99, metrics: { ...run.metrics, test: { auc: 0.7, ks: 0.3 } } } : run,
+      run:
+        codec === "batched"
+          ? { ...run, totalSeconds: 99, metrics: { ...run.metrics, test: { auc: 0.7, ks: 0.3 } } }
+          : run,
     }));
     const { paragraph } = samplesOutcome(scale, doctored);
     expect(paragraph).toContain("That is more than the 0.002 and 0.01");
@@ -62,7 +135,9 @@ describe("what is said", () => {
 
 describe("the ablation", () => {
   it("says what each shortcut costs to leave out, and whether the paper's shares hold", () => {
-    const cells = measuredCells(scale, (run, { without }) => ({ run: without === "no-packing" ? { ...run, secondsPerTree: 2.2 } : run }));
+    const cells = measuredCells(scale, (run, { without }) => ({
+      run: without === "no-packing" ? { ...run, secondsPerTree: 2.2 } : run,
+    }));
     const { paragraph, tables } = ablationOutcome(scale, cells);
     expect(tables[0].rows[1].slice(0, 3)).toEqual(["packing", "2.20", "2.00"]);
     expect(paragraph).toContain("2.00 times as long without packing");
@@ -70,7 +145,9 @@ describe("the ablation", () => {
   });
 
   it("fails if a shortcut changes the model", () => {
-    const cells = measuredCells(scale, (run, { without }) => ({ run: without === "no-joint-bins" ? { ...run, model: "another" } : run }));
+    const cells = measuredCells(scale, (run, { without }) => ({
+      run: without === "no-joint-bins" ? { ...run, model: "another" } : run,
+    }));
     expect(() => ablationOutcome(scale, cells)).toThrow("no-joint-bins changes the model");
   });
 });

@@ -1,6 +1,6 @@
 /**
- * A sweep: the same job, batched and unbatched, along one axis. The paper's sec. IV has three of them (key length, sample
- * size, number of trees), each with a table of accuracies and a figure of two bar charts.
+ * A sweep: the same job, batched and unbatched, along one axis. The paper's sec. IV has three of them (key length,
+ * sample size, number of trees), each with a table of accuracies and a figure of two bar charts.
  */
 import type { CellSpec } from "./cell.ts";
 import { count, decimals, percent, seconds, signed } from "./figures-in-words.ts";
@@ -30,7 +30,10 @@ export interface SweepResult {
 }
 
 /** The two cells of a point. */
-export function pairOf(scale: Scale, job: Pick<CellSpec, "dataset" | "trees" | "keyBits"> & { readonly trainRows?: number }): Pair {
+export function pairOf(
+  scale: Scale,
+  job: Pick<CellSpec, "dataset" | "trees" | "keyBits"> & { readonly trainRows?: number },
+): Pair {
   const dataset = paperDatasets[job.dataset];
   const spec = {
     trainRows: Math.round(dataset.trainRows * scale.rowShare),
@@ -61,7 +64,12 @@ export function accuracyOf({ metrics }: MeasuredCell): Accuracy {
   return { aucTrain: train["auc"], aucTest: test["auc"], ksTrain: train["ks"], ksTest: test["ks"] };
 }
 
-const accuracyColumns = { aucTrain: "AUC train", aucTest: "AUC test", ksTrain: "KS train", ksTest: "KS test" } as const satisfies Record<keyof Accuracy, string>;
+const accuracyColumns = {
+  aucTrain: "AUC train",
+  aucTest: "AUC test",
+  ksTrain: "KS train",
+  ksTest: "KS test",
+} as const satisfies Record<keyof Accuracy, string>;
 const accuracyKeys = Object.keys(accuracyColumns) as (keyof Accuracy)[];
 
 export function accuracyTable(sweep: Sweep, results: readonly SweepResult[]): ResultTable {
@@ -70,7 +78,9 @@ export function accuracyTable(sweep: Sweep, results: readonly SweepResult[]): Re
       const ours = accuracyOf(measured[codec]);
       const cells = accuracyKeys.flatMap((key) => {
         const theirs = paper?.[codec][key];
-        return theirs === undefined ? ["", decimals(ours[key]), ""] : [decimals(theirs), decimals(ours[key]), signed(ours[key] - theirs)];
+        return theirs === undefined
+          ? ["", decimals(ours[key]), ""]
+          : [decimals(theirs), decimals(ours[key]), signed(ours[key] - theirs)];
       });
       return [pointTitle(point), algorithmTitle(codec), ...cells];
     }),
@@ -82,7 +92,9 @@ export function accuracyTable(sweep: Sweep, results: readonly SweepResult[]): Re
     columns: [
       { group: "", title: sweep.axis },
       { group: "", title: "algorithm" },
-      ...accuracyKeys.flatMap((key) => ["paper", "ours", "difference"].map((title) => ({ group: accuracyColumns[key], title }))),
+      ...accuracyKeys.flatMap((key) =>
+        ["paper", "ours", "difference"].map((title) => ({ group: accuracyColumns[key], title })),
+      ),
     ],
     rows,
     notes: finest === undefined ? [] : [gridNote(results)],
@@ -118,9 +130,16 @@ export function timeTable(sweep: Sweep, results: readonly SweepResult[]): Result
 }
 
 export function timeColumns(axis: string) {
-  const group = (name: string) => ["SecureBoost", "Proposed", "share", "paper", "difference"].map((title) => ({ group: name, title }));
+  const group = (name: string) =>
+    ["SecureBoost", "Proposed", "share", "paper", "difference"].map((title) => ({ group: name, title }));
   const cpu = ["SecureBoost", "Proposed", "share"].map((title) => ({ group: "CPU of both parties, s", title }));
-  return [{ group: "", title: axis }, ...group("total, s"), ...group("per tree, s"), ...cpu, { group: "", title: "runs" }];
+  return [
+    { group: "", title: axis },
+    ...group("total, s"),
+    ...group("per tree, s"),
+    ...cpu,
+    { group: "", title: "runs" },
+  ];
 }
 
 export function timeCells({ batched, unbatched, totalShare, perTreeShare }: MeasuredPair): string[] {
@@ -164,11 +183,20 @@ export const percentageNote = "The percentage is Proposed over SecureBoost.";
 
 /** What a point stands for in the paper goes on a second line. */
 export function sweepPanels(sweep: Sweep, results: readonly SweepResult[]): BarPanel[] {
-  return timePanels(sweep.axis, results.map(({ point }) => pointTitle(point).replace(" (", "\n(")), results.map(({ measured }) => measured));
+  return timePanels(
+    sweep.axis,
+    results.map(({ point }) => pointTitle(point).replace(" (", "\n(")),
+    results.map(({ measured }) => measured),
+  );
 }
 
 export function timePanels(axis: string, categories: readonly string[], pairs: readonly MeasuredPair[]): BarPanel[] {
-  const panel = (title: string, yTitle: string, value: (cell: MeasuredCell) => number, share: (pair: MeasuredPair) => number): BarPanel => ({
+  const panel = (
+    title: string,
+    yTitle: string,
+    value: (cell: MeasuredCell) => number,
+    share: (pair: MeasuredPair) => number,
+  ): BarPanel => ({
     kind: "bars",
     title,
     xTitle: axis,
@@ -181,7 +209,17 @@ export function timePanels(axis: string, categories: readonly string[], pairs: r
     labels: pairs.map((pair) => percent(share(pair), 0)),
   });
   return [
-    panel("(a) total runtime", "seconds", ({ totalSeconds }) => totalSeconds, ({ totalShare }) => totalShare),
-    panel("(b) time per tree", "seconds", ({ secondsPerTree }) => secondsPerTree, ({ perTreeShare }) => perTreeShare),
+    panel(
+      "(a) total runtime",
+      "seconds",
+      ({ totalSeconds }) => totalSeconds,
+      ({ totalShare }) => totalShare,
+    ),
+    panel(
+      "(b) time per tree",
+      "seconds",
+      ({ secondsPerTree }) => secondsPerTree,
+      ({ perTreeShare }) => perTreeShare,
+    ),
   ];
 }

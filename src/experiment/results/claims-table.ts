@@ -15,14 +15,31 @@ export function claimsTable(claims: readonly Claim[]): ResultTable {
 }
 
 /** What was run on which machine, one fact per line. */
-export function circumstances({ machine, commit, cellCommits, seed, finishedAt, scale, data, synthetic }: Reproduction): string[] {
+export function circumstances({
+  machine,
+  commit,
+  cellCommits,
+  seed,
+  finishedAt,
+  scale,
+  data,
+  synthetic,
+}: Reproduction): string[] {
   const others = cellCommits.filter((cell) => cell !== commit);
   return [
     `Machine: ${machine.cpu}, ${machine.cores} cores, Node ${machine.node}, kernel ${machine.kernel}. Both parties ran on it, as processes of their own, over TLS.`,
     `Program: commit ${commit}${others.length === 0 ? "" : `; cells measured at ${others.join(", ")}, with the same program`}. Seed ${seed}. Finished ${finishedAt.slice(0, 10)}.`,
-    ...data.map(({ title, source, digest }) => `Data: ${title}, ${source} (SHA-256 of the cells used: ${digest.slice(0, 16)}).`),
-    ...(synthetic ? ["The data are made up: the paper's numbers stand beside ours to show the form, not to be compared."] : []),
-    ...(scale === "full" ? [] : [`A ${scale} run, with fewer rows and trees than the paper's: it shows that everything works, not what the paper saw.`]),
+    ...data.map(
+      ({ title, source, digest }) => `Data: ${title}, ${source} (SHA-256 of the cells used: ${digest.slice(0, 16)}).`,
+    ),
+    ...(synthetic
+      ? ["The data are made up: the paper's numbers stand beside ours to show the form, not to be compared."]
+      : []),
+    ...(scale === "full"
+      ? []
+      : [
+          `A ${scale} run, with fewer rows and trees than the paper's: it shows that everything works, not what the paper saw.`,
+        ]),
     "Unless an experiment varies it: depth 3, eta 0.3, lambda 1, gamma 0, 32 bins. SecureBoost is the unbatched codec on a grid of 2^-40, Proposed the paper's slots with s = -10 and alpha = 20.",
   ];
 }

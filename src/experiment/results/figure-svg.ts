@@ -3,14 +3,23 @@
  * apart (Okabe and Ito), and marks of different shape besides the colours.
  */
 import { BarChart, type BarSeriesOption, LineChart, type LineSeriesOption } from "echarts/charts";
-import { GridComponent, type GridComponentOption, LegendComponent, type LegendComponentOption, TitleComponent, type TitleComponentOption } from "echarts/components";
+import {
+  GridComponent,
+  type GridComponentOption,
+  LegendComponent,
+  type LegendComponentOption,
+  TitleComponent,
+  type TitleComponentOption,
+} from "echarts/components";
 import { type ComposeOption, init, use } from "echarts/core";
 import { SVGRenderer } from "echarts/renderers";
 import type { BarPanel, LinePanel, ResultFigure } from "../reproduce/outcome.ts";
 
 use([BarChart, LineChart, GridComponent, LegendComponent, TitleComponent, SVGRenderer]);
 
-type Options = ComposeOption<BarSeriesOption | LineSeriesOption | GridComponentOption | LegendComponentOption | TitleComponentOption>;
+type Options = ComposeOption<
+  BarSeriesOption | LineSeriesOption | GridComponentOption | LegendComponentOption | TitleComponentOption
+>;
 
 export const fontFamily = "Inter";
 const fonts = `${fontFamily}, system-ui, sans-serif`;
@@ -52,11 +61,27 @@ function optionsOf(panels: ResultFigure["panels"], width: number): Options {
       textAlign: "center",
       textStyle: { fontFamily: fonts, fontSize: 15, fontWeight: "normal", color: ink },
     })),
-    legend: { show: !lone, data: names, top: 34, left: "center", itemGap: 30, itemWidth: 22, itemHeight: 12, textStyle: { fontFamily: fonts, fontSize: 12, color: ink } },
-    grid: panels.map((_, i) => ({ left: width * i + margin.left, width: width - margin.left - margin.right, top: margin.top, height: height - margin.top - margin.bottom })),
+    legend: {
+      show: !lone,
+      data: names,
+      top: 34,
+      left: "center",
+      itemGap: 30,
+      itemWidth: 22,
+      itemHeight: 12,
+      textStyle: { fontFamily: fonts, fontSize: 12, color: ink },
+    },
+    grid: panels.map((_, i) => ({
+      left: width * i + margin.left,
+      width: width - margin.left - margin.right,
+      top: margin.top,
+      height: height - margin.top - margin.bottom,
+    })),
     xAxis: panels.map((panel, i) => xAxisOf(panel, i)),
     yAxis: panels.map((panel, i) => yAxisOf(panel, i)),
-    series: panels.flatMap((panel, i): (BarSeriesOption | LineSeriesOption)[] => (panel.kind === "bars" ? bars(panel, i) : lines(panel, i, names))),
+    series: panels.flatMap((panel, i): (BarSeriesOption | LineSeriesOption)[] =>
+      panel.kind === "bars" ? bars(panel, i) : lines(panel, i, names),
+    ),
   };
 }
 
@@ -68,7 +93,14 @@ interface Extent {
 const axisText = { fontFamily: fonts, fontSize: 12, color: ink };
 
 function xAxisOf(panel: BarPanel | LinePanel, gridIndex: number) {
-  const shared = { gridIndex, name: panel.xTitle, nameLocation: "middle", nameGap: 34, nameTextStyle: axisText, axisLine: { show: true, lineStyle: { color: ink } } } as const;
+  const shared = {
+    gridIndex,
+    name: panel.xTitle,
+    nameLocation: "middle",
+    nameGap: 34,
+    nameTextStyle: axisText,
+    axisLine: { show: true, lineStyle: { color: ink } },
+  } as const;
   if (panel.kind === "bars") {
     const long = panel.categories.some((category) => category.length > 12);
     const axisLabel = { ...axisText, interval: 0, fontSize: long ? 10.5 : 12, width: 84, overflow: "break" } as const;
@@ -92,7 +124,12 @@ function yAxisOf(panel: BarPanel | LinePanel, gridIndex: number) {
     splitLine: { show: true, lineStyle: { color: faint } },
     ...(panel.kind === "bars" ? { boundaryGap: [0, "6%"] as [number, string] } : {}),
     ...(panel.kind === "lines" && panel.yMax !== undefined ? { max: panel.yMax } : {}),
-    ...(log ? { min: ({ min }: Extent) => 10 ** Math.floor(Math.log10(min)), max: ({ max }: Extent) => 10 ** Math.ceil(Math.log10(max)) } : {}),
+    ...(log
+      ? {
+          min: ({ min }: Extent) => 10 ** Math.floor(Math.log10(min)),
+          max: ({ max }: Extent) => 10 ** Math.ceil(Math.log10(max)),
+        }
+      : {}),
   } as const;
 }
 

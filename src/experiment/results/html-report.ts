@@ -21,7 +21,10 @@ export function htmlReport(reproduction: Reproduction, svgs: ReadonlyMap<string,
     [
       `<h2>${escapeHtml(heading)}</h2>`,
       `<p><em>The paper's ${escapeHtml(reference)}.</em> ${escapeHtml(paragraph)}</p>`,
-      ...figures.map(({ name, caption }) => `<figure role="img" aria-label="${escapeHtml(caption)}">${svgs.get(name) ?? ""}<figcaption>${escapeHtml(caption)}</figcaption></figure>`),
+      ...figures.map(
+        ({ name, caption }) =>
+          `<figure role="img" aria-label="${escapeHtml(caption)}">${svgs.get(name) ?? ""}<figcaption>${escapeHtml(caption)}</figcaption></figure>`,
+      ),
       ...tables.map(tableSection),
     ].join("\n"),
   );
@@ -30,7 +33,9 @@ export function htmlReport(reproduction: Reproduction, svgs: ReadonlyMap<string,
     `<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>${escapeHtml(title)}</title><style>${style}</style></head><body>`,
     `<h1>${escapeHtml(title)}</h1>`,
     `<p>Xu, Fan, Li, Yang: <em>Efficient Batch Homomorphic Encryption for Vertically Federated XGBoost</em>. The paper's numbers beside ours.</p>`,
-    `<ul>${circumstances(reproduction).map((line) => `<li>${escapeHtml(line)}</li>`).join("")}</ul>`,
+    `<ul>${circumstances(reproduction)
+      .map((line) => `<li>${escapeHtml(line)}</li>`)
+      .join("")}</ul>`,
     `<h2>Claims</h2>${htmlTable(claimsTable(reproduction.claims))}`,
     ...sections,
     "</body></html>",
@@ -39,5 +44,9 @@ export function htmlReport(reproduction: Reproduction, svgs: ReadonlyMap<string,
 }
 
 function tableSection(table: ResultTable): string {
-  return [`<h3>${escapeHtml(table.title)}</h3>`, htmlTable(table), ...table.notes.map((note) => `<p class="note">${escapeHtml(note)}</p>`)].join("\n");
+  return [
+    `<h3>${escapeHtml(table.title)}</h3>`,
+    htmlTable(table),
+    ...table.notes.map((note) => `<p class="note">${escapeHtml(note)}</p>`),
+  ].join("\n");
 }

@@ -16,14 +16,21 @@ import { writeReport, writeResultsPage } from "./write-report.ts";
 const table: ResultTable = {
   name: "t",
   title: "T",
-  columns: [{ group: "", title: "where" }, { group: "AUC", title: "paper" }, { group: "AUC", title: "ours" }, { group: "", title: "runs" }],
+  columns: [
+    { group: "", title: "where" },
+    { group: "AUC", title: "paper" },
+    { group: "AUC", title: "ours" },
+    { group: "", title: "runs" },
+  ],
   rows: [["a|b <c>", "0.1", "0.2", "2"]],
   notes: [],
 };
 
 describe("a table", () => {
   it("is Markdown with groups in the names of columns", () => {
-    expect(markdownTable(table)).toBe("| where | AUC, paper | AUC, ours | runs |\n|---|---:|---:|---:|\n| a\\|b <c> | 0.1 | 0.2 | 2 |");
+    expect(markdownTable(table)).toBe(
+      "| where | AUC, paper | AUC, ours | runs |\n|---|---:|---:|---:|\n| a\\|b <c> | 0.1 | 0.2 | 2 |",
+    );
   });
 
   it("of words is set to the left", () => {
@@ -33,7 +40,9 @@ describe("a table", () => {
 
   it("is HTML with groups over their columns, and cells that cannot become tags", () => {
     const html = htmlTable(table);
-    expect(html).toContain('<tr><th rowspan="2">where</th><th colspan="2" class="group">AUC</th><th rowspan="2">runs</th></tr><tr><th>paper</th><th>ours</th></tr>');
+    expect(html).toContain(
+      '<tr><th rowspan="2">where</th><th colspan="2" class="group">AUC</th><th rowspan="2">runs</th></tr><tr><th>paper</th><th>ours</th></tr>',
+    );
     expect(html).toContain("<td>a|b &lt;c&gt;</td>");
   });
 });
@@ -42,8 +51,36 @@ const figure: ResultFigure = {
   name: "f",
   caption: "F",
   panels: [
-    { kind: "bars", title: "(a) bars", xTitle: "key bits", yTitle: "seconds", categories: ["128", "256"], series: [{ name: "SecureBoost", values: [4, 6] }, { name: "Proposed", values: [2, 3.3] }], labels: ["50%", "55%"] },
-    { kind: "lines", title: "(b) lines", xTitle: "n", yTitle: "error", xLog: true, yLog: true, series: [{ name: "bound", dashed: true, points: [[1, 0.001], [1000, 1]] }] },
+    {
+      kind: "bars",
+      title: "(a) bars",
+      xTitle: "key bits",
+      yTitle: "seconds",
+      categories: ["128", "256"],
+      series: [
+        { name: "SecureBoost", values: [4, 6] },
+        { name: "Proposed", values: [2, 3.3] },
+      ],
+      labels: ["50%", "55%"],
+    },
+    {
+      kind: "lines",
+      title: "(b) lines",
+      xTitle: "n",
+      yTitle: "error",
+      xLog: true,
+      yLog: true,
+      series: [
+        {
+          name: "bound",
+          dashed: true,
+          points: [
+            [1, 0.001],
+            [1000, 1],
+          ],
+        },
+      ],
+    },
   ],
 };
 
@@ -51,7 +88,19 @@ describe("a figure", () => {
   it("is SVG with its titles, names, axes and percentages as text", () => {
     const svg = figureSvg(figure);
     expect(svg.startsWith("<svg")).toBe(true);
-    for (const text of ["(a) bars", "(b) lines", "SecureBoost", "Proposed", "bound", "key bits", "seconds", "128", "50%", "55%"]) expect(svg).toContain(`>${text}</text>`);
+    for (const text of [
+      "(a) bars",
+      "(b) lines",
+      "SecureBoost",
+      "Proposed",
+      "bound",
+      "key bits",
+      "seconds",
+      "128",
+      "50%",
+      "55%",
+    ])
+      expect(svg).toContain(`>${text}</text>`);
   });
 
   it("is PNG in which the text is drawn, with the font from its package", async () => {
@@ -85,17 +134,27 @@ describe("a report", () => {
 
   it("is one HTML file that fetches nothing, with machine, claims, figures and words", async () => {
     const html = readFileSync(await writeReport(reproduction, folder, "report"), "utf8");
-    for (const text of ["a CPU, 2 cores", "commit abc; cells measured at older", "gradient ciphertexts", "<td>held</td>", reproduction.experiments[0].paragraph.slice(0, 60)]) expect(html).toContain(text);
+    for (const text of [
+      "a CPU, 2 cores",
+      "commit abc; cells measured at older",
+      "gradient ciphertexts",
+      "<td>held</td>",
+      reproduction.experiments[0].paragraph.slice(0, 60),
+    ])
+      expect(html).toContain(text);
     expect(html.match(/<svg/g)).toHaveLength(2);
     expect(html.replaceAll(/xmlns(:\w+)?="[^"]*"/g, "")).not.toMatch(/https?:|<script|<link|<img|@import|url\(/);
-    expect(read("keys-accuracy.csv").split("\n")[0]).toContain('"AUC train, paper","AUC train, ours","AUC train, difference"');
+    expect(read("keys-accuracy.csv").split("\n")[0]).toContain(
+      '"AUC train, paper","AUC train, ours","AUC train, difference"',
+    );
     expect(read("keys-time.svg")).toContain("</svg>");
     expect(read("report-claims.md")).toContain("| time per tree |");
   });
 
   it("is a page whose figures lie beside it", async () => {
     const page = readFileSync(await writeResultsPage(reproduction, folder), "utf8");
-    for (const [, link] of page.matchAll(/\]\((results\/[^)]+)\)/g)) expect(readFileSync(join(folder, link)).length).toBeGreaterThan(1000);
+    for (const [, link] of page.matchAll(/\]\((results\/[^)]+)\)/g))
+      expect(readFileSync(join(folder, link)).length).toBeGreaterThan(1000);
     expect(page.match(/\]\(results\/keys-time\.(svg|png)\)/g)).toHaveLength(2);
     expect(page).toContain("| no overflow | no sum overflows in any run | 0 runs | 0 of");
   });

@@ -22,7 +22,12 @@ export function resultsPage(reproduction: Reproduction, figures: string): string
       "",
       `*The paper's ${reference}.* ${paragraph}`,
       "",
-      ...drawn.flatMap(({ name, caption }) => [`![${caption}](${figures}/${name}.svg)`, "", `${caption} ([PNG](${figures}/${name}.png))`, ""]),
+      ...drawn.flatMap(({ name, caption }) => [
+        `![${caption}](${figures}/${name}.svg)`,
+        "",
+        `${caption} ([PNG](${figures}/${name}.png))`,
+        "",
+      ]),
       ...tables.flatMap(tableSection),
     ]),
   ].join("\n");

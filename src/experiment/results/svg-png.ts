@@ -1,6 +1,6 @@
 /**
- * PNGs of our SVGs, rendered by resvg as WebAssembly: the same on every platform. It sees no fonts of the system, so the
- * one that figures use is read from its package.
+ * PNGs of our SVGs, rendered by resvg as WebAssembly: the same on every platform. It sees no fonts of the system, so
+ * the one that figures use is read from its package.
  */
 import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";

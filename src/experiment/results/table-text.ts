@@ -8,13 +8,20 @@ export function columnName({ group, title }: Column): string {
 }
 
 export function markdownTable({ columns, rows, words }: ResultTable): string {
-  const line = (cells: readonly string[]): string => `| ${cells.map((cell) => cell.replaceAll("|", "\\|")).join(" | ")} |`;
-  return [line(columns.map(columnName)), `|${columns.map((_, i) => (i === 0 || words === true ? "---" : "---:")).join("|")}|`, ...rows.map(line)].join("\n");
+  const line = (cells: readonly string[]): string =>
+    `| ${cells.map((cell) => cell.replaceAll("|", "\\|")).join(" | ")} |`;
+  return [
+    line(columns.map(columnName)),
+    `|${columns.map((_, i) => (i === 0 || words === true ? "---" : "---:")).join("|")}|`,
+    ...rows.map(line),
+  ].join("\n");
 }
 
 export function htmlTable({ columns, rows, words }: ResultTable): string {
   const grouped = columns.some(({ group }) => group !== "");
-  const head = grouped ? groupedHead(columns) : `<tr>${columns.map(({ title }) => `<th>${escapeHtml(title)}</th>`).join("")}</tr>`;
+  const head = grouped
+    ? groupedHead(columns)
+    : `<tr>${columns.map(({ title }) => `<th>${escapeHtml(title)}</th>`).join("")}</tr>`;
   const body = rows.map((row) => `<tr>${row.map((cell) => `<td>${escapeHtml(cell)}</td>`).join("")}</tr>`).join("\n");
   return `<div class="${words === true ? "words" : "wide"}"><table><thead>${head}</thead><tbody>\n${body}\n</tbody></table></div>`;
 }
@@ -23,7 +30,7 @@ export function htmlTable({ columns, rows, words }: ResultTable): string {
 function groupedHead(columns: readonly Column[]): string {
   const upper: string[] = [];
   const lower: string[] = [];
-  for (let i = 0; i < columns.length; ) {
+  for (let i = 0; i < columns.length;) {
     const { group, title } = columns[i];
     if (group === "") {
       upper.push(`<th rowspan="2">${escapeHtml(title)}</th>`);
@@ -40,7 +47,11 @@ function groupedHead(columns: readonly Column[]): string {
 }
 
 export function csvTable(path: string, { columns, rows }: ResultTable): Promise<void> {
-  return writeCsv(path, columns.map(columnName), columns.map((_, i) => rows.map((row) => row[i])));
+  return writeCsv(
+    path,
+    columns.map(columnName),
+    columns.map((_, i) => rows.map((row) => row[i])),
+  );
 }
 
 export function escapeHtml(text: string): string {

@@ -1,4 +1,7 @@
-/** Writes a reproduction's files: tables as CSV and Markdown, figures as SVG and PNG, one HTML report, and the results page. */
+/**
+ * Writes a reproduction's files: tables as CSV and Markdown, figures as SVG and PNG, one HTML report, and the results
+ * page.
+ */
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { writeFileAtomically } from "../../base/atomic-file.ts";
@@ -19,7 +22,10 @@ const fileMode = 0o644;
  */
 export async function writeReport(reproduction: Reproduction, out: string, name: string): Promise<string> {
   await makeFolder(out);
-  const tables = [{ ...claimsTable(reproduction.claims), name: `${name}-claims` }, ...reproduction.experiments.flatMap(({ tables: own }) => own)];
+  const tables = [
+    { ...claimsTable(reproduction.claims), name: `${name}-claims` },
+    ...reproduction.experiments.flatMap(({ tables: own }) => own),
+  ];
   for (const table of tables) {
     await csvTable(join(out, `${table.name}.csv`), table);
     await writeFileAtomically(join(out, `${table.name}.md`), `${markdownTable(table)}\n`, fileMode);

@@ -64,22 +64,45 @@ export interface ContributionRow {
 }
 
 /**
- * Everybody, everybody but each passive party in turn, and the active party alone: what somebody's columns add to those of
- * the others. Shares of gain do not say that: what two parties both know is credited to the one that won the splits.
+ * Everybody, everybody but each passive party in turn, and the active party alone: what somebody's columns add to those
+ * of the others. Shares of gain do not say that: what two parties both know is credited to the one that won the splits.
  * @param names of all parties, the active one first
  * @param everybody the first row, which is the federated job's
  */
-export async function contributionOf(job: OnePlaceJob, names: readonly string[], everybody: PlainResult["metrics"]): Promise<ContributionRow[]> {
+export async function contributionOf(
+  job: OnePlaceJob,
+  names: readonly string[],
+  everybody: PlainResult["metrics"],
+): Promise<ContributionRow[]> {
   const passives = names.flatMap((_, party) => (party === 0 ? [] : [party]));
   const groups = [...(passives.length > 1 ? passives.map((party) => [party]) : []), passives];
   const rows: ContributionRow[] = [{ without: [], metrics: everybody }];
-  for (const leftOut of groups) rows.push({ without: leftOut.map((party) => names[party]), metrics: (await trainWithout(job, leftOut)).metrics });
+  for (const leftOut of groups)
+    rows.push({ without: leftOut.map((party) => names[party]), metrics: (await trainWithout(job, leftOut)).metrics });
   return rows;
 }
 
-/** All rows that take part, those of a validation file last as the parties have them, and which of them are evaluated only. */
-export function withValidation({ train, validation, validationFraction, training }: Pick<OnePlaceJob, "train" | "validation" | "validationFraction" | "training">): { readonly rows: readonly PartyTable[]; readonly validation: Uint32Array | null } {
+/**
+ * All rows that take part, those of a validation file last as the parties have them, and which of them are evaluated
+ * only.
+ */
+export function withValidation({
+  train,
+  validation,
+  validationFraction,
+  training,
+}: Pick<OnePlaceJob, "train" | "validation" | "validationFraction" | "training">): {
+  readonly rows: readonly PartyTable[];
+  readonly validation: Uint32Array | null;
+} {
   const count = train[0].ids.length;
-  if (validation) return { rows: train.map((table, party) => joinTables([table, validation[party]])), validation: Uint32Array.from(validation[0].ids, (_, i) => count + i) };
-  return { rows: train, validation: validationFraction === undefined ? null : validationRows(count, validationFraction, training.seed) };
+  if (validation)
+    return {
+      rows: train.map((table, party) => joinTables([table, validation[party]])),
+      validation: Uint32Array.from(validation[0].ids, (_, i) => count + i),
+    };
+  return {
+    rows: train,
+    validation: validationFraction === undefined ? null : validationRows(count, validationFraction, training.seed),
+  };
 }

@@ -2,7 +2,13 @@
  * What a job costs, as a formula in rows, features, bins, depth and key bits (docs/performance.md), with the six
  * operations measured on this machine in about a second. Seconds are CPU seconds; times on the wall follow from cores.
  */
-import { generateKey, type Kernel, plaintextsFromBigints, type PrivateKey, ResidentVector } from "../../crypto/paillier/index.ts";
+import {
+  generateKey,
+  type Kernel,
+  plaintextsFromBigints,
+  type PrivateKey,
+  ResidentVector,
+} from "../../crypto/paillier/index.ts";
 
 /** CPU seconds of one operation each. */
 export interface OperationCosts {
@@ -76,9 +82,15 @@ export function predict(job: JobShape, costs: OperationCosts): Prediction {
   });
   const returnedPerTree = perPassive.reduce((sum, { returned }) => sum + returned * nodes, 0);
   const encrypt = job.textbookEncryption ? costs.textbook : costs.encrypt;
-  const active = job.rows * width * encrypt + returnedPerTree * costs.decrypt + job.rows * handlingSeconds * (1 + job.passives.length);
+  const active =
+    job.rows * width * encrypt +
+    returnedPerTree * costs.decrypt +
+    job.rows * handlingSeconds * (1 + job.passives.length);
   const membershipBytes = ((job.depth - 1) * job.rows) / 8;
-  const candidateBytes = perPassive.reduce((sum, { returned }, i) => sum + nodes * (returned * ciphertextBytes + 4 * job.passives[i].candidates), 0);
+  const candidateBytes = perPassive.reduce(
+    (sum, { returned }, i) => sum + nodes * (returned * ciphertextBytes + 4 * job.passives[i].candidates),
+    0,
+  );
   return {
     activeCpuSeconds: active * job.trees + (job.textbookEncryption ? 0 : costs.tables),
     passiveCpuSeconds: perPassive.map(({ cpu }) => cpu * job.trees),
@@ -89,7 +101,10 @@ export function predict(job: JobShape, costs: OperationCosts): Prediction {
   };
 }
 
-/** Values per measurement: about what one chunk of a job holds, so that what a call costs besides its values does not count. */
+/**
+ * Values per measurement: about what one chunk of a job holds, so that what a call costs besides its values does not
+ * count.
+ */
 const sampleCount = 1024;
 /** The owner's tables grow when they have been used much: a job's encryptions cost this much of the first ones. */
 const wideTables = 0.9;
@@ -110,7 +125,9 @@ export async function calibrate(kernel: Kernel, keyBits: number): Promise<Operat
   await evaluator.load(ciphertexts, resident, 0);
   const features = 8;
   const binCount = 16;
-  const bins = Array.from({ length: features }, (_, f) => Uint16Array.from({ length: sampleCount }, (_cell, i) => (i * (2 * f + 3)) % binCount));
+  const bins = Array.from({ length: features }, (_, f) =>
+    Uint16Array.from({ length: sampleCount }, (_cell, i) => (i * (2 * f + 3)) % binCount),
+  );
   const histogram = (): Promise<unknown> =>
     evaluator.histogram({
       gradients: resident,
@@ -139,7 +156,10 @@ function slice(vector: ResidentVector, count: number): ResidentVector {
 }
 
 function plaintexts(key: PrivateKey, count: number) {
-  return plaintextsFromBigints(key.publicKey, Array.from({ length: count }, (_, i) => BigInt(i)));
+  return plaintextsFromBigints(
+    key.publicKey,
+    Array.from({ length: count }, (_, i) => BigInt(i)),
+  );
 }
 
 /** The smaller of two runs. */

@@ -5,19 +5,34 @@ import type { Metrics } from "../../record/events.ts";
 import { simulate, type SimulateOptions } from "./simulate.ts";
 
 export interface CrossValidation {
-  readonly folds: readonly { readonly train: Metrics; readonly test: Metrics; readonly trees: number; readonly identicalToCentralised: boolean | null }[];
+  readonly folds: readonly {
+    readonly train: Metrics;
+    readonly test: Metrics;
+    readonly trees: number;
+    readonly identicalToCentralised: boolean | null;
+  }[];
   /** Per metric over the folds; the deviation is that of the sample. */
   readonly test: Readonly<Record<string, Spread>>;
 }
 
 /** @throws TandemError as simulate */
-export async function crossValidate(options: Omit<SimulateOptions, "fold" | "testData">, foldCount: number, onFold: (fold: number) => void): Promise<CrossValidation> {
+export async function crossValidate(
+  options: Omit<SimulateOptions, "fold" | "testData">,
+  foldCount: number,
+  onFold: (fold: number) => void,
+): Promise<CrossValidation> {
   const folds: CrossValidation["folds"][number][] = [];
   for (let index = 0; index < foldCount; index++) {
     onFold(index);
     const { active, difference } = await simulate({ ...options, fold: { index, count: foldCount } });
-    if (difference !== null && difference !== "") throw new TandemError("INTERNAL", `federated and centralised model differ in fold ${index}: ${difference}`);
-    folds.push({ train: active.metrics.train, test: active.metrics.test ?? {}, trees: active.trees, identicalToCentralised: difference === null ? null : true });
+    if (difference !== null && difference !== "")
+      throw new TandemError("INTERNAL", `federated and centralised model differ in fold ${index}: ${difference}`);
+    folds.push({
+      train: active.metrics.train,
+      test: active.metrics.test ?? {},
+      trees: active.trees,
+      identicalToCentralised: difference === null ? null : true,
+    });
   }
   const names = Object.keys(folds[0].test);
   return { folds, test: Object.fromEntries(names.map((name) => [name, spread(folds.map(({ test }) => test[name]))])) };

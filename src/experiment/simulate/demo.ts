@@ -39,7 +39,11 @@ const demoKeyBits = 2048;
 const testFraction = 0.25;
 
 export async function runDemo(options: DemoOptions): Promise<DemoResult> {
-  const training = resolveParameters(trainingParameters, { num_round: options.trees, max_depth: 4, seed: options.seed });
+  const training = resolveParameters(trainingParameters, {
+    num_round: options.trees,
+    max_depth: 4,
+    seed: options.seed,
+  });
   const codec = resolveParameters(codecParameters, {});
   const credit = syntheticCredit({ rows: options.rows, seed: options.seed });
   const rows = splitRows(options.rows, testFraction, options.seed);
@@ -62,10 +66,15 @@ export async function runDemo(options: DemoOptions): Promise<DemoResult> {
   });
 
   const tables = companies.map(({ table }) => table);
-  const cut = (which: readonly PartyTable[], side: Uint32Array): PartyTable[] => which.map((table) => selectRows(table, side));
+  const cut = (which: readonly PartyTable[], side: Uint32Array): PartyTable[] =>
+    which.map((table) => selectRows(table, side));
   const shared = { training, codec, keyBits: demoKeyBits };
   const everything = await trainInOnePlace({ train: cut(tables, rows.train), test: cut(tables, rows.test), ...shared });
-  const alone = await trainInOnePlace({ train: cut([tables[0]], rows.train), test: cut([tables[0]], rows.test), ...shared });
+  const alone = await trainInOnePlace({
+    train: cut([tables[0]], rows.train),
+    test: cut([tables[0]], rows.test),
+    ...shared,
+  });
   return {
     federation,
     keyBits: demoKeyBits,
@@ -78,7 +87,11 @@ export async function runDemo(options: DemoOptions): Promise<DemoResult> {
   };
 }
 
-function partyOf(name: string, { table, csv }: SyntheticParty, rows: { train: Uint32Array; test: Uint32Array }): FederationParty {
+function partyOf(
+  name: string,
+  { table, csv }: SyntheticParty,
+  rows: { train: Uint32Array; test: Uint32Array },
+): FederationParty {
   const cut = (side: Uint32Array) => ({
     names: csv.names,
     columns: csv.columns.map((column) => Array.from(side, (row) => column[row])),

@@ -1,11 +1,20 @@
-/** What a simulation would cost, without running it: the cost model on the user's own table, after a short calibration. */
+/**
+ * What a simulation would cost, without running it: the cost model on the user's own table, after a short calibration.
+ */
 import { availableParallelism } from "node:os";
 import { sumPacking } from "../../codec/packing.ts";
 import { selectKernel } from "../../crypto/paillier/index.ts";
 import type { PartyTable } from "../../data/dataset.ts";
 import { binningOf, type BinningParameters, binTable } from "../../party/party-data.ts";
 import { listCandidates, mostFrequentBins } from "../../scheme/candidates/candidate-plan.ts";
-import { calibrate, type JobShape, type OperationCosts, type PassiveShape, predict, type Prediction } from "./cost-model.ts";
+import {
+  calibrate,
+  type JobShape,
+  type OperationCosts,
+  type PassiveShape,
+  predict,
+  type Prediction,
+} from "./cost-model.ts";
 import { type PreparedSimulation, prepareSimulation, type SimulateOptions } from "./simulate.ts";
 
 export interface Estimate extends Prediction {
@@ -30,9 +39,14 @@ export async function estimate(options: SimulateOptions): Promise<Estimate> {
 }
 
 /** A job whose tables have been read and whose layout has been proven. */
-export type EstimatedJob = Pick<PreparedSimulation, "train" | "training" | "speed" | "layout"> & { readonly keyBits: number };
+export type EstimatedJob = Pick<PreparedSimulation, "train" | "training" | "speed" | "layout"> & {
+  readonly keyBits: number;
+};
 
-export function estimateJob({ train, training, speed, layout, keyBits }: EstimatedJob, costs: OperationCosts): Omit<Estimate, "kernel"> {
+export function estimateJob(
+  { train, training, speed, layout, keyBits }: EstimatedJob,
+  costs: OperationCosts,
+): Omit<Estimate, "kernel"> {
   const shape: JobShape = {
     rows: train[0].ids.length,
     trees: training.num_round,
@@ -50,7 +64,13 @@ export function estimateJob({ train, training, speed, layout, keyBits }: Estimat
   const cores = availableParallelism();
   const cpuSeconds = prediction.passiveCpuSeconds.reduce((a, b) => a + b, prediction.activeCpuSeconds);
   const trainingSeconds = cpuSeconds / Math.min(cores, 2 + train.length - 1) / (1 - idleShare);
-  return { ...prediction, cores, cpuSeconds, wallSeconds: trainingSeconds + startSeconds, secondsPerTree: trainingSeconds / training.num_round };
+  return {
+    ...prediction,
+    cores,
+    cpuSeconds,
+    wallSeconds: trainingSeconds + startSeconds,
+    secondsPerTree: trainingSeconds / training.num_round,
+  };
 }
 
 function passiveShape(table: PartyTable, binning: BinningParameters, skipBin: boolean): PassiveShape {

@@ -34,7 +34,11 @@ export interface FederationParty {
 }
 
 export interface FederationJob {
-  readonly active: FederationParty & { readonly label: string; readonly positive: string | undefined; readonly weight?: string | undefined };
+  readonly active: FederationParty & {
+    readonly label: string;
+    readonly positive: string | undefined;
+    readonly weight?: string | undefined;
+  };
   readonly passives: readonly FederationParty[];
   /** Name of the id column in every table. */
   readonly id: string;
@@ -88,10 +92,17 @@ export async function runFederation(job: FederationJob): Promise<FederationResul
   }
 }
 
-async function runIn(root: string, job: FederationJob, supervisor: ReturnType<typeof superviseParties>): Promise<FederationResult> {
+async function runIn(
+  root: string,
+  job: FederationJob,
+  supervisor: ReturnType<typeof superviseParties>,
+): Promise<FederationResult> {
   const started = performance.now();
   // Slow to load, and bad input never needs them.
-  const [{ createAuthority }, { certificateFingerprint }] = await Promise.all([import("../../transport/certificates.ts"), import("../../transport/tls.ts")]);
+  const [{ createAuthority }, { certificateFingerprint }] = await Promise.all([
+    import("../../transport/certificates.ts"),
+    import("../../transport/tls.ts"),
+  ]);
   const authority = await createAuthority("Tandem on this machine", 2);
   const parties = [job.active, ...job.passives];
   const homes = await Promise.all(
@@ -120,15 +131,28 @@ async function runIn(root: string, job: FederationJob, supervisor: ReturnType<ty
       supervisor.start(passive.name, "party", await writeConfig(directory, config));
     }),
   );
-  const ports = await Promise.all(job.passives.map(async ({ name }) => (await supervisor.waitFor(name, "listening")).port));
+  const ports = await Promise.all(
+    job.passives.map(async ({ name }) => (await supervisor.waitFor(name, "listening")).port),
+  );
   const { label, positive, weight } = job.active;
   const { directory } = homes[0];
   const config: ActiveConfigInput = {
     name: job.active.name,
     job: job.keep?.job ?? localJob,
-    passives: job.passives.map(({ name }, i) => ({ name, host, port: ports[i], fingerprint: homes[i + 1].fingerprint })),
+    passives: job.passives.map(({ name }, i) => ({
+      name,
+      host,
+      port: ports[i],
+      fingerprint: homes[i + 1].fingerprint,
+    })),
     tls: tlsPaths(directory),
-    data: { ...dataConfig(job, job.active, directory), label, positive, weight, validation_fraction: job.validationFraction },
+    data: {
+      ...dataConfig(job, job.active, directory),
+      label,
+      positive,
+      weight,
+      validation_fraction: job.validationFraction,
+    },
     ...(job.warmStart === undefined ? {} : { warm_start: { model: job.warmStart } }),
     align: false, // the rows were cut from one table
     training,
@@ -138,7 +162,10 @@ async function runIn(root: string, job: FederationJob, supervisor: ReturnType<ty
     ...(job.insecureKey ? { insecure_key_bits: keyBits } : { key_bits: keyBits }),
     sampling_secret: simulatedSecret(0),
     // Scores of people are kept only where somebody asked for them.
-    output: { directory: outputOf(job, job.active.name, directory), predictions: resolve(job.predictions ?? join(directory, "predictions.csv")) },
+    output: {
+      directory: outputOf(job, job.active.name, directory),
+      predictions: resolve(job.predictions ?? join(directory, "predictions.csv")),
+    },
   };
   supervisor.start(job.active.name, "train", await writeConfig(homes[0].directory, config));
   await supervisor.finished();
@@ -151,7 +178,8 @@ async function collect(
   homes: readonly { readonly directory: string }[],
   supervisor: ReturnType<typeof superviseParties>,
 ): Promise<Omit<FederationResult, "wallSeconds">> {
-  const sharePath = (name: string, index: number): string => join(outputOf(job, name, homes[index].directory), job.keep?.job ?? localJob, "share.json");
+  const sharePath = (name: string, index: number): string =>
+    join(outputOf(job, name, homes[index].directory), job.keep?.job ?? localJob, "share.json");
   const active = await readActiveShare(sharePath(job.active.name, 0));
   const passiveShares = await Promise.all(job.passives.map(({ name }, i) => readPassiveShare(sharePath(name, i + 1))));
   return {
@@ -159,7 +187,9 @@ async function collect(
     layout: (await supervisor.waitFor(job.active.name, "layout")).layout,
     kernel: (await supervisor.waitFor(job.active.name, "key")).kernel,
     active: (await supervisor.waitFor(job.active.name, "active-result")).result,
-    passives: await Promise.all(job.passives.map(async ({ name }) => (await supervisor.waitFor(name, "passive-result")).result)),
+    passives: await Promise.all(
+      job.passives.map(async ({ name }) => (await supervisor.waitFor(name, "passive-result")).result),
+    ),
   };
 }
 
@@ -171,8 +201,12 @@ async function layOut(directory: string, authority: string, identity: Identity, 
   await writeFile(paths.certificate, identity.certificate);
   await writeFile(paths.key, identity.key, { mode: 0o600 });
   await writeCsv(join(directory, "train.csv"), party.train.names, party.train.columns, { mode: 0o600 });
-  if (party.validation) await writeCsv(join(directory, "validation.csv"), party.validation.names, party.validation.columns, { mode: 0o600 });
-  if (party.test !== null) await writeCsv(join(directory, "test.csv"), party.test.names, party.test.columns, { mode: 0o600 });
+  if (party.validation)
+    await writeCsv(join(directory, "validation.csv"), party.validation.names, party.validation.columns, {
+      mode: 0o600,
+    });
+  if (party.test !== null)
+    await writeCsv(join(directory, "test.csv"), party.test.names, party.test.columns, { mode: 0o600 });
 }
 
 function outputOf({ keep }: FederationJob, party: string, home: string): string {
@@ -180,7 +214,11 @@ function outputOf({ keep }: FederationJob, party: string, home: string): string 
 }
 
 function tlsPaths(directory: string) {
-  return { authority: join(directory, "authority.pem"), certificate: join(directory, "certificate.pem"), key: join(directory, "key.pem") };
+  return {
+    authority: join(directory, "authority.pem"),
+    certificate: join(directory, "certificate.pem"),
+    key: join(directory, "key.pem"),
+  };
 }
 
 function dataConfig(job: FederationJob, party: FederationParty, directory: string) {

@@ -5,12 +5,28 @@
 import { access, constants, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { TandemError } from "../../base/error.ts";
-import { type CodecParameters, codecParameters, nearestName, resolveParameters, type SpeedParameters, speedParameters, type TrainingParameters, trainingParameters } from "../../base/parameters.ts";
+import {
+  type CodecParameters,
+  codecParameters,
+  nearestName,
+  resolveParameters,
+  type SpeedParameters,
+  speedParameters,
+  type TrainingParameters,
+  trainingParameters,
+} from "../../base/parameters.ts";
 import type { GradientLayout } from "../../codec/layout.ts";
 import { plaintextBitsMax } from "../../codec/packing.ts";
 import { checkKeyBits } from "../../crypto/paillier/index.ts";
 import { CategoryBook } from "../../data/category-book.ts";
-import { columnIndex, columnTitle, idColumn, labelColumn, requireBinaryLabels, weightColumn } from "../../data/columns.ts";
+import {
+  columnIndex,
+  columnTitle,
+  idColumn,
+  labelColumn,
+  requireBinaryLabels,
+  weightColumn,
+} from "../../data/columns.ts";
 import { type CsvTable, readCsvTable } from "../../data/csv-table.ts";
 import { type PartyTable, selectRows } from "../../data/dataset.ts";
 import { featureColumns, type FeatureReading } from "../../data/feature-columns.ts";
@@ -32,7 +48,13 @@ import { mergeShares } from "../../store/merge-shares.ts";
 import { readActiveShare, readPassiveShare } from "../../store/share-files.ts";
 import { writeXgboostModel } from "../../store/xgboost/export.ts";
 import { type ContributionRow, contributionOf, trainInOnePlace, withValidation } from "./comparison.ts";
-import { type FederationJob, type FederationParty, type FederationResult, runFederation, type TextTable } from "./federation.ts";
+import {
+  type FederationJob,
+  type FederationParty,
+  type FederationResult,
+  runFederation,
+  type TextTable,
+} from "./federation.ts";
 
 export interface SimulateOptions {
   readonly data: string;
@@ -114,11 +136,34 @@ export async function simulate(options: SimulateOptions): Promise<SimulateResult
   const result = await runFederation(job);
   const parties = [job.active, ...job.passives];
   if (options.export !== undefined) {
-    await writeXgboostModel(options.export, result.model, parties.map(({ features }) => features), parties.map(({ name }) => name));
+    await writeXgboostModel(
+      options.export,
+      result.model,
+      parties.map(({ features }) => features),
+      parties.map(({ name }) => name),
+    );
   }
-  const onePlace = { train, test, training, codec, keyBits: options.keyBits, validationFraction: options.validationFraction, validation, start };
-  const difference = options.check ? (firstDifference(result.model, (await trainInOnePlace(onePlace)).model) ?? "") : null;
-  const contribution = options.contribution === true ? await contributionOf(onePlace, parties.map(({ name }) => name), result.active.metrics) : null;
+  const onePlace = {
+    train,
+    test,
+    training,
+    codec,
+    keyBits: options.keyBits,
+    validationFraction: options.validationFraction,
+    validation,
+    start,
+  };
+  const difference = options.check
+    ? (firstDifference(result.model, (await trainInOnePlace(onePlace)).model) ?? "")
+    : null;
+  const contribution =
+    options.contribution === true
+      ? await contributionOf(
+          onePlace,
+          parties.map(({ name }) => name),
+          result.active.metrics,
+        )
+      : null;
   return { ...result, difference, contribution };
 }
 
@@ -129,14 +174,24 @@ export async function prepareSimulation(options: SimulateOptions): Promise<Prepa
   const speed = resolveParameters(speedParameters, options.speed ?? {});
   checkGrowth(training);
   checkKeyBits(options.keyBits, options.insecureKey);
-  if (options.passives.length === 0) throw new TandemError("USAGE", "--passive is missing: at least one passive party is needed");
+  if (options.passives.length === 0)
+    throw new TandemError("USAGE", "--passive is missing: at least one passive party is needed");
   for (const path of [options.export, options.predictions]) if (path !== undefined) await requireWritable(path);
 
   const table = await readCsvTable(options.data);
   const cuts = cutColumns(table, options);
-  const reading: CategoryReading = { categorical: categoricalColumns(table, cuts, options, training), text: training.enable_categorical ? "categories" : "refuse", book: new CategoryBook() };
+  const reading: CategoryReading = {
+    categorical: categoricalColumns(table, cuts, options, training),
+    text: training.enable_categorical ? "categories" : "refuse",
+    book: new CategoryBook(),
+  };
   const whole = parseTables(table, cuts, options, training.objective, reading);
-  const all = { featureNames: whole.flatMap(({ featureNames }) => featureNames), categories: Object.assign({}, ...whole.map(({ categories }) => categories)) as NonNullable<PartyTable["categories"]> };
+  const all = {
+    featureNames: whole.flatMap(({ featureNames }) => featureNames),
+    categories: Object.assign({}, ...whole.map(({ categories }) => categories)) as NonNullable<
+      PartyTable["categories"]
+    >,
+  };
   checkConstraints(table.path, options.monotone ?? {}, all);
   const testTable = options.testData === undefined ? null : await readCsvTable(options.testData);
   const rows =
@@ -146,15 +201,38 @@ export async function prepareSimulation(options: SimulateOptions): Promise<Prepa
   const train = whole.map((party) => selectRows(party, rows.train));
   const testSource = testTable ?? table;
   const testCuts = testTable === null ? cuts : cutColumns(testTable, options);
-  const later = { ...reading, categorical: whole.flatMap(({ categories = {} }) => Object.keys(categories)), text: "refuse" } as const;
+  const later = {
+    ...reading,
+    categorical: whole.flatMap(({ categories = {} }) => Object.keys(categories)),
+    text: "refuse",
+  } as const;
   const testWhole = testTable === null ? whole : parseTables(testTable, testCuts, options, training.objective, later);
   checkTrainable(options.data, train[0]);
-  const held = options.validationData === undefined ? null : await readValidation(options.validationData, options, training.objective, later);
+  const held =
+    options.validationData === undefined
+      ? null
+      : await readValidation(options.validationData, options, training.objective, later);
   if (held !== null) checkDistinct(held.table.path, train[0].ids, held.parties[0].ids);
-  const { rows: [active], validation } = withValidation({ train, validation: held?.parties ?? null, validationFraction: options.validationFraction, training });
+  const {
+    rows: [active],
+    validation,
+  } = withValidation({
+    train,
+    validation: held?.parties ?? null,
+    validationFraction: options.validationFraction,
+    training,
+  });
   const task = new BoostingTask(training, active.labels ?? new Float64Array(0), active.weights ?? null, validation);
   void new BoostingMonitor(training, task); // refuses early stopping without a validation set, and metrics that do not fit
-  const start = options.warmStart === undefined ? null : await keptModel(options.warmStart, options.keep, cuts.map(({ name }) => name), whole);
+  const start =
+    options.warmStart === undefined
+      ? null
+      : await keptModel(
+          options.warmStart,
+          options.keep,
+          cuts.map(({ name }) => name),
+          whole,
+        );
   roundsBefore(start, task, training);
   const layout = gradientLayout(codec, plaintextBitsMax(options.keyBits), task.gradients(task.startMargins())); // refuses what could overflow
 
@@ -168,7 +246,12 @@ export async function prepareSimulation(options: SimulateOptions): Promise<Prepa
     validation: held && textOf(held.table, held.cuts[i], held.parties[i], allRows(held.table)),
   });
   const job: FederationJob = {
-    active: { ...party(0), label: labelName, positive: undefined, weight: options.weight === undefined ? undefined : weightName },
+    active: {
+      ...party(0),
+      label: labelName,
+      positive: undefined,
+      weight: options.weight === undefined ? undefined : weightName,
+    },
     passives: cuts.slice(1).map((_, i) => party(i + 1)),
     id: idName,
     missing: options.missing,
@@ -191,34 +274,66 @@ export async function prepareSimulation(options: SimulateOptions): Promise<Prepa
 export function simulationFacts(prepared: PreparedSimulation): readonly DisclosureFacts[] {
   const { job, training, codec } = prepared;
   const { rows, validation } = withValidation({ ...prepared, validationFraction: job.validationFraction });
-  const own = jobFacts({ training, codec, keyBits: job.keyBits, hasStart: prepared.start !== null }, rows[0], validation, job.active.test?.columns[0].length ?? 0);
+  const own = jobFacts(
+    { training, codec, keyBits: job.keyBits, hasStart: prepared.start !== null },
+    rows[0],
+    validation,
+    job.active.test?.columns[0].length ?? 0,
+  );
   const deciding = validation && otherRows(validation, rows[0].ids.length);
   return job.passives.map(({ name }, i) => {
     const features = binTable(rows[i + 1], binningOf(training), deciding);
-    return { ...own, active: job.active.name, passive: name, alignment: null, passiveParty: partySide(features, { minimums: noMinimums, scoringIdsMax: "refused" }) };
+    return {
+      ...own,
+      active: job.active.name,
+      passive: name,
+      alignment: null,
+      passiveParty: partySide(features, { minimums: noMinimums, scoringIdsMax: "refused" }),
+    };
   });
 }
 
-/** The model of an earlier simulation, over the columns of this one. @throws TandemError if there is none, or it does not fit */
-async function keptModel(run: string, keep: SimulateOptions["keep"], [active, ...passives]: readonly string[], [activeTable, ...tables]: readonly PartyTable[]): Promise<Model> {
-  if (keep === undefined) throw new TandemError("USAGE", "--warm-start needs --runs: the folder that keeps the earlier simulation and this one");
+/**
+ * The model of an earlier simulation, over the columns of this one. @throws TandemError if there is none, or it does
+ * not fit
+ */
+async function keptModel(
+  run: string,
+  keep: SimulateOptions["keep"],
+  [active, ...passives]: readonly string[],
+  [activeTable, ...tables]: readonly PartyTable[],
+): Promise<Model> {
+  if (keep === undefined)
+    throw new TandemError(
+      "USAGE",
+      "--warm-start needs --runs: the folder that keeps the earlier simulation and this one",
+    );
   const shareOf = (name: string): string => join(keep.directory, name, run, "share.json");
   const share = await readActiveShare(shareOf(active));
-  const shares = await Promise.all(passives.map(async (name, i) => {
-    const { splits, ...rest } = await readPassiveShare(shareOf(name));
-    return { ...rest, splits: splitsOver(splits, tables[i]) };
-  }));
+  const shares = await Promise.all(
+    passives.map(async (name, i) => {
+      const { splits, ...rest } = await readPassiveShare(shareOf(name));
+      return { ...rest, splits: splitsOver(splits, tables[i]) };
+    }),
+  );
   return mergeShares({ ...share, ...startFrom(share, passives, activeTable) }, shares);
 }
 
 /** Before training, not after it: hours may lie between. */
 async function requireWritable(path: string): Promise<void> {
-  const isFolder = await stat(path).then((found) => found.isDirectory(), () => false);
+  const isFolder = await stat(path).then(
+    (found) => found.isDirectory(),
+    () => false,
+  );
   if (isFolder) throw new TandemError("FILE_UNWRITABLE", `${path} is a folder; name a file`);
   try {
     await access(dirname(path), constants.W_OK);
   } catch (cause) {
-    throw new TandemError("FILE_UNWRITABLE", `${path} cannot be written: its folder does not exist or is not ours to write to`, { cause });
+    throw new TandemError(
+      "FILE_UNWRITABLE",
+      `${path} cannot be written: its folder does not exist or is not ours to write to`,
+      { cause },
+    );
   }
 }
 
@@ -228,19 +343,35 @@ interface ValidationTable {
   readonly parties: readonly PartyTable[];
 }
 
-async function readValidation(path: string, options: SimulateOptions, objective: string, reading: CategoryReading): Promise<ValidationTable> {
+async function readValidation(
+  path: string,
+  options: SimulateOptions,
+  objective: string,
+  reading: CategoryReading,
+): Promise<ValidationTable> {
   const table = await readCsvTable(path);
   const cuts = cutColumns(table, options);
   // Row numbers are ids where there is no column of them: they begin anew in every file.
   const idOf = (id: string): string => (options.id === undefined ? `validation ${id}` : id);
-  return { table, cuts, parties: parseTables(table, cuts, options, objective, reading).map((party) => ({ ...party, ids: party.ids.map(idOf) })) };
+  return {
+    table,
+    cuts,
+    parties: parseTables(table, cuts, options, objective, reading).map((party) => ({
+      ...party,
+      ids: party.ids.map(idOf),
+    })),
+  };
 }
 
 /** @throws TandemError ID_DUPLICATE */
 function checkDistinct(path: string, ids: readonly string[], others: readonly string[]): void {
   const known = new Set(ids);
   const repeated = others.filter((id) => known.has(id)).length;
-  if (repeated > 0) throw new TandemError("ID_DUPLICATE", `${path}: ${repeated} of its ids are trained on too; training and validation rows must be different people`);
+  if (repeated > 0)
+    throw new TandemError(
+      "ID_DUPLICATE",
+      `${path}: ${repeated} of its ids are trained on too; training and validation rows must be different people`,
+    );
 }
 
 function allRows(table: CsvTable): Uint32Array {
@@ -254,7 +385,10 @@ function cutColumns(table: CsvTable, options: SimulateOptions): Cut[] {
     const index = columnIndex(table, column);
     const other = usedBy.get(index);
     if (other !== undefined) {
-      throw new TandemError("COLUMN_SHARED", `${table.path}: column ${columnTitle(table, index)} is given to ${other} and to ${user}; each column belongs to one`);
+      throw new TandemError(
+        "COLUMN_SHARED",
+        `${table.path}: column ${columnTitle(table, index)} is given to ${other} and to ${user}; each column belongs to one`,
+      );
     }
     usedBy.set(index, user);
     return index;
@@ -274,7 +408,13 @@ function cutColumns(table: CsvTable, options: SimulateOptions): Cut[] {
 
 type CategoryReading = Pick<FeatureReading, "categorical" | "text" | "book">;
 
-function parseTables(table: CsvTable, cuts: readonly Cut[], options: SimulateOptions, objective: string, reading: CategoryReading): PartyTable[] {
+function parseTables(
+  table: CsvTable,
+  cuts: readonly Cut[],
+  options: SimulateOptions,
+  objective: string,
+  reading: CategoryReading,
+): PartyTable[] {
   const ids = idColumn(table, options.id);
   const labelIndex = columnIndex(table, options.label);
   const labels = labelColumn(table, labelIndex, options.positive);
@@ -282,7 +422,13 @@ function parseTables(table: CsvTable, cuts: readonly Cut[], options: SimulateOpt
   const weights = options.weight === undefined ? null : weightColumn(table, columnIndex(table, options.weight));
   return cuts.map((cut, i) => ({
     ids,
-    ...featureColumns(table, { ...reading, columns: cut.columns, names: cut.features, missing: options.missing, categorical: reading.categorical.filter((name) => cut.features.includes(name)) }),
+    ...featureColumns(table, {
+      ...reading,
+      columns: cut.columns,
+      names: cut.features,
+      missing: options.missing,
+      categorical: reading.categorical.filter((name) => cut.features.includes(name)),
+    }),
     monotone: constraintsOf(cut, options),
     labels: i === 0 ? labels : null,
     weights: i === 0 ? weights : null,
@@ -290,16 +436,28 @@ function parseTables(table: CsvTable, cuts: readonly Cut[], options: SimulateOpt
 }
 
 /** @throws TandemError USAGE without enable_categorical, COLUMN_UNKNOWN for what is not a feature */
-function categoricalColumns(table: CsvTable, cuts: readonly Cut[], { categorical = [] }: SimulateOptions, training: TrainingParameters): readonly string[] {
-  if (categorical.length > 0 && !training.enable_categorical) throw new TandemError("USAGE", "--categorical names columns, but --enable-categorical is not given");
+function categoricalColumns(
+  table: CsvTable,
+  cuts: readonly Cut[],
+  { categorical = [] }: SimulateOptions,
+  training: TrainingParameters,
+): readonly string[] {
+  if (categorical.length > 0 && !training.enable_categorical)
+    throw new TandemError("USAGE", "--categorical names columns, but --enable-categorical is not given");
   const features = cuts.flatMap((cut) => cut.features);
   const unknown = categorical.find((name) => !features.includes(name));
-  if (unknown !== undefined) throw new TandemError("COLUMN_UNKNOWN", `${table.path}: --categorical names '${unknown}', which is not among the features; did you mean '${nearestName(unknown, features)}'?`);
+  if (unknown !== undefined)
+    throw new TandemError(
+      "COLUMN_UNKNOWN",
+      `${table.path}: --categorical names '${unknown}', which is not among the features; did you mean '${nearestName(unknown, features)}'?`,
+    );
   return categorical;
 }
 
 function testSplit(rowCount: number, { fold, testFraction }: SimulateOptions, seed: number): RowSplit {
-  return fold === undefined ? splitRows(rowCount, testFraction, seed) : foldRows(rowCount, fold.count, fold.index, seed);
+  return fold === undefined
+    ? splitRows(rowCount, testFraction, seed)
+    : foldRows(rowCount, fold.count, fold.index, seed);
 }
 
 function constraintsOf({ features }: Cut, { monotone = {} }: SimulateOptions): Record<string, -1 | 0 | 1> {
@@ -310,7 +468,10 @@ function constraintsOf({ features }: Cut, { monotone = {} }: SimulateOptions): R
 function checkTrainable(path: string, active: PartyTable): void {
   const labels = active.labels ?? new Float64Array(0);
   if (labels.every((label) => label === labels[0])) {
-    throw new TandemError("LABEL_INVALID", `${path}: the label is the same in all ${labels.length} training rows; there is nothing to learn`);
+    throw new TandemError(
+      "LABEL_INVALID",
+      `${path}: the label is the same in all ${labels.length} training rows; there is nothing to learn`,
+    );
   }
 }
 

@@ -50,7 +50,9 @@ export function superviseParties(onEvent: (event: PartyEvent) => void): Supervis
   };
 
   const start: Supervisor["start"] = (name, role, configPath) => {
-    const child = spawn(process.execPath, [command, role, "--config", configPath, "--supervised"], { stdio: ["pipe", "pipe", "pipe"] });
+    const child = spawn(process.execPath, [command, role, "--config", configPath, "--supervised"], {
+      stdio: ["pipe", "pipe", "pipe"],
+    });
     const events: PartyEvent[] = [];
     let stderr = "";
     child.stderr.setEncoding("utf8").on("data", (text: string) => (stderr = (stderr + text).slice(-4000)));
@@ -97,17 +99,21 @@ export function superviseParties(onEvent: (event: PartyEvent) => void): Supervis
   };
 }
 
-/** Of several parties that ended badly, the one where it began: a death, then an error that is not about another's end. */
+/**
+ * Of several parties that ended badly, the one where it began: a death, then an error that is not about another's end.
+ */
 function causeOf(ends: readonly PartyEnd[]): TandemError {
   const bad = ends.filter((end) => end.exitCode !== 0);
   const witnesses = bad.filter((end) => end.error !== null).map((end) => `${end.name} says: ${end.error?.message}`);
   const dead = bad.find((end) => end.error === null && end.signal !== "SIGTERM");
   if (dead !== undefined) {
     const how = dead.signal === null ? `exit code ${dead.exitCode}` : dead.signal;
-    const detail = dead.stderr.trim() === "" ? "" : `; its last words: ${dead.stderr.trim().split("\n").slice(-3).join(" | ")}`;
+    const detail =
+      dead.stderr.trim() === "" ? "" : `; its last words: ${dead.stderr.trim().split("\n").slice(-3).join(" | ")}`;
     return new TandemError("PARTY_LOST", [`party ${dead.name} died (${how}${detail})`, ...witnesses].join("; "));
   }
-  const first = bad.find((end) => end.error !== null && end.error.code !== "PARTY_LOST") ?? bad.find((end) => end.error !== null);
+  const first =
+    bad.find((end) => end.error !== null && end.error.code !== "PARTY_LOST") ?? bad.find((end) => end.error !== null);
   if (first?.error === null || first === undefined) return new TandemError("PARTY_LOST", "the parties were stopped");
   const code = isErrorCode(first.error.code) ? first.error.code : "INTERNAL";
   return new TandemError(code, first.error.message);

@@ -1,6 +1,7 @@
 /**
- * Watches a validation set round by round: metrics, the best round so far, and when to stop. Both trainers ask it, so both
- * stop after the same round. As in XGBoost the last of several metrics decides; what is kept is the best round's model.
+ * Watches a validation set round by round: metrics, the best round so far, and when to stop. Both trainers ask it, so
+ * both stop after the same round. As in XGBoost the last of several metrics decides; what is kept is the best round's
+ * model.
  */
 import { TandemError } from "../../base/error.ts";
 import { nextTurn } from "../../base/event-loop-turn.ts";
@@ -25,7 +26,11 @@ export class BoostingMonitor {
    * @param before rounds that were seen before, where training goes on
    * @throws TandemError USAGE for early stopping without a validation set, or a metric that does not fit
    */
-  constructor(parameters: TrainingParameters, task: BoostingTask, before: { readonly rounds: number; readonly best: BestRound | null } = { rounds: 0, best: null }) {
+  constructor(
+    parameters: TrainingParameters,
+    task: BoostingTask,
+    before: { readonly rounds: number; readonly best: BestRound | null } = { rounds: 0, best: null },
+  ) {
     if (parameters.early_stopping_rounds > 0 && task.validationRows === null) {
       throw new TandemError("USAGE", "early_stopping_rounds needs a validation set");
     }
@@ -43,7 +48,8 @@ export class BoostingMonitor {
     if (values === null) return null;
     const deciding = this.#metrics[this.#metrics.length - 1];
     const value = values[deciding];
-    const isBetter = this.#best === null || (isHigherBetter(deciding) ? value > this.#best.value : value < this.#best.value);
+    const isBetter =
+      this.#best === null || (isHigherBetter(deciding) ? value > this.#best.value : value < this.#best.value);
     if (isBetter) this.#best = { round, value };
     return values;
   }
@@ -93,13 +99,22 @@ export class BoostingMonitor {
 }
 
 /** @throws TandemError USAGE for a metric that the objective's predictions have no meaning for */
-export function metricsFor({ objective, eval_metric: wanted }: Pick<TrainingParameters, "objective" | "eval_metric">): readonly MetricName[] {
+export function metricsFor({
+  objective,
+  eval_metric: wanted,
+}: Pick<TrainingParameters, "objective" | "eval_metric">): readonly MetricName[] {
   if (wanted.length === 0) return fittingMetrics(objective);
   const isMulti = objective === "multi:softprob";
-  const wrong = wanted.find((metric) => (isMulti ? metric !== "mlogloss" && metric !== "merror" : metric === "mlogloss" || metric === "merror"));
-  if (wrong !== undefined) throw new TandemError("USAGE", `eval_metric ${wrong} does not fit the objective ${objective}`);
-  const needsClasses = wanted.find((metric) => objective !== "binary:logistic" && ["auc", "aucpr", "ks", "logloss", "error"].includes(metric));
-  if (needsClasses !== undefined) throw new TandemError("USAGE", `eval_metric ${needsClasses} does not fit the objective ${objective}`);
+  const wrong = wanted.find((metric) =>
+    isMulti ? metric !== "mlogloss" && metric !== "merror" : metric === "mlogloss" || metric === "merror",
+  );
+  if (wrong !== undefined)
+    throw new TandemError("USAGE", `eval_metric ${wrong} does not fit the objective ${objective}`);
+  const needsClasses = wanted.find(
+    (metric) => objective !== "binary:logistic" && ["auc", "aucpr", "ks", "logloss", "error"].includes(metric),
+  );
+  if (needsClasses !== undefined)
+    throw new TandemError("USAGE", `eval_metric ${needsClasses} does not fit the objective ${objective}`);
   return wanted;
 }
 

@@ -8,18 +8,33 @@ const taskOf = (given: Record<string, unknown>, weights: Float64Array | null = n
 
 describe("weights", () => {
   it("multiply g and h, and their bounds by a power of two", () => {
-    const { values, bounds } = taskOf({ scale_pos_weight: 3 }, Float64Array.of(1, 1, 0, 0.5)).gradients(new Float64Array(4));
+    const { values, bounds } = taskOf({ scale_pos_weight: 3 }, Float64Array.of(1, 1, 0, 0.5)).gradients(
+      new Float64Array(4),
+    );
     expect([...values[0]]).toEqual([0.5, -1.5, -0, -0.75]);
     expect([...values[1]]).toEqual([0.25, 0.75, 0, 0.375]);
-    expect(bounds).toEqual([{ min: -4, max: 4 }, { min: 0, max: 1 }]);
-    expect(taskOf({}).gradients(new Float64Array(4)).bounds).toEqual([{ min: -1, max: 1 }, { min: 0, max: 0.25 }]);
+    expect(bounds).toEqual([
+      { min: -4, max: 4 },
+      { min: 0, max: 1 },
+    ]);
+    expect(taskOf({}).gradients(new Float64Array(4)).bounds).toEqual([
+      { min: -1, max: 1 },
+      { min: 0, max: 0.25 },
+    ]);
   });
 
   it("scale_pos_weight is for classes only", () => {
-    expect([...taskOf({ objective: "reg:squarederror", scale_pos_weight: 3 }).gradients(new Float64Array(4)).values[0]]).toEqual([0, -1, -1, -1]);
+    expect([
+      ...taskOf({ objective: "reg:squarederror", scale_pos_weight: 3 }).gradients(new Float64Array(4)).values[0],
+    ]).toEqual([0, -1, -1, -1]);
   });
 
-  it.each([[1, -1, 1, 1], [1, NaN, 1, 1], [1, Infinity, 1, 1], [0, 0, 0, 0]])("refuses %d %d %d %d without printing them", (...weights) => {
+  it.each([
+    [1, -1, 1, 1],
+    [1, NaN, 1, 1],
+    [1, Infinity, 1, 1],
+    [0, 0, 0, 0],
+  ])("refuses %d %d %d %d without printing them", (...weights) => {
     expect(() => taskOf({}, Float64Array.from(weights))).toThrow(/^(?!.*(-1|Inf|NaN)).*weight/);
   });
 });

@@ -29,14 +29,23 @@ export class BoostingTask {
    * @param weights of the instances, null if all are 1
    * @throws TandemError LABEL_INVALID or WEIGHT_INVALID naming the first instance that cannot be used, never its value
    */
-  constructor(parameters: TrainingParameters, labels: Float64Array, weights: Float64Array | null = null, validationRows: Uint32Array | null = null) {
+  constructor(
+    parameters: TrainingParameters,
+    labels: Float64Array,
+    weights: Float64Array | null = null,
+    validationRows: Uint32Array | null = null,
+  ) {
     this.objective = objectiveFor(parameters.objective);
     this.outputCount = this.objective.outputCount(parameters);
     this.validationRows = validationRows;
     this.trainingRows = validationRows && otherRows(validationRows, labels.length);
-    this.objective.checkLabels(this.trainingRows === null ? labels : Float64Array.from(this.trainingRows, (row) => labels[row]), parameters);
+    this.objective.checkLabels(
+      this.trainingRows === null ? labels : Float64Array.from(this.trainingRows, (row) => labels[row]),
+      parameters,
+    );
     const outputs = Array.from({ length: this.outputCount }, (_, k) => k);
-    this.treeOutputs = parameters.multi_strategy === "multi_output_tree" ? [outputs] : outputs.map((output) => [output]);
+    this.treeOutputs =
+      parameters.multi_strategy === "multi_output_tree" ? [outputs] : outputs.map((output) => [output]);
     if (weights !== null) checkWeights(weights);
     this.labels = labels;
     this.weights = weights;
@@ -73,11 +82,17 @@ export class BoostingTask {
 
 function checkWeights(weights: Float64Array): void {
   const bad = weights.findIndex((weight) => !(weight >= 0 && Number.isFinite(weight)));
-  if (bad >= 0) throw new TandemError("WEIGHT_INVALID", `the weight of instance ${bad} is negative or not a finite number`);
-  if (weights.every((weight) => weight === 0)) throw new TandemError("WEIGHT_INVALID", "all weights are 0; there is nothing to learn from");
+  if (bad >= 0)
+    throw new TandemError("WEIGHT_INVALID", `the weight of instance ${bad} is negative or not a finite number`);
+  if (weights.every((weight) => weight === 0))
+    throw new TandemError("WEIGHT_INVALID", "all weights are 0; there is nothing to learn from");
 }
 
-function effectiveWeights({ objective, scale_pos_weight: positive }: TrainingParameters, labels: Float64Array, weights: Float64Array | null): Float64Array | null {
+function effectiveWeights(
+  { objective, scale_pos_weight: positive }: TrainingParameters,
+  labels: Float64Array,
+  weights: Float64Array | null,
+): Float64Array | null {
   if (objective !== "binary:logistic" || positive === 1) return weights;
   return labels.map((label, i) => (label === 1 ? positive : 1) * (weights?.[i] ?? 1));
 }

@@ -1,7 +1,8 @@
 /**
  * Which of a party's features may split a node: colsample_bytree of all for a tree, colsample_bylevel of those for a
  * level, colsample_bynode of those for a node, as in XGBoost. Each party draws among its own features, from the job's
- * seed and a secret of its own, so that nobody else knows which were drawn; the same seed and secret draw the same again.
+ * seed and a secret of its own, so that nobody else knows which were drawn; the same seed and secret draw the same
+ * again.
  */
 import type { TrainingParameters } from "../../base/parameters.ts";
 import { SeededRandom } from "../../base/random.ts";
@@ -13,7 +14,11 @@ export interface ColumnRates {
 }
 
 export function columnRatesOf(parameters: TrainingParameters): ColumnRates {
-  return { byTree: parameters.colsample_bytree, byLevel: parameters.colsample_bylevel, byNode: parameters.colsample_bynode };
+  return {
+    byTree: parameters.colsample_bytree,
+    byLevel: parameters.colsample_bylevel,
+    byNode: parameters.colsample_bynode,
+  };
 }
 
 export interface NodePlace {

@@ -1,7 +1,7 @@
 /**
- * k-fold cross-validation by turns: every fold has a model of its own, which learns from the rows outside the fold; the models
- * grow one round each, one after the other. So early stopping can look at all of them after every round, as XGBoost's cv
- * does: the mean over the folds of the last metric decides, for all folds together.
+ * k-fold cross-validation by turns: every fold has a model of its own, which learns from the rows outside the fold; the
+ * models grow one round each, one after the other. So early stopping can look at all of them after every round, as
+ * XGBoost's cv does: the mean over the folds of the last metric decides, for all folds together.
  */
 import { TandemError } from "../../base/error.ts";
 import type { TrainingParameters } from "../../base/parameters.ts";
@@ -38,13 +38,19 @@ export interface Turn {
 }
 
 export interface CrossValidationOutcome {
-  /** Rounds that were grown, and the best of them where early stopping was asked for, otherwise the last; counted from 0. */
+  /**
+   * Rounds that were grown, and the best of them where early stopping was asked for, otherwise the last; counted from
+   * 0.
+   */
   readonly rounds: number;
   readonly bestRound: number;
   /** After the best round. */
   readonly folds: readonly FoldMetrics[];
   /** After each round, over the folds. */
-  readonly history: readonly { readonly train: Readonly<Record<string, Spread>>; readonly test: Readonly<Record<string, Spread>> }[];
+  readonly history: readonly {
+    readonly train: Readonly<Record<string, Spread>>;
+    readonly test: Readonly<Record<string, Spread>>;
+  }[];
 }
 
 export class FoldTurns {
@@ -59,7 +65,12 @@ export class FoldTurns {
    * @param folds the rows of each, ascending; no row is in two of them
    * @throws TandemError LABEL_INVALID, WEIGHT_INVALID or USAGE, as training without a fold's rows would
    */
-  constructor(parameters: TrainingParameters, labels: Float64Array, weights: Float64Array | null, folds: readonly Uint32Array[]) {
+  constructor(
+    parameters: TrainingParameters,
+    labels: Float64Array,
+    weights: Float64Array | null,
+    folds: readonly Uint32Array[],
+  ) {
     if (folds.length < 2) throw new TandemError("USAGE", "a cross-validation needs at least two folds");
     this.#parameters = parameters;
     this.#tasks = folds.map((rows) => new BoostingTask(parameters, labels, weights, rows));
@@ -93,13 +104,24 @@ export class FoldTurns {
   get isOver(): boolean {
     if (this.#turnsDone % this.foldCount !== 0) return false;
     const { num_round: rounds, early_stopping_rounds: patience } = this.#parameters;
-    return this.roundsDone === rounds || (patience > 0 && this.roundsDone > 0 && this.roundsDone - 1 - this.#bestRound() >= patience);
+    return (
+      this.roundsDone === rounds ||
+      (patience > 0 && this.roundsDone > 0 && this.roundsDone - 1 - this.#bestRound() >= patience)
+    );
   }
 
   next(): Turn {
     const done = this.#turnsDone;
     const fold = done % this.foldCount;
-    return { round: this.roundsDone, fold, firstTree: this.treesDone, isLast: done + 1 === this.foldCount * this.#parameters.num_round, task: this.#tasks[fold], monitor: this.#monitors[fold], margins: this.#margins[fold].slice() };
+    return {
+      round: this.roundsDone,
+      fold,
+      firstTree: this.treesDone,
+      isLast: done + 1 === this.foldCount * this.#parameters.num_round,
+      task: this.#tasks[fold],
+      monitor: this.#monitors[fold],
+      margins: this.#margins[fold].slice(),
+    };
   }
 
   /** The turn's trees are stored wherever they must be. */
@@ -122,7 +144,12 @@ export class FoldTurns {
   outcome(): CrossValidationOutcome {
     const rounds = this.roundsDone;
     const bestRound = this.#parameters.early_stopping_rounds > 0 ? this.#bestRound() : rounds - 1;
-    return { rounds, bestRound, folds: this.#history[bestRound], history: this.#history.slice(0, rounds).map(overFolds) };
+    return {
+      rounds,
+      bestRound,
+      folds: this.#history[bestRound],
+      history: this.#history.slice(0, rounds).map(overFolds),
+    };
   }
 
   /** The first of the rounds that are best on average. */
@@ -130,7 +157,9 @@ export class FoldTurns {
     const names = metricsFor(this.#parameters);
     const deciding = names[names.length - 1];
     let best = 0;
-    const means = this.#history.slice(0, this.roundsDone).map((folds) => spread(folds.map(({ test }) => test[deciding])).mean);
+    const means = this.#history
+      .slice(0, this.roundsDone)
+      .map((folds) => spread(folds.map(({ test }) => test[deciding])).mean);
     means.forEach((mean, round) => {
       if (isHigherBetter(deciding) ? mean > means[best] : mean < means[best]) best = round;
     });
@@ -139,7 +168,8 @@ export class FoldTurns {
 }
 
 function overFolds(folds: readonly FoldMetrics[]): CrossValidationOutcome["history"][number] {
-  const spreads = (of: (fold: FoldMetrics) => Metrics): Record<string, Spread> => Object.fromEntries(Object.keys(of(folds[0])).map((name) => [name, spread(folds.map((fold) => of(fold)[name]))]));
+  const spreads = (of: (fold: FoldMetrics) => Metrics): Record<string, Spread> =>
+    Object.fromEntries(Object.keys(of(folds[0])).map((name) => [name, spread(folds.map((fold) => of(fold)[name]))]));
   return { train: spreads(({ train }) => train), test: spreads(({ test }) => test) };
 }
 

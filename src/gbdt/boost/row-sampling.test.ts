@@ -2,7 +2,8 @@ import { describe, expect, it } from "vitest";
 import { resolveParameters, trainingParameters, type TrainingParameters } from "../../base/parameters.ts";
 import { checkSampling, sampleRows } from "./row-sampling.ts";
 
-const parametersOf = (given: Partial<TrainingParameters>): TrainingParameters => resolveParameters(trainingParameters, given);
+const parametersOf = (given: Partial<TrainingParameters>): TrainingParameters =>
+  resolveParameters(trainingParameters, given);
 const g = Float64Array.from({ length: 1000 }, (_, i) => Math.sin(i * 12.9898) * (i % 10));
 const gradients = { values: [g, g.map(() => 1)], bounds: [null, { min: 1, max: 1 }] };
 
@@ -26,7 +27,8 @@ describe("uniform sampling", () => {
   it("draws everybody equally often", () => {
     const few = { values: [g.slice(0, 10), g.slice(0, 10)], bounds: [null, null] };
     const counts = new Uint32Array(10);
-    for (let round = 0; round < 2000; round++) for (const i of sampleRows(parametersOf({ subsample: 0.5 }), round, few).sample ?? []) counts[i]++;
+    for (let round = 0; round < 2000; round++)
+      for (const i of sampleRows(parametersOf({ subsample: 0.5 }), round, few).sample ?? []) counts[i]++;
     for (const count of counts) expect(Math.abs(count - 1000)).toBeLessThan(150); // 6 standard deviations
   });
 });
@@ -48,12 +50,25 @@ describe("goss", () => {
     const smallG = g.map((x) => Math.abs(x));
     const total = smallG.reduce((a, b) => a + b, 0);
     let mean = 0;
-    for (let round = 0; round < 300; round++) mean += sampleRows(parameters, round, { values: [smallG, smallG], bounds: [null, null] }).values[0].reduce((a, b) => a + b, 0) / 300;
+    for (let round = 0; round < 300; round++)
+      mean +=
+        sampleRows(parameters, round, { values: [smallG, smallG], bounds: [null, null] }).values[0].reduce(
+          (a, b) => a + b,
+          0,
+        ) / 300;
     expect(Math.abs(mean / total - 1)).toBeLessThan(0.01);
   });
 
   it("ranks by the sum over outputs", () => {
-    const two = { values: [Float64Array.of(1, 0, 0.5, 0), Float64Array.of(1, 1, 1, 1), Float64Array.of(0, 0, 0.7, 0), Float64Array.of(1, 1, 1, 1)], bounds: [null, null, null, null] };
+    const two = {
+      values: [
+        Float64Array.of(1, 0, 0.5, 0),
+        Float64Array.of(1, 1, 1, 1),
+        Float64Array.of(0, 0, 0.7, 0),
+        Float64Array.of(1, 1, 1, 1),
+      ],
+      bounds: [null, null, null, null],
+    };
     const { sample } = sampleRows(parametersOf({ sampling_method: "goss", top_rate: 0.25, other_rate: 0.001 }), 0, two);
     expect([...(sample ?? [])]).toEqual([2]);
   });

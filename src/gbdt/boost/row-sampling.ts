@@ -2,7 +2,8 @@
  * Which instances a tree learns from. Sampling is seeded: everybody who knows seed, tree and gradients draws the same.
  *
  * - uniform: `subsample` of all instances, without replacement.
- * - goss (gradient-based one-side sampling, LightGBM): the `top_rate` of instances with the largest |g|, and `other_rate`
+ * - goss (gradient-based one-side sampling, LightGBM): the `top_rate` of instances with the largest |g|, and
+ * `other_rate`
  *   of all instances drawn from the rest, whose gradients are multiplied by (1 - top_rate) / other_rate, so that sums stay
  *   right on average.
  */
@@ -19,29 +20,49 @@ export interface SampledGradients extends RealGradients {
 /** @throws TandemError USAGE for rates that contradict each other */
 export function checkSampling(parameters: TrainingParameters): void {
   const { sampling_method: method, subsample, top_rate: top, other_rate: other } = parameters;
-  if (method === "goss" && top + other > 1) throw new TandemError("USAGE", "top_rate and other_rate must not add up to more than 1");
-  if (method === "goss" && subsample < 1) throw new TandemError("USAGE", "subsample is for sampling_method uniform; goss samples by top_rate and other_rate");
+  if (method === "goss" && top + other > 1)
+    throw new TandemError("USAGE", "top_rate and other_rate must not add up to more than 1");
+  if (method === "goss" && subsample < 1)
+    throw new TandemError("USAGE", "subsample is for sampling_method uniform; goss samples by top_rate and other_rate");
 }
 
 /**
  * @param round trees that share their gradients share their sample
  * @param training the rows to draw from; null: all
  */
-export function sampleRows(parameters: TrainingParameters, round: number, gradients: RealGradients, training: Uint32Array | null = null): SampledGradients {
+export function sampleRows(
+  parameters: TrainingParameters,
+  round: number,
+  gradients: RealGradients,
+  training: Uint32Array | null = null,
+): SampledGradients {
   const { sampling_method: method, subsample, seed } = parameters;
   if (method === "uniform" && subsample === 1 && training === null) return { ...gradients, sample: null };
   const everybody = training ?? Uint32Array.from({ length: gradients.values[0].length }, (_, i) => i);
   const random = new SeededRandom(`rows/${seed}/${round}`);
-  return method === "goss" ? goss(parameters, gradients, everybody, random) : uniform(subsample, gradients, everybody, random);
+  return method === "goss"
+    ? goss(parameters, gradients, everybody, random)
+    : uniform(subsample, gradients, everybody, random);
 }
 
-function uniform(subsample: number, gradients: RealGradients, everybody: Uint32Array, random: SeededRandom): SampledGradients {
+function uniform(
+  subsample: number,
+  gradients: RealGradients,
+  everybody: Uint32Array,
+  random: SeededRandom,
+): SampledGradients {
   const count = everybody.length;
-  const sample = subsample === 1 ? everybody : drawn(everybody, Math.max(1, Math.round(subsample * count)), random).sort();
+  const sample =
+    subsample === 1 ? everybody : drawn(everybody, Math.max(1, Math.round(subsample * count)), random).sort();
   return { values: gradients.values.map((column) => kept(column, sample)), bounds: gradients.bounds, sample };
 }
 
-function goss({ top_rate: top, other_rate: other }: TrainingParameters, { values, bounds }: RealGradients, everybody: Uint32Array, random: SeededRandom): SampledGradients {
+function goss(
+  { top_rate: top, other_rate: other }: TrainingParameters,
+  { values, bounds }: RealGradients,
+  everybody: Uint32Array,
+  random: SeededRandom,
+): SampledGradients {
   const count = everybody.length;
   const size = new Float64Array(values[0].length);
   for (let slot = 0; slot < values.length; slot += 2) for (const i of everybody) size[i] += Math.abs(values[slot][i]);
@@ -57,7 +78,11 @@ function goss({ top_rate: top, other_rate: other }: TrainingParameters, { values
   });
   // A power of two, so that the width of a slot does not change.
   const scale = 2 ** Math.max(0, Math.ceil(Math.log2(factor)));
-  return { values: weighted, bounds: bounds.map((range) => range && { min: range.min * scale, max: range.max * scale }), sample };
+  return {
+    values: weighted,
+    bounds: bounds.map((range) => range && { min: range.min * scale, max: range.max * scale }),
+    sample,
+  };
 }
 
 /** The first steps of a Fisher-Yates shuffle. */

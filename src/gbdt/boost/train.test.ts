@@ -31,7 +31,9 @@ function train({ parties, labels, parameters }: Data) {
 }
 
 /** Nested form of a tree: what people would write down. */
-type Nested = { weight: number } | { owner: number; feature: number; threshold: number; defaultLeft: boolean; left: Nested; right: Nested };
+type Nested =
+  | { weight: number }
+  | { owner: number; feature: number; threshold: number; defaultLeft: boolean; left: Nested; right: Nested };
 
 function nest(tree: Tree<SplitRule>, id = 0): Nested {
   const node = tree[id];
@@ -60,7 +62,8 @@ function bruteTree(data: Data, q: { g: Float64Array; h: Float64Array }, rows: nu
       if (present.length > 0) cuts.push(Math.fround(max + (Math.abs(max) + Math.fround(1e-5))));
       for (const threshold of cuts) {
         for (const defaultLeft of [false, true]) {
-          const goesLeft = (row: number): boolean => (Number.isNaN(column[row]) ? defaultLeft : column[row] < threshold);
+          const goesLeft = (row: number): boolean =>
+            Number.isNaN(column[row]) ? defaultLeft : column[row] < threshold;
           const [left, right] = [rows.filter(goesLeft), rows.filter((row) => !goesLeft(row))];
           if (left.length === 0 || right.length === 0) continue;
           const [a, b] = [sumsOf(left, q), sumsOf(right, q)];
@@ -79,7 +82,12 @@ function bruteTree(data: Data, q: { g: Float64Array; h: Float64Array }, rows: nu
   const column = data.parties[owner][feature];
   const goesLeft = (row: number): boolean => (Number.isNaN(column[row]) ? defaultLeft : column[row] < threshold);
   const left = bruteTree(data, q, rows.filter(goesLeft), depth + 1);
-  const right = bruteTree(data, q, rows.filter((row) => !goesLeft(row)), depth + 1);
+  const right = bruteTree(
+    data,
+    q,
+    rows.filter((row) => !goesLeft(row)),
+    depth + 1,
+  );
   return { owner, feature, threshold, defaultLeft, left, right };
 }
 
@@ -120,7 +128,9 @@ describe("trainCentralised", () => {
         const margins = data.labels.map(() => (data.parameters.objective === "binary:logistic" ? 0 : 0.5));
         const p = data.labels.map((_, i) => (data.parameters.objective === "binary:logistic" ? 0.5 : margins[i]));
         const g = p.map((x, i) => Math.round((x - data.labels[i] - shift) / resolution));
-        const h = p.map((x) => Math.round((data.parameters.objective === "binary:logistic" ? x * (1 - x) : 1) / resolution));
+        const h = p.map((x) =>
+          Math.round((data.parameters.objective === "binary:logistic" ? x * (1 - x) : 1) / resolution),
+        );
         const model = await train(data);
         splitCount += model.trees[0].length >> 1;
         const rows = [...data.labels.keys()];
@@ -179,7 +189,12 @@ describe("trainCentralised", () => {
   });
 
   it("is a single leaf without features", async () => {
-    const parameters = resolveParameters(trainingParameters, { num_round: 1, objective: "reg:squarederror", eta: 1, lambda: 0 });
+    const parameters = resolveParameters(trainingParameters, {
+      num_round: 1,
+      objective: "reg:squarederror",
+      eta: 1,
+      lambda: 0,
+    });
     const { trees } = await train({ parties: [[]], labels: Float64Array.of(1, 2), parameters });
     expect(trees[0]).toEqual([{ kind: "leaf", weight: 1, cover: 2, count: 2 }]);
   });

@@ -31,12 +31,22 @@ export interface CentralisedTraining {
   /** Rows that are evaluated after every round, but not learnt from; ascending. Null or left out: none. */
   readonly validationRows?: Uint32Array | null;
   readonly parameters: TrainingParameters;
-  /** Goes on from this model, num_round rounds more; with each party's columns, which its rules ask about. Null or left out: from nothing. */
-  readonly start?: { readonly model: Model; readonly columns: readonly (readonly Float32Array[])[]; readonly names?: readonly (readonly CategoryNames[])[] } | null;
+  /**
+   * Goes on from this model, num_round rounds more; with each party's columns, which its rules ask about. Null or left
+   * out: from nothing.
+   */
+  readonly start?: {
+    readonly model: Model;
+    readonly columns: readonly (readonly Float32Array[])[];
+    readonly names?: readonly (readonly CategoryNames[])[];
+  } | null;
   readonly quantise: Quantise;
   /** Per party what it draws its columns with; "" where left out. */
   readonly samplingSecrets?: readonly string[];
-  /** Per party what its owner asks of candidates; none where left out, nor ever of the active party, which sees its own sums anyway. */
+  /**
+   * Per party what its owner asks of candidates; none where left out, nor ever of the active party, which sees its own
+   * sums anyway.
+   */
   readonly minimums?: readonly Minimums[];
   /** A tree's number among those of several models that grow by turns: columns are drawn by it. Left out: its own. */
   readonly treeNumber?: (treeIndex: number) => number;
@@ -58,7 +68,8 @@ export async function trainCentralised(training: CentralisedTraining): Promise<T
   const task = new BoostingTask(parameters, labels, weights, training.validationRows);
   const startRounds = roundsBefore(start?.model ?? null, task, parameters);
   const monitor = new BoostingMonitor(parameters, task, { rounds: startRounds, best: null });
-  const margins = start === null ? task.startMargins() : predictMargins(start.model, start.columns, labels.length, start.names);
+  const margins =
+    start === null ? task.startMargins() : predictMargins(start.model, start.columns, labels.length, start.names);
   checkSampling(parameters);
   checkGrowth(parameters);
   checkConstraints(parameters, parties.flat());
@@ -77,7 +88,12 @@ export async function trainCentralised(training: CentralisedTraining): Promise<T
     for (const outputs of task.treeOutputs) {
       const treeIndex = trees.length;
       const gain = new TreeGain(gradients.grids, growParameters, { outputs, isConstrained });
-      const search = new CentralisedSearch(training.treeNumber?.(treeIndex) ?? treeIndex, round < parameters.local_rounds ? columns.slice(0, 1) : columns, gradients, gain);
+      const search = new CentralisedSearch(
+        training.treeNumber?.(treeIndex) ?? treeIndex,
+        round < parameters.local_rounds ? columns.slice(0, 1) : columns,
+        gradients,
+        gain,
+      );
       const { tree, leaves } = await growTree(search, gradients, sample, gain, growParameters);
       addLeafWeights(margins, task.outputCount, treeIndex, tree, leaves);
       trees.push(tree);
@@ -87,7 +103,13 @@ export async function trainCentralised(training: CentralisedTraining): Promise<T
     if (monitor.isOver) break;
   }
   trees.length = monitor.roundsKept * task.treeOutputs.length;
-  return { objective: parameters.objective, baseMargin: start?.model.baseMargin ?? task.baseMargin(), ...outputsOf(task), trees, trainMargins: margins };
+  return {
+    objective: parameters.objective,
+    baseMargin: start?.model.baseMargin ?? task.baseMargin(),
+    ...outputsOf(task),
+    trees,
+    trainMargins: margins,
+  };
 }
 
 /** A model says how many outputs it has where there are several. */
@@ -95,25 +117,59 @@ export function outputsOf({ outputCount }: BoostingTask): Pick<Model, "outputCou
   return outputCount === 1 ? {} : { outputCount };
 }
 
-/** @throws TandemError USAGE: a constraint orders values, and two weights; categories have no order, and a leaf of several outputs has more weights */
-export function checkConstraints({ multi_strategy: strategy, objective }: TrainingParameters, features: readonly BinnedFeature[]): void {
+/**
+ * @throws TandemError USAGE: a constraint orders values, and two weights; categories have no order, and a leaf of
+ * several outputs has more weights
+ */
+export function checkConstraints(
+  { multi_strategy: strategy, objective }: TrainingParameters,
+  features: readonly BinnedFeature[],
+): void {
   for (const { name, monotone = 0, categories } of features) {
-    if (monotone !== 0 && categories !== undefined) throw new TandemError("USAGE", `a monotone constraint names '${name}', whose values are categories and have no order`);
+    if (monotone !== 0 && categories !== undefined)
+      throw new TandemError(
+        "USAGE",
+        `a monotone constraint names '${name}', whose values are categories and have no order`,
+      );
   }
-  if (strategy !== "multi_output_tree" || objective !== "multi:softprob" || features.every(({ monotone = 0 }) => monotone === 0)) return;
-  throw new TandemError("USAGE", "monotone constraints need trees of one output each: multi_strategy one_output_per_tree");
+  if (
+    strategy !== "multi_output_tree" ||
+    objective !== "multi:softprob" ||
+    features.every(({ monotone = 0 }) => monotone === 0)
+  )
+    return;
+  throw new TandemError(
+    "USAGE",
+    "monotone constraints need trees of one output each: multi_strategy one_output_per_tree",
+  );
 }
 
 /** @throws TandemError USAGE if nothing bounds a tree */
-export function checkGrowth({ max_depth: depth, max_leaves: leaves }: Pick<TrainingParameters, "max_depth" | "max_leaves">): void {
-  if (depth === 0 && leaves === 0) throw new TandemError("USAGE", "max_depth 0 is no limit, so max_leaves must be one: both are 0");
+export function checkGrowth({
+  max_depth: depth,
+  max_leaves: leaves,
+}: Pick<TrainingParameters, "max_depth" | "max_leaves">): void {
+  if (depth === 0 && leaves === 0)
+    throw new TandemError("USAGE", "max_depth 0 is no limit, so max_leaves must be one: both are 0");
 }
 
 export function growParametersOf(parameters: TrainingParameters): GrowParameters {
-  return { ...splitParametersOf(parameters), growPolicy: parameters.grow_policy, maxDepth: parameters.max_depth, maxLeaves: parameters.max_leaves, eta: parameters.eta };
+  return {
+    ...splitParametersOf(parameters),
+    growPolicy: parameters.grow_policy,
+    maxDepth: parameters.max_depth,
+    maxLeaves: parameters.max_leaves,
+    eta: parameters.eta,
+  };
 }
 
 /** margins += leaf weight: float32 leaf values, summed in double. `leaves` has each instance's leaf id. */
-export function addLeafWeights<R>(margins: Float64Array, outputCount: number, treeIndex: number, tree: Tree<R>, leaves: Uint32Array): void {
+export function addLeafWeights<R>(
+  margins: Float64Array,
+  outputCount: number,
+  treeIndex: number,
+  tree: Tree<R>,
+  leaves: Uint32Array,
+): void {
   for (let i = 0; i < leaves.length; i++) addLeaf(margins, i, outputCount, treeIndex, tree[leaves[i]]);
 }

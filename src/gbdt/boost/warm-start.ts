@@ -1,6 +1,7 @@
 /**
- * Going on from a model that was trained before (XGBoost's xgb_model): its trees come first, and rounds are counted on from
- * them, so that samples and columns are drawn as if there had been no end. Both trainers ask here whether the model fits.
+ * Going on from a model that was trained before (XGBoost's xgb_model): its trees come first, and rounds are counted on
+ * from them, so that samples and columns are drawn as if there had been no end. Both trainers ask here whether the
+ * model fits.
  */
 import { TandemError } from "../../base/error.ts";
 import type { TrainingParameters } from "../../base/parameters.ts";
@@ -17,18 +18,27 @@ export interface StartModel<R> extends Pick<Model, "objective" | "baseMargin" | 
  * @returns the number of rounds that come before the first new one; 0 without a model
  * @throws TandemError USAGE naming what the model was trained with otherwise
  */
-export function roundsBefore<R>(start: StartModel<R> | null, task: BoostingTask, parameters: TrainingParameters): number {
+export function roundsBefore<R>(
+  start: StartModel<R> | null,
+  task: BoostingTask,
+  parameters: TrainingParameters,
+): number {
   if (start === null) return 0;
   const { trees, outputCount = 1 } = start;
-  if (start.objective !== parameters.objective) throw refusal(`objective is ${parameters.objective}, but the model was trained for ${start.objective}`);
-  if (outputCount !== task.outputCount) throw refusal(`num_class is ${task.outputCount}, but the model was trained for ${outputCount} classes`);
+  if (start.objective !== parameters.objective)
+    throw refusal(`objective is ${parameters.objective}, but the model was trained for ${start.objective}`);
+  if (outputCount !== task.outputCount)
+    throw refusal(`num_class is ${task.outputCount}, but the model was trained for ${outputCount} classes`);
   const perRound = task.treeOutputs.length;
   const isVector = outputCount > 1 && perRound === 1;
   const isOther = trees.flat().some((node) => node.kind === "leaf" && (node.weights !== undefined) !== isVector);
-  if (isOther || trees.length % perRound !== 0) throw refusal(`multi_strategy is ${parameters.multi_strategy}, but the model was trained with the other one`);
+  if (isOther || trees.length % perRound !== 0)
+    throw refusal(`multi_strategy is ${parameters.multi_strategy}, but the model was trained with the other one`);
   // An estimate is made once, before the first tree.
   if (parameters.base_score !== "auto" && !Object.is(task.baseMargin(), start.baseMargin)) {
-    throw refusal(`base_score is ${parameters.base_score}, but the model began elsewhere; 'auto' takes the model's own`);
+    throw refusal(
+      `base_score is ${parameters.base_score}, but the model began elsewhere; 'auto' takes the model's own`,
+    );
   }
   return trees.length / perRound;
 }

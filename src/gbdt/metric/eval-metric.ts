@@ -3,7 +3,18 @@ import { error, logloss, mae, merror, mlogloss, poissonNloglik, rmse, type Weigh
 import { type ObjectiveName, objectiveFor } from "../objective/objective.ts";
 import { type Separation, separation } from "./ranking-metrics.ts";
 
-export const metricNames = ["auc", "aucpr", "ks", "logloss", "error", "rmse", "mae", "poisson-nloglik", "mlogloss", "merror"] as const;
+export const metricNames = [
+  "auc",
+  "aucpr",
+  "ks",
+  "logloss",
+  "error",
+  "rmse",
+  "mae",
+  "poisson-nloglik",
+  "mlogloss",
+  "merror",
+] as const;
 export type MetricName = (typeof metricNames)[number];
 
 /** Margins of some rows, seen by every metric; what several metrics need is computed once. */
@@ -41,7 +52,9 @@ export class Evaluation {
   }
 }
 
-const metrics: Readonly<Record<MetricName, { readonly of: (evaluation: Evaluation) => number; readonly higherIsBetter?: true }>> = {
+const metrics: Readonly<
+  Record<MetricName, { readonly of: (evaluation: Evaluation) => number; readonly higherIsBetter?: true }>
+> = {
   auc: { of: ({ separation: { auc } }) => auc, higherIsBetter: true },
   aucpr: { of: ({ separation: { aucpr } }) => aucpr, higherIsBetter: true },
   ks: { of: ({ separation: { ks } }) => ks, higherIsBetter: true },
@@ -50,7 +63,9 @@ const metrics: Readonly<Record<MetricName, { readonly of: (evaluation: Evaluatio
   rmse: { of: ({ predictions, labels, weights }) => rmse(predictions, labels, weights) },
   mae: { of: ({ predictions, labels, weights }) => mae(predictions, labels, weights) },
   "poisson-nloglik": { of: ({ predictions, labels, weights }) => poissonNloglik(predictions, labels, weights) },
-  mlogloss: { of: ({ predictions, outputCount, labels, weights }) => mlogloss(predictions, outputCount, labels, weights) },
+  mlogloss: {
+    of: ({ predictions, outputCount, labels, weights }) => mlogloss(predictions, outputCount, labels, weights),
+  },
   merror: { of: ({ predictions, outputCount, labels, weights }) => merror(predictions, outputCount, labels, weights) },
 };
 

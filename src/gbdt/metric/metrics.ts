@@ -39,22 +39,38 @@ export function poissonNloglik(means: ArrayLike<number>, labels: ArrayLike<numbe
 }
 
 /** Mean negative log-likelihood of the right class; `probabilities` has those of a row side by side. */
-export function mlogloss(probabilities: ArrayLike<number>, classes: number, labels: ArrayLike<number>, weights: Weights = null): number {
+export function mlogloss(
+  probabilities: ArrayLike<number>,
+  classes: number,
+  labels: ArrayLike<number>,
+  weights: Weights = null,
+): number {
   const right = Float64Array.from(labels, (label, row) => probabilities[row * classes + label]);
   return mean(right, labels, weights, (p) => -Math.log(Math.max(p, 1e-16)));
 }
 
 /** The share of rows whose most likely class, the lowest on a tie, is not the right one. */
-export function merror(probabilities: ArrayLike<number>, classes: number, labels: ArrayLike<number>, weights: Weights = null): number {
+export function merror(
+  probabilities: ArrayLike<number>,
+  classes: number,
+  labels: ArrayLike<number>,
+  weights: Weights = null,
+): number {
   const likeliest = Float64Array.from(labels, (_, row) => {
     let best = 0;
-    for (let k = 1; k < classes; k++) if (probabilities[row * classes + k] > probabilities[row * classes + best]) best = k;
+    for (let k = 1; k < classes; k++)
+      if (probabilities[row * classes + k] > probabilities[row * classes + best]) best = k;
     return best;
   });
   return mean(likeliest, labels, weights, (predicted, label) => (predicted === label ? 0 : 1));
 }
 
-function mean(predictions: ArrayLike<number>, labels: ArrayLike<number>, weights: Weights, loss: (predicted: number, label: number) => number): number {
+function mean(
+  predictions: ArrayLike<number>,
+  labels: ArrayLike<number>,
+  weights: Weights,
+  loss: (predicted: number, label: number) => number,
+): number {
   assert(predictions.length === labels.length, "predictions and labels of different length");
   let total = 0;
   let weightTotal = 0;

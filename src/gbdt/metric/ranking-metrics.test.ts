@@ -11,7 +11,8 @@ const scored = fc.array(fc.record({ score: fc.integer({ min: 0, max: 8 }), label
 type Row = { score: number; label: number };
 const scoresOf = (rows: Row[]): number[] => rows.map((row) => row.score);
 const labelsOf = (rows: Row[]): number[] => rows.map((row) => row.label);
-const classOf = (rows: Row[], label: number): number[] => rows.filter((row) => row.label === label).map((row) => row.score);
+const classOf = (rows: Row[], label: number): number[] =>
+  rows.filter((row) => row.label === label).map((row) => row.score);
 
 describe("auc", () => {
   it("is the share of pairs in the right order, a tie counting one half", () => {
@@ -52,15 +53,29 @@ describe("ks", () => {
 describe("weights", () => {
   it("of whole numbers count an instance several times", () => {
     fc.assert(
-      fc.property(fc.array(fc.record({ score: fc.integer({ min: 0, max: 8 }), label: fc.constantFrom(0, 1), weight: fc.integer({ min: 0, max: 3 }) }), { minLength: 1, maxLength: 40 }), (rows) => {
-        const repeated = rows.flatMap((row) => Array.from({ length: row.weight }, () => row));
-        const weighted = separation(scoresOf(rows), labelsOf(rows), rows.map(({ weight }) => weight));
-        const plain = separation(scoresOf(repeated), labelsOf(repeated));
-        for (const name of ["auc", "aucpr", "ks"] as const) {
-          if (Number.isNaN(plain[name])) expect(weighted[name]).toBeNaN();
-          else expect(weighted[name]).toBeCloseTo(plain[name], 12);
-        }
-      }),
+      fc.property(
+        fc.array(
+          fc.record({
+            score: fc.integer({ min: 0, max: 8 }),
+            label: fc.constantFrom(0, 1),
+            weight: fc.integer({ min: 0, max: 3 }),
+          }),
+          { minLength: 1, maxLength: 40 },
+        ),
+        (rows) => {
+          const repeated = rows.flatMap((row) => Array.from({ length: row.weight }, () => row));
+          const weighted = separation(
+            scoresOf(rows),
+            labelsOf(rows),
+            rows.map(({ weight }) => weight),
+          );
+          const plain = separation(scoresOf(repeated), labelsOf(repeated));
+          for (const name of ["auc", "aucpr", "ks"] as const) {
+            if (Number.isNaN(plain[name])) expect(weighted[name]).toBeNaN();
+            else expect(weighted[name]).toBeCloseTo(plain[name], 12);
+          }
+        },
+      ),
     );
   });
 });

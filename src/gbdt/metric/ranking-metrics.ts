@@ -11,9 +11,9 @@ export interface Separation {
 /**
  * How well scores separate the classes; all from one sort.
  *
- * AUC, the area under the ROC curve: the share of (positive, negative) pairs in the right order, a tie counting one half
- * (Mann-Whitney). KS, Kolmogorov-Smirnov: the largest distance between the score distributions of the two classes, which
- * is the largest TPR - FPR over all cut-offs. Both are exact for any order of rows. AUCPR, the area under the
+ * AUC, the area under the ROC curve: the share of (positive, negative) pairs in the right order, a tie counting one
+ * half (Mann-Whitney). KS, Kolmogorov-Smirnov: the largest distance between the score distributions of the two classes,
+ * which is the largest TPR - FPR over all cut-offs. Both are exact for any order of rows. AUCPR, the area under the
  * precision-recall curve, is interpolated between cut-offs as XGBoost does it (Davis and Goadrich 2006).
  * @returns NaN if there is only one class
  */
@@ -82,7 +82,7 @@ function tieGroups(scores: ArrayLike<number>, labels: ArrayLike<number>, weights
   const groups: TieGroup[] = [];
   if (weights !== null) {
     const order = Uint32Array.from({ length: scores.length }, (_, i) => i).sort((i, j) => scores[i] - scores[j]);
-    for (let at = 0; at < order.length; ) {
+    for (let at = 0; at < order.length;) {
       const score = scores[order[at]];
       assert(!Number.isNaN(score), "a score is not a number");
       const sums = [0, 0];

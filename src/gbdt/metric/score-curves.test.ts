@@ -12,7 +12,10 @@ test("curves have at most a hundred points, begin and end in the corners, and ne
   const roc = curves?.roc ?? [];
   expect(roc.length).toBeLessThanOrEqual(100);
   expect(roc.length).toBeGreaterThan(50);
-  expect([roc[0], roc[roc.length - 1]]).toEqual([[0, 0], [1, 1]]);
+  expect([roc[0], roc[roc.length - 1]]).toEqual([
+    [0, 0],
+    [1, 1],
+  ]);
   for (let i = 1; i < roc.length; i++) {
     expect(roc[i][0]).toBeGreaterThanOrEqual(roc[i - 1][0]);
     expect(roc[i][1]).toBeGreaterThanOrEqual(roc[i - 1][1]);
@@ -37,6 +40,9 @@ test("the histogram counts everybody once", () => {
 test("one class gives no curve, equal scores one step", () => {
   expect(scoreCurves(Float64Array.of(1, 2), Float64Array.of(1, 1))).toBeNull();
   const flat = scoreCurves(Float64Array.of(5, 5), Float64Array.of(0, 1));
-  expect(flat?.roc).toEqual([[0, 0], [1, 1]]);
+  expect(flat?.roc).toEqual([
+    [0, 0],
+    [1, 1],
+  ]);
   expect(flat?.histogram.positives.reduce((a, b) => a + b, 0)).toBe(1);
 });

@@ -13,7 +13,12 @@ export interface ScoreCurves {
   /** Where the distance of the two cumulative curves is largest. */
   readonly ksAt: { readonly score: number; readonly ks: number };
   /** People per equally wide interval of scores. */
-  readonly histogram: { readonly min: number; readonly max: number; readonly negatives: readonly number[]; readonly positives: readonly number[] };
+  readonly histogram: {
+    readonly min: number;
+    readonly max: number;
+    readonly negatives: readonly number[];
+    readonly positives: readonly number[];
+  };
 }
 
 const pointsMax = 100;
@@ -40,7 +45,10 @@ export function scoreCurves(scores: Float64Array, labels: Float64Array): ScoreCu
   }
   const kept = thinned(steps);
   return {
-    roc: [...kept.map(([, n, p]) => [1 - n, 1 - p] as const).reverse(), [1, 1] as const].map(([x, y]) => [rounded(x), rounded(y)]),
+    roc: [...kept.map(([, n, p]) => [1 - n, 1 - p] as const).reverse(), [1, 1] as const].map(([x, y]) => [
+      rounded(x),
+      rounded(y),
+    ]),
     cumulative: kept.map(([score, n, p]) => [rounded(score), rounded(n), rounded(p)]),
     ksAt: { score: rounded(ksAt.score), ks: ksAt.ks },
     histogram: histogramOf(scores, labels, scores[byScore[0]], scores[byScore[byScore.length - 1]]),
@@ -57,7 +65,9 @@ function thinned<T>(steps: readonly T[]): T[] {
 function histogramOf(scores: Float64Array, labels: Float64Array, min: number, max: number): ScoreCurves["histogram"] {
   const counts = [new Array<number>(histogramBins).fill(0), new Array<number>(histogramBins).fill(0)];
   const width = (max - min) / histogramBins || 1;
-  scores.forEach((score, i) => counts[labels[i] === 1 ? 1 : 0][Math.min(histogramBins - 1, Math.floor((score - min) / width))]++);
+  scores.forEach(
+    (score, i) => counts[labels[i] === 1 ? 1 : 0][Math.min(histogramBins - 1, Math.floor((score - min) / width))]++,
+  );
   return { min: rounded(min), max: rounded(max), negatives: counts[0], positives: counts[1] };
 }
 

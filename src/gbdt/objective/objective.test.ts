@@ -19,7 +19,8 @@ function codeOf(act: () => unknown): string {
 }
 
 it("has an objective for every name in the parameter table", () => {
-  for (const name of trainingParameters.objective.choices) expect(objectiveFor(name satisfies ObjectiveName).name).toBe(name);
+  for (const name of trainingParameters.objective.choices)
+    expect(objectiveFor(name satisfies ObjectiveName).name).toBe(name);
 });
 
 describe("binary:logistic", () => {
@@ -84,25 +85,33 @@ describe("reg:squarederror", () => {
 describe.each(["reg:pseudohubererror", "count:poisson"] as const)("%s", (name) => {
   const objective = objectiveFor(name);
   const losses = {
-    "reg:pseudohubererror": (margin: number, label: number, slope: number) => slope ** 2 * (Math.sqrt(1 + ((margin - label) / slope) ** 2) - 1),
+    "reg:pseudohubererror": (margin: number, label: number, slope: number) =>
+      slope ** 2 * (Math.sqrt(1 + ((margin - label) / slope) ** 2) - 1),
     "count:poisson": (margin: number, label: number) => Math.exp(margin) - label * margin,
   };
 
   it("differentiates its loss, and stays within the bounds that it states", () => {
     const slope = fc.constantFrom(0.3, 1, 5);
     fc.assert(
-      fc.property(fc.double({ min: -4, max: 4, noNaN: true }), fc.integer({ min: 0, max: 9 }), slope, (margin, label, huber_slope) => {
-        const parameters = { huber_slope, max_delta_step: 0.7, num_class: 0 };
-        const [g, h] = objective.gradients(Float64Array.of(margin), Float64Array.of(label), parameters);
-        const step = 1e-4;
-        const [below, at, above] = [margin - step, margin, margin + step].map((m) => losses[name](m, label, huber_slope));
-        expect(g[0]).toBeCloseTo((above - below) / (2 * step), 5);
-        const enlarged = name === "count:poisson" ? Math.exp(0.7) : 1; // max_delta_step
-        expect(h[0] / enlarged).toBeCloseTo((above - 2 * at + below) / step ** 2, 3);
-        const bounds = objective.bounds(parameters);
-        if (bounds.g !== null) expect(Math.abs(g[0])).toBeLessThanOrEqual(bounds.g.max);
-        if (bounds.h !== null) expect(h[0]).toBeLessThanOrEqual(bounds.h.max);
-      }),
+      fc.property(
+        fc.double({ min: -4, max: 4, noNaN: true }),
+        fc.integer({ min: 0, max: 9 }),
+        slope,
+        (margin, label, huber_slope) => {
+          const parameters = { huber_slope, max_delta_step: 0.7, num_class: 0 };
+          const [g, h] = objective.gradients(Float64Array.of(margin), Float64Array.of(label), parameters);
+          const step = 1e-4;
+          const [below, at, above] = [margin - step, margin, margin + step].map((m) =>
+            losses[name](m, label, huber_slope),
+          );
+          expect(g[0]).toBeCloseTo((above - below) / (2 * step), 5);
+          const enlarged = name === "count:poisson" ? Math.exp(0.7) : 1; // max_delta_step
+          expect(h[0] / enlarged).toBeCloseTo((above - 2 * at + below) / step ** 2, 3);
+          const bounds = objective.bounds(parameters);
+          if (bounds.g !== null) expect(Math.abs(g[0])).toBeLessThanOrEqual(bounds.g.max);
+          if (bounds.h !== null) expect(h[0]).toBeLessThanOrEqual(bounds.h.max);
+        },
+      ),
     );
   });
 
@@ -111,7 +120,17 @@ describe.each(["reg:pseudohubererror", "count:poisson"] as const)("%s", (name) =
   });
 
   it("refuses labels that it cannot use", () => {
-    for (const bad of [[NaN], [Infinity, 1], [], ...(name === "count:poisson" ? [[1, -1], [0, 0]] : [])]) {
+    for (const bad of [
+      [NaN],
+      [Infinity, 1],
+      [],
+      ...(name === "count:poisson"
+        ? [
+            [1, -1],
+            [0, 0],
+          ]
+        : []),
+    ]) {
       expect(codeOf(() => objective.checkLabels(Float64Array.from(bad), defaults))).toBe("LABEL_INVALID");
     }
   });
@@ -120,7 +139,11 @@ describe.each(["reg:pseudohubererror", "count:poisson"] as const)("%s", (name) =
 it("pseudo-Huber gradients never leave their bounds, however far off", () => {
   const huber = objectiveFor("reg:pseudohubererror");
   for (const far of [1e10, -1e10, 1e200, -1e200, 1e308]) {
-    const [g, h] = huber.gradients(Float64Array.of(far), Float64Array.of(0), { huber_slope: 0.3, max_delta_step: 0, num_class: 0 });
+    const [g, h] = huber.gradients(Float64Array.of(far), Float64Array.of(0), {
+      huber_slope: 0.3,
+      max_delta_step: 0,
+      num_class: 0,
+    });
     expect(Math.abs(g[0])).toBeLessThanOrEqual(0.3);
     expect(h[0]).toBeGreaterThanOrEqual(0);
   }
@@ -133,17 +156,22 @@ describe("multi:softprob", () => {
   it("differentiates the log loss of the right class, with twice the hessian as XGBoost does", () => {
     const margin = fc.double({ min: -5, max: 5, noNaN: true });
     fc.assert(
-      fc.property(fc.tuple(margin, margin, margin), fc.integer({ min: 0, max: 2 }), fc.integer({ min: 0, max: 2 }), (margins, label, k) => {
-        const loss = (shift: number): number => {
-          const moved = margins.map((m, i) => (i === k ? m + shift : m));
-          return Math.log(moved.reduce((sum, m) => sum + Math.exp(m), 0)) - moved[label];
-        };
-        const slots = softprob.gradients(Float64Array.of(...margins), Float64Array.of(label), three);
-        const step = 1e-4;
-        expect(slots).toHaveLength(6);
-        expect(slots[2 * k][0]).toBeCloseTo((loss(step) - loss(-step)) / (2 * step), 6);
-        expect(slots[2 * k + 1][0]).toBeCloseTo((2 * (loss(step) - 2 * loss(0) + loss(-step))) / step ** 2, 4);
-      }),
+      fc.property(
+        fc.tuple(margin, margin, margin),
+        fc.integer({ min: 0, max: 2 }),
+        fc.integer({ min: 0, max: 2 }),
+        (margins, label, k) => {
+          const loss = (shift: number): number => {
+            const moved = margins.map((m, i) => (i === k ? m + shift : m));
+            return Math.log(moved.reduce((sum, m) => sum + Math.exp(m), 0)) - moved[label];
+          };
+          const slots = softprob.gradients(Float64Array.of(...margins), Float64Array.of(label), three);
+          const step = 1e-4;
+          expect(slots).toHaveLength(6);
+          expect(slots[2 * k][0]).toBeCloseTo((loss(step) - loss(-step)) / (2 * step), 6);
+          expect(slots[2 * k + 1][0]).toBeCloseTo((2 * (loss(step) - 2 * loss(0) + loss(-step))) / step ** 2, 4);
+        },
+      ),
     );
   });
 
@@ -158,7 +186,13 @@ describe("multi:softprob", () => {
   it("needs a number of classes, labels among them, and more than one of them", () => {
     expect(codeOf(() => softprob.outputCount(defaults))).toBe("USAGE");
     expect(softprob.outputCount(three)).toBe(3);
-    for (const bad of [[0, 1, 3], [0, 1.5], [-1, 0], [2, 2]]) expect(codeOf(() => softprob.checkLabels(Float64Array.from(bad), three))).toBe("LABEL_INVALID");
+    for (const bad of [
+      [0, 1, 3],
+      [0, 1.5],
+      [-1, 0],
+      [2, 2],
+    ])
+      expect(codeOf(() => softprob.checkLabels(Float64Array.from(bad), three))).toBe("LABEL_INVALID");
     expect(codeOf(() => softprob.checkLabels(Float64Array.of(0, 2), three))).toBe("none");
   });
 });

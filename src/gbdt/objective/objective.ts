@@ -54,7 +54,10 @@ const logistic: Objective = {
   predictions: (margins) => margins.map(sigmoid),
   baseMargin(baseScore) {
     if (!(baseScore > 0 && baseScore < 1)) {
-      throw new TandemError("USAGE", "base_score is a probability for binary:logistic and must lie between 0 and 1, exclusive");
+      throw new TandemError(
+        "USAGE",
+        "base_score is a probability for binary:logistic and must lie between 0 and 1, exclusive",
+      );
     }
     return -Math.log(1 / baseScore - 1) + 0;
   },

@@ -59,8 +59,10 @@ export const poisson: Objective = {
   checkLabels(labels) {
     requireFinite(labels);
     const bad = labels.findIndex((label) => label < 0);
-    if (bad >= 0) throw new TandemError("LABEL_INVALID", `the label of instance ${bad} is negative; count:poisson needs counts`);
-    if (labels.every((label) => label === 0)) throw new TandemError("LABEL_INVALID", "all labels are 0; count:poisson needs some counts");
+    if (bad >= 0)
+      throw new TandemError("LABEL_INVALID", `the label of instance ${bad} is negative; count:poisson needs counts`);
+    if (labels.every((label) => label === 0))
+      throw new TandemError("LABEL_INVALID", "all labels are 0; count:poisson needs some counts");
   },
 };
 

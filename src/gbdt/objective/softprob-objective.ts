@@ -35,8 +35,13 @@ export const softprob: Objective = {
   },
   checkLabels(labels, { num_class: classes }) {
     const bad = labels.findIndex((label) => !Number.isInteger(label) || label < 0 || label >= classes);
-    if (bad >= 0) throw new TandemError("LABEL_INVALID", `the label of instance ${bad} is not one of the classes 0 to ${classes - 1}`);
-    if (labels.every((label) => label === labels[0])) throw new TandemError("LABEL_INVALID", "all labels are the same class; multi:softprob needs several");
+    if (bad >= 0)
+      throw new TandemError(
+        "LABEL_INVALID",
+        `the label of instance ${bad} is not one of the classes 0 to ${classes - 1}`,
+      );
+    if (labels.every((label) => label === labels[0]))
+      throw new TandemError("LABEL_INVALID", "all labels are the same class; multi:softprob needs several");
   },
 };
 

@@ -38,15 +38,23 @@ export function bestFeatureSplit(
 ): PartySplit | null {
   const histogram = featureHistogram(feature, gradients, instances);
   if (isPartitioned(feature)) {
-    const withheld = Uint8Array.from(candidatesOf(feature), (candidate) => (isOffered === null || isOffered(candidate) ? 0 : 1));
-    const best = withheld.length === 0 ? null : bestPartition({ rows: histogram, hasMissing: feature.hasMissing, withheld }, totals, gain, bounds);
+    const withheld = Uint8Array.from(candidatesOf(feature), (candidate) =>
+      isOffered === null || isOffered(candidate) ? 0 : 1,
+    );
+    const best =
+      withheld.length === 0
+        ? null
+        : bestPartition({ rows: histogram, hasMissing: feature.hasMissing, withheld }, totals, gain, bounds);
     return best && { gain: best.gain, feature: index, candidate: best.candidate };
   }
   const sides = leftSums(feature, histogram);
   const gains = gain.gains(sides, totals, bounds, feature.monotone ?? 0);
-  if (isOffered !== null) candidatesOf(feature).forEach((candidate, i) => (gains[i] = isOffered(candidate) ? gains[i] : -Infinity));
+  if (isOffered !== null)
+    candidatesOf(feature).forEach((candidate, i) => (gains[i] = isOffered(candidate) ? gains[i] : -Infinity));
   const best = selectBest(gains);
-  return best.indices.length === 0 ? null : { gain: best.gain, feature: index, candidate: candidatesOf(feature)[best.indices[0]] };
+  return best.indices.length === 0
+    ? null
+    : { gain: best.gain, feature: index, candidate: candidatesOf(feature)[best.indices[0]] };
 }
 
 /** The better of two splits; the first one on a tie. */

@@ -63,7 +63,11 @@ describe("binFeature", () => {
 
   it("makes bins of nearly equal size from continuous values", () => {
     const random = new SeededRandom(3);
-    const { bins, binCount } = binFeature("x", Float32Array.from({ length: 6400 }, () => random.normal()), 32);
+    const { bins, binCount } = binFeature(
+      "x",
+      Float32Array.from({ length: 6400 }, () => random.normal()),
+      32,
+    );
     expect(binCount).toBe(32);
     const counts = new Uint32Array(binCount);
     for (const bin of bins) counts[bin]++;

@@ -28,9 +28,9 @@ export interface BinnedFeature {
   /** 1: a larger value must not lower the prediction; -1: must not raise it; 0 or left out: no constraint. */
   readonly monotone?: number;
   /**
-   * Per instance; `binCount` where the value is missing, `binCount` + 1 where it lies above all thresholds and so goes right
-   * at every split, or is a category that is none of the feature's and so goes left. The latter two happen only to rows
-   * that nothing is learnt from.
+   * Per instance; `binCount` where the value is missing, `binCount` + 1 where it lies above all thresholds and so goes
+   * right at every split, or is a category that is none of the feature's and so goes left. The latter two happen only
+   * to rows that nothing is learnt from.
    */
   readonly bins: Uint16Array;
 }
@@ -53,14 +53,20 @@ export function totalBinCount(feature: BinnedFeature): number {
  * Cuts `values` (NaN = missing, otherwise finite) into at most `maxBin` bins. Deterministic; O(n log n).
  * @param training the rows that decide where the cuts are; null: all
  */
-export function binFeature(name: string, values: Float32Array, maxBin: number, training: Uint32Array | null = null): BinnedFeature {
+export function binFeature(
+  name: string,
+  values: Float32Array,
+  maxBin: number,
+  training: Uint32Array | null = null,
+): BinnedFeature {
   assert(Number.isInteger(maxBin) && maxBin >= 2 && maxBin < 65535, `maxBin ${maxBin} is out of range`);
   const deciding = training === null ? values : Float32Array.from(training, (row) => values[row]);
   const present = sortedPresent(deciding);
   const thresholds = chooseThresholds(summarise(present), maxBin);
   const bins = new Uint16Array(values.length);
   const beyond = thresholds[thresholds.length - 1];
-  for (let i = 0; i < values.length; i++) bins[i] = values[i] >= beyond ? thresholds.length + 1 : binIn(thresholds, values[i]);
+  for (let i = 0; i < values.length; i++)
+    bins[i] = values[i] >= beyond ? thresholds.length + 1 : binIn(thresholds, values[i]);
   const lowest = present.length === 0 ? -smallest : Math.fround(present[0] - (Math.abs(present[0]) + smallest));
   return { name, thresholds, lowest, binCount: thresholds.length, hasMissing: present.length < deciding.length, bins };
 }

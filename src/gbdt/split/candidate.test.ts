@@ -5,7 +5,9 @@ import { binGoesLeft, candidateCount, candidatesOf, partition } from "./candidat
 const dense = binFeature("x", Float32Array.of(3, 1, 2, 1), 8);
 const holed = binFeature("x", Float32Array.of(3, NaN, 2, 1), 8);
 const text = (feature: typeof dense): string[] =>
-  candidatesOf(feature).map((candidate) => `${"bin" in candidate ? candidate.bin : "?"}${candidate.missingLeft ? "L" : "R"}`);
+  candidatesOf(feature).map(
+    (candidate) => `${"bin" in candidate ? candidate.bin : "?"}${candidate.missingLeft ? "L" : "R"}`,
+  );
 
 describe("candidatesOf", () => {
   it("goes by threshold, then missing right before missing left", () => {
@@ -19,7 +21,12 @@ describe("candidatesOf", () => {
   });
 
   it("is counted by candidateCount", () => {
-    for (const feature of [dense, holed, binFeature("x", Float32Array.of(NaN), 8), binFeature("x", Float32Array.of(1), 8)]) {
+    for (const feature of [
+      dense,
+      holed,
+      binFeature("x", Float32Array.of(NaN), 8),
+      binFeature("x", Float32Array.of(1), 8),
+    ]) {
       expect(candidateCount(feature)).toBe(candidatesOf(feature).length);
     }
   });

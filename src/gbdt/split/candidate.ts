@@ -1,10 +1,15 @@
 /**
  * Split candidates of a feature, in the order that breaks ties: lowest threshold first, missing-right before
- * missing-left; of categorical features as gbdt/split/category-candidate.ts says. A passive party numbers its candidates by this
- * order before it shuffles them.
+ * missing-left; of categorical features as gbdt/split/category-candidate.ts says. A passive party numbers its
+ * candidates by this order before it shuffles them.
  */
 import type { BinnedFeature } from "./binning.ts";
-import { categoryCandidateCount, categoryCandidateIndex, categoryCandidates, isCategorical } from "./category-candidate.ts";
+import {
+  categoryCandidateCount,
+  categoryCandidateIndex,
+  categoryCandidates,
+  isCategorical,
+} from "./category-candidate.ts";
 
 export interface ThresholdCandidate {
   /** Present values in bins 0..bin go left: x < thresholds[bin]; -1: none of them. */

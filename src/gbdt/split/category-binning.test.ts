@@ -6,14 +6,25 @@ import { binCategories, categoryCountMax, oneHotBelow } from "./category-binning
 const names = ["rent", "own", "free", "other"];
 
 test("bins are the categories, the most frequent first, then in the order of their texts", () => {
-  const { categories, binCount, hasMissing, bins, oneHot } = binCategories("home", Float32Array.of(1, 0, 2, 1, NaN, 3, 1), names, 4);
+  const { categories, binCount, hasMissing, bins, oneHot } = binCategories(
+    "home",
+    Float32Array.of(1, 0, 2, 1, NaN, 3, 1),
+    names,
+    4,
+  );
   expect(categories).toEqual(["own", "free", "other", "rent"]);
   expect([binCount, hasMissing, oneHot]).toEqual([4, true, false]);
   expect([...bins]).toEqual([0, 3, 1, 0, 4, 2, 0]);
 });
 
 test("only training rows count; what they do not have is beyond all bins", () => {
-  const { categories, bins, hasMissing, oneHot } = binCategories("home", Float32Array.of(1, 0, 2, 2, NaN), names, 3, Uint32Array.of(1, 2, 3));
+  const { categories, bins, hasMissing, oneHot } = binCategories(
+    "home",
+    Float32Array.of(1, 0, 2, 2, NaN),
+    names,
+    3,
+    Uint32Array.of(1, 2, 3),
+  );
   expect(categories).toEqual(["free", "rent"]);
   expect(hasMissing).toBe(false);
   expect(oneHot).toBe(true);
@@ -21,18 +32,28 @@ test("only training rows count; what they do not have is beyond all bins", () =>
 });
 
 test("a column without a value has no category", () => {
-  expect(binCategories("home", Float32Array.of(NaN, NaN), names, 4)).toMatchObject({ categories: [], binCount: 0, hasMissing: true, oneHot: true });
+  expect(binCategories("home", Float32Array.of(NaN, NaN), names, 4)).toMatchObject({
+    categories: [],
+    binCount: 0,
+    hasMissing: true,
+    oneHot: true,
+  });
 });
 
 test("too many categories are refused by the column's name", async () => {
   const many = Array.from({ length: categoryCountMax + 1 }, (_, i) => `id ${i}`);
   const codes = Float32Array.from(many, (_, i) => i);
-  await expectError(() => binCategories("account", codes, many, 4), "USAGE", /'account' has 4097 categories; at most 4096/);
+  await expectError(
+    () => binCategories("account", codes, many, 4),
+    "USAGE",
+    /'account' has 4097 categories; at most 4096/,
+  );
   expect(binCategories("account", codes.subarray(1), many, 4).binCount).toBe(categoryCountMax);
 });
 
 test("leaves of several weights go with one category at a time", () => {
-  const given = (more: object) => oneHotBelow(resolveParameters(trainingParameters, { max_cat_to_onehot: 7, num_class: 3, ...more }));
+  const given = (more: object) =>
+    oneHotBelow(resolveParameters(trainingParameters, { max_cat_to_onehot: 7, num_class: 3, ...more }));
   expect(given({})).toBe(7);
   expect(given({ objective: "multi:softprob" })).toBe(7);
   expect(given({ objective: "multi:softprob", multi_strategy: "multi_output_tree" })).toBeGreaterThan(categoryCountMax);

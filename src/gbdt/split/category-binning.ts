@@ -2,9 +2,9 @@
  * A categorical feature: every category that occurs in the training rows is a bin of its own, the most frequent first,
  * equally frequent ones in the order of their texts.
  *
- * A category's code is its bin. Codes decide between categories that sort alike (gbdt/split/category-partition.ts), so in a
- * passive party's answers categories stand in the order of their codes; an order by frequency says nothing that the counts
- * beside it do not.
+ * A category's code is its bin. Codes decide between categories that sort alike (gbdt/split/category-partition.ts), so
+ * in a passive party's answers categories stand in the order of their codes; an order by frequency says nothing that
+ * the counts beside it do not.
  */
 import { TandemError } from "../../base/error.ts";
 import type { TrainingParameters } from "../../base/parameters.ts";
@@ -14,7 +14,11 @@ import type { BinnedFeature } from "./binning.ts";
 export const categoryCountMax = 4096;
 
 /** Features with fewer categories than this are split one category against the rest (XGBoost's UseOneHot). */
-export function oneHotBelow({ max_cat_to_onehot: given, multi_strategy: strategy, objective }: TrainingParameters): number {
+export function oneHotBelow({
+  max_cat_to_onehot: given,
+  multi_strategy: strategy,
+  objective,
+}: TrainingParameters): number {
   // Sets of categories are found along an order of leaf weights, and a leaf of several outputs has several.
   return objective === "multi:softprob" && strategy === "multi_output_tree" ? categoryCountMax + 1 : given;
 }
@@ -24,7 +28,13 @@ export function oneHotBelow({ max_cat_to_onehot: given, multi_strategy: strategy
  * @param training the rows that decide which categories there are; null: all
  * @throws TandemError USAGE for more categories than categoryCountMax
  */
-export function binCategories(name: string, codes: Float32Array, names: readonly string[], oneHotBelowCount: number, training: Uint32Array | null = null): BinnedFeature {
+export function binCategories(
+  name: string,
+  codes: Float32Array,
+  names: readonly string[],
+  oneHotBelowCount: number,
+  training: Uint32Array | null = null,
+): BinnedFeature {
   const counts = new Uint32Array(names.length);
   const deciding = training?.length ?? codes.length;
   let present = 0;
@@ -36,12 +46,24 @@ export function binCategories(name: string, codes: Float32Array, names: readonly
   }
   const found = Array.from(counts.keys()).filter((code) => counts[code] > 0);
   if (found.length > categoryCountMax) {
-    throw new TandemError("USAGE", `column '${name}' has ${found.length} categories; at most ${categoryCountMax} are possible, leave it out or make them fewer`);
+    throw new TandemError(
+      "USAGE",
+      `column '${name}' has ${found.length} categories; at most ${categoryCountMax} are possible, leave it out or make them fewer`,
+    );
   }
   found.sort((a, b) => counts[b] - counts[a] || (names[a] < names[b] ? -1 : 1));
   const binCount = found.length;
   const binOfCode = new Uint16Array(names.length).fill(binCount + 1);
   found.forEach((code, bin) => (binOfCode[code] = bin));
   const bins = Uint16Array.from(codes, (code) => (Number.isNaN(code) ? binCount : binOfCode[code]));
-  return { name, thresholds: new Float32Array(0), lowest: 0, categories: found.map((code) => names[code]), oneHot: binCount < oneHotBelowCount, binCount, hasMissing: present < deciding, bins };
+  return {
+    name,
+    thresholds: new Float32Array(0),
+    lowest: 0,
+    categories: found.map((code) => names[code]),
+    oneHot: binCount < oneHotBelowCount,
+    binCount,
+    hasMissing: present < deciding,
+    bins,
+  };
 }

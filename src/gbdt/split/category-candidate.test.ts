@@ -10,12 +10,17 @@ const rows = 40;
 function featureOf(categoryCount: number, hasMissing: boolean, oneHot: boolean) {
   const random = new SeededRandom(`${categoryCount}/${hasMissing}`);
   const names = Array.from({ length: categoryCount }, (_, i) => `c${i}`);
-  const codes = Float32Array.from({ length: rows }, (_, row) => (hasMissing && row % 7 === 3 ? NaN : row < categoryCount ? row : random.below(categoryCount)));
+  const codes = Float32Array.from({ length: rows }, (_, row) =>
+    hasMissing && row % 7 === 3 ? NaN : row < categoryCount ? row : random.below(categoryCount),
+  );
   return binCategories("kind", codes, names, oneHot ? 1000 : 1);
 }
 
 const text = (categoryCount: number, hasMissing: boolean, oneHot: boolean): string[] =>
-  candidatesOf(featureOf(categoryCount, hasMissing, oneHot)).map((candidate) => `${"categories" in candidate ? candidate.categories.join() : "?"}${candidate.missingLeft ? "L" : "R"}`);
+  candidatesOf(featureOf(categoryCount, hasMissing, oneHot)).map(
+    (candidate) =>
+      `${"categories" in candidate ? candidate.categories.join() : "?"}${candidate.missingLeft ? "L" : "R"}`,
+  );
 
 test("one category against the rest: missing values left, then right with it", () => {
   expect(text(2, true, true)).toEqual(["0L", "0R", "1L", "1R"]);
@@ -31,7 +36,9 @@ test("parts of sets: each category, then the missing values", () => {
 });
 
 describe("counts, places and sums of candidates", () => {
-  const shapes = [1, 2, 3, 8].flatMap((count) => [true, false].flatMap((hasMissing) => [true, false].map((oneHot) => ({ count, hasMissing, oneHot }))));
+  const shapes = [1, 2, 3, 8].flatMap((count) =>
+    [true, false].flatMap((hasMissing) => [true, false].map((oneHot) => ({ count, hasMissing, oneHot }))),
+  );
   test.each(shapes)("$count categories, missing $hasMissing, one-hot $oneHot", ({ count, hasMissing, oneHot }) => {
     const feature = featureOf(count, hasMissing, oneHot);
     const candidates = candidatesOf(feature);

@@ -21,8 +21,12 @@ export function isPartitioned(feature: BinnedFeature): boolean {
 /** None leaves a side without a bin. */
 export function categoryCandidates(feature: CategoricalFeature): CategoryCandidate[] {
   const { binCount, hasMissing } = feature;
-  const alone = Array.from({ length: binCount }, (_, category): CategoryCandidate => ({ categories: [category], missingLeft: true }));
-  if (isPartitioned(feature)) return binCount < 2 ? [] : hasMissing ? [...alone, { categories: [], missingLeft: false }] : alone;
+  const alone = Array.from({ length: binCount }, (_, category): CategoryCandidate => ({
+    categories: [category],
+    missingLeft: true,
+  }));
+  if (isPartitioned(feature))
+    return binCount < 2 ? [] : hasMissing ? [...alone, { categories: [], missingLeft: false }] : alone;
   if (!hasMissing) return binCount < 2 ? [] : alone;
   return binCount < 2 ? alone : alone.flatMap((candidate) => [candidate, { ...candidate, missingLeft: false }]);
 }
@@ -35,13 +39,19 @@ export function categoryCandidateCount(feature: CategoricalFeature): number {
 }
 
 /** A candidate's place in categoryCandidates. */
-export function categoryCandidateIndex(feature: CategoricalFeature, { categories, missingLeft }: CategoryCandidate): number {
+export function categoryCandidateIndex(
+  feature: CategoricalFeature,
+  { categories, missingLeft }: CategoryCandidate,
+): number {
   const { binCount, hasMissing } = feature;
   if (isPartitioned(feature)) return categories.length === 0 ? binCount : categories[0];
   return hasMissing && binCount > 1 ? 2 * categories[0] + (missingLeft ? 0 : 1) : categories[0];
 }
 
 /** The bins of the side that a candidate splits off: its categories, and the missing values if they go right too. */
-export function rightBins({ binCount, hasMissing }: BinnedFeature, { categories, missingLeft }: CategoryCandidate): readonly number[] {
+export function rightBins(
+  { binCount, hasMissing }: BinnedFeature,
+  { categories, missingLeft }: CategoryCandidate,
+): readonly number[] {
   return hasMissing && !missingLeft ? [...categories, binCount] : categories;
 }

@@ -4,12 +4,17 @@ import { bestPartition, type CategoryRows } from "./category-partition.ts";
 import { TreeGain } from "./gain.ts";
 import { addRow } from "./histogram.ts";
 
-const grids = [{ shift: -1, resolution: 2 ** -20 }, { shift: 0, resolution: 2 ** -20 }];
+const grids = [
+  { shift: -1, resolution: 2 ** -20 },
+  { shift: 0, resolution: 2 ** -20 },
+];
 const plain = { lambda: 0, gamma: 0, minChildWeight: 0, alpha: 0, maxDeltaStep: 0 };
 
 /** Rows of (g, h, count) on the grid, from real sums. */
 function rowsOf(sums: readonly (readonly [g: number, h: number, count: number])[]): Float64Array {
-  return Float64Array.from(sums.flatMap(([g, h, count]) => [Math.round((g + count) * 2 ** 20), Math.round(h * 2 ** 20), count]));
+  return Float64Array.from(
+    sums.flatMap(([g, h, count]) => [Math.round((g + count) * 2 ** 20), Math.round(h * 2 ** 20), count]),
+  );
 }
 
 function totalOf(rows: Float64Array): Float64Array {
@@ -20,11 +25,17 @@ function totalOf(rows: Float64Array): Float64Array {
 
 function randomCategories(seed: number, count: number, hasMissing: boolean): CategoryRows {
   const random = new SeededRandom(`partition ${seed}`);
-  const rows = rowsOf(Array.from({ length: count + (hasMissing ? 1 : 0) }, () => [random.normal() * 3, 1 + random.uniform() * 5, 10] as const));
+  const rows = rowsOf(
+    Array.from(
+      { length: count + (hasMissing ? 1 : 0) },
+      () => [random.normal() * 3, 1 + random.uniform() * 5, 10] as const,
+    ),
+  );
   return { rows, hasMissing, withheld: new Uint8Array(count + (hasMissing ? 1 : 0)) };
 }
 
-const best = (given: CategoryRows, gain = new TreeGain(grids, plain)) => bestPartition(given, totalOf(given.rows), gain);
+const best = (given: CategoryRows, gain = new TreeGain(grids, plain)) =>
+  bestPartition(given, totalOf(given.rows), gain);
 
 describe("the best of all sets, by trying them all", () => {
   test.each([2, 3, 5, 7])("of %i categories, with and without missing values", (count) => {
@@ -37,23 +48,60 @@ describe("the best of all sets, by trying them all", () => {
       for (let set = 1; set < 2 ** count - 1; set++) {
         for (const withMissing of given.hasMissing ? [false, true] : [false]) {
           const side = new Float64Array(3);
-          for (let place = 0; place < count + (withMissing ? 1 : 0); place++) if (place === count || (set >> place) % 2 === 1) addRow(side, given.rows.subarray(3 * place, 3 * place + 3));
+          for (let place = 0; place < count + (withMissing ? 1 : 0); place++)
+            if (place === count || (set >> place) % 2 === 1)
+              addRow(side, given.rows.subarray(3 * place, 3 * place + 3));
           highest = Math.max(highest, gain.gains(side, total)[0]);
         }
       }
       expect(found?.gain, `seed ${seed}`).toBe(highest);
-      expect(found?.rightCount).toBe(10 * ((found?.candidate.categories.length ?? 0) + (found?.candidate.missingLeft === false ? 1 : 0)));
+      expect(found?.rightCount).toBe(
+        10 * ((found?.candidate.categories.length ?? 0) + (found?.candidate.missingLeft === false ? 1 : 0)),
+      );
     }
   });
 });
 
 test("categories go right from the lowest weight on: the highest gradient; equal weights in the order of their codes", () => {
-  const given = (sums: Parameters<typeof rowsOf>[0]): CategoryRows => ({ rows: rowsOf(sums), hasMissing: false, withheld: new Uint8Array(sums.length) });
-  expect(best(given([[-4, 2, 5], [4, 2, 5], [-4, 2, 5], [4, 2, 5]]))?.candidate).toEqual({ categories: [1, 3], missingLeft: true });
+  const given = (sums: Parameters<typeof rowsOf>[0]): CategoryRows => ({
+    rows: rowsOf(sums),
+    hasMissing: false,
+    withheld: new Uint8Array(sums.length),
+  });
+  expect(
+    best(
+      given([
+        [-4, 2, 5],
+        [4, 2, 5],
+        [-4, 2, 5],
+        [4, 2, 5],
+      ]),
+    )?.candidate,
+  ).toEqual({ categories: [1, 3], missingLeft: true });
   // Too little hessian for a weight of its own: both stand at 0, the first one before the cut that only one fits.
   const gain = new TreeGain(grids, { ...plain, minChildWeight: 2 });
-  expect(best(given([[0.5, 1, 1], [0.5, 1, 1], [-9, 3, 5], [9, 3, 5]]), gain)?.candidate.categories).toEqual([0, 1, 3]);
-  expect(best(given([[-0.5, 1, 1], [0, 1, 1], [-9, 3, 5], [9, 3, 5]]), gain)?.candidate.categories).toEqual([3]);
+  expect(
+    best(
+      given([
+        [0.5, 1, 1],
+        [0.5, 1, 1],
+        [-9, 3, 5],
+        [9, 3, 5],
+      ]),
+      gain,
+    )?.candidate.categories,
+  ).toEqual([0, 1, 3]);
+  expect(
+    best(
+      given([
+        [-0.5, 1, 1],
+        [0, 1, 1],
+        [-9, 3, 5],
+        [9, 3, 5],
+      ]),
+      gain,
+    )?.candidate.categories,
+  ).toEqual([3]);
 });
 
 test("max_cat_threshold: so many from either end", () => {
@@ -63,12 +111,24 @@ test("max_cat_threshold: so many from either end", () => {
   expect(best(given, new TreeGain(grids, { ...plain, maxCatThreshold: 3 }))?.candidate.categories).toEqual([0, 1]);
   expect(best(given, new TreeGain(grids, { ...plain, maxCatThreshold: 1 }))).toBeNull();
   const missing = { rows: rowsOf([...sums, [40, 3, 10]]), hasMissing: true, withheld: new Uint8Array(11) };
-  expect(best(missing, new TreeGain(grids, { ...plain, maxCatThreshold: 3 }))?.candidate).toEqual({ categories: [0, 1, 2, 3, 4, 7, 8, 9], missingLeft: false }); // all but two, from the back
+  expect(best(missing, new TreeGain(grids, { ...plain, maxCatThreshold: 3 }))?.candidate).toEqual({
+    categories: [0, 1, 2, 3, 4, 7, 8, 9],
+    missingLeft: false,
+  }); // all but two, from the back
 });
 
 test("what is withheld stays left, missing values too; a single category that is shown can be split off", () => {
-  const rows = rowsOf([[9, 3, 5], [-1, 3, 5], [-2, 3, 5], [8, 3, 5]]);
-  const withheld = (...flags: number[]): CategoryRows => ({ rows: rows.map((value, i) => (flags[Math.floor(i / 3)] === 1 ? 0 : value)), hasMissing: true, withheld: Uint8Array.from(flags) });
+  const rows = rowsOf([
+    [9, 3, 5],
+    [-1, 3, 5],
+    [-2, 3, 5],
+    [8, 3, 5],
+  ]);
+  const withheld = (...flags: number[]): CategoryRows => ({
+    rows: rows.map((value, i) => (flags[Math.floor(i / 3)] === 1 ? 0 : value)),
+    hasMissing: true,
+    withheld: Uint8Array.from(flags),
+  });
   const found = (given: CategoryRows) => bestPartition(given, totalOf(rows), new TreeGain(grids, plain));
   expect(found(withheld(0, 0, 0, 0))?.candidate).toEqual({ categories: [0], missingLeft: false });
   expect(found(withheld(0, 1, 1, 1))?.candidate).toEqual({ categories: [0], missingLeft: true });
@@ -79,5 +139,14 @@ test("what is withheld stays left, missing values too; a single category that is
 
 test("nothing to part: one category, or all of them on one side", () => {
   expect(best({ rows: rowsOf([[1, 1, 3]]), hasMissing: false, withheld: new Uint8Array(1) })).toBeNull();
-  expect(best({ rows: rowsOf([[1, 1, 3], [0, 0, 0]]), hasMissing: false, withheld: new Uint8Array(2) })).toBeNull();
+  expect(
+    best({
+      rows: rowsOf([
+        [1, 1, 3],
+        [0, 0, 0],
+      ]),
+      hasMissing: false,
+      withheld: new Uint8Array(2),
+    }),
+  ).toBeNull();
 });

@@ -1,14 +1,14 @@
 /**
  * Splits of a categorical feature into two sets of categories, found as XGBoost 1.7 finds them
- * (src/tree/hist/evaluate_splits.h, EnumeratePart): categories in the order of the leaf weight that each would have alone,
- * the lower code first on a tie, and every cut of that order. The categories before the cut go right. Missing values go
- * left with the cuts from the front, then right with the cuts from the back; the first of equal gains counts.
+ * (src/tree/hist/evaluate_splits.h, EnumeratePart): categories in the order of the leaf weight that each would have
+ * alone, the lower code first on a tie, and every cut of that order. The categories before the cut go right. Missing
+ * values go left with the cuts from the front, then right with the cuts from the back; the first of equal gains counts.
  *
  * The whole search is a function of one row per category. With all data in one place that is a histogram; of another
  * party's feature it is the sums that the active party has decrypted, without names.
  *
- * A party may withhold categories of few people (gbdt/split/offered-categories.ts). They are in no set: they stay left, as
- * categories do that nobody has seen.
+ * A party may withhold categories of few people (gbdt/split/offered-categories.ts). They are in no set: they stay left,
+ * as categories do that nobody has seen.
  */
 import type { CategoryCandidate } from "./candidate.ts";
 import { type TreeGain, unbounded, type WeightBounds } from "./gain.ts";
@@ -31,7 +31,12 @@ export interface PartitionSplit {
 }
 
 /** @returns null if no set is allowed */
-export function bestPartition({ rows, hasMissing, withheld }: CategoryRows, totals: Float64Array, gain: TreeGain, bounds: WeightBounds = unbounded): PartitionSplit | null {
+export function bestPartition(
+  { rows, hasMissing, withheld }: CategoryRows,
+  totals: Float64Array,
+  gain: TreeGain,
+  bounds: WeightBounds = unbounded,
+): PartitionSplit | null {
   const stride = totals.length;
   const rowOf = (place: number): Float64Array => rows.subarray(place * stride, (place + 1) * stride);
   const categoryCount = withheld.length - (hasMissing ? 1 : 0);
@@ -42,7 +47,10 @@ export function bestPartition({ rows, hasMissing, withheld }: CategoryRows, tota
   if (cutsMax < 1) return null;
   const missing = hasMissing && withheld[categoryCount] === 0 ? rowOf(categoryCount) : null;
   const cuts = Array.from({ length: cutsMax }, (_, i) => i + 1);
-  const tried = [...cuts.map((cut) => ({ cut, missingLeft: true })), ...(missing === null ? [] : cuts.map((cut) => ({ cut: length - cut, missingLeft: false })))];
+  const tried = [
+    ...cuts.map((cut) => ({ cut, missingLeft: true })),
+    ...(missing === null ? [] : cuts.map((cut) => ({ cut: length - cut, missingLeft: false }))),
+  ];
 
   const prefixes = prefixRows(order.map(rowOf), stride);
   const sides = new Float64Array(tried.length * stride);
@@ -60,8 +68,14 @@ export function bestPartition({ rows, hasMissing, withheld }: CategoryRows, tota
 }
 
 /** XGBoost compares these weights in float32, and its sort is stable. */
-function sortedCategories(categoryCount: number, withheld: Uint8Array, weightOf: (category: number) => number): number[] {
-  const offered = Array.from({ length: categoryCount }, (_, category) => category).filter((category) => withheld[category] === 0);
+function sortedCategories(
+  categoryCount: number,
+  withheld: Uint8Array,
+  weightOf: (category: number) => number,
+): number[] {
+  const offered = Array.from({ length: categoryCount }, (_, category) => category).filter(
+    (category) => withheld[category] === 0,
+  );
   const weights = new Map(offered.map((category) => [category, weightOf(category)]));
   return offered.sort((a, b) => (weights.get(a) ?? 0) - (weights.get(b) ?? 0) || a - b);
 }

@@ -38,21 +38,37 @@ export class CentralisedSearch implements SplitSearch<SplitRule, OwnedSplit> {
 
   async root(root: GrowingNode): Promise<OwnedSplit | null> {
     const members = { id: root.id, members: root.sampled };
-    this.#offered = this.#parties.map(({ features, minimums }) => (areOff(minimums) ? null : new OfferedCandidates(minimums, features, features.map(({ bins }) => bins), members)));
+    this.#offered = this.#parties.map(({ features, minimums }) =>
+      areOff(minimums)
+        ? null
+        : new OfferedCandidates(
+            minimums,
+            features,
+            features.map(({ bins }) => bins),
+            members,
+          ),
+    );
     return this.#bestOf(root);
   }
 
   async children(pairs: readonly NodePair[]): Promise<(OwnedSplit | null)[]> {
     return pairs.flatMap(({ parent, left, right }) => {
-      for (const offered of this.#offered) offered?.split(parent.id, { id: left.id, members: left.sampled }, { id: right.id, members: right.sampled });
+      for (const offered of this.#offered)
+        offered?.split(parent.id, { id: left.id, members: left.sampled }, { id: right.id, members: right.sampled });
       return [this.#bestOf(left), this.#bestOf(right)];
     });
   }
 
-  async split(chosen: readonly { readonly node: GrowingNode; readonly found: OwnedSplit }[]): Promise<SplitOutcome<SplitRule>[]> {
+  async split(
+    chosen: readonly { readonly node: GrowingNode; readonly found: OwnedSplit }[],
+  ): Promise<SplitOutcome<SplitRule>[]> {
     return chosen.map(({ node, found }) => {
       const feature = this.#parties[found.owner].features[found.feature];
-      return { rule: ruleOf(found.owner, found.feature, feature, found.candidate), monotone: feature.monotone ?? 0, ...partition(feature, found.candidate, node.instances) };
+      return {
+        rule: ruleOf(found.owner, found.feature, feature, found.candidate),
+        monotone: feature.monotone ?? 0,
+        ...partition(feature, found.candidate, node.instances),
+      };
     });
   }
 
@@ -63,8 +79,18 @@ export class CentralisedSearch implements SplitSearch<SplitRule, OwnedSplit> {
     this.#parties.forEach(({ features, sampler }, owner) => {
       const offered = this.#offered[owner];
       for (const index of sampler.at(place, features.length)) {
-        const isOffered = offered === null ? null : (candidate: Candidate): boolean => offered.has(node.id, index, candidate);
-        const split = bestFeatureSplit(features[index], index, this.#gradients, node.sampled, node.totals, this.#gain, node.bounds, isOffered);
+        const isOffered =
+          offered === null ? null : (candidate: Candidate): boolean => offered.has(node.id, index, candidate);
+        const split = bestFeatureSplit(
+          features[index],
+          index,
+          this.#gradients,
+          node.sampled,
+          node.totals,
+          this.#gain,
+          node.bounds,
+          isOffered,
+        );
         best = betterSplit(best, split && { owner, ...split });
       }
     });

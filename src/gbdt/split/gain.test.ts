@@ -10,12 +10,28 @@ const identity: SlotGrid[] = [
 ];
 const free: SplitParameters = { lambda: 0, gamma: 0, minChildWeight: 0, alpha: 0, maxDeltaStep: 0 };
 
-function candidateGain(grids: SlotGrid[], sideSums: number[], sideCount: number, totalSums: number[], totalCount: number, given: SplitParameters): number {
-  return new TreeGain(grids, given).gains(Float64Array.of(...sideSums, sideCount), Float64Array.of(...totalSums, totalCount))[0];
+function candidateGain(
+  grids: SlotGrid[],
+  sideSums: number[],
+  sideCount: number,
+  totalSums: number[],
+  totalCount: number,
+  given: SplitParameters,
+): number {
+  return new TreeGain(grids, given).gains(
+    Float64Array.of(...sideSums, sideCount),
+    Float64Array.of(...totalSums, totalCount),
+  )[0];
 }
 
 function leafWeight(g: number, h: number, given: SplitParameters): number {
-  return new TreeGain([{ shift: 0, resolution: 1 }, { shift: 0, resolution: 0.1 }], given).weights(Float64Array.of(g, h * 10, 1))[0];
+  return new TreeGain(
+    [
+      { shift: 0, resolution: 1 },
+      { shift: 0, resolution: 0.1 },
+    ],
+    given,
+  ).weights(Float64Array.of(g, h * 10, 1))[0];
 }
 
 const integer = fc.integer({ min: 0, max: 2 ** 45 });
@@ -35,7 +51,10 @@ const parameters = fc.record({
 describe("gains", () => {
   it("is eq. (3) without the 1/2 and gamma", () => {
     // left G=3 H=2, right G=-5 H=4, lambda=1: 9/3 + 25/5 - 4/7
-    const gain = candidateGain([{ shift: -10, resolution: 1 }, identity[1]], [23, 2], 2, [38, 6], 4, { ...free, lambda: 1 });
+    const gain = candidateGain([{ shift: -10, resolution: 1 }, identity[1]], [23, 2], 2, [38, 6], 4, {
+      ...free,
+      lambda: 1,
+    });
     expect(gain).toBeCloseTo(9 / 3 + 25 / 5 - 4 / 7, 12);
   });
 

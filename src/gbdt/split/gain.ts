@@ -3,8 +3,8 @@
  * gamma, and gamma is then compared with it. L1 regularisation and max_delta_step follow XGBoost 1.7, src/tree/param.h
  * (ThresholdL1, CalcWeight) and src/tree/split_evaluator.h (CalcGainGivenWeight).
  *
- * Slot 2k holds g and slot 2k+1 holds h of output k; a row has one or two numbers per slot. A tree learns one output, or several at once with vector leaves;
- * then gains are summed over outputs.
+ * Slot 2k holds g and slot 2k+1 holds h of output k; a row has one or two numbers per slot. A tree learns one output,
+ * or several at once with vector leaves; then gains are summed over outputs.
  */
 import { realSum, type SlotGrid, slotSum, slotSumOfRest } from "../../base/quantised-gradients.ts";
 import type { TrainingParameters } from "../../base/parameters.ts";
@@ -38,7 +38,9 @@ export function splitParametersOf(parameters: TrainingParameters): SplitParamete
 export interface WeightBounds {
   readonly lower: number;
   readonly upper: number;
-  /** The parent's bounds: XGBoost takes the node's own term of the gain within them (evaluate_splits.h, ApplyTreeSplit). */
+  /**
+   * The parent's bounds: XGBoost takes the node's own term of the gain within them (evaluate_splits.h, ApplyTreeSplit).
+   */
   readonly parent: WeightBounds | null;
 }
 
@@ -50,7 +52,10 @@ export const unbounded: WeightBounds = { lower: -Infinity, upper: Infinity, pare
  */
 export type SideOrder = number | Int8Array;
 
-/** The gains and leaf weights of one tree: everybody who grows it, in one place or in several, asks this and nothing else. */
+/**
+ * The gains and leaf weights of one tree: everybody who grows it, in one place or in several, asks this and nothing
+ * else.
+ */
 export class TreeGain {
   readonly #grids: readonly SlotGrid[];
   readonly #parameters: SplitParameters;
@@ -61,7 +66,14 @@ export class TreeGain {
    * @param outputs those that the tree learns
    * @param isConstrained some party has monotone constraints: XGBoost then takes every gain from bounded weights
    */
-  constructor(grids: readonly SlotGrid[], parameters: SplitParameters, { outputs = [0], isConstrained = false }: { readonly outputs?: readonly number[]; readonly isConstrained?: boolean } = {}) {
+  constructor(
+    grids: readonly SlotGrid[],
+    parameters: SplitParameters,
+    {
+      outputs = [0],
+      isConstrained = false,
+    }: { readonly outputs?: readonly number[]; readonly isConstrained?: boolean } = {},
+  ) {
     this.#grids = grids;
     this.#parameters = parameters;
     this.#outputs = outputs;
@@ -74,10 +86,16 @@ export class TreeGain {
    * before the parent's is subtracted, so the result is bit for bit the same for either side.
    * @param totals the node's row
    * @param order what monotone constraints ask
-   * @returns -Infinity for a candidate that is not allowed: a side that is empty, has H <= 0 or H < min_child_weight, or
+   * @returns -Infinity for a candidate that is not allowed: a side that is empty, has H <= 0 or H < min_child_weight,
+   * or
    *   weights in the wrong order
    */
-  gains(sides: Float64Array, totals: Float64Array, bounds: WeightBounds = unbounded, order: SideOrder = 0): Float64Array {
+  gains(
+    sides: Float64Array,
+    totals: Float64Array,
+    bounds: WeightBounds = unbounded,
+    order: SideOrder = 0,
+  ): Float64Array {
     const stride = totals.length;
     const limbs = this.#limbsOf(totals);
     const totalCount = totals[stride - 1];
@@ -122,7 +140,10 @@ export class TreeGain {
 
   /** eq. (4) per output, before shrinking. */
   weights(totals: Float64Array, bounds: WeightBounds = unbounded): number[] {
-    const sums = this.#outputs.map((output) => ({ g: this.#real(totals, 2 * output), h: this.#real(totals, 2 * output + 1) }));
+    const sums = this.#outputs.map((output) => ({
+      g: this.#real(totals, 2 * output),
+      h: this.#real(totals, 2 * output + 1),
+    }));
     // A node without enough hessian says nothing (XGBoost's CalcWeight).
     const enough = sums.reduce((sum, { h }) => sum + h, 0) >= this.#parameters.minChildWeight;
     return sums.map(({ g, h }) => clipped(enough ? this.#weight(g, h) : 0, bounds));
@@ -138,7 +159,13 @@ export class TreeGain {
     const [output] = this.#outputs;
     const [slot, last, limbs] = [2 * output, totals.length - 1, this.#limbsOf(totals)];
     const weight = (sumOf: (slot: number) => number, count: number): number =>
-      clipped(this.#weight(realSum(this.#grids[slot], sumOf(slot), count), realSum(this.#grids[slot + 1], sumOf(slot + 1), count)), bounds);
+      clipped(
+        this.#weight(
+          realSum(this.#grids[slot], sumOf(slot), count),
+          realSum(this.#grids[slot + 1], sumOf(slot + 1), count),
+        ),
+        bounds,
+      );
     const own = weight((at) => slotSum(sides, row, at, limbs), sides[row + last]);
     const other = weight((at) => slotSumOfRest(totals, sides, row, at, limbs), totals[last] - sides[row + last]);
     return wanted > 0 ? own <= other : own >= other;
@@ -146,7 +173,8 @@ export class TreeGain {
 
   #termOf(totals: Float64Array, bounds: WeightBounds): number {
     let term = 0;
-    for (const output of this.#outputs) term += this.#term(this.#real(totals, 2 * output), this.#real(totals, 2 * output + 1), bounds);
+    for (const output of this.#outputs)
+      term += this.#term(this.#real(totals, 2 * output), this.#real(totals, 2 * output + 1), bounds);
     return term;
   }
 

@@ -13,8 +13,14 @@ const rowArbitrary = fc.record({
 const data = fc.tuple(fc.array(rowArbitrary, { minLength: 1, maxLength: 60 }), fc.constantFrom(1, 2, 4));
 
 function setUp([rows, columnCount]: typeof data extends fc.Arbitrary<infer T> ? T : never) {
-  const feature = binFeature("x", Float32Array.from(rows, (row) => row.value), 5);
-  const columns = Array.from({ length: columnCount }, (_, column) => Float64Array.from(rows, (row) => row.sums[column]));
+  const feature = binFeature(
+    "x",
+    Float32Array.from(rows, (row) => row.value),
+    5,
+  );
+  const columns = Array.from({ length: columnCount }, (_, column) =>
+    Float64Array.from(rows, (row) => row.sums[column]),
+  );
   const grids = columns.map(() => ({ shift: 0, resolution: 1 }));
   const gradients: QuantisedGradients = { instanceCount: rows.length, grids, columns };
   const all = Uint32Array.from(rows, (_, i) => i);

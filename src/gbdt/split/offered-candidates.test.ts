@@ -7,8 +7,13 @@ import { areOff, type CountedNode, noMinimums, OfferedCandidates } from "./offer
 const rows = 60;
 
 function someFeatures(random: SeededRandom): BinnedFeature[] {
-  const column = (missingShare: number): Float32Array => Float32Array.from({ length: rows }, () => (random.uniform() < missingShare ? Number.NaN : random.below(7)));
-  return [binFeature("plain", column(0), 8), binFeature("holes", column(0.3), 8), { ...binFeature("rising", column(0.3), 8), monotone: 1 }];
+  const column = (missingShare: number): Float32Array =>
+    Float32Array.from({ length: rows }, () => (random.uniform() < missingShare ? Number.NaN : random.below(7)));
+  return [
+    binFeature("plain", column(0), 8),
+    binFeature("holes", column(0.3), 8),
+    { ...binFeature("rising", column(0.3), 8), monotone: 1 },
+  ];
 }
 
 const everybody = { id: 0, members: Uint32Array.from({ length: rows }, (_, i) => i) };
@@ -16,7 +21,9 @@ const binsOf = (features: readonly BinnedFeature[]): Uint16Array[] => features.m
 
 test("a candidate's index is its place in candidatesOf", () => {
   for (const feature of someFeatures(new SeededRandom("index"))) {
-    expect(candidatesOf(feature).map((candidate) => candidateIndex(feature, candidate))).toEqual(candidatesOf(feature).map((_, i) => i));
+    expect(candidatesOf(feature).map((candidate) => candidateIndex(feature, candidate))).toEqual(
+      candidatesOf(feature).map((_, i) => i),
+    );
   }
 });
 
@@ -25,19 +32,36 @@ test("minimums of 1 are off, and withhold not even an empty side", () => {
   expect(areOff({ perNode: 2, perCandidate: 1 })).toBe(false);
   const features = someFeatures(new SeededRandom("off"));
   const offered = new OfferedCandidates({ perNode: 2, perCandidate: 1 }, features, binsOf(features), everybody);
-  offered.split(0, { id: 1, members: everybody.members.subarray(0, 2) }, { id: 2, members: everybody.members.subarray(2) });
-  for (const node of [1, 2]) expect(candidatesOf(features[0]).every((candidate) => offered.has(node, 0, candidate))).toBe(true);
-  offered.split(1, { id: 3, members: everybody.members.subarray(0, 1) }, { id: 4, members: everybody.members.subarray(1, 2) });
-  for (const node of [3, 4]) expect(candidatesOf(features[0]).some((candidate) => offered.has(node, 0, candidate))).toBe(false);
+  offered.split(
+    0,
+    { id: 1, members: everybody.members.subarray(0, 2) },
+    { id: 2, members: everybody.members.subarray(2) },
+  );
+  for (const node of [1, 2])
+    expect(candidatesOf(features[0]).every((candidate) => offered.has(node, 0, candidate))).toBe(true);
+  offered.split(
+    1,
+    { id: 3, members: everybody.members.subarray(0, 1) },
+    { id: 4, members: everybody.members.subarray(1, 2) },
+  );
+  for (const node of [3, 4])
+    expect(candidatesOf(features[0]).some((candidate) => offered.has(node, 0, candidate))).toBe(false);
 });
 
 test("what a small child withholds, its large sibling withholds too, and all below them", () => {
   // One candidate: values 0 left, 1 right, alternating.
-  const feature = binFeature("alternating", Float32Array.from({ length: rows }, (_, i) => i % 2), 8);
+  const feature = binFeature(
+    "alternating",
+    Float32Array.from({ length: rows }, (_, i) => i % 2),
+    8,
+  );
   const [candidate] = candidatesOf(feature);
   const offered = new OfferedCandidates({ perNode: 1, perCandidate: 3 }, [feature], [feature.bins], everybody);
   const has = (node: number): boolean => offered.has(node, 0, candidate);
-  const between = (id: number, from: number, to: number): CountedNode => ({ id, members: everybody.members.subarray(from, to) });
+  const between = (id: number, from: number, to: number): CountedNode => ({
+    id,
+    members: everybody.members.subarray(from, to),
+  });
   expect(has(0)).toBe(true);
   offered.split(0, between(1, 0, 30), between(2, 30, 60));
   expect([has(1), has(2)]).toEqual([true, true]);
@@ -53,7 +77,11 @@ test("what a small child withholds, its large sibling withholds too, and all bel
 
 /** Everything that adds and subtracts the sums shown of one candidate in a tree, whichever of its nodes are shown. */
 describe("no sum and difference of offered sums is over fewer people than the minimum", () => {
-  test.each([{ perNode: 1, perCandidate: 3 }, { perNode: 14, perCandidate: 1 }, { perNode: 10, perCandidate: 2 }])("%o", (minimums) => {
+  test.each([
+    { perNode: 1, perCandidate: 3 },
+    { perNode: 14, perCandidate: 1 },
+    { perNode: 10, perCandidate: 2 },
+  ])("%o", (minimums) => {
     let combined = 0;
     for (let seed = 0; seed < 6; seed++) {
       const random = new SeededRandom(`combine ${seed}`);
@@ -62,14 +90,19 @@ describe("no sum and difference of offered sums is over fewer people than the mi
       const nodes: CountedNode[] = [everybody];
       const shown = new Map<string, CountedNode[]>();
       const look = (node: CountedNode): void =>
-        features.forEach((feature, f) => candidatesOf(feature).forEach((candidate, i) => {
-          if (offered.has(node.id, f, candidate)) shown.set(`${f}/${i}`, [...(shown.get(`${f}/${i}`) ?? []), node]);
-        }));
+        features.forEach((feature, f) =>
+          candidatesOf(feature).forEach((candidate, i) => {
+            if (offered.has(node.id, f, candidate)) shown.set(`${f}/${i}`, [...(shown.get(`${f}/${i}`) ?? []), node]);
+          }),
+        );
       look(everybody);
       for (let parent = 0; parent < 3; parent++) {
         const share = random.uniform();
         const goesLeft = Array.from(nodes[parent].members, () => random.uniform() < share);
-        const child = (isLeft: boolean): CountedNode => ({ id: 2 * parent + (isLeft ? 1 : 2), members: nodes[parent].members.filter((_, i) => goesLeft[i] === isLeft) });
+        const child = (isLeft: boolean): CountedNode => ({
+          id: 2 * parent + (isLeft ? 1 : 2),
+          members: nodes[parent].members.filter((_, i) => goesLeft[i] === isLeft),
+        });
         nodes.push(child(true), child(false));
         offered.split(parent, nodes[2 * parent + 1], nodes[2 * parent + 2]);
         look(nodes[2 * parent + 1]);
@@ -78,9 +111,12 @@ describe("no sum and difference of offered sums is over fewer people than the mi
       for (const [name, known] of shown) {
         const [f, i] = name.split("/").map(Number);
         for (const members of combinations(known)) {
-          const left = members.filter((member) => binGoesLeft(features[f], candidatesOf(features[f])[i], features[f].bins[member])).length;
+          const left = members.filter((member) =>
+            binGoesLeft(features[f], candidatesOf(features[f])[i], features[f].bins[member]),
+          ).length;
           expect(members.length).toBeGreaterThanOrEqual(minimums.perNode);
-          if (minimums.perCandidate > 1) expect(Math.min(left, members.length - left)).toBeGreaterThanOrEqual(minimums.perCandidate);
+          if (minimums.perCandidate > 1)
+            expect(Math.min(left, members.length - left)).toBeGreaterThanOrEqual(minimums.perCandidate);
           combined++;
         }
       }
@@ -96,7 +132,8 @@ describe("no sum and difference of offered sums is over fewer people than the mi
         const sign = (Math.floor(code / 3 ** k) % 3) - 1;
         for (const member of members) times[member] += sign;
       });
-      if (times.every((t) => t === 0 || t === 1) && times.includes(1)) yield Array.from(times.keys()).filter((member) => times[member] === 1);
+      if (times.every((t) => t === 0 || t === 1) && times.includes(1))
+        yield Array.from(times.keys()).filter((member) => times[member] === 1);
     }
   }
 });

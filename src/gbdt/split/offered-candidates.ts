@@ -1,14 +1,15 @@
 /**
- * Which of a party's candidates may split a node where its owner has set minimums: a function of counts alone, which the
- * passive party and the centralised trainer both call.
+ * Which of a party's candidates may split a node where its owner has set minimums: a function of counts alone, which
+ * the passive party and the centralised trainer both call.
  *
  * Sums add up, parent = left + right, so whoever has two of them has the third. Candidates are therefore offered or
  * withheld at both children of a split together, and what was withheld once stays withheld below: the sums that are
- * shown of one candidate in a tree are over nodes that all have the minimums, and so is whatever adds and subtracts them.
+ * shown of one candidate in a tree are over nodes that all have the minimums, and so is whatever adds and subtracts
+ * them.
  *
- * Counted are the instances that are summed, those of the tree's sample: a large node of which few are sampled shows the
- * sum of few. And all candidates are counted at every pair, those of columns that are not drawn there too: a column that
- * is drawn at a node and at some of those below would otherwise show the rest by subtraction.
+ * Counted are the instances that are summed, those of the tree's sample: a large node of which few are sampled shows
+ * the sum of few. And all candidates are counted at every pair, those of columns that are not drawn there too: a column
+ * that is drawn at a node and at some of those below would otherwise show the rest by subtraction.
  */
 import { assert } from "../../base/assert.ts";
 import { type BinnedFeature, totalBinCount } from "./binning.ts";
@@ -17,7 +18,10 @@ import { isCategorical } from "./category-candidate.ts";
 import { leftSums } from "./histogram.ts";
 import { offeredCategoryCandidates } from "./offered-categories.ts";
 
-/** The least number of summed instances of a node, and on each side of a candidate; 1: no minimum, an empty side is allowed. */
+/**
+ * The least number of summed instances of a node, and on each side of a candidate; 1: no minimum, an empty side is
+ * allowed.
+ */
 export interface Minimums {
   readonly perNode: number;
   readonly perCandidate: number;
@@ -40,7 +44,10 @@ export class OfferedCandidates {
   readonly #minimums: Minimums;
   readonly #features: readonly BinnedFeature[];
   readonly #bins: readonly Uint16Array[];
-  /** Per node, feature and candidate, in the order of candidatesOf: 1 if offered. Nodes whose children are known are left out. */
+  /**
+   * Per node, feature and candidate, in the order of candidatesOf: 1 if offered. Nodes whose children are known are
+   * left out.
+   */
   readonly #offered = new Map<number, readonly Uint8Array[]>();
 
   /** @param bins per feature the bin of each possible member */
@@ -48,7 +55,10 @@ export class OfferedCandidates {
     this.#minimums = minimums;
     this.#features = features;
     this.#bins = bins;
-    this.#offered.set(root.id, features.map((_, feature) => this.#offeredOf(feature, [root], null)));
+    this.#offered.set(
+      root.id,
+      features.map((_, feature) => this.#offeredOf(feature, [root], null)),
+    );
   }
 
   /** Learns the children of a split, once. */
@@ -67,7 +77,13 @@ export class OfferedCandidates {
   /** Per candidate of a feature 1 if it is offered at a pair of nodes, or at the root. */
   #offeredOf(feature: number, nodes: readonly CountedNode[], above: Uint8Array | null): Uint8Array {
     const binned = this.#features[feature];
-    if (isCategorical(binned)) return offeredCategoryCandidates(binned, this.#minimums, nodes.map(({ members }) => this.#binCounts(feature, members)), above);
+    if (isCategorical(binned))
+      return offeredCategoryCandidates(
+        binned,
+        this.#minimums,
+        nodes.map(({ members }) => this.#binCounts(feature, members)),
+        above,
+      );
     const large = this.#largeEnough(feature, nodes);
     return above === null ? large : large.map((isLarge, i) => isLarge & above[i]);
   }
@@ -77,7 +93,11 @@ export class OfferedCandidates {
     const { perNode, perCandidate } = this.#minimums;
     const isSmall = (count: number, minimum: number): boolean => minimum > 1 && count < minimum;
     const [first, ...others] = nodes.map(({ members }) =>
-      Uint8Array.from(this.#leftCounts(feature, members), (left) => (isSmall(members.length, perNode) || isSmall(left, perCandidate) || isSmall(members.length - left, perCandidate) ? 0 : 1)),
+      Uint8Array.from(this.#leftCounts(feature, members), (left) =>
+        isSmall(members.length, perNode) || isSmall(left, perCandidate) || isSmall(members.length - left, perCandidate)
+          ? 0
+          : 1,
+      ),
     );
     return others.reduce((large, other) => large.map((isLarge, i) => isLarge & other[i]), first);
   }

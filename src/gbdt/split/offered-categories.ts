@@ -1,13 +1,13 @@
 /**
- * Which categories of a feature may be shown where its owner has set minimums. Whoever has the sums of all categories but one
- * has that one by subtraction from the node's; so what counts beside each category is all withheld ones together: the
- * rest. A category is shown only if it has the minimum at every node of a pair, and as long as something is withheld and
- * the rest is smaller than that at one of them, the smallest category that is still shown joins it. Missing values are a
- * category here.
+ * Which categories of a feature may be shown where its owner has set minimums. Whoever has the sums of all categories
+ * but one has that one by subtraction from the node's; so what counts beside each category is all withheld ones
+ * together: the rest. A category is shown only if it has the minimum at every node of a pair, and as long as something
+ * is withheld and the rest is smaller than that at one of them, the smallest category that is still shown joins it.
+ * Missing values are a category here.
  *
- * Nodes are told in pairs, and what was withheld once stays withheld below, as in offered-candidates.ts: at children the
- * rest only grows. Of one tree the active party then has sums over (shown category, node) and (rest, node), and whatever
- * group of people adds and subtracts them is of the minimum or more.
+ * Nodes are told in pairs, and what was withheld once stays withheld below, as in offered-candidates.ts: at children
+ * the rest only grows. Of one tree the active party then has sums over (shown category, node) and (rest, node), and
+ * whatever group of people adds and subtracts them is of the minimum or more.
  */
 import { type CategoricalFeature, categoryCandidates, rightBins } from "./category-candidate.ts";
 import type { Minimums } from "./offered-candidates.ts";
@@ -17,7 +17,11 @@ import type { Minimums } from "./offered-candidates.ts";
  * @param above per category 1 if it was shown at the parent; null at the root
  * @returns per category 1 if it is shown
  */
-export function offeredCategories({ perNode, perCandidate }: Minimums, counts: readonly ArrayLike<number>[], above: Uint8Array | null): Uint8Array {
+export function offeredCategories(
+  { perNode, perCandidate }: Minimums,
+  counts: readonly ArrayLike<number>[],
+  above: Uint8Array | null,
+): Uint8Array {
   const size = counts[0].length;
   const totals = counts.map((node) => Array.from(node).reduce((a, b) => a + b, 0));
   if (perNode > 1 && totals.some((total) => total < perNode)) return new Uint8Array(size);
@@ -27,9 +31,13 @@ export function offeredCategories({ perNode, perCandidate }: Minimums, counts: r
   smallest.forEach((count, i) => {
     if (count < perCandidate) offered[i] = 0;
   });
-  const rest = counts.map((node) => Array.from(node).reduce((sum, count, i) => sum + (offered[i] === 1 ? 0 : count), 0));
+  const rest = counts.map((node) =>
+    Array.from(node).reduce((sum, count, i) => sum + (offered[i] === 1 ? 0 : count), 0),
+  );
   while (offered.includes(0) && offered.includes(1) && rest.some((count) => count < perCandidate)) {
-    const joins = Array.from(offered.keys()).filter((i) => offered[i] === 1).reduce((a, b) => (smallest[b] < smallest[a] ? b : a));
+    const joins = Array.from(offered.keys())
+      .filter((i) => offered[i] === 1)
+      .reduce((a, b) => (smallest[b] < smallest[a] ? b : a));
     offered[joins] = 0;
     counts.forEach((node, i) => (rest[i] += node[joins]));
   }
@@ -40,12 +48,21 @@ export function offeredCategories({ perNode, perCandidate }: Minimums, counts: r
  * The same for a feature's candidates: one is offered if all that it splits off is shown.
  * @param above per candidate 1 if it was offered at the parent; null at the root
  */
-export function offeredCategoryCandidates(feature: CategoricalFeature, minimums: Minimums, counts: readonly ArrayLike<number>[], above: Uint8Array | null): Uint8Array {
+export function offeredCategoryCandidates(
+  feature: CategoricalFeature,
+  minimums: Minimums,
+  counts: readonly ArrayLike<number>[],
+  above: Uint8Array | null,
+): Uint8Array {
   const sides = categoryCandidates(feature).map((candidate) => rightBins(feature, candidate));
   const isShownAbove = (bin: number): boolean => {
     const asked = sides.flatMap((side, i) => (side.includes(bin) ? [i] : []));
     return above === null || asked.length === 0 || asked.some((i) => above[i] === 1);
   };
-  const shown = offeredCategories(minimums, counts, Uint8Array.from({ length: counts[0].length }, (_, bin) => (isShownAbove(bin) ? 1 : 0)));
+  const shown = offeredCategories(
+    minimums,
+    counts,
+    Uint8Array.from({ length: counts[0].length }, (_, bin) => (isShownAbove(bin) ? 1 : 0)),
+  );
   return Uint8Array.from(sides, (side) => (side.every((bin) => shown[bin] === 1) ? 1 : 0));
 }

@@ -24,5 +24,9 @@ test("a rule and a column must be of one kind; a column without values is of bot
   checkKind({ threshold: 2, defaultLeft: true }, "age", values, null);
   checkKind(chosen, "colour", Float32Array.of(NaN), null);
   await expectError(() => checkKind(chosen, "colour", values, null), "COLUMN_UNKNOWN", /'colour'.*data\.categorical/);
-  await expectError(() => checkKind({ threshold: 2, defaultLeft: true }, "age", values, names), "COLUMN_UNKNOWN", /text in column 'age'/);
+  await expectError(
+    () => checkKind({ threshold: 2, defaultLeft: true }, "age", values, names),
+    "COLUMN_UNKNOWN",
+    /text in column 'age'/,
+  );
 });

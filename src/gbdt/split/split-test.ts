@@ -1,10 +1,10 @@
 /**
  * What a split asks of a value. Numbers: x < threshold (float32) goes left. Categories: whoever is in one of the named
- * ones goes right, everybody else left, also in a category that no training row had (XGBoost's common::Decision). Missing
- * values go the default way.
+ * ones goes right, everybody else left, also in a category that no training row had (XGBoost's common::Decision).
+ * Missing values go the default way.
  *
- * Rules name categories by their texts, so that they mean the same whatever codes a table gives them: columns hold codes
- * with a list of names beside them.
+ * Rules name categories by their texts, so that they mean the same whatever codes a table gives them: columns hold
+ * codes with a list of names beside them.
  */
 import { TandemError } from "../../base/error.ts";
 import type { BinnedFeature } from "./binning.ts";
@@ -13,7 +13,10 @@ import { type Candidate, thresholdOf } from "./candidate.ts";
 export type SplitTest = {
   /** Where missing values go. */
   readonly defaultLeft: boolean;
-} & ({ readonly threshold: number; readonly categories?: undefined } | { readonly threshold?: undefined; readonly categories: readonly string[] });
+} & (
+  | { readonly threshold: number; readonly categories?: undefined }
+  | { readonly threshold?: undefined; readonly categories: readonly string[] }
+);
 
 /** What the codes of a column stand for; null of a column of numbers. */
 export type CategoryNames = readonly string[] | null;
@@ -45,11 +48,20 @@ export function columnTest(test: SplitTest, names: CategoryNames): (x: number) =
 
 /**
  * A split is made for a column of numbers or of categories, and data may have changed since then.
- * @throws TandemError COLUMN_UNKNOWN naming the feature if the column is not of the rule's kind; one without any value is of both
+ * @throws TandemError COLUMN_UNKNOWN naming the feature if the column is not of the rule's kind; one without any value
+ * is of both
  */
-export function checkKind({ categories }: SplitTest, featureName: string, values: Float32Array, names: CategoryNames): void {
+export function checkKind(
+  { categories }: SplitTest,
+  featureName: string,
+  values: Float32Array,
+  names: CategoryNames,
+): void {
   if ((categories === undefined) === (names === null) || values.every((x) => Number.isNaN(x))) return;
   const [wanted, found] = categories === undefined ? ["numbers", "text"] : ["categories", "numbers"];
   const advice = categories === undefined ? "" : "; name it in 'data.categorical'";
-  throw new TandemError("COLUMN_UNKNOWN", `the data has ${found} in column '${featureName}', where the model asks about ${wanted}${advice}`);
+  throw new TandemError(
+    "COLUMN_UNKNOWN",
+    `the data has ${found} in column '${featureName}', where the model asks about ${wanted}${advice}`,
+  );
 }

@@ -1,14 +1,21 @@
 /**
  * Grows one tree: which nodes are split in which order, node ids, leaves and their statistics. What the best split of a
  * node is and who goes left, it asks a SplitSearch: one over all parties' features in one place
- * (gbdt/split/centralised-search.ts), one over own features and the passive parties' answers (protocol/active/federated-search.ts).
- * Both find the same splits bit for bit, and therefore grow the same tree.
+ * (gbdt/split/centralised-search.ts), one over own features and the passive parties' answers
+ * (protocol/active/federated-search.ts). Both find the same splits bit for bit, and therefore grow the same tree.
  *
  * Order of growth as in XGBoost's driver (1.7, src/tree/driver.h): level by level in id order, or with
  * grow_policy=lossguide always the node of the highest gain, the older one on a tie.
  */
 import type { QuantisedGradients } from "../../base/quantised-gradients.ts";
-import { isWorthSplitting, leafValue, type SplitParameters, type TreeGain, unbounded, type WeightBounds } from "../split/gain.ts";
+import {
+  isWorthSplitting,
+  leafValue,
+  type SplitParameters,
+  type TreeGain,
+  unbounded,
+  type WeightBounds,
+} from "../split/gain.ts";
 import { nodeTotals, subtractRows } from "../split/histogram.ts";
 import type { Tree, TreeNode } from "./tree.ts";
 
@@ -22,7 +29,10 @@ export interface GrowParameters extends SplitParameters {
 }
 
 /** How large a tree can become: whoever serves its growth is bounded by this. At least one of the limits is not 0. */
-export function treeSizeMax({ maxDepth, maxLeaves }: Pick<GrowParameters, "maxDepth" | "maxLeaves">): { readonly nodes: number; readonly pairs: number } {
+export function treeSizeMax({ maxDepth, maxLeaves }: Pick<GrowParameters, "maxDepth" | "maxLeaves">): {
+  readonly nodes: number;
+  readonly pairs: number;
+} {
   const leaves = Math.min(maxDepth === 0 ? Infinity : 2 ** maxDepth, maxLeaves === 0 ? Infinity : maxLeaves);
   // Children of the last level, and of the split that makes the last leaf, are not split again: nobody asks for them.
   const pairs = Math.min(maxDepth === 0 ? Infinity : 2 ** (maxDepth - 1) - 1, Math.max(0, leaves - 2));
@@ -41,7 +51,14 @@ export class GrowingNode {
   readonly #gradients: QuantisedGradients;
   #totals: Float64Array | null = null;
 
-  constructor(id: number, depth: number, instances: Uint32Array, sampled: Uint32Array, gradients: QuantisedGradients, bounds: WeightBounds = unbounded) {
+  constructor(
+    id: number,
+    depth: number,
+    instances: Uint32Array,
+    sampled: Uint32Array,
+    gradients: QuantisedGradients,
+    bounds: WeightBounds = unbounded,
+  ) {
     this.id = id;
     this.depth = depth;
     this.instances = instances;
@@ -115,7 +132,13 @@ export async function growTree<R, F extends FoundSplit>(
   const leaves = new Uint32Array(gradients.instanceCount);
   const addLeaf = ({ id, instances, totals, bounds }: GrowingNode): void => {
     const weights = gain.weights(totals, bounds).map((weight) => leafValue(weight, eta));
-    nodes[id] = { kind: "leaf", weight: weights[0], ...(weights.length > 1 ? { weights } : {}), cover: gain.cover(totals), count: instances.length };
+    nodes[id] = {
+      kind: "leaf",
+      weight: weights[0],
+      ...(weights.length > 1 ? { weights } : {}),
+      cover: gain.cover(totals),
+      count: instances.length,
+    };
     for (const instance of instances) leaves[instance] = id;
   };
   const queue: Expandable<F>[] = [];
@@ -124,13 +147,23 @@ export async function growTree<R, F extends FoundSplit>(
     else addLeaf(node);
   };
 
-  /** A constrained split parts the weights of its sides at their middle, as in XGBoost (split_evaluator.h, AddSplit). */
-  const childBounds = ({ totals, bounds }: GrowingNode, monotone: number, left: Uint32Array): [WeightBounds, WeightBounds] => {
+  /**
+   * A constrained split parts the weights of its sides at their middle, as in XGBoost (split_evaluator.h, AddSplit).
+   */
+  const childBounds = (
+    { totals, bounds }: GrowingNode,
+    monotone: number,
+    left: Uint32Array,
+  ): [WeightBounds, WeightBounds] => {
     const inherited = { ...bounds, parent: bounds === unbounded ? null : { ...bounds, parent: null } };
     if (monotone === 0) return bounds === unbounded ? [unbounded, unbounded] : [inherited, inherited];
     const leftTotals = nodeTotals(gradients, left);
-    const middle = (gain.weights(leftTotals, bounds)[0] + gain.weights(subtractRows(totals, leftTotals), bounds)[0]) / 2;
-    const [below, above] = [{ ...inherited, upper: middle }, { ...inherited, lower: middle }];
+    const middle =
+      (gain.weights(leftTotals, bounds)[0] + gain.weights(subtractRows(totals, leftTotals), bounds)[0]) / 2;
+    const [below, above] = [
+      { ...inherited, upper: middle },
+      { ...inherited, lower: middle },
+    ];
     return monotone > 0 ? [below, above] : [above, below];
   };
 
@@ -147,9 +180,18 @@ export async function growTree<R, F extends FoundSplit>(
     const outcomes = await search.split(chosen);
     const pairs = chosen.map(({ node, found }, i): NodePair => {
       const { rule, left, right } = outcomes[i];
-      nodes[node.id] = { kind: "split", left: nextId, right: nextId + 1, gain: found.gain, cover: gain.cover(node.totals), count: node.instances.length, rule };
+      nodes[node.id] = {
+        kind: "split",
+        left: nextId,
+        right: nextId + 1,
+        gain: found.gain,
+        cover: gain.cover(node.totals),
+        count: node.instances.length,
+        rule,
+      };
       const [leftBounds, rightBounds] = childBounds(node, outcomes[i].monotone, sampledOf(left));
-      const child = (instances: Uint32Array, bounds: WeightBounds): GrowingNode => new GrowingNode(nextId++, node.depth + 1, instances, sampledOf(instances), gradients, bounds);
+      const child = (instances: Uint32Array, bounds: WeightBounds): GrowingNode =>
+        new GrowingNode(nextId++, node.depth + 1, instances, sampledOf(instances), gradients, bounds);
       return { parent: node, left: child(left, leftBounds), right: child(right, rightBounds) };
     });
     leafCount += chosen.length;
@@ -166,7 +208,11 @@ export async function growTree<R, F extends FoundSplit>(
 }
 
 /** Takes the nodes that are split next out of the queue: at most `leavesLeft` of them. */
-function takeNext<F extends FoundSplit>(queue: Expandable<F>[], growPolicy: GrowParameters["growPolicy"], leavesLeft: number): Expandable<F>[] {
+function takeNext<F extends FoundSplit>(
+  queue: Expandable<F>[],
+  growPolicy: GrowParameters["growPolicy"],
+  leavesLeft: number,
+): Expandable<F>[] {
   if (growPolicy === "depthwise") return queue.splice(0, Math.min(queue.length, leavesLeft)); // one level, in id order
   if (queue.length === 0 || leavesLeft <= 0) return [];
   let best = 0;

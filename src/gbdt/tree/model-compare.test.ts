@@ -8,8 +8,12 @@ const split: SplitNode<SplitRule> = { kind: "split", left: 1, right: 2, gain: 1,
 const leaf: LeafNode = { kind: "leaf", weight: 0.25, cover: 1, count: 1 };
 const model: Model = { objective: "binary:logistic", baseMargin: 0, trees: [[leaf], [split, leaf, leaf]] };
 const withRoot = (root: SplitNode<SplitRule> | LeafNode): Model => ({ ...model, trees: [[leaf], [root, leaf, leaf]] });
-const withRule = (change: Partial<SplitRule>): Model => withRoot({ ...split, rule: { ...rule, ...change } as SplitRule });
-const withLeaf = (change: Partial<LeafNode>): Model => ({ ...model, trees: [[leaf], [split, leaf, { ...leaf, ...change }]] });
+const withRule = (change: Partial<SplitRule>): Model =>
+  withRoot({ ...split, rule: { ...rule, ...change } as SplitRule });
+const withLeaf = (change: Partial<LeafNode>): Model => ({
+  ...model,
+  trees: [[leaf], [split, leaf, { ...leaf, ...change }]],
+});
 
 describe("firstDifference", () => {
   it("finds none between equal models", () => {
@@ -21,7 +25,17 @@ describe("firstDifference", () => {
     ["objective", { ...model, objective: "reg:squarederror" }, "objective binary:logistic versus reg:squarederror"],
     ["base margin's sign", { ...model, baseMargin: -0 }, "base margin 0 versus -0"],
     ["tree count", { ...model, trees: [[leaf]] }, "number of trees 2 versus 1"],
-    ["node count", { ...model, trees: [[leaf, leaf], [split, leaf, leaf]] }, "tree 0, number of nodes 1 versus 2"],
+    [
+      "node count",
+      {
+        ...model,
+        trees: [
+          [leaf, leaf],
+          [split, leaf, leaf],
+        ],
+      },
+      "tree 0, number of nodes 1 versus 2",
+    ],
     ["kind", withRoot({ ...leaf }), `${root}kind split versus leaf`],
     ["owner", withRule({ owner: 2 }), `${root}owner 1 versus 2`],
     ["feature", withRule({ feature: 3 }), `${root}feature 0 versus 3`],

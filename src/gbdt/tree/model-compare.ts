@@ -29,7 +29,12 @@ export function firstTreeDifference(a: Tree<SplitRule>, b: Tree<SplitRule>): str
 
 function nodeDifference(a: TreeNode<SplitRule>, b: TreeNode<SplitRule>): string | null {
   const shared = differing("count", a.count, b.count) ?? differing("cover", a.cover, b.cover);
-  if (a.kind === "leaf" && b.kind === "leaf") return shared ?? differing("leaf weight", a.weight, b.weight) ?? differing("leaf weights", a.weights?.join(), b.weights?.join());
+  if (a.kind === "leaf" && b.kind === "leaf")
+    return (
+      shared ??
+      differing("leaf weight", a.weight, b.weight) ??
+      differing("leaf weights", a.weights?.join(), b.weights?.join())
+    );
   if (a.kind === "split" && b.kind === "split") {
     return (
       shared ??
@@ -37,7 +42,11 @@ function nodeDifference(a: TreeNode<SplitRule>, b: TreeNode<SplitRule>): string 
       differing("feature", a.rule.feature, b.rule.feature) ??
       differing("feature name", a.rule.featureName, b.rule.featureName) ??
       differing("threshold", a.rule.threshold, b.rule.threshold) ??
-      differing("categories", a.rule.categories && JSON.stringify(a.rule.categories), b.rule.categories && JSON.stringify(b.rule.categories)) ??
+      differing(
+        "categories",
+        a.rule.categories && JSON.stringify(a.rule.categories),
+        b.rule.categories && JSON.stringify(b.rule.categories),
+      ) ??
       differing("default direction left", a.rule.defaultLeft, b.rule.defaultLeft) ??
       differing("gain", a.gain, b.gain) ??
       differing("left child", a.left, b.left) ??

@@ -20,7 +20,9 @@ export function predictMargins(
   const { outputCount = 1 } = model;
   const margins = new Float64Array(rowCount * outputCount).fill(model.baseMargin);
   model.trees.forEach((tree, treeIndex) => {
-    const tests = tree.map((node) => (node.kind === "split" ? columnTest(node.rule, names[node.rule.owner]?.[node.rule.feature] ?? null) : () => true));
+    const tests = tree.map((node) =>
+      node.kind === "split" ? columnTest(node.rule, names[node.rule.owner]?.[node.rule.feature] ?? null) : () => true,
+    );
     for (let row = 0; row < rowCount; row++) {
       const leaf = leafOf(tree, (rule, node) => tests[node](parties[rule.owner][rule.feature][row]));
       addLeaf(margins, row, outputCount, treeIndex, tree[leaf]);

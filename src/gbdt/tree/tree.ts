@@ -62,7 +62,13 @@ export function leafOf<R>(tree: Tree<R>, goesLeft: (rule: R, node: number) => bo
  * Adds a leaf to a row's margins.
  * @param treeIndex trees of one output each take turns: tree t adds to output t mod outputCount
  */
-export function addLeaf<R>(margins: Float64Array, row: number, outputCount: number, treeIndex: number, leaf: TreeNode<R>): void {
+export function addLeaf<R>(
+  margins: Float64Array,
+  row: number,
+  outputCount: number,
+  treeIndex: number,
+  leaf: TreeNode<R>,
+): void {
   assert(leaf.kind === "leaf", "rows end at leaves");
   const first = row * outputCount;
   if (leaf.weights === undefined) margins[first + (treeIndex % outputCount)] += leaf.weight;

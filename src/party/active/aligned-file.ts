@@ -5,10 +5,22 @@ import type { ActiveConfig } from "../config.ts";
 import type { Emit } from "../../record/events.ts";
 import { alignedCsv } from "../joined-tables.ts";
 
-export async function alignAndWrite(tables: ActiveTables, peers: readonly ConnectedPeer[], config: ActiveConfig, path: string, emit: Emit, { storage }: ActiveWorld): Promise<AlignedRows> {
+export async function alignAndWrite(
+  tables: ActiveTables,
+  peers: readonly ConnectedPeer[],
+  config: ActiveConfig,
+  path: string,
+  emit: Emit,
+  { storage }: ActiveWorld,
+): Promise<AlignedRows> {
   const hasValidation = config.data.validation_path !== undefined;
   const rows = rowsOf(tables);
-  const aligned = await alignTables(rows.ids, peers.map((peer) => peer.alignment(config.job, hasValidation)), config, emit);
+  const aligned = await alignTables(
+    rows.ids,
+    peers.map((peer) => peer.alignment(config.job, hasValidation)),
+    config,
+    emit,
+  );
   await storage.write(path, alignedCsv(rows, aligned.rows));
   return aligned;
 }

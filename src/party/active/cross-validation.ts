@@ -1,8 +1,10 @@
 /**
- * `tandem cv` between companies: one alignment, one key and one pool of obfuscators, bins cut once from all rows that take part, and
- * then every fold's model by turns in one job. To a passive party it is a job like any other, under the same policy.
+ * `tandem cv` between companies: one alignment, one key and one pool of obfuscators, bins cut once from all rows that
+ * take part, and then every fold's model by turns in one job. To a passive party it is a job like any other, under the
+ * same policy.
  *
- * Connections that are lost are waited for as in training; a process that ends begins anew, since nobody waits for its models.
+ * Connections that are lost are waited for as in training; a process that ends begins anew, since nobody waits for its
+ * models.
  */
 import { join } from "node:path";
 import { TandemError } from "../../base/error.ts";
@@ -38,7 +40,12 @@ export interface CrossValidationResult extends CrossValidationOutcome {
 const runBytes = 16;
 
 /** @throws TandemError as training does */
-export async function runCrossValidation(config: ActiveConfig, options: CrossValidationOptions, emit: Emit, world: ActiveWorld = realWorld): Promise<CrossValidationResult> {
+export async function runCrossValidation(
+  config: ActiveConfig,
+  options: CrossValidationOptions,
+  emit: Emit,
+  world: ActiveWorld = realWorld,
+): Promise<CrossValidationResult> {
   const folder = join(config.output.directory, config.job);
   const release = await world.lock(folder);
   try {
@@ -66,7 +73,14 @@ class CrossValidationRun {
   readonly #world: ActiveWorld;
   #prepared: (Prepared & { readonly folds: FoldTurns }) | null = null;
 
-  private constructor(config: ActiveConfig, options: CrossValidationOptions, tables: Awaited<ReturnType<typeof readActiveTables>>, scheme: PaillierActive, emit: Emit, world: ActiveWorld) {
+  private constructor(
+    config: ActiveConfig,
+    options: CrossValidationOptions,
+    tables: Awaited<ReturnType<typeof readActiveTables>>,
+    scheme: PaillierActive,
+    emit: Emit,
+    world: ActiveWorld,
+  ) {
     this.#config = config;
     this.#options = options;
     this.#tables = tables;
@@ -75,21 +89,43 @@ class CrossValidationRun {
     this.#world = world;
   }
 
-  static async open(config: ActiveConfig, options: CrossValidationOptions, emit: Emit, world: ActiveWorld): Promise<CrossValidationRun> {
+  static async open(
+    config: ActiveConfig,
+    options: CrossValidationOptions,
+    emit: Emit,
+    world: ActiveWorld,
+  ): Promise<CrossValidationRun> {
     const { name, keyBits, insecureKey, threads, speed } = config;
-    if (config.data.validation_path !== undefined) throw new TandemError("USAGE", "a cross-validation holds each fold back in turn; leave data.validation_path out");
-    if (config.warm_start !== undefined) throw new TandemError("USAGE", "a cross-validation begins every fold's model anew; leave warm_start out");
+    if (config.data.validation_path !== undefined)
+      throw new TandemError("USAGE", "a cross-validation holds each fold back in turn; leave data.validation_path out");
+    if (config.warm_start !== undefined)
+      throw new TandemError("USAGE", "a cross-validation begins every fold's model anew; leave warm_start out");
     const tables = await readActiveTables(config);
     const key = await generateKey({ bits: keyBits, insecure: insecureKey });
     emit({ type: "key", party: name, process: process.pid, keyBits, kernel: selectKernel().name });
-    return new CrossValidationRun(config, options, tables, new PaillierActive(selectKernel(), key, threads ?? defaultThreads(), speed), emit, world);
+    return new CrossValidationRun(
+      config,
+      options,
+      tables,
+      new PaillierActive(selectKernel(), key, threads ?? defaultThreads(), speed),
+      emit,
+      world,
+    );
   }
 
   async untilOver(): Promise<CrossValidationOutcome & { readonly instances: number }> {
     const { name, job, patience_seconds: seconds } = this.#config;
     const { now, sleep, jitter } = this.#world;
     const patience = new Patience(
-      { patienceMs: seconds * 1000, now, sleep, jitter, advice: "the cross-validation begins anew with the same command", onWait: (error, delayMs) => this.#emit({ type: "waiting", party: name, job, delayMs, code: error.code, message: error.message }) },
+      {
+        patienceMs: seconds * 1000,
+        now,
+        sleep,
+        jitter,
+        advice: "the cross-validation begins anew with the same command",
+        onWait: (error, delayMs) =>
+          this.#emit({ type: "waiting", party: name, job, delayMs, code: error.code, message: error.message }),
+      },
       false,
     );
     try {
@@ -127,17 +163,33 @@ class CrossValidationRun {
   }
 
   /** Test rows stay out of it altogether; a validation set is what each fold is to its model. */
-  async #prepare(peers: readonly ConnectedPeer[], patience: Patience): Promise<Prepared & { readonly folds: FoldTurns }> {
+  async #prepare(
+    peers: readonly ConnectedPeer[],
+    patience: Patience,
+  ): Promise<Prepared & { readonly folds: FoldTurns }> {
     const { name, job, training, codec, speed, data, align } = this.#config;
     const emit: Emit = (event) => {
       if (event.type === "alignment-progress") patience.answered();
       this.#emit(event);
     };
-    const aligned = align ? await alignTables(rowsOf(this.#tables).ids, peers.map((peer) => peer.alignment(job, false)), this.#config, emit) : null;
+    const aligned = align
+      ? await alignTables(
+          rowsOf(this.#tables).ids,
+          peers.map((peer) => peer.alignment(job, false)),
+          this.#config,
+          emit,
+        )
+      : null;
     if (aligned !== null) patience.progressed();
-    const { train, rows } = jobTables(this.#tables, aligned?.rows ?? null, { training, data: { ...data, validation_fraction: undefined } });
+    const { train, rows } = jobTables(this.#tables, aligned?.rows ?? null, {
+      training,
+      data: { ...data, validation_fraction: undefined },
+    });
     const labels = trainingLabels(train);
-    const folds = Array.from({ length: this.#options.folds }, (_, fold) => foldRows(labels.length, this.#options.folds, fold, data.seed ?? training.seed).test);
+    const folds = Array.from(
+      { length: this.#options.folds },
+      (_, fold) => foldRows(labels.length, this.#options.folds, fold, data.seed ?? training.seed).test,
+    );
     return {
       name,
       job,
@@ -162,7 +214,12 @@ class CrossValidationRun {
     let told = folds.roundsDone;
     return {
       joined: (peer, featureCount) => this.#emit({ type: "joined", party: name, peer, featureCount }),
-      layoutProven: (layout) => this.#emit({ type: "layout", party: name, layout: layoutSummary(layout, codec.layout, keyBits, speed.packing) }),
+      layoutProven: (layout) =>
+        this.#emit({
+          type: "layout",
+          party: name,
+          layout: layoutSummary(layout, codec.layout, keyBits, speed.packing),
+        }),
       treeBegan: () => {},
       treeFinished: () => {
         patience.progressed();

@@ -9,10 +9,17 @@ import { type ActiveTables, jobTables } from "./tables.ts";
  * common whom it does not hold itself.
  * @param folds of a cross-validation, which predicts nobody besides
  */
-export function activeFacts(config: ActiveConfig, tables: ActiveTables, folds: number | null = null): readonly DisclosureFacts[] {
+export function activeFacts(
+  config: ActiveConfig,
+  tables: ActiveTables,
+  folds: number | null = null,
+): readonly DisclosureFacts[] {
   const { train, test, validationRows } = jobTables(tables, null, config);
   const job = { ...config, hasStart: config.warm_start !== undefined };
-  const own = folds === null ? jobFacts(job, train, validationRows, test?.ids.length ?? 0) : foldFacts(jobFacts(job, train, null, 0), folds);
+  const own =
+    folds === null
+      ? jobFacts(job, train, validationRows, test?.ids.length ?? 0)
+      : foldFacts(jobFacts(job, train, null, 0), folds);
   const activeIds = tables.reduce((sum, { rows }) => sum + rows.table.ids.length, 0);
   const passiveParty = config.training.enable_categorical ? unknownParty : { ...unknownParty, groupedFeatures: 0 };
   const alignment = config.align ? { activeIds, passiveIds: null } : null;
@@ -22,5 +29,11 @@ export function activeFacts(config: ActiveConfig, tables: ActiveTables, folds: n
 /** All folds' trees are one job's; where nothing else is sampled, a tree's sample is all but a fold. */
 function foldFacts(own: OwnFacts, folds: number): OwnFacts {
   const { trees, rounds, localRounds, sampling } = own;
-  return { ...own, trees: trees * folds, rounds: rounds * folds, localRounds: localRounds * folds, sampling: sampling?.method === "none" ? { method: "folds", folds } : sampling };
+  return {
+    ...own,
+    trees: trees * folds,
+    rounds: rounds * folds,
+    localRounds: localRounds * folds,
+    sampling: sampling?.method === "none" ? { method: "folds", folds } : sampling,
+  };
 }

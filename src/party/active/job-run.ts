@@ -1,4 +1,7 @@
-/** A job of the active party in one process, over all of its attempts: align once, join, train on, predict, keep the share. */
+/**
+ * A job of the active party in one process, over all of its attempts: align once, join, train on, predict, keep the
+ * share.
+ */
 import { join } from "node:path";
 import { defaultThreads, generateKey, type PrivateKey, selectKernel } from "../../crypto/paillier/index.ts";
 import { tableDigest } from "../../data/table-digest.ts";
@@ -49,13 +52,27 @@ export class ActiveJobRun {
   readonly #notes: RunNotes;
   readonly #world: ActiveWorld;
   readonly #meter = new ProcessMeter();
-  readonly #spent = { phases: { handshake: 0, encrypt: 0, aggregate: 0, decrypt: 0 }, keygenMs: 0, trainingMs: 0, activeToPassive: 0, passiveToActive: 0 };
+  readonly #spent = {
+    phases: { handshake: 0, encrypt: 0, aggregate: 0, decrypt: 0 },
+    keygenMs: 0,
+    trainingMs: 0,
+    activeToPassive: 0,
+    passiveToActive: 0,
+  };
   #prepared: Prepared | null = null;
   #scheme: PaillierActive | null = null;
   #key: PrivateKey | null = null;
   #attempts = 0;
 
-  constructor(config: ActiveConfig, tables: ActiveTables, start: StartCheckpoint | null, record: ActiveRecord, emit: Emit, notes: RunNotes, world: ActiveWorld) {
+  constructor(
+    config: ActiveConfig,
+    tables: ActiveTables,
+    start: StartCheckpoint | null,
+    record: ActiveRecord,
+    emit: Emit,
+    notes: RunNotes,
+    world: ActiveWorld,
+  ) {
     this.#config = config;
     this.#tables = tables;
     this.#start = start;
@@ -112,7 +129,9 @@ export class ActiveJobRun {
       this.#emit(event);
     };
     const path = join(this.#record.folder, "aligned.csv");
-    const aligned = this.#config.align ? await alignAndWrite(this.#tables, peers, this.#config, path, emit, this.#world) : null;
+    const aligned = this.#config.align
+      ? await alignAndWrite(this.#tables, peers, this.#config, path, emit, this.#world)
+      : null;
     this.#prepare(aligned?.rows ?? null); // what is wrong with the rows shows before the job is stored
     const begun = await this.#record.begin(key, samplingSecretOf(this.#config), aligned?.rows ?? null, this.#start);
     if (aligned !== null) patience.progressed();
@@ -124,21 +143,47 @@ export class ActiveJobRun {
     const tables = jobTables(this.#tables, aligned, this.#config);
     const labels = trainingLabels(tables.train);
     const { validationRows } = tables;
-    roundsBefore(this.#start, new BoostingTask(training, labels, tables.train.weights ?? null, validationRows), training);
-    const features = binTable(tables.train, binningOf(training), validationRows && otherRows(validationRows, labels.length));
+    roundsBefore(
+      this.#start,
+      new BoostingTask(training, labels, tables.train.weights ?? null, validationRows),
+      training,
+    );
+    const features = binTable(
+      tables.train,
+      binningOf(training),
+      validationRows && otherRows(validationRows, labels.length),
+    );
     this.#prepared = { tables, labels, features, digest: idsDigest(tables.train.ids) };
     const { name, job } = this.#config;
-    this.#emit({ type: "data", party: name, job, data: { trainRows: labels.length, testRows: tables.test?.ids.length ?? 0, featureCount: tables.train.features.length } });
+    this.#emit({
+      type: "data",
+      party: name,
+      job,
+      data: {
+        trainRows: labels.length,
+        testRows: tables.test?.ids.length ?? 0,
+        featureCount: tables.train.features.length,
+      },
+    });
     this.#notes.own({ kind: "data", sha256: tableDigest(tables.train) });
     for (const [tree, nodes] of (this.#start?.trees ?? []).entries()) this.#notes.own({ kind: "tree", tree, nodes });
     return this.#prepared;
   }
 
-  #role(begun: ActiveCheckpoint, peers: readonly ConnectedPeer[], patience: Patience): { readonly role: ActiveRole; readonly sampler: ProgressSampler } {
+  #role(
+    begun: ActiveCheckpoint,
+    peers: readonly ConnectedPeer[],
+    patience: Patience,
+  ): { readonly role: ActiveRole; readonly sampler: ProgressSampler } {
     const { name, job, training, codec, speed, keyBits } = this.#config;
     const { tables, labels, features, digest } = this.#prepared ?? this.#prepare(begun.aligned);
     const emit = this.#emit;
-    const sampler = new ProgressSampler({ party: name, decides: true, bytes: () => Object.fromEntries(role.exchanges.map(({ peer, bytes }) => [peer, bytes])), emit });
+    const sampler = new ProgressSampler({
+      party: name,
+      decides: true,
+      bytes: () => Object.fromEntries(role.exchanges.map(({ peer, bytes }) => [peer, bytes])),
+      emit,
+    });
     const role: ActiveRole = new ActiveRole({
       name,
       job,
@@ -156,7 +201,11 @@ export class ActiveJobRun {
       scheme: this.#schemeOf(begun.key),
       peers,
       run: begun.run,
-      start: this.#start && { ...this.#start, columns: tables.train.features, categoryNames: categoryNamesOf(tables.train) },
+      start: this.#start && {
+        ...this.#start,
+        columns: tables.train.features,
+        categoryNames: categoryNamesOf(tables.train),
+      },
       ...(begun.progress === null ? {} : { progress: begun.progress }),
       store: async (progress) => {
         await this.#record.store(begun, progress);
@@ -164,7 +213,8 @@ export class ActiveJobRun {
       },
       observer: {
         joined: (peer, featureCount) => emit({ type: "joined", party: name, peer, featureCount }),
-        layoutProven: (layout) => emit({ type: "layout", party: name, layout: layoutSummary(layout, codec.layout, keyBits, speed.packing) }),
+        layoutProven: (layout) =>
+          emit({ type: "layout", party: name, layout: layoutSummary(layout, codec.layout, keyBits, speed.packing) }),
         treeBegan: () => this.#meter.start(),
         phase: sampler.edge,
         treeFinished: async (tree, _margins, evaluateRound, grown) => {
@@ -174,7 +224,15 @@ export class ActiveJobRun {
           sampler.treeEnded();
           this.#tellLedger(role);
           const counts = { ...this.#schemeOf(begun.key).counts };
-          emit({ type: "tree", party: name, tree, treeCount: this.#treeCount, metrics: train, ...(validation === null ? {} : { validation }), counts });
+          emit({
+            type: "tree",
+            party: name,
+            tree,
+            treeCount: this.#treeCount,
+            metrics: train,
+            ...(validation === null ? {} : { validation }),
+            counts,
+          });
         },
       },
       now: this.#world.now,
@@ -183,11 +241,17 @@ export class ActiveJobRun {
   }
 
   #tellLedger(role: ActiveRole): void {
-    for (const { peer, ledger } of role.exchanges) this.#emit({ type: "ledger", party: this.#config.name, peer, ledger });
+    for (const { peer, ledger } of role.exchanges)
+      this.#emit({ type: "ledger", party: this.#config.name, peer, ledger });
   }
 
   #schemeOf(key: PrivateKey): PaillierActive {
-    this.#scheme ??= new PaillierActive(selectKernel(), key, this.#config.threads ?? defaultThreads(), this.#config.speed);
+    this.#scheme ??= new PaillierActive(
+      selectKernel(),
+      key,
+      this.#config.threads ?? defaultThreads(),
+      this.#config.speed,
+    );
     return this.#scheme;
   }
 
@@ -206,7 +270,14 @@ export class ActiveJobRun {
   #sayResumed({ aligned }: ActiveCheckpoint): void {
     const { name, job } = this.#config;
     const trees = (this.#record.checkpoint?.progress ?? this.#start)?.trees.length ?? 0;
-    this.#emit({ type: "resumed", party: name, job, trees, treeCount: this.#treeCount, ...(aligned === null ? {} : { commonCount: aligned.length }) });
+    this.#emit({
+      type: "resumed",
+      party: name,
+      job,
+      trees,
+      treeCount: this.#treeCount,
+      ...(aligned === null ? {} : { commonCount: aligned.length }),
+    });
   }
 
   async #trainAndFinish(role: ActiveRole, begun: ActiveCheckpoint): Promise<void> {
@@ -217,14 +288,27 @@ export class ActiveJobRun {
     const model = await role.train().finally(() => (this.#spent.trainingMs += now() - trainingStarted));
     let testMetrics = null;
     if (tables.test !== null) {
-      const margins = await role.predict(model, { ids: tables.test.ids, features: tables.test.features, categoryNames: categoryNamesOf(tables.test) });
+      const margins = await role.predict(model, {
+        ids: tables.test.ids,
+        features: tables.test.features,
+        categoryNames: categoryNamesOf(tables.test),
+      });
       testMetrics = evaluate(training, margins, labelsOf(tables.test), tables.test.weights);
       const predictions = predictionsFrom(training.objective, margins, model.outputCount);
-      await writePredictions(output.predictions ?? join(this.#record.folder, "predictions.csv"), tables.test, predictions, storage);
+      await writePredictions(
+        output.predictions ?? join(this.#record.folder, "predictions.csv"),
+        tables.test,
+        predictions,
+        storage,
+      );
       const curves = training.objective === "binary:logistic" ? scoreCurves(predictions, labelsOf(tables.test)) : null;
       if (curves !== null) this.#notes.own({ kind: "scores", rows: "test", curves });
     }
-    await writeActiveShare(join(this.#record.folder, "share.json"), { name, job, model: this.#modelId(begun), ...model }, storage);
+    await writeActiveShare(
+      join(this.#record.folder, "share.json"),
+      { name, job, model: this.#modelId(begun), ...model },
+      storage,
+    );
     await role.finish();
     await this.#record.finish();
     this.#tellLedger(role);
@@ -237,7 +321,11 @@ export class ActiveJobRun {
       result: {
         trees: model.trees.length,
         startTrees: this.#start?.trees.length ?? 0,
-        metrics: { train: role.evaluated?.train ?? {}, ...(role.evaluated?.validation ? { validation: role.evaluated.validation } : {}), test: testMetrics },
+        metrics: {
+          train: role.evaluated?.train ?? {},
+          ...(role.evaluated?.validation ? { validation: role.evaluated.validation } : {}),
+          test: testMetrics,
+        },
         ...(alone === null ? {} : { alone }),
         phasesMs: { ...phases, keygen: keygenMs, training: trainingMs },
         ...this.#meter.use,
@@ -250,7 +338,11 @@ export class ActiveJobRun {
   /** From the beginning, also where the job went on from a model of everybody's. */
   #alone(tables: JobTables, samplingSecret: string): ReturnType<typeof trainAlone> {
     const { training } = this.#config;
-    return trainAlone({ ...this.#config, training: { ...training, num_round: this.#treeCount / treesPerRound(training) } }, tables, samplingSecret);
+    return trainAlone(
+      { ...this.#config, training: { ...training, num_round: this.#treeCount / treesPerRound(training) } },
+      tables,
+      samplingSecret,
+    );
   }
 
   /** Adds what an attempt took; once. */
@@ -258,7 +350,8 @@ export class ActiveJobRun {
   #account(role: ActiveRole): void {
     if (this.#accounted.has(role)) return;
     this.#accounted.add(role);
-    for (const phase of Object.keys(this.#spent.phases) as (keyof PhaseTimesMs)[]) this.#spent.phases[phase] += role.phases[phase];
+    for (const phase of Object.keys(this.#spent.phases) as (keyof PhaseTimesMs)[])
+      this.#spent.phases[phase] += role.phases[phase];
     this.#spent.activeToPassive += role.traffic.activeToPassive;
     this.#spent.passiveToActive += role.traffic.passiveToActive;
   }

@@ -1,8 +1,9 @@
 /**
  * How long an active party waits for parties that are gone, and when it tries again: after 0.2 s, then twice as long
- * each time up to 10 s, each a little earlier at random, so that several jobs do not knock at the same moment. What counts is fruitless
- * waiting since the last thing that was stored; the time in which parties work does not. Before anybody has answered for
- * the first time only a few seconds are waited: a wrong address should not take ten minutes to show.
+ * each time up to 10 s, each a little earlier at random, so that several jobs do not knock at the same moment. What
+ * counts is fruitless waiting since the last thing that was stored; the time in which parties work does not. Before
+ * anybody has answered for the first time only a few seconds are waited: a wrong address should not take ten minutes to
+ * show.
  */
 import { TandemError } from "../../base/error.ts";
 import { isPartyFault } from "../../transport/wire-error.ts";
@@ -78,7 +79,11 @@ export class Patience {
     const delayMs = Math.round(this.#delayMs * (1 - jitter() / 2));
     if (this.#waitedMs + delayMs > (this.#proven ? patienceMs : Math.min(patienceMs, unprovenMs))) {
       if (!this.#proven || patienceMs === 0) throw error;
-      throw new TandemError(error.code, `${error.message}; gave up after waiting for ${Math.round(this.#waitedMs / 1000)} s: ${advice}`, { cause: error });
+      throw new TandemError(
+        error.code,
+        `${error.message}; gave up after waiting for ${Math.round(this.#waitedMs / 1000)} s: ${advice}`,
+        { cause: error },
+      );
     }
     this.#delayMs = Math.min(2 * this.#delayMs, delayMsMax);
     this.#waitedMs += delayMs;

@@ -1,6 +1,7 @@
 /**
- * Training without anybody else: columns that stand in one place, with the rows, seed, grid and parameters of a federated job,
- * and no encryption. With every party's columns it is the oracle; with the active party's own it says what a job was worth.
+ * Training without anybody else: columns that stand in one place, with the rows, seed, grid and parameters of a
+ * federated job, and no encryption. With every party's columns it is the oracle; with the active party's own it says
+ * what a job was worth.
  */
 import type { CodecParameters, TrainingParameters } from "../../base/parameters.ts";
 import { plaintextBitsMax } from "../../codec/packing.ts";
@@ -32,7 +33,10 @@ export interface PlainTraining {
 
 export interface PlainResult {
   readonly model: Model;
-  /** Of the same rows, and as a federated job takes them: training and validation rows after the last round that was grown. */
+  /**
+   * Of the same rows, and as a federated job takes them: training and validation rows after the last round that was
+   * grown.
+   */
   readonly metrics: ActiveResult["metrics"];
 }
 
@@ -43,23 +47,58 @@ export async function trainPlain(job: PlainTraining): Promise<PlainResult> {
   const deciding = validationRows && otherRows(validationRows, labels.length);
   const parties = job.train.map((table) => binTable(table, binningOf(training), deciding));
   const quantise = quantiserFor(job.codec, plaintextBitsMax(job.keyBits));
-  const start = job.start ? { model: job.start, columns: job.train.map(({ features }) => features), names: job.train.map(categoryNamesOf) } : null;
-  const { trainMargins, ...model } = await trainCentralised({ start, parties, labels, weights, validationRows, parameters: training, quantise, samplingSecrets: job.samplingSecrets });
+  const start = job.start
+    ? { model: job.start, columns: job.train.map(({ features }) => features), names: job.train.map(categoryNamesOf) }
+    : null;
+  const { trainMargins, ...model } = await trainCentralised({
+    start,
+    parties,
+    labels,
+    weights,
+    validationRows,
+    parameters: training,
+    quantise,
+    samplingSecrets: job.samplingSecrets,
+  });
   const monitor = new BoostingMonitor(training, new BoostingTask(training, labels, weights, validationRows));
   const validation = await monitor.onValidation(trainMargins);
-  return { model, metrics: { train: await monitor.onTraining(trainMargins), ...(validation === null ? {} : { validation }), test: testMetrics(job, model) } };
+  return {
+    model,
+    metrics: {
+      train: await monitor.onTraining(trainMargins),
+      ...(validation === null ? {} : { validation }),
+      test: testMetrics(job, model),
+    },
+  };
 }
 
 /** What the active party could have done without the others: its own columns, the job's rows, seed and parameters. */
-export async function trainAlone({ training, codec, keyBits }: Pick<PlainTraining, "training" | "codec" | "keyBits">, { train, test, validationRows }: Pick<JobTables, "train" | "test" | "validationRows">, samplingSecret: string): Promise<PlainResult["metrics"]> {
-  const { metrics } = await trainPlain({ train: [train], test: test && [test], validationRows, training, codec, keyBits, samplingSecrets: [samplingSecret] });
+export async function trainAlone(
+  { training, codec, keyBits }: Pick<PlainTraining, "training" | "codec" | "keyBits">,
+  { train, test, validationRows }: Pick<JobTables, "train" | "test" | "validationRows">,
+  samplingSecret: string,
+): Promise<PlainResult["metrics"]> {
+  const { metrics } = await trainPlain({
+    train: [train],
+    test: test && [test],
+    validationRows,
+    training,
+    codec,
+    keyBits,
+    samplingSecrets: [samplingSecret],
+  });
   return metrics;
 }
 
 function testMetrics({ test, training }: PlainTraining, model: Model): ActiveResult["metrics"]["test"] {
   if (test === null) return null;
   const labels = labelsOf(test);
-  const margins = predictMargins(model, test.map(({ features }) => features), labels.length, test.map(categoryNamesOf));
+  const margins = predictMargins(
+    model,
+    test.map(({ features }) => features),
+    labels.length,
+    test.map(categoryNamesOf),
+  );
   return evaluate(training, margins, labels, test[0].weights);
 }
 

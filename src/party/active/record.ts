@@ -1,4 +1,7 @@
-/** The active party's side of a job as its storage has it: opened at the start, stored after every round, gone at the end. */
+/**
+ * The active party's side of a job as its storage has it: opened at the start, stored after every round, gone at the
+ * end.
+ */
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { TandemError } from "../../base/error.ts";
@@ -7,7 +10,16 @@ import type { Storage } from "../../base/storage.ts";
 import type { PrivateKey } from "../../crypto/paillier/index.ts";
 import { tableDigest } from "../../data/table-digest.ts";
 import type { ActiveProgress } from "../../protocol/active/role.ts";
-import { type ActiveCheckpoint, checkpointPath, dataDigestField, identityDifference, type JobIdentity, readActiveCheckpoint, type StartCheckpoint, writeActiveCheckpoint } from "../../store/active-checkpoint.ts";
+import {
+  type ActiveCheckpoint,
+  checkpointPath,
+  dataDigestField,
+  identityDifference,
+  type JobIdentity,
+  readActiveCheckpoint,
+  type StartCheckpoint,
+  writeActiveCheckpoint,
+} from "../../store/active-checkpoint.ts";
 import type { ActiveTables } from "./tables.ts";
 import type { ActiveConfig } from "../config.ts";
 
@@ -37,7 +49,10 @@ export class ActiveRecord {
     if (difference === null) return new ActiveRecord(folder, identity, storage, checkpoint);
     // Without a round nothing is lost: a config that was mended begins anew under the same name.
     if (checkpoint?.progress === null) return new ActiveRecord(folder, identity, storage, null);
-    throw new TandemError("CHECKPOINT", `${checkpointPath(folder)}: ${difference}; put it back to continue the job, or give the new one another name with 'job:'`);
+    throw new TandemError(
+      "CHECKPOINT",
+      `${checkpointPath(folder)}: ${difference}; put it back to continue the job, or give the new one another name with 'job:'`,
+    );
   }
 
   /** Null before the job has begun. */
@@ -46,7 +61,12 @@ export class ActiveRecord {
   }
 
   /** The rows are known, and so is the key: from here on nobody has to be asked for them again. */
-  async begin(key: PrivateKey, samplingSecret: string, aligned: Uint32Array | null, start: StartCheckpoint | null): Promise<ActiveCheckpoint> {
+  async begin(
+    key: PrivateKey,
+    samplingSecret: string,
+    aligned: Uint32Array | null,
+    start: StartCheckpoint | null,
+  ): Promise<ActiveCheckpoint> {
     const run = osRandom.fill(new Uint8Array(runBytes));
     return this.#keep({ identity: this.#identity, run, key, samplingSecret, aligned, start, progress: null });
   }
@@ -70,7 +90,9 @@ export class ActiveRecord {
 /** The last job without a name of its own that has not ended: the same command continues it. */
 export function unfinishedJob(directory: string): string | null {
   if (!existsSync(directory)) return null;
-  const unfinished = readdirSync(directory).filter((name) => unnamedJob.test(name) && existsSync(checkpointPath(join(directory, name))));
+  const unfinished = readdirSync(directory).filter(
+    (name) => unnamedJob.test(name) && existsSync(checkpointPath(join(directory, name))),
+  );
   return unfinished.toSorted().at(-1) ?? null;
 }
 
@@ -82,17 +104,28 @@ export function newJobName(now: Date): string {
 const unnamedJob = /^job-\d{8}-\d{6}$/;
 
 /** Where a job's results go. @throws TandemError if there are results of that name already */
-export async function makeJobFolder({ output, job }: Pick<ActiveConfig, "output" | "job">, storage: Storage): Promise<string> {
+export async function makeJobFolder(
+  { output, job }: Pick<ActiveConfig, "output" | "job">,
+  storage: Storage,
+): Promise<string> {
   const folder = join(output.directory, job);
   const finished = (await storage.read(join(folder, "share.json"))) !== null;
-  if (finished) throw new TandemError("USAGE", `${folder} holds a finished job of this name; give the new one another name with 'job:'`);
+  if (finished)
+    throw new TandemError(
+      "USAGE",
+      `${folder} holds a finished job of this name; give the new one another name with 'job:'`,
+    );
   await storage.makeFolder(folder);
   return folder;
 }
 
 function identityOf(config: ActiveConfig, tables: ActiveTables): JobIdentity {
   const { name, passives, align, data, training, codec, speed, keyBits } = config;
-  const named = (group: string, values: object): [string, string | number | boolean][] => Object.entries(values).map(([field, value]) => [`${group}.${field}`, Array.isArray(value) ? value.join(", ") : (value as string | number | boolean)]);
+  const named = (group: string, values: object): [string, string | number | boolean][] =>
+    Object.entries(values).map(([field, value]) => [
+      `${group}.${field}`,
+      Array.isArray(value) ? value.join(", ") : (value as string | number | boolean),
+    ]);
   return {
     name,
     passives: passives.map((passive) => passive.name).join(", "),

@@ -1,4 +1,7 @@
-/** What jobs of the active party have in common before and after training: labels, a failure's end, predictions as a file, the slot layout in words. */
+/**
+ * What jobs of the active party have in common before and after training: labels, a failure's end, predictions as a
+ * file, the slot layout in words.
+ */
 import { errorCodes, TandemError } from "../../base/error.ts";
 import type { Storage } from "../../base/storage.ts";
 import { overflowProof, type GradientLayout } from "../../codec/layout.ts";
@@ -17,27 +20,46 @@ export function labelsOf(table: PartyTable): Float64Array {
 /** Labels that there is something to learn from. @throws TandemError LABEL_INVALID */
 export function trainingLabels(table: PartyTable): Float64Array {
   const labels = labelsOf(table);
-  if (labels.every((label) => label === labels[0])) throw new TandemError("LABEL_INVALID", `the label is the same in all ${labels.length} training rows; there is nothing to learn`);
+  if (labels.every((label) => label === labels[0]))
+    throw new TandemError(
+      "LABEL_INVALID",
+      `the label is the same in all ${labels.length} training rows; there is nothing to learn`,
+    );
   return labels;
 }
 
 /**
- * Whoever is still there is told why, in general words: the message may name a file of this party's, or another party that
- * they do not know of. A lost party is waited for, and joined again on another connection.
+ * Whoever is still there is told why, in general words: the message may name a file of this party's, or another party
+ * that they do not know of. A lost party is waited for, and joined again on another connection.
  */
 export async function tellFailure(role: Pick<ActiveRole, "finish">, error: unknown): Promise<void> {
   const code = error instanceof TandemError ? error.code : "INTERNAL";
   if (code !== "PARTY_LOST") await role.finish(`${errorCodes[code]} (${code})`);
 }
 
-export async function writePredictions(path: string, table: PartyTable, predictions: Float64Array, storage: Storage): Promise<void> {
+export async function writePredictions(
+  path: string,
+  table: PartyTable,
+  predictions: Float64Array,
+  storage: Storage,
+): Promise<void> {
   const outputCount = predictions.length / table.ids.length;
-  const outputs = Array.from({ length: outputCount }, (_, k) => table.ids.map((_id, row) => String(predictions[row * outputCount + k])));
+  const outputs = Array.from({ length: outputCount }, (_, k) =>
+    table.ids.map((_id, row) => String(predictions[row * outputCount + k])),
+  );
   const names = outputCount === 1 ? ["prediction"] : outputs.map((_, k) => `prediction_${k}`);
-  await storage.write(path, csvChunks(["id", "label", ...names], [table.ids, Array.from(labelsOf(table), String), ...outputs]));
+  await storage.write(
+    path,
+    csvChunks(["id", "label", ...names], [table.ids, Array.from(labelsOf(table), String), ...outputs]),
+  );
 }
 
-export function layoutSummary(layout: GradientLayout, kind: LayoutSummary["kind"], keyBits: number, packing: boolean): LayoutSummary {
+export function layoutSummary(
+  layout: GradientLayout,
+  kind: LayoutSummary["kind"],
+  keyBits: number,
+  packing: boolean,
+): LayoutSummary {
   return {
     kind,
     codec: layout.codec,

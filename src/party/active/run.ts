@@ -1,7 +1,7 @@
 /**
- * The active party's process: read data and labels, align, make a key, train with the passive parties, predict, keep the
- * share. An attempt is a set of connections; when one of them is lost, all are given up, and the next attempt continues
- * from what is stored. The process may end at any moment as well: the same command continues the job.
+ * The active party's process: read data and labels, align, make a key, train with the passive parties, predict, keep
+ * the share. An attempt is a set of connections; when one of them is lost, all are given up, and the next attempt
+ * continues from what is stored. The process may end at any moment as well: the same command continues the job.
  */
 import { join } from "node:path";
 import { TandemError } from "../../base/error.ts";
@@ -26,14 +26,23 @@ export async function runActive(config: ActiveConfig, emit: Emit, world: ActiveW
     const tables = await readActiveTables(config);
     const record = await ActiveRecord.open(config, tables, world.storage);
     const start = record.checkpoint === null ? await readStart(config, tables[0].rows.table) : record.checkpoint.start;
-    await recorded(config, start, emit, world, record.folder, (tell, notes) => runJob(config, tables, start, record, tell, notes, world));
+    await recorded(config, start, emit, world, record.folder, (tell, notes) =>
+      runJob(config, tables, start, record, tell, notes, world),
+    );
   } finally {
     await release();
   }
 }
 
 /** Keeps the job's events beside its results, for people to look at. */
-async function recorded(config: ActiveConfig, start: StartCheckpoint | null, emit: Emit, world: ActiveWorld, folder: string, run: (emit: Emit, notes: RunNotes) => Promise<void>): Promise<void> {
+async function recorded(
+  config: ActiveConfig,
+  start: StartCheckpoint | null,
+  emit: Emit,
+  world: ActiveWorld,
+  folder: string,
+  run: (emit: Emit, notes: RunNotes) => Promise<void>,
+): Promise<void> {
   const notes = world.notes(folder);
   const tell: Emit = (event) => {
     notes.event(event);
@@ -43,14 +52,23 @@ async function recorded(config: ActiveConfig, start: StartCheckpoint | null, emi
     tell(jobEvent(config, start));
     await run(tell, notes);
   } catch (error) {
-    notes.event({ type: "error", party: config.name, ...(error instanceof TandemError ? { code: error.code, message: error.message } : { code: "INTERNAL", message: "an internal error" }) });
+    notes.event({
+      type: "error",
+      party: config.name,
+      ...(error instanceof TandemError
+        ? { code: error.code, message: error.message }
+        : { code: "INTERNAL", message: "an internal error" }),
+    });
     throw error;
   } finally {
     notes.close();
   }
 }
 
-function jobEvent({ name, job, passives, training, codec, speed, keyBits, align }: ActiveConfig, start: StartCheckpoint | null): JobEvent {
+function jobEvent(
+  { name, job, passives, training, codec, speed, keyBits, align }: ActiveConfig,
+  start: StartCheckpoint | null,
+): JobEvent {
   return {
     type: "job",
     party: name,
@@ -60,12 +78,28 @@ function jobEvent({ name, job, passives, training, codec, speed, keyBits, align 
     treeCount: (start?.trees.length ?? 0) + training.num_round * treesPerRound(training),
     ...(start === null ? {} : { startTrees: start.trees.length }),
     depthMax: training.max_depth,
-    parameters: { ...training, eval_metric: training.eval_metric.join(", "), ...codec, ...speed, key_bits: keyBits, align, ...(start === null ? {} : { warm_start: start.model }) },
+    parameters: {
+      ...training,
+      eval_metric: training.eval_metric.join(", "),
+      ...codec,
+      ...speed,
+      key_bits: keyBits,
+      align,
+      ...(start === null ? {} : { warm_start: start.model }),
+    },
     versions: { tandem: programVersion(), protocol: protocolVersion, node: process.versions.node },
   };
 }
 
-async function runJob(config: ActiveConfig, tables: ActiveTables, start: StartCheckpoint | null, record: ActiveRecord, emit: Emit, notes: RunNotes, world: ActiveWorld): Promise<void> {
+async function runJob(
+  config: ActiveConfig,
+  tables: ActiveTables,
+  start: StartCheckpoint | null,
+  record: ActiveRecord,
+  emit: Emit,
+  notes: RunNotes,
+  world: ActiveWorld,
+): Promise<void> {
   const job = new ActiveJobRun(config, tables, start, record, emit, notes, world);
   const patience = new Patience(
     {
@@ -73,7 +107,15 @@ async function runJob(config: ActiveConfig, tables: ActiveTables, start: StartCh
       now: world.now,
       sleep: world.sleep,
       jitter: world.jitter,
-      onWait: (error, delayMs) => emit({ type: "waiting", party: config.name, job: config.job, delayMs, code: error.code, message: error.message }),
+      onWait: (error, delayMs) =>
+        emit({
+          type: "waiting",
+          party: config.name,
+          job: config.job,
+          delayMs,
+          code: error.code,
+          message: error.message,
+        }),
     },
     record.checkpoint !== null,
   );
@@ -91,7 +133,12 @@ async function runJob(config: ActiveConfig, tables: ActiveTables, start: StartCh
 }
 
 /** Alignment alone; the rows that are common to all parties are written to `out`. */
-export async function runAlignment(config: ActiveConfig, out: string | undefined, emit: Emit, world: ActiveWorld = realWorld): Promise<{ readonly path: string; readonly aligned: AlignedRows }> {
+export async function runAlignment(
+  config: ActiveConfig,
+  out: string | undefined,
+  emit: Emit,
+  world: ActiveWorld = realWorld,
+): Promise<{ readonly path: string; readonly aligned: AlignedRows }> {
   const tables = await readActiveTables(config);
   const path = out ?? join(await makeJobFolder(config, world.storage), "aligned.csv");
   const peers = await world.connect(config);

@@ -10,15 +10,37 @@ import type { TablePart } from "../joined-tables.ts";
 
 function part(field: TablePart["field"], ids: readonly string[]): TablePart {
   const values = Float32Array.from(ids, (id) => Number(id.slice(1)));
-  const table = { ids: [...ids], featureNames: ["x"], features: [values], labels: Float64Array.from(values, (value) => value % 2), weights: null };
-  return { field, path: `${field}.csv`, rows: { table, ids: DistinctIds.from(ids).inOwnOrder(), fileRows: Uint32Array.from(ids, (_, i) => i + 1) } };
+  const table = {
+    ids: [...ids],
+    featureNames: ["x"],
+    features: [values],
+    labels: Float64Array.from(values, (value) => value % 2),
+    weights: null,
+  };
+  return {
+    field,
+    path: `${field}.csv`,
+    rows: { table, ids: DistinctIds.from(ids).inOwnOrder(), fileRows: Uint32Array.from(ids, (_, i) => i + 1) },
+  };
 }
 
 const config = (data: Partial<ActiveConfig["data"]>): Pick<ActiveConfig, "data" | "training"> => ({
-  data: { id: "id", features: "all", label: "y", missing: [], monotone_constraints: {}, normalise: [], duplicates: "refuse", ...data } as ActiveConfig["data"],
+  data: {
+    id: "id",
+    features: "all",
+    label: "y",
+    missing: [],
+    monotone_constraints: {},
+    normalise: [],
+    duplicates: "refuse",
+    ...data,
+  } as ActiveConfig["data"],
   training: resolveParameters(trainingParameters, {}),
 });
-const train = part("path", Array.from({ length: 12 }, (_, i) => `t${i}`));
+const train = part(
+  "path",
+  Array.from({ length: 12 }, (_, i) => `t${i}`),
+);
 const test2 = part("test_path", ["e100", "e101"]);
 const held = part("validation_path", ["v200", "v201", "v202"]);
 const files = { test_path: "e", validation_path: "v" };
@@ -37,7 +59,14 @@ describe("with a validation file", () => {
   test("aligned, all files' rows are in the common order", () => {
     const tables: ActiveTables = [train, test2, held];
     const job = jobTables(tables, Uint32Array.of(15, 3, 12, 0, 14), config(files));
-    expect(rowsOf(tables).fields.slice(11)).toEqual(["path", "test_path", "test_path", "validation_path", "validation_path", "validation_path"]);
+    expect(rowsOf(tables).fields.slice(11)).toEqual([
+      "path",
+      "test_path",
+      "test_path",
+      "validation_path",
+      "validation_path",
+      "validation_path",
+    ]);
     expect(job.train.ids).toEqual(["v201", "t3", "t0", "v200"]);
     expect(Array.from(job.validationRows ?? [])).toEqual([0, 3]);
     expect(job.test?.ids).toEqual(["e100"]);
@@ -45,17 +74,30 @@ describe("with a validation file", () => {
   });
 
   test("drawn test rows are drawn from the others, as without the file", () => {
-    const drawn = (tables: ActiveTables, data: Partial<ActiveConfig["data"]>): string[] => jobTables(tables, null, config({ test_fraction: 0.5, ...data })).test?.ids ?? [];
+    const drawn = (tables: ActiveTables, data: Partial<ActiveConfig["data"]>): string[] =>
+      jobTables(tables, null, config({ test_fraction: 0.5, ...data })).test?.ids ?? [];
     expect(drawn([train, held], { validation_path: "v" })).toEqual(drawn([train], {}));
     expect(drawn([train], {})).toHaveLength(6);
   });
 
   test("of which nobody is common to all, or only they are", async () => {
-    await expectError(() => jobTables([train, held], Uint32Array.of(1, 2), config({ validation_path: "v" })), "ID_MISMATCH", /none of the validation rows/);
-    await expectError(() => jobTables([train, held], Uint32Array.of(13, 12), config({ validation_path: "v" })), "ID_MISMATCH", /none of the training rows/);
+    await expectError(
+      () => jobTables([train, held], Uint32Array.of(1, 2), config({ validation_path: "v" })),
+      "ID_MISMATCH",
+      /none of the validation rows/,
+    );
+    await expectError(
+      () => jobTables([train, held], Uint32Array.of(13, 12), config({ validation_path: "v" })),
+      "ID_MISMATCH",
+      /none of the training rows/,
+    );
   });
 
   test("in which somebody stands who is trained on", async () => {
-    await expectError(() => rowsOf([train, part("validation_path", ["v1", "t3"])]), "ID_DUPLICATE", /validation_path\.csv: 1 of its ids/);
+    await expectError(
+      () => rowsOf([train, part("validation_path", ["v1", "t3"])]),
+      "ID_DUPLICATE",
+      /validation_path\.csv: 1 of its ids/,
+    );
   });
 });

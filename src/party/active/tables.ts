@@ -37,17 +37,37 @@ export interface AlignedRows {
 }
 
 /** @throws TandemError naming file, line and column of what cannot be used */
-export async function readActiveTables({ data, training }: Pick<ActiveConfig, "data" | "training">): Promise<ActiveTables> {
-  const label = { label: data.label, positive: data.positive, weight: data.weight, binary: training.objective === "binary:logistic" };
-  if (data.categorical.length > 0 && !training.enable_categorical) throw new TandemError("USAGE", "'data.categorical' names columns, but the training parameter enable_categorical is not set");
-  const reading = { text: training.enable_categorical ? ("categories" as const) : ("refuse" as const), book: new CategoryBook() };
+export async function readActiveTables({
+  data,
+  training,
+}: Pick<ActiveConfig, "data" | "training">): Promise<ActiveTables> {
+  const label = {
+    label: data.label,
+    positive: data.positive,
+    weight: data.weight,
+    binary: training.objective === "binary:logistic",
+  };
+  if (data.categorical.length > 0 && !training.enable_categorical)
+    throw new TandemError(
+      "USAGE",
+      "'data.categorical' names columns, but the training parameter enable_categorical is not set",
+    );
+  const reading = {
+    text: training.enable_categorical ? ("categories" as const) : ("refuse" as const),
+    book: new CategoryBook(),
+  };
   const train = await readPartyTable(sourceOf(data), data, label, reading);
   // Whatever the other files' cells look like, a feature is what it is in the training rows.
-  const later = { ...data, features: [...train.table.featureNames], categorical: Object.keys(train.table.categories ?? {}) };
+  const later = {
+    ...data,
+    features: [...train.table.featureNames],
+    categorical: Object.keys(train.table.categories ?? {}),
+  };
   const others: TablePart[] = [];
   for (const field of ["test_path", "validation_path"] as const) {
     const path = data[field];
-    if (path !== undefined) others.push({ field, path, rows: await readPartyTable({ path }, later, label, { ...reading, text: "refuse" }) });
+    if (path !== undefined)
+      others.push({ field, path, rows: await readPartyTable({ path }, later, label, { ...reading, text: "refuse" }) });
   }
   return [{ field: "path", path: data.path ?? "the training data", rows: train }, ...others];
 }
@@ -58,46 +78,87 @@ export function rowsOf(tables: ActiveTables): JoinedTable {
 }
 
 /** @throws TandemError ID_MISMATCH if the parties have nobody in common */
-export async function alignTables(ids: DistinctIds, peers: readonly AlignmentPeer[], config: Pick<ActiveConfig, "name" | "job" | "threads">, emit: Emit): Promise<AlignedRows> {
+export async function alignTables(
+  ids: DistinctIds,
+  peers: readonly AlignmentPeer[],
+  config: Pick<ActiveConfig, "name" | "job" | "threads">,
+  emit: Emit,
+): Promise<AlignedRows> {
   const { name, job, threads } = config;
-  emit({ type: "aligning", party: name, peer: peers.map((peer) => peer.name).join(", "), job, ownIdCount: ids.ids.length, peerIdCount: 0 });
-  const onProgress = (done: number, total: number): void => emit({ type: "alignment-progress", party: name, done, total });
-  const { rows, pairwise } = await alignActive(ids, peers, { onProgress, ...(threads === undefined ? {} : { threads }) });
+  emit({
+    type: "aligning",
+    party: name,
+    peer: peers.map((peer) => peer.name).join(", "),
+    job,
+    ownIdCount: ids.ids.length,
+    peerIdCount: 0,
+  });
+  const onProgress = (done: number, total: number): void =>
+    emit({ type: "alignment-progress", party: name, done, total });
+  const { rows, pairwise } = await alignActive(ids, peers, {
+    onProgress,
+    ...(threads === undefined ? {} : { threads }),
+  });
   emit({ type: "aligned", party: name, job, commonCount: rows.length, pairwise });
   if (rows.length === 0) {
     const shared = pairwise.map(({ peer, sharedCount }) => `${sharedCount} with ${peer}`).join(", ");
-    throw new TandemError("ID_MISMATCH", `no id is common to all parties (${shared}); do all of them use the same kind of id, and the same 'normalise'?`);
+    throw new TandemError(
+      "ID_MISMATCH",
+      `no id is common to all parties (${shared}); do all of them use the same kind of id, and the same 'normalise'?`,
+    );
   }
   return { rows, pairwise };
 }
 
 /** @param aligned null where the parties' files list the same people in the same order already */
-export function jobTables(tables: ActiveTables, aligned: Uint32Array | null, { data, training }: Pick<ActiveConfig, "data" | "training">): JobTables {
+export function jobTables(
+  tables: ActiveTables,
+  aligned: Uint32Array | null,
+  { data, training }: Pick<ActiveConfig, "data" | "training">,
+): JobTables {
   // Without alignment the test file's people are looked up by id, and stand in nobody's order.
   const apart = aligned === null ? tables.find(({ field }) => field === "test_path") : undefined;
   const all = joinParts(tables.filter((part) => part !== apart));
   const order = aligned ?? Uint32Array.from(all.fields, (_, row) => row);
   const shared = aligned === null ? all.table : selectRows(all.table, aligned);
   const seed = data.seed ?? training.seed;
-  const isTest = testRows(Array.from(order, (row) => all.fields[row]), data.test_fraction, seed);
+  const isTest = testRows(
+    Array.from(order, (row) => all.fields[row]),
+    data.test_fraction,
+    seed,
+  );
   const everyRow = Uint32Array.from(order, (_, row) => row);
   const chosen = everyRow.filter((row) => !isTest(row));
   const rest = everyRow.filter(isTest);
-  const fromFile = Uint32Array.from(chosen, (_, i) => i).filter((i) => all.fields[order[chosen[i]]] === "validation_path");
-  if (chosen.length === fromFile.length) throw new TandemError("ID_MISMATCH", "none of the training rows' ids is common to all parties");
-  if (data.validation_path !== undefined && fromFile.length === 0) throw new TandemError("ID_MISMATCH", "none of the validation rows' ids is common to all parties");
+  const fromFile = Uint32Array.from(chosen, (_, i) => i).filter(
+    (i) => all.fields[order[chosen[i]]] === "validation_path",
+  );
+  if (chosen.length === fromFile.length)
+    throw new TandemError("ID_MISMATCH", "none of the training rows' ids is common to all parties");
+  if (data.validation_path !== undefined && fromFile.length === 0)
+    throw new TandemError("ID_MISMATCH", "none of the validation rows' ids is common to all parties");
   const bitmap = rest.length === 0 ? new Uint8Array(0) : bitmapFrom(order.length, (row) => !isTest(row));
-  if (bitmap.length > messageBytesMax / 2) throw new TandemError("USAGE", `${order.length} rows are too many for one job with test rows`);
+  if (bitmap.length > messageBytesMax / 2)
+    throw new TandemError("USAGE", `${order.length} rows are too many for one job with test rows`);
   return {
     train: selectRows(shared, chosen),
     test: apart?.rows.table ?? (rest.length === 0 ? null : selectRows(shared, rest)),
     rows: { aligned: aligned !== null, training: bitmap },
-    validationRows: data.validation_path !== undefined ? fromFile : data.validation_fraction === undefined ? null : validationRows(chosen.length, data.validation_fraction, seed),
+    validationRows:
+      data.validation_path !== undefined
+        ? fromFile
+        : data.validation_fraction === undefined
+          ? null
+          : validationRows(chosen.length, data.validation_fraction, seed),
   };
 }
 
 /** @param fields per shared row whose file it is from; test rows are never drawn from the validation file */
-function testRows(fields: readonly TablePart["field"][], fraction: number | undefined, seed: number): (row: number) => boolean {
+function testRows(
+  fields: readonly TablePart["field"][],
+  fraction: number | undefined,
+  seed: number,
+): (row: number) => boolean {
   if (fraction === undefined) return (row) => fields[row] === "test_path";
   const drawable = Array.from(fields.keys()).filter((row) => fields[row] !== "validation_path");
   const test = new Set(Array.from(splitRows(drawable.length, fraction, seed).test, (place) => drawable[place]));

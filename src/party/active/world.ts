@@ -1,4 +1,6 @@
-/** What an active party's process takes from the outside: the way to other parties, time, chance and a place to store. */
+/**
+ * What an active party's process takes from the outside: the way to other parties, time, chance and a place to store.
+ */
 import type { AlignmentPeer } from "../../align/alignment-peer.ts";
 import { lockFolder, type Release } from "../../base/process-lock.ts";
 import { osRandom } from "../../base/random.ts";

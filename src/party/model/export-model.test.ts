@@ -1,4 +1,7 @@
-/** Consents given and refused, between companies with certificates of their own; the shares are those of a real training. */
+/**
+ * Consents given and refused, between companies with certificates of their own; the shares are those of a real
+ * training.
+ */
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
@@ -32,7 +35,11 @@ const fresh = (): string => join(root, `out-${files++}.json`);
 
 beforeAll(async () => {
   const key = await generateKey({ bits: 256, insecure: true });
-  outcome = await trainFederated({ table: randomTable("export", { rows: 90, features: [2, 3, 2], missingShare: 0.1 }), kernel: portableKernel, key });
+  outcome = await trainFederated({
+    table: randomTable("export", { rows: 90, features: [2, 3, 2], missingShare: 0.1 }),
+    kernel: portableKernel,
+    key,
+  });
   bank = await foundCompany(root, "active", [], [], true);
   rival = await foundCompany(root, "rival", [], [], true);
   shops = await Promise.all(passiveNames.map((name) => foundCompany(root, name, [], [])));
@@ -43,7 +50,11 @@ beforeAll(async () => {
 });
 
 function configOf(active: Company, companies: readonly Company[], names = passiveNames): Promise<ActiveConfig> {
-  return activeConfig(active, companies.map((company, i) => ({ company: { ...company, name: names[i] }, party: { port: 1 } })), "test");
+  return activeConfig(
+    active,
+    companies.map((company, i) => ({ company: { ...company, name: names[i] }, party: { port: 1 } })),
+    "test",
+  );
 }
 
 async function store({ folder }: Company, job: string, share: ActiveShare | PassiveShare): Promise<void> {
@@ -52,7 +63,11 @@ async function store({ folder }: Company, job: string, share: ActiveShare | Pass
   await ("splits" in share ? writePassiveShare(path, share) : writeActiveShare(path, share));
 }
 
-async function passiveConfig({ folder, name }: Company, actives: readonly Company[] = [bank], changes: Partial<PassiveConfigInput> = {}): Promise<PassiveConfig> {
+async function passiveConfig(
+  { folder, name }: Company,
+  actives: readonly Company[] = [bank],
+  changes: Partial<PassiveConfigInput> = {},
+): Promise<PassiveConfig> {
   const written: PassiveConfigInput = {
     name,
     listen: { host: "127.0.0.1", port: 0 },
@@ -69,8 +84,18 @@ async function passiveConfig({ folder, name }: Company, actives: readonly Compan
 
 const request = { job: "test", recipient: "active", purpose: "scoring", tandemVersion: "0.0.0" };
 
-async function consentOf(shop: Company, changes: Partial<Parameters<typeof prepareConsent>[1]> = {}, actives?: readonly Company[], configChanges?: Partial<PassiveConfigInput>): Promise<string> {
-  const prepared = await prepareConsent(await passiveConfig(shop, actives, configChanges), { ...request, out: fresh(), now: new Date(), ...changes });
+async function consentOf(
+  shop: Company,
+  changes: Partial<Parameters<typeof prepareConsent>[1]> = {},
+  actives?: readonly Company[],
+  configChanges?: Partial<PassiveConfigInput>,
+): Promise<string> {
+  const prepared = await prepareConsent(await passiveConfig(shop, actives, configChanges), {
+    ...request,
+    out: fresh(),
+    now: new Date(),
+    ...changes,
+  });
   await prepared.write();
   return prepared.path;
 }
@@ -78,36 +103,76 @@ async function consentOf(shop: Company, changes: Partial<Parameters<typeof prepa
 test("with every party's consent the file is the whole model, whatever the order of the files", async () => {
   const out = fresh();
   const exported = await exportModel(config, { job: "test", consents: consents.toReversed(), out });
-  expect(exported).toMatchObject({ model: outcome.activeShare.model, treeCount: 3, consents: [{ party: "passive-1", statement: { purpose: "scoring" } }, { party: "passive-2" }] });
-  const used = [0, 1, 2].map((owner) => [0, 1, 2].map((feature) => `p${owner}f${feature}`).filter((name) => JSON.stringify(outcome.model).includes(`"${name}"`)));
+  expect(exported).toMatchObject({
+    model: outcome.activeShare.model,
+    treeCount: 3,
+    consents: [{ party: "passive-1", statement: { purpose: "scoring" } }, { party: "passive-2" }],
+  });
+  const used = [0, 1, 2].map((owner) =>
+    [0, 1, 2]
+      .map((feature) => `p${owner}f${feature}`)
+      .filter((name) => JSON.stringify(outcome.model).includes(`"${name}"`)),
+  );
   const names = (JSON.parse(readFileSync(out, "utf8")) as ReturnType<typeof xgboostModel>).learner.feature_names;
   expect(names).toEqual(used.flat());
   expect(exported.featureCount).toBe(names.length);
   // The same trees as an export that knows every party's columns.
-  const whole = xgboostModel(outcome.model, [["p0f0", "p0f1"], ["p1f0", "p1f1", "p1f2"], ["p2f0", "p2f1"]]);
+  const whole = xgboostModel(outcome.model, [
+    ["p0f0", "p0f1"],
+    ["p1f0", "p1f1", "p1f2"],
+    ["p2f0", "p2f1"],
+  ]);
   const treesOf = (model: ReturnType<typeof xgboostModel>) =>
-    model.learner.gradient_booster.model.trees.map((tree) => ({ ...tree, tree_param: {}, split_indices: tree.split_indices.map((index, node) => (tree.left_children[node] < 0 ? "" : model.learner.feature_names[index])) }));
-  expect(treesOf(JSON.parse(readFileSync(out, "utf8")) as ReturnType<typeof xgboostModel>)).toEqual(treesOf(JSON.parse(xgboostText(whole)) as ReturnType<typeof xgboostModel>));
+    model.learner.gradient_booster.model.trees.map((tree) => ({
+      ...tree,
+      tree_param: {},
+      split_indices: tree.split_indices.map((index, node) =>
+        tree.left_children[node] < 0 ? "" : model.learner.feature_names[index],
+      ),
+    }));
+  expect(treesOf(JSON.parse(readFileSync(out, "utf8")) as ReturnType<typeof xgboostModel>)).toEqual(
+    treesOf(JSON.parse(xgboostText(whole)) as ReturnType<typeof xgboostModel>),
+  );
 });
 
 test("the names in the active party's config count, not those that the parties have for themselves", async () => {
   const renamed = { ...outcome.activeShare, passiveNames: ["the shop", "the other"] };
   await store(bank, "renamed", renamed);
-  const exported = await exportModel(await configOf(bank, shops, renamed.passiveNames), { job: "renamed", consents, out: fresh() });
+  const exported = await exportModel(await configOf(bank, shops, renamed.passiveNames), {
+    job: "renamed",
+    consents,
+    out: fresh(),
+  });
   expect(exported.consents.map(({ party }) => party)).toEqual(renamed.passiveNames);
 });
 
 describe("refused, and nothing is written", () => {
-  const expectRefused = async (files: readonly string[], code: "CONSENT" | "CERTIFICATE" | "FILE_FORMAT" | "USAGE" | "FILE_UNREADABLE", message: RegExp, changes: { job?: string; config?: ActiveConfig } = {}): Promise<void> => {
+  const expectRefused = async (
+    files: readonly string[],
+    code: "CONSENT" | "CERTIFICATE" | "FILE_FORMAT" | "USAGE" | "FILE_UNREADABLE",
+    message: RegExp,
+    changes: { job?: string; config?: ActiveConfig } = {},
+  ): Promise<void> => {
     const out = fresh();
-    const error = await expectError(() => exportModel(changes.config ?? config, { job: changes.job ?? "test", consents: files, out }), code, message);
+    const error = await expectError(
+      () => exportModel(changes.config ?? config, { job: changes.job ?? "test", consents: files, out }),
+      code,
+      message,
+    );
     expect(() => readFileSync(out)).toThrow(/ENOENT/);
-    const secrets = outcome.passiveShares.flatMap(({ splits }) => splits.map(({ threshold }) => String(threshold))).filter((text) => text.length > 4);
+    const secrets = outcome.passiveShares
+      .flatMap(({ splits }) => splits.map(({ threshold }) => String(threshold)))
+      .filter((text) => text.length > 4);
     expect(secrets.length).toBeGreaterThan(2);
     for (const secret of secrets) expect(error.message).not.toContain(secret);
   };
 
-  test("nobody has consented", () => expectRefused([], "CONSENT", /missing: the consent of passive-1, passive-2\. .*tandem model consent --model test --to active/));
+  test("nobody has consented", () =>
+    expectRefused(
+      [],
+      "CONSENT",
+      /missing: the consent of passive-1, passive-2\. .*tandem model consent --model test --to active/,
+    ));
   test("one is missing", () => expectRefused([consents[0]], "CONSENT", /missing: the consent of passive-2\./));
   test("one twice", () => expectRefused([consents[0], consents[0]], "CONSENT", /second consent of passive-1/));
   test("changed on the way", async () => {
@@ -118,41 +183,70 @@ describe("refused, and nothing is written", () => {
   test("signed by a stranger, who calls itself as the party does", async () => {
     const impostor = await foundCompany(join(root, "elsewhere"), "passive-1", [], []);
     await store(impostor, "test", outcome.passiveShares[0]);
-    await expectRefused([await consentOf(impostor), consents[1]], "CONSENT", new RegExp(`nobody whose certificate the config pins; its fingerprint is ${impostor.fingerprint}`));
+    await expectRefused(
+      [await consentOf(impostor), consents[1]],
+      "CONSENT",
+      new RegExp(`nobody whose certificate the config pins; its fingerprint is ${impostor.fingerprint}`),
+    );
   });
   test("another party's share, signed by the pinned party", async () => {
     await store(shops[0], "mixed", { ...outcome.passiveShares[1], name: "passive-1" });
-    await expectRefused([await consentOf(shops[0], { job: "mixed" }), consents[1]], "FILE_FORMAT", /do not belong together/);
+    await expectRefused(
+      [await consentOf(shops[0], { job: "mixed" }), consents[1]],
+      "FILE_FORMAT",
+      /do not belong together/,
+    );
   });
   test("for another model", async () => {
     await store(shops[0], "other", { ...outcome.passiveShares[0], job: "other", model: "6".repeat(64) });
-    await expectRefused([await consentOf(shops[0], { job: "other" }), consents[1]], "CONSENT", /passive-1 consents for model 666666666666 \(job other\), not for .* \(job test\)/);
+    await expectRefused(
+      [await consentOf(shops[0], { job: "other" }), consents[1]],
+      "CONSENT",
+      /passive-1 consents for model 666666666666 \(job other\), not for .* \(job test\)/,
+    );
   });
   test("for another recipient: the file was passed on", async () => {
     await store(rival, "test", outcome.activeShare);
-    await expectRefused(consents, "CONSENT", new RegExp(`passive-1 consents for active with the certificate ${bank.fingerprint}; this party's is ${rival.fingerprint}`), { config: await configOf(rival, shops) });
+    await expectRefused(
+      consents,
+      "CONSENT",
+      new RegExp(
+        `passive-1 consents for active with the certificate ${bank.fingerprint}; this party's is ${rival.fingerprint}`,
+      ),
+      { config: await configOf(rival, shops) },
+    );
   });
   test("of a pinned party that took no part", async () => {
     await store(bank, "pair", { ...outcome.activeShare, passiveNames: ["passive-1", "passive-3"] });
     await expectRefused(consents, "CONSENT", /passive-2 took no part in test/, { job: "pair" });
   });
   test("signed when the certificate was not valid", async () => {
-    await expectError(() => consentOf(shops[0], { now: new Date("2001-01-01") }), "CERTIFICATE", /certificate\.pem: signed on 2001.*valid only from/);
+    await expectError(
+      () => consentOf(shops[0], { now: new Date("2001-01-01") }),
+      "CERTIFICATE",
+      /certificate\.pem: signed on 2001.*valid only from/,
+    );
     await expectError(() => consentOf(shops[0], { now: new Date("2199-01-01") }), "CERTIFICATE", /expired/);
     // Somebody who asks no such question before signing.
     const path = fresh();
     const { consent } = await readConsent(consents[0]);
     const signer = await readSigner((await passiveConfig(shops[0])).tls, new Date());
-    await writeConsent(path, { ...consent, statement: { ...consent.statement, date: "2199-01-01T00:00:00.000Z" } }, signer);
+    await writeConsent(
+      path,
+      { ...consent, statement: { ...consent.statement, date: "2199-01-01T00:00:00.000Z" } },
+      signer,
+    );
     await expectRefused([path, consents[1]], "CERTIFICATE", /signed on 2199.*expired/);
   });
   test("a model without a split", async () => {
     const leaf = { kind: "leaf", weight: 0.5, cover: 1, count: 1 } as const;
     await store(bank, "bare", { ...outcome.activeShare, trees: [[leaf]] });
-    const bare = await Promise.all(shops.map(async (shop, i) => {
-      await store(shop, "bare", { ...outcome.passiveShares[i], splits: [] });
-      return consentOf(shop, { job: "bare" });
-    }));
+    const bare = await Promise.all(
+      shops.map(async (shop, i) => {
+        await store(shop, "bare", { ...outcome.passiveShares[i], splits: [] });
+        return consentOf(shop, { job: "bare" });
+      }),
+    );
     await expectRefused(bare, "USAGE", /no split/, { job: "bare" });
   });
   test("a job that does not exist, or a path in its place", async () => {
@@ -170,7 +264,12 @@ describe("refused, and nothing is written", () => {
 describe("a consent that cannot be given", () => {
   test.each([
     ["to somebody unknown", { recipient: "nobody" }, "USAGE", /no active party 'nobody'; it has active, rival/],
-    ["to an active party that it was not trained with", { recipient: "rival" }, "USAGE", /test was trained with active; nobody else/],
+    [
+      "to an active party that it was not trained with",
+      { recipient: "rival" },
+      "USAGE",
+      /test was trained with active; nobody else/,
+    ],
     ["without a purpose", { purpose: " \n" }, "USAGE", /--purpose must say/],
     ["with an endless purpose", { purpose: "x".repeat(501) }, "USAGE", /1 to 500 characters/],
     ["to a job that does not exist", { job: "nowhere" }, "FILE_UNREADABLE", /nowhere/],
@@ -184,8 +283,16 @@ describe("a consent that cannot be given", () => {
     writeFileSync(join(shops[0].folder, "other.pem"), (await createSelfSigned("other", 1)).key);
     writeFileSync(join(shops[0].folder, "none.pem"), "no key");
     const keyed = (key: string) => ({ tls: { certificate: "certificate.pem", key } });
-    await expectError(() => consentOf(shops[0], {}, [bank], keyed("other.pem")), "CERTIFICATE", /other\.pem is not the key of .*certificate\.pem/);
-    await expectError(() => consentOf(shops[0], {}, [bank], keyed("none.pem")), "KEY_FORMAT", /none\.pem is not a private key/);
+    await expectError(
+      () => consentOf(shops[0], {}, [bank], keyed("other.pem")),
+      "CERTIFICATE",
+      /other\.pem is not the key of .*certificate\.pem/,
+    );
+    await expectError(
+      () => consentOf(shops[0], {}, [bank], keyed("none.pem")),
+      "KEY_FORMAT",
+      /none\.pem is not a private key/,
+    );
   });
 
   test("the second time in the same file; in the job's folder unless told otherwise", async () => {

@@ -32,7 +32,10 @@ export interface ExportedModel {
   readonly consents: readonly { readonly party: string; readonly statement: ConsentStatement }[];
 }
 
-/** @throws TandemError CONSENT, CERTIFICATE or FILE_FORMAT naming the file, or whose consent is missing; nothing is written then */
+/**
+ * @throws TandemError CONSENT, CERTIFICATE or FILE_FORMAT naming the file, or whose consent is missing; nothing is
+ * written then
+ */
 export async function exportModel(config: ActiveConfig, { job, consents, out }: ExportRequest): Promise<ExportedModel> {
   const active = await readActiveShare(jobSharePath(config.output.directory, job));
   await refuseExisting(out);
@@ -48,30 +51,63 @@ export async function exportModel(config: ActiveConfig, { job, consents, out }: 
   }
   const ordered = active.passiveNames.map((party) => ({ party, consent: given.get(party) }));
   const missing = ordered.filter(({ consent }) => consent === undefined).map(({ party }) => party);
-  if (missing.length > 0) throw new TandemError("CONSENT", `missing: the consent of ${missing.join(", ")}. There it is: tandem model consent --model ${job} --to ${active.name}`);
+  if (missing.length > 0)
+    throw new TandemError(
+      "CONSENT",
+      `missing: the consent of ${missing.join(", ")}. There it is: tandem model consent --model ${job} --to ${active.name}`,
+    );
   const complete = ordered.flatMap(({ party, consent }) => (consent === undefined ? [] : [{ party, ...consent }]));
 
-  const { model, features } = withUsedFeatures(mergeShares(active, complete.map(({ share }) => share)), complete.length + 1);
+  const { model, features } = withUsedFeatures(
+    mergeShares(
+      active,
+      complete.map(({ share }) => share),
+    ),
+    complete.length + 1,
+  );
   const featureCount = features.flat().length;
-  if (featureCount === 0) throw new TandemError("USAGE", `${job} has no split: XGBoost refuses a model without features`);
+  if (featureCount === 0)
+    throw new TandemError("USAGE", `${job} has no split: XGBoost refuses a model without features`);
   await writeXgboostModel(out, model, features, [active.name, ...active.passiveNames], 0o600);
-  return { model: active.model, treeCount: model.trees.length, featureCount, consents: complete.map(({ party, statement }) => ({ party, statement })) };
+  return {
+    model: active.model,
+    treeCount: model.trees.length,
+    featureCount,
+    consents: complete.map(({ party, statement }) => ({ party, statement })),
+  };
 }
 
 /** @returns the passive party whose pinned certificate this is, by its name in the config */
 function signerOf(path: string, certificate: X509Certificate, { passives }: ActiveConfig): string {
   const fingerprint = certificateFingerprint(certificate.toString());
   const signer = passives.find((passive) => passive.fingerprint === fingerprint);
-  if (signer === undefined) throw new TandemError("CONSENT", `${path} is signed by nobody whose certificate the config pins; its fingerprint is ${fingerprint}`);
+  if (signer === undefined)
+    throw new TandemError(
+      "CONSENT",
+      `${path} is signed by nobody whose certificate the config pins; its fingerprint is ${fingerprint}`,
+    );
   return signer.name;
 }
 
-function checkStatement(path: string, party: string, { model, job, recipient }: ConsentStatement, active: ActiveShare, ownFingerprint: string): void {
-  if (!active.passiveNames.includes(party)) throw new TandemError("CONSENT", `${path}: ${party} took no part in ${active.job}`);
+function checkStatement(
+  path: string,
+  party: string,
+  { model, job, recipient }: ConsentStatement,
+  active: ActiveShare,
+  ownFingerprint: string,
+): void {
+  if (!active.passiveNames.includes(party))
+    throw new TandemError("CONSENT", `${path}: ${party} took no part in ${active.job}`);
   if (model !== active.model) {
-    throw new TandemError("CONSENT", `${path}: ${party} consents for model ${peerText(model.slice(0, 12))} (job ${peerText(job)}), not for ${active.model.slice(0, 12)} (job ${active.job})`);
+    throw new TandemError(
+      "CONSENT",
+      `${path}: ${party} consents for model ${peerText(model.slice(0, 12))} (job ${peerText(job)}), not for ${active.model.slice(0, 12)} (job ${active.job})`,
+    );
   }
   if (recipient.fingerprint !== ownFingerprint) {
-    throw new TandemError("CONSENT", `${path}: ${party} consents for ${peerText(recipient.name)} with the certificate ${recipient.fingerprint}; this party's is ${ownFingerprint}`);
+    throw new TandemError(
+      "CONSENT",
+      `${path}: ${party} consents for ${peerText(recipient.name)} with the certificate ${recipient.fingerprint}; this party's is ${ownFingerprint}`,
+    );
   }
 }

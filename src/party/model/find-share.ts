@@ -10,14 +10,26 @@ const modelIdSyntax = /^[0-9a-f]{64}$/;
 
 /** @throws TandemError MODEL_UNKNOWN naming where it was looked for, or what readActiveShare throws */
 export async function findActiveShare(named: string, { output }: Pick<ActiveConfig, "output">): Promise<ActiveShare> {
-  const places = [...(jobSyntax.test(named) ? [join(output.directory, named, "share.json")] : []), join(named, "share.json"), named];
+  const places = [
+    ...(jobSyntax.test(named) ? [join(output.directory, named, "share.json")] : []),
+    join(named, "share.json"),
+    named,
+  ];
   for (const path of places) {
-    const isShare = path.endsWith("share.json") && (await access(path).then(() => true, () => false));
+    const isShare =
+      path.endsWith("share.json") &&
+      (await access(path).then(
+        () => true,
+        () => false,
+      ));
     if (isShare) return readActiveShare(path);
   }
   const known = modelIdSyntax.test(named) ? await shareOfModel(named, output.directory) : null;
   if (known !== null) return known;
-  throw new TandemError("MODEL_UNKNOWN", `there is no share.json of '${named}': it is neither a finished job in ${output.directory} nor a folder with a share in it`);
+  throw new TandemError(
+    "MODEL_UNKNOWN",
+    `there is no share.json of '${named}': it is neither a finished job in ${output.directory} nor a folder with a share in it`,
+  );
 }
 
 /** Looks through the finished jobs. A share that cannot be read is not the one. */

@@ -31,12 +31,24 @@ export interface PreparedConsent {
 export async function prepareConsent(config: PassiveConfig, request: ConsentRequest): Promise<PreparedConsent> {
   const { job, tandemVersion, now } = request;
   const purpose = request.purpose.trim();
-  if (purpose === "" || purpose.length > purposeCharactersMax) throw new TandemError("USAGE", `--purpose must say in 1 to ${purposeCharactersMax} characters what the model is for`);
+  if (purpose === "" || purpose.length > purposeCharactersMax)
+    throw new TandemError(
+      "USAGE",
+      `--purpose must say in 1 to ${purposeCharactersMax} characters what the model is for`,
+    );
   const sharePath = jobSharePath(config.output.directory, job);
   const share = await readPassiveShare(sharePath);
   const recipient = config.active.find(({ name }) => name === request.recipient);
-  if (recipient === undefined) throw new TandemError("USAGE", `--to: the config names no active party '${request.recipient}'; it has ${config.active.map(({ name }) => name).join(", ")}`);
-  if (recipient.name !== share.active) throw new TandemError("USAGE", `--to: ${job} was trained with ${share.active}; nobody else has a use for its splits`);
+  if (recipient === undefined)
+    throw new TandemError(
+      "USAGE",
+      `--to: the config names no active party '${request.recipient}'; it has ${config.active.map(({ name }) => name).join(", ")}`,
+    );
+  if (recipient.name !== share.active)
+    throw new TandemError(
+      "USAGE",
+      `--to: ${job} was trained with ${share.active}; nobody else has a use for its splits`,
+    );
   const path = request.out === undefined ? join(dirname(sharePath), "consent.json") : resolve(request.out);
   await refuseExisting(path);
   const signer = await readSigner(config.tls, now);

@@ -1,6 +1,6 @@
 /**
- * The models that a passive party can score with: the shares in the folders of its jobs. What is on disk counts: a model
- * appears when its job has ended, and is gone within a second when its owner removes the share.
+ * The models that a passive party can score with: the shares in the folders of its jobs. What is on disk counts: a
+ * model appears when its job has ended, and is gone within a second when its owner removes the share.
  */
 import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
@@ -54,7 +54,10 @@ export class ShareLibrary {
   }
 
   async #look(path: string): Promise<void> {
-    const version = await stat(path).then(({ mtimeMs, size, ino }) => `${mtimeMs}/${size}/${ino}`, () => null);
+    const version = await stat(path).then(
+      ({ mtimeMs, size, ino }) => `${mtimeMs}/${size}/${ino}`,
+      () => null,
+    );
     if (version === null) {
       this.#kept.delete(path);
       return;

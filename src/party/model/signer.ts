@@ -1,4 +1,7 @@
-/** A party's TLS certificate and key as what it signs documents with: parsed, belonging together, and within their dates. */
+/**
+ * A party's TLS certificate and key as what it signs documents with: parsed, belonging together, and within their
+ * dates.
+ */
 import { createPrivateKey, X509Certificate } from "node:crypto";
 import { TandemError } from "../../base/error.ts";
 import type { Signer } from "../../store/consent-file.ts";
@@ -10,9 +13,12 @@ type TlsPaths = PassiveConfig["tls"];
 /** @throws TandemError FILE_UNREADABLE, KEY_FORMAT or CERTIFICATE naming the file */
 export async function readSigner(tls: TlsPaths, now: Date): Promise<Signer> {
   const { key: pem } = await readIdentity(tls);
-  const key = readable("KEY_FORMAT", `${tls.key} is not a private key in PEM form, without a password`, () => createPrivateKey(pem));
+  const key = readable("KEY_FORMAT", `${tls.key} is not a private key in PEM form, without a password`, () =>
+    createPrivateKey(pem),
+  );
   const certificate = await readCertificate(tls);
-  if (!certificate.checkPrivateKey(key)) throw new TandemError("CERTIFICATE", `${tls.key} is not the key of ${tls.certificate}`);
+  if (!certificate.checkPrivateKey(key))
+    throw new TandemError("CERTIFICATE", `${tls.key} is not the key of ${tls.certificate}`);
   checkValidAt(certificate, now, tls.certificate);
   return { certificate, key };
 }
@@ -20,13 +26,25 @@ export async function readSigner(tls: TlsPaths, now: Date): Promise<Signer> {
 /** @throws TandemError FILE_UNREADABLE or CERTIFICATE naming the file */
 export async function readCertificate(tls: TlsPaths): Promise<X509Certificate> {
   const { certificate } = await readIdentity(tls);
-  return readable("CERTIFICATE", `${tls.certificate} is not a certificate in PEM form`, () => new X509Certificate(certificate));
+  return readable(
+    "CERTIFICATE",
+    `${tls.certificate} is not a certificate in PEM form`,
+    () => new X509Certificate(certificate),
+  );
 }
 
 /** @throws TandemError CERTIFICATE if nobody may sign with it at that time */
 export function checkValidAt({ validFrom, validTo }: X509Certificate, date: Date, where: string): void {
-  if (date.getTime() < Date.parse(validFrom)) throw new TandemError("CERTIFICATE", `${where}: signed on ${date.toISOString()}, but the certificate is valid only from ${validFrom}`);
-  if (date.getTime() > Date.parse(validTo)) throw new TandemError("CERTIFICATE", `${where}: signed on ${date.toISOString()}, but the certificate expired at ${validTo}`);
+  if (date.getTime() < Date.parse(validFrom))
+    throw new TandemError(
+      "CERTIFICATE",
+      `${where}: signed on ${date.toISOString()}, but the certificate is valid only from ${validFrom}`,
+    );
+  if (date.getTime() > Date.parse(validTo))
+    throw new TandemError(
+      "CERTIFICATE",
+      `${where}: signed on ${date.toISOString()}, but the certificate expired at ${validTo}`,
+    );
 }
 
 function readable<T>(code: "KEY_FORMAT" | "CERTIFICATE", message: string, read: () => T): T {

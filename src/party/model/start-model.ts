@@ -1,6 +1,6 @@
 /**
- * The model that a job goes on from (warm start), as each party's share has it, put into the terms of the new job: features by
- * their place in the present table, owners by their place in the present config. Names are what counts.
+ * The model that a job goes on from (warm start), as each party's share has it, put into the terms of the new job:
+ * features by their place in the present table, owners by their place in the present config. Names are what counts.
  */
 import { TandemError } from "../../base/error.ts";
 import { categoryNamesOf, type PartyTable } from "../../data/dataset.ts";
@@ -17,25 +17,50 @@ type Columns = Pick<PartyTable, "featureNames" | "features" | "categories">;
 
 /**
  * @param table the active party's
- * @throws TandemError MODEL_UNKNOWN, USAGE if the parties are not the same, COLUMN_UNKNOWN for a rule whose feature is not there or of another kind
+ * @throws TandemError MODEL_UNKNOWN, USAGE if the parties are not the same, COLUMN_UNKNOWN for a rule whose feature is
+ * not there or of another kind
  */
-export async function readStart({ warm_start: wanted, passives, output }: Pick<ActiveConfig, "warm_start" | "passives" | "output">, table: Columns): Promise<StartCheckpoint | null> {
+export async function readStart(
+  { warm_start: wanted, passives, output }: Pick<ActiveConfig, "warm_start" | "passives" | "output">,
+  table: Columns,
+): Promise<StartCheckpoint | null> {
   if (wanted === undefined) return null;
-  return startFrom(await findActiveShare(wanted.model, { output }), passives.map(({ name }) => name), table);
+  return startFrom(
+    await findActiveShare(wanted.model, { output }),
+    passives.map(({ name }) => name),
+    table,
+  );
 }
 
-export function startFrom({ model, job, objective, baseMargin, outputCount, passiveNames, trees }: ActiveShare, parties: readonly string[], table: Columns): StartCheckpoint {
+export function startFrom(
+  { model, job, objective, baseMargin, outputCount, passiveNames, trees }: ActiveShare,
+  parties: readonly string[],
+  table: Columns,
+): StartCheckpoint {
   const [gone] = passiveNames.filter((name) => !parties.includes(name));
-  if (gone !== undefined) throw new TandemError("USAGE", `warm start: the model of job ${job} was trained with ${gone}, which is not among the 'passives' of the config`);
+  if (gone !== undefined)
+    throw new TandemError(
+      "USAGE",
+      `warm start: the model of job ${job} was trained with ${gone}, which is not among the 'passives' of the config`,
+    );
   const [added] = parties.filter((name) => !passiveNames.includes(name));
-  if (added !== undefined) throw new TandemError("USAGE", `warm start: the model of job ${job} was trained without ${added}, which has no share of it`);
-  const ruleOf = (rule: ActiveRule): ActiveRule => (isOwnRule(rule) ? { ...rule, feature: placeOf(rule, table) } : { ...rule, owner: parties.indexOf(passiveNames[rule.owner - 1]) + 1 });
+  if (added !== undefined)
+    throw new TandemError(
+      "USAGE",
+      `warm start: the model of job ${job} was trained without ${added}, which has no share of it`,
+    );
+  const ruleOf = (rule: ActiveRule): ActiveRule =>
+    isOwnRule(rule)
+      ? { ...rule, feature: placeOf(rule, table) }
+      : { ...rule, owner: parties.indexOf(passiveNames[rule.owner - 1]) + 1 };
   return {
     model,
     objective,
     baseMargin,
     ...(outputCount === undefined ? {} : { outputCount }),
-    trees: trees.map((tree) => tree.map((node) => (node.kind === "leaf" ? node : { ...node, rule: ruleOf(node.rule) }))),
+    trees: trees.map((tree) =>
+      tree.map((node) => (node.kind === "leaf" ? node : { ...node, rule: ruleOf(node.rule) })),
+    ),
   };
 }
 
@@ -47,7 +72,11 @@ export function splitsOver(splits: readonly OwnSplit[], table: Columns): OwnSpli
 function placeOf(rule: SplitTest & { readonly featureName: string }, table: Columns): number {
   const { featureName: name } = rule;
   const place = table.featureNames.indexOf(name);
-  if (place === -1) throw new TandemError("COLUMN_UNKNOWN", `warm start: the data has no feature '${name}', which the model that training is to go on from asks about`);
+  if (place === -1)
+    throw new TandemError(
+      "COLUMN_UNKNOWN",
+      `warm start: the data has no feature '${name}', which the model that training is to go on from asks about`,
+    );
   checkKind(rule, name, table.features[place], categoryNamesOf(table)[place]);
   return place;
 }

@@ -1,8 +1,8 @@
 /**
- * What a passive party is doing, and for whom: nothing, an alignment, or a job; never two at a time. Everything belongs to
- * one connection and ends with it; what lasts is stored. A newer connection of the same active party for the same job takes
- * the place of an older one, which may be dead without anybody having noticed. A refusal is told to the caller and to the
- * log, and changes nothing.
+ * What a passive party is doing, and for whom: nothing, an alignment, or a job; never two at a time. Everything belongs
+ * to one connection and ends with it; what lasts is stored. A newer connection of the same active party for the same
+ * job takes the place of an older one, which may be dead without anybody having noticed. A refusal is told to the
+ * caller and to the log, and changes nothing.
  *
  *   idle -> opening -> aligning -> aligned -> opening -> running -> idle
  *              \______________________________/
@@ -44,9 +44,27 @@ import { splitsOver } from "../model/start-model.ts";
 type State =
   | { readonly kind: "idle" }
   | { readonly kind: "opening"; readonly caller: Caller; readonly job: string }
-  | { readonly kind: "aligning"; readonly caller: Caller; readonly job: string; readonly alignment: PassiveAlignment; readonly data: JoinedTable }
-  | { readonly kind: "aligned"; readonly caller: Caller; readonly job: string; readonly rows: Uint32Array; readonly data: JoinedTable }
-  | { readonly kind: "running"; readonly caller: Caller; readonly job: string; readonly service: PassiveService; readonly record: PassiveRecord };
+  | {
+      readonly kind: "aligning";
+      readonly caller: Caller;
+      readonly job: string;
+      readonly alignment: PassiveAlignment;
+      readonly data: JoinedTable;
+    }
+  | {
+      readonly kind: "aligned";
+      readonly caller: Caller;
+      readonly job: string;
+      readonly rows: Uint32Array;
+      readonly data: JoinedTable;
+    }
+  | {
+      readonly kind: "running";
+      readonly caller: Caller;
+      readonly job: string;
+      readonly service: PassiveService;
+      readonly record: PassiveRecord;
+    };
 
 const idle: State = { kind: "idle" };
 
@@ -67,7 +85,12 @@ export class PassiveDesk implements PartyDesk {
   readonly #turns = new Exclusive();
   #state: State = idle;
 
-  constructor(config: PassiveConfig, emit: Emit, onJobEnded: (end: PassiveEnd) => void, { storage = diskStorage, own = () => {} }: DeskOptions = {}) {
+  constructor(
+    config: PassiveConfig,
+    emit: Emit,
+    onJobEnded: (end: PassiveEnd) => void,
+    { storage = diskStorage, own = () => {} }: DeskOptions = {},
+  ) {
     this.#config = config;
     this.#emit = emit;
     this.#onJobEnded = onJobEnded;
@@ -90,9 +113,13 @@ export class PassiveDesk implements PartyDesk {
     const { job, activeIdCount, scheme } = offer;
     return this.#opening(caller, job, async (before) => {
       const { name, policy, threads } = this.#config;
-      if (before.kind === "running" && before.caller === caller) throw new TandemError("PROTOCOL_STATE", `${name} has this job open on this connection already`);
+      if (before.kind === "running" && before.caller === caller)
+        throw new TandemError("PROTOCOL_STATE", `${name} has this job open on this connection already`);
       if (offer.protocolVersion !== protocolVersion) {
-        throw new TandemError("HANDSHAKE_MISMATCH", `protocol version: the active party speaks ${offer.protocolVersion}, ${name} speaks ${protocolVersion}`);
+        throw new TandemError(
+          "HANDSHAKE_MISMATCH",
+          `protocol version: the active party speaks ${offer.protocolVersion}, ${name} speaks ${protocolVersion}`,
+        );
       }
       checkJobName(job, name);
       checkValidationFile(offer.validationFile, this.#config.data.validation_path, name);
@@ -100,10 +127,20 @@ export class PassiveDesk implements PartyDesk {
       await refuseAlignment(this.#recordOf(job), caller.name);
       const data = await this.#ownFiles(() => this.#data.table());
       const normalisations = knownNormalisations(offer, name);
-      const alignment = new PassiveAlignment(data.ids, { activeIdCountMax: policy.max_active_ids, ...(threads === undefined ? {} : { threads }) });
+      const alignment = new PassiveAlignment(data.ids, {
+        activeIdCountMax: policy.max_active_ids,
+        ...(threads === undefined ? {} : { threads }),
+      });
       const answer = alignment.begin({ scheme, normalisations, activeIdCount });
       this.#state = { kind: "aligning", caller, job, alignment, data };
-      this.#emit({ type: "aligning", party: name, peer: caller.name, job, ownIdCount: data.ids.ids.length, peerIdCount: activeIdCount });
+      this.#emit({
+        type: "aligning",
+        party: name,
+        peer: caller.name,
+        job,
+        ownIdCount: data.ids.ids.length,
+        peerIdCount: activeIdCount,
+      });
       return answer;
     });
   }
@@ -115,7 +152,8 @@ export class PassiveDesk implements PartyDesk {
 
   async aligned(caller: Caller, rows: Uint32Array): Promise<void> {
     const state = this.#state;
-    if (state.kind !== "aligning" || state.caller !== caller) throw new TandemError("PROTOCOL_STATE", "the alignment was given up");
+    if (state.kind !== "aligning" || state.caller !== caller)
+      throw new TandemError("PROTOCOL_STATE", "the alignment was given up");
     const { job, data } = state;
     await this.#turns.run(async () => {
       if (this.#state !== state) throw new TandemError("PROTOCOL_STATE", "the alignment was given up");
@@ -144,12 +182,28 @@ export class PassiveDesk implements PartyDesk {
       const agreed = agreedByPolicy(hello, policy, name);
       checkValidationFile(hello.validationFile, this.#config.data.validation_path, name);
       const { job } = agreed;
-      const rows = await this.#jobRows(hello, job, caller, before.kind === "aligned" && before.caller === caller ? before : null);
+      const rows = await this.#jobRows(
+        hello,
+        job,
+        caller,
+        before.kind === "aligned" && before.caller === caller ? before : null,
+      );
       const sampling = await this.#ownFiles(async () => samplingSecretOf(this.#config));
-      const record = await PassiveRecord.open(this.#recordOf(job), termsOf(hello, agreed, rows, caller, sampling), () => this.#startSplits(agreed, caller, rows.training));
+      const record = await PassiveRecord.open(this.#recordOf(job), termsOf(hello, agreed, rows, caller, sampling), () =>
+        this.#startSplits(agreed, caller, rows.training),
+      );
       const deciding = decidingRows(rows);
       const features = await this.#ownFiles(async () => binTable(rows.training, agreed, deciding));
-      const { service, report } = openPassiveJob({ config: this.#config, agreed, rows, features, record, peer: caller.name, emit: this.#emit, own: this.#own });
+      const { service, report } = openPassiveJob({
+        config: this.#config,
+        agreed,
+        rows,
+        features,
+        record,
+        peer: caller.name,
+        emit: this.#emit,
+        own: this.#own,
+      });
       const state: State = { kind: "running", caller, job, service, record };
       this.#state = state;
       void this.#untilEnded(state, report);
@@ -178,7 +232,10 @@ export class PassiveDesk implements PartyDesk {
     this.#refused(caller, error);
   }
 
-  /** One thing at a time; the caller's own earlier alignment gives way, and so does an older connection for the same job. */
+  /**
+   * One thing at a time; the caller's own earlier alignment gives way, and so does an older connection for the same
+   * job.
+   */
   async #opening<T>(caller: Caller, job: string, open: (before: State) => Promise<T>): Promise<T> {
     try {
       this.#refuseOthers(caller, job);
@@ -222,32 +279,62 @@ export class PassiveDesk implements PartyDesk {
 
   #callerGone(caller: Caller): void {
     const state = this.#state;
-    if (state.kind === "aligning" && state.caller === caller) this.alignmentFailed(caller, new TandemError("PARTY_LOST", "the active party is gone: its connection closed during the alignment"));
+    if (state.kind === "aligning" && state.caller === caller)
+      this.alignmentFailed(
+        caller,
+        new TandemError("PARTY_LOST", "the active party is gone: its connection closed during the alignment"),
+      );
     // An alignment alone ends like this, well.
     if (state.kind === "aligned" && state.caller === caller) this.#state = idle;
   }
 
   /** @throws TandemError ID_MISMATCH if this party's rows cannot be the ones that are meant */
-  async #jobRows(hello: ActiveHello, job: string, caller: Caller, aligned: Extract<State, { kind: "aligned" }> | null): Promise<JobRows> {
+  async #jobRows(
+    hello: ActiveHello,
+    job: string,
+    caller: Caller,
+    aligned: Extract<State, { kind: "aligned" }> | null,
+  ): Promise<JobRows> {
     const { name } = this.#config;
     const training = hello.trainingRows;
     if (hello.aligned) {
-      const all = aligned?.job === job ? selectRows(aligned.data.table, aligned.rows) : await this.#storedRows(job, caller);
-      return { training: selectRows(all, trainingRows(training, all.ids.length, name)), validation: hello.validationRows, predictable: all };
+      const all =
+        aligned?.job === job ? selectRows(aligned.data.table, aligned.rows) : await this.#storedRows(job, caller);
+      return {
+        training: selectRows(all, trainingRows(training, all.ids.length, name)),
+        validation: hello.validationRows,
+        predictable: all,
+      };
     }
     const { table } = await this.#ownFiles(() => this.#data.table());
     const test = await this.#ownFiles(() => this.#data.testTable());
-    return { training: selectRows(table, trainingRows(training, table.ids.length, name)), validation: hello.validationRows, predictable: test?.table ?? table };
+    return {
+      training: selectRows(table, trainingRows(training, table.ids.length, name)),
+      validation: hello.validationRows,
+      predictable: test?.table ?? table,
+    };
   }
 
-  /** This party's splits of the model that a job goes on from. @throws TandemError MODEL_UNKNOWN, COLUMN_UNKNOWN or HANDSHAKE_MISMATCH */
+  /**
+   * This party's splits of the model that a job goes on from. @throws TandemError MODEL_UNKNOWN, COLUMN_UNKNOWN or
+   * HANDSHAKE_MISMATCH
+   */
   async #startSplits(agreed: AgreedParameters, caller: Caller, table: PartyTable): Promise<readonly OwnSplit[]> {
     if (agreed.startModel === "") return [];
     const { name, output } = this.#config;
-    const damaged = (error: TandemError): void => this.#emit({ type: "error", party: name, code: error.code, message: error.message });
+    const damaged = (error: TandemError): void =>
+      this.#emit({ type: "error", party: name, code: error.code, message: error.message });
     const share = await new ShareLibrary(output.directory, damaged).find(agreed.startModel, caller.name);
-    if (share === null) throw new TandemError("MODEL_UNKNOWN", `${name} has no share of the model that training is to go on from, made with this active party`);
-    if (share.splits.some(({ tree }) => tree >= agreed.startTrees)) throw new TandemError("HANDSHAKE_MISMATCH", `start_trees: the active party proposes ${agreed.startTrees}, ${name} has splits of later trees of that model`);
+    if (share === null)
+      throw new TandemError(
+        "MODEL_UNKNOWN",
+        `${name} has no share of the model that training is to go on from, made with this active party`,
+      );
+    if (share.splits.some(({ tree }) => tree >= agreed.startTrees))
+      throw new TandemError(
+        "HANDSHAKE_MISMATCH",
+        `start_trees: the active party proposes ${agreed.startTrees}, ${name} has splits of later trees of that model`,
+      );
     return this.#ownFiles(async () => splitsOver(share.splits, table));
   }
 
@@ -255,15 +342,26 @@ export class PassiveDesk implements PartyDesk {
   async #storedRows(job: string, caller: Caller): Promise<PartyTable> {
     const { name } = this.#config;
     const stored = await this.#ownFiles(() => readAlignment(this.#recordOf(job).folder, this.#storage));
-    if (stored === null || stored.active !== caller.name) throw new TandemError("PROTOCOL_STATE", `${name}: job ${job} was not aligned`);
+    if (stored === null || stored.active !== caller.name)
+      throw new TandemError("PROTOCOL_STATE", `${name}: job ${job} was not aligned`);
     const { table } = await this.#ownFiles(() => this.#data.table());
-    if (tableDigest(table) !== stored.data) throw new TandemError("CHECKPOINT", `the data of ${name} has changed since job ${job} was aligned; put it back, or begin anew under another name`);
+    if (tableDigest(table) !== stored.data)
+      throw new TandemError(
+        "CHECKPOINT",
+        `the data of ${name} has changed since job ${job} was aligned; put it back, or begin anew under another name`,
+      );
     return selectRows(table, stored.rows);
   }
 
   #recordOf(job: string): PassiveRecordOptions {
     const { name, output } = this.#config;
-    return { party: name, job, folder: join(output.directory, job), storage: this.#storage, ownFiles: (work) => this.#ownFiles(work) };
+    return {
+      party: name,
+      job,
+      folder: join(output.directory, job),
+      storage: this.#storage,
+      ownFiles: (work) => this.#ownFiles(work),
+    };
   }
 
   #ownFiles<T>(work: () => Promise<T>): Promise<T> {
@@ -271,12 +369,25 @@ export class PassiveDesk implements PartyDesk {
   }
 
   #refused(caller: Caller, error: unknown): void {
-    const known = error instanceof TandemError ? error : new TandemError("INTERNAL", "an internal error", { cause: error });
-    this.#emit({ type: "refused", party: this.#config.name, peer: caller.name, code: known.code, message: known.message });
+    const known =
+      error instanceof TandemError ? error : new TandemError("INTERNAL", "an internal error", { cause: error });
+    this.#emit({
+      type: "refused",
+      party: this.#config.name,
+      peer: caller.name,
+      code: known.code,
+      message: known.message,
+    });
   }
 }
 
-function termsOf(hello: ActiveHello, agreed: AgreedParameters, rows: JobRows, caller: Caller, sampling: string): JobTerms {
+function termsOf(
+  hello: ActiveHello,
+  agreed: AgreedParameters,
+  rows: JobRows,
+  caller: Caller,
+  sampling: string,
+): JobTerms {
   return {
     active: caller.name,
     run: Buffer.from(hello.run).toString("hex"),
@@ -295,7 +406,8 @@ function termsOf(hello: ActiveHello, agreed: AgreedParameters, rows: JobRows, ca
 function knownNormalisations({ normalisations }: ActiveAlignmentOffer, name: string): Normalisation[] {
   return normalisations.map((given) => {
     const known = normalisationNames.find((candidate) => candidate === given);
-    if (known === undefined) throw new TandemError("HANDSHAKE_MISMATCH", `normalise: the active party names one that ${name} does not know`);
+    if (known === undefined)
+      throw new TandemError("HANDSHAKE_MISMATCH", `normalise: the active party names one that ${name} does not know`);
     return known;
   });
 }
@@ -306,7 +418,11 @@ function trainingRows(bitmap: Uint8Array, rowCount: number, name: string): Uint3
   try {
     checkBitmap(bitmap, rowCount);
   } catch (cause) {
-    throw new TandemError("ID_MISMATCH", `${name} does not hold the same ids in the same order as the active party; align the data first`, { cause });
+    throw new TandemError(
+      "ID_MISMATCH",
+      `${name} does not hold the same ids in the same order as the active party; align the data first`,
+      { cause },
+    );
   }
   return all.filter((row) => isSet(bitmap, row));
 }

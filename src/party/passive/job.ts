@@ -51,7 +51,16 @@ export interface OpenedJob {
   readonly report: (end: PassiveEnd) => void;
 }
 
-export function openPassiveJob({ config, agreed, rows, features, record, peer, emit, own }: PassiveJobOptions): OpenedJob {
+export function openPassiveJob({
+  config,
+  agreed,
+  rows,
+  features,
+  record,
+  peer,
+  emit,
+  own,
+}: PassiveJobOptions): OpenedJob {
   const { name } = config;
   const { job } = agreed;
   const scheme = new PaillierPassive(selectKernel(), config.threads ?? defaultThreads());
@@ -62,8 +71,21 @@ export function openPassiveJob({ config, agreed, rows, features, record, peer, e
   const names = categoryNamesOf(training);
   const deciding = decidingRows(rows);
   const validation = deciding === null ? 0 : training.ids.length - deciding.length;
-  const { reveals } = disclosuresOf(agreedFacts(agreed, { active: peer, passive: name }, { instances: training.ids.length, validation }, features, config.policy));
-  const sampler = new ProgressSampler({ party: name, decides: false, bytes: () => ({ [peer]: { ...role.traffic } }), emit });
+  const { reveals } = disclosuresOf(
+    agreedFacts(
+      agreed,
+      { active: peer, passive: name },
+      { instances: training.ids.length, validation },
+      features,
+      config.policy,
+    ),
+  );
+  const sampler = new ProgressSampler({
+    party: name,
+    decides: false,
+    bytes: () => ({ [peer]: { ...role.traffic } }),
+    emit,
+  });
   const role: PassiveRole = new PassiveRole({
     name,
     agreed,
@@ -73,7 +95,15 @@ export function openPassiveJob({ config, agreed, rows, features, record, peer, e
     permutationSecret: record.permutationSecret,
     samplingSecret: record.samplingSecret,
     minimums: minimumsOf(config.policy),
-    ...(agreed.startModel === "" ? {} : { start: record.start.map((split) => ({ split, values: training.features[split.feature], names: names[split.feature] })) }),
+    ...(agreed.startModel === ""
+      ? {}
+      : {
+          start: record.start.map((split) => ({
+            split,
+            values: training.features[split.feature],
+            names: names[split.feature],
+          })),
+        }),
     progress: record.progress,
     finished: record.isFinished,
     store: (progress) => record.store(progress),
@@ -84,15 +114,41 @@ export function openPassiveJob({ config, agreed, rows, features, record, peer, e
       joined: () => {
         const { numRound, maxDepth, maxBin, keyBits, codec, startModel, startTrees } = agreed;
         const start = startModel === "" ? {} : { startTrees };
-        const parameters = { num_round: numRound, max_depth: maxDepth, max_bin: maxBin, key_bits: keyBits, codec, ...(startModel === "" ? {} : { warm_start: startModel }) };
+        const parameters = {
+          num_round: numRound,
+          max_depth: maxDepth,
+          max_bin: maxBin,
+          key_bits: keyBits,
+          codec,
+          ...(startModel === "" ? {} : { warm_start: startModel }),
+        };
         const versions = { tandem: programVersion(), protocol: protocolVersion, node: process.versions.node };
-        emit({ type: "job", party: name, role: "passive", job, peers: [peer], treeCount: treeCountOf(agreed), ...start, depthMax: maxDepth, parameters, disclosures: reveals, versions });
-        emit({ type: "data", party: name, job, data: { trainRows: training.ids.length, testRows: 0, featureCount: training.features.length } });
+        emit({
+          type: "job",
+          party: name,
+          role: "passive",
+          job,
+          peers: [peer],
+          treeCount: treeCountOf(agreed),
+          ...start,
+          depthMax: maxDepth,
+          parameters,
+          disclosures: reveals,
+          versions,
+        });
+        emit({
+          type: "data",
+          party: name,
+          job,
+          data: { trainRows: training.ids.length, testRows: 0, featureCount: training.features.length },
+        });
         own({ kind: "data", sha256: tableDigest(training) });
         // Once, and not with every connection: they may be many.
-        for (let tree = 0; tree < startTrees && record.progress.trees === 0; tree++) own({ kind: "own-splits", tree, splits: record.start.filter((split) => split.tree === tree) });
+        for (let tree = 0; tree < startTrees && record.progress.trees === 0; tree++)
+          own({ kind: "own-splits", tree, splits: record.start.filter((split) => split.tree === tree) });
         emit({ type: "joined", party: name, peer, featureCount: training.features.length, job });
-        if (record.progress.trees > 0) emit({ type: "resumed", party: name, job, trees: record.progress.trees, treeCount: treeCountOf(agreed) });
+        if (record.progress.trees > 0)
+          emit({ type: "resumed", party: name, job, trees: record.progress.trees, treeCount: treeCountOf(agreed) });
       },
       gradientsBegan: () => meter.start(),
       phase: sampler.edge,
@@ -101,23 +157,47 @@ export function openPassiveJob({ config, agreed, rows, features, record, peer, e
         own({ kind: "own-splits", tree, splits: splits.filter((split) => split.tree === tree) });
         sampler.treeEnded();
         emit({ type: "ledger", party: name, peer, ledger: { ...role.disclosures } });
-        emit({ type: "passive-tree", party: name, peer, job, tree, treeCount: treeCountOf(agreed), counts: { ...scheme.counts } });
+        emit({
+          type: "passive-tree",
+          party: name,
+          peer,
+          job,
+          tree,
+          treeCount: treeCountOf(agreed),
+          counts: { ...scheme.counts },
+        });
       },
     },
   });
-  const service = passiveService(role, { begin: () => record.begin(), finish: () => record.finish({ name, job, model, active: peer, splits: role.ownSplits }) });
+  const service = passiveService(role, {
+    begin: () => record.begin(),
+    finish: () => record.finish({ name, job, model, active: peer, splits: role.ownSplits }),
+  });
   const report = ({ failure }: PassiveEnd): void => {
     scheme.close();
     const { use } = meter;
     sampler.stop();
     emit({ type: "ledger", party: name, peer, ledger: { ...role.disclosures } });
-    if (failure === null) emit({ type: "passive-result", party: name, result: { ...use, ...(role.treesKept === null ? {} : { trees: role.treesKept }), counts: scheme.counts } });
-    emit({ type: "job-ended", party: name, peer, job, failure: failure === null ? null : { code: failure.code, message: failure.message } });
+    if (failure === null)
+      emit({
+        type: "passive-result",
+        party: name,
+        result: { ...use, ...(role.treesKept === null ? {} : { trees: role.treesKept }), counts: scheme.counts },
+      });
+    emit({
+      type: "job-ended",
+      party: name,
+      peer,
+      job,
+      failure: failure === null ? null : { code: failure.code, message: failure.message },
+    });
   };
   return { service, report };
 }
 
-/** The rows that decide where bins are cut; null: all. @throws TandemError PROTOCOL_STATE for a bitmap that does not fit */
+/**
+ * The rows that decide where bins are cut; null: all. @throws TandemError PROTOCOL_STATE for a bitmap that does not fit
+ */
 export function decidingRows({ training, validation }: JobRows): Uint32Array | null {
   const count = training.ids.length;
   if (validation.length === 0) return null;

@@ -6,7 +6,18 @@ import type { Storage } from "../../base/storage.ts";
 import { noProgress } from "../../protocol/passive/split-ledger.ts";
 import { type JobTerms, PassiveRecord, type PassiveRecordOptions, refuseAlignment } from "./record.ts";
 
-const terms: JobTerms = { active: "bank", run: "aa", agreed: { job: "j", numRound: 3 }, instances: 2, idsDigest: "01", aligned: false, training: "", validation: "", data: "02", sampling: "s" };
+const terms: JobTerms = {
+  active: "bank",
+  run: "aa",
+  agreed: { job: "j", numRound: 3 },
+  instances: 2,
+  idsDigest: "01",
+  aligned: false,
+  training: "",
+  validation: "",
+  data: "02",
+  sampling: "s",
+};
 const split = { tree: 0, node: 0, feature: 1, featureName: "f", threshold: 0.5, defaultLeft: true };
 
 class Disk {
@@ -45,7 +56,10 @@ describe("a record that is retired", () => {
     await new Promise((resolve) => setImmediate(resolve));
     let isRetired = false;
     const retired = record.retire().then(() => (isRetired = true));
-    const late = record.store(noProgress).then(() => null, (error: unknown) => error);
+    const late = record.store(noProgress).then(
+      () => null,
+      (error: unknown) => error,
+    );
     for (let turn = 0; turn < 5; turn++) await new Promise((resolve) => setImmediate(resolve));
     expect(isRetired).toBe(false);
     open();
@@ -56,7 +70,13 @@ describe("a record that is retired", () => {
   });
 });
 
-const shareOf = (splits: (typeof split)[]) => ({ name: "shop", job: "j", model: "ab".repeat(32), active: "bank", splits });
+const shareOf = (splits: (typeof split)[]) => ({
+  name: "shop",
+  job: "j",
+  model: "ab".repeat(32),
+  active: "bank",
+  splits,
+});
 
 describe("a job that is opened again", () => {
   test("has its secret and its progress, until it has ended well: then the secret is gone", async () => {
@@ -77,7 +97,11 @@ describe("a job that is opened again", () => {
     expect(finished.isFinished).toBe(true);
     await finished.finish(shareOf([]));
     expect(disk.files.get("jobs/j/share.json")).toBe(share);
-    await expectError(() => PassiveRecord.open(disk.options, { ...terms, run: "bb" }), "HANDSHAKE_MISMATCH", /shop has finished a job named j already/);
+    await expectError(
+      () => PassiveRecord.open(disk.options, { ...terms, run: "bb" }),
+      "HANDSHAKE_MISMATCH",
+      /shop has finished a job named j already/,
+    );
     await expectError(() => refuseAlignment(disk.options, "bank"), "HANDSHAKE_MISMATCH", /finished/);
   });
 
@@ -94,25 +118,38 @@ describe("a job that is opened again", () => {
     expect(anew.permutationSecret).not.toEqual(first.permutationSecret);
     expect(anew.progress).toEqual(noProgress);
     await anew.store({ trees: 1, splits: [], members: {} });
-    if (name === "run") expect((await PassiveRecord.open(disk.options, { ...terms, ...change })).progress.trees).toBe(1);
+    if (name === "run")
+      expect((await PassiveRecord.open(disk.options, { ...terms, ...change })).progress.trees).toBe(1);
     await expectError(() => PassiveRecord.open(disk.options, terms), "CHECKPOINT", /since then/);
     const forth = new Disk();
     await (await forth.begun()).store({ trees: 1, splits: [], members: {} });
     await expectError(() => PassiveRecord.open(forth.options, { ...terms, ...change }), "CHECKPOINT", says);
-    await expectError(() => refuseAlignment(forth.options, "bank"), "CHECKPOINT", /shop has stored 1 trees of a job named j/);
+    await expectError(
+      () => refuseAlignment(forth.options, "bank"),
+      "CHECKPOINT",
+      /shop has stored 1 trees of a job named j/,
+    );
   });
 
   test("data that changes after the first answer of the first tree is noticed as well", async () => {
     const disk = new Disk();
     await (await disk.begun()).store({ trees: 0, splits: [split], members: { "0/0": "ab" } });
-    await expectError(() => PassiveRecord.open(disk.options, { ...terms, data: "ff" }), "CHECKPOINT", /its own data has changed/);
+    await expectError(
+      () => PassiveRecord.open(disk.options, { ...terms, data: "ff" }),
+      "CHECKPOINT",
+      /its own data has changed/,
+    );
     expect((await PassiveRecord.open(disk.options, { ...terms, run: "bb" })).progress).toEqual(noProgress);
   });
 
   test("by another active party: refused, whatever there is of it", async () => {
     const disk = new Disk();
     await disk.begun();
-    await expectError(() => PassiveRecord.open(disk.options, { ...terms, active: "rival" }), "HANDSHAKE_MISMATCH", /another active party/);
+    await expectError(
+      () => PassiveRecord.open(disk.options, { ...terms, active: "rival" }),
+      "HANDSHAKE_MISMATCH",
+      /another active party/,
+    );
     await expectError(() => refuseAlignment(disk.options, "rival"), "HANDSHAKE_MISMATCH", /another active party/);
     await refuseAlignment(disk.options, "bank");
   });
@@ -136,5 +173,7 @@ test("splits of a model that training goes on from are stored with the job: the 
   expect([again.start, again.progress]).toEqual([[split], noProgress]);
   // They are nothing that this job has grown: it may begin anew.
   await refuseAlignment(disk.options, terms.active);
-  expect((await PassiveRecord.open(disk.options, { ...terms, run: "ff" }, () => Promise.resolve([]))).start).toEqual([]);
+  expect((await PassiveRecord.open(disk.options, { ...terms, run: "ff" }, () => Promise.resolve([]))).start).toEqual(
+    [],
+  );
 });

@@ -13,7 +13,15 @@ import type { Storage } from "../../base/storage.ts";
 import { peerText } from "../../wire/peer-text.ts";
 import { permutationSecretBytes } from "../../scheme/candidates/secret-permutation.ts";
 import { noProgress, type OwnSplit, type PassiveProgress } from "../../protocol/passive/split-ledger.ts";
-import { type PassiveJobFile, readPassiveJob, readProgress, sharePath, storedSplit, writePassiveJob, writeProgress } from "../../store/passive-checkpoint.ts";
+import {
+  type PassiveJobFile,
+  readPassiveJob,
+  readProgress,
+  sharePath,
+  storedSplit,
+  writePassiveJob,
+  writeProgress,
+} from "../../store/passive-checkpoint.ts";
 import { type PassiveShare, writePassiveShare } from "../../store/share-files.ts";
 import { bytesFrom, textOf } from "../../store/stored-numbers.ts";
 
@@ -39,24 +47,39 @@ export async function refuseAlignment(options: PassiveRecordOptions, active: str
   if (stored === null) return;
   if (stored.secret === null) throw finishedAlready(options);
   const { trees } = await progressOf(options, stored);
-  if (trees > 0) throw new TandemError("CHECKPOINT", `job: ${party} has stored ${trees} trees of a job named ${peerText(job)}; continue it where it began, or choose another name`);
+  if (trees > 0)
+    throw new TandemError(
+      "CHECKPOINT",
+      `job: ${party} has stored ${trees} trees of a job named ${peerText(job)}; continue it where it began, or choose another name`,
+    );
 }
 
 async function storedJob(options: PassiveRecordOptions, active: string): Promise<PassiveJobFile | null> {
   const { party, job, folder, storage, ownFiles } = options;
   const stored = await ownFiles(() => readPassiveJob(folder, storage));
-  if (stored === null && (await ownFiles(() => storage.read(sharePath(folder)))) !== null) throw finishedAlready(options);
-  if (stored !== null && stored.active !== active) throw new TandemError("HANDSHAKE_MISMATCH", `job: ${party} has a job named ${peerText(job)} with another active party; choose another name`);
+  if (stored === null && (await ownFiles(() => storage.read(sharePath(folder)))) !== null)
+    throw finishedAlready(options);
+  if (stored !== null && stored.active !== active)
+    throw new TandemError(
+      "HANDSHAKE_MISMATCH",
+      `job: ${party} has a job named ${peerText(job)} with another active party; choose another name`,
+    );
   return stored;
 }
 
-function progressOf({ folder, storage, ownFiles }: PassiveRecordOptions, { run }: PassiveJobFile): Promise<PassiveProgress> {
+function progressOf(
+  { folder, storage, ownFiles }: PassiveRecordOptions,
+  { run }: PassiveJobFile,
+): Promise<PassiveProgress> {
   return ownFiles(() => readProgress(folder, run, storage));
 }
 
 /** A model that was trained once is not overwritten by whoever uses its name again. */
 function finishedAlready({ party, job }: PassiveRecordOptions): TandemError {
-  return new TandemError("HANDSHAKE_MISMATCH", `job: ${party} has finished a job named ${peerText(job)} already; choose another name`);
+  return new TandemError(
+    "HANDSHAKE_MISMATCH",
+    `job: ${party} has finished a job named ${peerText(job)} already; choose another name`,
+  );
 }
 
 export class PassiveRecord {
@@ -80,18 +103,32 @@ export class PassiveRecord {
    * @param startSplits this party's splits of the model that training goes on from; asked for where the job begins
    * @throws TandemError HANDSHAKE_MISMATCH or CHECKPOINT if these terms cannot be the job's
    */
-  static async open(options: PassiveRecordOptions, terms: JobTerms, startSplits: () => Promise<readonly OwnSplit[]> = () => Promise.resolve([])): Promise<PassiveRecord> {
+  static async open(
+    options: PassiveRecordOptions,
+    terms: JobTerms,
+    startSplits: () => Promise<readonly OwnSplit[]> = () => Promise.resolve([]),
+  ): Promise<PassiveRecord> {
     await options.ownFiles(() => options.storage.tidy(options.folder));
     const stored = await storedJob(options, terms.active);
     const difference = stored === null ? null : firstDifference(stored, terms);
-    if (stored !== null && difference === null) return new PassiveRecord(options, stored, true, await progressOf(options, stored));
+    if (stored !== null && difference === null)
+      return new PassiveRecord(options, stored, true, await progressOf(options, stored));
     if (stored !== null && stored.secret === null) throw finishedAlready(options);
     const progress = stored === null ? noProgress : await progressOf(options, stored);
     // The data may have changed under an attempt that goes on; a new beginning takes it as it is.
     const goesOn = stored?.run === terms.run && progress.splits.length > 0;
-    if (progress.trees > 0 || goesOn) throw new TandemError("CHECKPOINT", `${options.party} has stored a part of job ${peerText(options.job)}, and since then ${difference}; put it back, or begin anew under another name`);
+    if (progress.trees > 0 || goesOn)
+      throw new TandemError(
+        "CHECKPOINT",
+        `${options.party} has stored a part of job ${peerText(options.job)}, and since then ${difference}; put it back, or begin anew under another name`,
+      );
     const secret = textOf(osRandom.fill(new Uint8Array(permutationSecretBytes)));
-    return new PassiveRecord(options, { ...terms, start: (await startSplits()).map(storedSplit), secret }, false, noProgress);
+    return new PassiveRecord(
+      options,
+      { ...terms, start: (await startSplits()).map(storedSplit), secret },
+      false,
+      noProgress,
+    );
   }
 
   get isFinished(): boolean {
@@ -104,7 +141,9 @@ export class PassiveRecord {
   }
 
   get permutationSecret(): Uint8Array {
-    return this.#job.secret === null ? osRandom.fill(new Uint8Array(permutationSecretBytes)) : bytesFrom(this.#job.secret);
+    return this.#job.secret === null
+      ? osRandom.fill(new Uint8Array(permutationSecretBytes))
+      : bytesFrom(this.#job.secret);
   }
 
   get samplingSecret(): string {
@@ -155,7 +194,14 @@ function firstDifference(stored: PassiveJobFile, terms: JobTerms): string | null
   for (const field of new Set([...Object.keys(stored.agreed), ...Object.keys(terms.agreed)])) {
     if (stored.agreed[field] !== terms.agreed[field]) return `${field} has changed`;
   }
-  if (stored.instances !== terms.instances || stored.idsDigest !== terms.idsDigest || stored.aligned !== terms.aligned || stored.training !== terms.training || stored.validation !== terms.validation) return "the people have changed";
+  if (
+    stored.instances !== terms.instances ||
+    stored.idsDigest !== terms.idsDigest ||
+    stored.aligned !== terms.aligned ||
+    stored.training !== terms.training ||
+    stored.validation !== terms.validation
+  )
+    return "the people have changed";
   if (stored.run !== terms.run) return "the active party has begun anew";
   return stored.data === terms.data ? null : "its own data has changed";
 }

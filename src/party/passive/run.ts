@@ -32,7 +32,11 @@ export async function runPassive(config: PassiveConfig, emit: Emit, options: Pas
   }
 }
 
-async function serve(config: PassiveConfig, tell: Emit, { stop, once = false, storage }: PassiveRunOptions): Promise<void> {
+async function serve(
+  config: PassiveConfig,
+  tell: Emit,
+  { stop, once = false, storage }: PassiveRunOptions,
+): Promise<void> {
   const { name } = config;
   const records = new JobRecords(config.output.directory, tell);
   const { emit } = records;
@@ -42,11 +46,17 @@ async function serve(config: PassiveConfig, tell: Emit, { stop, once = false, st
   const [identity] = await Promise.all([readIdentity(config.tls), desk.load()]);
   const scoring = new PassiveScoring(config, desk.data, emit);
   const routes = [partyRoutes(desk), scoringRoutes(scoring)];
-  const server = await listenTls({ routes: (router) => routes.forEach((add) => add(router)) }, identity, config.active, config.listen, (address, why) =>
-    emit({ type: "turned-away", party: name, address, why }),
+  const server = await listenTls(
+    { routes: (router) => routes.forEach((add) => add(router)) },
+    identity,
+    config.active,
+    config.listen,
+    (address, why) => emit({ type: "turned-away", party: name, address, why }),
   );
   emit({ type: "listening", party: name, process: process.pid, port: server.port });
-  const stopped = new Promise<PassiveEnd>((resolve) => stop.addEventListener("abort", () => resolve({ failure: null }), { once: true }));
+  const stopped = new Promise<PassiveEnd>((resolve) =>
+    stop.addEventListener("abort", () => resolve({ failure: null }), { once: true }),
+  );
   const { failure } = await (once ? Promise.race([firstEnd, stopped]) : stopped);
   emit({ type: "stopping", party: name }); // a job that is under way will say next that its connection closed
   await server.close();

@@ -27,7 +27,11 @@ async function ticks(count: number): Promise<void> {
   for (let i = 0; i < count; i++) await new Promise((resolve) => setImmediate(resolve));
 }
 
-async function read(reader: AsyncIterable<number>, ticksPerItem: (item: number) => number, onItem: (item: number) => (() => void) | void = () => {}): Promise<number[]> {
+async function read(
+  reader: AsyncIterable<number>,
+  ticksPerItem: (item: number) => number,
+  onItem: (item: number) => (() => void) | void = () => {},
+): Promise<number[]> {
   const items: number[] = [];
   for await (const item of reader) {
     const onPassed = onItem(item);
@@ -42,21 +46,30 @@ describe("all readers", () => {
   test("see all items in order, at any speeds, with the source never more than the window ahead of the slowest", async () => {
     const speed = fc.array(fc.integer({ min: 0, max: 2 }), { minLength: 1, maxLength: 5 });
     await fc.assert(
-      fc.asyncProperty(fc.array(speed, { minLength: 1, maxLength: 4 }), fc.integer({ min: 1, max: 4 }), fc.nat({ max: 12 }), async (speeds, window, count) => {
-        const source = new Source(count);
-        const broadcast = new Broadcast(source, window);
-        const passed = speeds.map(() => 0);
-        const readers = speeds.map(() => broadcast.reader());
-        const all = await Promise.all(
-          readers.map((reader, i) =>
-            read(reader, (item) => speeds[i][item % speeds[i].length], (item) => {
-              expect(source.produced - Math.min(...passed)).toBeLessThanOrEqual(window);
-              return () => (passed[i] = item + 1);
-            }),
-          ),
-        );
-        for (const items of all) expect(items).toEqual(Array.from({ length: count }, (_, i) => i));
-      }),
+      fc.asyncProperty(
+        fc.array(speed, { minLength: 1, maxLength: 4 }),
+        fc.integer({ min: 1, max: 4 }),
+        fc.nat({ max: 12 }),
+        async (speeds, window, count) => {
+          const source = new Source(count);
+          const broadcast = new Broadcast(source, window);
+          const passed = speeds.map(() => 0);
+          const readers = speeds.map(() => broadcast.reader());
+          const all = await Promise.all(
+            readers.map((reader, i) =>
+              read(
+                reader,
+                (item) => speeds[i][item % speeds[i].length],
+                (item) => {
+                  expect(source.produced - Math.min(...passed)).toBeLessThanOrEqual(window);
+                  return () => (passed[i] = item + 1);
+                },
+              ),
+            ),
+          );
+          for (const items of all) expect(items).toEqual(Array.from({ length: count }, (_, i) => i));
+        },
+      ),
       { numRuns: 40 },
     );
   });
@@ -66,8 +79,17 @@ describe("all readers", () => {
     const broadcast = new Broadcast(new Source(9, 3), 2);
     const seen: number[][] = [[], []];
     const readers = [broadcast.reader(), broadcast.reader()];
-    const outcomes = await Promise.allSettled(readers.map((reader, i) => read(reader, () => i, (item) => void seen[i].push(item))));
-    for (const outcome of outcomes) expect(outcome).toMatchObject({ status: "rejected", reason: new Error("the source broke") });
+    const outcomes = await Promise.allSettled(
+      readers.map((reader, i) =>
+        read(
+          reader,
+          () => i,
+          (item) => void seen[i].push(item),
+        ),
+      ),
+    );
+    for (const outcome of outcomes)
+      expect(outcome).toMatchObject({ status: "rejected", reason: new Error("the source broke") });
     expect(seen[0].slice(0, 2)).toEqual([0, 1]);
     await rejections.expectNone();
   });

@@ -32,7 +32,8 @@ export class Broadcast<T> {
         this.#positions[index] = position;
         this.#changed();
         void this.#pump();
-        while (position >= this.#firstHeld + this.#items.length && !this.#ended && this.#failure === null) await this.#change();
+        while (position >= this.#firstHeld + this.#items.length && !this.#ended && this.#failure === null)
+          await this.#change();
         if (this.#failure !== null) throw this.#failure.error;
         if (position >= this.#firstHeld + this.#items.length) return;
         yield this.#items[position - this.#firstHeld];

@@ -1,7 +1,11 @@
 import { expect, test } from "vitest";
 import { BusyClock } from "./busy-clock.ts";
 
-function manual(): { clock: BusyClock; at: (ms: number) => void; work: () => { done: Promise<void>; end: () => void; fail: () => void } } {
+function manual(): {
+  clock: BusyClock;
+  at: (ms: number) => void;
+  work: () => { done: Promise<void>; end: () => void; fail: () => void };
+} {
   let time = 0;
   const clock = new BusyClock(() => time);
   return {

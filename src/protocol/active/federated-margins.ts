@@ -1,6 +1,7 @@
 /**
- * From the outcomes of everybody's splits to margins: how a model whose rules lie at several parties predicts. The job that
- * has just trained it and whoever scores with it later walk the trees here, so their sums are the same to the last bit.
+ * From the outcomes of everybody's splits to margins: how a model whose rules lie at several parties predicts. The job
+ * that has just trained it and whoever scores with it later walk the trees here, so their sums are the same to the last
+ * bit.
  */
 import { type CategoryNames, columnTest } from "../../gbdt/split/split-test.ts";
 import { addLeaf, leafOf, type SplitRule } from "../../gbdt/tree/tree.ts";
@@ -18,10 +19,16 @@ export interface RowOutcomes {
 }
 
 /** Adds each row's leaf weights to its margins, outputs side by side, in double and in tree order, as training does. */
-export function addMargins({ trees, outputCount = 1 }: Pick<ActiveModel, "trees" | "outputCount">, margins: Float64Array, rows: RowOutcomes): void {
+export function addMargins(
+  { trees, outputCount = 1 }: Pick<ActiveModel, "trees" | "outputCount">,
+  margins: Float64Array,
+  rows: RowOutcomes,
+): void {
   const rowCount = margins.length / outputCount;
   trees.forEach((tree, treeIndex) => {
-    const tests = tree.map((node) => (node.kind === "split" && isOwnRule(node.rule) ? columnTest(node.rule, rows.ownNames(node.rule)) : () => true));
+    const tests = tree.map((node) =>
+      node.kind === "split" && isOwnRule(node.rule) ? columnTest(node.rule, rows.ownNames(node.rule)) : () => true,
+    );
     for (let row = 0; row < rowCount; row++) {
       const leaf = leafOf(tree, (rule, node) =>
         isOwnRule(rule) ? tests[node](rows.ownValue(rule, row)) : rows.remoteGoesLeft(rule.owner, treeIndex, node, row),

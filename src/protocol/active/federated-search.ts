@@ -1,7 +1,7 @@
 /**
- * The active party's split search: its own features, and the passive parties' candidates that come over the wire. The same
- * totals, the same gains and the same order of ties as in gbdt/split/centralised-search.ts, and therefore the same splits, bit
- * for bit.
+ * The active party's split search: its own features, and the passive parties' candidates that come over the wire. The
+ * same totals, the same gains and the same order of ties as in gbdt/split/centralised-search.ts, and therefore the same
+ * splits, bit for bit.
  *
  * Only the smaller child of each pair travels; its sibling is the parent minus it, in integers (exact). Both travel
  * without subtraction, and where nodes of a tree may have different columns.
@@ -27,7 +27,14 @@ import { siblingRows } from "../../scheme/candidates/withheld.ts";
 /** A split of the active party's own, or candidates of a passive party that tie for the best gain. */
 type FederatedSplit =
   | (PartySplit & { readonly kind: "own" })
-  | { readonly kind: "peer"; readonly gain: number; readonly peer: number; readonly candidates: readonly number[]; readonly sets: readonly CategorySet[]; readonly sideCounts: readonly number[] };
+  | {
+      readonly kind: "peer";
+      readonly gain: number;
+      readonly peer: number;
+      readonly candidates: readonly number[];
+      readonly sets: readonly CategorySet[];
+      readonly sideCounts: readonly number[];
+    };
 
 type RowsByPeer = readonly CandidateRows[];
 
@@ -48,7 +55,12 @@ export class FederatedSearch implements SplitSearch<ActiveRule, FederatedSplit> 
       const [own] = await this.#ownSearch([root], Promise.resolve());
       return this.#best(root, own, sharedRoot);
     }
-    const request = { node: root.id, origin: null, instanceCount: root.instances.length, sampledCount: root.sampled.length };
+    const request = {
+      node: root.id,
+      origin: null,
+      instanceCount: root.instances.length,
+      sampledCount: root.sampled.length,
+    };
     const asked = Promise.all(
       this.#task.sessions.map(async (session, i) => {
         await this.#task.gradientsTaken[i];
@@ -78,7 +90,11 @@ export class FederatedSearch implements SplitSearch<ActiveRule, FederatedSplit> 
       const pair = pairs[i >>> 1]; // left and right of each pair, in order
       const [smaller] = bySize(pair);
       const parentRows = this.#rows.get(pair.parent.id) ?? [];
-      const rows = byPeer.map((byNode, peer) => byNode.get(node.id) ?? siblingRows(parentRows[peer], byNode.get(smaller.id) ?? noCandidates, this.#task.sessions[peer].name));
+      const rows = byPeer.map(
+        (byNode, peer) =>
+          byNode.get(node.id) ??
+          siblingRows(parentRows[peer], byNode.get(smaller.id) ?? noCandidates, this.#task.sessions[peer].name),
+      );
       found.push(await this.#best(node, own[i], rows));
     }
     for (const { parent } of pairs) this.#rows.delete(parent.id);
@@ -86,22 +102,38 @@ export class FederatedSearch implements SplitSearch<ActiveRule, FederatedSplit> 
   }
 
   /** Each winner is asked once. */
-  async split(chosen: readonly { readonly node: GrowingNode; readonly found: FederatedSplit }[]): Promise<SplitOutcome<ActiveRule>[]> {
+  async split(
+    chosen: readonly { readonly node: GrowingNode; readonly found: FederatedSplit }[],
+  ): Promise<SplitOutcome<ActiveRule>[]> {
     const { tree, sessions, features } = this.#task;
     const decisions = sessions.map((): Decision[] => []);
     for (const { node, found } of chosen) {
       if (found.kind !== "peer") continue;
       const { candidates, sets, sideCounts } = found;
       const { id, instances, sampled } = node;
-      decisions[found.peer].push({ node: id, instanceCount: instances.length, candidates, sets, sideCounts, sampledCount: sampled.length, countSampled: (bitmap) => countSampled(node, bitmap) });
+      decisions[found.peer].push({
+        node: id,
+        instanceCount: instances.length,
+        candidates,
+        sets,
+        sideCounts,
+        sampledCount: sampled.length,
+        countSampled: (bitmap) => countSampled(node, bitmap),
+      });
     }
     const answers = await Promise.all(
-      sessions.map((session, peer) => (decisions[peer].length === 0 ? new Map<number, SplitAnswer>() : session.splits(tree, decisions[peer]))),
+      sessions.map((session, peer) =>
+        decisions[peer].length === 0 ? new Map<number, SplitAnswer>() : session.splits(tree, decisions[peer]),
+      ),
     );
     return chosen.map(({ node, found }) => {
       if (found.kind === "own") {
         const feature = features[found.feature];
-        return { rule: ruleOf(0, found.feature, feature, found.candidate), monotone: feature.monotone ?? 0, ...partitionByBin(feature, found.candidate, node.instances) };
+        return {
+          rule: ruleOf(0, found.feature, feature, found.candidate),
+          monotone: feature.monotone ?? 0,
+          ...partitionByBin(feature, found.candidate, node.instances),
+        };
       }
       const answer = answers[found.peer].get(node.id);
       assert(answer !== undefined, "every decision is answered");
@@ -119,7 +151,10 @@ export class FederatedSearch implements SplitSearch<ActiveRule, FederatedSplit> 
       let best: PartySplit | null = null;
       for (const index of sampler.at({ tree, depth, node: id }, features.length)) {
         if (isTurnOver()) await nextTurn();
-        best = betterSplit(best, bestFeatureSplit(features[index], index, gradients, sampled, totals, this.#gain, bounds));
+        best = betterSplit(
+          best,
+          bestFeatureSplit(features[index], index, gradients, sampled, totals, this.#gain, bounds),
+        );
       }
       searched.push(best);
     }
@@ -143,13 +178,21 @@ export class FederatedSearch implements SplitSearch<ActiveRule, FederatedSplit> 
     return best;
   }
 
-  /** Everything of one party that reaches its highest gain; of a group of categories the first set that does, as its owner would find it. */
-  #bestOfPeer({ totals, bounds }: GrowingNode, ofPeer: CandidateRows): Omit<Extract<FederatedSplit, { kind: "peer" }>, "kind" | "peer"> | null {
+  /**
+   * Everything of one party that reaches its highest gain; of a group of categories the first set that does, as its
+   * owner would find it.
+   */
+  #bestOfPeer(
+    { totals, bounds }: GrowingNode,
+    ofPeer: CandidateRows,
+  ): Omit<Extract<FederatedSplit, { kind: "peer" }>, "kind" | "peer"> | null {
     const stride = totals.length;
     const { rows, orders, groups } = ofPeer;
     const firstSplit = groupedCount(groups);
     const splits = rows.subarray(firstSplit * stride);
-    const { gain: splitGain, indices } = selectBest(this.#gain.gains(splits, totals, bounds, orders?.subarray(firstSplit) ?? 0));
+    const { gain: splitGain, indices } = selectBest(
+      this.#gain.gains(splits, totals, bounds, orders?.subarray(firstSplit) ?? 0),
+    );
     let first = 0;
     const partitions = groups.map((group) => {
       const found = bestPartition(categoryRows(group, first, ofPeer, totals), totals, this.#gain, bounds);
@@ -159,12 +202,17 @@ export class FederatedSearch implements SplitSearch<ActiveRule, FederatedSplit> 
     const gain = Math.max(splitGain, ...partitions.map((found) => found?.gain ?? -Infinity));
     if (gain === -Infinity) return null;
     const candidates = splitGain === gain ? indices : [];
-    const best = partitions.flatMap((found, group) => (found?.gain === gain ? [{ group, ...found.candidate, rightCount: found.rightCount }] : []));
+    const best = partitions.flatMap((found, group) =>
+      found?.gain === gain ? [{ group, ...found.candidate, rightCount: found.rightCount }] : [],
+    );
     return {
       gain,
       candidates: candidates.map((candidate) => firstSplit + candidate),
       sets: best.map(({ group, categories, missingLeft }) => ({ group, categories, missingLeft })),
-      sideCounts: [...candidates.map((candidate) => splits[candidate * stride + stride - 1]), ...best.map(({ rightCount }) => rightCount)],
+      sideCounts: [
+        ...candidates.map((candidate) => splits[candidate * stride + stride - 1]),
+        ...best.map(({ rightCount }) => rightCount),
+      ],
     };
   }
 }
@@ -177,7 +225,12 @@ function nodeRequest({ parent }: NodePair, child: GrowingNode, sibling: GrowingN
     if (isMember) next++;
     return isMember;
   });
-  return { node: child.id, instanceCount: child.instances.length, sampledCount: child.sampled.length, origin: { parent: parent.id, sibling: sibling.id, members } };
+  return {
+    node: child.id,
+    instanceCount: child.instances.length,
+    sampledCount: child.sampled.length,
+    origin: { parent: parent.id, sibling: sibling.id, members },
+  };
 }
 
 /** How many of the instances that are set in a bitmap over the node's are sampled. */

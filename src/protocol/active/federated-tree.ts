@@ -34,7 +34,9 @@ export interface TreeTask {
   readonly layout: GradientLayout;
   /** Those that the tree learns. */
   readonly outputs: readonly number[];
-  /** What trees of the same gradients know of the root already, per session; filled by the first. Null: every tree asks. */
+  /**
+   * What trees of the same gradients know of the root already, per session; filled by the first. Null: every tree asks.
+   */
   readonly sharedRoot: CandidateRows[] | null;
   readonly parameters: GrowParameters;
   /** Derive the larger child of a pair from its parent instead of asking for it. */

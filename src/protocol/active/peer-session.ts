@@ -10,8 +10,20 @@ import { rowStride } from "../../gbdt/split/histogram.ts";
 import { checkBitmap } from "../../wire/bitmap.ts";
 import type { BusyClock } from "./busy-clock.ts";
 import { type CandidateRows, noCandidates } from "../../scheme/candidates/candidate-rows.ts";
-import { type CategoryGroup, type CategorySet, groupsFrom, setMessage } from "../../scheme/candidates/category-group.ts";
-import { type ActiveHelloSchema, type ActiveNode, ActiveNodeSchema, type ActivePredictSchema, type PassiveHello, type PassiveHistograms } from "../../wire/generated/tandem/v1/tandem_pb.ts";
+import {
+  type CategoryGroup,
+  type CategorySet,
+  groupsFrom,
+  setMessage,
+} from "../../scheme/candidates/category-group.ts";
+import {
+  type ActiveHelloSchema,
+  type ActiveNode,
+  ActiveNodeSchema,
+  type ActivePredictSchema,
+  type PassiveHello,
+  type PassiveHistograms,
+} from "../../wire/generated/tandem/v1/tandem_pb.ts";
 import { fitsStoredTrees } from "../job-parameters.ts";
 import { emptyLedger, type Ledger } from "../../privacy/ledger.ts";
 import type { PassivePeer } from "../../wire/peer.ts";
@@ -85,13 +97,23 @@ export class PeerSession {
   async join(hello: MessageInitShape<typeof ActiveHelloSchema>): Promise<PassiveHello> {
     const stream = this.#peer.join(hello, { signal: this.#closing.signal })[Symbol.asyncIterator]();
     const first = await this.#naming(stream.next());
-    if (first.done === true) throw new TandemError("PARTY_LOST", `party ${this.name} closed the connection before the job began`);
+    if (first.done === true)
+      throw new TandemError("PARTY_LOST", `party ${this.name} closed the connection before the job began`);
     if (first.value.protocolVersion !== protocolVersion) {
-      throw new TandemError("HANDSHAKE_MISMATCH", `party ${this.name} speaks protocol version ${first.value.protocolVersion}, we speak ${protocolVersion}`);
+      throw new TandemError(
+        "HANDSHAKE_MISMATCH",
+        `party ${this.name} speaks protocol version ${first.value.protocolVersion}, we speak ${protocolVersion}`,
+      );
     }
     const [ours, theirs] = [hello.trees ?? 0, first.value.trees];
-    if (hello.parameters !== undefined && !fitsStoredTrees({ localRounds: 0, treesPerRound: 1, startTrees: 0, ...hello.parameters }, ours, theirs)) {
-      throw new TandemError("CHECKPOINT", `party ${this.name} has stored ${theirs} trees of this job and we ${ours}: they do not belong together; begin anew under another name`);
+    if (
+      hello.parameters !== undefined &&
+      !fitsStoredTrees({ localRounds: 0, treesPerRound: 1, startTrees: 0, ...hello.parameters }, ours, theirs)
+    ) {
+      throw new TandemError(
+        "CHECKPOINT",
+        `party ${this.name} has stored ${theirs} trees of this job and we ${ours}: they do not belong together; begin anew under another name`,
+      );
     }
     this.#takesCategories = hello.parameters?.enableCategorical ?? false;
     const binsMax = Math.max(hello.parameters?.maxBin ?? 0, this.#takesCategories ? categoryCountMax : 0);
@@ -104,7 +126,8 @@ export class PeerSession {
 
   async setUp(layout: GradientLayout): Promise<void> {
     const ready = await this.#guard(this.#peer.setUp({ scheme: this.#scheme.setUp(layout) }, this.#options()));
-    if (ready.candidateCount > this.#candidateCountMax) throw this.#deviates("more candidates than its features can have");
+    if (ready.candidateCount > this.#candidateCountMax)
+      throw this.#deviates("more candidates than its features can have");
     this.#candidateCount = ready.candidateCount;
     this.ledger.candidates = ready.candidateCount;
     this.#isMonotone = ready.monotone;
@@ -134,7 +157,12 @@ export class PeerSession {
   }
 
   /** Per requested node its candidates. */
-  async histograms(tree: number, layout: GradientLayout, requests: readonly NodeRequest[], decrypting: BusyClock): Promise<Map<number, CandidateRows>> {
+  async histograms(
+    tree: number,
+    layout: GradientLayout,
+    requests: readonly NodeRequest[],
+    decrypting: BusyClock,
+  ): Promise<Map<number, CandidateRows>> {
     const stride = rowStride(columnCount(layout));
     const tables = new Map(requests.map(({ node }) => [node, noCandidates]));
     const sizes = new Map(requests.map(({ node, sampledCount }) => [node, sampledCount]));
@@ -152,14 +180,27 @@ export class PeerSession {
             edge(true);
           }
           const seen = received.get(answer.node);
-          if (seen === undefined || seen !== answer.firstCandidate || answer.tree !== tree) throw this.#deviates("an answer that was not asked for");
+          if (seen === undefined || seen !== answer.firstCandidate || answer.tree !== tree)
+            throw this.#deviates("an answer that was not asked for");
           const { candidateCount } = answer;
           if (candidateCount > this.#candidateCount) throw this.#deviates("no candidates, or more than it has");
-          if (seen === 0) tables.set(answer.node, { rows: new Float64Array(candidateCount * stride), orders: this.#isMonotone ? new Int8Array(candidateCount) : null, withheld: new Uint8Array(candidateCount), groups: this.#groupsOf(answer) });
+          if (seen === 0)
+            tables.set(answer.node, {
+              rows: new Float64Array(candidateCount * stride),
+              orders: this.#isMonotone ? new Int8Array(candidateCount) : null,
+              withheld: new Uint8Array(candidateCount),
+              groups: this.#groupsOf(answer),
+            });
           else if (answer.groups.length > 0) throw this.#deviates("groups of categories in the middle of an answer");
           const { rows, orders, withheld } = tables.get(answer.node) ?? noCandidates;
-          if (rows.length !== candidateCount * stride || answer.counts.length === 0 || seen + answer.counts.length > candidateCount) throw this.#deviates("no candidates, or more than it has");
-          this.traffic.passiveToActive += 4 * answer.counts.length + answer.withheld.length + (answer.scheme.value?.ciphertexts.length ?? 0);
+          if (
+            rows.length !== candidateCount * stride ||
+            answer.counts.length === 0 ||
+            seen + answer.counts.length > candidateCount
+          )
+            throw this.#deviates("no candidates, or more than it has");
+          this.traffic.passiveToActive +=
+            4 * answer.counts.length + answer.withheld.length + (answer.scheme.value?.ciphertexts.length ?? 0);
           withheld.set(withheldFrom(answer.withheld, answer.counts), seen);
           orders?.set(ordersFrom(answer.orders, answer.counts.length), seen);
           await decrypting.during(() => this.#decode(layout, answer, rows, sizes.get(answer.node) ?? 0));
@@ -171,7 +212,9 @@ export class PeerSession {
     edge(false);
     this.#level++;
     for (const [node, seen] of received) {
-      const expected = this.#takesAllColumns ? this.#candidateCount : (tables.get(node) ?? noCandidates).rows.length / stride;
+      const expected = this.#takesAllColumns
+        ? this.#candidateCount
+        : (tables.get(node) ?? noCandidates).rows.length / stride;
       if (seen !== expected) throw this.#deviates(`only ${seen} of ${expected} candidates of node ${node}`);
     }
     return tables;
@@ -182,17 +225,31 @@ export class PeerSession {
     const sizes = new Map(decisions.map(({ node, instanceCount }) => [node, instanceCount]));
     const decisionOf = new Map(decisions.map((decision) => [decision.node, decision]));
     const answers = new Map<number, SplitAnswer>();
-    const request = { tree, decisions: decisions.map(({ node, candidates, sets }) => ({ node, candidates: [...candidates], sets: sets.map(setMessage) })) };
+    const request = {
+      tree,
+      decisions: decisions.map(({ node, candidates, sets }) => ({
+        node,
+        candidates: [...candidates],
+        sets: sets.map(setMessage),
+      })),
+    };
     for (const { candidates, sets } of decisions) this.traffic.activeToPassive += decisionBytes(candidates, sets);
     await this.#guard(
       (async () => {
         for await (const split of this.#peer.splits(request, this.#options())) {
           const size = sizes.get(split.node);
-          if (size === undefined || split.tree !== tree || answers.has(split.node) || Math.abs(split.monotone) > (this.#isMonotone ? 1 : 0)) throw this.#deviates("a split that was not asked for");
+          if (
+            size === undefined ||
+            split.tree !== tree ||
+            answers.has(split.node) ||
+            Math.abs(split.monotone) > (this.#isMonotone ? 1 : 0)
+          )
+            throw this.#deviates("a split that was not asked for");
           checkBitmap(split.leftMembers, size);
           const decision = decisionOf.get(split.node);
           const left = decision?.countSampled(split.leftMembers);
-          if (decision?.sideCounts.some((count) => count === left || decision.sampledCount - count === left) !== true) throw this.#deviates("a split that is none of the candidates");
+          if (decision?.sideCounts.some((count) => count === left || decision.sampledCount - count === left) !== true)
+            throw this.#deviates("a split that is none of the candidates");
           this.traffic.passiveToActive += split.leftMembers.length;
           this.ledger.splitOutcomes += size;
           this.ledger.wins++;
@@ -223,7 +280,11 @@ export class PeerSession {
     return splits.size === 0 ? new Map() : this.#outcomes({ startInstances: true }, instanceCount, splits);
   }
 
-  async #outcomes(request: MessageInitShape<typeof ActivePredictSchema>, rowCount: number, splits: ReadonlySet<string>): Promise<Map<string, Uint8Array>> {
+  async #outcomes(
+    request: MessageInitShape<typeof ActivePredictSchema>,
+    rowCount: number,
+    splits: ReadonlySet<string>,
+  ): Promise<Map<string, Uint8Array>> {
     const outcomes = new Map<string, Uint8Array>();
     await this.#guard(
       (async () => {
@@ -236,13 +297,17 @@ export class PeerSession {
         }
       })(),
     );
-    if (outcomes.size !== splits.size) throw this.#deviates(`the outcomes of ${outcomes.size} of its ${splits.size} splits`);
+    if (outcomes.size !== splits.size)
+      throw this.#deviates(`the outcomes of ${outcomes.size} of its ${splits.size} splits`);
     return outcomes;
   }
 
   /** Ends the job; after a failure tells the party why, without waiting long. */
   async finish(failure: string, treeCount: number): Promise<void> {
-    const finished = this.#peer.finishJob({ failure, treeCount }, failure === "" ? this.#options() : { signal: AbortSignal.timeout(2000) });
+    const finished = this.#peer.finishJob(
+      { failure, treeCount },
+      failure === "" ? this.#options() : { signal: AbortSignal.timeout(2000) },
+    );
     // Not guarded after success: the party may leave as soon as it has answered.
     await (failure === "" ? this.#naming(finished) : finished.catch(() => {}));
     this.#closing.abort();
@@ -261,8 +326,14 @@ export class PeerSession {
     return groupsFrom(groups, candidateCount);
   }
 
-  async #decode(layout: GradientLayout, answer: PassiveHistograms, table: Float64Array, nodeSize: number): Promise<void> {
-    if (answer.counts.some((count) => count > nodeSize)) throw this.#deviates("a candidate with more instances than its node");
+  async #decode(
+    layout: GradientLayout,
+    answer: PassiveHistograms,
+    table: Float64Array,
+    nodeSize: number,
+  ): Promise<void> {
+    if (answer.counts.some((count) => count > nodeSize))
+      throw this.#deviates("a candidate with more instances than its node");
     const sums = await this.#naming(this.#scheme.sums(layout, answer.scheme, answer.counts));
     const columns = columnCount(layout);
     const stride = rowStride(columns);

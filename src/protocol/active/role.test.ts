@@ -7,7 +7,12 @@ import { TandemError } from "../../base/error.ts";
 import { generateKey, type PrivateKey } from "../../crypto/paillier/index.ts";
 import { portableKernel } from "../../crypto/paillier/portable-kernel.ts";
 import { connectInMemory } from "../../transport/in-memory.ts";
-import type { PassiveHello, PassiveHistograms, PassivePrediction, PassiveSplit } from "../../wire/generated/tandem/v1/tandem_pb.ts";
+import type {
+  PassiveHello,
+  PassiveHistograms,
+  PassivePrediction,
+  PassiveSplit,
+} from "../../wire/generated/tandem/v1/tandem_pb.ts";
 import type { PassivePeer } from "../../wire/peer.ts";
 import { messageBytesMax, protocolVersion } from "../../wire/version.ts";
 
@@ -48,15 +53,21 @@ async function* mapped<T>(items: AsyncIterable<T>, change: (item: T, index: numb
   for await (const item of items) yield* change(item, index++);
 }
 
-const histograms = (change: (answer: PassiveHistograms, index: number) => PassiveHistograms[]) => (peer: PassivePeer): Partial<PassivePeer> => ({
-  histograms: (nodes, options) => mapped(peer.histograms(nodes, options), change),
-});
-const splits = (change: (split: PassiveSplit, index: number) => PassiveSplit[]) => (peer: PassivePeer): Partial<PassivePeer> => ({
-  splits: (decisions, options) => mapped(peer.splits(decisions, options), change),
-});
-const predictions = (change: (prediction: PassivePrediction, index: number) => PassivePrediction[]) => (peer: PassivePeer): Partial<PassivePeer> => ({
-  predict: (request, options) => mapped(peer.predict(request, options), change),
-});
+const histograms =
+  (change: (answer: PassiveHistograms, index: number) => PassiveHistograms[]) =>
+  (peer: PassivePeer): Partial<PassivePeer> => ({
+    histograms: (nodes, options) => mapped(peer.histograms(nodes, options), change),
+  });
+const splits =
+  (change: (split: PassiveSplit, index: number) => PassiveSplit[]) =>
+  (peer: PassivePeer): Partial<PassivePeer> => ({
+    splits: (decisions, options) => mapped(peer.splits(decisions, options), change),
+  });
+const predictions =
+  (change: (prediction: PassivePrediction, index: number) => PassivePrediction[]) =>
+  (peer: PassivePeer): Partial<PassivePeer> => ({
+    predict: (request, options) => mapped(peer.predict(request, options), change),
+  });
 
 describe("an undisturbed job", () => {
   test("finishes, and both parties know", async () => {
@@ -85,29 +96,80 @@ describe("candidates", () => {
     ["none", histograms(() => []), /sent only 0 of \d+ candidates of node 0/],
     ["an empty answer", histograms((answer) => [{ ...answer, counts: [] }]), /sent no candidates, or more/],
     ["the same twice", histograms((answer) => [answer, answer]), /sent an answer that was not asked for/],
-    ["more than it has", histograms((answer) => [answer, { ...answer, firstCandidate: answer.counts.length }]), /or more than it has/],
+    [
+      "more than it has",
+      histograms((answer) => [answer, { ...answer, firstCandidate: answer.counts.length }]),
+      /or more than it has/,
+    ],
     ["not from the start", histograms((answer) => [{ ...answer, firstCandidate: 1 }]), /not asked for/],
     ["of a node that was not asked for", histograms((answer) => [{ ...answer, node: 9 }]), /not asked for/],
     ["of another tree", histograms((answer) => [{ ...answer, tree: 1 }]), /not asked for/],
-    ["with a count above the node's", histograms((answer) => [{ ...answer, counts: answer.counts.map(() => 61) }]), /more instances than its node/],
-    ["fewer than announced", (peer: PassivePeer) => announcing(peer, (count) => count + 1), /sent only \d+ of \d+ candidates/],
+    [
+      "with a count above the node's",
+      histograms((answer) => [{ ...answer, counts: answer.counts.map(() => 61) }]),
+      /more instances than its node/,
+    ],
+    [
+      "fewer than announced",
+      (peer: PassivePeer) => announcing(peer, (count) => count + 1),
+      /sent only \d+ of \d+ candidates/,
+    ],
     ["more than announced", (peer: PassivePeer) => announcing(peer, (count) => count - 1), /more than it has/],
-    ["a node with fewer than it has", histograms((answer) => [{ ...answer, candidateCount: answer.candidateCount - 1, counts: answer.counts.slice(1) }]), /an answer has \d+ bytes; \d+ were expected/],
-    ["a node with more than it has", histograms((answer) => [{ ...answer, candidateCount: answer.candidateCount + 1 }]), /more than it has/],
-    ["constraints announced, but no orders", (peer: PassivePeer) => ({ setUp: async (...call: Parameters<PassivePeer["setUp"]>) => ({ ...(await peer.setUp(...call)), monotone: true }) }), /orders that do not fit the candidates/],
-    ["withheld, but with a count", histograms((answer) => [{ ...answer, withheld: new Uint8Array(Math.ceil(answer.counts.length / 8)).fill(255) }]), /withheld and has a count/],
-    ["a bitmap of withheld ones that is too long", histograms((answer) => [{ ...answer, withheld: new Uint8Array(answer.counts.length) }]), /bitmap has/],
-    ["announced beyond all bounds", (peer: PassivePeer) => announcing(peer, () => 0xffffffff), /more candidates than its features can have/],
+    [
+      "a node with fewer than it has",
+      histograms((answer) => [
+        { ...answer, candidateCount: answer.candidateCount - 1, counts: answer.counts.slice(1) },
+      ]),
+      /an answer has \d+ bytes; \d+ were expected/,
+    ],
+    [
+      "a node with more than it has",
+      histograms((answer) => [{ ...answer, candidateCount: answer.candidateCount + 1 }]),
+      /more than it has/,
+    ],
+    [
+      "constraints announced, but no orders",
+      (peer: PassivePeer) => ({
+        setUp: async (...call: Parameters<PassivePeer["setUp"]>) => ({
+          ...(await peer.setUp(...call)),
+          monotone: true,
+        }),
+      }),
+      /orders that do not fit the candidates/,
+    ],
+    [
+      "withheld, but with a count",
+      histograms((answer) => [{ ...answer, withheld: new Uint8Array(Math.ceil(answer.counts.length / 8)).fill(255) }]),
+      /withheld and has a count/,
+    ],
+    [
+      "a bitmap of withheld ones that is too long",
+      histograms((answer) => [{ ...answer, withheld: new Uint8Array(answer.counts.length) }]),
+      /bitmap has/,
+    ],
+    [
+      "announced beyond all bounds",
+      (peer: PassivePeer) => announcing(peer, () => 0xffffffff),
+      /more candidates than its features can have/,
+    ],
   ])("%s", async (_name, change, message) => {
     await expectFailure(jobWith(change), "PROTOCOL_STATE", message);
   });
 
   test("sums that the counts cannot make", async () => {
-    await expectFailure(jobWith(histograms((answer) => [{ ...answer, counts: answer.counts.map(() => 0) }])), "DECODE_OVERFLOW", /party passive-2/);
+    await expectFailure(
+      jobWith(histograms((answer) => [{ ...answer, counts: answer.counts.map(() => 0) }])),
+      "DECODE_OVERFLOW",
+      /party passive-2/,
+    );
   });
 
   test("no scheme in the answer", async () => {
-    await expectFailure(jobWith(histograms((answer) => [{ ...answer, scheme: { case: undefined } }])), "PROTOCOL_STATE", /Paillier/);
+    await expectFailure(
+      jobWith(histograms((answer) => [{ ...answer, scheme: { case: undefined } }])),
+      "PROTOCOL_STATE",
+      /Paillier/,
+    );
   });
 
   function announcing(peer: PassivePeer, change: (count: number) => number): Partial<PassivePeer> {
@@ -122,13 +184,25 @@ describe("candidates", () => {
 
 describe("splits", () => {
   test.each([
-    ["with a bitmap that is too short", splits((split) => [{ ...split, leftMembers: split.leftMembers.slice(1) }]), /bitmap has/],
-    ["with a bitmap that is too long", splits((split) => [{ ...split, leftMembers: Uint8Array.of(...split.leftMembers, 0) }]), /bitmap has/],
+    [
+      "with a bitmap that is too short",
+      splits((split) => [{ ...split, leftMembers: split.leftMembers.slice(1) }]),
+      /bitmap has/,
+    ],
+    [
+      "with a bitmap that is too long",
+      splits((split) => [{ ...split, leftMembers: Uint8Array.of(...split.leftMembers, 0) }]),
+      /bitmap has/,
+    ],
     ["of another node", splits((split) => [{ ...split, node: 14 }]), /a split that was not asked for/],
     ["of another tree", splits((split) => [{ ...split, tree: 7 }]), /a split that was not asked for/],
     ["twice", splits((split) => [split, split]), /a split that was not asked for/],
     ["not at all", splits(() => []), /fewer splits than were asked for/],
-    ["with a constraint that it has not announced", splits((split) => [{ ...split, monotone: 1 }]), /a split that was not asked for/],
+    [
+      "with a constraint that it has not announced",
+      splits((split) => [{ ...split, monotone: 1 }]),
+      /a split that was not asked for/,
+    ],
   ])("%s", async (_name, change, message) => {
     await expectFailure(jobWith(change), "PROTOCOL_STATE", message);
   });
@@ -136,10 +210,22 @@ describe("splits", () => {
 
 describe("predictions", () => {
   test.each([
-    ["with one outcome missing", predictions((prediction, index) => (index === 0 ? [] : [prediction])), /the outcomes of \d+ of its \d+ splits/],
-    ["of a split that is not its own", predictions((prediction) => [{ ...prediction, tree: 99 }]), /a split that is not its own/],
+    [
+      "with one outcome missing",
+      predictions((prediction, index) => (index === 0 ? [] : [prediction])),
+      /the outcomes of \d+ of its \d+ splits/,
+    ],
+    [
+      "of a split that is not its own",
+      predictions((prediction) => [{ ...prediction, tree: 99 }]),
+      /a split that is not its own/,
+    ],
     ["twice", predictions((prediction) => [prediction, prediction]), /a split that is not its own/],
-    ["with a bitmap of the wrong length", predictions((prediction) => [{ ...prediction, leftMembers: new Uint8Array(1) }]), /bitmap has 1 bytes; 4 /],
+    [
+      "with a bitmap of the wrong length",
+      predictions((prediction) => [{ ...prediction, leftMembers: new Uint8Array(1) }]),
+      /bitmap has 1 bytes; 4 /,
+    ],
   ])("%s", async (_name, change, message) => {
     await expectFailure(jobWith(change), "PROTOCOL_STATE", message);
   });
@@ -164,7 +250,10 @@ describe("predictions", () => {
     const model = await job.active.train();
     const margins = await job.active.predict(model, { ids: job.ids, features: table.parties[0] });
     expect(batches.splice(0).length).toBe(2);
-    const long = await job.active.predict(model, { ids: job.ids.map((id) => id.padEnd(300_000)), features: table.parties[0] });
+    const long = await job.active.predict(model, {
+      ids: job.ids.map((id) => id.padEnd(300_000)),
+      features: table.parties[0],
+    });
     expect(long).toEqual(margins);
     expect(batches.length).toBeGreaterThan(4);
     for (const bytes of batches) expect(bytes).toBeLessThan(messageBytesMax);
@@ -174,23 +263,43 @@ describe("predictions", () => {
     const job = jobWith(() => ({}));
     await job.active.join();
     const model = await job.active.train();
-    await expectError(() => job.active.predict(model, { ids: ["stranger"], features: [new Float32Array(1)] }), "ID_MISMATCH", /passive-\d/);
+    await expectError(
+      () => job.active.predict(model, { ids: ["stranger"], features: [new Float32Array(1)] }),
+      "ID_MISMATCH",
+      /passive-\d/,
+    );
   });
 });
 
 describe("the join stream", () => {
-  async function* helloOf(peer: PassivePeer, hello: Parameters<PassivePeer["join"]>, change: (hello: PassiveHello) => PassiveHello[]): AsyncGenerator<PassiveHello> {
+  async function* helloOf(
+    peer: PassivePeer,
+    hello: Parameters<PassivePeer["join"]>,
+    change: (hello: PassiveHello) => PassiveHello[],
+  ): AsyncGenerator<PassiveHello> {
     yield* mapped(peer.join(...hello), change);
   }
 
   test("another protocol version", async () => {
-    const job = jobWith((peer) => ({ join: (...hello) => helloOf(peer, hello, (answer) => [{ ...answer, protocolVersion: 99 }]) }));
-    await expectFailure(job, "HANDSHAKE_MISMATCH", new RegExp(`passive-2 speaks protocol version 99, we speak ${protocolVersion}$`));
+    const job = jobWith((peer) => ({
+      join: (...hello) => helloOf(peer, hello, (answer) => [{ ...answer, protocolVersion: 99 }]),
+    }));
+    await expectFailure(
+      job,
+      "HANDSHAKE_MISMATCH",
+      new RegExp(`passive-2 speaks protocol version 99, we speak ${protocolVersion}$`),
+    );
   });
 
   test("ends before the answer", async () => {
-    const ended: AsyncIterable<PassiveHello> = { [Symbol.asyncIterator]: () => ({ next: async () => ({ done: true, value: undefined }) }) };
-    await expectFailure(jobWith(() => ({ join: () => ended })), "PARTY_LOST", /before the job began/);
+    const ended: AsyncIterable<PassiveHello> = {
+      [Symbol.asyncIterator]: () => ({ next: async () => ({ done: true, value: undefined }) }),
+    };
+    await expectFailure(
+      jobWith(() => ({ join: () => ended })),
+      "PARTY_LOST",
+      /before the job began/,
+    );
   });
 
   test("a mismatch found by the passive party comes back with its code and names it", async () => {
@@ -203,8 +312,14 @@ describe("a party that dies in mid-tree", () => {
   const hang = (): Promise<never> => new Promise(() => {});
   const hanging = (): AsyncIterable<never> => ({ [Symbol.asyncIterator]: () => ({ next: hang }) });
 
-  /** The peer answers the calls until `dies` is called; then its join stream ends or breaks, and no call is ever answered. */
-  function dying(at: "setUp" | "gradients" | "histograms" | "splits" | "finishTree" | "predict", how: "ends" | "breaks"): PreparedJob {
+  /**
+   * The peer answers the calls until `dies` is called; then its join stream ends or breaks, and no call is ever
+   * answered.
+   */
+  function dying(
+    at: "setUp" | "gradients" | "histograms" | "splits" | "finishTree" | "predict",
+    how: "ends" | "breaks",
+  ): PreparedJob {
     return jobWith((peer) => {
       let dies = (): void => {};
       const death = new Promise<void>((resolve) => (dies = resolve));
@@ -238,7 +353,11 @@ describe("a party that dies in mid-tree", () => {
   for (const at of ["setUp", "gradients", "histograms", "splits", "finishTree", "predict"] as const) {
     for (const how of ["ends", "breaks"] as const) {
       test(`at ${at}: the join stream ${how}; the others are told who`, async () => {
-        await expectFailure(dying(at, how), "PARTY_LOST", how === "ends" ? /closed its connection in the middle/ : /passive-2 is gone: ECONNRESET/);
+        await expectFailure(
+          dying(at, how),
+          "PARTY_LOST",
+          how === "ends" ? /closed its connection in the middle/ : /passive-2 is gone: ECONNRESET/,
+        );
       });
     }
   }

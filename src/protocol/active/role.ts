@@ -1,10 +1,10 @@
 /**
  * The active party's side of one attempt at a job: join all passive parties, set up the scheme, grow the trees that are
- * missing one after the other, predict, finish. Straight-line on purpose: the order of the protocol is the order of this
- * file.
+ * missing one after the other, predict, finish. Straight-line on purpose: the order of the protocol is the order of
+ * this file.
  *
- * A round is stored after every passive party has stored all of its trees: they are level with the active party or up to
- * a round ahead, never behind. A round that is redone has the same gradients, hence the same decisions.
+ * A round is stored after every passive party has stored all of its trees: they are level with the active party or up
+ * to a round ahead, never behind. A round that is redone has the same gradients, hence the same decisions.
  */
 import { TandemError } from "../../base/error.ts";
 import { nextTurn } from "../../base/event-loop-turn.ts";
@@ -58,7 +58,9 @@ export interface ActiveJob {
   /** What it draws its columns with, where they are sampled. */
   readonly samplingSecret?: string;
   readonly idsDigest: Uint8Array;
-  /** Which of the parties' rows these are: rows aligned before or as they stand in the files; all of them, or a bitmap. */
+  /**
+   * Which of the parties' rows these are: rows aligned before or as they stand in the files; all of them, or a bitmap.
+   */
   readonly rows?: { readonly aligned: boolean; readonly training: Uint8Array };
   readonly scheme: ActiveScheme;
   readonly peers: readonly PassivePeer[];
@@ -75,7 +77,10 @@ export interface ActiveJob {
   readonly now: () => number;
 }
 
-/** The active party's share of a model that training goes on from; features and owners of its rules are those of this job. */
+/**
+ * The active party's share of a model that training goes on from; features and owners of its rules are those of this
+ * job.
+ */
 export interface ActiveStart extends StartModel<ActiveRule>, AgreedStart {
   readonly trees: readonly Tree<ActiveRule>[];
   /** The active party's own columns of the job's instances. */
@@ -84,7 +89,10 @@ export interface ActiveStart extends StartModel<ActiveRule>, AgreedStart {
   readonly categoryNames?: readonly CategoryNames[];
 }
 
-/** The trees of all rounds so far, those of a start model among them, every instance's margins after them, and the best round on the validation rows. */
+/**
+ * The trees of all rounds so far, those of a start model among them, every instance's margins after them, and the best
+ * round on the validation rows.
+ */
 export interface ActiveProgress {
   readonly trees: readonly Tree<ActiveRule>[];
   readonly margins: Float64Array;
@@ -98,10 +106,16 @@ export interface ActiveObserver {
   treeBegan(tree: number): void;
   phase?(edge: PhaseEdge): void;
   /**
-   * @param evaluate metrics of the training rows and, after a round, of the validation rows; computed when first asked for
+   * @param evaluate metrics of the training rows and, after a round, of the validation rows; computed when first asked
+   * for
    * @param grown the active party's own view of the tree: for its own eyes
    */
-  treeFinished(tree: number, margins: Float64Array, evaluate: () => Promise<RoundMetrics>, grown: Tree<ActiveRule>): void | Promise<void>;
+  treeFinished(
+    tree: number,
+    margins: Float64Array,
+    evaluate: () => Promise<RoundMetrics>,
+    grown: Tree<ActiveRule>,
+  ): void | Promise<void>;
 }
 
 export interface RoundMetrics {
@@ -159,7 +173,11 @@ export class ActiveRole {
 
   /** Bytes and disclosures per passive party, so far. */
   get exchanges(): readonly { readonly peer: string; readonly bytes: Traffic; readonly ledger: Ledger }[] {
-    return this.#sessions.map(({ name, traffic, ledger }) => ({ peer: name, bytes: { ...traffic }, ledger: { ...ledger } }));
+    return this.#sessions.map(({ name, traffic, ledger }) => ({
+      peer: name,
+      bytes: { ...traffic },
+      ledger: { ...ledger },
+    }));
   }
 
   get traffic(): Traffic {
@@ -178,7 +196,22 @@ export class ActiveRole {
 
   /** Agrees on version, parameters and ids with every party. */
   async join(): Promise<void> {
-    const { job, name, training, folds, codec, scheme, labels, idsDigest, rows, observer, start = null, progress, run, now } = this.#job;
+    const {
+      job,
+      name,
+      training,
+      folds,
+      codec,
+      scheme,
+      labels,
+      idsDigest,
+      rows,
+      observer,
+      start = null,
+      progress,
+      run,
+      now,
+    } = this.#job;
     const started = now();
     checkGrowth(training);
     roundsBefore(start, this.#newTask(), training); // nobody hears of a model that does not fit
@@ -193,7 +226,13 @@ export class ActiveRole {
       run: run ?? new Uint8Array(0),
       validationFile: this.#job.validationFile ?? false,
       validationRows: validationBitmap(this.#job.validationRows ?? null, labels.length),
-      parameters: agreedParameters(job, folds === undefined ? training : roundsOfAll(training, folds.foldCount), codec, scheme, start),
+      parameters: agreedParameters(
+        job,
+        folds === undefined ? training : roundsOfAll(training, folds.foldCount),
+        codec,
+        scheme,
+        start,
+      ),
     };
     await Promise.all(
       this.#sessions.map(async (session) => observer.joined(session.name, (await session.join(hello)).featureCount)),
@@ -208,7 +247,8 @@ export class ActiveRole {
     const task = this.#newTask();
     const roundCount = roundsBefore(start, task, training) + training.num_round;
     const trees = [...((progress ?? start)?.trees ?? [])];
-    const margins = progress?.margins.slice() ?? (start === null ? task.startMargins() : await this.#marginsAfter(start));
+    const margins =
+      progress?.margins.slice() ?? (start === null ? task.startMargins() : await this.#marginsAfter(start));
     let round = trees.length / task.treeOutputs.length;
     const monitor = new BoostingMonitor(training, task, { rounds: round, best: progress?.best ?? null });
     const layout = this.#layoutOf(sampleRows(training, 0, task.gradients(task.startMargins()), task.trainingRows)); // of the beginning: every attempt sets up the same
@@ -216,21 +256,34 @@ export class ActiveRole {
     const isOver = (): boolean => round === roundCount || monitor.isOver;
     if (!isOver()) await this.#setUp(task, layout);
     while (!isOver()) {
-      this.#evaluated = await this.#round({ round, firstTree: trees.length, isLast: round + 1 === roundCount }, task, monitor, margins, async (ofRound) => {
-        trees.push(...ofRound);
-        await store?.({ trees, margins, best: monitor.best });
-      });
+      this.#evaluated = await this.#round(
+        { round, firstTree: trees.length, isLast: round + 1 === roundCount },
+        task,
+        monitor,
+        margins,
+        async (ofRound) => {
+          trees.push(...ofRound);
+          await store?.({ trees, margins, best: monitor.best });
+        },
+      );
       round++;
     }
     this.#evaluated ??= { train: await monitor.onTraining(margins), validation: await monitor.onValidation(margins) };
     this.#grown = trees.slice();
     trees.length = this.#treesKept = monitor.roundsKept * task.treeOutputs.length;
-    return { objective: training.objective, baseMargin: start?.baseMargin ?? task.baseMargin(), ...outputsOf(task), passiveNames: this.#sessions.map((session) => session.name), trees };
+    return {
+      objective: training.objective,
+      baseMargin: start?.baseMargin ?? task.baseMargin(),
+      ...outputsOf(task),
+      passiveNames: this.#sessions.map((session) => session.name),
+      trees,
+    };
   }
 
   /**
-   * Grows every fold's model by turns. To a passive party this is one job: trees one after the other, each with the sample of its
-   * fold. Rows outside a sample are routed all the same, so a fold's held-out rows have margins without being asked for.
+   * Grows every fold's model by turns. To a passive party this is one job: trees one after the other, each with the
+   * sample of its fold. Rows outside a sample are routed all the same, so a fold's held-out rows have margins without
+   * being asked for.
    */
   async crossValidate(folds: FoldTurns): Promise<void> {
     const { training, features, observer } = this.#job;
@@ -252,7 +305,9 @@ export class ActiveRole {
     const { outputCount = 1 } = model;
     const margins = new Float64Array(rows.ids.length * outputCount).fill(model.baseMargin);
     // Passive parties answer for all trees that were grown, also for those that early stopping has dropped.
-    const splits = this.#sessions.map((_, peer) => remoteSplits(this.#grown.length > model.trees.length ? this.#grown : model.trees, peer + 1));
+    const splits = this.#sessions.map((_, peer) =>
+      remoteSplits(this.#grown.length > model.trees.length ? this.#grown : model.trees, peer + 1),
+    );
     for (let first = 0, end = 0; first < rows.ids.length; first = end) {
       end = predictionBatchEnd(rows.ids, first);
       const ids = rows.ids.slice(first, end);
@@ -271,7 +326,9 @@ export class ActiveRole {
     const { outputCount = 1, trees, columns, categoryNames = [] } = start;
     const instanceCount = this.#job.labels.length;
     const margins = new Float64Array(instanceCount * outputCount).fill(start.baseMargin);
-    const outcomes = await Promise.all(this.#sessions.map((session, peer) => session.predictStart(instanceCount, remoteSplits(trees, peer + 1))));
+    const outcomes = await Promise.all(
+      this.#sessions.map((session, peer) => session.predictStart(instanceCount, remoteSplits(trees, peer + 1))),
+    );
     for (let first = 0; first < instanceCount; first += instancesPerTurn) {
       addMargins(start, margins.subarray(first * outputCount, (first + instancesPerTurn) * outputCount), {
         ownValue: (rule, i) => columns[rule.feature][first + i],
@@ -296,7 +353,10 @@ export class ActiveRole {
   async #setUp(task: BoostingTask, layout: GradientLayout): Promise<void> {
     await Promise.all(this.#sessions.map((session) => session.setUp(layout)));
     if (task.treeOutputs[0].length > 1 && this.#sessions.some((session) => session.isMonotone)) {
-      throw new TandemError("USAGE", "a passive party has monotone constraints, which need trees of one output each: multi_strategy one_output_per_tree");
+      throw new TandemError(
+        "USAGE",
+        "a passive party has monotone constraints, which need trees of one output each: multi_strategy one_output_per_tree",
+      );
     }
   }
 
@@ -308,7 +368,13 @@ export class ActiveRole {
    * The trees of one round: they share their gradients, which are encrypted once.
    * @param keep called when all passive parties have stored the round's trees, and early stopping has seen it
    */
-  async #round({ round, firstTree, isLast }: Pick<Turn, "round" | "firstTree" | "isLast">, task: BoostingTask, monitor: BoostingMonitor, margins: Float64Array, keep: (trees: readonly Tree<ActiveRule>[]) => Promise<void>): Promise<RoundMetrics | null> {
+  async #round(
+    { round, firstTree, isLast }: Pick<Turn, "round" | "firstTree" | "isLast">,
+    task: BoostingTask,
+    monitor: BoostingMonitor,
+    margins: Float64Array,
+    keep: (trees: readonly Tree<ActiveRule>[]) => Promise<void>,
+  ): Promise<RoundMetrics | null> {
     const { features, observer, scheme, training, now } = this.#job;
     observer.treeBegan(firstTree);
     const { sample, ...real } = sampleRows(training, round, task.gradients(margins), task.trainingRows);
@@ -317,14 +383,22 @@ export class ActiveRole {
     const gradients = quantise(layout, real.values);
     await nextTurn();
     let growing = firstTree;
-    const edge = (phase: "encrypt" | "decrypt") => (began: boolean) => observer.phase?.({ party: this.#job.name, phase, began, tree: growing, level: 0 });
-    const clocks = { encrypting: new BusyClock(now, edge("encrypt")), waiting: new BusyClock(now), decrypting: new BusyClock(now, edge("decrypt")) };
+    const edge = (phase: "encrypt" | "decrypt") => (began: boolean) =>
+      observer.phase?.({ party: this.#job.name, phase, began, tree: growing, level: 0 });
+    const clocks = {
+      encrypting: new BusyClock(now, edge("encrypt")),
+      waiting: new BusyClock(now),
+      decrypting: new BusyClock(now, edge("decrypt")),
+    };
 
     const sessions = round < training.local_rounds ? [] : this.#sessions;
     const chunks = new Broadcast(timed(scheme.tree(layout, gradients, sample), clocks.encrypting), chunksAhead);
     const readers = sessions.map(() => chunks.reader());
     const gradientsTaken = sessions.map((session, i) => session.sendGradients(firstTree, readers[i]));
-    if (sessions.length > 0 && !isLast) void Promise.allSettled(gradientsTaken).then(() => scheme.expectTree(layout, sample?.length ?? gradients.instanceCount));
+    if (sessions.length > 0 && !isLast)
+      void Promise.allSettled(gradientsTaken).then(() =>
+        scheme.expectTree(layout, sample?.length ?? gradients.instanceCount),
+      );
     const sampler = new ColumnSampler(columnRatesOf(training), training.seed, this.#job.samplingSecret ?? "");
     const sharedRoot: CandidateRows[] | null = sampler.takesAll ? [] : null;
     const trees: Tree<ActiveRule>[] = [];
@@ -345,7 +419,8 @@ export class ActiveRole {
         parameters: growParametersOf(training),
         subtraction: this.#job.subtraction,
         sessions,
-        isConstrained: features.some(({ monotone = 0 }) => monotone !== 0) || this.#sessions.some((session) => session.isMonotone),
+        isConstrained:
+          features.some(({ monotone = 0 }) => monotone !== 0) || this.#sessions.some((session) => session.isMonotone),
         gradientsTaken,
         waiting: clocks.waiting,
         decrypting: clocks.decrypting,
@@ -358,7 +433,12 @@ export class ActiveRole {
       const validation = isLast ? await monitor.afterRound(margins) : null;
       if (isLast) await keep(trees);
       await nextTurn();
-      await observer.treeFinished(tree, margins, async () => (evaluated = { train: await monitor.onTraining(margins), validation }), grown.tree);
+      await observer.treeFinished(
+        tree,
+        margins,
+        async () => (evaluated = { train: await monitor.onTraining(margins), validation }),
+        grown.tree,
+      );
       await nextTurn();
     }
     this.phases.encrypt += clocks.encrypting.totalMs;

@@ -1,4 +1,7 @@
-/** Whether an active party's hello is about the job that a passive party has agreed to, on the same people, at the same place. */
+/**
+ * Whether an active party's hello is about the job that a passive party has agreed to, on the same people, at the same
+ * place.
+ */
 import { TandemError } from "../../base/error.ts";
 import type { ActiveHello } from "../../wire/generated/tandem/v1/tandem_pb.ts";
 import { type AgreedParameters, firstTreeOf, fitsStoredTrees } from "../job-parameters.ts";
@@ -13,21 +16,36 @@ import { protocolVersion } from "../../wire/version.ts";
 export function checkHello(hello: ActiveHello, job: PassiveJob, trees: number): void {
   const theirs = hello.protocolVersion;
   if (theirs !== protocolVersion) {
-    throw new TandemError("HANDSHAKE_MISMATCH", `protocol version: the active party speaks ${theirs}, ${job.name} speaks ${protocolVersion}`);
+    throw new TandemError(
+      "HANDSHAKE_MISMATCH",
+      `protocol version: the active party speaks ${theirs}, ${job.name} speaks ${protocolVersion}`,
+    );
   }
   for (const [field, ours] of Object.entries(job.agreed)) {
     const given = hello.parameters?.[field as keyof AgreedParameters];
     if (given !== ours) {
       const proposed = given === undefined ? "nothing" : peerText(String(given));
-      throw new TandemError("HANDSHAKE_MISMATCH", `${field}: the active party proposes ${proposed}, ${job.name} has agreed to ${ours}`);
+      throw new TandemError(
+        "HANDSHAKE_MISMATCH",
+        `${field}: the active party proposes ${proposed}, ${job.name} has agreed to ${ours}`,
+      );
     }
   }
   if (hello.instanceCount !== job.instanceCount || Buffer.compare(hello.idsDigest, job.idsDigest) !== 0) {
-    throw new TandemError("ID_MISMATCH", `${job.name} does not hold the same ids in the same order as the active party; align the data first`);
+    throw new TandemError(
+      "ID_MISMATCH",
+      `${job.name} does not hold the same ids in the same order as the active party; align the data first`,
+    );
   }
   // A round's trees end here before the round ends there: after a loss in between, this party is up to a round ahead.
-  const fits = job.finished === true ? trees === Math.max(hello.trees, firstTreeOf(job.agreed)) : fitsStoredTrees(job.agreed, hello.trees, trees);
+  const fits =
+    job.finished === true
+      ? trees === Math.max(hello.trees, firstTreeOf(job.agreed))
+      : fitsStoredTrees(job.agreed, hello.trees, trees);
   if (!fits) {
-    throw new TandemError("CHECKPOINT", `${job.name} has stored ${trees} trees of this job and the active party ${hello.trees}: they do not belong together; begin anew under another name`);
+    throw new TandemError(
+      "CHECKPOINT",
+      `${job.name} has stored ${trees} trees of this job and the active party ${hello.trees}: they do not belong together; begin anew under another name`,
+    );
   }
 }

@@ -26,7 +26,10 @@ export interface PassiveJob {
   /** Per feature what these values stand for if they are codes of categories; left out where none has some. */
   readonly categoryNames?: readonly CategoryNames[];
   readonly observer: PassiveObserver;
-  /** This party's splits of the model that training goes on from, with the columns that they ask about; none where left out. */
+  /**
+   * This party's splits of the model that training goes on from, with the columns that they ask about; none where left
+   * out.
+   */
   readonly start?: readonly SplitColumn[];
   /** What earlier attempts at this job have left; nothing, unless it says otherwise. */
   readonly progress?: PassiveProgress;

@@ -7,7 +7,12 @@ import { collect, one } from "../../../test/support/streams.ts";
 import { TandemError } from "../../base/error.ts";
 import { generateKey, type PrivateKey } from "../../crypto/paillier/index.ts";
 import { bitmapFrom } from "../../wire/bitmap.ts";
-import { type ActiveGradients, ActiveJobFinishedSchema, ActivePredictSchema, ActiveSetUpSchema } from "../../wire/generated/tandem/v1/tandem_pb.ts";
+import {
+  type ActiveGradients,
+  ActiveJobFinishedSchema,
+  ActivePredictSchema,
+  ActiveSetUpSchema,
+} from "../../wire/generated/tandem/v1/tandem_pb.ts";
 import { noProgress, type PassiveProgress } from "./split-ledger.ts";
 
 let key: PrivateKey;
@@ -84,7 +89,9 @@ describe("on one connection", () => {
     await driver.splits(0, 0, [0]);
     await driver.finishTree(0);
     await driver.role.gradients(each(chunks));
-    expect(driver.job.observed.filter(([, event]) => event === "gradientsBegan")).toEqual([["passive-1", "gradientsBegan", 0]]);
+    expect(driver.job.observed.filter(([, event]) => event === "gradientsBegan")).toEqual([
+      ["passive-1", "gradientsBegan", 0],
+    ]);
     await driver.gradients(1);
     await expectError(() => driver.role.gradients(each(chunks)), "PROTOCOL_STATE", /is growing/);
     await driver.finishTree(1);
@@ -111,7 +118,11 @@ describe("on one connection", () => {
     const origin = { parent: 0, sibling: 2, members };
     await driver.node(0, { node: 1, origin });
     await driver.node(0, { node: 1, origin });
-    await expectError(() => driver.node(0, { node: 1, origin: { ...origin, members: bitmapFrom(column.length, (i) => i < 5) } }), "PROTOCOL_STATE", /nodes 1 and 2 are not the children of node 0 that they were/);
+    await expectError(
+      () => driver.node(0, { node: 1, origin: { ...origin, members: bitmapFrom(column.length, (i) => i < 5) } }),
+      "PROTOCOL_STATE",
+      /nodes 1 and 2 are not the children of node 0 that they were/,
+    );
   });
 
   test("splits twice, also at the same time: one record, one write, the same answer", async () => {
@@ -131,8 +142,11 @@ describe("on one connection", () => {
     await driver.finishTree(0);
     await driver.finishTree(1);
     expect(disk.writes).toBe(2);
-    for (const failure of ["", "", "too late to give up"]) driver.role.finishJob(create(ActiveJobFinishedSchema, { failure, treeCount: 2 }));
-    expect(() => driver.role.finishJob(create(ActiveJobFinishedSchema, { treeCount: 1 }))).toThrow(/keeps 2 trees, not 1/);
+    for (const failure of ["", "", "too late to give up"])
+      driver.role.finishJob(create(ActiveJobFinishedSchema, { failure, treeCount: 2 }));
+    expect(() => driver.role.finishJob(create(ActiveJobFinishedSchema, { treeCount: 1 }))).toThrow(
+      /keeps 2 trees, not 1/,
+    );
     expect(await collect(driver.role.predict(create(ActivePredictSchema, { ids: ["id-0"] })))).toEqual([]);
   });
 });
@@ -165,7 +179,11 @@ describe("after a crash", () => {
     const left = await first.splits(0, 0, [3]);
     await first.finishTree(0);
     const again = await disk.growing(0);
-    await expectError(() => again.finishTree(0), "PROTOCOL_STATE", /tree 0 was grown in another way before: node 0 was split/);
+    await expectError(
+      () => again.finishTree(0),
+      "PROTOCOL_STATE",
+      /tree 0 was grown in another way before: node 0 was split/,
+    );
     await expectError(() => again.splits(0, 0, [4]), "PROTOCOL_STATE");
     expect(await again.splits(0, 0, [3])).toEqual(left);
     await again.finishTree(0);
@@ -182,7 +200,11 @@ describe("after a crash", () => {
   ])("the active party has %i trees and this one %i: they do not belong together", async (theirs, ours) => {
     const disk = new Disk();
     disk.progress = { ...noProgress, trees: ours };
-    await expectError(() => disk.role().join({ trees: theirs }), "CHECKPOINT", new RegExp(`passive-1 has stored ${ours} trees of this job and the active party ${theirs}`));
+    await expectError(
+      () => disk.role().join({ trees: theirs }),
+      "CHECKPOINT",
+      new RegExp(`passive-1 has stored ${ours} trees of this job and the active party ${theirs}`),
+    );
   });
 
   test("a job that has ended well answers for predictions and its end, and for nothing else", async () => {

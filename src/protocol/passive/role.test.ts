@@ -4,7 +4,13 @@ import { expectError } from "../../../test/support/expect-error.ts";
 import { column, drive, type Driver } from "../../../test/support/passive-driver.ts";
 import { collect, one } from "../../../test/support/streams.ts";
 import { generateKey, type PrivateKey } from "../../crypto/paillier/index.ts";
-import { type ActiveGradients, ActiveGradientsSchema, ActiveHelloSchema, ActiveJobFinishedSchema, ActivePredictSchema } from "../../wire/generated/tandem/v1/tandem_pb.ts";
+import {
+  type ActiveGradients,
+  ActiveGradientsSchema,
+  ActiveHelloSchema,
+  ActiveJobFinishedSchema,
+  ActivePredictSchema,
+} from "../../wire/generated/tandem/v1/tandem_pb.ts";
 import { idsDigest } from "../ids.ts";
 import { isSet } from "../../wire/bitmap.ts";
 import { protocolVersion } from "../../wire/version.ts";
@@ -15,7 +21,9 @@ beforeAll(async () => {
 });
 
 /** A driver that has reached a phase. */
-async function at(phase: "waiting" | "joined" | "ready" | "loading" | "growing" | "finished" | "given up"): Promise<Driver> {
+async function at(
+  phase: "waiting" | "joined" | "ready" | "loading" | "growing" | "finished" | "given up",
+): Promise<Driver> {
   const driver = drive(key);
   if (phase === "waiting") return driver;
   driver.join();
@@ -25,7 +33,11 @@ async function at(phase: "waiting" | "joined" | "ready" | "loading" | "growing" 
   if (phase === "loading") {
     const chunks = driver.chunks(0)[Symbol.asyncIterator]();
     let first = true;
-    void driver.role.gradients({ [Symbol.asyncIterator]: () => ({ next: () => (first ? ((first = false), chunks.next()) : new Promise<never>(() => {})) }) });
+    void driver.role.gradients({
+      [Symbol.asyncIterator]: () => ({
+        next: () => (first ? ((first = false), chunks.next()) : new Promise<never>(() => {})),
+      }),
+    });
     while (driver.job.observed.length < 2) await new Promise((resolve) => setImmediate(resolve));
     return driver;
   }
@@ -70,8 +82,14 @@ describe("messages are taken in their phase only", () => {
       test(`${phase}: ${name} is ${names.includes(name) ? "taken" : "refused"}`, async () => {
         const driver = await at(phase as Parameters<typeof at>[0]);
         if (names.includes(name)) await expect(Promise.resolve(messages[name](driver))).resolves.not.toThrow();
-        else if ((phase === "ready" || phase === "joined") && name.startsWith("finishJob")) await expectError(() => messages[name](driver), "PROTOCOL_STATE", /after 0 of 2 trees/);
-        else await expectError(() => messages[name](driver), "PROTOCOL_STATE", new RegExp(`passive-1 is ${phase} and cannot take this message`));
+        else if ((phase === "ready" || phase === "joined") && name.startsWith("finishJob"))
+          await expectError(() => messages[name](driver), "PROTOCOL_STATE", /after 0 of 2 trees/);
+        else
+          await expectError(
+            () => messages[name](driver),
+            "PROTOCOL_STATE",
+            new RegExp(`passive-1 is ${phase} and cannot take this message`),
+          );
       });
     }
     test(`${phase}: the active party may give up`, async () => {
@@ -100,19 +118,53 @@ describe("messages are taken in their phase only", () => {
 });
 
 describe("the handshake", () => {
-  test("agrees", () => expect(drive(key).join()).toEqual({ protocolVersion, passiveName: "passive-1", featureCount: 2, trees: 0, finished: false }));
+  test("agrees", () =>
+    expect(drive(key).join()).toEqual({
+      protocolVersion,
+      passiveName: "passive-1",
+      featureCount: 2,
+      trees: 0,
+      finished: false,
+    }));
 
   test("another protocol version: both are named", async () => {
-    await expectError(() => drive(key).join({ protocolVersion: protocolVersion + 1 }), "HANDSHAKE_MISMATCH", new RegExp(`version.*${protocolVersion + 1}.*passive-1.*${protocolVersion}`));
+    await expectError(
+      () => drive(key).join({ protocolVersion: protocolVersion + 1 }),
+      "HANDSHAKE_MISMATCH",
+      new RegExp(`version.*${protocolVersion + 1}.*passive-1.*${protocolVersion}`),
+    );
   });
 
-  const others = { job: "another", numRound: 77, maxDepth: 9, maxLeaves: 5, maxBin: 64, scheme: "lattice", keyBits: 4096, codec: "unbatched", seed: 8, colsampleBytree: 0.5, colsampleBylevel: 0.5, colsampleBynode: 0.5, treesPerRound: 3, localRounds: 1, startModel: "another", startTrees: 1, enableCategorical: true, maxCatToOnehot: 9 };
-  test("the list below is every field that is agreed on", () => expect(Object.keys(drive(key).job.agreed).sort()).toEqual(Object.keys(others).sort()));
+  const others = {
+    job: "another",
+    numRound: 77,
+    maxDepth: 9,
+    maxLeaves: 5,
+    maxBin: 64,
+    scheme: "lattice",
+    keyBits: 4096,
+    codec: "unbatched",
+    seed: 8,
+    colsampleBytree: 0.5,
+    colsampleBylevel: 0.5,
+    colsampleBynode: 0.5,
+    treesPerRound: 3,
+    localRounds: 1,
+    startModel: "another",
+    startTrees: 1,
+    enableCategorical: true,
+    maxCatToOnehot: 9,
+  };
+  test("the list below is every field that is agreed on", () =>
+    expect(Object.keys(drive(key).job.agreed).sort()).toEqual(Object.keys(others).sort()));
 
   test.each(Object.entries(others))("another %s: the field and both values are named", async (field, value) => {
     const driver = drive(key);
     const ours = driver.job.agreed[field as keyof typeof others];
-    const error = await expectError(() => driver.join({ parameters: { ...driver.job.agreed, [field]: value } }), "HANDSHAKE_MISMATCH");
+    const error = await expectError(
+      () => driver.join({ parameters: { ...driver.job.agreed, [field]: value } }),
+      "HANDSHAKE_MISMATCH",
+    );
     expect(error.message).toBe(`${field}: the active party proposes ${value}, passive-1 has agreed to ${ours}`);
     expect(() => driver.join(), "a refused hello leaves the party waiting").not.toThrow();
   });
@@ -126,20 +178,26 @@ describe("the handshake", () => {
   test("other ids, another order, another number", async () => {
     const { ids } = drive(key).job;
     const digests = [idsDigest([...ids].reverse()), idsDigest(ids.slice(1)), new Uint8Array(0), new Uint8Array(32)];
-    for (const digest of digests) await expectError(() => drive(key).join({ idsDigest: digest }), "ID_MISMATCH", /passive-1 .*same ids/);
+    for (const digest of digests)
+      await expectError(() => drive(key).join({ idsDigest: digest }), "ID_MISMATCH", /passive-1 .*same ids/);
     await expectError(() => drive(key).join({ instanceCount: 11 }), "ID_MISMATCH");
   });
 
   test("text from the peer reaches neither log nor terminal as it is", async () => {
     const driver = drive(key);
-    await expectError(() => driver.join({ parameters: { ...driver.job.agreed, job: `\u001b[2J${"x".repeat(5000)}` } }), "HANDSHAKE_MISMATCH", /^job: the active party proposes {2}\[2Jx{496}\.\.\., /);
+    await expectError(
+      () => driver.join({ parameters: { ...driver.job.agreed, job: `\u001b[2J${"x".repeat(5000)}` } }),
+      "HANDSHAKE_MISMATCH",
+      /^job: the active party proposes {2}\[2Jx{496}\.\.\., /,
+    );
     driver.join({ activeName: "ba\nnk\u001b[1m" });
     expect(driver.job.observed).toEqual([["passive-1", "joined", "ba nk [1m"]]);
   });
 });
 
 describe("gradients", () => {
-  const chunkOf = (tree: number, sequence: number): ActiveGradients => create(ActiveGradientsSchema, { tree, sequence });
+  const chunkOf = (tree: number, sequence: number): ActiveGradients =>
+    create(ActiveGradientsSchema, { tree, sequence });
   test.each([
     ["of another tree", chunkOf(1, 0)],
     ["with another sequence number", chunkOf(0, 1)],
@@ -157,17 +215,34 @@ function thresholdCandidate<C extends object>(candidate: C): Extract<C, { bin: n
 }
 
 describe("splits", () => {
-  const positionsOf = (driver: Driver, wanted: (candidate: { feature: number; bin: number; missingLeft: boolean }) => boolean): number[] => {
+  const positionsOf = (
+    driver: Driver,
+    wanted: (candidate: { feature: number; bin: number; missingLeft: boolean }) => boolean,
+  ): number[] => {
     const [{ scheme }] = driver.job.passives;
     const count = 10; // two features with three bins and missing values: 2 * (2 * 3 - 1) candidates
-    return Array.from({ length: count }, (_, i) => i).filter((position) => wanted(thresholdCandidate(scheme.candidateAt(0, position))));
+    return Array.from({ length: count }, (_, i) => i).filter((position) =>
+      wanted(thresholdCandidate(scheme.candidateAt(0, position))),
+    );
   };
 
   test.each([
     ["the lowest feature wins first", () => true, { feature: 0, threshold: 2, defaultLeft: false }],
-    ["then the lowest threshold", (c: { feature: number; bin: number }) => c.feature === 1 && c.bin > 0, { feature: 1, threshold: 3, defaultLeft: false }],
-    ["then missing right", (c: { feature: number; bin: number }) => c.feature === 1 && c.bin === 1, { feature: 1, threshold: 3, defaultLeft: false }],
-    ["missing left if it is alone", (c: { feature: number; bin: number; missingLeft: boolean }) => c.feature === 1 && c.bin === 1 && c.missingLeft, { feature: 1, threshold: 3, defaultLeft: true }],
+    [
+      "then the lowest threshold",
+      (c: { feature: number; bin: number }) => c.feature === 1 && c.bin > 0,
+      { feature: 1, threshold: 3, defaultLeft: false },
+    ],
+    [
+      "then missing right",
+      (c: { feature: number; bin: number }) => c.feature === 1 && c.bin === 1,
+      { feature: 1, threshold: 3, defaultLeft: false },
+    ],
+    [
+      "missing left if it is alone",
+      (c: { feature: number; bin: number; missingLeft: boolean }) => c.feature === 1 && c.bin === 1 && c.missingLeft,
+      { feature: 1, threshold: 3, defaultLeft: true },
+    ],
   ])("%s, whatever the order of the candidates", async (_name, wanted, expected) => {
     for (const reversed of [false, true]) {
       const driver = await at("growing");
@@ -175,7 +250,9 @@ describe("splits", () => {
       const positions = positionsOf(driver, wanted);
       const left = await driver.splits(0, 0, reversed ? positions.reverse() : positions);
       expect(driver.role.ownSplits).toEqual([{ tree: 0, node: 0, featureName: `p1f${expected.feature}`, ...expected }]);
-      const goesLeft = [...column].map((value) => (Number.isNaN(value) ? expected.defaultLeft : value < expected.threshold));
+      const goesLeft = [...column].map((value) =>
+        Number.isNaN(value) ? expected.defaultLeft : value < expected.threshold,
+      );
       expect(goesLeft.map((_, i) => isSet(left, i))).toEqual(goesLeft);
     }
   });
@@ -212,12 +289,20 @@ describe("prediction", () => {
     expect(answers.length).toBe(1);
     const { tree, node, leftMembers } = answers[0];
     expect([tree, node, leftMembers?.length]).toEqual([0, 0, 1]);
-    expect(ids.map((_, i) => isSet(leftMembers ?? new Uint8Array(1), i))).toEqual([defaultLeft, 1 < threshold, 3 < threshold]);
+    expect(ids.map((_, i) => isSet(leftMembers ?? new Uint8Array(1), i))).toEqual([
+      defaultLeft,
+      1 < threshold,
+      3 < threshold,
+    ]);
   });
 
   test("an unknown id is refused without naming it", async () => {
     const driver = await at("ready");
-    const error = await expectError(() => collect(driver.role.predict(create(ActivePredictSchema, { ids: ["id-0", "id-99"] }))), "ID_MISMATCH", /passive-1/);
+    const error = await expectError(
+      () => collect(driver.role.predict(create(ActivePredictSchema, { ids: ["id-0", "id-99"] }))),
+      "ID_MISMATCH",
+      /passive-1/,
+    );
     expect(error.message).not.toContain("id-99");
   });
 });

@@ -1,8 +1,8 @@
 /**
  * The passive party's state machine for one attempt at a job: one handler per message of proto/, each of which checks
  * that the message is allowed now before it changes anything. A message that arrives twice gets the same answer, or is
- * refused without harm. The role knows no network; a transport calls it. It never sees a label, and of its own splits it
- * gives away only their outcome.
+ * refused without harm. The role knows no network; a transport calls it. It never sees a label, and of its own splits
+ * it gives away only their outcome.
  *
  * @reveals active: number of features and of split candidates; for each split that it wins, which side every instance
  *   of the node falls on; of features with monotone constraints, which candidates they are, and the sign where one splits; at prediction, the outcome of each of its splits for each id asked for, also off the path;
@@ -78,7 +78,11 @@ export class PassiveRole {
   constructor(job: PassiveJob) {
     this.#job = job;
     this.#tree = firstTreeOf(job.agreed) - 1;
-    this.#ledger = new SplitLedger(job.progress ?? noProgress, job.store ?? (() => Promise.resolve()), job.agreed.treesPerRound);
+    this.#ledger = new SplitLedger(
+      job.progress ?? noProgress,
+      job.store ?? (() => Promise.resolve()),
+      job.agreed.treesPerRound,
+    );
   }
 
   /** How many trees the model has; null before the job's end. */
@@ -110,7 +114,13 @@ export class PassiveRole {
     checkHello(hello, job, trees);
     this.#tree = Math.max(hello.trees, firstTreeOf(job.agreed)) - 1;
     this.#phase = job.finished === true ? "finished" : "joined";
-    const answer = { protocolVersion, passiveName: job.name, featureCount: job.features.length, trees, finished: job.finished === true };
+    const answer = {
+      protocolVersion,
+      passiveName: job.name,
+      featureCount: job.features.length,
+      trees,
+      finished: job.finished === true,
+    };
     this.#joined = { hello, answer };
     job.observer.joined(peerText(hello.activeName));
     return answer;
@@ -123,7 +133,17 @@ export class PassiveRole {
     const { keyBits, maxDepth, maxLeaves } = agreed;
     const rates = { byTree: agreed.colsampleBytree, byLevel: agreed.colsampleBylevel, byNode: agreed.colsampleBynode };
     const sampler = new ColumnSampler(rates, agreed.seed, this.#job.samplingSecret ?? "");
-    const candidateCount = scheme.setUp(setUp.scheme, { features, instanceCount, permutationSecret, keyBits, maxDepth, maxLeaves, treesPerRound: agreed.treesPerRound, sampler, minimums: this.#job.minimums });
+    const candidateCount = scheme.setUp(setUp.scheme, {
+      features,
+      instanceCount,
+      permutationSecret,
+      keyBits,
+      maxDepth,
+      maxLeaves,
+      treesPerRound: agreed.treesPerRound,
+      sampler,
+      minimums: this.#job.minimums,
+    });
     const answer = { candidateCount, monotone: this.#isMonotone() };
     this.#setUp = { message: setUp, answer };
     this.#phase = "ready";
@@ -146,7 +166,8 @@ export class PassiveRole {
       }
       this.#expect("ready");
       const treeCount = treeCountOf(this.#job.agreed);
-      if (this.#tree + 1 >= treeCount) throw new TandemError("PROTOCOL_STATE", `${treeCount} trees were agreed, not more`);
+      if (this.#tree + 1 >= treeCount)
+        throw new TandemError("PROTOCOL_STATE", `${treeCount} trees were agreed, not more`);
       this.#checkChunk(first.value, this.#tree + 1, 0);
       const taken = this.#take(first.value, iterator);
       this.#gradients = { tree, taken };
@@ -194,11 +215,16 @@ export class PassiveRole {
 
   #checkChunk(chunk: ActiveGradients, tree: number, sequence: number): void {
     if (chunk.tree !== tree || chunk.sequence !== sequence) {
-      throw new TandemError("PROTOCOL_STATE", `gradients of tree ${chunk.tree}, chunk ${chunk.sequence} arrived out of order`);
+      throw new TandemError(
+        "PROTOCOL_STATE",
+        `gradients of tree ${chunk.tree}, chunk ${chunk.sequence} arrived out of order`,
+      );
     }
   }
 
-  async *histograms(nodes: AsyncIterable<ActiveNode>): AsyncGenerator<MessageInitShape<typeof PassiveHistogramsSchema>> {
+  async *histograms(
+    nodes: AsyncIterable<ActiveNode>,
+  ): AsyncGenerator<MessageInitShape<typeof PassiveHistogramsSchema>> {
     const isMonotone = this.#isMonotone();
     let work: Work = "aggregate";
     this.#edge(work, true);
@@ -215,7 +241,17 @@ export class PassiveRole {
           work = "return";
           this.#edge(work, true);
         }
-        yield { tree: node.tree, node: node.node, firstCandidate, candidateCount, counts: Array.from(counts), orders: isMonotone ? orderBytes(orders) : new Uint8Array(0), withheld, groups: groupMessages(groups), scheme };
+        yield {
+          tree: node.tree,
+          node: node.node,
+          firstCandidate,
+          candidateCount,
+          counts: Array.from(counts),
+          orders: isMonotone ? orderBytes(orders) : new Uint8Array(0),
+          withheld,
+          groups: groupMessages(groups),
+          scheme,
+        };
       }
     }
     this.#edge(work, false);
@@ -230,7 +266,8 @@ export class PassiveRole {
       await this.#ledger.record(decided);
       return decided;
     });
-    for (const { candidates, sets } of request.decisions) this.traffic.activeToPassive += decisionBytes(candidates, sets);
+    for (const { candidates, sets } of request.decisions)
+      this.traffic.activeToPassive += decisionBytes(candidates, sets);
     for (const { split, members, leftMembers, monotone } of answers) {
       this.disclosures.splitOutcomes += members.length;
       this.disclosures.wins++;
@@ -239,9 +276,15 @@ export class PassiveRole {
     }
   }
 
-  #decide(tree: number, { node, candidates, sets }: ActiveSplitDecision): DecidedSplit & { readonly leftMembers: Uint8Array; readonly monotone: number } {
+  #decide(
+    tree: number,
+    { node, candidates, sets }: ActiveSplitDecision,
+  ): DecidedSplit & { readonly leftMembers: Uint8Array; readonly monotone: number } {
     const { features, scheme } = this.#job;
-    const tied = [...candidates.map((position) => scheme.candidateAt(node, position)), ...sets.map((set) => scheme.setAt(node, set))];
+    const tied = [
+      ...candidates.map((position) => scheme.candidateAt(node, position)),
+      ...sets.map((set) => scheme.setAt(node, set)),
+    ];
     if (tied.length === 0) throw new TandemError("PROTOCOL_STATE", `no candidate was named for node ${node}`);
     const chosen = tied.reduce((best, candidate) => (candidate.rank < best.rank ? candidate : best));
     const feature = features[chosen.feature];
@@ -278,7 +321,8 @@ export class PassiveRole {
     if (request.startInstances) return yield* this.#predictStart(request);
     const rows = request.ids.map((id) => {
       const row = this.#job.lookUp(id);
-      if (row === null) throw new TandemError("ID_MISMATCH", `${this.#job.name} does not hold one of the ids to predict`);
+      if (row === null)
+        throw new TandemError("ID_MISMATCH", `${this.#job.name} does not hold one of the ids to predict`);
       return row;
     });
     const splits = this.#splits.filter((split) => split.tree <= this.#tree); // others are of a round that is yet to be redone
@@ -293,7 +337,8 @@ export class PassiveRole {
 
   *#predictStart({ ids }: ActivePredict): Generator<MessageInitShape<typeof PassivePredictionSchema>> {
     const { start, instanceCount } = this.#job;
-    if (start === undefined || ids.length > 0) throw new TandemError("PROTOCOL_STATE", "this job goes on from no model, or ids are named beside its instances");
+    if (start === undefined || ids.length > 0)
+      throw new TandemError("PROTOCOL_STATE", "this job goes on from no model, or ids are named beside its instances");
     this.disclosures.predictionOutcomes += instanceCount * start.length;
     for (const { split, values, names = null } of start) {
       const goesLeft = columnTest(split, names);
@@ -301,10 +346,14 @@ export class PassiveRole {
     }
   }
 
-  /** After success the model keeps its first rounds, all of them without early stopping; the active party may give up at any time before. */
+  /**
+   * After success the model keeps its first rounds, all of them without early stopping; the active party may give up at
+   * any time before.
+   */
   finishJob({ failure, treeCount: kept }: ActiveJobFinished): void {
     if (this.#phase === "finished") {
-      if (failure === "" && this.#kept !== null && kept !== this.#kept) throw new TandemError("PROTOCOL_STATE", `the job has ended and keeps ${this.#kept} trees, not ${kept}`);
+      if (failure === "" && this.#kept !== null && kept !== this.#kept)
+        throw new TandemError("PROTOCOL_STATE", `the job has ended and keeps ${this.#kept} trees, not ${kept}`);
       return;
     }
     if (failure !== "") {
@@ -314,8 +363,13 @@ export class PassiveRole {
     if (this.#phase !== "joined") this.#expect("ready");
     const { agreed } = this.#job;
     const grown = this.#tree + 1;
-    const fits = kept > agreed.startTrees && kept <= grown && kept % agreed.treesPerRound === 0 && this.#stored === grown;
-    if (!fits) throw new TandemError("PROTOCOL_STATE", `the job ends after ${grown} of ${treeCountOf(agreed)} trees and keeps ${kept}`);
+    const fits =
+      kept > agreed.startTrees && kept <= grown && kept % agreed.treesPerRound === 0 && this.#stored === grown;
+    if (!fits)
+      throw new TandemError(
+        "PROTOCOL_STATE",
+        `the job ends after ${grown} of ${treeCountOf(agreed)} trees and keeps ${kept}`,
+      );
     this.#kept = kept;
     this.#phase = "finished";
   }
@@ -336,6 +390,7 @@ export class PassiveRole {
 
   #expectTree(tree: number): void {
     this.#expect("growing");
-    if (tree !== this.#tree) throw new TandemError("PROTOCOL_STATE", `${this.#job.name} is at tree ${this.#tree}, not ${tree}`);
+    if (tree !== this.#tree)
+      throw new TandemError("PROTOCOL_STATE", `${this.#job.name} is at tree ${this.#tree}, not ${tree}`);
   }
 }

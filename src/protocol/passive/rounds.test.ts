@@ -27,7 +27,8 @@ class Attempts {
   }
 
   async at(trees: number): Promise<Driver> {
-    const store = (progress: PassiveProgress): Promise<void> => Promise.resolve(void (this.progress = structuredClone(progress) as PassiveProgress));
+    const store = (progress: PassiveProgress): Promise<void> =>
+      Promise.resolve(void (this.progress = structuredClone(progress) as PassiveProgress));
     const driver = drive(key, { progress: this.progress, store, permutationSecret }, this.#training);
     driver.join({ trees });
     driver.setUp();
@@ -93,7 +94,12 @@ describe("a round of three trees", () => {
     await driver.gradients(3);
     await driver.splits(3, 0, [4]);
     for (const tree of [3, 4, 5]) await driver.finishTree(tree);
-    for (const treeCount of [0, 4, 9]) await expectError(() => driver.role.finishJob(create(ActiveJobFinishedSchema, { treeCount })), "PROTOCOL_STATE", new RegExp(`after 6 of 9 trees and keeps ${treeCount}`));
+    for (const treeCount of [0, 4, 9])
+      await expectError(
+        () => driver.role.finishJob(create(ActiveJobFinishedSchema, { treeCount })),
+        "PROTOCOL_STATE",
+        new RegExp(`after 6 of 9 trees and keeps ${treeCount}`),
+      );
     expect(await collect(driver.role.predict(create(ActivePredictSchema, { ids: ["id-0"] })))).toHaveLength(2);
     driver.role.finishJob(create(ActiveJobFinishedSchema, { treeCount: 3 }));
     expect(driver.role.ownSplits).toMatchObject([{ tree: 0 }]);
@@ -107,7 +113,11 @@ describe("a round of three trees", () => {
     await driver.gradients(3);
     await driver.finishTree(3);
     const again = await attempts.at(3);
-    await expectError(() => again.role.finishJob(create(ActiveJobFinishedSchema, { treeCount: 3 })), "PROTOCOL_STATE", /after 3 of 9 trees/);
+    await expectError(
+      () => again.role.finishJob(create(ActiveJobFinishedSchema, { treeCount: 3 })),
+      "PROTOCOL_STATE",
+      /after 3 of 9 trees/,
+    );
   });
 });
 
@@ -123,7 +133,8 @@ test("rounds that the active party grows alone count as stored by everybody", as
 });
 
 test("the outcomes of a start model's splits are given over all instances, without ids, and only where there is one", async () => {
-  const ask = (driver: Driver, ids: string[] = []): Promise<unknown> => collect(driver.role.predict(create(ActivePredictSchema, { startInstances: true, ids })));
+  const ask = (driver: Driver, ids: string[] = []): Promise<unknown> =>
+    collect(driver.role.predict(create(ActivePredictSchema, { startInstances: true, ids })));
   const split = { tree: 0, node: 2, feature: 1, featureName: "p1f1", threshold: 2.5, defaultLeft: true };
   const driver = drive(key, { start: [{ split, values: column }] });
   await expectError(() => ask(driver), "PROTOCOL_STATE", /is waiting/);
@@ -139,12 +150,22 @@ test("the outcomes of a start model's splits are given over all instances, witho
 });
 
 test("stored trees belong together if the passive party is level, or up to a round ahead", () => {
-  const fitting = (agreed: { localRounds: number; treesPerRound: number; startTrees?: number }, active: number): number[] => Array.from({ length: 12 }, (_, i) => i).filter((passive) => fitsStoredTrees({ startTrees: 0, ...agreed }, active, passive));
+  const fitting = (
+    agreed: { localRounds: number; treesPerRound: number; startTrees?: number },
+    active: number,
+  ): number[] =>
+    Array.from({ length: 12 }, (_, i) => i).filter((passive) =>
+      fitsStoredTrees({ startTrees: 0, ...agreed }, active, passive),
+    );
   expect(fitting({ localRounds: 0, treesPerRound: 1 }, 2)).toEqual([2, 3]);
   expect(fitting({ localRounds: 0, treesPerRound: 3 }, 3)).toEqual([3, 4, 5, 6]);
   expect(fitting({ localRounds: 0, treesPerRound: 3 }, 4), "half a round").toEqual([]);
   expect(fitting({ localRounds: 2, treesPerRound: 3 }, 3), "the active party alone so far").toEqual([6, 7, 8, 9]);
-  expect(fitting({ localRounds: 0, treesPerRound: 3, startTrees: 6 }, 6), "at a start model's end").toEqual([6, 7, 8, 9]);
-  expect(fitting({ localRounds: 3, treesPerRound: 3, startTrees: 6 }, 6), "and alone for a round more").toEqual([9, 10, 11]);
+  expect(fitting({ localRounds: 0, treesPerRound: 3, startTrees: 6 }, 6), "at a start model's end").toEqual([
+    6, 7, 8, 9,
+  ]);
+  expect(fitting({ localRounds: 3, treesPerRound: 3, startTrees: 6 }, 6), "and alone for a round more").toEqual([
+    9, 10, 11,
+  ]);
   expect(fitting({ localRounds: 0, treesPerRound: 3, startTrees: 6 }, 3), "before it").toEqual([]);
 });

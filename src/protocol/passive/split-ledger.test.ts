@@ -7,13 +7,18 @@ const members = Uint32Array.of(1, 2, 3);
 
 test("a node that was split into sets of categories is split in the same way again, or not at all, also after a restart", async () => {
   let stored: PassiveProgress = noProgress;
-  const store = async (progress: PassiveProgress): Promise<void> => void (stored = JSON.parse(JSON.stringify(progress)) as PassiveProgress);
+  const store = async (progress: PassiveProgress): Promise<void> =>
+    void (stored = JSON.parse(JSON.stringify(progress)) as PassiveProgress);
   const split: OwnSplit = { ...place, categories: ["baker", "smith"] };
   await new SplitLedger(noProgress, store).record([{ split, members }]);
   const restarted = new SplitLedger(stored, store);
   await restarted.record([{ split, members }]);
   expect(restarted.splits).toEqual([split]);
-  for (const other of [{ ...place, categories: ["baker"] }, { ...place, categories: ["smith", "baker"] }, { ...place, threshold: 2 }]) {
+  for (const other of [
+    { ...place, categories: ["baker"] },
+    { ...place, categories: ["smith", "baker"] },
+    { ...place, threshold: 2 },
+  ]) {
     await expectError(() => restarted.record([{ split: other, members }]), "PROTOCOL_STATE", /in another way/);
   }
   expect(stored.splits).toEqual([split]);

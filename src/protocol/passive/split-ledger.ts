@@ -1,7 +1,7 @@
 /**
  * A passive party's own splits, as its storage has them: what a party has given away it gives away once, whatever is
- * asked again after a lost connection or a crash. A node that was split before may be asked about again only in the same
- * way, about the same people, and then gets the same answer.
+ * asked again after a lost connection or a crash. A node that was split before may be asked about again only in the
+ * same way, about the same people, and then gets the same answer.
  *
  * Nothing is answered before it is stored. A ledger changes only when the store has taken it, one change at a time.
  */
@@ -74,7 +74,10 @@ export class SplitLedger {
         splits.push(split);
         members[splitKey(split.tree, split.node)] = digest;
       } else if (!sameSplit(known, split) || members[splitKey(split.tree, split.node)] !== digest) {
-        throw new TandemError("PROTOCOL_STATE", `node ${split.node} is split already, and in another way than is asked now`);
+        throw new TandemError(
+          "PROTOCOL_STATE",
+          `node ${split.node} is split already, and in another way than is asked now`,
+        );
       }
     }
     if (splits.length > this.#progress.splits.length) await this.#keep({ trees: this.trees, splits, members });
@@ -85,7 +88,11 @@ export class SplitLedger {
   async finishTree(finished: number): Promise<void> {
     const { splits, members } = this.#progress;
     const forgotten = splits.find(({ tree, node }) => tree === finished && !this.#asked.has(node));
-    if (forgotten !== undefined) throw new TandemError("PROTOCOL_STATE", `tree ${finished} was grown in another way before: node ${forgotten.node} was split`);
+    if (forgotten !== undefined)
+      throw new TandemError(
+        "PROTOCOL_STATE",
+        `tree ${finished} was grown in another way before: node ${forgotten.node} was split`,
+      );
     if (finished < this.trees) return;
     // The trees of this round may be redone, those before it never again.
     const firstOfRound = finished - (finished % this.#treesPerRound);
@@ -100,10 +107,15 @@ export class SplitLedger {
 }
 
 function sameSplit(a: OwnSplit, b: OwnSplit): boolean {
-  const sameTest = Object.is(a.threshold, b.threshold) && JSON.stringify(a.categories) === JSON.stringify(b.categories) && a.defaultLeft === b.defaultLeft;
+  const sameTest =
+    Object.is(a.threshold, b.threshold) &&
+    JSON.stringify(a.categories) === JSON.stringify(b.categories) &&
+    a.defaultLeft === b.defaultLeft;
   return a.feature === b.feature && a.featureName === b.featureName && sameTest;
 }
 
 function membersDigest(members: Uint32Array): string {
-  return createHash("sha256").update(new Uint8Array(members.buffer, members.byteOffset, members.byteLength)).digest("hex");
+  return createHash("sha256")
+    .update(new Uint8Array(members.buffer, members.byteOffset, members.byteLength))
+    .digest("hex");
 }

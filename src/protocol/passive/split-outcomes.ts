@@ -1,7 +1,8 @@
 /**
  * The passive half of a scoring round: the outcome of each own split for each id asked for.
  *
- * @reveals active: at scoring, the outcome of each of the party's splits for each id asked for, also off the path; which of
+ * @reveals active: at scoring, the outcome of each of the party's splits for each id asked for, also off the path;
+ * which of
  *   the ids asked for the party holds; where unknown ids are scored as missing, the default direction of each of its splits
  */
 import { isTurnOver, nextTurn } from "../../base/event-loop-turn.ts";
@@ -38,14 +39,19 @@ export interface SplitOutcomes {
  * @param splits in split order
  * @param rows the row of each id, or unknownRow
  */
-export async function splitOutcomes(splits: readonly SplitColumn[], rows: Int32Array, unknownAsMissing: boolean): Promise<SplitOutcomes> {
+export async function splitOutcomes(
+  splits: readonly SplitColumn[],
+  rows: Int32Array,
+  unknownAsMissing: boolean,
+): Promise<SplitOutcomes> {
   const left = new Uint8Array(Math.ceil((splits.length * rows.length) / 8));
   let position = 0;
   let nextLook = outcomesPerLook;
   for (const { split, values, names = null } of splits) {
     const goesLeft = columnTest(split, names);
     for (const row of rows) {
-      if (row === unknownRow ? unknownAsMissing && split.defaultLeft : goesLeft(values[row])) left[position >>> 3] |= 1 << (position & 7);
+      if (row === unknownRow ? unknownAsMissing && split.defaultLeft : goesLeft(values[row]))
+        left[position >>> 3] |= 1 << (position & 7);
       position++;
     }
     if (position >= nextLook) {

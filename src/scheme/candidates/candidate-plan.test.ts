@@ -3,7 +3,14 @@ import { describe, expect, test } from "vitest";
 import { SeededRandom } from "../../base/random.ts";
 import { type BinnedFeature, totalBinCount } from "../../gbdt/split/binning.ts";
 import { binGoesLeft } from "../../gbdt/split/candidate.ts";
-import { binCountsOf, type CandidatePlan, listCandidates, mostFrequentBins, planCandidates, sideCounts } from "./candidate-plan.ts";
+import {
+  binCountsOf,
+  type CandidatePlan,
+  listCandidates,
+  mostFrequentBins,
+  planCandidates,
+  sideCounts,
+} from "./candidate-plan.ts";
 
 interface Shape {
   readonly binCount: number;
@@ -15,10 +22,32 @@ interface Shape {
 
 const instanceCount = 30;
 
-function featureOf({ binCount, hasMissing, monotone = 0, oneHot }: Shape, random: SeededRandom, name = "f"): BinnedFeature {
+function featureOf(
+  { binCount, hasMissing, monotone = 0, oneHot }: Shape,
+  random: SeededRandom,
+  name = "f",
+): BinnedFeature {
   const bins = Uint16Array.from({ length: instanceCount }, () => random.below(binCount + (hasMissing ? 1 : 0)));
-  if (oneHot !== undefined) return { name, thresholds: new Float32Array(0), lowest: 0, categories: Array.from({ length: binCount }, (_, i) => `c${i}`), oneHot, binCount, hasMissing, bins };
-  return { name, thresholds: Float32Array.from({ length: binCount }, (_, i) => i + 1), lowest: -1, binCount, hasMissing, monotone, bins };
+  if (oneHot !== undefined)
+    return {
+      name,
+      thresholds: new Float32Array(0),
+      lowest: 0,
+      categories: Array.from({ length: binCount }, (_, i) => `c${i}`),
+      oneHot,
+      binCount,
+      hasMissing,
+      bins,
+    };
+  return {
+    name,
+    thresholds: Float32Array.from({ length: binCount }, (_, i) => i + 1),
+    lowest: -1,
+    binCount,
+    hasMissing,
+    monotone,
+    bins,
+  };
 }
 
 /** Per position, the set of (global) bins whose sum is written there. */
@@ -43,9 +72,15 @@ function expectPlan(features: readonly BinnedFeature[], skippedBins: Int32Array,
   const written = binsSummed(plan);
   expect(Object.keys(written).length).toBe(candidates.length);
   const all = Uint32Array.from({ length: instanceCount }, (_, i) => i).filter((i) => i % 4 !== 1);
-  const binCounts = binCountsOf(features.map(({ bins }) => bins), plan, all);
+  const binCounts = binCountsOf(
+    features.map(({ bins }) => bins),
+    plan,
+    all,
+  );
   const counts = sideCounts(plan, binCounts);
-  const firstBins = features.map((_, f) => features.slice(0, f).reduce((sum, feature) => sum + totalBinCount(feature), 0));
+  const firstBins = features.map((_, f) =>
+    features.slice(0, f).reduce((sum, feature) => sum + totalBinCount(feature), 0),
+  );
 
   features.forEach((feature, f) => {
     if (skippedBins[f] >= 0) expect([...plan.sources]).not.toContain(firstBins[f] + skippedBins[f]);
@@ -62,7 +97,9 @@ function expectPlan(features: readonly BinnedFeature[], skippedBins: Int32Array,
     const right = bins.filter((bin) => !binGoesLeft(feature, candidate, bin)).map((bin) => first + bin);
     const side = [...written[positions[rank]]].sort((a, b) => a - b);
     const monotone = feature.monotone ?? 0;
-    expect(plan.orders[positions[rank]], "what a constraint asks of the side sent").toBe(side.join() === left.join() ? monotone : -monotone + 0);
+    expect(plan.orders[positions[rank]], "what a constraint asks of the side sent").toBe(
+      side.join() === left.join() ? monotone : -monotone + 0,
+    );
     const isSide = side.join() === left.join() || side.join() === right.join();
     expect(isSide, `candidate ${JSON.stringify(candidate)} sums bins ${side.join()}`).toBe(true);
     expect(new Set(side).size).toBe(side.length);
@@ -71,25 +108,44 @@ function expectPlan(features: readonly BinnedFeature[], skippedBins: Int32Array,
 }
 
 describe("every candidate is one side of its split, without the skipped bin", () => {
-  const shapes = [1, 2, 3, 6].flatMap((binCount) => [false, true].flatMap((hasMissing) => [0, 1, -1].map((monotone) => ({ binCount, hasMissing, monotone }))));
-  test.each(shapes)("one feature, bins $binCount, missing $hasMissing, monotone $monotone, each bin skipped in turn, and none", (shape) => {
-    const feature = featureOf(shape, new SeededRandom("one"));
-    for (let skipped = -1; skipped < totalBinCount(feature); skipped++) {
-      const count = listCandidates([feature]).length;
-      expectPlan([feature], Int32Array.of(skipped), new SeededRandom(`order ${skipped}`).permutation(count));
-    }
-  });
+  const shapes = [1, 2, 3, 6].flatMap((binCount) =>
+    [false, true].flatMap((hasMissing) => [0, 1, -1].map((monotone) => ({ binCount, hasMissing, monotone }))),
+  );
+  test.each(shapes)(
+    "one feature, bins $binCount, missing $hasMissing, monotone $monotone, each bin skipped in turn, and none",
+    (shape) => {
+      const feature = featureOf(shape, new SeededRandom("one"));
+      for (let skipped = -1; skipped < totalBinCount(feature); skipped++) {
+        const count = listCandidates([feature]).length;
+        expectPlan([feature], Int32Array.of(skipped), new SeededRandom(`order ${skipped}`).permutation(count));
+      }
+    },
+  );
 
-  const categorical = [1, 2, 3, 6].flatMap((binCount) => [false, true].flatMap((hasMissing) => [false, true].map((oneHot) => ({ binCount, hasMissing, oneHot }))));
-  test.each(categorical)("one feature of $binCount categories, missing $hasMissing, one-hot $oneHot, each bin skipped in turn, and none", (shape) => {
-    const feature = featureOf(shape, new SeededRandom("one"));
-    for (let skipped = -1; skipped < totalBinCount(feature); skipped++) {
-      expectPlan([feature], Int32Array.of(skipped), new SeededRandom(`order ${skipped}`).permutation(listCandidates([feature]).length));
-    }
-  });
+  const categorical = [1, 2, 3, 6].flatMap((binCount) =>
+    [false, true].flatMap((hasMissing) => [false, true].map((oneHot) => ({ binCount, hasMissing, oneHot }))),
+  );
+  test.each(categorical)(
+    "one feature of $binCount categories, missing $hasMissing, one-hot $oneHot, each bin skipped in turn, and none",
+    (shape) => {
+      const feature = featureOf(shape, new SeededRandom("one"));
+      for (let skipped = -1; skipped < totalBinCount(feature); skipped++) {
+        expectPlan(
+          [feature],
+          Int32Array.of(skipped),
+          new SeededRandom(`order ${skipped}`).permutation(listCandidates([feature]).length),
+        );
+      }
+    },
+  );
 
   test("several features at once", () => {
-    const shape = fc.record({ binCount: fc.integer({ min: 1, max: 7 }), hasMissing: fc.boolean(), monotone: fc.constantFrom(0, 1, -1), oneHot: fc.constantFrom(undefined, true, false) });
+    const shape = fc.record({
+      binCount: fc.integer({ min: 1, max: 7 }),
+      hasMissing: fc.boolean(),
+      monotone: fc.constantFrom(0, 1, -1),
+      oneHot: fc.constantFrom(undefined, true, false),
+    });
     fc.assert(
       fc.property(fc.array(shape, { maxLength: 4 }), fc.nat(), (shapes, seed) => {
         const random = new SeededRandom(seed);
@@ -103,7 +159,10 @@ describe("every candidate is one side of its split, without the skipped bin", ()
 
 test("candidates are listed by feature, then threshold, then missing right before left", () => {
   const random = new SeededRandom("tie order");
-  const features = [featureOf({ binCount: 2, hasMissing: true }, random), featureOf({ binCount: 3, hasMissing: false }, random)];
+  const features = [
+    featureOf({ binCount: 2, hasMissing: true }, random),
+    featureOf({ binCount: 3, hasMissing: false }, random),
+  ];
   expect(listCandidates(features)).toEqual([
     { feature: 0, bin: 0, missingLeft: false },
     { feature: 0, bin: 0, missingLeft: true },

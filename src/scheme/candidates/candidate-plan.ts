@@ -3,8 +3,8 @@
  *
  * A candidate is sent as the sum over ONE side of its split; the active party knows the node's total and the gain is
  * symmetric, so it never needs to know which side it was. The side sent is the one that leaves out the feature's most
- * frequent bin (at the root), which therefore is never summed at all. The choice is fixed per tree and feature: siblings
- * are obtained by subtraction, which must not mix sides.
+ * frequent bin (at the root), which therefore is never summed at all. The choice is fixed per tree and feature:
+ * siblings are obtained by subtraction, which must not mix sides.
  *
  * With bins 0..B-1, missing bin M and skipped bin m, a candidate (k, missing right) is one of
  *   prefix(k) = 0..k                    if m is not in it,
@@ -17,7 +17,12 @@
  */
 import { type BinnedFeature, totalBinCount } from "../../gbdt/split/binning.ts";
 import { type Candidate, candidatesOf, type CategoryCandidate, hasMirrored } from "../../gbdt/split/candidate.ts";
-import { type CategoricalFeature, categoryCandidates, isCategorical, rightBins } from "../../gbdt/split/category-candidate.ts";
+import {
+  type CategoricalFeature,
+  categoryCandidates,
+  isCategorical,
+  rightBins,
+} from "../../gbdt/split/category-candidate.ts";
 
 /** One of this party's candidates: which feature, and where it is cut. */
 export type PlannedCandidate = Candidate & {
@@ -42,7 +47,9 @@ export interface CandidatePlan {
 
 /** All candidates of a party, in tie order. */
 export function listCandidates(features: readonly BinnedFeature[]): PlannedCandidate[] {
-  return features.flatMap((feature, index) => candidatesOf(feature).map((candidate) => ({ feature: index, ...candidate })));
+  return features.flatMap((feature, index) =>
+    candidatesOf(feature).map((candidate) => ({ feature: index, ...candidate })),
+  );
 }
 
 /** The most frequent bin of each feature over the given instances, lowest index on ties. */
@@ -94,7 +101,13 @@ function sideKey(candidate: Candidate): number {
 
 type TargetOf = (bin: number, missingLeft: boolean, isLeftSide: boolean) => number;
 
-function addChains(chains: ChainList, feature: BinnedFeature, firstBin: number, skipped: number, targetOf: TargetOf): void {
+function addChains(
+  chains: ChainList,
+  feature: BinnedFeature,
+  firstBin: number,
+  skipped: number,
+  targetOf: TargetOf,
+): void {
   const last = feature.binCount - 1;
   const missing = feature.hasMissing ? firstBin + feature.binCount : -1;
   const presentSkipped = skipped >= 0 && skipped <= last;
@@ -140,7 +153,13 @@ export function isFlipped(feature: BinnedFeature, candidate: CategoryCandidate, 
 }
 
 /** A chain per candidate: few bins each, but for the one that is flipped. */
-function addCategoryChains(chains: ChainList, feature: CategoricalFeature, firstBin: number, skipped: number, positions: Uint32Array): void {
+function addCategoryChains(
+  chains: ChainList,
+  feature: CategoricalFeature,
+  firstBin: number,
+  skipped: number,
+  positions: Uint32Array,
+): void {
   const all = Array.from({ length: totalBinCount(feature) }, (_, bin) => bin);
   categoryCandidates(feature).forEach((candidate, i) => {
     const right = rightBins(feature, candidate);
@@ -173,7 +192,10 @@ class ChainList {
   }
 }
 
-/** Counts of instances per bin over the concatenated bins of all features of a plan. @param bins per feature, per position */
+/**
+ * Counts of instances per bin over the concatenated bins of all features of a plan. @param bins per feature, per
+ * position
+ */
 export function binCountsOf(bins: readonly Uint16Array[], plan: CandidatePlan, positions: Uint32Array): Uint32Array {
   const counts = new Uint32Array(plan.binCounts.reduce((a, b) => a + b, 0));
   let first = 0;
@@ -198,7 +220,10 @@ export function sideCounts(plan: CandidatePlan, binCounts: Uint32Array): Uint32A
 }
 
 /** The plan's chains, once per ciphertext of an instance. */
-export function widened(plan: CandidatePlan, width: number): Pick<CandidatePlan, "chainOffsets" | "sources" | "targets"> {
+export function widened(
+  plan: CandidatePlan,
+  width: number,
+): Pick<CandidatePlan, "chainOffsets" | "sources" | "targets"> {
   if (width === 1) return plan;
   const chainCount = plan.chainOffsets.length - 1;
   const stepCount = plan.sources.length;
@@ -206,7 +231,8 @@ export function widened(plan: CandidatePlan, width: number): Pick<CandidatePlan,
   const sources = new Uint32Array(stepCount * width);
   const targets = new Int32Array(stepCount * width);
   for (let j = 0; j < width; j++) {
-    for (let chain = 0; chain < chainCount; chain++) chainOffsets[j * chainCount + chain] = j * stepCount + plan.chainOffsets[chain];
+    for (let chain = 0; chain < chainCount; chain++)
+      chainOffsets[j * chainCount + chain] = j * stepCount + plan.chainOffsets[chain];
     for (let step = 0; step < stepCount; step++) {
       sources[j * stepCount + step] = plan.sources[step] * width + j;
       targets[j * stepCount + step] = plan.targets[step] < 0 ? -1 : plan.targets[step] * width + j;

@@ -13,4 +13,9 @@ export interface CandidateRows {
   readonly groups: readonly CategoryGroup[];
 }
 
-export const noCandidates: CandidateRows = { rows: new Float64Array(0), orders: null, withheld: new Uint8Array(0), groups: [] };
+export const noCandidates: CandidateRows = {
+  rows: new Float64Array(0),
+  orders: null,
+  withheld: new Uint8Array(0),
+  groups: [],
+};

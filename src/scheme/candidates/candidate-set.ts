@@ -1,17 +1,24 @@
 /**
- * The candidates that one node of a tree is answered with: those of the features that may split it, in the tree's secret
- * order. Where columns are sampled, nodes may have different sets; within a set the order stays that of the tree.
+ * The candidates that one node of a tree is answered with: those of the features that may split it, in the tree's
+ * secret order. Where columns are sampled, nodes may have different sets; within a set the order stays that of the
+ * tree.
  *
- * Categories of features whose sets of categories are split stand in front, those of one feature together and in the order of
- * their codes: whoever decrypts them must put them in order to find the sets. Which feature a group is stays secret, and so does the
- * groups' order.
+ * Categories of features whose sets of categories are split stand in front, those of one feature together and in the
+ * order of their codes: whoever decrypts them must put them in order to find the sets. Which feature a group is stays
+ * secret, and so does the groups' order.
  */
 import { assert } from "../../base/assert.ts";
 import type { BinnedFeature } from "../../gbdt/split/binning.ts";
 import { candidateCount, candidatesOf } from "../../gbdt/split/candidate.ts";
 import { isPartitioned } from "../../gbdt/split/category-candidate.ts";
 import type { ColumnSampler, NodePlace } from "../../gbdt/boost/column-sampling.ts";
-import { type CandidatePlan, isFlipped, listCandidates, type PlannedCandidate, planCandidates } from "./candidate-plan.ts";
+import {
+  type CandidatePlan,
+  isFlipped,
+  listCandidates,
+  type PlannedCandidate,
+  planCandidates,
+} from "./candidate-plan.ts";
 import type { CategoryGroup } from "./category-group.ts";
 import { secretPermutation } from "./secret-permutation.ts";
 
@@ -50,12 +57,17 @@ export class TreeCandidates {
     this.#tree = tree;
     const counts = job.features.map(candidateCount);
     this.#first = Uint32Array.from(counts, (_, i) => counts.slice(0, i).reduce((a, b) => a + b, 0));
-    this.#positions = secretPermutation(job.permutationSecret, round, counts.reduce((a, b) => a + b, 0));
+    this.#positions = secretPermutation(
+      job.permutationSecret,
+      round,
+      counts.reduce((a, b) => a + b, 0),
+    );
   }
 
   at(place: Omit<NodePlace, "tree">): CandidateSet {
     const { features, sampler } = this.#job;
-    const drawn = sampler?.at({ tree: this.#tree, ...place }, features.length) ?? Uint32Array.from(features, (_, i) => i);
+    const drawn =
+      sampler?.at({ tree: this.#tree, ...place }, features.length) ?? Uint32Array.from(features, (_, i) => i);
     const key = drawn.join();
     let set = this.#sets.get(key);
     if (set === undefined) {
@@ -67,12 +79,24 @@ export class TreeCandidates {
 
   #make(drawn: Uint32Array): CandidateSet {
     const features = Array.from(drawn, (index) => this.#job.features[index]);
-    const candidates = listCandidates(features).map((candidate) => ({ ...candidate, feature: drawn[candidate.feature] }));
-    const inTree = Uint32Array.from(Array.from(drawn).flatMap((index) => Array.from({ length: candidateCount(this.#job.features[index]) }, (_, i) => this.#positions[this.#first[index] + i])));
+    const candidates = listCandidates(features).map((candidate) => ({
+      ...candidate,
+      feature: drawn[candidate.feature],
+    }));
+    const inTree = Uint32Array.from(
+      Array.from(drawn).flatMap((index) =>
+        Array.from(
+          { length: candidateCount(this.#job.features[index]) },
+          (_, i) => this.#positions[this.#first[index] + i],
+        ),
+      ),
+    );
     const groups = this.#groupsOf(drawn, inTree);
     const grouped = groups.flatMap(({ firstRank, size }) => Array.from({ length: size }, (_, i) => firstRank + i));
     const isGrouped = new Set(grouped);
-    const others = Array.from(inTree.keys()).filter((rank) => !isGrouped.has(rank)).sort((a, b) => inTree[a] - inTree[b]);
+    const others = Array.from(inTree.keys())
+      .filter((rank) => !isGrouped.has(rank))
+      .sort((a, b) => inTree[a] - inTree[b]);
     const byPosition = Uint32Array.from([...grouped, ...others]);
     const positions = new Uint32Array(byPosition.length);
     byPosition.forEach((rank, position) => (positions[rank] = position));
@@ -88,7 +112,9 @@ export class TreeCandidates {
       const feature = this.#job.features[index];
       const size = candidateCount(feature);
       if (isPartitioned(feature) && size > 0) {
-        const flipped = candidatesOf(feature).findIndex((candidate) => "categories" in candidate && isFlipped(feature, candidate, this.#job.skippedBins[index]));
+        const flipped = candidatesOf(feature).findIndex(
+          (candidate) => "categories" in candidate && isFlipped(feature, candidate, this.#job.skippedBins[index]),
+        );
         groups.push({ feature: index, firstRank, size, hasMissing: feature.hasMissing, flipped });
       }
       firstRank += size;

@@ -10,7 +10,11 @@ import { binCategories } from "../../gbdt/split/category-binning.ts";
 import { connectInMemory } from "../../transport/in-memory.ts";
 import { TreeCandidates } from "./candidate-set.ts";
 import { categoryRows, groupMessages, groupsFrom, setFrom } from "./category-group.ts";
-import { CategoryGroupSchema, CategorySetSchema, type PassiveHistograms } from "../../wire/generated/tandem/v1/tandem_pb.ts";
+import {
+  CategoryGroupSchema,
+  CategorySetSchema,
+  type PassiveHistograms,
+} from "../../wire/generated/tandem/v1/tandem_pb.ts";
 import type { PassivePeer } from "../../wire/peer.ts";
 
 let key: PrivateKey;
@@ -25,36 +29,73 @@ test("a flipped candidate is the node without it; one that is withheld stays not
   const sides = { rows: Float64Array.of(9, 9, 1, 1, 70, 6, 2, 2, 3, 3), withheld: new Uint8Array(5) };
   expect([...categoryRows(group, 1, sides, totals).rows]).toEqual([1, 1, 30, 4, 2, 2, 3, 3]);
   expect([...categoryRows({ ...group, flipped: -1 }, 1, sides, totals).rows]).toEqual([1, 1, 70, 6, 2, 2, 3, 3]);
-  const { rows, withheld } = categoryRows(group, 1, { rows: sides.rows.map((value, i) => (i === 4 || i === 5 ? 0 : value)), withheld: Uint8Array.of(0, 0, 1, 0, 0) }, totals);
+  const { rows, withheld } = categoryRows(
+    group,
+    1,
+    { rows: sides.rows.map((value, i) => (i === 4 || i === 5 ? 0 : value)), withheld: Uint8Array.of(0, 0, 1, 0, 0) },
+    totals,
+  );
   expect([...rows.subarray(2, 4)]).toEqual([0, 0]);
   expect([...withheld]).toEqual([0, 1, 0, 0]);
 });
 
 test("groups from the wire are possible ones, and no more than the candidates", async () => {
-  const messages = groupMessages([group, { size: 2, hasMissing: false, flipped: -1 }]).map((message) => create(CategoryGroupSchema, message));
+  const messages = groupMessages([group, { size: 2, hasMissing: false, flipped: -1 }]).map((message) =>
+    create(CategoryGroupSchema, message),
+  );
   expect(groupsFrom(messages, 6)).toEqual([group, { size: 2, hasMissing: false, flipped: -1 }]);
   await expectError(() => groupsFrom(messages, 5), "PROTOCOL_STATE", /do not fit/);
-  for (const wrong of [{ size: 1 }, { size: 2, hasMissing: true }, { size: 3, flipped: 4 }]) await expectError(() => groupsFrom([create(CategoryGroupSchema, wrong)], 9), "PROTOCOL_STATE", /do not fit/);
+  for (const wrong of [{ size: 1 }, { size: 2, hasMissing: true }, { size: 3, flipped: 4 }])
+    await expectError(() => groupsFrom([create(CategoryGroupSchema, wrong)], 9), "PROTOCOL_STATE", /do not fit/);
 });
 
 test("a set must part its group, and name nothing that is withheld", async () => {
-  const from = (set: object, isWithheld = (_place: number): boolean => false, given = group) => setFrom(create(CategorySetSchema, set), given, isWithheld);
+  const from = (set: object, isWithheld = (_place: number): boolean => false, given = group) =>
+    setFrom(create(CategorySetSchema, set), given, isWithheld);
   expect(from({ categories: [0, 2], missingLeft: true })).toEqual({ categories: [0, 2], missingLeft: true });
   expect(from({ categories: [0, 1, 2], missingLeft: true })).toMatchObject({ categories: [0, 1, 2] });
-  for (const wrong of [{ categories: [], missingLeft: true }, { categories: [2, 0], missingLeft: true }, { categories: [1, 1], missingLeft: true }, { categories: [3], missingLeft: true }, { categories: [0, 1, 2], missingLeft: false }]) {
+  for (const wrong of [
+    { categories: [], missingLeft: true },
+    { categories: [2, 0], missingLeft: true },
+    { categories: [1, 1], missingLeft: true },
+    { categories: [3], missingLeft: true },
+    { categories: [0, 1, 2], missingLeft: false },
+  ]) {
     await expectError(() => from(wrong), "PROTOCOL_STATE", /parts nothing/);
   }
-  await expectError(() => from({ categories: [0], missingLeft: false }, undefined, { size: 3, hasMissing: false, flipped: -1 }), "PROTOCOL_STATE", /parts nothing/);
-  await expectError(() => from({ categories: [0, 2], missingLeft: true }, (place) => place === 2), "PROTOCOL_STATE", /withheld/);
-  await expectError(() => from({ categories: [0], missingLeft: false }, (place) => place === 3), "PROTOCOL_STATE", /withheld/);
+  await expectError(
+    () => from({ categories: [0], missingLeft: false }, undefined, { size: 3, hasMissing: false, flipped: -1 }),
+    "PROTOCOL_STATE",
+    /parts nothing/,
+  );
+  await expectError(
+    () => from({ categories: [0, 2], missingLeft: true }, (place) => place === 2),
+    "PROTOCOL_STATE",
+    /withheld/,
+  );
+  await expectError(
+    () => from({ categories: [0], missingLeft: false }, (place) => place === 3),
+    "PROTOCOL_STATE",
+    /withheld/,
+  );
 });
 
 test("groups stand in front, each in the order of its codes; which comes first changes from tree to tree", () => {
   const names = Array.from({ length: 5 }, (_, i) => `c${i}`);
-  const feature = (name: string, count: number): BinnedFeature => binCategories(name, Float32Array.from({ length: 60 }, (_, i) => i % count), names, 4);
+  const feature = (name: string, count: number): BinnedFeature =>
+    binCategories(
+      name,
+      Float32Array.from({ length: 60 }, (_, i) => i % count),
+      names,
+      4,
+    );
   const features = [feature("few", 3), feature("a", 5), feature("b", 5), feature("c", 5)];
   const orders = Array.from({ length: 12 }, (_, tree) => {
-    const { groups, byPosition, plan } = new TreeCandidates({ features, permutationSecret: new Uint8Array(32).fill(7), skippedBins: new Int32Array(4), sampler: null }, tree, tree).at({ depth: 0, node: 0 });
+    const { groups, byPosition, plan } = new TreeCandidates(
+      { features, permutationSecret: new Uint8Array(32).fill(7), skippedBins: new Int32Array(4), sampler: null },
+      tree,
+      tree,
+    ).at({ depth: 0, node: 0 });
     let position = 0;
     for (const { firstRank, size, feature: index, flipped } of groups) {
       expect(plan.candidates[firstRank].feature).toBe(index);
@@ -78,24 +119,49 @@ describe("a party that deviates is refused", () => {
       training: { num_round: 1, max_depth: 3, enable_categorical },
       connect: (name, service): PassivePeer => {
         const peer = connectInMemory(name, service);
-        return { ...peer, histograms: async function* (nodes, options) { for await (const answer of peer.histograms(nodes, options)) yield change(answer); } };
+        return {
+          ...peer,
+          histograms: async function* (nodes, options) {
+            for await (const answer of peer.histograms(nodes, options)) yield change(answer);
+          },
+        };
       },
     }).run();
 
   test.each<[string, (answer: PassiveHistograms) => PassiveHistograms, RegExp, boolean?]>([
     ["categories that were not agreed on", (answer) => answer, /not agreed/, false],
-    ["more categories than candidates", (answer) => ({ ...answer, groups: answer.groups.map((one) => ({ ...one, size: 99 })) }), /do not fit/],
-    ["other groups at a child", (answer) => (answer.node === 0 ? answer : { ...answer, groups: answer.groups.map((one) => ({ ...one, flipped: 0 })) }), /other groups/],
+    [
+      "more categories than candidates",
+      (answer) => ({ ...answer, groups: answer.groups.map((one) => ({ ...one, size: 99 })) }),
+      /do not fit/,
+    ],
+    [
+      "other groups at a child",
+      (answer) =>
+        answer.node === 0 ? answer : { ...answer, groups: answer.groups.map((one) => ({ ...one, flipped: 0 })) },
+      /other groups/,
+    ],
   ])("%s", async (_name, change, message, enabled = true) => {
     await expectError(() => job(change, enabled), "PROTOCOL_STATE", message);
   });
 
   test("and so is a decision that takes a category for a split, or a group that is not there", async () => {
-    const { passives, run } = prepareJob({ table, kernel: portableKernel, key, training: { num_round: 1, max_depth: 2, enable_categorical: true } });
+    const { passives, run } = prepareJob({
+      table,
+      kernel: portableKernel,
+      key,
+      training: { num_round: 1, max_depth: 2, enable_categorical: true },
+    });
     await run();
     const [{ scheme }] = passives;
     await expectError(() => scheme.candidateAt(0, 0), "PROTOCOL_STATE", /a category, not a split/);
-    await expectError(() => scheme.setAt(0, create(CategorySetSchema, { group: 1, categories: [0], missingLeft: true })), "PROTOCOL_STATE", /no group 1/);
-    expect(scheme.setAt(0, create(CategorySetSchema, { group: 0, categories: [0, 3], missingLeft: true }))).toMatchObject({ feature: 1, categories: [0, 3], missingLeft: true });
+    await expectError(
+      () => scheme.setAt(0, create(CategorySetSchema, { group: 1, categories: [0], missingLeft: true })),
+      "PROTOCOL_STATE",
+      /no group 1/,
+    );
+    expect(
+      scheme.setAt(0, create(CategorySetSchema, { group: 0, categories: [0, 3], missingLeft: true })),
+    ).toMatchObject({ feature: 1, categories: [0, 3], missingLeft: true });
   });
 });

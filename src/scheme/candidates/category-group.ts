@@ -1,11 +1,13 @@
 /**
- * The categories of one of a passive party's features in an answer: consecutive candidates, without the feature's name. The
- * active party sorts them by the leaf weight that each would have, and looks for the best set of them
+ * The categories of one of a passive party's features in an answer: consecutive candidates, without the feature's name.
+ * The active party sorts them by the leaf weight that each would have, and looks for the best set of them
  * (gbdt/split/category-partition.ts); a passive party cannot, since it sees no sum.
  *
- * @reveals active: which candidates are the categories of one feature, where sets of categories are split, and so its number of
+ * @reveals active: which candidates are the categories of one feature, where sets of categories are split, and so its
+ * number of
  *   categories and how many people of a node are in each and which of them is the missing values
- * @reveals passive: of a set of categories that wins, that each of them alone would have a lower leaf weight in the node than
+ * @reveals passive: of a set of categories that wins, that each of them alone would have a lower leaf weight in the
+ * node than
  *   those that are left
  */
 import type { MessageInitShape } from "@bufbuild/protobuf";
@@ -13,7 +15,12 @@ import { TandemError } from "../../base/error.ts";
 import type { CategoryCandidate } from "../../gbdt/split/candidate.ts";
 import type { CategoryRows } from "../../gbdt/split/category-partition.ts";
 import { subtractRows } from "../../gbdt/split/histogram.ts";
-import type { CategoryGroup as CategoryGroupMessage, CategorySet as CategorySetMessage, CategoryGroupSchema, CategorySetSchema } from "../../wire/generated/tandem/v1/tandem_pb.ts";
+import type {
+  CategoryGroup as CategoryGroupMessage,
+  CategorySet as CategorySetMessage,
+  CategoryGroupSchema,
+  CategorySetSchema,
+} from "../../wire/generated/tandem/v1/tandem_pb.ts";
 
 export interface CategoryGroup {
   /** Candidates: the categories, and the missing values last if there are any. */
@@ -36,7 +43,8 @@ export function groupMessages(groups: readonly CategoryGroup[]): MessageInitShap
 export function groupsFrom(messages: readonly CategoryGroupMessage[], candidateCount: number): CategoryGroup[] {
   const groups = messages.map(({ size, hasMissing, flipped }) => ({ size, hasMissing, flipped: flipped - 1 }));
   const isPossible = groups.every(({ size, hasMissing, flipped }) => size >= (hasMissing ? 3 : 2) && flipped < size);
-  if (!isPossible || groupedCount(groups) > candidateCount) throw new TandemError("PROTOCOL_STATE", "groups of categories that do not fit the candidates");
+  if (!isPossible || groupedCount(groups) > candidateCount)
+    throw new TandemError("PROTOCOL_STATE", "groups of categories that do not fit the candidates");
   return groups;
 }
 
@@ -46,19 +54,35 @@ export function groupedCount(groups: readonly CategoryGroup[]): number {
 }
 
 export function sameGroups(a: readonly CategoryGroup[], b: readonly CategoryGroup[]): boolean {
-  return a.length === b.length && a.every(({ size, hasMissing, flipped }, i) => size === b[i].size && hasMissing === b[i].hasMissing && flipped === b[i].flipped);
+  return (
+    a.length === b.length &&
+    a.every(
+      ({ size, hasMissing, flipped }, i) =>
+        size === b[i].size && hasMissing === b[i].hasMissing && flipped === b[i].flipped,
+    )
+  );
 }
 
 /** Each category's own row, from the candidates of a node. @param totals the node's row */
-export function categoryRows({ size, hasMissing, flipped }: CategoryGroup, first: number, sides: { readonly rows: Float64Array; readonly withheld: Uint8Array }, totals: Float64Array): CategoryRows {
+export function categoryRows(
+  { size, hasMissing, flipped }: CategoryGroup,
+  first: number,
+  sides: { readonly rows: Float64Array; readonly withheld: Uint8Array },
+  totals: Float64Array,
+): CategoryRows {
   const stride = totals.length;
   const rows = sides.rows.slice(first * stride, (first + size) * stride);
   const withheld = sides.withheld.subarray(first, first + size);
-  if (flipped >= 0 && withheld[flipped] === 0) rows.set(subtractRows(totals, rows.slice(flipped * stride, (flipped + 1) * stride)), flipped * stride);
+  if (flipped >= 0 && withheld[flipped] === 0)
+    rows.set(subtractRows(totals, rows.slice(flipped * stride, (flipped + 1) * stride)), flipped * stride);
   return { rows, hasMissing, withheld };
 }
 
-export function setMessage({ group, categories, missingLeft }: CategorySet): MessageInitShape<typeof CategorySetSchema> {
+export function setMessage({
+  group,
+  categories,
+  missingLeft,
+}: CategorySet): MessageInitShape<typeof CategorySetSchema> {
   return { group, categories: [...categories], missingLeft };
 }
 
@@ -67,11 +91,18 @@ export function setMessage({ group, categories, missingLeft }: CategorySet): Mes
  * @param isWithheld whether a place of the group is withheld at the node
  * @throws TandemError PROTOCOL_STATE
  */
-export function setFrom({ categories, missingLeft }: CategorySetMessage, { size, hasMissing }: CategoryGroup, isWithheld: (place: number) => boolean): CategoryCandidate {
+export function setFrom(
+  { categories, missingLeft }: CategorySetMessage,
+  { size, hasMissing }: CategoryGroup,
+  isWithheld: (place: number) => boolean,
+): CategoryCandidate {
   const categoryCount = size - (hasMissing ? 1 : 0);
   const right = hasMissing && !missingLeft ? [...categories, categoryCount] : categories;
-  const ascends = categories.every((category, i) => category < categoryCount && (i === 0 || category > categories[i - 1]));
-  if (categories.length === 0 || !ascends || right.length === size || (!hasMissing && !missingLeft)) throw new TandemError("PROTOCOL_STATE", "a set of categories that parts nothing");
+  const ascends = categories.every(
+    (category, i) => category < categoryCount && (i === 0 || category > categories[i - 1]),
+  );
+  if (categories.length === 0 || !ascends || right.length === size || (!hasMissing && !missingLeft))
+    throw new TandemError("PROTOCOL_STATE", "a set of categories that parts nothing");
   if (right.some(isWithheld)) throw new TandemError("PROTOCOL_STATE", "a set with a category that is withheld");
   return { categories, missingLeft };
 }

@@ -40,4 +40,5 @@ test("all orders of four candidates are about equally frequent over trees", () =
   expect(chiSquared).toBeLessThan(49.7); // 23 degrees of freedom, p = 0.001; nothing here is random
 });
 
-test("a secret of another length is our bug", () => expectError(() => secretPermutation(new Uint8Array(16), 0, 3), "INTERNAL", /32 bytes/));
+test("a secret of another length is our bug", () =>
+  expectError(() => secretPermutation(new Uint8Array(16), 0, 3), "INTERNAL", /32 bytes/));

@@ -9,6 +9,7 @@ export function orderBytes(orders: Int8Array): Uint8Array {
 
 /** @throws TandemError PROTOCOL_STATE for another number of bytes than candidates, or a byte without meaning */
 export function ordersFrom(bytes: Uint8Array, candidateCount: number): Int8Array {
-  if (bytes.length !== candidateCount || bytes.some((byte) => byte >= values.length)) throw new TandemError("PROTOCOL_STATE", "orders that do not fit the candidates");
+  if (bytes.length !== candidateCount || bytes.some((byte) => byte >= values.length))
+    throw new TandemError("PROTOCOL_STATE", "orders that do not fit the candidates");
   return Int8Array.from(bytes, (byte) => values[byte]);
 }

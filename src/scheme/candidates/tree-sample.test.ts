@@ -14,7 +14,11 @@ test("an empty bitmap means everybody: positions are instances", () => {
 });
 
 test("sampled instances stand side by side", () => {
-  const sample = new TreeSample(features, 5, bitmapFrom(5, (i) => i === 1 || i >= 3));
+  const sample = new TreeSample(
+    features,
+    5,
+    bitmapFrom(5, (i) => i === 1 || i >= 3),
+  );
   expect(sample.count).toBe(3);
   expect([...sample.bins[0]]).toEqual([1, 3, 4].map((i) => features[0].bins[i]));
   expect([...sample.positions(Uint32Array.of(0, 1, 2, 4))]).toEqual([0, 2]);

@@ -11,7 +11,14 @@ import { binGoesLeft } from "../../gbdt/split/candidate.ts";
 import type { Minimums } from "../../gbdt/split/offered-candidates.ts";
 import { connectInMemory } from "../../transport/in-memory.ts";
 import { bitmapFrom, isSet } from "../../wire/bitmap.ts";
-import { ActiveNodeSchema, type ActiveNode, ActiveSplitDecisionsSchema, type PaillierNode, PaillierNodeSchema, type PassiveHistograms } from "../../wire/generated/tandem/v1/tandem_pb.ts";
+import {
+  ActiveNodeSchema,
+  type ActiveNode,
+  ActiveSplitDecisionsSchema,
+  type PaillierNode,
+  PaillierNodeSchema,
+  type PassiveHistograms,
+} from "../../wire/generated/tandem/v1/tandem_pb.ts";
 import type { PassivePeer } from "../../wire/peer.ts";
 import type { CandidateRows } from "./candidate-rows.ts";
 import type { PassiveScheme } from "../scheme.ts";
@@ -38,16 +45,29 @@ function watchedJob(minimums: Minimums) {
   }
   const connect = (name: string, service: Parameters<typeof connectInMemory>[1]): PassivePeer => {
     const peer = connectInMemory(name, service);
-    async function* kept(nodes: AsyncIterable<ActiveNode>, options: Parameters<PassivePeer["histograms"]>[1]): AsyncGenerator<PassiveHistograms> {
+    async function* kept(
+      nodes: AsyncIterable<ActiveNode>,
+      options: Parameters<PassivePeer["histograms"]>[1],
+    ): AsyncGenerator<PassiveHistograms> {
       for await (const answer of peer.histograms(seen(nodes), options)) {
         answers.push(answer);
-        if (answer.node === 0) answer.counts.forEach((_, i) => isHidden(answer, i) || candidates.set(i, job.passives[0].scheme.candidateAt(0, i)));
+        if (answer.node === 0)
+          answer.counts.forEach(
+            (_, i) => isHidden(answer, i) || candidates.set(i, job.passives[0].scheme.candidateAt(0, i)),
+          );
         yield answer;
       }
     }
     return { ...peer, histograms: kept };
   };
-  const job = prepareJob({ table, kernel: portableKernel, key, training: { num_round: 1, max_depth: 4 }, minimums: [none, minimums], connect });
+  const job = prepareJob({
+    table,
+    kernel: portableKernel,
+    key,
+    training: { num_round: 1, max_depth: 4 },
+    minimums: [none, minimums],
+    connect,
+  });
   return { answers, origins, candidates, job };
 }
 
@@ -86,8 +106,12 @@ test("a withheld candidate decrypts to zero, in ciphertexts like all others", as
       // Packed from zeros alone: nothing but zeros comes out, and yet no two ciphertexts are equal.
       const { ciphertexts } = scheme.value;
       const width = key.publicKey.ciphertextBytes;
-      expect((await plain.decrypt(new CiphertextVector(ciphertexts, width))).bytes.every((byte) => byte === 0)).toBe(true);
-      const each = Array.from({ length: ciphertexts.length / width }, (_, c) => Buffer.from(ciphertexts.subarray(c * width, (c + 1) * width)).toString("hex"));
+      expect((await plain.decrypt(new CiphertextVector(ciphertexts, width))).bytes.every((byte) => byte === 0)).toBe(
+        true,
+      );
+      const each = Array.from({ length: ciphertexts.length / width }, (_, c) =>
+        Buffer.from(ciphertexts.subarray(c * width, (c + 1) * width)).toString("hex"),
+      );
       expect(new Set(each).size).toBe(each.length);
     }
   }
@@ -107,7 +131,8 @@ test("parent minus child is the sum of nobody's few: what a sibling has too litt
     const left = members.filter((instance) => binGoesLeft(feature, candidate, feature.bins[instance])).length;
     return [left, members.length - left];
   };
-  const isEnough = (node: number, position: number): boolean => scheme.members(node).length >= minimums.perNode && Math.min(...sizes(node, position)) >= minimums.perCandidate;
+  const isEnough = (node: number, position: number): boolean =>
+    scheme.members(node).length >= minimums.perNode && Math.min(...sizes(node, position)) >= minimums.perCandidate;
   const hiddenAt = new Map<number, boolean[]>();
   let hiddenForSibling = 0;
   for (const answer of answers) {
@@ -118,7 +143,8 @@ test("parent minus child is the sum of nobody's few: what a sibling has too litt
     if (node === 0) continue;
     hiddenAt.set(sibling, hidden);
     for (const position of candidates.keys()) {
-      const expected = hiddenAt.get(parent)?.[position] === true || !isEnough(node, position) || !isEnough(sibling, position);
+      const expected =
+        hiddenAt.get(parent)?.[position] === true || !isEnough(node, position) || !isEnough(sibling, position);
       expect(hidden[position], `candidate ${position} at nodes ${node} and ${sibling}`).toBe(expected);
       if (expected && (isEnough(node, position) || isEnough(sibling, position))) hiddenForSibling++;
     }
@@ -128,7 +154,9 @@ test("parent minus child is the sum of nobody's few: what a sibling has too litt
 
 describe("a passive party with minimums refuses", () => {
   /** Gradients are there and the root is answered: the course of a real job, held at its first splits or children. */
-  async function held(use: (job: ReturnType<typeof prepareJob>, root: PassiveHistograms) => Promise<void>): Promise<void> {
+  async function held(
+    use: (job: ReturnType<typeof prepareJob>, root: PassiveHistograms) => Promise<void>,
+  ): Promise<void> {
     const used: Promise<void>[] = [];
     const job = prepareJob({
       table,
@@ -138,7 +166,10 @@ describe("a passive party with minimums refuses", () => {
       minimums: [none, { perNode: 1, perCandidate: 10 }],
       connect: (name, service) => {
         const peer = connectInMemory(name, service);
-        async function* kept(nodes: AsyncIterable<ActiveNode>, options: Parameters<PassivePeer["histograms"]>[1]): AsyncGenerator<PassiveHistograms> {
+        async function* kept(
+          nodes: AsyncIterable<ActiveNode>,
+          options: Parameters<PassivePeer["histograms"]>[1],
+        ): AsyncGenerator<PassiveHistograms> {
           for await (const answer of peer.histograms(nodes, options)) {
             if (used.length === 0) used.push(use(job, answer));
             await Promise.allSettled(used);
@@ -159,7 +190,8 @@ describe("a passive party with minimums refuses", () => {
       const hidden = counts.findIndex((_, i) => isSet(withheld, i));
       const shown = counts.findIndex((_, i) => !isSet(withheld, i));
       expect(Math.min(hidden, shown)).toBeGreaterThanOrEqual(0);
-      const decide = (candidates: number[]) => collect(role.splits(create(ActiveSplitDecisionsSchema, { tree: 0, decisions: [{ node: 0, candidates }] })));
+      const decide = (candidates: number[]) =>
+        collect(role.splits(create(ActiveSplitDecisionsSchema, { tree: 0, decisions: [{ node: 0, candidates }] })));
       await expectError(() => decide([hidden]), "PROTOCOL_STATE", /is withheld at node 0/);
       await expectError(() => decide([shown, hidden]), "PROTOCOL_STATE", /is withheld at node 0/);
       expect(role.ownSplits).toEqual([]);
@@ -170,7 +202,9 @@ describe("a passive party with minimums refuses", () => {
     held(async ({ passives: [{ role }] }) => {
       const ask = (node: number, sibling: number, isMember: (i: number) => boolean) => {
         const value = create(PaillierNodeSchema, { parent: 0, sibling, members: bitmapFrom(80, isMember) });
-        return collect(role.histograms(one(create(ActiveNodeSchema, { tree: 0, node, scheme: { case: "paillier", value } }))));
+        return collect(
+          role.histograms(one(create(ActiveNodeSchema, { tree: 0, node, scheme: { case: "paillier", value } }))),
+        );
       };
       const [first] = await ask(1, 2, (i) => i < 30);
       const [second] = await ask(2, 1, (i) => i >= 30);
@@ -184,18 +218,35 @@ describe("a passive party with minimums refuses", () => {
 });
 
 describe("rows of a sibling", () => {
-  const rowsOf = (rows: number[], withheld: number[]): CandidateRows => ({ rows: Float64Array.from(rows), orders: null, withheld: Uint8Array.from(withheld), groups: [] });
+  const rowsOf = (rows: number[], withheld: number[]): CandidateRows => ({
+    rows: Float64Array.from(rows),
+    orders: null,
+    withheld: Uint8Array.from(withheld),
+    groups: [],
+  });
 
   test("are the parent's minus the child's; those withheld are zero, not the parent's", () => {
-    const { rows, withheld } = siblingRows(rowsOf([9, 9, 5, 8, 8, 4], [0, 0]), rowsOf([0, 0, 0, 3, 3, 1], [1, 0]), "shop");
+    const { rows, withheld } = siblingRows(
+      rowsOf([9, 9, 5, 8, 8, 4], [0, 0]),
+      rowsOf([0, 0, 0, 3, 3, 1], [1, 0]),
+      "shop",
+    );
     expect([...rows]).toEqual([0, 0, 0, 5, 5, 3]);
     expect([...withheld]).toEqual([1, 0]);
     expect([...siblingRows(rowsOf([9, 9, 5], [0]), rowsOf([0, 0, 0], [0]), "shop").rows]).toEqual([9, 9, 5]);
   });
 
   test("a candidate that comes back, or another number of them, is refused", async () => {
-    await expectError(() => siblingRows(rowsOf([0, 0, 0], [1]), rowsOf([3, 3, 1], [0]), "shop"), "PROTOCOL_STATE", /shop sent a candidate for a node that it withholds at its parent/);
-    await expectError(() => siblingRows(rowsOf([0, 0, 0], [1]), rowsOf([], []), "shop"), "PROTOCOL_STATE", /shop sent another number/);
+    await expectError(
+      () => siblingRows(rowsOf([0, 0, 0], [1]), rowsOf([3, 3, 1], [0]), "shop"),
+      "PROTOCOL_STATE",
+      /shop sent a candidate for a node that it withholds at its parent/,
+    );
+    await expectError(
+      () => siblingRows(rowsOf([0, 0, 0], [1]), rowsOf([], []), "shop"),
+      "PROTOCOL_STATE",
+      /shop sent another number/,
+    );
   });
 });
 

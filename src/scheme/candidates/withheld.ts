@@ -1,7 +1,7 @@
 /**
- * Candidates that a passive party withholds (gbdt/split/offered-candidates.ts) keep their place in an answer, with the count 0
- * and an encryption of zero; a bitmap says which they are, at the node and at its sibling. The count alone would not do:
- * a side that nobody is on is a sum like any other, which the parent's is reduced by.
+ * Candidates that a passive party withholds (gbdt/split/offered-candidates.ts) keep their place in an answer, with the
+ * count 0 and an encryption of zero; a bitmap says which they are, at the node and at its sibling. The count alone
+ * would not do: a side that nobody is on is a sum like any other, which the parent's is reduced by.
  */
 import { TandemError } from "../../base/error.ts";
 import { subtractRows } from "../../gbdt/split/histogram.ts";
@@ -32,10 +32,22 @@ export function withheldFrom(bitmap: Uint8Array, counts: readonly number[]): Uin
  * @throws TandemError PROTOCOL_STATE if the answers do not fit each other
  */
 export function siblingRows(parent: CandidateRows, child: CandidateRows, party: string): CandidateRows {
-  if (parent.rows.length !== child.rows.length) throw new TandemError("PROTOCOL_STATE", `party ${party} sent another number of candidates for a node than for its parent`);
+  if (parent.rows.length !== child.rows.length)
+    throw new TandemError(
+      "PROTOCOL_STATE",
+      `party ${party} sent another number of candidates for a node than for its parent`,
+    );
   const { orders, withheld, groups } = child;
-  if (!sameGroups(parent.groups, groups)) throw new TandemError("PROTOCOL_STATE", `party ${party} sent other groups of categories for a node than for its parent`);
-  if (parent.withheld.some((isWithheld, i) => isWithheld > withheld[i])) throw new TandemError("PROTOCOL_STATE", `party ${party} sent a candidate for a node that it withholds at its parent`);
+  if (!sameGroups(parent.groups, groups))
+    throw new TandemError(
+      "PROTOCOL_STATE",
+      `party ${party} sent other groups of categories for a node than for its parent`,
+    );
+  if (parent.withheld.some((isWithheld, i) => isWithheld > withheld[i]))
+    throw new TandemError(
+      "PROTOCOL_STATE",
+      `party ${party} sent a candidate for a node that it withholds at its parent`,
+    );
   const rows = subtractRows(parent.rows, child.rows);
   const stride = rows.length / withheld.length;
   withheld.forEach((isWithheld, i) => {

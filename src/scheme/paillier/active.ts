@@ -2,7 +2,8 @@
  * The active half of the Paillier scheme: it owns the private key, encrypts every instance's plaintexts once per tree
  * and decrypts packed candidate sums. Trust: honest-but-curious peers; every decryption is range-checked by the codec.
  *
- * @reveals passive: encrypted gradients only; the number of instances; which instances are in each node that is split; which instances are sampled for each tree
+ * @reveals passive: encrypted gradients only; the number of instances; which instances are in each node that is split;
+ * which instances are sampled for each tree
  * @reveals active: per candidate of a passive party, without its name: the sums of g and h and the count of one side
  */
 import { TandemError } from "../../base/error.ts";
@@ -21,7 +22,15 @@ import {
   PaillierNodeSchema,
   PaillierSetUpSchema,
 } from "../../wire/generated/tandem/v1/tandem_pb.ts";
-import { type ActiveScheme, type NodeDescription, noOperations, type SchemeAnswer, type SchemeNode, type SchemeSetUp, type SchemeTree } from "../scheme.ts";
+import {
+  type ActiveScheme,
+  type NodeDescription,
+  noOperations,
+  type SchemeAnswer,
+  type SchemeNode,
+  type SchemeSetUp,
+  type SchemeTree,
+} from "../scheme.ts";
 import { bigEndianBytes } from "../../wire/big-endian.ts";
 import { ObfuscatorPool } from "./obfuscator-pool.ts";
 import { chunkBytes } from "../../wire/version.ts";
@@ -41,8 +50,17 @@ export class PaillierActive implements ActiveScheme {
   readonly #obfuscators: ObfuscatorPool;
   readonly #speed: SpeedParameters;
 
-  constructor(kernel: Kernel, key: PrivateKey, threads: number, speed: SpeedParameters = resolveParameters(speedParameters, {}), untilIdle = coresIdle) {
-    this.#evaluator = kernel.privateEvaluator(key, { threads, exponents: speed.encryption === "short" ? "short" : "full" });
+  constructor(
+    kernel: Kernel,
+    key: PrivateKey,
+    threads: number,
+    speed: SpeedParameters = resolveParameters(speedParameters, {}),
+    untilIdle = coresIdle,
+  ) {
+    this.#evaluator = kernel.privateEvaluator(key, {
+      threads,
+      exponents: speed.encryption === "short" ? "short" : "full",
+    });
     this.#public = kernel.publicEvaluator(key.publicKey, { threads });
     this.#obfuscators = new ObfuscatorPool((count) => this.#makeObfuscators(count), obfuscatorBatch, untilIdle);
     this.#speed = speed;
@@ -72,17 +90,29 @@ export class PaillierActive implements ActiveScheme {
     return { case: "paillier", value };
   }
 
-  async *tree(layout: GradientLayout, gradients: QuantisedGradients, sample: Uint32Array | null): AsyncGenerator<SchemeTree> {
+  async *tree(
+    layout: GradientLayout,
+    gradients: QuantisedGradients,
+    sample: Uint32Array | null,
+  ): AsyncGenerator<SchemeTree> {
     this.#obfuscators.pause();
     const perInstance = layout.plaintexts.length;
     const instancesPerChunk = Math.max(1, Math.floor(chunkBytes / (perInstance * this.ciphertextBytes)));
     const instanceCount = sample?.length ?? gradients.instanceCount;
     for (let first = 0; first < instanceCount; first += instancesPerChunk) {
       const count = Math.min(instancesPerChunk, instanceCount - first);
-      const instances = sample?.subarray(first, first + count) ?? Uint32Array.from({ length: count }, (_, i) => first + i);
+      const instances =
+        sample?.subarray(first, first + count) ?? Uint32Array.from({ length: count }, (_, i) => first + i);
       const ciphertexts = await this.#encrypt(encode(layout, gradients, instances));
       this.counts.encryptions += ciphertexts.count;
-      yield { case: "paillier", value: create(PaillierGradientsSchema, { firstInstance: first, ciphertexts: ciphertexts.bytes, sampled: first === 0 ? sampleBitmap(sample, gradients.instanceCount) : new Uint8Array(0) }) };
+      yield {
+        case: "paillier",
+        value: create(PaillierGradientsSchema, {
+          firstInstance: first,
+          ciphertexts: ciphertexts.bytes,
+          sampled: first === 0 ? sampleBitmap(sample, gradients.instanceCount) : new Uint8Array(0),
+        }),
+      };
     }
   }
 
@@ -108,7 +138,9 @@ export class PaillierActive implements ActiveScheme {
   expectTree(layout: GradientLayout, instanceCount: number): void {
     if (this.#speed.encryption === "textbook") return;
     const bytesEach = this.#public.allocate(1).sizeBytes;
-    this.#obfuscators.prepare(Math.min(instanceCount * layout.plaintexts.length, Math.floor(obfuscatorBytesMax / bytesEach)));
+    this.#obfuscators.prepare(
+      Math.min(instanceCount * layout.plaintexts.length, Math.floor(obfuscatorBytesMax / bytesEach)),
+    );
   }
 
   close(): void {
@@ -129,7 +161,10 @@ export class PaillierActive implements ActiveScheme {
     const expected = Math.ceil(plaintextCount / packing.perCiphertext);
     const width = this.ciphertextBytes;
     if (answer.value.ciphertexts.length !== expected * width) {
-      throw new TandemError("PROTOCOL_STATE", `an answer has ${answer.value.ciphertexts.length} bytes; ${expected * width} were expected`);
+      throw new TandemError(
+        "PROTOCOL_STATE",
+        `an answer has ${answer.value.ciphertexts.length} bytes; ${expected * width} were expected`,
+      );
     }
     const plain = await this.#evaluator.decrypt(new CiphertextVector(answer.value.ciphertexts, width));
     this.counts.decryptions += plain.count;
@@ -143,7 +178,15 @@ export class PaillierActive implements ActiveScheme {
       const held = Math.min(packing.perCiphertext, plaintextCount - first);
       for (let k = 0; k < held; k++) {
         const candidate = Math.floor((first + k) / perCandidate);
-        decodeSums(layout, (first + k) % perCandidate, bytes, k * packing.strideBits, counts[candidate], sums, candidate * rowSums);
+        decodeSums(
+          layout,
+          (first + k) % perCandidate,
+          bytes,
+          k * packing.strideBits,
+          counts[candidate],
+          sums,
+          candidate * rowSums,
+        );
       }
       checkNothingAbove(bytes, held * packing.strideBits);
     }

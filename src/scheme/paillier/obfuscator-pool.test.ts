@@ -75,7 +75,11 @@ describe("obfuscator pool", () => {
   });
 
   test("a failure in the background is thrown at whoever takes next", async () => {
-    const pool = new ObfuscatorPool(() => Promise.reject(new Error("no more")), 2, async () => {});
+    const pool = new ObfuscatorPool(
+      () => Promise.reject(new Error("no more")),
+      2,
+      async () => {},
+    );
     pool.prepare(2);
     await settle();
     await expect(pool.take(1)).rejects.toThrow("no more");

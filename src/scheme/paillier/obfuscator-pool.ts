@@ -75,7 +75,9 @@ export class ObfuscatorPool {
 }
 
 function elements(vector: ObfuscatorVector): Uint8Array[] {
-  return Array.from({ length: vector.count }, (_, i) => vector.bytes.subarray(i * vector.sizeBytes, (i + 1) * vector.sizeBytes));
+  return Array.from({ length: vector.count }, (_, i) =>
+    vector.bytes.subarray(i * vector.sizeBytes, (i + 1) * vector.sizeBytes),
+  );
 }
 
 function joined(parts: readonly Uint8Array[]): ObfuscatorVector {

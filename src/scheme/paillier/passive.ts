@@ -6,7 +6,8 @@
  *
  * Re-randomisation hides from the key owner which instances were summed, so it uses fresh r^n with r from the OS.
  *
- * @reveals active: which candidates are withheld at a pair of nodes, and so that one of their sides, or one of the nodes, is small
+ * @reveals active: which candidates are withheld at a pair of nodes, and so that one of their sides, or one of the
+ * nodes, is small
  */
 import { assert } from "../../base/assert.ts";
 import { TandemError } from "../../base/error.ts";
@@ -17,7 +18,14 @@ import { create } from "@bufbuild/protobuf";
 import { partition } from "../../wire/bitmap.ts";
 import { candidateCount, candidatesOf } from "../../gbdt/split/candidate.ts";
 import { treeSizeMax } from "../../gbdt/tree/grow.ts";
-import { binCountsOf, type CandidatePlan, mostFrequentBins, type PlannedCandidate, sideCounts, widened } from "../candidates/candidate-plan.ts";
+import {
+  binCountsOf,
+  type CandidatePlan,
+  mostFrequentBins,
+  type PlannedCandidate,
+  sideCounts,
+  widened,
+} from "../candidates/candidate-plan.ts";
 import { candidateIn, type CandidateSet, TreeCandidates } from "../candidates/candidate-set.ts";
 import { groupedCount, setFrom } from "../candidates/category-group.ts";
 import { type CategorySet, PaillierSumsSchema } from "../../wire/generated/tandem/v1/tandem_pb.ts";
@@ -81,7 +89,10 @@ interface TreeState {
   offered: OfferedCandidates | null;
   instancesLoaded: number;
   rootInstances: number;
-  /** Sums per bin over the first rootInstances sampled instances; null before the first. One piece is added after the other. */
+  /**
+   * Sums per bin over the first rootInstances sampled instances; null before the first. One piece is added after the
+   * other.
+   */
   rootBins: Promise<ResidentVector | null>;
 }
 
@@ -108,25 +119,57 @@ export class PaillierPassive implements PassiveScheme {
     const evaluator = this.#kernel.publicEvaluator(key, { threads: this.#threads });
     const count = job.features.reduce((sum, feature) => sum + candidateCount(feature), 0);
     if (count > candidateCountMax) {
-      throw new TandemError("USAGE", `${count} split candidates are more than ${candidateCountMax}; use a smaller max_bin or fewer features`);
+      throw new TandemError(
+        "USAGE",
+        `${count} split candidates are more than ${candidateCountMax}; use a smaller max_bin or fewer features`,
+      );
     }
     const gradients = allocated(evaluator, job.instanceCount * ciphertextsPerInstance);
     const obfuscators = new ObfuscatorPool((count) => evaluator.obfuscators(count), obfuscatorBatch);
     const packing = sumPacking(plaintextBits, key.bits, message.value.packing);
     const allInstances = Uint32Array.from({ length: job.instanceCount }, (_, i) => i);
-    const skippedBins = skipBin ? mostFrequentBins(job.features, allInstances) : new Int32Array(job.features.length).fill(-1);
-    this.#state = { job, evaluator, ciphertextsPerInstance, packing, allInstances, skippedBins, jointBins, candidateCount: count, gradients, obfuscators };
+    const skippedBins = skipBin
+      ? mostFrequentBins(job.features, allInstances)
+      : new Int32Array(job.features.length).fill(-1);
+    this.#state = {
+      job,
+      evaluator,
+      ciphertextsPerInstance,
+      packing,
+      allInstances,
+      skippedBins,
+      jointBins,
+      candidateCount: count,
+      gradients,
+      obfuscators,
+    };
     return count;
   }
 
   beginTree(tree: number): void {
-    const { job, candidateCount: count, ciphertextsPerInstance, obfuscators, packing, allInstances, skippedBins } = this.#setUpState();
+    const {
+      job,
+      candidateCount: count,
+      ciphertextsPerInstance,
+      obfuscators,
+      packing,
+      allInstances,
+      skippedBins,
+    } = this.#setUpState();
     const nodesAsked = 1 + treeSizeMax(job).pairs; // the root and one child of each pair
     const perNode = Math.ceil((count * ciphertextsPerInstance) / packing.perCiphertext);
     obfuscators.prepare(Math.min(perNode * nodesAsked * job.treesPerRound, obfuscatorsAheadMax));
     const candidates = new TreeCandidates({ ...job, skippedBins }, tree, Math.floor(tree / job.treesPerRound));
     const nodes = new Map([[0, rootOf(allInstances)]]);
-    this.#tree = { candidates, nodes, sample: null, offered: null, instancesLoaded: 0, rootInstances: 0, rootBins: Promise.resolve(null) };
+    this.#tree = {
+      candidates,
+      nodes,
+      sample: null,
+      offered: null,
+      instancesLoaded: 0,
+      rootInstances: 0,
+      rootBins: Promise.resolve(null),
+    };
   }
 
   nextTree(tree: number): void {
@@ -149,10 +192,22 @@ export class PaillierPassive implements PassiveScheme {
     else if (sampled.length > 0) throw new TandemError("PROTOCOL_STATE", "a second sample of one tree");
     const instanceBytes = evaluator.key.ciphertextBytes * ciphertextsPerInstance;
     const count = ciphertexts.length / instanceBytes;
-    if (firstInstance !== tree.instancesLoaded || !Number.isInteger(count) || count < 1 || firstInstance + count > tree.sample.count) {
-      throw new TandemError("PROTOCOL_STATE", `a chunk of gradients at instance ${firstInstance} does not continue at ${tree.instancesLoaded}`);
+    if (
+      firstInstance !== tree.instancesLoaded ||
+      !Number.isInteger(count) ||
+      count < 1 ||
+      firstInstance + count > tree.sample.count
+    ) {
+      throw new TandemError(
+        "PROTOCOL_STATE",
+        `a chunk of gradients at instance ${firstInstance} does not continue at ${tree.instancesLoaded}`,
+      );
     }
-    await evaluator.load(new CiphertextVector(ciphertexts, evaluator.key.ciphertextBytes), gradients, firstInstance * ciphertextsPerInstance);
+    await evaluator.load(
+      new CiphertextVector(ciphertexts, evaluator.key.ciphertextBytes),
+      gradients,
+      firstInstance * ciphertextsPerInstance,
+    );
     tree.instancesLoaded += count;
     if (tree.instancesLoaded - tree.rootInstances >= rootSegmentInstances) await this.#rootBins();
     this.counts.gradientCiphertexts += count * ciphertextsPerInstance;
@@ -161,7 +216,11 @@ export class PaillierPassive implements PassiveScheme {
   endOfGradients(): void {
     const { instancesLoaded, sample } = this.#treeState();
     const expected = sample?.count ?? this.#setUpState().job.instanceCount;
-    if (instancesLoaded !== expected) throw new TandemError("PROTOCOL_STATE", `gradients of ${instancesLoaded} instances arrived; ${expected} were expected`);
+    if (instancesLoaded !== expected)
+      throw new TandemError(
+        "PROTOCOL_STATE",
+        `gradients of ${instancesLoaded} instances arrived; ${expected} were expected`,
+      );
   }
 
   async *node(node: number, message: SchemeNode): AsyncGenerator<NodeAnswer> {
@@ -175,7 +234,11 @@ export class PaillierPassive implements PassiveScheme {
     if (counts.length === 0) return;
 
     const bins = node === 0 ? await this.#rootBins() : await this.#histogram(set, positions);
-    const sums = await evaluator.runningSums({ source: bins, targetCount: counts.length * ciphertextsPerInstance, ...widened(plan, ciphertextsPerInstance) });
+    const sums = await evaluator.runningSums({
+      source: bins,
+      targetCount: counts.length * ciphertextsPerInstance,
+      ...widened(plan, ciphertextsPerInstance),
+    });
     this.#countAdditions(plan, binCounts);
     const withheld = await this.#withhold(node, set, counts, sums);
 
@@ -201,7 +264,10 @@ export class PaillierPassive implements PassiveScheme {
     }
   }
 
-  /** Takes counts and sums of what is not offered out of an answer, before it is packed. @returns per position 1 if it is withheld */
+  /**
+   * Takes counts and sums of what is not offered out of an answer, before it is packed. @returns per position 1 if it
+   * is withheld
+   */
   async #withhold(node: number, set: CandidateSet, counts: Uint32Array, sums: ResidentVector): Promise<Uint8Array> {
     const withheld = new Uint8Array(counts.length);
     const offered = this.#offered();
@@ -242,7 +308,10 @@ export class PaillierPassive implements PassiveScheme {
     tree.rootInstances = tree.instancesLoaded;
     if (count > 0) {
       tree.rootBins = tree.rootBins.then(async (before) => {
-        const bins = await this.#histogram(set, Uint32Array.from({ length: count }, (_, i) => first + i));
+        const bins = await this.#histogram(
+          set,
+          Uint32Array.from({ length: count }, (_, i) => first + i),
+        );
         return before === null ? bins : evaluator.add(before, bins);
       });
     }
@@ -265,16 +334,20 @@ export class PaillierPassive implements PassiveScheme {
 
   candidateAt(node: number, position: number): PlannedCandidate & { rank: number } {
     const set = this.#candidatesOf(node);
-    if (position >= set.byPosition.length) throw new TandemError("PROTOCOL_STATE", `candidate ${position} does not exist`);
-    if (position < groupedCount(set.groups)) throw new TandemError("PROTOCOL_STATE", `candidate ${position} is a category, not a split`);
+    if (position >= set.byPosition.length)
+      throw new TandemError("PROTOCOL_STATE", `candidate ${position} does not exist`);
+    if (position < groupedCount(set.groups))
+      throw new TandemError("PROTOCOL_STATE", `candidate ${position} is a category, not a split`);
     const candidate = candidateIn(set, position);
-    if (this.#offered()?.has(node, candidate.feature, candidate) === false) throw new TandemError("PROTOCOL_STATE", `candidate ${position} is withheld at node ${node}`);
+    if (this.#offered()?.has(node, candidate.feature, candidate) === false)
+      throw new TandemError("PROTOCOL_STATE", `candidate ${position} is withheld at node ${node}`);
     return candidate;
   }
 
   setAt(node: number, message: CategorySet): PlannedCandidate & { rank: number } {
     const group = this.#candidatesOf(node).groups[message.group];
-    if (group === undefined) throw new TandemError("PROTOCOL_STATE", `node ${node} has no group ${message.group} of categories`);
+    if (group === undefined)
+      throw new TandemError("PROTOCOL_STATE", `node ${node} has no group ${message.group} of categories`);
     const { feature, firstRank } = group;
     const parts = candidatesOf(this.#setUpState().job.features[feature]);
     const isWithheld = (place: number): boolean => this.#offered()?.has(node, feature, parts[place]) === false;
@@ -301,7 +374,10 @@ export class PaillierPassive implements PassiveScheme {
     const { features, minimums } = this.#setUpState().job;
     if (areOff(minimums)) return null;
     const { bins, count } = this.#sample();
-    return (this.#treeState().offered ??= new OfferedCandidates(minimums, features, bins, { id: 0, members: Uint32Array.from({ length: count }, (_, i) => i) }));
+    return (this.#treeState().offered ??= new OfferedCandidates(minimums, features, bins, {
+      id: 0,
+      members: Uint32Array.from({ length: count }, (_, i) => i),
+    }));
   }
 
   #binsOf({ features }: CandidateSet): Uint16Array[] {
@@ -310,8 +386,8 @@ export class PaillierPassive implements PassiveScheme {
   }
 
   /**
-   * Learns who is in a node from its parent's members; the rest of the parent is the sibling. Asked again it must be the
-   * same: the sums over two ways to part one node would show those over the few in which they differ.
+   * Learns who is in a node from its parent's members; the rest of the parent is the sibling. Asked again it must be
+   * the same: the sums over two ways to part one node would show those over the few in which they differ.
    */
   #placeNode(node: number, message: SchemeNode): Uint32Array {
     if (message.case !== "paillier") throw new TandemError("PROTOCOL_STATE", "a node message without Paillier members");
@@ -320,19 +396,30 @@ export class PaillierPassive implements PassiveScheme {
       const { parent, sibling } = message.value;
       const nodeCountMax = treeSizeMax(this.#setUpState().job).nodes;
       if (node <= parent || sibling <= parent || node === sibling || Math.max(node, sibling) >= nodeCountMax) {
-        throw new TandemError("PROTOCOL_STATE", `nodes ${node} and ${sibling} cannot be the children of node ${parent}`);
+        throw new TandemError(
+          "PROTOCOL_STATE",
+          `nodes ${node} and ${sibling} cannot be the children of node ${parent}`,
+        );
       }
       const above = this.#placeOf(parent);
       const { inside, outside } = partition(above.members, message.value.members);
       if (above.isParent || nodes.has(node) || nodes.has(sibling)) {
-        const isSame = [node, sibling].every((child) => nodes.get(child)?.parent === parent) && areEqual(this.members(node), inside);
-        if (!isSame) throw new TandemError("PROTOCOL_STATE", `nodes ${node} and ${sibling} are not the children of node ${parent} that they were`);
+        const isSame =
+          [node, sibling].every((child) => nodes.get(child)?.parent === parent) && areEqual(this.members(node), inside);
+        if (!isSame)
+          throw new TandemError(
+            "PROTOCOL_STATE",
+            `nodes ${node} and ${sibling} are not the children of node ${parent} that they were`,
+          );
         return inside;
       }
       nodes.set(node, { members: inside, depth: above.depth + 1, parent, isParent: false });
       nodes.set(sibling, { members: outside, depth: above.depth + 1, parent, isParent: false });
       above.isParent = true;
-      const counted = (id: number, instances: Uint32Array): CountedNode => ({ id, members: this.#sample().positions(instances) });
+      const counted = (id: number, instances: Uint32Array): CountedNode => ({
+        id,
+        members: this.#sample().positions(instances),
+      });
       this.#offered()?.split(parent, counted(node, inside), counted(sibling, outside));
     } else if (node !== 0) {
       throw new TandemError("PROTOCOL_STATE", `node ${node} cannot be a root`);
@@ -340,7 +427,10 @@ export class PaillierPassive implements PassiveScheme {
     return this.members(node);
   }
 
-  /** Homomorphic additions: filling a bin for the first time is a copy; along the chains empty bins are added like others. */
+  /**
+   * Homomorphic additions: filling a bin for the first time is a copy; along the chains empty bins are added like
+   * others.
+   */
   #countAdditions(plan: CandidatePlan, binCounts: Uint32Array): void {
     const { ciphertextsPerInstance } = this.#setUpState();
     let additions = 0;

@@ -12,9 +12,13 @@ export function publicKeyOf(modulus: Uint8Array, keyBits: number): PublicKey {
   }
   const n = bigEndianNumber(modulus);
   const bits = bitLength(n);
-  if (bits !== keyBits) throw new TandemError("HANDSHAKE_MISMATCH", `the public key has ${bits} bits; ${keyBits} were agreed`);
+  if (bits !== keyBits)
+    throw new TandemError("HANDSHAKE_MISMATCH", `the public key has ${bits} bits; ${keyBits} were agreed`);
   if (n % 2n === 0n || bits % 2 !== 0 || bits < keyBitsMin) {
-    throw new TandemError("KEY_FORMAT", `the public key must be odd and have an even number of bits from ${keyBitsMin} to ${keyBitsMax}`);
+    throw new TandemError(
+      "KEY_FORMAT",
+      `the public key must be odd and have an even number of bits from ${keyBitsMin} to ${keyBitsMax}`,
+    );
   }
   return new PublicKey(n);
 }

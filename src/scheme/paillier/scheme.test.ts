@@ -15,7 +15,12 @@ import { binGoesLeft } from "../../gbdt/split/candidate.ts";
 import { noMinimums } from "../../gbdt/split/offered-candidates.ts";
 import { bigEndianBytes } from "../../wire/big-endian.ts";
 import { bitmapFrom, partition } from "../../wire/bitmap.ts";
-import { PaillierGradientsSchema, PaillierNodeSchema, PaillierSetUpSchema, PaillierSumsSchema } from "../../wire/generated/tandem/v1/tandem_pb.ts";
+import {
+  PaillierGradientsSchema,
+  PaillierNodeSchema,
+  PaillierSetUpSchema,
+  PaillierSumsSchema,
+} from "../../wire/generated/tandem/v1/tandem_pb.ts";
 import { gradientLayout } from "../../codec/gradient-layout.ts";
 import { PaillierActive } from "./active.ts";
 import { PaillierPassive } from "./passive.ts";
@@ -32,8 +37,15 @@ beforeAll(async () => {
 
 function someFeatures(): BinnedFeature[] {
   const column = (missingShare: number): Float32Array =>
-    Float32Array.from({ length: instanceCount }, () => (random.uniform() < missingShare ? Number.NaN : random.below(6)));
-  return [binFeature("plain", column(0), 8), binFeature("holes", column(0.3), 8), binFeature("constant", new Float32Array(instanceCount), 8), binFeature("empty", new Float32Array(instanceCount).fill(Number.NaN), 8)];
+    Float32Array.from({ length: instanceCount }, () =>
+      random.uniform() < missingShare ? Number.NaN : random.below(6),
+    );
+  return [
+    binFeature("plain", column(0), 8),
+    binFeature("holes", column(0.3), 8),
+    binFeature("constant", new Float32Array(instanceCount), 8),
+    binFeature("empty", new Float32Array(instanceCount).fill(Number.NaN), 8),
+  ];
 }
 
 interface Bench {
@@ -49,10 +61,33 @@ function bench(codec: "batched" | "unbatched" = "batched", features = someFeatur
   const active = new PaillierActive(portableKernel, privateKey, 1);
   const g = Float64Array.from({ length: instanceCount }, () => random.uniform() * 2 - 1);
   const h = g.map((value) => (1 - value * value) / 4);
-  const layout = gradientLayout(resolveParameters(codecParameters, { codec }), active.plaintextBitsMax, { values: [g, h], bounds: [{ min: -1, max: 1 }, { min: 0, max: 0.25 }] });
+  const layout = gradientLayout(resolveParameters(codecParameters, { codec }), active.plaintextBitsMax, {
+    values: [g, h],
+    bounds: [
+      { min: -1, max: 1 },
+      { min: 0, max: 0.25 },
+    ],
+  });
   const permutationSecret = new Uint8Array(32).fill(5);
-  const job = { features, instanceCount, keyBits: privateKey.publicKey.bits, maxDepth: 3, maxLeaves: 0, permutationSecret, treesPerRound: 1, sampler: null, minimums: noMinimums };
-  return { active, passive: new PaillierPassive(portableKernel, 1), features, layout, gradients: quantise(layout, [g, h]), job };
+  const job = {
+    features,
+    instanceCount,
+    keyBits: privateKey.publicKey.bits,
+    maxDepth: 3,
+    maxLeaves: 0,
+    permutationSecret,
+    treesPerRound: 1,
+    sampler: null,
+    minimums: noMinimums,
+  };
+  return {
+    active,
+    passive: new PaillierPassive(portableKernel, 1),
+    features,
+    layout,
+    gradients: quantise(layout, [g, h]),
+    job,
+  };
 }
 
 async function loaded(made: Bench, tree = 0): Promise<Bench> {
@@ -65,14 +100,21 @@ async function loaded(made: Bench, tree = 0): Promise<Bench> {
 }
 
 /** Checks a node's answer against plain sums over `members`. */
-async function checkAnswer({ active, passive, features, layout, gradients }: Bench, pieces: readonly NodeAnswer[], members: Uint32Array): Promise<number> {
+async function checkAnswer(
+  { active, passive, features, layout, gradients }: Bench,
+  pieces: readonly NodeAnswer[],
+  members: Uint32Array,
+): Promise<number> {
   let at = 0;
   for (const { firstCandidate, counts, scheme } of pieces) {
     expect(firstCandidate).toBe(at);
     const sums = await active.sums(layout, scheme, [...counts]);
     counts.forEach((count, i) => {
       const { feature, ...candidate } = passive.candidateAt(0, at + i);
-      const sideOf = (isLeft: boolean): Uint32Array => members.filter((instance) => binGoesLeft(features[feature], candidate, features[feature].bins[instance]) === isLeft);
+      const sideOf = (isLeft: boolean): Uint32Array =>
+        members.filter(
+          (instance) => binGoesLeft(features[feature], candidate, features[feature].bins[instance]) === isLeft,
+        );
       const found = { count, sums: [...sums.subarray(2 * i, 2 * i + 2)] };
       const sides = [sideOf(true), sideOf(false)].map((side) => ({
         count: side.length,
@@ -101,7 +143,9 @@ describe.each(["batched", "unbatched"] as const)("%s: decoded sums equal plain s
     await checkAnswer(made, child, inside);
     expect(passive.members(1)).toEqual(outside);
     const none = bitmapFrom(outside.length, () => false);
-    const grandchild = await collect(passive.node(3, active.node({ node: 3, origin: { parent: 1, sibling: 4, members: none } })));
+    const grandchild = await collect(
+      passive.node(3, active.node({ node: 3, origin: { parent: 1, sibling: 4, members: none } })),
+    );
     await checkAnswer(made, grandchild, new Uint32Array(0));
     expect(passive.members(4)).toEqual(outside);
   });
@@ -138,12 +182,20 @@ test.each(["batched", "unbatched"] as const)("%s: an answer in several pieces", 
   const short = await generateKey({ bits: 128, insecure: true });
   const wide = (f: number): BinnedFeature => {
     const bins = Uint16Array.from({ length: instanceCount }, () => random.below(51));
-    return { name: `f${f}`, thresholds: Float32Array.from({ length: 50 }, (_, i) => i), lowest: -1, binCount: 50, hasMissing: true, bins };
+    return {
+      name: `f${f}`,
+      thresholds: Float32Array.from({ length: 50 }, (_, i) => i),
+      lowest: -1,
+      binCount: 50,
+      hasMissing: true,
+      bins,
+    };
   };
   const made = await loaded(bench(codec, [wide(0), wide(1), wide(2)], short));
   const pieces = await collect(made.passive.node(0, made.active.node({ node: 0, origin: null })));
   expect(pieces.length).toBeGreaterThan(1);
-  for (const { counts, scheme } of pieces) expect(ciphertextsOf(scheme).length + 5 * counts.length).toBeLessThan(messageBytesMax);
+  for (const { counts, scheme } of pieces)
+    expect(ciphertextsOf(scheme).length + 5 * counts.length).toBeLessThan(messageBytesMax);
   const all = Uint32Array.from({ length: instanceCount }, (_, i) => i);
   expect(await checkAnswer(made, pieces, all)).toBe(3 * 99);
 });
@@ -158,7 +210,11 @@ function littleEndian(value: bigint, sizeBytes: number): Uint8Array {
 }
 
 describe("a passive party refuses a set-up", () => {
-  const setUpWith = (change: { modulus?: Uint8Array; ciphertextsPerInstance?: number; plaintextBits?: number }): (() => number) => {
+  const setUpWith = (change: {
+    modulus?: Uint8Array;
+    ciphertextsPerInstance?: number;
+    plaintextBits?: number;
+  }): (() => number) => {
     const { passive, job } = bench();
     const good = { modulus: bigEndianBytes(key.publicKey.n), ciphertextsPerInstance: 1, plaintextBits: 70 };
     return () => passive.setUp({ case: "paillier", value: create(PaillierSetUpSchema, { ...good, ...change }) }, job);
@@ -179,14 +235,26 @@ describe("a passive party refuses a set-up", () => {
 
   test("an even number, a leading zero, far too many bytes: KEY_FORMAT", async () => {
     await expectError(setUpWith({ modulus: bigEndianBytes(key.publicKey.n + 1n) }), "KEY_FORMAT", /odd/);
-    await expectError(setUpWith({ modulus: Uint8Array.of(0, ...bigEndianBytes(key.publicKey.n)) }), "KEY_FORMAT", /leading zero/);
+    await expectError(
+      setUpWith({ modulus: Uint8Array.of(0, ...bigEndianBytes(key.publicKey.n)) }),
+      "KEY_FORMAT",
+      /leading zero/,
+    );
     await expectError(setUpWith({ modulus: new Uint8Array(1 << 20).fill(255) }), "KEY_FORMAT", /at most 512 bytes/);
   });
 
   test("a size that no key has, although both sides agreed on it: KEY_FORMAT, not an assertion", async () => {
     const { passive, job } = bench();
-    const value = create(PaillierSetUpSchema, { modulus: bigEndianBytes(2n ** 126n + 1n), ciphertextsPerInstance: 1, plaintextBits: 70 });
-    await expectError(() => passive.setUp({ case: "paillier", value }, { ...job, keyBits: 127 }), "KEY_FORMAT", /even number of bits/);
+    const value = create(PaillierSetUpSchema, {
+      modulus: bigEndianBytes(2n ** 126n + 1n),
+      ciphertextsPerInstance: 1,
+      plaintextBits: 70,
+    });
+    await expectError(
+      () => passive.setUp({ case: "paillier", value }, { ...job, keyBits: 127 }),
+      "KEY_FORMAT",
+      /even number of bits/,
+    );
   });
 
   test.each([
@@ -196,7 +264,10 @@ describe("a passive party refuses a set-up", () => {
     { plaintextBits: 0 },
     { plaintextBits: keyBits },
     { plaintextBits: 0xffffffff },
-  ])("impossible numbers: %o", async (change) => void (await expectError(setUpWith(change), "PROTOCOL_STATE", /impossible layout/)));
+  ])(
+    "impossible numbers: %o",
+    async (change) => void (await expectError(setUpWith(change), "PROTOCOL_STATE", /impossible layout/)),
+  );
 
   test("no scheme at all", async () => {
     const { passive, job } = bench();
@@ -207,7 +278,11 @@ describe("a passive party refuses a set-up", () => {
 });
 
 describe("a passive party refuses gradients", () => {
-  async function begun(codec: "batched" | "unbatched" = "batched"): Promise<{ passive: PaillierPassive; bytes: Uint8Array; send: (firstInstance: number, ciphertexts: Uint8Array) => Promise<void> }> {
+  async function begun(codec: "batched" | "unbatched" = "batched"): Promise<{
+    passive: PaillierPassive;
+    bytes: Uint8Array;
+    send: (firstInstance: number, ciphertexts: Uint8Array) => Promise<void>;
+  }> {
     const { active, passive, layout, gradients, job } = bench(codec);
     passive.setUp(active.setUp(layout), job);
     passive.beginTree(0);
@@ -231,10 +306,17 @@ describe("a passive party refuses gradients", () => {
   test("a second sample, nobody in it, or not of this many instances", async () => {
     const { bytes, passive } = await begun();
     const send = (firstInstance: number, ciphertexts: Uint8Array, sampled: Uint8Array): Promise<void> =>
-      passive.tree({ case: "paillier", value: create(PaillierGradientsSchema, { firstInstance, ciphertexts, sampled }) });
+      passive.tree({
+        case: "paillier",
+        value: create(PaillierGradientsSchema, { firstInstance, ciphertexts, sampled }),
+      });
     const width = key.publicKey.ciphertextBytes;
     const three = bitmapFrom(instanceCount, (i) => i < 3);
-    await expectError(() => send(0, bytes.slice(0, width), new Uint8Array(three.length)), "PROTOCOL_STATE", /without instances/);
+    await expectError(
+      () => send(0, bytes.slice(0, width), new Uint8Array(three.length)),
+      "PROTOCOL_STATE",
+      /without instances/,
+    );
     await expectError(() => send(0, bytes.slice(0, width), new Uint8Array(1)), "PROTOCOL_STATE", /bitmap/);
     await expectError(() => send(0, bytes.slice(0, 4 * width), three), "PROTOCOL_STATE", /does not continue/); // one more than sampled
     await expectError(() => send(0, bytes.slice(0, 2 * width), three), "PROTOCOL_STATE", /a second sample/);
@@ -252,7 +334,11 @@ describe("a passive party refuses gradients", () => {
     await expectError(() => half.send(0, half.bytes.slice(0, 64)), "PROTOCOL_STATE");
   });
 
-  test.each([["0", () => 0n], ["n^2", () => key.publicKey.nSquared], ["the largest of its width", () => 2n ** 512n - 1n]])("a ciphertext that is %s", async (_name, value) => {
+  test.each([
+    ["0", () => 0n],
+    ["n^2", () => key.publicKey.nSquared],
+    ["the largest of its width", () => 2n ** 512n - 1n],
+  ])("a ciphertext that is %s", async (_name, value) => {
     const { bytes, send } = await begun();
     const width = key.publicKey.ciphertextBytes;
     bytes.set(littleEndian(value(), width), 3 * width);
@@ -283,7 +369,11 @@ describe("a passive party refuses a node", () => {
     ["a sibling beyond max_depth", 1, { ...origin, sibling: 0xffffffff }, /cannot be the children/],
   ] as const)("%s", async (_name, node, fields, message) => {
     const { passive } = await loaded(bench());
-    await expectError(() => collect(passive.node(node, { case: "paillier", value: create(PaillierNodeSchema, fields) })), "PROTOCOL_STATE", message);
+    await expectError(
+      () => collect(passive.node(node, { case: "paillier", value: create(PaillierNodeSchema, fields) })),
+      "PROTOCOL_STATE",
+      message,
+    );
     expect(passive.members(0).length).toBe(instanceCount);
   });
 
@@ -293,12 +383,23 @@ describe("a passive party refuses a node", () => {
     await expectError(() => passive.members(5), "PROTOCOL_STATE", /node 5 is not known/);
     const count = new PaillierPassive(portableKernel, 1).setUp(active.setUp(layout), job);
     expect(passive.candidateAt(0, count - 1).rank).toBeLessThan(count);
-    for (const position of [count, 0xffffffff]) await expectError(() => passive.candidateAt(0, position), "PROTOCOL_STATE", new RegExp(`candidate ${position} does not exist`));
+    for (const position of [count, 0xffffffff])
+      await expectError(
+        () => passive.candidateAt(0, position),
+        "PROTOCOL_STATE",
+        new RegExp(`candidate ${position} does not exist`),
+      );
   });
 });
 
 describe("the active party refuses an answer", () => {
-  async function answered(codec: "batched" | "unbatched" = "batched"): Promise<Bench & { counts: number[]; bytes: Uint8Array; decode: (bytes: Uint8Array, counts?: number[]) => Promise<Float64Array> }> {
+  async function answered(codec: "batched" | "unbatched" = "batched"): Promise<
+    Bench & {
+      counts: number[];
+      bytes: Uint8Array;
+      decode: (bytes: Uint8Array, counts?: number[]) => Promise<Float64Array>;
+    }
+  > {
     const made = await loaded(bench(codec));
     const [{ counts, scheme }] = await collect(made.passive.node(0, made.active.node({ node: 0, origin: null })));
     const decode = (ciphertexts: Uint8Array, claimed = [...counts]): Promise<Float64Array> =>
@@ -310,7 +411,12 @@ describe("the active party refuses an answer", () => {
     const { bytes, decode, counts } = await answered(codec);
     const width = key.publicKey.ciphertextBytes;
     await decode(bytes);
-    for (const wrong of [bytes.slice(1), bytes.slice(width), new Uint8Array(0), Uint8Array.of(...bytes, ...bytes.slice(0, width))]) {
+    for (const wrong of [
+      bytes.slice(1),
+      bytes.slice(width),
+      new Uint8Array(0),
+      Uint8Array.of(...bytes, ...bytes.slice(0, width)),
+    ]) {
       await expectError(() => decode(wrong), "PROTOCOL_STATE", /bytes; \d+ were expected/);
     }
     await expectError(() => decode(bytes, [...counts, ...counts]), "PROTOCOL_STATE", /were expected/);
@@ -340,7 +446,10 @@ describe("the active party refuses an answer", () => {
     await passive.beginTree(0);
     for await (const chunk of stranger.tree(layout, gradients, null)) {
       // Ciphertexts under a larger modulus may be refused at the door, others decrypt to noise.
-      const outcome = await passive.tree(chunk).then(() => "taken", (error: { code: string }) => error.code);
+      const outcome = await passive.tree(chunk).then(
+        () => "taken",
+        (error: { code: string }) => error.code,
+      );
       if (outcome === "CIPHERTEXT_RANGE") return;
       expect(outcome).toBe("taken");
     }
@@ -361,7 +470,14 @@ describe("the active party refuses an answer", () => {
 
   test("whose sums are larger than its counts can make", async () => {
     const { bytes, decode, counts } = await answered();
-    await expectError(() => decode(bytes, counts.map(() => 0)), "DECODE_OVERFLOW");
+    await expectError(
+      () =>
+        decode(
+          bytes,
+          counts.map(() => 0),
+        ),
+      "DECODE_OVERFLOW",
+    );
   });
 });
 
@@ -375,12 +491,16 @@ test("gradients sealed with obfuscators made ahead: the same plaintexts, every o
   for (let round = 0; round < 3; round++) {
     const wanted = [0, instanceCount, 1][round]; // nothing ahead, everything ahead, too little ahead
     if (wanted > 0) active.expectTree(layout, wanted);
-    while (active.obfuscatorsReady < wanted * layout.plaintexts.length) await new Promise((resolve) => setImmediate(resolve));
+    while (active.obfuscatorsReady < wanted * layout.plaintexts.length)
+      await new Promise((resolve) => setImmediate(resolve));
     const chunks = await collect(active.tree(layout, gradients, null));
     expect(active.obfuscatorsReady).toBe(round === 2 ? layout.plaintexts.length : 0);
     const ciphertexts = Buffer.concat(chunks.map(({ value }) => value?.ciphertexts ?? new Uint8Array(0)));
-    for (let at = 0; at < ciphertexts.length; at += width) seen.add(ciphertexts.subarray(at, at + width).toString("hex"));
-    const plain = Buffer.from((await evaluator.decrypt(new CiphertextVector(ciphertexts, width))).bytes).toString("hex");
+    for (let at = 0; at < ciphertexts.length; at += width)
+      seen.add(ciphertexts.subarray(at, at + width).toString("hex"));
+    const plain = Buffer.from((await evaluator.decrypt(new CiphertextVector(ciphertexts, width))).bytes).toString(
+      "hex",
+    );
     expected ??= plain;
     expect(plain).toBe(expected);
   }

@@ -11,12 +11,29 @@ export class HttpProblem extends TandemError {
   }
 }
 
-const statuses: Partial<Record<ErrorCode, number>> = { USAGE: 400, UNAUTHORISED: 401, OVERLOADED: 503, PARTY_LOST: 503, PARTY_BUSY: 503, TIMEOUT: 504 };
+const statuses: Partial<Record<ErrorCode, number>> = {
+  USAGE: 400,
+  UNAUTHORISED: 401,
+  OVERLOADED: 503,
+  PARTY_LOST: 503,
+  PARTY_BUSY: 503,
+  TIMEOUT: 504,
+};
 /** What goes wrong on the way to a passive party, or there. */
-const partyCodes: ReadonlySet<ErrorCode> = new Set(["MODEL_UNKNOWN", "POLICY", "CERTIFICATE", "HANDSHAKE_MISMATCH", "PROTOCOL_STATE"]);
+const partyCodes: ReadonlySet<ErrorCode> = new Set([
+  "MODEL_UNKNOWN",
+  "POLICY",
+  "CERTIFICATE",
+  "HANDSHAKE_MISMATCH",
+  "PROTOCOL_STATE",
+]);
 
 /** What is wrong with this server's own files, or with itself, is not told. */
-export function problemOf(error: unknown): { readonly status: number; readonly code: ErrorCode; readonly message: string } {
+export function problemOf(error: unknown): {
+  readonly status: number;
+  readonly code: ErrorCode;
+  readonly message: string;
+} {
   if (error instanceof HttpProblem) return { status: error.status, code: error.code, message: error.message };
   if (error instanceof TandemError) {
     const status = statuses[error.code] ?? (partyCodes.has(error.code) ? 502 : 500);

@@ -1,7 +1,7 @@
 /**
- * A small HTTP server: fixed paths, JSON in and out, every limit set, no framework. A browser on the same machine is kept
- * from using it: bodies must be declared as JSON, which other sites' pages may not send, and without a token the Host must
- * be this machine, so that no foreign name that resolves to it works.
+ * A small HTTP server: fixed paths, JSON in and out, every limit set, no framework. A browser on the same machine is
+ * kept from using it: bodies must be declared as JSON, which other sites' pages may not send, and without a token the
+ * Host must be this machine, so that no foreign name that resolves to it works.
  */
 import { createHash, timingSafeEqual } from "node:crypto";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
@@ -59,7 +59,10 @@ export async function listenHttp(routes: readonly Route[], options: HttpOptions)
     send(response, answer, stopping || !request.complete);
     options.onAnswer({ path, status: answer.status, ms: performance.now() - started });
   };
-  const server = createServer({ headersTimeout: headersTimeoutMs, requestTimeout: requestTimeoutMs, keepAliveTimeout: keepAliveMs }, (request, response) => void respond(request, response));
+  const server = createServer(
+    { headersTimeout: headersTimeoutMs, requestTimeout: requestTimeoutMs, keepAliveTimeout: keepAliveMs },
+    (request, response) => void respond(request, response),
+  );
   server.maxConnections = connectionsMax;
   await listening(server, options);
   return {
@@ -79,7 +82,9 @@ export async function listenHttp(routes: readonly Route[], options: HttpOptions)
 
 function listening(server: Server, { host, port }: HttpOptions): Promise<void> {
   return new Promise((resolve, reject) => {
-    server.once("error", (cause) => reject(new TandemError("USAGE", `cannot listen on ${host}:${port}: ${cause.message}`, { cause })));
+    server.once("error", (cause) =>
+      reject(new TandemError("USAGE", `cannot listen on ${host}:${port}: ${cause.message}`, { cause })),
+    );
     server.listen(port, host, () => resolve());
   });
 }
@@ -89,9 +94,15 @@ async function answerTo(request: IncomingMessage, routes: readonly Route[], opti
   try {
     const path = pathOf(request);
     const here = routes.filter((route) => route.path === path);
-    if (here.length === 0) throw new HttpProblem(404, "USAGE", `there is nothing at this path; there are ${[...new Set(routes.map((route) => route.path))].join(", ")}`);
+    if (here.length === 0)
+      throw new HttpProblem(
+        404,
+        "USAGE",
+        `there is nothing at this path; there are ${[...new Set(routes.map((route) => route.path))].join(", ")}`,
+      );
     const route = here.find(({ method }) => method === request.method);
-    if (route === undefined) throw new HttpProblem(405, "USAGE", `this path takes ${here.map(({ method }) => method).join(" and ")} only`);
+    if (route === undefined)
+      throw new HttpProblem(405, "USAGE", `this path takes ${here.map(({ method }) => method).join(" and ")} only`);
     if (route.open !== true) checkToken(request, options.token);
     if (options.token === null) checkHost(request, options.host);
     return await route.handle(route.method === "POST" ? await jsonBody(request, options.bodyBytesMax) : undefined);
@@ -111,12 +122,22 @@ function checkToken(request: IncomingMessage, token: string | null): void {
   if (token === null) return;
   const given = /^Bearer +(\S+) *$/i.exec(request.headers.authorization ?? "")?.[1] ?? "";
   const digest = (text: string): Buffer => createHash("sha256").update(text).digest();
-  if (!timingSafeEqual(digest(given), digest(token))) throw new HttpProblem(401, "UNAUTHORISED", "the request needs the header 'Authorization: Bearer' with this server's token");
+  if (!timingSafeEqual(digest(given), digest(token)))
+    throw new HttpProblem(
+      401,
+      "UNAUTHORISED",
+      "the request needs the header 'Authorization: Bearer' with this server's token",
+    );
 }
 
 function checkHost(request: IncomingMessage, host: string): void {
   const name = (request.headers.host ?? "").replace(/:\d+$/, "").replace(/^\[(.*)\]$/, "$1");
-  if (!isLoopback(name) && isLoopback(host)) throw new HttpProblem(403, "USAGE", "this server is for its own machine, under the name localhost or its loopback address");
+  if (!isLoopback(name) && isLoopback(host))
+    throw new HttpProblem(
+      403,
+      "USAGE",
+      "this server is for its own machine, under the name localhost or its loopback address",
+    );
 }
 
 export function isLoopback(host: string): boolean {
@@ -125,7 +146,8 @@ export function isLoopback(host: string): boolean {
 
 async function jsonBody(request: IncomingMessage, bytesMax: number): Promise<unknown> {
   const type = (request.headers["content-type"] ?? "").split(";", 1)[0].trim().toLowerCase();
-  if (type !== "application/json") throw new HttpProblem(415, "USAGE", "the request must be JSON, with 'Content-Type: application/json'");
+  if (type !== "application/json")
+    throw new HttpProblem(415, "USAGE", "the request must be JSON, with 'Content-Type: application/json'");
   const bytes = await bodyBytes(request, bytesMax);
   try {
     return JSON.parse(utf8.decode(bytes));

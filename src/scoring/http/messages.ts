@@ -1,6 +1,6 @@
 /**
- * What travels over HTTP, as schemas: requests are parsed with them, and the OpenAPI document is made from them. Messages
- * of errors name the field, never a value.
+ * What travels over HTTP, as schemas: requests are parsed with them, and the OpenAPI document is made from them.
+ * Messages of errors name the field, never a value.
  */
 import { z } from "zod";
 import { errorCodes, TandemError } from "../../base/error.ts";
@@ -8,7 +8,11 @@ import type { CategoryNames } from "../../gbdt/split/split-test.ts";
 
 export const idCharsMax = 1024;
 
-const id = z.string("must be text").min(1, "must not be empty").max(idCharsMax, `must have at most ${idCharsMax} characters`).meta({ description: "the id by which the parties know a person" });
+const id = z
+  .string("must be text")
+  .min(1, "must not be empty")
+  .max(idCharsMax, `must have at most ${idCharsMax} characters`)
+  .meta({ description: "the id by which the parties know a person" });
 const value = z.union([z.number(), z.null()], "must be a number, or null for a missing value");
 const category = z.union([z.string(), z.null()], "must be a category as text, or null for a missing value");
 
@@ -16,7 +20,14 @@ const category = z.union([z.string(), z.null()], "must be a category as text, or
 function row(features: readonly string[], categoryNames: readonly CategoryNames[]) {
   return z.strictObject({
     id,
-    features: z.looseObject(Object.fromEntries(features.map((name, i) => [name, categoryNames[i] === null ? value : category])), "must have a field for each feature").meta({ description: "values of the active party's own features; null is a missing value; other fields are ignored" }),
+    features: z
+      .looseObject(
+        Object.fromEntries(features.map((name, i) => [name, categoryNames[i] === null ? value : category])),
+        "must have a field for each feature",
+      )
+      .meta({
+        description: "values of the active party's own features; null is a missing value; other fields are ignored",
+      }),
   });
 }
 
@@ -26,17 +37,27 @@ function row(features: readonly string[], categoryNames: readonly CategoryNames[
  */
 export function predictRequest(features: readonly string[], categoryNames: readonly CategoryNames[], rowsMax: number) {
   const most = `must have at most ${rowsMax} entries`;
-  const rows = z.strictObject({ rows: z.array(row(features, categoryNames), "must be a list").min(1, "must not be empty").max(rowsMax, most) });
+  const rows = z.strictObject({
+    rows: z.array(row(features, categoryNames), "must be a list").min(1, "must not be empty").max(rowsMax, most),
+  });
   const ids = z.strictObject({ ids: z.array(id, "must be a list").min(1, "must not be empty").max(rowsMax, most) });
   return { rows, ids };
 }
 
-const problem = z.strictObject({ code: z.enum(Object.keys(errorCodes) as [keyof typeof errorCodes]), message: z.string() });
+const problem = z.strictObject({
+  code: z.enum(Object.keys(errorCodes) as [keyof typeof errorCodes]),
+  message: z.string(),
+});
 export const errorResponse = z.strictObject({ error: problem });
 export const predictResponse = z.strictObject({
   model: z.string().meta({ description: "the id of the model, the same at all parties" }),
   predictions: z
-    .array(z.union([z.strictObject({ id: z.string(), prediction: z.union([z.number(), z.array(z.number())]) }), z.strictObject({ id: z.string(), error: problem })]))
+    .array(
+      z.union([
+        z.strictObject({ id: z.string(), prediction: z.union([z.number(), z.array(z.number())]) }),
+        z.strictObject({ id: z.string(), error: problem }),
+      ]),
+    )
     .meta({ description: "one entry per person, in the order of the request" }),
 });
 export const healthResponse = z.strictObject({ status: z.literal("alive") });
@@ -52,7 +73,10 @@ export type Problem = z.output<typeof problem>;
 /** The first mistake in words, with its field. */
 export function requestMistake(error: z.ZodError): TandemError {
   const [issue] = error.issues;
-  const path = issue.path.map((part) => (typeof part === "number" ? `[${part}]` : `.${String(part)}`)).join("").replace(/^\./, "");
+  const path = issue.path
+    .map((part) => (typeof part === "number" ? `[${part}]` : `.${String(part)}`))
+    .join("")
+    .replace(/^\./, "");
   const what = issue.code === "unrecognized_keys" ? `has an unknown field '${issue.keys[0]}'` : issue.message;
   return new TandemError("USAGE", `${path === "" ? "the request" : path}: ${what}`);
 }

@@ -1,6 +1,6 @@
 /**
- * Counters, gauges and histograms in Prometheus' text format (version 0.0.4). Few and fixed: labels take their values from
- * parties, statuses and error codes, never from ids.
+ * Counters, gauges and histograms in Prometheus' text format (version 0.0.4). Few and fixed: labels take their values
+ * from parties, statuses and error codes, never from ids.
  */
 type Labels = Readonly<Record<string, string>>;
 
@@ -84,17 +84,32 @@ export class Histogram implements Metric {
   lines(): string[] {
     return [...this.#series].flatMap(([key, { labels, counts, sum, count }]) => {
       let below = 0;
-      const buckets = counts.map((inBucket, i) => `${this.name}_bucket${labelText({ ...labels, le: String(this.#bounds[i]) })} ${(below += inBucket)}`);
-      return [...buckets, `${this.name}_bucket${labelText({ ...labels, le: "+Inf" })} ${count}`, `${this.name}_sum${key} ${sum}`, `${this.name}_count${key} ${count}`];
+      const buckets = counts.map(
+        (inBucket, i) =>
+          `${this.name}_bucket${labelText({ ...labels, le: String(this.#bounds[i]) })} ${(below += inBucket)}`,
+      );
+      return [
+        ...buckets,
+        `${this.name}_bucket${labelText({ ...labels, le: "+Inf" })} ${count}`,
+        `${this.name}_sum${key} ${sum}`,
+        `${this.name}_count${key} ${count}`,
+      ];
     });
   }
 }
 
 export function metricsText(metrics: readonly Metric[]): string {
-  return metrics.map((metric) => `${[`# HELP ${metric.name} ${metric.help}`, `# TYPE ${metric.name} ${metric.type}`, ...metric.lines()].join("\n")}\n`).join("");
+  return metrics
+    .map(
+      (metric) =>
+        `${[`# HELP ${metric.name} ${metric.help}`, `# TYPE ${metric.name} ${metric.type}`, ...metric.lines()].join("\n")}\n`,
+    )
+    .join("");
 }
 
 function labelText(labels: Labels): string {
-  const pairs = Object.entries(labels).map(([name, value]) => `${name}="${value.replaceAll("\\", "\\\\").replaceAll('"', '\\"').replaceAll("\n", "\\n")}"`);
+  const pairs = Object.entries(labels).map(
+    ([name, value]) => `${name}="${value.replaceAll("\\", "\\\\").replaceAll('"', '\\"').replaceAll("\n", "\\n")}"`,
+  );
   return pairs.length === 0 ? "" : `{${pairs.join(",")}}`;
 }

@@ -4,27 +4,50 @@ import { TandemError } from "../../base/error.ts";
 import type { Scores, ScoringRows } from "../scorer.ts";
 import { type BatchOptions, MicroBatcher } from "./micro-batcher.ts";
 
-/** Scores are the own feature's value; ids that begin with ? are unknown to "shop". Rounds end when they are told to. */
+/**
+ * Scores are the own feature's value; ids that begin with ? are unknown to "shop". Rounds end when they are told to.
+ */
 class HandScorer {
   readonly rounds: { readonly rows: ScoringRows; readonly timeoutMs: number; finish(error?: Error): void }[] = [];
 
   score(rows: ScoringRows, { timeoutMs }: { readonly timeoutMs: number }): Promise<Scores> {
     return new Promise((resolve, reject) => {
       const unknown = new Map(rows.ids.flatMap((id, row) => (id.startsWith("?") ? [[row, ["shop"]] as const] : [])));
-      const finish = (error?: Error): void => (error === undefined ? resolve({ predictions: Float64Array.from(rows.columns[0]), unknown }) : reject(error));
+      const finish = (error?: Error): void =>
+        error === undefined ? resolve({ predictions: Float64Array.from(rows.columns[0]), unknown }) : reject(error);
       this.rounds.push({ rows, timeoutMs, finish });
     });
   }
 }
 
-function make(options: Partial<BatchOptions> = {}): { scorer: HandScorer; batcher: MicroBatcher; batches: [number, number][] } {
+function make(options: Partial<BatchOptions> = {}): {
+  scorer: HandScorer;
+  batcher: MicroBatcher;
+  batches: [number, number][];
+} {
   const scorer = new HandScorer();
   const batches: [number, number][] = [];
   const onBatch = (requests: number, ids: number): void => void batches.push([requests, ids]);
-  return { scorer, batches, batcher: new MicroBatcher(scorer, { windowMs: 1, batchIdsMax: 100, queueIdsMax: 1000, roundsMax: 1, timeoutMs: 30_000, unknownAsMissing: false, onBatch, ...options }) };
+  return {
+    scorer,
+    batches,
+    batcher: new MicroBatcher(scorer, {
+      windowMs: 1,
+      batchIdsMax: 100,
+      queueIdsMax: 1000,
+      roundsMax: 1,
+      timeoutMs: 30_000,
+      unknownAsMissing: false,
+      onBatch,
+      ...options,
+    }),
+  };
 }
 
-const rows = (...ids: string[]): ScoringRows => ({ ids, columns: [Float32Array.from(ids, (id) => id.charCodeAt(id.length - 1))] });
+const rows = (...ids: string[]): ScoringRows => ({
+  ids,
+  columns: [Float32Array.from(ids, (id) => id.charCodeAt(id.length - 1))],
+});
 const codes = (text: string): number[] => Array.from(text, (letter) => letter.charCodeAt(0));
 async function until(condition: () => boolean): Promise<void> {
   while (!condition()) await new Promise((resolve) => setTimeout(resolve, 1));
@@ -41,7 +64,11 @@ describe("batches", () => {
     expect(batcher.queuedIds).toBe(0);
     scorer.rounds[0].finish();
     const [first, second, third] = await Promise.all(answers);
-    expect([first, second, third].map(({ predictions }) => Array.from(predictions))).toEqual([codes("ab"), codes("c"), codes("def")]);
+    expect([first, second, third].map(({ predictions }) => Array.from(predictions))).toEqual([
+      codes("ab"),
+      codes("c"),
+      codes("def"),
+    ]);
     expect([first, second, third].map(({ unknown }) => [...unknown])).toEqual([[[1, ["shop"]]], [], [[2, ["shop"]]]]);
   });
 
@@ -61,7 +88,11 @@ describe("batches", () => {
     const { scorer, batcher, batches } = make({ batchIdsMax: 2, roundsMax: 9 });
     const answers = [batcher.score(rows("a")), batcher.score(rows("b", "c", "d")), batcher.score(rows("e"))];
     await until(() => scorer.rounds.length === 3);
-    expect(batches).toEqual([[1, 1], [1, 3], [1, 1]]);
+    expect(batches).toEqual([
+      [1, 1],
+      [1, 3],
+      [1, 1],
+    ]);
     scorer.rounds.forEach((round) => round.finish());
     expect((await Promise.all(answers)).map(({ predictions }) => predictions.length)).toEqual([1, 3, 1]);
   });
@@ -76,7 +107,10 @@ describe("batches", () => {
     scorer.rounds[0].finish();
     await first;
     await until(() => scorer.rounds.length === 2);
-    expect(batches).toEqual([[1, 1], [3, 3]]);
+    expect(batches).toEqual([
+      [1, 1],
+      [3, 3],
+    ]);
     scorer.rounds[1].finish();
     await Promise.all(others);
   });

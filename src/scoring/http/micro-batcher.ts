@@ -56,15 +56,27 @@ export class MicroBatcher {
     const { queueIdsMax, timeoutMs } = this.#options;
     const idCount = rows.ids.length;
     if (this.#queuedIds > 0 && this.#queuedIds + idCount > queueIdsMax) {
-      return Promise.reject(new TandemError("OVERLOADED", `${this.#queuedIds} ids are waiting to be scored; try again later`));
+      return Promise.reject(
+        new TandemError("OVERLOADED", `${this.#queuedIds} ids are waiting to be scored; try again later`),
+      );
     }
     return new Promise((resolve, reject) => {
-      const timer = setTimeout(() => reject(new TandemError("TIMEOUT", `the request was not answered within ${timeoutMs} ms`)), timeoutMs);
-      const settled = <T>(settle: (value: T) => void) => (value: T): void => {
-        clearTimeout(timer);
-        settle(value);
-      };
-      this.#queue.push({ rows, deadline: performance.now() + timeoutMs, resolve: settled(resolve), reject: settled(reject) });
+      const timer = setTimeout(
+        () => reject(new TandemError("TIMEOUT", `the request was not answered within ${timeoutMs} ms`)),
+        timeoutMs,
+      );
+      const settled =
+        <T>(settle: (value: T) => void) =>
+        (value: T): void => {
+          clearTimeout(timer);
+          settle(value);
+        };
+      this.#queue.push({
+        rows,
+        deadline: performance.now() + timeoutMs,
+        resolve: settled(resolve),
+        reject: settled(reject),
+      });
       this.#queuedIds += idCount;
       this.#window ??= setTimeout(() => this.#endWindow(), this.#options.windowMs);
       this.#launch();
@@ -91,7 +103,11 @@ export class MicroBatcher {
   #nextBatch(): Waiting[] {
     let idCount = 0;
     let end = 0;
-    while (end < this.#queue.length && (end === 0 || idCount + this.#queue[end].rows.ids.length <= this.#options.batchIdsMax)) idCount += this.#queue[end++].rows.ids.length;
+    while (
+      end < this.#queue.length &&
+      (end === 0 || idCount + this.#queue[end].rows.ids.length <= this.#options.batchIdsMax)
+    )
+      idCount += this.#queue[end++].rows.ids.length;
     const batch = this.#queue.slice(0, end);
     this.#queue = this.#queue.slice(end);
     this.#queuedIds -= idCount;
@@ -112,7 +128,10 @@ export class MicroBatcher {
       for (const waiting of batch) {
         const end = first + waiting.rows.ids.length;
         const perRow = predictions.length / rows.ids.length;
-        waiting.resolve({ predictions: predictions.slice(first * perRow, end * perRow), unknown: partOf(unknown, first, end) });
+        waiting.resolve({
+          predictions: predictions.slice(first * perRow, end * perRow),
+          unknown: partOf(unknown, first, end),
+        });
         first = end;
       }
     } catch (error) {
@@ -139,8 +158,13 @@ function together(parts: readonly ScoringRows[]): ScoringRows {
   return { ids, columns };
 }
 
-function partOf(unknown: ReadonlyMap<number, readonly string[]>, first: number, end: number): Map<number, readonly string[]> {
+function partOf(
+  unknown: ReadonlyMap<number, readonly string[]>,
+  first: number,
+  end: number,
+): Map<number, readonly string[]> {
   const part = new Map<number, readonly string[]>();
-  if (unknown.size > 0) for (let row = first; row < end; row++) if (unknown.has(row)) part.set(row - first, unknown.get(row) ?? []);
+  if (unknown.size > 0)
+    for (let row = first; row < end; row++) if (unknown.has(row)) part.set(row - first, unknown.get(row) ?? []);
   return part;
 }

@@ -11,21 +11,41 @@ export interface DocumentOptions {
   readonly version: string;
 }
 
-export function openApiDocument({ features, categoryNames, rowsMax, withToken, version }: DocumentOptions): Record<string, unknown> {
+export function openApiDocument({
+  features,
+  categoryNames,
+  rowsMax,
+  withToken,
+  version,
+}: DocumentOptions): Record<string, unknown> {
   const { rows, ids } = predictRequest(features, categoryNames, rowsMax);
   const failure = (description: string) => ({ description, content: json({ $ref: "#/components/schemas/Error" }) });
-  const answer = (description: string, schema: string) => ({ description, content: json({ $ref: `#/components/schemas/${schema}` }) });
+  const answer = (description: string, schema: string) => ({
+    description,
+    content: json({ $ref: `#/components/schemas/${schema}` }),
+  });
   const guarded = withToken ? { security: [{ token: [] }] } : {};
   return {
     openapi: "3.1.0",
-    info: { title: "Tandem scoring", version, description: "Scores of people with a model whose splits lie at several companies. Numbers have all their digits: they are the model's to the last bit." },
+    info: {
+      title: "Tandem scoring",
+      version,
+      description:
+        "Scores of people with a model whose splits lie at several companies. Numbers have all their digits: they are the model's to the last bit.",
+    },
     paths: {
       "/predict": {
         post: {
           summary: "Score people",
-          description: "By id alone (the server has its own features of them in its data), or by id and the server's own features.",
+          description:
+            "By id alone (the server has its own features of them in its data), or by id and the server's own features.",
           ...guarded,
-          requestBody: { required: true, content: json({ oneOf: [{ $ref: "#/components/schemas/PredictByIds" }, { $ref: "#/components/schemas/PredictByRows" }] }) },
+          requestBody: {
+            required: true,
+            content: json({
+              oneOf: [{ $ref: "#/components/schemas/PredictByIds" }, { $ref: "#/components/schemas/PredictByRows" }],
+            }),
+          },
           responses: {
             200: answer("A score or an error for each person", "Predictions"),
             400: failure("The request is not what it should be"),
@@ -40,9 +60,32 @@ export function openApiDocument({ features, categoryNames, rowsMax, withToken, v
         },
       },
       "/health": { get: { summary: "Is the process alive?", responses: { 200: answer("It is", "Health") } } },
-      "/ready": { get: { summary: "Can all parties score?", responses: { 200: answer("They can", "Readiness"), 503: answer("One cannot", "Readiness") } } },
-      "/metrics": { get: { summary: "Counters and histograms for Prometheus", ...guarded, responses: { 200: { description: "Text format 0.0.4", content: { "text/plain": { schema: { type: "string" } } } }, 401: failure("The token is missing or wrong") } } },
-      "/openapi.json": { get: { summary: "This document", ...guarded, responses: { 200: { description: "OpenAPI 3.1", content: json({ type: "object" }) }, 401: failure("The token is missing or wrong") } } },
+      "/ready": {
+        get: {
+          summary: "Can all parties score?",
+          responses: { 200: answer("They can", "Readiness"), 503: answer("One cannot", "Readiness") },
+        },
+      },
+      "/metrics": {
+        get: {
+          summary: "Counters and histograms for Prometheus",
+          ...guarded,
+          responses: {
+            200: { description: "Text format 0.0.4", content: { "text/plain": { schema: { type: "string" } } } },
+            401: failure("The token is missing or wrong"),
+          },
+        },
+      },
+      "/openapi.json": {
+        get: {
+          summary: "This document",
+          ...guarded,
+          responses: {
+            200: { description: "OpenAPI 3.1", content: json({ type: "object" }) },
+            401: failure("The token is missing or wrong"),
+          },
+        },
+      },
     },
     components: {
       schemas: {

@@ -29,7 +29,10 @@ export interface EndpointOptions {
 }
 
 /** One person of a request: what goes into a round, or why nothing does. */
-type Person = { readonly given: string } & ({ readonly id: string; readonly values: Float32Array } | { readonly problem: Problem });
+type Person = { readonly given: string } & (
+  | { readonly id: string; readonly values: Float32Array }
+  | { readonly problem: Problem }
+);
 
 export class PredictEndpoint {
   readonly #options: EndpointOptions;
@@ -44,7 +47,9 @@ export class PredictEndpoint {
   async answer(body: unknown): Promise<PredictResponse> {
     const people = await this.#people(body);
     const scorable = people.filter((person) => "id" in person);
-    const columns = this.#options.features.map((_, feature) => Float32Array.from(scorable, ({ values }) => values[feature]));
+    const columns = this.#options.features.map((_, feature) =>
+      Float32Array.from(scorable, ({ values }) => values[feature]),
+    );
     const ids = scorable.map(({ id }) => id);
     const scores = ids.length === 0 ? null : await this.#options.batcher.score({ ids, columns });
     let next = 0;
@@ -52,9 +57,13 @@ export class PredictEndpoint {
       if ("problem" in person) return this.#refused(person.given, person.problem);
       const row = next++;
       const strangers = scores?.unknown.get(row);
-      if (strangers !== undefined && !this.#options.unknownAsMissing) return this.#refused(person.given, unknownTo(strangers));
+      if (strangers !== undefined && !this.#options.unknownAsMissing)
+        return this.#refused(person.given, unknownTo(strangers));
       this.#options.onRow("scored");
-      return { id: person.given, prediction: predictionOf(scores?.predictions ?? new Float64Array(0), row, ids.length) };
+      return {
+        id: person.given,
+        prediction: predictionOf(scores?.predictions ?? new Float64Array(0), row, ids.length),
+      };
     });
     return { model: this.#options.model, predictions };
   }
@@ -65,7 +74,8 @@ export class PredictEndpoint {
   }
 
   async #people(body: unknown): Promise<Person[]> {
-    if (typeof body !== "object" || body === null || Array.isArray(body)) throw new TandemError("USAGE", "the request must be a JSON object with 'ids' or 'rows'");
+    if (typeof body !== "object" || body === null || Array.isArray(body))
+      throw new TandemError("USAGE", "the request must be a JSON object with 'ids' or 'rows'");
     if ("rows" in body) return this.#peopleByRows(body);
     if ("ids" in body) return this.#peopleByIds(body);
     throw new TandemError("USAGE", "the request has neither 'ids' nor 'rows'");
@@ -81,7 +91,8 @@ export class PredictEndpoint {
         const given = row.features[name] as number | string | null; // the schema has seen to it
         const value = typeof given === "string" ? modelCode(given.trim(), categoryNames[i] ?? []) : given;
         values[i] = value ?? Number.NaN;
-        if (value !== null && !Number.isFinite(values[i])) throw new TandemError("USAGE", `rows[${index}].features.${name}: lies outside float32's range`);
+        if (value !== null && !Number.isFinite(values[i]))
+          throw new TandemError("USAGE", `rows[${index}].features.${name}: lies outside float32's range`);
       });
       return this.#person(row.id, () => values);
     });
@@ -96,7 +107,10 @@ export class PredictEndpoint {
     const index = await ownRows.current();
     const columns = features.map((name, i) => {
       const [values, names, wanted] = [index.column(name), index.names(name), categoryNames[i]];
-      return (row: number): number => (names === null || wanted === null || Number.isNaN(values[row]) ? values[row] : modelCode(names[values[row]], wanted));
+      return (row: number): number =>
+        names === null || wanted === null || Number.isNaN(values[row])
+          ? values[row]
+          : modelCode(names[values[row]], wanted);
     });
     return ids.map((given) =>
       this.#person(given, (id) => {
@@ -111,7 +125,8 @@ export class PredictEndpoint {
   #person(given: string, valuesOf: (id: string) => Float32Array | Problem): Person {
     const id = normaliseId(given, this.#options.normalise);
     if (id === "") return { given, problem: { code: "ID_UNKNOWN", message: "the id is empty after normalisation" } };
-    if (/\p{Surrogate}/u.test(id)) return { given, problem: { code: "ID_UNKNOWN", message: "the id is not Unicode text" } };
+    if (/\p{Surrogate}/u.test(id))
+      return { given, problem: { code: "ID_UNKNOWN", message: "the id is not Unicode text" } };
     const values = valuesOf(id);
     return values instanceof Float32Array ? { given, id, values } : { given, problem: values };
   }

@@ -24,7 +24,9 @@ export class Readiness {
 
   async #ask(): Promise<ReadyResponse> {
     const parties = (await this.#scorer.ready(timeoutMs)).map(({ party, trouble }) =>
-      trouble === null ? { party, ready: true } : { party, ready: false, error: { code: trouble.code, message: trouble.message } },
+      trouble === null
+        ? { party, ready: true }
+        : { party, ready: false, error: { code: trouble.code, message: trouble.message } },
     );
     return { status: parties.every((party) => party.ready) ? "ready" : "not ready", parties };
   }

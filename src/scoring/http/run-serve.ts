@@ -1,4 +1,6 @@
-/** `tandem serve`: a model over HTTP at the active party, with one round to each passive party per batch of requests. */
+/**
+ * `tandem serve`: a model over HTTP at the active party, with one round to each passive party per batch of requests.
+ */
 import type { ServingParameters } from "../../base/parameters.ts";
 import { TandemError } from "../../base/error.ts";
 import type { ActiveConfig } from "../../party/config.ts";
@@ -34,11 +36,15 @@ export interface ServeOptions {
 export async function startServer(config: ActiveConfig, options: ServeOptions, emit: Emit): Promise<RunningHttpServer> {
   const { host, port, token, parameters, unknownAsMissing } = options;
   if (token === null && !isLoopback(host) && !options.insecureWithoutToken) {
-    throw new TandemError("USAGE", `${host} can be reached from other machines: ask for a token with --token-file, or say --insecure-without-token`);
+    throw new TandemError(
+      "USAGE",
+      `${host} can be reached from other machines: ask for a token with --token-file, or say --insecure-without-token`,
+    );
   }
   const share = await findActiveShare(options.model, config);
   const complain = (error: unknown): void => {
-    const known = error instanceof TandemError ? error : new TandemError("INTERNAL", "an internal error", { cause: error });
+    const known =
+      error instanceof TandemError ? error : new TandemError("INTERNAL", "an internal error", { cause: error });
     emit({ type: "error", party: config.name, code: known.code, message: known.message });
   };
   const metrics = new ServerMetrics(() => batcher.queuedIds);
@@ -50,12 +56,26 @@ export async function startServer(config: ActiveConfig, options: ServeOptions, e
     else if (!lost.has(round.party)) complain(round.error);
     if (round.error !== null) lost.add(round.party);
   });
-  const { window_ms: windowMs, batch_ids: batchIdsMax, rounds: roundsMax, queue_ids: queueIdsMax, timeout_ms: timeoutMs } = parameters;
+  const {
+    window_ms: windowMs,
+    batch_ids: batchIdsMax,
+    rounds: roundsMax,
+    queue_ids: queueIdsMax,
+    timeout_ms: timeoutMs,
+  } = parameters;
   const onBatch = (requestCount: number, idCount: number): void => {
     metrics.batchRequests.observe({}, requestCount);
     metrics.batchIds.observe({}, idCount);
   };
-  const batcher = new MicroBatcher(scorer, { windowMs, batchIdsMax, roundsMax, queueIdsMax, timeoutMs, unknownAsMissing, onBatch });
+  const batcher = new MicroBatcher(scorer, {
+    windowMs,
+    batchIdsMax,
+    roundsMax,
+    queueIdsMax,
+    timeoutMs,
+    unknownAsMissing,
+    onBatch,
+  });
   const ownData = scoringData(config.data, scorer);
   const ownRows = new CurrentRows(ownData, { data: new DataCache(ownData, "refuse"), onTrouble: complain });
   ownRows.current().catch(() => {}); // read ahead; whoever asks by id hears what is wrong with it
@@ -71,7 +91,13 @@ export async function startServer(config: ActiveConfig, options: ServeOptions, e
     batcher,
     onRow: (outcome) => metrics.rows.add({ outcome }),
   });
-  const document = openApiDocument({ features: scorer.features, categoryNames: scorer.categoryNames, rowsMax: parameters.request_ids, withToken: token !== null, version: options.version });
+  const document = openApiDocument({
+    features: scorer.features,
+    categoryNames: scorer.categoryNames,
+    rowsMax: parameters.request_ids,
+    withToken: token !== null,
+    version: options.version,
+  });
   const readiness = new Readiness(scorer);
   const routes: Route[] = [
     { method: "POST", path: "/predict", handle: async (body) => ({ status: 200, body: await endpoint.answer(body) }) },
@@ -102,9 +128,15 @@ export async function startServer(config: ActiveConfig, options: ServeOptions, e
 }
 
 /** Serves until `stop` is aborted; requests under way are answered first. */
-export async function runServe(config: ActiveConfig, options: ServeOptions, emit: Emit, stop: AbortSignal): Promise<void> {
+export async function runServe(
+  config: ActiveConfig,
+  options: ServeOptions,
+  emit: Emit,
+  stop: AbortSignal,
+): Promise<void> {
   const server = await startServer(config, options, emit);
-  if (!stop.aborted) await new Promise<void>((resolve) => stop.addEventListener("abort", () => resolve(), { once: true }));
+  if (!stop.aborted)
+    await new Promise<void>((resolve) => stop.addEventListener("abort", () => resolve(), { once: true }));
   emit({ type: "stopping", party: config.name });
   await server.close();
   emit({ type: "stopped", party: config.name });

@@ -7,10 +7,21 @@ const sizes = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000];
 
 export class ServerMetrics {
   readonly requests = new Counter("tandem_http_requests_total", "Answered HTTP requests by path and status.");
-  readonly requestSeconds = new Histogram("tandem_predict_seconds", "Time from a prediction request's arrival to its answer.", seconds);
-  readonly rows = new Counter("tandem_rows_total", "People asked about, by outcome: scored, or the code of what kept them from it.");
+  readonly requestSeconds = new Histogram(
+    "tandem_predict_seconds",
+    "Time from a prediction request's arrival to its answer.",
+    seconds,
+  );
+  readonly rows = new Counter(
+    "tandem_rows_total",
+    "People asked about, by outcome: scored, or the code of what kept them from it.",
+  );
   readonly batchIds = new Histogram("tandem_batch_ids", "Ids that travelled together in one round.", sizes);
-  readonly batchRequests = new Histogram("tandem_batch_requests", "Requests that travelled together in one round.", sizes);
+  readonly batchRequests = new Histogram(
+    "tandem_batch_requests",
+    "Requests that travelled together in one round.",
+    sizes,
+  );
   readonly roundSeconds = new Histogram("tandem_round_seconds", "Round trip to a passive party.", seconds);
   readonly rounds = new Counter("tandem_rounds_total", "Rounds to a passive party by result.");
   readonly #queuedIds: Gauge;
@@ -26,6 +37,15 @@ export class ServerMetrics {
   };
 
   text(): string {
-    return metricsText([this.requests, this.requestSeconds, this.rows, this.batchIds, this.batchRequests, this.roundSeconds, this.rounds, this.#queuedIds]);
+    return metricsText([
+      this.requests,
+      this.requestSeconds,
+      this.rows,
+      this.batchIds,
+      this.batchRequests,
+      this.roundSeconds,
+      this.rounds,
+      this.#queuedIds,
+    ]);
   }
 }

@@ -1,10 +1,10 @@
 /**
- * Categories in an exported model. XGBoost knows them by code; ours are texts. A feature's categories that some split names
- * get codes in the order of their texts. A category that no split names goes left everywhere, and so does any code beyond
- * these: nothing else needs a code, and no party has to say what other categories it holds.
+ * Categories in an exported model. XGBoost knows them by code; ours are texts. A feature's categories that some split
+ * names get codes in the order of their texts. A category that no split names goes left everywhere, and so does any
+ * code beyond these: nothing else needs a code, and no party has to say what other categories it holds.
  *
- * The codes stand in the model's attribute `categories`: JSON text, an object from feature names, as in the file, to lists of
- * categories in the order of their codes.
+ * The codes stand in the model's attribute `categories`: JSON text, an object from feature names, as in the file, to
+ * lists of categories in the order of their codes.
  */
 import { assert } from "../../base/assert.ts";
 import type { Model } from "../../gbdt/tree/model.ts";
@@ -27,11 +27,19 @@ export function categoryCodes({ trees }: Model, featureIndex: (rule: SplitRule) 
 }
 
 export function categoriesText(codes: CategoryCodes, featureNames: readonly string[]): string {
-  return JSON.stringify(Object.fromEntries([...codes].toSorted(([a], [b]) => a - b).map(([feature, names]) => [featureNames[feature], names])));
+  return JSON.stringify(
+    Object.fromEntries(
+      [...codes].toSorted(([a], [b]) => a - b).map(([feature, names]) => [featureNames[feature], names]),
+    ),
+  );
 }
 
 /** XGBoost's columns of a tree for splits on categories: those that go right. */
-export function categoryColumns(tree: Tree<SplitRule>, featureIndex: (rule: SplitRule) => number, codes: CategoryCodes): Pick<XgboostTree, "categories" | "categories_nodes" | "categories_segments" | "categories_sizes"> {
+export function categoryColumns(
+  tree: Tree<SplitRule>,
+  featureIndex: (rule: SplitRule) => number,
+  codes: CategoryCodes,
+): Pick<XgboostTree, "categories" | "categories_nodes" | "categories_segments" | "categories_sizes"> {
   const categories: number[] = [];
   const nodes: number[] = [];
   const segments: number[] = [];

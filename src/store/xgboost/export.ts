@@ -2,11 +2,12 @@
  * A whole model in XGBoost's own JSON format, as its 1.7.4 writes it with save_model("x.json"); 1.7 and later load it.
  * Only for those who may see every party's splits: a simulation, or an export to which every party has consented.
  *
- * Leaf weights, thresholds and default directions are float32 and exact on both sides: every row reaches the same leaf of
- * every tree. XGBoost adds their weights up in float32, we in double: probabilities agree to 1e-6, not to the bit, and a
- * regression's predictions as closely as float32 adds up so many trees.
+ * Leaf weights, thresholds and default directions are float32 and exact on both sides: every row reaches the same leaf
+ * of every tree. XGBoost adds their weights up in float32, we in double: probabilities agree to 1e-6, not to the bit,
+ * and a regression's predictions as closely as float32 adds up so many trees.
  *
- * Categories are numbers in XGBoost; which is which stands in the model's attribute `categories` (xgboost-categories.ts).
+ * Categories are numbers in XGBoost; which is which stands in the model's attribute `categories`
+ * (xgboost-categories.ts).
  */
 import { assert } from "../../base/assert.ts";
 import { writeFileAtomically } from "../../base/atomic-file.ts";
@@ -57,7 +58,9 @@ export interface XgboostModel {
       };
       readonly name: "gbtree";
     };
-    readonly learner_model_param: Readonly<Record<"base_score" | "boost_from_average" | "num_class" | "num_feature" | "num_target", string>>;
+    readonly learner_model_param: Readonly<
+      Record<"base_score" | "boost_from_average" | "num_class" | "num_feature" | "num_target", string>
+    >;
     readonly objective: XgboostObjective;
   };
   readonly version: readonly [number, number, number];
@@ -75,14 +78,23 @@ const float32Max = (2 - 2 ** -23) * 2 ** 127;
  * @param partyNames for names that several parties use; "active", "passive-1", ... unless given
  * @throws TandemError USAGE if the model was trained on features of other names
  */
-export function xgboostModel(model: Model, features: readonly (readonly string[])[], partyNames?: readonly string[]): XgboostModel {
-  const featureNames = xgboostFeatureNames(features, partyNames ?? features.map((_, i) => (i === 0 ? "active" : `passive-${i}`)));
+export function xgboostModel(
+  model: Model,
+  features: readonly (readonly string[])[],
+  partyNames?: readonly string[],
+): XgboostModel {
+  const featureNames = xgboostFeatureNames(
+    features,
+    partyNames ?? features.map((_, i) => (i === 0 ? "active" : `passive-${i}`)),
+  );
   const featureCount = featureNames.length;
   const featureIndex = featureIndexIn(features);
   const { baseScore, rest } = startOf(model);
   const { outputCount = 1 } = model;
   const codes = categoryCodes(model, featureIndex);
-  const trees = model.trees.flatMap(treesOfOneOutput).map((tree, id) => exportTree(id === 0 ? withAdded(tree, rest) : tree, id, featureCount, featureIndex, codes));
+  const trees = model.trees
+    .flatMap(treesOfOneOutput)
+    .map((tree, id) => exportTree(id === 0 ? withAdded(tree, rest) : tree, id, featureCount, featureIndex, codes));
   return {
     learner: {
       attributes: codes.size === 0 ? {} : { categories: categoriesText(codes, featureNames) },
@@ -109,7 +121,10 @@ export function xgboostModel(model: Model, features: readonly (readonly string[]
   };
 }
 
-/** Parameters as those of xgboostModel, and the file's mode. @throws TandemError FILE_UNWRITABLE naming the file, or as xgboostModel */
+/**
+ * Parameters as those of xgboostModel, and the file's mode. @throws TandemError FILE_UNWRITABLE naming the file, or as
+ * xgboostModel
+ */
 export async function writeXgboostModel(
   path: string,
   model: Model,
@@ -136,7 +151,9 @@ function featureIndexIn(features: readonly (readonly string[])[]): (rule: SplitR
 function treesOfOneOutput(tree: Tree<SplitRule>): Tree<SplitRule>[] {
   const vector = tree.find((node) => node.kind === "leaf" && node.weights !== undefined);
   if (vector?.kind !== "leaf" || vector.weights === undefined) return [tree];
-  return vector.weights.map((_, k) => tree.map((node) => (node.kind === "leaf" ? { ...node, weight: node.weights?.[k] ?? node.weight } : node)));
+  return vector.weights.map((_, k) =>
+    tree.map((node) => (node.kind === "leaf" ? { ...node, weight: node.weights?.[k] ?? node.weight } : node)),
+  );
 }
 
 function withAdded(tree: Tree<SplitRule>, rest: number): Tree<SplitRule> {
@@ -144,7 +161,13 @@ function withAdded(tree: Tree<SplitRule>, rest: number): Tree<SplitRule> {
   return tree.map((node) => (node.kind === "leaf" ? { ...node, weight: Math.fround(node.weight + rest) } : node));
 }
 
-function exportTree(tree: Tree<SplitRule>, id: number, featureCount: number, featureIndex: (rule: SplitRule) => number, codes: CategoryCodes): XgboostTree {
+function exportTree(
+  tree: Tree<SplitRule>,
+  id: number,
+  featureCount: number,
+  featureIndex: (rule: SplitRule) => number,
+  codes: CategoryCodes,
+): XgboostTree {
   const parents = tree.map(() => noParent);
   tree.forEach((node, parent) => {
     if (node.kind === "split") parents[node.left] = parents[node.right] = parent;
@@ -158,11 +181,18 @@ function exportTree(tree: Tree<SplitRule>, id: number, featureCount: number, fea
     loss_changes: tree.map((node) => (node.kind === "split" ? statistic(node.gain) : 0)),
     parents,
     right_children: tree.map((node) => (node.kind === "split" ? node.right : noChild)),
-    split_conditions: tree.map((node) => exactFloat32(node.kind === "split" ? (node.rule.threshold ?? 0) : node.weight)),
+    split_conditions: tree.map((node) =>
+      exactFloat32(node.kind === "split" ? (node.rule.threshold ?? 0) : node.weight),
+    ),
     split_indices: tree.map((node) => (node.kind === "split" ? featureIndex(node.rule) : 0)),
     split_type: tree.map((node) => (node.kind === "split" && node.rule.categories !== undefined ? 1 : 0)),
     sum_hessian: tree.map((node) => statistic(node.cover)),
-    tree_param: { num_deleted: "0", num_feature: String(featureCount), num_nodes: String(tree.length), size_leaf_vector: "0" },
+    tree_param: {
+      num_deleted: "0",
+      num_feature: String(featureCount),
+      num_nodes: String(tree.length),
+      size_leaf_vector: "0",
+    },
   };
 }
 
@@ -181,11 +211,16 @@ function meanWeights(tree: Tree<SplitRule>): number[] {
 
 /** Prediction depends on it: our models hold float32 numbers here, and nothing may be rounded. */
 function exactFloat32(value: number): number {
-  assert(Number.isFinite(value) && Math.fround(value) === value, "thresholds and leaf weights are finite float32 numbers");
+  assert(
+    Number.isFinite(value) && Math.fround(value) === value,
+    "thresholds and leaf weights are finite float32 numbers",
+  );
   return value;
 }
 
-/** For show only: doubles, rounded to float32; a gain of huge labels may lie beyond it, and XGBoost reads no infinity. */
+/**
+ * For show only: doubles, rounded to float32; a gain of huge labels may lie beyond it, and XGBoost reads no infinity.
+ */
 function statistic(value: number): number {
   return Math.min(Math.max(Math.fround(value), -float32Max), float32Max);
 }

@@ -14,8 +14,11 @@ export function xgboostFeatureNames(features: readonly (readonly string[])[], pa
   const cleaned = features.map((names) => names.map(clean));
   const parties = partyNames.map(clean);
   const ownerCounts = new Map<string, number>();
-  for (const names of cleaned) for (const name of new Set(names)) ownerCounts.set(name, (ownerCounts.get(name) ?? 0) + 1);
-  const wanted = cleaned.flatMap((names, owner) => names.map((name) => ((ownerCounts.get(name) ?? 0) > 1 ? `${parties[owner]}.${name}` : name)));
+  for (const names of cleaned)
+    for (const name of new Set(names)) ownerCounts.set(name, (ownerCounts.get(name) ?? 0) + 1);
+  const wanted = cleaned.flatMap((names, owner) =>
+    names.map((name) => ((ownerCounts.get(name) ?? 0) > 1 ? `${parties[owner]}.${name}` : name)),
+  );
 
   // First come, first served; but a suffix never takes a name that another feature has by itself.
   const taken = new Set(wanted);

@@ -3,7 +3,9 @@ import { unreachable } from "../../base/assert.ts";
 import type { Model } from "../../gbdt/tree/model.ts";
 import { type ObjectiveName, sigmoid } from "../../gbdt/objective/objective.ts";
 
-export type XgboostObjective = { readonly name: ObjectiveName } & Readonly<Record<string, string | Readonly<Record<string, string>>>>;
+export type XgboostObjective = { readonly name: ObjectiveName } & Readonly<
+  Record<string, string | Readonly<Record<string, string>>>
+>;
 
 export function xgboostObjective({ objective, outputCount = 1 }: Model): XgboostObjective {
   switch (objective) {
@@ -31,8 +33,8 @@ export interface Start {
 const marginTolerance = 1e-6;
 
 /**
- * XGBoost takes base_score as a prediction. Of a probability near 1 float32 keeps few digits: for 0.9999 the margin would
- * be 1e-3 off. Such a rest, and what lies beyond the representable, goes into the first tree's leaves.
+ * XGBoost takes base_score as a prediction. Of a probability near 1 float32 keeps few digits: for 0.9999 the margin
+ * would be 1e-3 off. Such a rest, and what lies beyond the representable, goes into the first tree's leaves.
  */
 export function startOf({ objective, baseMargin }: Model): Start {
   switch (objective) {

@@ -18,7 +18,9 @@ function jsonText(value: unknown, field: string): string {
     return `[${items.map((item) => (typeof item === "number" && floatFields.has(field) ? float32Text(item) : jsonText(item, ""))).join(",")}]`;
   }
   if (typeof value === "object" && value !== null) {
-    return `{${Object.entries(value).map(([key, item]) => `${JSON.stringify(key)}:${jsonText(item, key)}`).join(",")}}`;
+    return `{${Object.entries(value)
+      .map(([key, item]) => `${JSON.stringify(key)}:${jsonText(item, key)}`)
+      .join(",")}}`;
   }
   return JSON.stringify(value);
 }

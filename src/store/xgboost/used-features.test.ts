@@ -9,18 +9,29 @@ const modelOf = (...rules: (readonly [owner: number, feature: number, name: stri
   objective: "binary:logistic",
   baseMargin: 0,
   trees: rules.map(([owner, feature, featureName]) => [
-    { kind: "split", left: 1, right: 2, gain: 1, cover: 2, count: 2, rule: { owner, feature, featureName, threshold: 1.5, defaultLeft: true } },
+    {
+      kind: "split",
+      left: 1,
+      right: 2,
+      gain: 1,
+      cover: 2,
+      count: 2,
+      rule: { owner, feature, featureName, threshold: 1.5, defaultLeft: true },
+    },
     leaf,
     leaf,
   ]),
 });
-const rulesOf = ({ trees }: Model): SplitRule[] => trees.flat().flatMap((node) => (node.kind === "split" ? [node.rule] : []));
+const rulesOf = ({ trees }: Model): SplitRule[] =>
+  trees.flat().flatMap((node) => (node.kind === "split" ? [node.rule] : []));
 
 test("only features that are split on stay, in their owner's order; nothing else of a rule changes", () => {
   const before = modelOf([1, 7, "visits"], [0, 4, "income"], [1, 2, "basket"], [0, 4, "income"], [1, 7, "visits"]);
   const { model, features } = withUsedFeatures(before, 3);
   expect(features).toEqual([["income"], ["basket", "visits"], []]);
-  expect(rulesOf(model)).toEqual(rulesOf(before).map((rule) => ({ ...rule, feature: features[rule.owner].indexOf(rule.featureName) })));
+  expect(rulesOf(model)).toEqual(
+    rulesOf(before).map((rule) => ({ ...rule, feature: features[rule.owner].indexOf(rule.featureName) })),
+  );
 });
 
 test("two columns of one name are two features", () => {
@@ -28,5 +39,9 @@ test("two columns of one name are two features", () => {
 });
 
 test("one feature by two names is no share of ours", async () => {
-  await expectError(() => withUsedFeatures(modelOf([1, 1, "x"], [1, 1, "y"]), 2), "FILE_FORMAT", /party 1 has two names for its feature 1/);
+  await expectError(
+    () => withUsedFeatures(modelOf([1, 1, "x"], [1, 1, "y"]), 2),
+    "FILE_FORMAT",
+    /party 1 has two names for its feature 1/,
+  );
 });

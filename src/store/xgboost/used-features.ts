@@ -1,6 +1,6 @@
 /**
- * A merged model over the features that it splits on, and no others: an export needs no column that no split asks for, and
- * a party that consents need not name one.
+ * A merged model over the features that it splits on, and no others: an export needs no column that no split asks for,
+ * and a party that consents need not name one.
  */
 import { TandemError } from "../../base/error.ts";
 import type { Model } from "../../gbdt/tree/model.ts";
@@ -20,13 +20,16 @@ export function withUsedFeatures(model: Model, partyCount: number): ModelOfUsedF
     if (node.kind === "leaf") continue;
     const { owner, feature, featureName } = node.rule;
     const known = namesOf[owner].get(feature);
-    if (known !== undefined && known !== featureName) throw new TandemError("FILE_FORMAT", `the share of party ${owner} has two names for its feature ${feature}`);
+    if (known !== undefined && known !== featureName)
+      throw new TandemError("FILE_FORMAT", `the share of party ${owner} has two names for its feature ${feature}`);
     namesOf[owner].set(feature, featureName);
   }
   const used = namesOf.map((names) => [...names].toSorted(([a], [b]) => a - b));
   const places = used.map((features) => new Map(features.map(([feature], place) => [feature, place])));
   const moved = (node: TreeNode<SplitRule>): TreeNode<SplitRule> =>
-    node.kind === "leaf" ? node : { ...node, rule: { ...node.rule, feature: places[node.rule.owner].get(node.rule.feature) ?? 0 } };
+    node.kind === "leaf"
+      ? node
+      : { ...node, rule: { ...node.rule, feature: places[node.rule.owner].get(node.rule.feature) ?? 0 } };
   return {
     model: { ...model, trees: model.trees.map((tree) => tree.map(moved)) },
     features: used.map((features) => features.map(([, name]) => name)),
