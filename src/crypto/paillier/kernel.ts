@@ -36,6 +36,15 @@ export interface PublicEvaluator {
    */
   load(source: CiphertextVector, target: ResidentVector, offset: number): Promise<void>;
   unload(source: ResidentVector): Promise<CiphertextVector>;
+  /** Takes encryptions of zero, which only the key owner can vouch for, as obfuscators. @throws as load does */
+  loadObfuscators(zeros: CiphertextVector): Promise<ObfuscatorVector>;
+
+  /** A view of some elements: it shares them with `vector`, and what is loaded into one shows in the other. */
+  slice<V extends ResidentVector | ObfuscatorVector>(vector: V, first: number, count: number): V;
+  /** A copy of all elements, one vector after the other. */
+  join<V extends ResidentVector | ObfuscatorVector>(vectors: readonly V[]): V;
+  /** Makes elements of `target` the sum over nobody: an unobfuscated zero. */
+  clear(target: ResidentVector, elements: Uint32Array): Promise<void>;
 
   /** Element-wise homomorphic operations; `scale` multiplies each plaintext by an unsigned scalar below n. */
   add(a: ResidentVector, b: ResidentVector): Promise<ResidentVector>;

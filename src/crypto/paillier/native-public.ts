@@ -8,6 +8,7 @@ import type { PublicKey } from "./keys.ts";
 import type { NativeAddon, NativeKernelName, PublicContext } from "./native-addon.ts";
 import { drawObfuscatorBases } from "./nonces.ts";
 import * as check from "./request-checks.ts";
+import { fill, joined, sliced } from "./resident-bytes.ts";
 import { CiphertextVector, ObfuscatorVector, type PlaintextVector, ResidentVector } from "./vectors.ts";
 
 export class NativePublicEvaluator implements SeamedPublicEvaluator {
@@ -51,6 +52,30 @@ export class NativePublicEvaluator implements SeamedPublicEvaluator {
     const refused = await this.#addon.unload(this.#context, source.bytes, result.bytes, ciphertextBytes, this.#threads);
     if (refused >= 0) check.refuseCiphertext(refused, check.notInvertible);
     return result;
+  }
+
+  async loadObfuscators(zeros: CiphertextVector): Promise<ObfuscatorVector> {
+    const resident = this.allocate(zeros.count);
+    await this.load(zeros, resident, 0);
+    return new ObfuscatorVector(resident.bytes, resident.sizeBytes);
+  }
+
+  slice<V extends ResidentVector | ObfuscatorVector>(vector: V, first: number, count: number): V {
+    check.checkResident(this.key, vector);
+    return sliced(vector, first, count);
+  }
+
+  join<V extends ResidentVector | ObfuscatorVector>(vectors: readonly V[]): V {
+    check.checkResident(this.key, ...vectors);
+    return joined(vectors);
+  }
+
+  async clear(target: ResidentVector, elements: Uint32Array): Promise<void> {
+    check.checkResident(this.key, target);
+    const one = this.allocate(1);
+    const { ciphertextBytes } = this.key;
+    await this.load(new CiphertextVector(integerBytes(1n, ciphertextBytes), ciphertextBytes), one, 0);
+    fill(target, elements, one);
   }
 
   async add(a: ResidentVector, b: ResidentVector): Promise<ResidentVector> {

@@ -4,12 +4,13 @@
  */
 import { assert } from "../../base/assert.ts";
 import type { SeamedPublicEvaluator } from "./evaluator-seams.ts";
-import { inverse, power, powerByDigits, readInteger, windowDigits, writeInteger } from "../integers.ts";
+import { integerBytes, inverse, power, powerByDigits, readInteger, windowDigits, writeInteger } from "../integers.ts";
 import type { HistogramRequest, PackRequest, RunningSumsRequest } from "./kernel.ts";
 import type { PublicKey } from "./keys.ts";
 import { drawObfuscatorBases } from "./nonces.ts";
 import { Pacer } from "../pacer.ts";
 import * as check from "./request-checks.ts";
+import { fill, joined, sliced } from "./resident-bytes.ts";
 import { CiphertextVector, ObfuscatorVector, type PlaintextVector, ResidentVector } from "./vectors.ts";
 
 const powerWindowBits = 5;
@@ -51,6 +52,30 @@ export class PortablePublicEvaluator implements SeamedPublicEvaluator {
       writeInteger(result.bytes, result.sizeBytes, i, value);
     });
     return result;
+  }
+
+  async loadObfuscators(zeros: CiphertextVector): Promise<ObfuscatorVector> {
+    const resident = this.allocate(zeros.count);
+    await this.load(zeros, resident, 0);
+    return new ObfuscatorVector(resident.bytes, resident.sizeBytes);
+  }
+
+  slice<V extends ResidentVector | ObfuscatorVector>(vector: V, first: number, count: number): V {
+    check.checkResident(this.key, vector);
+    return sliced(vector, first, count);
+  }
+
+  join<V extends ResidentVector | ObfuscatorVector>(vectors: readonly V[]): V {
+    check.checkResident(this.key, ...vectors);
+    return joined(vectors);
+  }
+
+  async clear(target: ResidentVector, elements: Uint32Array): Promise<void> {
+    check.checkResident(this.key, target);
+    const one = this.allocate(1);
+    const { ciphertextBytes } = this.key;
+    await this.load(new CiphertextVector(integerBytes(1n, ciphertextBytes), ciphertextBytes), one, 0);
+    fill(target, elements, one);
   }
 
   async add(a: ResidentVector, b: ResidentVector): Promise<ResidentVector> {
