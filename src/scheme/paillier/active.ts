@@ -15,7 +15,7 @@ import { columnCount, type GradientLayout } from "../../codec/layout.ts";
 import { plaintextBitsMax, sumPacking } from "../../codec/packing.ts";
 import type { Kernel, PrivateEvaluator, PublicEvaluator } from "../../crypto/paillier/kernel.ts";
 import type { PrivateKey } from "../../crypto/paillier/keys.ts";
-import { CiphertextVector, ObfuscatorVector, PlaintextVector } from "../../crypto/paillier/vectors.ts";
+import { CiphertextVector, type ObfuscatorVector, PlaintextVector } from "../../crypto/paillier/vectors.ts";
 import { create } from "@bufbuild/protobuf";
 import {
   PaillierGradientsSchema,
@@ -62,7 +62,12 @@ export class PaillierActive implements ActiveScheme {
       exponents: speed.encryption === "short" ? "short" : "full",
     });
     this.#public = kernel.publicEvaluator(key.publicKey, { threads });
-    this.#obfuscators = new ObfuscatorPool((count) => this.#makeObfuscators(count), obfuscatorBatch, untilIdle);
+    this.#obfuscators = new ObfuscatorPool(
+      this.#public,
+      (count) => this.#makeObfuscators(count),
+      obfuscatorBatch,
+      untilIdle,
+    );
     this.#speed = speed;
   }
 
@@ -129,18 +134,13 @@ export class PaillierActive implements ActiveScheme {
 
   /** An encryption of zero is an obfuscator. */
   async #makeObfuscators(count: number): Promise<ObfuscatorVector> {
-    const zeros = await this.#evaluator.encrypt(new PlaintextVector(new Uint8Array(count), 1));
-    const resident = this.#public.allocate(count);
-    await this.#public.load(zeros, resident, 0);
-    return new ObfuscatorVector(resident.bytes, resident.sizeBytes);
+    return this.#public.loadObfuscators(await this.#evaluator.encrypt(new PlaintextVector(new Uint8Array(count), 1)));
   }
 
   expectTree(layout: GradientLayout, instanceCount: number): void {
     if (this.#speed.encryption === "textbook") return;
-    const bytesEach = this.#public.allocate(1).sizeBytes;
-    this.#obfuscators.prepare(
-      Math.min(instanceCount * layout.plaintexts.length, Math.floor(obfuscatorBytesMax / bytesEach)),
-    );
+    const countMax = Math.floor(obfuscatorBytesMax / this.ciphertextBytes); // in memory one is about as wide
+    this.#obfuscators.prepare(Math.min(instanceCount * layout.plaintexts.length, countMax));
   }
 
   close(): void {

@@ -1,18 +1,38 @@
-import { describe, expect, test } from "vitest";
-import { ObfuscatorVector } from "../../crypto/paillier/vectors.ts";
+import { beforeAll, describe, expect, test } from "vitest";
+import { integerBytes } from "../../crypto/integers.ts";
+import { generateKey } from "../../crypto/paillier/key-generation.ts";
+import type { SeamedPublicEvaluator } from "../../crypto/paillier/evaluator-seams.ts";
+import { portableKernel } from "../../crypto/paillier/portable-kernel.ts";
+import { type ObfuscatorVector, PlaintextVector } from "../../crypto/paillier/vectors.ts";
 import { ObfuscatorPool } from "./obfuscator-pool.ts";
 
-/** Makes numbered one-byte "obfuscators" and counts the calls. */
+let evaluator: SeamedPublicEvaluator;
+beforeAll(async () => {
+  const key = await generateKey({ bits: 128, insecure: true });
+  evaluator = portableKernel.publicEvaluator(key.publicKey, { threads: 1 });
+});
+
+/** Makes obfuscators from the bases 1, 2, 3 and so on, and counts the calls. */
 function maker() {
   const calls: number[] = [];
-  let next = 0;
+  let next = 1;
   const make = async (count: number): Promise<ObfuscatorVector> => {
     calls.push(count);
-    const bytes = Uint8Array.from({ length: count }, () => next++);
+    const { plaintextBytes } = evaluator.key;
+    const bases = Array.from({ length: count }, () => integerBytes(BigInt(next++), plaintextBytes));
     await new Promise((resolve) => setImmediate(resolve));
-    return new ObfuscatorVector(bytes, 1);
+    return evaluator.obfuscatorsFrom(Buffer.concat(bases));
   };
   return { calls, make };
+}
+
+/** One text per obfuscator: the zero that it encrypts. */
+async function texts(obfuscators: ObfuscatorVector): Promise<string[]> {
+  const zeros = new PlaintextVector(new Uint8Array(obfuscators.count), 1);
+  const { bytes, sizeBytes, count } = await evaluator.unload(await evaluator.sealWith(zeros, obfuscators));
+  return Array.from({ length: count }, (_, i) =>
+    Buffer.from(bytes.subarray(i * sizeBytes, (i + 1) * sizeBytes)).toString("hex"),
+  );
 }
 
 const settle = async (): Promise<void> => {
@@ -22,23 +42,23 @@ const settle = async (): Promise<void> => {
 describe("obfuscator pool", () => {
   test("hands out each obfuscator once, from stock, on demand and mixed", async () => {
     const { make } = maker();
-    const pool = new ObfuscatorPool(make, 4, async () => {});
-    const taken: number[] = [];
-    taken.push(...(await pool.take(3)).bytes);
+    const pool = new ObfuscatorPool(evaluator, make, 4, async () => {});
+    const taken: string[] = [];
+    taken.push(...(await texts(await pool.take(3))));
     pool.prepare(10);
     await settle();
-    taken.push(...(await pool.take(6)).bytes, ...(await pool.take(7)).bytes);
+    taken.push(...(await texts(await pool.take(6))), ...(await texts(await pool.take(7))));
     pool.prepare(5);
-    taken.push(...(await pool.take(8)).bytes);
+    taken.push(...(await texts(await pool.take(8))));
     await settle();
-    taken.push(...(await pool.take(2)).bytes);
+    taken.push(...(await texts(await pool.take(2))));
     expect(new Set(taken).size).toBe(taken.length);
     expect(taken.length).toBe(26);
   });
 
   test("prepares in batches, no more than asked for, and again after it has ended", async () => {
     const { calls, make } = maker();
-    const pool = new ObfuscatorPool(make, 4, async () => {});
+    const pool = new ObfuscatorPool(evaluator, make, 4, async () => {});
     pool.prepare(10);
     await settle();
     expect(calls).toEqual([4, 4, 2]);
@@ -55,7 +75,7 @@ describe("obfuscator pool", () => {
   test("makes nothing ahead while no core is idle, and everything on demand", async () => {
     const { calls, make } = maker();
     let free: () => void = () => {};
-    const pool = new ObfuscatorPool(make, 4, () => new Promise((resolve) => (free = resolve)));
+    const pool = new ObfuscatorPool(evaluator, make, 4, () => new Promise((resolve) => (free = resolve)));
     pool.prepare(4);
     await settle();
     expect(calls).toEqual([]);
@@ -67,7 +87,7 @@ describe("obfuscator pool", () => {
 
   test("can be paused in the middle", async () => {
     const { calls, make } = maker();
-    const pool = new ObfuscatorPool(make, 1, async () => {});
+    const pool = new ObfuscatorPool(evaluator, make, 1, async () => {});
     pool.prepare(1000);
     pool.pause();
     await settle();
@@ -76,6 +96,7 @@ describe("obfuscator pool", () => {
 
   test("a failure in the background is thrown at whoever takes next", async () => {
     const pool = new ObfuscatorPool(
+      evaluator,
       () => Promise.reject(new Error("no more")),
       2,
       async () => {},

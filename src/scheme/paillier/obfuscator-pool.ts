@@ -3,13 +3,15 @@
  * none is ever stored outside memory.
  */
 import { coresIdle } from "../../base/idle-cores.ts";
-import { ObfuscatorVector } from "../../crypto/paillier/vectors.ts";
+import type { PublicEvaluator } from "../../crypto/paillier/kernel.ts";
+import type { ObfuscatorVector } from "../../crypto/paillier/vectors.ts";
 
 export class ObfuscatorPool {
+  readonly #evaluator: Pick<PublicEvaluator, "slice" | "join">;
   readonly #make: (count: number) => Promise<ObfuscatorVector>;
   /** Made at a time in the background: small, so that urgent work waits only briefly for the cores. */
   readonly #batch: number;
-  #stock: Uint8Array[] = [];
+  #stock: ObfuscatorVector[] = [];
   #stockCount = 0;
   #toMake = 0;
   #filling = false;
@@ -17,7 +19,14 @@ export class ObfuscatorPool {
 
   readonly #untilIdle: (isUrgent: () => boolean) => Promise<void>;
 
-  constructor(make: (count: number) => Promise<ObfuscatorVector>, batch: number, untilIdle = coresIdle) {
+  /** @param evaluator the one whose vectors `make` makes */
+  constructor(
+    evaluator: Pick<PublicEvaluator, "slice" | "join">,
+    make: (count: number) => Promise<ObfuscatorVector>,
+    batch: number,
+    untilIdle = coresIdle,
+  ) {
+    this.#evaluator = evaluator;
     this.#make = make;
     this.#batch = batch;
     this.#untilIdle = untilIdle;
@@ -43,11 +52,12 @@ export class ObfuscatorPool {
   async take(count: number): Promise<ObfuscatorVector> {
     if (this.#failure !== null) throw this.#failure.error;
     const missing = Math.max(0, count - this.#stockCount);
-    const held = this.#fromStock(count - missing);
-    if (missing === 0) return joined(held);
-    this.#toMake = Math.max(0, this.#toMake - missing);
-    const fresh = await this.#make(missing);
-    return held.length === 0 ? fresh : joined([...held, ...elements(fresh)]);
+    const parts = this.#fromStock(count - missing);
+    if (missing > 0) {
+      this.#toMake = Math.max(0, this.#toMake - missing);
+      parts.push(await this.#make(missing));
+    }
+    return parts.length === 1 ? parts[0] : this.#evaluator.join(parts);
   }
 
   async #fill(): Promise<void> {
@@ -58,7 +68,7 @@ export class ObfuscatorPool {
         const count = Math.min(this.#batch, this.#toMake);
         if (count === 0) break;
         const made = await this.#make(count);
-        this.#stock.push(...elements(made));
+        this.#stock.push(made);
         this.#stockCount += count;
         this.#toMake = Math.max(0, this.#toMake - count);
       }
@@ -68,21 +78,22 @@ export class ObfuscatorPool {
     this.#filling = false;
   }
 
-  #fromStock(count: number): Uint8Array[] {
+  #fromStock(count: number): ObfuscatorVector[] {
     this.#stockCount -= count;
-    return this.#stock.splice(0, count);
+    const parts: ObfuscatorVector[] = [];
+    let wanted = count;
+    while (wanted > 0) {
+      const [next] = this.#stock;
+      if (next.count <= wanted) {
+        this.#stock.shift();
+        parts.push(next);
+        wanted -= next.count;
+      } else {
+        parts.push(this.#evaluator.slice(next, 0, wanted));
+        this.#stock[0] = this.#evaluator.slice(next, wanted, next.count - wanted);
+        wanted = 0;
+      }
+    }
+    return parts;
   }
-}
-
-function elements(vector: ObfuscatorVector): Uint8Array[] {
-  return Array.from({ length: vector.count }, (_, i) =>
-    vector.bytes.subarray(i * vector.sizeBytes, (i + 1) * vector.sizeBytes),
-  );
-}
-
-function joined(parts: readonly Uint8Array[]): ObfuscatorVector {
-  const sizeBytes = parts[0].length;
-  const bytes = new Uint8Array(parts.length * sizeBytes);
-  parts.forEach((part, i) => bytes.set(part, i * sizeBytes));
-  return new ObfuscatorVector(bytes, sizeBytes);
 }

@@ -13,7 +13,7 @@ import { assert } from "../../base/assert.ts";
 import { TandemError } from "../../base/error.ts";
 import { type SumPacking, sumPacking } from "../../codec/packing.ts";
 import type { Kernel, PublicEvaluator } from "../../crypto/paillier/kernel.ts";
-import { CiphertextVector, ResidentVector } from "../../crypto/paillier/vectors.ts";
+import { CiphertextVector, type ResidentVector } from "../../crypto/paillier/vectors.ts";
 import { create } from "@bufbuild/protobuf";
 import { partition } from "../../wire/bitmap.ts";
 import { candidateCount, candidatesOf } from "../../gbdt/split/candidate.ts";
@@ -125,7 +125,7 @@ export class PaillierPassive implements PassiveScheme {
       );
     }
     const gradients = allocated(evaluator, job.instanceCount * ciphertextsPerInstance);
-    const obfuscators = new ObfuscatorPool((count) => evaluator.obfuscators(count), obfuscatorBatch);
+    const obfuscators = new ObfuscatorPool(evaluator, (count) => evaluator.obfuscators(count), obfuscatorBatch);
     const packing = sumPacking(plaintextBits, key.bits, message.value.packing);
     const allInstances = Uint32Array.from({ length: job.instanceCount }, (_, i) => i);
     const skippedBins = skipBin
@@ -245,7 +245,7 @@ export class PaillierPassive implements PassiveScheme {
     const candidatesPerPiece = ciphertextsPerPiece * packing.perCiphertext; // whole ciphertexts, whatever the codec
     for (let first = 0; first < counts.length; first += candidatesPerPiece) {
       const last = Math.min(first + candidatesPerPiece, counts.length);
-      const source = slice(sums, first * ciphertextsPerInstance, last * ciphertextsPerInstance);
+      const source = evaluator.slice(sums, first * ciphertextsPerInstance, (last - first) * ciphertextsPerInstance);
       const packed = await evaluator.pack({ source, ...packing });
       const fresh = await evaluator.rerandomise(packed, await obfuscators.take(packed.count));
       const ciphertexts = (await evaluator.unload(fresh)).bytes;
@@ -273,14 +273,15 @@ export class PaillierPassive implements PassiveScheme {
     const offered = this.#offered();
     if (offered === null) return withheld;
     const { evaluator, ciphertextsPerInstance } = this.#setUpState();
-    const zeros = await neutralElements(evaluator, ciphertextsPerInstance);
+    const cleared: number[] = [];
     for (let position = 0; position < counts.length; position++) {
       const candidate = candidateIn(set, position);
       if (offered.has(node, candidate.feature, candidate)) continue;
       withheld[position] = 1;
       counts[position] = 0;
-      sums.bytes.set(zeros.bytes, position * zeros.bytes.length);
+      for (let j = 0; j < ciphertextsPerInstance; j++) cleared.push(position * ciphertextsPerInstance + j);
     }
+    await evaluator.clear(sums, Uint32Array.from(cleared));
     return withheld;
   }
 
@@ -288,7 +289,7 @@ export class PaillierPassive implements PassiveScheme {
     const { evaluator, ciphertextsPerInstance, gradients, jointBins } = this.#setUpState();
     const { plan } = set;
     return evaluator.histogram({
-      gradients: slice(gradients, 0, this.#sample().count * ciphertextsPerInstance),
+      gradients: evaluator.slice(gradients, 0, this.#sample().count * ciphertextsPerInstance),
       ciphertextsPerInstance,
       instances: positions,
       bins: this.#binsOf(set),
@@ -466,15 +467,6 @@ function areEqual(a: Uint32Array, b: Uint32Array): boolean {
   return a.length === b.length && a.every((value, i) => value === b[i]);
 }
 
-/** Sums over nobody, not obfuscated yet: the ciphertext 1. */
-async function neutralElements(evaluator: PublicEvaluator, count: number): Promise<ResidentVector> {
-  const width = evaluator.key.ciphertextBytes;
-  const ones = new Uint8Array(count * width).map((_, i) => (i % width === 0 ? 1 : 0));
-  const elements = evaluator.allocate(count);
-  await evaluator.load(new CiphertextVector(ones, width), elements, 0);
-  return elements;
-}
-
 function allocated(evaluator: PublicEvaluator, count: number): ResidentVector {
   try {
     return evaluator.allocate(count);
@@ -482,9 +474,4 @@ function allocated(evaluator: PublicEvaluator, count: number): ResidentVector {
     if (!(cause instanceof RangeError)) throw cause;
     throw new TandemError("PROTOCOL_STATE", `there is no memory for ${count} ciphertexts`, { cause });
   }
-}
-
-function slice(vector: ResidentVector, from: number, to: number): ResidentVector {
-  assert(from < to, "a slice is not empty");
-  return new ResidentVector(vector.bytes.subarray(from * vector.sizeBytes, to * vector.sizeBytes), vector.sizeBytes);
 }
