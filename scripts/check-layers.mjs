@@ -32,7 +32,7 @@ const below = {
   "protocol/active": ["base", "wire", "codec", "gbdt", "privacy", "scheme", "scheme/candidates", "protocol"],
   "protocol/passive": ["base", "wire", "codec", "gbdt", "privacy", "scheme", "scheme/candidates", "protocol"],
   transport: ["base", "wire", "align", "protocol", "protocol/passive"],
-  store: ["base", "crypto", "codec", "gbdt", "protocol", "protocol/active", "protocol/passive"],
+  store: ["base", "gbdt", "scheme", "protocol", "protocol/active", "protocol/passive"],
   // What the terminal, the page and the report are made from.
   record: ["base", "codec", "gbdt", "align", "privacy", "scheme", "protocol", "protocol/active", "protocol/passive"],
 };

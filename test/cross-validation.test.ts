@@ -34,7 +34,7 @@ import { agreedParameters } from "../src/protocol/job-parameters.ts";
 import { PaillierActive } from "../src/scheme/paillier/active.ts";
 import { PaillierPassive } from "../src/scheme/paillier/passive.ts";
 import { PassiveRole } from "../src/protocol/passive/role.ts";
-import type { PassiveProgress } from "../src/protocol/passive/split-ledger.ts";
+import type { PassiveProgress } from "../src/protocol/passive/answered-splits.ts";
 import { connectInMemory } from "../src/transport/in-memory.ts";
 import { passiveService } from "../src/transport/passive-service.ts";
 import { scratchDirectory, tandem } from "./support/command.ts";

@@ -9,7 +9,7 @@ import type { Model } from "../src/gbdt/tree/model.ts";
 import { firstDifference } from "../src/gbdt/tree/model-compare.ts";
 import { predictMargins } from "../src/gbdt/tree/predict.ts";
 import { trainFederated, trainInOnePlace, type TestTable } from "./support/in-memory-job.ts";
-import { categoricalTable } from "./support/categorical-tables.ts";
+import { manyFeatures } from "./support/oracle-jobs.ts";
 import { randomTable } from "./support/tables.ts";
 
 const kernel = selectKernel();
@@ -414,59 +414,22 @@ describe("local rounds", () => {
 describe.each([...loadNativeKernel().kernels.values(), portableKernel].map((each) => ({ each, name: each.name })))(
   "many features at once, $name kernel",
   ({ each }) => {
-    const table: TestTable = {
-      ...randomTable("everything", { rows: 60, features: [2, 2, 2], missingShare: 0.1 }),
-      monotone: [
-        [1, 0],
-        [-1, 0],
-        [0, 1],
-      ],
-    };
-    const classes: TestTable = {
-      ...randomTable("classes", { rows: 60, features: [1, 2, 2], missingShare: 0.1 }),
-      labels: Float64Array.from({ length: 60 }, (_, i) => i % 3),
-    };
-    const sampled: Partial<TrainingParameters> = {
-      sampling_method: "goss",
-      top_rate: 0.4,
-      other_rate: 0.3,
-      colsample_bylevel: 0.8,
-      alpha: 0.1,
-      scale_pos_weight: 2,
-      num_round: 2,
-    };
-    const jobs: readonly (readonly [string, TestTable, Partial<TrainingParameters>])[] = [
-      ["sampled, with constraints", table, sampled],
-      [
-        "leaf by leaf, the first round alone",
-        table,
-        { grow_policy: "lossguide", max_leaves: 6, local_rounds: 1, subsample: 0.8, max_delta_step: 0.5 },
-      ],
-      ["a tree per class", classes, { objective: "multi:softprob", num_class: 3, num_round: 2, colsample_bytree: 0.8 }],
-      [
-        "categories, as deep as leaves allow",
-        categoricalTable(1, { rows: 80, features: [1, 1, 1], categories: [[6], [3, 9], [2]], missingShare: 0.1 }),
-        { enable_categorical: true, max_depth: 0, max_leaves: 6, num_round: 2 },
-      ],
-      [
-        "trees of several outputs",
-        classes,
-        { objective: "multi:softprob", num_class: 3, num_round: 2, multi_strategy: "multi_output_tree" },
-      ],
-    ];
     const codecs = [{ codec: "batched" }, { codec: "unbatched" }, { layout: "paper" }] as const;
 
-    test.each(jobs.flatMap(([name, rows, training]) => codecs.map((codec) => ({ name, codec, rows, training }))))(
-      "$name, $codec",
-      async ({ codec, rows, training }) => {
-        const job = { table: rows, training, codec, kernel: each, key };
-        const { model } = await trainFederated(job);
-        expect(
-          model.trees.flat().some((node) => node.kind === "split"),
-          "nothing was split, nothing was tested",
-        ).toBe(true);
-        expect(firstDifference(model, await trainInOnePlace(job))).toBeNull();
-      },
-    );
+    test.each(
+      manyFeatures.flatMap(([name, rows, training]) => codecs.map((codec) => ({ name, codec, rows, training }))),
+    )("$name, $codec", async ({ codec, rows, training }) => {
+      const job = { table: rows, training, codec, kernel: each, key };
+      const { model, seen } = await trainFederated(job);
+      for (const { active, passive } of seen) {
+        expect(active.ledger, "both ends have counted the same disclosures").toEqual(passive.ledger);
+        expect(active.traffic, "and the same bytes").toEqual(passive.traffic);
+      }
+      expect(
+        model.trees.flat().some((node) => node.kind === "split"),
+        "nothing was split, nothing was tested",
+      ).toBe(true);
+      expect(firstDifference(model, await trainInOnePlace(job))).toBeNull();
+    });
   },
 );

@@ -81,9 +81,7 @@ export class Progress {
         );
         break;
       case "key":
-        this.line(
-          `${event.party} (process ${event.process}): made a ${event.keyBits}-bit Paillier key (${event.kernel} kernel)`,
-        );
+        this.line(`${event.party} (process ${event.process}): made ${event.key} (${event.kernel} kernel)`);
         break;
       case "aligned":
         if (isActive)

@@ -82,6 +82,7 @@ describe("a config", () => {
       min_instances: 100,
       min_instances_per_node: 1,
       min_instances_per_candidate: 1,
+      schemes: ["paillier"],
       codecs: ["batched", "unbatched"],
       scoring: true,
       warm_start: true,

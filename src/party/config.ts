@@ -4,6 +4,7 @@
  */
 import { jobSyntax } from "../base/job-name.ts";
 import { logLevels } from "../record/log.ts";
+import { defaultScheme, isScheme, schemeNames } from "../scheme/registry.ts";
 import { dirname, resolve } from "node:path";
 import { z } from "zod";
 import { normalisationNames } from "../align/normalise.ts";
@@ -63,6 +64,8 @@ const dataFields = {
   duplicates: oneOf(["refuse", "first", "last"]).default("refuse"),
 };
 
+const schemeName = text.refine(isScheme, { error: () => `must be one of ${schemeNames().join(", ")}` });
+
 const policy = object({
   max_trees: wholeNumber(1, 100_000).default(1000),
   /** 0: no limit. */
@@ -73,6 +76,7 @@ const policy = object({
   min_instances: wholeNumber(1, 67_108_864).default(100),
   min_instances_per_node: wholeNumber(1, 67_108_864).default(1),
   min_instances_per_candidate: wholeNumber(1, 67_108_864).default(1),
+  schemes: listOf(schemeName).default([defaultScheme]),
   codecs: listOf(oneOf(codecParameters.codec.choices)).default([...codecParameters.codec.choices]),
   scoring: z.boolean("must be true or false").default(true),
   warm_start: z.boolean("must be true or false").default(true),
@@ -121,6 +125,7 @@ const activeConfig = object({
   training: parameters,
   codec: parameters,
   speed: parameters,
+  scheme: schemeName.default(defaultScheme),
   key_bits: wholeNumber(secureKeyBits, 4096).optional(),
   insecure_key_bits: z.int("must be a whole number").optional(), // making the key says what sizes there are
   output: object({ directory: text, predictions: text.optional() }),

@@ -1,6 +1,6 @@
 /** What each party knows of a job before it starts, as far as it decides what will be revealed. */
 import { type CodecParameters, trainingParameters, type TrainingParameters } from "../base/parameters.ts";
-import { plaintextBitsMax } from "../codec/packing.ts";
+import { chosenScheme, plaintextBitsOf, type SchemeChoice, schemeNamed } from "../scheme/registry.ts";
 import type { PartyTable } from "../data/dataset.ts";
 import { BoostingTask } from "../gbdt/boost/boosting-task.ts";
 import type { BinnedFeature } from "../gbdt/split/binning.ts";
@@ -11,7 +11,7 @@ import { type AgreedParameters, firstTreeOf, treeCountOf, treesPerRound } from "
 import type { PassiveConfig, PolicyConfig } from "./config.ts";
 import type { DisclosureFacts, PassiveFacts, Sampling } from "../privacy/disclosures.ts";
 import { binTable } from "./party-data.ts";
-import { minimumsOf } from "./policy.ts";
+import { minimumsOf, schemeLimitsOf } from "./policy.ts";
 
 /** What the active party knows of every other. */
 export const unknownParty: PassiveFacts = {
@@ -27,23 +27,18 @@ export type OwnFacts = Omit<DisclosureFacts, "active" | "passive" | "passivePart
 
 /** @param train the active party's training rows, with their labels */
 export function jobFacts(
-  {
-    training,
-    codec,
-    keyBits,
-    hasStart,
-  }: {
+  job: SchemeChoice & {
     readonly training: TrainingParameters;
     readonly codec: CodecParameters;
-    readonly keyBits: number;
     readonly hasStart: boolean;
   },
   train: PartyTable,
   validationRows: Uint32Array | null,
   predictedRows: number,
 ): OwnFacts {
+  const { training, codec, hasStart } = job;
   const task = new BoostingTask(training, train.labels ?? new Float64Array(0), train.weights ?? null, validationRows);
-  const layout = gradientLayout(codec, plaintextBitsMax(keyBits), task.gradients(task.startMargins()));
+  const layout = gradientLayout(codec, plaintextBitsOf(job), task.gradients(task.startMargins()));
   const localRounds = Math.min(training.local_rounds, training.num_round);
   const rounds = training.num_round - localRounds;
   return {
@@ -54,7 +49,7 @@ export function jobFacts(
     depth: training.max_depth,
     leaves: training.max_leaves,
     binsMax: training.enable_categorical ? Math.max(training.max_bin, categoryCountMax) : training.max_bin,
-    keyBits,
+    key: keyWords(job),
     instances: train.ids.length,
     ciphertextsPerInstance: layout.plaintexts.length,
     sampling: samplingOf(training),
@@ -75,10 +70,16 @@ function samplingOf({
   return subsample < 1 ? { method, share: subsample } : { method: "none" };
 }
 
+function keyWords(choice: SchemeChoice): string {
+  const { scheme, parameters } = chosenScheme(choice);
+  return scheme.describe(parameters);
+}
+
 /** The most that any job may reveal under a passive party's policy, whichever active party asks. */
 export function policyFacts({ name, active, policy }: PassiveConfig, table: PartyTable): readonly DisclosureFacts[] {
   const binsMax = trainingParameters.max_bin.max;
-  const keyBits = policy.insecure_min_key_bits ?? policy.min_key_bits;
+  const { keyBitsMin: keyBits } = schemeLimitsOf(policy);
+  const keys = policy.schemes.map((scheme) => keyWords({ scheme, keyBits }));
   return active.map((caller) => ({
     ...unknownJob,
     active: caller.name,
@@ -90,7 +91,7 @@ export function policyFacts({ name, active, policy }: PassiveConfig, table: Part
     depth: policy.max_depth,
     leaves: 0,
     binsMax,
-    keyBits,
+    key: keys.join(" or "),
     instances: table.ids.length,
     alignment: { activeIds: policy.max_active_ids, passiveIds: table.ids.length },
     columnsAreSampled: false,
@@ -124,7 +125,7 @@ export function agreedFacts(
     depth: agreed.maxDepth,
     leaves: agreed.maxLeaves,
     binsMax: agreed.maxBin,
-    keyBits: agreed.keyBits,
+    key: schemeNamed(agreed.scheme).describe(agreed.schemeParameters),
     instances: rows.instances,
     validationRows: rows.validation,
     alignment: null, // where there was one, it is over

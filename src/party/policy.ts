@@ -8,7 +8,8 @@ import { categoryCountMax } from "../gbdt/split/category-binning.ts";
 import type { Minimums } from "../gbdt/split/offered-candidates.ts";
 import type { ActiveHello } from "../wire/generated/tandem/v1/tandem_pb.ts";
 import { type AgreedParameters, treeCountOf } from "../protocol/job-parameters.ts";
-import { paillierSchemeName } from "../scheme/paillier/active.ts";
+import { isScheme, schemeNamed, schemeNames } from "../scheme/registry.ts";
+import type { SchemeLimits } from "../scheme/scheme.ts";
 import { peerText } from "../wire/peer-text.ts";
 import { jobSyntax } from "../base/job-name.ts";
 import type { PolicyConfig } from "./config.ts";
@@ -25,7 +26,7 @@ export function agreedByPolicy(hello: ActiveHello, policy: PolicyConfig, name: s
     maxLeaves,
     maxBin,
     scheme,
-    keyBits,
+    schemeParameters,
     codec,
     seed,
     colsampleBytree,
@@ -39,12 +40,11 @@ export function agreedByPolicy(hello: ActiveHello, policy: PolicyConfig, name: s
     maxCatToOnehot,
   } = parameters;
   checkJobName(job, name);
-  if (scheme !== paillierSchemeName)
+  if (!isScheme(scheme))
     throw new TandemError(
       "HANDSHAKE_MISMATCH",
-      `scheme: the active party proposes ${peerText(scheme)}, ${name} knows ${paillierSchemeName}`,
+      `scheme: the active party proposes ${peerText(scheme)}, ${name} knows ${schemeNames().join(", ")}`,
     );
-  const keyBitsMin = policy.insecure_min_key_bits ?? policy.min_key_bits;
   const { max_bin: bins, max_depth: depths, max_leaves: leaves } = trainingParameters;
   const broken = [
     numRound < 1 && `num_round: ${numRound} asked, at least 1 is needed`,
@@ -64,8 +64,8 @@ export function agreedByPolicy(hello: ActiveHello, policy: PolicyConfig, name: s
     (maxBin < bins.min || maxBin > bins.max) && `max_bin: ${maxBin} asked, it must be ${describeBounds(bins)}`,
     (maxCatToOnehot < 1 || maxCatToOnehot > categoryCountMax + 1) &&
       `max_cat_to_onehot: ${maxCatToOnehot} asked, it must be ${describeBounds(trainingParameters.max_cat_to_onehot)}`,
-    keyBits < keyBitsMin && `key_bits: ${keyBits} asked, at least ${keyBitsMin} allowed`,
-    keyBits > keyBitsMax && `key_bits: ${keyBits} asked, at most ${keyBitsMax} allowed`,
+    !policy.schemes.includes(scheme) && `scheme: ${scheme} asked, ${policy.schemes.join(" or ")} allowed`,
+    ...schemeNamed(scheme).violations(schemeParameters, schemeLimitsOf(policy)),
     !policy.codecs.some((allowed) => allowed === codec) &&
       `codec: ${peerText(codec)} asked, ${policy.codecs.join(" or ")} allowed`,
     ![colsampleBytree, colsampleBylevel, colsampleBynode].every((rate) => rate > 0 && rate <= 1) &&
@@ -81,7 +81,7 @@ export function agreedByPolicy(hello: ActiveHello, policy: PolicyConfig, name: s
     maxLeaves,
     maxBin,
     scheme,
-    keyBits,
+    schemeParameters,
     codec,
     seed,
     colsampleBytree,
@@ -96,7 +96,10 @@ export function agreedByPolicy(hello: ActiveHello, policy: PolicyConfig, name: s
   };
 }
 
-const keyBitsMax = 4096;
+/** What the policy asks of a scheme. */
+export function schemeLimitsOf({ insecure_min_key_bits: insecure, min_key_bits: secure }: PolicyConfig): SchemeLimits {
+  return { keyBitsMin: insecure ?? secure };
+}
 
 /** How many people a candidate must have at least: not told to anybody, but kept to. */
 export function minimumsOf({

@@ -75,7 +75,7 @@ const plain: DisclosureFacts = {
   depth: 3,
   leaves: 0,
   binsMax: 8,
-  keyBits: 2048,
+  key: "a 2048-bit Paillier key",
   instances: 100,
   ciphertextsPerInstance: 1,
   sampling: { method: "none" },

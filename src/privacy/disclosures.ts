@@ -23,7 +23,8 @@ export interface DisclosureFacts {
   /** 0: no limit. */
   readonly leaves: number;
   readonly binsMax: number;
-  readonly keyBits: number;
+  /** What the gradients are encrypted with, in words. */
+  readonly key: string;
   readonly instances: number | null;
   readonly ciphertextsPerInstance: number | null;
   readonly sampling: Sampling | null;
@@ -198,7 +199,7 @@ export const disclosureEntries = {
       present([facts.rounds], {
         atMost: product(facts.rounds, sampleMax(facts), facts.ciphertextsPerInstance),
         unit: "ciphertexts",
-        note: `under a key of ${facts.keyBits} bits that stays with ${facts.active}`,
+        note: `under ${facts.key}, which stays with ${facts.active}`,
       }),
   },
   instances: {

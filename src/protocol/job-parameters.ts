@@ -4,9 +4,17 @@
  */
 import type { CodecParameters, TrainingParameters } from "../base/parameters.ts";
 import { oneHotBelow } from "../gbdt/split/category-binning.ts";
+import type { SchemeParameters } from "../scheme/scheme.ts";
 import type { JobParameters } from "../wire/generated/tandem/v1/tandem_pb.ts";
 
 export type AgreedParameters = Omit<JobParameters, "$typeName" | "$unknown">;
+
+/** Field by field, the scheme's own parameters beside the others. */
+export function flatParameters({ schemeParameters, ...others }: AgreedParameters): FlatParameters {
+  return { ...schemeParameters, ...others };
+}
+
+export type FlatParameters = Readonly<Record<string, string | number | boolean>>;
 
 /** Trees that share one set of gradients: one per class, unless leaves have a weight per class. */
 export function treesPerRound({ objective, num_class: classes, multi_strategy: strategy }: TrainingParameters): number {
@@ -53,7 +61,7 @@ export function agreedParameters(
   job: string,
   training: TrainingParameters,
   codec: CodecParameters,
-  scheme: { readonly name: string; readonly keyBits: number },
+  scheme: { readonly name: string; readonly parameters: SchemeParameters },
   start: AgreedStart | null = null,
 ): AgreedParameters {
   const startTrees = start?.trees.length ?? 0;
@@ -65,7 +73,7 @@ export function agreedParameters(
     maxLeaves: training.max_leaves,
     maxBin: training.max_bin,
     scheme: scheme.name,
-    keyBits: scheme.keyBits,
+    schemeParameters: { ...scheme.parameters },
     codec: codec.codec,
     seed: training.seed,
     colsampleBytree: training.colsample_bytree,

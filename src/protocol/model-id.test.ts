@@ -11,7 +11,7 @@ const agreed: AgreedParameters = {
   maxLeaves: 0,
   maxBin: 32,
   scheme: "paillier",
-  keyBits: 2048,
+  schemeParameters: { keyBits: 2048 },
   codec: "batched",
   seed: 7,
   colsampleBytree: 1,
@@ -38,9 +38,12 @@ test("the order in which the fields happen to stand does not matter", () => {
 
 test("everything that was agreed matters", () => {
   const others = [
-    ...Object.entries(agreed).map(([field, value]) =>
-      modelId({ ...agreed, [field]: typeof value === "number" ? value + 1 : `${value}\n` }, 2, digest),
-    ),
+    ...Object.entries(agreed)
+      .filter(([field]) => field !== "schemeParameters")
+      .map(([field, value]) =>
+        modelId({ ...agreed, [field]: typeof value === "number" ? value + 1 : `${String(value)}\n` }, 2, digest),
+      ),
+    modelId({ ...agreed, schemeParameters: { keyBits: 2049 } }, 2, digest),
     modelId(agreed, 3, digest),
     modelId(agreed, 2, idsDigest(["b", "a"])),
   ];

@@ -4,11 +4,11 @@
  * id. A digest of the ids goes in, so it says nothing of a person to whoever does not hold the ids.
  */
 import { createHash } from "node:crypto";
-import type { AgreedParameters } from "./job-parameters.ts";
+import { type AgreedParameters, flatParameters } from "./job-parameters.ts";
 
 /** @returns 64 lowercase hex digits: SHA-256 over one line per field, as docs/models.md writes them down */
 export function modelId(agreed: AgreedParameters, instanceCount: number, idsDigest: Uint8Array): string {
-  const fields = Object.entries(agreed).toSorted(([a], [b]) => (a < b ? -1 : 1));
+  const fields = Object.entries(flatParameters(agreed)).toSorted(([a], [b]) => (a < b ? -1 : 1));
   const lines = [
     "tandem/model/1",
     // JSON keeps a text with a line break in it on one line.

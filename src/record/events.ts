@@ -7,7 +7,7 @@ import type { CodecParameters } from "../base/parameters.ts";
 import type { ErrorCode } from "../base/error.ts";
 import type { PhaseTimesMs } from "../protocol/active/role.ts";
 import type { Ledger } from "../privacy/ledger.ts";
-import type { Traffic } from "../protocol/traffic.ts";
+import type { Traffic } from "../privacy/tally.ts";
 import type { Phase } from "../protocol/phase.ts";
 import type { OperationCounts } from "../scheme/scheme.ts";
 import type { Disclosure } from "../privacy/disclosures.ts";
@@ -21,7 +21,8 @@ export type PartyEvent =
       readonly type: "key";
       readonly party: string;
       readonly process: number;
-      readonly keyBits: number;
+      /** In words: "a 2048-bit Paillier key". */
+      readonly key: string;
       readonly kernel: string;
     }
   | JobEvent
@@ -122,6 +123,7 @@ export type Emit = (event: PartyEvent) => void;
 
 /** The slot layout as the job uses it, with the proof that no sum overflows. */
 export interface LayoutSummary {
+  readonly scheme: string;
   readonly kind: CodecParameters["layout"];
   readonly codec: CodecParameters["codec"];
   readonly slots: readonly {
@@ -133,7 +135,9 @@ export interface LayoutSummary {
   }[];
   /** The number of values whose sum is proven not to overflow. */
   readonly instanceCountMax: number;
-  readonly keyBits: number;
+  /** Bits that a plaintext could hold. */
+  readonly plaintextBitsMax: number;
+  readonly ciphertextBytes: number;
   readonly plaintextsPerInstance: number;
   readonly plaintextBits: number;
   readonly sumsPerCiphertext: number;

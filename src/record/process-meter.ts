@@ -21,15 +21,21 @@ export class ProcessMeter {
     this.#loop.start();
   }
 
-  /** May be called again: the last call counts. */
+  /** Up to here; may be called again: the last call counts. */
   stop(): void {
     if (this.#start === null) return;
     const { user, system } = process.cpuUsage(this.#start);
     this.#cpuSeconds = (user + system) / 1e6;
   }
 
-  get use(): ProcessUse {
+  /** Nothing more is measured. */
+  close(): void {
     this.#loop.stop();
+  }
+
+  /** What was measured; nothing more is. */
+  get use(): ProcessUse {
+    this.close();
     return {
       cpuSeconds: this.#cpuSeconds,
       eventLoopMaxBlockMs: this.#loop.maxBlockMs,

@@ -106,7 +106,7 @@ export function slotFacts(layout: LayoutSummary): SlotFacts[] {
 
 /** How many bits of a packed answer are used. */
 export function packedBits(layout: LayoutSummary): { readonly used: number; readonly held: number } {
-  return { used: layout.sumsPerCiphertext * layout.plaintextBits, held: layout.keyBits - 1 };
+  return { used: layout.sumsPerCiphertext * layout.plaintextBits, held: layout.plaintextBitsMax };
 }
 
 export function plaintextBitsUsed(layout: LayoutSummary): number {
@@ -125,7 +125,7 @@ export function gradientSavings(view: RunView): Savings | null {
   if (layout === null) return null;
   const ciphertexts = sumOfLedgers(view, "encryptedGradients");
   const unbatched = (ciphertexts / layout.plaintextsPerInstance) * layout.slots.length;
-  return { ciphertexts, unbatched, savedBytes: (unbatched - ciphertexts) * ciphertextBytes(layout) };
+  return { ciphertexts, unbatched, savedBytes: (unbatched - ciphertexts) * layout.ciphertextBytes };
 }
 
 /** Ciphertexts of candidate sums that came back, and what one per slot and candidate would have been. */
@@ -136,13 +136,8 @@ export function answerSavings(view: RunView): Savings | null {
   return {
     ciphertexts: counts.candidateCiphertexts,
     unbatched,
-    savedBytes: (unbatched - counts.candidateCiphertexts) * ciphertextBytes(layout),
+    savedBytes: (unbatched - counts.candidateCiphertexts) * layout.ciphertextBytes,
   };
-}
-
-/** A ciphertext is a number modulo n^2. */
-function ciphertextBytes({ keyBits }: LayoutSummary): number {
-  return (2 * keyBits) / 8;
 }
 
 function sumOfLedgers(view: RunView, name: LedgerName): number {

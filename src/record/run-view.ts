@@ -168,7 +168,7 @@ export function addEvent(view: RunView, event: Stamped): void {
     case "joined":
       return joined(view, event.peer, event.featureCount);
     case "layout":
-      view.layout = event.layout;
+      view.layout = layoutOf(event.layout);
       training(view, event.at);
       return;
     case "progress":
@@ -315,4 +315,11 @@ function end(view: RunView, state: "finished" | "failed"): void {
 function validationOf(event: object): Metrics | null {
   const { validation } = event as { readonly validation?: Metrics };
   return validation ?? null;
+}
+
+/** Records of version 0.1 have the size of the Paillier key instead of what follows from it. */
+function layoutOf(layout: LayoutSummary & { readonly keyBits?: number }): LayoutSummary {
+  const { keyBits } = layout;
+  if (keyBits === undefined) return layout;
+  return { ...layout, scheme: "paillier", plaintextBitsMax: keyBits - 1, ciphertextBytes: keyBits / 4 };
 }

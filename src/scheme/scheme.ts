@@ -1,28 +1,74 @@
 /**
- * The seam between the protocol and a cipher. The protocol asks a scheme for candidate sums, never for additions; the
- * two halves of a scheme exchange four kinds of message (set-up, tree, node, answer), which are the `oneof scheme`
- * fields of proto/. Nothing outside a scheme assumes that gradients travel per tree, or that a passive party knows who
- * is in a node.
+ * The seam between the protocol and a cipher. The protocol asks a scheme for candidate sums, never for additions. What
+ * the two halves of a scheme tell each other are bytes that nobody else reads: the fields `scheme` of proto/.
+ *
+ * Nothing outside a scheme knows its cipher: who is in a node, what is offered there and in which order is the
+ * protocol's (candidates/), and a scheme is found by its name (registry.ts).
  */
+import type { SpeedParameters } from "../base/parameters.ts";
 import type { QuantisedGradients } from "../base/quantised-gradients.ts";
 import type { GradientLayout } from "../codec/layout.ts";
-import type { BinnedFeature } from "../gbdt/split/binning.ts";
-import type { PlannedCandidate } from "./candidates/candidate-plan.ts";
-import type { CategoryGroup } from "./candidates/category-group.ts";
-import type { ColumnSampler } from "../gbdt/boost/column-sampling.ts";
-import type { Minimums } from "../gbdt/split/offered-candidates.ts";
-import type {
-  ActiveGradients,
-  ActiveNode,
-  ActiveSetUp,
-  CategorySet as CategorySetMessage,
-  PassiveHistograms,
-} from "../wire/generated/tandem/v1/tandem_pb.ts";
+import type { NodeTask } from "./candidates/node-task.ts";
+import type { TreeNodes } from "./candidates/tree-nodes.ts";
+import type { CostModel } from "./cost-model.ts";
 
-export type SchemeSetUp = ActiveSetUp["scheme"];
-export type SchemeTree = ActiveGradients["scheme"];
-export type SchemeNode = ActiveNode["scheme"];
-export type SchemeAnswer = PassiveHistograms["scheme"];
+/** What both sides of a job compare at the handshake: the scheme's own numbers, by name. */
+export type SchemeParameters = Readonly<Record<string, number>>;
+
+/** What a config says that only a scheme understands. */
+export interface SchemeOptions {
+  readonly keyBits: number;
+  /** The key may be shorter than is secure. */
+  readonly insecureKey: boolean;
+  /** Default: as many as the machine has cores. */
+  readonly threads?: number | undefined;
+  readonly speed: SpeedParameters;
+}
+
+/** What a passive party's policy asks of a scheme. */
+export interface SchemeLimits {
+  readonly keyBitsMin: number;
+}
+
+export interface Scheme {
+  readonly name: string;
+  /** What the handshake will say. @throws TandemError USAGE for options that it cannot work with */
+  parameters(options: Pick<SchemeOptions, "keyBits" | "insecureKey">): SchemeParameters;
+  /** What computes on this machine. */
+  kernelName(): string;
+  /** In a few words, for people: "a 2048-bit Paillier key". */
+  describe(parameters: SchemeParameters): string;
+  /** Why a passive party with these limits refuses, one phrase each; empty if it does not. */
+  violations(parameters: SchemeParameters, limits: SchemeLimits): readonly string[];
+  /** Bits that one plaintext can hold: what the layout of gradients is cut by, in one place too. */
+  plaintextBitsMax(parameters: SchemeParameters): number;
+  /** What one tree's gradients and answers are made of. */
+  sizes(parameters: SchemeParameters, layout: GradientLayout, speed: SpeedParameters): SchemeSizes;
+  /** The active party's secret, made anew. It may take seconds. */
+  makeSecret(options: SchemeOptions): Promise<SchemeSecret>;
+  /** The secret of a job that is taken up again. @throws TandemError for a text that is none */
+  readSecret(text: string): Promise<SchemeSecret>;
+  active(secret: SchemeSecret, options: Pick<SchemeOptions, "threads" | "speed">): ActiveScheme;
+  passive(options: Pick<SchemeOptions, "threads">): PassiveScheme;
+  /** Measures its operations on this machine. */
+  costModel(options: Pick<SchemeOptions, "keyBits">): Promise<CostModel>;
+}
+
+/** A private key, or whatever else must outlive a crash of the active party. Only its scheme looks inside. */
+export interface SchemeSecret {
+  readonly scheme: string;
+  /** For a file that nobody else can read. */
+  serialise(): string;
+}
+
+export interface SchemeSizes {
+  readonly ciphertextBytes: number;
+  readonly ciphertextsPerInstance: number;
+  /** Candidate sums that one returned ciphertext holds. */
+  readonly sumsPerCiphertext: number;
+  /** Bits that one ciphertext could hold. */
+  readonly plaintextBitsMax: number;
+}
 
 /** What has been computed so far; every party counts its own work. */
 export interface OperationCounts {
@@ -37,95 +83,71 @@ export function noOperations(): OperationCounts {
   return { encryptions: 0, additions: 0, decryptions: 0, gradientCiphertexts: 0, candidateCiphertexts: 0 };
 }
 
-/** A node as the active party describes it to a scheme. */
-export interface NodeDescription {
-  readonly node: number;
-  /** Null for the root. */
-  readonly origin: { readonly parent: number; readonly sibling: number; readonly members: Uint8Array } | null;
+/** A part of a tree's gradients. */
+export interface GradientChunk {
+  readonly message: Uint8Array;
+  readonly ciphertexts: number;
 }
 
 export interface ActiveScheme {
   readonly name: string;
-  readonly keyBits: number;
-  readonly ciphertextBytes: number;
+  readonly parameters: SchemeParameters;
   readonly counts: OperationCounts;
   /** Bits that one plaintext can hold. */
   readonly plaintextBitsMax: number;
-  setUp(layout: GradientLayout): SchemeSetUp;
+  setUp(layout: GradientLayout): Uint8Array;
   /**
    * The tree's gradients as chunks, each the same for every passive party.
    * @param sample the instances that the tree learns from; null: all
    */
-  tree(layout: GradientLayout, gradients: QuantisedGradients, sample: Uint32Array | null): AsyncIterable<SchemeTree>;
+  gradients(
+    layout: GradientLayout,
+    gradients: QuantisedGradients,
+    sample: Uint32Array | null,
+  ): AsyncIterable<GradientChunk>;
   /** Gradients of another tree will follow: what can be made ahead of them may be made while cores are idle. */
   expectTree(layout: GradientLayout, instanceCount: number): void;
-  node(description: NodeDescription): SchemeNode;
+  /** What a node's request says besides who is in it; often nothing. */
+  node(node: number): Uint8Array;
   /** Slot sums of consecutive candidates, slot by slot (stride: number of slots). */
-  sums(layout: GradientLayout, answer: SchemeAnswer, counts: readonly number[]): Promise<Float64Array>;
+  sums(layout: GradientLayout, message: Uint8Array, counts: readonly number[]): Promise<Float64Array>;
   /** Nothing more is wanted: what is being made ahead is for nobody. */
   close(): void;
 }
 
-/** One piece of a node's answer: consecutive candidates in the tree's secret order. */
-export interface NodeAnswer {
-  readonly node: number;
-  readonly firstCandidate: number;
-  /** Of this node. */
+/** Sums of consecutive candidates of a node, in the node's order. */
+export interface SumsPiece {
   readonly candidateCount: number;
-  readonly counts: Uint32Array;
-  /** What monotone constraints ask of the summed sides (SideOrder). */
-  readonly orders: Int8Array;
-  /** Bitmap over these candidates; empty if none is withheld. */
-  readonly withheld: Uint8Array;
-  /** Of the node, in its first piece; empty in the others. */
-  readonly groups: readonly CategoryGroup[];
-  readonly scheme: SchemeAnswer;
+  readonly message: Uint8Array;
 }
 
+/** Messages come from the wire: a scheme checks them. */
 export interface PassiveScheme {
-  readonly name: string;
   readonly counts: OperationCounts;
-  /** Once per job. Messages come from the wire: a scheme checks them. Returns the number of candidates. */
-  setUp(message: SchemeSetUp, job: PassiveSchemeJob): number;
-  /** Once per round, before its chunks arrive; `tree` is the round's first. */
-  beginTree(tree: number): void;
+  /** Once per attempt. */
+  setUp(message: Uint8Array, job: PassiveSchemeJob): void;
+  /** Once per round, before its chunks: the round's first tree, whose sample is known. */
+  beginRound(tree: TreeNodes): void;
   /** Another tree of the same gradients. */
-  nextTree(tree: number): void;
-  tree(message: SchemeTree): Promise<void>;
-  /** Once per round, after the last chunk. */
+  nextTree(tree: TreeNodes): void;
+  /** @returns how many ciphertexts it holds */
+  gradients(message: Uint8Array): Promise<number>;
+  /** Once per round, after the last chunk. @throws TandemError PROTOCOL_STATE if some are missing */
   endOfGradients(): void;
-  node(node: number, message: SchemeNode): AsyncIterable<NodeAnswer>;
+  /** The sums of a node's candidates; of those that are withheld a sum over nobody. */
+  sums(task: NodeTask, message: Uint8Array): AsyncIterable<SumsPiece>;
   /** Once per round, when nothing more is asked of it. */
-  endTree(): void;
+  endRound(): void;
   /** Nothing more is wanted: what is being made ahead is for nobody. */
   close(): void;
-  /** The instances that this party may know to be in a node. */
-  members(node: number): Uint32Array;
-  /**
-   * A node's candidate at a position of the secret order. @throws TandemError PROTOCOL_STATE if it does not exist or is
-   * withheld
-   */
-  candidateAt(node: number, position: number): PlannedCandidate & { readonly rank: number };
-  /**
-   * A set of categories of one of a node's groups. @throws TandemError PROTOCOL_STATE if there is no such set, or
-   * something of it is withheld
-   */
-  setAt(node: number, set: CategorySetMessage): PlannedCandidate & { readonly rank: number };
 }
 
+/** What a passive half knows of a job. */
 export interface PassiveSchemeJob {
-  readonly features: readonly BinnedFeature[];
+  readonly parameters: SchemeParameters;
   readonly instanceCount: number;
-  readonly keyBits: number;
-  /** 0: no limit but maxLeaves. */
-  readonly maxDepth: number;
-  /** 0: no limit but maxDepth. */
-  readonly maxLeaves: number;
+  readonly candidateCount: number;
+  /** Nodes that may be asked for in one tree, and trees of one round. */
+  readonly nodesAskedMax: number;
   readonly treesPerRound: number;
-  /** From which the order of candidates is derived. */
-  readonly permutationSecret: Uint8Array;
-  /** Which features may split a node; null: all. */
-  readonly sampler: ColumnSampler | null;
-  /** What must be offered at least, or is withheld. */
-  readonly minimums: Minimums;
 }

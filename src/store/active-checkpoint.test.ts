@@ -1,4 +1,5 @@
 /** What the active party stores between trees comes back bit for bit, and says what is not as it was. */
+import { paillier, PaillierSecret } from "../scheme/paillier/paillier.ts";
 import { mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -34,7 +35,7 @@ function checkpoint(change: Partial<ActiveCheckpoint> = {}): ActiveCheckpoint {
   return {
     identity: { job: "j", eta: 0.3 },
     run: Uint8Array.of(1, 2, 255),
-    key,
+    secret: new PaillierSecret(key),
     aligned: Uint32Array.of(5, 0, 0xffff_ffff),
     samplingSecret: "s",
     start: null,
@@ -46,7 +47,7 @@ function checkpoint(change: Partial<ActiveCheckpoint> = {}): ActiveCheckpoint {
 describe("a checkpoint", () => {
   test("comes back bit for bit, readable by its owner only", async () => {
     await writeActiveCheckpoint(folder, checkpoint(), diskStorage);
-    const back = await readActiveCheckpoint(folder, diskStorage);
+    const back = await readActiveCheckpoint(folder, paillier, diskStorage);
     expect(back).toMatchObject({
       identity: { job: "j", eta: 0.3 },
       run: Uint8Array.of(1, 2, 255),
@@ -57,14 +58,15 @@ describe("a checkpoint", () => {
     expect(new BigUint64Array(back?.progress?.margins.buffer as ArrayBuffer)).toEqual(
       new BigUint64Array(margins.buffer),
     );
-    expect(back?.key.secretPrimes()).toEqual(key.secretPrimes());
+    expect(back?.secret).toBeInstanceOf(PaillierSecret);
+    expect(back?.secret.serialise()).toBe(new PaillierSecret(key).serialise());
     expect((await stat(checkpointPath(folder))).mode & 0o777).toBe(0o600);
   });
 
   test("before the first tree, without alignment; and none at all", async () => {
     await writeActiveCheckpoint(folder, checkpoint({ aligned: null, progress: null }), diskStorage);
-    expect(await readActiveCheckpoint(folder, diskStorage)).toMatchObject({ aligned: null, progress: null });
-    expect(await readActiveCheckpoint(join(folder, "elsewhere"), diskStorage)).toBeNull();
+    expect(await readActiveCheckpoint(folder, paillier, diskStorage)).toMatchObject({ aligned: null, progress: null });
+    expect(await readActiveCheckpoint(join(folder, "elsewhere"), paillier, diskStorage)).toBeNull();
   });
 
   test("with a model that training goes on from, before its first round and after it", async () => {
@@ -75,9 +77,9 @@ describe("a checkpoint", () => {
       trees: trees.slice(0, 1),
     } as const;
     await writeActiveCheckpoint(folder, checkpoint({ start, progress: null }), diskStorage);
-    expect(await readActiveCheckpoint(folder, diskStorage)).toMatchObject({ start, progress: null });
+    expect(await readActiveCheckpoint(folder, paillier, diskStorage)).toMatchObject({ start, progress: null });
     await writeActiveCheckpoint(folder, checkpoint({ start }), diskStorage);
-    const back = await readActiveCheckpoint(folder, diskStorage);
+    const back = await readActiveCheckpoint(folder, paillier, diskStorage);
     expect(back?.start).toEqual(start);
     expect(back?.progress?.trees).toEqual(trees);
   });
@@ -96,7 +98,7 @@ describe("a checkpoint", () => {
       `{"format":"tandem-active-checkpoint/3","sha256":"${createHash("sha256").update(contents).digest("hex")}","checkpoint":${contents}}\n`,
     );
     const error = await expectError(
-      () => readActiveCheckpoint(folder, diskStorage),
+      () => readActiveCheckpoint(folder, paillier, diskStorage),
       "CHECKPOINT",
       /checkpoint\.json: key field '/,
     );

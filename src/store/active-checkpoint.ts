@@ -1,14 +1,13 @@
 /**
  * The active party's checkpoint (mode 0600): all that a restart needs to continue a job as if nothing had happened. It
- * holds the job's private key and is removed when the job has ended well. Obfuscators are never in it.
+ * holds the secret of the job's scheme and is removed when the job has ended well. Obfuscators are never in it.
  *
  * `identity` is what must not change while a job is under way, field by field.
  */
 import { join } from "node:path";
 import { z } from "zod";
 import type { Storage } from "../base/storage.ts";
-import { parsePrivateKey, serialisePrivateKey } from "../crypto/paillier/key-format.ts";
-import type { PrivateKey } from "../crypto/paillier/keys.ts";
+import type { Scheme, SchemeSecret } from "../scheme/scheme.ts";
 import { TandemError } from "../base/error.ts";
 import { trainingParameters } from "../base/parameters.ts";
 import type { ActiveModel, ActiveProgress } from "../protocol/active/role.ts";
@@ -24,7 +23,7 @@ export const dataDigestField = "data";
 export interface ActiveCheckpoint {
   readonly identity: JobIdentity;
   readonly run: Uint8Array;
-  readonly key: PrivateKey;
+  readonly secret: SchemeSecret;
   /** What the active party draws its columns with. */
   readonly samplingSecret: string;
   /** Rows common to all parties; null where nothing was aligned. */
@@ -77,13 +76,13 @@ export const checkpointPath = (folder: string): string => join(folder, "checkpoi
 
 export async function writeActiveCheckpoint(
   folder: string,
-  { identity, run, key, samplingSecret, aligned, start, progress }: ActiveCheckpoint,
+  { identity, run, secret, samplingSecret, aligned, start, progress }: ActiveCheckpoint,
   storage: Storage,
 ): Promise<void> {
   const stored = {
     identity: { ...identity },
     run: textOf(run),
-    key: serialisePrivateKey(key),
+    key: secret.serialise(),
     sampling: samplingSecret,
     aligned: aligned === null ? null : textOf(aligned),
     start: start && { ...start, trees: start.trees.length },
@@ -98,7 +97,11 @@ export async function writeActiveCheckpoint(
  * @returns null where there is none
  * @throws TandemError CHECKPOINT naming the file and what is wrong with it
  */
-export async function readActiveCheckpoint(folder: string, storage: Storage): Promise<ActiveCheckpoint | null> {
+export async function readActiveCheckpoint(
+  folder: string,
+  scheme: Pick<Scheme, "readSecret">,
+  storage: Storage,
+): Promise<ActiveCheckpoint | null> {
   const path = checkpointPath(folder);
   const stored = await readSealed(path, kind, storage);
   if (stored === null) return null;
@@ -106,7 +109,7 @@ export async function readActiveCheckpoint(folder: string, storage: Storage): Pr
   return {
     identity,
     run: bytesFrom(run),
-    key: await privateKey(path, key),
+    secret: await readSecret(path, scheme, key),
     samplingSecret: sampling,
     aligned: aligned === null ? null : rowsFrom(aligned),
     start: start && { ...start, trees: trees.slice(0, start.trees) },
@@ -121,10 +124,9 @@ export async function readActiveCheckpoint(folder: string, storage: Storage): Pr
   };
 }
 
-/** How long a key must be was decided when the job began. */
-async function privateKey(path: string, text: string): Promise<PrivateKey> {
+async function readSecret(path: string, scheme: Pick<Scheme, "readSecret">, text: string): Promise<SchemeSecret> {
   try {
-    return await parsePrivateKey(text, { insecure: true });
+    return await scheme.readSecret(text);
   } catch (cause) {
     throw new TandemError(
       "CHECKPOINT",

@@ -12,7 +12,7 @@
 import { join } from "node:path";
 import { z } from "zod";
 import type { Storage } from "../base/storage.ts";
-import { noProgress, type OwnSplit, type PassiveProgress } from "../protocol/passive/split-ledger.ts";
+import { noProgress, type OwnSplit, type PassiveProgress } from "../protocol/passive/answered-splits.ts";
 import { readSealed, type SealedKind, writeSealed } from "./sealed-file.ts";
 import { ownSplitSchema } from "./share-files.ts";
 import { rowsFrom, textOf } from "./stored-numbers.ts";

@@ -97,7 +97,7 @@ describe("a job that fails", () => {
           ...peer,
           async *histograms(nodes, options) {
             for await (const answer of peer.histograms(nodes, options)) {
-              if (call === "histograms" && answer.scheme.case === "paillier") answer.scheme.value.ciphertexts[3] ^= 1;
+              if (call === "histograms") answer.scheme[answer.scheme.length - 3] ^= 1;
               yield answer;
             }
           },

@@ -394,9 +394,8 @@ test("back-pressure: a party that stops reading stops the sender within the wind
   async function* chunks(): AsyncGenerator<
     Parameters<PassivePeer["gradients"]>[0] extends AsyncIterable<infer T> ? T : never
   > {
-    const ciphertexts = new Uint8Array(256 << 10);
-    for (; produced < chunkCount; produced++)
-      yield { tree: 0, sequence: produced, scheme: { case: "paillier", value: { firstInstance: 0, ciphertexts } } };
+    const scheme = new Uint8Array(256 << 10);
+    for (; produced < chunkCount; produced++) yield { tree: 0, sequence: produced, scheme };
   }
   const sending = peer.gradients(chunks(), {});
   await settled(() => produced);

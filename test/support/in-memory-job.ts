@@ -25,9 +25,10 @@ import { agreedParameters } from "../../src/protocol/job-parameters.ts";
 import { modelId } from "../../src/protocol/model-id.ts";
 import { PaillierActive } from "../../src/scheme/paillier/active.ts";
 import { PaillierPassive } from "../../src/scheme/paillier/passive.ts";
+import type { Tally } from "../../src/privacy/tally.ts";
 import { PassiveRole } from "../../src/protocol/passive/role.ts";
 import type { PassivePeer } from "../../src/wire/peer.ts";
-import type { OperationCounts } from "../../src/scheme/scheme.ts";
+import type { OperationCounts, Scheme } from "../../src/scheme/scheme.ts";
 import { mergeShares } from "../../src/store/merge-shares.ts";
 import type { ActiveShare, PassiveShare } from "../../src/store/share-files.ts";
 import { connectInMemory } from "../../src/transport/in-memory.ts";
@@ -53,6 +54,8 @@ export interface TestJob {
   readonly speed?: Partial<SpeedParameters>;
   readonly kernel: Kernel;
   readonly key: PrivateKey;
+  /** Another scheme than Paillier with this kernel and key. */
+  readonly scheme?: Scheme;
   /** Per party, index 0 the active one; none where left out. */
   readonly minimums?: readonly Minimums[];
   /** Goes on from what this training left. */
@@ -71,6 +74,8 @@ export interface TestOutcome {
   /** Trees grown; the model may keep fewer. */
   readonly grown: number;
   readonly traffic: { readonly activeToPassive: number; readonly passiveToActive: number };
+  /** Per passive party what both ends have counted. */
+  readonly seen: readonly { readonly active: Pick<Tally, "ledger" | "traffic">; readonly passive: Tally }[];
 }
 
 export function parametersOf(job: Pick<TestJob, "training" | "codec">): {
@@ -105,13 +110,13 @@ export function binTable(table: TestTable, parameters: TrainingParameters): Binn
 }
 
 export function trainInOnePlace(
-  job: Pick<TestJob, "table" | "training" | "codec" | "key" | "minimums"> & {
+  job: Pick<TestJob, "table" | "training" | "codec" | "key" | "scheme" | "minimums"> & {
     readonly start?: { readonly model: Model } | undefined;
   },
   samplingSecrets = job.table.parties.map((_, party) => samplingSecret(party)),
 ): Promise<Model> {
   const { training, codec } = parametersOf(job);
-  const quantise = quantiserFor(codec, job.key.publicKey.bits - 1);
+  const quantise = quantiserFor(codec, job.scheme?.plaintextBitsMax({}) ?? job.key.publicKey.bits - 1);
   const { labels, weights = null, validationRows = null } = job.table;
   const start =
     job.start === undefined
@@ -145,12 +150,14 @@ export async function trainFederated(job: TestJob): Promise<TestOutcome> {
   const ids = Array.from(table.labels, (_, i) => `id-${i}`);
   const digest = idsDigest(ids);
   const binned = binTable(table, training);
-  const scheme = new PaillierActive(kernel, key, 1, speed);
+  const scheme = job.scheme
+    ? job.scheme.active(await job.scheme.makeSecret({ keyBits: 0, insecureKey: true, speed }), { speed })
+    : new PaillierActive(kernel, key, 1, speed);
   const { start } = job;
   const agreed = agreedParameters("test", training, codec, scheme, start?.activeShare ?? null);
 
   const roles = binned.slice(1).map((features, i) => {
-    const passiveScheme = new PaillierPassive(kernel, 1);
+    const passiveScheme = job.scheme?.passive({}) ?? new PaillierPassive(kernel, 1);
     const role = new PassiveRole({
       name: `passive-${i + 1}`,
       agreed,
@@ -185,6 +192,7 @@ export async function trainFederated(job: TestJob): Promise<TestOutcome> {
     training,
     codec,
     subtraction: speed.subtraction,
+    skipBin: speed.skip_bin,
     features: binned[0],
     labels: table.labels,
     weights: table.weights ?? null,
@@ -239,5 +247,9 @@ export async function trainFederated(job: TestJob): Promise<TestOutcome> {
     margins,
     grown,
     traffic: active.traffic,
+    seen: active.exchanges.map(({ ledger, bytes }, i) => ({
+      active: { ledger, traffic: bytes },
+      passive: roles[i].role.tally,
+    })),
   };
 }

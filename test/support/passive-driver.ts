@@ -15,7 +15,7 @@ import {
 import { gradientLayout } from "../../src/codec/gradient-layout.ts";
 import { idsDigest } from "../../src/protocol/ids.ts";
 import type { AgreedParameters } from "../../src/protocol/job-parameters.ts";
-import type { NodeDescription } from "../../src/scheme/scheme.ts";
+import type { NodeRequest } from "../../src/protocol/active/peer-session.ts";
 import type { PassiveRole } from "../../src/protocol/passive/role.ts";
 import { protocolVersion } from "../../src/wire/version.ts";
 import { parametersOf } from "./in-memory-job.ts";
@@ -44,7 +44,7 @@ export interface Driver {
   chunks(tree: number): AsyncIterable<ActiveGradients>;
   gradients(tree: number): Promise<void>;
   root(tree: number): Promise<unknown>;
-  node(tree: number, description: NodeDescription): Promise<unknown>;
+  node(tree: number, description: Pick<NodeRequest, "node" | "origin">): Promise<unknown>;
   splits(tree: number, node: number, candidates: readonly number[]): Promise<Uint8Array>;
   finishTree(tree: number): Promise<void>;
 }
@@ -78,7 +78,8 @@ export function drive(
     job,
     role,
     join: (change = {}) => role.join(create(ActiveHelloSchema, { ...hello, ...change })),
-    setUp: () => role.setUp(create(ActiveSetUpSchema, { scheme: scheme.setUp(layout) })).candidateCount ?? 0,
+    setUp: () =>
+      role.setUp(create(ActiveSetUpSchema, { scheme: scheme.setUp(layout), skipBin: true })).candidateCount ?? 0,
     chunks,
     gradients: (tree) => role.gradients(chunks(tree)),
     root: (tree) => node(tree, { node: 0, origin: null }),
@@ -92,18 +93,25 @@ export function drive(
     finishTree: (tree) => role.finishTree(create(ActiveTreeFinishedSchema, { tree })),
   };
 
-  function node(tree: number, description: NodeDescription): Promise<unknown> {
+  function node(tree: number, description: Pick<NodeRequest, "node" | "origin">): Promise<unknown> {
     return collect(
       role.histograms(
-        one(create(ActiveNodeSchema, { tree, node: description.node, scheme: scheme.node(description) })),
+        one(
+          create(ActiveNodeSchema, {
+            tree,
+            node: description.node,
+            members: description.origin ?? { isRoot: true },
+            scheme: scheme.node(),
+          }),
+        ),
       ),
     );
   }
 
   async function* chunks(tree: number): AsyncGenerator<ActiveGradients> {
     let sequence = 0;
-    for await (const chunk of scheme.tree(layout, quantise(layout, [g, h]), null)) {
-      yield create(ActiveGradientsSchema, { tree, sequence: sequence++, scheme: chunk });
+    for await (const chunk of scheme.gradients(layout, quantise(layout, [g, h]), null)) {
+      yield create(ActiveGradientsSchema, { tree, sequence: sequence++, scheme: chunk.message });
     }
   }
 }

@@ -11,6 +11,7 @@ import { type AgreedParameters, agreedParameters } from "../../src/protocol/job-
 import { PaillierActive } from "../../src/scheme/paillier/active.ts";
 import { PaillierPassive } from "../../src/scheme/paillier/passive.ts";
 import { type PassiveJob, PassiveRole } from "../../src/protocol/passive/role.ts";
+import type { TreeNodes } from "../../src/scheme/candidates/tree-nodes.ts";
 import type { PassivePeer } from "../../src/wire/peer.ts";
 import { connectInMemory } from "../../src/transport/in-memory.ts";
 import { passiveService, type PassiveService } from "../../src/transport/passive-service.ts";
@@ -34,6 +35,8 @@ export interface PreparedPassive {
   readonly name: string;
   readonly role: PassiveRole;
   readonly scheme: PaillierPassive;
+  /** Of the tree under way. */
+  nodes(): TreeNodes;
   readonly service: PassiveService;
   readonly features: readonly BinnedFeature[];
 }
@@ -53,6 +56,26 @@ export interface PreparedJob {
   run(): Promise<{ model: ActiveModel; margins: Float64Array }>;
 }
 
+/** Shows whose sums it is asked for. */
+class WatchedPassive extends PaillierPassive {
+  #tree: TreeNodes | null = null;
+
+  nodes(): TreeNodes {
+    if (this.#tree === null) throw new Error("no tree has begun");
+    return this.#tree;
+  }
+
+  override beginRound(tree: TreeNodes): void {
+    this.#tree = tree;
+    super.beginRound(tree);
+  }
+
+  override nextTree(tree: TreeNodes): void {
+    this.#tree = tree;
+    super.nextTree(tree);
+  }
+}
+
 export function prepareJob(options: JobOptions): PreparedJob {
   const { training, codec } = parametersOf(options);
   const { kernel, key, table, connect = connectInMemory } = options;
@@ -69,7 +92,7 @@ export function prepareJob(options: JobOptions): PreparedJob {
 
   const passives = binned.slice(1).map((features, i): PreparedPassive => {
     const name = `passive-${i + 1}`;
-    const passiveScheme = new PaillierPassive(kernel, 1);
+    const passiveScheme = new WatchedPassive(kernel, 1);
     const role = new PassiveRole({
       name,
       agreed,
@@ -91,7 +114,14 @@ export function prepareJob(options: JobOptions): PreparedJob {
       },
       ...options.passive,
     });
-    return { name, role, scheme: passiveScheme, service: passiveService(role), features };
+    return {
+      name,
+      role,
+      scheme: passiveScheme,
+      nodes: () => passiveScheme.nodes(),
+      service: passiveService(role),
+      features,
+    };
   });
   const active = new ActiveRole({
     name: "bank",

@@ -49,7 +49,7 @@ export function BitLayout({ fields }: { readonly fields: readonly BitField[] }) 
 }
 
 export function PackedAnswer({ layout }: { readonly layout: Layout }) {
-  const held = layout.keyBits - 1;
+  const held = layout.plaintextBitsMax;
   const stride = (layout.plaintextBits / held) * width;
   const used = stride * layout.sumsPerCiphertext;
   return (

@@ -6,10 +6,9 @@ import { assert } from "../../base/assert.ts";
 import type { Model } from "../../gbdt/tree/model.ts";
 import type { PartyEvent } from "../../record/events.ts";
 import { BoostingTask } from "../../gbdt/boost/boosting-task.ts";
-import { plaintextBitsMax } from "../../codec/packing.ts";
 import { gradientLayout } from "../../codec/gradient-layout.ts";
-import { selectKernel } from "../../crypto/paillier/index.ts";
-import { calibrate, type OperationCosts } from "../simulate/cost-model.ts";
+import type { CostModel } from "../../scheme/cost-model.ts";
+import { chosenScheme, plaintextBitsOf } from "../../scheme/registry.ts";
 import { estimateJob } from "../simulate/estimate.ts";
 import { thisCommit } from "../bench/machine.ts";
 import {
@@ -115,7 +114,7 @@ function planOf({ outcomes, pending }: Work): RunPlan {
 async function findWork(groups: readonly (readonly CellSpec[])[], runner: CellRunner, cuts: CutCache): Promise<Work> {
   const specs = new Map<string, CellSpec>();
   const outcomes = new Map<string, CellOutcome[]>();
-  const costs = new Map<number, OperationCosts>();
+  const costs = new Map<number, CostModel>();
   const counts = new Map<string, number>();
   const pending: PendingRun[] = [];
   for (const group of groups) {
@@ -131,7 +130,7 @@ async function findWork(groups: readonly (readonly CellSpec[])[], runner: CellRu
         }
         if (round >= spec.repeats || (counts.get(name) ?? 0) > round) continue;
         counts.set(name, (counts.get(name) ?? 0) + 1);
-        const known = costs.get(spec.keyBits) ?? (await calibrate(selectKernel(), spec.keyBits));
+        const known = costs.get(spec.keyBits) ?? (await chosenScheme(spec).scheme.costModel(spec));
         costs.set(spec.keyBits, known);
         pending.push({ spec, digest, seconds: predictedSeconds(spec, cuts.rows(spec), known) });
       }
@@ -145,11 +144,11 @@ function contextOf(spec: CellSpec, { tables, programDigest, seed }: CellRunner):
 }
 
 /** The cost model's guess at the job, and its centralised twin's fraction of it. */
-function predictedSeconds(spec: CellSpec, { train }: CutTable, costs: OperationCosts): number {
+function predictedSeconds(spec: CellSpec, { train }: CutTable, costs: CostModel): number {
   const training = cellTraining(spec);
   const task = new BoostingTask(training, train[0].labels ?? new Float64Array(0));
-  const layout = gradientLayout(cellCodec(spec), plaintextBitsMax(spec.keyBits), task.gradients(task.startMargins()));
-  return estimateJob({ train, training, speed: cellSpeed(spec), layout, keyBits: spec.keyBits }, costs).wallSeconds;
+  const layout = gradientLayout(cellCodec(spec), plaintextBitsOf(spec), task.gradients(task.startMargins()));
+  return estimateJob({ train, training, speed: cellSpeed(spec), layout }, costs).wallSeconds;
 }
 
 /** Cut tables and centralised models, made once each. */

@@ -18,7 +18,7 @@ import type { Model } from "../../gbdt/tree/model.ts";
 import { firstDifference } from "../../gbdt/tree/model-compare.ts";
 import type { Metrics, PartyEvent } from "../../record/events.ts";
 import type { OperationCounts } from "../../scheme/scheme.ts";
-import type { Traffic } from "../../protocol/traffic.ts";
+import type { Traffic } from "../../privacy/tally.ts";
 import { trainInOnePlace } from "../simulate/comparison.ts";
 import { type FederationParty, type FederationResult, runFederation } from "../simulate/federation.ts";
 import { type CutTable, idName, labelName } from "./credit-tables.ts";

@@ -7,15 +7,15 @@ import type { Metrics } from "../../record/events.ts";
 import { joinTables } from "../../party/joined-tables.ts";
 import { type PlainResult, trainPlain } from "../../party/active/plain-training.ts";
 import { treesPerRound } from "../../protocol/job-parameters.ts";
+import type { SchemeChoice } from "../../scheme/registry.ts";
 import { simulatedSecret } from "./federation.ts";
 
-export interface OnePlaceJob {
+export interface OnePlaceJob extends SchemeChoice {
   /** Index 0 is the active party; its labels count. */
   readonly train: readonly PartyTable[];
   readonly test: readonly PartyTable[] | null;
   readonly training: TrainingParameters;
   readonly codec: CodecParameters;
-  readonly keyBits: number;
   readonly validationFraction?: number | undefined;
   /** Rows that are evaluated after every round, per party; instead of a share of the training rows. */
   readonly validation?: readonly PartyTable[] | null;
@@ -36,7 +36,7 @@ export async function trainInOnePlace(job: OnePlaceJob): Promise<OnePlaceResult>
 
 /** @param leftOut parties whose columns do not take part; the others draw their columns as before */
 function trainWithout(job: OnePlaceJob, leftOut: readonly number[]): Promise<PlainResult> {
-  const { codec, keyBits } = job;
+  const { codec, scheme, keyBits } = job;
   const { rows, validation } = withValidation(job);
   const isWhole = leftOut.length === 0;
   const start = isWhole ? (job.start ?? null) : null;
@@ -51,6 +51,7 @@ function trainWithout(job: OnePlaceJob, leftOut: readonly number[]): Promise<Pla
     start,
     training,
     codec,
+    scheme,
     keyBits,
     samplingSecrets: job.train.map((_, party) => simulatedSecret(party)).filter(takesPart),
   });

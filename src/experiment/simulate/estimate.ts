@@ -2,19 +2,11 @@
  * What a simulation would cost, without running it: the cost model on the user's own table, after a short calibration.
  */
 import { availableParallelism } from "node:os";
-import { sumPacking } from "../../codec/packing.ts";
-import { selectKernel } from "../../crypto/paillier/index.ts";
 import type { PartyTable } from "../../data/dataset.ts";
 import { binningOf, type BinningParameters, binTable } from "../../party/party-data.ts";
 import { listCandidates, mostFrequentBins } from "../../scheme/candidates/candidate-plan.ts";
-import {
-  calibrate,
-  type JobShape,
-  type OperationCosts,
-  type PassiveShape,
-  predict,
-  type Prediction,
-} from "./cost-model.ts";
+import type { CostModel, JobShape, PassiveShape, Prediction } from "../../scheme/cost-model.ts";
+import { chosenScheme } from "../../scheme/registry.ts";
 import { type PreparedSimulation, prepareSimulation, type SimulateOptions } from "./simulate.ts";
 
 export interface Estimate extends Prediction {
@@ -33,34 +25,28 @@ const idleShare = 0.1;
 
 export async function estimate(options: SimulateOptions): Promise<Estimate> {
   const prepared = await prepareSimulation(options);
-  const kernel = selectKernel();
-  const costs = await calibrate(kernel, options.keyBits);
-  return { ...estimateJob({ ...prepared, keyBits: options.keyBits }, costs), kernel: kernel.name };
+  const { scheme } = chosenScheme(options);
+  const costs = await scheme.costModel(options);
+  return { ...estimateJob(prepared, costs), kernel: scheme.kernelName() };
 }
 
 /** A job whose tables have been read and whose layout has been proven. */
-export type EstimatedJob = Pick<PreparedSimulation, "train" | "training" | "speed" | "layout"> & {
-  readonly keyBits: number;
-};
+export type EstimatedJob = Pick<PreparedSimulation, "train" | "training" | "speed" | "layout">;
 
 export function estimateJob(
-  { train, training, speed, layout, keyBits }: EstimatedJob,
-  costs: OperationCosts,
+  { train, training, speed, layout }: EstimatedJob,
+  costs: CostModel,
 ): Omit<Estimate, "kernel"> {
   const shape: JobShape = {
     rows: train[0].ids.length,
     trees: training.num_round,
-    depth: training.max_depth || Math.max(1, Math.ceil(Math.log2(training.max_leaves))), // without a limit, of a tree whose leaves are level
-    keyBits,
-    ciphertextsPerInstance: layout.plaintexts.length,
-    plaintextBits: layout.plaintextBits,
-    sumsPerCiphertext: sumPacking(layout.plaintextBits, keyBits, speed.packing).perCiphertext,
-    subtraction: speed.subtraction,
-    jointBins: speed.joint_bins,
-    textbookEncryption: speed.encryption === "textbook",
+    // Without a limit, of a tree whose leaves are level.
+    depth: training.max_depth || Math.max(1, Math.ceil(Math.log2(training.max_leaves))),
+    layout,
+    speed,
     passives: train.slice(1).map((table) => passiveShape(table, binningOf(training), speed.skip_bin)),
   };
-  const prediction = predict(shape, costs);
+  const prediction = costs.predict(shape);
   const cores = availableParallelism();
   const cpuSeconds = prediction.passiveCpuSeconds.reduce((a, b) => a + b, prediction.activeCpuSeconds);
   const trainingSeconds = cpuSeconds / Math.min(cores, 2 + train.length - 1) / (1 - idleShare);

@@ -7,6 +7,7 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { type ParameterValue, trainingParameters } from "../../base/parameters.ts";
 import type { Model } from "../../gbdt/tree/model.ts";
+import { defaultScheme } from "../../scheme/registry.ts";
 import type { ActiveConfigInput, PassiveConfigInput } from "../../party/config.ts";
 import type { ActiveResult, LayoutSummary, PartyEvent, PassiveResult } from "../../record/events.ts";
 import { mergeShares } from "../../store/merge-shares.ts";
@@ -46,6 +47,8 @@ export interface FederationJob {
   readonly training: Readonly<Record<string, ParameterValue>>;
   readonly codec: Readonly<Record<string, number | string>>;
   readonly speed: Readonly<Record<string, number | string | boolean>>;
+  /** Default: paillier. */
+  readonly scheme?: string | undefined;
   readonly keyBits: number;
   readonly insecureKey: boolean;
   readonly predictions: string | undefined;
@@ -113,7 +116,7 @@ async function runIn(
       return { directory, fingerprint: certificateFingerprint(identity.certificate) };
     }),
   );
-  const { training, codec, keyBits } = job;
+  const { training, codec, scheme = defaultScheme, keyBits } = job;
   await Promise.all(
     job.passives.map(async (passive, i) => {
       const { directory } = homes[i + 1];
@@ -124,7 +127,7 @@ async function runIn(
         active: [{ name: job.active.name, fingerprint: homes[0].fingerprint }],
         data: dataConfig(job, passive, directory),
         // Everybody here has the same owner, who decides by starting the job.
-        policy: { max_trees: treesMax, max_depth: 0, insecure_min_key_bits: 128, min_instances: 1 },
+        policy: { max_trees: treesMax, max_depth: 0, schemes: [scheme], insecure_min_key_bits: 128, min_instances: 1 },
         output: { directory: outputOf(job, passive.name, directory) },
         sampling_secret: simulatedSecret(i + 1),
       };
@@ -159,6 +162,7 @@ async function runIn(
     codec,
     speed: job.speed,
     patience_seconds: 0, // nobody here starts a dead party again
+    scheme,
     ...(job.insecureKey ? { insecure_key_bits: keyBits } : { key_bits: keyBits }),
     sampling_secret: simulatedSecret(0),
     // Scores of people are kept only where somebody asked for them.

@@ -16,8 +16,7 @@ import {
   trainingParameters,
 } from "../../base/parameters.ts";
 import type { GradientLayout } from "../../codec/layout.ts";
-import { plaintextBitsMax } from "../../codec/packing.ts";
-import { checkKeyBits } from "../../crypto/paillier/index.ts";
+import { chosenScheme, plaintextBitsOf } from "../../scheme/registry.ts";
 import { CategoryBook } from "../../data/category-book.ts";
 import {
   columnIndex,
@@ -81,6 +80,8 @@ export interface SimulateOptions {
   readonly training: Readonly<Record<string, number | string | boolean>>;
   readonly codec: Readonly<Record<string, number | string | boolean>>;
   readonly speed?: Readonly<Record<string, number | string | boolean>>;
+  /** Default: paillier. */
+  readonly scheme?: string | undefined;
   readonly keyBits: number;
   readonly insecureKey: boolean;
   readonly predictions?: string | undefined;
@@ -148,6 +149,7 @@ export async function simulate(options: SimulateOptions): Promise<SimulateResult
     test,
     training,
     codec,
+    scheme: options.scheme,
     keyBits: options.keyBits,
     validationFraction: options.validationFraction,
     validation,
@@ -173,7 +175,7 @@ export async function prepareSimulation(options: SimulateOptions): Promise<Prepa
   const codec = resolveParameters(codecParameters, options.codec);
   const speed = resolveParameters(speedParameters, options.speed ?? {});
   checkGrowth(training);
-  checkKeyBits(options.keyBits, options.insecureKey);
+  chosenScheme(options).scheme.parameters(options); // refuses a key that is too short
   if (options.passives.length === 0)
     throw new TandemError("USAGE", "--passive is missing: at least one passive party is needed");
   for (const path of [options.export, options.predictions]) if (path !== undefined) await requireWritable(path);
@@ -234,7 +236,7 @@ export async function prepareSimulation(options: SimulateOptions): Promise<Prepa
           whole,
         );
   roundsBefore(start, task, training);
-  const layout = gradientLayout(codec, plaintextBitsMax(options.keyBits), task.gradients(task.startMargins())); // refuses what could overflow
+  const layout = gradientLayout(codec, plaintextBitsOf(options), task.gradients(task.startMargins())); // refuses what could overflow
 
   const party = (i: number): FederationParty => ({
     name: cuts[i].name,
@@ -258,6 +260,7 @@ export async function prepareSimulation(options: SimulateOptions): Promise<Prepa
     training,
     codec,
     speed,
+    scheme: options.scheme,
     keyBits: options.keyBits,
     insecureKey: options.insecureKey,
     predictions: options.predictions,
@@ -275,7 +278,7 @@ export function simulationFacts(prepared: PreparedSimulation): readonly Disclosu
   const { job, training, codec } = prepared;
   const { rows, validation } = withValidation({ ...prepared, validationFraction: job.validationFraction });
   const own = jobFacts(
-    { training, codec, keyBits: job.keyBits, hasStart: prepared.start !== null },
+    { training, codec, scheme: job.scheme, keyBits: job.keyBits, hasStart: prepared.start !== null },
     rows[0],
     validation,
     job.active.test?.columns[0].length ?? 0,

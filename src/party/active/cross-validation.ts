@@ -9,13 +9,13 @@
 import { join } from "node:path";
 import { TandemError } from "../../base/error.ts";
 import { osRandom } from "../../base/random.ts";
-import { defaultThreads, generateKey, selectKernel } from "../../crypto/paillier/index.ts";
 import { foldRows } from "../../data/split.ts";
 import { type CrossValidationOutcome, FoldTurns } from "../../gbdt/boost/fold-turns.ts";
 import { ActiveRole } from "../../protocol/active/role.ts";
 import { idsDigest } from "../../protocol/ids.ts";
-import { PaillierActive } from "../../scheme/paillier/active.ts";
-import { layoutSummary, tellFailure, trainingLabels } from "./results.ts";
+import { chosenScheme } from "../../scheme/registry.ts";
+import type { ActiveScheme } from "../../scheme/scheme.ts";
+import { layoutSummary, makeSecret, tellFailure, trainingLabels } from "./results.ts";
 import { alignTables, jobTables, readActiveTables, rowsOf } from "./tables.ts";
 import { type ActiveWorld, type ConnectedPeer, realWorld } from "./world.ts";
 import type { ActiveConfig } from "../config.ts";
@@ -68,7 +68,7 @@ class CrossValidationRun {
   readonly #config: ActiveConfig;
   readonly #options: CrossValidationOptions;
   readonly #tables: Awaited<ReturnType<typeof readActiveTables>>;
-  readonly #scheme: PaillierActive;
+  readonly #scheme: ActiveScheme;
   readonly #emit: Emit;
   readonly #world: ActiveWorld;
   #prepared: (Prepared & { readonly folds: FoldTurns }) | null = null;
@@ -77,7 +77,7 @@ class CrossValidationRun {
     config: ActiveConfig,
     options: CrossValidationOptions,
     tables: Awaited<ReturnType<typeof readActiveTables>>,
-    scheme: PaillierActive,
+    scheme: ActiveScheme,
     emit: Emit,
     world: ActiveWorld,
   ) {
@@ -95,22 +95,13 @@ class CrossValidationRun {
     emit: Emit,
     world: ActiveWorld,
   ): Promise<CrossValidationRun> {
-    const { name, keyBits, insecureKey, threads, speed } = config;
     if (config.data.validation_path !== undefined)
       throw new TandemError("USAGE", "a cross-validation holds each fold back in turn; leave data.validation_path out");
     if (config.warm_start !== undefined)
       throw new TandemError("USAGE", "a cross-validation begins every fold's model anew; leave warm_start out");
     const tables = await readActiveTables(config);
-    const key = await generateKey({ bits: keyBits, insecure: insecureKey });
-    emit({ type: "key", party: name, process: process.pid, keyBits, kernel: selectKernel().name });
-    return new CrossValidationRun(
-      config,
-      options,
-      tables,
-      new PaillierActive(selectKernel(), key, threads ?? defaultThreads(), speed),
-      emit,
-      world,
-    );
+    const scheme = chosenScheme(config).scheme.active(await makeSecret(config, emit), config);
+    return new CrossValidationRun(config, options, tables, scheme, emit, world);
   }
 
   async untilOver(): Promise<CrossValidationOutcome & { readonly instances: number }> {
@@ -196,6 +187,7 @@ class CrossValidationRun {
       training,
       codec,
       subtraction: speed.subtraction,
+      skipBin: speed.skip_bin,
       features: binTable(train, binningOf(training)),
       labels,
       weights: train.weights ?? null,
@@ -210,16 +202,12 @@ class CrossValidationRun {
   }
 
   #observer(folds: FoldTurns, patience: Patience): ConstructorParameters<typeof ActiveRole>[0]["observer"] {
-    const { name, codec, keyBits, speed } = this.#config;
+    const { name } = this.#config;
     let told = folds.roundsDone;
     return {
       joined: (peer, featureCount) => this.#emit({ type: "joined", party: name, peer, featureCount }),
       layoutProven: (layout) =>
-        this.#emit({
-          type: "layout",
-          party: name,
-          layout: layoutSummary(layout, codec.layout, keyBits, speed.packing),
-        }),
+        this.#emit({ type: "layout", party: name, layout: layoutSummary(layout, this.#config) }),
       treeBegan: () => {},
       treeFinished: () => {
         patience.progressed();

@@ -3,7 +3,6 @@
  * share.
  */
 import { join } from "node:path";
-import { defaultThreads, generateKey, type PrivateKey, selectKernel } from "../../crypto/paillier/index.ts";
 import { tableDigest } from "../../data/table-digest.ts";
 import { categoryNamesOf } from "../../data/dataset.ts";
 import type { BinnedFeature } from "../../gbdt/split/binning.ts";
@@ -14,11 +13,12 @@ import { ActiveRole, type PhaseTimesMs } from "../../protocol/active/role.ts";
 import { idsDigest } from "../../protocol/ids.ts";
 import { agreedParameters, treesPerRound } from "../../protocol/job-parameters.ts";
 import { modelId } from "../../protocol/model-id.ts";
-import { PaillierActive } from "../../scheme/paillier/active.ts";
+import { chosenScheme } from "../../scheme/registry.ts";
+import type { ActiveScheme, SchemeSecret } from "../../scheme/scheme.ts";
 import type { ActiveCheckpoint, StartCheckpoint } from "../../store/active-checkpoint.ts";
 import { writeActiveShare } from "../../store/share-files.ts";
 import type { ActiveRecord } from "./record.ts";
-import { labelsOf, layoutSummary, tellFailure, trainingLabels, writePredictions } from "./results.ts";
+import { labelsOf, layoutSummary, makeSecret, tellFailure, trainingLabels, writePredictions } from "./results.ts";
 import { type ActiveTables, type JobTables, jobTables } from "./tables.ts";
 import type { ActiveWorld, ConnectedPeer } from "./world.ts";
 import { alignAndWrite } from "./aligned-file.ts";
@@ -60,8 +60,8 @@ export class ActiveJobRun {
     passiveToActive: 0,
   };
   #prepared: Prepared | null = null;
-  #scheme: PaillierActive | null = null;
-  #key: PrivateKey | null = null;
+  #scheme: ActiveScheme | null = null;
+  #secret: SchemeSecret | null = null;
   #attempts = 0;
 
   constructor(
@@ -84,11 +84,11 @@ export class ActiveJobRun {
 
   async attempt(patience: Patience): Promise<void> {
     const isFresh = this.#attempts++ === 0 && this.#record.checkpoint === null;
-    const key = this.#record.checkpoint?.key ?? (await this.#newKey());
+    const secret = this.#record.checkpoint?.secret ?? (await this.#newSecret());
     patience.knocking();
     const peers = await this.#world.connect(this.#config);
     try {
-      const begun = this.#record.checkpoint ?? (await this.#begin(key, peers, patience));
+      const begun = this.#record.checkpoint ?? (await this.#begin(secret, peers, patience));
       const { role, sampler } = this.#role(begun, peers, patience);
       try {
         await role.join();
@@ -108,22 +108,20 @@ export class ActiveJobRun {
   }
 
   close(): void {
-    void this.#meter.use; // stops it
+    this.#meter.close();
     this.#scheme?.close();
   }
 
-  async #newKey(): Promise<PrivateKey> {
-    if (this.#key !== null) return this.#key;
-    const { name, keyBits, insecureKey } = this.#config;
+  async #newSecret(): Promise<SchemeSecret> {
+    if (this.#secret !== null) return this.#secret;
     const started = this.#world.now();
-    this.#key = await generateKey({ bits: keyBits, insecure: insecureKey });
+    this.#secret = await makeSecret(this.#config, this.#emit);
     this.#spent.keygenMs = this.#world.now() - started;
-    this.#emit({ type: "key", party: name, process: process.pid, keyBits, kernel: selectKernel().name });
-    return this.#key;
+    return this.#secret;
   }
 
   /** Alignment, where there is one; then the job is stored. */
-  async #begin(key: PrivateKey, peers: readonly ConnectedPeer[], patience: Patience): Promise<ActiveCheckpoint> {
+  async #begin(secret: SchemeSecret, peers: readonly ConnectedPeer[], patience: Patience): Promise<ActiveCheckpoint> {
     const emit: Emit = (event) => {
       if (event.type === "alignment-progress") patience.answered();
       this.#emit(event);
@@ -133,7 +131,7 @@ export class ActiveJobRun {
       ? await alignAndWrite(this.#tables, peers, this.#config, path, emit, this.#world)
       : null;
     this.#prepare(aligned?.rows ?? null); // what is wrong with the rows shows before the job is stored
-    const begun = await this.#record.begin(key, samplingSecretOf(this.#config), aligned?.rows ?? null, this.#start);
+    const begun = await this.#record.begin(secret, samplingSecretOf(this.#config), aligned?.rows ?? null, this.#start);
     if (aligned !== null) patience.progressed();
     return begun;
   }
@@ -175,7 +173,7 @@ export class ActiveJobRun {
     peers: readonly ConnectedPeer[],
     patience: Patience,
   ): { readonly role: ActiveRole; readonly sampler: ProgressSampler } {
-    const { name, job, training, codec, speed, keyBits } = this.#config;
+    const { name, job, training, codec, speed } = this.#config;
     const { tables, labels, features, digest } = this.#prepared ?? this.#prepare(begun.aligned);
     const emit = this.#emit;
     const sampler = new ProgressSampler({
@@ -190,6 +188,7 @@ export class ActiveJobRun {
       training,
       codec,
       subtraction: speed.subtraction,
+      skipBin: speed.skip_bin,
       features,
       labels,
       weights: tables.train.weights ?? null,
@@ -198,7 +197,7 @@ export class ActiveJobRun {
       samplingSecret: begun.samplingSecret,
       idsDigest: digest,
       rows: tables.rows,
-      scheme: this.#schemeOf(begun.key),
+      scheme: this.#schemeOf(begun.secret),
       peers,
       run: begun.run,
       start: this.#start && {
@@ -213,8 +212,7 @@ export class ActiveJobRun {
       },
       observer: {
         joined: (peer, featureCount) => emit({ type: "joined", party: name, peer, featureCount }),
-        layoutProven: (layout) =>
-          emit({ type: "layout", party: name, layout: layoutSummary(layout, codec.layout, keyBits, speed.packing) }),
+        layoutProven: (layout) => emit({ type: "layout", party: name, layout: layoutSummary(layout, this.#config) }),
         treeBegan: () => this.#meter.start(),
         phase: sampler.edge,
         treeFinished: async (tree, _margins, evaluateRound, grown) => {
@@ -223,7 +221,7 @@ export class ActiveJobRun {
           const { train, validation } = await evaluateRound();
           sampler.treeEnded();
           this.#tellLedger(role);
-          const counts = { ...this.#schemeOf(begun.key).counts };
+          const counts = { ...this.#schemeOf(begun.secret).counts };
           emit({
             type: "tree",
             party: name,
@@ -245,20 +243,15 @@ export class ActiveJobRun {
       this.#emit({ type: "ledger", party: this.#config.name, peer, ledger });
   }
 
-  #schemeOf(key: PrivateKey): PaillierActive {
-    this.#scheme ??= new PaillierActive(
-      selectKernel(),
-      key,
-      this.#config.threads ?? defaultThreads(),
-      this.#config.speed,
-    );
+  #schemeOf(secret: SchemeSecret): ActiveScheme {
+    this.#scheme ??= chosenScheme(this.#config).scheme.active(secret, this.#config);
     return this.#scheme;
   }
 
-  #modelId({ key, aligned }: ActiveCheckpoint): string {
+  #modelId({ secret, aligned }: ActiveCheckpoint): string {
     const { job, training, codec } = this.#config;
     const { labels, digest } = this.#prepared ?? this.#prepare(aligned);
-    return modelId(agreedParameters(job, training, codec, this.#schemeOf(key), this.#start), labels.length, digest);
+    return modelId(agreedParameters(job, training, codec, this.#schemeOf(secret), this.#start), labels.length, digest);
   }
 
   /** Trees of the whole model, if nothing stops it early. */
@@ -329,7 +322,7 @@ export class ActiveJobRun {
         ...(alone === null ? {} : { alone }),
         phasesMs: { ...phases, keygen: keygenMs, training: trainingMs },
         ...this.#meter.use,
-        counts: this.#schemeOf(begun.key).counts,
+        counts: this.#schemeOf(begun.secret).counts,
         bytes: { activeToPassive, passiveToActive },
       },
     });

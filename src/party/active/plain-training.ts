@@ -4,7 +4,7 @@
  * what a job was worth.
  */
 import type { CodecParameters, TrainingParameters } from "../../base/parameters.ts";
-import { plaintextBitsMax } from "../../codec/packing.ts";
+import { plaintextBitsOf, type SchemeChoice } from "../../scheme/registry.ts";
 import { categoryNamesOf, type PartyTable } from "../../data/dataset.ts";
 import { BoostingMonitor } from "../../gbdt/boost/boosting-monitor.ts";
 import { BoostingTask, otherRows } from "../../gbdt/boost/boosting-task.ts";
@@ -17,7 +17,7 @@ import { evaluate } from "../evaluate.ts";
 import type { ActiveResult } from "../../record/events.ts";
 import { binningOf, binTable } from "../party-data.ts";
 
-export interface PlainTraining {
+export interface PlainTraining extends SchemeChoice {
   /** Index 0 is the active party; its labels and weights count. */
   readonly train: readonly PartyTable[];
   readonly test: readonly PartyTable[] | null;
@@ -26,7 +26,6 @@ export interface PlainTraining {
   readonly start?: Model | null;
   readonly training: TrainingParameters;
   readonly codec: CodecParameters;
-  readonly keyBits: number;
   /** Per party what it draws its columns with. */
   readonly samplingSecrets: readonly string[];
 }
@@ -46,7 +45,7 @@ export async function trainPlain(job: PlainTraining): Promise<PlainResult> {
   const labels = labelsOf(job.train);
   const deciding = validationRows && otherRows(validationRows, labels.length);
   const parties = job.train.map((table) => binTable(table, binningOf(training), deciding));
-  const quantise = quantiserFor(job.codec, plaintextBitsMax(job.keyBits));
+  const quantise = quantiserFor(job.codec, plaintextBitsOf(job));
   const start = job.start
     ? { model: job.start, columns: job.train.map(({ features }) => features), names: job.train.map(categoryNamesOf) }
     : null;
@@ -74,7 +73,7 @@ export async function trainPlain(job: PlainTraining): Promise<PlainResult> {
 
 /** What the active party could have done without the others: its own columns, the job's rows, seed and parameters. */
 export async function trainAlone(
-  { training, codec, keyBits }: Pick<PlainTraining, "training" | "codec" | "keyBits">,
+  job: Pick<PlainTraining, "training" | "codec" | "scheme" | "keyBits">,
   { train, test, validationRows }: Pick<JobTables, "train" | "test" | "validationRows">,
   samplingSecret: string,
 ): Promise<PlainResult["metrics"]> {
@@ -82,9 +81,10 @@ export async function trainAlone(
     train: [train],
     test: test && [test],
     validationRows,
-    training,
-    codec,
-    keyBits,
+    training: job.training,
+    codec: job.codec,
+    scheme: job.scheme,
+    keyBits: job.keyBits,
     samplingSecrets: [samplingSecret],
   });
   return metrics;

@@ -7,7 +7,8 @@ import { join } from "node:path";
 import { TandemError } from "../../base/error.ts";
 import { osRandom } from "../../base/random.ts";
 import type { Storage } from "../../base/storage.ts";
-import type { PrivateKey } from "../../crypto/paillier/index.ts";
+import { schemeNamed } from "../../scheme/registry.ts";
+import type { SchemeSecret } from "../../scheme/scheme.ts";
 import { tableDigest } from "../../data/table-digest.ts";
 import type { ActiveProgress } from "../../protocol/active/role.ts";
 import {
@@ -43,7 +44,7 @@ export class ActiveRecord {
     const folder = join(config.output.directory, config.job);
     const identity = identityOf(config, tables);
     await storage.tidy(folder);
-    const checkpoint = await readActiveCheckpoint(folder, storage);
+    const checkpoint = await readActiveCheckpoint(folder, schemeNamed(config.scheme), storage);
     if (checkpoint === null) await makeJobFolder(config, storage);
     const difference = checkpoint === null ? null : identityDifference(checkpoint.identity, identity);
     if (difference === null) return new ActiveRecord(folder, identity, storage, checkpoint);
@@ -60,22 +61,22 @@ export class ActiveRecord {
     return this.#checkpoint;
   }
 
-  /** The rows are known, and so is the key: from here on nobody has to be asked for them again. */
+  /** The rows are known, and so is the secret: from here on nobody has to be asked for them again. */
   async begin(
-    key: PrivateKey,
+    secret: SchemeSecret,
     samplingSecret: string,
     aligned: Uint32Array | null,
     start: StartCheckpoint | null,
   ): Promise<ActiveCheckpoint> {
     const run = osRandom.fill(new Uint8Array(runBytes));
-    return this.#keep({ identity: this.#identity, run, key, samplingSecret, aligned, start, progress: null });
+    return this.#keep({ identity: this.#identity, run, secret, samplingSecret, aligned, start, progress: null });
   }
 
   async store(begun: ActiveCheckpoint, { trees, margins, best }: ActiveProgress): Promise<void> {
     await this.#keep({ ...begun, progress: { trees: [...trees], margins: margins.slice(), best } });
   }
 
-  /** Everything is where it belongs: the job is over, and its key with it. */
+  /** Everything is where it belongs: the job is over, and its secret with it. */
   async finish(): Promise<void> {
     await this.#storage.remove(checkpointPath(this.folder));
   }
@@ -120,7 +121,7 @@ export async function makeJobFolder(
 }
 
 function identityOf(config: ActiveConfig, tables: ActiveTables): JobIdentity {
-  const { name, passives, align, data, training, codec, speed, keyBits } = config;
+  const { name, passives, align, data, training, codec, speed, scheme, keyBits } = config;
   const named = (group: string, values: object): [string, string | number | boolean][] =>
     Object.entries(values).map(([field, value]) => [
       `${group}.${field}`,
@@ -134,6 +135,7 @@ function identityOf(config: ActiveConfig, tables: ActiveTables): JobIdentity {
     "data.validation_fraction": data.validation_fraction ?? "none",
     "data.files": tables.map(({ field }) => field).join(", "),
     "data.seed": data.seed ?? "none",
+    scheme,
     key_bits: keyBits,
     warm_start: config.warm_start?.model ?? "none",
     ...Object.fromEntries([...named("training", training), ...named("codec", codec), ...named("speed", speed)]),

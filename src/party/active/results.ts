@@ -3,13 +3,16 @@
  * file, the slot layout in words.
  */
 import { errorCodes, TandemError } from "../../base/error.ts";
+import type { CodecParameters, SpeedParameters } from "../../base/parameters.ts";
 import type { Storage } from "../../base/storage.ts";
 import { overflowProof, type GradientLayout } from "../../codec/layout.ts";
-import { sumPacking } from "../../codec/packing.ts";
+import { chosenScheme, type SchemeChoice } from "../../scheme/registry.ts";
 import type { PartyTable } from "../../data/dataset.ts";
 import { csvChunks } from "../../data/write-csv.ts";
 import type { ActiveRole } from "../../protocol/active/role.ts";
-import type { LayoutSummary } from "../../record/events.ts";
+import type { Emit, LayoutSummary } from "../../record/events.ts";
+import type { SchemeSecret } from "../../scheme/scheme.ts";
+import type { ActiveConfig } from "../config.ts";
 
 /** @throws TandemError LABEL_INVALID: a table of somebody else's */
 export function labelsOf(table: PartyTable): Float64Array {
@@ -54,21 +57,32 @@ export async function writePredictions(
   );
 }
 
+/** The secret of a new job, and a word about it. */
+export async function makeSecret(config: ActiveConfig, emit: Emit): Promise<SchemeSecret> {
+  const { scheme, parameters } = chosenScheme(config);
+  const secret = await scheme.makeSecret(config);
+  const key = scheme.describe(parameters);
+  emit({ type: "key", party: config.name, process: process.pid, key, kernel: scheme.kernelName() });
+  return secret;
+}
+
 export function layoutSummary(
   layout: GradientLayout,
-  kind: LayoutSummary["kind"],
-  keyBits: number,
-  packing: boolean,
+  job: SchemeChoice & { readonly codec: CodecParameters; readonly speed: SpeedParameters },
 ): LayoutSummary {
+  const { scheme, parameters } = chosenScheme(job);
+  const { ciphertextBytes, sumsPerCiphertext, plaintextBitsMax } = scheme.sizes(parameters, layout, job.speed);
   return {
-    kind,
+    scheme: scheme.name,
+    kind: job.codec.layout,
     codec: layout.codec,
     slots: layout.slots,
     instanceCountMax: layout.instanceCountMax,
-    keyBits,
     plaintextsPerInstance: layout.plaintexts.length,
     plaintextBits: layout.plaintextBits,
-    sumsPerCiphertext: sumPacking(layout.plaintextBits, keyBits, packing).perCiphertext,
+    plaintextBitsMax,
+    ciphertextBytes,
+    sumsPerCiphertext,
     proof: overflowProof(layout),
   };
 }

@@ -66,7 +66,7 @@ async function recorded(
 }
 
 function jobEvent(
-  { name, job, passives, training, codec, speed, keyBits, align }: ActiveConfig,
+  { name, job, passives, training, codec, speed, scheme, keyBits, align }: ActiveConfig,
   start: StartCheckpoint | null,
 ): JobEvent {
   return {
@@ -83,6 +83,7 @@ function jobEvent(
       eval_metric: training.eval_metric.join(", "),
       ...codec,
       ...speed,
+      scheme,
       key_bits: keyBits,
       align,
       ...(start === null ? {} : { warm_start: start.model }),

@@ -19,7 +19,7 @@ import { checkBitmap, isSet } from "../../wire/bitmap.ts";
 import type { ActiveAlignmentOffer } from "../../wire/generated/tandem/v1/alignment_pb.ts";
 import type { ActiveHello } from "../../wire/generated/tandem/v1/tandem_pb.ts";
 import { idsDigest } from "../../protocol/ids.ts";
-import type { AgreedParameters } from "../../protocol/job-parameters.ts";
+import { type AgreedParameters, flatParameters } from "../../protocol/job-parameters.ts";
 import type { OwnSplit } from "../../protocol/passive/role.ts";
 import { protocolVersion } from "../../wire/version.ts";
 import { readAlignment, writeAlignment } from "../../store/passive-checkpoint.ts";
@@ -391,7 +391,7 @@ function termsOf(
   return {
     active: caller.name,
     run: Buffer.from(hello.run).toString("hex"),
-    agreed: { ...agreed },
+    agreed: flatParameters(agreed),
     instances: rows.training.ids.length,
     idsDigest: Buffer.from(idsDigest(rows.training.ids)).toString("hex"),
     aligned: hello.aligned,

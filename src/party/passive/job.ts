@@ -1,6 +1,5 @@
 /** One attempt at a job of a passive party: its role, the service around it, and what is left when it has ended. */
 import { TandemError } from "../../base/error.ts";
-import { defaultThreads, selectKernel } from "../../crypto/paillier/index.ts";
 import { categoryNamesOf, type PartyTable } from "../../data/dataset.ts";
 import type { BinnedFeature } from "../../gbdt/split/binning.ts";
 import { checkBitmap, isSet } from "../../wire/bitmap.ts";
@@ -9,7 +8,7 @@ import { type AgreedParameters, treeCountOf } from "../../protocol/job-parameter
 import { programVersion } from "../../base/program-version.ts";
 import { tableDigest } from "../../data/table-digest.ts";
 import { modelId } from "../../protocol/model-id.ts";
-import { PaillierPassive } from "../../scheme/paillier/passive.ts";
+import { configNames, schemeNamed } from "../../scheme/registry.ts";
 import { PassiveRole } from "../../protocol/passive/role.ts";
 import { protocolVersion } from "../../wire/version.ts";
 import { type PassiveEnd, passiveService, type PassiveService } from "../../transport/passive-service.ts";
@@ -63,7 +62,7 @@ export function openPassiveJob({
 }: PassiveJobOptions): OpenedJob {
   const { name } = config;
   const { job } = agreed;
-  const scheme = new PaillierPassive(selectKernel(), config.threads ?? defaultThreads());
+  const scheme = schemeNamed(agreed.scheme).passive(config);
   const meter = new ProcessMeter();
   const { training } = rows;
   const digest = idsDigest(training.ids);
@@ -83,7 +82,7 @@ export function openPassiveJob({
   const sampler = new ProgressSampler({
     party: name,
     decides: false,
-    bytes: () => ({ [peer]: { ...role.traffic } }),
+    bytes: () => ({ [peer]: role.tally.traffic }),
     emit,
   });
   const role: PassiveRole = new PassiveRole({
@@ -112,13 +111,23 @@ export function openPassiveJob({
     categoryNames: categoryNamesOf(rows.predictable),
     observer: {
       joined: () => {
-        const { numRound, maxDepth, maxBin, keyBits, codec, startModel, startTrees } = agreed;
+        const {
+          numRound,
+          maxDepth,
+          maxBin,
+          scheme: schemeName,
+          schemeParameters,
+          codec,
+          startModel,
+          startTrees,
+        } = agreed;
         const start = startModel === "" ? {} : { startTrees };
         const parameters = {
           num_round: numRound,
           max_depth: maxDepth,
           max_bin: maxBin,
-          key_bits: keyBits,
+          scheme: schemeName,
+          ...configNames(schemeParameters),
           codec,
           ...(startModel === "" ? {} : { warm_start: startModel }),
         };
@@ -156,7 +165,7 @@ export function openPassiveJob({
         meter.stop();
         own({ kind: "own-splits", tree, splits: splits.filter((split) => split.tree === tree) });
         sampler.treeEnded();
-        emit({ type: "ledger", party: name, peer, ledger: { ...role.disclosures } });
+        emit({ type: "ledger", party: name, peer, ledger: role.tally.ledger });
         emit({
           type: "passive-tree",
           party: name,
@@ -177,7 +186,7 @@ export function openPassiveJob({
     scheme.close();
     const { use } = meter;
     sampler.stop();
-    emit({ type: "ledger", party: name, peer, ledger: { ...role.disclosures } });
+    emit({ type: "ledger", party: name, peer, ledger: role.tally.ledger });
     if (failure === null)
       emit({
         type: "passive-result",

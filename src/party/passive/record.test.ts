@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { expectError } from "../../../test/support/expect-error.ts";
 import { TandemError } from "../../base/error.ts";
 import type { Storage } from "../../base/storage.ts";
-import { noProgress } from "../../protocol/passive/split-ledger.ts";
+import { noProgress } from "../../protocol/passive/answered-splits.ts";
 import { type JobTerms, PassiveRecord, type PassiveRecordOptions, refuseAlignment } from "./record.ts";
 
 const terms: JobTerms = {

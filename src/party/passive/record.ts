@@ -12,7 +12,7 @@ import { osRandom } from "../../base/random.ts";
 import type { Storage } from "../../base/storage.ts";
 import { peerText } from "../../wire/peer-text.ts";
 import { permutationSecretBytes } from "../../scheme/candidates/secret-permutation.ts";
-import { noProgress, type OwnSplit, type PassiveProgress } from "../../protocol/passive/split-ledger.ts";
+import { noProgress, type OwnSplit, type PassiveProgress } from "../../protocol/passive/answered-splits.ts";
 import {
   type PassiveJobFile,
   readPassiveJob,

@@ -1,42 +1,49 @@
 /**
  * The active party's end of one connection: typed calls to one passive party, checks of what comes back, bytes counted
  * both ways, and immediate notice when the party is gone. Errors name the party.
+ *
+ * @reveals passive: which instances are in each node that is split; which instances are sampled for each tree
  */
 import { create, type MessageInitShape } from "@bufbuild/protobuf";
 import { TandemError } from "../../base/error.ts";
 import { columnCount, type GradientLayout } from "../../codec/layout.ts";
 import { categoryCountMax } from "../../gbdt/split/category-binning.ts";
-import { rowStride } from "../../gbdt/split/histogram.ts";
 import { checkBitmap } from "../../wire/bitmap.ts";
+import { NodeAnswers, type PartyTraits } from "./node-answers.ts";
 import type { BusyClock } from "./busy-clock.ts";
-import { type CandidateRows, noCandidates } from "../../scheme/candidates/candidate-rows.ts";
 import {
-  type CategoryGroup,
-  type CategorySet,
-  groupsFrom,
-  setMessage,
-} from "../../scheme/candidates/category-group.ts";
+  candidatesSeen,
+  gradientsSeen,
+  idsSeen,
+  membersSeen,
+  outcomeSeen,
+  predictionSeen,
+  sumsSeen,
+  winSeen,
+} from "../../privacy/observation.ts";
+import { Tally, type Watch } from "../../privacy/tally.ts";
+import type { CandidateRows } from "../../scheme/candidates/candidate-rows.ts";
+import { type CategorySet, setMessage } from "../../scheme/candidates/category-group.ts";
 import {
+  type ActiveGradients,
   type ActiveHelloSchema,
   type ActiveNode,
   ActiveNodeSchema,
   type ActivePredictSchema,
   type PassiveHello,
-  type PassiveHistograms,
 } from "../../wire/generated/tandem/v1/tandem_pb.ts";
 import { fitsStoredTrees } from "../job-parameters.ts";
-import { emptyLedger, type Ledger } from "../../privacy/ledger.ts";
 import type { PassivePeer } from "../../wire/peer.ts";
 import type { OnPhase, Phase } from "../phase.ts";
-import type { ActiveScheme, NodeDescription, SchemeTree } from "../../scheme/scheme.ts";
-import { ordersFrom } from "../../scheme/candidates/side-order.ts";
-import { decisionBytes, type Traffic } from "../traffic.ts";
+import type { ActiveScheme, GradientChunk } from "../../scheme/scheme.ts";
 import { splitKey } from "../split-key.ts";
 import { candidateCountMax, protocolVersion } from "../../wire/version.ts";
-import { withheldFrom } from "../../scheme/candidates/withheld.ts";
 
 /** A node whose candidate sums are wanted. */
-export interface NodeRequest extends NodeDescription {
+export interface NodeRequest {
+  readonly node: number;
+  /** Null for the root. */
+  readonly origin: { readonly parent: number; readonly sibling: number; readonly members: Uint8Array } | null;
   readonly instanceCount: number;
   /** Those that are summed. */
   readonly sampledCount: number;
@@ -65,26 +72,23 @@ export interface Decision {
 }
 
 export class PeerSession {
-  readonly traffic: Traffic = { activeToPassive: 0, passiveToActive: 0 };
-  /** What either end has learnt of the other. */
-  readonly ledger: Ledger = emptyLedger();
+  /** What either end has seen of the other. */
+  readonly tally: Tally;
   readonly #peer: PassivePeer;
   readonly #scheme: ActiveScheme;
   readonly #onPhase: OnPhase;
   readonly #closing = new AbortController();
   readonly #waiting = new Set<(lost: TandemError) => void>();
-  #candidateCount = 0;
   #candidateCountMax = 0;
+  #traits: PartyTraits = { candidateCount: 0, isMonotone: false, takesAllColumns: true, takesCategories: false };
   /** How often nodes of the current tree were asked for. */
   #level = 0;
-  #isMonotone = false;
-  /** No party leaves out columns: every node has all candidates. */
-  #takesAllColumns = true;
-  #takesCategories = false;
   /** Set when the party is gone. */
   #lost: TandemError | null = null;
 
-  constructor(peer: PassivePeer, scheme: ActiveScheme, onPhase: OnPhase = () => {}) {
+  /** @param watch sees what either end sees of the other, as it happens */
+  constructor(peer: PassivePeer, scheme: ActiveScheme, onPhase: OnPhase = () => {}, watch?: Watch) {
+    this.tally = new Tally(watch);
     this.#peer = peer;
     this.#scheme = scheme;
     this.#onPhase = onPhase;
@@ -115,41 +119,42 @@ export class PeerSession {
         `party ${this.name} has stored ${theirs} trees of this job and we ${ours}: they do not belong together; begin anew under another name`,
       );
     }
-    this.#takesCategories = hello.parameters?.enableCategorical ?? false;
-    const binsMax = Math.max(hello.parameters?.maxBin ?? 0, this.#takesCategories ? categoryCountMax : 0);
+    const { enableCategorical = false, maxBin = 0, ...rates } = hello.parameters ?? {};
+    const binsMax = Math.max(maxBin, enableCategorical ? categoryCountMax : 0);
     this.#candidateCountMax = Math.min(candidateCountMax, first.value.featureCount * 2 * binsMax);
-    const { colsampleBytree, colsampleBylevel, colsampleBynode } = hello.parameters ?? {};
-    this.#takesAllColumns = [colsampleBytree, colsampleBylevel, colsampleBynode].every((rate) => rate === 1);
+    const { colsampleBytree, colsampleBylevel, colsampleBynode } = rates;
+    const takesAllColumns = [colsampleBytree, colsampleBylevel, colsampleBynode].every((rate) => rate === 1);
+    this.#traits = { ...this.#traits, takesAllColumns, takesCategories: enableCategorical };
     void this.#watch(stream);
     return first.value;
   }
 
-  async setUp(layout: GradientLayout): Promise<void> {
-    const ready = await this.#guard(this.#peer.setUp({ scheme: this.#scheme.setUp(layout) }, this.#options()));
+  async setUp(layout: GradientLayout, skipBin: boolean): Promise<void> {
+    const ready = await this.#guard(this.#peer.setUp({ scheme: this.#scheme.setUp(layout), skipBin }, this.#options()));
     if (ready.candidateCount > this.#candidateCountMax)
       throw this.#deviates("more candidates than its features can have");
-    this.#candidateCount = ready.candidateCount;
-    this.ledger.candidates = ready.candidateCount;
-    this.#isMonotone = ready.monotone;
+    const { candidateCount, monotone: isMonotone } = ready;
+    this.#traits = { ...this.#traits, candidateCount, isMonotone };
+    this.tally.see(candidatesSeen(candidateCount));
   }
 
   /** Whether the party has monotone constraints; known after set-up. */
   get isMonotone(): boolean {
-    return this.#isMonotone;
+    return this.#traits.isMonotone;
   }
 
-  async sendGradients(tree: number, chunks: AsyncIterable<SchemeTree>): Promise<void> {
-    const { traffic, ledger } = this;
-    const counts = this.#scheme.counts;
-    const width = this.#scheme.ciphertextBytes;
-    async function* messages(): AsyncGenerator<{ tree: number; sequence: number; scheme: SchemeTree }> {
+  /** @param sampled bitmap of the instances that the round learns from; empty: all */
+  async sendGradients(tree: number, sampled: Uint8Array, chunks: AsyncIterable<GradientChunk>): Promise<void> {
+    const { tally } = this;
+    const { counts } = this.#scheme;
+    async function* messages(): AsyncGenerator<Omit<ActiveGradients, "$typeName" | "$unknown">> {
       let sequence = 0;
-      for await (const scheme of chunks) {
-        const bytes = scheme.value?.ciphertexts.length ?? 0;
-        traffic.activeToPassive += bytes;
-        counts.gradientCiphertexts += bytes / width;
-        ledger.encryptedGradients += bytes / width;
-        yield { tree, sequence: sequence++, scheme };
+      for await (const { message: scheme, ciphertexts } of chunks) {
+        const chunk = { tree, sequence, scheme, sampled: sequence === 0 ? sampled : new Uint8Array(0) };
+        sequence++;
+        counts.gradientCiphertexts += ciphertexts;
+        tally.see(gradientsSeen(chunk, ciphertexts));
+        yield chunk;
       }
     }
     this.#level = 0;
@@ -163,10 +168,8 @@ export class PeerSession {
     requests: readonly NodeRequest[],
     decrypting: BusyClock,
   ): Promise<Map<number, CandidateRows>> {
-    const stride = rowStride(columnCount(layout));
-    const tables = new Map(requests.map(({ node }) => [node, noCandidates]));
-    const sizes = new Map(requests.map(({ node, sampledCount }) => [node, sampledCount]));
-    const received = new Map(requests.map(({ node }) => [node, 0]));
+    const deviates = (what: string): TandemError => this.#deviates(what);
+    const collected = new NodeAnswers(tree, requests, columnCount(layout), this.#traits, deviates);
     const answers = this.#peer.histograms(this.#nodeMessages(tree, requests), this.#options());
     let phase: Phase = "aggregate";
     const edge = (began: boolean): void => this.#onPhase({ party: this.name, phase, began, tree, level: this.#level });
@@ -179,45 +182,15 @@ export class PeerSession {
             phase = "return";
             edge(true);
           }
-          const seen = received.get(answer.node);
-          if (seen === undefined || seen !== answer.firstCandidate || answer.tree !== tree)
-            throw this.#deviates("an answer that was not asked for");
-          const { candidateCount } = answer;
-          if (candidateCount > this.#candidateCount) throw this.#deviates("no candidates, or more than it has");
-          if (seen === 0)
-            tables.set(answer.node, {
-              rows: new Float64Array(candidateCount * stride),
-              orders: this.#isMonotone ? new Int8Array(candidateCount) : null,
-              withheld: new Uint8Array(candidateCount),
-              groups: this.#groupsOf(answer),
-            });
-          else if (answer.groups.length > 0) throw this.#deviates("groups of categories in the middle of an answer");
-          const { rows, orders, withheld } = tables.get(answer.node) ?? noCandidates;
-          if (
-            rows.length !== candidateCount * stride ||
-            answer.counts.length === 0 ||
-            seen + answer.counts.length > candidateCount
-          )
-            throw this.#deviates("no candidates, or more than it has");
-          this.traffic.passiveToActive +=
-            4 * answer.counts.length + answer.withheld.length + (answer.scheme.value?.ciphertexts.length ?? 0);
-          withheld.set(withheldFrom(answer.withheld, answer.counts), seen);
-          orders?.set(ordersFrom(answer.orders, answer.counts.length), seen);
-          await decrypting.during(() => this.#decode(layout, answer, rows, sizes.get(answer.node) ?? 0));
-          received.set(answer.node, seen + answer.counts.length);
-          this.ledger.candidateSums += answer.counts.length;
+          collected.check(answer);
+          const sums = await decrypting.during(() => this.#scheme.sums(layout, answer.scheme, answer.counts));
+          this.tally.see(sumsSeen(answer, collected.add(answer, sums)));
         }
       })(),
     );
     edge(false);
     this.#level++;
-    for (const [node, seen] of received) {
-      const expected = this.#takesAllColumns
-        ? this.#candidateCount
-        : (tables.get(node) ?? noCandidates).rows.length / stride;
-      if (seen !== expected) throw this.#deviates(`only ${seen} of ${expected} candidates of node ${node}`);
-    }
-    return tables;
+    return collected.whole();
   }
 
   /** Per decision who goes left. */
@@ -225,15 +198,13 @@ export class PeerSession {
     const sizes = new Map(decisions.map(({ node, instanceCount }) => [node, instanceCount]));
     const decisionOf = new Map(decisions.map((decision) => [decision.node, decision]));
     const answers = new Map<number, SplitAnswer>();
-    const request = {
-      tree,
-      decisions: decisions.map(({ node, candidates, sets }) => ({
-        node,
-        candidates: [...candidates],
-        sets: sets.map(setMessage),
-      })),
-    };
-    for (const { candidates, sets } of decisions) this.traffic.activeToPassive += decisionBytes(candidates, sets);
+    const named = decisions.map(({ node, candidates, sets }) => ({
+      node,
+      candidates: [...candidates],
+      sets: sets.map(setMessage),
+    }));
+    const request = { tree, decisions: named };
+    for (const decision of named) this.tally.see(winSeen(tree, decision));
     await this.#guard(
       (async () => {
         for await (const split of this.#peer.splits(request, this.#options())) {
@@ -242,7 +213,7 @@ export class PeerSession {
             size === undefined ||
             split.tree !== tree ||
             answers.has(split.node) ||
-            Math.abs(split.monotone) > (this.#isMonotone ? 1 : 0)
+            Math.abs(split.monotone) > (this.#traits.isMonotone ? 1 : 0)
           )
             throw this.#deviates("a split that was not asked for");
           checkBitmap(split.leftMembers, size);
@@ -250,9 +221,7 @@ export class PeerSession {
           const left = decision?.countSampled(split.leftMembers);
           if (decision?.sideCounts.some((count) => count === left || decision.sampledCount - count === left) !== true)
             throw this.#deviates("a split that is none of the candidates");
-          this.traffic.passiveToActive += split.leftMembers.length;
-          this.ledger.splitOutcomes += size;
-          this.ledger.wins++;
+          this.tally.see(outcomeSeen(split, size));
           answers.set(split.node, { leftMembers: split.leftMembers, monotone: split.monotone });
         }
       })(),
@@ -271,7 +240,7 @@ export class PeerSession {
    * @param splits the keys of all its splits: nothing else is accepted, and nothing less
    */
   predict(ids: readonly string[], splits: ReadonlySet<string>): Promise<Map<string, Uint8Array>> {
-    this.ledger.predictedIds += ids.length;
+    this.tally.see(idsSeen(ids));
     return this.#outcomes({ ids: [...ids] }, ids.length, splits);
   }
 
@@ -288,11 +257,12 @@ export class PeerSession {
     const outcomes = new Map<string, Uint8Array>();
     await this.#guard(
       (async () => {
-        for await (const { tree, node, leftMembers } of this.#peer.predict(request, this.#options())) {
+        for await (const outcome of this.#peer.predict(request, this.#options())) {
+          const { tree, node, leftMembers } = outcome;
           const key = splitKey(tree, node);
           if (!splits.has(key) || outcomes.has(key)) throw this.#deviates("the outcome of a split that is not its own");
           checkBitmap(leftMembers, rowCount);
-          this.ledger.predictionOutcomes += rowCount;
+          this.tally.see(predictionSeen(outcome, rowCount));
           outcomes.set(key, leftMembers);
         }
       })(),
@@ -314,34 +284,12 @@ export class PeerSession {
   }
 
   async *#nodeMessages(tree: number, requests: readonly NodeRequest[]): AsyncGenerator<ActiveNode> {
-    for (const request of requests) {
-      this.traffic.activeToPassive += request.origin?.members.length ?? 0;
-      this.ledger.memberships += request.instanceCount;
-      yield create(ActiveNodeSchema, { tree, node: request.node, scheme: this.#scheme.node(request) });
+    for (const { node, origin, instanceCount } of requests) {
+      const members = origin?.members ?? new Uint8Array(0);
+      const message = { tree, node, scheme: this.#scheme.node(node) };
+      this.tally.see(membersSeen(message, members, instanceCount));
+      yield create(ActiveNodeSchema, { ...message, members: origin === null ? { isRoot: true } : origin });
     }
-  }
-
-  #groupsOf({ groups, candidateCount }: PassiveHistograms): CategoryGroup[] {
-    if (groups.length > 0 && !this.#takesCategories) throw this.#deviates("categories, which were not agreed on");
-    return groupsFrom(groups, candidateCount);
-  }
-
-  async #decode(
-    layout: GradientLayout,
-    answer: PassiveHistograms,
-    table: Float64Array,
-    nodeSize: number,
-  ): Promise<void> {
-    if (answer.counts.some((count) => count > nodeSize))
-      throw this.#deviates("a candidate with more instances than its node");
-    const sums = await this.#naming(this.#scheme.sums(layout, answer.scheme, answer.counts));
-    const columns = columnCount(layout);
-    const stride = rowStride(columns);
-    answer.counts.forEach((count, i) => {
-      const row = (answer.firstCandidate + i) * stride;
-      table.set(sums.subarray(i * columns, (i + 1) * columns), row);
-      table[row + columns] = count;
-    });
   }
 
   /** Waits for the end of the join stream, which lasts as long as the party does. */

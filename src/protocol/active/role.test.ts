@@ -166,9 +166,9 @@ describe("candidates", () => {
 
   test("no scheme in the answer", async () => {
     await expectFailure(
-      jobWith(histograms((answer) => [{ ...answer, scheme: { case: undefined } }])),
+      jobWith(histograms((answer) => [{ ...answer, scheme: new Uint8Array(0) }])),
       "PROTOCOL_STATE",
-      /Paillier/,
+      /0 bytes/,
     );
   });
 

@@ -32,10 +32,11 @@ import { type AgreedStart, agreedParameters } from "../job-parameters.ts";
 import type { PassivePeer } from "../../wire/peer.ts";
 import type { Ledger } from "../../privacy/ledger.ts";
 import type { CandidateRows } from "../../scheme/candidates/candidate-rows.ts";
-import type { Traffic } from "../traffic.ts";
+import type { Observation } from "../../privacy/observation.ts";
+import type { Traffic } from "../../privacy/tally.ts";
 import { PeerSession } from "./peer-session.ts";
 import type { PhaseEdge } from "../phase.ts";
-import type { ActiveScheme, SchemeTree } from "../../scheme/scheme.ts";
+import type { ActiveScheme, GradientChunk } from "../../scheme/scheme.ts";
 import { splitKey } from "../split-key.ts";
 import { messageBytesMax, protocolVersion } from "../../wire/version.ts";
 
@@ -45,6 +46,8 @@ export interface ActiveJob {
   readonly training: TrainingParameters;
   readonly codec: CodecParameters;
   readonly subtraction: boolean;
+  /** Each passive party leaves out the most frequent bin of each of its features; true where left out. */
+  readonly skipBin?: boolean;
   readonly features: readonly BinnedFeature[];
   readonly labels: Float64Array;
   /** Null or left out: every instance counts once. */
@@ -116,6 +119,8 @@ export interface ActiveObserver {
     evaluate: () => Promise<RoundMetrics>,
     grown: Tree<ActiveRule>,
   ): void | Promise<void>;
+  /** What either side sees of the other, as it happens: for this party's own eyes. */
+  observed?(peer: string, observation: Observation): void;
 }
 
 export interface RoundMetrics {
@@ -168,21 +173,26 @@ export class ActiveRole {
 
   constructor(job: ActiveJob) {
     this.#job = job;
-    this.#sessions = job.peers.map((peer) => new PeerSession(peer, job.scheme, (edge) => job.observer.phase?.(edge)));
+    this.#sessions = job.peers.map(
+      (peer) =>
+        new PeerSession(
+          peer,
+          job.scheme,
+          (edge) => job.observer.phase?.(edge),
+          (observation) => job.observer.observed?.(peer.name, observation),
+        ),
+    );
   }
 
   /** Bytes and disclosures per passive party, so far. */
   get exchanges(): readonly { readonly peer: string; readonly bytes: Traffic; readonly ledger: Ledger }[] {
-    return this.#sessions.map(({ name, traffic, ledger }) => ({
-      peer: name,
-      bytes: { ...traffic },
-      ledger: { ...ledger },
-    }));
+    return this.#sessions.map(({ name, tally }) => ({ peer: name, bytes: tally.traffic, ledger: tally.ledger }));
   }
 
   get traffic(): Traffic {
     const total = { activeToPassive: 0, passiveToActive: 0 };
-    for (const { traffic } of this.#sessions) {
+    for (const { tally } of this.#sessions) {
+      const { traffic } = tally;
       total.activeToPassive += traffic.activeToPassive;
       total.passiveToActive += traffic.passiveToActive;
     }
@@ -225,7 +235,7 @@ export class ActiveRole {
       trees: folds?.treesDone ?? (progress ?? start)?.trees.length ?? 0,
       run: run ?? new Uint8Array(0),
       validationFile: this.#job.validationFile ?? false,
-      validationRows: validationBitmap(this.#job.validationRows ?? null, labels.length),
+      validationRows: rowBitmap(this.#job.validationRows ?? null, labels.length),
       parameters: agreedParameters(
         job,
         folds === undefined ? training : roundsOfAll(training, folds.foldCount),
@@ -351,7 +361,7 @@ export class ActiveRole {
   }
 
   async #setUp(task: BoostingTask, layout: GradientLayout): Promise<void> {
-    await Promise.all(this.#sessions.map((session) => session.setUp(layout)));
+    await Promise.all(this.#sessions.map((session) => session.setUp(layout, this.#job.skipBin ?? true)));
     if (task.treeOutputs[0].length > 1 && this.#sessions.some((session) => session.isMonotone)) {
       throw new TandemError(
         "USAGE",
@@ -392,9 +402,10 @@ export class ActiveRole {
     };
 
     const sessions = round < training.local_rounds ? [] : this.#sessions;
-    const chunks = new Broadcast(timed(scheme.tree(layout, gradients, sample), clocks.encrypting), chunksAhead);
+    const chunks = new Broadcast(timed(scheme.gradients(layout, gradients, sample), clocks.encrypting), chunksAhead);
     const readers = sessions.map(() => chunks.reader());
-    const gradientsTaken = sessions.map((session, i) => session.sendGradients(firstTree, readers[i]));
+    const sampled = rowBitmap(sample, gradients.instanceCount);
+    const gradientsTaken = sessions.map((session, i) => session.sendGradients(firstTree, sampled, readers[i]));
     if (sessions.length > 0 && !isLast)
       void Promise.allSettled(gradientsTaken).then(() =>
         scheme.expectTree(layout, sample?.length ?? gradients.instanceCount),
@@ -477,7 +488,7 @@ function goesLeft(outcomes: ReadonlyMap<string, Uint8Array>, tree: number, node:
 }
 
 /** Counts the time in which the next chunk is being made. */
-async function* timed(chunks: AsyncIterable<SchemeTree>, clock: BusyClock): AsyncGenerator<SchemeTree> {
+async function* timed(chunks: AsyncIterable<GradientChunk>, clock: BusyClock): AsyncGenerator<GradientChunk> {
   const iterator = chunks[Symbol.asyncIterator]();
   for (;;) {
     const { done, value } = await clock.during(() => iterator.next());
@@ -492,8 +503,10 @@ function roundsOfAll(training: TrainingParameters, folds: number): TrainingParam
   return { ...training, num_round: rounds * folds, local_rounds: Math.min(local, rounds) * folds };
 }
 
-function validationBitmap(rows: Uint32Array | null, instanceCount: number): Uint8Array {
+/** Empty for null. */
+function rowBitmap(rows: Uint32Array | null, instanceCount: number): Uint8Array {
   if (rows === null) return new Uint8Array(0);
-  const isValidation = new Set(rows);
-  return bitmapFrom(instanceCount, (row) => isValidation.has(row));
+  const isNamed = new Uint8Array(instanceCount);
+  for (const row of rows) isNamed[row] = 1;
+  return bitmapFrom(instanceCount, (row) => isNamed[row] === 1);
 }

@@ -4,7 +4,7 @@
  */
 import { TandemError } from "../../base/error.ts";
 import type { ActiveHello } from "../../wire/generated/tandem/v1/tandem_pb.ts";
-import { type AgreedParameters, firstTreeOf, fitsStoredTrees } from "../job-parameters.ts";
+import { firstTreeOf, fitsStoredTrees, flatParameters } from "../job-parameters.ts";
 import type { PassiveJob } from "./job.ts";
 import { peerText } from "../../wire/peer-text.ts";
 import { protocolVersion } from "../../wire/version.ts";
@@ -21,15 +21,15 @@ export function checkHello(hello: ActiveHello, job: PassiveJob, trees: number): 
       `protocol version: the active party speaks ${theirs}, ${job.name} speaks ${protocolVersion}`,
     );
   }
-  for (const [field, ours] of Object.entries(job.agreed)) {
-    const given = hello.parameters?.[field as keyof AgreedParameters];
-    if (given !== ours) {
-      const proposed = given === undefined ? "nothing" : peerText(String(given));
-      throw new TandemError(
-        "HANDSHAKE_MISMATCH",
-        `${field}: the active party proposes ${proposed}, ${job.name} has agreed to ${ours}`,
-      );
-    }
+  const proposed = hello.parameters && flatParameters(hello.parameters);
+  for (const [field, ours] of Object.entries(flatParameters(job.agreed))) {
+    const given = proposed?.[field];
+    if (given === ours) continue;
+    const asked = given === undefined ? "nothing" : peerText(String(given));
+    throw new TandemError(
+      "HANDSHAKE_MISMATCH",
+      `${field}: the active party proposes ${asked}, ${job.name} has agreed to ${ours}`,
+    );
   }
   if (hello.instanceCount !== job.instanceCount || Buffer.compare(hello.idsDigest, job.idsDigest) !== 0) {
     throw new TandemError(

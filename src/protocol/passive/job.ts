@@ -4,8 +4,9 @@ import type { Minimums } from "../../gbdt/split/offered-candidates.ts";
 import type { CategoryNames } from "../../gbdt/split/split-test.ts";
 import type { AgreedParameters } from "../job-parameters.ts";
 import type { PhaseEdge } from "../phase.ts";
+import type { Watch } from "../../privacy/tally.ts";
 import type { PassiveScheme } from "../../scheme/scheme.ts";
-import type { OwnSplit, PassiveProgress } from "./split-ledger.ts";
+import type { OwnSplit, PassiveProgress } from "./answered-splits.ts";
 import type { SplitColumn } from "./split-outcomes.ts";
 
 export interface PassiveJob {
@@ -45,4 +46,6 @@ export interface PassiveObserver {
   gradientsBegan(tree: number): void;
   phase?(edge: PhaseEdge): void;
   treeFinished(tree: number, ownSplits: readonly OwnSplit[]): void;
+  /** What either side sees of the other, as it happens: for this party's own eyes. */
+  readonly observed?: Watch;
 }

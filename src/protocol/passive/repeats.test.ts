@@ -13,7 +13,7 @@ import {
   ActivePredictSchema,
   ActiveSetUpSchema,
 } from "../../wire/generated/tandem/v1/tandem_pb.ts";
-import { noProgress, type PassiveProgress } from "./split-ledger.ts";
+import { noProgress, type PassiveProgress } from "./answered-splits.ts";
 
 let key: PrivateKey;
 beforeAll(async () => {

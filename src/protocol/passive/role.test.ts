@@ -12,6 +12,7 @@ import {
   ActivePredictSchema,
 } from "../../wire/generated/tandem/v1/tandem_pb.ts";
 import { idsDigest } from "../ids.ts";
+import { flatParameters } from "../job-parameters.ts";
 import { isSet } from "../../wire/bitmap.ts";
 import { protocolVersion } from "../../wire/version.ts";
 
@@ -156,15 +157,15 @@ describe("the handshake", () => {
     maxCatToOnehot: 9,
   };
   test("the list below is every field that is agreed on", () =>
-    expect(Object.keys(drive(key).job.agreed).sort()).toEqual(Object.keys(others).sort()));
+    expect(Object.keys(flatParameters(drive(key).job.agreed)).sort()).toEqual(Object.keys(others).sort()));
 
   test.each(Object.entries(others))("another %s: the field and both values are named", async (field, value) => {
     const driver = drive(key);
-    const ours = driver.job.agreed[field as keyof typeof others];
-    const error = await expectError(
-      () => driver.join({ parameters: { ...driver.job.agreed, [field]: value } }),
-      "HANDSHAKE_MISMATCH",
-    );
+    const { agreed } = driver.job;
+    const ours = flatParameters(agreed)[field];
+    const changed =
+      field === "keyBits" ? { ...agreed, schemeParameters: { keyBits: 4096 } } : { ...agreed, [field]: value };
+    const error = await expectError(() => driver.join({ parameters: changed }), "HANDSHAKE_MISMATCH");
     expect(error.message).toBe(`${field}: the active party proposes ${value}, passive-1 has agreed to ${ours}`);
     expect(() => driver.join(), "a refused hello leaves the party waiting").not.toThrow();
   });
@@ -207,6 +208,22 @@ describe("gradients", () => {
     await driver.gradients(0);
     await driver.finishTree(0);
   });
+
+  test("with a second sample, a sample of nobody, or one of another number of instances", async () => {
+    const driver = await at("ready");
+    const chunks = await collect(driver.chunks(0));
+    const half = chunks[0].scheme; // one chunk holds everybody
+    async function* sampled(...samples: Uint8Array[]): AsyncGenerator<ActiveGradients> {
+      for (const [sequence, bitmap] of samples.entries())
+        yield create(ActiveGradientsSchema, { tree: 0, sequence, scheme: half, sampled: bitmap });
+    }
+    const everybody = Uint8Array.of(255, 3);
+    const send = (...samples: Uint8Array[]) => driver.role.gradients(sampled(...samples));
+    await expectError(() => send(everybody, everybody), "PROTOCOL_STATE", /a second sample/);
+    await expectError(() => send(Uint8Array.of(0, 0)), "PROTOCOL_STATE", /without instances/);
+    await expectError(() => send(Uint8Array.of(255)), "PROTOCOL_STATE", /1 bytes; 2 /);
+    await driver.gradients(0);
+  });
 });
 
 function thresholdCandidate<C extends object>(candidate: C): Extract<C, { bin: number }> {
@@ -219,10 +236,10 @@ describe("splits", () => {
     driver: Driver,
     wanted: (candidate: { feature: number; bin: number; missingLeft: boolean }) => boolean,
   ): number[] => {
-    const [{ scheme }] = driver.job.passives;
+    const nodes = driver.job.passives[0].nodes();
     const count = 10; // two features with three bins and missing values: 2 * (2 * 3 - 1) candidates
     return Array.from({ length: count }, (_, i) => i).filter((position) =>
-      wanted(thresholdCandidate(scheme.candidateAt(0, position))),
+      wanted(thresholdCandidate(nodes.candidateAt(0, position))),
     );
   };
 

@@ -5,16 +5,15 @@
  * it gives away only their outcome.
  *
  * @reveals active: number of features and of split candidates; for each split that it wins, which side every instance
- *   of the node falls on; of features with monotone constraints, which candidates they are, and the sign where one splits; at prediction, the outcome of each of its splits for each id asked for, also off the path;
- *   where training goes on from an earlier model, the outcome of each of its splits of that model for each instance of the job
+ *   of the node falls on; of features with monotone constraints, which candidates they are, and the sign where one
+ *   splits
  */
 import { equals, type MessageInitShape } from "@bufbuild/protobuf";
 import { TandemError } from "../../base/error.ts";
 import { Exclusive } from "../../base/exclusive.ts";
 import { leftBins } from "../../gbdt/split/candidate.ts";
-import { ColumnSampler } from "../../gbdt/boost/column-sampling.ts";
 import { orderBytes } from "../../scheme/candidates/side-order.ts";
-import { columnTest, testOf } from "../../gbdt/split/split-test.ts";
+import { testOf } from "../../gbdt/split/split-test.ts";
 import { bitmapFrom } from "../../wire/bitmap.ts";
 import {
   type ActiveGradients,
@@ -30,22 +29,35 @@ import {
   type ActiveTreeFinished,
   type PassiveHelloSchema,
   type PassiveHistogramsSchema,
-  type PassivePredictionSchema,
   type PassiveReadySchema,
   type PassiveSplitSchema,
 } from "../../wire/generated/tandem/v1/tandem_pb.ts";
 import { firstTreeOf, treeCountOf } from "../job-parameters.ts";
-import { emptyLedger, type Ledger } from "../../privacy/ledger.ts";
+import {
+  candidatesSeen,
+  gradientsSeen,
+  idsSeen,
+  membersSeen,
+  outcomeSeen,
+  predictionSeen,
+  sumsSeen,
+  winSeen,
+} from "../../privacy/observation.ts";
+import { Tally } from "../../privacy/tally.ts";
+import type { NodeTask } from "../../scheme/candidates/node-task.ts";
+import { withheldBitmap } from "../../scheme/candidates/withheld.ts";
+import type { SumsPiece } from "../../scheme/scheme.ts";
 import { groupMessages } from "../../scheme/candidates/category-group.ts";
 import { checkHello } from "./hello-check.ts";
-import { decisionBytes, type Traffic } from "../traffic.ts";
+import { type Outcome, outcomesOfIds, outcomesOfStart } from "./predictions.ts";
+import { PassiveTrees } from "./trees.ts";
 import { peerText } from "../../wire/peer-text.ts";
 import type { PassiveJob } from "./job.ts";
 import type { Phase as Work } from "../phase.ts";
-import { type DecidedSplit, noProgress, type OwnSplit, SplitLedger } from "./split-ledger.ts";
+import { type DecidedSplit, noProgress, type OwnSplit, AnsweredSplits } from "./answered-splits.ts";
 import { protocolVersion } from "../../wire/version.ts";
 
-export type { OwnSplit } from "./split-ledger.ts";
+export type { OwnSplit } from "./answered-splits.ts";
 export type { PassiveJob, PassiveObserver } from "./job.ts";
 
 /**
@@ -56,8 +68,8 @@ type Phase = "waiting" | "joined" | "ready" | "loading" | "growing" | "finished"
 
 export class PassiveRole {
   readonly #job: PassiveJob;
-  readonly #ledger: SplitLedger;
-  /** Whatever changes the ledger waits for its turn. */
+  readonly #answered: AnsweredSplits;
+  /** Whatever changes the answered splits waits for its turn. */
   readonly #turns = new Exclusive();
   #phase: Phase = "waiting";
   /** The tree under way, or the last one that both sides have, the active party's own among them. */
@@ -70,15 +82,16 @@ export class PassiveRole {
   #kept: number | null = null;
   /** How often nodes of the current tree were asked for. */
   #level = 0;
-  /** What either end has learnt of the other in this attempt. */
-  readonly disclosures: Ledger = emptyLedger();
-  /** Payload bytes, without the framing of the transport. */
-  readonly traffic: Traffic = { activeToPassive: 0, passiveToActive: 0 };
+  /** Known after set-up. */
+  #trees: PassiveTrees | null = null;
+  /** What either end has seen of the other in this attempt. */
+  readonly tally: Tally;
 
   constructor(job: PassiveJob) {
     this.#job = job;
+    this.tally = new Tally(job.observer.observed);
     this.#tree = firstTreeOf(job.agreed) - 1;
-    this.#ledger = new SplitLedger(
+    this.#answered = new AnsweredSplits(
       job.progress ?? noProgress,
       job.store ?? (() => Promise.resolve()),
       job.agreed.treesPerRound,
@@ -97,12 +110,12 @@ export class PassiveRole {
 
   /** Those of a start model first. */
   get #splits(): readonly OwnSplit[] {
-    return [...(this.#job.start ?? []).map(({ split }) => split), ...this.#ledger.splits];
+    return [...(this.#job.start ?? []).map(({ split }) => split), ...this.#answered.splits];
   }
 
   /** Finished trees, those of a start model and the active party's own among them. */
   get #stored(): number {
-    return Math.max(this.#ledger.trees, firstTreeOf(this.#job.agreed));
+    return Math.max(this.#answered.trees, firstTreeOf(this.#job.agreed));
   }
 
   /** @throws TandemError HANDSHAKE_MISMATCH, ID_MISMATCH or CHECKPOINT naming what differs */
@@ -129,25 +142,16 @@ export class PassiveRole {
   setUp(setUp: ActiveSetUp): MessageInitShape<typeof PassiveReadySchema> {
     if (this.#setUp !== null && equals(ActiveSetUpSchema, this.#setUp.message, setUp)) return this.#setUp.answer;
     this.#expect("joined");
-    const { features, instanceCount, permutationSecret, scheme, agreed } = this.#job;
-    const { keyBits, maxDepth, maxLeaves } = agreed;
-    const rates = { byTree: agreed.colsampleBytree, byLevel: agreed.colsampleBylevel, byNode: agreed.colsampleBynode };
-    const sampler = new ColumnSampler(rates, agreed.seed, this.#job.samplingSecret ?? "");
-    const candidateCount = scheme.setUp(setUp.scheme, {
-      features,
-      instanceCount,
-      permutationSecret,
-      keyBits,
-      maxDepth,
-      maxLeaves,
-      treesPerRound: agreed.treesPerRound,
-      sampler,
-      minimums: this.#job.minimums,
-    });
-    const answer = { candidateCount, monotone: this.#isMonotone() };
+    const { instanceCount, scheme, agreed } = this.#job;
+    const trees = new PassiveTrees(this.#job, setUp.skipBin);
+    const { candidateCount, nodesAskedMax } = trees;
+    const { schemeParameters: parameters, treesPerRound } = agreed;
+    scheme.setUp(setUp.scheme, { parameters, instanceCount, candidateCount, nodesAskedMax, treesPerRound });
+    this.#trees = trees;
+    const answer = { candidateCount, monotone: this.#isMonotone };
     this.#setUp = { message: setUp, answer };
     this.#phase = "ready";
-    this.disclosures.candidates = candidateCount;
+    this.tally.see(candidatesSeen(candidateCount));
     return answer;
   }
 
@@ -170,8 +174,11 @@ export class PassiveRole {
         throw new TandemError("PROTOCOL_STATE", `${treeCount} trees were agreed, not more`);
       this.#checkChunk(first.value, this.#tree + 1, 0);
       const taken = this.#take(first.value, iterator);
-      this.#gradients = { tree, taken };
-      await taken;
+      const taking = (this.#gradients = { tree, taken });
+      await taken.catch((error: unknown) => {
+        if (this.#gradients === taking) this.#gradients = null;
+        throw error;
+      });
     } finally {
       await iterator.return?.();
     }
@@ -183,24 +190,23 @@ export class PassiveRole {
     const { tree } = first;
     this.#phase = "loading";
     this.#tree = tree;
-    this.#ledger.beginTree();
+    this.#answered.beginTree();
     this.#level = 0;
     observer.gradientsBegan(tree);
     this.#edge("send", true);
     try {
-      scheme.beginTree(tree);
+      scheme.beginRound(this.#grown.begin(tree, first.sampled));
       await this.#takeChunk(first);
       for (let sequence = 1; ; sequence++) {
         const next = await rest.next();
         if (next.done === true) break;
         this.#checkChunk(next.value, tree, sequence);
+        if (next.value.sampled.length > 0) throw new TandemError("PROTOCOL_STATE", "a second sample of one tree");
         await this.#takeChunk(next.value);
       }
       scheme.endOfGradients();
       if (this.#phase === "loading") this.#phase = "growing";
-      this.disclosures.encryptedGradients = scheme.counts.gradientCiphertexts;
     } catch (error) {
-      this.#gradients = null;
       if (this.#phase === "loading") [this.#phase, this.#tree] = ["ready", tree - 1];
       throw error;
     } finally {
@@ -208,9 +214,8 @@ export class PassiveRole {
     }
   }
 
-  async #takeChunk({ scheme }: ActiveGradients): Promise<void> {
-    this.traffic.activeToPassive += scheme.value?.ciphertexts.length ?? 0;
-    await this.#job.scheme.tree(scheme);
+  async #takeChunk(chunk: ActiveGradients): Promise<void> {
+    this.tally.see(gradientsSeen(chunk, await this.#job.scheme.gradients(chunk.scheme)));
   }
 
   #checkChunk(chunk: ActiveGradients, tree: number, sequence: number): void {
@@ -225,37 +230,51 @@ export class PassiveRole {
   async *histograms(
     nodes: AsyncIterable<ActiveNode>,
   ): AsyncGenerator<MessageInitShape<typeof PassiveHistogramsSchema>> {
-    const isMonotone = this.#isMonotone();
     let work: Work = "aggregate";
     this.#edge(work, true);
-    for await (const node of nodes) {
-      this.#expectTree(node.tree);
-      this.traffic.activeToPassive += node.scheme.value?.members.length ?? 0;
-      for await (const answer of this.#job.scheme.node(node.node, node.scheme)) {
-        const { firstCandidate, candidateCount, counts, orders, withheld, groups, scheme } = answer;
-        if (firstCandidate === 0) this.disclosures.memberships += this.#job.scheme.members(node.node).length;
-        this.disclosures.candidateSums += counts.length;
-        this.traffic.passiveToActive += 4 * counts.length + (scheme.value?.ciphertexts.length ?? 0);
+    for await (const request of nodes) {
+      this.#expectTree(request.tree);
+      const task = this.#place(request);
+      let firstCandidate = 0;
+      for await (const piece of this.#job.scheme.sums(task, request.scheme)) {
         if (work === "aggregate") {
           this.#edge(work, false);
           work = "return";
           this.#edge(work, true);
         }
-        yield {
-          tree: node.tree,
-          node: node.node,
-          firstCandidate,
-          candidateCount,
-          counts: Array.from(counts),
-          orders: isMonotone ? orderBytes(orders) : new Uint8Array(0),
-          withheld,
-          groups: groupMessages(groups),
-          scheme,
-        };
+        const answer = this.#answerOf(request.tree, task, firstCandidate, piece);
+        firstCandidate += piece.candidateCount;
+        this.tally.see(sumsSeen(answer, null));
+        yield answer;
       }
     }
     this.#edge(work, false);
     this.#level++;
+  }
+
+  /** Who is in the node is known from here on. */
+  #place(request: ActiveNode): NodeTask {
+    const { node, members } = request;
+    const { current } = this.#grown;
+    current.place(node, members);
+    this.tally.see(membersSeen(request, members?.members ?? new Uint8Array(0), current.members(node).length));
+    return current.task(node);
+  }
+
+  #answerOf(tree: number, task: NodeTask, first: number, { candidateCount: count, message }: SumsPiece) {
+    const { node, counts, plan, withheld, groups } = task;
+    const last = first + count;
+    return {
+      tree,
+      node,
+      firstCandidate: first,
+      candidateCount: counts.length,
+      counts: Array.from(counts.subarray(first, last)),
+      orders: this.#isMonotone ? orderBytes(plan.orders.subarray(first, last)) : new Uint8Array(0),
+      withheld: withheldBitmap(withheld.subarray(first, last)),
+      groups: first === 0 ? groupMessages(groups) : [],
+      scheme: message,
+    };
   }
 
   /** Among candidates of equal gain the lowest feature, then the lowest threshold, then missing-right wins. */
@@ -263,16 +282,14 @@ export class PassiveRole {
     const answers = await this.#turns.run(async () => {
       this.#expectTree(request.tree);
       const decided = request.decisions.map((decision) => this.#decide(request.tree, decision));
-      await this.#ledger.record(decided);
+      await this.#answered.record(decided);
       return decided;
     });
-    for (const { candidates, sets } of request.decisions)
-      this.traffic.activeToPassive += decisionBytes(candidates, sets);
+    for (const decision of request.decisions) this.tally.see(winSeen(request.tree, decision));
     for (const { split, members, leftMembers, monotone } of answers) {
-      this.disclosures.splitOutcomes += members.length;
-      this.disclosures.wins++;
-      this.traffic.passiveToActive += leftMembers.length;
-      yield { tree: split.tree, node: split.node, leftMembers, monotone };
+      const answer = { tree: split.tree, node: split.node, leftMembers, monotone };
+      this.tally.see(outcomeSeen(answer, members.length));
+      yield answer;
     }
   }
 
@@ -280,15 +297,16 @@ export class PassiveRole {
     tree: number,
     { node, candidates, sets }: ActiveSplitDecision,
   ): DecidedSplit & { readonly leftMembers: Uint8Array; readonly monotone: number } {
-    const { features, scheme } = this.#job;
+    const { features } = this.#job;
+    const { current } = this.#grown;
     const tied = [
-      ...candidates.map((position) => scheme.candidateAt(node, position)),
-      ...sets.map((set) => scheme.setAt(node, set)),
+      ...candidates.map((position) => current.candidateAt(node, position)),
+      ...sets.map((set) => current.setAt(node, set)),
     ];
     if (tied.length === 0) throw new TandemError("PROTOCOL_STATE", `no candidate was named for node ${node}`);
     const chosen = tied.reduce((best, candidate) => (candidate.rank < best.rank ? candidate : best));
     const feature = features[chosen.feature];
-    const members = scheme.members(node);
+    const members = current.members(node);
     const split = { tree, node, feature: chosen.feature, featureName: feature.name, ...testOf(feature, chosen) };
     const goesLeft = leftBins(feature, chosen);
     const leftMembers = bitmapFrom(members.length, (i) => goesLeft[feature.bins[members[i]]] === 1);
@@ -301,48 +319,33 @@ export class PassiveRole {
       const isPast = finished.tree < this.#tree || (finished.tree === this.#tree && this.#phase === "ready");
       if (isPast) return;
       this.#expectTree(finished.tree);
-      await this.#ledger.finishTree(finished.tree);
+      await this.#answered.finishTree(finished.tree);
       const isLastOfRound = (finished.tree + 1) % this.#job.agreed.treesPerRound === 0;
       if (isLastOfRound) {
         this.#phase = "ready";
-        this.#job.scheme.endTree();
+        this.#job.scheme.endRound();
       } else {
         this.#tree = finished.tree + 1;
-        this.#ledger.beginTree();
-        this.#job.scheme.nextTree(this.#tree);
+        this.#answered.beginTree();
+        this.#job.scheme.nextTree(this.#grown.next(this.#tree));
       }
       this.#level = 0;
-      this.#job.observer.treeFinished(finished.tree, this.#ledger.splits);
+      this.#job.observer.treeFinished(finished.tree, this.#answered.splits);
     });
   }
 
-  async *predict(request: ActivePredict): AsyncGenerator<MessageInitShape<typeof PassivePredictionSchema>> {
+  async *predict(request: ActivePredict): AsyncGenerator<Outcome> {
     if (this.#phase !== "joined" && this.#phase !== "finished") this.#expect("ready");
-    if (request.startInstances) return yield* this.#predictStart(request);
-    const rows = request.ids.map((id) => {
-      const row = this.#job.lookUp(id);
-      if (row === null)
-        throw new TandemError("ID_MISMATCH", `${this.#job.name} does not hold one of the ids to predict`);
-      return row;
-    });
-    const splits = this.#splits.filter((split) => split.tree <= this.#tree); // others are of a round that is yet to be redone
-    this.disclosures.predictedIds += rows.length;
-    this.disclosures.predictionOutcomes += rows.length * splits.length;
-    for (const split of splits) {
-      const goesLeft = columnTest(split, this.#job.categoryNames?.[split.feature] ?? null);
-      const leftMembers = bitmapFrom(rows.length, (i) => goesLeft(rows[i](split.feature)));
-      yield { tree: split.tree, node: split.node, leftMembers };
-    }
-  }
-
-  *#predictStart({ ids }: ActivePredict): Generator<MessageInitShape<typeof PassivePredictionSchema>> {
-    const { start, instanceCount } = this.#job;
-    if (start === undefined || ids.length > 0)
-      throw new TandemError("PROTOCOL_STATE", "this job goes on from no model, or ids are named beside its instances");
-    this.disclosures.predictionOutcomes += instanceCount * start.length;
-    for (const { split, values, names = null } of start) {
-      const goesLeft = columnTest(split, names);
-      yield { tree: split.tree, node: split.node, leftMembers: bitmapFrom(instanceCount, (i) => goesLeft(values[i])) };
+    const { ids, startInstances } = request;
+    if (startInstances && ids.length > 0)
+      throw new TandemError("PROTOCOL_STATE", "ids are named beside the job's instances");
+    // Others are of a round that is yet to be redone.
+    const splits = this.#splits.filter((split) => split.tree <= this.#tree);
+    const outcomes = startInstances ? outcomesOfStart(this.#job) : outcomesOfIds(this.#job, ids, splits);
+    if (!startInstances) this.tally.see(idsSeen(ids));
+    for (const outcome of outcomes) {
+      this.tally.see(predictionSeen(outcome, startInstances ? this.#job.instanceCount : ids.length));
+      yield outcome;
     }
   }
 
@@ -374,7 +377,12 @@ export class PassiveRole {
     this.#phase = "finished";
   }
 
-  #isMonotone(): boolean {
+  get #grown(): PassiveTrees {
+    if (this.#trees === null) throw new TandemError("PROTOCOL_STATE", "the scheme is not set up");
+    return this.#trees;
+  }
+
+  get #isMonotone(): boolean {
     return this.#job.features.some(({ monotone = 0 }) => monotone !== 0);
   }
 

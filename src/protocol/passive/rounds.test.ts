@@ -7,7 +7,7 @@ import { collect } from "../../../test/support/streams.ts";
 import { generateKey, type PrivateKey } from "../../crypto/paillier/index.ts";
 import { ActiveJobFinishedSchema, ActivePredictSchema } from "../../wire/generated/tandem/v1/tandem_pb.ts";
 import { fitsStoredTrees } from "../job-parameters.ts";
-import { noProgress, type PassiveProgress } from "./split-ledger.ts";
+import { noProgress, type PassiveProgress } from "./answered-splits.ts";
 
 let key: PrivateKey;
 beforeAll(async () => {
@@ -141,7 +141,7 @@ test("the outcomes of a start model's splits are given over all instances, witho
   driver.join();
   // 1, 2, 3, missing, 1, 2, 3, missing, 1, 2
   expect(await ask(driver)).toEqual([{ tree: 0, node: 2, leftMembers: Uint8Array.of(0b10111011, 0b11) }]);
-  expect(driver.role.disclosures).toMatchObject({ predictionOutcomes: 10, predictedIds: 0 });
+  expect(driver.role.tally.ledger).toMatchObject({ predictionOutcomes: 10, predictedIds: 0 });
   await expectError(() => ask(driver, ["id-0"]), "PROTOCOL_STATE", /ids are named beside/);
   expect(driver.role.ownSplits).toEqual([split]);
   const without = drive(key);

@@ -153,15 +153,15 @@ describe("a party that deviates is refused", () => {
       training: { num_round: 1, max_depth: 2, enable_categorical: true },
     });
     await run();
-    const [{ scheme }] = passives;
-    await expectError(() => scheme.candidateAt(0, 0), "PROTOCOL_STATE", /a category, not a split/);
+    const nodes = passives[0].nodes();
+    await expectError(() => nodes.candidateAt(0, 0), "PROTOCOL_STATE", /a category, not a split/);
     await expectError(
-      () => scheme.setAt(0, create(CategorySetSchema, { group: 1, categories: [0], missingLeft: true })),
+      () => nodes.setAt(0, create(CategorySetSchema, { group: 1, categories: [0], missingLeft: true })),
       "PROTOCOL_STATE",
       /no group 1/,
     );
     expect(
-      scheme.setAt(0, create(CategorySetSchema, { group: 0, categories: [0, 3], missingLeft: true })),
+      nodes.setAt(0, create(CategorySetSchema, { group: 0, categories: [0, 3], missingLeft: true })),
     ).toMatchObject({ feature: 1, categories: [0, 3], missingLeft: true });
   });
 });

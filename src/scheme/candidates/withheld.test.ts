@@ -15,13 +15,14 @@ import {
   ActiveNodeSchema,
   type ActiveNode,
   ActiveSplitDecisionsSchema,
-  type PaillierNode,
-  PaillierNodeSchema,
+  type NodeMembers,
   type PassiveHistograms,
 } from "../../wire/generated/tandem/v1/tandem_pb.ts";
 import type { PassivePeer } from "../../wire/peer.ts";
 import type { CandidateRows } from "./candidate-rows.ts";
-import type { PassiveScheme } from "../scheme.ts";
+import { decodeMessage } from "../../wire/scheme-message.ts";
+import { PaillierSumsSchema } from "../../wire/generated/tandem/v1/paillier_pb.ts";
+import type { RankedCandidate } from "./tree-nodes.ts";
 import { siblingRows, withheldBitmap, withheldFrom } from "./withheld.ts";
 
 let key: PrivateKey;
@@ -35,11 +36,11 @@ const table = randomTable("withheld", { rows: 80, features: [1, 3], missingShare
 /** A job of one tree with one passive party: all of its answers, what was asked, and what the positions stand for. */
 function watchedJob(minimums: Minimums) {
   const answers: PassiveHistograms[] = [];
-  const origins = new Map<number, PaillierNode>();
-  const candidates = new Map<number, ReturnType<PassiveScheme["candidateAt"]>>();
+  const origins = new Map<number, NodeMembers>();
+  const candidates = new Map<number, RankedCandidate>();
   async function* seen(nodes: AsyncIterable<ActiveNode>): AsyncGenerator<ActiveNode> {
     for await (const node of nodes) {
-      if (node.scheme.case === "paillier") origins.set(node.node, node.scheme.value);
+      if (node.members !== undefined) origins.set(node.node, node.members);
       yield node;
     }
   }
@@ -53,7 +54,7 @@ function watchedJob(minimums: Minimums) {
         answers.push(answer);
         if (answer.node === 0)
           answer.counts.forEach(
-            (_, i) => isHidden(answer, i) || candidates.set(i, job.passives[0].scheme.candidateAt(0, i)),
+            (_, i) => isHidden(answer, i) || candidates.set(i, job.passives[0].nodes().candidateAt(0, i)),
           );
         yield answer;
       }
@@ -101,10 +102,10 @@ test("a withheld candidate decrypts to zero, in ciphertexts like all others", as
       expect(count).toBe(0);
       expect(row).toEqual([0, 0]);
     }
-    if (!isWithheld.includes(false) && scheme.case === "paillier") {
+    if (!isWithheld.includes(false)) {
       empty++;
       // Packed from zeros alone: nothing but zeros comes out, and yet no two ciphertexts are equal.
-      const { ciphertexts } = scheme.value;
+      const { ciphertexts } = decodeMessage(PaillierSumsSchema, scheme);
       const width = key.publicKey.ciphertextBytes;
       expect((await plain.decrypt(new CiphertextVector(ciphertexts, width))).bytes.every((byte) => byte === 0)).toBe(
         true,
@@ -122,17 +123,18 @@ test("a withheld candidate decrypts to zero, in ciphertexts like all others", as
 test("parent minus child is the sum of nobody's few: what a sibling has too little of is withheld at both, and below", async () => {
   const { answers, origins, candidates, job } = watchedJob(minimums);
   await job.run();
-  const { scheme, features } = job.passives[0];
+  const { features } = job.passives[0];
+  const nodes = job.passives[0].nodes();
   const sizes = (node: number, position: number): number[] => {
     const candidate = candidates.get(position);
     if (candidate === undefined) throw new Error(`position ${position} was withheld at the root`);
     const feature = features[candidate.feature];
-    const members = scheme.members(node);
+    const members = nodes.members(node);
     const left = members.filter((instance) => binGoesLeft(feature, candidate, feature.bins[instance])).length;
     return [left, members.length - left];
   };
   const isEnough = (node: number, position: number): boolean =>
-    scheme.members(node).length >= minimums.perNode && Math.min(...sizes(node, position)) >= minimums.perCandidate;
+    nodes.members(node).length >= minimums.perNode && Math.min(...sizes(node, position)) >= minimums.perCandidate;
   const hiddenAt = new Map<number, boolean[]>();
   let hiddenForSibling = 0;
   for (const answer of answers) {
@@ -201,10 +203,8 @@ describe("a passive party with minimums refuses", () => {
   test("another way to part a node that is parted; the same pair may be asked for from both ends", () =>
     held(async ({ passives: [{ role }] }) => {
       const ask = (node: number, sibling: number, isMember: (i: number) => boolean) => {
-        const value = create(PaillierNodeSchema, { parent: 0, sibling, members: bitmapFrom(80, isMember) });
-        return collect(
-          role.histograms(one(create(ActiveNodeSchema, { tree: 0, node, scheme: { case: "paillier", value } }))),
-        );
+        const members = { parent: 0, sibling, members: bitmapFrom(80, isMember) };
+        return collect(role.histograms(one(create(ActiveNodeSchema, { tree: 0, node, members }))));
       };
       const [first] = await ask(1, 2, (i) => i < 30);
       const [second] = await ask(2, 1, (i) => i >= 30);

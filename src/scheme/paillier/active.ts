@@ -2,8 +2,7 @@
  * The active half of the Paillier scheme: it owns the private key, encrypts every instance's plaintexts once per tree
  * and decrypts packed candidate sums. Trust: honest-but-curious peers; every decryption is range-checked by the codec.
  *
- * @reveals passive: encrypted gradients only; the number of instances; which instances are in each node that is split;
- * which instances are sampled for each tree
+ * @reveals passive: encrypted gradients only; the number of instances
  * @reveals active: per candidate of a passive party, without its name: the sums of g and h and the count of one side
  */
 import { TandemError } from "../../base/error.ts";
@@ -16,21 +15,13 @@ import { plaintextBitsMax, sumPacking } from "../../codec/packing.ts";
 import type { Kernel, PrivateEvaluator, PublicEvaluator } from "../../crypto/paillier/kernel.ts";
 import type { PrivateKey } from "../../crypto/paillier/keys.ts";
 import { CiphertextVector, type ObfuscatorVector, PlaintextVector } from "../../crypto/paillier/vectors.ts";
-import { create } from "@bufbuild/protobuf";
 import {
   PaillierGradientsSchema,
-  PaillierNodeSchema,
   PaillierSetUpSchema,
-} from "../../wire/generated/tandem/v1/tandem_pb.ts";
-import {
-  type ActiveScheme,
-  type NodeDescription,
-  noOperations,
-  type SchemeAnswer,
-  type SchemeNode,
-  type SchemeSetUp,
-  type SchemeTree,
-} from "../scheme.ts";
+  PaillierSumsSchema,
+} from "../../wire/generated/tandem/v1/paillier_pb.ts";
+import { decodeMessage, encodeMessage } from "../../wire/scheme-message.ts";
+import { type ActiveScheme, type GradientChunk, noOperations, type SchemeParameters } from "../scheme.ts";
 import { bigEndianBytes } from "../../wire/big-endian.ts";
 import { ObfuscatorPool } from "./obfuscator-pool.ts";
 import { chunkBytes } from "../../wire/version.ts";
@@ -71,38 +62,40 @@ export class PaillierActive implements ActiveScheme {
     this.#speed = speed;
   }
 
-  get keyBits(): number {
+  get parameters(): SchemeParameters {
+    return { keyBits: this.#keyBits };
+  }
+
+  get #keyBits(): number {
     return this.#evaluator.key.publicKey.bits;
   }
 
-  get ciphertextBytes(): number {
+  get #ciphertextBytes(): number {
     return this.#evaluator.key.publicKey.ciphertextBytes;
   }
 
   get plaintextBitsMax(): number {
-    return plaintextBitsMax(this.keyBits);
+    return plaintextBitsMax(this.#keyBits);
   }
 
-  setUp(layout: GradientLayout): SchemeSetUp {
-    const value = create(PaillierSetUpSchema, {
+  setUp(layout: GradientLayout): Uint8Array {
+    return encodeMessage(PaillierSetUpSchema, {
       modulus: bigEndianBytes(this.#evaluator.key.publicKey.n),
       ciphertextsPerInstance: layout.plaintexts.length,
       plaintextBits: layout.plaintextBits,
       packing: this.#speed.packing,
-      skipBin: this.#speed.skip_bin,
       jointBins: this.#speed.joint_bins,
     });
-    return { case: "paillier", value };
   }
 
-  async *tree(
+  async *gradients(
     layout: GradientLayout,
     gradients: QuantisedGradients,
     sample: Uint32Array | null,
-  ): AsyncGenerator<SchemeTree> {
+  ): AsyncGenerator<GradientChunk> {
     this.#obfuscators.pause();
     const perInstance = layout.plaintexts.length;
-    const instancesPerChunk = Math.max(1, Math.floor(chunkBytes / (perInstance * this.ciphertextBytes)));
+    const instancesPerChunk = Math.max(1, Math.floor(chunkBytes / (perInstance * this.#ciphertextBytes)));
     const instanceCount = sample?.length ?? gradients.instanceCount;
     for (let first = 0; first < instanceCount; first += instancesPerChunk) {
       const count = Math.min(instancesPerChunk, instanceCount - first);
@@ -110,14 +103,8 @@ export class PaillierActive implements ActiveScheme {
         sample?.subarray(first, first + count) ?? Uint32Array.from({ length: count }, (_, i) => first + i);
       const ciphertexts = await this.#encrypt(encode(layout, gradients, instances));
       this.counts.encryptions += ciphertexts.count;
-      yield {
-        case: "paillier",
-        value: create(PaillierGradientsSchema, {
-          firstInstance: first,
-          ciphertexts: ciphertexts.bytes,
-          sampled: first === 0 ? sampleBitmap(sample, gradients.instanceCount) : new Uint8Array(0),
-        }),
-      };
+      const message = encodeMessage(PaillierGradientsSchema, { firstInstance: first, ciphertexts: ciphertexts.bytes });
+      yield { message, ciphertexts: ciphertexts.count };
     }
   }
 
@@ -139,7 +126,7 @@ export class PaillierActive implements ActiveScheme {
 
   expectTree(layout: GradientLayout, instanceCount: number): void {
     if (this.#speed.encryption === "textbook") return;
-    const countMax = Math.floor(obfuscatorBytesMax / this.ciphertextBytes); // in memory one is about as wide
+    const countMax = Math.floor(obfuscatorBytesMax / this.#ciphertextBytes); // in memory one is about as wide
     this.#obfuscators.prepare(Math.min(instanceCount * layout.plaintexts.length, countMax));
   }
 
@@ -147,26 +134,24 @@ export class PaillierActive implements ActiveScheme {
     this.#obfuscators.pause();
   }
 
-  node(description: NodeDescription): SchemeNode {
-    const { origin } = description;
-    const value = create(PaillierNodeSchema, origin === null ? { isRoot: true } : { isRoot: false, ...origin });
-    return { case: "paillier", value };
+  node(): Uint8Array {
+    return new Uint8Array(0);
   }
 
-  async sums(layout: GradientLayout, answer: SchemeAnswer, counts: readonly number[]): Promise<Float64Array> {
-    if (answer.case !== "paillier") throw new TandemError("PROTOCOL_STATE", "an answer without Paillier ciphertexts");
+  async sums(layout: GradientLayout, message: Uint8Array, counts: readonly number[]): Promise<Float64Array> {
+    const { ciphertexts } = decodeMessage(PaillierSumsSchema, message);
     const perCandidate = layout.plaintexts.length;
-    const packing = sumPacking(layout.plaintextBits, this.keyBits, this.#speed.packing);
+    const packing = sumPacking(layout.plaintextBits, this.#keyBits, this.#speed.packing);
     const plaintextCount = counts.length * perCandidate;
     const expected = Math.ceil(plaintextCount / packing.perCiphertext);
-    const width = this.ciphertextBytes;
-    if (answer.value.ciphertexts.length !== expected * width) {
+    const width = this.#ciphertextBytes;
+    if (ciphertexts.length !== expected * width) {
       throw new TandemError(
         "PROTOCOL_STATE",
-        `an answer has ${answer.value.ciphertexts.length} bytes; ${expected * width} were expected`,
+        `an answer has ${ciphertexts.length} bytes; ${expected * width} were expected`,
       );
     }
-    const plain = await this.#evaluator.decrypt(new CiphertextVector(answer.value.ciphertexts, width));
+    const plain = await this.#evaluator.decrypt(new CiphertextVector(ciphertexts, width));
     this.counts.decryptions += plain.count;
     this.counts.candidateCiphertexts += plain.count;
 
@@ -192,11 +177,4 @@ export class PaillierActive implements ActiveScheme {
     }
     return sums;
   }
-}
-
-function sampleBitmap(sample: Uint32Array | null, instanceCount: number): Uint8Array {
-  if (sample === null) return new Uint8Array(0);
-  const bitmap = new Uint8Array(Math.ceil(instanceCount / 8));
-  for (const instance of sample) bitmap[instance >>> 3] |= 1 << (instance & 7);
-  return bitmap;
 }

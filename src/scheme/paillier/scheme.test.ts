@@ -11,20 +11,24 @@ import type { GradientLayout } from "../../codec/layout.ts";
 import { CiphertextVector, generateKey, plaintextsFromBigints, type PrivateKey } from "../../crypto/paillier/index.ts";
 import { portableKernel } from "../../crypto/paillier/portable-kernel.ts";
 import { type BinnedFeature, binFeature } from "../../gbdt/split/binning.ts";
-import { binGoesLeft } from "../../gbdt/split/candidate.ts";
+import { binGoesLeft, candidateCount } from "../../gbdt/split/candidate.ts";
 import { noMinimums } from "../../gbdt/split/offered-candidates.ts";
 import { bigEndianBytes } from "../../wire/big-endian.ts";
 import { bitmapFrom, partition } from "../../wire/bitmap.ts";
+import { decodeMessage, encodeMessage } from "../../wire/scheme-message.ts";
 import {
   PaillierGradientsSchema,
-  PaillierNodeSchema,
   PaillierSetUpSchema,
   PaillierSumsSchema,
-} from "../../wire/generated/tandem/v1/tandem_pb.ts";
+} from "../../wire/generated/tandem/v1/paillier_pb.ts";
+import { NodeMembersSchema } from "../../wire/generated/tandem/v1/tandem_pb.ts";
+import { mostFrequentBins } from "../candidates/candidate-plan.ts";
+import { type TreeJob, TreeNodes } from "../candidates/tree-nodes.ts";
+import { TreeSample } from "../candidates/tree-sample.ts";
 import { gradientLayout } from "../../codec/gradient-layout.ts";
 import { PaillierActive } from "./active.ts";
 import { PaillierPassive } from "./passive.ts";
-import type { NodeAnswer, PassiveSchemeJob, SchemeAnswer, SchemeTree } from "../scheme.ts";
+import type { PassiveSchemeJob } from "../scheme.ts";
 import { messageBytesMax } from "../../wire/version.ts";
 
 const instanceCount = 40;
@@ -55,6 +59,7 @@ interface Bench {
   readonly layout: GradientLayout;
   readonly gradients: QuantisedGradients;
   readonly job: PassiveSchemeJob;
+  readonly trees: TreeJob;
 }
 
 function bench(codec: "batched" | "unbatched" = "batched", features = someFeatures(), privateKey = key): Bench {
@@ -68,17 +73,23 @@ function bench(codec: "batched" | "unbatched" = "batched", features = someFeatur
       { min: 0, max: 0.25 },
     ],
   });
-  const permutationSecret = new Uint8Array(32).fill(5);
-  const job = {
+  const instances = Uint32Array.from({ length: instanceCount }, (_, i) => i);
+  const trees = {
     features,
-    instanceCount,
-    keyBits: privateKey.publicKey.bits,
+    instances,
     maxDepth: 3,
     maxLeaves: 0,
-    permutationSecret,
-    treesPerRound: 1,
+    permutationSecret: new Uint8Array(32).fill(5),
+    skippedBins: mostFrequentBins(features, instances),
     sampler: null,
     minimums: noMinimums,
+  };
+  const job = {
+    parameters: { keyBits: privateKey.publicKey.bits },
+    instanceCount,
+    candidateCount: features.reduce((sum, feature) => sum + candidateCount(feature), 0),
+    nodesAskedMax: 4,
+    treesPerRound: 1,
   };
   return {
     active,
@@ -87,30 +98,54 @@ function bench(codec: "batched" | "unbatched" = "batched", features = someFeatur
     layout,
     gradients: quantise(layout, [g, h]),
     job,
+    trees,
   };
 }
 
-async function loaded(made: Bench, tree = 0): Promise<Bench> {
+function treeOf({ trees }: Bench, tree = 0, sampled: Uint8Array = new Uint8Array(0)): TreeNodes {
+  return new TreeNodes(trees, tree, tree, new TreeSample(trees.features, instanceCount, sampled));
+}
+
+async function loaded(made: Bench, tree = 0): Promise<Bench & { readonly nodes: TreeNodes }> {
   const { active, passive, layout, gradients, job } = made;
+  const nodes = treeOf(made, tree);
   passive.setUp(active.setUp(layout), job);
-  passive.beginTree(tree);
-  for await (const chunk of active.tree(layout, gradients, null)) await passive.tree(chunk);
+  passive.beginRound(nodes);
+  for await (const { message } of active.gradients(layout, gradients, null)) await passive.gradients(message);
   passive.endOfGradients();
-  return made;
+  return { ...made, nodes };
+}
+
+/** A node's sums in pieces, with the counts of each. */
+async function answerOf(
+  { passive, nodes }: { readonly passive: PaillierPassive; readonly nodes: TreeNodes },
+  node = 0,
+): Promise<{ readonly counts: number[]; readonly message: Uint8Array }[]> {
+  const task = nodes.task(node);
+  let first = 0;
+  const pieces = [];
+  for (const { candidateCount: count, message } of await collect(passive.sums(task))) {
+    pieces.push({ counts: [...task.counts.subarray(first, first + count)], message });
+    first += count;
+  }
+  return pieces;
+}
+
+function place(nodes: TreeNodes, node: number, sibling: number, parent: number, members: Uint8Array): void {
+  nodes.place(node, create(NodeMembersSchema, { parent, sibling, members }));
 }
 
 /** Checks a node's answer against plain sums over `members`. */
 async function checkAnswer(
-  { active, passive, features, layout, gradients }: Bench,
-  pieces: readonly NodeAnswer[],
+  { active, nodes, features, layout, gradients }: Bench & { readonly nodes: TreeNodes },
+  pieces: Awaited<ReturnType<typeof answerOf>>,
   members: Uint32Array,
 ): Promise<number> {
   let at = 0;
-  for (const { firstCandidate, counts, scheme } of pieces) {
-    expect(firstCandidate).toBe(at);
-    const sums = await active.sums(layout, scheme, [...counts]);
+  for (const { counts, message } of pieces) {
+    const sums = await active.sums(layout, message, counts);
     counts.forEach((count, i) => {
-      const { feature, ...candidate } = passive.candidateAt(0, at + i);
+      const { feature, ...candidate } = nodes.candidateAt(0, at + i);
       const sideOf = (isLeft: boolean): Uint32Array =>
         members.filter(
           (instance) => binGoesLeft(features[feature], candidate, features[feature].bins[instance]) === isLeft,
@@ -130,33 +165,35 @@ async function checkAnswer(
 describe.each(["batched", "unbatched"] as const)("%s: decoded sums equal plain sums", (codec) => {
   test("at the root, at a child, and at the child's sibling", async () => {
     const made = await loaded(bench(codec));
-    const { active, passive, job } = made;
     const all = Uint32Array.from({ length: instanceCount }, (_, i) => i);
-    const root = await collect(passive.node(0, active.node({ node: 0, origin: null })));
-    const candidates = await checkAnswer(made, root, all);
-    expect(candidates).toBe(passive.setUp(active.setUp(made.layout), job));
+    expect(await checkAnswer(made, await answerOf(made), all)).toBe(made.job.candidateCount);
 
-    await loaded(made, 1);
+    const second = await loaded(made, 1);
+    const { nodes } = second;
     const members = bitmapFrom(instanceCount, (i) => i % 3 === 0);
     const { inside, outside } = partition(all, members);
-    const child = await collect(passive.node(2, active.node({ node: 2, origin: { parent: 0, sibling: 1, members } })));
-    await checkAnswer(made, child, inside);
-    expect(passive.members(1)).toEqual(outside);
-    const none = bitmapFrom(outside.length, () => false);
-    const grandchild = await collect(
-      passive.node(3, active.node({ node: 3, origin: { parent: 1, sibling: 4, members: none } })),
+    place(nodes, 2, 1, 0, members);
+    await checkAnswer(second, await answerOf(second, 2), inside);
+    expect(nodes.members(1)).toEqual(outside);
+    place(
+      nodes,
+      3,
+      4,
+      1,
+      bitmapFrom(outside.length, () => false),
     );
-    await checkAnswer(made, grandchild, new Uint32Array(0));
-    expect(passive.members(4)).toEqual(outside);
+    await checkAnswer(second, await answerOf(second, 3), new Uint32Array(0));
+    expect(nodes.members(4)).toEqual(outside);
   });
 
   test("counts of operations: one encryption per plaintext, every gradient and candidate ciphertext counted", async () => {
-    const { active, passive, layout } = await loaded(bench(codec));
+    const made = await loaded(bench(codec));
+    const { active, passive, layout } = made;
     const perInstance = codec === "batched" ? 1 : 2;
     expect(active.counts.encryptions).toBe(instanceCount * perInstance);
     expect(passive.counts.gradientCiphertexts).toBe(instanceCount * perInstance);
-    const [answer] = await collect(passive.node(0, active.node({ node: 0, origin: null })));
-    await active.sums(layout, answer.scheme, [...answer.counts]);
+    const [answer] = await answerOf(made);
+    await active.sums(layout, answer.message, answer.counts);
     expect(active.counts.decryptions).toBe(passive.counts.candidateCiphertexts);
     expect(passive.counts.additions).toBeGreaterThan(0);
   });
@@ -164,17 +201,15 @@ describe.each(["batched", "unbatched"] as const)("%s: decoded sums equal plain s
 
 test("the order of candidates changes from tree to tree, and the ciphertexts of equal sums never repeat", async () => {
   const made = await loaded(bench());
-  const { active, passive } = made;
-  const orderOf = (): string => Array.from({ length: 10 }, (_, i) => passive.candidateAt(0, i).rank).join();
-  const [first] = await collect(passive.node(0, active.node({ node: 0, origin: null })));
-  const [again] = await collect(passive.node(0, active.node({ node: 0, origin: null })));
+  const orderOf = (nodes: TreeNodes): string =>
+    Array.from({ length: 10 }, (_, i) => nodes.candidateAt(0, i).rank).join();
+  const [first] = await answerOf(made);
+  const [again] = await answerOf(made);
   expect(again.counts).toEqual(first.counts);
-  expect(ciphertextsOf(again.scheme)).not.toEqual(ciphertextsOf(first.scheme));
-  const order = orderOf();
-  passive.beginTree(1);
-  expect(orderOf()).not.toBe(order);
-  passive.beginTree(0);
-  expect(orderOf()).toBe(order);
+  expect(sumsOf(again.message)).not.toEqual(sumsOf(first.message));
+  const order = orderOf(made.nodes);
+  expect(orderOf(treeOf(made, 1))).not.toBe(order);
+  expect(orderOf(treeOf(made, 0))).toBe(order);
 });
 
 /** Long answers come in pieces of whole ciphertexts, with either codec. */
@@ -192,17 +227,15 @@ test.each(["batched", "unbatched"] as const)("%s: an answer in several pieces", 
     };
   };
   const made = await loaded(bench(codec, [wide(0), wide(1), wide(2)], short));
-  const pieces = await collect(made.passive.node(0, made.active.node({ node: 0, origin: null })));
+  const pieces = await answerOf(made);
   expect(pieces.length).toBeGreaterThan(1);
-  for (const { counts, scheme } of pieces)
-    expect(ciphertextsOf(scheme).length + 5 * counts.length).toBeLessThan(messageBytesMax);
+  for (const { counts, message } of pieces) expect(message.length + 5 * counts.length).toBeLessThan(messageBytesMax);
   const all = Uint32Array.from({ length: instanceCount }, (_, i) => i);
   expect(await checkAnswer(made, pieces, all)).toBe(3 * 99);
 });
 
-function ciphertextsOf(scheme: SchemeAnswer | SchemeTree): Uint8Array {
-  if (scheme.case !== "paillier") throw new Error("no ciphertexts");
-  return scheme.value.ciphertexts;
+function sumsOf(message: Uint8Array): Uint8Array {
+  return decodeMessage(PaillierSumsSchema, message).ciphertexts;
 }
 
 function littleEndian(value: bigint, sizeBytes: number): Uint8Array {
@@ -214,13 +247,13 @@ describe("a passive party refuses a set-up", () => {
     modulus?: Uint8Array;
     ciphertextsPerInstance?: number;
     plaintextBits?: number;
-  }): (() => number) => {
+  }): (() => void) => {
     const { passive, job } = bench();
     const good = { modulus: bigEndianBytes(key.publicKey.n), ciphertextsPerInstance: 1, plaintextBits: 70 };
-    return () => passive.setUp({ case: "paillier", value: create(PaillierSetUpSchema, { ...good, ...change }) }, job);
+    return () => passive.setUp(encodeMessage(PaillierSetUpSchema, { ...good, ...change }), job);
   };
 
-  test("the good one passes", () => expect(setUpWith({})()).toBeGreaterThan(0));
+  test("the good one passes", () => expect(setUpWith({})).not.toThrow());
 
   test.each([
     ["no key at all", new Uint8Array(0)],
@@ -245,13 +278,13 @@ describe("a passive party refuses a set-up", () => {
 
   test("a size that no key has, although both sides agreed on it: KEY_FORMAT, not an assertion", async () => {
     const { passive, job } = bench();
-    const value = create(PaillierSetUpSchema, {
+    const message = encodeMessage(PaillierSetUpSchema, {
       modulus: bigEndianBytes(2n ** 126n + 1n),
       ciphertextsPerInstance: 1,
       plaintextBits: 70,
     });
     await expectError(
-      () => passive.setUp({ case: "paillier", value }, { ...job, keyBits: 127 }),
+      () => passive.setUp(message, { ...job, parameters: { keyBits: 127 } }),
       "KEY_FORMAT",
       /even number of bits/,
     );
@@ -270,26 +303,32 @@ describe("a passive party refuses a set-up", () => {
   );
 
   test("no scheme at all", async () => {
-    const { passive, job } = bench();
-    await expectError(() => passive.setUp({ case: undefined }, job), "PROTOCOL_STATE", /Paillier/);
-    await expectError(() => passive.beginTree(0), "PROTOCOL_STATE", /not set up/);
-    await expectError(() => passive.members(0), "PROTOCOL_STATE", /no tree/);
+    const made = bench();
+    const { passive, job } = made;
+    await expectError(() => passive.setUp(Uint8Array.of(255, 255), job), "PROTOCOL_STATE", /no PaillierSetUp/);
+    await expectError(() => passive.beginRound(treeOf(made)), "PROTOCOL_STATE", /not set up/);
+    await expectError(() => passive.endOfGradients(), "PROTOCOL_STATE", /no tree/);
   });
 });
 
 describe("a passive party refuses gradients", () => {
-  async function begun(codec: "batched" | "unbatched" = "batched"): Promise<{
+  async function begun(
+    codec: "batched" | "unbatched" = "batched",
+    sampled: Uint8Array = new Uint8Array(0),
+  ): Promise<{
     passive: PaillierPassive;
     bytes: Uint8Array;
-    send: (firstInstance: number, ciphertexts: Uint8Array) => Promise<void>;
+    send: (firstInstance: number, ciphertexts: Uint8Array) => Promise<number>;
   }> {
-    const { active, passive, layout, gradients, job } = bench(codec);
+    const made = bench(codec);
+    const { active, passive, layout, gradients, job } = made;
     passive.setUp(active.setUp(layout), job);
-    passive.beginTree(0);
-    const [chunk] = await collect(active.tree(layout, gradients, null));
-    const send = (firstInstance: number, ciphertexts: Uint8Array): Promise<void> =>
-      passive.tree({ case: "paillier", value: create(PaillierGradientsSchema, { firstInstance, ciphertexts }) });
-    return { passive, bytes: ciphertextsOf(chunk), send };
+    passive.beginRound(treeOf(made, 0, sampled));
+    const [{ message }] = await collect(active.gradients(layout, gradients, null));
+    const { ciphertexts: bytes } = decodeMessage(PaillierGradientsSchema, message);
+    const send = (firstInstance: number, ciphertexts: Uint8Array): Promise<number> =>
+      passive.gradients(encodeMessage(PaillierGradientsSchema, { firstInstance, ciphertexts }));
+    return { passive, bytes, send };
   }
 
   test("chunks out of order, repeated, or with a gap", async () => {
@@ -303,24 +342,14 @@ describe("a passive party refuses gradients", () => {
     expect(() => passive.endOfGradients()).not.toThrow();
   });
 
-  test("a second sample, nobody in it, or not of this many instances", async () => {
-    const { bytes, passive } = await begun();
-    const send = (firstInstance: number, ciphertexts: Uint8Array, sampled: Uint8Array): Promise<void> =>
-      passive.tree({
-        case: "paillier",
-        value: create(PaillierGradientsSchema, { firstInstance, ciphertexts, sampled }),
-      });
-    const width = key.publicKey.ciphertextBytes;
-    const three = bitmapFrom(instanceCount, (i) => i < 3);
-    await expectError(
-      () => send(0, bytes.slice(0, width), new Uint8Array(three.length)),
-      "PROTOCOL_STATE",
-      /without instances/,
+  test("one more than are sampled", async () => {
+    const { bytes, send, passive } = await begun(
+      "batched",
+      bitmapFrom(instanceCount, (i) => i < 3),
     );
-    await expectError(() => send(0, bytes.slice(0, width), new Uint8Array(1)), "PROTOCOL_STATE", /bitmap/);
-    await expectError(() => send(0, bytes.slice(0, 4 * width), three), "PROTOCOL_STATE", /does not continue/); // one more than sampled
-    await expectError(() => send(0, bytes.slice(0, 2 * width), three), "PROTOCOL_STATE", /a second sample/);
-    await send(0, bytes.slice(0, 3 * width), new Uint8Array(0));
+    const width = key.publicKey.ciphertextBytes;
+    await expectError(() => send(0, bytes.slice(0, 4 * width)), "PROTOCOL_STATE", /does not continue/);
+    await send(0, bytes.slice(0, 3 * width));
     expect(() => passive.endOfGradients()).not.toThrow();
   });
 
@@ -345,66 +374,28 @@ describe("a passive party refuses gradients", () => {
     await expectError(() => send(0, bytes), "CIPHERTEXT_RANGE", /ciphertext 3 /);
   });
 
-  test("too few: neither the end nor a node is accepted", async () => {
+  test("too few: the end is not accepted, nor is nonsense", async () => {
     const { passive, bytes, send } = await begun();
     await send(0, bytes.slice(0, 64));
     await expectError(() => passive.endOfGradients(), "PROTOCOL_STATE", /of 1 instances arrived; 40 /);
-    const root = { case: "paillier", value: create(PaillierNodeSchema, { isRoot: true }) } as const;
-    await expectError(() => collect(passive.node(0, root)), "PROTOCOL_STATE", /of 1 instances arrived; 40 /);
-    await expectError(() => passive.tree({ case: undefined }), "PROTOCOL_STATE", /Paillier/);
-  });
-});
-
-describe("a passive party refuses a node", () => {
-  const origin = { isRoot: false, parent: 0, sibling: 2, members: new Uint8Array(5) };
-  test.each([
-    ["an unknown parent", 3, { ...origin, parent: 1 }, /node 1 is not known/],
-    ["a bitmap that is too short", 1, { ...origin, members: new Uint8Array(4) }, /4 bytes; 5 /],
-    ["a bitmap that is too long", 1, { ...origin, members: new Uint8Array(6) }, /6 bytes; 5 /],
-    ["another root", 7, { isRoot: true }, /node 7 cannot be a root/],
-    ["a node that is its own sibling", 2, origin, /cannot be the children/],
-    ["a node that would replace the root", 0, origin, /cannot be the children/],
-    ["a sibling that would replace the root", 1, { ...origin, sibling: 0 }, /cannot be the children/],
-    ["more nodes than max_depth allows", 15, origin, /cannot be the children/],
-    ["a sibling beyond max_depth", 1, { ...origin, sibling: 0xffffffff }, /cannot be the children/],
-  ] as const)("%s", async (_name, node, fields, message) => {
-    const { passive } = await loaded(bench());
-    await expectError(
-      () => collect(passive.node(node, { case: "paillier", value: create(PaillierNodeSchema, fields) })),
-      "PROTOCOL_STATE",
-      message,
-    );
-    expect(passive.members(0).length).toBe(instanceCount);
-  });
-
-  test("no members message, unknown members, and a candidate that does not exist", async () => {
-    const { passive, active, job, layout } = await loaded(bench());
-    await expectError(() => collect(passive.node(0, { case: undefined })), "PROTOCOL_STATE", /Paillier/);
-    await expectError(() => passive.members(5), "PROTOCOL_STATE", /node 5 is not known/);
-    const count = new PaillierPassive(portableKernel, 1).setUp(active.setUp(layout), job);
-    expect(passive.candidateAt(0, count - 1).rank).toBeLessThan(count);
-    for (const position of [count, 0xffffffff])
-      await expectError(
-        () => passive.candidateAt(0, position),
-        "PROTOCOL_STATE",
-        new RegExp(`candidate ${position} does not exist`),
-      );
+    await expectError(() => passive.gradients(Uint8Array.of(255)), "PROTOCOL_STATE", /no PaillierGradients/);
   });
 });
 
 describe("the active party refuses an answer", () => {
   async function answered(codec: "batched" | "unbatched" = "batched"): Promise<
     Bench & {
+      nodes: TreeNodes;
       counts: number[];
       bytes: Uint8Array;
       decode: (bytes: Uint8Array, counts?: number[]) => Promise<Float64Array>;
     }
   > {
     const made = await loaded(bench(codec));
-    const [{ counts, scheme }] = await collect(made.passive.node(0, made.active.node({ node: 0, origin: null })));
-    const decode = (ciphertexts: Uint8Array, claimed = [...counts]): Promise<Float64Array> =>
-      made.active.sums(made.layout, { case: "paillier", value: create(PaillierSumsSchema, { ciphertexts }) }, claimed);
-    return { ...made, counts: [...counts], bytes: ciphertextsOf(scheme), decode };
+    const [{ counts, message }] = await answerOf(made);
+    const decode = (ciphertexts: Uint8Array, claimed = counts): Promise<Float64Array> =>
+      made.active.sums(made.layout, encodeMessage(PaillierSumsSchema, { ciphertexts }), claimed);
+    return { ...made, counts, bytes: sumsOf(message), decode };
   }
 
   test.each(["batched", "unbatched"] as const)("%s: of the wrong size", async (codec) => {
@@ -424,7 +415,7 @@ describe("the active party refuses an answer", () => {
 
   test("without ciphertexts", async () => {
     const { active, layout } = await answered();
-    await expectError(() => active.sums(layout, { case: undefined }, [1]), "PROTOCOL_STATE", /Paillier/);
+    await expectError(() => active.sums(layout, new Uint8Array(0), [1]), "PROTOCOL_STATE", /0 bytes/);
   });
 
   test("with a ciphertext of 0 or n^2", async () => {
@@ -437,24 +428,25 @@ describe("the active party refuses an answer", () => {
   });
 
   test("with a ciphertext that was tampered with, or made under another key", async () => {
-    const { bytes, decode, passive, active, layout, gradients } = await answered();
+    const made = await answered();
+    const { bytes, decode, passive, active, layout, gradients } = made;
     const bad = bytes.slice();
     bad[5] ^= 1;
     await expectError(() => decode(bad), "DECODE_OVERFLOW");
     const other = await generateKey({ bits: keyBits, insecure: true });
     const stranger = new PaillierActive(portableKernel, other, 1);
-    await passive.beginTree(0);
-    for await (const chunk of stranger.tree(layout, gradients, null)) {
+    passive.beginRound(made.nodes);
+    for await (const { message } of stranger.gradients(layout, gradients, null)) {
       // Ciphertexts under a larger modulus may be refused at the door, others decrypt to noise.
-      const outcome = await passive.tree(chunk).then(
+      const outcome = await passive.gradients(message).then(
         () => "taken",
         (error: { code: string }) => error.code,
       );
       if (outcome === "CIPHERTEXT_RANGE") return;
       expect(outcome).toBe("taken");
     }
-    const [answer] = await collect(passive.node(0, active.node({ node: 0, origin: null })));
-    await expectError(() => active.sums(layout, answer.scheme, [...answer.counts]), "DECODE_OVERFLOW");
+    const [answer] = await answerOf(made);
+    await expectError(() => active.sums(layout, answer.message, answer.counts), "DECODE_OVERFLOW");
   });
 
   test("with anything above the packed sums, although the sums themselves are right", async () => {
@@ -493,9 +485,11 @@ test("gradients sealed with obfuscators made ahead: the same plaintexts, every o
     if (wanted > 0) active.expectTree(layout, wanted);
     while (active.obfuscatorsReady < wanted * layout.plaintexts.length)
       await new Promise((resolve) => setImmediate(resolve));
-    const chunks = await collect(active.tree(layout, gradients, null));
+    const chunks = await collect(active.gradients(layout, gradients, null));
     expect(active.obfuscatorsReady).toBe(round === 2 ? layout.plaintexts.length : 0);
-    const ciphertexts = Buffer.concat(chunks.map(({ value }) => value?.ciphertexts ?? new Uint8Array(0)));
+    const ciphertexts = Buffer.concat(
+      chunks.map(({ message }) => decodeMessage(PaillierGradientsSchema, message).ciphertexts),
+    );
     for (let at = 0; at < ciphertexts.length; at += width)
       seen.add(ciphertexts.subarray(at, at + width).toString("hex"));
     const plain = Buffer.from((await evaluator.decrypt(new CiphertextVector(ciphertexts, width))).bytes).toString(

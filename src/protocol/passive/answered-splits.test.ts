@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { expectError } from "../../../test/support/expect-error.ts";
-import { noProgress, type OwnSplit, type PassiveProgress, SplitLedger } from "./split-ledger.ts";
+import { noProgress, type OwnSplit, type PassiveProgress, AnsweredSplits } from "./answered-splits.ts";
 
 const place = { tree: 0, node: 0, feature: 1, featureName: "job", defaultLeft: true };
 const members = Uint32Array.of(1, 2, 3);
@@ -10,8 +10,8 @@ test("a node that was split into sets of categories is split in the same way aga
   const store = async (progress: PassiveProgress): Promise<void> =>
     void (stored = JSON.parse(JSON.stringify(progress)) as PassiveProgress);
   const split: OwnSplit = { ...place, categories: ["baker", "smith"] };
-  await new SplitLedger(noProgress, store).record([{ split, members }]);
-  const restarted = new SplitLedger(stored, store);
+  await new AnsweredSplits(noProgress, store).record([{ split, members }]);
+  const restarted = new AnsweredSplits(stored, store);
   await restarted.record([{ split, members }]);
   expect(restarted.splits).toEqual([split]);
   for (const other of [

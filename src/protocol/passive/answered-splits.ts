@@ -3,7 +3,7 @@
  * asked again after a lost connection or a crash. A node that was split before may be asked about again only in the
  * same way, about the same people, and then gets the same answer.
  *
- * Nothing is answered before it is stored. A ledger changes only when the store has taken it, one change at a time.
+ * Nothing is answered before it is stored. They change only when the store has taken them, one change at a time.
  */
 import { createHash } from "node:crypto";
 import { TandemError } from "../../base/error.ts";
@@ -36,7 +36,7 @@ export interface DecidedSplit {
   readonly members: Uint32Array;
 }
 
-export class SplitLedger {
+export class AnsweredSplits {
   readonly #store: (progress: PassiveProgress) => Promise<void>;
   readonly #treesPerRound: number;
   #progress: PassiveProgress;

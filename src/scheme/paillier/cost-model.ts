@@ -1,17 +1,13 @@
 /**
- * What a job costs, as a formula in rows, features, bins, depth and key bits (docs/performance.md), with the six
- * operations measured on this machine in about a second. Seconds are CPU seconds; times on the wall follow from cores.
+ * What a job costs with Paillier, as a formula in rows, features, bins, depth and key bits (docs/performance.md). Its six
+ * operations are measured on this machine in about a second. Seconds are CPU seconds; times on the wall follow from cores.
  */
-import {
-  generateKey,
-  type Kernel,
-  plaintextsFromBigints,
-  type PrivateKey,
-  ResidentVector,
-} from "../../crypto/paillier/index.ts";
+import { sumPacking } from "../../codec/packing.ts";
+import { generateKey, type Kernel, plaintextsFromBigints, type PrivateKey } from "../../crypto/paillier/index.ts";
+import type { CostModel, JobShape, Prediction } from "../cost-model.ts";
 
 /** CPU seconds of one operation each. */
-export interface OperationCosts {
+interface OperationCosts {
   /** One value by the key owner. */
   readonly encrypt: number;
   /** One value with a fresh r^n modulo n^2. */
@@ -28,34 +24,6 @@ export interface OperationCosts {
   readonly tables: number;
 }
 
-/** What the formula needs to know of one passive party. */
-export interface PassiveShape {
-  readonly candidates: number;
-  /** Over all features: instances outside the feature's most frequent bin (or all, without skipping). */
-  readonly rootAdditions: number;
-}
-
-export interface JobShape {
-  readonly rows: number;
-  readonly trees: number;
-  readonly depth: number;
-  readonly keyBits: number;
-  readonly ciphertextsPerInstance: number;
-  readonly plaintextBits: number;
-  readonly sumsPerCiphertext: number;
-  /** Which shortcuts are taken; packing shows in sumsPerCiphertext, skipped bins in rootAdditions. */
-  readonly subtraction: boolean;
-  readonly jointBins: boolean;
-  readonly textbookEncryption: boolean;
-  readonly passives: readonly PassiveShape[];
-}
-
-export interface Prediction {
-  readonly activeCpuSeconds: number;
-  readonly passiveCpuSeconds: readonly number[];
-  readonly bytes: { readonly activeToPassive: number; readonly passiveToActive: number };
-}
-
 /** Rows in the smaller children of a level, as a share of all: splits are rarely even. */
 const smallerChildrenShare = 0.3;
 /** Joint bins save about this factor at the root and less further down. */
@@ -63,25 +31,35 @@ const jointFactor = { root: 0.62, below: 0.75 };
 /** JavaScript, TLS and copying, per row and tree and per passive party. */
 const handlingSeconds = 3e-6;
 
-export function predict(job: JobShape, costs: OperationCosts): Prediction {
-  const nodes = job.subtraction ? 2 ** (job.depth - 1) : 2 ** job.depth - 1; // the root and one child of each pair, or everybody
-  const shareBelow = job.subtraction ? smallerChildrenShare : 1;
-  const factor = job.jointBins ? jointFactor : { root: 1, below: 1 };
-  const width = job.ciphertextsPerInstance;
-  const ciphertextBytes = (2 * job.keyBits) / 8;
+export async function paillierCosts(kernel: Kernel, keyBits: number): Promise<CostModel> {
+  const costs = await calibrate(kernel, keyBits);
+  return { predict: (job) => predict(job, keyBits, costs) };
+}
+
+function predict(job: JobShape, keyBits: number, costs: OperationCosts): Prediction {
+  const { speed } = job;
+  // The root and one child of each pair, or everybody.
+  const nodes = speed.subtraction ? 2 ** (job.depth - 1) : 2 ** job.depth - 1;
+  const shareBelow = speed.subtraction ? smallerChildrenShare : 1;
+  const factor = speed.joint_bins ? jointFactor : { root: 1, below: 1 };
+  const isTextbook = speed.encryption === "textbook";
+  const { plaintextBits } = job.layout;
+  const width = job.layout.plaintexts.length;
+  const { perCiphertext } = sumPacking(plaintextBits, keyBits, speed.packing);
+  const ciphertextBytes = (2 * keyBits) / 8;
   const perPassive = job.passives.map(({ candidates, rootAdditions }) => {
-    const returned = Math.ceil((candidates * width) / job.sumsPerCiphertext);
+    const returned = Math.ceil((candidates * width) / perCiphertext);
     const below = (job.depth - 1) * shareBelow;
     const additions = rootAdditions * (factor.root + below * factor.below) + job.rows + nodes * candidates;
     const cpu =
       additions * width * costs.add +
-      nodes * candidates * width * job.plaintextBits * (job.sumsPerCiphertext > 1 ? costs.double : 0) +
+      nodes * candidates * width * plaintextBits * (perCiphertext > 1 ? costs.double : 0) +
       nodes * returned * costs.obfuscate +
       job.rows * handlingSeconds;
     return { cpu, returned };
   });
   const returnedPerTree = perPassive.reduce((sum, { returned }) => sum + returned * nodes, 0);
-  const encrypt = job.textbookEncryption ? costs.textbook : costs.encrypt;
+  const encrypt = isTextbook ? costs.textbook : costs.encrypt;
   const active =
     job.rows * width * encrypt +
     returnedPerTree * costs.decrypt +
@@ -92,7 +70,7 @@ export function predict(job: JobShape, costs: OperationCosts): Prediction {
     0,
   );
   return {
-    activeCpuSeconds: active * job.trees + (job.textbookEncryption ? 0 : costs.tables),
+    activeCpuSeconds: active * job.trees + (isTextbook ? 0 : costs.tables),
     passiveCpuSeconds: perPassive.map(({ cpu }) => cpu * job.trees),
     bytes: {
       activeToPassive: job.trees * job.passives.length * (job.rows * width * ciphertextBytes + membershipBytes),
@@ -112,7 +90,7 @@ const wideTables = 0.9;
 const wideTablesCost = 3.2;
 
 /** Measures the six operations with one thread: about a second at 2048 bits. */
-export async function calibrate(kernel: Kernel, keyBits: number): Promise<OperationCosts> {
+async function calibrate(kernel: Kernel, keyBits: number): Promise<OperationCosts> {
   const key = await generateKey({ bits: keyBits, insecure: true });
   const owner = kernel.privateEvaluator(key, { threads: 1 });
   const evaluator = kernel.publicEvaluator(key.publicKey, { threads: 1 });
@@ -139,7 +117,7 @@ export async function calibrate(kernel: Kernel, keyBits: number): Promise<Operat
       jointBins: false,
     });
   const stride = Math.min(80, keyBits - 2);
-  const packed = { source: slice(resident, 128), strideBits: stride, perCiphertext: 2 };
+  const packed = { source: evaluator.slice(resident, 0, 128), strideBits: stride, perCiphertext: 2 };
   return {
     encrypt: encrypt * wideTables,
     textbook: (await cpuOf(() => owner.encryptTextbook(plaintexts(key, 16)))) / 16,
@@ -149,10 +127,6 @@ export async function calibrate(kernel: Kernel, keyBits: number): Promise<Operat
     double: (await cpuOf(() => evaluator.pack(packed))) / (64 * stride),
     obfuscate: (await cpuOf(() => evaluator.obfuscators(8))) / 8,
   };
-}
-
-function slice(vector: ResidentVector, count: number): ResidentVector {
-  return new ResidentVector(vector.bytes.subarray(0, count * vector.sizeBytes), vector.sizeBytes);
 }
 
 function plaintexts(key: PrivateKey, count: number) {

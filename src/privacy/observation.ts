@@ -1,0 +1,147 @@
+/**
+ * What one side of a job sees of the other: one typed record per message, written where the message passes, by the end
+ * that sends it and by the end that gets it. The ledger, the bytes on the way, the page and every attack on our own jobs
+ * are made from these records, and from nothing else.
+ *
+ * Both ends make a record with the same function of the same message, so that they cannot disagree.
+ *
+ * A record may hold what was seen, and so never goes to a log, an event or another party. Counts do (ledger.ts).
+ */
+interface Seen {
+  /** Payload of the message, without the framing of the transport. */
+  readonly bytes: number;
+}
+
+/** What a passive party sees of the active one. */
+export type PassiveObservation =
+  | (Seen & {
+      readonly kind: "gradients";
+      readonly tree: number;
+      readonly ciphertexts: number;
+      /** Bitmap of the instances that are sampled; empty: all, or not the first chunk. */
+      readonly sampled: Uint8Array;
+    })
+  | (Seen & {
+      readonly kind: "members";
+      readonly tree: number;
+      readonly node: number;
+      readonly instanceCount: number;
+      /** Bitmap over the parent's instances; empty for the root. */
+      readonly members: Uint8Array;
+    })
+  | (Seen & {
+      readonly kind: "win";
+      readonly tree: number;
+      readonly node: number;
+      /** Candidates and sets that tie for the best gain. */
+      readonly candidates: readonly number[];
+      readonly sets: readonly CategoriesOnly[];
+    })
+  | (Seen & { readonly kind: "predicted ids"; readonly idCount: number });
+
+/** What the active party sees of a passive one. */
+export type ActiveObservation =
+  | (Seen & { readonly kind: "candidates"; readonly candidateCount: number })
+  | (Seen & {
+      readonly kind: "sums";
+      readonly tree: number;
+      readonly node: number;
+      readonly firstCandidate: number;
+      /** Per candidate how many are on the side that was summed. */
+      readonly counts: readonly number[];
+      readonly withheld: Uint8Array;
+      /** Per candidate its slot sums and count, at the party that can read them; null at the other. */
+      readonly rows: Float64Array | null;
+    })
+  | (Seen & {
+      readonly kind: "outcome";
+      readonly tree: number;
+      readonly node: number;
+      readonly instanceCount: number;
+      readonly leftMembers: Uint8Array;
+    })
+  | (Seen & {
+      readonly kind: "prediction";
+      readonly tree: number;
+      readonly node: number;
+      readonly rowCount: number;
+      readonly leftMembers: Uint8Array;
+    });
+
+export type Observation =
+  | ({ readonly learner: "passive" } & PassiveObservation)
+  | ({ readonly learner: "active" } & ActiveObservation);
+
+interface CategoriesOnly {
+  readonly categories?: readonly number[];
+}
+
+const numberBytes = 4;
+
+export function gradientsSeen(
+  { tree, scheme, sampled }: { readonly tree: number; readonly scheme: Uint8Array; readonly sampled: Uint8Array },
+  ciphertexts: number,
+): Observation {
+  return { learner: "passive", kind: "gradients", tree, ciphertexts, sampled, bytes: scheme.length + sampled.length };
+}
+
+/** @param members bitmap over the parent's instances; empty for the root */
+export function membersSeen(
+  { tree, node, scheme }: { readonly tree: number; readonly node: number; readonly scheme: Uint8Array },
+  members: Uint8Array,
+  instanceCount: number,
+): Observation {
+  const bytes = members.length + scheme.length;
+  return { learner: "passive", kind: "members", tree, node, instanceCount, members, bytes };
+}
+
+export function winSeen(
+  tree: number,
+  decision: {
+    readonly node: number;
+    readonly candidates: readonly number[];
+    readonly sets: readonly CategoriesOnly[];
+  },
+): Observation {
+  const { node, candidates, sets } = decision;
+  const named = sets.reduce((sum, { categories }) => sum + (categories?.length ?? 0), candidates.length);
+  return { learner: "passive", kind: "win", tree, node, candidates, sets, bytes: named * numberBytes };
+}
+
+export function idsSeen(ids: readonly string[]): Observation {
+  const bytes = ids.reduce((sum, id) => sum + Buffer.byteLength(id), 0);
+  return { learner: "passive", kind: "predicted ids", idCount: ids.length, bytes };
+}
+
+export function candidatesSeen(candidateCount: number): Observation {
+  return { learner: "active", kind: "candidates", candidateCount, bytes: 0 };
+}
+
+export function sumsSeen(
+  message: {
+    readonly tree: number;
+    readonly node: number;
+    readonly firstCandidate: number;
+    readonly counts: readonly number[];
+    readonly orders: Uint8Array;
+    readonly withheld: Uint8Array;
+    readonly groups: readonly unknown[];
+    readonly scheme: Uint8Array;
+  },
+  rows: Float64Array | null,
+): Observation {
+  const { tree, node, firstCandidate, counts, orders, withheld, groups, scheme } = message;
+  const numbers = counts.length + 3 * groups.length;
+  const bytes = numbers * numberBytes + orders.length + withheld.length + scheme.length;
+  return { learner: "active", kind: "sums", tree, node, firstCandidate, counts, withheld, rows, bytes };
+}
+
+type OutcomeMessage = { readonly tree: number; readonly node: number; readonly leftMembers: Uint8Array };
+
+export function outcomeSeen({ tree, node, leftMembers }: OutcomeMessage, instanceCount: number): Observation {
+  return { learner: "active", kind: "outcome", tree, node, instanceCount, leftMembers, bytes: leftMembers.length };
+}
+
+export function predictionSeen({ tree, node, leftMembers }: OutcomeMessage, rowCount: number): Observation {
+  return { learner: "active", kind: "prediction", tree, node, rowCount, leftMembers, bytes: leftMembers.length };
+}

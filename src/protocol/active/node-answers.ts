@@ -1,0 +1,111 @@
+/** One party's answers for the nodes of a level, put together from their pieces and checked as they come. */
+import type { TandemError } from "../../base/error.ts";
+import { rowStride } from "../../gbdt/split/histogram.ts";
+import { type CandidateRows, noCandidates } from "../../scheme/candidates/candidate-rows.ts";
+import { type CategoryGroup, groupsFrom } from "../../scheme/candidates/category-group.ts";
+import { ordersFrom } from "../../scheme/candidates/side-order.ts";
+import { withheldFrom } from "../../scheme/candidates/withheld.ts";
+import type { PassiveHistograms } from "../../wire/generated/tandem/v1/tandem_pb.ts";
+
+/** What a party has said of itself, and what was agreed with it. */
+export interface PartyTraits {
+  readonly candidateCount: number;
+  readonly isMonotone: boolean;
+  /** No party leaves out columns: every node has all candidates. */
+  readonly takesAllColumns: boolean;
+  readonly takesCategories: boolean;
+}
+
+export interface AskedNode {
+  readonly node: number;
+  /** Its instances that are summed. */
+  readonly sampledCount: number;
+}
+
+export class NodeAnswers {
+  readonly #tree: number;
+  readonly #columns: number;
+  readonly #party: PartyTraits;
+  readonly #deviates: (what: string) => TandemError;
+  readonly #sizes: ReadonlyMap<number, number>;
+  readonly #tables: Map<number, CandidateRows>;
+  /** Candidates so far, per node. */
+  readonly #received: Map<number, number>;
+
+  /**
+   * @param columns of sums per candidate
+   * @param deviates makes the error that names the party
+   */
+  constructor(
+    tree: number,
+    asked: readonly AskedNode[],
+    columns: number,
+    party: PartyTraits,
+    deviates: (what: string) => TandemError,
+  ) {
+    this.#tree = tree;
+    this.#columns = columns;
+    this.#party = party;
+    this.#deviates = deviates;
+    this.#sizes = new Map(asked.map(({ node, sampledCount }) => [node, sampledCount]));
+    this.#tables = new Map(asked.map(({ node }) => [node, noCandidates]));
+    this.#received = new Map(asked.map(({ node }) => [node, 0]));
+  }
+
+  /** Everything of a piece but its sums, which are still to be decrypted. @throws TandemError PROTOCOL_STATE */
+  check(answer: PassiveHistograms): void {
+    const { node, counts, candidateCount, tree } = answer;
+    const first = this.#received.get(node);
+    if (first === undefined || first !== answer.firstCandidate || tree !== this.#tree)
+      throw this.#deviates("an answer that was not asked for");
+    if (candidateCount > this.#party.candidateCount) throw this.#deviates("no candidates, or more than it has");
+    if (first === 0) this.#tables.set(node, this.#emptyTable(answer));
+    else if (answer.groups.length > 0) throw this.#deviates("groups of categories in the middle of an answer");
+    const { orders, withheld } = this.#tables.get(node) ?? noCandidates;
+    if (withheld.length !== candidateCount || counts.length === 0 || first + counts.length > candidateCount)
+      throw this.#deviates("no candidates, or more than it has");
+    const size = this.#sizes.get(node) ?? 0;
+    if (counts.some((count) => count > size)) throw this.#deviates("a candidate with more instances than its node");
+    withheld.set(withheldFrom(answer.withheld, counts), first);
+    orders?.set(ordersFrom(answer.orders, counts.length), first);
+  }
+
+  /** @returns the rows of the piece: slot sums and count per candidate */
+  add({ node, firstCandidate, counts }: PassiveHistograms, sums: Float64Array): Float64Array {
+    const columns = this.#columns;
+    const stride = rowStride(columns);
+    const { rows } = this.#tables.get(node) ?? noCandidates;
+    counts.forEach((count, i) => {
+      const row = (firstCandidate + i) * stride;
+      rows.set(sums.subarray(i * columns, (i + 1) * columns), row);
+      rows[row + columns] = count;
+    });
+    this.#received.set(node, firstCandidate + counts.length);
+    return rows.subarray(firstCandidate * stride, (firstCandidate + counts.length) * stride);
+  }
+
+  /** Per node its candidates. @throws TandemError PROTOCOL_STATE if some are missing */
+  whole(): Map<number, CandidateRows> {
+    for (const [node, received] of this.#received) {
+      const { candidateCount, takesAllColumns } = this.#party;
+      const expected = takesAllColumns ? candidateCount : (this.#tables.get(node) ?? noCandidates).withheld.length;
+      if (received !== expected) throw this.#deviates(`only ${received} of ${expected} candidates of node ${node}`);
+    }
+    return this.#tables;
+  }
+
+  #emptyTable(answer: PassiveHistograms): CandidateRows {
+    const { candidateCount } = answer;
+    return {
+      rows: new Float64Array(candidateCount * rowStride(this.#columns)),
+      orders: this.#party.isMonotone ? new Int8Array(candidateCount) : null,
+      withheld: new Uint8Array(candidateCount),
+      groups: this.#groupsOf(answer),
+    };
+  }
+
+  #groupsOf({ groups, candidateCount }: PassiveHistograms): CategoryGroup[] {
+    if (groups.length > 0 && !this.#party.takesCategories) throw this.#deviates("categories, which were not agreed on");
+    return groupsFrom(groups, candidateCount);
+  }
+}

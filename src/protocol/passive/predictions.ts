@@ -1,0 +1,46 @@
+/**
+ * Which way each of a passive party's splits sends each row asked for, within a job.
+ *
+ * @reveals active: at prediction, the outcome of each of its splits for each id asked for, also off the path; where
+ *   training goes on from an earlier model, the outcome of each of its splits of that model for each instance of the job
+ */
+import { TandemError } from "../../base/error.ts";
+import { columnTest } from "../../gbdt/split/split-test.ts";
+import { bitmapFrom } from "../../wire/bitmap.ts";
+import type { OwnSplit } from "./answered-splits.ts";
+import type { PassiveJob } from "./job.ts";
+
+export interface Outcome {
+  readonly tree: number;
+  readonly node: number;
+  /** Bitmap over the rows asked for. */
+  readonly leftMembers: Uint8Array;
+}
+
+/** @throws TandemError ID_MISMATCH for an id that the party does not hold */
+export function* outcomesOfIds(
+  { name, lookUp, categoryNames }: PassiveJob,
+  ids: readonly string[],
+  splits: readonly OwnSplit[],
+): Generator<Outcome> {
+  const rows = ids.map((id) => {
+    const row = lookUp(id);
+    if (row === null) throw new TandemError("ID_MISMATCH", `${name} does not hold one of the ids to predict`);
+    return row;
+  });
+  for (const split of splits) {
+    const { tree, node, feature } = split;
+    const goesLeft = columnTest(split, categoryNames?.[feature] ?? null);
+    yield { tree, node, leftMembers: bitmapFrom(rows.length, (i) => goesLeft(rows[i](feature))) };
+  }
+}
+
+/** Of the splits of a start model, over all instances of the job. @throws TandemError PROTOCOL_STATE if there is none */
+export function* outcomesOfStart({ start, instanceCount }: PassiveJob): Generator<Outcome> {
+  if (start === undefined) throw new TandemError("PROTOCOL_STATE", "this job goes on from no model");
+  for (const { split, values, names = null } of start) {
+    const goesLeft = columnTest(split, names);
+    const leftMembers = bitmapFrom(instanceCount, (i) => goesLeft(values[i]));
+    yield { tree: split.tree, node: split.node, leftMembers };
+  }
+}

@@ -1,0 +1,64 @@
+/** The trees of an attempt at a passive party, one after the other: each has its nodes, and the round's sample. */
+import { TandemError } from "../../base/error.ts";
+import { ColumnSampler } from "../../gbdt/boost/column-sampling.ts";
+import { candidateCount } from "../../gbdt/split/candidate.ts";
+import { treeSizeMax } from "../../gbdt/tree/grow.ts";
+import { mostFrequentBins } from "../../scheme/candidates/candidate-plan.ts";
+import { type TreeJob, TreeNodes } from "../../scheme/candidates/tree-nodes.ts";
+import { TreeSample } from "../../scheme/candidates/tree-sample.ts";
+import { candidateCountMax } from "../../wire/version.ts";
+import type { PassiveJob } from "./job.ts";
+
+export class PassiveTrees {
+  readonly candidateCount: number;
+  /** Nodes of one tree that may be asked for: the root and one child of each pair. */
+  readonly nodesAskedMax: number;
+  readonly #job: TreeJob;
+  readonly #treesPerRound: number;
+  #current: TreeNodes | null = null;
+
+  /**
+   * @param skipBin leave out each feature's most frequent bin at the root, which is the same in every tree
+   * @throws TandemError USAGE if there are too many candidates
+   */
+  constructor(job: PassiveJob, skipBin: boolean) {
+    const { features, instanceCount, permutationSecret, agreed, minimums, samplingSecret = "" } = job;
+    const { maxDepth, maxLeaves, treesPerRound } = agreed;
+    this.candidateCount = features.reduce((sum, feature) => sum + candidateCount(feature), 0);
+    if (this.candidateCount > candidateCountMax) {
+      throw new TandemError(
+        "USAGE",
+        `${this.candidateCount} split candidates are more than ${candidateCountMax}. Use a smaller max_bin or fewer features.`,
+      );
+    }
+    this.nodesAskedMax = 1 + treeSizeMax(agreed).pairs;
+    this.#treesPerRound = treesPerRound;
+    const instances = Uint32Array.from({ length: instanceCount }, (_, i) => i);
+    const skippedBins = skipBin ? mostFrequentBins(features, instances) : new Int32Array(features.length).fill(-1);
+    const rates = { byTree: agreed.colsampleBytree, byLevel: agreed.colsampleBylevel, byNode: agreed.colsampleBynode };
+    const sampler = new ColumnSampler(rates, agreed.seed, samplingSecret);
+    this.#job = { features, instances, permutationSecret, skippedBins, sampler, maxDepth, maxLeaves, minimums };
+  }
+
+  /** The tree under way. */
+  get current(): TreeNodes {
+    if (this.#current === null) throw new TandemError("PROTOCOL_STATE", "no tree has begun");
+    return this.#current;
+  }
+
+  /** The first tree of a round. @param sampled bitmap of the instances that the round learns from; empty: all */
+  begin(tree: number, sampled: Uint8Array): TreeNodes {
+    const { features, instances } = this.#job;
+    return this.#start(tree, new TreeSample(features, instances.length, sampled));
+  }
+
+  /** Another tree of the same round. */
+  next(tree: number): TreeNodes {
+    return this.#start(tree, this.current.sample);
+  }
+
+  #start(tree: number, sample: TreeSample): TreeNodes {
+    this.#current = new TreeNodes(this.#job, tree, Math.floor(tree / this.#treesPerRound), sample);
+    return this.#current;
+  }
+}

@@ -1,0 +1,20 @@
+/** What a scheme sums at one node: positions in the tree's sample, their bins, and chains of bins per candidate. */
+import type { CandidatePlan } from "./candidate-plan.ts";
+import type { CategoryGroup } from "./category-group.ts";
+
+export interface NodeTask {
+  readonly node: number;
+  /** Whose gradients are summed: places in the tree's sample. */
+  readonly positions: Uint32Array;
+  /** Per feature of the plan the bin at each place of the sample. */
+  readonly bins: readonly Uint16Array[];
+  readonly plan: CandidatePlan;
+  /** Positions per bin, over the concatenated bins of the plan's features. */
+  readonly binCounts: Uint32Array;
+  /** Per candidate, in the node's order, how many are on the side that is summed; 0 where it is withheld. */
+  readonly counts: Uint32Array;
+  /** Per candidate 1 if it is withheld: a sum over nobody takes its place. */
+  readonly withheld: Uint8Array;
+  /** From the first candidate on: those that are no splits, but categories. */
+  readonly groups: readonly CategoryGroup[];
+}

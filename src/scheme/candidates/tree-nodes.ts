@@ -1,0 +1,189 @@
+/**
+ * One tree at a passive party: who is sampled, who is in which node, and which candidates it offers there. No cipher is
+ * in it.
+ *
+ * Candidates of small groups are withheld where the party's owner has set minimums (gbdt/split/offered-candidates.ts).
+ *
+ * @reveals active: which candidates are withheld at a pair of nodes, and so that one of their sides, or one of the
+ * nodes, is small
+ */
+import { TandemError } from "../../base/error.ts";
+import type { BinnedFeature } from "../../gbdt/split/binning.ts";
+import { candidatesOf } from "../../gbdt/split/candidate.ts";
+import { areOff, type CountedNode, type Minimums, OfferedCandidates } from "../../gbdt/split/offered-candidates.ts";
+import { treeSizeMax } from "../../gbdt/tree/grow.ts";
+import { partition } from "../../wire/bitmap.ts";
+import type { CategorySet, NodeMembers } from "../../wire/generated/tandem/v1/tandem_pb.ts";
+import { binCountsOf, type PlannedCandidate, sideCounts } from "./candidate-plan.ts";
+import { candidateIn, type CandidateJob, type CandidateSet, TreeCandidates } from "./candidate-set.ts";
+import { groupedCount, setFrom } from "./category-group.ts";
+import type { NodeTask } from "./node-task.ts";
+import type { TreeSample } from "./tree-sample.ts";
+
+export interface TreeJob extends CandidateJob {
+  readonly features: readonly BinnedFeature[];
+  /** All of the job, in their order: they are in every root. */
+  readonly instances: Uint32Array;
+  /** 0: no limit but maxLeaves. */
+  readonly maxDepth: number;
+  /** 0: no limit but maxDepth. */
+  readonly maxLeaves: number;
+  /** What must be offered at least, or is withheld. */
+  readonly minimums: Minimums;
+}
+
+/** A candidate, and where it stands among the party's own in tie order. */
+export type RankedCandidate = PlannedCandidate & { readonly rank: number };
+
+interface PlacedNode {
+  /** All instances, sampled or not. */
+  readonly members: Uint32Array;
+  readonly depth: number;
+  /** -1 for the root. */
+  readonly parent: number;
+  /** Its children are known. */
+  isParent: boolean;
+}
+
+export class TreeNodes {
+  readonly sample: TreeSample;
+  readonly #job: TreeJob;
+  readonly #candidates: TreeCandidates;
+  readonly #nodes: Map<number, PlacedNode>;
+  /** What is offered at which node; null where the owner has set no minimums. */
+  readonly #offered: OfferedCandidates | null;
+
+  /** @param round the trees of a round share their secret order, so that they can share what is known of the root */
+  constructor(job: TreeJob, tree: number, round: number, sample: TreeSample) {
+    this.sample = sample;
+    this.#job = job;
+    this.#candidates = new TreeCandidates(job, tree, round);
+    this.#nodes = new Map([[0, { members: job.instances, depth: 0, parent: -1, isParent: false }]]);
+    const root = { id: 0, members: Uint32Array.from({ length: sample.count }, (_, i) => i) };
+    this.#offered = areOff(job.minimums) ? null : new OfferedCandidates(job.minimums, job.features, sample.bins, root);
+  }
+
+  /**
+   * Learns who is in a node from its parent's members; the rest of the parent is the sibling. Asked again it must be
+   * the same: the sums over two ways to part one node would show those over the few in which they differ.
+   * @throws TandemError PROTOCOL_STATE
+   */
+  place(node: number, message: NodeMembers | undefined): void {
+    if (message === undefined) throw new TandemError("PROTOCOL_STATE", `nobody says who is in node ${node}`);
+    if (message.isRoot) {
+      if (node !== 0) throw new TandemError("PROTOCOL_STATE", `node ${node} cannot be a root`);
+      return;
+    }
+    const { parent, sibling } = message;
+    if (node <= parent || sibling <= parent || node === sibling || Math.max(node, sibling) >= this.#nodeCountMax) {
+      throw new TandemError("PROTOCOL_STATE", `nodes ${node} and ${sibling} cannot be the children of node ${parent}`);
+    }
+    const above = this.#placed(parent);
+    const { inside, outside } = partition(above.members, message.members);
+    if (above.isParent || this.#nodes.has(node) || this.#nodes.has(sibling)) {
+      this.#checkSame(parent, node, sibling, inside);
+      return;
+    }
+    this.#nodes.set(node, { members: inside, depth: above.depth + 1, parent, isParent: false });
+    this.#nodes.set(sibling, { members: outside, depth: above.depth + 1, parent, isParent: false });
+    above.isParent = true;
+    this.#offered?.split(parent, this.#counted(node, inside), this.#counted(sibling, outside));
+  }
+
+  /** The instances that are in a node. @throws TandemError PROTOCOL_STATE for a node that was never placed */
+  members(node: number): Uint32Array {
+    return this.#placed(node).members;
+  }
+
+  /** What is summed at a node. */
+  task(node: number): NodeTask {
+    const set = this.candidates(node);
+    const { plan, groups } = set;
+    const positions = this.sample.positions(this.members(node));
+    const bins = this.binsOf(set);
+    const binCounts = binCountsOf(bins, plan, positions);
+    const counts = sideCounts(plan, binCounts);
+    const withheld = new Uint8Array(counts.length);
+    for (let position = 0; this.#offered !== null && position < counts.length; position++) {
+      if (this.#isOffered(node, candidateIn(set, position))) continue;
+      withheld[position] = 1;
+      counts[position] = 0;
+    }
+    return { node, positions, bins, plan, binCounts, counts, withheld, groups };
+  }
+
+  /** The candidates of a node, whoever is in it. */
+  candidates(node: number): CandidateSet {
+    return this.#candidates.at({ node, depth: this.#placed(node).depth });
+  }
+
+  /** Per feature of a set the bin at each place of the sample. */
+  binsOf({ features }: CandidateSet): Uint16Array[] {
+    return Array.from(features, (feature) => this.sample.bins[feature]);
+  }
+
+  /**
+   * A node's candidate at a position of the secret order.
+   * @throws TandemError PROTOCOL_STATE if it does not exist or is withheld
+   */
+  candidateAt(node: number, position: number): RankedCandidate {
+    const set = this.candidates(node);
+    if (position >= set.byPosition.length) {
+      throw new TandemError("PROTOCOL_STATE", `candidate ${position} does not exist`);
+    }
+    if (position < groupedCount(set.groups)) {
+      throw new TandemError("PROTOCOL_STATE", `candidate ${position} is a category, not a split`);
+    }
+    const candidate = candidateIn(set, position);
+    if (!this.#isOffered(node, candidate)) {
+      throw new TandemError("PROTOCOL_STATE", `candidate ${position} is withheld at node ${node}`);
+    }
+    return candidate;
+  }
+
+  /**
+   * A set of categories of one of a node's groups.
+   * @throws TandemError PROTOCOL_STATE if there is no such set, or something of it is withheld
+   */
+  setAt(node: number, message: CategorySet): RankedCandidate {
+    const group = this.candidates(node).groups[message.group];
+    if (group === undefined) {
+      throw new TandemError("PROTOCOL_STATE", `node ${node} has no group ${message.group} of categories`);
+    }
+    const { feature, firstRank } = group;
+    const parts = candidatesOf(this.#job.features[feature]);
+    const isWithheld = (place: number): boolean => this.#offered?.has(node, feature, parts[place]) === false;
+    return { feature, rank: firstRank, ...setFrom(message, group, isWithheld) };
+  }
+
+  get #nodeCountMax(): number {
+    return treeSizeMax(this.#job).nodes;
+  }
+
+  #checkSame(parent: number, node: number, sibling: number, members: Uint32Array): void {
+    const areChildren = [node, sibling].every((child) => this.#nodes.get(child)?.parent === parent);
+    if (areChildren && areEqual(this.members(node), members)) return;
+    throw new TandemError(
+      "PROTOCOL_STATE",
+      `nodes ${node} and ${sibling} are not the children of node ${parent} that they were`,
+    );
+  }
+
+  #isOffered(node: number, candidate: PlannedCandidate): boolean {
+    return this.#offered?.has(node, candidate.feature, candidate) !== false;
+  }
+
+  #counted(id: number, instances: Uint32Array): CountedNode {
+    return { id, members: this.sample.positions(instances) };
+  }
+
+  #placed(node: number): PlacedNode {
+    const placed = this.#nodes.get(node);
+    if (placed === undefined) throw new TandemError("PROTOCOL_STATE", `node ${node} is not known in this tree`);
+    return placed;
+  }
+}
+
+function areEqual(a: Uint32Array, b: Uint32Array): boolean {
+  return a.length === b.length && a.every((value, i) => value === b[i]);
+}

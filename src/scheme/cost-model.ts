@@ -1,0 +1,30 @@
+/** What a job costs under a scheme, as a formula in its shape (docs/performance.md). Seconds are CPU seconds. */
+import type { SpeedParameters } from "../base/parameters.ts";
+import type { GradientLayout } from "../codec/layout.ts";
+
+/** What the formula needs to know of one passive party. */
+export interface PassiveShape {
+  readonly candidates: number;
+  /** Over all features: instances outside the feature's most frequent bin (or all, without skipping). */
+  readonly rootAdditions: number;
+}
+
+export interface JobShape {
+  readonly rows: number;
+  readonly trees: number;
+  readonly depth: number;
+  readonly layout: GradientLayout;
+  /** Which shortcuts are taken; skipped bins show in rootAdditions. */
+  readonly speed: SpeedParameters;
+  readonly passives: readonly PassiveShape[];
+}
+
+export interface Prediction {
+  readonly activeCpuSeconds: number;
+  readonly passiveCpuSeconds: readonly number[];
+  readonly bytes: { readonly activeToPassive: number; readonly passiveToActive: number };
+}
+
+export interface CostModel {
+  predict(job: JobShape): Prediction;
+}

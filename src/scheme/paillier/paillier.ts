@@ -1,0 +1,86 @@
+/** The Paillier scheme as the rest of Tandem finds it: its parameters, its key, its two halves. */
+import { assert } from "../../base/assert.ts";
+import { plaintextBitsMax, sumPacking } from "../../codec/packing.ts";
+import {
+  checkKeyBits,
+  defaultThreads,
+  generateKey,
+  keyBitsMax,
+  parsePrivateKey,
+  type PrivateKey,
+  selectKernel,
+  serialisePrivateKey,
+} from "../../crypto/paillier/index.ts";
+import type { Scheme, SchemeParameters, SchemeSecret } from "../scheme.ts";
+import { PaillierActive, paillierSchemeName } from "./active.ts";
+import { paillierCosts } from "./cost-model.ts";
+import { PaillierPassive } from "./passive.ts";
+
+/** The active party's private key. */
+export class PaillierSecret implements SchemeSecret {
+  readonly scheme = paillierSchemeName;
+  readonly key: PrivateKey;
+
+  constructor(key: PrivateKey) {
+    this.key = key;
+  }
+
+  serialise(): string {
+    return serialisePrivateKey(this.key);
+  }
+}
+
+export const paillier: Scheme = {
+  name: paillierSchemeName,
+
+  parameters: ({ keyBits, insecureKey }) => {
+    checkKeyBits(keyBits, insecureKey);
+    return { keyBits };
+  },
+
+  kernelName: () => selectKernel().name,
+
+  describe: (parameters) => `a ${keyBitsOf(parameters)}-bit Paillier key`,
+
+  violations: (parameters, { keyBitsMin }) => {
+    const { keyBits, ...others } = parameters;
+    if (keyBits === undefined) return ["key_bits: none asked"];
+    return [
+      ...(keyBits < keyBitsMin ? [`key_bits: ${keyBits} asked, at least ${keyBitsMin} allowed`] : []),
+      ...(keyBits > keyBitsMax ? [`key_bits: ${keyBits} asked, at most ${keyBitsMax} allowed`] : []),
+      ...(Object.keys(others).length > 0 ? ["scheme: more parameters asked than Paillier has"] : []),
+    ];
+  },
+
+  plaintextBitsMax: (parameters) => plaintextBitsMax(keyBitsOf(parameters)),
+
+  sizes: (parameters, { plaintexts, plaintextBits }, { packing }) => {
+    const keyBits = keyBitsOf(parameters);
+    return {
+      ciphertextBytes: (2 * keyBits) / 8,
+      ciphertextsPerInstance: plaintexts.length,
+      sumsPerCiphertext: sumPacking(plaintextBits, keyBits, packing).perCiphertext,
+      plaintextBitsMax: plaintextBitsMax(keyBits),
+    };
+  },
+
+  makeSecret: async ({ keyBits, insecureKey }) =>
+    new PaillierSecret(await generateKey({ bits: keyBits, insecure: insecureKey })),
+
+  // How long a key must be was decided when the job began.
+  readSecret: async (text) => new PaillierSecret(await parsePrivateKey(text, { insecure: true })),
+
+  active: (secret, { threads, speed }) => {
+    assert(secret instanceof PaillierSecret, "a secret of this scheme");
+    return new PaillierActive(selectKernel(), secret.key, threads ?? defaultThreads(), speed);
+  },
+
+  passive: ({ threads }) => new PaillierPassive(selectKernel(), threads ?? defaultThreads()),
+
+  costModel: ({ keyBits }) => paillierCosts(selectKernel(), keyBits),
+};
+
+function keyBitsOf({ keyBits }: SchemeParameters): number {
+  assert(keyBits !== undefined, "Paillier's parameters have the key's size");
+  return keyBits;
+}

@@ -1,0 +1,64 @@
+/**
+ * The schemes that there are, by name. A config, a policy and a handshake name one; whoever needs it finds it here.
+ *
+ * Another scheme is registered before a party is started; nothing else has to know of it.
+ */
+import { TandemError } from "../base/error.ts";
+import { paillier } from "./paillier/paillier.ts";
+import type { Scheme, SchemeParameters } from "./scheme.ts";
+
+const schemes = new Map<string, Scheme>([[paillier.name, paillier]]);
+
+export const defaultScheme = paillier.name;
+
+export function registerScheme(scheme: Scheme): void {
+  schemes.set(scheme.name, scheme);
+}
+
+export function schemeNames(): readonly string[] {
+  return [...schemes.keys()];
+}
+
+export function isScheme(name: string): boolean {
+  return schemes.has(name);
+}
+
+/** @throws TandemError USAGE if there is none of this name */
+export function schemeNamed(name: string): Scheme {
+  const scheme = schemes.get(name);
+  if (scheme === undefined) {
+    throw new TandemError("USAGE", `there is no scheme '${name}'; there is ${schemeNames().join(", ")}`);
+  }
+  return scheme;
+}
+
+/** What a job says of its scheme, whoever trains it: also without any encryption, on the same grid. */
+export interface SchemeChoice {
+  /** Default: paillier. */
+  readonly scheme?: string | undefined;
+  readonly keyBits: number;
+}
+
+export function chosenScheme({ scheme = defaultScheme, keyBits }: SchemeChoice): {
+  readonly scheme: Scheme;
+  readonly parameters: SchemeParameters;
+} {
+  const found = schemeNamed(scheme);
+  // How short a key may be was decided before.
+  return { scheme: found, parameters: found.parameters({ keyBits, insecureKey: true }) };
+}
+
+/** Bits that one plaintext of the job can hold: the layout of gradients follows from it. */
+export function plaintextBitsOf(choice: SchemeChoice): number {
+  const { scheme, parameters } = chosenScheme(choice);
+  return scheme.plaintextBitsMax(parameters);
+}
+
+/** A scheme's parameters under the names that they have in a config: `key_bits`. */
+export function configNames(parameters: SchemeParameters): Readonly<Record<string, number>> {
+  const named = Object.entries(parameters).map(([name, value]) => [
+    name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
+    value,
+  ]);
+  return Object.fromEntries(named) as Record<string, number>;
+}
