@@ -1,0 +1,87 @@
+/**
+ * The seam is tight: a scheme of two files and a message, registered from outside, trains the oracle's jobs. It does so
+ * between the roles, and between whole parties with their configs, policies, checkpoints and crashes.
+ */
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { generateKey, type PrivateKey, selectKernel } from "../src/crypto/paillier/index.ts";
+import { prepareScenarios, type Scenarios } from "../src/experiment/faults/fault-scenarios.ts";
+import { type Scenario, simulateFaults } from "../src/experiment/faults/fault-simulation.ts";
+import { noMinimums } from "../src/gbdt/split/offered-candidates.ts";
+import { firstDifference } from "../src/gbdt/tree/model-compare.ts";
+import { isScheme, registerScheme, schemeNames } from "../src/scheme/registry.ts";
+import { trainFederated, trainInOnePlace } from "./support/in-memory-job.ts";
+import { manyFeatures } from "./support/oracle-jobs.ts";
+import { randomTable } from "./support/tables.ts";
+import { toy } from "./support/toy-scheme/active.ts";
+
+const kernel = selectKernel();
+let key: PrivateKey;
+let scenarios: Scenarios;
+beforeAll(async () => {
+  registerScheme(toy);
+  key = await generateKey({ bits: 256, insecure: true });
+  scenarios = await prepareScenarios();
+});
+afterAll(() => scenarios.close());
+
+test("nobody but this test knows the scheme", () => {
+  expect(schemeNames()).toEqual(["paillier", "toy"]);
+  expect(isScheme("toy")).toBe(true);
+});
+
+describe("between roles", () => {
+  test.each(
+    manyFeatures.flatMap(([name, table, training]) =>
+      (["batched", "unbatched"] as const).map((codec) => ({ name, table, training, codec })),
+    ),
+  )("$name, $codec: federated equals centralised", async ({ table, training, codec }) => {
+    const job = { table, training, codec: { codec }, kernel, key, scheme: toy };
+    const { model, seen } = await trainFederated(job);
+    expect(model.trees.flat().some((node) => node.kind === "split")).toBe(true);
+    expect(firstDifference(model, await trainInOnePlace(job))).toBeNull();
+    for (const { active, passive } of seen) {
+      expect(active.ledger).toEqual(passive.ledger);
+      expect(active.traffic).toEqual(passive.traffic);
+      expect(active.ledger.encryptedGradients).toBeGreaterThan(0);
+    }
+  });
+
+  test("minimums hold without a cipher too", async () => {
+    const table = randomTable("toy minimums", { rows: 120, features: [2, 3, 2], missingShare: 0.1 });
+    const minimums = [noMinimums, { perNode: 10, perCandidate: 8 }, { perNode: 20, perCandidate: 12 }];
+    const job = { table, kernel, key, scheme: toy, minimums };
+    const { model } = await trainFederated(job);
+    expect(firstDifference(model, await trainInOnePlace(job))).toBeNull();
+  });
+});
+
+describe("between parties", () => {
+  const withToy = (scenario: Scenario): Scenario => ({
+    ...scenario,
+    active: { ...scenario.active, scheme: "toy" },
+    passives: scenario.passives.map((passive) => ({ ...passive, policy: { ...passive.policy, schemes: ["toy"] } })),
+  });
+  const treesOf = (share = ""): unknown => (JSON.parse(share) as { share: { trees: unknown } }).share.trees;
+
+  test("every scenario ends with the trees of Paillier's, also when parties are lost on the way", async () => {
+    for (const scenario of scenarios.all.filter(({ startTrees }) => startTrees === 0)) {
+      const own = withToy(scenario);
+      const [paillier, calm, broken] = [
+        await simulateFaults(scenario, 0, true),
+        await simulateFaults(own, 0, true),
+        await simulateFaults(own, 4),
+      ];
+      expect(treesOf(calm.files.get("bank/share.json")), scenario.name).toEqual(
+        treesOf(paillier.files.get("bank/share.json")),
+      );
+      expect([...broken.files], scenario.name).toEqual([...calm.files]);
+    }
+  });
+
+  test("a policy that does not name the scheme refuses it", async () => {
+    const [scenario] = scenarios.all;
+    const own = withToy(scenario);
+    const refusing = { ...own, passives: scenario.passives };
+    await expect(simulateFaults(refusing, 0, true)).rejects.toThrow(/scheme: toy asked, paillier allowed/);
+  });
+});
