@@ -21,4 +21,4 @@ export {
 } from "./key-format.ts";
 export { defaultThreads, selectKernel } from "./select-kernel.ts";
 export { bigintsFromPlaintexts, plaintextsFromBigints, signedFromPlaintext } from "./signed-plaintexts.ts";
-export { CiphertextVector, ObfuscatorVector, PlaintextVector, ResidentVector } from "./vectors.ts";
+export { CiphertextVector, type ObfuscatorVector, PlaintextVector, type ResidentVector } from "./vectors.ts";

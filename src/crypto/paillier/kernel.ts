@@ -5,7 +5,7 @@
  * The two evaluators mirror the two kinds of key: a PublicEvaluator has no decrypt.
  */
 import type { PrivateKey, PublicKey } from "./keys.ts";
-import type { CiphertextVector, ObfuscatorVector, PlaintextVector, ResidentVector } from "./vectors.ts";
+import type { CiphertextVector, HeldVector, ObfuscatorVector, PlaintextVector, ResidentVector } from "./vectors.ts";
 
 export interface Kernel {
   readonly name: string;
@@ -24,12 +24,30 @@ export interface EvaluatorOptions {
   readonly exponents?: "full" | "short";
 }
 
+/**
+ * An evaluator holds its vectors; callers hold handles. `load` and `unload` are the only ways in and out. A vector is
+ * refused, by an assertion, where the key or the kernel is not the one that it was made for.
+ *
+ * `allocate`, `slice`, `join` and `free` return at once, although the elements may live on another machine. They can: a
+ * handle says nothing but its count, which the caller knows beforehand. Such an evaluator names the vector, sends the
+ * order and does not wait. Every later operation stands behind it in the same queue, and fails if it failed.
+ */
 export interface PublicEvaluator {
   readonly key: PublicKey;
   readonly kernelName: string;
 
   /** Room for `count` ciphertexts that will be loaded in chunks. */
   allocate(count: number): ResidentVector;
+  /** A view: it shares its elements with `vector`, and what is loaded into one shows in the other. */
+  slice<V extends HeldVector>(vector: V, first: number, count: number): V;
+  /** A copy of all elements, one vector after the other. */
+  join<V extends HeldVector>(vectors: readonly V[]): V;
+  /**
+   * Gives the vector's memory back: no operation takes it any more. What is under way still ends, and views of the
+   * vector stay whole until they are freed themselves. A vector that nobody frees goes when nobody refers to it.
+   */
+  free(vector: HeldVector): void;
+
   /**
    * Range-checks wire ciphertexts and writes them into `target` from element `offset` on.
    * @throws TandemError CIPHERTEXT_RANGE naming the index of the first c outside 0 < c < n^2
@@ -39,10 +57,6 @@ export interface PublicEvaluator {
   /** Takes encryptions of zero, which only the key owner can vouch for, as obfuscators. @throws as load does */
   loadObfuscators(zeros: CiphertextVector): Promise<ObfuscatorVector>;
 
-  /** A view of some elements: it shares them with `vector`, and what is loaded into one shows in the other. */
-  slice<V extends ResidentVector | ObfuscatorVector>(vector: V, first: number, count: number): V;
-  /** A copy of all elements, one vector after the other. */
-  join<V extends ResidentVector | ObfuscatorVector>(vectors: readonly V[]): V;
   /** Makes elements of `target` the sum over nobody: an unobfuscated zero. */
   clear(target: ResidentVector, elements: Uint32Array): Promise<void>;
 

@@ -8,8 +8,14 @@ import type { PublicKey } from "./keys.ts";
 import type { NativeAddon, NativeKernelName, PublicContext } from "./native-addon.ts";
 import { drawObfuscatorBases } from "./nonces.ts";
 import * as check from "./request-checks.ts";
-import { fill, joined, sliced } from "./resident-bytes.ts";
-import { CiphertextVector, ObfuscatorVector, type PlaintextVector, ResidentVector } from "./vectors.ts";
+import { VectorMemory } from "./resident-bytes.ts";
+import {
+  CiphertextVector,
+  type HeldVector,
+  type ObfuscatorVector,
+  type PlaintextVector,
+  type ResidentVector,
+} from "./vectors.ts";
 
 export class NativePublicEvaluator implements SeamedPublicEvaluator {
   readonly key: PublicKey;
@@ -17,7 +23,7 @@ export class NativePublicEvaluator implements SeamedPublicEvaluator {
   readonly #addon: NativeAddon;
   readonly #context: PublicContext;
   readonly #threads: number;
-  readonly #sizeBytes: number;
+  readonly #memory: VectorMemory;
 
   constructor(addon: NativeAddon, kernel: NativeKernelName, key: PublicKey, threads: number) {
     this.key = key;
@@ -25,11 +31,23 @@ export class NativePublicEvaluator implements SeamedPublicEvaluator {
     this.#addon = addon;
     this.#context = addon.createPublic(kernel, integerBytes(key.n, key.plaintextBytes));
     this.#threads = threads;
-    this.#sizeBytes = check.residentBytes(key);
+    this.#memory = new VectorMemory(this.kernelName, key);
   }
 
   allocate(count: number): ResidentVector {
-    return new ResidentVector(new Uint8Array(count * this.#sizeBytes), this.#sizeBytes);
+    return this.#memory.allocate(count);
+  }
+
+  slice<V extends HeldVector>(vector: V, first: number, count: number): V {
+    return this.#memory.slice(vector, first, count);
+  }
+
+  join<V extends HeldVector>(vectors: readonly V[]): V {
+    return this.#memory.join(vectors);
+  }
+
+  free(vector: HeldVector): void {
+    this.#memory.free(vector);
   }
 
   async load(source: CiphertextVector, target: ResidentVector, offset: number): Promise<void> {
@@ -38,7 +56,7 @@ export class NativePublicEvaluator implements SeamedPublicEvaluator {
       this.#context,
       source.bytes,
       source.sizeBytes,
-      target.bytes,
+      this.#bytes(target),
       offset,
       this.#threads,
     );
@@ -46,10 +64,15 @@ export class NativePublicEvaluator implements SeamedPublicEvaluator {
   }
 
   async unload(source: ResidentVector): Promise<CiphertextVector> {
-    check.checkResident(this.key, source);
     const { ciphertextBytes } = this.key;
     const result = new CiphertextVector(new Uint8Array(source.count * ciphertextBytes), ciphertextBytes);
-    const refused = await this.#addon.unload(this.#context, source.bytes, result.bytes, ciphertextBytes, this.#threads);
+    const refused = await this.#addon.unload(
+      this.#context,
+      this.#bytes(source),
+      result.bytes,
+      ciphertextBytes,
+      this.#threads,
+    );
     if (refused >= 0) check.refuseCiphertext(refused, check.notInvertible);
     return result;
   }
@@ -57,32 +80,25 @@ export class NativePublicEvaluator implements SeamedPublicEvaluator {
   async loadObfuscators(zeros: CiphertextVector): Promise<ObfuscatorVector> {
     const resident = this.allocate(zeros.count);
     await this.load(zeros, resident, 0);
-    return new ObfuscatorVector(resident.bytes, resident.sizeBytes);
-  }
-
-  slice<V extends ResidentVector | ObfuscatorVector>(vector: V, first: number, count: number): V {
-    check.checkResident(this.key, vector);
-    return sliced(vector, first, count);
-  }
-
-  join<V extends ResidentVector | ObfuscatorVector>(vectors: readonly V[]): V {
-    check.checkResident(this.key, ...vectors);
-    return joined(vectors);
+    return this.#memory.obfuscators(this.#bytes(resident));
   }
 
   async clear(target: ResidentVector, elements: Uint32Array): Promise<void> {
-    check.checkResident(this.key, target);
-    const one = this.allocate(1);
     const { ciphertextBytes } = this.key;
-    await this.load(new CiphertextVector(integerBytes(1n, ciphertextBytes), ciphertextBytes), one, 0);
-    fill(target, elements, one);
+    const bytes = this.#bytes(target);
+    const zero = this.allocate(1);
+    await this.load(new CiphertextVector(integerBytes(1n, ciphertextBytes), ciphertextBytes), zero, 0);
+    const zeroBytes = this.#bytes(zero);
+    for (const element of elements) {
+      assert(element < target.count, "a cleared element exists");
+      bytes.set(zeroBytes, element * zeroBytes.length);
+    }
   }
 
   async add(a: ResidentVector, b: ResidentVector): Promise<ResidentVector> {
-    check.checkResident(this.key, a, b);
     check.checkSameCount(a, b);
     const result = this.allocate(a.count);
-    await this.#addon.multiply(this.#context, a.bytes, b.bytes, result.bytes, this.#threads);
+    await this.#addon.multiply(this.#context, this.#bytes(a), this.#bytes(b), this.#bytes(result), this.#threads);
     return result;
   }
 
@@ -92,24 +108,22 @@ export class NativePublicEvaluator implements SeamedPublicEvaluator {
   }
 
   async negate(a: ResidentVector): Promise<ResidentVector> {
-    check.checkResident(this.key, a);
     const result = this.allocate(a.count);
-    const refused = await this.#addon.invert(this.#context, a.bytes, result.bytes, this.#threads);
+    const refused = await this.#addon.invert(this.#context, this.#bytes(a), this.#bytes(result), this.#threads);
     if (refused >= 0) check.refuseCiphertext(refused, check.notInvertible);
     return result;
   }
 
   async scale(a: ResidentVector, scalars: PlaintextVector): Promise<ResidentVector> {
-    check.checkResident(this.key, a);
     check.checkPlaintexts(this.key, scalars);
     check.checkSameCount(a, scalars);
     const result = this.allocate(a.count);
     const refused = await this.#addon.raise(
       this.#context,
-      a.bytes,
+      this.#bytes(a),
       scalars.bytes,
       scalars.sizeBytes,
-      result.bytes,
+      this.#bytes(result),
       this.#threads,
     );
     assert(refused < 0, check.plaintextTooLarge);
@@ -117,18 +131,18 @@ export class NativePublicEvaluator implements SeamedPublicEvaluator {
   }
 
   async histogram(request: HistogramRequest): Promise<ResidentVector> {
-    const result = this.allocate(check.checkHistogram(this.key, request));
+    const result = this.allocate(check.checkHistogram(request));
     // Instances and bins are checked where they are used; a bad one rejects.
     const work = this.#addon.histogram(
       this.#context,
-      request.gradients.bytes,
+      this.#bytes(request.gradients),
       request.ciphertextsPerInstance,
       request.instances,
       request.bins,
       request.binCounts,
       request.skippedBins,
       (request.jointBins ?? true) ? 1 : 0,
-      result.bytes,
+      this.#bytes(result),
       this.#threads,
     );
     await work.catch((cause: unknown) => {
@@ -138,16 +152,16 @@ export class NativePublicEvaluator implements SeamedPublicEvaluator {
   }
 
   async runningSums(request: RunningSumsRequest): Promise<ResidentVector> {
-    check.checkRunningSums(this.key, request);
+    check.checkRunningSums(request);
     const result = this.allocate(request.targetCount);
     await this.#addon.runningSums(
       this.#context,
-      request.source.bytes,
+      this.#bytes(request.source),
       request.chainOffsets,
       request.sources,
       request.targets,
       request.targetCount,
-      result.bytes,
+      this.#bytes(result),
       this.#threads,
     );
     return result;
@@ -157,10 +171,10 @@ export class NativePublicEvaluator implements SeamedPublicEvaluator {
     const result = this.allocate(check.checkPack(this.key, request));
     await this.#addon.pack(
       this.#context,
-      request.source.bytes,
+      this.#bytes(request.source),
       request.strideBits,
       request.perCiphertext,
-      result.bytes,
+      this.#bytes(result),
       this.#threads,
     );
     return result;
@@ -179,16 +193,27 @@ export class NativePublicEvaluator implements SeamedPublicEvaluator {
     const { plaintextBytes } = this.key;
     assert(bases.length % plaintextBytes === 0, "bases are plaintextBytes wide");
     const result = this.allocate(bases.length / plaintextBytes);
-    const refused = await this.#addon.nthPowers(this.#context, bases, plaintextBytes, result.bytes, this.#threads);
+    const refused = await this.#addon.nthPowers(
+      this.#context,
+      bases,
+      plaintextBytes,
+      this.#bytes(result),
+      this.#threads,
+    );
     assert(refused < 0, check.basesInRange);
-    return new ObfuscatorVector(result.bytes, result.sizeBytes);
+    return this.#memory.obfuscators(this.#bytes(result));
   }
 
   async rerandomise(target: ResidentVector, obfuscators: ObfuscatorVector): Promise<ResidentVector> {
-    check.checkResident(this.key, target, obfuscators);
     check.checkSameCount(target, obfuscators);
     const result = this.allocate(target.count);
-    await this.#addon.multiply(this.#context, target.bytes, obfuscators.bytes, result.bytes, this.#threads);
+    await this.#addon.multiply(
+      this.#context,
+      this.#bytes(target),
+      this.#bytes(obfuscators),
+      this.#bytes(result),
+      this.#threads,
+    );
     return result;
   }
 
@@ -199,18 +224,21 @@ export class NativePublicEvaluator implements SeamedPublicEvaluator {
 
   async sealWith(plaintexts: PlaintextVector, obfuscators: ObfuscatorVector): Promise<ResidentVector> {
     check.checkPlaintexts(this.key, plaintexts);
-    check.checkResident(this.key, obfuscators);
     check.checkSameCount(plaintexts, obfuscators);
     const result = this.allocate(plaintexts.count);
     const refused = await this.#addon.seal(
       this.#context,
       plaintexts.bytes,
       plaintexts.sizeBytes,
-      obfuscators.bytes,
-      result.bytes,
+      this.#bytes(obfuscators),
+      this.#bytes(result),
       this.#threads,
     );
     assert(refused < 0, check.plaintextTooLarge);
     return result;
+  }
+
+  #bytes(vector: HeldVector): Uint8Array {
+    return this.#memory.bytes(vector);
   }
 }

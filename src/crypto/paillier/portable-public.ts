@@ -10,44 +10,61 @@ import type { PublicKey } from "./keys.ts";
 import { drawObfuscatorBases } from "./nonces.ts";
 import { Pacer } from "../pacer.ts";
 import * as check from "./request-checks.ts";
-import { fill, joined, sliced } from "./resident-bytes.ts";
-import { CiphertextVector, ObfuscatorVector, type PlaintextVector, ResidentVector } from "./vectors.ts";
+import { VectorMemory } from "./resident-bytes.ts";
+import {
+  CiphertextVector,
+  type HeldVector,
+  type ObfuscatorVector,
+  type PlaintextVector,
+  type ResidentVector,
+} from "./vectors.ts";
 
 const powerWindowBits = 5;
 
 export class PortablePublicEvaluator implements SeamedPublicEvaluator {
   readonly key: PublicKey;
   readonly kernelName = "portable";
-  readonly #sizeBytes: number;
+  readonly #memory: VectorMemory;
   readonly #digitsOfN: Uint8Array;
 
   constructor(key: PublicKey) {
     this.key = key;
-    this.#sizeBytes = check.residentBytes(key);
+    this.#memory = new VectorMemory(this.kernelName, key);
     this.#digitsOfN = windowDigits(key.n, powerWindowBits);
   }
 
   allocate(count: number): ResidentVector {
-    return new ResidentVector(new Uint8Array(count * this.#sizeBytes), this.#sizeBytes);
+    return this.#memory.allocate(count);
+  }
+
+  slice<V extends HeldVector>(vector: V, first: number, count: number): V {
+    return this.#memory.slice(vector, first, count);
+  }
+
+  join<V extends HeldVector>(vectors: readonly V[]): V {
+    return this.#memory.join(vectors);
+  }
+
+  free(vector: HeldVector): void {
+    this.#memory.free(vector);
   }
 
   async load(source: CiphertextVector, target: ResidentVector, offset: number): Promise<void> {
     check.checkLoad(this.key, source, target, offset);
+    const to = this.#memory.bytes(target);
     await this.#each(source.count, (i) => {
       const value = readInteger(source.bytes, source.sizeBytes, i);
       if (value <= 0n || value >= this.key.nSquared) check.refuseCiphertext(i, check.outOfRange);
-      writeInteger(target.bytes, this.#sizeBytes, offset + i, value);
+      this.#write(to, offset + i, value);
     });
   }
 
   async unload(source: ResidentVector): Promise<CiphertextVector> {
-    check.checkResident(this.key, source);
-    const result = new CiphertextVector(
-      new Uint8Array(source.count * this.key.ciphertextBytes),
-      this.key.ciphertextBytes,
-    );
+    const from = this.#memory.bytes(source);
+    const { ciphertextBytes } = this.key;
+    const result = new CiphertextVector(new Uint8Array(source.count * ciphertextBytes), ciphertextBytes);
     await this.#each(source.count, (i) => {
-      const value = this.#read(source, i);
+      const value = this.#read(from, i);
       if (value === 0n) check.refuseCiphertext(i, check.notInvertible);
       writeInteger(result.bytes, result.sizeBytes, i, value);
     });
@@ -57,64 +74,59 @@ export class PortablePublicEvaluator implements SeamedPublicEvaluator {
   async loadObfuscators(zeros: CiphertextVector): Promise<ObfuscatorVector> {
     const resident = this.allocate(zeros.count);
     await this.load(zeros, resident, 0);
-    return new ObfuscatorVector(resident.bytes, resident.sizeBytes);
-  }
-
-  slice<V extends ResidentVector | ObfuscatorVector>(vector: V, first: number, count: number): V {
-    check.checkResident(this.key, vector);
-    return sliced(vector, first, count);
-  }
-
-  join<V extends ResidentVector | ObfuscatorVector>(vectors: readonly V[]): V {
-    check.checkResident(this.key, ...vectors);
-    return joined(vectors);
+    return this.#memory.obfuscators(this.#memory.bytes(resident));
   }
 
   async clear(target: ResidentVector, elements: Uint32Array): Promise<void> {
-    check.checkResident(this.key, target);
-    const one = this.allocate(1);
     const { ciphertextBytes } = this.key;
-    await this.load(new CiphertextVector(integerBytes(1n, ciphertextBytes), ciphertextBytes), one, 0);
-    fill(target, elements, one);
+    const bytes = this.#memory.bytes(target);
+    const zero = this.allocate(1);
+    await this.load(new CiphertextVector(integerBytes(1n, ciphertextBytes), ciphertextBytes), zero, 0);
+    const zeroBytes = this.#memory.bytes(zero);
+    for (const element of elements) {
+      assert(element < target.count, "a cleared element exists");
+      bytes.set(zeroBytes, element * zeroBytes.length);
+    }
   }
 
   async add(a: ResidentVector, b: ResidentVector): Promise<ResidentVector> {
-    check.checkResident(this.key, a, b);
     check.checkSameCount(a, b);
-    return this.#map(a.count, (i) => this.#product(this.#read(a, i), this.#read(b, i)));
+    const [left, right] = [this.#memory.bytes(a), this.#memory.bytes(b)];
+    return this.#map(a.count, (i) => this.#product(this.#read(left, i), this.#read(right, i)));
   }
 
   async subtract(a: ResidentVector, b: ResidentVector): Promise<ResidentVector> {
-    check.checkResident(this.key, a, b);
     check.checkSameCount(a, b);
-    return this.#map(a.count, (i) => this.#product(this.#read(a, i), this.#inverse(b, i)));
+    const [left, right] = [this.#memory.bytes(a), this.#memory.bytes(b)];
+    return this.#map(a.count, (i) => this.#product(this.#read(left, i), this.#inverse(right, i)));
   }
 
   async negate(a: ResidentVector): Promise<ResidentVector> {
-    check.checkResident(this.key, a);
-    return this.#map(a.count, (i) => this.#inverse(a, i));
+    const from = this.#memory.bytes(a);
+    return this.#map(a.count, (i) => this.#inverse(from, i));
   }
 
   async scale(a: ResidentVector, scalars: PlaintextVector): Promise<ResidentVector> {
-    check.checkResident(this.key, a);
     check.checkPlaintexts(this.key, scalars);
     check.checkSameCount(a, scalars);
+    const from = this.#memory.bytes(a);
     return this.#map(a.count, (i) => {
       const scalar = readInteger(scalars.bytes, scalars.sizeBytes, i);
       assert(scalar < this.key.n, check.plaintextTooLarge);
-      return power(this.#read(a, i), scalar, this.key.nSquared);
+      return power(this.#read(from, i), scalar, this.key.nSquared);
     });
   }
 
   async histogram(request: HistogramRequest): Promise<ResidentVector> {
-    const cells = Array.from({ length: check.checkHistogram(this.key, request) }, () => 1n);
+    const cells = Array.from({ length: check.checkHistogram(request) }, () => 1n);
     const { gradients, ciphertextsPerInstance: perInstance, instances, bins, binCounts, skippedBins } = request;
+    const from = this.#memory.bytes(gradients);
     const instanceCount = gradients.count / perInstance;
     const pacer = new Pacer();
     for (const instance of instances) {
       assert(instance < instanceCount, "an instance index is below the number of instances");
       for (let j = 0; j < perInstance; j++) {
-        const gradient = this.#read(gradients, instance * perInstance + j);
+        const gradient = this.#read(from, instance * perInstance + j);
         let firstCell = 0;
         for (let f = 0; f < bins.length; f++) {
           const bin = bins[f][instance];
@@ -132,15 +144,17 @@ export class PortablePublicEvaluator implements SeamedPublicEvaluator {
   }
 
   async runningSums(request: RunningSumsRequest): Promise<ResidentVector> {
-    check.checkRunningSums(this.key, request);
+    check.checkRunningSums(request);
     const { source, chainOffsets, sources, targets } = request;
+    const from = this.#memory.bytes(source);
     const result = this.allocate(request.targetCount);
+    const to = this.#memory.bytes(result);
     const pacer = new Pacer();
     for (let c = 0; c + 1 < chainOffsets.length; c++) {
       let sum = 1n;
       for (let step = chainOffsets[c]; step < chainOffsets[c + 1]; step++) {
-        sum = this.#product(sum, this.#read(source, sources[step]));
-        if (targets[step] >= 0) writeInteger(result.bytes, this.#sizeBytes, targets[step], sum);
+        sum = this.#product(sum, this.#read(from, sources[step]));
+        if (targets[step] >= 0) this.#write(to, targets[step], sum);
         if (pacer.due()) await pacer.rest();
       }
     }
@@ -150,20 +164,22 @@ export class PortablePublicEvaluator implements SeamedPublicEvaluator {
   async pack(request: PackRequest): Promise<ResidentVector> {
     const count = check.checkPack(this.key, request);
     const { source, strideBits, perCiphertext } = request;
+    const from = this.#memory.bytes(source);
     const result = this.allocate(count);
+    const to = this.#memory.bytes(result);
     const pacer = new Pacer();
     for (let e = 0; e < count; e++) {
       const first = e * perCiphertext;
       const last = Math.min(first + perCiphertext, source.count) - 1;
-      let packed = this.#read(source, last);
+      let packed = this.#read(from, last);
       for (let k = last - 1; k >= first; k--) {
         for (let s = 0; s < strideBits; s++) {
           packed = this.#product(packed, packed);
           if (pacer.due()) await pacer.rest();
         }
-        packed = this.#product(packed, this.#read(source, k));
+        packed = this.#product(packed, this.#read(from, k));
       }
-      writeInteger(result.bytes, this.#sizeBytes, e, packed);
+      this.#write(to, e, packed);
     }
     return result;
   }
@@ -185,13 +201,13 @@ export class PortablePublicEvaluator implements SeamedPublicEvaluator {
       assert(base > 0n && base < n, check.basesInRange);
       return powerByDigits(base, this.#digitsOfN, powerWindowBits, nSquared);
     });
-    return new ObfuscatorVector(powers.bytes, powers.sizeBytes);
+    return this.#memory.obfuscators(this.#memory.bytes(powers));
   }
 
   async rerandomise(target: ResidentVector, obfuscators: ObfuscatorVector): Promise<ResidentVector> {
-    check.checkResident(this.key, target, obfuscators);
     check.checkSameCount(target, obfuscators);
-    return this.#map(target.count, (i) => this.#product(this.#read(target, i), this.#read(obfuscators, i)));
+    const [left, right] = [this.#memory.bytes(target), this.#memory.bytes(obfuscators)];
+    return this.#map(target.count, (i) => this.#product(this.#read(left, i), this.#read(right, i)));
   }
 
   async encrypt(plaintexts: PlaintextVector): Promise<ResidentVector> {
@@ -201,12 +217,12 @@ export class PortablePublicEvaluator implements SeamedPublicEvaluator {
 
   async sealWith(plaintexts: PlaintextVector, obfuscators: ObfuscatorVector): Promise<ResidentVector> {
     check.checkPlaintexts(this.key, plaintexts);
-    check.checkResident(this.key, obfuscators);
     check.checkSameCount(plaintexts, obfuscators);
+    const factors = this.#memory.bytes(obfuscators);
     return this.#map(plaintexts.count, (i) => {
       const plaintext = readInteger(plaintexts.bytes, plaintexts.sizeBytes, i);
       assert(plaintext < this.key.n, check.plaintextTooLarge);
-      return this.#product(1n + plaintext * this.key.n, this.#read(obfuscators, i));
+      return this.#product(1n + plaintext * this.key.n, this.#read(factors, i));
     });
   }
 
@@ -214,17 +230,22 @@ export class PortablePublicEvaluator implements SeamedPublicEvaluator {
     return (a * b) % this.key.nSquared;
   }
 
-  #inverse(vector: ResidentVector, index: number): bigint {
-    return inverse(this.#read(vector, index), this.key.nSquared) ?? check.refuseCiphertext(index, check.notInvertible);
+  #inverse(bytes: Uint8Array, index: number): bigint {
+    return inverse(this.#read(bytes, index), this.key.nSquared) ?? check.refuseCiphertext(index, check.notInvertible);
   }
 
-  #read(vector: ResidentVector | ObfuscatorVector, index: number): bigint {
-    return readInteger(vector.bytes, this.#sizeBytes, index);
+  #read(bytes: Uint8Array, index: number): bigint {
+    return readInteger(bytes, this.#memory.sizeBytes, index);
+  }
+
+  #write(bytes: Uint8Array, index: number, value: bigint): void {
+    writeInteger(bytes, this.#memory.sizeBytes, index, value);
   }
 
   async #map(count: number, element: (index: number) => bigint): Promise<ResidentVector> {
     const result = this.allocate(count);
-    await this.#each(count, (i) => writeInteger(result.bytes, this.#sizeBytes, i, element(i)));
+    const to = this.#memory.bytes(result);
+    await this.#each(count, (i) => this.#write(to, i, element(i)));
     return result;
   }
 

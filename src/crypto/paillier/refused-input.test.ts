@@ -133,10 +133,7 @@ describe.each(kernels)("the $name kernel refuses", (kernel) => {
     }
   });
 
-  it("vectors of another key's size, and different counts", async () => {
-    const other = await generateKey({ bits: 256, insecure: true });
-    const foreign = kernel.publicEvaluator(other.publicKey, { threads: 1 }).allocate(4);
-    await expect(evaluator.add(four, foreign)).rejects.toThrow(Error);
+  it("vectors of different counts, and numbers of threads that make no sense", async () => {
     await expect(evaluator.add(four, evaluator.allocate(3))).rejects.toThrow(Error);
     expect(() => kernel.publicEvaluator(key.publicKey, { threads: 0 })).toThrow(Error);
   });

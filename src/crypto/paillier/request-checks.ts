@@ -1,26 +1,16 @@
 /**
- * Shape checks that both kernels make before they work. They catch our own bugs, so they are assertions; contents of
- * large index arrays are checked where they are used, because the caller could change them while a kernel works.
+ * Shape checks that both kernels make before they work. They catch our own bugs, so they are assertions. Contents of
+ * large index arrays are checked where they are used, because the caller could change them while a kernel works. Whose
+ * a vector is, resident-bytes.ts checks.
  */
 import { assert } from "../../base/assert.ts";
 import { TandemError } from "../../base/error.ts";
 import type { HistogramRequest, PackRequest, RunningSumsRequest } from "./kernel.ts";
 import type { PublicKey } from "./keys.ts";
-import type { CiphertextVector, ObfuscatorVector, PlaintextVector, ResidentVector } from "./vectors.ts";
-
-/** In resident form a residue modulo n^2 takes two numbers modulo n, each in whole 64-bit limbs. */
-export function residentBytes(key: PublicKey): number {
-  return 16 * Math.ceil(key.bits / 64);
-}
+import type { CiphertextVector, PlaintextVector, ResidentVector } from "./vectors.ts";
 
 export function checkThreads(threads: number): void {
   assert(Number.isInteger(threads) && threads >= 1 && threads <= 256, "threads is an integer from 1 to 256");
-}
-
-export function checkResident(key: PublicKey, ...vectors: readonly (ResidentVector | ObfuscatorVector)[]): void {
-  for (const vector of vectors) {
-    assert(vector.sizeBytes === residentBytes(key), "a resident vector belongs to a key of this size");
-  }
 }
 
 export function checkSameCount(a: { readonly count: number }, b: { readonly count: number }): void {
@@ -38,14 +28,12 @@ export function checkCiphertexts(key: PublicKey, ciphertexts: CiphertextVector):
 
 export function checkLoad(key: PublicKey, source: CiphertextVector, target: ResidentVector, offset: number): void {
   checkCiphertexts(key, source);
-  checkResident(key, target);
   assert(Number.isInteger(offset) && offset >= 0 && offset + source.count <= target.count, "a load fits its target");
 }
 
 /** @returns the number of elements of the result */
-export function checkHistogram(key: PublicKey, request: HistogramRequest): number {
+export function checkHistogram(request: HistogramRequest): number {
   const { gradients, ciphertextsPerInstance: perInstance, bins, binCounts, skippedBins } = request;
-  checkResident(key, gradients);
   assert(perInstance >= 1 && gradients.count % perInstance === 0, "every instance has all its ciphertexts");
   assert(
     bins.length === binCounts.length && bins.length === skippedBins.length,
@@ -62,9 +50,8 @@ export function checkHistogram(key: PublicKey, request: HistogramRequest): numbe
   return cellCount * perInstance;
 }
 
-export function checkRunningSums(key: PublicKey, request: RunningSumsRequest): void {
+export function checkRunningSums(request: RunningSumsRequest): void {
   const { source, chainOffsets, sources, targets, targetCount } = request;
-  checkResident(key, source);
   assert(sources.length === targets.length, "every step has a source and a target");
   assert(chainOffsets.length >= 1 && chainOffsets[0] === 0, "chains start at step 0");
   assert(chainOffsets[chainOffsets.length - 1] === sources.length, "chains cover all steps");
@@ -86,7 +73,6 @@ export function checkRunningSums(key: PublicKey, request: RunningSumsRequest): v
 
 /** @returns the number of elements of the result; the last may hold fewer than perCiphertext */
 export function checkPack(key: PublicKey, { source, strideBits, perCiphertext }: PackRequest): number {
-  checkResident(key, source);
   assert(Number.isInteger(strideBits) && strideBits >= 1, "the stride is a positive number of bits");
   assert(Number.isInteger(perCiphertext) && perCiphertext >= 1, "a ciphertext packs at least one candidate");
   assert(strideBits * (perCiphertext - 1) < key.bits, "packed candidates start inside the plaintext");

@@ -1,7 +1,9 @@
 /**
- * Plaintexts, ciphertexts on the wire and ciphertexts inside a kernel are three types, so that nothing is encrypted,
- * decrypted or mixed up implicitly. Each is one flat buffer of fixed-width little-endian unsigned integers: there is
- * no bigint per instance anywhere in a hot path.
+ * Plaintexts, ciphertexts on the wire, ciphertexts inside a kernel and obfuscators are four types. So nothing is
+ * encrypted, decrypted or mixed up implicitly.
+ *
+ * Plaintexts and ciphertexts on the wire are flat buffers of fixed-width little-endian unsigned integers: there is no
+ * bigint per instance anywhere in a hot path. The other two are handles: their elements live behind an evaluator.
  */
 import { assert } from "../../base/assert.ts";
 
@@ -29,12 +31,26 @@ export class CiphertextVector extends FlatVector {
   readonly kind = "ciphertext";
 }
 
-/** Ciphertexts in the form that one kernel computes with (Montgomery residues): meaningless outside its evaluator. */
-export class ResidentVector extends FlatVector {
+class Handle {
+  readonly count: number;
+
+  constructor(count: number) {
+    this.count = count;
+  }
+}
+
+/**
+ * Ciphertexts in the form that one kernel computes with. Only an evaluator makes one that means something; where the
+ * elements live is its secret.
+ */
+export class ResidentVector extends Handle {
   readonly kind = "resident";
 }
 
-/** n-th residues in resident form, each to be multiplied into one ciphertext, once. */
-export class ObfuscatorVector extends FlatVector {
+/** n-th residues, held like a ResidentVector. Each is to be multiplied into one ciphertext, once. */
+export class ObfuscatorVector extends Handle {
   readonly kind = "obfuscator";
 }
+
+/** What an evaluator holds. */
+export type HeldVector = ResidentVector | ObfuscatorVector;

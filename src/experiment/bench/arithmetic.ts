@@ -12,7 +12,7 @@ import {
   type PublicEvaluator,
 } from "../../crypto/paillier/index.ts";
 import { type HistogramRequest } from "../../crypto/paillier/kernel.ts";
-import { ResidentVector } from "../../crypto/paillier/vectors.ts";
+import type { ResidentVector } from "../../crypto/paillier/vectors.ts";
 import { type Contender, interleave, type Timing } from "./measure.ts";
 import { opensslPower, randomOdd } from "./yardstick.ts";
 
@@ -197,16 +197,11 @@ async function histogramRequest(
   shape: { instances: number; features: number; bins: number },
 ): Promise<HistogramRequest> {
   const random = new SeededRandom(`bench-${seed}`);
-  const some = await residents(
-    kernel.privateEvaluator(key, { threads: 2 }),
-    kernel.publicEvaluator(key.publicKey, { threads: 2 }),
-    500,
-  );
-  const bytes = new Uint8Array(shape.instances * some.sizeBytes);
-  for (let i = 0; i < shape.instances; i++)
-    bytes.set(some.bytes.subarray((i % 500) * some.sizeBytes, ((i % 500) + 1) * some.sizeBytes), i * some.sizeBytes);
+  const evaluator = kernel.publicEvaluator(key.publicKey, { threads: 2 });
+  const some = await residents(kernel.privateEvaluator(key, { threads: 2 }), evaluator, 500);
+  const copies = Array.from({ length: Math.ceil(shape.instances / some.count) }, () => some);
   return {
-    gradients: new ResidentVector(bytes, some.sizeBytes),
+    gradients: evaluator.slice(evaluator.join(copies), 0, shape.instances),
     ciphertextsPerInstance: 1,
     instances: Uint32Array.from({ length: shape.instances }, (_, i) => i),
     bins: Array.from({ length: shape.features }, () =>

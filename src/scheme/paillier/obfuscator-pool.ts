@@ -7,7 +7,7 @@ import type { PublicEvaluator } from "../../crypto/paillier/kernel.ts";
 import type { ObfuscatorVector } from "../../crypto/paillier/vectors.ts";
 
 export class ObfuscatorPool {
-  readonly #evaluator: Pick<PublicEvaluator, "slice" | "join">;
+  readonly #evaluator: Pick<PublicEvaluator, "slice" | "join" | "free">;
   readonly #make: (count: number) => Promise<ObfuscatorVector>;
   /** Made at a time in the background: small, so that urgent work waits only briefly for the cores. */
   readonly #batch: number;
@@ -21,7 +21,7 @@ export class ObfuscatorPool {
 
   /** @param evaluator the one whose vectors `make` makes */
   constructor(
-    evaluator: Pick<PublicEvaluator, "slice" | "join">,
+    evaluator: Pick<PublicEvaluator, "slice" | "join" | "free">,
     make: (count: number) => Promise<ObfuscatorVector>,
     batch: number,
     untilIdle = coresIdle,
@@ -57,7 +57,10 @@ export class ObfuscatorPool {
       this.#toMake = Math.max(0, this.#toMake - missing);
       parts.push(await this.#make(missing));
     }
-    return parts.length === 1 ? parts[0] : this.#evaluator.join(parts);
+    if (parts.length === 1) return parts[0];
+    const joined = this.#evaluator.join(parts);
+    for (const part of parts) this.#evaluator.free(part);
+    return joined;
   }
 
   async #fill(): Promise<void> {
@@ -91,6 +94,7 @@ export class ObfuscatorPool {
       } else {
         parts.push(this.#evaluator.slice(next, 0, wanted));
         this.#stock[0] = this.#evaluator.slice(next, wanted, next.count - wanted);
+        this.#evaluator.free(next);
         wanted = 0;
       }
     }
