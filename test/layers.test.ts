@@ -1,6 +1,6 @@
 /** The direction of imports: the real tree passes, and the check is shown to fail on every kind of wrong import. */
 import { execFileSync, spawnSync } from "node:child_process";
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
@@ -8,13 +8,14 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 
 interface LayerCheck {
   readonly layers: Readonly<Record<string, readonly string[]>>;
+  readonly folderOnly: readonly string[];
   checkLayers(root: string): { violations: string[]; moduleCount: number; importCount: number };
   importsOf(text: string): { specifier: string; line: number }[];
 }
 
 const projectRoot = fileURLToPath(new URL("..", import.meta.url));
 const script = join(projectRoot, "scripts", "check-layers.mjs");
-const { layers, checkLayers, importsOf } = (await import(pathToFileURL(script).href)) as LayerCheck;
+const { layers, folderOnly, checkLayers, importsOf } = (await import(pathToFileURL(script).href)) as LayerCheck;
 
 let root = "";
 beforeEach(() => {
@@ -34,6 +35,10 @@ describe("the real tree", () => {
     expect(moduleCount).toBeGreaterThan(10);
     expect(importCount).toBeGreaterThan(moduleCount);
     expect(execFileSync(process.execPath, [script], { encoding: "utf8" })).toBe("");
+  });
+
+  it("has the modules that only their folder may import", () => {
+    for (const path of folderOnly) expect(existsSync(join(projectRoot, "src", path))).toBe(true);
   });
 
   it("has only known folders, and fails with one wrong import planted", () => {
@@ -129,6 +134,19 @@ describe("a small tree", () => {
     );
     expect(checkLayers(root).violations).toEqual([
       "src/gbdt/tree.test.ts:3 may not import src/party/run.ts (gbdt -> party)",
+    ]);
+  });
+
+  it("keeps a module to its folder, from tests and from the layer's other folders too", () => {
+    plant("src/crypto/paillier/kernel.ts", 'import "./resident-bytes.ts";\n');
+    plant("src/crypto/paillier/kernel.test.ts", 'import "./resident-bytes.ts";\n');
+    plant("src/crypto/lattice/kernel.ts", 'import "../paillier/resident-bytes.ts";\n');
+    plant("src/scheme/active.ts", 'import type { A } from "../crypto/paillier/resident-bytes.ts";\n');
+    plant("src/scheme/active.test.ts", 'import "../crypto/paillier/resident-bytes.ts";\n');
+    expect(checkLayers(root).violations).toEqual([
+      "src/crypto/lattice/kernel.ts:1 may not import src/crypto/paillier/resident-bytes.ts (only its folder may)",
+      "src/scheme/active.test.ts:1 may not import src/crypto/paillier/resident-bytes.ts (only its folder may)",
+      "src/scheme/active.ts:1 may not import src/crypto/paillier/resident-bytes.ts (only its folder may)",
     ]);
   });
 
