@@ -3,9 +3,8 @@
  * key generation. Uniform by rejection, never by reduction. The number of rejections depends on the values that were
  * thrown away, which are never used.
  */
-import { setImmediate } from "node:timers/promises";
-
 import { assert } from "../../base/assert.ts";
+import { isTurnOver, nextTurn } from "../../base/event-loop-turn.ts";
 import { osRandom, type SecureRandom } from "../../base/random.ts";
 import { bitLength, integerBytes, readInteger } from "../integers.ts";
 import type { PrivateKey, PublicKey } from "./keys.ts";
@@ -84,7 +83,7 @@ export async function uniformFlat(
   const result = new Uint8Array(sizeBytes * count);
   const sliceBytes = sizeBytes * Math.max(1, Math.floor(sliceBytesMax / sizeBytes));
   for (let offset = 0; offset < result.length; offset += sliceBytes) {
-    if (offset > 0) await setImmediate();
+    if (offset > 0 && isTurnOver()) await nextTurn();
     range.fill(random, result.subarray(offset, offset + sliceBytes));
   }
   return result;

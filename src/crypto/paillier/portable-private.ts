@@ -3,12 +3,12 @@
  * the tables are indexed by secret digits. Use the native kernel where somebody can time decryptions.
  */
 import { assert } from "../../base/assert.ts";
+import { isTurnOver, nextTurn } from "../../base/event-loop-turn.ts";
 import type { SeamedPrivateEvaluator } from "./evaluator-seams.ts";
 import { modulo, powerByDigits, readInteger, windowDigits, writeInteger } from "../integers.ts";
 import type { PrivateKey } from "./keys.ts";
 import { drawOwnerExponents, exponentBytes, type ExponentLength, type OwnerExponents } from "./nonces.ts";
 import { type OwnerConstants, ownerConstants, type PrimeConstants, residueBase } from "./owner-constants.ts";
-import { Pacer } from "../pacer.ts";
 import { PortablePublicEvaluator } from "./portable-public.ts";
 import * as check from "./request-checks.ts";
 import { CiphertextVector, PlaintextVector } from "./vectors.ts";
@@ -58,7 +58,6 @@ export class PortablePrivateEvaluator implements SeamedPrivateEvaluator {
       new Uint8Array(plaintexts.count * publicKey.ciphertextBytes),
       publicKey.ciphertextBytes,
     );
-    const pacer = new Pacer();
     for (let i = 0; i < plaintexts.count; i++) {
       const plaintext = readInteger(plaintexts.bytes, plaintexts.sizeBytes, i);
       assert(plaintext < publicKey.n, check.plaintextTooLarge);
@@ -69,7 +68,7 @@ export class PortablePrivateEvaluator implements SeamedPrivateEvaluator {
       const obfuscator = modQ + q.square * modulo((modP - modQ) * qSquaredInverse, p.square);
       const ciphertext = (obfuscator * (1n + plaintext * publicKey.n)) % publicKey.nSquared;
       writeInteger(result.bytes, result.sizeBytes, i, ciphertext);
-      if (pacer.due()) await pacer.rest();
+      if (isTurnOver()) await nextTurn();
     }
     return result;
   }
@@ -87,7 +86,6 @@ export class PortablePrivateEvaluator implements SeamedPrivateEvaluator {
       new Uint8Array(ciphertexts.count * publicKey.plaintextBytes),
       publicKey.plaintextBytes,
     );
-    const pacer = new Pacer();
     for (let i = 0; i < ciphertexts.count; i++) {
       const ciphertext = readInteger(ciphertexts.bytes, ciphertexts.sizeBytes, i);
       if (ciphertext <= 0n || ciphertext >= publicKey.nSquared) check.refuseCiphertext(i, check.outOfRange);
@@ -96,7 +94,7 @@ export class PortablePrivateEvaluator implements SeamedPrivateEvaluator {
       if (modP === undefined || modQ === undefined) check.refuseCiphertext(i, check.notInvertible);
       const plaintext = modQ + q.prime * modulo((modP - modQ) * qInverse, p.prime);
       writeInteger(result.bytes, result.sizeBytes, i, plaintext);
-      if (pacer.due()) await pacer.rest();
+      if (isTurnOver()) await nextTurn();
     }
     return result;
   }
@@ -130,13 +128,12 @@ class FixedBaseTable {
 
   static async build(side: PrimeConstants, sizeBytes: number): Promise<FixedBaseTable> {
     const rows: bigint[][] = [];
-    const pacer = new Pacer();
     let base = residueBase(side);
     for (let i = 0; i < sizeBytes; i++) {
       const row = [1n];
       for (let d = 1; d < 256; d++) {
         row.push((row[d - 1] * base) % side.square);
-        if (pacer.due()) await pacer.rest();
+        if (isTurnOver()) await nextTurn();
       }
       rows.push(row);
       base = (row[255] * base) % side.square;

@@ -3,12 +3,12 @@
  * canonical residue, in whole limbs. `threads` has no effect here: JavaScript computes on one.
  */
 import { assert } from "../../base/assert.ts";
+import { isTurnOver, nextTurn } from "../../base/event-loop-turn.ts";
 import type { SeamedPublicEvaluator } from "./evaluator-seams.ts";
 import { integerBytes, inverse, power, powerByDigits, readInteger, windowDigits, writeInteger } from "../integers.ts";
 import type { HistogramRequest, PackRequest, RunningSumsRequest } from "./kernel.ts";
 import type { PublicKey } from "./keys.ts";
 import { drawObfuscatorBases } from "./nonces.ts";
-import { Pacer } from "../pacer.ts";
 import * as check from "./request-checks.ts";
 import { VectorMemory } from "./resident-bytes.ts";
 import {
@@ -122,7 +122,6 @@ export class PortablePublicEvaluator implements SeamedPublicEvaluator {
     const { gradients, ciphertextsPerInstance: perInstance, instances, bins, binCounts, skippedBins } = request;
     const from = this.#memory.bytes(gradients);
     const instanceCount = gradients.count / perInstance;
-    const pacer = new Pacer();
     for (const instance of instances) {
       assert(instance < instanceCount, "an instance index is below the number of instances");
       for (let j = 0; j < perInstance; j++) {
@@ -137,7 +136,7 @@ export class PortablePublicEvaluator implements SeamedPublicEvaluator {
           }
           firstCell += binCounts[f];
         }
-        if (pacer.due()) await pacer.rest();
+        if (isTurnOver()) await nextTurn();
       }
     }
     return this.#map(cells.length, (i) => cells[i]);
@@ -149,13 +148,12 @@ export class PortablePublicEvaluator implements SeamedPublicEvaluator {
     const from = this.#memory.bytes(source);
     const result = this.allocate(request.targetCount);
     const to = this.#memory.bytes(result);
-    const pacer = new Pacer();
     for (let c = 0; c + 1 < chainOffsets.length; c++) {
       let sum = 1n;
       for (let step = chainOffsets[c]; step < chainOffsets[c + 1]; step++) {
         sum = this.#product(sum, this.#read(from, sources[step]));
         if (targets[step] >= 0) this.#write(to, targets[step], sum);
-        if (pacer.due()) await pacer.rest();
+        if (isTurnOver()) await nextTurn();
       }
     }
     return result;
@@ -167,7 +165,6 @@ export class PortablePublicEvaluator implements SeamedPublicEvaluator {
     const from = this.#memory.bytes(source);
     const result = this.allocate(count);
     const to = this.#memory.bytes(result);
-    const pacer = new Pacer();
     for (let e = 0; e < count; e++) {
       const first = e * perCiphertext;
       const last = Math.min(first + perCiphertext, source.count) - 1;
@@ -175,7 +172,7 @@ export class PortablePublicEvaluator implements SeamedPublicEvaluator {
       for (let k = last - 1; k >= first; k--) {
         for (let s = 0; s < strideBits; s++) {
           packed = this.#product(packed, packed);
-          if (pacer.due()) await pacer.rest();
+          if (isTurnOver()) await nextTurn();
         }
         packed = this.#product(packed, this.#read(from, k));
       }
@@ -250,10 +247,9 @@ export class PortablePublicEvaluator implements SeamedPublicEvaluator {
   }
 
   async #each(count: number, visit: (index: number) => void): Promise<void> {
-    const pacer = new Pacer();
     for (let i = 0; i < count; i++) {
       visit(i);
-      if (pacer.due()) await pacer.rest();
+      if (isTurnOver()) await nextTurn();
     }
   }
 }
