@@ -1,7 +1,7 @@
 /**
- * The internal seam under the evaluators: the same operations with the random numbers given from outside, which makes
- * every kernel call a deterministic function, so that the kernels can be compared byte for byte. Not exported from
- * index.ts: callers of the layer never choose a nonce.
+ * The seam under the evaluators: the same operations, with the random numbers given from outside. Every call is then a
+ * deterministic function, and the kernels can be compared byte for byte. index.ts does not export it: callers of the
+ * layer never choose a nonce.
  */
 import type { PrivateEvaluator, PublicEvaluator } from "./kernel.ts";
 import type { OwnerExponents } from "./nonces.ts";

@@ -1,6 +1,6 @@
 /**
- * What a kernel offers: coarse asynchronous operations over flat vectors, never single additions. Implemented by the
- * native addon and by the portable TypeScript kernel, which is the oracle for the native one.
+ * What a kernel offers: coarse asynchronous operations over whole vectors, never single additions. The native addon
+ * implements it, and so does the portable TypeScript kernel, which is the oracle for the native one.
  *
  * The two evaluators mirror the two kinds of key: a PublicEvaluator has no decrypt.
  */
@@ -16,10 +16,10 @@ export interface Kernel {
 export interface EvaluatorOptions {
   readonly threads: number;
   /**
-   * Exponents of the key owner's obfuscators. Default: full, uniform below p - 1 and q - 1, which needs no assumption
-   * beyond Paillier's. "short" is Damgard, Jurik and Nielsen's variant (2010): h^e for one n-th residue h of full order
-   * and e of shortExponentBits(key) bits. It also assumes that such h^e cannot be told from random n-th residues, as
-   * discrete logarithms of that length are hard modulo n.
+   * Exponents of the key owner's obfuscators. Default: full, uniform below p - 1 and q - 1. That needs no assumption
+   * beyond Paillier's. "short" is the variant of Damgard, Jurik and Nielsen (2010): h^e for one n-th residue h of full
+   * order and e of shortExponentBits(key) bits. It assumes as well that nobody can tell such h^e from random n-th
+   * residues, because discrete logarithms of that length are hard modulo n.
    */
   readonly exponents?: "full" | "short";
 }
@@ -70,7 +70,10 @@ export interface PublicEvaluator {
   runningSums(request: RunningSumsRequest): Promise<ResidentVector>;
   pack(request: PackRequest): Promise<ResidentVector>;
 
-  /** Fresh r^n mod n^2, r uniform in Z_n^* from the OS: holds against the key owner too (design: re-randomisation). */
+  /**
+   * Fresh r^n mod n^2, r uniform in Z_n^* from the OS: holds against the key owner too (native/public-operations.h says
+   * why nothing cheaper does).
+   */
   obfuscators(count: number): Promise<ObfuscatorVector>;
   /** Multiplies obfuscator i into ciphertext i. */
   rerandomise(target: ResidentVector, obfuscators: ObfuscatorVector): Promise<ResidentVector>;

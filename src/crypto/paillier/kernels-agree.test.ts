@@ -38,8 +38,8 @@ for (const [name, kernel] of kernels) {
 }
 
 /**
- * How work is handed out to threads does not depend on the key: with long ones, whose tables take long, one number of
- * threads is enough.
+ * How work is handed out to threads does not depend on the key. The tables of long keys take long, so those are tried
+ * on one number of threads only.
  */
 function contendersFor(bits: number): readonly Contender[] {
   return bits > 1024 ? contenders.filter(({ threads }) => threads === 2) : contenders;

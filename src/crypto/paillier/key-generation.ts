@@ -1,8 +1,8 @@
 /**
- * Key generation. Primes are p = 2 f p' + 1 (design section 5): p' is a random prime of |p| - 16 bits from OpenSSL, f a
- * random number of about 15 bits which is factored by trial division. A large p' resists Pollard's p-1 attack; the
- * known factorisation of p - 1 gives a generator of Z_p^*. The top two bits of p and q are set, so that n has exactly
- * the wanted size. Time taken depends on the secret primes, as in every generator of random primes.
+ * Key generation. Primes are p = 2 f p' + 1. Here p' is a random prime of |p| - 16 bits from OpenSSL, and f a random
+ * number of about 15 bits, which trial division factors. A large p' resists Pollard's p-1 attack. The factors of p - 1
+ * are known then, and give a generator of Z_p^*. The top two bits of p and q are set, so that n has exactly the wanted
+ * size. The time taken depends on the secret primes, as in every generator of random primes.
  */
 import { checkPrime, generatePrime } from "node:crypto";
 import { promisify } from "node:util";
@@ -59,7 +59,8 @@ export function requireSecureBits(bits: number, insecure: boolean): void {
   if (bits >= keyBitsSecure || insecure) return;
   throw new TandemError(
     "KEY_TOO_SHORT",
-    `a key of ${bits} bits can be broken; use ${keyBitsSecure} or more, or an option that says so (such as --insecure-key-bits) for experiments`,
+    `a key of ${bits} bits can be broken; use ${keyBitsSecure} or more, ` +
+      "or an option that says so (such as --insecure-key-bits) for experiments",
   );
 }
 

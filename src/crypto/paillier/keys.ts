@@ -2,8 +2,9 @@
  * Paillier keys (Paillier, EUROCRYPT 1999) with generator 1 + n. Public and private key are two types: what a party
  * can do is what its type offers, and only a PrivateKey leads to decryption.
  *
- * A private key's primes have the form p = 2 f p' + 1 with p' prime and f small, so that the factorisation of p - 1,
- * and with it a generator of Z_p^*, is known: key-owner encryption samples n-th residues from it (design section 5).
+ * A private key's primes have the form p = 2 f p' + 1 with p' prime and f small (key-generation.ts). So the factors of
+ * p - 1 are known, and with them a generator of Z_p^*. Key-owner encryption samples n-th residues from it
+ * (owner-constants.ts).
  *
  * Secrets live in private fields: console.log, util.inspect, JSON.stringify, String() and structuredClone do not reach
  * them. They are bigints, which JavaScript can neither lock in memory nor wipe.

@@ -116,7 +116,7 @@ export interface NativeAddon {
   ): Refused;
 }
 
-/** Two folders up from here is the package's root, from src/crypto as from dist/crypto. */
+/** Three folders up is the package's root, from src/crypto/paillier as from dist/crypto/paillier. */
 const addonPath = fileURLToPath(new URL("../../../build/tandem.node", import.meta.url));
 
 /** @throws whatever Node throws when the file is missing or not loadable on this machine */

@@ -1,6 +1,6 @@
 /**
- * The native kernels, if build/tandem.node is there and loads on this machine (scripts/build-native.mjs makes it): one
- * addon with several arithmetics inside, of which the best that the processor can run is the default.
+ * The native kernels, if build/tandem.node is there and loads on this machine (scripts/build-native.mjs makes it). It
+ * is one addon with several arithmetics inside. The best that the processor can run is the default.
  */
 import { loadAddon, type NativeAddon, type NativeKernelName } from "./native-addon.ts";
 import { NativePrivateEvaluator } from "./native-private.ts";

@@ -1,6 +1,6 @@
 /**
- * The private-key half of the native kernel. Constant-time as far as native/private-operations.h says; drawing
- * exponents and handing over p and q happen here, once per batch and once per evaluator.
+ * The private-key half of the native kernel. Constant-time as far as native/private-operations.h says. Exponents are
+ * drawn here, once per batch; p and q are handed over here, once per evaluator.
  */
 import { assert } from "../../base/assert.ts";
 import type { SeamedPrivateEvaluator } from "./evaluator-seams.ts";

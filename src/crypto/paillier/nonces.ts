@@ -24,8 +24,8 @@ export function exponentBytes(key: PrivateKey): number {
 }
 
 /**
- * Length of Damgard-Jurik-Nielsen exponents: more than twice the security level that factoring a key of this size gives
- * (80, 112, 128 and about 150 bits), against square-root attacks on the exponent.
+ * Length of Damgard-Jurik-Nielsen exponents. It is more than twice the security level that a key of this size has
+ * against factoring (80, 112, 128 and about 150 bits), because attacks on the exponent take the square root.
  */
 export function shortExponentBits(key: PrivateKey): number {
   const { bits } = key.publicKey;
@@ -70,7 +70,7 @@ export function uniformBelow(random: SecureRandom, bound: bigint): bigint {
 }
 
 /**
- * `count` uniform integers in [low, high) as one flat buffer of little-endian elements; the event loop gets its turns.
+ * `count` uniform integers in [low, high) as one flat buffer of little-endian elements. The event loop gets its turns.
  */
 export async function uniformFlat(
   random: SecureRandom,
@@ -118,7 +118,7 @@ class UniformRange {
     }
   }
 
-  /** Masks the bits above the largest value off, so that at least every second draw is accepted, and compares. */
+  /** Masks off the bits above the largest value, so that at least every second draw is accepted, and compares. */
   #accepts(flat: Uint8Array, at: number): boolean {
     const wholeBytes = this.#bits >>> 3;
     if (wholeBytes < this.#sizeBytes) {

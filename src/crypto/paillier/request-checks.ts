@@ -1,7 +1,7 @@
 /**
  * Shape checks that both kernels make before they work. They catch our own bugs, so they are assertions. Contents of
- * large index arrays are checked where they are used, because the caller could change them while a kernel works. Whose
- * a vector is, resident-bytes.ts checks.
+ * large index arrays are checked where they are used, because the caller could change them while a kernel works.
+ * resident-bytes.ts checks whose a vector is.
  */
 import { assert } from "../../base/assert.ts";
 import { TandemError } from "../../base/error.ts";
