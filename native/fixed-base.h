@@ -12,7 +12,8 @@
 //
 // NOT constant-time in the cache: entries are addressed by digits of the secret exponent, because reading the whole
 // table under masks would cost more than the power itself. Whoever shares this machine's caches could learn about
-// obfuscators; over a network the time does not depend on the exponent, since all products are made, also by 1.
+// obfuscators. Over a network nothing shows: all products are made, also by 1, so the time is the same for all
+// exponents.
 #pragma once
 
 #include "power.h"

@@ -1,5 +1,5 @@
-// Inverses modulo n^2 (public-operations.h): one inversion per many elements (Montgomery's trick), and that one modulo
-// n only, lifted by a Newton step: with Y the inverse of X modulo n, Y (2 - X Y) is its inverse modulo n^2.
+// Inverses modulo n^2 (public-operations.h). Many elements share one inversion (Montgomery's trick). That one is made
+// modulo n only and lifted by a Newton step: with Y the inverse of X modulo n, Y (2 - X Y) is its inverse modulo n^2.
 //
 // Constant-time: no; ciphertexts are public.
 #include <algorithm>

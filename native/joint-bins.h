@@ -1,10 +1,10 @@
-// Joint binning: the gradients of a group of features are first summed per combination of their bins, each instance
-// once for the whole group, and the sums per bin of each feature are then made from those joint cells. For two features
-// of 32 bins and 20,000 instances that is about 21,000 products instead of 40,000.
+// Joint binning. The gradients of a group of features are first summed per combination of their bins: each instance
+// once for the whole group. The sums per bin of each feature are then made from those joint cells. For two features of
+// 32 bins and 20,000 instances that is about 21,000 products instead of 40,000.
 //
-// Which features form groups is decided by counting: the bins are public to the party that computes here, so the exact
-// number of products of every way to group neighbours (in order of how many instances they sum) is known before the
-// first one is made.
+// Which features form groups is decided by counting. The party that computes here knows the bins. So it knows the exact
+// number of products of every way to group neighbours (in order of how many instances they sum) before it makes the
+// first one.
 #pragma once
 
 #include <cstddef>

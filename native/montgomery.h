@@ -1,6 +1,6 @@
 // Arithmetic modulo one odd number in Montgomery form (Montgomery, Math. Comp. 1985): x is held as x R mod N with
-// R = 2^(64 limbs), and product(a, b) = a b R^-1 mod N, fully reduced, so that every residue has one form only and
-// results do not depend on the order of operations.
+// R = 2^(64 limbs), and product(a, b) = a b R^-1 mod N, fully reduced. So every residue has one form only, and results
+// do not depend on the order of operations.
 //
 // For single numbers: constants, odd jobs at the edges of batches, and the scalar kernels. Batches run on
 // square-ring.h.

@@ -3,11 +3,11 @@
 //
 // Trust: constants and exponents come from our own TypeScript; sizes were checked by the glue.
 //
-// Constant-time. Decryption: yes from the range check of the (public) ciphertext on: exponentiation with p - 1 reads
+// Constant-time. Decryption: yes, once the range of the (public) ciphertext is checked. Exponentiation with p - 1 reads
 // its table under masks, subtractions are masked, and no division is needed, since a power to base p ends as the pair
 // (1, m'). Two things show: that a ciphertext was refused, and the size of the key. Encryption: all products are made,
 // but table addresses depend on secret exponents, see fixed-base.h. Not covered: stack copies and registers are not
-// wiped; multiplication instructions are assumed to take constant time, as they do on x86-64 and AArch64.
+// wiped. Multiplication instructions are assumed to take constant time, as they do on x86-64 and AArch64.
 #pragma once
 
 #include <memory>

@@ -3,23 +3,25 @@
 // Layout: a resident element is a pair of halves modulo n (square-ring.h), elementLimbs() limbs; vectors are flat. Wire
 // elements and plaintexts are little-endian bytes.
 //
-// Trust: sizes were checked by the glue; index arrays that stay in JavaScript's memory are checked here at every use,
-// because JavaScript can change them meanwhile. Resident elements are trusted to come from the same context: others
-// give wrong sums, never a bad access.
+// Trust: sizes were checked by the glue. Index arrays that stay in JavaScript's memory are checked here at every use,
+// because JavaScript can change them meanwhile. Resident elements are trusted to come from the same key and kernel:
+// src/crypto/paillier/resident-bytes.ts sees to it. Others would give wrong sums, never a bad access.
 //
 // Constant-time: operations on obfuscators and their bases are, as square-ring.h and power.h (n is public) are.
 // raise (scalars) and invert are not; load and unload compare public ciphertexts in variable time.
 //
 // Why obfuscators are r^n and not powers of prepared bases. Re-randomisation must hold against the key owner, who knows
-// the group of n-th residues, Z_(p-1) x Z_(q-1), and may have chosen p - 1 and q - 1 full of small factors. A product
-// of powers of k bases that the passive party drew itself is uniform in the subgroup that they generate, however long
-// the exponents; but k random elements fail to generate the whole group with probability about 3 2^-k because of the
-// factor 2 alone, which p - 1 and q - 1 always share, and then a character of the sum's original obfuscator shows
-// through. Safe for every structure is one independent base per bit of |n| + 128: a random subset product is close to
-// uniform in any group, by the leftover hash lemma. At 2048 bits that is 2176 powers r^n before the first obfuscator,
-// and then a sixth of the cost of r^n each: it pays beyond about 2600 obfuscators, more than most jobs use, so it is
-// not done. (In between lie a few long exponents and some 200 such bits for the small factors, a third of the cost
-// after some 300 powers: the gain would be one or two percent of a tree.)
+// the group of n-th residues, Z_(p-1) x Z_(q-1), and may have chosen p - 1 and q - 1 full of small factors. Suppose the
+// passive party drew k bases itself. A product of their powers is uniform in the subgroup that they generate, however
+// long the exponents. But p - 1 and q - 1 always share the factor 2, and because of that alone k random elements fail
+// to generate the whole group with probability about 3 2^-k. Then a character of the sum's original obfuscator shows
+// through.
+//
+// Safe for every structure is one independent base per bit of |n| + 128: a random subset product is close to uniform in
+// any group, by the leftover hash lemma. At 2048 bits that is 2176 powers r^n before the first obfuscator, and then a
+// sixth of the cost of r^n each. It pays beyond about 2600 obfuscators, more than most jobs use, so it is not done. (In
+// between lie a few long exponents and some 200 such bits for the small factors: a third of the cost after some 300
+// powers. The gain would be one or two percent of a tree.)
 #pragma once
 
 #include <memory>

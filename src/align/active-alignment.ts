@@ -1,10 +1,10 @@
 /**
- * The active side of private set intersection (the protocol is drawn in passive-alignment.ts): against each passive
- * party, all at the same time, then the intersection over all of them. One secret serves all passive parties, so that
- * own ids are masked once; a passive party sees its own stream only.
+ * The active side of private set intersection (the protocol is drawn in passive-alignment.ts). It runs against all
+ * passive parties at the same time, and then intersects what they have in common. One secret serves all of them, so
+ * that own ids are masked once. A passive party sees its own stream only.
  *
- * Memory: 32 bytes per own id, and per passive party about 50 bytes per own id and 1 per id of that party; independent
- * of the other parties' number of chunks.
+ * Memory: 32 bytes per own id, and per passive party about 50 bytes per own id and 1 per id of that party. The number
+ * of chunks does not matter.
  *
  * @reveals passive: the number of ids that the active party holds; which of its own ids are common to all parties
  */

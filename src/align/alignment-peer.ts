@@ -2,8 +2,8 @@
  * The contact between the two sides of an alignment: what a passive party offers, as plain methods with streams of
  * chunks. A transport puts it behind the network; the tests connect it directly. Also the limits of both sides.
  *
- * A chunk of points is a whole number of 32-byte u-coordinates, 1 to pointsPerChunkMax of them; where a stream is cut
- * into chunks carries no meaning.
+ * A chunk of points is a whole number of 32-byte u-coordinates, 1 to pointsPerChunkMax of them. Where a stream is cut
+ * into chunks means nothing.
  */
 import { availableParallelism } from "node:os";
 import { assert } from "../base/assert.ts";

@@ -1,7 +1,7 @@
 /**
  * The order in which all parties list the common instances: ascending ids (after normalisation), by UTF-16 code units.
- * It depends on the common set alone, which every party knows in the end, so that agreeing on it reveals nothing about
- * anybody's file; and aligning the same files again gives the same order.
+ * It depends on the common set alone, which every party knows in the end. So agreeing on it reveals nothing about
+ * anybody's file, and aligning the same files again gives the same order.
  */
 import { isTurnOver, nextTurn } from "../base/event-loop-turn.ts";
 

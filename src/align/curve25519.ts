@@ -4,11 +4,12 @@
  * changes sides: a hashed id left on the twist would show one bit of its hash through every mask. So a hash is accepted
  * only if the right-hand side is a square: its Jacobi symbol over p is 1.
  *
- * The symbol is computed with 2-adic division steps that stay positive, 26 at a time on the low bits, then applied to
- * ten 26-bit limbs held as doubles (as in libsecp256k1's modinv32, `jacobi32_maybe_var`; row sums of the transition
- * matrix are at most 2^26, so all products and sums stay below 2^53): about 5 us, where Euler's criterion in bigint
- * takes 180 us and a mask 54 us. Not constant-time: the running time depends on the id, which never leaves its holder's
- * machine.
+ * The symbol is computed with 2-adic division steps that stay positive, as in libsecp256k1's modinv32
+ * (`jacobi32_maybe_var`): 26 steps at a time on the low bits, then applied to ten 26-bit limbs held as doubles. Row
+ * sums of the transition matrix are at most 2^26, so all products and sums stay below 2^53. That takes about 5 us;
+ * Euler's criterion in bigint takes 180 us, and a mask 54 us.
+ *
+ * Not constant-time: the running time depends on the id, which never leaves its holder's machine.
  */
 import { assert } from "../base/assert.ts";
 

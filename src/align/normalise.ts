@@ -1,7 +1,7 @@
 /**
- * Ids as alignment compares them: text, character for character. White space around an id never counts; further
- * normalisations are chosen by name, the same at every party, and applied in the order of this table whatever the order
- * in which they were named:
+ * Ids as alignment compares them: text, character for character. White space around an id never counts. Further
+ * normalisations are chosen by name, the same at every party. They are applied in the order of this table, in whatever
+ * order they were named:
  *
  *   nfkc                 Unicode compatibility forms become the plain ones: full-width digits, ligatures, accents
  *   lowercase            Unicode lower case, the same in every locale
@@ -86,7 +86,8 @@ export class DistinctIds {
       const how = normalisations.length === 0 ? "" : ` after normalisation (${normalisations.join(", ")})`;
       throw new TandemError(
         "ID_DUPLICATE",
-        `${source}: ${lineNoun}s ${lines}${more} have the same id${how}; remove one of each, or keep the first or the last of them`,
+        `${source}: ${lineNoun}s ${lines}${more} have the same id${how}; ` +
+          "remove one of each, or keep the first or the last of them",
       );
     }
     return new DistinctIds([...rowOf.keys()], Uint32Array.from(rowOf.values()), normalisations);

@@ -1,6 +1,6 @@
 /**
- * Encode and decode by a GradientLayout (paper sec. III-A): gradients to the integer grid, grid to plaintexts, and
- * decrypted sums back to integer slot sums. Real numbers come back only through base/quantised-gradients.ts.
+ * Encode and decode by a GradientLayout (paper sec. III-A): gradients to the integer grid, the grid to plaintexts, and
+ * decrypted sums back to integer slot sums. Only base/quantised-gradients.ts makes real numbers of them again.
  */
 import { assert } from "../base/assert.ts";
 import { TandemError } from "../base/error.ts";

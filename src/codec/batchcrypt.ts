@@ -1,8 +1,8 @@
 /**
- * BatchCrypt's encoding (Zhang et al. 2020), the baseline whose failure motivates the paper (sec. II-C, Fig. 2): signed
- * values truncated to [-alpha, alpha], quantised, and written in two's complement with overflow bits above. The sign
- * bit of a negative number is 1, so adding negatives carries into the overflow bits although the sum is in range. It
- * exists to be measured, never to train with.
+ * BatchCrypt's encoding (Zhang et al. 2020), the baseline whose failure motivates the paper (sec. II-C, Fig. 2). Signed
+ * values are truncated to [-alpha, alpha], quantised, and written in two's complement with overflow bits above. The
+ * sign bit of a negative number is 1, so adding negatives carries into the overflow bits although the sum is in range.
+ * This file exists to be measured, never to train with.
  *
  *   field = [ overflow bits | sign | r-1 value bits ]
  */

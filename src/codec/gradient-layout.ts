@@ -1,7 +1,7 @@
 /**
- * The slot layout of one tree's gradients: from the objective's bounds where they exist, otherwise from the actual
- * range rounded up to a power of two. The widths depend on the number of instances only, never on the gradients, so
- * that a layout's width tells a passive party nothing.
+ * The slot layout of one tree's gradients. It comes from the objective's bounds where they exist, otherwise from the
+ * actual range, rounded up to a power of two. The widths depend on the number of instances only, never on the
+ * gradients: a layout's width tells a passive party nothing.
  */
 import { TandemError } from "../base/error.ts";
 import type { CodecParameters } from "../base/parameters.ts";

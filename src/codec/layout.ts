@@ -124,7 +124,8 @@ function autoSlot(parameters: CodecParameters, bound: Range, instanceCount: numb
     const excess = Math.max(1, slotBits(slot) - slotBitsMax);
     throw new TandemError(
       "LAYOUT_OVERFLOW",
-      `sums of ${instanceCount} gradients at resolution_bits ${parameters.resolution_bits} need more than ${slotBitsMax} bits; ` +
+      `sums of ${instanceCount} gradients at resolution_bits ${parameters.resolution_bits} need more than ` +
+        `${slotBitsMax} bits; ` +
         `use --resolution-bits ${parameters.resolution_bits - excess} or less`,
     );
   }

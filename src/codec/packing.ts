@@ -1,6 +1,6 @@
 /**
- * Packing of sums: several aggregated plaintexts side by side in one ciphertext (Horner shifts, done by the passive
- * party under encryption), so that the active party decrypts one ciphertext instead of many.
+ * Packing of sums: several aggregated plaintexts side by side in one ciphertext. The passive party shifts them there
+ * under encryption (Horner), and the active party decrypts one ciphertext instead of many.
  *
  *   packed = sum_0 + sum_1 2^stride + sum_2 2^(2 stride) + ...        stride = the layout's plaintextBits
  */

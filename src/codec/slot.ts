@@ -81,8 +81,8 @@ export function quantisedMax(slot: Slot): number {
  *
  *   n (2^r alpha / alpha_max + 1/2) < (2^padding - 1) 2^r          the paper's condition, for general padding
  *
- * decided exactly: doubles are dyadic rationals, so both sides are compared as integers. The sum of the quantised
- * values as floating point makes them is checked as well, and sums must stay exact in doubles.
+ * This is decided exactly: doubles are dyadic rationals, so both sides are compared as integers. Floating point may
+ * quantise a little differently, so the sum of what it makes is checked as well. And sums must stay exact in doubles.
  */
 export function cannotOverflow(slot: Slot, count: number): boolean {
   const scale = dyadicScale(slot.alpha, slot.alphaMax);
