@@ -31,7 +31,8 @@ const below = {
   protocol: ["base", "wire", "codec", "gbdt", "privacy", "scheme", "scheme/candidates"],
   "protocol/active": ["base", "wire", "codec", "gbdt", "privacy", "scheme", "scheme/candidates", "protocol"],
   "protocol/passive": ["base", "wire", "codec", "gbdt", "privacy", "scheme", "scheme/candidates", "protocol"],
-  transport: ["base", "wire", "align", "protocol", "protocol/passive"],
+  // The transport knows no roles: it forwards whatever the wire has.
+  transport: ["base", "wire", "align"],
   store: ["base", "gbdt", "scheme", "protocol", "protocol/active", "protocol/passive"],
   // What the terminal, the page and the report are made from.
   record: ["base", "codec", "gbdt", "align", "privacy", "scheme", "protocol", "protocol/active", "protocol/passive"],

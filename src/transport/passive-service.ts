@@ -1,14 +1,27 @@
 /**
- * A PassiveRole behind the service of proto/: translation of calls and errors, and the life of one attempt at a job.
+ * A PassiveRole behind the service of proto/: the life of one attempt at a job, from its join to its end. All calls but
+ * these two go straight to the role.
  */
-import { create } from "@bufbuild/protobuf";
+import { create, type MessageInitShape } from "@bufbuild/protobuf";
 import type { ConnectError, ConnectRouter, HandlerContext, ServiceImpl } from "@connectrpc/connect";
 import { TandemError } from "../base/error.ts";
-import type { ActiveHello, PassiveHello } from "../wire/generated/tandem/v1/tandem_pb.ts";
-import { PassiveHelloSchema, PassiveParty } from "../wire/generated/tandem/v1/tandem_pb.ts";
-import type { PassiveRole } from "../protocol/passive/role.ts";
+import {
+  type ActiveHello,
+  type ActiveJobFinished,
+  type PassiveHello,
+  PassiveHelloSchema,
+  PassiveParty,
+} from "../wire/generated/tandem/v1/tandem_pb.ts";
 import { peerText } from "../wire/peer-text.ts";
+import { type Answers, handlersOf } from "./handlers.ts";
 import { isOwnFault, toWireError } from "./wire-error.ts";
+
+/** A PassiveRole, as far as a transport knows it: what it answers to each call. */
+export interface JobAnswers extends Omit<Answers<typeof PassiveParty>, "join" | "finishJob"> {
+  /** The one answer of a stream that lasts as long as the job. */
+  join(hello: ActiveHello): MessageInitShape<typeof PassiveHelloSchema>;
+  finishJob(finished: ActiveJobFinished): void;
+}
 
 /** How a job ended, from the passive party's point of view. */
 export interface PassiveEnd {
@@ -38,7 +51,7 @@ export interface ServiceStorage {
 
 const nothingStored: ServiceStorage = { begin: () => Promise.resolve(), finish: () => Promise.resolve() };
 
-export function passiveService(role: PassiveRole, storage: ServiceStorage = nothingStored): PassiveService {
+export function passiveService(role: JobAnswers, storage: ServiceStorage = nothingStored): PassiveService {
   let end: (how: PassiveEnd) => void = () => {};
   const ended = new Promise<PassiveEnd>((resolve) => (end = resolve));
   /** Known before `ended` settles: the active party hangs up as soon as it has its answer. */
@@ -74,7 +87,7 @@ export function passiveService(role: PassiveRole, storage: ServiceStorage = noth
   }
 
   /** The peer learns no more of our own faults than that there is one: the job ends here, where they can be read. */
-  const wire = (error: unknown, { signal }: HandlerContext): ConnectError => {
+  const onError = (error: unknown, { signal }: HandlerContext): ConnectError => {
     if (isOwnFault(error) && !signal.aborted) {
       const failure =
         error instanceof TandemError ? error : new TandemError("INTERNAL", String(error), { cause: error });
@@ -82,22 +95,6 @@ export function passiveService(role: PassiveRole, storage: ServiceStorage = noth
     }
     return toWireError(error);
   };
-
-  const wired = async <T>(context: HandlerContext, handle: () => T | Promise<T>): Promise<T> => {
-    try {
-      return await handle();
-    } catch (error) {
-      throw wire(error, context);
-    }
-  };
-
-  async function* wiredStream<T>(context: HandlerContext, handle: () => AsyncIterable<T>): AsyncGenerator<T> {
-    try {
-      yield* handle();
-    } catch (error) {
-      throw wire(error, context);
-    }
-  }
 
   const stored = async (): Promise<void> => {
     try {
@@ -112,27 +109,18 @@ export function passiveService(role: PassiveRole, storage: ServiceStorage = noth
     }
   };
 
-  const calls: ServiceImpl<typeof PassiveParty> = {
-    join: (hello, context) => wiredStream(context, () => join(hello, context)),
-    setUp: (request, context) => wired(context, () => role.setUp(request)),
-    gradients: (chunks, context) => wired(context, () => role.gradients(chunks).then(() => ({}))),
-    histograms: (nodes, context) => wiredStream(context, () => role.histograms(nodes)),
-    splits: (decisions, context) => wiredStream(context, () => role.splits(decisions)),
-    finishTree: (request, context) => wired(context, async () => (await role.finishTree(request), {})),
-    predict: (request, context) => wiredStream(context, () => role.predict(request)),
-    finishJob: (request, context) =>
-      wired(context, async () => {
-        role.finishJob(request);
-        if (request.failure === "") await stored();
-        endAfterAnswer({
-          failure:
-            request.failure === ""
-              ? null
-              : new TandemError("PARTY_LOST", `the active party gave up: ${peerText(request.failure)}`),
-        });
-        return {};
-      }),
+  const finishJob = async (finished: ActiveJobFinished): Promise<void> => {
+    role.finishJob(finished);
+    if (finished.failure === "") await stored();
+    endAfterAnswer({
+      failure:
+        finished.failure === ""
+          ? null
+          : new TandemError("PARTY_LOST", `the active party gave up: ${peerText(finished.failure)}`),
+    });
   };
+
+  const calls = handlersOf(PassiveParty, () => role, { own: { join, finishJob }, onError });
   return {
     routes: (router) => void router.service(PassiveParty, calls),
     calls,

@@ -3,7 +3,7 @@ import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { ConnectRouter } from "@connectrpc/connect";
 import { type ActiveScoring, type PassiveOutcomesSchema, Scoring } from "../wire/generated/tandem/v1/scoring_pb.ts";
 import { type Caller, callerOf } from "./caller.ts";
-import { toWireError } from "./wire-error.ts";
+import { handlersOf } from "./handlers.ts";
 
 export interface ScoringDesk {
   /** @throws TandemError that says why the caller gets no answer */
@@ -11,14 +11,8 @@ export interface ScoringDesk {
 }
 
 export function scoringRoutes(desk: ScoringDesk): (router: ConnectRouter) => void {
-  return (router) =>
-    void router.service(Scoring, {
-      async score(request, context) {
-        try {
-          return await desk.score(request, callerOf(context));
-        } catch (error) {
-          throw toWireError(error);
-        }
-      },
-    });
+  const handlers = handlersOf(Scoring, () => ({
+    score: (request, context) => desk.score(request, callerOf(context)),
+  }));
+  return (router) => void router.service(Scoring, handlers);
 }

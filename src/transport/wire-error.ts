@@ -53,39 +53,3 @@ function isCertificateTrouble(error: ConnectError): boolean {
     error.cause instanceof Error ? `${(error.cause as NodeJS.ErrnoException).code ?? ""} ${error.cause.message}` : "";
   return /cert|ALTNAME|SELF_SIGNED|ERR_TLS|ERR_SSL/i.test(cause);
 }
-
-/** Runs a call and translates what it throws. */
-export async function translated<T>(partyName: string, call: () => Promise<T>): Promise<T> {
-  try {
-    return await call();
-  } catch (error) {
-    throw fromWireError(error, partyName);
-  }
-}
-
-export async function* translatedStream<T>(partyName: string, call: () => AsyncIterable<T>): AsyncGenerator<T> {
-  try {
-    yield* call();
-  } catch (error) {
-    throw fromWireError(error, partyName);
-  }
-}
-
-/**
- * The first call to a party: a connection that breaks here was refused, or there is nobody: TLS does not always tell
- * which.
- */
-export async function reached<T>(partyName: string, call: () => Promise<T>): Promise<T> {
-  try {
-    return await call();
-  } catch (cause) {
-    throw unreached(fromWireError(cause, partyName), cause);
-  }
-}
-
-export function unreached(error: TandemError, cause: unknown): TandemError {
-  if (error.code !== "PARTY_LOST") return error;
-  return new TandemError("PARTY_LOST", `${error.message}; is it running, and has it pinned this party's certificate?`, {
-    cause,
-  });
-}

@@ -1,57 +1,28 @@
 /**
- * A passive party as the active party sees it: the service of proto/, as plain methods. The in-memory and the TLS
- * transport both offer it; the protocol does not know which.
+ * A passive party as the active party sees it: the service of proto/, as plain methods. The service's descriptor is the
+ * one table of these calls; nothing here names one. The in-memory and the TLS transport both offer a PassivePeer, and
+ * the protocol does not know which.
  */
-import type { MessageInitShape } from "@bufbuild/protobuf";
-import type {
-  ActiveGradientsSchema,
-  ActiveHelloSchema,
-  ActiveJobFinishedSchema,
-  ActiveNodeSchema,
-  ActivePredictSchema,
-  ActiveSetUpSchema,
-  ActiveSplitDecisionsSchema,
-  ActiveTreeFinishedSchema,
-  PassiveGradientsTaken,
-  PassiveHello,
-  PassiveHistograms,
-  PassiveJobStored,
-  PassivePrediction,
-  PassiveReady,
-  PassiveSplit,
-  PassiveTreeStored,
-} from "./generated/tandem/v1/tandem_pb.ts";
+import type { DescMethod, DescService, MessageInitShape, MessageShape } from "@bufbuild/protobuf";
+import type { PassiveParty } from "./generated/tandem/v1/tandem_pb.ts";
 
 export interface CallOptions {
   readonly signal?: AbortSignal;
 }
 
-export interface PassivePeer {
-  readonly name: string;
-  join(hello: MessageInitShape<typeof ActiveHelloSchema>, options: CallOptions): AsyncIterable<PassiveHello>;
-  setUp(setUp: MessageInitShape<typeof ActiveSetUpSchema>, options: CallOptions): Promise<PassiveReady>;
-  gradients(
-    chunks: AsyncIterable<MessageInitShape<typeof ActiveGradientsSchema>>,
-    options: CallOptions,
-  ): Promise<PassiveGradientsTaken>;
-  histograms(
-    nodes: AsyncIterable<MessageInitShape<typeof ActiveNodeSchema>>,
-    options: CallOptions,
-  ): AsyncIterable<PassiveHistograms>;
-  splits(
-    decisions: MessageInitShape<typeof ActiveSplitDecisionsSchema>,
-    options: CallOptions,
-  ): AsyncIterable<PassiveSplit>;
-  finishTree(
-    finished: MessageInitShape<typeof ActiveTreeFinishedSchema>,
-    options: CallOptions,
-  ): Promise<PassiveTreeStored>;
-  predict(
-    request: MessageInitShape<typeof ActivePredictSchema>,
-    options: CallOptions,
-  ): AsyncIterable<PassivePrediction>;
-  finishJob(
-    finished: MessageInitShape<typeof ActiveJobFinishedSchema>,
-    options: CallOptions,
-  ): Promise<PassiveJobStored>;
-}
+export type PassivePeer = { readonly name: string } & Calls<typeof PassiveParty>;
+
+/** The calls of a service, by their names. */
+type Calls<Service extends DescService> = {
+  readonly [Name in keyof Service["method"]]: Call<Service["method"][Name]>;
+};
+
+type Call<Method extends DescMethod> = (request: Request<Method>, options: CallOptions) => Response<Method>;
+
+type Request<Method extends DescMethod> = Method["methodKind"] extends "client_streaming" | "bidi_streaming"
+  ? AsyncIterable<MessageInitShape<Method["input"]>>
+  : MessageInitShape<Method["input"]>;
+
+type Response<Method extends DescMethod> = Method["methodKind"] extends "server_streaming" | "bidi_streaming"
+  ? AsyncIterable<MessageShape<Method["output"]>>
+  : Promise<MessageShape<Method["output"]>>;

@@ -1,7 +1,9 @@
 /** Identities of two parties under one authority, and a passive service listening on loopback. */
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
-import type { PassivePeer } from "../../src/wire/peer.ts";
+import { PassiveParty } from "../../src/wire/generated/tandem/v1/tandem_pb.ts";
+import type { CallOptions, PassivePeer } from "../../src/wire/peer.ts";
 import { type CertificateAuthority, createAuthority, type Identity } from "../../src/transport/certificates.ts";
+import { everyCall } from "../../src/transport/every-call.ts";
 import type { PassiveService } from "../../src/transport/passive-service.ts";
 import {
   certificateFingerprint,
@@ -58,20 +60,18 @@ export async function listening(
 
 /** A peer that can be used at once, although its server is still being started. */
 export function peerOnceReady(name: string, ready: Promise<PassivePeer>): PassivePeer {
-  async function* streamed<T>(call: (peer: PassivePeer) => AsyncIterable<T>): AsyncGenerator<T> {
-    yield* call(await ready);
-  }
-  return {
-    name,
-    join: (hello, options) => streamed((peer) => peer.join(hello, options)),
-    setUp: async (setUp, options) => (await ready).setUp(setUp, options),
-    gradients: async (chunks, options) => (await ready).gradients(chunks, options),
-    histograms: (nodes, options) => streamed((peer) => peer.histograms(nodes, options)),
-    splits: (decisions, options) => streamed((peer) => peer.splits(decisions, options)),
-    finishTree: async (finished, options) => (await ready).finishTree(finished, options),
-    predict: (request, options) => streamed((peer) => peer.predict(request, options)),
-    finishJob: async (finished, options) => (await ready).finishJob(finished, options),
-  };
+  let peer: object = {};
+  const calls = everyCall<Omit<PassivePeer, "name">, CallOptions>(PassiveParty, () => peer, {
+    async one(call) {
+      peer = await ready;
+      return call();
+    },
+    async *many(call) {
+      peer = await ready;
+      yield* call();
+    },
+  });
+  return { ...calls, name };
 }
 
 /**

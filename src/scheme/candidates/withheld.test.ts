@@ -38,8 +38,9 @@ function watchedJob(minimums: Minimums) {
   const answers: PassiveHistograms[] = [];
   const origins = new Map<number, NodeMembers>();
   const candidates = new Map<number, RankedCandidate>();
-  async function* seen(nodes: AsyncIterable<ActiveNode>): AsyncGenerator<ActiveNode> {
-    for await (const node of nodes) {
+  async function* seen(nodes: Parameters<PassivePeer["histograms"]>[0]): AsyncGenerator<ActiveNode> {
+    for await (const sent of nodes) {
+      const node = create(ActiveNodeSchema, sent);
       if (node.members !== undefined) origins.set(node.node, node.members);
       yield node;
     }
@@ -47,8 +48,7 @@ function watchedJob(minimums: Minimums) {
   const connect = (name: string, service: Parameters<typeof connectInMemory>[1]): PassivePeer => {
     const peer = connectInMemory(name, service);
     async function* kept(
-      nodes: AsyncIterable<ActiveNode>,
-      options: Parameters<PassivePeer["histograms"]>[1],
+      ...[nodes, options]: Parameters<PassivePeer["histograms"]>
     ): AsyncGenerator<PassiveHistograms> {
       for await (const answer of peer.histograms(seen(nodes), options)) {
         answers.push(answer);
@@ -169,8 +169,7 @@ describe("a passive party with minimums refuses", () => {
       connect: (name, service) => {
         const peer = connectInMemory(name, service);
         async function* kept(
-          nodes: AsyncIterable<ActiveNode>,
-          options: Parameters<PassivePeer["histograms"]>[1],
+          ...[nodes, options]: Parameters<PassivePeer["histograms"]>
         ): AsyncGenerator<PassiveHistograms> {
           for await (const answer of peer.histograms(nodes, options)) {
             if (used.length === 0) used.push(use(job, answer));

@@ -1,0 +1,225 @@
+/**
+ * Every call of the descriptor, from a peer to a role and back, with its errors. No call is named here unless it has a
+ * part of its own: a call that is added to proto/ is tested as well.
+ */
+import { clone, create, createFileRegistry, type DescMethod, type DescService } from "@bufbuild/protobuf";
+import {
+  FileDescriptorProtoSchema,
+  FileDescriptorSetSchema,
+  MethodDescriptorProtoSchema,
+} from "@bufbuild/protobuf/wkt";
+import { Code, ConnectError, createRouterTransport, type Transport } from "@connectrpc/connect";
+import { describe, expect, test } from "vitest";
+import { expectError } from "../../test/support/expect-error.ts";
+import { TandemError } from "../base/error.ts";
+import { PassiveParty } from "../wire/generated/tandem/v1/tandem_pb.ts";
+import { handlersOf } from "./handlers.ts";
+import { connectInMemory } from "./in-memory.ts";
+import { type PartyDesk, partyRoutes } from "./party-service.ts";
+import { type JobAnswers, passiveService, type PassiveService } from "./passive-service.ts";
+import { peerOver } from "./peer-client.ts";
+import { translatedClient } from "./translated-client.ts";
+
+type Heard = { readonly name: string; readonly requests: string[] };
+
+const takesMany = ({ methodKind }: DescMethod): boolean =>
+  methodKind === "client_streaming" || methodKind === "bidi_streaming";
+const givesMany = ({ methodKind }: DescMethod): boolean =>
+  methodKind === "server_streaming" || methodKind === "bidi_streaming";
+
+/** Answers every call of a service with two empty messages, or with one, or throws. */
+function fakeAnswers(service: DescService, heard: Heard[], thrown: () => unknown): object {
+  const answers = service.methods.map((method) => {
+    const hear = async (request: unknown): Promise<void> => {
+      const requests: string[] = [];
+      if (!takesMany(method)) requests.push((request as { $typeName: string }).$typeName);
+      else for await (const item of request as AsyncIterable<{ $typeName: string }>) requests.push(item.$typeName);
+      heard.push({ name: method.localName, requests });
+      const error = thrown();
+      if (error !== null) throw error;
+    };
+    async function* many(request: unknown): AsyncGenerator<unknown> {
+      await hear(request);
+      yield create(method.output);
+      yield create(method.output);
+    }
+    const one = async (request: unknown): Promise<unknown> => {
+      await hear(request);
+      return create(method.output);
+    };
+    return [method.localName, givesMany(method) ? many : one];
+  });
+  return Object.fromEntries(answers) as object;
+}
+
+/** The same as a role, which gives join and finishJob their answers at once. */
+function fakeRole(heard: Heard[], thrown: () => unknown = () => null): JobAnswers {
+  const atOnce =
+    ({ localName, output }: DescMethod) =>
+    (request: { $typeName: string }): unknown => {
+      heard.push({ name: localName, requests: [request.$typeName] });
+      const error = thrown();
+      if (error !== null) throw error;
+      return create(output);
+    };
+  const { join, finishJob } = PassiveParty.method;
+  const role = { ...fakeAnswers(PassiveParty, heard, thrown), join: atOnce(join), finishJob: atOnce(finishJob) };
+  return role as unknown as JobAnswers; // made from the descriptor, like the type
+}
+
+/** Makes a call with empty messages, and reads its answers. */
+async function call(calls: object, method: DescMethod): Promise<unknown[]> {
+  const leave = new AbortController();
+  const options = { signal: leave.signal };
+  async function* requests(): AsyncGenerator<unknown> {
+    yield create(method.input);
+    yield create(method.input);
+  }
+  const made = (calls as Record<string, (request: unknown, options: object) => unknown>)[method.localName](
+    takesMany(method) ? requests() : create(method.input),
+    options,
+  );
+  if (!givesMany(method)) return [await made];
+  const answers: unknown[] = [];
+  for await (const answer of made as AsyncIterable<unknown>) {
+    answers.push(answer);
+    if (method === PassiveParty.method.join) break; // it lasts as long as the job
+  }
+  leave.abort();
+  return answers;
+}
+
+function expectedRequests(method: DescMethod): string[] {
+  return Array<string>(takesMany(method) ? 2 : 1).fill(method.input.typeName);
+}
+
+const typeNames = (messages: unknown[]): string[] =>
+  messages.map((message) => (message as { $typeName: string }).$typeName);
+
+/** A party that has this job open for everybody. */
+function partyTransport(service: PassiveService): Transport {
+  const desk: Pick<PartyDesk, "openJob" | "job" | "jobRefused"> = {
+    openJob: () => Promise.resolve(service),
+    job: () => service,
+    jobRefused: () => {},
+  };
+  return createRouterTransport(partyRoutes(desk as PartyDesk));
+}
+
+describe.each([
+  ["a role", (service: PassiveService) => connectInMemory("telecom", service)],
+  ["a party's desk", (service: PassiveService) => peerOver("telecom", partyTransport(service))],
+])("from a peer to %s", (_name, connect) => {
+  test.each(PassiveParty.methods.map((method) => [method.localName, method] as const))(
+    "%s: requests and answers come through",
+    async (name, method) => {
+      const heard: Heard[] = [];
+      const answers = await call(connect(passiveService(fakeRole(heard))), method);
+      expect(heard).toEqual([{ name, requests: expectedRequests(method) }]);
+      const count = givesMany(method) && method !== PassiveParty.method.join ? 2 : 1;
+      expect(typeNames(answers)).toEqual(Array<string>(count).fill(method.output.typeName));
+    },
+  );
+
+  test.each(PassiveParty.methods.map((method) => [method.localName, method] as const))(
+    "%s: a refusal arrives with code and message, a bug without what it was",
+    async (_call, method) => {
+      const refusing = fakeRole([], () => new TandemError("FILE_UNWRITABLE", "the disk is full"));
+      const refused = passiveService(refusing);
+      await expectError(() => call(connect(refused), method), "FILE_UNWRITABLE", /^the disk is full$/);
+      const broken = passiveService(fakeRole([], () => new RangeError("row 42")));
+      const error = await expectError(() => call(connect(broken), method), "PARTY_LOST", /^party telecom failed/);
+      expect(error.message).not.toContain("row 42");
+      expect((await broken.ended).failure).toMatchObject({ code: "INTERNAL", message: "RangeError: row 42" });
+    },
+  );
+});
+
+test.each(PassiveParty.methods.filter((method) => method !== PassiveParty.method.join))(
+  "$localName is refused to a caller that has no job open",
+  async (method) => {
+    const refuse = (): never => {
+      throw new TandemError("PROTOCOL_STATE", "no job under way");
+    };
+    const peer = peerOver("telecom", createRouterTransport(partyRoutes({ job: refuse } as unknown as PartyDesk)));
+    await expectError(() => call(peer, method), "PROTOCOL_STATE", /^no job under way$/);
+  },
+);
+
+describe("a connection that breaks", () => {
+  const broken = (): never => {
+    throw new ConnectError("ECONNRESET", Code.Unavailable);
+  };
+
+  test.each(PassiveParty.methods.map((method) => [method.localName, method] as const))(
+    "%s: the party is gone; only at join may it never have been there",
+    async (name, method) => {
+      const peer = peerOver("telecom", { unary: broken, stream: () => Promise.reject(new ConnectError("ECONNRESET")) });
+      const error = await expectError(() => call(peer, method), "PARTY_LOST", /^party telecom is gone: ECONNRESET/);
+      expect(/is it running/.test(error.message)).toBe(name === "join");
+    },
+  );
+
+  test("a stream that ends without the one answer is no answer", async () => {
+    const empty: Transport["stream"] = async (method) => ({
+      stream: true,
+      service: method.parent,
+      method,
+      header: new Headers(),
+      trailer: new Headers(),
+      message: (async function* () {})(),
+    });
+    const peer = peerOver("telecom", { unary: broken, stream: empty });
+    await expectError(() => call(peer, PassiveParty.method.gradients), "PARTY_LOST", /^party telecom is gone: /);
+  });
+
+  test("after the first answer of join it has been there", async () => {
+    const answers = { ...fakeAnswers(PassiveParty, [], () => null), join: thenBroken };
+    async function* thenBroken(): AsyncGenerator<object> {
+      yield {};
+      broken();
+    }
+    const handlers = handlersOf(PassiveParty, () => answers as never);
+    const transport = createRouterTransport(({ service }) => void service(PassiveParty, handlers));
+    const stream = peerOver("telecom", transport).join({}, {})[Symbol.asyncIterator]();
+    expect((await stream.next()).done).toBe(false);
+    await expectError(() => stream.next(), "PARTY_LOST", /^party telecom is gone: ECONNRESET$/);
+  });
+});
+
+/** The service with a call of each kind that it does not have yet. */
+function withNewCalls(): DescService {
+  const file = clone(FileDescriptorProtoSchema, PassiveParty.file.proto);
+  for (const [clientStreaming, serverStreaming] of [
+    [false, false],
+    [false, true],
+    [true, false],
+    [true, true],
+  ]) {
+    const name = `New${clientStreaming ? "Many" : "One"}To${serverStreaming ? "Many" : "One"}`;
+    const types = { inputType: ".tandem.v1.ActiveTreeFinished", outputType: ".tandem.v1.PassiveTreeStored" };
+    const method = create(MethodDescriptorProtoSchema, { name, ...types, clientStreaming, serverStreaming });
+    file.service[0].method.push(method);
+  }
+  const registry = createFileRegistry(create(FileDescriptorSetSchema, { file: [file] }));
+  return registry.getService(PassiveParty.typeName) as DescService;
+}
+
+test("a call that is new in proto/ needs nothing here", async () => {
+  const service = withNewCalls();
+  expect(service.methods.length).toBe(PassiveParty.methods.length + 4);
+  const heard: Heard[] = [];
+  let thrown: unknown = null;
+  const answers = fakeAnswers(service, heard, () => thrown);
+  const handlers = handlersOf(service, () => answers as never);
+  const transport = createRouterTransport((router) => void router.service(service, handlers));
+  const client = translatedClient(service, "telecom", transport, { opening: "join" });
+  for (const method of service.methods.slice(PassiveParty.methods.length)) {
+    thrown = null;
+    expect((await call(client, method)).length).toBe(givesMany(method) ? 2 : 1);
+    expect(heard.splice(0)).toEqual([{ name: method.localName, requests: expectedRequests(method) }]);
+    thrown = new TandemError("PROTOCOL_STATE", "not now");
+    await expectError(() => call(client, method), "PROTOCOL_STATE", /^not now$/);
+    heard.splice(0);
+  }
+});

@@ -1,0 +1,60 @@
+/** A client of any service whose calls fail with a TandemError, whatever goes wrong on the wire. */
+import type { DescService } from "@bufbuild/protobuf";
+import { type CallOptions, type Client, createClient, type Transport } from "@connectrpc/connect";
+import { TandemError } from "../base/error.ts";
+import { everyCall } from "./every-call.ts";
+import { fromWireError } from "./wire-error.ts";
+
+export interface Translation<Service extends DescService> {
+  /** The first call to a party. If it breaks before it is answered, there may be nobody. */
+  readonly opening: keyof Service["method"];
+  /** Whether every error says which party it is about. */
+  readonly isNaming?: boolean;
+}
+
+export function translatedClient<Service extends DescService>(
+  service: Service,
+  party: string,
+  transport: Transport,
+  { opening, isNaming = false }: Translation<Service>,
+): Client<Service> {
+  const client = createClient(service, transport);
+  const translated = (cause: unknown, isReached: boolean): TandemError => {
+    const error = fromWireError(cause, party);
+    const placed = isReached ? error : unreached(error, cause);
+    return isNaming ? named(party, placed) : placed;
+  };
+  return everyCall<Client<Service>, CallOptions | undefined>(service, () => client, {
+    async one(call, { localName }) {
+      try {
+        return await call();
+      } catch (cause) {
+        throw translated(cause, localName !== opening);
+      }
+    },
+    async *many(call, { localName }) {
+      let isReached = localName !== opening;
+      try {
+        for await (const answer of call()) {
+          isReached = true;
+          yield answer;
+        }
+      } catch (cause) {
+        throw translated(cause, isReached);
+      }
+    },
+  });
+}
+
+/** A connection that breaks here was refused, or there is nobody: TLS does not always tell which. */
+function unreached(error: TandemError, cause: unknown): TandemError {
+  if (error.code !== "PARTY_LOST") return error;
+  return new TandemError("PARTY_LOST", `${error.message}; is it running, and has it pinned this party's certificate?`, {
+    cause,
+  });
+}
+
+function named(party: string, error: TandemError): TandemError {
+  if (error.message.includes(party)) return error;
+  return new TandemError(error.code, `party ${party}: ${error.message}`, { cause: error });
+}
