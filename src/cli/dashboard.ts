@@ -4,6 +4,7 @@ import { homedir } from "node:os";
 import { basename, join, resolve } from "node:path";
 import { Command } from "commander";
 import { TandemError } from "../base/error.ts";
+import { isLoopback } from "../base/loopback.ts";
 import type { Dashboard, Viewer } from "../dashboard/server.ts";
 import type { Progress } from "./progress.ts";
 
@@ -90,10 +91,7 @@ async function serve(
   const port = Number(flags.dashboardPort);
   if (!Number.isInteger(port) || port < 0 || port > 65535)
     throw new TandemError("USAGE", `--dashboard-port must be an integer from 0 to 65535; got '${flags.dashboardPort}'`);
-  const [{ startDashboard }, { isLoopback }] = await Promise.all([
-    import("../dashboard/server.ts"),
-    import("../dashboard/access.ts"),
-  ]);
+  const { startDashboard } = await import("../dashboard/server.ts");
   const dashboard = await startDashboard({ viewers, host: flags.dashboardHost, port });
   if (!isLoopback(flags.dashboardHost))
     say(

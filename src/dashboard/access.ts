@@ -8,6 +8,7 @@ import { timingSafeEqual } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 import { isIP } from "node:net";
 import { hostname } from "node:os";
+import { isLoopback } from "../base/loopback.ts";
 import { osRandom } from "../base/random.ts";
 
 const tokenBytes = 32;
@@ -65,16 +66,12 @@ export class Access {
     const match = /^(?:\[([0-9a-f:]+)\]|([^:[\]]+))(?::(\d+))?$/i.exec(given);
     if (match === null || Number(match[3] ?? 80) !== this.#port) return false;
     const name = (match[1] ?? match[2]).toLowerCase();
-    if (name === "localhost" || isLoopback(name)) return true;
+    if (isLoopback(name)) return true;
     return (
       !this.#loopbackOnly &&
       (isIP(name) !== 0 || name === this.#host.toLowerCase() || name === hostname().toLowerCase())
     );
   }
-}
-
-export function isLoopback(host: string): boolean {
-  return host === "localhost" || host === "::1" || (isIP(host) === 4 && host.startsWith("127."));
 }
 
 function randomToken(): string {

@@ -5,7 +5,6 @@ import { hostname, tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { JsonLinesFile } from "../base/json-lines.ts";
-import { isLoopback } from "./access.ts";
 import { type Dashboard, startDashboard } from "./server.ts";
 
 interface Answer {
@@ -114,10 +113,14 @@ describe("who may look", () => {
 
   test("localhost and its addresses are ours", async () => {
     const { port } = new URL(origin);
-    for (const host of [`localhost:${port}`, `[::1]:${port}`, `127.0.0.1:${port}`])
+    for (const host of [
+      `localhost:${port}`,
+      `LOCALHOST:${port}`,
+      `[::1]:${port}`,
+      `127.0.0.1:${port}`,
+      `127.9.9.9:${port}`,
+    ])
       expect((await known("/api/viewers", { host })).status, host).toBe(200);
-    expect(["localhost", "127.0.0.1", "127.9.9.9", "::1"].every(isLoopback)).toBe(true);
-    expect(["0.0.0.0", "::", "10.0.0.1", "127.evil.example"].some(isLoopback)).toBe(false);
   });
 
   test("requests from other sites and other methods are refused", async () => {

@@ -5,8 +5,9 @@
  */
 import { createHash, timingSafeEqual } from "node:crypto";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
-import { type AddressInfo, isIPv6 } from "node:net";
+import type { AddressInfo } from "node:net";
 import { TandemError } from "../../base/error.ts";
+import { isLoopback } from "../../base/loopback.ts";
 import type { Problem } from "./messages.ts";
 import { HttpProblem, problemOf } from "./http-problem.ts";
 
@@ -138,10 +139,6 @@ function checkHost(request: IncomingMessage, host: string): void {
       "USAGE",
       "this server is for its own machine, under the name localhost or its loopback address",
     );
-}
-
-export function isLoopback(host: string): boolean {
-  return host === "localhost" || /^127(\.\d{1,3}){3}$/.test(host) || (isIPv6(host) && /^(0*:)+0*1$/.test(host));
 }
 
 async function jsonBody(request: IncomingMessage, bytesMax: number): Promise<unknown> {

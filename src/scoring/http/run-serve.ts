@@ -3,6 +3,7 @@
  */
 import type { ServingParameters } from "../../base/parameters.ts";
 import { TandemError } from "../../base/error.ts";
+import { isLoopback } from "../../base/loopback.ts";
 import type { ActiveConfig } from "../../party/config.ts";
 import { DataCache } from "../../party/data-cache.ts";
 import type { Emit } from "../../record/events.ts";
@@ -10,7 +11,7 @@ import { findActiveShare } from "../../party/model/find-share.ts";
 import { CurrentRows } from "../row-index.ts";
 import { scoringData } from "../run-predict.ts";
 import { Scorer } from "../scorer.ts";
-import { isLoopback, listenHttp, type Route, type RunningHttpServer } from "./http-server.ts";
+import { listenHttp, type Route, type RunningHttpServer } from "./http-server.ts";
 import type { ReadyResponse } from "./messages.ts";
 import { MicroBatcher } from "./micro-batcher.ts";
 import { openApiDocument } from "./openapi.ts";
