@@ -8,7 +8,7 @@ import { type ActiveWorld, realWorld } from "../src/party/active/world.ts";
 import type { PartyEvent } from "../src/record/events.ts";
 import { runActive } from "../src/party/active/run.ts";
 import { readIdentity } from "../src/party/identity.ts";
-import { connectTls } from "../src/transport/tls.ts";
+import { connectTls } from "../src/transport/tls-connect.ts";
 import { scratchDirectory } from "./support/command.ts";
 import { activeConfig, type Company, foundCompany, makePeople, shuffled, startParty } from "./support/companies.ts";
 import { expectError } from "./support/expect-error.ts";

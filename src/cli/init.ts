@@ -55,7 +55,7 @@ export function fingerprintCommand(): Command {
     .description("print the fingerprint of a certificate: what the other side pins")
     .argument("<certificate>", "a PEM file")
     .action(async (path: string) => {
-      const { certificateFingerprint } = await import("../transport/tls.ts");
+      const { certificateFingerprint } = await import("../transport/pinned-certificate.ts");
       let pem: string;
       try {
         pem = await readFile(path, "utf8");

@@ -1,7 +1,7 @@
 /** The certificate and the key that a config names. */
 import { readFile } from "node:fs/promises";
 import { TandemError } from "../base/error.ts";
-import type { TlsIdentity } from "../transport/tls.ts";
+import type { TlsIdentity } from "../transport/tls-settings.ts";
 import type { PassiveConfig } from "./config.ts";
 
 /** Reads the PEM files that a config names. @throws TandemError FILE_UNREADABLE naming the file */

@@ -3,7 +3,7 @@ import { access, mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { TandemError } from "../base/error.ts";
 import { createSelfSigned } from "../transport/certificates.ts";
-import { certificateFingerprint } from "../transport/tls.ts";
+import { certificateFingerprint } from "../transport/pinned-certificate.ts";
 
 export interface InitOptions {
   readonly role: "active" | "passive";

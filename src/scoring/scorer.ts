@@ -10,7 +10,7 @@ import type { PassiveOutcomes } from "../wire/generated/tandem/v1/scoring_pb.ts"
 import { ScoringModel } from "./scoring-model.ts";
 import type { ScoringPeer } from "../wire/scoring-peer.ts";
 import type { ActiveShare } from "../store/share-files.ts";
-import { connectScoring } from "../transport/tls.ts";
+import { connectScoring } from "../transport/tls-connect.ts";
 import type { ActiveConfig } from "../party/config.ts";
 import { predictionsFrom } from "../party/evaluate.ts";
 import { readIdentity } from "../party/identity.ts";

@@ -30,7 +30,9 @@ import { messageBytesMax, protocolVersion } from "../wire/version.ts";
 import { idsDigest } from "../protocol/ids.ts";
 import { createAuthority } from "./certificates.ts";
 import type { PassiveService } from "./passive-service.ts";
-import { certificateFingerprint, connectTls, type TlsIdentity, type TlsPeer } from "./tls.ts";
+import { certificateFingerprint } from "./pinned-certificate.ts";
+import { connectTls, type TlsPeer } from "./tls-connect.ts";
+import type { TlsIdentity } from "./tls-settings.ts";
 
 const table = randomTable("tls", { rows: 50, features: [1, 2, 2], missingShare: 0.1 });
 const rejections = watchRejections();

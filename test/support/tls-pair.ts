@@ -5,14 +5,10 @@ import type { CallOptions, PassivePeer } from "../../src/wire/peer.ts";
 import { type CertificateAuthority, createAuthority, type Identity } from "../../src/transport/certificates.ts";
 import { everyCall } from "../../src/transport/every-call.ts";
 import type { PassiveService } from "../../src/transport/passive-service.ts";
-import {
-  certificateFingerprint,
-  connectTls,
-  listenTls,
-  type ListeningServer,
-  type TlsIdentity,
-  type TlsPeer,
-} from "../../src/transport/tls.ts";
+import { certificateFingerprint } from "../../src/transport/pinned-certificate.ts";
+import { connectTls, type TlsPeer } from "../../src/transport/tls-connect.ts";
+import { listenTls, type ListeningServer } from "../../src/transport/tls-listen.ts";
+import type { TlsIdentity } from "../../src/transport/tls-settings.ts";
 
 export const loopback = { host: "127.0.0.1", port: 0 };
 

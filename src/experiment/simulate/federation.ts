@@ -104,7 +104,7 @@ async function runIn(
   // Slow to load, and bad input never needs them.
   const [{ createAuthority }, { certificateFingerprint }] = await Promise.all([
     import("../../transport/certificates.ts"),
-    import("../../transport/tls.ts"),
+    import("../../transport/pinned-certificate.ts"),
   ]);
   const authority = await createAuthority("Tandem on this machine", 2);
   const parties = [job.active, ...job.passives];

@@ -6,7 +6,7 @@ import { lockFolder, type Release } from "../../base/process-lock.ts";
 import { osRandom } from "../../base/random.ts";
 import { diskStorage, type Storage } from "../../base/storage.ts";
 import type { PassivePeer } from "../../wire/peer.ts";
-import { connectTls } from "../../transport/tls.ts";
+import { connectTls } from "../../transport/tls-connect.ts";
 import type { ActiveConfig } from "../config.ts";
 import { readIdentity } from "../identity.ts";
 import { type RunNotes, RunRecord } from "../../record/run-record.ts";

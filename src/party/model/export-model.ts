@@ -11,7 +11,7 @@ import { mergeShares } from "../../store/merge-shares.ts";
 import { type ActiveShare, readActiveShare } from "../../store/share-files.ts";
 import { withUsedFeatures } from "../../store/xgboost/used-features.ts";
 import { writeXgboostModel } from "../../store/xgboost/export.ts";
-import { certificateFingerprint } from "../../transport/tls.ts";
+import { certificateFingerprint } from "../../transport/pinned-certificate.ts";
 import type { ActiveConfig } from "../config.ts";
 import { jobSharePath, refuseExisting } from "./job-share.ts";
 import { checkValidAt, readCertificate } from "./signer.ts";

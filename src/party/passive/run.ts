@@ -4,7 +4,7 @@ import type { Storage } from "../../base/storage.ts";
 import type { PassiveEnd } from "../../transport/passive-service.ts";
 import { partyRoutes } from "../../transport/party-service.ts";
 import { scoringRoutes } from "../../transport/scoring-service.ts";
-import { listenTls } from "../../transport/tls.ts";
+import { listenTls } from "../../transport/tls-listen.ts";
 import type { PassiveConfig } from "../config.ts";
 import type { Emit } from "../../record/events.ts";
 import { readIdentity } from "../identity.ts";

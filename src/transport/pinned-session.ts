@@ -1,0 +1,73 @@
+/**
+ * A session manager that speaks HTTP/2 only over sockets whose other end has been checked, with wide receive windows. A
+ * connection of a job that is lost is not replaced behind its user's back: what was under way on it belonged to it, and
+ * a new attempt begins with a new one.
+ */
+import type { ClientHttp2Stream, Http2Session } from "node:http2";
+import type { TLSSocket } from "node:tls";
+import { Code, ConnectError } from "@connectrpc/connect";
+import { Http2SessionManager } from "@connectrpc/connect-node";
+import { windowBytes } from "./tls-settings.ts";
+
+/** How a connection that stalls is noticed. */
+export interface Liveness {
+  readonly pingIntervalMs: number;
+  readonly pingTimeoutMs: number;
+}
+
+export class PinnedSessionManager extends Http2SessionManager {
+  readonly #widened = new WeakSet<Http2Session>();
+  readonly #checked: { socket: TLSSocket | null };
+  readonly #open: () => Promise<TLSSocket>;
+  readonly #isReplaced: boolean;
+  #opening: Promise<void> | null = null;
+  #wasOpen = false;
+
+  constructor(
+    url: string,
+    { isReplaced, ...liveness }: Liveness & { readonly isReplaced: boolean },
+    open: () => Promise<TLSSocket>,
+  ) {
+    const checked: { socket: TLSSocket | null } = { socket: null };
+    super(url, liveness, {
+      settings: { initialWindowSize: windowBytes },
+      createConnection() {
+        const { socket } = checked;
+        checked.socket = null;
+        if (socket === null || socket.destroyed) throw new ConnectError("the connection was lost", Code.Unavailable);
+        return socket;
+      },
+    });
+    this.#checked = checked;
+    this.#isReplaced = isReplaced;
+    this.#open = open;
+  }
+
+  override async request(...request: Parameters<Http2SessionManager["request"]>): Promise<ClientHttp2Stream> {
+    if (this.state() === "closed" || this.state() === "error") {
+      if (this.#wasOpen && !this.#isReplaced) throw new ConnectError("the connection was lost", Code.Unavailable);
+      await (this.#opening ??= this.#connectChecked());
+    }
+    const stream = await super.request(...request);
+    if (stream.session !== undefined && !this.#widened.has(stream.session)) {
+      this.#widened.add(stream.session);
+      stream.session.setLocalWindowSize(windowBytes);
+      // The streams of a broken connection fail by themselves. A connection that the other side closes in good order
+      // after the last stream fails here only, and nobody would listen.
+      stream.session.on("error", () => {});
+    }
+    return stream;
+  }
+
+  async #connectChecked(): Promise<void> {
+    try {
+      this.#checked.socket = await this.#open();
+      if ((await this.connect()) === "error") throw this.error();
+      this.#wasOpen = true;
+    } catch (cause) {
+      throw ConnectError.from(cause, Code.Unavailable);
+    } finally {
+      this.#opening = null;
+    }
+  }
+}

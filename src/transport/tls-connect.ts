@@ -1,0 +1,74 @@
+/** Connections to a passive party over TLS: for a job and the alignment before it, and for scores. */
+import { isIPv6 } from "node:net";
+import type { Transport } from "@connectrpc/connect";
+import { createGrpcTransport } from "@connectrpc/connect-node";
+import type { AlignmentPeer } from "../align/alignment-peer.ts";
+import type { PassivePeer } from "../wire/peer.ts";
+import type { ScoringPeer } from "../wire/scoring-peer.ts";
+import { alignmentPeerOver } from "./alignment-client.ts";
+import { peerOver } from "./peer-client.ts";
+import { type Liveness, PinnedSessionManager } from "./pinned-session.ts";
+import { pinnedSocket } from "./pinned-socket.ts";
+import { scoringPeerOver } from "./scoring-client.ts";
+import { type Address, messageLimits, pingIntervalMs, type TlsIdentity } from "./tls-settings.ts";
+
+const pingTimeoutMs = 20_000;
+
+export interface TlsPeer extends PassivePeer {
+  /** The same party, over the same connection, for the alignment before a job. */
+  alignment(job: string, validationFile?: boolean): AlignmentPeer;
+  close(): void;
+}
+
+/** A passive party at host:port that must show the pinned certificate. */
+export function connectTls(
+  name: string,
+  identity: TlsIdentity,
+  pinnedPassive: string,
+  address: Address,
+  liveness?: Liveness,
+): TlsPeer {
+  const { transport, sessions } = transportTo(name, identity, pinnedPassive, address, {
+    isReplaced: false,
+    ...liveness,
+  });
+  return {
+    ...peerOver(name, transport),
+    alignment: (job, validationFile) => alignmentPeerOver(name, transport, job, validationFile),
+    close: () => sessions.abort(),
+  };
+}
+
+export interface TlsScoringPeer extends ScoringPeer {
+  close(): void;
+}
+
+/** The same for scores. They belong to no job and to no connection: one that is lost, or leads nowhere, is replaced. */
+export function connectScoring(
+  name: string,
+  identity: TlsIdentity,
+  pinnedPassive: string,
+  address: Address,
+): TlsScoringPeer {
+  const { transport, sessions } = transportTo(name, identity, pinnedPassive, address, { isReplaced: true });
+  return { ...scoringPeerOver(name, transport, () => sessions.abort()), close: () => sessions.abort() };
+}
+
+function transportTo(
+  name: string,
+  identity: TlsIdentity,
+  pinnedPassive: string,
+  address: Address,
+  options: { readonly isReplaced: boolean } & Partial<Liveness>,
+): { readonly transport: Transport; readonly sessions: PinnedSessionManager } {
+  const baseUrl = `https://${isIPv6(address.host) ? `[${address.host}]` : address.host}:${address.port}`;
+  const sessions = new PinnedSessionManager(baseUrl, { pingIntervalMs, pingTimeoutMs, ...options }, () =>
+    pinnedSocket(name, identity, pinnedPassive, address),
+  );
+  const transport = createGrpcTransport({
+    baseUrl,
+    sessionManager: sessions,
+    ...messageLimits,
+  });
+  return { transport, sessions };
+}

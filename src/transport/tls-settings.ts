@@ -1,0 +1,36 @@
+/**
+ * What both ends of a connection have in common: gRPC over HTTP/2 and TLS 1.3, with certificates on both sides.
+ *
+ * HTTP/2's default window of 64 KB would cap a stream at a few MB/s on any real network, so both ends open theirs to
+ * 8 MB. Ciphertexts do not compress: compression is off.
+ */
+import { messageBytesMax } from "../wire/version.ts";
+import type { Identity } from "./certificates.ts";
+
+export const windowBytes = 8 << 20;
+/** How often an active party pings. */
+export const pingIntervalMs = 20_000;
+
+export const messageLimits = { readMaxBytes: messageBytesMax, writeMaxBytes: messageBytesMax, acceptCompression: [] };
+
+/** What one party needs to speak TLS with the others. */
+export interface TlsIdentity extends Identity {
+  /** PEM of the agreed certificate authority, if there is one. */
+  readonly authority?: string | undefined;
+}
+
+export interface Address {
+  readonly host: string;
+  readonly port: number;
+}
+
+/** Without an authority nothing is decided here: whoever uses these options compares fingerprints, and must. */
+export function tlsOptions({ authority, certificate, key }: TlsIdentity) {
+  return {
+    cert: certificate,
+    key,
+    minVersion: "TLSv1.3",
+    rejectUnauthorized: authority !== undefined,
+    ...(authority === undefined ? {} : { ca: authority }),
+  } as const;
+}
