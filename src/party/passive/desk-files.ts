@@ -1,0 +1,48 @@
+/** A passive party's own files: its tables, and its folder of each job. Trouble with them is told to its log. */
+import { join } from "node:path";
+import type { Storage } from "../../base/storage.ts";
+import type { Emit } from "../../record/events.ts";
+import type { PassiveConfig } from "../config.ts";
+import { DataCache } from "../data-cache.ts";
+import type { JoinedTable } from "../joined-tables.ts";
+import { withOwnFiles } from "../own-files.ts";
+import type { DistinctTable } from "../party-data.ts";
+import type { PassiveRecordOptions } from "./record.ts";
+
+export class DeskFiles {
+  readonly config: PassiveConfig;
+  readonly storage: Storage;
+  readonly data: DataCache;
+  readonly emit: Emit;
+
+  constructor(config: PassiveConfig, storage: Storage, emit: Emit) {
+    this.config = config;
+    this.storage = storage;
+    this.data = new DataCache(config.data);
+    this.emit = emit;
+  }
+
+  table(): Promise<JoinedTable> {
+    return this.using(() => this.data.table());
+  }
+
+  testTable(): Promise<DistinctTable | null> {
+    return this.using(() => this.data.testTable());
+  }
+
+  recordOf(job: string): PassiveRecordOptions {
+    const { name, output } = this.config;
+    return {
+      party: name,
+      job,
+      folder: join(output.directory, job),
+      storage: this.storage,
+      ownFiles: (work) => this.using(work),
+    };
+  }
+
+  /** Work with own files: what goes wrong is told to the log, and the caller hears no more than that it did. */
+  using<T>(work: () => Promise<T>): Promise<T> {
+    return withOwnFiles(this.config.name, this.emit, work);
+  }
+}

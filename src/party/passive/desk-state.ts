@@ -1,0 +1,54 @@
+/** What a passive party is doing, for which connection and which job. Each state holds what is open in it. */
+import type { PassiveAlignment } from "../../align/passive-alignment.ts";
+import { TandemError } from "../../base/error.ts";
+import type { Caller } from "../../transport/caller.ts";
+import type { PassiveService } from "../../transport/passive-service.ts";
+import type { JoinedTable } from "../joined-tables.ts";
+import type { PassiveRecord } from "./record.ts";
+
+interface Busy {
+  readonly caller: Caller;
+  readonly job: string;
+}
+
+export interface Opening extends Busy {
+  readonly kind: "opening";
+}
+
+export interface Aligning extends Busy {
+  readonly kind: "aligning";
+  readonly alignment: PassiveAlignment;
+  readonly data: JoinedTable;
+}
+
+export interface Aligned extends Busy {
+  readonly kind: "aligned";
+  readonly rows: Uint32Array;
+  readonly data: JoinedTable;
+}
+
+export interface Running extends Busy {
+  readonly kind: "running";
+  readonly service: PassiveService;
+  readonly record: PassiveRecord;
+}
+
+export type DeskState = { readonly kind: "idle" } | Opening | Aligning | Aligned | Running;
+
+export const idle: DeskState = { kind: "idle" };
+
+/** @throws TandemError PARTY_BUSY unless this caller may open something for this job now */
+export function refuseOthers(state: DeskState, caller: Caller, job: string, party: string): void {
+  if (state.kind === "idle") return;
+  if (state.caller.name === caller.name && state.job === job) return;
+  if (state.caller === caller && (state.kind === "aligning" || state.kind === "aligned")) return;
+  throw new TandemError("PARTY_BUSY", `${party} serves another job at the moment; try again later`);
+}
+
+/** What was open gives way to a newer connection of the same active party. */
+export async function giveWay(state: DeskState): Promise<void> {
+  if (state.kind === "aligning") state.alignment.close();
+  if (state.kind !== "running") return;
+  state.service.end(new TandemError("PARTY_LOST", "the active party has joined again on another connection"));
+  await state.record.retire();
+}

@@ -1,0 +1,65 @@
+/** Which of a passive party's rows a job is about, in which order. */
+import { TandemError } from "../../base/error.ts";
+import { type PartyTable, selectRows } from "../../data/dataset.ts";
+import { tableDigest } from "../../data/table-digest.ts";
+import { readAlignment } from "../../store/passive-checkpoint.ts";
+import { checkBitmap, isSet } from "../../wire/bitmap.ts";
+import type { ActiveHello } from "../../wire/generated/tandem/v1/tandem_pb.ts";
+import type { DeskFiles } from "./desk-files.ts";
+import type { Aligned } from "./desk-state.ts";
+import type { JobRows } from "./job.ts";
+
+export interface RowsWanted {
+  readonly hello: ActiveHello;
+  readonly job: string;
+  /** The active party's pinned name. */
+  readonly active: string;
+  /** The alignment that this connection has made, if any. */
+  readonly aligned: Aligned | null;
+}
+
+/** @throws TandemError ID_MISMATCH if this party's rows cannot be the ones that are meant */
+export async function jobRows(files: DeskFiles, { hello, job, active, aligned }: RowsWanted): Promise<JobRows> {
+  const { name } = files.config;
+  const { trainingRows, validationRows: validation } = hello;
+  const training = (all: PartyTable): PartyTable => selectRows(all, rowsIn(trainingRows, all.ids.length, name));
+  if (hello.aligned) {
+    const all =
+      aligned?.job === job ? selectRows(aligned.data.table, aligned.rows) : await storedRows(files, job, active);
+    return { training: training(all), validation, predictable: all };
+  }
+  const { table } = await files.table();
+  const test = await files.testTable();
+  return { training: training(table), validation, predictable: test?.table ?? table };
+}
+
+/** The rows of the last alignment for a job, before this connection. */
+async function storedRows(files: DeskFiles, job: string, active: string): Promise<PartyTable> {
+  const { name } = files.config;
+  const stored = await files.using(() => readAlignment(files.recordOf(job).folder, files.storage));
+  if (stored === null || stored.active !== active)
+    throw new TandemError("PROTOCOL_STATE", `${name}: job ${job} was not aligned`);
+  const { table } = await files.table();
+  if (tableDigest(table) !== stored.data)
+    throw new TandemError(
+      "CHECKPOINT",
+      `the data of ${name} has changed since job ${job} was aligned; put it back, or begin anew under another name`,
+    );
+  return selectRows(table, stored.rows);
+}
+
+/** The rows that a bitmap names; all of them without one. */
+function rowsIn(bitmap: Uint8Array, rowCount: number, name: string): Uint32Array {
+  const all = Uint32Array.from({ length: rowCount }, (_, row) => row);
+  if (bitmap.length === 0) return all;
+  try {
+    checkBitmap(bitmap, rowCount);
+  } catch (cause) {
+    throw new TandemError(
+      "ID_MISMATCH",
+      `${name} does not hold the same ids in the same order as the active party; align the data first`,
+      { cause },
+    );
+  }
+  return all.filter((row) => isSet(bitmap, row));
+}

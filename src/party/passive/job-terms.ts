@@ -1,0 +1,63 @@
+/** What a job was agreed to be, as it is stored: a later attempt must bring the same. */
+import { TandemError } from "../../base/error.ts";
+import type { PartyTable } from "../../data/dataset.ts";
+import { tableDigest } from "../../data/table-digest.ts";
+import { idsDigest } from "../../protocol/ids.ts";
+import { type AgreedParameters, flatParameters } from "../../protocol/job-parameters.ts";
+import type { OwnSplit } from "../../protocol/passive/role.ts";
+import { textOf } from "../../store/stored-numbers.ts";
+import type { ActiveHello } from "../../wire/generated/tandem/v1/tandem_pb.ts";
+import { ShareLibrary } from "../model/share-library.ts";
+import { splitsOver } from "../model/start-model.ts";
+import type { DeskFiles } from "./desk-files.ts";
+import type { JobRows } from "./job.ts";
+import type { JobTerms } from "./record.ts";
+
+export function termsOf(
+  hello: ActiveHello,
+  agreed: AgreedParameters,
+  rows: JobRows,
+  active: string,
+  sampling: string,
+): JobTerms {
+  return {
+    active,
+    run: Buffer.from(hello.run).toString("hex"),
+    agreed: flatParameters(agreed),
+    instances: rows.training.ids.length,
+    idsDigest: Buffer.from(idsDigest(rows.training.ids)).toString("hex"),
+    aligned: hello.aligned,
+    training: textOf(hello.trainingRows),
+    validation: textOf(hello.validationRows),
+    data: tableDigest(rows.training, rows.predictable),
+    sampling,
+  };
+}
+
+/**
+ * This party's splits of the model that a job goes on from. @throws TandemError MODEL_UNKNOWN, COLUMN_UNKNOWN or
+ * HANDSHAKE_MISMATCH
+ */
+export async function startSplits(
+  files: DeskFiles,
+  agreed: AgreedParameters,
+  active: string,
+  table: PartyTable,
+): Promise<readonly OwnSplit[]> {
+  if (agreed.startModel === "") return [];
+  const { name, output } = files.config;
+  const damaged = (error: TandemError): void =>
+    files.emit({ type: "error", party: name, code: error.code, message: error.message });
+  const share = await new ShareLibrary(output.directory, damaged).find(agreed.startModel, active);
+  if (share === null)
+    throw new TandemError(
+      "MODEL_UNKNOWN",
+      `${name} has no share of the model that training is to go on from, made with this active party`,
+    );
+  if (share.splits.some(({ tree }) => tree >= agreed.startTrees))
+    throw new TandemError(
+      "HANDSHAKE_MISMATCH",
+      `start_trees: the active party proposes ${agreed.startTrees}, ${name} has splits of later trees of that model`,
+    );
+  return files.using(async () => splitsOver(share.splits, table));
+}
