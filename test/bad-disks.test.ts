@@ -269,7 +269,7 @@ describe("what changes under a job", () => {
     await expectError(
       async () => runActive(await configOf(made, party), quiet),
       "CHECKPOINT",
-      /the data of shop has changed since job j was aligned; put it back, or begin anew/,
+      /the data of shop has changed since job j was aligned; put it back, or choose/,
     );
     writeFileSync(data, whole);
     await expectContinued(made, party);
@@ -281,7 +281,7 @@ describe("what changes under a job", () => {
     await oneTree(made, party);
     const keep = join(made.bank.folder, "kept");
     for (const [company, says] of [
-      [made.bank, /job: shop has stored 2 trees of a job named j; continue it where it began, or choose another name/],
+      [made.bank, /job: shop has stored 2 trees of a job named j; continue it, or choose another name/],
       [made.shop, /shop: job j was not aligned/],
     ] as const) {
       const folder = join(company.folder, "jobs", "j");

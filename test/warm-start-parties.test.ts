@@ -193,7 +193,7 @@ test("what a party refuses: a model it has no share of, or of other parties; fea
 
   const away = join(shop.folder, "away.json");
   renameSync(sharePath(shop, "spring"), away);
-  await expectError(() => on("e"), "MODEL_UNKNOWN", /shop0 has no share of the model that training is to go on from/);
+  await expectError(() => on("e"), "MODEL_UNKNOWN", /shop0 has no share of the start model/);
   renameSync(away, sharePath(shop, "spring"));
   const { splits } = await readPassiveShare(sharePath(shop, "spring"));
   const data = readFileSync(join(shop.folder, "data.csv"), "utf8");

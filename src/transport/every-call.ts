@@ -34,8 +34,8 @@ export function everyCall<Calls extends object, More>(
       ? (request, more) => around.many(() => forward(request, more) as AsyncIterable<unknown>, method, more)
       : (request, more) => around.one(() => forward(request, more), method, more);
   }
-  // TypeScript cannot follow names and kinds that are read from a descriptor. Those who call this state, for one service,
-  // the types of the target and of the result; both are mapped from that service's descriptor.
+  // TypeScript cannot follow names and kinds that are read from a descriptor. Whoever calls this states the types of
+  // the target and of the result; both are mapped from the same descriptor.
   return calls as Calls;
 }
 

@@ -43,7 +43,7 @@ async function storedRows(files: DeskFiles, job: string, active: string): Promis
   if (tableDigest(table) !== stored.data)
     throw new TandemError(
       "CHECKPOINT",
-      `the data of ${name} has changed since job ${job} was aligned; put it back, or begin anew under another name`,
+      `the data of ${name} has changed since job ${job} was aligned; put it back, or choose another name`,
     );
   return selectRows(table, stored.rows);
 }

@@ -52,12 +52,12 @@ export async function startSplits(
   if (share === null)
     throw new TandemError(
       "MODEL_UNKNOWN",
-      `${name} has no share of the model that training is to go on from, made with this active party`,
+      `${name} has no share of the start model that was made with this active party`,
     );
   if (share.splits.some(({ tree }) => tree >= agreed.startTrees))
     throw new TandemError(
       "HANDSHAKE_MISMATCH",
-      `start_trees: the active party proposes ${agreed.startTrees}, ${name} has splits of later trees of that model`,
+      `start_trees: the active party proposes ${agreed.startTrees}, ${name} has splits of later trees`,
     );
   return files.using(async () => splitsOver(share.splits, table));
 }

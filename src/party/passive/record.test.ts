@@ -164,7 +164,7 @@ describe("a job that is opened again", () => {
   });
 });
 
-test("splits of a model that training goes on from are stored with the job: the next attempt asks nobody for them", async () => {
+test("splits of a start model are stored with the job: the next attempt asks nobody for them", async () => {
   const disk = new Disk();
   const gone = (): Promise<never> => Promise.reject(new TandemError("MODEL_UNKNOWN", "the share is gone"));
   await expectError(() => PassiveRecord.open(disk.options, terms, gone), "MODEL_UNKNOWN");

@@ -50,7 +50,7 @@ export async function refuseAlignment(options: PassiveRecordOptions, active: str
   if (trees > 0)
     throw new TandemError(
       "CHECKPOINT",
-      `job: ${party} has stored ${trees} trees of a job named ${peerText(job)}; continue it where it began, or choose another name`,
+      `job: ${party} has stored ${trees} trees of a job named ${peerText(job)}; continue it, or choose another name`,
     );
 }
 
@@ -108,7 +108,8 @@ export class PassiveRecord {
     terms: JobTerms,
     startSplits: () => Promise<readonly OwnSplit[]> = () => Promise.resolve([]),
   ): Promise<PassiveRecord> {
-    await options.ownFiles(() => options.storage.tidy(options.folder));
+    const { party, job, folder, storage } = options;
+    await options.ownFiles(() => storage.tidy(folder));
     const stored = await storedJob(options, terms.active);
     const difference = stored === null ? null : firstDifference(stored, terms);
     if (stored !== null && difference === null)
@@ -120,7 +121,7 @@ export class PassiveRecord {
     if (progress.trees > 0 || goesOn)
       throw new TandemError(
         "CHECKPOINT",
-        `${options.party} has stored a part of job ${peerText(options.job)}, and since then ${difference}; put it back, or begin anew under another name`,
+        `${party} has begun job ${peerText(job)}, and since then ${difference}; put it back, or choose another name`,
       );
     const secret = textOf(osRandom.fill(new Uint8Array(permutationSecretBytes)));
     return new PassiveRecord(
