@@ -1,17 +1,18 @@
-/** Documents that must agree with the code: error codes and disclosures, both ways. */
-import { readdirSync, readFileSync } from "node:fs";
+/** Documents that must agree with the code, both ways: error codes, disclosures, parameters. */
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 import { parameterPage } from "../src/base/parameter-page.ts";
 import { errorCodes } from "../src/base/error.ts";
 import { ledgerEntries } from "../src/privacy/ledger.ts";
+import { revealsTags } from "./support/reveals-tags.ts";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const read = (path: string): string => readFileSync(join(root, path), "utf8");
 
 test("docs/errors.md lists exactly the codes that exist, with their meaning", () => {
-  const rows = [...read("docs/errors.md").matchAll(/^\| `([A-Z_]+)` \| (.+?) \|/gm)].map(([, code, meaning]) => ({
+  const rows = [...read("docs/errors.md").matchAll(/^\| `([A-Z_]+)` +\| (.+?) +\|/gm)].map(([, code, meaning]) => ({
     code,
     meaning,
   }));
@@ -20,29 +21,15 @@ test("docs/errors.md lists exactly the codes that exist, with their meaning", ()
     expect(errorCodes[code as keyof typeof errorCodes].startsWith(meaning.split(",")[0].split(";")[0])).toBe(true);
 });
 
-/** `@reveals who: what`, possibly over several comment lines. */
-function disclosures(): { who: string; what: string }[] {
-  const files = readdirSync(join(root, "src"), { recursive: true, encoding: "utf8" }).filter(
-    (name) => name.endsWith(".ts") && !name.endsWith(".test.ts"),
-  );
-  return files.flatMap((name) => {
-    const text = read(join("src", name)).replace(/\n\s*\*   /g, " ");
-    return [...text.matchAll(/@reveals (active|passive): (.+)/g)].map(([, who, what]) => ({ who, what: what.trim() }));
-  });
-}
-
 test("every disclosure that the code declares stands in docs/leakage.md, under the party that learns it", () => {
   const page = read("docs/leakage.md").replace(/\s+/g, " ");
   const sections = {
     active: section(page, "What the active party learns"),
     passive: section(page, "What a passive party learns"),
   };
-  const declared = disclosures();
-  expect(declared.length).toBeGreaterThan(3);
-  for (const { who, what } of declared) {
-    for (const part of what.split(";"))
-      expect(sections[who as "active" | "passive"], `${who}: ${part}`).toContain(part.trim());
-  }
+  const declared = revealsTags(join(root, "src"));
+  expect(declared.length).toBeGreaterThan(15);
+  for (const { learner, what } of declared) expect(sections[learner], `${learner}: ${what}`).toContain(what);
 });
 
 test("every entry of the ledger is a disclosure of docs/leakage.md, in its words and under the party that learns it", () => {

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
@@ -11,6 +11,7 @@ import {
   disclosuresOf,
 } from "./disclosures.ts";
 import { leakageOf, leakageText } from "./leakage.ts";
+import { revealsTags } from "../../test/support/reveals-tags.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const page = readFileSync(join(root, "docs", "leakage.md"), "utf8");
@@ -27,21 +28,11 @@ function itemsOf(learner: "active" | "passive"): string[] {
     .map((line) => line.slice(2));
 }
 
-function tags(): { learner: string; what: string }[] {
-  const files = readdirSync(join(root, "src"), { recursive: true, encoding: "utf8" }).filter(
-    (name) => name.endsWith(".ts") && !name.endsWith(".test.ts"),
-  );
-  return files.flatMap((name) => {
-    const text = readFileSync(join(root, "src", name), "utf8").replaceAll(/\n\s*\*   /g, " ");
-    return [...text.matchAll(/@reveals (active|passive): (.+)/g)].flatMap(([, learner, parts]) =>
-      parts.split(";").map((what) => ({ learner, what: what.trim() })),
-    );
-  });
-}
+const tags = revealsTags(join(root, "src"));
 
 test("the table has every @reveals tag of the code and every entry of the ledger, under the same learner", () => {
-  expect(tags().length).toBeGreaterThan(15);
-  for (const { learner, what } of [...tags(), ...Object.values(ledgerEntries)]) {
+  expect(tags.length).toBeGreaterThan(15);
+  for (const { learner, what } of [...tags, ...Object.values(ledgerEntries)]) {
     const covering = entries.filter((entry) => entry.learner === learner && entry.what.includes(what));
     expect(covering, `${learner}: ${what}`).not.toHaveLength(0);
   }
