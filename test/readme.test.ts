@@ -1,4 +1,4 @@
-/** The README's own commands and code, run as they stand there. */
+/** The commands and the code of README.md and docs/own-data.md, run as they stand there. */
 import { execFile } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -10,11 +10,12 @@ import { scratchDirectory } from "./support/command.ts";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const readme = readFileSync(join(root, "README.md"), "utf8");
+const ownData = readFileSync(join(root, "docs", "own-data.md"), "utf8");
 const run = promisify(execFile);
 
-/** The code block of a language that contains a text. */
-function block(language: string, text: string): string {
-  const blocks = [...readme.matchAll(/```(\w+)\n([\s\S]*?)```/g)].filter(
+/** The code block of a page, in a language, that contains a text. */
+function block(page: string, language: string, text: string): string {
+  const blocks = [...page.matchAll(/```(\w+)\n([\s\S]*?)```/g)].filter(
     ([, found, code]) => found === language && code.includes(text),
   );
   expect(blocks, `one ${language} block with '${text}'`).toHaveLength(1);
@@ -31,7 +32,7 @@ const rows = Array.from({ length: 80 }, (_, i) => {
 writeFileSync(join(directory, "credit.csv"), `${[names.join(","), ...rows].join("\n")}\n`);
 
 test("the simulate command", async () => {
-  const command = block("sh", "tandem simulate").replaceAll(
+  const command = block(readme, "sh", "tandem simulate").replaceAll(
     "npx tandem",
     `"${process.execPath}" "${join(root, "bin", "tandem.js")}"`,
   );
@@ -41,7 +42,7 @@ test("the simulate command", async () => {
 
 test("the library example", async () => {
   // Plain JavaScript as it stands: only the package's name is resolved by hand.
-  const code = block("ts", 'from "tandem"').replace(
+  const code = block(ownData, "ts", 'from "tandem"').replace(
     'from "tandem"',
     `from "${pathToFileURL(join(root, "dist", "index.js")).href}"`,
   );
