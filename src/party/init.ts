@@ -101,8 +101,8 @@ policy:
   min_key_bits: 2048           # of the active party's Paillier key
   max_active_ids: 10000000     # how many ids an active party may ask about in one alignment
   min_instances: 100           # fewer people than this are not trained on
-  # Splits of small groups are withheld, at both sides of the split that made them. 1 is no minimum; 5 to 10 per candidate hides
-  # single people; 20 or more per node costs accuracy in deep trees.
+  # Sums of groups with fewer people than this are withheld. 1 is no minimum. Small minimums do not hide single people;
+  # docs/leakage.md says what they are good for.
   min_instances_per_node: 1
   min_instances_per_candidate: 1  # on each side of a possible split
   codecs: [batched, unbatched]

@@ -71,7 +71,7 @@ export interface DisclosureEntry {
   readonly extent: (facts: DisclosureFacts) => Extent | null;
 }
 
-/** What is revealed later, with the finished model, is not the job's doing, but follows from taking part. */
+/** Revealed later, with the finished model: not by the job, but by taking part in it. */
 const afterwards = "not in the job: with the model that it makes";
 
 export const disclosureEntries = {
@@ -82,7 +82,7 @@ export const disclosureEntries = {
       present([facts.trees], {
         atMost: product(facts.trees, nodesMax(facts), candidatesMax(facts)),
         unit: "sums of unnamed candidates",
-        note: candidateNote(facts),
+        note: `${candidateNote(facts)}; assume that they tell which bin people are in`,
       }),
   },
   candidates: {
@@ -224,7 +224,7 @@ export const disclosureEntries = {
       present([facts.trees, levelsToldMax(facts)], {
         atMost: product(facts.trees, levelsToldMax(facts), facts.instances),
         unit: "bits",
-        note: "one per person and level but the last; people in the same nodes are alike to the model, which is a hint about labels",
+        note: "one per person and level but the last; they rank people by risk without a label",
       }),
   },
   sampled: {
@@ -420,7 +420,7 @@ function sampledExtent(facts: DisclosureFacts): Extent | null {
         ? null
         : { atMost: count, unit: "bits", note: "the same people in every round: all but the validation rows" };
     case "uniform":
-      return { atMost: count, unit: "bits", note: "drawn evenly, which says nothing about them" };
+      return { atMost: count, unit: "bits", note: "drawn evenly, which says nothing about labels" };
     case "goss":
       return {
         atMost: count,

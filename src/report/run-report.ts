@@ -281,8 +281,9 @@ function disclosurePart(view: RunView): Html {
   const lines = ledgerLines(view);
   return html`<h2>What was revealed to whom</h2>
     <p>
-      Counted where it happens, as docs/leakage.md names it. What is not in this list is not revealed: no party learns
-      another's feature values, thresholds or feature names, and no passive party learns a label, a gradient or a score.
+      Counted where it happens, as docs/leakage.md names it. No row, threshold or feature name was sent, and no passive
+      party was sent a label, a gradient or a score in the clear. What can be computed from this list is more than what
+      stands in it: docs/leakage.md says what to assume.
     </p>
     ${
       lines.length === 0

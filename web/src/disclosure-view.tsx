@@ -13,8 +13,9 @@ export function DisclosureView() {
       <h1 class="title">Disclosure</h1>
       <p class="lead">
         What passed between {view.party === "" ? "this party" : view.party} and the others so far, as docs/leakage.md
-        names it. What is not in this list is not revealed: no party learns another's feature values, thresholds or
-        feature names, and no passive party learns a label, a gradient or a score.
+        names it. No row, threshold or feature name was sent, and no passive party was sent a label, a gradient or a
+        score in the clear. What can be computed from this list is more than what stands in it: docs/leakage.md says
+        what to assume.
       </p>
       {lines.length === 0 ? (
         <Card title="Ledger">
