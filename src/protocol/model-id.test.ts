@@ -26,7 +26,7 @@ const agreed: AgreedParameters = {
 };
 const digest = idsDigest(["a", "b"]);
 
-test("the id is the SHA-256 of the text that docs/models.md gives", () => {
+test("the id is the SHA-256 of the text that docs/model-files.md gives", () => {
   const text = `tandem/model/1\ncodec="batched"\ncolsampleBylevel=1\ncolsampleBynode=1\ncolsampleBytree=1\nenableCategorical=false\njob="spring"\nkeyBits=2048\nlocalRounds=0\nmaxBin=32\nmaxCatToOnehot=4\nmaxDepth=4\nmaxLeaves=0\nnumRound=3\nscheme="paillier"\nseed=7\nstartModel=""\nstartTrees=0\ntreesPerRound=1\ninstances=2\nids=${Buffer.from(digest).toString("hex")}\n`;
   expect(modelId(agreed, 2, digest)).toBe(createHash("sha256").update(text).digest("hex"));
 });

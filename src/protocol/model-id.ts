@@ -6,7 +6,7 @@
 import { createHash } from "node:crypto";
 import { type AgreedParameters, flatParameters } from "./job-parameters.ts";
 
-/** @returns 64 lowercase hex digits: SHA-256 over one line per field, as docs/models.md writes them down */
+/** @returns 64 lowercase hex digits: SHA-256 over one line per field, as docs/model-files.md writes them down */
 export function modelId(agreed: AgreedParameters, instanceCount: number, idsDigest: Uint8Array): string {
   const fields = Object.entries(flatParameters(agreed)).toSorted(([a], [b]) => (a < b ? -1 : 1));
   const lines = [

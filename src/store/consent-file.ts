@@ -1,5 +1,5 @@
 /**
- * A passive party's consent to the export of a model (docs/models.md): a statement who may have its splits and what
+ * A passive party's consent to the export of a model (docs/model-files.md): a statement who may have its splits and what
  * for, and with it the splits, signed with the key of the party's TLS certificate. It is the one deliberate disclosure
  * of thresholds.
  *
