@@ -1,6 +1,6 @@
-/** Documents that must agree with the code, both ways: error codes, disclosures, parameters. */
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
+/** Documents that must agree with the code, both ways; and that a reader finds, and reads to the end. */
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { dirname, join, normalize } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 import { parameterPage } from "../src/base/parameter-page.ts";
@@ -55,4 +55,62 @@ test("the README's commands are the ones that continuous integration runs", () =
   expect(read("README.md")).toContain("npm ci && npx tandem demo");
   expect(read("README.md")).toContain("npm ci && npm test");
   expect(read(".ci/run")).toMatch(/npm ci[\s\S]*npm test/);
+});
+
+const pages = [
+  "README.md",
+  "ARCHITECTURE.md",
+  ...readdirSync(join(root, "docs"), { recursive: true, encoding: "utf8" })
+    .filter((name) => name.endsWith(".md"))
+    .map((name) => join("docs", name)),
+];
+
+const withoutCode = (page: string): string => read(page).replaceAll(/^ *```[\s\S]*?^ *```/gm, "");
+
+/** Relative links and pictures of a page: the file, and the heading where one is named. */
+function linksOf(page: string): { target: string; heading?: string }[] {
+  return [...withoutCode(page).matchAll(/\]\(([^)\s]+)\)/g)]
+    .map(([, link]) => link)
+    .filter((link) => !/^[a-z]+:/.test(link))
+    .map((link) => {
+      const [path, heading] = link.split("#");
+      return { target: path === "" ? page : normalize(join(dirname(page), path)), heading };
+    });
+}
+
+/** A heading as the address of a link. */
+const addressOf = (title: string): string =>
+  title
+    .toLowerCase()
+    .replaceAll(/[^\w\- ]/g, "")
+    .replaceAll(" ", "-");
+
+test.each(pages)("links of %s lead somewhere", (page) => {
+  for (const { target, heading } of linksOf(page)) {
+    expect(existsSync(join(root, target)), `${page} -> ${target}`).toBe(true);
+    if (heading === undefined) continue;
+    const headings = [...withoutCode(target).matchAll(/^#+ (.+)$/gm)].map(([, title]) => addressOf(title));
+    expect(headings, `${page} -> ${target}#${heading}`).toContain(heading);
+  }
+});
+
+test("every page of docs/ has its place in the index", () => {
+  const listed = linksOf("docs/README.md").map(({ target }) => target);
+  const others = pages.filter((page) => page.startsWith("docs") && page !== join("docs", "README.md"));
+  expect(others.filter((page) => !listed.includes(page))).toEqual([]);
+});
+
+const wordsMax = 45;
+
+/** Paragraphs and list items, without code, tables and headings. */
+function paragraphsOf(page: string): string[] {
+  return withoutCode(page)
+    .replaceAll(/^(\||#).*$/gm, "")
+    .split(/\n\s*\n|\n(?=\s*(?:[-*]|\d+\.) )/)
+    .map((text) => text.replaceAll(/\s+/g, " ").trim());
+}
+
+test.each(pages.filter((page) => page !== "ARCHITECTURE.md"))("sentences of %s can be read aloud", (page) => {
+  const sentences = paragraphsOf(page).flatMap((text) => text.split(/(?<=[.!?:]) /));
+  expect(sentences.filter((sentence) => sentence.split(" ").length > wordsMax)).toEqual([]);
 });

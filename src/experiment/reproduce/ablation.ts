@@ -154,7 +154,7 @@ function paperSettingFigure(pairs: readonly KeyedPair[]): ResultFigure {
 function shortcutWords(variants: readonly Variant[]): string {
   const costs = variants.filter(({ spec }) => spec.without !== "").toSorted((a, b) => b.relative - a.relative);
   if (costs.length === 0) return "The shortcuts were not measured.";
-  return `A tree takes ${listed(costs.map(({ spec, relative }) => `${relative.toFixed(2)} times as long without ${missing(spec)}`))}; none of them is in the paper.`;
+  return `A tree takes ${listed(costs.map(({ spec, relative }) => `${relative.toFixed(2)} times as long without ${missing(spec)}`))}. None of these shortcuts is in the paper.`;
 }
 
 function paperSettingWords(scale: Scale, pairs: readonly KeyedPair[]): string {
@@ -168,14 +168,14 @@ function paperSettingWords(scale: Scale, pairs: readonly KeyedPair[]): string {
         : inside.length === 0
           ? "none within"
           : `${inside.length} of ${pairs.length} within`;
-    return `of the ${what} batching takes ${shown}, ${verdict} the paper's ${rangeText(range)}`;
+    return `of the ${what} batching takes ${shown}, ${verdict} the paper's ${rangeText(range)}.`;
   };
   const below = pairs.some(({ measured }) => measured.totalShare < paperTimeShares.total.min);
   return (
-    `In the paper's setting, like for like, ${part("time per tree", paperTimeShares.perTree, ({ perTreeShare }) => perTreeShare)}; ` +
-    `${part("total time", paperTimeShares.total, ({ totalShare }) => totalShare)}.` +
+    `In the paper's setting, like for like, ${part("time per tree", paperTimeShares.perTree, ({ perTreeShare }) => perTreeShare)} ` +
+    `And ${part("total time", paperTimeShares.total, ({ totalShare }) => totalShare)}` +
     (below
-      ? " Where our total lies below that range, it is because a job of ours does little beside building trees: its total share is close to the share per tree."
+      ? " Where our total lies below that range, it is because our jobs do little beside building trees: both shares are close."
       : "") +
     (scale.name === "full"
       ? ""

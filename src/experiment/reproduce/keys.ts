@@ -56,7 +56,7 @@ function modelWords(results: readonly SweepResult[]): string[] {
   const models = new Set(results.map(({ measured }) => measured.batched.model)).size;
   if (models !== 1 || results.length < 2) return [];
   return [
-    "Our model is the same, bit for bit, at every length of the key; the paper's accuracies are not, so something besides the key must have differed between its runs.",
+    "Our model is the same, bit for bit, at every length of the key. The paper's accuracies are not: something besides the key must have differed between its runs.",
   ];
 }
 

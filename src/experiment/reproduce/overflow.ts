@@ -39,8 +39,8 @@ function overflowTable(rows: readonly OverflowRow[], draws: number, dataset: Pap
       ...encodings.flatMap((name) => [percent(failures[name].raised), percent(failures[name].wrong)]),
     ]),
     notes: [
-      `${count(draws)} random draws, of the gradients of the first, a middle and the last tree (${dataset.title}). Both codings have steps of alpha_max / 2^r, the range alpha_max and 2 overflow bits; ` +
-        "for BatchCrypt it is the range of signed numbers, so that no sum is too large for it and every failure is the carry of negative numbers.",
+      `${count(draws)} random draws, of the gradients of the first, a middle and the last tree (${dataset.title}). Both codings have steps of alpha_max / 2^r, the range alpha_max and 2 overflow bits. ` +
+        "For BatchCrypt that is the range of signed numbers: no sum is too large for it, and every failure is the carry of negative numbers.",
     ],
   };
 }
@@ -126,11 +126,12 @@ export function overflowWords(rows: readonly OverflowRow[]): string {
   const batchCrypt =
     first === undefined
       ? "BatchCrypt's slots failed nowhere, which the paper says they would."
-      : `BatchCrypt's slots fail first at ${count(first.count)} values; from ${count(many[0].count)} values on, ${spread("BatchCrypt, h above g")} of the sums are raised or wrong with h above g, ` +
+      : `BatchCrypt's slots fail first at ${count(first.count)} values. From ${count(many[0].count)} values on, ${spread("BatchCrypt, h above g")} of the sums are raised or wrong with h above g, ` +
         `and ${spread("BatchCrypt, g above h")} with g above h.`;
   const order =
     failed(last, "BatchCrypt, g above h") < failed(last, "BatchCrypt, h above g")
-      ? " The order matters more than the paper says: two overflow bits count the carries modulo four only, so that in the highest slot, where carries fall out, a sum can look sound again; below another slot they spoil the neighbour."
+      ? " The order matters more than the paper says. Two overflow bits count the carries modulo four only. In the highest slot " +
+        "carries fall out, so that a sum can look sound again; below another slot they spoil the neighbour."
       : "";
   return `${batchCrypt} ${proposed}${order}`;
 }

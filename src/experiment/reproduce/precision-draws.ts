@@ -73,7 +73,7 @@ export function drawsWords(rows: readonly DrawRow[], bar: number): string {
   const systematic = Math.abs(mean) > (2 * deviation) / Math.sqrt(differences.length);
   return (
     `Over ${counted(differences.length, "draw")} of rows, Proposed less SecureBoost is ${signed(mean, 5)} of test AUC on average with a standard deviation of ${decimals(deviation, 5)}, ` +
-    `and within ${bar} in ${within}: the coarse slots lead to other trees, ` +
+    `and within ${bar} in ${within}. The coarse slots lead to other trees, ` +
     (systematic ? "and on average not to equally good ones." : "but on average neither to better nor to worse ones.")
   );
 }

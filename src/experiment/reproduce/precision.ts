@@ -265,8 +265,8 @@ function boundWords(rows: readonly SumErrors[]): string {
       : `The paper's bound is broken in ${count(broken.length)} of ${count(rows.length)} settings`;
   const tight = Math.max(...rows.map(({ worstShareOfBound }) => worstShareOfBound));
   return (
-    `${verdict}: rounding to nearest is off by ${percent(Math.min(...shares))} to ${percent(Math.max(...shares))} of it, in a bin by up to ${percent(tight)}` +
-    (tight > 0.5 ? ", which is what happens where many gradients are equal and err the same way." : ".")
+    `${verdict}. Rounding to nearest is off by ${percent(Math.min(...shares))} to ${percent(Math.max(...shares))} of it, in a bin by up to ${percent(tight)}` +
+    (tight > 0.5 ? ": there many gradients are equal and err the same way." : ".")
   );
 }
 

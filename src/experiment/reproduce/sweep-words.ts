@@ -42,7 +42,7 @@ function codecsAgree(results: readonly SweepResult[]): string {
     `On the test rows the AUC of the two algorithms differs by at most ${decimals(ours.auc, 5)} and the KS by at most ${decimals(ours.ks, 5)}${beside}. ` +
     (ours.auc <= 0.002 && ours.ks <= 0.01
       ? "We agree that the coarse slots cost no accuracy worth the name."
-      : "That is more than the 0.002 and 0.01 that we would call no difference; the section on precision shows how much of it is the draw of rows.")
+      : "That is more than the 0.002 and 0.01 that we would call no difference. The section on precision shows how much of it is the draw of rows.")
   );
 }
 

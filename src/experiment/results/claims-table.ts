@@ -40,6 +40,7 @@ export function circumstances({
       : [
           `A ${scale} run, with fewer rows and trees than the paper's: it shows that everything works, not what the paper saw.`,
         ]),
-    "Unless an experiment varies it: depth 3, eta 0.3, lambda 1, gamma 0, 32 bins. SecureBoost is the unbatched codec on a grid of 2^-40, Proposed the paper's slots with s = -10 and alpha = 20.",
+    "Unless an experiment varies it: depth 3, eta 0.3, lambda 1, gamma 0, 32 bins.",
+    "SecureBoost is the unbatched codec on a grid of 2^-40. Proposed is the batched codec with the paper's slots: shift -10 and codec_alpha 20.",
   ];
 }
