@@ -265,18 +265,24 @@ describe.skipIf(absent)("Give Me Some Credit", () => {
 function page(lines: readonly string[]): string {
   return `# Figures against XGBoost
 
-Give Me Some Credit, ${wanted.train.toLocaleString("en")} training rows and ${wanted.test.toLocaleString("en")} test rows drawn with seed ${seed}; XGBoost 1.7.4, \`tree_method=hist\`, and Tandem with the same parameters:
-${Object.entries(settings({ what: "", task: "default", given: {} }))
-  .map(([key, value]) => `\`${key}=${value}\``)
-  .join(", ")}, and what the line says. Tandem's model is the one that all parties train together: it does not
-depend on how columns are cut between them (test/oracle-features.test.ts). The metric is that of the test rows. Bins are cut at quantiles by both sides, not at the same places to the
-last value, and random draws differ, so the figures are close, not equal; where bins are given, both sides' trees are the same node for node (test/xgboost-golden.test.ts).
+The same table and the same parameters, in Tandem and in XGBoost 1.7.4 (\`tree_method=hist\`).
+
+- Data: Give Me Some Credit, ${wanted.train.toLocaleString("en")} training rows and ${wanted.test.toLocaleString("en")} test rows, drawn with seed ${seed}. The metric is that of the test rows.
+- Parameters, besides what the line says: ${Object.entries(settings({ what: "", task: "default", given: {} }))
+    .map(([key, value]) => `\`${key}=${value}\``)
+    .join(", ")}.
+- Tandem's model is the one that all parties train together. It does not depend on how columns are cut between them
+  (test/oracle-features.test.ts).
+- The figures are close, not equal. Both sides cut bins at quantiles, but not at the same places to the last value, and
+  random draws differ. Where bins are given, both sides' trees are the same node for node (test/xgboost-golden.test.ts).
 
 | what | label | parameters | metric | Tandem | XGBoost | difference | rounds |
 |---|---|---|---|---|---|---|---|
 ${lines.join("\n")}
 
-Written by \`TANDEM_FIGURES=1 npx vitest run test/xgboost-figures.test.ts\`. Not compared, since XGBoost 1.7 has no such thing on a processor: \`sampling_method=goss\`,
+Not compared, since XGBoost 1.7 has no such thing on a processor: \`sampling_method=goss\`,
 \`multi_strategy=multi_output_tree\`, \`local_rounds\`.
+
+Written by \`TANDEM_FIGURES=1 npx vitest run test/xgboost-figures.test.ts\`.
 `;
 }

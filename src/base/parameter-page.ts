@@ -15,10 +15,16 @@ const sections: readonly {
 }[] = [
   {
     title: "training",
-    about: "What is learnt, with XGBoost's names, meanings and defaults where XGBoost has the thing.",
+    about:
+      "What is learnt. Where XGBoost has the thing, name and meaning are XGBoost's. So are the defaults, but for\n" +
+      "`objective` (reg:squarederror there), `num_round` (10), `max_depth` (6), `max_bin` (256) and `seed` (0).",
     table: trainingParameters,
   },
-  { title: "codec", about: "How gradients become plaintexts (paper sec. III).", table: codecParameters },
+  {
+    title: "codec",
+    about: "How gradients become plaintexts (the paper's sec. III). Few jobs need to change this.",
+    table: codecParameters,
+  },
   {
     title: "speed",
     about: "What makes the arithmetic cheaper. Each can be switched off; none changes the model.",
@@ -30,8 +36,12 @@ export function parameterPage(): string {
   const lines = [
     "# Parameters",
     "",
-    "Made from `src/base/parameters.ts` by `npm run parameters`; do not edit. In a config each section has its own block (`training:`, `codec:`, `speed:`); on the command line",
-    "`max_depth` is `--max-depth`, a switch that is on is turned off with `--no-` in front, and one that is off is turned on by its name. An unknown name is refused with the nearest one.",
+    "The parameters of a job. Made from `src/base/parameters.ts` by `npm run parameters`; do not edit.",
+    "",
+    "- In a config each section has its own block: `training:`, `codec:`, `speed:`.",
+    "- On the command line `max_depth` is `--max-depth`.",
+    "- A switch that is on is turned off with `--no-` in front. One that is off is turned on by its name.",
+    "- An unknown name is refused, and the nearest one is proposed.",
   ];
   for (const { title, about, table } of sections) {
     lines.push("", `## ${title}`, "", about, "", "| name | default | values | meaning |", "|---|---|---|---|");
