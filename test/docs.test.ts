@@ -100,6 +100,12 @@ test("every page of docs/ has its place in the index", () => {
   expect(others.filter((page) => !listed.includes(page))).toEqual([]);
 });
 
+test("no word stands in the glossary twice", () => {
+  const words = [...read("docs/glossary.md").matchAll(/^\| (?!word )([a-z][^|]*?) +\|/gm)].map(([, word]) => word);
+  expect(words.length).toBeGreaterThan(40);
+  expect(words.filter((word, i) => words.indexOf(word) !== i)).toEqual([]);
+});
+
 const wordsMax = 45;
 
 /** Paragraphs and list items, without code, tables and headings. */
