@@ -91,12 +91,14 @@ export const disclosureEntries = {
     extent: (facts) => ({
       atMost: facts.passiveParty.features,
       unit: "features",
-      note: `${candidateNote(facts)}${facts.columnsAreSampled ? "; columns are sampled, by their owner in secret" : ""}`,
+      note: candidateNote(facts) + (facts.columnsAreSampled ? "; columns are sampled, by their owner in secret" : ""),
     }),
   },
   withheld: {
     learner: "active",
-    what: "which candidates are withheld at a pair of nodes, and so that one of their sides, or one of the nodes, is small",
+    what:
+      "which candidates are withheld at a pair of nodes, and so that one of their sides, " +
+      "or one of the nodes, is small",
     extent: ({ passiveParty: { minimums } }) => {
       if (minimums === null)
         return {
@@ -125,7 +127,10 @@ export const disclosureEntries = {
   },
   categoryGroups: {
     learner: "active",
-    what: "which candidates are the categories of one feature, where sets of categories are split, and so its number of categories and how many people of a node are in each and which of them is the missing values",
+    what:
+      "which candidates are the categories of one feature, where sets of categories are split, " +
+      "and so its number of categories and how many people of a node are in each " +
+      "and which of them is the missing values",
     extent: ({ passiveParty: { groupedFeatures: count } }) =>
       someFeatures(count, "only with enable_categorical, of features with max_cat_to_onehot categories or more"),
   },
@@ -147,7 +152,9 @@ export const disclosureEntries = {
   },
   startOutcomes: {
     learner: "active",
-    what: "where training goes on from an earlier model, the outcome of each of its splits of that model for each instance of the job",
+    what:
+      "where training goes on from an earlier model, the outcome of each of its splits of that model " +
+      "for each instance of the job",
     extent: ({ hasStart }) =>
       hasStart
         ? { atMost: null, unit: "outcomes", note: "one per split of the party's in the earlier model and person" }
@@ -185,7 +192,9 @@ export const disclosureEntries = {
   },
   consent: {
     learner: "active",
-    what: "where the party consents to an export, its splits of that model: names of features, thresholds or categories, and default directions",
+    what:
+      "where the party consents to an export, its splits of that model: " +
+      "names of features, thresholds or categories, and default directions",
     extent: () => ({
       atMost: null,
       unit: "splits",
@@ -242,14 +251,16 @@ export const disclosureEntries = {
   },
   parameters: {
     learner: "passive",
-    what: "the job's parameters that are proposed at the handshake: number of trees, depth, leaves, bins, key size, codec, seed, shares of columns, the model that training goes on from",
+    what:
+      "the job's parameters that are proposed at the handshake: number of trees, depth, leaves, bins, key size, " +
+      "codec, seed, shares of columns, the model that training goes on from",
     extent: ({ localRounds }) => ({
       atMost: null,
       unit: "parameters",
       ...(localRounds === 0
         ? {}
         : {
-            note: `and that the first ${localRounds} rounds are the active party's alone, of which nothing else is told`,
+            note: `and that the first ${localRounds} rounds are the active party's alone; nothing else is told of them`,
           }),
     }),
   },
@@ -260,7 +271,9 @@ export const disclosureEntries = {
   },
   categoryWeights: {
     learner: "passive",
-    what: "of a set of categories that wins, that each of them alone would have a lower leaf weight in the node than those that are left",
+    what:
+      "of a set of categories that wins, that each of them alone would have a lower leaf weight in the node " +
+      "than those that are left",
     extent: ({ trees, passiveParty: { groupedFeatures: count } }) =>
       present([trees, count], { atMost: null, unit: "sets", note: "a hint about labels" }),
   },
@@ -382,7 +395,8 @@ function candidateNote(facts: DisclosureFacts): string {
       ? `${formatCount(2 * facts.binsMax)} candidates per feature that it brings`
       : `${formatCount(known)} candidates`;
   const nodes = nodesMax(facts);
-  return `up to ${many}, at ${nodes === null ? "the" : `up to ${formatCount(nodes)}`} nodes of each of ${formatCount(facts.trees)} trees`;
+  const where = nodes === null ? "the nodes" : `up to ${formatCount(nodes)} nodes`;
+  return `up to ${many}, at ${where} of each of ${formatCount(facts.trees)} trees`;
 }
 
 /** Instances whose gradients are encrypted in a round; validation rows never are. */
@@ -412,7 +426,7 @@ function sampledExtent(facts: DisclosureFacts): Extent | null {
     return {
       atMost: count,
       unit: "bits",
-      note: "only if the active party samples; it does not tell by which method, and with goss this is a hint about labels",
+      note: "only if the active party samples; it does not tell how, and with goss this is a hint about labels",
     };
   switch (sampling.method) {
     case "none":
@@ -425,7 +439,9 @@ function sampledExtent(facts: DisclosureFacts): Extent | null {
       return {
         atMost: count,
         unit: "bits",
-        note: `goss: ${percent(sampling.topShare)} of the people are drawn because the model gets them wrong, beside ${percent(sampling.otherShare)} by chance; a hint about labels`,
+        note:
+          `goss: ${percent(sampling.topShare)} of the people are drawn because the model gets them wrong, ` +
+          `beside ${percent(sampling.otherShare)} by chance; a hint about labels`,
       };
     case "folds":
       return { atMost: count, unit: "bits", note: `who is in which of ${sampling.folds} folds, drawn by the seed` };
@@ -438,9 +454,6 @@ function percent(share: number): string {
 
 function scored({ passiveParty: { scoringIdsMax: most } }: DisclosureFacts, unit: string): Extent | null {
   if (most === "refused") return null;
-  return {
-    atMost: null,
-    unit,
-    note: `${afterwards}, ${most === null ? "as far as the party's policy allows scoring" : `up to ${formatCount(most)} ids per request`}`,
-  };
+  const bound = most === null ? "as far as the party's policy allows" : `up to ${formatCount(most)} ids per request`;
+  return { atMost: null, unit, note: `${afterwards}, ${bound}` };
 }

@@ -9,9 +9,9 @@ export function resultsPage(reproduction: Reproduction, figures: string): string
   return [
     "# Results",
     "",
-    "Section IV of the paper, run on our system, with its numbers beside ours. Made by `tandem reproduce`, not by hand.",
-    "[data.md](data.md) says where to get the tables. The letters s, alpha and r are the paper's: our parameters are",
-    "called `shift`, `codec_alpha` and `r`.",
+    "Section IV of the paper, run on our system, with its numbers beside ours.",
+    "Made by `tandem reproduce`, not by hand. [data.md](data.md) says where to get the tables.",
+    "The letters s, alpha and r are the paper's: our parameters are called `shift`, `codec_alpha` and `r`.",
     "",
     ...circumstances(reproduction).map((line) => `- ${line}`),
     "",
