@@ -94,6 +94,13 @@ test.each(pages)("links of %s lead somewhere", (page) => {
   }
 });
 
+test.each(pages)("files that %s names exist", (page) => {
+  const named = [...withoutCode(page).matchAll(/`([\w-]+(?:\/[\w.-]+)+\.(?:ts|tsx|mjs|cpp|h))`/g)].map(
+    ([, path]) => path,
+  );
+  expect(named.filter((path) => !["", "src"].some((folder) => existsSync(join(root, folder, path))))).toEqual([]);
+});
+
 test("every page of docs/ has its place in the index", () => {
   const listed = linksOf("docs/README.md").map(({ target }) => target);
   const others = pages.filter((page) => page.startsWith("docs") && page !== join("docs", "README.md"));
