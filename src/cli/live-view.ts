@@ -5,8 +5,9 @@
 import { formatBytes, formatSeconds } from "../base/format.ts";
 import type { PartyEvent } from "../record/events.ts";
 import { isOfJob } from "../record/job-records.ts";
+import { addEvent } from "../record/fold-events.ts";
 import { activityOf, elapsedSeconds, secondsLeft } from "../record/run-facts.ts";
-import { addEvent, emptyRun, type PartyView, type RunView } from "../record/run-view.ts";
+import { emptyRun, type PartyView, type RunView } from "../record/run-view.ts";
 
 export interface Screen {
   readonly write: (text: string) => void;

@@ -7,7 +7,8 @@ import { JsonLinesReader } from "../base/json-lines.ts";
 import type { Metrics } from "../record/events.ts";
 import { eventsFileName } from "../record/run-record.ts";
 import { listRuns } from "../record/run-store.ts";
-import { addEvent, emptyRun, isStampedEvent, type RunState, type RunView } from "../record/run-view.ts";
+import { addEvent, isStampedEvent } from "../record/fold-events.ts";
+import { emptyRun, type RunState, type RunView } from "../record/run-view.ts";
 
 export interface RunListLine {
   readonly job: string;

@@ -10,7 +10,8 @@ import { JsonLinesReader } from "../base/json-lines.ts";
 import { jobSyntax } from "../base/job-name.ts";
 import { eventsFileName, ownFileName, type OwnView, type StampedEvent } from "./run-record.ts";
 import { addOwn, emptyOwn, isOwnView, type OwnRunView } from "./own-view.ts";
-import { isStampedEvent, runView, type RunView } from "./run-view.ts";
+import { isStampedEvent, runView } from "./fold-events.ts";
+import type { RunView } from "./run-view.ts";
 
 /** Reads a run's record, again and again while it grows. */
 export class RunReader {

@@ -16,7 +16,8 @@ import {
   slotFacts,
   stoppingMarks,
 } from "./run-facts.ts";
-import { addEvent, emptyRun, runView } from "./run-view.ts";
+import { addEvent, runView } from "./fold-events.ts";
+import { emptyRun } from "./run-view.ts";
 
 const counts = { encryptions: 0, additions: 0, decryptions: 0, gradientCiphertexts: 0, candidateCiphertexts: 4 };
 const slot = { shift: -1, alpha: 2, alphaMax: 8192, r: 37, padding: 2 };

@@ -1,26 +1,22 @@
 /**
- * What a viewer may see of a run: a pure function of its public events, so that a page that is loaded again in the
- * middle, a report made years later and the terminal all show the same. Every field tolerates events that never came: a
- * run of an older version, or one that was stopped.
+ * What a viewer may see of a run. The page, the report and the terminal all show this. fold-events.ts makes it from the
+ * run's public events.
  *
  * Runs in browsers too: nothing of Node is used here.
  */
 import type { ErrorCode } from "../base/error.ts";
 import type {
+  ActiveResult,
   DataSummary,
   JobEvent,
   LayoutSummary,
   Metrics,
-  PartyEvent,
-  PhaseSpan,
-  ActiveResult,
   PassiveResult,
+  PhaseSpan,
 } from "./events.ts";
-import { emptyLedger, type Ledger, type LedgerName } from "../privacy/ledger.ts";
+import type { Ledger } from "../privacy/ledger.ts";
 import type { Phase } from "../protocol/phase.ts";
 import type { OperationCounts } from "../scheme/scheme.ts";
-
-type Stamped = PartyEvent & { readonly at: number };
 
 export type RunState = "starting" | "aligning" | "training" | "finished" | "failed";
 
@@ -82,7 +78,7 @@ export interface RunView {
   result: ActiveResult | null;
   passiveResult: PassiveResult | null;
   failure: { readonly code: ErrorCode; readonly message: string } | null;
-  /** How often the job was taken up again after a stop. */
+  /** How often the job went on after a stop. */
   resumed: number;
 }
 
@@ -120,206 +116,4 @@ export function emptyRun(): RunView {
     failure: null,
     resumed: 0,
   };
-}
-
-export function runView(events: readonly Stamped[]): RunView {
-  const view = emptyRun();
-  for (const event of events) addEvent(view, event);
-  return view;
-}
-
-/** Whether a line of a record can be taken into a view. */
-export function isStampedEvent(value: unknown): value is Stamped {
-  return (
-    typeof value === "object" &&
-    value !== null &&
-    "type" in value &&
-    typeof value.type === "string" &&
-    "at" in value &&
-    typeof value.at === "number" &&
-    "party" in value &&
-    typeof value.party === "string"
-  );
-}
-
-/** Takes one more event into a view. Events of kinds that this version does not know change nothing. */
-export function addEvent(view: RunView, event: Stamped): void {
-  if (view.startedAt === 0) view.startedAt = event.at;
-  view.lastAt = event.at;
-  if (view.party === "") view.party = event.party;
-  switch (event.type) {
-    case "job":
-      return begin(view, event);
-    case "data":
-      view.data = event.data;
-      return;
-    case "key":
-      view.kernel = event.kernel;
-      return;
-    case "aligning":
-      view.state = "aligning";
-      return;
-    case "alignment-progress":
-      view.alignment = { ...view.alignment, done: event.done, total: event.total };
-      return;
-    case "aligned":
-      view.alignment = { done: 1, total: 1, commonCount: event.commonCount };
-      return;
-    case "joined":
-      return joined(view, event.peer, event.featureCount);
-    case "layout":
-      view.layout = layoutOf(event.layout);
-      training(view, event.at);
-      return;
-    case "progress":
-      training(view, event.at);
-      return progress(view, event);
-    case "tree":
-      training(view, event.at);
-      view.rounds = [
-        ...view.rounds.filter(({ tree }) => tree < event.tree),
-        { tree: event.tree, at: event.at, train: event.metrics, validation: validationOf(event) },
-      ];
-      view.counts = event.counts ?? view.counts;
-      return treeDone(view, event.tree, event.treeCount, event.at);
-    case "passive-tree":
-      training(view, event.at);
-      view.counts = event.counts ?? view.counts;
-      return treeDone(view, event.tree, event.treeCount, event.at);
-    case "ledger":
-      view.ledgers.set(event.peer, addedLedgers(view.earlierLedgers.get(event.peer) ?? emptyLedger(), event.ledger));
-      return;
-    case "waiting":
-      return waiting(view, event.message);
-    case "resumed":
-      view.treesDone = event.trees;
-      return;
-    case "active-result":
-      view.result = event.result;
-      return end(view, "finished");
-    case "passive-result":
-      view.passiveResult = event.result;
-      return;
-    case "job-ended":
-      view.failure = event.failure;
-      return end(view, event.failure === null ? "finished" : "failed");
-    case "error":
-      view.failure = { code: event.code, message: event.message };
-      return end(view, "failed");
-    default:
-      return;
-  }
-}
-
-function begin(view: RunView, event: JobEvent): void {
-  if (view.job !== "") view.resumed++;
-  view.party = event.party;
-  view.role = event.role;
-  view.job = event.job;
-  view.peers = [...event.peers];
-  view.treeCount = event.treeCount;
-  view.treesDone = Math.max(view.treesDone, event.startTrees ?? 0);
-  view.depthMax = event.depthMax;
-  view.parameters = event.parameters;
-  view.versions = event.versions;
-  if (view.state !== "aligning") view.state = "starting";
-  view.failure = null;
-  const other = event.role === "active" ? "passive" : "active";
-  view.parties = [
-    partyView(event.party, event.role, true),
-    ...event.peers.map((name) => view.parties.find((party) => party.name === name) ?? partyView(name, other, false)),
-  ];
-}
-
-function partyView(name: string, role: PartyView["role"], self: boolean): PartyView {
-  return { name, role, self, connected: self, doing: null, featureCount: null, sentBytes: 0, receivedBytes: 0 };
-}
-
-/** All connections are given up at once. */
-function waiting(view: RunView, message: string): void {
-  view.waiting = message;
-  for (const party of view.parties) {
-    party.connected = party.self;
-    party.doing = null;
-  }
-}
-
-/** Each attempt counts from zero; how many candidates a party has is no sum. */
-function addedLedgers(earlier: Ledger, present: Ledger): Ledger {
-  const sum = { ...present };
-  for (const name of Object.keys(sum) as LedgerName[]) if (name !== "candidates") sum[name] += earlier[name];
-  return sum;
-}
-
-/** At a passive party the event tells how many of its own features take part. */
-function joined(view: RunView, peer: string, featureCount: number): void {
-  view.waiting = null;
-  const soFar = view.ledgers.get(peer);
-  if (soFar !== undefined) view.earlierLedgers.set(peer, soFar);
-  for (const party of view.parties) {
-    if (party.name === peer) party.connected = true;
-    if (party.name === (view.role === "active" ? peer : view.party)) party.featureCount = featureCount;
-  }
-}
-
-function training(view: RunView, at: number): void {
-  view.state = "training";
-  view.trainingStartedAt ??= at;
-}
-
-function progress(view: RunView, event: Extract<PartyEvent, { type: "progress" }>): void {
-  view.level = event.level;
-  for (const span of event.spans) addSpan(view, span);
-  const flow = { sent: 0, received: 0 };
-  for (const [peer, bytes] of Object.entries(event.bytes)) {
-    const [out, back] =
-      view.role === "active"
-        ? [bytes.activeToPassive, bytes.passiveToActive]
-        : [bytes.passiveToActive, bytes.activeToPassive];
-    flow.sent += out;
-    flow.received += back;
-    const party = view.parties.find(({ name }) => name === peer);
-    if (party !== undefined) [party.sentBytes, party.receivedBytes] = [back, out];
-  }
-  for (const party of view.parties) {
-    party.doing = event.doing[party.name] ?? null;
-    if (party.self) [party.sentBytes, party.receivedBytes] = [flow.sent, flow.received];
-  }
-}
-
-function addSpan(view: RunView, span: PhaseSpan): void {
-  const byPhase = view.totals.get(span.party) ?? new Map<Phase, number>();
-  byPhase.set(span.phase, (byPhase.get(span.phase) ?? 0) + span.to - span.from);
-  view.totals.set(span.party, byPhase);
-  const { current } = view.spans;
-  if (current.length > 0 && span.tree > current[0].tree) view.spans = { previous: current, current: [span] };
-  else if (current.length === 0 || span.tree === current[0].tree) current.push(span);
-}
-
-function treeDone(view: RunView, tree: number, treeCount: number, at: number): void {
-  view.treesDone = tree + 1;
-  view.level = 0;
-  view.treeCount = treeCount;
-  view.treeEnds = [...view.treeEnds.slice(0, tree), at];
-}
-
-function end(view: RunView, state: "finished" | "failed"): void {
-  view.state = state;
-  for (const party of view.parties) {
-    party.doing = null;
-    if (!party.self) party.connected = false;
-  }
-}
-
-/** Metrics of rows that are not trained on; only some jobs have them. */
-function validationOf(event: object): Metrics | null {
-  const { validation } = event as { readonly validation?: Metrics };
-  return validation ?? null;
-}
-
-/** Records of version 0.1 have the size of the Paillier key instead of what follows from it. */
-function layoutOf(layout: LayoutSummary & { readonly keyBits?: number }): LayoutSummary {
-  const { keyBits } = layout;
-  if (keyBits === undefined) return layout;
-  return { ...layout, scheme: "paillier", plaintextBitsMax: keyBits - 1, ciphertextBytes: keyBits / 4 };
 }

@@ -4,7 +4,8 @@
  */
 import { batch, computed, effect, signal } from "@preact/signals";
 import { addOwn, emptyOwn, isOwnView, type OwnRunView } from "../../src/record/own-view.ts";
-import { addEvent, emptyRun, isStampedEvent, type RunView } from "../../src/record/run-view.ts";
+import { addEvent, isStampedEvent } from "../../src/record/fold-events.ts";
+import { emptyRun, type RunView } from "../../src/record/run-view.ts";
 import { route } from "./route.ts";
 
 /** As src/dashboard/server.ts answers. */
