@@ -8,7 +8,7 @@
  */
 import { emptyLedger, type Ledger, type LedgerName } from "../privacy/ledger.ts";
 import type { Phase } from "../protocol/phase.ts";
-import type { JobEvent, Metrics, PartyEvent, PhaseSpan } from "./events.ts";
+import type { JobEvent, LayoutSummary, Metrics, PartyEvent, PhaseSpan } from "./events.ts";
 import { emptyRun, type PartyView, type RunView } from "./run-view.ts";
 
 type Stamped = PartyEvent & { readonly at: number };

@@ -95,7 +95,8 @@ function lineOf(event: PartyEvent): LogLine | null {
     case "scored": {
       const { peer, job, model, requestCount, idCount, unknownCount } = event;
       return info(
-        `answered ${requestCount} requests of ${peer} for scores of ${idCount} ids with the model of job ${job}; ${unknownCount} ids were unknown`,
+        `answered ${requestCount} requests of ${peer} for scores of ${idCount} ids with the model of job ${job}; ` +
+          `${unknownCount} ids were unknown`,
         { peer, job, model, requestCount, idCount, unknownCount },
       );
     }

@@ -1,6 +1,6 @@
 /**
- * What only the party itself may look at, folded from own.jsonl: trees as it sees them (another party's split is a
- * closed box with its owner's name), which parties the model leans on, the curves of its scores.
+ * What only the party itself may look at, folded from own.jsonl: its trees, which parties and features the model leans
+ * on, and the curves of its scores. Another party's split is a closed box with its owner's name.
  *
  * Runs in browsers too.
  */
@@ -102,7 +102,26 @@ export function importance(own: OwnRunView, self: string): Importance[] {
   return [...rows.values()].sort((a, b) => (b.gain ?? 0) - (a.gain ?? 0) || b.splits - a.splits);
 }
 
-/** The same, summed up per party. */
+/** How a line of importance is called: an own feature by its name, the features of another party together. */
+export function importanceName({ feature, party }: Importance): string {
+  return feature ?? `all features of ${party}`;
+}
+
+export interface ImportanceShares {
+  /** "share of gain", or of splits: a passive party does not learn gains. */
+  readonly title: string;
+  /** Each row's part of the whole, from 0 to 1, in the order of the rows. */
+  readonly shares: readonly number[];
+}
+
+export function importanceShares(rows: readonly Importance[]): ImportanceShares {
+  const knowsGain = rows.every(({ gain }) => gain !== null);
+  const worth = rows.map(({ gain, splits }) => (knowsGain ? (gain ?? 0) : splits));
+  const total = worth.reduce((sum, value) => sum + value, 0) || 1;
+  return { title: knowsGain ? "share of gain" : "share of own splits", shares: worth.map((value) => value / total) };
+}
+
+/** The same rows, summed up per party. */
 export function importanceByParty(rows: readonly Importance[]): Importance[] {
   const parties = new Map<string, { gain: number | null; splits: number }>();
   for (const { party, gain, splits } of rows) {

@@ -1,7 +1,8 @@
 /**
- * Figures that follow from a run's view: the time left, where the time went, what batching saved, how much head-room
- * the slots have. Runs in browsers too.
+ * What follows from a run's view, as figures and in words: the time left, where the time went, what batching saved, how
+ * much head-room the slots have, who learnt what. Runs in browsers too.
  */
+import { formatCount } from "../base/format.ts";
 import { quantisedMax, slotBits } from "../codec/slot.ts";
 import type { LayoutSummary, PhaseSpan } from "./events.ts";
 import { ledgerEntries, type LedgerName } from "../privacy/ledger.ts";
@@ -31,7 +32,7 @@ export function elapsedSeconds(view: RunView, now: number): number {
 /** What a party does in a phase, for people. */
 export const phaseWords: Readonly<Record<Phase, string>> = {
   encrypt: "encrypting gradients",
-  send: "taking gradients",
+  send: "receiving gradients",
   aggregate: "adding ciphertexts",
   return: "sending sums back",
   decrypt: "decrypting sums",
@@ -51,11 +52,16 @@ export function featuresOf(view: RunView, { featureCount, self }: PartyView): nu
   return featureCount ?? (self ? (view.data?.featureCount ?? null) : null);
 }
 
-/** What a party brings along. */
+/** What a party brings to the job. */
 export function holdingOf(view: RunView, party: PartyView): string {
   if (party.role === "active") return "labels, private key";
   const count = featuresOf(view, party);
   return count === null ? "features" : `${count} feature${count === 1 ? "" : "s"}`;
+}
+
+/** How often a job went on after a stop. */
+export function resumedWords({ resumed }: RunView): string {
+  return resumed === 1 ? "resumed once" : `resumed ${resumed} times`;
 }
 
 export interface BitField {
@@ -104,6 +110,29 @@ export function slotFacts(layout: LayoutSummary): SlotFacts[] {
   });
 }
 
+/** The proof as a table: its columns, and one row per slot. */
+export const slotHead = [
+  "slot",
+  "information bits",
+  "guard bits",
+  "people",
+  "largest possible sum",
+  "overflow begins at",
+  "head-room",
+] as const;
+
+export function slotRows(layout: LayoutSummary): string[][] {
+  return slotFacts(layout).map((slot) => [
+    slot.name,
+    String(slot.informationBits),
+    String(slot.guardBits),
+    formatCount(layout.instanceCountMax),
+    formatCount(slot.sumMax),
+    formatCount(slot.limit),
+    `${slot.headRoomBits.toFixed(2)} bits`,
+  ]);
+}
+
 /** How many bits of a packed answer are used. */
 export function packedBits(layout: LayoutSummary): { readonly used: number; readonly held: number } {
   return { used: layout.sumsPerCiphertext * layout.plaintextBits, held: layout.plaintextBitsMax };
@@ -119,7 +148,7 @@ export interface Savings {
   readonly savedBytes: number;
 }
 
-/** Ciphertexts of gradients that went out, and what one ciphertext per slot (SecureBoost) would have been. */
+/** Ciphertexts of gradients that went out, and how many one per slot would have been, as SecureBoost sends them. */
 export function gradientSavings(view: RunView): Savings | null {
   const { layout } = view;
   if (layout === null) return null;
@@ -128,7 +157,7 @@ export function gradientSavings(view: RunView): Savings | null {
   return { ciphertexts, unbatched, savedBytes: (unbatched - ciphertexts) * layout.ciphertextBytes };
 }
 
-/** Ciphertexts of candidate sums that came back, and what one per slot and candidate would have been. */
+/** Ciphertexts of candidate sums that came back, and how many one per slot and candidate would have been. */
 export function answerSavings(view: RunView): Savings | null {
   const { layout, counts } = view;
   if (layout === null || counts === null || view.role !== "active") return null;
@@ -154,6 +183,13 @@ export interface LedgerLine {
   readonly count: number;
 }
 
+/** What stands above the list of disclosures. docs/leakage.md has the whole story. */
+export const notRevealed = [
+  "What is not in this list is not revealed.",
+  "No party learns another's feature values, thresholds or feature names.",
+  "No passive party learns a label, a gradient or a score.",
+].join(" ");
+
 /** Who has learnt what of whom so far, as far as this party took part in it. */
 export function ledgerLines(view: RunView): LedgerLine[] {
   const lines: LedgerLine[] = [];
@@ -172,18 +208,19 @@ export function ledgerLines(view: RunView): LedgerLine[] {
 /** The party and phase on which most of the time went: where to look first. */
 export function bottleneck(
   spans: readonly PhaseSpan[],
-): { readonly party: string; readonly phase: string; readonly share: number } | null {
+): { readonly party: string; readonly phase: Phase; readonly share: number } | null {
   if (spans.length === 0) return null;
-  const sums = new Map<string, number>();
+  const sums = new Map<string, { readonly party: string; readonly phase: Phase; ms: number }>();
   let [from, to] = [Infinity, 0];
   for (const span of spans) {
-    const key = `${span.phase} ${span.party}`;
-    sums.set(key, (sums.get(key) ?? 0) + span.to - span.from);
+    const { party, phase } = span;
+    const sum = sums.get(`${phase} ${party}`) ?? { party, phase, ms: 0 };
+    sum.ms += span.to - span.from;
+    sums.set(`${phase} ${party}`, sum);
     [from, to] = [Math.min(from, span.from), Math.max(to, span.to)];
   }
-  const [[key, most]] = [...sums].sort((a, b) => b[1] - a[1]);
-  const [phase] = key.split(" ", 1);
-  return { party: key.slice(phase.length + 1), phase, share: Math.min(1, most / Math.max(1, to - from)) };
+  const [{ party, phase, ms }] = [...sums.values()].sort((a, b) => b.ms - a.ms);
+  return { party, phase, share: Math.min(1, ms / Math.max(1, to - from)) };
 }
 
 export interface Mark {
@@ -197,9 +234,7 @@ export function treesKept({ result, passiveResult, treesDone }: RunView): number
   return trees < treesDone ? trees : null;
 }
 
-/**
- * On the axis of trees: where the model ends if early stopping cut it, and where training stopped before its last tree.
- */
+/** Marks on the axis of trees: where early stopping cut the model, and where training stopped before its last tree. */
 export function stoppingMarks(view: RunView): Mark[] {
   const { state, treesDone, treeCount } = view;
   const kept = treesKept(view);
@@ -207,7 +242,7 @@ export function stoppingMarks(view: RunView): Mark[] {
   return state === "finished" && treesDone < treeCount ? [...cut, { at: treesDone, text: "stopped early" }] : cut;
 }
 
-/** The trees of the model: all that were grown, or those that early stopping left. */
+/** The trees of the model: all that were grown, or those that early stopping kept. */
 export function modelTrees(view: RunView, own: OwnRunView): OwnRunView {
   const kept = treesKept(view);
   if (kept === null) return own;

@@ -2,10 +2,10 @@
  * What a job leaves behind for people to look at, in its folder:
  *
  *   events.jsonl   the public event stream of this party with the time of each event
- *   own.jsonl      what only this party may look at: its own view of every tree, the curves of its scores. Thresholds and
- *                  feature names stand here and never in an event: events may be shown to others, this file may not
+ *   own.jsonl      what only this party may look at: its own view of every tree, the curves of its scores
  *
- * Both are readable by their owner only. They are for looking at: if they cannot be written, the job goes on.
+ * Thresholds and feature names are in own.jsonl and never in an event: events may be shown to others, that file may not.
+ * Both files are readable by their owner only. If they cannot be written, the job goes on.
  */
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";

@@ -76,7 +76,7 @@ export interface PlacedArrow {
   readonly label: Point & { readonly anchor: "start" | "middle" | "end" };
 }
 
-/** Keeps to the right of the way, as on a road: so that two directions never cover each other. */
+/** Keeps to the right, as on a road, so that two directions never cover each other. */
 export function placeArrow(from: Point, to: Point, box: Size): PlacedArrow {
   const length = Math.hypot(to.x - from.x, to.y - from.y) || 1;
   const [ux, uy] = [(to.x - from.x) / length, (to.y - from.y) / length];
@@ -90,10 +90,11 @@ export function placeArrow(from: Point, to: Point, box: Size): PlacedArrow {
     to.y + shift.y - uy * back,
   ];
   const at = (x: number, y: number): string => `${x.toFixed(1)} ${y.toFixed(1)}`;
+  const side = (sign: number): string => at(x2 - ux * 10 - sign * uy * 5.5, y2 - uy * 10 + sign * ux * 5.5);
   return {
     from: { x: x1, y: y1 },
     to: { x: x2 - ux * 8, y: y2 - uy * 8 },
-    head: `M${at(x2, y2)} L${at(x2 - ux * 10 - uy * 5.5, y2 - uy * 10 + ux * 5.5)} L${at(x2 - ux * 10 + uy * 5.5, y2 - uy * 10 - ux * 5.5)} Z`,
+    head: `M${at(x2, y2)} L${side(1)} L${side(-1)} Z`,
     label: {
       x: (x1 + x2) / 2 + nx * 9,
       y: (y1 + y2) / 2 + ny * 13 + 4,

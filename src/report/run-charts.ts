@@ -4,7 +4,7 @@ import { GridComponent, LegendComponent, MarkLineComponent } from "echarts/compo
 import * as echarts from "echarts/core";
 import { SVGRenderer } from "echarts/renderers";
 import type { ScoreCurves } from "../gbdt/metric/score-curves.ts";
-import { Html } from "./html.ts";
+import { Html } from "../base/html.ts";
 import { type Mark, sharesOf } from "../record/run-facts.ts";
 import type { RoundMetrics } from "../record/run-view.ts";
 

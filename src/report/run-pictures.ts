@@ -5,10 +5,10 @@
 import { formatBytes, formatSeconds } from "../base/format.ts";
 import type { LayoutSummary, PhaseSpan } from "../record/events.ts";
 import { phases } from "../protocol/phase.ts";
-import { html, type Html } from "./html.ts";
+import { html, type Html } from "../base/html.ts";
 import type { TreeView } from "../record/own-view.ts";
 import { placeArrow, type PlacedArrow, placeParties } from "./party-layout.ts";
-import { bitFields, holdingOf } from "../record/run-facts.ts";
+import { bitFields, holdingOf, phaseWords } from "../record/run-facts.ts";
 import type { RunView } from "../record/run-view.ts";
 import { nodeLines, placeTree, shortened, splitWords, treeBox } from "./tree-layout.ts";
 
@@ -97,7 +97,7 @@ export function bitLayoutPicture(layout: LayoutSummary): Html {
 export function phasesPicture(view: RunView, spans: readonly PhaseSpan[]): Html {
   const from = Math.min(...spans.map((span) => span.from));
   const to = Math.max(...spans.map((span) => span.to), from + 1);
-  const [left, width, lane] = [230, 700, 22];
+  const [left, width, lane] = [285, 645, 22];
   const lines = view.parties.flatMap(({ name }) =>
     phases.flatMap((phase) => {
       const own = spans.filter((span) => span.party === name && span.phase === phase);
@@ -107,20 +107,23 @@ export function phasesPicture(view: RunView, spans: readonly PhaseSpan[]): Html 
     }),
   );
   const height = lines.length * lane + 24;
+  const bar = (at: number, line: number, length: number, colour: string): Html =>
+    html`<rect
+      x="${at}"
+      y="${line * lane + 3}"
+      width="${Math.max(1.5, length)}"
+      height="15"
+      rx="2"
+      fill="${colour}"
+    />`;
   const x = (time: number): number => left + ((time - from) / (to - from)) * width;
   return html`<svg viewBox="0 0 1000 ${height}" role="img" aria-label="phases of one tree, per party">
     ${lines.map(
       ({ name, phase, own, total }, i) =>
         html`<text x="0" y="${i * lane + 15}">${shortened(name, 16)}</text
-          ><text x="140" y="${i * lane + 15}" class="soft">${phase}</text>
-          <rect
-            x="${left}"
-            y="${i * lane + 3}"
-            width="${width}"
-            height="15"
-            rx="3"
-            fill="#f0f0ec"
-          />${own.map((span) => html`<rect x="${x(span.from)}" y="${i * lane + 3}" width="${Math.max(1.5, x(span.to) - x(span.from))}" height="15" rx="2" fill="${partyColour(view, name)}" />`)}
+          ><text x="140" y="${i * lane + 15}" class="soft">${phaseWords[phase]}</text>
+          ${bar(left, i, width, "#f0f0ec")}
+          ${own.map((span) => bar(x(span.from), i, x(span.to) - x(span.from), partyColour(view, name)))}
           <text x="1000" y="${i * lane + 15}" text-anchor="end" class="soft">${formatSeconds(total / 1000)}</text>`,
     )}
     <text x="${left}" y="${height - 6}" class="soft">0 s</text>

@@ -1,14 +1,19 @@
-/** The style of a report: one file without scripts, readable on a screen, on paper and in the dark. */
+/** The style of a report: one file without scripts, to be read on a screen and on paper. */
 export const reportStyle = `
 :root { color-scheme: light; --line: #e0e0db; --soft: #565d68; }
 * { box-sizing: border-box; }
-body { margin: 0 auto; max-width: 1040px; padding: 32px 24px 64px; background: #fff; color: #1b1e23; font: 15px/1.5 system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", sans-serif; font-variant-numeric: tabular-nums; }
+body {
+  margin: 0 auto; max-width: 1040px; padding: 32px 24px 64px; background: #fff; color: #1b1e23;
+  font: 15px/1.5 system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", sans-serif;
+  font-variant-numeric: tabular-nums;
+}
 h1 { font-size: 28px; letter-spacing: -0.015em; margin: 0 0 4px; overflow-wrap: anywhere; }
 h2 { font-size: 19px; margin: 36px 0 10px; padding-top: 14px; border-top: 1px solid var(--line); }
 h3 { font-size: 15px; margin: 18px 0 6px; }
 p { margin: 6px 0; max-width: 80ch; }
 .soft { color: var(--soft); fill: var(--soft); }
-.verdict { display: inline-block; padding: 2px 12px; border-radius: 999px; background: #dcf1ea; color: #00664b; font-weight: 600; }
+.verdict { display: inline-block; padding: 2px 12px; border-radius: 999px; font-weight: 600; }
+.verdict { background: #dcf1ea; color: #00664b; }
 .verdict.bad { background: #fbe6dc; color: #9c2f00; }
 .figures { display: flex; flex-wrap: wrap; gap: 12px 36px; margin: 18px 0; }
 .figures div { display: flex; flex-direction: column; }
@@ -16,7 +21,8 @@ p { margin: 6px 0; max-width: 80ch; }
 .figures span { color: var(--soft); font-size: 13px; }
 .scroll { overflow-x: auto; }
 table { border-collapse: collapse; width: 100%; font-size: 14px; }
-th, td { text-align: left; padding: 5px 14px 5px 0; border-bottom: 1px solid var(--line); vertical-align: top; font-weight: 400; }
+th, td { text-align: left; vertical-align: top; font-weight: 400; }
+th, td { padding: 5px 14px 5px 0; border-bottom: 1px solid var(--line); }
 thead th { color: var(--soft); font-size: 13px; }
 td:last-child, th:last-child { padding-right: 0; }
 .number { text-align: right; white-space: nowrap; }
@@ -25,9 +31,15 @@ td:last-child, th:last-child { padding-right: 0; }
 figure { margin: 8px 0; break-inside: avoid; }
 figcaption { font-weight: 600; font-size: 14px; margin-bottom: 4px; }
 svg { display: block; width: 100%; height: auto; font-size: 14px; font-family: inherit; }
-svg .soft { font-size: 13px; } svg .strong { font-weight: 600; } svg .on-slot { fill: #fff; font-weight: 600; font-size: 17px; }
+svg .soft { font-size: 13px; }
+svg .strong { font-weight: 600; }
+svg .on-slot { fill: #fff; font-weight: 600; font-size: 17px; }
 .tree { overflow-x: auto; } .tree svg { min-width: 720px; }
-dl { display: grid; grid-template-columns: repeat(auto-fill, minmax(220px, 1fr)); gap: 2px 28px; margin: 8px 0; } dl div { display: flex; justify-content: space-between; gap: 12px; border-bottom: 1px solid var(--line); padding: 3px 0; } dt { color: var(--soft); } dd { margin: 0; }
+dl { display: grid; grid-template-columns: repeat(auto-fill, minmax(220px, 1fr)); gap: 2px 28px; margin: 8px 0; }
+dl div { display: flex; justify-content: space-between; gap: 12px; }
+dl div { padding: 3px 0; border-bottom: 1px solid var(--line); }
+dt { color: var(--soft); }
+dd { margin: 0; }
 .dot { display: inline-block; width: 10px; height: 10px; border-radius: 50%; margin-right: 8px; }
 figure > svg[style] { margin: 0 auto; }
 @media print {
@@ -38,7 +50,9 @@ figure > svg[style] { margin: 0 auto; }
   tr, figure, .figures, dl div, table:not(:has(tbody tr:nth-child(13))) { break-inside: avoid; }
   .parties svg { max-width: 400px !important; }
   p { orphans: 3; widows: 3; max-width: none; }
-  table { font-size: 9pt; } thead th, .figures span { font-size: 8.5pt; } .figures strong { font-size: 15pt; } .mono { font-size: 8.5pt; }
+  table { font-size: 9pt; }
+  thead th, .figures span, .mono { font-size: 8.5pt; }
+  .figures strong { font-size: 15pt; }
   .charts { grid-template-columns: 1fr 1fr; gap: 4pt 14pt; }
   .tree, .scroll { overflow: visible; } .tree svg { min-width: 0; }
 }

@@ -56,12 +56,17 @@ export function condition({ threshold, categories }: RuleView): string {
   return categories === undefined ? `< ${shortNumber(threshold)}` : `not in {${categories.join(", ")}}`;
 }
 
+/** Where people without a value go. */
+export function missingWords({ defaultLeft }: RuleView): string {
+  return `missing goes ${defaultLeft ? "left" : "right"}`;
+}
+
 /** A split in words. */
 export function splitWords(node: Extract<TreeNodeView, { kind: "split" }>): string {
   const rule =
     node.rule === null
       ? `a split of ${node.owner}`
-      : `${node.rule.featureName} ${condition(node.rule)}, missing goes ${node.rule.defaultLeft ? "left" : "right"}`;
+      : `${node.rule.featureName} ${condition(node.rule)}, ${missingWords(node.rule)}`;
   return `${rule}; gain ${node.gain.toPrecision(4)}; ${node.count.toLocaleString("en")} people`;
 }
 
