@@ -208,7 +208,7 @@ describe("what there is to see", () => {
     expect(body).not.toMatch(/<script/i);
   });
 
-  test("a stream sends what is there, what comes, and after a lost connection or a hidden page only the rest", async () => {
+  test("a stream sends what is there, then what comes, and after a lost or hidden page only the rest", async () => {
     interface Stream {
       readonly lines: string[];
       readonly has: (count: number) => Promise<void>;

@@ -1,7 +1,8 @@
 /**
- * The dashboard's server: the page, the record of runs as server-sent events, the list of past runs, the report. It
- * only reads job folders, answers GET alone, and asks access.ts before anything else. It runs beside a job and must not
- * disturb it: no work while nobody looks.
+ * The dashboard's server: the page, the record of runs as server-sent events, the list of past runs, the report.
+ *
+ * It only reads job folders, answers GET alone, and asks access.ts before anything else. It runs beside a job and must
+ * not disturb it: no work while nobody looks.
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -38,12 +39,15 @@ export interface Dashboard {
   close(): Promise<void>;
 }
 
-/** The page asks for nothing but itself; nothing inline runs; nobody frames it. */
-const pagePolicy =
-  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+/** Nobody frames a page, and no page sends anything elsewhere. */
+const closedPolicy = "base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+/** The page asks for nothing but itself, and nothing inline runs. */
+const pagePolicy = [
+  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'",
+  closedPolicy,
+].join("; ");
 /** The report is one file without scripts. */
-const reportPolicy =
-  "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+const reportPolicy = `default-src 'none'; style-src 'unsafe-inline'; img-src data:; ${closedPolicy}`;
 const connectionsMax = 64;
 const closingMsMax = 2000;
 
@@ -123,15 +127,16 @@ function bare(response: ServerResponse, status: number): void {
 }
 
 /**
- * A page that goes on to itself, so that also a visit from elsewhere ends with a same-site request and its Strict
- * cookie.
+ * A page that goes on to the page itself. A visit from elsewhere, too, then ends with a same-site request, which brings
+ * the Strict cookie.
  */
 function introduce(response: ServerResponse, access: Access): void {
   response.setHeader("Set-Cookie", access.cookie);
   response
     .writeHead(200, { "Content-Type": "text/html; charset=utf-8" })
     .end(
-      '<!doctype html><html lang="en"><title>Tandem</title><link rel="icon" href="data:,"><meta http-equiv="refresh" content="0;url=/">',
+      '<!doctype html><html lang="en"><title>Tandem</title><link rel="icon" href="data:,">' +
+        '<meta http-equiv="refresh" content="0;url=/">',
     );
 }
 
