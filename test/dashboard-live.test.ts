@@ -172,9 +172,10 @@ describe.skipIf(browserPath === null)("deployed companies, each with its page", 
         await stateShown(page, "training");
         const requests: string[] = [];
         page.on("request", (request) => requests.push(request.url()));
-        await page.evaluate(
-          'Object.defineProperty(document, "hidden", { configurable: true, value: true }); document.dispatchEvent(new Event("visibilitychange"));',
-        );
+        await page.evaluate(`
+          Object.defineProperty(document, "hidden", { configurable: true, value: true });
+          document.dispatchEvent(new Event("visibilitychange"));
+        `);
         const before = await page.locator("main").innerText();
         appendFileSync(events, `${lines.slice(firstTree).join("\n")}\n`);
         cpSync(join(recorded, "own.jsonl"), join(folder, "own.jsonl"));

@@ -7,7 +7,7 @@
  */
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Browser } from "playwright-core";
+import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { expectAccessible, findBrowser, launchBrowser, openDashboard } from "./support/browser.ts";
 import { type RunningCommand, scratchDirectory, startTandem, tandem } from "./support/command.ts";
@@ -64,9 +64,14 @@ describe.skipIf(browserPath === null)("the dashboard in a browser", () => {
     if (pictures) await learning.click();
     // In the middle of a tree, with bytes on their way, there is most to see.
     const midTree = (): Promise<boolean> =>
-      page.evaluate(
-        'document.body.textContent.includes("of the tree before") && document.querySelectorAll(".party.busy").length > 1 && document.querySelectorAll(".arrow.flowing").length > 0 && document.querySelectorAll(".lane .bar:not([d=\'\'])").length > 4',
-      );
+      page.evaluate(`(() => {
+        const count = (selector) => document.querySelectorAll(selector).length;
+        const text = document.body.textContent;
+        const [, shown] = /time goes: tree (\\d+)/.exec(text) ?? [];
+        const [, finished] = /Longest in tree (\\d+)/.exec(text) ?? [];
+        if (finished === undefined || finished === shown) return false;
+        return count(".party.busy") > 1 && count(".arrow.flowing") > 0 && count(".lane .bar:not([d=''])") > 4;
+      })()`);
     if (pictures) await expect.poll(midTree, { timeout: 3 * minutes, interval: 20 }).toBe(true);
     await picture(page, "overview-live");
     if (pictures) await learning.click();
@@ -128,7 +133,7 @@ describe.skipIf(browserPath === null)("the dashboard in a browser", () => {
       const { page } = watched;
       await openView(page, "trees");
       await page.locator("svg.tree").waitFor();
-      await page.getByRole("button", { name: "Tree before" }).focus();
+      await page.getByRole("button", { name: "Previous tree" }).focus();
       await page.keyboard.press("Enter");
       await page
         .getByRole("heading", { name: "Tree 1", exact: true })
@@ -207,14 +212,14 @@ describe.skipIf(browserPath === null)("the dashboard in a browser", () => {
       await expect.poll(shown).toEqual(light);
       await button.click(); // light
       await page.emulateMedia({ colorScheme: "dark" });
-      await page.evaluate("new Promise((done) => requestAnimationFrame(() => setTimeout(done)))"); // by now the page has heard of it
+      await nextFrame(page); // by now the page has heard of it
       await expect.poll(shown).toEqual(light);
       await page.reload();
       await button.waitFor();
       await expect.poll(shown).toEqual(light);
       await button.click(); // dark
       await page.emulateMedia({ colorScheme: "light" });
-      await page.evaluate("new Promise((done) => requestAnimationFrame(() => setTimeout(done)))");
+      await nextFrame(page);
       await expect.poll(shown).toEqual(dark);
       await button.click(); // as the system has it
       await expect.poll(shown).toEqual(light);
@@ -345,6 +350,9 @@ describe.skipIf(browserPath === null)("the dashboard in a browser", () => {
     await context.close();
   });
 });
+
+const nextFrame = (page: Page): Promise<unknown> =>
+  page.evaluate("new Promise((done) => requestAnimationFrame(() => setTimeout(done)))");
 
 /** Thresholds and feature names of parties' own splits, as text; short thresholds could stand anywhere. */
 function secretsOf(runs: string, parties: readonly string[]): string[] {

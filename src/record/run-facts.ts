@@ -184,10 +184,10 @@ export interface LedgerLine {
 }
 
 /** What stands above the list of disclosures. docs/leakage.md has the whole story. */
-export const notRevealed = [
-  "What is not in this list is not revealed.",
-  "No party learns another's feature values, thresholds or feature names.",
-  "No passive party learns a label, a gradient or a score.",
+export const notSent = [
+  "No row, threshold or feature name was sent.",
+  "No passive party was sent a label, a gradient or a score in the clear.",
+  "What can be computed from this list is more than what stands in it: docs/leakage.md says what to assume.",
 ].join(" ");
 
 /** Who has learnt what of whom so far, as far as this party took part in it. */

@@ -2,7 +2,7 @@
 import { formatCount } from "../base/format.ts";
 import { type Html, html } from "../base/html.ts";
 import type { OwnRunView } from "../record/own-view.ts";
-import { ledgerLines, notRevealed, resumedWords } from "../record/run-facts.ts";
+import { ledgerLines, notSent, resumedWords } from "../record/run-facts.ts";
 import type { RunView } from "../record/run-view.ts";
 import { htmlTable } from "./html-table.ts";
 
@@ -15,7 +15,7 @@ export function disclosurePart(view: RunView): Html {
   ]);
   const { commonCount } = view.alignment;
   return html`<h2>What was revealed to whom</h2>
-    <p>This list is counted where it happens, in the words of docs/leakage.md. ${notRevealed}</p>
+    <p>This list is counted where it happens, in the words of docs/leakage.md. ${notSent}</p>
     ${
       rows.length === 0
         ? html`<p>Nothing was revealed: the job never got that far.</p>`

@@ -18,7 +18,7 @@ export function App() {
   return (
     <>
       <button type="button" class="skip" onClick={() => document.querySelector<HTMLElement>("#main")?.focus()}>
-        Skip to the content
+        Skip to content
       </button>
       <header class="top">
         <div class="top-row">
@@ -46,8 +46,8 @@ export function App() {
       </main>
       <Announcer />
       <footer>
-        Tandem {viewers.value.version} · this page shows what {viewer.value === "" ? "this party" : viewer.value} may
-        see, and asks for nothing outside this machine
+        Tandem {viewers.value.version} · This page shows what {viewer.value === "" ? "this party" : viewer.value} may
+        see. It loads nothing from outside this machine.
       </footer>
     </>
   );
@@ -162,10 +162,13 @@ function ReportLink() {
 function Trouble() {
   const failure = runFailure.value;
   if (connection.value === "refused")
-    return <Banner>This page has no key. Open the address that tandem printed, with its token.</Banner>;
+    return <Banner>No access. Open the whole address that tandem printed, with its token.</Banner>;
   if (connection.value === "lost" && runState.value !== "finished")
     return (
-      <Banner>The connection to tandem is lost; what you see is the last that arrived. The page tries again.</Banner>
+      <Banner>
+        The connection to tandem is lost. You see what arrived last, and the page keeps trying. If the command has
+        ended, look at its runs with 'tandem dashboard'.
+      </Banner>
     );
   if (failure !== null) return <Banner>{`This run failed: ${failure.message} (${failure.code})`}</Banner>;
   return null;

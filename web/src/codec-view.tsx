@@ -1,6 +1,4 @@
-/**
- * The batch codec at work: this job's plaintext, bit by bit, the proof that no sum overflows, and what batching saves.
- */
+/** The encoding of this job: its plaintext bit by bit, the proof that no sum overflows, and what batching saves. */
 import { formatBytes, formatCount } from "../../src/base/format.ts";
 import {
   answerSavings,
@@ -9,7 +7,8 @@ import {
   packedBits,
   plaintextBitsUsed,
   type Savings,
-  slotFacts,
+  slotHead,
+  slotRows,
 } from "../../src/record/run-facts.ts";
 import { Card, Figure, Nothing, Table } from "./card.tsx";
 import { BitLayout, PackedAnswer } from "./bit-layout.tsx";
@@ -21,28 +20,24 @@ export function CodecView() {
   if (layout === null) {
     return (
       <>
-        <h1 class="title">Codec</h1>
+        <h1 class="title">Encoding</h1>
         <Card title="Layout">
           <Nothing>
             {view.role === "passive"
-              ? "A passive party adds ciphertexts without knowing what is in them: the layout is the active party's."
-              : "The layout is proven before the first tree."}
+              ? "Only the active party knows the layout. A passive party adds ciphertexts that it cannot read."
+              : "The layout appears here, with its proof, before the first tree begins."}
           </Nothing>
         </Card>
       </>
     );
   }
-  const facts = slotFacts(layout);
   const packed = packedBits(layout);
   return (
     <>
-      <h1 class="title">Codec</h1>
+      <h1 class="title">Encoding</h1>
       <section class="status" aria-label="What batching saves">
         <div class="figures">
-          <Figure
-            value={`${layout.slots.length} in ${layout.plaintextsPerInstance}`}
-            label="a person's values in ciphertexts"
-          />
+          <Figure value={String(layout.slots.length)} label={valuesLabel(layout.plaintextsPerInstance)} />
           <Figure value={String(layout.sumsPerCiphertext)} label="sums per returned ciphertext" />
           <SavingsFigures what="gradient ciphertexts sent" savings={gradientSavings(view)} />
           <SavingsFigures what="sum ciphertexts returned" savings={answerSavings(view)} />
@@ -55,6 +50,9 @@ export function CodecView() {
           aside={<span class="hint">{`${plaintextBitsUsed(layout)} bits`}</span>}
         >
           <BitLayout fields={bitFields(layout)} />
+          <p class="note">
+            g is the person's gradient, h the hessian. Guard bits keep them apart and show an overflow.
+          </p>
         </Card>
         <Card
           title="One returned plaintext, to scale"
@@ -62,31 +60,12 @@ export function CodecView() {
           aside={<span class="hint">{`${packed.used} of ${packed.held} bits used`}</span>}
         >
           <PackedAnswer layout={layout} />
+          <p class="note">A passive party packs many sums into one ciphertext before it sends them back.</p>
         </Card>
         <Card title="No sum can overflow" wide>
-          <Table
-            caption="Proof of no overflow"
-            head={[
-              "slot",
-              "information bits",
-              "guard bits",
-              "people",
-              "largest possible sum",
-              "overflow begins at",
-              "head-room",
-            ]}
-            rows={facts.map((slot) => [
-              slot.name,
-              String(slot.informationBits),
-              String(slot.guardBits),
-              formatCount(layout.instanceCountMax),
-              formatCount(slot.sumMax),
-              formatCount(slot.limit),
-              `${slot.headRoomBits.toFixed(2)} bits`,
-            ])}
-          />
+          <Table caption="Proof of no overflow" head={slotHead} rows={slotRows(layout)} />
           <p class="note">
-            Proven before the first encryption, and checked again at every decryption: a sum whose guard bits are all
+            This is proven before the first encryption. Every decryption checks it again: a sum whose guard bits are all
             ones stops the job.
           </p>
         </Card>
@@ -95,12 +74,16 @@ export function CodecView() {
   );
 }
 
+function valuesLabel(ciphertexts: number): string {
+  return ciphertexts === 1 ? "values per gradient ciphertext" : `values per person, in ${ciphertexts} ciphertexts`;
+}
+
 function SavingsFigures({ what, savings }: { readonly what: string; readonly savings: Savings | null }) {
   if (savings === null || savings.unbatched === 0) return null;
   return (
     <Figure
-      value={`${formatCount(savings.ciphertexts)} of ${formatCount(savings.unbatched)}`}
-      label={`${what}, of what one per value would be; ${formatBytes(savings.savedBytes)} saved`}
+      value={formatCount(savings.ciphertexts)}
+      label={`${what} instead of ${formatCount(savings.unbatched)}: ${formatBytes(savings.savedBytes)} saved`}
     />
   );
 }

@@ -1,4 +1,4 @@
-/** Two runs side by side: what differs in their parameters and what came of it. */
+/** Two runs side by side: which parameters differ, and what came of it. */
 import { signal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import { formatBytes, formatCount, formatSeconds } from "../../src/base/format.ts";
@@ -29,7 +29,7 @@ export function CompareView() {
       </h1>
       {left && right ? (
         <div class="grid">
-          <Card title="Learning" wide>
+          <Card title="Learning curves" wide>
             <Curves left={left.view} right={right.view} />
           </Card>
           <Card title="Outcome" wide>
@@ -41,7 +41,11 @@ export function CompareView() {
         </div>
       ) : (
         <Card title="Two runs">
-          <Nothing>{pair.value.key === key ? "One of the two runs has no record." : "Reading both records …"}</Nothing>
+          <Nothing>
+            {pair.value.key === key
+              ? "One of the two runs has no record. Choose two others under Runs."
+              : "Reading both records …"}
+          </Nothing>
         </Card>
       )}
     </>
@@ -81,28 +85,27 @@ function Curves({ left, right }: { readonly left: RunView; readonly right: RunVi
 
 function outcomes({ view: left, own: leftOwn }: OpenRun, { view: right, own: rightOwn }: OpenRun): string[][] {
   const both = (name: string, of: (view: RunView) => string): string[] => [name, of(left), of(right)];
-  const metricNames = [
-    ...new Set([left, right].flatMap(({ result }) => Object.keys(result?.metrics.test ?? result?.metrics.train ?? {}))),
-  ];
-  const metric = (name: string) => (view: RunView) =>
-    (view.result?.metrics.test ?? view.result?.metrics.train)?.[name]?.toFixed(5) ?? "–";
+  // Test rows where a run has them; never a training value under the name of a test.
+  const rows = [left, right].some(({ result }) => (result?.metrics.test ?? null) !== null) ? "test" : "train";
+  const metricNames = [...new Set([left, right].flatMap(({ result }) => Object.keys(result?.metrics[rows] ?? {})))];
+  const metric = (name: string) => (view: RunView) => view.result?.metrics[rows]?.[name]?.toFixed(5) ?? "–";
   return [
     both("state", ({ state }) => state),
-    ...metricNames.map((name) => both(`test ${name}`, metric(name))),
+    ...metricNames.map((name) => both(`${rows === "test" ? "test" : "training"} ${name}`, metric(name))),
     both("trees", ({ treesDone }) => String(treesDone)),
-    both("time in all", (view) => formatSeconds((view.lastAt - view.startedAt) / 1000)),
+    both("total time", (view) => formatSeconds((view.lastAt - view.startedAt) / 1000)),
     both("seconds per tree", (view) =>
       view.result === null ? "–" : (view.result.phasesMs.training / 1000 / Math.max(1, view.result.trees)).toFixed(3),
     ),
     both("sent", (view) => formatBytes(view.parties.find(({ self }) => self)?.sentBytes ?? 0)),
     both("received", (view) => formatBytes(view.parties.find(({ self }) => self)?.receivedBytes ?? 0)),
     both("gradient ciphertexts", (view) => formatCount(gradientSavings(view)?.ciphertexts ?? 0)),
-    both("people trained on", ({ data }) => (data === null ? "–" : formatCount(data.trainRows))),
+    both("training rows", ({ data }) => (data === null ? "–" : formatCount(data.trainRows))),
     ["digest of the data", leftOwn.dataDigest?.slice(0, 12) ?? "–", rightOwn.dataDigest?.slice(0, 12) ?? "–"],
   ];
 }
 
-/** What differs is shown, the rest can be. */
+/** What differs is shown; the rest can be opened. */
 function Parameters({ left, right }: { readonly left: RunView; readonly right: RunView }) {
   const names = [...new Set([...Object.keys(left.parameters), ...Object.keys(right.parameters)])];
   const rows = names.map((name) => [name, String(left.parameters[name] ?? "–"), String(right.parameters[name] ?? "–")]);

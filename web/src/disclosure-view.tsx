@@ -1,6 +1,6 @@
 /** What was revealed to whom so far: the ledger of docs/leakage.md, counted. */
 import { formatCount } from "../../src/base/format.ts";
-import { type LedgerLine, ledgerLines } from "../../src/record/run-facts.ts";
+import { type LedgerLine, ledgerLines, notSent } from "../../src/record/run-facts.ts";
 import { Card, Nothing, Table } from "./card.tsx";
 import { run } from "./session.ts";
 
@@ -12,14 +12,12 @@ export function DisclosureView() {
     <>
       <h1 class="title">Disclosure</h1>
       <p class="lead">
-        What passed between {view.party === "" ? "this party" : view.party} and the others so far, as docs/leakage.md
-        names it. No row, threshold or feature name was sent, and no passive party was sent a label, a gradient or a
-        score in the clear. What can be computed from this list is more than what stands in it: docs/leakage.md says
-        what to assume.
+        What {view.party === "" ? "this party" : view.party} and the others have learnt of each other so far, in the
+        words of docs/leakage.md. {notSent}
       </p>
       {lines.length === 0 ? (
-        <Card title="Ledger">
-          <Nothing>Nothing has been revealed yet.</Nothing>
+        <Card title="What was learnt">
+          <Nothing>Nothing has been revealed yet. Counts appear here when the first tree begins.</Nothing>
         </Card>
       ) : (
         <div class="grid">

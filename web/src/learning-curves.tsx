@@ -7,15 +7,15 @@ import { Chart, type Series } from "./chart.tsx";
 
 const chosen = signal<string | null>(null);
 
-/** By the last metric training stops early; without that, the first is as good as others. */
+/** Early stopping looks at the last metric. Without it, the first is as good as any. */
 function decidingMetric({ parameters }: RunView, names: readonly string[]): string {
   return Number(parameters["early_stopping_rounds"] ?? 0) > 0 ? names[names.length - 1] : names[0];
 }
 
 export function LearningCurves({ view }: { readonly view: RunView }) {
   const { rounds } = view;
-  if (view.role === "passive") return <Nothing>Labels, and so metrics, are the active party's alone.</Nothing>;
-  if (rounds.length === 0) return <Nothing>After the first tree, its metrics stand here.</Nothing>;
+  if (view.role === "passive") return <Nothing>Only the active party has labels, so only it sees metrics.</Nothing>;
+  if (rounds.length === 0) return <Nothing>Metrics appear here after the first tree.</Nothing>;
   const names = Object.keys(rounds[0].train);
   const name = chosen.value !== null && names.includes(chosen.value) ? chosen.value : decidingMetric(view, names);
   const series: Series[] = [

@@ -8,6 +8,8 @@ import {
   elapsedSeconds,
   gradientSavings,
   modelTrees,
+  phaseWords,
+  resumedWords,
   secondsLeft,
   treesKept,
 } from "../../src/record/run-facts.ts";
@@ -19,14 +21,6 @@ import { LearningCurves } from "./learning-curves.tsx";
 import { PartyPicture } from "./party-picture.tsx";
 import { now, openJob, run } from "./session.ts";
 import { Timeline } from "./timeline.tsx";
-
-const stateNames: Readonly<Record<RunView["state"], string>> = {
-  starting: "starting",
-  aligning: "aligning",
-  training: "training",
-  finished: "finished",
-  failed: "failed",
-};
 
 export function Overview() {
   const { view } = run.value;
@@ -47,8 +41,8 @@ interface ViewProps {
   readonly view: RunView;
 }
 
-// Each card is drawn again when what it shows has changed, and not for every message: a page that is watched must not
-// take the processor from the job that it watches.
+// A card is drawn again only when what it shows has changed: the page must not take the processor from the job that it
+// watches.
 
 function Parties({ view }: ViewProps) {
   const shown = view.parties
@@ -69,7 +63,7 @@ function Parties({ view }: ViewProps) {
 function Learning({ view }: ViewProps) {
   return useMemo(
     () => (
-      <Card title="Learning">
+      <Card title="Learning curve">
         <LearningCurves view={view} />
       </Card>
     ),
@@ -82,9 +76,9 @@ function OwnSplits() {
   const rows = useMemo(() => importance(modelTrees(view, own), view.party), [view.job, view.state, own.trees.size]);
   return useMemo(
     () => (
-      <Card title="Our splits so far">
+      <Card title="Our splits">
         {rows.length === 0 ? (
-          <Nothing>None of our candidates has won yet.</Nothing>
+          <Nothing>No split is ours yet. Features appear here when one of their splits wins.</Nothing>
         ) : (
           <ImportanceTable view={view} rows={rows} own />
         )}
@@ -98,12 +92,15 @@ function Time({ view }: ViewProps) {
   const spans = view.spans.current.length > 0 ? view.spans.current : view.spans.previous;
   const growing =
     view.state === "training" && spans === view.spans.current && spans.length > 0 && spans[0].tree >= view.treesDone;
-  const slow = bottleneck(growing && view.spans.previous.length > 0 ? view.spans.previous : spans);
+  // Of a tree that grows, it is too early to say.
+  const measured = growing && view.spans.previous.length > 0 ? view.spans.previous : spans;
+  const slow = bottleneck(measured);
   const title = `Where the time goes${spans.length > 0 ? `: tree ${spans[0].tree + 1}` : ""}`;
+  const share = Math.round((slow?.share ?? 0) * 100);
   const hint =
     slow === null
       ? null
-      : `${Math.round(slow.share * 100)}% of ${growing && view.spans.previous.length > 0 ? "the tree before" : "it"}: ${slow.party}, ${slow.phase}`;
+      : `Longest in tree ${measured[0].tree + 1}: ${slow.party} ${phaseWords[slow.phase]}, ${share}%`;
   return useMemo(
     () => (
       <Card title={title} wide aside={hint === null ? null : <span class="hint">{hint}</span>}>
@@ -150,11 +147,9 @@ function Status({ view }: { readonly view: RunView }) {
     <section class="status" aria-label="Progress">
       <div class="status-head">
         <h1 class="title">{view.job}</h1>
-        <span class={`chip state-${view.state}`}>{stateNames[view.state]}</span>
+        <span class={`chip state-${view.state}`}>{view.state}</span>
         {view.waiting !== null && view.state !== "failed" && <span class="chip">waiting: {view.waiting}</span>}
-        {view.resumed > 0 && (
-          <span class="chip">taken up again {view.resumed === 1 ? "once" : `${view.resumed} times`}</span>
-        )}
+        {view.resumed > 0 && <span class="chip">{resumedWords(view)}</span>}
       </div>
       <progress max={Math.max(1, total)} value={done} aria-label={aligning ? "ids aligned" : "trees finished"} />
       <div class="figures">
@@ -170,11 +165,11 @@ function Status({ view }: { readonly view: RunView }) {
         />
         <Figure value={formatSeconds(elapsedSeconds(view, now.value))} label="elapsed" />
         {left !== null && <Figure value={formatSeconds(left)} label="left" />}
-        <Figure value={view.data === null ? "–" : formatCount(view.data.trainRows)} label="people trained on" />
+        <Figure value={view.data === null ? "–" : formatCount(view.data.trainRows)} label="training rows" />
         {self !== undefined && <Figure value={formatBytes(self.sentBytes)} label="sent" />}
         {self !== undefined && <Figure value={formatBytes(self.receivedBytes)} label="received" />}
         {savings !== null && savings.savedBytes > 0 && (
-          <Figure value={formatBytes(savings.savedBytes)} label="not sent, thanks to batching" />
+          <Figure value={formatBytes(savings.savedBytes)} label="saved by batching" />
         )}
       </div>
     </section>

@@ -20,7 +20,8 @@ interface Place extends Point {
 export function PartyPicture({ view }: { readonly view: RunView }) {
   const active = view.parties.find(({ role }) => role === "active");
   const passives = view.parties.filter(({ role }) => role === "passive");
-  if (active === undefined || passives.length === 0) return <Nothing>The parties have not met yet.</Nothing>;
+  if (active === undefined || passives.length === 0)
+    return <Nothing>The parties appear here when they have connected.</Nothing>;
   const { size, box, centre: middle, around: places } = placeParties(passives.length, narrow.value ? "narrow" : "wide");
   const centre: Place = { party: active, ...middle };
   const around = passives.map((party, i): Place => ({ party, ...places[i] }));

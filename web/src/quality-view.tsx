@@ -18,27 +18,25 @@ export function QualityView() {
             {Object.entries(test).map(([name, value]) => (
               <Figure key={name} value={value.toFixed(4)} label={`test ${name}`} />
             ))}
-            {view.data !== null && (
-              <Figure value={view.data.testRows.toLocaleString("en")} label="people not trained on" />
-            )}
+            {view.data !== null && <Figure value={view.data.testRows.toLocaleString("en")} label="test rows" />}
           </div>
         </section>
       )}
       <div class="grid">
-        <Card title="Learning">
+        <Card title="Learning curve">
           <LearningCurves view={view} />
         </Card>
         {scores === null ? (
           <Card title="Scores">
             <Nothing>
               {view.role === "passive"
-                ? "Scores are the active party's alone."
-                : "When the last tree is grown, the test rows are scored, and ROC, KS and the distribution of scores stand here."}
+                ? "Only the active party sees scores."
+                : "ROC, KS and the distribution of scores appear here after the last tree, if the job has test rows."}
             </Nothing>
           </Card>
         ) : (
           <>
-            <Card title="ROC">
+            <Card title="ROC curve">
               <Chart
                 label="ROC curve on test rows"
                 x={scores.roc.map(([x]) => x)}
@@ -74,12 +72,12 @@ export function QualityView() {
                 marks={[{ at: scores.ksAt.score, text: `KS ${scores.ksAt.ks.toFixed(3)}` }]}
                 series={[
                   {
-                    label: "label 0, at or below",
+                    label: "label 0, at or below the score",
                     colour: "--party-active",
                     values: scores.cumulative.map(([, negatives]) => negatives),
                   },
                   {
-                    label: "label 1, at or below",
+                    label: "label 1, at or below the score",
                     colour: "--party-0",
                     values: scores.cumulative.map(([, , positives]) => positives),
                     dash: [6, 3],

@@ -4,7 +4,7 @@ import { signal } from "@preact/signals";
 export const views = {
   overview: "Overview",
   quality: "Quality",
-  codec: "Codec",
+  codec: "Encoding",
   trees: "Trees",
   disclosure: "Disclosure",
   runs: "Runs",

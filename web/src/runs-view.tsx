@@ -1,4 +1,4 @@
-/** Past runs in a list; two of them can be set side by side. */
+/** Past runs in a list. Two of them can be compared. */
 import { signal } from "@preact/signals";
 import { formatSeconds } from "../../src/base/format.ts";
 import { Card, Nothing, Table } from "./card.tsx";
@@ -23,16 +23,16 @@ export function RunsView() {
               Compare the two
             </a>
           ) : (
-            <span class="hint">choose two to compare</span>
+            <span class="hint">Tick two runs to compare them</span>
           )
         }
       >
         {lines.length === 0 ? (
-          <Nothing>No run has been recorded yet.</Nothing>
+          <Nothing>No run yet. A run appears here when its job begins.</Nothing>
         ) : (
           <Table
             caption="Runs"
-            head={["run", "", "state", "begun", "trees", "time", ...metricNames]}
+            head={["run", "compare", "state", "started", "trees", "time", ...metricNames]}
             textColumns={4}
             rows={lines.map((line) => [
               <a href={href("overview", { run: line.job })}>{line.job}</a>,
@@ -52,7 +52,7 @@ export function RunsView() {
             ])}
           />
         )}
-        {lines.some(({ tested }) => !tested) && <p class="note">* of training rows; the others are of test rows.</p>}
+        {lines.some(({ tested }) => !tested) && <p class="note">* on training rows; all others on test rows</p>}
       </Card>
     </>
   );

@@ -1,27 +1,19 @@
-/** The phases of one tree as bars, one line per party and phase: what the others wait for is visible at a glance. */
+/** The phases of one tree as bars, one line per party and phase. It shows at a glance who waits for whom. */
 import { formatMilliseconds, formatSeconds } from "../../src/base/format.ts";
+import { type Phase, phases } from "../../src/protocol/phase.ts";
+import { phaseWords } from "../../src/record/run-facts.ts";
 import type { RunView } from "../../src/record/run-view.ts";
 import { Behind, Nothing, Table } from "./card.tsx";
 import { partyColour } from "./party-colour.ts";
 
 type Span = RunView["spans"]["current"][number];
 
-const order = ["encrypt", "send", "aggregate", "return", "decrypt", "decide"] as const;
-const words: Readonly<Record<(typeof order)[number], string>> = {
-  encrypt: "encrypt",
-  send: "take gradients",
-  aggregate: "aggregate",
-  return: "return",
-  decrypt: "decrypt",
-  decide: "decide",
-};
-
 /** Thousandths of the line; a shorter one would not be seen. */
 const barWidthMin = 2;
 
 interface Line {
   readonly party: string;
-  readonly phase: (typeof order)[number];
+  readonly phase: Phase;
   readonly spans: readonly Span[];
   readonly totalMs: number;
 }
@@ -41,7 +33,9 @@ export function Timeline({
   if (spans.length === 0)
     return (
       <Nothing>
-        {view.state === "finished" ? "This run has no record of its phases." : "The first tree has not begun."}
+        {view.state === "finished"
+          ? "This run has no record of its phases."
+          : "Phases appear here when the first tree begins."}
       </Nothing>
     );
   const from = Math.min(...spans.map((span) => span.from));
@@ -57,7 +51,7 @@ export function Timeline({
             style={{ color: partyColour(view, line.party) }}
           >
             <span class="lane-party">{i === 0 || lines[i - 1].party !== line.party ? line.party : ""}</span>
-            <span class="lane-phase">{words[line.phase]}</span>
+            <span class="lane-phase">{phaseWords[line.phase]}</span>
             <span class="lane-track">
               <svg viewBox="0 0 1000 1" preserveAspectRatio="none">
                 <path class="bar" d={barsOf(line.spans, from, to)} />
@@ -87,7 +81,7 @@ export function Timeline({
             textColumns={2}
             rows={lines.map((line) => [
               line.party,
-              words[line.phase],
+              phaseWords[line.phase],
               (line.totalMs / 1000).toFixed(2),
               `${Math.round((line.totalMs / (to - from)) * 100)}%`,
             ])}
@@ -102,10 +96,11 @@ export function Timeline({
 function barsOf(spans: readonly Span[], from: number, to: number): string {
   const scale = 1000 / (to - from);
   return spans
-    .map(
-      (span) =>
-        `M${((span.from - from) * scale).toFixed(1)} 0h${Math.max(barWidthMin, (span.to - span.from) * scale).toFixed(1)}v1H${((span.from - from) * scale).toFixed(1)}z`,
-    )
+    .map((span) => {
+      const left = ((span.from - from) * scale).toFixed(1);
+      const width = Math.max(barWidthMin, (span.to - span.from) * scale).toFixed(1);
+      return `M${left} 0h${width}v1H${left}z`;
+    })
     .join("");
 }
 
@@ -116,7 +111,7 @@ function durationOf(spans: readonly Span[]): number {
 function linesOf(view: RunView, spans: readonly Span[], before: readonly Span[]): Line[] {
   const parties = [...view.parties].sort((a, b) => Number(b.role === "active") - Number(a.role === "active"));
   return parties.flatMap(({ name }) =>
-    order.flatMap((phase): Line[] => {
+    phases.flatMap((phase): Line[] => {
       const own = spans.filter((span) => span.party === name && span.phase === phase);
       const known = own.length > 0 || before.some((span) => span.party === name && span.phase === phase);
       return !known

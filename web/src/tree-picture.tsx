@@ -4,6 +4,7 @@ import type { TreeView } from "../../src/record/own-view.ts";
 import type { RunView } from "../../src/record/run-view.ts";
 import {
   condition,
+  missingWords,
   nodeLines,
   type PlacedNode,
   placeTree,
@@ -138,7 +139,7 @@ function OwnSplits({
   readonly view: RunView;
   readonly tree: Extract<TreeView, { kind: "own-splits" }>;
 }) {
-  if (tree.splits.length === 0) return <Nothing>None of this tree's splits is ours.</Nothing>;
+  if (tree.splits.length === 0) return <Nothing>No split of this tree is ours.</Nothing>;
   return (
     <ul class="own-splits" style={{ color: partyColour(view, view.party) }}>
       {tree.splits.map((split) => (
@@ -147,7 +148,7 @@ function OwnSplits({
           <span class="own-rule">
             {split.featureName} {condition(split)}
           </span>
-          <span class="own-missing">missing goes {split.defaultLeft ? "left" : "right"}</span>
+          <span class="own-missing">{missingWords(split)}</span>
         </li>
       ))}
     </ul>
@@ -157,10 +158,7 @@ function OwnSplits({
 export function treeText(tree: TreeView): string {
   if (tree.kind === "own-splits")
     return tree.splits
-      .map(
-        (split) =>
-          `node ${split.node}: ${split.featureName} ${condition(split)}, missing goes ${split.defaultLeft ? "left" : "right"}`,
-      )
+      .map((split) => `node ${split.node}: ${split.featureName} ${condition(split)}, ${missingWords(split)}`)
       .join("\n");
   const lines: string[] = [];
   const visit = (id: number, depth: number, how: string): void => {

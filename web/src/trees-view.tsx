@@ -20,7 +20,7 @@ export function TreesView() {
       <h1 class="title">Trees</h1>
       {shown === undefined ? (
         <Card title="Tree">
-          <Nothing>When a tree is finished, it is drawn here.</Nothing>
+          <Nothing>Each tree appears here when it is finished.</Nothing>
         </Card>
       ) : (
         <Card title={`Tree ${shown.tree + 1}`} wide aside={<TreeChoice numbers={numbers} shown={shown.tree} />}>
@@ -35,7 +35,7 @@ export function TreesView() {
           </Card>
           <Card title="Importance per feature">
             <ImportanceTable view={view} rows={rows} own />
-            <p class="note">Features of others have no names here: a party sees the names of its own only.</p>
+            <p class="note">A party sees the names of its own features only.</p>
           </Card>
         </div>
       )}
@@ -50,7 +50,7 @@ function TreeChoice({ numbers, shown }: { readonly numbers: readonly number[]; r
   };
   return (
     <div class="tree-choice">
-      <button type="button" onClick={() => open(numbers[at - 1])} disabled={at <= 0} aria-label="Tree before">
+      <button type="button" onClick={() => open(numbers[at - 1])} disabled={at <= 0} aria-label="Previous tree">
         ‹
       </button>
       <label class="choice">
@@ -67,7 +67,7 @@ function TreeChoice({ numbers, shown }: { readonly numbers: readonly number[]; r
         type="button"
         onClick={() => open(numbers[at + 1])}
         disabled={at >= numbers.length - 1}
-        aria-label="Tree after"
+        aria-label="Next tree"
       >
         ›
       </button>
