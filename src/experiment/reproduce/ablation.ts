@@ -99,7 +99,8 @@ function shortcutTable(scale: Scale, variants: readonly Variant[]): ResultTable 
       String(measured.runCount),
     ]),
     notes: [
-      `Batched, ${count(scale.keyBits)}-bit key, ${scale.ablation.trees} trees; every variant trains the same model, which is checked.`,
+      `Batched, ${count(scale.keyBits)}-bit key, ${scale.ablation.trees} trees. ` +
+        "Every variant trains the same model; this is checked.",
     ],
   };
 }
@@ -134,7 +135,8 @@ function paperSettingTable(scale: Scale, pairs: readonly KeyedPair[]): ResultTab
     columns: timeColumns("key bits"),
     rows: pairs.map(({ keyBits, measured }) => [count(keyBits), ...timeCells(measured)]),
     notes: [
-      `Default, ${scale.paperSetting.trees} trees. The only difference between the two sides is that the batched one has g and h in one ciphertext.`,
+      `Default, ${scale.paperSetting.trees} trees. ` +
+        "The only difference between the two sides is that the batched one has g and h in one ciphertext.",
     ],
   };
 }
@@ -154,7 +156,8 @@ function paperSettingFigure(pairs: readonly KeyedPair[]): ResultFigure {
 function shortcutWords(variants: readonly Variant[]): string {
   const costs = variants.filter(({ spec }) => spec.without !== "").toSorted((a, b) => b.relative - a.relative);
   if (costs.length === 0) return "The shortcuts were not measured.";
-  return `A tree takes ${listed(costs.map(({ spec, relative }) => `${relative.toFixed(2)} times as long without ${missing(spec)}`))}. None of these shortcuts is in the paper.`;
+  const shown = costs.map(({ spec, relative }) => `${relative.toFixed(2)} times as long without ${missing(spec)}`);
+  return `A tree takes ${listed(shown)}. None of these shortcuts is in the paper.`;
 }
 
 function paperSettingWords(scale: Scale, pairs: readonly KeyedPair[]): string {
@@ -168,17 +171,20 @@ function paperSettingWords(scale: Scale, pairs: readonly KeyedPair[]): string {
         : inside.length === 0
           ? "none within"
           : `${inside.length} of ${pairs.length} within`;
-    return `of the ${what} batching takes ${shown}, ${verdict} the paper's ${rangeText(range)}.`;
+    return `Of the ${what} batching takes ${shown}: ${verdict} the paper's ${rangeText(range)}.`;
   };
   const below = pairs.some(({ measured }) => measured.totalShare < paperTimeShares.total.min);
-  return (
-    `In the paper's setting, like for like, ${part("time per tree", paperTimeShares.perTree, ({ perTreeShare }) => perTreeShare)} ` +
-    `And ${part("total time", paperTimeShares.total, ({ totalShare }) => totalShare)}` +
-    (below
-      ? " Where our total lies below that range, it is because our jobs do little beside building trees: both shares are close."
-      : "") +
-    (scale.name === "full"
-      ? ""
-      : " With this few rows and trees, what a job costs besides its trees weighs more than it would in a full run.")
-  );
+  const sentences = [
+    "The paper's setting compares like with like.",
+    part("time per tree", paperTimeShares.perTree, ({ perTreeShare }) => perTreeShare),
+    part("total time", paperTimeShares.total, ({ totalShare }) => totalShare),
+  ];
+  if (below)
+    sentences.push(
+      "Where our total lies below that range, it is because a job of ours does little beside building trees:",
+      "its total share is close to the share per tree.",
+    );
+  if (scale.name !== "full")
+    sentences.push("With so few rows and trees, what a job costs besides its trees weighs more than in a full run.");
+  return sentences.join(" ");
 }

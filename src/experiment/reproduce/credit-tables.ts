@@ -48,7 +48,8 @@ export async function readCreditTable(dataset: PaperDataset, folder: string): Pr
   if (path === null) {
     throw new TandemError(
       "FILE_UNREADABLE",
-      `${folder} holds no ${dataset.file} or ${dataset.file}.gz (${dataset.title}); docs/data.md says where to get it, and --synthetic runs on made-up data instead`,
+      `${folder} holds no ${dataset.file} or ${dataset.file}.gz (${dataset.title}); ` +
+        "docs/data.md says where to get it, and --synthetic runs on made-up data instead",
     );
   }
   const table = await readCsvTable(path);

@@ -56,7 +56,8 @@ function modelWords(results: readonly SweepResult[]): string[] {
   const models = new Set(results.map(({ measured }) => measured.batched.model)).size;
   if (models !== 1 || results.length < 2) return [];
   return [
-    "Our model is the same, bit for bit, at every length of the key. The paper's accuracies are not: something besides the key must have differed between its runs.",
+    "Our model is the same, bit for bit, at every length of the key. " +
+      "The paper's accuracies are not, so something besides the key must have differed between its runs.",
   ];
 }
 
@@ -69,7 +70,8 @@ function crowdedWords(results: readonly SweepResult[]): string[] {
     )
     .map(
       ({ point, measured: { batched, unbatched } }) =>
-        `At ${count(point.run)} bits the batched side returns more ciphertexts than the unbatched one (${count(batched.counts.candidateCiphertexts)} against ` +
-        `${count(unbatched.counts.candidateCiphertexts)}): its sums are wider, and fewer of them fit side by side into so short a key.`,
+        `At ${count(point.run)} bits the batched side returns more ciphertexts than the unbatched one: ` +
+        `${count(batched.counts.candidateCiphertexts)} against ${count(unbatched.counts.candidateCiphertexts)}. ` +
+        "Its sums are wider, and fewer of them fit side by side into so short a key.",
     );
 }

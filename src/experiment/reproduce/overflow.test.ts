@@ -55,6 +55,6 @@ describe("what is said about it", () => {
       ...row,
       failures: Object.fromEntries(encodings.map((name) => [name, { raised: 0, wrong: 0 }])) as typeof row.failures,
     }));
-    expect(overflowWords(sound)).toContain("BatchCrypt's slots failed nowhere, which the paper says they would");
+    expect(overflowWords(sound)).toContain("BatchCrypt's slots failed nowhere. The paper says that they would.");
   });
 });

@@ -39,8 +39,10 @@ function overflowTable(rows: readonly OverflowRow[], draws: number, dataset: Pap
       ...encodings.flatMap((name) => [percent(failures[name].raised), percent(failures[name].wrong)]),
     ]),
     notes: [
-      `${count(draws)} random draws, of the gradients of the first, a middle and the last tree (${dataset.title}). Both codings have steps of alpha_max / 2^r, the range alpha_max and 2 overflow bits. ` +
-        "For BatchCrypt that is the range of signed numbers: no sum is too large for it, and every failure is the carry of negative numbers.",
+      `${count(draws)} random draws of the gradients of the first, a middle and the last tree (${dataset.title}). ` +
+        "Both codings have steps of alpha_max / 2^r, the range alpha_max and 2 overflow bits. " +
+        "For BatchCrypt it is the range of signed numbers: " +
+        "no sum is too large for it, and every failure is the carry of negative numbers.",
     ],
   };
 }
@@ -82,7 +84,8 @@ function exampleTable(): ResultTable {
       ],
     ],
     notes: [
-      "Proposed with s = -6, alpha = 20, alpha_max = 127, r = 7. The paper calls this lossless; by its eq. (7) a step is 127/128, not 1, so that the sum comes back as -7.04.",
+      "Proposed with s = -6, alpha = 20, alpha_max = 127, r = 7. The paper calls this lossless. " +
+        "By its eq. (7) a step is 127/128, not 1, so the sum comes back as -7.04.",
     ],
   };
 }
@@ -104,7 +107,8 @@ function overflowFigure(rows: readonly OverflowRow[]): ResultFigure {
   return {
     name: "overflow-sums",
     caption:
-      "Share of sums of real gradients that raise an overflow, and that come out wrong although none is raised, by the number of values added.",
+      "Sums of real gradients, by the number of values added: " +
+      "the share that raises an overflow, and the share that is wrong without one.",
     panels: [panel("(a) overflow is raised", "raised"), panel("(b) wrong without an overflow", "wrong")],
   };
 }
@@ -122,16 +126,20 @@ export function overflowWords(rows: readonly OverflowRow[]): string {
   const proposed =
     proposedFails.length === 0
       ? `The paper's slots got every sum right, up to ${count(last.count)} values: we agree.`
-      : `The paper's slots failed too, first at ${count(proposedFails[0].count)} values: we do not agree that they never do.`;
+      : `The paper's slots failed too, first at ${count(proposedFails[0].count)} values. ` +
+        "We do not agree that they never do.";
   const batchCrypt =
     first === undefined
-      ? "BatchCrypt's slots failed nowhere, which the paper says they would."
-      : `BatchCrypt's slots fail first at ${count(first.count)} values. From ${count(many[0].count)} values on, ${spread("BatchCrypt, h above g")} of the sums are raised or wrong with h above g, ` +
-        `and ${spread("BatchCrypt, g above h")} with g above h.`;
+      ? "BatchCrypt's slots failed nowhere. The paper says that they would."
+      : `BatchCrypt's slots fail first at ${count(first.count)} values. ` +
+        `From ${count(many[0].count)} values on, with h above g ${spread("BatchCrypt, h above g")} ` +
+        "of the sums raise an overflow or are wrong. " +
+        `With g above h it is ${spread("BatchCrypt, g above h")}.`;
   const order =
     failed(last, "BatchCrypt, g above h") < failed(last, "BatchCrypt, h above g")
-      ? " The order matters more than the paper says. Two overflow bits count the carries modulo four only. In the highest slot " +
-        "carries fall out, so that a sum can look sound again; below another slot they spoil the neighbour."
+      ? " The order of the slots matters more than the paper says. Two overflow bits count carries modulo four only. " +
+        "In the highest slot, where carries fall out, a sum can look sound again. " +
+        "Below another slot, carries spoil the neighbour."
       : "";
   return `${batchCrypt} ${proposed}${order}`;
 }

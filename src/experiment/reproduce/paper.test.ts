@@ -49,7 +49,8 @@ describe.skipIf(absent)("the paper's numbers", () => {
       ),
     );
     expect(tex).toContain(
-      "from $75\\%$ to $55\\%$ of the time with SecureBoost, while the time of building boosting trees is only from $60\\%$ to $50\\%$",
+      "from $75\\%$ to $55\\%$ of the time with SecureBoost, " +
+        "while the time of building boosting trees is only from $60\\%$ to $50\\%$",
     );
   });
 });

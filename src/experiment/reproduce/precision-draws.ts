@@ -54,7 +54,8 @@ export function drawsTable(rows: readonly DrawRow[], spec: CellSpec): ResultTabl
       ]),
     ]),
     notes: [
-      `${count(spec.trainRows)} training rows and ${count(spec.testRows)} test rows, ${spec.trees} trees; trained in one place, which gives the same models.`,
+      `${count(spec.trainRows)} training rows and ${count(spec.testRows)} test rows, ${spec.trees} trees. ` +
+        "Trained in one place, which gives the same models.",
     ],
   };
 }
@@ -67,13 +68,15 @@ export function drawsWords(rows: readonly DrawRow[], bar: number): string {
   const deviation = Math.sqrt(
     differences.reduce((sum, value) => sum + (value - mean) ** 2, 0) / (differences.length - 1),
   );
+  const draws = `Over ${counted(differences.length, "draw")} of rows`;
   if (differences.every((value) => value === 0))
-    return `Over ${counted(differences.length, "draw")} of rows, the two algorithms have the same test AUC in every one.`;
+    return `${draws}, the two algorithms have the same test AUC in every one.`;
   const within = differences.filter((value) => Math.abs(value) <= bar).length;
   const systematic = Math.abs(mean) > (2 * deviation) / Math.sqrt(differences.length);
   return (
-    `Over ${counted(differences.length, "draw")} of rows, Proposed less SecureBoost is ${signed(mean, 5)} of test AUC on average with a standard deviation of ${decimals(deviation, 5)}, ` +
-    `and within ${bar} in ${within}. The coarse slots lead to other trees, ` +
+    `${draws}, Proposed less SecureBoost is ${signed(mean, 5)} of test AUC on average, ` +
+    `with a standard deviation of ${decimals(deviation, 5)}. It is within ${bar} in ${within} of them. ` +
+    "The coarse slots lead to other trees, " +
     (systematic ? "and on average not to equally good ones." : "but on average neither to better nor to worse ones.")
   );
 }

@@ -6,11 +6,11 @@ import { trainInOnePlace } from "../simulate/comparison.ts";
 import { cellCodec, cellTraining } from "./cell.ts";
 import { cutCreditTable, syntheticCreditTable } from "./credit-tables.ts";
 import { paperDatasets } from "./paper-datasets.ts";
-import { precisionWords } from "./precision.ts";
 import { drawRowsOf, drawsTable, drawsWords } from "./precision-draws.ts";
 import { scales } from "./scale.ts";
 import { pairOf } from "./sweep.ts";
 import { quantiseStochastically, type SumErrors, sumErrors } from "./precision-sums.ts";
+import { precisionWords } from "./precision-words.ts";
 
 const count = 3000;
 const random = new SeededRandom("precision");
@@ -34,7 +34,8 @@ describe("errors of sums", () => {
   });
 
   it("reach the bound where everybody errs the same way", () => {
-    const half = Float64Array.from({ length: count }, () => -10 + 0.4999 * 2 ** -10 + 2); // just below the middle between two steps
+    // Just below the middle between two steps.
+    const half = Float64Array.from({ length: count }, () => -10 + 0.4999 * 2 ** -10 + 2);
     const { error, bound } = sumErrors(
       { ...gradients, snapshots: [{ tree: 0, g: half, h: half }] },
       { alphaMax: 2 ** 10, r: 20 },
@@ -73,7 +74,8 @@ describe("other draws of rows", () => {
       0.002,
     );
     expect(bothWays).toContain(
-      "Over 4 draws of rows, Proposed less SecureBoost is 0.00000 of test AUC on average with a standard deviation of 0.00258, and within 0.002 in 2",
+      "Over 4 draws of rows, Proposed less SecureBoost is 0.00000 of test AUC on average, " +
+        "with a standard deviation of 0.00258. It is within 0.002 in 2 of them.",
     );
     expect(bothWays).toContain("neither to better nor to worse ones");
     expect(

@@ -34,15 +34,16 @@ function codecsAgree(results: readonly SweepResult[]): string {
     })),
   );
   const theirs = results.flatMap(({ paper }) => (paper === null ? [] : [paper]));
+  const paper = largestGap(theirs);
   const beside =
-    theirs.length === 0
-      ? ""
-      : `; in the paper it is up to ${decimals(largestGap(theirs).auc)} and ${decimals(largestGap(theirs).ks)}`;
+    theirs.length === 0 ? "" : `In the paper it is up to ${decimals(paper.auc)} and ${decimals(paper.ks)}. `;
   return (
-    `On the test rows the AUC of the two algorithms differs by at most ${decimals(ours.auc, 5)} and the KS by at most ${decimals(ours.ks, 5)}${beside}. ` +
+    `On the test rows the AUC of the two algorithms differs by at most ${decimals(ours.auc, 5)} ` +
+    `and the KS by at most ${decimals(ours.ks, 5)}. ${beside}` +
     (ours.auc <= 0.002 && ours.ks <= 0.01
       ? "We agree that the coarse slots cost no accuracy worth the name."
-      : "That is more than the 0.002 and 0.01 that we would call no difference. The section on precision shows how much of it is the draw of rows.")
+      : "Ours is more than the 0.002 and 0.01 that we would call no difference. " +
+        "The section on precision shows how much of it is the draw of rows.")
   );
 }
 
@@ -56,22 +57,28 @@ function besideThePaper(results: readonly SweepResult[]): string {
   const [low, high] = [Math.min(...gaps), Math.max(...gaps)];
   const spread = low === high ? signed(low) : `${signed(low)} to ${signed(high)}`;
   const verdict = Math.max(Math.abs(low), Math.abs(high)) <= closeAuc ? "close, but not equal" : "not close";
-  return `Our test AUC differs from the paper's by ${spread}: ${verdict}. Which rows and columns the paper used was not published.`;
+  return (
+    `Our test AUC differs from the paper's by ${spread}: ${verdict}. ` +
+    "Which rows and columns the paper used was not published."
+  );
 }
 
 function times(sweep: Sweep, results: readonly SweepResult[]): string {
   const perTree = results.map(({ measured }) => measured.perTreeShare);
   const total = results.map(({ measured }) => measured.totalShare);
   const [first, last] = [results[0], results[results.length - 1]];
+  const [start, end] = [perTree[0], perTree[perTree.length - 1]];
+  const along =
+    end < start
+      ? "It falls along the axis, as the paper says."
+      : "The paper's share falls along this axis, and ours does not.";
   const ends =
-    results.length === 1
-      ? ""
-      : ` Per tree it goes from ${percent(perTree[0])} at ${pointTitle(first.point)} to ${percent(perTree[perTree.length - 1])} at ${pointTitle(last.point)} ${sweep.axis}${
-          perTree[perTree.length - 1] < perTree[0]
-            ? ", falling along the axis as the paper says."
-            : "; the paper's share falls along this axis, and ours does not."
-        }`;
-  return `With all shortcuts on for both, batching takes ${among(total, paperTimeShares.total, "total time")} and ${among(perTree, paperTimeShares.perTree, "time per tree")}.${ends}`;
+    ` Per tree it goes from ${percent(start)} at ${pointTitle(first.point)} ` +
+    `to ${percent(end)} at ${pointTitle(last.point)} ${sweep.axis}. ${along}`;
+  return (
+    `With all shortcuts on for both, batching takes ${among(total, paperTimeShares.total, "total time")} ` +
+    `and ${among(perTree, paperTimeShares.perTree, "time per tree")}.${results.length === 1 ? "" : ends}`
+  );
 }
 
 /** "52% to 60% of the time per tree (the paper: 50-60%; 5 of 6 points within)" */
@@ -79,5 +86,6 @@ function among(shares: readonly number[], range: Range, what: string): string {
   const within = shares.filter((share) => share >= range.min && share <= range.max).length;
   const spread =
     shares.length === 1 ? percent(shares[0]) : `${percent(Math.min(...shares))} to ${percent(Math.max(...shares))}`;
-  return `${spread} of the ${what} (the paper: ${rangeText(range)}; ${within} of ${counted(shares.length, "point")} within)`;
+  const points = `${within} of ${counted(shares.length, "point")} within`;
+  return `${spread} of the ${what} (the paper: ${rangeText(range)}; ${points})`;
 }

@@ -122,7 +122,7 @@ describe("what is said", () => {
           : run,
     }));
     const { paragraph } = samplesOutcome(scale, doctored);
-    expect(paragraph).toContain("That is more than the 0.002 and 0.01");
+    expect(paragraph).toContain("Ours is more than the 0.002 and 0.01");
     expect(paragraph).toContain("not close");
     expect(paragraph).toContain("99.0% to 99.0% of the total time (the paper: 55-75%; 0 of 3 points within)");
   });

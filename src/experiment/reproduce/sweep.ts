@@ -123,8 +123,12 @@ export function timeTable(sweep: Sweep, results: readonly SweepResult[]): Result
     columns: timeColumns(sweep.axis),
     rows: results.map(({ point, measured }) => [pointTitle(point), ...timeCells(measured)]),
     notes: [
-      "The smallest of the runs, which are made in turns. CPU is that of building trees; it depends less than time on what else the machine does. The paper publishes its times as bars without numbers; its text says that batching takes " +
-        `${rangeText(paperTimeShares.total)} of the total time and ${rangeText(paperTimeShares.perTree)} of the time per tree. The difference is to the nearer end of that range, in percentage points.`,
+      "Runs are made in turns, and the smallest time counts. CPU is that of building trees. " +
+        "It depends less than time on what else the machine does. " +
+        "The paper publishes its times as bars without numbers. " +
+        `Its text says that batching takes ${rangeText(paperTimeShares.total)} of the total time ` +
+        `and ${rangeText(paperTimeShares.perTree)} of the time per tree. ` +
+        "The difference is to the nearer end of that range, in percentage points.",
     ],
   };
 }

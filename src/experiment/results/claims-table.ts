@@ -26,25 +26,25 @@ export function circumstances({
   synthetic,
 }: Reproduction): string[] {
   const others = cellCommits.filter((cell) => cell !== commit);
-  const elsewhere = others.length === 0 ? "" : `; cells measured at ${others.join(", ")}, with the same program`;
+  const measuredAt = others.length === 0 ? "" : `; cells measured at ${others.join(", ")}, with the same program`;
   return [
     `Machine: ${machine.cpu}, ${machine.cores} cores, Node ${machine.node}, kernel ${machine.kernel}. ` +
       "Both parties ran on it, as processes of their own, over TLS.",
-    `Program: commit ${commit}${elsewhere}. Seed ${seed}. Finished ${finishedAt.slice(0, 10)}.`,
+    `Program: commit ${commit}${measuredAt}. Seed ${seed}. Finished ${finishedAt.slice(0, 10)}.`,
     ...data.map(
       ({ title, source, digest }) => `Data: ${title}, ${source} (SHA-256 of the cells used: ${digest.slice(0, 16)}).`,
     ),
     ...(synthetic
-      ? ["The data are made up: the paper's numbers stand beside ours to show the form, not to be compared."]
+      ? ["The data are made up. The paper's numbers stand beside ours to show the form, not to be compared."]
       : []),
     ...(scale === "full"
       ? []
       : [
-          `A ${scale} run, with fewer rows and trees than the paper's: ` +
-            "it shows that everything works, not what the paper saw.",
+          `A ${scale} run, with fewer rows and trees than the paper's. ` +
+            "It shows that everything works, not what the paper saw.",
         ]),
-    "Unless an experiment varies it: depth 3, eta 0.3, lambda 1, gamma 0, 32 bins.",
-    "SecureBoost is the unbatched codec on a grid of 2^-40. " +
-      "Proposed is the batched codec with the paper's slots: shift -10 and codec_alpha 20.",
+    "Unless an experiment varies it: depth 3, eta 0.3, lambda 1, gamma 0, 32 bins. " +
+      "SecureBoost is the unbatched codec on a grid of 2^-40. " +
+      "Proposed is the paper's slots with s = -10 and alpha = 20.",
   ];
 }

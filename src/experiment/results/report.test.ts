@@ -41,7 +41,8 @@ describe("a table", () => {
   it("is HTML with groups over their columns, and cells that cannot become tags", () => {
     const html = htmlTable(table);
     expect(html).toContain(
-      '<tr><th rowspan="2">where</th><th colspan="2" class="group">AUC</th><th rowspan="2">runs</th></tr><tr><th>paper</th><th>ours</th></tr>',
+      '<tr><th rowspan="2">where</th><th colspan="2" class="group">AUC</th><th rowspan="2">runs</th></tr>' +
+        "<tr><th>paper</th><th>ours</th></tr>",
     );
     expect(html).toContain("<td>a|b &lt;c&gt;</td>");
   });

@@ -9,9 +9,7 @@ export function resultsPage(reproduction: Reproduction, figures: string): string
   return [
     "# Results",
     "",
-    "Section IV of the paper, run on our system, with its numbers beside ours.",
-    "Made by `tandem reproduce`, not by hand. [data.md](data.md) says where to get the tables.",
-    "The letters s, alpha and r are the paper's: our parameters are called `shift`, `codec_alpha` and `r`.",
+    "Section IV of the paper, run on our system. Its numbers are beside ours. Made by `tandem reproduce`, not by hand.",
     "",
     ...circumstances(reproduction).map((line) => `- ${line}`),
     "",
@@ -22,9 +20,7 @@ export function resultsPage(reproduction: Reproduction, figures: string): string
     ...reproduction.experiments.flatMap(({ title, reference, paragraph, tables, figures: drawn }) => [
       `## ${title}`,
       "",
-      `*The paper's ${reference}.*`,
-      "",
-      paragraph,
+      `*The paper's ${reference}.* ${paragraph}`,
       "",
       ...drawn.flatMap(({ name, caption }) => [
         `![${caption}](${figures}/${name}.svg)`,

@@ -1,4 +1,5 @@
 /** A result table as Markdown, HTML and CSV. */
+import { rendered } from "../../base/html.ts";
 import type { Column, ResultTable } from "../reproduce/outcome.ts";
 import { writeCsv } from "../../data/write-csv.ts";
 
@@ -21,9 +22,10 @@ export function htmlTable({ columns, rows, words }: ResultTable): string {
   const grouped = columns.some(({ group }) => group !== "");
   const head = grouped
     ? groupedHead(columns)
-    : `<tr>${columns.map(({ title }) => `<th>${escapeHtml(title)}</th>`).join("")}</tr>`;
-  const body = rows.map((row) => `<tr>${row.map((cell) => `<td>${escapeHtml(cell)}</td>`).join("")}</tr>`).join("\n");
-  return `<div class="${words === true ? "words" : "wide"}"><table><thead>${head}</thead><tbody>\n${body}\n</tbody></table></div>`;
+    : `<tr>${columns.map(({ title }) => `<th>${rendered(title)}</th>`).join("")}</tr>`;
+  const body = rows.map((row) => `<tr>${row.map((cell) => `<td>${rendered(cell)}</td>`).join("")}</tr>`).join("\n");
+  const table = `<table><thead>${head}</thead><tbody>\n${body}\n</tbody></table>`;
+  return `<div class="${words === true ? "words" : "wide"}">${table}</div>`;
 }
 
 /** Two lines: a group over its columns; columns without a group reach over both. */
@@ -33,14 +35,14 @@ function groupedHead(columns: readonly Column[]): string {
   for (let i = 0; i < columns.length;) {
     const { group, title } = columns[i];
     if (group === "") {
-      upper.push(`<th rowspan="2">${escapeHtml(title)}</th>`);
+      upper.push(`<th rowspan="2">${rendered(title)}</th>`);
       i++;
       continue;
     }
     const next = columns.findIndex((column, at) => at > i && column.group !== group);
     const end = next === -1 ? columns.length : next;
-    upper.push(`<th colspan="${end - i}" class="group">${escapeHtml(group)}</th>`);
-    lower.push(...columns.slice(i, end).map((column) => `<th>${escapeHtml(column.title)}</th>`));
+    upper.push(`<th colspan="${end - i}" class="group">${rendered(group)}</th>`);
+    lower.push(...columns.slice(i, end).map((column) => `<th>${rendered(column.title)}</th>`));
     i = end;
   }
   return `<tr>${upper.join("")}</tr><tr>${lower.join("")}</tr>`;
@@ -52,8 +54,4 @@ export function csvTable(path: string, { columns, rows }: ResultTable): Promise<
     columns.map(columnName),
     columns.map((_, i) => rows.map((row) => row[i])),
   );
-}
-
-export function escapeHtml(text: string): string {
-  return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll('"', "&quot;");
 }

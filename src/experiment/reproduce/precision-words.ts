@@ -1,0 +1,77 @@
+/** What is said about the precision of sums, from its numbers: where we agree with the paper and where not. */
+import { count, percent } from "./figures-in-words.ts";
+import type { ModelRow } from "./precision-models.ts";
+import type { SumErrors } from "./precision-sums.ts";
+
+/** No difference worth the name, as in the claims. */
+export const closeAuc = 0.002;
+/** Rounding of doubles while errors are summed. */
+const slack = 1e-9;
+
+/** Sentences for either outcome; nothing is taken for granted. */
+export function precisionWords(
+  grid: readonly SumErrors[],
+  byAlphaMax: readonly SumErrors[],
+  byAlpha: readonly SumErrors[],
+  models: readonly ModelRow[],
+): string {
+  return [
+    boundWords([...grid, ...byAlpha]),
+    roundingWords(grid),
+    tradeOffWords(byAlphaMax, byAlpha.toReversed()),
+    modelWords(models),
+  ].join(" ");
+}
+
+function boundWords(rows: readonly SumErrors[]): string {
+  const broken = rows.filter(
+    ({ error, bound, worstShareOfBound }) => error.nearest > bound * (1 + slack) || worstShareOfBound > 1 + slack,
+  );
+  const shares = rows.map(({ error, bound }) => error.nearest / bound);
+  const verdict =
+    broken.length === 0
+      ? `The paper's bound holds in all ${count(rows.length)} settings, and in every bin`
+      : `The paper's bound is broken in ${count(broken.length)} of ${count(rows.length)} settings`;
+  const tight = Math.max(...rows.map(({ worstShareOfBound }) => worstShareOfBound));
+  const spread = `${percent(Math.min(...shares))} to ${percent(Math.max(...shares))}`;
+  return (
+    `${verdict}. Rounding to nearest is off by ${spread} of it, and by up to ${percent(tight)} in a bin.` +
+    (tight > 0.5 ? " That happens where many gradients are equal and err the same way." : "")
+  );
+}
+
+function roundingWords(grid: readonly SumErrors[]): string {
+  const gains = grid.map(({ error }) => error.nearest / error.stochastic).toSorted((a, b) => a - b);
+  const median = gains[Math.floor(gains.length / 2)];
+  const effect =
+    median > 1
+      ? `smaller by a factor of ${median.toPrecision(2)} in the median, because its errors cancel`
+      : "no smaller here";
+  return `The paper leaves stochastic rounding aside. It makes the error of the large sum ${effect}.`;
+}
+
+/** @param byAlpha from the largest alpha to the smallest: the direction in which more values are let in */
+function tradeOffWords(byAlphaMax: readonly SumErrors[], byAlpha: readonly SumErrors[]): string {
+  const shows = (rows: readonly SumErrors[]): boolean => {
+    const [first, last] = [rows[0], rows[rows.length - 1]];
+    return last.countMax > first.countMax && last.error.nearest > first.error.nearest;
+  };
+  const [first, second] = [shows(byAlphaMax), shows(byAlpha)];
+  if (first && second)
+    return (
+      "Both trade-offs show. With a larger alpha_max, or a smaller alpha, more values can be added, " +
+      "but their sum is less exact."
+    );
+  const shown = (isShown: boolean): string => (isShown ? "shows" : "does not show");
+  return `Of the two trade-offs, the one of alpha_max ${shown(first)} and the one of alpha ${shown(second)}.`;
+}
+
+function modelWords(models: readonly ModelRow[]): string {
+  const finest = models[models.length - 1];
+  const coarse = models.slice(0, -1);
+  const good = coarse.filter(({ auc }) => Math.abs(auc - finest.auc) <= closeAuc);
+  const listOf = (rows: readonly ModelRow[]): string => rows.map(({ r }) => r).join(", ");
+  return good.length === 0
+    ? `No r that was tried comes within ${closeAuc} of the finest grid's test AUC.`
+    : `Test AUC is within ${closeAuc} of the finest grid's at r = ${listOf(good)}, of ${listOf(coarse)} tried.`;
+}
