@@ -33,7 +33,7 @@ export function recordPart(view: RunView, { dataDigest }: OwnRunView): Html {
   const pair = ([name, value]: readonly [string, unknown]): Html =>
     html`<div>
       <dt>${name}</dt>
-      <dd>${String(value)}</dd>
+      <dd>${String(value) || "–"}</dd>
     </div>`;
   return html`<h2>Parameters, versions and data</h2>
     <dl>${Object.entries(parameters).map(pair)}</dl>

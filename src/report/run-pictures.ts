@@ -157,8 +157,9 @@ export function treePicture(view: RunView, tree: Extract<TreeView, { kind: "whol
   });
   const boxes = nodes.map(({ node, x, y }) => {
     const [first, second] = nodeLines(node);
-    const text = html`<text x="${x}" y="${y + 20}" text-anchor="middle" class="strong">${first}</text
-      ><text x="${x}" y="${y + 38}" text-anchor="middle" class="soft">${second}</text>`;
+    const middle = node.kind === "leaf" ? x : x + 3; // beside the stripe
+    const text = html`<text x="${middle}" y="${y + 20}" text-anchor="middle" class="strong">${first}</text
+      ><text x="${middle}" y="${y + 38}" text-anchor="middle" class="soft">${second}</text>`;
     if (node.kind === "leaf")
       return html`<rect
           x="${x - treeBox.leafWidth / 2}"

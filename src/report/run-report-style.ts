@@ -34,12 +34,14 @@ svg { display: block; width: 100%; height: auto; font-size: 14px; font-family: i
 svg .soft { font-size: 13px; }
 svg .strong { font-weight: 600; }
 svg .on-slot { fill: #fff; font-weight: 600; font-size: 17px; }
-.tree { overflow-x: auto; } .tree svg { min-width: 720px; }
+.tree { overflow-x: auto; }
+.tree svg { min-width: 720px; font-size: 13px; }
+.tree svg .soft { font-size: 12px; }
 dl { display: grid; grid-template-columns: repeat(auto-fill, minmax(220px, 1fr)); gap: 2px 28px; margin: 8px 0; }
 dl div { display: flex; justify-content: space-between; gap: 12px; }
 dl div { padding: 3px 0; border-bottom: 1px solid var(--line); }
 dt { color: var(--soft); }
-dd { margin: 0; }
+dd { margin: 0; min-width: 0; text-align: right; overflow-wrap: anywhere; }
 .dot { display: inline-block; width: 10px; height: 10px; border-radius: 50%; margin-right: 8px; }
 figure > svg[style] { margin: 0 auto; }
 @media print {

@@ -19,6 +19,7 @@ th, td { text-align: right; vertical-align: top; white-space: nowrap; }
 th { font-weight: 600; }
 th:first-child, td:first-child, .words td, .words th { text-align: left; }
 .words td { white-space: normal; }
+.words td:last-child { white-space: nowrap; }
 .group { text-align: center; border-left: 1px solid #d9d9d9; }
 figure { margin: 1.5rem 0; }
 figure svg { max-width: 100%; height: auto; }
