@@ -1,6 +1,6 @@
 /**
- * What each shortcut buys, and the paper's own setting: everything but batching off, where its claim about time can be
- * checked like for like.
+ * What each shortcut buys. And the paper's own setting, with everything but batching off: there its claim about time
+ * can be checked like for like.
  */
 import { TandemError } from "../../base/error.ts";
 import { ablationVariants } from "../bench/ablation.ts";

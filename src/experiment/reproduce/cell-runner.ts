@@ -1,6 +1,6 @@
 /**
- * Runs the cells that have not been run, in turns within each group, since the machine's speed drifts: A B A B, not A A
- * B B. What is finished is on disk before the next run starts.
+ * Runs the cells that have not been run. Those of a group take turns (A B A B, not A A B B), since the machine's speed
+ * drifts. What is finished is on disk before the next run starts.
  */
 import { assert } from "../../base/assert.ts";
 import type { Model } from "../../gbdt/tree/model.ts";

@@ -1,7 +1,7 @@
 /**
- * Growing sums of real gradients in BatchCrypt's slots and in the paper's (sec. II-C and III-A, Figs. 2 and 4): does
- * the decoder raise an overflow, or return something else than the sum, or the sum? What a Paillier ciphertext would
- * add are exactly these plaintexts, so no key is needed to see it.
+ * Growing sums of real gradients in BatchCrypt's slots and in the paper's (sec. II-C and III-A, Figs. 2 and 4). The
+ * decoder raises an overflow, returns a wrong sum, or returns the sum. Ciphertexts would add exactly these plaintexts,
+ * so no key is needed to see it.
  */
 import { TandemError } from "../../base/error.ts";
 import { SeededRandom } from "../../base/random.ts";
@@ -85,8 +85,8 @@ export function overflowRows(
 }
 
 /**
- * One by one at first, where the paper's example fails; then by powers of two. Not everybody: that would be one sum,
- * drawn often.
+ * One by one at first, where the paper's example fails; then by powers of two. Never everybody, which would be the same
+ * sum in every draw.
  */
 function growingCounts(instanceCount: number): number[] {
   const counts = [1, 2, 3, 4, 5, 6, 7, 8, 12];

@@ -1,6 +1,6 @@
 /**
- * How much of a difference between the two algorithms is the coarse slots' doing, and how much is the draw of rows: the
- * same comparison on other draws. In one place, since the federated models are the same bit for bit.
+ * The two algorithms, compared on other draws of rows: how much of a difference comes from the coarse slots, and how
+ * much from the draw. Trained in one place, since the federated models are the same bit for bit.
  */
 import { trainInOnePlace } from "../simulate/comparison.ts";
 import { type CellSpec, cellCodec, cellTraining } from "./cell.ts";
