@@ -4,14 +4,17 @@
  *
  *   npm run bench:dashboard -- [--rows 10000] [--trees 60] [--jobs 4] [--json]
  *
- * A job (2048-bit key, three processes) trains with the page in view for a few trees, then with it out of view, where
- * it is sent nothing and draws nothing, and so on. A time with the page is compared with the two times without it that
- * lie around it, so that a machine that is slower in one minute than in the next does not count; the slow-down is the
- * median of these ratios, with the interval in which the true median lies with 95 %, by the ranks of a binomial. The
- * tree in which the page changes counts for neither. CPU seconds are read from /proc, per process: the parties, the
- * process that serves the page, the browser; without the page the last two have next to nothing to do. Needs Linux and
- * a browser (chromium, google-chrome, or TANDEM_BROWSER). It runs without a screen and without a graphics processor, so
- * that it paints in software: a browser on a desktop takes less.
+ * Within one job (2048-bit key, three processes) the page is in view for a few trees, then out of view, and so on. Out
+ * of view it is sent nothing and draws nothing. Each time with the page is compared with the two times without it that
+ * lie around it: a machine that is slower in one minute than in the next does not count. The tree in which the page
+ * changes counts for neither. The slow-down is the median of these ratios, with the interval in which the true median
+ * lies with 95 %, by the ranks of a binomial.
+ *
+ * CPU seconds are read from /proc, per process: the parties, the process that serves the page, the browser. Without the
+ * page the last two have next to nothing to do.
+ *
+ * Needs Linux and a browser (chromium, google-chrome, or TANDEM_BROWSER). The browser runs without a screen and without
+ * a graphics processor and paints in software: one on a desktop takes less.
  */
 import { execFileSync, spawn } from "node:child_process";
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
@@ -196,6 +199,53 @@ function medianOf(numbers) {
 const percent = (part) => `${(part * 100).toFixed(1)} %`;
 const medianText = ({ median, low, high }) => `${percent(median)} (95 %: ${percent(low)} to ${percent(high)})`;
 
+/** What all jobs say together. */
+function reportOf(comparisons, delays, perTree) {
+  const all = (name) => comparisons.map((compared) => compared[name]);
+  const pageCores = comparisons.map((compared) => compared.server + compared.browser);
+  return {
+    slowdown: medianOf(all("slowdown")),
+    // Time per CPU second of the parties: what the page takes from them, at whatever speed the processors run.
+    waitingMore: medianOf(all("waitingMore")),
+    partiesCpuMore: medianOf(all("partiesCpuMore")),
+    // Cores that the page keeps busy while training goes on.
+    serverCores: medianOf(all("server")),
+    browserCores: medianOf(all("browser")),
+    pageShareOfMachine: quantile(pageCores, 0.5) / cpus().length,
+    secondsPerTree: quantile(perTree, 0.5),
+    eventToPixelMs: {
+      median: quantile(delays, 0.5),
+      p95: quantile(delays, 0.95),
+      max: Math.max(...delays),
+      updates: delays.length,
+    },
+    machine: { cpu: cpus()[0].model, cores: cpus().length, load: loadavg()[0], node: process.versions.node },
+    rows: Number(values.rows),
+    trees: Number(values.trees),
+    comparisons: comparisons.length,
+    keyBits: 2048,
+  };
+}
+
+/** The report for people. */
+function linesOf({ slowdown, waitingMore, partiesCpuMore, serverCores, browserCores, ...report }) {
+  const { machine, eventToPixelMs: delay } = report;
+  const cores = (use) => use.median.toFixed(4);
+  return [
+    `training while the page is open: slower by ${medianText(slowdown)}; bar: below 2 %`,
+    `  per CPU second of the parties, whatever the processors' speed is: slower by ${medianText(waitingMore)}`,
+    `  without the page: ${report.secondsPerTree.toFixed(3)} seconds per tree`,
+    `  CPU of the parties: more by ${medianText(partiesCpuMore)}`,
+    `CPU of the page, in cores: server ${cores(serverCores)}, browser ${cores(browserCores)}`,
+    `  together ${percent(report.pageShareOfMachine)} of this machine; bar: below 2 %`,
+    `event to pixel: median ${delay.median.toFixed(0)} ms, 95 % below ${delay.p95.toFixed(0)} ms`,
+    `  at most ${delay.max} ms over ${delay.updates} updates; bar: below 500 ms`,
+    `${machine.cpu}, ${machine.cores} cores, load ${machine.load.toFixed(1)}, Node ${machine.node}`,
+    `  ${report.rows} people, ${report.trees} trees a job, ${report.comparisons} comparisons, 2048-bit key`,
+    "  browser without a graphics processor",
+  ];
+}
+
 const folder = mkdtempSync(join(tmpdir(), "tandem-bench-dashboard-"));
 const server = await chromium.launchServer({
   executablePath: browserPath(),
@@ -216,52 +266,9 @@ try {
     if (!values.json)
       console.error(`job ${count + 1}: ${compared.map(({ slowdown }) => percent(slowdown)).join(", ")}`);
   }
-  const report = {
-    slowdown: medianOf(comparisons.map(({ slowdown }) => slowdown)),
-    // Time per CPU second of the parties: what the page takes from them, whatever the processors' speed is at the
-    // moment.
-    waitingMore: medianOf(comparisons.map(({ waitingMore }) => waitingMore)),
-    partiesCpuMore: medianOf(comparisons.map(({ partiesCpuMore }) => partiesCpuMore)),
-    // Cores that the page keeps busy while training goes on.
-    serverCores: medianOf(comparisons.map(({ server: cores }) => cores)),
-    browserCores: medianOf(comparisons.map(({ browser: cores }) => cores)),
-    pageShareOfMachine:
-      quantile(
-        comparisons.map((compared) => compared.server + compared.browser),
-        0.5,
-      ) / cpus().length,
-    secondsPerTree: quantile(perTree, 0.5),
-    eventToPixelMs: {
-      median: quantile(delays, 0.5),
-      p95: quantile(delays, 0.95),
-      max: Math.max(...delays),
-      updates: delays.length,
-    },
-    machine: { cpu: cpus()[0].model, cores: cpus().length, load: loadavg()[0], node: process.versions.node },
-    rows: Number(values.rows),
-    trees: Number(values.trees),
-    comparisons: comparisons.length,
-    keyBits: 2048,
-  };
+  const report = reportOf(comparisons, delays, perTree);
   if (values.json) console.log(JSON.stringify(report));
-  else {
-    console.log(`training while the page is open: slower by ${medianText(report.slowdown)}; bar: below 2 %`);
-    console.log(
-      `  per CPU second of the parties, and so whatever the processors' speed is: by ${medianText(report.waitingMore)}`,
-    );
-    console.log(
-      `  ${report.secondsPerTree.toFixed(3)} seconds per tree without; CPU of the parties more by ${medianText(report.partiesCpuMore)}`,
-    );
-    console.log(
-      `CPU of the page, in cores: server ${report.serverCores.median.toFixed(4)}, browser ${report.browserCores.median.toFixed(4)}; together ${percent(report.pageShareOfMachine)} of this machine; bar: below 2 %`,
-    );
-    console.log(
-      `event to pixel: median ${report.eventToPixelMs.median.toFixed(0)} ms, 95 % below ${report.eventToPixelMs.p95.toFixed(0)} ms, at most ${report.eventToPixelMs.max} ms over ${report.eventToPixelMs.updates} updates; bar: below 500 ms`,
-    );
-    console.log(
-      `${report.machine.cpu}, ${report.machine.cores} cores, load ${report.machine.load.toFixed(1)}, Node ${report.machine.node}; ${values.rows} people, ${values.trees} trees a job, ${report.comparisons} comparisons, 2048-bit key; browser without a graphics processor`,
-    );
-  }
+  else for (const line of linesOf(report)) console.log(line);
 } finally {
   await browser.close();
   await server.close();

@@ -1,11 +1,12 @@
 /**
- * Walks through docs/deploy.md word for word between two network namespaces that see only each other: two hosts, as far
- * as the network is concerned. Needs root and iproute2. The test command runs the same blocks on loopback addresses.
+ * Walks through docs/deploy.md word for word, between two network namespaces that see only each other. As far as the
+ * network is concerned, these are two hosts. Needs root and iproute2. The test command runs the same blocks on loopback
+ * addresses.
  *
  *   node scripts/walk-deploy.mjs
  *
- * Each company has a folder of its own; the only things carried across are the fingerprints, which people read out on
- * the telephone, and a consent, which its signer sends.
+ * Each company has a folder of its own. Two things only are carried across: fingerprints, which people read out on the
+ * telephone, and a consent, which its signer sends.
  */
 import { spawn, spawnSync } from "node:child_process";
 import {
