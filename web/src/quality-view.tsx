@@ -1,4 +1,5 @@
-/** How well the finished model separates the people that it was not trained on; the active party's eyes only. */
+/** How well the finished model separates the people of the test rows. Only the active party sees this. */
+import type { ScoreCurves } from "../../src/gbdt/metric/score-curves.ts";
 import { sharesOf } from "../../src/record/run-facts.ts";
 import { Behind, Card, Figure, Nothing, Table } from "./card.tsx";
 import { Chart } from "./chart.tsx";
@@ -36,64 +37,8 @@ export function QualityView() {
           </Card>
         ) : (
           <>
-            <Card title="ROC curve">
-              <Chart
-                label="ROC curve on test rows"
-                x={scores.roc.map(([x]) => x)}
-                xRange={[0, 1]}
-                yRange={[0, 1]}
-                xLabel="false positive rate"
-                series={[
-                  { label: "true positive rate", colour: "--party-active", values: scores.roc.map(([, y]) => y) },
-                  { label: "guessing", colour: "--text-soft", values: scores.roc.map(([x]) => x), dash: [4, 4] },
-                ]}
-              />
-              <Behind
-                table={() => (
-                  <Table
-                    caption="ROC curve"
-                    head={["false positive rate", "true positive rate"]}
-                    rows={scores.roc.map(([x, y]) => [x.toFixed(3), y.toFixed(3)])}
-                  />
-                )}
-              />
-            </Card>
-            <Card
-              title="KS"
-              aside={
-                <span class="hint">{`${scores.ksAt.ks.toFixed(4)} at score ${scores.ksAt.score.toPrecision(3)}`}</span>
-              }
-            >
-              <Chart
-                label="Cumulative share of people by score, per class"
-                x={scores.cumulative.map(([score]) => score)}
-                xLabel="score"
-                yRange={[0, 1]}
-                marks={[{ at: scores.ksAt.score, text: `KS ${scores.ksAt.ks.toFixed(3)}` }]}
-                series={[
-                  {
-                    label: "label 0, at or below the score",
-                    colour: "--party-active",
-                    values: scores.cumulative.map(([, negatives]) => negatives),
-                  },
-                  {
-                    label: "label 1, at or below the score",
-                    colour: "--party-0",
-                    values: scores.cumulative.map(([, , positives]) => positives),
-                    dash: [6, 3],
-                  },
-                ]}
-              />
-              <Behind
-                table={() => (
-                  <Table
-                    caption="Cumulative shares"
-                    head={["score", "label 0", "label 1"]}
-                    rows={scores.cumulative.map(([score, n, p]) => [score.toPrecision(3), n.toFixed(3), p.toFixed(3)])}
-                  />
-                )}
-              />
-            </Card>
+            <RocCard roc={scores.roc} />
+            <KsCard cumulative={scores.cumulative} ksAt={scores.ksAt} />
             <Card title="Distribution of scores">
               <Distribution {...scores.histogram} />
             </Card>
@@ -104,14 +49,70 @@ export function QualityView() {
   );
 }
 
-interface DistributionProps {
-  readonly min: number;
-  readonly max: number;
-  readonly negatives: readonly number[];
-  readonly positives: readonly number[];
+function RocCard({ roc }: Pick<ScoreCurves, "roc">) {
+  return (
+    <Card title="ROC curve">
+      <Chart
+        label="ROC curve on test rows"
+        x={roc.map(([x]) => x)}
+        xRange={[0, 1]}
+        yRange={[0, 1]}
+        xLabel="false positive rate"
+        series={[
+          { label: "true positive rate", colour: "--party-active", values: roc.map(([, y]) => y) },
+          { label: "guessing", colour: "--text-soft", values: roc.map(([x]) => x), dash: [4, 4] },
+        ]}
+      />
+      <Behind
+        table={() => (
+          <Table
+            caption="ROC curve"
+            head={["false positive rate", "true positive rate"]}
+            rows={roc.map(([x, y]) => [x.toFixed(3), y.toFixed(3)])}
+          />
+        )}
+      />
+    </Card>
+  );
 }
 
-function Distribution({ min, max, negatives, positives }: DistributionProps) {
+function KsCard({ cumulative, ksAt }: Pick<ScoreCurves, "cumulative" | "ksAt">) {
+  return (
+    <Card title="KS" aside={<span class="hint">{`${ksAt.ks.toFixed(4)} at score ${ksAt.score.toPrecision(3)}`}</span>}>
+      <Chart
+        label="Cumulative share of people by score, per class"
+        x={cumulative.map(([score]) => score)}
+        xLabel="score"
+        yRange={[0, 1]}
+        marks={[{ at: ksAt.score, text: `KS ${ksAt.ks.toFixed(3)}` }]}
+        series={[
+          {
+            label: "label 0, at or below the score",
+            colour: "--party-active",
+            values: cumulative.map(([, negatives]) => negatives),
+          },
+          {
+            label: "label 1, at or below the score",
+            colour: "--party-0",
+            values: cumulative.map(([, , positives]) => positives),
+            dash: [6, 3],
+          },
+        ]}
+      />
+      <Behind
+        table={() => (
+          <Table
+            caption="Cumulative shares"
+            head={["score", "label 0", "label 1"]}
+            rows={cumulative.map(([score, n, p]) => [score.toPrecision(3), n.toFixed(3), p.toFixed(3)])}
+          />
+        )}
+      />
+    </Card>
+  );
+}
+
+function Distribution({ min, max, negatives, positives }: ScoreCurves["histogram"]) {
   const width = (max - min) / negatives.length;
   const x = negatives.map((_, i) => min + i * width);
   return (
