@@ -96,7 +96,10 @@ describe("without the public files", () => {
   test.each([
     [
       [],
-      /name the folder with the public data with --data \(docs\/data\.md says where to get the files\), or take --synthetic \(USAGE\)/,
+      new RegExp(
+        "name the folder with the public data with --data \\(docs/data\\.md says where to get the files\\), " +
+          "or take --synthetic \\(USAGE\\)",
+      ),
     ],
     [
       ["--data", "test"],

@@ -4,7 +4,7 @@
  *   events.jsonl   the public event stream of this party with the time of each event
  *   own.jsonl      what only this party may look at: its own view of every tree, the curves of its scores
  *
- * Thresholds and feature names are in own.jsonl and never in an event: events may be shown to others, that file may not.
+ * Thresholds and feature names are in own.jsonl and never in an event: others may see events, but not that file.
  * Both files are readable by their owner only. If they cannot be written, the job goes on.
  */
 import { mkdirSync } from "node:fs";
