@@ -3,7 +3,6 @@ import { expectError } from "../../test/support/expect-error.ts";
 import {
   codecParameters,
   describeBounds,
-  nearestName,
   type ParameterSpec,
   resolveParameters,
   speedParameters,
@@ -71,13 +70,6 @@ test("an unknown name is refused with the nearest known one", async () => {
     /'__proto__'/,
   );
   await expectError(() => resolveParameters(trainingParameters, { toString: 1 }), "USAGE", /'toString'/);
-});
-
-test("nearestName counts insertions, deletions and substitutions; the first wins a tie", () => {
-  expect(nearestName("lamda", ["gamma", "lambda", "eta"])).toBe("lambda");
-  expect(nearestName("etaa", ["lambda", "eta"])).toBe("eta");
-  expect(nearestName("xx", ["ab", "cd"])).toBe("ab");
-  expect(nearestName("anything", [])).toBe("");
 });
 
 test("describeBounds", () => {

@@ -3,7 +3,7 @@
  * from what the owner says of it.
  */
 import { TandemError } from "../base/error.ts";
-import { nearestName } from "../base/parameters.ts";
+import { nearestName } from "../base/nearest-name.ts";
 import type { CategoryBook } from "./category-book.ts";
 import { categoryColumn, firstCell, isTextColumn, numericColumn } from "./columns.ts";
 import type { CsvTable } from "./csv-table.ts";

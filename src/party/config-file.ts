@@ -6,7 +6,8 @@ import { readFile } from "node:fs/promises";
 import { isMap, isScalar, LineCounter, type Document, parseDocument } from "yaml";
 import { z } from "zod";
 import { TandemError } from "../base/error.ts";
-import { nearestName, type ParameterSpec, resolveParameters } from "../base/parameters.ts";
+import { nearestName } from "../base/nearest-name.ts";
+import { type ParameterSpec, resolveParameters } from "../base/parameters.ts";
 
 type Path = readonly (string | number)[];
 

@@ -5,10 +5,10 @@
 import { access, constants, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { TandemError } from "../../base/error.ts";
+import { nearestName } from "../../base/nearest-name.ts";
 import {
   type CodecParameters,
   codecParameters,
-  nearestName,
   resolveParameters,
   type SpeedParameters,
   speedParameters,

@@ -1,0 +1,83 @@
+/** What a table of parameters says of each: its kind, default, bounds and help. */
+
+export interface NumberSpec {
+  readonly kind: "number" | "integer";
+  readonly default: number;
+  /** Other names that XGBoost knows it by. */
+  readonly aliases?: readonly string[];
+  /** Words that are allowed instead of a number. */
+  readonly words?: readonly string[];
+  /** Another default where the objective has one of its own. */
+  readonly defaultOf?: Readonly<Record<string, number>>;
+  readonly min?: number;
+  readonly max?: number;
+  /** The minimum itself is not allowed. */
+  readonly minExclusive?: boolean;
+  readonly help: string;
+}
+
+export interface ChoiceSpec<C extends string> {
+  readonly kind: "choice";
+  readonly default: C;
+  readonly choices: readonly C[];
+  readonly help: string;
+}
+
+export interface SwitchSpec {
+  readonly kind: "switch";
+  readonly default: boolean;
+  readonly help: string;
+}
+
+export interface ListSpec<C extends string> {
+  readonly kind: "list";
+  readonly default: readonly C[];
+  readonly choices: readonly C[];
+  readonly help: string;
+}
+
+export type ParameterSpec = NumberSpec | ChoiceSpec<string> | SwitchSpec | ListSpec<string>;
+
+export function choice<const C extends string>(
+  choices: readonly C[],
+  fallback: NoInfer<C>,
+  help: string,
+): ChoiceSpec<C> {
+  return { kind: "choice", choices, default: fallback, help };
+}
+
+export function list<const C extends string>(choices: readonly C[], help: string): ListSpec<C> {
+  return { kind: "list", choices, default: [], help };
+}
+
+type ValueOf<S> = S extends { kind: "list"; choices: readonly (infer C)[] }
+  ? readonly C[]
+  : S extends { choices: readonly (infer C)[] }
+    ? C
+    : S extends SwitchSpec
+      ? boolean
+      : S extends { words: readonly (infer W)[] }
+        ? number | W
+        : number;
+
+/** The values that a table describes. */
+export type ValuesOf<T> = { -readonly [K in keyof T]: ValueOf<T[K]> };
+
+export type ParameterValue = number | string | boolean | readonly string[];
+
+/** Other names of a parameter. */
+export function aliasesOf(spec: ParameterSpec): readonly string[] {
+  return "aliases" in spec ? (spec.aliases ?? []) : [];
+}
+
+/** "an integer from 1 to 16", for messages and help. */
+export function describeBounds(spec: ParameterSpec): string {
+  if (spec.kind === "choice") return spec.choices.join("|");
+  if (spec.kind === "list") return `a list of ${spec.choices.join("|")}`;
+  if (spec.kind === "switch") return "true or false";
+  const noun = spec.kind === "integer" ? "an integer" : "a number";
+  const low = spec.min === undefined ? "" : spec.minExclusive === true ? ` above ${spec.min}` : ` from ${spec.min}`;
+  const high = spec.max === undefined ? "" : ` up to ${spec.max}`;
+  const words = spec.words === undefined ? "" : ` or ${spec.words.join("|")}`;
+  return noun + low + high + words;
+}
