@@ -1,8 +1,9 @@
 /** `tandem simulate` and `tandem demo` from the outside: real processes, real TLS, real files. */
-import { readFileSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
+import type { PartyEvent } from "../src/record/events.ts";
 import { scratchDirectory, startTandem, tandem, writeLoanTable } from "./support/command.ts";
 
 const directory = scratchDirectory();
@@ -177,6 +178,18 @@ describe("simulate", () => {
     for (const result of results) expect(result["identicalToCentralised"]).toBe(true);
     expect(results[1].metrics).toEqual(results[2].metrics);
     expect(results[1].metrics).not.toEqual(results[0].metrics);
+  });
+
+  test("the L1 alpha and the paper's: two options, and both in the record of the job", async () => {
+    const runs = join(directory, "two-alphas");
+    const paper = ["--layout", "paper", "--codec-alpha", "21", "--alpha", "2", "--runs", runs];
+    const result = await json("--data", table, "--id", "id", "--label", "defaulted", ...pair, ...small, ...paper);
+    const { slots } = result["layout"] as { slots: { alpha: number }[] };
+    expect(slots.map(({ alpha }) => alpha)).toEqual([21, 21]);
+    const [run] = readdirSync(join(runs, "active"));
+    const events = readFileSync(join(runs, "active", run, "events.jsonl"), "utf8").trim().split("\n");
+    const job = events.map((line) => JSON.parse(line) as PartyEvent).find(({ type }) => type === "job");
+    expect(job).toMatchObject({ parameters: { alpha: 2, codec_alpha: 21 } });
   });
 
   test("monotone constraints by column, whoever holds it; a misspelt one is refused", async () => {

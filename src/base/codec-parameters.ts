@@ -1,4 +1,7 @@
-/** How gradients become plaintexts (paper sec. III). */
+/**
+ * How gradients become plaintexts. Names are the paper's (sec. III), but its alpha is `codec_alpha` here: `alpha` is
+ * XGBoost's L1 regularisation.
+ */
 import { choice, type ParameterSpec, type ValuesOf } from "./parameter-spec.ts";
 
 export const codecParameters = {
@@ -16,12 +19,13 @@ export const codecParameters = {
     help: "layout auto: gradients are rounded to bound * 2^-bits",
   },
   shift: { kind: "number", default: -10, max: 0, help: "layout paper: s, subtracted from every value" },
-  alpha: {
+  codec_alpha: {
     kind: "number",
     default: 20,
     min: 0,
     minExclusive: true,
-    help: "layout paper: shifted values are truncated to [0, alpha]",
+    formerly: ["alpha"],
+    help: "layout paper: shifted values are truncated to [0, codec_alpha]",
   },
   alpha_max: {
     kind: "number",

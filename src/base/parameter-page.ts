@@ -36,12 +36,12 @@ export function parameterPage(): string {
   const lines = [
     "# Parameters",
     "",
-    "The parameters of a job. Made from `src/base/parameters.ts` by `npm run parameters`; do not edit.",
+    "The parameters of a job. Made by `npm run parameters` from the tables in `src/base/`; do not edit.",
     "",
     "- In a config each section has its own block: `training:`, `codec:`, `speed:`.",
     "- On the command line `max_depth` is `--max-depth`.",
     "- A switch that is on is turned off with `--no-` in front. One that is off is turned on by its name.",
-    "- An unknown name is refused, and the nearest one is proposed.",
+    "- No two parameters share a name. An unknown name is refused, and the nearest one is proposed.",
   ];
   for (const { title, about, table } of sections) {
     lines.push("", `## ${title}`, "", about, "", "| name | default | values | meaning |", "|---|---|---|---|");

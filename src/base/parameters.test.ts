@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { expectError } from "../../test/support/expect-error.ts";
 import {
+  aliasesOf,
   codecParameters,
   describeBounds,
   type ParameterSpec,
@@ -59,6 +60,21 @@ describe.each(Object.entries(tables))("%s", (_name, table) => {
     }
     await expectError(() => accept("nonsense"), "USAGE", new RegExp(describeBounds(spec).replaceAll(/[.+]/g, "\\$&")));
   });
+});
+
+test("no two of the tables that a job mixes share a name", () => {
+  const names = Object.values(tables).flatMap((table) =>
+    Object.entries(table).flatMap(([name, spec]) => [name, ...aliasesOf(spec)]),
+  );
+  expect(names.filter((name, i) => names.indexOf(name) < i)).toEqual([]);
+});
+
+test("a former name is refused with the new one", async () => {
+  await expectError(
+    () => resolveParameters(codecParameters, { alpha: 20 }),
+    "USAGE",
+    /^parameter 'alpha' is now called 'codec_alpha'; rename it$/,
+  );
 });
 
 test("an unknown name is refused with the nearest known one", async () => {

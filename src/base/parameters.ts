@@ -26,12 +26,7 @@ export function resolveParameters<T extends Record<string, ParameterSpec>>(
   const named = new Map<string, unknown>();
   for (const [wanted, value] of Object.entries(given)) {
     const name = Object.hasOwn(table, wanted) ? wanted : aliases.get(wanted);
-    if (name === undefined) {
-      throw new TandemError(
-        "USAGE",
-        `unknown parameter '${wanted}'; did you mean '${nearestName(wanted, [...Object.keys(table), ...aliases.keys()])}'?`,
-      );
-    }
+    if (name === undefined) throw unknownParameter(wanted, table, [...Object.keys(table), ...aliases.keys()]);
     if (value === undefined) continue;
     if (named.has(name)) throw new TandemError("USAGE", `parameter ${name} is given twice, once by another name`);
     named.set(name, value);
@@ -42,6 +37,20 @@ export function resolveParameters<T extends Record<string, ParameterSpec>>(
     resolved[name] = value === undefined ? defaultFor(spec, resolved["objective"]) : checkedValue(name, spec, value);
   }
   return resolved as ValuesOf<T>;
+}
+
+function unknownParameter(
+  wanted: string,
+  table: Readonly<Record<string, ParameterSpec>>,
+  known: readonly string[],
+): TandemError {
+  const renamed = Object.entries(table).find(([, spec]) => "formerly" in spec && spec.formerly?.includes(wanted));
+  return new TandemError(
+    "USAGE",
+    renamed === undefined
+      ? `unknown parameter '${wanted}'; did you mean '${nearestName(wanted, known)}'?`
+      : `parameter '${wanted}' is now called '${renamed[0]}'; rename it`,
+  );
 }
 
 function defaultFor(spec: ParameterSpec, objective: unknown): ParameterValue {

@@ -67,8 +67,7 @@ export function addJobOptions(command: Command): Command {
     )
     .option("--key-bits <bits>", `Paillier key, 2048 to 4096 bits (default: ${defaultKeyBits})`)
     .option("--insecure-key-bits <bits>", "a shorter key, from 128 bits, for experiments only");
-  const { alpha: _sameFlag, ...otherCodecParameters } = codecParameters;
-  for (const [name, spec] of Object.entries({ ...trainingParameters, ...otherCodecParameters, ...speedParameters })) {
+  for (const [name, spec] of Object.entries({ ...trainingParameters, ...codecParameters, ...speedParameters })) {
     command.addOption(parameterOption(name, spec));
     for (const alias of aliasesOf(spec))
       command.addOption(new Option(`--${flagOf(alias)} <value>`, `the same as --${flagOf(name)}`));
@@ -101,7 +100,8 @@ export function jobFrom(flags: JobFlags): Omit<SimulateOptions, "check" | "onEve
     missing: flags.missing,
     monotone: constraints(flags.monotoneConstraints ?? ""),
     categorical: columnList(flags.categorical ?? ""),
-    ...modelParameters(flags),
+    training: given(flags, trainingParameters),
+    codec: given(flags, codecParameters),
     speed,
     ...keySize(flags),
   };
@@ -115,20 +115,6 @@ function validationFraction({ validationFraction: given, validationData }: JobFl
   const fraction = Number(given);
   if (fraction > 0 && fraction < 1) return fraction;
   throw new TandemError("USAGE", `--validation-fraction must lie between 0 and 1; got '${given}'`);
-}
-
-/**
- * --alpha is XGBoost's, and the paper has an alpha too: with the paper's layout it is the paper's, and --reg-alpha
- * stays XGBoost's in any case.
- */
-function modelParameters(flags: JobFlags): Pick<SimulateOptions, "training" | "codec"> {
-  const { alpha: l1, ...training } = given(flags, trainingParameters);
-  const { alpha, ...codec } = given(flags, codecParameters);
-  const isPaper = codec["layout"] === "paper";
-  return {
-    training: isPaper || l1 === undefined ? training : { ...training, alpha: l1 },
-    codec: isPaper && alpha !== undefined ? { ...codec, alpha } : codec,
-  };
 }
 
 function keySize(flags: JobFlags): { keyBits: number; insecureKey: boolean } {

@@ -75,13 +75,13 @@ export function buildLayout(
 export function paperSlots(parameters: CodecParameters, slotCount: number, instanceCount: number): Slot[] {
   const slot: Slot = {
     shift: parameters.shift,
-    alpha: parameters.alpha,
+    alpha: parameters.codec_alpha,
     alphaMax: parameters.alpha_max,
     r: parameters.r,
     padding: parameters.padding,
   };
   if (slot.alphaMax < slot.alpha) {
-    throw new TandemError("USAGE", `alpha_max must be at least alpha (${slot.alpha}); got ${slot.alphaMax}`);
+    throw new TandemError("USAGE", `alpha_max must be at least codec_alpha (${slot.alpha}); got ${slot.alphaMax}`);
   }
   if (!cannotOverflow(slot, instanceCount))
     throw new TandemError("LAYOUT_OVERFLOW", overflowMessage(slot, instanceCount));
@@ -97,7 +97,7 @@ function overflowMessage(slot: Slot, instanceCount: number): string {
   const largest = countMax(slot);
   ways.push(largest === 0 ? "--layout auto" : `at most ${largest} instances, or --layout auto`);
   return (
-    `the paper layout (alpha ${slot.alpha}, alpha_max ${slot.alphaMax}, r ${slot.r}, padding ${slot.padding}) ` +
+    `the paper layout (codec_alpha ${slot.alpha}, alpha_max ${slot.alphaMax}, r ${slot.r}, padding ${slot.padding}) ` +
     `could overflow for ${instanceCount} instances; what would work: ${ways.join("; ")}`
   );
 }

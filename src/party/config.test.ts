@@ -241,6 +241,14 @@ const mistakes: readonly [
     /unknown parameter 'num_rounds'; did you mean 'num_round'\?/,
   ],
   [
+    "a hyper-parameter by a former name",
+    "active",
+    "training:",
+    "codec: { alpha: 20 }\ntraining:",
+    15,
+    /parameter 'alpha' is now called 'codec_alpha'; rename it/,
+  ],
+  [
     "a hyper-parameter out of bounds",
     "active",
     "  num_round: 10",

@@ -91,7 +91,7 @@ export function cellCodec({ codec, dataset }: Pick<CellSpec, "codec" | "dataset"
     codec,
     layout: "paper",
     shift: paperShift,
-    alpha: paperAlpha,
+    codec_alpha: paperAlpha,
     alpha_max: alphaMax,
     r,
   });

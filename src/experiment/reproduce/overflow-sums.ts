@@ -129,7 +129,7 @@ function proposed(columns: readonly Float64Array[], dataset: PaperDataset): Enco
   const parameters = resolveParameters(codecParameters, {
     layout: "paper",
     shift: paperShift,
-    alpha: paperAlpha,
+    codec_alpha: paperAlpha,
     alpha_max: dataset.alphaMax,
     r: dataset.r,
   });

@@ -34,7 +34,7 @@ export async function modelRows({ spec, rows, dataset }: ModelExperiment): Promi
     codec: resolveParameters(codecParameters, {
       layout: "paper",
       shift: paperShift,
-      alpha: paperAlpha,
+      codec_alpha: paperAlpha,
       alpha_max: dataset.alphaMax,
       r,
     }),
