@@ -14,6 +14,7 @@ afterEach(() => {
 /** A server that notes how many requests it has at a time. */
 async function start(
   answer: (url: string) => { status: number; text: string },
+  delayMs = 5,
 ): Promise<{ load: HttpLoad; most: () => number; bodies: string[] }> {
   let now = 0;
   let most = 0;
@@ -22,14 +23,13 @@ async function start(
     most = Math.max(most, ++now);
     let body = "";
     request.on("data", (more: Buffer) => (body += more.toString()));
-    request.on("end", () =>
-      setTimeout(() => {
-        now--;
-        bodies.push(body);
-        const { status, text } = answer(request.url ?? "");
-        response.writeHead(status).end(text);
-      }, 5),
-    );
+    const end = (): void => {
+      now--;
+      bodies.push(body);
+      const { status, text } = answer(request.url ?? "");
+      response.writeHead(status).end(text);
+    };
+    request.on("end", () => (delayMs === 0 ? end() : setTimeout(end, delayMs)));
   });
   await new Promise<void>((resolve) => server?.listen(0, "127.0.0.1", () => resolve()));
   load = new HttpLoad((server.address() as AddressInfo).port);
@@ -55,6 +55,25 @@ test("open: requests do not wait for answers", async () => {
   const { latenciesMs } = await load.open(2000, 40, () => ({ method: "GET", path: "/", body: "", check: () => {} }));
   expect(latenciesMs).toHaveLength(40);
   expect(most()).toBeGreaterThan(1);
+});
+
+test("open: no answer is older than its request, although timers ring up to a millisecond early", async () => {
+  const { load } = await start(() => ({ status: 200, text: "" }), 0);
+  const { latenciesMs } = await load.open(270, 100, () => ({ method: "GET", path: "/", body: "", check: () => {} }));
+  expect(latenciesMs[0]).toBeGreaterThan(0);
+});
+
+test("open: a stalled client counts for the requests that it delays", async () => {
+  const { load } = await start(() => ({ status: 200, text: "" }), 0);
+  const stall = (index: number): void => {
+    const until = performance.now() + (index === 0 ? 50 : 0);
+    while (performance.now() < until);
+  };
+  const { latenciesMs } = await load.open(1000, 10, (index) => {
+    stall(index);
+    return { method: "GET", path: "/", body: "", check: () => {} };
+  });
+  expect(latenciesMs[0]).toBeGreaterThan(40); // the last was due after 9 ms, and could be sent after 50
 });
 
 test("a bad answer ends the run", async () => {
