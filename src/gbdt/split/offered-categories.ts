@@ -55,14 +55,20 @@ export function offeredCategoryCandidates(
   above: Uint8Array | null,
 ): Uint8Array {
   const sides = categoryCandidates(feature).map((candidate) => rightBins(feature, candidate));
-  const isShownAbove = (bin: number): boolean => {
-    const asked = sides.flatMap((side, i) => (side.includes(bin) ? [i] : []));
-    return above === null || asked.length === 0 || asked.some((i) => above[i] === 1);
-  };
   const shown = offeredCategories(
     minimums,
     counts,
-    Uint8Array.from({ length: counts[0].length }, (_, bin) => (isShownAbove(bin) ? 1 : 0)),
+    above === null ? null : binsShownAbove(sides, above, counts[0].length),
   );
   return Uint8Array.from(sides, (side) => (side.every((bin) => shown[bin] === 1) ? 1 : 0));
+}
+
+/** A bin was shown if a candidate that splits it off was offered, or if no candidate does. */
+function binsShownAbove(sides: readonly (readonly number[])[], above: Uint8Array, binCount: number): Uint8Array {
+  const shown = new Uint8Array(binCount).fill(1);
+  for (const side of sides) for (const bin of side) shown[bin] = 0;
+  sides.forEach((side, i) => {
+    if (above[i] === 1) for (const bin of side) shown[bin] = 1;
+  });
+  return shown;
 }
