@@ -43,4 +43,5 @@ export { Scorer, type Scores, type ScoringRows } from "./scoring/scorer.ts";
 export { runServe, type ServeOptions, startServer } from "./scoring/http/run-serve.ts";
 export { type DemoOptions, type DemoResult, runDemo } from "./experiment/simulate/demo.ts";
 export { type FederationJob, type FederationResult, runFederation } from "./experiment/simulate/federation.ts";
-export { simulate, type SimulateOptions, type SimulateResult } from "./experiment/simulate/simulate.ts";
+export { simulate, type SimulateResult } from "./experiment/simulate/simulate.ts";
+export type { SimulateOptions } from "./experiment/simulate/simulate-options.ts";

@@ -9,7 +9,7 @@ import {
   speedParameters,
   trainingParameters,
 } from "../base/parameters.ts";
-import type { SimulateOptions } from "../experiment/simulate/simulate.ts";
+import type { SimulateOptions } from "../experiment/simulate/simulate-options.ts";
 
 export interface JobFlags {
   readonly data: string;

@@ -2,7 +2,8 @@
 import { TandemError } from "../../base/error.ts";
 import { type Spread, spread } from "../../gbdt/boost/fold-turns.ts";
 import type { Metrics } from "../../record/events.ts";
-import { simulate, type SimulateOptions } from "./simulate.ts";
+import { simulate } from "./simulate.ts";
+import type { SimulateOptions } from "./simulate-options.ts";
 
 export interface CrossValidation {
   readonly folds: readonly {

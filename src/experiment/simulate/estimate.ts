@@ -7,7 +7,8 @@ import { binningOf, type BinningParameters, binTable } from "../../party/party-d
 import { listCandidates, mostFrequentBins } from "../../scheme/candidates/candidate-plan.ts";
 import type { CostModel, JobShape, PassiveShape, Prediction } from "../../scheme/cost-model.ts";
 import { chosenScheme } from "../../scheme/registry.ts";
-import { type PreparedSimulation, prepareSimulation, type SimulateOptions } from "./simulate.ts";
+import { type PreparedSimulation, prepareSimulation } from "./prepare-simulation.ts";
+import type { SimulateOptions } from "./simulate-options.ts";
 
 export interface Estimate extends Prediction {
   readonly kernel: string;

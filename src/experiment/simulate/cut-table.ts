@@ -1,0 +1,124 @@
+/** One CSV table cut by columns into companies: who has which columns, as numbers to train on and as files to write. */
+import { TandemError } from "../../base/error.ts";
+import { nearestName } from "../../base/nearest-name.ts";
+import type { TrainingParameters } from "../../base/parameters.ts";
+import {
+  columnIndex,
+  columnTitle,
+  idColumn,
+  labelColumn,
+  requireBinaryLabels,
+  weightColumn,
+} from "../../data/columns.ts";
+import type { CsvTable } from "../../data/csv-table.ts";
+import type { PartyTable } from "../../data/dataset.ts";
+import { featureColumns, type FeatureReading } from "../../data/feature-columns.ts";
+import type { TextTable } from "./federation.ts";
+import type { SimulateOptions } from "./simulate-options.ts";
+
+/** Where a party's columns stand in the user's table. */
+export interface Cut {
+  readonly name: string;
+  readonly columns: readonly number[];
+  readonly features: readonly string[];
+}
+
+/** What these columns are called in the files that the companies get. */
+export const idName = "tandem_id";
+export const labelName = "tandem_label";
+export const weightName = "tandem_weight";
+
+/** @throws TandemError COLUMN_UNKNOWN, or COLUMN_SHARED if a column is used twice */
+export function cutColumns(table: CsvTable, options: SimulateOptions): Cut[] {
+  const usedBy = new Map<number, string>();
+  const claim = (column: string, user: string): number => {
+    const index = columnIndex(table, column);
+    const other = usedBy.get(index);
+    if (other !== undefined) {
+      throw new TandemError(
+        "COLUMN_SHARED",
+        `${table.path}: column ${columnTitle(table, index)} is given to ${other} and to ${user}; each column belongs to one`,
+      );
+    }
+    usedBy.set(index, user);
+    return index;
+  };
+  if (options.id !== undefined) claim(options.id, "--id");
+  claim(options.label, "--label");
+  if (options.weight !== undefined) claim(options.weight, "--weight");
+  const cut = (name: string, user: string, wanted: readonly string[]): Cut => {
+    const columns = wanted.map((column) => claim(column, user));
+    return { name, columns, features: columns.map((index) => table.names[index] || `column_${index}`) };
+  };
+  return [
+    cut("active", "--active", options.active),
+    ...options.passives.map((wanted, i) => cut(`passive-${i + 1}`, `--passive ${wanted.join(",")}`, wanted)),
+  ];
+}
+
+/** @throws TandemError USAGE without enable_categorical, COLUMN_UNKNOWN for what is not a feature */
+export function categoricalColumns(
+  table: CsvTable,
+  cuts: readonly Cut[],
+  { categorical = [] }: SimulateOptions,
+  training: TrainingParameters,
+): readonly string[] {
+  if (categorical.length > 0 && !training.enable_categorical)
+    throw new TandemError("USAGE", "--categorical names columns, but --enable-categorical is not given");
+  const features = cuts.flatMap((cut) => cut.features);
+  const unknown = categorical.find((name) => !features.includes(name));
+  if (unknown !== undefined)
+    throw new TandemError(
+      "COLUMN_UNKNOWN",
+      `${table.path}: --categorical names '${unknown}', which is not among the features; did you mean '${nearestName(unknown, features)}'?`,
+    );
+  return categorical;
+}
+
+export type CategoryReading = Pick<FeatureReading, "categorical" | "text" | "book">;
+
+export function parseTables(
+  table: CsvTable,
+  cuts: readonly Cut[],
+  options: SimulateOptions,
+  objective: string,
+  reading: CategoryReading,
+): PartyTable[] {
+  const ids = idColumn(table, options.id);
+  const labelIndex = columnIndex(table, options.label);
+  const labels = labelColumn(table, labelIndex, options.positive);
+  if (objective === "binary:logistic") requireBinaryLabels(table, labelIndex, labels);
+  const weights = options.weight === undefined ? null : weightColumn(table, columnIndex(table, options.weight));
+  return cuts.map((cut, i) => ({
+    ids,
+    ...featureColumns(table, {
+      ...reading,
+      columns: cut.columns,
+      names: cut.features,
+      missing: options.missing,
+      categorical: reading.categorical.filter((name) => cut.features.includes(name)),
+    }),
+    monotone: constraintsOf(cut, options),
+    labels: i === 0 ? labels : null,
+    weights: i === 0 ? weights : null,
+  }));
+}
+
+export function constraintsOf({ features }: Cut, { monotone = {} }: SimulateOptions): Record<string, -1 | 0 | 1> {
+  return Object.fromEntries(Object.entries(monotone).filter(([name]) => features.includes(name)));
+}
+
+/** A party's own file: ids, its raw cells, and for the active party labels and weights. */
+export function textOf(table: CsvTable, cut: Cut, parsed: PartyTable, rows: Uint32Array): TextTable {
+  const { labels, weights } = parsed;
+  const pick = (cells: readonly string[]): string[] => Array.from(rows, (row) => cells[row]);
+  return {
+    names: [idName, ...cut.features, ...(labels === null ? [] : [labelName]), ...(weights ? [weightName] : [])],
+    columns: [
+      pick(parsed.ids),
+      ...cut.columns.map((column) => pick(table.columns[column])),
+      ...(labels === null ? [] : [Array.from(rows, (row) => String(labels[row]))]),
+      ...(weights ? [Array.from(rows, (row) => String(weights[row]))] : []),
+    ],
+  };
+}

@@ -1,0 +1,35 @@
+/** The model of an earlier simulation, which training goes on from. */
+import { join } from "node:path";
+import { TandemError } from "../../base/error.ts";
+import type { PartyTable } from "../../data/dataset.ts";
+import type { Model } from "../../gbdt/tree/model.ts";
+import { splitsOver, startFrom } from "../../party/model/start-model.ts";
+import { mergeShares } from "../../store/merge-shares.ts";
+import { readActiveShare, readPassiveShare } from "../../store/share-files.ts";
+import type { SimulateOptions } from "./simulate-options.ts";
+
+/**
+ * @returns the merged model over the columns of this simulation
+ * @throws TandemError if there is none, or it does not fit
+ */
+export async function keptModel(
+  run: string,
+  keep: SimulateOptions["keep"],
+  [active, ...passives]: readonly string[],
+  [activeTable, ...tables]: readonly PartyTable[],
+): Promise<Model> {
+  if (keep === undefined)
+    throw new TandemError(
+      "USAGE",
+      "--warm-start needs --runs: the folder that keeps the earlier simulation and this one",
+    );
+  const shareOf = (name: string): string => join(keep.directory, name, run, "share.json");
+  const share = await readActiveShare(shareOf(active));
+  const shares = await Promise.all(
+    passives.map(async (name, i) => {
+      const { splits, ...rest } = await readPassiveShare(shareOf(name));
+      return { ...rest, splits: splitsOver(splits, tables[i]) };
+    }),
+  );
+  return mergeShares({ ...share, ...startFrom(share, passives, activeTable) }, shares);
+}

@@ -1,0 +1,114 @@
+/**
+ * A simulation made ready: everything that can be wrong with the input is found here, before a process starts, so that
+ * an error names the user's own file and line.
+ */
+import type { GradientLayout } from "../../codec/layout.ts";
+import { gradientLayout } from "../../codec/gradient-layout.ts";
+import { plaintextBitsOf } from "../../scheme/registry.ts";
+import { type PartyTable, selectRows } from "../../data/dataset.ts";
+import { BoostingMonitor } from "../../gbdt/boost/boosting-monitor.ts";
+import { BoostingTask } from "../../gbdt/boost/boosting-task.ts";
+import { roundsBefore } from "../../gbdt/boost/warm-start.ts";
+import type { Model } from "../../gbdt/tree/model.ts";
+import { withValidation } from "./comparison.ts";
+import { constraintsOf, idName, labelName, textOf, weightName } from "./cut-table.ts";
+import type { FederationJob, FederationParty } from "./federation.ts";
+import { keptModel } from "./kept-model.ts";
+import { checkOptions, type SimulateOptions, type SimulationParameters } from "./simulate-options.ts";
+import { allRows, readSimulationTables, type SimulationTables } from "./simulation-tables.ts";
+
+/** The user's table, checked and cut, and the job that runs on it. */
+export interface PreparedSimulation extends SimulationParameters {
+  readonly job: FederationJob;
+  /** Parsed training tables; index 0 is the active party. */
+  readonly train: readonly PartyTable[];
+  readonly test: readonly PartyTable[];
+  /** Of a validation file; null: there is none. */
+  readonly validation: readonly PartyTable[] | null;
+  readonly layout: GradientLayout;
+  /** The model that training goes on from; null: none. */
+  readonly start: Model | null;
+}
+
+/** @throws TandemError for everything that is wrong with the input, before anything runs */
+export async function prepareSimulation(options: SimulateOptions): Promise<PreparedSimulation> {
+  const parameters = await checkOptions(options);
+  const tables = await readSimulationTables(options, parameters.training);
+  const { start, layout } = await checkTraining(options, parameters, tables);
+  return {
+    ...parameters,
+    start,
+    layout,
+    job: federationJob(options, parameters, tables),
+    train: tables.train,
+    test: tables.tested.parties.map((party) => selectRows(party, tables.rows.test)),
+    validation: tables.validation?.parties ?? null,
+  };
+}
+
+/** @throws TandemError if these rows, metrics or sums do not go together, or an earlier model does not fit */
+async function checkTraining(
+  options: SimulateOptions,
+  { training, codec }: SimulationParameters,
+  { whole, train, validation: held }: SimulationTables,
+): Promise<Pick<PreparedSimulation, "start" | "layout">> {
+  const {
+    rows: [active],
+    validation,
+  } = withValidation({
+    train,
+    validation: held?.parties ?? null,
+    validationFraction: options.validationFraction,
+    training,
+  });
+  const task = new BoostingTask(training, active.labels ?? new Float64Array(0), active.weights ?? null, validation);
+  // Refuses early stopping without a validation set, and metrics that do not fit.
+  void new BoostingMonitor(training, task);
+  const names = whole.cuts.map(({ name }) => name);
+  const start =
+    options.warmStart === undefined ? null : await keptModel(options.warmStart, options.keep, names, whole.parties);
+  roundsBefore(start, task, training);
+  // Refuses what could overflow.
+  const layout = gradientLayout(codec, plaintextBitsOf(options), task.gradients(task.startMargins()));
+  return { start, layout };
+}
+
+function federationJob(
+  options: SimulateOptions,
+  parameters: SimulationParameters,
+  { whole, tested, rows, validation }: SimulationTables,
+): FederationJob {
+  const party = (i: number): FederationParty => {
+    const cut = whole.cuts[i];
+    return {
+      name: cut.name,
+      features: cut.features,
+      monotone: constraintsOf(cut, options),
+      categorical: cut.features.filter((name) => Object.hasOwn(whole.parties[i].categories ?? {}, name)),
+      train: textOf(whole.table, cut, whole.parties[i], rows.train),
+      test: textOf(tested.table, tested.cuts[i], tested.parties[i], rows.test),
+      validation:
+        validation && textOf(validation.table, validation.cuts[i], validation.parties[i], allRows(validation.table)),
+    };
+  };
+  return {
+    ...parameters,
+    active: {
+      ...party(0),
+      label: labelName,
+      positive: undefined,
+      weight: options.weight === undefined ? undefined : weightName,
+    },
+    passives: whole.cuts.slice(1).map((_, i) => party(i + 1)),
+    id: idName,
+    missing: options.missing,
+    scheme: options.scheme,
+    keyBits: options.keyBits,
+    insecureKey: options.insecureKey,
+    predictions: options.predictions,
+    keep: options.keep,
+    validationFraction: options.validationFraction,
+    warmStart: options.warmStart,
+    onEvent: options.onEvent,
+  };
+}

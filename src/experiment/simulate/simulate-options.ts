@@ -1,0 +1,97 @@
+/** What is asked of a simulation, and what can be refused before a table is read. */
+import { access, constants, stat } from "node:fs/promises";
+import { dirname } from "node:path";
+import { TandemError } from "../../base/error.ts";
+import {
+  type CodecParameters,
+  codecParameters,
+  resolveParameters,
+  type SpeedParameters,
+  speedParameters,
+  type TrainingParameters,
+  trainingParameters,
+} from "../../base/parameters.ts";
+import { chosenScheme } from "../../scheme/registry.ts";
+import { checkGrowth } from "../../gbdt/boost/train.ts";
+import type { PartyEvent } from "../../record/events.ts";
+import type { FederationJob } from "./federation.ts";
+
+export interface SimulateOptions {
+  readonly data: string;
+  readonly id?: string | undefined;
+  readonly label: string;
+  readonly positive?: string | undefined;
+  /** A column of instance weights, which the active party holds. */
+  readonly weight?: string | undefined;
+  readonly active: readonly string[];
+  readonly passives: readonly (readonly string[])[];
+  readonly testFraction: number;
+  /** Test on this fold of a cross-validation instead. */
+  readonly fold?: { readonly index: number; readonly count: number } | undefined;
+  readonly testData?: string | undefined;
+  /** Share of the training rows that is evaluated after every round instead of learnt from. */
+  readonly validationFraction?: number | undefined;
+  /** A table that is evaluated after every round instead. */
+  readonly validationData?: string | undefined;
+  readonly missing: readonly string[];
+  /** By column: 1, -1 or 0. */
+  readonly monotone?: Readonly<Record<string, -1 | 0 | 1>>;
+  /** Columns that are categorical, whatever their cells look like. */
+  readonly categorical?: readonly string[];
+  readonly training: Readonly<Record<string, number | string | boolean>>;
+  readonly codec: Readonly<Record<string, number | string | boolean>>;
+  readonly speed?: Readonly<Record<string, number | string | boolean>>;
+  /** Default: paillier. */
+  readonly scheme?: string | undefined;
+  readonly keyBits: number;
+  readonly insecureKey: boolean;
+  readonly predictions?: string | undefined;
+  /** Where to write the model in XGBoost's JSON format. */
+  readonly export?: string | undefined;
+  /** An earlier simulation, kept in the same place: training goes on from its model. */
+  readonly warmStart?: string | undefined;
+  /** Compare with centralised training, node by node. */
+  readonly check: boolean;
+  /** Say what each party's columns add, by training without them, in one place. */
+  readonly contribution?: boolean;
+  /** Where to keep what each party recorded; nowhere by default. */
+  readonly keep?: FederationJob["keep"];
+  readonly onEvent: (event: PartyEvent) => void;
+}
+
+export interface SimulationParameters {
+  readonly training: TrainingParameters;
+  readonly codec: CodecParameters;
+  readonly speed: SpeedParameters;
+}
+
+/** The parameters with their defaults. @throws TandemError for options that cannot work, whatever the table */
+export async function checkOptions(options: SimulateOptions): Promise<SimulationParameters> {
+  const training = resolveParameters(trainingParameters, options.training);
+  const codec = resolveParameters(codecParameters, options.codec);
+  const speed = resolveParameters(speedParameters, options.speed ?? {});
+  checkGrowth(training);
+  chosenScheme(options).scheme.parameters(options); // refuses a key that is too short
+  if (options.passives.length === 0)
+    throw new TandemError("USAGE", "--passive is missing: at least one passive party is needed");
+  for (const path of [options.export, options.predictions]) if (path !== undefined) await requireWritable(path);
+  return { training, codec, speed };
+}
+
+/** Before training, not after it: hours may lie between. */
+async function requireWritable(path: string): Promise<void> {
+  const isFolder = await stat(path).then(
+    (found) => found.isDirectory(),
+    () => false,
+  );
+  if (isFolder) throw new TandemError("FILE_UNWRITABLE", `${path} is a folder; name a file`);
+  try {
+    await access(dirname(path), constants.W_OK);
+  } catch (cause) {
+    throw new TandemError(
+      "FILE_UNWRITABLE",
+      `${path} cannot be written: its folder does not exist or is not ours to write to`,
+      { cause },
+    );
+  }
+}
