@@ -1,6 +1,7 @@
 /** The command `tandem`: parses the command line, runs one command, and turns errors into one line and an exit code. */
 import { Command, CommanderError } from "commander";
 import { programVersion } from "../base/program-version.ts";
+import { alignCommand } from "./align.ts";
 import { benchCommand } from "./bench.ts";
 import { cvCommand } from "./cv.ts";
 import { dashboardCommand } from "./dashboard.ts";
@@ -9,12 +10,13 @@ import { estimateCommand } from "./estimate.ts";
 import { reportError } from "./failure.ts";
 import { fingerprintCommand, initCommand } from "./init.ts";
 import { modelCommand } from "./model.ts";
-import { partyCommands } from "./party.ts";
+import { partyCommand } from "./party.ts";
 import { predictCommand } from "./predict.ts";
 import { reportCommand } from "./report.ts";
 import { reproduceCommand } from "./reproduce.ts";
 import { serveCommand } from "./serve.ts";
 import { simulateCommand } from "./simulate.ts";
+import { trainCommand } from "./train.ts";
 
 async function main(): Promise<void> {
   const program = new Command("tandem")
@@ -33,7 +35,9 @@ async function main(): Promise<void> {
     reproduceCommand(),
     initCommand(),
     fingerprintCommand(),
-    ...partyCommands(),
+    partyCommand(),
+    trainCommand(),
+    alignCommand(),
     modelCommand(),
     predictCommand(),
     serveCommand(),

@@ -13,23 +13,20 @@ import { TandemError } from "../../base/error.ts";
 import type { ActiveWorld } from "../../party/active/world.ts";
 import type { ActiveConfig, PassiveConfig } from "../../party/config.ts";
 import type { Emit } from "../../record/events.ts";
-import { PassiveDesk } from "../../party/passive/desk.ts";
 import { runActive } from "../../party/active/run.ts";
 import { noNotes } from "../../record/run-record.ts";
 import type { PassiveSplit } from "../../wire/generated/tandem/v1/tandem_pb.ts";
 import { firstTreeOf, fitsStoredTrees, treesPerRound } from "../../protocol/job-parameters.ts";
 import { alignmentPeerOver } from "../../transport/alignment-client.ts";
-import { type PartyCalls, partyCalls } from "../../transport/party-service.ts";
 import { peerOver } from "../../transport/peer-client.ts";
 import { FaultPlan, type FaultKind } from "./fault-plan.ts";
 import { SimulatedConnection } from "./simulated-connection.ts";
+import { downMsMax, type PassiveSurroundings, SimulatedPassive } from "./simulated-passive.ts";
 import { Crashed, SimulatedDisk } from "./simulated-storage.ts";
 import { turns } from "./turns.ts";
 
 export const jobName = "simulated";
 export const activeName = "bank";
-/** A party that is down comes back within this time of the simulation. */
-const downMsMax = 3000;
 const activeStartsMax = 60;
 
 /** A job on real (small) data. */
@@ -63,67 +60,7 @@ interface ActiveProcess {
   readonly connections: SimulatedConnection[];
 }
 
-class SimulatedPassive {
-  readonly config: PassiveConfig;
-  readonly disk = new SimulatedDisk();
-  calls: PartyCalls | null = null;
-  starts = 0;
-  connections: SimulatedConnection[] = [];
-  #downUntilMs = 0;
-  readonly #simulation: Simulation;
-
-  constructor(config: PassiveConfig, simulation: Simulation) {
-    this.config = config;
-    this.#simulation = simulation;
-  }
-
-  /** Starts the party if it is time to. */
-  async start(nowMs: number): Promise<void> {
-    if (this.calls !== null || nowMs < this.#downUntilMs) return;
-    const { plan } = this.#simulation;
-    const start = this.starts++;
-    let dead = false;
-    const crash = (kind: FaultKind, share: number, path: string, index: number): void => {
-      if (!plan.happens(kind, share, this.config.name, start, path, index)) return;
-      dead = true;
-      this.crash(nowMs);
-      throw new Crashed();
-    };
-    const storage = this.disk.storage(() => dead, {
-      turns: (path, index) => plan.writeTurns(this.config.name, start, path, index),
-      before: (path, index) => crash("passive crash at a write", 0.02, path, index),
-      after: (path, index) => {
-        this.#simulation.check();
-        crash("passive crash after a write", 0.02, path, index);
-      },
-    });
-    const desk = new PassiveDesk(
-      this.config,
-      () => {},
-      () => {},
-      { storage },
-    );
-    await desk.load();
-    this.#kill = () => (dead = true);
-    this.calls = partyCalls(desk);
-  }
-
-  #kill: () => void = () => {};
-
-  crash(nowMs: number): void {
-    if (this.calls === null) return;
-    const { plan } = this.#simulation;
-    this.#kill();
-    this.calls = null;
-    this.#downUntilMs = nowMs + plan.upTo(downMsMax, "down", this.config.name, this.starts);
-    for (const connection of this.connections.splice(0)) {
-      connection.loseThere();
-      connection.lose();
-    }
-  }
-}
-
-class Simulation {
+class Simulation implements PassiveSurroundings {
   readonly plan: FaultPlan;
   readonly #scenario: Scenario;
   readonly #activeDisk = new SimulatedDisk();

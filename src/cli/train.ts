@@ -1,0 +1,82 @@
+/** `tandem train`: the active party's process. */
+import type { Command } from "commander";
+import { TandemError } from "../base/error.ts";
+import type { ActiveConfig } from "../party/config.ts";
+import type { DisclosureFacts } from "../privacy/disclosures.ts";
+import type { ActiveResult, Emit, LayoutSummary } from "../record/events.ts";
+import { activeConfig, companyCommand, type CompanyFlags, supervised } from "./company-process.ts";
+import { addDashboardOptions, besideDashboard, type DashboardFlags } from "./dashboard.ts";
+import { addLeakageOptions, explainFirst, type LeakageFlags } from "./leakage.ts";
+import { addProgressOptions, Progress, type ProgressFlags } from "./progress.ts";
+import { writeReport } from "./report.ts";
+import { contributionIn, readableOutcome, trainOutcome } from "./train-outcome.ts";
+
+interface TrainFlags extends CompanyFlags, ProgressFlags, DashboardFlags, LeakageFlags {
+  readonly compareAlone?: boolean;
+  readonly warmStart?: string;
+}
+
+export function trainCommand(): Command {
+  const command = companyCommand("train", "run the active party: align, train, evaluate, save");
+  return addLeakageOptions(addDashboardOptions(addProgressOptions(command)))
+    .option(
+      "--compare-alone",
+      "train this party's own columns alone too, afterwards and without encryption, and say what the others' have added",
+    )
+    .option("--warm-start <model>", "go on from the trees of a finished job: its name, its model's id, or its folder")
+    .action(runTrain);
+}
+
+async function runTrain(flags: TrainFlags): Promise<void> {
+  const { runActive } = await import("../party/active/run.ts");
+  const config = await configOf(flags);
+  if (flags.supervised === true) return supervised(config.name, (emit) => runActive(config, emit));
+  if (!(await explainFirst(flags, `job ${config.job}`, () => jobDisclosures(config)))) return;
+  const progress = Progress.onStandardError(flags, config.name);
+  const viewer = { name: config.name, directory: config.output.directory, job: config.job };
+  await besideDashboard(flags, [viewer], progress, async () => {
+    const seen: { result?: ActiveResult; layout?: LayoutSummary; commonCount?: number } = {};
+    const started = performance.now();
+    const tell: Emit = (event) => {
+      if (event.type === "active-result") seen.result = event.result;
+      if (event.type === "layout") seen.layout = event.layout;
+      if ((event.type === "aligned" || event.type === "resumed") && event.commonCount !== undefined)
+        seen.commonCount = event.commonCount;
+      progress.handle(event);
+    };
+    await runActive(config, tell).finally(() => progress.close());
+    if (seen.result === undefined) throw new TandemError("INTERNAL", "the job ended without a result");
+    const contribution = seen.result.alone === undefined ? null : await contributionIn(config, seen.result.alone);
+    const outcome = trainOutcome(
+      config,
+      seen.result,
+      contribution,
+      seen.commonCount ?? null,
+      (performance.now() - started) / 1000,
+    );
+    process.stdout.write(
+      flags.json === true
+        ? `${JSON.stringify({ ...outcome, layout: seen.layout })}\n`
+        : `${readableOutcome(outcome)}\n`,
+    );
+    progress.line(`report: ${await writeReport(outcome.output)}`);
+  });
+}
+
+async function configOf({ config: path, compareAlone, warmStart }: TrainFlags): Promise<ActiveConfig> {
+  const { unfinishedJob } = await import("../party/active/record.ts");
+  const config = await activeConfig(path, unfinishedJob);
+  return {
+    ...config,
+    ...(compareAlone === true ? { compare_alone: true } : {}),
+    ...(warmStart === undefined ? {} : { warm_start: { model: warmStart } }),
+  };
+}
+
+async function jobDisclosures(config: ActiveConfig): Promise<readonly DisclosureFacts[]> {
+  const [{ activeFacts }, { readActiveTables }] = await Promise.all([
+    import("../party/active/disclosure-facts.ts"),
+    import("../party/active/tables.ts"),
+  ]);
+  return activeFacts(config, await readActiveTables(config));
+}

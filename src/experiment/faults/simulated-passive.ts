@@ -1,0 +1,77 @@
+/** A passive party in a simulation: it crashes at writes and calls, stays down for a while, and is started again. */
+import type { PassiveConfig } from "../../party/config.ts";
+import { PassiveDesk } from "../../party/passive/desk.ts";
+import { type PartyCalls, partyCalls } from "../../transport/party-service.ts";
+import type { FaultKind, FaultPlan } from "./fault-plan.ts";
+import type { SimulatedConnection } from "./simulated-connection.ts";
+import { Crashed, SimulatedDisk } from "./simulated-storage.ts";
+
+/** A party that is down comes back within this time of the simulation. */
+export const downMsMax = 3000;
+
+/** The simulation around a party. */
+export interface PassiveSurroundings {
+  readonly plan: FaultPlan;
+  /** Called after every write. */
+  check(): void;
+}
+
+export class SimulatedPassive {
+  readonly config: PassiveConfig;
+  readonly disk = new SimulatedDisk();
+  calls: PartyCalls | null = null;
+  starts = 0;
+  connections: SimulatedConnection[] = [];
+  #downUntilMs = 0;
+  readonly #simulation: PassiveSurroundings;
+
+  constructor(config: PassiveConfig, simulation: PassiveSurroundings) {
+    this.config = config;
+    this.#simulation = simulation;
+  }
+
+  /** Starts the party if it is time to. */
+  async start(nowMs: number): Promise<void> {
+    if (this.calls !== null || nowMs < this.#downUntilMs) return;
+    const { plan } = this.#simulation;
+    const start = this.starts++;
+    let dead = false;
+    const crash = (kind: FaultKind, share: number, path: string, index: number): void => {
+      if (!plan.happens(kind, share, this.config.name, start, path, index)) return;
+      dead = true;
+      this.crash(nowMs);
+      throw new Crashed();
+    };
+    const storage = this.disk.storage(() => dead, {
+      turns: (path, index) => plan.writeTurns(this.config.name, start, path, index),
+      before: (path, index) => crash("passive crash at a write", 0.02, path, index),
+      after: (path, index) => {
+        this.#simulation.check();
+        crash("passive crash after a write", 0.02, path, index);
+      },
+    });
+    const desk = new PassiveDesk(
+      this.config,
+      () => {},
+      () => {},
+      { storage },
+    );
+    await desk.load();
+    this.#kill = () => (dead = true);
+    this.calls = partyCalls(desk);
+  }
+
+  #kill: () => void = () => {};
+
+  crash(nowMs: number): void {
+    if (this.calls === null) return;
+    const { plan } = this.#simulation;
+    this.#kill();
+    this.calls = null;
+    this.#downUntilMs = nowMs + plan.upTo(downMsMax, "down", this.config.name, this.starts);
+    for (const connection of this.connections.splice(0)) {
+      connection.loseThere();
+      connection.lose();
+    }
+  }
+}
