@@ -319,5 +319,7 @@ test("between real parties: one alignment and one job, each fold as in one place
   await configFor({ ...world, parties: [strict, other] }, "grid");
   const refused = await tandem(...command, "--quiet");
   expect(refused.stderr).toMatch(/num_round: 12 asked, at most 11 allowed.*POLICY/);
-  expect((await tandem(...command, "--num-round", "3")).stderr).toContain("--num-round has no meaning with --config");
+  expect((await tandem(...command, "--num-round", "3")).stderr).toContain(
+    "--num-round does not go with --config: the config says what is trained",
+  );
 });

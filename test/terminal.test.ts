@@ -214,7 +214,7 @@ describe("elsewhere", () => {
     expect(
       (await tandem(...simulation, "--dashboard", "--dashboard-port", "70000", "--runs", join(directory, "x"))).stderr,
     ).toMatch(/--dashboard-port must be an integer/);
-    expect((await tandem("dashboard", directory)).stderr).toMatch(/has no record of a run in it \(FILE_UNREADABLE\)/);
+    expect((await tandem("dashboard", directory)).stderr).toMatch(/holds no record of a run \(FILE_UNREADABLE\)/);
   });
 
   test("a passive party's log never has the address: it is in a file for its owner", async () => {

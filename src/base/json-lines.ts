@@ -21,7 +21,8 @@ export class JsonLinesFile {
       this.#descriptor = openSync(path, "a+", 0o600);
       fchmodSync(this.#descriptor, 0o600);
       this.#sizeBytes = fstatSync(this.#descriptor).size;
-      if (this.#sizeBytes > 0 && lastByte(this.#descriptor, this.#sizeBytes) !== newline) this.#write("\n"); // after a torn line
+      const isTorn = this.#sizeBytes > 0 && lastByte(this.#descriptor, this.#sizeBytes) !== newline;
+      if (isTorn) this.#write("\n");
     } catch (cause) {
       throw this.#unwritable(cause);
     }

@@ -1,5 +1,11 @@
 /** "Did you mean ...?": the known name that is nearest to a misspelt one. */
 
+/** The end of a message about an unknown name: "; did you mean 'x'?", or nothing where there is no name to propose. */
+export function suggestion(name: string, candidates: readonly string[]): string {
+  const nearest = nearestName(name, candidates);
+  return nearest === "" ? "" : `; did you mean '${nearest}'?`;
+}
+
 /** The candidate with the smallest edit distance. */
 export function nearestName(name: string, candidates: readonly string[]): string {
   let best = candidates[0] ?? "";

@@ -3,7 +3,7 @@
  * and the reference page are made from the tables; no default stands anywhere else.
  */
 import { TandemError } from "./error.ts";
-import { nearestName } from "./nearest-name.ts";
+import { suggestion } from "./nearest-name.ts";
 import { aliasesOf, describeBounds, type ParameterSpec, type ParameterValue, type ValuesOf } from "./parameter-spec.ts";
 
 export { aliasesOf, describeBounds, type ParameterSpec, type ParameterValue } from "./parameter-spec.ts";
@@ -48,7 +48,7 @@ function unknownParameter(
   return new TandemError(
     "USAGE",
     renamed === undefined
-      ? `unknown parameter '${wanted}'; did you mean '${nearestName(wanted, known)}'?`
+      ? `unknown parameter '${wanted}'${suggestion(wanted, known)}`
       : `parameter '${wanted}' is now called '${renamed[0]}'; rename it`,
   );
 }

@@ -31,8 +31,11 @@ test("a process that is killed holds nothing", async () => {
   )();
   // What lockFolder does, without its TypeScript.
   const script = `const net = require("node:net"), { createHash } = require("node:crypto");
-    const digest = createHash("sha256").update(require("node:fs").realpathSync(${JSON.stringify(folder)})).digest("hex").slice(0, 32);
-    const address = process.platform === "linux" ? "\\0tandem-" + digest : require("node:path").join(require("node:os").tmpdir(), "tandem-" + digest + ".sock");
+    const { join } = require("node:path");
+    const path = require("node:fs").realpathSync(${JSON.stringify(folder)});
+    const digest = createHash("sha256").update(path).digest("hex").slice(0, 32);
+    const file = join(require("node:os").tmpdir(), "tandem-" + digest + ".sock");
+    const address = process.platform === "linux" ? "\\0tandem-" + digest : file;
     net.createServer().listen(address, () => console.log("held"));`;
   const child = spawn(process.execPath, ["-e", script], { stdio: ["ignore", "pipe", "inherit"] });
   await once(child.stdout, "data");

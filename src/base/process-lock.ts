@@ -23,7 +23,7 @@ export async function lockFolder(folder: string): Promise<Release> {
   const address = addressOf(digest);
   const server = (await listening(address)) ?? (address.startsWith("/") ? await takenOver(address) : null);
   if (server === null)
-    throw new TandemError("PARTY_BUSY", `another process is at work in ${folder}; let it finish, or stop it first`);
+    throw new TandemError("PARTY_BUSY", `another process is at work in ${folder}. Let it finish, or stop it first`);
   server.unref();
   return () => new Promise((resolve) => server.close(() => resolve()));
 }

@@ -6,14 +6,14 @@ export const speedParameters = {
   subtraction: {
     kind: "switch",
     default: true,
-    help: "derive the larger sibling from its parent instead of summing it",
+    help: "derive the larger sibling from its parent",
   },
   joint_bins: { kind: "switch", default: true, help: "sum groups of features in joint bins first" },
   skip_bin: { kind: "switch", default: true, help: "leave each feature's most frequent bin out of the sums" },
   encryption: choice(
     ["full", "short", "textbook"],
     "full",
-    "obfuscators: full-size exponents with the key owner's fixed-base tables; short exponents (Damgard-Jurik-Nielsen, one more assumption); or textbook r^n",
+    "obfuscators: full-size exponents, short ones (Damgard-Jurik-Nielsen: one more assumption), or textbook r^n",
   ),
 } as const satisfies Record<string, ParameterSpec>;
 

@@ -56,7 +56,7 @@ export const trainingParameters = {
     default: 0,
     min: 0,
     aliases: ["min_split_loss"],
-    help: "smallest gain (without the 1/2 of eq. 3) that splits a node",
+    help: "smallest gain that splits a node, without the 1/2 of eq. (3)",
   },
   min_child_weight: { kind: "number", default: 1, min: 0, help: "smallest sum of hessians on each side of a split" },
   max_delta_step: {
@@ -137,14 +137,14 @@ export const trainingParameters = {
   enable_categorical: {
     kind: "switch",
     default: false,
-    help: "take columns of text, and those that a party names in data.categorical, as categories",
+    help: "take columns of text as categories, and those that a party names in data.categorical",
   },
   max_cat_to_onehot: {
     kind: "integer",
     default: 4,
     min: 1,
     max: 4096,
-    help: "features with fewer categories than this are split one category against the rest, others into two sets of categories",
+    help: "with fewer categories than this, one is split from the rest; with more, they are split into two sets",
   },
   max_cat_threshold: {
     kind: "integer",
@@ -164,18 +164,18 @@ export const trainingParameters = {
     default: 0,
     min: 0,
     max: 100_000,
-    help: "rounds, from the first, in which only the active party's own features may split: passive parties see nothing of them",
+    help: "first rounds in which only the active party's own features split; passive parties see nothing of them",
   },
   eval_metric: list(
     ["auc", "aucpr", "ks", "logloss", "error", "rmse", "mae", "poisson-nloglik", "mlogloss", "merror"],
-    "what is reported, and the last of them decides early stopping; without it what fits the objective",
+    "what is reported; the last decides early stopping. Without it: what fits the objective",
   ),
   early_stopping_rounds: {
     kind: "integer",
     default: 0,
     min: 0,
     max: 100_000,
-    help: "stop when the validation set has not improved for so many rounds, and keep the best; 0 for never",
+    help: "stop when validation has not improved for so many rounds, and keep the best; 0 for never",
   },
   seed: { kind: "integer", default: 7, min: 0, max: 4294967295, help: "fixes everything but the cryptographic nonces" },
 } as const satisfies Record<string, ParameterSpec>;

@@ -9,8 +9,8 @@ interface AlignFlags extends CompanyFlags {
 }
 
 export function alignCommand(): Command {
-  return companyCommand("align", "find the people that all parties have in common, and nothing more")
-    .option("--out <file>", "where to write this party's aligned rows (default: aligned.csv in the job's folder)")
+  return companyCommand("align", "only find the people that all parties have in common")
+    .option("--out <file>", "where to write this party's rows of them (default: aligned.csv in the job's folder)")
     .action(runAlign);
 }
 

@@ -1,10 +1,10 @@
 /** `tandem bench`: the speed figures, as ratios in one interleaved run. */
 import { Command, Option } from "commander";
-import { TandemError } from "../base/error.ts";
 import type { Figure } from "../experiment/bench/arithmetic.ts";
 import type { BenchPart, BenchReport } from "../experiment/bench/bench.ts";
 import { Progress } from "./progress.ts";
 import { textTable } from "./text-table.ts";
+import { wholeNumber } from "./whole-number.ts";
 
 interface BenchFlags {
   readonly only: BenchPart | "all";
@@ -15,27 +15,27 @@ interface BenchFlags {
   readonly json?: boolean;
 }
 
+const roundsMax = 1000;
+const seedMax = 4294967295;
+
 export function benchCommand(): Command {
   return new Command("bench")
     .description(
-      "measure this machine: figures are ratios inside one interleaved run, but for the load test of serving, which has milliseconds",
+      "measure this machine: ratios within one interleaved run, and milliseconds for the load test of serving",
     )
     .addOption(
       new Option("--only <part>", "which figures")
         .choices(["arithmetic", "training", "ablation", "serving", "all"])
         .default("all"),
     )
-    .option("--data <folder>", "folder with the public data; without it data of the same shape is generated")
+    .option("--data <folder>", "the folder with the public data (default: made-up data of the same shape)")
     .option("--rounds <count>", "repetitions of each measurement", "7")
-    .option("--seed <number>", "of generated data", "7")
-    .option("--quick", "a tenth of the rows, fewer trees: shows that it works, not how fast it is")
-    .option("--json", "print the result as one JSON object on one line")
+    .option("--seed <number>", "draws the made-up data", "7")
+    .option("--quick", "a tenth of the rows and fewer trees: shows that it works, not how fast it is")
+    .option("--json", "print the result as one line of JSON")
     .action(async (flags: BenchFlags) => {
-      const [rounds, seed] = [Number(flags.rounds), Number(flags.seed)];
-      if (!Number.isInteger(rounds) || rounds < 1)
-        throw new TandemError("USAGE", `--rounds must be a positive integer; got '${flags.rounds}'`);
-      if (!Number.isInteger(seed) || seed < 0)
-        throw new TandemError("USAGE", `--seed must be a non-negative integer; got '${flags.seed}'`);
+      const rounds = wholeNumber("--rounds", flags.rounds, 1, roundsMax);
+      const seed = wholeNumber("--seed", flags.seed, 0, seedMax);
       const progress = Progress.onStandardError(flags);
       const { runBench } = await import("../experiment/bench/bench.ts");
       const report = await runBench({
@@ -63,7 +63,8 @@ function readable(report: BenchReport): string {
     "",
     textTable([["figure", "value", "bar", ""], ...rows]),
     "",
-    `  ${cpu}, ${cores} cores, Node ${node}, ${kernel} kernel; data: ${report.data}; seed ${report.seed}, ${report.rounds} rounds, commit ${report.commit}`,
+    `  ${cpu}, ${cores} cores, Node ${node}, ${kernel} kernel; data: ${report.data}; ` +
+      `seed ${report.seed}, ${report.rounds} rounds, commit ${report.commit}`,
     "",
   ].join("\n");
 }

@@ -6,7 +6,9 @@ import type { Spread } from "../gbdt/boost/fold-turns.ts";
 import { addJobOptions, type JobFlags, jobFrom } from "./job-options.ts";
 import { addLeakageOptions, explainFirst, type LeakageFlags } from "./leakage.ts";
 import { addProgressOptions, Progress, type ProgressFlags } from "./progress.ts";
+import { addExamples } from "./help-text.ts";
 import { textTable } from "./text-table.ts";
+import { wholeNumber } from "./whole-number.ts";
 
 interface CvFlags extends Partial<JobFlags>, ProgressFlags, LeakageFlags {
   readonly config?: string;
@@ -18,25 +20,24 @@ const foldsMax = 100;
 
 export function cvCommand(): Command {
   const command = new Command("cv").description(
-    "cross-validate, between companies (--config) or a simulation (--data): every row is tested once, by a model that has not seen it",
+    "cross-validate: every row is tested once, by a model that has not seen it",
   );
   addLeakageOptions(addProgressOptions(addJobOptions(command)))
-    .option(
-      "-c, --config <file>",
-      "the active party's config: all folds in one job between real parties, after one alignment",
-    )
+    .option("-c, --config <file>", "between companies: the active party's config; all folds in one job")
     .option("--folds <count>", "number of folds", "5")
-    .option("--check", "with --data: compare every fold with centralised training, node by node")
+    .option("--check", "with --data: compare each fold with centralised training, node by node")
     .action(runCv);
   // They are needed without a config only.
   for (const option of command.options) option.makeOptionMandatory(false);
-  return command;
+  return addExamples(
+    command,
+    "tandem cv -c active.yaml --folds 5",
+    "tandem cv --data loans.csv --label defaulted --active income,age --passive visits,basket",
+  );
 }
 
 async function runCv(flags: CvFlags, command: Command): Promise<void> {
-  const folds = Number(flags.folds);
-  if (!Number.isInteger(folds) || folds < 2 || folds > foldsMax)
-    throw new TandemError("USAGE", `--folds must be an integer from 2 to ${foldsMax}; got '${flags.folds}'`);
+  const folds = wholeNumber("--folds", flags.folds, 2, foldsMax);
   await (flags.config === undefined ? simulated(flags, folds) : betweenCompanies(flags, flags.config, folds, command));
 }
 
@@ -47,11 +48,11 @@ async function simulated(flags: CvFlags, folds: number): Promise<void> {
       "cv needs --config for a job between companies, or --data and --label for a simulation",
     );
   if (flags.testFraction !== undefined || flags.testData !== undefined)
-    throw new TandemError("USAGE", "cv tests on its folds: --test-fraction and --test-data have no meaning here");
+    throw new TandemError("USAGE", "cv tests on its folds: leave out --test-fraction and --test-data");
   if (flags.explainLeakage === true || flags.dryRun === true)
     throw new TandemError(
       "USAGE",
-      "--explain-leakage and --dry-run go with --config; for a simulation ask 'tandem simulate'",
+      "--explain-leakage and --dry-run need --config. For a simulation ask 'tandem simulate'",
     );
   const job = jobFrom(flags);
   const progress = Progress.onStandardError(flags, "active");
@@ -77,7 +78,7 @@ async function betweenCompanies(flags: CvFlags, path: string, folds: number, com
   if (other !== undefined)
     throw new TandemError(
       "USAGE",
-      `${other.long ?? other.flags} has no meaning with --config: the config says what is trained`,
+      `${other.long ?? other.flags} does not go with --config: the config says what is trained`,
     );
   const [{ readActiveConfig }, { newJobName }, { runCrossValidation }] = await Promise.all([
     import("../party/config.ts"),
@@ -97,9 +98,8 @@ async function betweenCompanies(flags: CvFlags, path: string, folds: number, com
   const progress = Progress.onStandardError(flags, config.name);
   const onRound = (round: number, { test }: { readonly test: Readonly<Record<string, Spread>> }): void => {
     const [[name, { mean, deviation }]] = Object.entries(test);
-    progress.line(
-      `round ${round + 1}/${config.training.num_round}  held out ${name} ${mean.toFixed(4)}, deviation ${deviation.toFixed(4)}`,
-    );
+    const heldOut = `held out ${name} ${mean.toFixed(4)}, deviation ${deviation.toFixed(4)}`;
+    progress.line(`round ${round + 1}/${config.training.num_round}  ${heldOut}`);
   };
   const result = await runCrossValidation(config, { folds, onRound }, (event) => progress.handle(event)).finally(() =>
     progress.close(),
@@ -108,7 +108,8 @@ async function betweenCompanies(flags: CvFlags, path: string, folds: number, com
   if (flags.json === true) process.stdout.write(`${JSON.stringify({ ...result, test })}\n`);
   else
     process.stdout.write(
-      `${readable({ folds: result.folds, test })}\n  after round ${result.bestRound + 1} of ${result.rounds}; every round: ${result.path}\n`,
+      `${readable({ folds: result.folds, test })}\n` +
+        `  after round ${result.bestRound + 1} of ${result.rounds}; every round: ${result.path}\n`,
     );
 }
 

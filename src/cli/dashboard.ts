@@ -7,6 +7,7 @@ import { TandemError } from "../base/error.ts";
 import { isLoopback } from "../base/loopback.ts";
 import type { Dashboard, Viewer } from "../dashboard/server.ts";
 import type { Progress } from "./progress.ts";
+import { portNumber } from "./whole-number.ts";
 
 export interface DashboardFlags {
   readonly dashboard?: boolean;
@@ -18,28 +19,21 @@ const loopback = "127.0.0.1";
 
 export function addDashboardOptions(command: Command): Command {
   return addAddressOptions(
-    command.option(
-      "--dashboard",
-      "serve a page on this machine that shows the job live; its address, with a token, is printed",
-    ),
+    command.option("--dashboard", "show the job live on a page; its address, with a token, is printed"),
   );
 }
 
 function addAddressOptions(command: Command): Command {
   return command
-    .option(
-      "--dashboard-host <host>",
-      "address to serve the page on; other than loopback means that others can reach it",
-      loopback,
-    )
-    .option("--dashboard-port <port>", "and the port; 0 takes a free one", "0");
+    .option("--dashboard-host <host>", "where to serve the page; beyond loopback others can reach it", loopback)
+    .option("--dashboard-port <port>", "its port; 0 takes a free one", "0");
 }
 
 /** For demo and simulate, whose parties have no folders of their own. */
 export function addRunsOption(command: Command): Command {
   return command.option(
     "--runs <folder>",
-    "keep a record of the run here, per party (with --dashboard by default: a folder in your state directory)",
+    "keep each party's record of the run here (default: nowhere; with --dashboard your state folder)",
   );
 }
 
@@ -88,14 +82,13 @@ async function serve(
   viewers: readonly Viewer[],
   say: (text: string) => void,
 ): Promise<Dashboard> {
-  const port = Number(flags.dashboardPort);
-  if (!Number.isInteger(port) || port < 0 || port > 65535)
-    throw new TandemError("USAGE", `--dashboard-port must be an integer from 0 to 65535; got '${flags.dashboardPort}'`);
+  const port = portNumber("--dashboard-port", flags.dashboardPort);
   const { startDashboard } = await import("../dashboard/server.ts");
   const dashboard = await startDashboard({ viewers, host: flags.dashboardHost, port });
   if (!isLoopback(flags.dashboardHost))
     say(
-      `warning: ${flags.dashboardHost} can be reached from other machines, and the page is not encrypted; whoever sees its address can look at this party's runs`,
+      `warning: ${flags.dashboardHost} can be reached from other machines, and the page is not encrypted. ` +
+        "Whoever sees its address can look at this party's runs.",
     );
   return dashboard;
 }
@@ -122,8 +115,8 @@ async function writeAddress(path: string, url: string): Promise<void> {
 
 export function dashboardCommand(): Command {
   const command = new Command("dashboard")
-    .description("serve the page for runs that were recorded, until interrupted")
-    .argument("<folder>", "a party's output directory, or a folder of several parties' (as --runs keeps them)");
+    .description("show recorded runs on a page, until interrupted")
+    .argument("<folder>", "a party's output folder, or the --runs folder of several parties");
   return addAddressOptions(command).action(async (folder: string, flags: DashboardFlags) => {
     const viewers = await viewersIn(resolve(folder));
     const dashboard = await serve(flags, viewers, (text) => void process.stderr.write(`${text}\n`));
@@ -145,7 +138,7 @@ async function viewersIn(folder: string): Promise<Viewer[]> {
     const directory = join(folder, entry.name);
     if ((await listRuns(directory)).length > 0) viewers.push({ name: entry.name, directory, job: null });
   }
-  if (viewers.length === 0) throw new TandemError("FILE_UNREADABLE", `${folder} has no record of a run in it`);
+  if (viewers.length === 0) throw new TandemError("FILE_UNREADABLE", `${folder} holds no record of a run`);
   return viewers;
 }
 

@@ -13,6 +13,7 @@ import {
 } from "./dashboard.ts";
 import { addProgressOptions, Progress, type ProgressFlags } from "./progress.ts";
 import { writeReport } from "./report.ts";
+import { wholeNumber } from "./whole-number.ts";
 import { costTable, summarise } from "./summary.ts";
 import { textTable } from "./text-table.ts";
 
@@ -28,7 +29,7 @@ interface DemoFlags extends ProgressFlags, DashboardFlags {
 
 export function demoCommand(): Command {
   const command = new Command("demo")
-    .description("a bank, a retailer and a telecom train one model on this machine: three processes over mutual TLS")
+    .description("let a bank, a retailer and a telecom train one model on this machine")
     .option("--rows <count>", "people in the synthetic data (default: 10000, or 1000 without the native kernel)")
     .option("--num-round <trees>", "trees (default: 10, or 3 without the native kernel)")
     .option("--seed <number>", "fixes everything but the cryptographic nonces", "7");
@@ -49,7 +50,8 @@ export function demoCommand(): Command {
       );
     }
     progress.line(
-      `A bank, a retailer and a telecom know the same ${rows.toLocaleString("en")} people; only the bank knows who defaulted.`,
+      `A bank, a retailer and a telecom know the same ${rows.toLocaleString("en")} people. ` +
+        "Only the bank knows who defaulted.",
     );
     const folder = runsFolder(options);
     const keep = folder === null ? undefined : { directory: folder, job: runName("demo") };
@@ -69,12 +71,6 @@ export function demoCommand(): Command {
         throw new TandemError("INTERNAL", `federated and centralised model differ: ${result.difference}`);
     });
   });
-}
-
-function wholeNumber(option: string, value: string | number, min: number, max: number): number {
-  const number = Number(value);
-  if (Number.isInteger(number) && number >= min && number <= max) return number;
-  throw new TandemError("USAGE", `${option} must be an integer from ${min} to ${max}; got '${value}'`);
 }
 
 function jsonOf(result: DemoResult): string {

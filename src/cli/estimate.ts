@@ -7,10 +7,10 @@ import { textTable } from "./text-table.ts";
 
 export function estimateCommand(): Command {
   const command = new Command("estimate").description(
-    "predict time and traffic of a simulation with these options, after a calibration of about a second",
+    "predict how long a simulation with these options takes, and what it sends",
   );
   return addJobOptions(command)
-    .option("--json", "print the result as one JSON object on one line")
+    .option("--json", "print the result as one line of JSON")
     .action(async (flags: JobFlags & { readonly json?: boolean }) => {
       const { estimate } = await import("../experiment/simulate/estimate.ts");
       const result = await estimate({ ...jobFrom(flags), check: false, onEvent: () => {} });

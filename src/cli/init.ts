@@ -2,6 +2,8 @@
 import { readFile } from "node:fs/promises";
 import { Command } from "commander";
 import { TandemError } from "../base/error.ts";
+import { addExamples } from "./help-text.ts";
+import { portNumber } from "./whole-number.ts";
 
 interface InitFlags {
   readonly name?: string;
@@ -13,27 +15,26 @@ interface InitFlags {
 const defaultPort = "7443";
 
 export function initCommand(): Command {
-  return new Command("init")
+  const command = new Command("init")
     .description("write a commented config, a key and a certificate for one company")
-    .argument("<role>", "active (holds the labels) or passive")
+    .argument("<role>", "active (has the labels) or passive")
     .option("--name <name>", "this company's name (default: its role)")
     .option(
       "--host <host>",
-      "where the passive party is reached (default: all addresses for a passive party, localhost for an active one)",
+      "where the passive party listens (default: all addresses in a passive config, localhost in an active one)",
     )
-    .option("--port <port>", "and at which port", defaultPort)
-    .option("--out <folder>", "where to write", ".")
+    .option("--port <port>", "its port", defaultPort)
+    .option("--out <folder>", "where to write them", ".")
     .action(async (role: string, flags: InitFlags) => {
       if (role !== "active" && role !== "passive")
         throw new TandemError("USAGE", `a party is 'active' or 'passive'; got '${role}'`);
-      const port = Number(flags.port);
-      if (!Number.isInteger(port) || port < 0 || port > 65535)
-        throw new TandemError("USAGE", `--port must be an integer from 0 to 65535; got '${flags.port}'`);
+      const port = portNumber("--port", flags.port);
       const { initParty } = await import("../party/init.ts");
       const host = flags.host ?? (role === "passive" ? "0.0.0.0" : "localhost");
       const made = await initParty({ role, name: flags.name ?? role, host, port, directory: flags.out });
       process.stdout.write(nextSteps(role, made.configPath, made.fingerprint));
     });
+  return addExamples(command, "tandem init active --name bank", "tandem init passive --name shop --port 7443");
 }
 
 function nextSteps(role: "active" | "passive", configPath: string, fingerprint: string): string {
@@ -44,7 +45,7 @@ function nextSteps(role: "active" | "passive", configPath: string, fingerprint: 
     "",
     `This party's fingerprint:  ${fingerprint}`,
     "",
-    `Next: tell the ${other} party this fingerprint, and write the one it tells you, and where your data is, into`,
+    `Next: tell the ${other} party this fingerprint. Write its own, and where your data is, into`,
     `${configPath}. Then run: ${run}`,
     "",
   ].join("\n");
@@ -52,7 +53,7 @@ function nextSteps(role: "active" | "passive", configPath: string, fingerprint: 
 
 export function fingerprintCommand(): Command {
   return new Command("fingerprint")
-    .description("print the fingerprint of a certificate: what the other side pins")
+    .description("print the fingerprint of a certificate, for the config of the other side")
     .argument("<certificate>", "a PEM file")
     .action(async (path: string) => {
       const { certificateFingerprint } = await import("../transport/pinned-certificate.ts");

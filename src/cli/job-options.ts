@@ -18,12 +18,12 @@ export interface JobFlags {
   readonly positive?: string;
   readonly weight?: string;
   readonly active?: string;
-  readonly passive: string[];
+  readonly passive?: string[];
   readonly testFraction?: string;
   readonly testData?: string;
   readonly validationFraction?: string;
   readonly validationData?: string;
-  readonly missing: string[];
+  readonly missing?: string[];
   readonly monotoneConstraints?: string;
   readonly categorical?: string;
   readonly keyBits?: string;
@@ -37,42 +37,39 @@ const defaultTestFraction = "0.25";
 
 export function addJobOptions(command: Command): Command {
   command
+    .optionsGroup("Data:")
     .requiredOption("--data <file>", "the table, .csv or .csv.gz")
     .requiredOption("--label <column>", "the label, by name or position ('#3')")
-    .option("--id <column>", "the id, by name or position ('#0'); without it the row number")
+    .option("--id <column>", "the id, by name or position (default: the row number)")
     .option("--positive <value>", "the label's value that counts as 1")
-    .option("--weight <column>", "instance weights, by name or position; the active party holds them")
+    .option("--weight <column>", "instance weights, by name or position; the active party has them")
     .option("--active <columns>", "the active party's features, separated by commas")
-    .option("--passive <columns>", "a passive party's features; once per party", collect, [])
+    .option("--passive <columns>", "a passive party's features; repeat it for each party", collect)
     .option("--test-fraction <share>", `rows held back for testing (default: ${defaultTestFraction})`)
     .option("--test-data <file>", "a second table to test on instead")
-    .option(
-      "--validation-fraction <share>",
-      "training rows that are evaluated after every round instead of learnt from, for early stopping",
-    )
-    .option("--validation-data <file>", "a table of its own to evaluate after every round instead")
-    .option(
-      "--missing <token>",
-      "a cell value that means missing, besides empty, NA and NaN; may be repeated",
-      collect,
-      [],
-    )
+    .option("--validation-fraction <share>", "training rows to evaluate after every round, not to learn from")
+    .option("--validation-data <file>", "a second table to evaluate after every round instead")
+    .option("--missing <token>", "a cell that means missing, besides empty, NA and NaN; repeat it for more", collect)
     .option(
       "--monotone-constraints <list>",
-      "features whose larger values must not lower (1) or raise (-1) the prediction, such as 'income:1,age:-1'",
+      "features that must only raise (1) or only lower (-1) the prediction, such as 'income:1,age:-1'",
     )
-    .option(
-      "--categorical <columns>",
-      "with --enable-categorical: columns that hold categories although their cells are numbers, separated by commas",
-    )
-    .option("--key-bits <bits>", `Paillier key, 2048 to 4096 bits (default: ${defaultKeyBits})`)
-    .option("--insecure-key-bits <bits>", "a shorter key, from 128 bits, for experiments only");
-  for (const [name, spec] of Object.entries({ ...trainingParameters, ...codecParameters, ...speedParameters })) {
+    .option("--categorical <columns>", "with --enable-categorical: columns of numbers that stand for categories")
+    .optionsGroup("Key:")
+    .option("--key-bits <bits>", `length of the Paillier key, 2048 to 4096 bits (default: ${defaultKeyBits})`)
+    .option("--insecure-key-bits <bits>", "a shorter key, from 128, for experiments only");
+  addParameters(command.optionsGroup("Training:"), trainingParameters);
+  addParameters(command.optionsGroup("Codec:"), codecParameters);
+  addParameters(command.optionsGroup("Speed:"), speedParameters);
+  return command.option("--textbook-encryption", "the same as --encryption textbook").optionsGroup("Options:");
+}
+
+function addParameters(command: Command, table: Readonly<Record<string, ParameterSpec>>): void {
+  for (const [name, spec] of Object.entries(table)) {
     command.addOption(parameterOption(name, spec));
     for (const alias of aliasesOf(spec))
       command.addOption(new Option(`--${flagOf(alias)} <value>`, `the same as --${flagOf(name)}`));
   }
-  return command.option("--textbook-encryption", "the same as --encryption textbook");
 }
 
 /** @throws TandemError USAGE for options that contradict each other */
@@ -92,12 +89,12 @@ export function jobFrom(flags: JobFlags): Omit<SimulateOptions, "check" | "onEve
     positive: flags.positive,
     weight: flags.weight,
     active: columnList(flags.active ?? ""),
-    passives: flags.passive.map(columnList),
+    passives: (flags.passive ?? []).map(columnList),
     testFraction,
     testData: flags.testData,
     validationFraction: validationFraction(flags),
     validationData: flags.validationData,
-    missing: flags.missing,
+    missing: flags.missing ?? [],
     monotone: constraints(flags.monotoneConstraints ?? ""),
     categorical: columnList(flags.categorical ?? ""),
     training: given(flags, trainingParameters),
@@ -132,7 +129,8 @@ export function parameterOption(name: string, spec: ParameterSpec): Option {
   const flag = flagOf(name);
   if (spec.kind === "switch")
     return spec.default ? new Option(`--no-${flag}`, `do not ${spec.help}`) : new Option(`--${flag}`, spec.help);
-  return new Option(`--${flag} <value>`, `${spec.help}: ${describeBounds(spec)} (default: ${spec.default})`);
+  const fallback = spec.kind === "list" ? "" : `; default: ${spec.default}`;
+  return new Option(`--${flag} <value>`, `${spec.help} (${describeBounds(spec)}${fallback})`);
 }
 
 function flagOf(name: string): string {
@@ -170,6 +168,6 @@ function columnList(text: string): string[] {
   return text === "" ? [] : text.split(",");
 }
 
-function collect(value: string, previous: string[]): string[] {
+function collect(value: string, previous: readonly string[] = []): string[] {
   return [...previous, value];
 }

@@ -10,11 +10,8 @@ export interface LeakageFlags {
 
 export function addLeakageOptions(command: Command): Command {
   return command
-    .option(
-      "--explain-leakage",
-      "print first what this will reveal to whom, from its parameters and rows; with --json as a JSON object on a line of its own",
-    )
-    .option("--dry-run", "read and check config and data, connect to nobody, and stop there");
+    .option("--explain-leakage", "first say what this will reveal to whom; with --json as a line of JSON")
+    .option("--dry-run", "read and check everything, connect to nobody, and stop");
 }
 
 /**
@@ -38,7 +35,8 @@ export async function explainFirst(
     if (flags.explainLeakage === true) process.stdout.write(`${leakageText(leakage)}\n\n`);
     if (dry)
       process.stdout.write(
-        "Config and data have been read and checked. Nothing was sent to anybody, and nothing was written: without --dry-run it starts.\n",
+        "Config and data have been read and checked. Nothing was sent to anybody, and nothing was written.\n" +
+          "Without --dry-run it starts.\n",
       );
   }
   return !dry;

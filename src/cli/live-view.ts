@@ -130,9 +130,8 @@ export class LiveView {
   }
 
   #partyLine(party: PartyView, index: number, nameWidth: number, width: number): string {
-    const flow = party.self
-      ? ""
-      : `${formatBytes(party.receivedBytes)} to it, ${formatBytes(party.sentBytes)} ${this.#view.role === "active" ? "back" : "from it"}`;
+    const back = this.#view.role === "active" ? "back" : "from it";
+    const flow = party.self ? "" : `${formatBytes(party.receivedBytes)} to it, ${formatBytes(party.sentBytes)} ${back}`;
     const text = `  ${party.name.padEnd(nameWidth)}  ${activityOf(this.#view, party).padEnd(22)}  ${flow}`.trimEnd();
     return this.#coloured(
       text.length > width ? `${text.slice(0, width - 1)}…` : text,

@@ -20,32 +20,21 @@ import { trainCommand } from "./train.ts";
 
 async function main(): Promise<void> {
   const program = new Command("tandem")
-    .description(
-      "Vertical federated XGBoost: companies train one model together without showing each other their rows.",
-    )
+    .description("Vertical federated XGBoost: companies train one model together, and nobody shows a row.")
     .version(programVersion())
     .exitOverride()
     .configureOutput({ outputError: () => {} });
-  const commands = [
-    demoCommand(),
-    simulateCommand(),
-    cvCommand(),
-    estimateCommand(),
-    benchCommand(),
-    reproduceCommand(),
-    initCommand(),
-    fingerprintCommand(),
-    partyCommand(),
-    trainCommand(),
-    alignCommand(),
-    modelCommand(),
-    predictCommand(),
-    serveCommand(),
-    reportCommand(),
-    dashboardCommand(),
-  ];
-  for (const command of commands) {
-    program.addCommand(command.exitOverride().configureOutput({ outputError: () => {} }));
+  const groups: Readonly<Record<string, readonly Command[]>> = {
+    "Try it on one machine:": [demoCommand(), simulateCommand(), cvCommand(), estimateCommand()],
+    "Train between companies:": [initCommand(), fingerprintCommand(), partyCommand(), trainCommand(), alignCommand()],
+    "Use a model:": [predictCommand(), serveCommand(), modelCommand()],
+    "Look at runs:": [reportCommand(), dashboardCommand()],
+    "Measure:": [benchCommand(), reproduceCommand()],
+  };
+  for (const [heading, commands] of Object.entries(groups)) {
+    program.commandsGroup(heading);
+    for (const command of commands)
+      program.addCommand(command.exitOverride().configureOutput({ outputError: () => {} }));
   }
   await program.parseAsync();
 }

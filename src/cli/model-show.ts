@@ -31,11 +31,15 @@ export function showActive(share: ActiveShare, format: ShowFormat, tree = 0): st
       return [
         readableSummary(summary),
         "",
-        `  tree ${tree}${count > 1 ? `, of the trees 0 to ${count - 1}` : ""}; yes is the upper branch, ▣ is another party's split`,
+        `  ${treeTitle(tree, count)}; yes is the upper branch, ▣ is another party's split`,
         "",
         drawText(drawing),
       ].join("\n");
   }
+}
+
+function treeTitle(tree: number, count: number): string {
+  return count > 1 ? `tree ${tree}, of the trees 0 to ${count - 1}` : `tree ${tree}`;
 }
 
 /** @param tree all of them unless given: a passive party knows its own splits, and not how a tree hangs together */
@@ -53,7 +57,8 @@ export function showPassive(share: PassiveShare, format: ShowFormat, tree?: numb
     case "json":
       return JSON.stringify({ ...summary, ...(tree === undefined ? {} : { tree }), nodes: splits });
     case "text": {
-      const title = `  own splits${tree === undefined ? "" : ` of tree ${tree}`}, as tree/node${splits.length === 0 ? ": none" : ""}`;
+      const where = tree === undefined ? "" : ` of tree ${tree}`;
+      const title = `  own splits${where}, as tree/node${splits.length === 0 ? ": none" : ""}`;
       return [
         readableSummary(summary),
         "",

@@ -34,14 +34,14 @@ interface ExportFlags {
 export function modelCommand(): Command {
   // Subcommands inherit how errors are told.
   const model = new Command("model")
-    .description("look at this party's share of a model; consent to an export; export")
+    .description("look at a share of a model, consent to an export, export")
     .exitOverride()
     .configureOutput({ outputError: () => {} });
   model
     .command("show")
     .description("draw a tree as this party sees it")
     .argument("<share>", "a share.json, or the job's folder")
-    .option("--tree <n>", "which tree, counted from 0 (default: 0; all own splits at a passive party)")
+    .option("--tree <n>", "which tree, counted from 0 (default: 0; at a passive party all own splits)")
     .addOption(
       new Option("--format <format>", "for reading, for Graphviz, or for programs")
         .choices([...showFormats])
@@ -50,28 +50,26 @@ export function modelCommand(): Command {
     .action(show);
   model
     .command("consent")
-    .description(
-      "passive party: sign a consent to the export of a model; the file holds this party's thresholds and categories",
-    )
+    .description("passive party: hand out this party's splits, signed, so that a model can be exported")
     .requiredOption("-c, --config <file>", "the passive party's config")
     .requiredOption("--model <job>", "the name of the job that trained it")
     .requiredOption("--to <active>", "who may have it: the active party's name in the config")
     .requiredOption("--purpose <text>", "what the exported model is for")
     .option("--out <file>", "where to write it (default: consent.json in the job's folder)")
-    .option("--yes", "do not ask")
+    .option("--yes", "do not ask before writing")
     .action(consent);
   model
     .command("export")
-    .description("active party: put the shares together for XGBoost, with the consent of every passive party")
+    .description("active party: put the shares together for XGBoost; every passive party must consent")
     .requiredOption("-c, --config <file>", "the active party's config")
     .requiredOption("--model <job>", "the name of the job that trained it")
-    .addOption(new Option("--to <format>", "the only format that there is").choices(["xgboost"]).makeOptionMandatory())
+    .addOption(new Option("--to <format>", "the format of the file").choices(["xgboost"]).makeOptionMandatory())
     .option(
       "--consent <file>",
-      "a passive party's consent; once for each",
+      "a passive party's consent; repeat it for each",
       (file: string, before: readonly string[] = []) => [...before, file],
     )
-    .requiredOption("--out <file>", "where to write the model, in XGBoost's JSON format, for XGBoost 1.7 or later")
+    .requiredOption("--out <file>", "where to write the model, as JSON for XGBoost 1.7 or later")
     .action(exportTo);
   return model;
 }
@@ -79,15 +77,15 @@ export function modelCommand(): Command {
 async function show(path: string, flags: ShowFlags): Promise<void> {
   const tree = flags.tree === undefined ? undefined : Number(flags.tree);
   if (tree !== undefined && !(Number.isInteger(tree) && tree >= 0))
-    throw new TandemError("USAGE", `--tree must be a whole number, counted from 0; got '${flags.tree}'`);
+    throw new TandemError("USAGE", `--tree must be an integer, counted from 0; got '${flags.tree}'`);
   const [{ readShare }, { sharePathOf, showActive, showPassive }] = await Promise.all([
     import("../store/share-files.ts"),
     import("./model-show.ts"),
   ]);
   const read = await readShare(await sharePathOf(path));
-  process.stdout.write(
-    `${read.kind === "active" ? showActive(read.share, flags.format, tree) : showPassive(read.share, flags.format, tree)}\n`,
-  );
+  const text =
+    read.kind === "active" ? showActive(read.share, flags.format, tree) : showPassive(read.share, flags.format, tree);
+  process.stdout.write(`${text}\n`);
 }
 
 async function consent({
@@ -115,7 +113,7 @@ async function consent({
   process.stderr.write(`${disclosure(prepared.consent, featureCounts(prepared.consent.share.splits))}\n`);
   if (yes !== true) {
     if (process.stdin.isTTY !== true)
-      throw new TandemError("USAGE", "nothing was written: say --yes if this is to be handed out");
+      throw new TandemError("USAGE", "nothing was written: nobody is there to ask. Say --yes to hand this out");
     const agreed = await confirm("Hand this out? Type yes:", { input: process.stdin, output: process.stderr });
     if (!agreed) throw new TandemError("USAGE", "nothing was written: the answer was not yes");
   }
@@ -151,6 +149,7 @@ async function exportTo({ config: configPath, model: job, consent: consents = []
     ({ party, statement: { date, purpose } }) => `  ${party}, ${date.slice(0, 10)}: ${peerText(purpose)}`,
   );
   process.stdout.write(
-    `Wrote ${out}: ${exported.treeCount} trees over ${exported.featureCount} features, for XGBoost. Consents:\n${lines.join("\n")}\n`,
+    `Wrote ${out}: ${exported.treeCount} trees over ${exported.featureCount} features, for XGBoost. Consents:\n` +
+      `${lines.join("\n")}\n`,
   );
 }

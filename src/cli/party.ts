@@ -12,10 +12,10 @@ interface PartyFlags extends CompanyFlags, DashboardFlags, LeakageFlags {
 }
 
 export function partyCommand(): Command {
-  const command = companyCommand("party", "run a passive party: a server that takes part in one job after the other");
+  const command = companyCommand("party", "run a passive party: it takes part in one job after the other");
   return addLeakageOptions(addDashboardOptions(command))
-    .option("--json", "say what --explain-leakage says as one JSON object on one line")
-    .option("--quiet", "say nothing but what somebody should look into: warnings and errors")
+    .option("--json", "print what --explain-leakage says as one line of JSON")
+    .option("--quiet", "print warnings and errors only")
     .action(runParty);
 }
 

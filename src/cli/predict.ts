@@ -14,20 +14,20 @@ interface PredictFlags {
 
 export function predictCommand(): Command {
   return new Command("predict")
-    .description("score a file of people with a trained model: one round to each passive party per batch")
+    .description("score a file of people with a trained model")
     .requiredOption("-c, --config <file>", "the active party's config")
     .requiredOption("--model <job>", "the job that trained it, or a folder with its share.json")
-    .requiredOption("--input <file>", "ids and this party's own feature columns: .csv, .csv.gz or .parquet")
-    .requiredOption("--output <file>", "where to write id,prediction")
+    .requiredOption("--input <file>", "ids and this party's own features: .csv, .csv.gz or .parquet")
+    .requiredOption("--output <file>", "where to write ids and predictions, as CSV")
     .addOption(
       new Option(
         "--unknown <rule>",
-        "people whom a passive party does not hold: refuse all, skip them, or score them as missing there",
+        "people whom a passive party does not know: refuse all, skip them, or score them as if missing there",
       )
         .choices(["refuse", "skip", "missing"])
         .default("refuse"),
     )
-    .option("--json", "print the result as one JSON object on one line")
+    .option("--json", "print the result as one line of JSON")
     .action(async (flags: PredictFlags) => {
       const [{ readActiveConfig }, { runPredict }] = await Promise.all([
         import("../party/config.ts"),
@@ -47,5 +47,7 @@ function readable({ job, model, rows, scored, unknown }: PredictResult, output: 
   const strangers = Object.entries(unknown).map(
     ([name, count]) => `\n  ${count.toLocaleString("en")} people are unknown to ${name}`,
   );
-  return `\n  ${scored.toLocaleString("en")} of ${rows.toLocaleString("en")} people scored with the model of job ${job} (${model.slice(0, 12)})${strangers.join("")}\n  scores: ${output}`;
+  const people = `${scored.toLocaleString("en")} of ${rows.toLocaleString("en")} people`;
+  const title = `${people} scored with the model of job ${job} (${model.slice(0, 12)})`;
+  return `\n  ${title}${strangers.join("")}\n  scores: ${output}`;
 }

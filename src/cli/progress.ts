@@ -18,7 +18,7 @@ export function addProgressOptions(command: Command): Command {
   return command
     .option(
       "--json",
-      "print the result as one JSON object on one line; where standard error is no terminal, events go there, one JSON a line",
+      "print the result as one line of JSON, and events as such lines on standard error (unless a terminal)",
     )
     .option("--quiet", "say nothing but the result");
 }
@@ -142,9 +142,8 @@ export class Progress {
     const left = (elapsed / Math.max(1, done - this.#firstTree)) * (total - done);
     const [name, value] = Object.entries(metrics)[0] ?? ["", 0];
     const validated = validation === undefined ? "" : `  validation ${validation[name].toFixed(4)}`;
-    this.line(
-      `tree ${done}/${total}  train ${name} ${value.toFixed(4)}${validated}  ${done < total ? `${formatSeconds(left)} left` : `${formatSeconds(elapsed)} in all`}`,
-    );
+    const time = done < total ? `${formatSeconds(left)} left` : `${formatSeconds(elapsed)} in all`;
+    this.line(`tree ${done}/${total}  train ${name} ${value.toFixed(4)}${validated}  ${time}`);
   }
 }
 
@@ -152,5 +151,6 @@ export class Progress {
 function layoutLine({ slots, plaintextsPerInstance: count }: LayoutSummary): string {
   const what = slots.length === 2 ? "g and h" : `${slots.length / 2} pairs of g and h`;
   const verb = count > 1 ? "take" : "ride in";
-  return `${what} ${verb} ${count === 1 ? "one ciphertext" : count === 2 ? "two ciphertexts" : `${count} ciphertexts`} per person`;
+  const number = count === 1 ? "one" : count === 2 ? "two" : String(count);
+  return `${what} ${verb} ${number} ${count === 1 ? "ciphertext" : "ciphertexts"} per person`;
 }

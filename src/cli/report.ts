@@ -7,14 +7,13 @@ const reportFileName = "report.html";
 
 export function reportCommand(): Command {
   return new Command("report")
-    .description("make the report of a recorded run: one HTML file, no scripts, for printing")
+    .description("write a recorded run as one HTML file without scripts")
     .argument("<run>", "the folder of a job")
     .option("--out <file>", `where to write it (default: ${reportFileName} in the job's folder)`)
-    .option("--public", "leave out what only this party may see: its splits, the curves of its scores")
+    .option("--public", "leave out what only this party may see: its splits and the curves of its scores")
     .action(async (run: string, flags: { readonly out?: string; readonly public?: boolean }) => {
-      process.stdout.write(
-        `${await writeReport(run, { ...(flags.out === undefined ? {} : { out: flags.out }), withOwn: flags.public !== true })}\n`,
-      );
+      const out = flags.out === undefined ? {} : { out: flags.out };
+      process.stdout.write(`${await writeReport(run, { ...out, withOwn: flags.public !== true })}\n`);
     });
 }
 

@@ -55,9 +55,8 @@ export class ReproduceProgress implements RunProgress {
     this.#secondsDone += this.#secondsCurrent;
     this.#secondsTaken += seconds;
     this.#secondsCurrent = 0;
-    this.line(
-      `${this.#done}/${this.#toRun}  ${name}  ${formatSeconds(seconds)}${this.#done < this.#toRun ? `, ${formatSeconds(this.#left(0))} left` : ""}`,
-    );
+    const left = this.#done < this.#toRun ? `, ${formatSeconds(this.#left(0))} left` : "";
+    this.line(`${this.#done}/${this.#toRun}  ${name}  ${formatSeconds(seconds)}${left}`);
   }
 
   #left(share: number): number {
@@ -68,8 +67,8 @@ export class ReproduceProgress implements RunProgress {
   #draw(share: number): void {
     if (!this.#terminal) return;
     const filled = Math.round(((this.#secondsDone + share * this.#secondsCurrent) / this.#secondsPlanned) * barWidth);
-    this.#write(
-      `\r\u001b[2K${"█".repeat(filled)}${"░".repeat(barWidth - filled)}  ${this.#done + 1}/${this.#toRun}  ${this.#name}  ${formatSeconds(this.#left(share))} left`,
-    );
+    const bar = `${"█".repeat(filled)}${"░".repeat(barWidth - filled)}`;
+    const where = `${this.#done + 1}/${this.#toRun}  ${this.#name}`;
+    this.#write(`\r\u001b[2K${bar}  ${where}  ${formatSeconds(this.#left(share))} left`);
   }
 }

@@ -5,8 +5,10 @@ import { type ExperimentName, experimentNames } from "../experiment/reproduce/ex
 import type { ResultTable } from "../experiment/reproduce/outcome.ts";
 import type { Reproduction } from "../experiment/reproduce/reproduce.ts";
 import type { ScaleName } from "../experiment/reproduce/scale.ts";
+import { addExamples } from "./help-text.ts";
 import { ReproduceProgress } from "./reproduce-progress.ts";
 import { textTable } from "./text-table.ts";
+import { wholeNumber } from "./whole-number.ts";
 
 interface ReproduceFlags {
   readonly data?: string;
@@ -21,33 +23,30 @@ interface ReproduceFlags {
 }
 
 export function reproduceCommand(): Command {
-  return new Command("reproduce")
-    .description("run the paper's experiments: tables, figures and an HTML report with the paper's numbers beside ours")
-    .addArgument(new Argument("<experiment>", "which").choices([...experimentNames, "all"]))
-    .option("--data <folder>", "folder with the public files UCI_Credit_Card.csv and cs-training.csv (also as .csv.gz)")
-    .option("--synthetic", "made-up data of the same shape instead")
-    .option("--quick", "a tenth of the rows, fewer trees: some minutes instead of some two hours")
+  const command = new Command("reproduce")
+    .description("run the paper's experiments, and report the paper's numbers beside ours")
+    .addArgument(new Argument("<experiment>", "which one").choices([...experimentNames, "all"]))
+    .option("--data <folder>", "the folder with UCI_Credit_Card.csv and cs-training.csv, or both as .csv.gz")
+    .option("--synthetic", "take made-up data of the same shape instead")
+    .option("--quick", "a tenth of the rows and fewer trees: minutes instead of two hours")
     .option("--smoke", "the smallest run that touches everything")
-    .option(
-      "--out <folder>",
-      "where tables, figures, report and finished runs go; a run that was interrupted continues",
-      "report",
-    )
-    .option("--docs <folder>", "with all: also write results.md there, with figures in results/")
+    .option("--out <folder>", "where everything is written; an interrupted run goes on from there", "report")
+    .option("--docs <folder>", "with all: write results.md there too, and figures in results/")
     .option(
       "--repeats <count>",
-      "how often each job is run; the smallest time counts (default: 2 up to 1024 bits, 1 beyond; 1 with --quick)",
+      "how often each job runs; the smallest time counts (default: 2 up to 1024 bits, 1 beyond; 1 with --quick)",
     )
     .option("--estimate", "say how long it would take, and run nothing")
-    .option("--seed <number>", "of the rows drawn and of made-up data", "7")
+    .option("--seed <number>", "draws the rows and the made-up data", "7")
     .action(runReproduce);
+  return addExamples(command, "tandem reproduce all --synthetic --quick", "tandem reproduce keys --data ~/data");
 }
 
 async function runReproduce(experiment: ExperimentName | "all", flags: ReproduceFlags): Promise<void> {
   if (flags.data === undefined && flags.synthetic !== true) {
     throw new TandemError(
       "USAGE",
-      "name the folder with the public data with --data (docs/data.md says where to get the files), or take --synthetic",
+      "no data: name the folder of the public files with --data (see docs/data.md), or take --synthetic",
     );
   }
   if (flags.data !== undefined && flags.synthetic === true)
@@ -55,7 +54,7 @@ async function runReproduce(experiment: ExperimentName | "all", flags: Reproduce
   if (flags.quick === true && flags.smoke === true)
     throw new TandemError("USAGE", "--quick and --smoke exclude each other");
   if (flags.docs !== undefined && experiment !== "all")
-    throw new TandemError("USAGE", "--docs goes with 'all': the page shows every experiment");
+    throw new TandemError("USAGE", "--docs goes with 'all' only: the page shows every experiment");
   const scale: ScaleName = flags.quick === true ? "quick" : flags.smoke === true ? "smoke" : "full";
   const progress = new ReproduceProgress({
     terminal: process.stderr.isTTY === true,
@@ -83,12 +82,6 @@ async function runReproduce(experiment: ExperimentName | "all", flags: Reproduce
   const report = await writeReport(reproduction, flags.out, experiment === "all" ? "report" : experiment);
   const page = flags.docs === undefined ? [] : [await writeResultsPage(reproduction, flags.docs)];
   process.stdout.write(`${readable(reproduction)}\n  ${[report, ...page].join("\n  ")}\n`);
-}
-
-function wholeNumber(option: string, value: string, min: number, max: number): number {
-  const number = Number(value);
-  if (Number.isInteger(number) && number >= min && number <= max) return number;
-  throw new TandemError("USAGE", `${option} must be an integer from ${min} to ${max}; got '${value}'`);
 }
 
 function readable({ experiments, claims }: Reproduction): string {

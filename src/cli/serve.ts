@@ -5,6 +5,8 @@ import { TandemError } from "../base/error.ts";
 import { resolveParameters, servingParameters } from "../base/parameters.ts";
 import { given, parameterOption } from "./job-options.ts";
 import { programVersion } from "../base/program-version.ts";
+import { addExamples } from "./help-text.ts";
+import { portNumber } from "./whole-number.ts";
 
 interface ServeFlags {
   readonly config: string;
@@ -22,28 +24,27 @@ const tokenCharsMin = 16;
 
 export function serveCommand(): Command {
   const command = new Command("serve")
-    .description(
-      "score people over HTTP with a trained model: POST /predict, and /openapi.json, /health, /ready, /metrics",
-    )
+    .description("score people over HTTP with a trained model")
     .requiredOption("-c, --config <file>", "the active party's config")
     .requiredOption("--model <job>", "the job that trained it, or a folder with its share.json")
     .option("--host <host>", "where to listen", "127.0.0.1")
-    .option("--port <port>", "and at which port", defaultPort)
-    .option("--token-file <file>", "a file with the token that requests must show")
+    .option("--port <port>", "its port; 0 takes a free one", defaultPort)
+    .option("--token-file <file>", "a file with the token that every request must show")
     .option("--insecure-without-token", "listen beyond this machine without a token")
     .addOption(
       new Option(
         "--unknown <rule>",
-        "people whom a party does not hold: refuse them one by one, or score them as missing there",
+        "people whom a passive party does not know: an error for each, or a score as if missing there",
       )
         .choices(["refuse", "missing"])
         .default("refuse"),
     );
+  command.optionsGroup("Batches and limits:");
   for (const [name, spec] of Object.entries(servingParameters)) command.addOption(parameterOption(name, spec));
+  command.addHelpText("after", "\nAddresses: POST /predict; GET /openapi.json, /health, /ready, /metrics");
+  addExamples(command, "tandem serve -c active.yaml --model spring-model");
   return command.action(async (flags: ServeFlags) => {
-    const port = Number(flags.port);
-    if (!Number.isInteger(port) || port < 0 || port > 65535)
-      throw new TandemError("USAGE", `--port must be an integer from 0 to 65535; got '${flags.port}'`);
+    const port = portNumber("--port", flags.port);
     const parameters = resolveParameters(servingParameters, given(flags, servingParameters));
     const [{ readActiveConfig }, { runServe }, { logTo }] = await Promise.all([
       import("../party/config.ts"),

@@ -13,6 +13,7 @@ import {
   runName,
   runsFolder,
 } from "./dashboard.ts";
+import { addExamples } from "./help-text.ts";
 import { addLeakageOptions, explainFirst, type LeakageFlags } from "./leakage.ts";
 import { addProgressOptions, Progress, type ProgressFlags } from "./progress.ts";
 import { writeReport } from "./report.ts";
@@ -34,18 +35,19 @@ interface SimulateFlags extends JobFlags, ProgressFlags, DashboardFlags, Leakage
 
 export function simulateCommand(): Command {
   const command = new Command("simulate").description(
-    "cut one CSV file by columns into companies and train between them: real processes, real TLS",
+    "cut one CSV file by columns into companies, and train between them",
   );
   addJobOptions(command)
-    .option("--predictions <file>", "write id, label and prediction of the test rows")
-    .option("--export <file>", "write the model in XGBoost's JSON format, for XGBoost 1.7 or later")
-    .option("--warm-start <run>", "go on from the trees of an earlier simulation, by the name of its folder in --runs")
+    .option("--predictions <file>", "write ids, labels and predictions of the test rows, as CSV")
+    .option("--export <file>", "write the model, as JSON for XGBoost 1.7 or later")
+    .option("--warm-start <run>", "go on from an earlier simulation, by its name in the --runs folder")
     .option("--check", "compare with centralised training, node by node")
-    .option(
-      "--contribution",
-      "say what each company's columns add: train without them too, in one place, with the same rows and seed",
-    );
-  return addLeakageOptions(addDashboardOptions(addRunsOption(addProgressOptions(command)))).action(runSimulate);
+    .option("--contribution", "say what each company's columns add: train without them too, in one place");
+  addLeakageOptions(addDashboardOptions(addRunsOption(addProgressOptions(command)))).action(runSimulate);
+  return addExamples(
+    command,
+    "tandem simulate --data loans.csv --id id --label defaulted --active income,age --passive visits,basket --check",
+  );
 }
 
 async function runSimulate(flags: SimulateFlags): Promise<void> {

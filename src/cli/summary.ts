@@ -1,5 +1,5 @@
 /** What a finished federation is summed up to, for people and for programs. */
-import { formatBytes, formatSeconds } from "../base/format.ts";
+import { formatBytes, formatCount, formatSeconds } from "../base/format.ts";
 import type { ContributionRow } from "../experiment/simulate/comparison.ts";
 import type { FederationResult } from "../experiment/simulate/federation.ts";
 import type { Metrics } from "../record/events.ts";
@@ -131,8 +131,9 @@ export function costTable(summary: RunSummary): string {
       ]),
     )
     .concat(
-      `\n  ${counts.encryptions.toLocaleString("en")} encryptions, ${counts.additions.toLocaleString("en")} additions under encryption, ` +
-        `${counts.decryptions.toLocaleString("en")} decryptions; ${formatSeconds(summary.cpuSeconds)} of CPU in all parties`,
+      `\n  ${formatCount(counts.encryptions)} encryptions, ` +
+        `${formatCount(counts.additions)} additions under encryption, ` +
+        `${formatCount(counts.decryptions)} decryptions; ${formatSeconds(summary.cpuSeconds)} of CPU in all parties`,
     );
 }
 

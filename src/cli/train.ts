@@ -17,12 +17,9 @@ interface TrainFlags extends CompanyFlags, ProgressFlags, DashboardFlags, Leakag
 }
 
 export function trainCommand(): Command {
-  const command = companyCommand("train", "run the active party: align, train, evaluate, save");
+  const command = companyCommand("train", "run the active party's job: align, train, evaluate, save");
   return addLeakageOptions(addDashboardOptions(addProgressOptions(command)))
-    .option(
-      "--compare-alone",
-      "train this party's own columns alone too, afterwards and without encryption, and say what the others' have added",
-    )
+    .option("--compare-alone", "afterwards train this party's own columns alone, and say what the others' have added")
     .option("--warm-start <model>", "go on from the trees of a finished job: its name, its model's id, or its folder")
     .action(runTrain);
 }
