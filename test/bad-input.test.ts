@@ -86,12 +86,12 @@ const cases: { readonly what: string; readonly args: string[]; readonly says: Re
   {
     what: "a feature given to two parties",
     args: loans("--passive", "age,income"),
-    says: /column 'income' is given to --active and to --passive age,income.*\(COLUMN_SHARED\)/,
+    says: /column 'income' is given to both --active and --passive age,income\. Leave it to one \(COLUMN_SHARED\)/,
   },
   {
     what: "the label as a feature",
     args: loans("--passive", "defaulted"),
-    says: /'defaulted' is given to --label and to --passive.*\(COLUMN_SHARED\)/,
+    says: /'defaulted' is given to both --label and --passive defaulted\. .*\(COLUMN_SHARED\)/,
   },
   {
     what: "key too short",
@@ -107,7 +107,10 @@ const cases: { readonly what: string; readonly args: string[]; readonly says: Re
   {
     what: "a layout that would overflow",
     args: loans("--layout", "paper", "--alpha-max", "100"),
-    says: /could overflow for 45 instances; what would work: --alpha-max \d+ or more with this r.*at most \d+ instances.*\(LAYOUT_OVERFLOW\)/,
+    says: new RegExp(
+      "could overflow for 45 instances\\. What works: --alpha-max \\d+ or more with this r, " +
+        "or at most \\d+ instances, or --layout auto \\(LAYOUT_OVERFLOW\\)",
+    ),
   },
   {
     what: "a parameter out of bounds",

@@ -159,7 +159,7 @@ test(
     shop1.start();
     active.start();
     expect(await active.ended()).toBe(2);
-    expect(active.said).toMatch(/shop0 has trouble with its own files; its log says what \(FILE_UNWRITABLE\)/);
+    expect(active.said).toMatch(/shop0 has trouble with its own files\. Its log says what \(FILE_UNWRITABLE\)/);
     expect(shop0.said).toMatch(/shop0\/full\/job\/\S+ cannot be written \(EFBIG\)/);
     await shop0.kill();
     shop0.start();

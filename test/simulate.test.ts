@@ -187,7 +187,9 @@ describe("simulate", () => {
     const { slots } = result["layout"] as { slots: { alpha: number }[] };
     expect(slots.map(({ alpha }) => alpha)).toEqual([21, 21]);
     const [run] = readdirSync(join(runs, "active"));
-    const events = readFileSync(join(runs, "active", run, "events.jsonl"), "utf8").trim().split("\n");
+    const events = readFileSync(join(runs, "active", run, "events.jsonl"), "utf8")
+      .trim()
+      .split("\n");
     const job = events.map((line) => JSON.parse(line) as PartyEvent).find(({ type }) => type === "job");
     expect(job).toMatchObject({ parameters: { alpha: 2, codec_alpha: 21 } });
   });

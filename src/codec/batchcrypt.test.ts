@@ -12,7 +12,7 @@ describe("BatchCrypt's overflow (paper, Fig. 2)", () => {
     expect(batchcryptFields(slot, encoded[0] + encoded[1], 1)).toEqual([{ overflow: 0b01, value: -7 }]);
   });
 
-  test("four small negatives set them to 11 and raise an overflow error; five positives as large do not", () => {
+  test("four small negatives set them to 11 and raise an overflow error; five positives of that size do not", () => {
     const sum = (values: number[]): bigint =>
       values.reduce((total, value) => total + batchcryptEncode(slot, [value]), 0n);
     expect(() => batchcryptDecode(slot, sum([-1, -1, -1, -1]), 1)).toThrow(/overflow bits of a slot are all ones/);

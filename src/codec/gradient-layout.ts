@@ -41,7 +41,7 @@ function powerAbove(values: Float64Array): number {
   let magnitude = 0;
   for (const value of values) magnitude = Math.max(magnitude, Math.abs(value));
   if (!(magnitude <= magnitudeMax)) {
-    throw new TandemError("LAYOUT_RANGE", "the gradients are too large to be quantised; scale the labels down");
+    throw new TandemError("LAYOUT_RANGE", "the gradients are too large to be quantised. Scale the labels down");
   }
   if (magnitude === 0) return 1;
   if (magnitude < magnitudeMin) return magnitudeMin;

@@ -191,7 +191,9 @@ describe("paper layout", () => {
   });
 
   test("alpha_max below alpha, and slots wider than two limbs, are refused", () => {
-    expect(() => paperSlots({ ...defaults, alpha_max: 10 }, 2, 5)).toThrow(/alpha_max must be at least codec_alpha \(20\); got 10$/);
+    expect(() => paperSlots({ ...defaults, alpha_max: 10 }, 2, 5)).toThrow(
+      /alpha_max must be at least codec_alpha \(20\); got 10$/,
+    );
     expect(() => buildLayout("batched", [{ shift: 0, alpha: 1, alphaMax: 1e9, r: 78, padding: 2 }], 100, 2047)).toThrow(
       /at most 79/,
     );

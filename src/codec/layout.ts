@@ -53,7 +53,7 @@ export function buildLayout(
     if (bits > plaintextBitsMax) {
       throw new TandemError(
         "KEY_TOO_SHORT",
-        `a slot needs ${bits} bits, but this key holds only ${plaintextBitsMax}; use a longer key`,
+        `a slot needs ${bits} bits, but this key holds only ${plaintextBitsMax}. Use a longer key`,
       );
     }
     if (codec === "unbatched" || bits > room) {
@@ -95,10 +95,11 @@ function overflowMessage(slot: Slot, instanceCount: number): string {
   const finer = withSmallestR(slot, instanceCount);
   if (finer !== null) ways.push(`--r ${finer.r} or more with this alpha_max`);
   const largest = countMax(slot);
-  ways.push(largest === 0 ? "--layout auto" : `at most ${largest} instances, or --layout auto`);
+  if (largest > 0) ways.push(`at most ${largest} instances`);
+  ways.push("--layout auto");
   return (
     `the paper layout (codec_alpha ${slot.alpha}, alpha_max ${slot.alphaMax}, r ${slot.r}, padding ${slot.padding}) ` +
-    `could overflow for ${instanceCount} instances; what would work: ${ways.join("; ")}`
+    `could overflow for ${instanceCount} instances. What works: ${ways.join(", or ")}`
   );
 }
 
@@ -124,9 +125,8 @@ function autoSlot(parameters: CodecParameters, bound: Range, instanceCount: numb
     const excess = Math.max(1, slotBits(slot) - slotBitsMax);
     throw new TandemError(
       "LAYOUT_OVERFLOW",
-      `sums of ${instanceCount} gradients at resolution_bits ${parameters.resolution_bits} need more than ` +
-        `${slotBitsMax} bits; ` +
-        `use --resolution-bits ${parameters.resolution_bits - excess} or less`,
+      `sums of ${instanceCount} gradients of resolution_bits ${parameters.resolution_bits} need more than ` +
+        `${slotBitsMax} bits. Use --resolution-bits ${parameters.resolution_bits - excess} or less`,
     );
   }
   return slot;

@@ -48,7 +48,7 @@ export function quantiseValue(slot: Slot, value: number): number {
   if (!(shifted >= 0)) {
     throw new TandemError(
       "LAYOUT_RANGE",
-      `a gradient lies below the layout's shift ${slot.shift}; choose a smaller shift`,
+      `a gradient lies below the layout's shift ${slot.shift}. Choose a smaller shift`,
     );
   }
   return quantiseShifted(slot, Math.min(shifted, slot.alpha)); // eq. (6)

@@ -65,7 +65,8 @@ export function numericColumn(table: CsvTable, index: number, missingTokens: Rea
         table,
         row,
         index,
-        "is neither a number (in float32's range) nor a missing value; name other missing values with --missing, or take columns of text as categories with enable_categorical",
+        "is neither a number (of float32's range) nor missing. Name it with --missing, " +
+          "or take text as categories with enable_categorical",
       );
     }
     values[row] = value;
@@ -168,7 +169,7 @@ export function requireBinaryLabels(table: CsvTable, index: number, labels: Floa
   if (wrong !== -1) {
     throw new TandemError(
       "LABEL_INVALID",
-      `${where(table, wrong, index)}: the label is neither 0 nor 1; say with --positive which value counts as 1`,
+      `${where(table, wrong, index)}: the label is neither 0 nor 1. Say with --positive which value counts as 1`,
     );
   }
   requireTwoClasses(table, index, labels, " 1");

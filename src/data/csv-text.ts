@@ -88,7 +88,7 @@ function asFileError(path: string, error: unknown): unknown {
     });
   }
   if (code === "ERR_ENCODING_INVALID_ENCODED_DATA") {
-    return new TandemError("FILE_FORMAT", `${path} is not UTF-8 text; convert it first (for example with iconv)`, {
+    return new TandemError("FILE_FORMAT", `${path} is not UTF-8 text. Convert it first, for example with iconv`, {
       cause: error,
     });
   }

@@ -3,7 +3,7 @@
  * from what the owner says of it.
  */
 import { TandemError } from "../base/error.ts";
-import { nearestName } from "../base/nearest-name.ts";
+import { suggestion } from "../base/nearest-name.ts";
 import type { CategoryBook } from "./category-book.ts";
 import { categoryColumn, firstCell, isTextColumn, numericColumn } from "./columns.ts";
 import type { CsvTable } from "./csv-table.ts";
@@ -33,7 +33,7 @@ export function featureColumns(
   if (unknown !== undefined)
     throw new TandemError(
       "COLUMN_UNKNOWN",
-      `${table.path}: 'categorical' names '${unknown}', which is not among the features; did you mean '${nearestName(unknown, names)}'?`,
+      `${table.path}: 'categorical' names '${unknown}', which is no feature${suggestion(unknown, names)}`,
     );
   const tokens = new Set(missing);
   const categories: Record<string, Categories> = {};

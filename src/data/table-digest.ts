@@ -20,7 +20,8 @@ export function tableDigest(...tables: readonly (PartyTable | null)[]): string {
     table.features.forEach((feature, i) => {
       const categories = names[i];
       if (categories === null) hash.update(littleEndian(feature, 4));
-      else for (const code of feature) void (Number.isNaN(code) ? hash.update("-:") : text(categories[code])); // codes depend on what was read before
+      // Names, not codes: those depend on what was read before.
+      else for (const code of feature) void (Number.isNaN(code) ? hash.update("-:") : text(categories[code]));
     });
     if (table.labels !== null) hash.update(littleEndian(table.labels, 8));
     if (table.weights) hash.update(littleEndian(table.weights, 8));
@@ -33,7 +34,9 @@ function headOf(table: PartyTable): string {
   const { ids, featureNames, labels, weights, monotone = {} } = table;
   const names = categoryNamesOf(table);
   const signs = featureNames.map((name, i) => (names[i] === null ? (monotone[name] ?? 0) : "c"));
-  return `tandem/table/${ids.length}/${featureNames.length}/${labels === null ? "" : "labels"}/${weights ? "weights" : ""}/${signs.join()}\n`;
+  const sizes = `${ids.length}/${featureNames.length}`;
+  const extra = `${labels === null ? "" : "labels"}/${weights ? "weights" : ""}`;
+  return `tandem/table/${sizes}/${extra}/${signs.join()}\n`;
 }
 
 /** The bytes of numbers in one order on every machine; every NaN is the same missing value. */

@@ -15,7 +15,8 @@ export type TableSource = { readonly path: string } | { readonly command: readon
 export async function readTable(source: TableSource): Promise<CsvTable> {
   if ("command" in source) return readCommand(source.command);
   if (!source.path.endsWith(".parquet")) return readCsvTable(source.path);
-  const { readParquetTable } = await import("./parquet-table.ts"); // some fifty modules, which most starts of the command never need
+  // Some fifty modules, which most starts of the command never need.
+  const { readParquetTable } = await import("./parquet-table.ts");
   return readParquetTable(source.path);
 }
 

@@ -6,7 +6,7 @@ import { readFile } from "node:fs/promises";
 import { isMap, isScalar, LineCounter, type Document, parseDocument } from "yaml";
 import { z } from "zod";
 import { TandemError } from "../base/error.ts";
-import { nearestName } from "../base/nearest-name.ts";
+import { suggestion } from "../base/nearest-name.ts";
 import { type ParameterSpec, resolveParameters } from "../base/parameters.ts";
 
 type Path = readonly (string | number)[];
@@ -80,11 +80,8 @@ export class ConfigFile {
     const path = issue.path.filter((part) => typeof part !== "symbol");
     if (issue.code === "unrecognized_keys") {
       const [name] = issue.keys;
-      const nearest = nearestName(name, fieldNames(schema, path));
-      return this.error(
-        [...path, name],
-        `unknown field '${dotted([...path, name])}'${nearest === "" ? "" : `; did you mean '${nearest}'?`}`,
-      );
+      const hint = suggestion(name, fieldNames(schema, path));
+      return this.error([...path, name], `unknown field '${dotted([...path, name])}'${hint}`);
     }
     if (path.length > 0 && !this.#document.hasIn(path)) return this.error(path, `field '${dotted(path)}' is missing`);
     return this.error(path, `field '${dotted(path)}': ${issue.message}`);

@@ -262,7 +262,7 @@ const mistakes: readonly [
     "num_round: 10",
     "num_round: 10\n  max_depth: 0",
     17,
-    /max_depth 0 is no limit, so max_leaves must be one/,
+    /max_depth and max_leaves are both 0, so that trees have no limit\. Set one of them/,
   ],
   [
     "validation rows from two places",

@@ -10,7 +10,7 @@ export async function readIdentity(tls: PassiveConfig["tls"]): Promise<TlsIdenti
     try {
       return await readFile(path, "utf8");
     } catch (cause) {
-      throw new TandemError("FILE_UNREADABLE", `${path} cannot be read; 'tandem init' makes a key and a certificate`, {
+      throw new TandemError("FILE_UNREADABLE", `${path} cannot be read. 'tandem init' makes a key and a certificate`, {
         cause,
       });
     }

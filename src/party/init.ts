@@ -39,7 +39,7 @@ export async function initParty(options: InitOptions): Promise<InitResult> {
     )
       throw new TandemError(
         "FILE_UNWRITABLE",
-        `${path} exists already; choose another folder with --out, or remove it first`,
+        `${path} exists already. Choose another folder with --out, or remove it first`,
       );
   }
   const identity = await createSelfSigned(name, validDays);
@@ -67,8 +67,8 @@ const dataComments = `  path: data.csv               # .csv, .csv.gz or .parquet
   id: id                       # the column by which parties recognise a person
   features: all                # or a list of columns: [income, age]; or all_but: [name, street]
   missing: []                  # cells that mean "missing", besides empty, NA and NaN: ["?", "-999"]
-  # validation_path: later.csv # other people, evaluated after every round instead of learnt from: at every party, or at none
-  categorical: []              # columns of numbers that stand for categories; columns of text are taken as such with enable_categorical
+  # validation_path: later.csv # other people, evaluated after every round; at every party, or at none
+  categorical: []              # columns of numbers that stand for categories, as text does with enable_categorical
   normalise: []                # ids, the same at every party: nfkc, lowercase, digits, strip-leading-zeros
   duplicates: refuse           # of an id that stands on two lines: refuse, or keep the first or the last`;
 
@@ -105,13 +105,14 @@ policy:
   # docs/leakage.md says what they are good for.
   min_instances_per_node: 1
   min_instances_per_candidate: 1  # on each side of a possible split
+  schemes: [paillier]          # ciphers that a job may use
   codecs: [batched, unbatched]
   scoring: true                # may the active party use the models that it trained with this party?
   max_scoring_ids: 10000       # how many ids it may ask about in one request for scores
   warm_start: true             # may a job go on from a model that was trained with this party before?
 
-# Each job gets a folder in here: share.json (this party's part of the model), aligned.csv (its rows), the record of the run,
-# and what a restart needs to go on with it.
+# Each job gets a folder in here: share.json (this party's part of the model), aligned.csv (its rows), the record of
+# the run, and what a restart needs to go on with it.
 output:
   directory: jobs
 
@@ -144,7 +145,7 @@ ${dataComments}
   # positive: "yes"            # the label's value that counts as 1, if labels are words
   # weight: exposure           # a column of instance weights
   test_fraction: 0.25          # rows held back for testing; or test_path: with a second table
-  # validation_fraction: 0.2   # training rows that are evaluated after every round, for early_stopping_rounds; or validation_path
+  # validation_fraction: 0.2   # training rows to evaluate after every round, for early stopping; or validation_path
 
 align: true                    # find the common people first; false: all files list the same people in the same order
 
@@ -162,8 +163,8 @@ key_bits: 2048
 patience_seconds: 600          # how long to wait for a party that is gone; then the same command continues the job
 # compare_alone: true          # train the own columns alone as well, afterwards, and say what the others' have added
 
-# Each job gets a folder in here: share.json (this party's part of the model), predictions.csv, aligned.csv, report.html. While
-# a job is under way its checkpoint.json is there too, with the job's private key.
+# Each job gets a folder in here: share.json (this party's part of the model), predictions.csv, aligned.csv and
+# report.html. While a job is under way its checkpoint.json is there too, with the job's private key.
 output:
   directory: jobs
 `;

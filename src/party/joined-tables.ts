@@ -30,7 +30,8 @@ export function joinParts(parts: readonly TablePart[]): JoinedTable {
     if (repeated > 0)
       throw new TandemError(
         "ID_DUPLICATE",
-        `${path}: ${repeated} of its ids stand in another file of this party too; training, test and validation rows must be different people`,
+        `${path}: ${repeated} of its ids stand in another file of this party too. ` +
+          "Training, test and validation rows must be different people",
       );
     for (const id of rows.ids.ids) known.add(id);
   }

@@ -10,6 +10,6 @@ export async function withOwnFiles<T>(party: string, emit: Emit, work: () => Pro
   } catch (error) {
     if (!(error instanceof TandemError) || error.code === "INTERNAL" || error.code === "PARTY_LOST") throw error;
     emit({ type: "error", party, code: error.code, message: error.message });
-    throw new TandemError(error.code, `${party} has trouble with its own files; its log says what`, { cause: error });
+    throw new TandemError(error.code, `${party} has trouble with its own files. Its log says what`, { cause: error });
   }
 }

@@ -1,7 +1,7 @@
 /** A party's own tables as typed columns, with ids as alignment compares them. */
 import { DistinctIds } from "../align/normalise.ts";
 import { TandemError } from "../base/error.ts";
-import { nearestName } from "../base/nearest-name.ts";
+import { suggestion } from "../base/nearest-name.ts";
 import type { TrainingParameters } from "../base/parameters.ts";
 import { CategoryBook } from "../data/category-book.ts";
 import { columnIndex, columnTitle, idColumn, labelColumn, requireBinaryLabels, weightColumn } from "../data/columns.ts";
@@ -87,13 +87,10 @@ export function checkConstraints(
     if (!featureNames.includes(name))
       throw new TandemError(
         "COLUMN_UNKNOWN",
-        `${path}: monotone_constraints names '${name}', which is not among the features; did you mean '${nearestName(name, featureNames)}'?`,
+        `${path}: monotone_constraints names '${name}', which is no feature${suggestion(name, featureNames)}`,
       );
     if (sign !== 0 && Object.hasOwn(categories, name))
-      throw new TandemError(
-        "USAGE",
-        `${path}: monotone_constraints names '${name}', whose values are categories and have no order`,
-      );
+      throw new TandemError("USAGE", `${path}: monotone_constraints names '${name}', but categories have no order`);
   }
 }
 
@@ -110,7 +107,7 @@ function featureNames(
       if (reserved.has(index))
         throw new TandemError(
           "COLUMN_SHARED",
-          `${csv.path}: column ${columnTitle(csv, index)} is the id, the label or the weight and cannot be a feature`,
+          `${csv.path}: column ${columnTitle(csv, index)} cannot be a feature: it is the id, the label or the weight`,
         );
       reserved.add(index);
     }
@@ -165,7 +162,7 @@ export function binTable(
     if (names !== null && !enableCategorical) {
       throw new TandemError(
         "CELL_UNPARSABLE",
-        `${table.categories?.[name].where}: the column has categories, which are used with the training parameter enable_categorical only; leave it out, or train with that`,
+        `${table.categories?.[name].where}: the column has categories. Leave it out, or train with enable_categorical`,
       );
     }
     const binned =

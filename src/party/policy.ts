@@ -46,10 +46,11 @@ export function agreedByPolicy(hello: ActiveHello, policy: PolicyConfig, name: s
       `scheme: the active party proposes ${peerText(scheme)}, ${name} knows ${schemeNames().join(", ")}`,
     );
   const { max_bin: bins, max_depth: depths, max_leaves: leaves } = trainingParameters;
+  const ofTrees = treesPerRound === 1 ? "" : ` of ${treesPerRound} trees each`;
   const broken = [
     numRound < 1 && `num_round: ${numRound} asked, at least 1 is needed`,
     treeCountOf(parameters) > policy.max_trees &&
-      `num_round: ${numRound}${treesPerRound === 1 ? "" : ` of ${treesPerRound} trees each`} asked, at most ${policy.max_trees} allowed`,
+      `num_round: ${numRound}${ofTrees} asked, at most ${policy.max_trees} allowed`,
     localRounds > numRound && `local_rounds: ${localRounds} asked, there are ${numRound} rounds`,
     startTrees > 0 && !policy.warm_start && "start_model: going on from an earlier model is not allowed",
     startTrees >= treeCountOf(parameters) && `start_trees: ${startTrees} asked, of ${treeCountOf(parameters)} in all`,
@@ -121,7 +122,7 @@ export function checkValidationFile(theirs: boolean, own: string | undefined, na
   const [has, lacks] = theirs ? ["the active party", name] : [name, "the active party"];
   throw new TandemError(
     "HANDSHAKE_MISMATCH",
-    `validation_path: ${has} has a file of validation rows, ${lacks} has none; every party names one, or none does`,
+    `validation_path: ${has} has a file of validation rows, ${lacks} has none. Every party names one, or none does`,
   );
 }
 

@@ -111,7 +111,9 @@ function unknownRefusal(
   const [first] = unknown.keys();
   return new TandemError(
     "ID_UNKNOWN",
-    `${input}: ${unknown.size} of its ${fileRows.length} ids are unknown to a passive party (${counts.join(", ")}), the first in row ${fileRows[first]}; leave such people out with --unknown skip, or score them as missing with --unknown missing`,
+    `${input}: ${unknown.size} of its ${fileRows.length} ids are unknown to a passive party (${counts.join(", ")}), ` +
+      `the first in row ${fileRows[first]}. Leave such people out with --unknown skip, ` +
+      "or score them as missing with --unknown missing",
   );
 }
 

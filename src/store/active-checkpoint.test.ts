@@ -93,9 +93,10 @@ describe("a checkpoint", () => {
     const contents = text
       .slice(text.indexOf('"checkpoint":') + '"checkpoint":'.length, -2)
       .replace(prime, `${prime.slice(0, -1)}${prime.endsWith("3") ? "1" : "3"}`);
+    const digest = createHash("sha256").update(contents).digest("hex");
     await writeFile(
       checkpointPath(folder),
-      `{"format":"tandem-active-checkpoint/3","sha256":"${createHash("sha256").update(contents).digest("hex")}","checkpoint":${contents}}\n`,
+      `{"format":"tandem-active-checkpoint/3","sha256":"${digest}","checkpoint":${contents}}\n`,
     );
     const error = await expectError(
       () => readActiveCheckpoint(folder, paillier, diskStorage),

@@ -69,7 +69,7 @@ const kind: SealedKind<z.infer<typeof contents>> = {
   noun: "a checkpoint",
   schema: contents,
   code: "CHECKPOINT",
-  advice: "put the file back as it was, or remove it and begin anew under another name",
+  advice: "Put the file back as it was, or remove it and begin anew under another name",
 };
 
 export const checkpointPath = (folder: string): string => join(folder, "checkpoint.json");

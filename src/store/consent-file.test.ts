@@ -147,7 +147,7 @@ describe("a consent that is not what was signed", () => {
     expectRefused(
       (text) => text.replace("consent/1", "consent/2"),
       "FILE_FORMAT",
-      /tandem-consent\/2; tandem-consent\/1 was expected/,
+      /has the format tandem-consent\/2, not tandem-consent\/1$/,
     ));
   test("truncated anywhere", async () => {
     await writeConsent(path, given, signer);

@@ -76,11 +76,18 @@ export interface Signer {
   readonly key: KeyObject;
 }
 
+const base64 = "([A-Za-z0-9+/]+=*)";
+const envelopeSyntax = new RegExp(
+  `^\\{"format":"([^"]*)","certificate":"${base64}","signature":"${base64}","consent":(.*)\\}\n$`,
+  "s",
+);
+
 /** @throws TandemError FILE_UNWRITABLE naming the file */
 export async function writeConsent(path: string, given: Consent, { certificate, key }: Signer): Promise<void> {
   const body = JSON.stringify(given);
   const signature = sign(digestFor(key), signedBytes(body), key).toString("base64");
-  const line = `{"format":"${format}","certificate":"${certificate.raw.toString("base64")}","signature":"${signature}","consent":${body}}\n`;
+  const der = certificate.raw.toString("base64");
+  const line = `{"format":"${format}","certificate":"${der}","signature":"${signature}","consent":${body}}\n`;
   await writeFileAtomically(path, line, 0o600);
 }
 
@@ -98,17 +105,14 @@ export async function readConsent(
   } catch (cause) {
     throw new TandemError("FILE_UNREADABLE", `${path}: the consent cannot be read`, { cause });
   }
-  const envelope =
-    /^\{"format":"([^"]*)","certificate":"([A-Za-z0-9+/]+=*)","signature":"([A-Za-z0-9+/]+=*)","consent":(.*)\}\n$/s.exec(
-      contents,
-    );
+  const envelope = envelopeSyntax.exec(contents);
   if (envelope === null) throw new TandemError("FILE_FORMAT", `${path} is not a consent, or only a part of one`);
   const [, given, der, signature, body] = envelope;
-  if (given !== format) throw new TandemError("FILE_FORMAT", `${path} has the format ${given}; ${format} was expected`);
+  if (given !== format) throw new TandemError("FILE_FORMAT", `${path} has the format ${given}, not ${format}`);
   const certificate = certificateFrom(path, der);
   const { publicKey } = certificate;
   if (!verify(digestFor(publicKey), signedBytes(body), publicKey, Buffer.from(signature, "base64"))) {
-    throw new TandemError("CONSENT", `${path}: the signature does not match; the file was changed after it was signed`);
+    throw new TandemError("CONSENT", `${path}: the signature does not match: the file was changed after it was signed`);
   }
   return {
     certificate,

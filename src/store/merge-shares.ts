@@ -46,14 +46,16 @@ function checkBelongTogether(active: ActiveShare, passives: readonly PassiveShar
     if (model !== active.model) {
       throw new TandemError(
         "FILE_FORMAT",
-        `the shares do not belong together: that of ${name} is of model ${model.slice(0, 12)} (job ${job}), the active party's of ${active.model.slice(0, 12)} (job ${active.job})`,
+        `the shares do not belong together: that of ${name} is of model ${model.slice(0, 12)} (job ${job}), ` +
+          `the active party's of ${active.model.slice(0, 12)} (job ${active.job})`,
       );
     }
     const wanted = nodes.filter((node) => node.kind === "split" && node.rule.owner === peer + 1).length;
     if (splits.length !== wanted) {
       throw new TandemError(
         "FILE_FORMAT",
-        `the shares do not belong together: ${name} has ${splits.length} splits, the active party's share ${wanted} of it`,
+        `the shares do not belong together: ${name} has ${splits.length} splits, ` +
+          `the active party's share ${wanted} of it`,
       );
     }
   });

@@ -2,10 +2,11 @@
  * What a passive party stores of a job besides its share, all of it for its own eyes (mode 0600):
  *
  *   alignment.json  which of its rows are common to all parties
- *   job.json        what was agreed, its splits of the model that training goes on from, if any, the secret of the candidates' order, and the secret that columns are drawn with;
- *                   written when a job first begins, and once more when it has ended well, then without the secrets
+ *   job.json        what was agreed, its splits of the model that training goes on from, and two secrets: of the
+ *                   candidates' order, and of drawing columns. It is written when a job first begins, and once more,
+ *                   without the secrets, when it has ended well
  *   progress.json   its own splits so far; rewritten before each of them is answered. It names the run that it belongs
- *                   to: progress of an earlier beginning of the same job is none
+ *                   to: progress of an earlier beginning of the same job does not count
  *
  * Encrypted gradients and obfuscators are never stored.
  */
@@ -17,7 +18,7 @@ import { readSealed, type SealedKind, writeSealed } from "./sealed-file.ts";
 import { ownSplitSchema } from "./share-files.ts";
 import { rowsFrom, textOf } from "./stored-numbers.ts";
 
-const advice = "put the file back as it was, or remove the job's folder and begin anew under another name";
+const advice = "Put the file back as it was, or remove the job's folder and begin anew under another name";
 const index = z.number().int().nonnegative();
 const hex = z.string().regex(/^([0-9a-f]{2})*$/);
 

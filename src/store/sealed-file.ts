@@ -19,7 +19,7 @@ export interface SealedKind<T> {
   readonly schema: z.ZodType<T>;
   /** Of what is wrong with a file of this kind. */
   readonly code: ErrorCode;
-  /** What to do about it, for the end of a message. */
+  /** What to do about it: the last sentence of a message. */
   readonly advice?: string;
   /** Formats that earlier versions wrote, and what to do about such a file. */
   readonly earlier?: { readonly format: RegExp; readonly advice: string };
@@ -61,13 +61,13 @@ export async function readSealed<T>(
   const text = await storage.read(path);
   if (text === null) return null;
   const wrong = (what: string): TandemError =>
-    new TandemError(kind.code, `${path} ${what}${kind.advice === undefined ? "" : `; ${kind.advice}`}`);
+    new TandemError(kind.code, `${path} ${what}${kind.advice === undefined ? "" : `. ${kind.advice}`}`);
   const envelope = envelopeSyntax.exec(text);
   if (envelope === null) throw wrong(`is not ${kind.noun}, or only a part of one`);
   const [, format, digest, name, contents] = envelope;
   if (format !== kind.format || name !== kind.name) {
-    const advice = kind.earlier?.format.test(format) === true ? `; ${kind.earlier.advice}` : "";
-    throw wrong(`has the format ${format}; ${kind.format} was expected${advice}`);
+    const advice = kind.earlier?.format.test(format) === true ? `. ${kind.earlier.advice}` : "";
+    throw wrong(`has the format ${format}, not ${kind.format}${advice}`);
   }
   if (sha256(contents) !== digest) throw wrong("is damaged: its checksum does not match");
   return checked(kind.schema, JSON.parse(contents), (what) => wrong(`has wrong contents: ${what}`));

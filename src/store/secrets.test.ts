@@ -32,9 +32,17 @@ function keySecrets(): string[] {
 
 /** Everything that can be seen of a value: its text with all properties, and as JSON where it has one. */
 function visible(value: unknown): string {
-  return `${inspect(value, { depth: 12, showHidden: true, maxArrayLength: null, maxStringLength: null, compact: true, breakLength: Infinity })} ${
-    value instanceof Error ? `${value.stack} ${JSON.stringify(value, Object.getOwnPropertyNames(value))}` : ""
-  }`.toLowerCase();
+  const text = inspect(value, {
+    depth: 12,
+    showHidden: true,
+    maxArrayLength: null,
+    maxStringLength: null,
+    compact: true,
+    breakLength: Infinity,
+  });
+  const error =
+    value instanceof Error ? `${value.stack} ${JSON.stringify(value, Object.getOwnPropertyNames(value))}` : "";
+  return `${text} ${error}`.toLowerCase();
 }
 
 function expectNothingOf(secrets: readonly string[], seen: string): void {

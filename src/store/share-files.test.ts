@@ -164,19 +164,19 @@ describe("a file that is not a share", () => {
   test("of a later format", () =>
     expectDamaged(
       (text) => text.replace("share/2", "share/3"),
-      /has the format tandem-active-share\/3; tandem-active-share\/2 was expected$/,
+      /has the format tandem-active-share\/3, not tandem-active-share\/2$/,
     ));
   test("of the first format", () =>
     expectDamaged(
       (text) => text.replace("share/2", "share/1"),
-      /active-share\/1; tandem-active-share\/2 was expected; it is a share of an earlier version of Tandem.*: train again/,
+      /active-share\/1, not tandem-active-share\/2\. An earlier version of Tandem wrote it, .*: train again$/,
     ));
   test("a passive share where an active one belongs", async () => {
     await writePassiveShare(path, passive([]));
     await expectError(
       () => readActiveShare(path),
       "FILE_FORMAT",
-      /tandem-passive-share\/2; tandem-active-share\/2 was expected$/,
+      /tandem-passive-share\/2, not tandem-active-share\/2$/,
     );
   });
 

@@ -111,7 +111,7 @@ export interface PassiveShare extends ShareOrigin {
 
 const earlier = {
   format: /^tandem-(active|passive)-share\/1$/,
-  advice: "it is a share of an earlier version of Tandem, without the model's id: train again",
+  advice: "An earlier version of Tandem wrote it, without the model's id: train again",
 };
 const common = { name: "share", noun: "a model share", code: "FILE_FORMAT", earlier } as const;
 const activeKind: SealedKind<ActiveShare> = { ...common, format: activeFormat, schema: activeShare };

@@ -1,6 +1,6 @@
 /** One CSV table cut by columns into companies: who has which columns, as numbers to train on and as files to write. */
 import { TandemError } from "../../base/error.ts";
-import { nearestName } from "../../base/nearest-name.ts";
+import { suggestion } from "../../base/nearest-name.ts";
 import type { TrainingParameters } from "../../base/parameters.ts";
 import {
   columnIndex,
@@ -37,7 +37,7 @@ export function cutColumns(table: CsvTable, options: SimulateOptions): Cut[] {
     if (other !== undefined) {
       throw new TandemError(
         "COLUMN_SHARED",
-        `${table.path}: column ${columnTitle(table, index)} is given to ${other} and to ${user}; each column belongs to one`,
+        `${table.path}: column ${columnTitle(table, index)} is given to both ${other} and ${user}. Leave it to one`,
       );
     }
     usedBy.set(index, user);
@@ -64,13 +64,13 @@ export function categoricalColumns(
   training: TrainingParameters,
 ): readonly string[] {
   if (categorical.length > 0 && !training.enable_categorical)
-    throw new TandemError("USAGE", "--categorical names columns, but --enable-categorical is not given");
+    throw new TandemError("USAGE", "--categorical needs --enable-categorical");
   const features = cuts.flatMap((cut) => cut.features);
   const unknown = categorical.find((name) => !features.includes(name));
   if (unknown !== undefined)
     throw new TandemError(
       "COLUMN_UNKNOWN",
-      `${table.path}: --categorical names '${unknown}', which is not among the features; did you mean '${nearestName(unknown, features)}'?`,
+      `${table.path}: --categorical names '${unknown}', which is no feature${suggestion(unknown, features)}`,
     );
   return categorical;
 }

@@ -19,10 +19,7 @@ export async function keptModel(
   [activeTable, ...tables]: readonly PartyTable[],
 ): Promise<Model> {
   if (keep === undefined)
-    throw new TandemError(
-      "USAGE",
-      "--warm-start needs --runs: the folder that keeps the earlier simulation and this one",
-    );
+    throw new TandemError("USAGE", "--warm-start needs --runs, the folder that keeps the earlier simulation");
   const shareOf = (name: string): string => join(keep.directory, name, run, "share.json");
   const share = await readActiveShare(shareOf(active));
   const shares = await Promise.all(

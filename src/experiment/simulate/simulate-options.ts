@@ -73,7 +73,7 @@ export async function checkOptions(options: SimulateOptions): Promise<Simulation
   checkGrowth(training);
   chosenScheme(options).scheme.parameters(options); // refuses a key that is too short
   if (options.passives.length === 0)
-    throw new TandemError("USAGE", "--passive is missing: at least one passive party is needed");
+    throw new TandemError("USAGE", "--passive is missing: name the columns of at least one passive party");
   for (const path of [options.export, options.predictions]) if (path !== undefined) await requireWritable(path);
   return { training, codec, speed };
 }
@@ -84,13 +84,13 @@ async function requireWritable(path: string): Promise<void> {
     (found) => found.isDirectory(),
     () => false,
   );
-  if (isFolder) throw new TandemError("FILE_UNWRITABLE", `${path} is a folder; name a file`);
+  if (isFolder) throw new TandemError("FILE_UNWRITABLE", `${path} is a folder: name a file in it`);
   try {
     await access(dirname(path), constants.W_OK);
   } catch (cause) {
     throw new TandemError(
       "FILE_UNWRITABLE",
-      `${path} cannot be written: its folder does not exist or is not ours to write to`,
+      `${path} cannot be written: its folder is missing, or not ours to write to`,
       { cause },
     );
   }

@@ -95,7 +95,7 @@ function checkDistinct(path: string, ids: readonly string[], others: readonly st
   if (repeated > 0)
     throw new TandemError(
       "ID_DUPLICATE",
-      `${path}: ${repeated} of its ids are trained on too; training and validation rows must be different people`,
+      `${path}: ${repeated} of its ids are trained on too. Training and validation rows must be different people`,
     );
 }
 
@@ -115,7 +115,7 @@ function checkTrainable(path: string, active: PartyTable): void {
   if (labels.every((label) => label === labels[0])) {
     throw new TandemError(
       "LABEL_INVALID",
-      `${path}: the label is the same in all ${labels.length} training rows; there is nothing to learn`,
+      `${path}: the label is the same in all ${labels.length} training rows: there is nothing to learn`,
     );
   }
 }

@@ -110,7 +110,7 @@ function causeOf(ends: readonly PartyEnd[]): TandemError {
     const how = dead.signal === null ? `exit code ${dead.exitCode}` : dead.signal;
     const detail =
       dead.stderr.trim() === "" ? "" : `; its last words: ${dead.stderr.trim().split("\n").slice(-3).join(" | ")}`;
-    return new TandemError("PARTY_LOST", [`party ${dead.name} died (${how}${detail})`, ...witnesses].join("; "));
+    return new TandemError("PARTY_LOST", [`party ${dead.name} died (${how}${detail})`, ...witnesses].join(". "));
   }
   const first =
     bad.find((end) => end.error !== null && end.error.code !== "PARTY_LOST") ?? bad.find((end) => end.error !== null);

@@ -32,7 +32,10 @@ export class BoostingMonitor {
     before: { readonly rounds: number; readonly best: BestRound | null } = { rounds: 0, best: null },
   ) {
     if (parameters.early_stopping_rounds > 0 && task.validationRows === null) {
-      throw new TandemError("USAGE", "early_stopping_rounds needs a validation set");
+      throw new TandemError(
+        "USAGE",
+        "early_stopping_rounds needs a validation set: name a validation fraction or file",
+      );
     }
     this.#task = task;
     this.#rounds = before.rounds;

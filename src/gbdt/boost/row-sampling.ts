@@ -3,9 +3,8 @@
  *
  * - uniform: `subsample` of all instances, without replacement.
  * - goss (gradient-based one-side sampling, LightGBM): the `top_rate` of instances with the largest |g|, and
- * `other_rate`
- *   of all instances drawn from the rest, whose gradients are multiplied by (1 - top_rate) / other_rate, so that sums stay
- *   right on average.
+ *   `other_rate` of all instances, drawn from the rest. Gradients of the drawn ones are multiplied by
+ *   (1 - top_rate) / other_rate, so that sums stay right on average.
  */
 import { TandemError } from "../../base/error.ts";
 import type { TrainingParameters } from "../../base/parameters.ts";
@@ -23,7 +22,7 @@ export function checkSampling(parameters: TrainingParameters): void {
   if (method === "goss" && top + other > 1)
     throw new TandemError("USAGE", "top_rate and other_rate must not add up to more than 1");
   if (method === "goss" && subsample < 1)
-    throw new TandemError("USAGE", "subsample is for sampling_method uniform; goss samples by top_rate and other_rate");
+    throw new TandemError("USAGE", "subsample goes with sampling_method uniform. For goss set top_rate and other_rate");
 }
 
 /**

@@ -127,10 +127,7 @@ export function checkConstraints(
 ): void {
   for (const { name, monotone = 0, categories } of features) {
     if (monotone !== 0 && categories !== undefined)
-      throw new TandemError(
-        "USAGE",
-        `a monotone constraint names '${name}', whose values are categories and have no order`,
-      );
+      throw new TandemError("USAGE", `a monotone constraint names '${name}', but categories have no order`);
   }
   if (
     strategy !== "multi_output_tree" ||
@@ -138,10 +135,7 @@ export function checkConstraints(
     features.every(({ monotone = 0 }) => monotone === 0)
   )
     return;
-  throw new TandemError(
-    "USAGE",
-    "monotone constraints need trees of one output each: multi_strategy one_output_per_tree",
-  );
+  throw new TandemError("USAGE", "monotone constraints need multi_strategy one_output_per_tree");
 }
 
 /** @throws TandemError USAGE if nothing bounds a tree */
@@ -150,7 +144,7 @@ export function checkGrowth({
   max_leaves: leaves,
 }: Pick<TrainingParameters, "max_depth" | "max_leaves">): void {
   if (depth === 0 && leaves === 0)
-    throw new TandemError("USAGE", "max_depth 0 is no limit, so max_leaves must be one: both are 0");
+    throw new TandemError("USAGE", "max_depth and max_leaves are both 0, so that trees have no limit. Set one of them");
 }
 
 export function growParametersOf(parameters: TrainingParameters): GrowParameters {

@@ -37,7 +37,7 @@ export function roundsBefore<R>(
   // An estimate is made once, before the first tree.
   if (parameters.base_score !== "auto" && !Object.is(task.baseMargin(), start.baseMargin)) {
     throw refusal(
-      `base_score is ${parameters.base_score}, but the model began elsewhere; 'auto' takes the model's own`,
+      `base_score is ${parameters.base_score}, but the model began elsewhere. 'auto' takes the model's own`,
     );
   }
   return trees.length / perRound;

@@ -48,7 +48,7 @@ export function binCategories(
   if (found.length > categoryCountMax) {
     throw new TandemError(
       "USAGE",
-      `column '${name}' has ${found.length} categories; at most ${categoryCountMax} are possible, leave it out or make them fewer`,
+      `column '${name}' has ${found.length} categories, more than ${categoryCountMax}. Leave it out, or join some`,
     );
   }
   found.sort((a, b) => counts[b] - counts[a] || (names[a] < names[b] ? -1 : 1));

@@ -62,7 +62,7 @@ describe("the best of all sets, by trying them all", () => {
   });
 });
 
-test("categories go right from the lowest weight on: the highest gradient; equal weights in the order of their codes", () => {
+test("categories go right from the lowest weight (the highest gradient) on; equal weights by their codes", () => {
   const given = (sums: Parameters<typeof rowsOf>[0]): CategoryRows => ({
     rows: rowsOf(sums),
     hasMissing: false,

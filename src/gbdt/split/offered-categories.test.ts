@@ -56,7 +56,7 @@ test.each([
   { minimum: 5, oneHot: false },
   { minimum: 4, oneHot: true },
 ])(
-  "no group of fewer people than $minimum can be made of the sums that are shown, but for whole nodes; one-hot: $oneHot",
+  "no group of fewer people than $minimum can be made of the shown sums, but for whole nodes; one-hot: $oneHot",
   ({ minimum, oneHot }) => {
     let made = 0;
     for (let seed = 0; seed < 8; seed++) {

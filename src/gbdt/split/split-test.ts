@@ -59,7 +59,7 @@ export function checkKind(
 ): void {
   if ((categories === undefined) === (names === null) || values.every((x) => Number.isNaN(x))) return;
   const [wanted, found] = categories === undefined ? ["numbers", "text"] : ["categories", "numbers"];
-  const advice = categories === undefined ? "" : "; name it in 'data.categorical'";
+  const advice = categories === undefined ? "" : ". Name it in 'data.categorical'";
   throw new TandemError(
     "COLUMN_UNKNOWN",
     `the data has ${found} in column '${featureName}', where the model asks about ${wanted}${advice}`,

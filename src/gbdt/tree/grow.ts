@@ -215,8 +215,9 @@ function takeNext<F extends FoundSplit>(
 ): Expandable<F>[] {
   if (growPolicy === "depthwise") return queue.splice(0, Math.min(queue.length, leavesLeft)); // one level, in id order
   if (queue.length === 0 || leavesLeft <= 0) return [];
+  // The queue is in id order: the lowest id wins a tie.
   let best = 0;
-  for (let i = 1; i < queue.length; i++) if (queue[i].found.gain > queue[best].found.gain) best = i; // queued in id order
+  for (let i = 1; i < queue.length; i++) if (queue[i].found.gain > queue[best].found.gain) best = i;
   return queue.splice(best, 1);
 }
 

@@ -171,9 +171,9 @@ describe("refused, and nothing is written", () => {
     expectRefused(
       [],
       "CONSENT",
-      /missing: the consent of passive-1, passive-2\. .*tandem model consent --model test --to active/,
+      /^the consent of passive-1, passive-2 is missing\. .*tandem model consent --model test --to active$/,
     ));
-  test("one is missing", () => expectRefused([consents[0]], "CONSENT", /missing: the consent of passive-2\./));
+  test("one is missing", () => expectRefused([consents[0]], "CONSENT", /^the consent of passive-2 is missing\./));
   test("one twice", () => expectRefused([consents[0], consents[0]], "CONSENT", /second consent of passive-1/));
   test("changed on the way", async () => {
     const path = fresh();
@@ -186,7 +186,7 @@ describe("refused, and nothing is written", () => {
     await expectRefused(
       [await consentOf(impostor), consents[1]],
       "CONSENT",
-      new RegExp(`nobody whose certificate the config pins; its fingerprint is ${impostor.fingerprint}`),
+      new RegExp(`a certificate that the config does not pin. Its fingerprint is ${impostor.fingerprint}`),
     );
   });
   test("another party's share, signed by the pinned party", async () => {
@@ -211,7 +211,7 @@ describe("refused, and nothing is written", () => {
       consents,
       "CONSENT",
       new RegExp(
-        `passive-1 consents for active with the certificate ${bank.fingerprint}; this party's is ${rival.fingerprint}`,
+        `passive-1 consents for active with the certificate ${bank.fingerprint}. This party's is ${rival.fingerprint}`,
       ),
       { config: await configOf(rival, shops) },
     );
@@ -263,12 +263,12 @@ describe("refused, and nothing is written", () => {
 
 describe("a consent that cannot be given", () => {
   test.each([
-    ["to somebody unknown", { recipient: "nobody" }, "USAGE", /no active party 'nobody'; it has active, rival/],
+    ["to somebody unknown", { recipient: "nobody" }, "USAGE", /no active party 'nobody', only active, rival$/],
     [
       "to an active party that it was not trained with",
       { recipient: "rival" },
       "USAGE",
-      /test was trained with active; nobody else/,
+      /test was trained with active\. Nobody else/,
     ],
     ["without a purpose", { purpose: " \n" }, "USAGE", /--purpose must say/],
     ["with an endless purpose", { purpose: "x".repeat(501) }, "USAGE", /1 to 500 characters/],

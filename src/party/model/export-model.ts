@@ -46,7 +46,7 @@ export async function exportModel(config: ActiveConfig, { job, consents, out }: 
     const party = signerOf(path, certificate, config);
     checkStatement(path, party, consent.statement, active, ownFingerprint);
     checkValidAt(certificate, new Date(consent.statement.date), path);
-    if (given.has(party)) throw new TandemError("CONSENT", `${path} is a second consent of ${party}; one is enough`);
+    if (given.has(party)) throw new TandemError("CONSENT", `${path} is a second consent of ${party}. One is enough`);
     given.set(party, consent);
   }
   const ordered = active.passiveNames.map((party) => ({ party, consent: given.get(party) }));
@@ -54,7 +54,8 @@ export async function exportModel(config: ActiveConfig, { job, consents, out }: 
   if (missing.length > 0)
     throw new TandemError(
       "CONSENT",
-      `missing: the consent of ${missing.join(", ")}. There it is: tandem model consent --model ${job} --to ${active.name}`,
+      `the consent of ${missing.join(", ")} is missing. ` +
+        `It is made there, with: tandem model consent --model ${job} --to ${active.name}`,
     );
   const complete = ordered.flatMap(({ party, consent }) => (consent === undefined ? [] : [{ party, ...consent }]));
 
@@ -84,7 +85,7 @@ function signerOf(path: string, certificate: X509Certificate, { passives }: Acti
   if (signer === undefined)
     throw new TandemError(
       "CONSENT",
-      `${path} is signed by nobody whose certificate the config pins; its fingerprint is ${fingerprint}`,
+      `${path} is signed with a certificate that the config does not pin. Its fingerprint is ${fingerprint}`,
     );
   return signer.name;
 }
@@ -101,13 +102,15 @@ function checkStatement(
   if (model !== active.model) {
     throw new TandemError(
       "CONSENT",
-      `${path}: ${party} consents for model ${peerText(model.slice(0, 12))} (job ${peerText(job)}), not for ${active.model.slice(0, 12)} (job ${active.job})`,
+      `${path}: ${party} consents for model ${peerText(model.slice(0, 12))} (job ${peerText(job)}), ` +
+        `not for ${active.model.slice(0, 12)} (job ${active.job})`,
     );
   }
   if (recipient.fingerprint !== ownFingerprint) {
     throw new TandemError(
       "CONSENT",
-      `${path}: ${party} consents for ${peerText(recipient.name)} with the certificate ${recipient.fingerprint}; this party's is ${ownFingerprint}`,
+      `${path}: ${party} consents for ${peerText(recipient.name)} with the certificate ${recipient.fingerprint}. ` +
+        `This party's is ${ownFingerprint}`,
     );
   }
 }

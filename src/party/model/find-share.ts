@@ -28,7 +28,7 @@ export async function findActiveShare(named: string, { output }: Pick<ActiveConf
   if (known !== null) return known;
   throw new TandemError(
     "MODEL_UNKNOWN",
-    `there is no share.json of '${named}': it is neither a finished job in ${output.directory} nor a folder with a share in it`,
+    `there is no model '${named}': neither a finished job in ${output.directory} nor a folder with a share.json`,
   );
 }
 

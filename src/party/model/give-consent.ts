@@ -39,15 +39,14 @@ export async function prepareConsent(config: PassiveConfig, request: ConsentRequ
   const sharePath = jobSharePath(config.output.directory, job);
   const share = await readPassiveShare(sharePath);
   const recipient = config.active.find(({ name }) => name === request.recipient);
-  if (recipient === undefined)
-    throw new TandemError(
-      "USAGE",
-      `--to: the config names no active party '${request.recipient}'; it has ${config.active.map(({ name }) => name).join(", ")}`,
-    );
+  if (recipient === undefined) {
+    const known = config.active.map(({ name }) => name).join(", ");
+    throw new TandemError("USAGE", `--to: the config names no active party '${request.recipient}', only ${known}`);
+  }
   if (recipient.name !== share.active)
     throw new TandemError(
       "USAGE",
-      `--to: ${job} was trained with ${share.active}; nobody else has a use for its splits`,
+      `--to: ${job} was trained with ${share.active}. Nobody else has a use for its splits`,
     );
   const path = request.out === undefined ? join(dirname(sharePath), "consent.json") : resolve(request.out);
   await refuseExisting(path);

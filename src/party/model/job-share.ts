@@ -26,6 +26,6 @@ export async function refuseExisting(path: string): Promise<void> {
   if (exists)
     throw new TandemError(
       "FILE_UNWRITABLE",
-      `${path} exists already; name another file with --out, or remove it first`,
+      `${path} exists already. Name another file with --out, or remove it first`,
     );
 }

@@ -100,10 +100,12 @@ export class Histogram implements Metric {
 
 export function metricsText(metrics: readonly Metric[]): string {
   return metrics
-    .map(
-      (metric) =>
-        `${[`# HELP ${metric.name} ${metric.help}`, `# TYPE ${metric.name} ${metric.type}`, ...metric.lines()].join("\n")}\n`,
-    )
+    .flatMap((metric) => [
+      `# HELP ${metric.name} ${metric.help}`,
+      `# TYPE ${metric.name} ${metric.type}`,
+      ...metric.lines(),
+    ])
+    .map((line) => `${line}\n`)
     .join("");
 }
 

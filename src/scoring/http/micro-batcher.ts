@@ -57,7 +57,7 @@ export class MicroBatcher {
     const idCount = rows.ids.length;
     if (this.#queuedIds > 0 && this.#queuedIds + idCount > queueIdsMax) {
       return Promise.reject(
-        new TandemError("OVERLOADED", `${this.#queuedIds} ids are waiting to be scored; try again later`),
+        new TandemError("OVERLOADED", `${this.#queuedIds} ids are waiting to be scored. Try again later`),
       );
     }
     return new Promise((resolve, reject) => {

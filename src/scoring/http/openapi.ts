@@ -31,14 +31,15 @@ export function openApiDocument({
       title: "Tandem scoring",
       version,
       description:
-        "Scores of people with a model whose splits lie at several companies. Numbers have all their digits: they are the model's to the last bit.",
+        "Scores of people with a model whose splits lie at several companies. Numbers have all their digits: " +
+        "they are the model's to the last bit.",
     },
     paths: {
       "/predict": {
         post: {
           summary: "Score people",
           description:
-            "By id alone (the server has its own features of them in its data), or by id and the server's own features.",
+            "By id alone (the server finds its own features in its data), or by id and the server's own features.",
           ...guarded,
           requestBody: {
             required: true,

@@ -39,7 +39,7 @@ export async function startServer(config: ActiveConfig, options: ServeOptions, e
   if (token === null && !isLoopback(host) && !options.insecureWithoutToken) {
     throw new TandemError(
       "USAGE",
-      `${host} can be reached from other machines: ask for a token with --token-file, or say --insecure-without-token`,
+      `${host} can be reached from other machines. Ask for a token with --token-file, or say --insecure-without-token`,
     );
   }
   const share = await findActiveShare(options.model, config);

@@ -15,7 +15,9 @@ export function xgboostText(value: object | number): string {
 function jsonText(value: unknown, field: string): string {
   if (Array.isArray(value)) {
     const items: readonly unknown[] = value;
-    return `[${items.map((item) => (typeof item === "number" && floatFields.has(field) ? float32Text(item) : jsonText(item, ""))).join(",")}]`;
+    const isFloats = floatFields.has(field);
+    const texts = items.map((item) => (isFloats && typeof item === "number" ? float32Text(item) : jsonText(item, "")));
+    return `[${texts.join(",")}]`;
   }
   if (typeof value === "object" && value !== null) {
     return `{${Object.entries(value)
