@@ -95,7 +95,7 @@ describe("out of turn", () => {
     expect(await collect(first.maskedIds({}))).toHaveLength(1);
   });
 
-  test("the same party for the same job on another connection takes the place of the first, which may be dead", async () => {
+  test("the same party and job on another connection takes the place of the first, which may be dead", async () => {
     const { connect } = await pair();
     const first = connect().alignment("j");
     await first.begin(offer, {});

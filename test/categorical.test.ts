@@ -149,10 +149,8 @@ test("train, predict, score, serve and show", async () => {
     ["2", " baker ", "owned"],
     ...ids.slice(3).map((_, i) => [String(i), jobs[i % 6], homes[i % 2]]),
   ];
-  writeFileSync(
-    input,
-    `id,bank_2,bank_1,bank_0\n${ids.map((id, i) => [id, cells[i][2], cells[i][1], cells[i][0]].join(",")).join("\n")}\n`,
-  );
+  const lines = ids.map((id, i) => [id, cells[i][2], cells[i][1], cells[i][0]].join(","));
+  writeFileSync(input, `id,bank_2,bank_1,bank_0\n${lines.join("\n")}\n`);
   const output = join(bank.folder, "scores.csv");
   await runPredict(config, { model: "spring", input, output, unknown: "refuse", onProgress: () => {} });
   const expected = await onePlaceScores(bank, shop, [input, data[1]], ids);
@@ -253,10 +251,8 @@ describe("without enable_categorical", () => {
 });
 
 const table = join(root, "people.csv");
-writeFileSync(
-  table,
-  `id,a,job,home,b,town,district,outcome\n${people.map(({ id, values, label }) => [id, ...values, label].join(",")).join("\n")}\n`,
-);
+const tableRows = people.map(({ id, values, label }) => [id, ...values, label].join(","));
+writeFileSync(table, `id,a,job,home,b,town,district,outcome\n${tableRows.join("\n")}\n`);
 
 test("simulate: text columns and a named one of numbers, equal to centralised training", async () => {
   const options = [
@@ -304,7 +300,7 @@ test("simulate: text columns and a named one of numbers, equal to centralised tr
   expect(Object.keys(JSON.parse(learner.attributes.categories) as object)).not.toHaveLength(0);
 });
 
-test("simulate refuses before anything runs: text without enable_categorical, columns that are none, constraints on categories", async () => {
+test("simulate refuses text without enable_categorical, unknown columns, constraints on categories", async () => {
   const given = {
     data: table,
     id: "id",

@@ -26,7 +26,7 @@ interface Outcome {
   };
 }
 
-test("alone is the bank's own columns on the same rows with the same parameters; the model is not changed by asking", async () => {
+test("alone is the bank's own columns on the same rows and parameters; asking does not change the model", async () => {
   const world = await new TrainedWorlds(root).train(2);
   await configFor(world, "compared", { sampling_secret: "compared" });
   const run = await tandem(

@@ -249,7 +249,7 @@ describe("every fold's model is the centralised one, node for node and margin fo
   });
 });
 
-test("between real parties: one alignment and one job, each fold as in one place; the policy counts all folds' trees", async () => {
+test("between parties: one alignment, one job, folds as in one place; the policy counts all trees", async () => {
   const world = await new TrainedWorlds(scratchDirectory()).train(2);
   await configFor(world, "grid", { sampling_secret: secretOf(0) });
   const command = ["cv", "-c", join(world.bank.folder, "active-grid.json"), "--folds", "3"];

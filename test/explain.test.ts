@@ -154,8 +154,10 @@ test("simulate knows every party's side, and refuses bad input in a dry run too"
   const { leakage, dryRun } = JSON.parse(stdout) as { leakage: Leakage; dryRun: boolean };
   expect(dryRun).toBe(true);
   expect(leakage.parties.map(({ party }) => party)).toEqual(["active", "passive-1", "passive-2"]);
-  expect(bounds(leakage, "active", "passive-1").get("candidateSums")).toBe(2 * 7 * 2 * 3); // trees, nodes, features, cuts: nothing is missing
-  expect(bounds(leakage, "passive-2", "active").get("encryptedGradients")).toBe(2 * 48); // 80 rows, a quarter tests, a fifth of the rest validates
+  // Trees, nodes, features, cuts: nothing is missing.
+  expect(bounds(leakage, "active", "passive-1").get("candidateSums")).toBe(2 * 7 * 2 * 3);
+  // 80 rows: a quarter tests, a fifth of the rest validates.
+  expect(bounds(leakage, "passive-2", "active").get("encryptedGradients")).toBe(2 * 48);
   const refused = await tandem(...options, "--objective", "count:poisson", "--base-score", "-1");
   expect(refused.exitCode).toBe(2);
   expect((await tandem(...options)).stdout).toContain("Nothing was sent to anybody");

@@ -62,7 +62,8 @@ test(
           results.push(result);
         } catch (error) {
           failures.push(
-            `seed ${seed} (${scenarios.of(seed).name}): ${String(error)}\n  replay: npm run build && npm run swarm -- --seeds 1 --from ${seed}`,
+            `seed ${seed} (${scenarios.of(seed).name}): ${String(error)}\n` +
+              `  replay: npm run build && npm run swarm -- --seeds 1 --from ${seed}`,
           );
         }
       }

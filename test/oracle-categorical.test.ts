@@ -63,7 +63,8 @@ describe("one category against the rest, and sets of categories", () => {
     const rules = await expectEqual({ training: { num_round: 4, max_depth: 4 }, seeds: 3 });
     const sizes = (wanted: (rule: SplitRule) => boolean): number[] =>
       rules.filter(wanted).map(({ categories = [] }) => categories.length);
-    expect(Math.max(...sizes(({ owner, feature }) => owner === 1 && feature === 1))).toBe(1); // three categories: fewer than four
+    // Three categories: fewer than four.
+    expect(Math.max(...sizes(({ owner, feature }) => owner === 1 && feature === 1))).toBe(1);
     expect(Math.max(...sizes(({ owner, feature }) => owner === 1 && feature === 2))).toBeGreaterThan(1);
     expect(Math.max(...sizes(({ owner }) => owner === 0))).toBeGreaterThan(1);
     expect(new Set(rules.map(({ defaultLeft }) => defaultLeft))).toEqual(new Set([true, false]));
@@ -192,7 +193,7 @@ describe("with what else there is", () => {
     expect(rules.flatMap(({ categories = [] }) => categories)).not.toContain("never seen");
   });
 
-  test("several classes: a tree each with sets of categories, or leaves of several weights with one category at a time", async () => {
+  test("several classes: trees of their own with sets of categories, or leaves of several weights", async () => {
     const classes = (seed: number): TestTable => ({
       ...tableOf(seed),
       labels: Float64Array.from(tableOf(seed).labels, (label, row) =>

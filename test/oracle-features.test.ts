@@ -285,7 +285,7 @@ describe("several classes", () => {
     { alpha: 0.3, max_delta_step: 0.5, multi_strategy: "multi_output_tree" },
   ])("with %o", async (training) => void (await expectEqual({ ...softprob, num_class: 3, ...training }, classes(3))));
 
-  test("both codecs; all pairs of an instance in as few plaintexts as the key holds; one encryption per round", async () => {
+  test("both codecs; an instance's pairs in as few plaintexts as possible; one encryption per round", async () => {
     const table = classes(5)(1);
     const training = { ...softprob, num_class: 5 };
     const [batched, unbatched] = await Promise.all(

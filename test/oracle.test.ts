@@ -59,7 +59,7 @@ describe.each(kernels.map((kernel) => ({ kernel, name: kernel.name })))(
       (missingShare) => expectEverySeed({ rows: 60, features: [1, 2, 2], ties: true, missingShare }, {}),
     );
 
-    test("the active party without features, and passives with one bin, one row a bin, or only missing values", async () => {
+    test("an active party without features; passives with one bin, one row a bin, or only missing values", async () => {
       const table = randomTable("odd", { rows: 50, features: [0, 3, 1] });
       table.parties[1][1].fill(4);
       table.parties[1][2].fill(Number.NaN);
@@ -194,7 +194,7 @@ describe("minimums of passive parties", () => {
     ),
   );
 
-  test("no split of a party has fewer people on a side than its minimum; with one above everything it has none", async () => {
+  test("no side of a split has fewer people than its party's minimum; above everything there is no split", async () => {
     const table = randomTable("kept", { rows: 150, features: [1, 2, 2], missingShare: 0.1 });
     const { model } = await trainFederated({
       table,

@@ -96,10 +96,7 @@ describe("without the public files", () => {
   test.each([
     [
       [],
-      new RegExp(
-        "name the folder with the public data with --data \\(docs/data\\.md says where to get the files\\), " +
-          "or take --synthetic \\(USAGE\\)",
-      ),
+      /no data: name the folder of the public files with --data \(see docs\/data\.md\), or take --synthetic \(USAGE\)/,
     ],
     [
       ["--data", "test"],

@@ -13,7 +13,7 @@ function keyFile(content: string): { certificate: string; key: string } {
   return { certificate: "", key };
 }
 
-test("a party's TLS key fixes it, another key gives another, and it does not show the key; a named one goes first", () => {
+test("a party's TLS key fixes it, another key gives another, and it hides the key; a named one goes first", () => {
   const ours = samplingSecretOf({ tls: keyFile("ours") });
   expect(samplingSecretOf({ tls: keyFile("ours") })).toBe(ours);
   expect(samplingSecretOf({ tls: keyFile("theirs") })).not.toBe(ours);

@@ -117,7 +117,7 @@ describe("scores are the training-time model's to the last bit", () => {
     },
   );
 
-  test("the command, with a compressed file, more ids than a party answers at once, columns that moved, and an id that arrives later", async () => {
+  test("the command: a compressed file, many ids, columns that moved, and an id that arrives later", async () => {
     const world = await worlds.restarted(2, { policy: { max_scoring_ids: 7 } });
     const trained = trainingPredictions(world);
     const input = writeInput(world, "rows.csv", [...trained.keys()]);
@@ -127,10 +127,8 @@ describe("scores are the training-time model's to the last bit", () => {
       .trim()
       .split("\n")
       .map((line) => line.split(","));
-    writeFileSync(
-      data,
-      `${[...lines.map(([id, a, b]) => [b, id, a]), [lines[1][2], "newcomer", lines[1][1]]].map((cells) => cells.join(",")).join("\n")}\n`,
-    );
+    const moved = [...lines.map(([id, a, b]) => [b, id, a]), [lines[1][2], "newcomer", lines[1][1]]];
+    writeFileSync(data, `${moved.map((cells) => cells.join(",")).join("\n")}\n`);
     const output = join(world.bank.folder, "out.csv");
     const { stdout, stderr, exitCode } = await tandem(
       "predict",
@@ -171,7 +169,8 @@ describe("scores are the training-time model's to the last bit", () => {
     const job = runActive(await configFor(world, "long", { training: { num_round: 40 } }), () => {});
     await party.seen("passive-tree", 6);
     const { scores } = await predict(world, writeInput(world, "all.csv", common));
-    expect(party.events.filter((event) => event.type === "job-ended")).toHaveLength(1); // the first job's, not yet this one's
+    // The first job's, not yet this one's.
+    expect(party.events.filter((event) => event.type === "job-ended")).toHaveLength(1);
     expect(scores).toEqual(await onePlaceScores(world, common));
     await job;
     expect(party.events.filter((event) => event.type === "job-ended").map(({ failure }) => failure)).toEqual([
@@ -204,7 +203,7 @@ describe("people whom a party does not hold", () => {
 });
 
 describe("who may ask what", () => {
-  test("another active party hears of no model, whether there is one or not; a stranger gets no connection", async () => {
+  test("another active party hears of no model, there or not; a stranger gets no connection", async () => {
     const world = await worlds.restarted(1);
     const [shop] = world.shops;
     await world.parties[0].stop();

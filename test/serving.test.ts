@@ -222,7 +222,7 @@ describe("scores", () => {
     expect(proxy.connections()).toBeGreaterThan(1);
   });
 
-  test("a new model is served without a restart of the passive party, and a person who was added is known", async () => {
+  test("a new model is served and an added person is known without a restart of the passive party", async () => {
     const world = await worlds.restarted(1);
     await runActive(await configFor(world, "autumn", { training: { num_round: 2 } }), () => {});
     const trained = trainingPredictions(world, "autumn");

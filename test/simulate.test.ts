@@ -33,7 +33,7 @@ async function json(...args: string[]): Promise<Json> {
 }
 
 describe("simulate", () => {
-  test("batched and unbatched: identical to centralised, same model, exactly half the gradient ciphertexts", async () => {
+  test("batched and unbatched: identical to centralised, same model, half the gradient ciphertexts", async () => {
     const common = ["--data", table, "--id", "id", "--label", "defaulted", ...parties, ...small, "--check"];
     const batched = await json(...common);
     const unbatched = await json(...common, "--codec", "unbatched");
@@ -211,7 +211,7 @@ describe("simulate", () => {
     expect(stderr).toMatch(/'incom'.*did you mean 'income'/);
   });
 
-  test("several classes: a prediction per class, a file that XGBoost can load, the number of ciphertexts said", async () => {
+  test("several classes: a prediction per class, a file for XGBoost, the number of ciphertexts said", async () => {
     const classes = join(directory, "classes.csv");
     const [head, ...lines] = readFileSync(table, "utf8").trim().split("\n");
     const classOf = (line: string): number =>
@@ -288,7 +288,7 @@ describe("simulate", () => {
     expect(stderr).toContain("early_stopping_rounds needs a validation set");
   });
 
-  test("contribution: with everybody the federated job's own figures, without each passive party, and the active party alone", async () => {
+  test("contribution: the federated figures, without each passive party, and the active party alone", async () => {
     const common = [
       "--data",
       table,

@@ -126,7 +126,7 @@ describe.skipIf(withoutPython)("on a terminal", () => {
 });
 
 describe.skipIf(withoutPython)("a passive party on a terminal", () => {
-  test("its log stays, and below it stands the job that it takes part in, without colour where NO_COLOR says so", async () => {
+  test("its log stays, and below it the job that it takes part in, without colour where NO_COLOR says so", async () => {
     const root = join(directory, "on-terminal");
     mkdirSync(root);
     const people = makePeople(120, "on a terminal");
@@ -195,7 +195,7 @@ describe("elsewhere", () => {
     expect(() => statSync(state)).toThrow(/ENOENT/);
   });
 
-  test("--dashboard keeps the run in the state directory, with its report; other people's scores are not kept", async () => {
+  test("--dashboard keeps the run in the state folder, with its report; people's scores are not kept", async () => {
     const state = join(directory, "kept");
     const run = await startTandem([...simulation, "--dashboard"], { XDG_STATE_HOME: state }).finished;
     expect(run.exitCode).toBe(0);

@@ -150,7 +150,7 @@ test("aligned: the common people of both files, evaluated or learnt from as the 
   expect(evaluated.every((metrics) => metrics !== undefined && metrics["logloss"] > 0)).toBe(true);
 });
 
-test("a party that has such a file and one that has none do not begin, aligned or not; nor does somebody who stands in two files", async () => {
+test("a file at one party only is refused, aligned or not; so is a person who stands in two files", async () => {
   const { validation_path: _none, ...without } = shopData;
   const { validation_path: _neither, ...alone } = bankData;
   const noStopping = { training: { ...training, early_stopping_rounds: 0 } };
@@ -173,7 +173,7 @@ test("a party that has such a file and one that has none do not begin, aligned o
   );
 });
 
-test("simulate: rows in file order, tested on a third file; equal to one place, and refused where rows are trained on too", async () => {
+test("simulate: rows in file order, equal to one place; refused where rows are trained on too", async () => {
   const [train, held] = ["train.csv", "held.csv"].map((name) => join(root, name));
   writeLoanTable(train, 160);
   writeLoanTable(held, 60);

@@ -149,7 +149,7 @@ describe("a job that goes on", () => {
   });
 });
 
-test("what a party refuses: a model it has no share of, or of other parties; features that are gone; and all of it, by policy", async () => {
+test("a party refuses models it has no share of or of others, features that are gone, and all by policy", async () => {
   const world = await worlds.train(1, { active: rounds(2) });
   const {
     bank,

@@ -126,7 +126,7 @@ describe("the plain trainer equals XGBoost 1.7.4 on categories", () => {
     );
   });
 
-  test("the fixtures have what they are for: both directions of missing values, sets of all sizes, single categories", () => {
+  test("the fixtures have both directions of missing values, sets of all sizes, single categories", () => {
     const splits = Object.values(goldens).flatMap(({ trees }) =>
       trees.flatMap((tree) =>
         tree.categories.flatMap((categories, id) =>

@@ -500,7 +500,7 @@ async function categoricalCase(seed: number, more: Partial<TrainingParameters>) 
 }
 
 describe.skipIf(python === undefined)("XGBoost itself", () => {
-  test("loads models with categories, by the codes that stand in them, and sends every row to the same leaves", async () => {
+  test("loads models with categories, by the codes in them, and sends every row to the same leaves", async () => {
     const cases = await Promise.all(
       [{}, { max_cat_to_onehot: 20 }, { max_cat_to_onehot: 1, objective: "reg:squarederror" as const }].map(
         (more, seed) => categoricalCase(seed, more),
@@ -600,7 +600,8 @@ describe.skipIf(python === undefined)("XGBoost itself", () => {
       worst = Math.max(worst, difference);
     });
     console.log(
-      `xgboost-export: ${cases.length} fresh models in ${python}'s XGBoost, largest difference ${worst.toExponential(1)}`,
+      `xgboost-export: ${cases.length} fresh models in ${python}'s XGBoost, ` +
+        `largest difference ${worst.toExponential(1)}`,
     );
   });
 });

@@ -22,7 +22,8 @@ const bank = join(folder, "bank", "bank-full.csv.gz");
 const bankAbsent = !existsSync(bank) || python === undefined;
 if (bankAbsent)
   console.warn(
-    "xgboost-figures: Bank Marketing (TANDEM_DATA) or a python3 with xgboost is not here; figures on categories are not compared",
+    "xgboost-figures: figures on categories are not compared: " +
+      "Bank Marketing (TANDEM_DATA) or a python3 with xgboost is not here",
   );
 
 describe.skipIf(bankAbsent)("Bank Marketing", () => {
@@ -30,7 +31,7 @@ describe.skipIf(bankAbsent)("Bank Marketing", () => {
     { num_round: 40, max_depth: 5, eta: 0.3 },
     { num_round: 12, max_depth: 5, eta: 0.3, max_cat_to_onehot: 20 },
   ])(
-    "nine columns of categories, %o: AUC on 11,303 test rows is within 0.003 of XGBoost's with enable_categorical, both stopped early",
+    "nine columns of categories, %o: AUC on 11,303 test rows within 0.003 of XGBoost's, both stopped early",
     async (given) => {
       const csv = await readCsvTable(bank);
       const names = csv.names.filter((name) => name !== "y" && name !== "duration");
@@ -81,7 +82,8 @@ describe.skipIf(bankAbsent)("Bank Marketing", () => {
       });
       const ours = testMetrics?.["auc"] ?? 0;
       console.log(
-        `xgboost-figures: bank, ${JSON.stringify(given)}: auc ${ours.toFixed(5)} after ${model.trees.length} rounds, XGBoost ${theirs.auc.toFixed(5)} after ${theirs.rounds}`,
+        `xgboost-figures: bank, ${JSON.stringify(given)}: auc ${ours.toFixed(5)} after ${model.trees.length} rounds, ` +
+          `XGBoost ${theirs.auc.toFixed(5)} after ${theirs.rounds}`,
       );
       expect(Math.abs(ours - theirs.auc)).toBeLessThan(0.003);
       expect(

@@ -24,7 +24,8 @@ const python = ["python3", "/usr/bin/python3"].find(
 const absent = !existsSync(file) || python === undefined;
 if (absent)
   console.warn(
-    "xgboost-figures: Give Me Some Credit (TANDEM_DATA) or a python3 with xgboost is not here; figures are not compared",
+    "xgboost-figures: figures are not compared: " +
+      "Give Me Some Credit (TANDEM_DATA) or a python3 with xgboost is not here",
   );
 
 const isWhole = process.env["TANDEM_FIGURES"] === "1";
@@ -252,9 +253,17 @@ describe.skipIf(absent)("Give Me Some Credit", () => {
       const parameters = Object.entries(each.given)
         .map(([key, given]) => `${key}=${given}`)
         .join(" ");
-      lines.push(
-        `| ${each.what} | ${label} | ${parameters} | ${metric} | ${value.toFixed(5)} | ${expected[i].value.toFixed(5)} | ${(100 * relative).toFixed(2)}% | ${rounds} / ${expected[i].rounds} |`,
-      );
+      const cells = [
+        each.what,
+        label,
+        parameters,
+        metric,
+        value.toFixed(5),
+        expected[i].value.toFixed(5),
+        `${(100 * relative).toFixed(2)}%`,
+        `${rounds} / ${expected[i].rounds}`,
+      ];
+      lines.push(`| ${cells.join(" | ")} |`);
       if (isWhole || Math.abs(relative) >= bar) console.log(lines[i]);
       expect.soft(Math.abs(relative), each.what).toBeLessThan(bar);
     }
@@ -263,14 +272,16 @@ describe.skipIf(absent)("Give Me Some Credit", () => {
 });
 
 function page(lines: readonly string[]): string {
+  const count = (rows: number): string => rows.toLocaleString("en");
+  const common = Object.entries(settings({ what: "", task: "default", given: {} }));
   return `# Figures against XGBoost
 
 The same table and the same parameters, in Tandem and in XGBoost 1.7.4 (\`tree_method=hist\`).
 
-- Data: Give Me Some Credit, ${wanted.train.toLocaleString("en")} training rows and ${wanted.test.toLocaleString("en")} test rows, drawn with seed ${seed}. The metric is that of the test rows.
-- Parameters, besides what the line says: ${Object.entries(settings({ what: "", task: "default", given: {} }))
-    .map(([key, value]) => `\`${key}=${value}\``)
-    .join(", ")}.
+- Data: Give Me Some Credit, ${count(wanted.train)} training rows and ${count(wanted.test)} test rows, drawn with seed ${seed}.
+  The metric is that of the test rows.
+- Parameters, besides what the line says:
+  ${common.map(([key, value]) => `\`${key}=${value}\``).join(", ")}.
 - Tandem's model is the one that all parties train together. It does not depend on how columns are cut between them
   (test/oracle-features.test.ts).
 - The figures are close, not equal. Both sides cut bins at quantiles, but not at the same places to the last value, and

@@ -210,7 +210,7 @@ describe("the plain trainer equals XGBoost 1.7.4", () => {
     });
   });
 
-  it("covers what it claims to: both default directions, gamma and min_child_weight that bind, all depths", async () => {
+  it("covers both default directions, gamma and min_child_weight that bind, all depths", async () => {
     const splits = cases.flatMap((name) => {
       const { features, trees } = load(name);
       const hasMissing = features.some((feature) => feature.values.includes(null));

@@ -21,7 +21,7 @@ const data: DataConfig = {
 };
 const silent = (): void => {};
 
-test("rows of both tables by normalised id, columns by name wherever they are; the test table's row counts", async () => {
+test("rows of both tables by normalised id, columns by name; the test table's row counts", async () => {
   const [path, testPath] = [join(folder, "train.csv"), join(folder, "test.csv")];
   writeFileSync(path, "id,a,b\nX1,1,2\nx2,3,\n");
   writeFileSync(testPath, "b,id,a\n9,x2,8\n7,X3,6\n");

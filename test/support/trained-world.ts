@@ -173,9 +173,10 @@ export function writeInput({ bank }: Pick<TrainedWorld, "bank">, name: string, i
     .map((line) => line.split(","));
   const byId = new Map(rows.map(([id, a, b]) => [id, [a, b]]));
   const path = join(bank.folder, name);
-  writeFileSync(
-    path,
-    `bank_1,note,id,bank_0\n${ids.map((id) => [byId.get(id)?.[1] ?? "", "x", id, byId.get(id)?.[0] ?? ""].join(",")).join("\n")}\n`,
-  );
+  const lines = ids.map((id) => {
+    const [a, b] = byId.get(id) ?? ["", ""];
+    return [b, "x", id, a].join(",");
+  });
+  writeFileSync(path, `bank_1,note,id,bank_0\n${lines.join("\n")}\n`);
   return path;
 }
