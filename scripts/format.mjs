@@ -1,6 +1,6 @@
 /**
- * Formats everything that has a formatter: oxfmt for TypeScript, styles, JSON and prose, clang-format (as WebAssembly) for
- * C++.
+ * Formats everything that has a formatter: oxfmt for TypeScript, styles, JSON and prose, clang-format (as WebAssembly)
+ * for C++.
  *
  *   node scripts/format.mjs            rewrites files
  *   node scripts/format.mjs --check    names those that would change, and lines that are too wide; exits with 1

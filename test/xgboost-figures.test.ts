@@ -278,8 +278,8 @@ function page(lines: readonly string[]): string {
 
 The same table and the same parameters, in Tandem and in XGBoost 1.7.4 (\`tree_method=hist\`).
 
-- Data: Give Me Some Credit, ${count(wanted.train)} training rows and ${count(wanted.test)} test rows, drawn with seed ${seed}.
-  The metric is that of the test rows.
+- Data: Give Me Some Credit, drawn with seed ${seed}:
+  ${count(wanted.train)} training rows and ${count(wanted.test)} test rows. The metric is that of the test rows.
 - Parameters, besides what the line says:
   ${common.map(([key, value]) => `\`${key}=${value}\``).join(", ")}.
 - Tandem's model is the one that all parties train together. It does not depend on how columns are cut between them

@@ -1,7 +1,7 @@
 /**
  * What one side of a job sees of the other: one typed record per message, written where the message passes, by the end
- * that sends it and by the end that gets it. The ledger, the bytes on the way, the page and every attack on our own jobs
- * are made from these records, and from nothing else.
+ * that sends it and by the end that gets it. The ledger, the bytes on the way, the page and every attack on our own
+ * jobs are made from these records, and from nothing else.
  *
  * Both ends make a record with the same function of the same message, so that they cannot disagree.
  *

@@ -27,7 +27,30 @@ const agreed: AgreedParameters = {
 const digest = idsDigest(["a", "b"]);
 
 test("the id is the SHA-256 of the text that docs/model-files.md gives", () => {
-  const text = `tandem/model/1\ncodec="batched"\ncolsampleBylevel=1\ncolsampleBynode=1\ncolsampleBytree=1\nenableCategorical=false\njob="spring"\nkeyBits=2048\nlocalRounds=0\nmaxBin=32\nmaxCatToOnehot=4\nmaxDepth=4\nmaxLeaves=0\nnumRound=3\nscheme="paillier"\nseed=7\nstartModel=""\nstartTrees=0\ntreesPerRound=1\ninstances=2\nids=${Buffer.from(digest).toString("hex")}\n`;
+  const lines = [
+    "tandem/model/1",
+    'codec="batched"',
+    "colsampleBylevel=1",
+    "colsampleBynode=1",
+    "colsampleBytree=1",
+    "enableCategorical=false",
+    'job="spring"',
+    "keyBits=2048",
+    "localRounds=0",
+    "maxBin=32",
+    "maxCatToOnehot=4",
+    "maxDepth=4",
+    "maxLeaves=0",
+    "numRound=3",
+    'scheme="paillier"',
+    "seed=7",
+    'startModel=""',
+    "startTrees=0",
+    "treesPerRound=1",
+    "instances=2",
+    `ids=${Buffer.from(digest).toString("hex")}`,
+  ];
+  const text = lines.map((line) => `${line}\n`).join("");
   expect(modelId(agreed, 2, digest)).toBe(createHash("sha256").update(text).digest("hex"));
 });
 

@@ -1,7 +1,7 @@
 /**
- * A passive party's consent to the export of a model (docs/model-files.md): a statement who may have its splits and what
- * for, and with it the splits, signed with the key of the party's TLS certificate. It is the one deliberate disclosure
- * of thresholds.
+ * A passive party's consent to the export of a model (docs/model-files.md): a statement who may have its splits and
+ * what for, and with it the splits, signed with the key of the party's TLS certificate. It is the one deliberate
+ * disclosure of thresholds.
  *
  * A file is one JSON object on one line: { "format", "certificate", "signature", "consent" }. The signature is over the
  * format, a line feed, and the text of `consent` as it stands in the file: nobody has to write it down again in the

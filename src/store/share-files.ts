@@ -1,6 +1,6 @@
 /**
- * What each party keeps of a trained model (docs/model-files.md). The active party's share has the shape of the trees, its
- * own splits and the leaf weights; a passive party's has its own splits and nothing else. No share reveals another
+ * What each party keeps of a trained model (docs/model-files.md). The active party's share has the shape of the trees,
+ * its own splits and the leaf weights; a passive party's has its own splits and nothing else. No share reveals another
  * party's feature or threshold, and none holds a time, something random or a candidate id: the same training gives the
  * same bytes.
  */

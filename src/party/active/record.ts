@@ -52,7 +52,8 @@ export class ActiveRecord {
     if (checkpoint?.progress === null) return new ActiveRecord(folder, identity, storage, null);
     throw new TandemError(
       "CHECKPOINT",
-      `${checkpointPath(folder)}: ${difference}; put it back to continue the job, or give the new one another name with 'job:'`,
+      `${checkpointPath(folder)}: ${difference}. ` +
+        "Put it back to continue the job, or give the new one another name with 'job:'",
     );
   }
 

@@ -43,7 +43,7 @@ async function read(
 }
 
 describe("all readers", () => {
-  test("see all items in order, at any speeds, with the source never more than the window ahead of the slowest", async () => {
+  test("see all items in order, at any speeds; the source is never more than the window ahead", async () => {
     const speed = fc.array(fc.integer({ min: 0, max: 2 }), { minLength: 1, maxLength: 5 });
     await fc.assert(
       fc.asyncProperty(

@@ -116,7 +116,8 @@ export class PeerSession {
     ) {
       throw new TandemError(
         "CHECKPOINT",
-        `party ${this.name} has stored ${theirs} trees of this job and we ${ours}: they do not belong together; begin anew under another name`,
+        `party ${this.name} has stored ${theirs} trees of this job and we ${ours}: they do not belong together. ` +
+          "Begin anew under another name",
       );
     }
     const { enableCategorical = false, maxBin = 0, ...rates } = hello.parameters ?? {};

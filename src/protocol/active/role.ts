@@ -261,7 +261,8 @@ export class ActiveRole {
       progress?.margins.slice() ?? (start === null ? task.startMargins() : await this.#marginsAfter(start));
     let round = trees.length / task.treeOutputs.length;
     const monitor = new BoostingMonitor(training, task, { rounds: round, best: progress?.best ?? null });
-    const layout = this.#layoutOf(sampleRows(training, 0, task.gradients(task.startMargins()), task.trainingRows)); // of the beginning: every attempt sets up the same
+    // Of the beginning: every attempt sets up the same.
+    const layout = this.#layoutOf(sampleRows(training, 0, task.gradients(task.startMargins()), task.trainingRows));
     this.#job.observer.layoutProven(layout);
     const isOver = (): boolean => round === roundCount || monitor.isOver;
     if (!isOver()) await this.#setUp(task, layout);
@@ -365,7 +366,8 @@ export class ActiveRole {
     if (task.treeOutputs[0].length > 1 && this.#sessions.some((session) => session.isMonotone)) {
       throw new TandemError(
         "USAGE",
-        "a passive party has monotone constraints, which need trees of one output each: multi_strategy one_output_per_tree",
+        "a passive party has monotone constraints, which need trees of one output each. " +
+          "Use multi_strategy one_output_per_tree",
       );
     }
   }

@@ -45,7 +45,8 @@ export function checkHello(hello: ActiveHello, job: PassiveJob, trees: number): 
   if (!fits) {
     throw new TandemError(
       "CHECKPOINT",
-      `${job.name} has stored ${trees} trees of this job and the active party ${hello.trees}: they do not belong together; begin anew under another name`,
+      `${job.name} has stored ${trees} trees of this job and the active party ${hello.trees}: ` +
+        "they do not belong together. Begin anew under another name",
     );
   }
 }

@@ -2,7 +2,8 @@
  * Which way each of a passive party's splits sends each row asked for, within a job.
  *
  * @reveals active: at prediction, the outcome of each of its splits for each id asked for, also off the path; where
- *   training goes on from an earlier model, the outcome of each of its splits of that model for each instance of the job
+ *   training goes on from an earlier model, the outcome of each of its splits of that model for each instance of the
+ *   job
  */
 import { TandemError } from "../../base/error.ts";
 import { columnTest } from "../../gbdt/split/split-test.ts";
@@ -35,7 +36,9 @@ export function* outcomesOfIds(
   }
 }
 
-/** Of the splits of a start model, over all instances of the job. @throws TandemError PROTOCOL_STATE if there is none */
+/**
+ * Of the splits of a start model, over all instances of the job. @throws TandemError PROTOCOL_STATE if there is none
+ */
 export function* outcomesOfStart({ start, instanceCount }: PassiveJob): Generator<Outcome> {
   if (start === undefined) throw new TandemError("PROTOCOL_STATE", "this job goes on from no model");
   for (const { split, values, names = null } of start) {

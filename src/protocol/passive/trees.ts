@@ -28,7 +28,8 @@ export class PassiveTrees {
     if (this.candidateCount > candidateCountMax) {
       throw new TandemError(
         "USAGE",
-        `${this.candidateCount} split candidates are more than ${candidateCountMax}. Use a smaller max_bin or fewer features.`,
+        `${this.candidateCount} split candidates are more than ${candidateCountMax}. ` +
+          "Use a smaller max_bin or fewer features",
       );
     }
     this.nodesAskedMax = 1 + treeSizeMax(agreed).pairs;

@@ -120,7 +120,7 @@ test("a withheld candidate decrypts to zero, in ciphertexts like all others", as
   expect(empty).toBeGreaterThan(0);
 });
 
-test("parent minus child is the sum of nobody's few: what a sibling has too little of is withheld at both, and below", async () => {
+test("no few show in parent minus child: what a sibling has too little of is withheld at both, and below", async () => {
   const { answers, origins, candidates, job } = watchedJob(minimums);
   await job.run();
   const { features } = job.passives[0];

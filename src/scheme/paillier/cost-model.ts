@@ -1,6 +1,7 @@
 /**
- * What a job costs with Paillier, as a formula in rows, features, bins, depth and key bits (docs/performance.md). Its six
- * operations are measured on this machine in about a second. Seconds are CPU seconds; times on the wall follow from cores.
+ * What a job costs with Paillier, as a formula in rows, features, bins, depth and key bits (docs/performance.md). Its
+ * six operations are measured on this machine in about a second. Seconds are CPU seconds; times on the wall follow from
+ * cores.
  */
 import { sumPacking } from "../../codec/packing.ts";
 import { generateKey, type Kernel, plaintextsFromBigints, type PrivateKey } from "../../crypto/paillier/index.ts";

@@ -186,7 +186,7 @@ describe.each(["batched", "unbatched"] as const)("%s: decoded sums equal plain s
     expect(nodes.members(4)).toEqual(outside);
   });
 
-  test("counts of operations: one encryption per plaintext, every gradient and candidate ciphertext counted", async () => {
+  test("one encryption per plaintext; every gradient and candidate ciphertext is counted", async () => {
     const made = await loaded(bench(codec));
     const { active, passive, layout } = made;
     const perInstance = codec === "batched" ? 1 : 2;
@@ -473,7 +473,7 @@ describe("the active party refuses an answer", () => {
   });
 });
 
-test("gradients sealed with obfuscators made ahead: the same plaintexts, every obfuscator used once, the rest made at once", async () => {
+test("obfuscators made ahead seal the same plaintexts, each once; what is missing is made at once", async () => {
   const { layout, gradients } = bench("unbatched");
   const active = new PaillierActive(portableKernel, key, 1, resolveParameters(speedParameters, {}), async () => {});
   const evaluator = portableKernel.privateEvaluator(key, { threads: 1 });
