@@ -22,7 +22,7 @@ const hashFile = join(buildFolder, "tandem.node.sha256");
 
 // `npm rebuild` does not run the scripts of a clone's own package.
 const remedy = root.split(sep).includes("node_modules") ? "npm rebuild tandem" : "node scripts/build-native.mjs";
-const portableNotice = `tandem: no native kernel, the portable kernel will be used (slower); install g++ and run: ${remedy}`;
+const portableNotice = `tandem: no native kernel, the slower portable one is used; install g++ and run: ${remedy}`;
 
 /** The header folder of node-api-headers, wherever npm put it. */
 function headerFolder() {

@@ -5,7 +5,7 @@ import { noProgress, type OwnSplit, type PassiveProgress, AnsweredSplits } from 
 const place = { tree: 0, node: 0, feature: 1, featureName: "job", defaultLeft: true };
 const members = Uint32Array.of(1, 2, 3);
 
-test("a node that was split by category sets is split in the same way again, or not at all, also after a restart", async () => {
+test("a node that was split by category sets is split so again, or not at all, also after a restart", async () => {
   let stored: PassiveProgress = noProgress;
   const store = async (progress: PassiveProgress): Promise<void> =>
     void (stored = JSON.parse(JSON.stringify(progress)) as PassiveProgress);

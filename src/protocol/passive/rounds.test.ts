@@ -132,7 +132,7 @@ test("rounds that the active party grows alone count as stored by everybody", as
   expect(attempts.progress.trees).toBe(4);
 });
 
-test("a start model's splits are answered over all instances, without ids, and only where there is such a model", async () => {
+test("a start model's splits are answered over all instances, without ids, where there is such a model", async () => {
   const ask = (driver: Driver, ids: string[] = []): Promise<unknown> =>
     collect(driver.role.predict(create(ActivePredictSchema, { startInstances: true, ids })));
   const split = { tree: 0, node: 2, feature: 1, featureName: "p1f1", threshold: 2.5, defaultLeft: true };
