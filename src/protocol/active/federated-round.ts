@@ -1,0 +1,169 @@
+/** One round of boosting over several parties: trees that share their gradients, which are encrypted once. */
+import { nextTurn } from "../../base/event-loop-turn.ts";
+import type { QuantisedGradients } from "../../base/quantised-gradients.ts";
+import type { RealGradients } from "../../base/real-gradients.ts";
+import { quantise } from "../../codec/batch-codec.ts";
+import { gradientLayout } from "../../codec/gradient-layout.ts";
+import type { GradientLayout } from "../../codec/layout.ts";
+import type { BoostingMonitor } from "../../gbdt/boost/boosting-monitor.ts";
+import type { BoostingTask } from "../../gbdt/boost/boosting-task.ts";
+import { ColumnSampler, columnRatesOf } from "../../gbdt/boost/column-sampling.ts";
+import type { Turn } from "../../gbdt/boost/fold-turns.ts";
+import { sampleRows } from "../../gbdt/boost/row-sampling.ts";
+import { addLeafWeights, growParametersOf } from "../../gbdt/boost/train.ts";
+import type { GrownTree } from "../../gbdt/tree/grow.ts";
+import type { Tree } from "../../gbdt/tree/tree.ts";
+import type { CandidateRows } from "../../scheme/candidates/candidate-rows.ts";
+import type { GradientChunk } from "../../scheme/scheme.ts";
+import { bitmapFrom } from "../../wire/bitmap.ts";
+import { Broadcast } from "./broadcast.ts";
+import { BusyClock } from "./busy-clock.ts";
+import { type ActiveRule, growFederatedTree, type TreeTask } from "./federated-tree.ts";
+import type { ActiveJob, PhaseTimesMs, RoundMetrics } from "./job.ts";
+import type { PeerSession } from "./peer-session.ts";
+
+/** Chunks of gradients that may wait for a slow party. */
+const chunksAhead = 4;
+
+export class FederatedRound {
+  readonly #job: ActiveJob;
+  readonly #task: BoostingTask;
+  readonly #sessions: readonly PeerSession[];
+  readonly #isConstrained: boolean;
+  readonly #encrypting: BusyClock;
+  readonly #waiting: BusyClock;
+  readonly #decrypting: BusyClock;
+  /** The tree under way. */
+  #growing = 0;
+
+  /**
+   * @param sessions empty in a round that the active party grows alone
+   * @param isConstrained some party has monotone constraints
+   */
+  constructor(job: ActiveJob, task: BoostingTask, sessions: readonly PeerSession[], isConstrained: boolean) {
+    this.#job = job;
+    this.#task = task;
+    this.#sessions = sessions;
+    this.#isConstrained = isConstrained;
+    const edge = (phase: "encrypt" | "decrypt") => (began: boolean) =>
+      job.observer.phase?.({ party: job.name, phase, began, tree: this.#growing, level: 0 });
+    this.#encrypting = new BusyClock(job.now, edge("encrypt"));
+    this.#waiting = new BusyClock(job.now);
+    this.#decrypting = new BusyClock(job.now, edge("decrypt"));
+  }
+
+  /** Milliseconds of the round. */
+  get spent(): Pick<PhaseTimesMs, "encrypt" | "aggregate" | "decrypt"> {
+    const decrypt = this.#decrypting.totalMs;
+    const aggregate = Math.max(0, this.#waiting.totalMs - decrypt);
+    return { encrypt: this.#encrypting.totalMs, aggregate, decrypt };
+  }
+
+  /** @param keep called when all passive parties have stored the round's trees, and early stopping has seen it */
+  async grow(
+    { round, firstTree, isLast }: Pick<Turn, "round" | "firstTree" | "isLast">,
+    monitor: BoostingMonitor,
+    margins: Float64Array,
+    keep: (trees: readonly Tree<ActiveRule>[]) => Promise<void>,
+  ): Promise<RoundMetrics | null> {
+    const { observer, training } = this.#job;
+    this.#growing = firstTree;
+    observer.treeBegan(firstTree);
+    const { sample, ...real } = sampleRows(training, round, this.#task.gradients(margins), this.#task.trainingRows);
+    const layout = layoutFor(this.#job, real);
+    await nextTurn();
+    const gradients = quantise(layout, real.values);
+    await nextTurn();
+    const gradientsTaken = this.#sendGradients(firstTree, layout, gradients, sample, !isLast);
+    const sampler = new ColumnSampler(columnRatesOf(training), training.seed, this.#job.samplingSecret ?? "");
+    const sharedRoot: CandidateRows[] | null = sampler.takesAll ? [] : null;
+    const shared = { sampler, gradients, sample, layout, sharedRoot, gradientsTaken };
+    const trees: Tree<ActiveRule>[] = [];
+    let evaluated: RoundMetrics | null = null;
+    for (const [i, outputs] of this.#task.treeOutputs.entries()) {
+      const tree = firstTree + i;
+      this.#growing = tree;
+      if (i > 0) observer.treeBegan(tree);
+      const grown = await this.#growTree({ ...shared, tree, outputs });
+      addLeafWeights(margins, this.#task.outputCount, tree, grown.tree, grown.leaves);
+      trees.push(grown.tree);
+      await nextTurn();
+      const isLastOfRound = i + 1 === this.#task.treeOutputs.length;
+      const validation = isLastOfRound ? await monitor.afterRound(margins) : null;
+      if (isLastOfRound) await keep(trees);
+      await nextTurn();
+      const evaluate = async (): Promise<RoundMetrics> =>
+        (evaluated = { train: await monitor.onTraining(margins), validation });
+      await observer.treeFinished(tree, margins, evaluate, grown.tree);
+      await nextTurn();
+    }
+    return evaluated;
+  }
+
+  /** Settles per session when the party has taken all gradients. */
+  #sendGradients(
+    firstTree: number,
+    layout: GradientLayout,
+    gradients: QuantisedGradients,
+    sample: Uint32Array | null,
+    moreFollow: boolean,
+  ): readonly Promise<void>[] {
+    const { scheme } = this.#job;
+    const made = timed(scheme.gradients(layout, gradients, sample), this.#encrypting);
+    const chunks = new Broadcast(made, chunksAhead);
+    const readers = this.#sessions.map(() => chunks.reader());
+    const sampled = rowBitmap(sample, gradients.instanceCount);
+    const taken = this.#sessions.map((session, i) => session.sendGradients(firstTree, sampled, readers[i]));
+    if (taken.length > 0 && moreFollow) {
+      const expect = (): void => scheme.expectTree(layout, sample?.length ?? gradients.instanceCount);
+      void Promise.allSettled(taken).then(expect);
+    }
+    return taken;
+  }
+
+  async #growTree(
+    own: Pick<
+      TreeTask,
+      "tree" | "outputs" | "sampler" | "gradients" | "sample" | "layout" | "sharedRoot" | "gradientsTaken"
+    >,
+  ): Promise<GrownTree<ActiveRule>> {
+    const { features, training, subtraction } = this.#job;
+    const grown = await growFederatedTree({
+      ...own,
+      features,
+      parameters: growParametersOf(training),
+      subtraction,
+      sessions: this.#sessions,
+      isConstrained: this.#isConstrained,
+      waiting: this.#waiting,
+      decrypting: this.#decrypting,
+    });
+    await Promise.all(this.#sessions.map((session) => session.finishTree(own.tree)));
+    return grown;
+  }
+}
+
+export function layoutFor(
+  { codec, scheme }: Pick<ActiveJob, "codec" | "scheme">,
+  gradients: RealGradients,
+): GradientLayout {
+  return gradientLayout(codec, scheme.plaintextBitsMax, gradients);
+}
+
+/** Counts the time in which the next chunk is being made. */
+async function* timed(chunks: AsyncIterable<GradientChunk>, clock: BusyClock): AsyncGenerator<GradientChunk> {
+  const iterator = chunks[Symbol.asyncIterator]();
+  for (;;) {
+    const { done, value } = await clock.during(() => iterator.next());
+    if (done === true) return;
+    yield value;
+  }
+}
+
+/** Empty for null. */
+export function rowBitmap(rows: Uint32Array | null, instanceCount: number): Uint8Array {
+  if (rows === null) return new Uint8Array(0);
+  const isNamed = new Uint8Array(instanceCount);
+  for (const row of rows) isNamed[row] = 1;
+  return bitmapFrom(instanceCount, (row) => isNamed[row] === 1);
+}

@@ -1,0 +1,129 @@
+/** What the active party's role is given for one attempt at a job, what it makes, and whom it tells how things go. */
+import type { CodecParameters, TrainingParameters } from "../../base/parameters.ts";
+import type { GradientLayout } from "../../codec/layout.ts";
+import type { BestRound } from "../../gbdt/boost/boosting-monitor.ts";
+import type { FoldTurns } from "../../gbdt/boost/fold-turns.ts";
+import type { StartModel } from "../../gbdt/boost/warm-start.ts";
+import type { BinnedFeature } from "../../gbdt/split/binning.ts";
+import type { CategoryNames } from "../../gbdt/split/split-test.ts";
+import type { Tree } from "../../gbdt/tree/tree.ts";
+import type { Observation } from "../../privacy/observation.ts";
+import type { ActiveScheme } from "../../scheme/scheme.ts";
+import type { PassivePeer } from "../../wire/peer.ts";
+import type { AgreedStart } from "../job-parameters.ts";
+import type { PhaseEdge } from "../phase.ts";
+import type { ActiveRule } from "./federated-tree.ts";
+
+export interface ActiveJob {
+  readonly name: string;
+  readonly job: string;
+  readonly training: TrainingParameters;
+  readonly codec: CodecParameters;
+  readonly subtraction: boolean;
+  /** Each passive party leaves out the most frequent bin of each of its features; true where left out. */
+  readonly skipBin?: boolean;
+  readonly features: readonly BinnedFeature[];
+  readonly labels: Float64Array;
+  /** Null or left out: every instance counts once. */
+  readonly weights?: Float64Array | null;
+  /** Rows that are evaluated after every round, but not learnt from; ascending. Null or left out: none. */
+  readonly validationRows?: Uint32Array | null;
+  /** A cross-validation instead of one model: its folds, and what earlier attempts have left of it. */
+  readonly folds?: FoldTurns;
+  /** The validation rows are from files of their own, which all parties have. */
+  readonly validationFile?: boolean;
+  /** What it draws its columns with, where they are sampled. */
+  readonly samplingSecret?: string;
+  readonly idsDigest: Uint8Array;
+  /**
+   * Which of the parties' rows these are: rows aligned before or as they stand in the files; all of them, or a bitmap.
+   */
+  readonly rows?: { readonly aligned: boolean; readonly training: Uint8Array };
+  readonly scheme: ActiveScheme;
+  readonly peers: readonly PassivePeer[];
+  readonly observer: ActiveObserver;
+  /** The model that training goes on from; null or left out: none. */
+  readonly start?: ActiveStart | null;
+  /** What earlier attempts at this job have left; nothing, unless it says otherwise. */
+  readonly progress?: ActiveProgress;
+  /** Makes progress outlive this process; settles when it does. */
+  readonly store?: (progress: ActiveProgress) => Promise<void>;
+  /** 16 random bytes that tell this beginning of the job from others of the same name. */
+  readonly run?: Uint8Array;
+  /** Milliseconds that never run backwards. */
+  readonly now: () => number;
+}
+
+/**
+ * The active party's share of a model that training goes on from; features and owners of its rules are those of this
+ * job.
+ */
+export interface ActiveStart extends StartModel<ActiveRule>, AgreedStart {
+  readonly trees: readonly Tree<ActiveRule>[];
+  /** The active party's own columns of the job's instances. */
+  readonly columns: readonly Float32Array[];
+  /** What their codes stand for, of columns of categories. */
+  readonly categoryNames?: readonly CategoryNames[];
+}
+
+/**
+ * The trees of all rounds so far, those of a start model among them, every instance's margins after them, and the best
+ * round on the validation rows.
+ */
+export interface ActiveProgress {
+  readonly trees: readonly Tree<ActiveRule>[];
+  readonly margins: Float64Array;
+  readonly best: BestRound | null;
+}
+
+/** What the party around this role wants to know. No gradient, label or threshold passes through here. */
+export interface ActiveObserver {
+  joined(partyName: string, featureCount: number): void;
+  layoutProven(layout: GradientLayout): void;
+  treeBegan(tree: number): void;
+  phase?(edge: PhaseEdge): void;
+  /**
+   * @param evaluate metrics of the training rows and, after a round, of the validation rows; computed when first asked
+   * for
+   * @param grown the active party's own view of the tree: for its own eyes
+   */
+  treeFinished(
+    tree: number,
+    margins: Float64Array,
+    evaluate: () => Promise<RoundMetrics>,
+    grown: Tree<ActiveRule>,
+  ): void | Promise<void>;
+  /** What either side sees of the other, as it happens: for this party's own eyes. */
+  observed?(peer: string, observation: Observation): void;
+}
+
+export interface RoundMetrics {
+  readonly train: Readonly<Record<string, number>>;
+  readonly validation: Readonly<Record<string, number>> | null;
+}
+
+/** The active party's share: the shape of all trees, its own rules, the leaf weights. */
+export interface ActiveModel {
+  readonly objective: TrainingParameters["objective"];
+  readonly baseMargin: number;
+  /** As in Model; left out: one. */
+  readonly outputCount?: number | undefined;
+  /** Names of the passive parties: rule.owner - 1 is the index here. */
+  readonly passiveNames: readonly string[];
+  readonly trees: readonly Tree<ActiveRule>[];
+}
+
+export interface PhaseTimesMs {
+  handshake: number;
+  encrypt: number;
+  aggregate: number;
+  decrypt: number;
+}
+
+/** Rows that are to be predicted: the active party's own columns of them. */
+export interface PredictionRows {
+  readonly ids: readonly string[];
+  readonly features: readonly Float32Array[];
+  /** Per column what its codes stand for; left out where no column has categories. */
+  readonly categoryNames?: readonly CategoryNames[];
+}

@@ -1,0 +1,91 @@
+/**
+ * Margins by the trees of a model: each passive party is asked which way its splits send the rows, and the trees are
+ * walked here.
+ */
+import { nextTurn } from "../../base/event-loop-turn.ts";
+import type { Tree } from "../../gbdt/tree/tree.ts";
+import { isSet } from "../../wire/bitmap.ts";
+import { messageBytesMax } from "../../wire/version.ts";
+import { splitKey } from "../split-key.ts";
+import { addMargins } from "./federated-margins.ts";
+import type { ActiveRule } from "./federated-tree.ts";
+import type { ActiveModel, ActiveStart, PredictionRows } from "./job.ts";
+import type { PeerSession } from "./peer-session.ts";
+
+const idsPerBatch = 10_000;
+const idBytesPerBatch = messageBytesMax / 2;
+/** Instances whose trees are walked before others get their turn. */
+const instancesPerTurn = 10_000;
+
+/** @param answered the trees that passive parties answer for: the model's, and those that early stopping has dropped */
+export async function predictRows(
+  sessions: readonly PeerSession[],
+  model: ActiveModel,
+  answered: readonly Tree<ActiveRule>[],
+  rows: PredictionRows,
+): Promise<Float64Array> {
+  const { outputCount = 1 } = model;
+  const margins = new Float64Array(rows.ids.length * outputCount).fill(model.baseMargin);
+  const splits = sessions.map((_, peer) => remoteSplits(answered, peer + 1));
+  for (let first = 0, end = 0; first < rows.ids.length; first = end) {
+    end = batchEnd(rows.ids, first);
+    const ids = rows.ids.slice(first, end);
+    const outcomes = await Promise.all(sessions.map((session, peer) => session.predict(ids, splits[peer])));
+    addMargins(model, margins.subarray(first * outputCount, end * outputCount), {
+      ownValue: (rule, i) => rows.features[rule.feature][first + i],
+      ownNames: (rule) => rows.categoryNames?.[rule.feature] ?? null,
+      remoteGoesLeft: (owner, tree, node, i) => goesLeft(outcomes[owner - 1], tree, node, i),
+    });
+  }
+  return margins;
+}
+
+/** Every instance's margins after the trees of a start model. Nobody is named: instances have their order. */
+export async function marginsAfter(
+  sessions: readonly PeerSession[],
+  start: ActiveStart,
+  instanceCount: number,
+): Promise<Float64Array> {
+  const { outputCount = 1, trees, columns, categoryNames = [] } = start;
+  const margins = new Float64Array(instanceCount * outputCount).fill(start.baseMargin);
+  const outcomes = await Promise.all(
+    sessions.map((session, peer) => session.predictStart(instanceCount, remoteSplits(trees, peer + 1))),
+  );
+  for (let first = 0; first < instanceCount; first += instancesPerTurn) {
+    addMargins(start, margins.subarray(first * outputCount, (first + instancesPerTurn) * outputCount), {
+      ownValue: (rule, i) => columns[rule.feature][first + i],
+      ownNames: (rule) => categoryNames[rule.feature] ?? null,
+      remoteGoesLeft: (owner, tree, node, i) => goesLeft(outcomes[owner - 1], tree, node, first + i),
+    });
+    await nextTurn();
+  }
+  return margins;
+}
+
+/** A batch is bounded by its number of ids and by their length: one message must hold it. */
+function batchEnd(ids: readonly string[], first: number): number {
+  let end = first + 1;
+  let bytes = Buffer.byteLength(ids[first]);
+  while (end < ids.length && end - first < idsPerBatch) {
+    bytes += Buffer.byteLength(ids[end]) + 8;
+    if (bytes > idBytesPerBatch) break;
+    end++;
+  }
+  return end;
+}
+
+/** The keys of all splits of one passive party. */
+function remoteSplits(trees: readonly Tree<ActiveRule>[], owner: number): Set<string> {
+  const keys = new Set<string>();
+  trees.forEach((tree, treeIndex) =>
+    tree.forEach((node, nodeIndex) => {
+      if (node.kind === "split" && node.rule.owner === owner) keys.add(splitKey(treeIndex, nodeIndex));
+    }),
+  );
+  return keys;
+}
+
+function goesLeft(outcomes: ReadonlyMap<string, Uint8Array>, tree: number, node: number, row: number): boolean {
+  const bitmap = outcomes.get(splitKey(tree, node));
+  return bitmap !== undefined && isSet(bitmap, row);
+}
