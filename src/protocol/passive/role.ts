@@ -11,10 +11,7 @@
 import { equals, type MessageInitShape } from "@bufbuild/protobuf";
 import { TandemError } from "../../base/error.ts";
 import { Exclusive } from "../../base/exclusive.ts";
-import { leftBins } from "../../gbdt/split/candidate.ts";
 import { orderBytes } from "../../scheme/candidates/side-order.ts";
-import { testOf } from "../../gbdt/split/split-test.ts";
-import { bitmapFrom } from "../../wire/bitmap.ts";
 import {
   type ActiveGradients,
   type ActiveHello,
@@ -24,7 +21,6 @@ import {
   type ActivePredict,
   type ActiveSetUp,
   ActiveSetUpSchema,
-  type ActiveSplitDecision,
   type ActiveSplitDecisions,
   type ActiveTreeFinished,
   type PassiveHelloSchema,
@@ -48,13 +44,14 @@ import type { NodeTask } from "../../scheme/candidates/node-task.ts";
 import { withheldBitmap } from "../../scheme/candidates/withheld.ts";
 import type { SumsPiece } from "../../scheme/scheme.ts";
 import { groupMessages } from "../../scheme/candidates/category-group.ts";
+import { decideSplit } from "./decide-split.ts";
 import { checkHello } from "./hello-check.ts";
 import { type Outcome, outcomesOfIds, outcomesOfStart } from "./predictions.ts";
 import { PassiveTrees } from "./trees.ts";
 import { peerText } from "../../wire/peer-text.ts";
 import type { PassiveJob } from "./job.ts";
 import type { Phase as Work } from "../phase.ts";
-import { type DecidedSplit, noProgress, type OwnSplit, AnsweredSplits } from "./answered-splits.ts";
+import { noProgress, type OwnSplit, AnsweredSplits } from "./answered-splits.ts";
 import { protocolVersion } from "../../wire/version.ts";
 
 export type { OwnSplit } from "./answered-splits.ts";
@@ -281,7 +278,9 @@ export class PassiveRole {
   async *splits(request: ActiveSplitDecisions): AsyncGenerator<MessageInitShape<typeof PassiveSplitSchema>> {
     const answers = await this.#turns.run(async () => {
       this.#expectTree(request.tree);
-      const decided = request.decisions.map((decision) => this.#decide(request.tree, decision));
+      const decided = request.decisions.map((decision) =>
+        decideSplit(this.#grown.current, this.#job.features, request.tree, decision),
+      );
       await this.#answered.record(decided);
       return decided;
     });
@@ -291,26 +290,6 @@ export class PassiveRole {
       this.tally.see(outcomeSeen(answer, members.length));
       yield answer;
     }
-  }
-
-  #decide(
-    tree: number,
-    { node, candidates, sets }: ActiveSplitDecision,
-  ): DecidedSplit & { readonly leftMembers: Uint8Array; readonly monotone: number } {
-    const { features } = this.#job;
-    const { current } = this.#grown;
-    const tied = [
-      ...candidates.map((position) => current.candidateAt(node, position)),
-      ...sets.map((set) => current.setAt(node, set)),
-    ];
-    if (tied.length === 0) throw new TandemError("PROTOCOL_STATE", `no candidate was named for node ${node}`);
-    const chosen = tied.reduce((best, candidate) => (candidate.rank < best.rank ? candidate : best));
-    const feature = features[chosen.feature];
-    const members = current.members(node);
-    const split = { tree, node, feature: chosen.feature, featureName: feature.name, ...testOf(feature, chosen) };
-    const goesLeft = leftBins(feature, chosen);
-    const leftMembers = bitmapFrom(members.length, (i) => goesLeft[feature.bins[members[i]]] === 1);
-    return { split, members, leftMembers, monotone: feature.monotone ?? 0 };
   }
 
   /** Stored before it is answered. The next tree of a round begins at once: its gradients are there. */

@@ -1,0 +1,152 @@
+/** What the active party learns of a passive one. */
+import { formatCount } from "../base/format.ts";
+import { areOff } from "../gbdt/split/offered-candidates.ts";
+import {
+  candidateNote,
+  candidatesMax,
+  levelsMax,
+  nodesMax,
+  present,
+  product,
+  someFeatures,
+  splitsMax,
+} from "./disclosure-bounds.ts";
+import type { DisclosureEntry, DisclosureFacts, Extent } from "./disclosure-entry.ts";
+
+/** Revealed later, with the finished model: not by the job, but by taking part in it. */
+const afterwards = "not in the job: with the model that it makes";
+
+export const activeDisclosures = {
+  candidateSums: {
+    learner: "active",
+    what: "per candidate of a passive party, without its name: the sums of g and h and the count of one side",
+    extent: (facts) =>
+      present([facts.trees], {
+        atMost: product(facts.trees, nodesMax(facts), candidatesMax(facts)),
+        unit: "sums of unnamed candidates",
+        note: `${candidateNote(facts)}; assume that they tell which bin people are in`,
+      }),
+  },
+  candidates: {
+    learner: "active",
+    what: "number of features and of split candidates",
+    extent: (facts) => ({
+      atMost: facts.passiveParty.features,
+      unit: "features",
+      note: candidateNote(facts) + (facts.columnsAreSampled ? "; columns are sampled, by their owner in secret" : ""),
+    }),
+  },
+  withheld: {
+    learner: "active",
+    what:
+      "which candidates are withheld at a pair of nodes, and so that one of their sides, " +
+      "or one of the nodes, is small",
+    extent: ({ passiveParty: { minimums } }) => {
+      if (minimums === null)
+        return {
+          atMost: null,
+          unit: "candidates",
+          note: "only if the party's policy sets minimums, which is not told beforehand",
+        };
+      return areOff(minimums)
+        ? null
+        : {
+            atMost: null,
+            unit: "candidates",
+            note: `fewer than ${minimums.perCandidate} people on a side, or ${minimums.perNode} in a node`,
+          };
+    },
+  },
+  splitOutcomes: {
+    learner: "active",
+    what: "for each split that it wins, which side every instance of the node falls on",
+    extent: (facts) =>
+      present([facts.trees], {
+        atMost: product(facts.trees, levelsMax(facts), facts.instances),
+        unit: "bits",
+        note: `one per person and level, if the party won every split of ${formatCount(facts.trees)} trees`,
+      }),
+  },
+  categoryGroups: {
+    learner: "active",
+    what:
+      "which candidates are the categories of one feature, where sets of categories are split, " +
+      "and so its number of categories and how many people of a node are in each " +
+      "and which of them is the missing values",
+    extent: ({ passiveParty: { groupedFeatures: count } }) =>
+      someFeatures(count, "only with enable_categorical, of features with max_cat_to_onehot categories or more"),
+  },
+  monotone: {
+    learner: "active",
+    what: "of features with monotone constraints, which candidates they are, and the sign where one splits",
+    extent: ({ passiveParty: { constrainedFeatures: count } }) =>
+      someFeatures(count, "only if the party names constraints"),
+  },
+  predictionOutcomes: {
+    learner: "active",
+    what: "at prediction, the outcome of each of its splits for each id asked for, also off the path",
+    extent: (facts) =>
+      present([facts.trees, facts.predictedRows], {
+        atMost: product(facts.trees, splitsMax(facts), facts.predictedRows),
+        unit: "outcomes",
+        note: "if the party won every split",
+      }),
+  },
+  startOutcomes: {
+    learner: "active",
+    what:
+      "where training goes on from an earlier model, the outcome of each of its splits of that model " +
+      "for each instance of the job",
+    extent: ({ hasStart }) =>
+      hasStart
+        ? { atMost: null, unit: "outcomes", note: "one per split of the party's in the earlier model and person" }
+        : null,
+  },
+  alignedPartyIds: {
+    learner: "active",
+    what: "the number of ids that the party holds",
+    extent: ({ alignment }) => alignment && { atMost: alignment.passiveIds, unit: "ids" },
+  },
+  alignedActiveIds: {
+    learner: "active",
+    what: "which of the active party's ids the party holds too",
+    extent: ({ alignment }) =>
+      alignment && {
+        atMost: alignment.activeIds,
+        unit: "bits",
+        note: "one per id that is brought, whether it is common to all parties or not",
+      },
+  },
+  scoringOutcomes: {
+    learner: "active",
+    what: "at scoring, the outcome of each of the party's splits for each id asked for, also off the path",
+    extent: (facts) => scored(facts, "outcomes"),
+  },
+  scoringHolds: {
+    learner: "active",
+    what: "which of the ids asked for the party holds",
+    extent: (facts) => scored(facts, "ids"),
+  },
+  scoringDefaults: {
+    learner: "active",
+    what: "where unknown ids are scored as missing, the default direction of each of its splits",
+    extent: (facts) => scored(facts, "splits"),
+  },
+  consent: {
+    learner: "active",
+    what:
+      "where the party consents to an export, its splits of that model: " +
+      "names of features, thresholds or categories, and default directions",
+    extent: () => ({
+      atMost: null,
+      unit: "splits",
+      note: `${afterwards}, and only by a file that its owner signs and sends`,
+    }),
+  },
+} as const satisfies Record<string, DisclosureEntry>;
+
+export function scored({ passiveParty: { scoringIdsMax: most } }: DisclosureFacts, unit: string): Extent | null {
+  if (most === "refused") return null;
+  const bound = most === null ? "as far as the party's policy allows" : `up to ${formatCount(most)} ids per request`;
+  return { atMost: null, unit, note: `${afterwards}, ${bound}` };
+}

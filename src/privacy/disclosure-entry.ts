@@ -1,0 +1,66 @@
+/** What a disclosure is, and what is known of a job before it starts. */
+import type { Minimums } from "../gbdt/split/offered-candidates.ts";
+
+/** What is known of a job before it starts. Numbers are upper bounds; null: the party that asks cannot know it. */
+export interface DisclosureFacts {
+  readonly active: string;
+  readonly passive: string;
+  /** The trees that passive parties take part in, and the rounds that these are. */
+  readonly trees: number;
+  readonly rounds: number;
+  /** Training goes on from a model that the parties have made before. */
+  readonly hasStart: boolean;
+  /** Rounds of the active party alone, before them. */
+  readonly localRounds: number;
+  /** 0: no limit but that of leaves. */
+  readonly depth: number;
+  /** 0: no limit. */
+  readonly leaves: number;
+  readonly binsMax: number;
+  /** What the gradients are encrypted with, in words. */
+  readonly key: string;
+  readonly instances: number | null;
+  readonly ciphertextsPerInstance: number | null;
+  readonly sampling: Sampling | null;
+  readonly columnsAreSampled: boolean;
+  /** 0: one output. */
+  readonly classes: number | null;
+  readonly validationRows: number | null;
+  /** People who are predicted at the end. */
+  readonly predictedRows: number | null;
+  /** Null: the files list the same people in the same order. */
+  readonly alignment: { readonly activeIds: number | null; readonly passiveIds: number | null } | null;
+  readonly passiveParty: PassiveFacts;
+}
+
+export type Sampling =
+  | { readonly method: "none" }
+  | { readonly method: "uniform"; readonly share: number }
+  | { readonly method: "goss"; readonly topShare: number; readonly otherShare: number }
+  | { readonly method: "folds"; readonly folds: number };
+
+/** A passive party's own side; null where only itself knows. */
+export interface PassiveFacts {
+  readonly features: number | null;
+  readonly candidates: number | null;
+  readonly constrainedFeatures: number | null;
+  /** Features that are split in sets of categories. */
+  readonly groupedFeatures: number | null;
+  readonly minimums: Minimums | null;
+  readonly scoringIdsMax: number | "refused" | null;
+}
+
+/** How much of a disclosure a job can have, null where that cannot be known; and what else is to be said of it. */
+export interface Extent {
+  readonly atMost: number | null;
+  readonly unit: string;
+  readonly note?: string;
+}
+
+export interface DisclosureEntry {
+  readonly learner: "active" | "passive";
+  /** As docs/leakage.md says it, word for word (a test compares). */
+  readonly what: string;
+  /** Null: not in this job. */
+  readonly extent: (facts: DisclosureFacts) => Extent | null;
+}

@@ -1,0 +1,147 @@
+/** What a passive party learns of the active one. */
+import { formatCount } from "../base/format.ts";
+import { scored } from "./active-disclosures.ts";
+import { levelsToldMax, nodesMax, present, product, sampleMax, splitsMax } from "./disclosure-bounds.ts";
+import type { DisclosureEntry, DisclosureFacts, Extent } from "./disclosure-entry.ts";
+
+export const passiveDisclosures = {
+  encryptedGradients: {
+    learner: "passive",
+    what: "encrypted gradients only",
+    extent: (facts) =>
+      present([facts.rounds], {
+        atMost: product(facts.rounds, sampleMax(facts), facts.ciphertextsPerInstance),
+        unit: "ciphertexts",
+        note: `under ${facts.key}, which stays with ${facts.active}`,
+      }),
+  },
+  instances: {
+    learner: "passive",
+    what: "the number of instances",
+    extent: ({ instances }) => ({ atMost: instances, unit: "people" }),
+  },
+  memberships: {
+    learner: "passive",
+    what: "which instances are in each node that is split",
+    extent: (facts) =>
+      present([facts.trees], {
+        atMost: product(facts.trees, nodesMax(facts)),
+        unit: "nodes",
+        note: `in ${formatCount(facts.trees)} trees`,
+      }),
+  },
+  directions: {
+    learner: "passive",
+    what: "which instances go left and right at every split whose children are split further",
+    extent: (facts) =>
+      present([facts.trees, levelsToldMax(facts)], {
+        atMost: product(facts.trees, levelsToldMax(facts), facts.instances),
+        unit: "bits",
+        note: "one per person and level but the last; they rank people by risk without a label",
+      }),
+  },
+  sampled: {
+    learner: "passive",
+    what: "which instances are sampled for each tree",
+    extent: (facts) => present([facts.rounds], sampledExtent(facts)),
+  },
+  classes: {
+    learner: "passive",
+    what: "with `multi:softprob` the number of classes",
+    extent: ({ classes }) =>
+      classes === null
+        ? { atMost: null, unit: "classes", note: "only with several classes" }
+        : present([classes], { atMost: classes, unit: "classes" }),
+  },
+  parameters: {
+    learner: "passive",
+    what:
+      "the job's parameters that are proposed at the handshake: number of trees, depth, leaves, bins, key size, " +
+      "codec, seed, shares of columns, the model that training goes on from",
+    extent: ({ localRounds }) => ({
+      atMost: null,
+      unit: "parameters",
+      ...(localRounds === 0
+        ? {}
+        : {
+            note: `and that the first ${localRounds} rounds are the active party's alone; nothing else is told of them`,
+          }),
+    }),
+  },
+  wins: {
+    learner: "passive",
+    what: "which of its candidates win, and which tie",
+    extent: (facts) => present([facts.trees], { atMost: product(facts.trees, splitsMax(facts)), unit: "splits" }),
+  },
+  categoryWeights: {
+    learner: "passive",
+    what:
+      "of a set of categories that wins, that each of them alone would have a lower leaf weight in the node " +
+      "than those that are left",
+    extent: ({ trees, passiveParty: { groupedFeatures: count } }) =>
+      present([trees, count], { atMost: null, unit: "sets", note: "a hint about labels" }),
+  },
+  predictedIds: {
+    learner: "passive",
+    what: "the ids that are to be predicted",
+    extent: ({ predictedRows: count }) => present([count], { atMost: count, unit: "ids" }),
+  },
+  scoredIds: {
+    learner: "passive",
+    what: "the ids that are to be scored, and with which model",
+    extent: (facts) => scored(facts, "ids"),
+  },
+  alignedActiveCount: {
+    learner: "passive",
+    what: "the number of ids that the active party holds",
+    extent: ({ alignment }) => alignment && { atMost: alignment.activeIds, unit: "ids" },
+  },
+  commonIds: {
+    learner: "passive",
+    what: "which of its own ids are common to all parties",
+    extent: ({ alignment }) => alignment && { atMost: alignment.passiveIds ?? alignment.activeIds, unit: "ids" },
+  },
+  trainingRows: {
+    learner: "passive",
+    what: "which of the common instances are trained on",
+    extent: ({ instances }) => ({ atMost: instances, unit: "people" }),
+  },
+  validationRows: {
+    learner: "passive",
+    what: "which of them are held back for validation",
+    extent: ({ validationRows: count }) => present([count], { atMost: count, unit: "people" }),
+  },
+} as const satisfies Record<string, DisclosureEntry>;
+
+function sampledExtent(facts: DisclosureFacts): Extent | null {
+  const { sampling, rounds, validationRows } = facts;
+  const count = product(rounds, facts.instances);
+  if (sampling === null)
+    return {
+      atMost: count,
+      unit: "bits",
+      note: "only if the active party samples; it does not tell how, and with goss this is a hint about labels",
+    };
+  switch (sampling.method) {
+    case "none":
+      return validationRows === 0
+        ? null
+        : { atMost: count, unit: "bits", note: "the same people in every round: all but the validation rows" };
+    case "uniform":
+      return { atMost: count, unit: "bits", note: "drawn evenly, which says nothing about labels" };
+    case "goss":
+      return {
+        atMost: count,
+        unit: "bits",
+        note:
+          `goss: ${percent(sampling.topShare)} of the people are drawn because the model gets them wrong, ` +
+          `beside ${percent(sampling.otherShare)} by chance; a hint about labels`,
+      };
+    case "folds":
+      return { atMost: count, unit: "bits", note: `who is in which of ${sampling.folds} folds, drawn by the seed` };
+  }
+}
+
+function percent(share: number): string {
+  return `${Number((100 * share).toPrecision(4))} %`;
+}

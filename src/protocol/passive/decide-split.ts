@@ -1,0 +1,33 @@
+/** Which of the candidates that tie for the best gain splits a node, and who then goes left. */
+import { TandemError } from "../../base/error.ts";
+import type { BinnedFeature } from "../../gbdt/split/binning.ts";
+import { leftBins } from "../../gbdt/split/candidate.ts";
+import { testOf } from "../../gbdt/split/split-test.ts";
+import type { TreeNodes } from "../../scheme/candidates/tree-nodes.ts";
+import { bitmapFrom } from "../../wire/bitmap.ts";
+import type { ActiveSplitDecision } from "../../wire/generated/tandem/v1/tandem_pb.ts";
+import type { DecidedSplit } from "./answered-splits.ts";
+
+/**
+ * The lowest feature wins, then the lowest threshold, then missing-right.
+ * @throws TandemError PROTOCOL_STATE if something is named that the node does not have, or that is withheld there
+ */
+export function decideSplit(
+  nodes: TreeNodes,
+  features: readonly BinnedFeature[],
+  tree: number,
+  { node, candidates, sets }: ActiveSplitDecision,
+): DecidedSplit & { readonly leftMembers: Uint8Array; readonly monotone: number } {
+  const tied = [
+    ...candidates.map((position) => nodes.candidateAt(node, position)),
+    ...sets.map((set) => nodes.setAt(node, set)),
+  ];
+  if (tied.length === 0) throw new TandemError("PROTOCOL_STATE", `no candidate was named for node ${node}`);
+  const chosen = tied.reduce((best, candidate) => (candidate.rank < best.rank ? candidate : best));
+  const feature = features[chosen.feature];
+  const members = nodes.members(node);
+  const split = { tree, node, feature: chosen.feature, featureName: feature.name, ...testOf(feature, chosen) };
+  const goesLeft = leftBins(feature, chosen);
+  const leftMembers = bitmapFrom(members.length, (i) => goesLeft[feature.bins[members[i]]] === 1);
+  return { split, members, leftMembers, monotone: feature.monotone ?? 0 };
+}
