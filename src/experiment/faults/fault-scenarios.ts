@@ -5,28 +5,18 @@
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { SeededRandom } from "../../base/random.ts";
-import { writeCsv } from "../../data/write-csv.ts";
 import { readActiveConfig, readPassiveConfig } from "../../party/config.ts";
 import { readActiveShare } from "../../store/share-files.ts";
 import { activeName, jobName, type Scenario, simulateFaults } from "./fault-simulation.ts";
+import { ScenarioTables, type TableTerms } from "./scenario-tables.ts";
 
 const earlierJob = "earlier";
 const passiveNames = ["shop", "telecom"];
+const fingerprint = "0".repeat(64);
+const data = { id: "id", features: "all" };
 
-interface Terms {
-  readonly name: string;
-  readonly rowCount: number;
-  /** Rows are in the same order everywhere, or aligned first. */
-  readonly align?: boolean;
-  readonly classes?: number;
+interface Terms extends TableTerms {
   readonly validationFraction?: number;
-  /** The last rows of everybody stand in files of their own. */
-  readonly validationFile?: true;
-  /** Passive parties' last columns are text. */
-  readonly categories?: true;
-  /** How many of the rows have a label that means nothing: validation soon stops improving. */
-  readonly noise?: number;
   /** Of the passive parties. */
   readonly minimums?: { readonly min_instances_per_node: number; readonly min_instances_per_candidate: number };
   /** Of the last passive party's first column. */
@@ -139,84 +129,16 @@ export async function prepareScenarios(): Promise<Scenarios> {
   };
 }
 
-async function scenario(
-  root: string,
-  {
-    name: scenarioName,
-    rowCount,
-    align = false,
-    classes = 2,
-    validationFraction,
-    validationFile,
-    categories,
-    noise = 0,
-    minimums,
-    monotone,
-    codec = {},
-    training,
-    before,
-  }: Terms,
-): Promise<Scenario> {
+async function scenario(root: string, terms: Terms): Promise<Scenario> {
   await mkdir(root);
-  const random = new SeededRandom(`faults ${scenarioName}`);
-  const columns = Array.from({ length: 5 }, () => Array.from({ length: rowCount }, () => random.normal()));
-  const labels = columns[0].map((x, i) => {
-    if (random.uniform() < noise) return String(Math.floor(random.uniform() * classes));
-    const score = x - columns[2][i] + (columns[3][i] > 0 ? columns[4][i] : 0) + 0.5 * random.normal();
-    return String(score > 0 ? 1 : classes > 2 && score < -1 ? 2 : 0);
-  });
-  const ids = labels.map((_, i) => `p${1000 + i}`);
-  const cell = (value: number, isText: boolean): string =>
-    isText ? `kind ${Math.round(2 * value)}` : value.toFixed(3);
-  const cells = (column: number, isText = false): string[] =>
-    columns[column].map((value) => (random.uniform() < 0.05 ? "" : cell(value, isText)));
-  const write = async (
-    name: string,
-    names: string[],
-    values: string[][],
-  ): Promise<{ path: string; validation_path?: string }> => {
-    // Where people are aligned, every party knows others, in an order of its own.
-    const order = align ? Array.from(random.permutation(rowCount)).slice(0, rowCount - 6) : ids.map((_, i) => i);
-    const file = async (fileName: string, rows: readonly number[]): Promise<string> => {
-      const path = join(root, fileName);
-      await writeCsv(
-        path,
-        ["id", ...names],
-        [ids, ...values].map((column) => rows.map((row) => column[row])),
-      );
-      return path;
-    };
-    if (!validationFile) return { path: await file(`${name}.csv`, order) };
-    const trained = Math.round(0.7 * rowCount);
-    return {
-      path: await file(`${name}.csv`, order.slice(0, trained)),
-      validation_path: await file(`${name}-validation.csv`, order.slice(trained)),
-    };
-  };
-  const tls = { certificate: "unused", key: "unused" };
-  const configFile = async (name: string, config: object): Promise<string> => {
-    const path = join(root, `${name}.json`);
-    await writeFile(
-      path,
-      JSON.stringify({
-        name,
-        tls,
-        sampling_secret: `columns of ${name}`,
-        output: { directory: name },
-        threads: 1,
-        ...config,
-      }),
-    );
-    return path;
-  };
-  const fingerprint = "0".repeat(64);
-  const data = { id: "id", features: "all" };
-  const active = await configFile(activeName, {
+  const { align = false, validationFraction, minimums, monotone, codec = {}, training, before } = terms;
+  const tables = new ScenarioTables(root, terms);
+  const active = await writeConfig(root, activeName, {
     job: jobName,
     passives: passiveNames.map((name) => ({ name, host: "simulated", port: 1, fingerprint })),
     data: {
       ...data,
-      ...(await write(activeName, ["a", "label"], [cells(0), labels])),
+      ...(await tables.writeActive()),
       label: "label",
       test_fraction: 0.2,
       ...(validationFraction === undefined ? {} : { validation_fraction: validationFraction }),
@@ -228,25 +150,40 @@ async function scenario(
   });
   const passives = await Promise.all(
     passiveNames.map(async (name, i) => {
-      const files = await write(name, [`${name}1`, `${name}2`], [cells(1 + 2 * i), cells(2 + 2 * i, categories)]);
-      const monotone_constraints =
-        monotone === undefined || i < passiveNames.length - 1 ? {} : { [`${name}1`]: monotone };
-      const policy = { insecure_min_key_bits: 128, min_instances: 1, ...minimums };
-      return configFile(name, {
+      const isConstrained = monotone !== undefined && i === passiveNames.length - 1;
+      return writeConfig(root, name, {
         listen: { host: "simulated", port: 1 },
         active: [{ name: activeName, fingerprint }],
-        data: { ...data, ...files, monotone_constraints },
-        policy,
+        data: {
+          ...data,
+          ...(await tables.writePassive(name, i)),
+          monotone_constraints: isConstrained ? { [`${name}1`]: monotone } : {},
+        },
+        policy: { insecure_min_key_bits: 128, min_instances: 1, ...minimums },
       });
     }),
   );
   const alone = {
-    name: scenarioName,
+    name: terms.name,
     active: await readActiveConfig(active, () => jobName),
     passives: await Promise.all(passives.map(readPassiveConfig)),
     startTrees: 0,
   };
   return before === undefined ? alone : afterEarlierJob(alone, before);
+}
+
+/** @returns the config's path */
+async function writeConfig(root: string, name: string, config: object): Promise<string> {
+  const path = join(root, `${name}.json`);
+  const common = {
+    name,
+    tls: { certificate: "unused", key: "unused" },
+    sampling_secret: `columns of ${name}`,
+    output: { directory: name },
+    threads: 1,
+  };
+  await writeFile(path, JSON.stringify({ ...common, ...config }));
+  return path;
 }
 
 /** The shares of an earlier job lie on real disks: nobody writes them any more. */

@@ -116,34 +116,60 @@ async function runIn(
       return { directory, fingerprint: certificateFingerprint(identity.certificate) };
     }),
   );
-  const { training, codec, scheme = defaultScheme, keyBits } = job;
   await Promise.all(
-    job.passives.map(async (passive, i) => {
-      const { directory } = homes[i + 1];
-      const config: PassiveConfigInput = {
-        name: passive.name,
-        listen: { host, port: 0 },
-        tls: tlsPaths(directory),
-        active: [{ name: job.active.name, fingerprint: homes[0].fingerprint }],
-        data: dataConfig(job, passive, directory),
-        // Everybody here has the same owner, who decides by starting the job.
-        policy: { max_trees: treesMax, max_depth: 0, schemes: [scheme], insecure_min_key_bits: 128, min_instances: 1 },
-        output: { directory: outputOf(job, passive.name, directory) },
-        sampling_secret: simulatedSecret(i + 1),
-      };
-      supervisor.start(passive.name, "party", await writeConfig(directory, config));
+    job.passives.map(async ({ name }, i) => {
+      const config = passiveConfig(job, i, homes);
+      supervisor.start(name, "party", await writeConfig(homes[i + 1].directory, config));
     }),
   );
   const ports = await Promise.all(
     job.passives.map(async ({ name }) => (await supervisor.waitFor(name, "listening")).port),
   );
-  const { label, positive, weight } = job.active;
+  const config = activeConfig(job, homes, ports);
+  supervisor.start(job.active.name, "train", await writeConfig(homes[0].directory, config));
+  await supervisor.finished();
+  const wallSeconds = (performance.now() - started) / 1000;
+  return { ...(await collect(job, homes, supervisor)), wallSeconds };
+}
+
+/** Where a party lives, and what others know it by. */
+interface Home {
+  readonly directory: string;
+  readonly fingerprint: string;
+}
+
+function passiveConfig(job: FederationJob, index: number, homes: readonly Home[]): PassiveConfigInput {
+  const passive = job.passives[index];
+  const { directory } = homes[index + 1];
+  return {
+    name: passive.name,
+    listen: { host, port: 0 },
+    tls: tlsPaths(directory),
+    active: [{ name: job.active.name, fingerprint: homes[0].fingerprint }],
+    data: dataConfig(job, passive, directory),
+    // Everybody here has the same owner, who decides by starting the job.
+    policy: {
+      max_trees: treesMax,
+      max_depth: 0,
+      schemes: [schemeOf(job)],
+      insecure_min_key_bits: 128,
+      min_instances: 1,
+    },
+    output: { directory: outputOf(job, passive.name, directory) },
+    sampling_secret: simulatedSecret(index + 1),
+  };
+}
+
+/** @param ports where the passive parties listen */
+function activeConfig(job: FederationJob, homes: readonly Home[], ports: readonly number[]): ActiveConfigInput {
+  const { training, codec, speed, keyBits } = job;
+  const { name, label, positive, weight } = job.active;
   const { directory } = homes[0];
-  const config: ActiveConfigInput = {
-    name: job.active.name,
+  return {
+    name,
     job: job.keep?.job ?? localJob,
-    passives: job.passives.map(({ name }, i) => ({
-      name,
+    passives: job.passives.map((passive, i) => ({
+      name: passive.name,
       host,
       port: ports[i],
       fingerprint: homes[i + 1].fingerprint,
@@ -160,26 +186,22 @@ async function runIn(
     align: false, // the rows were cut from one table
     training,
     codec,
-    speed: job.speed,
+    speed,
     patience_seconds: 0, // nobody here starts a dead party again
-    scheme,
+    scheme: schemeOf(job),
     ...(job.insecureKey ? { insecure_key_bits: keyBits } : { key_bits: keyBits }),
     sampling_secret: simulatedSecret(0),
     // Scores of people are kept only where somebody asked for them.
     output: {
-      directory: outputOf(job, job.active.name, directory),
+      directory: outputOf(job, name, directory),
       predictions: resolve(job.predictions ?? join(directory, "predictions.csv")),
     },
   };
-  supervisor.start(job.active.name, "train", await writeConfig(homes[0].directory, config));
-  await supervisor.finished();
-  const wallSeconds = (performance.now() - started) / 1000;
-  return { ...(await collect(job, homes, supervisor)), wallSeconds };
 }
 
 async function collect(
   job: FederationJob,
-  homes: readonly { readonly directory: string }[],
+  homes: readonly Home[],
   supervisor: ReturnType<typeof superviseParties>,
 ): Promise<Omit<FederationResult, "wallSeconds">> {
   const sharePath = (name: string, index: number): string =>
@@ -242,4 +264,8 @@ async function writeConfig(directory: string, config: ActiveConfigInput | Passiv
   const path = join(directory, "config.json");
   await writeFile(path, JSON.stringify(config), { mode: 0o600 });
   return path;
+}
+
+function schemeOf({ scheme = defaultScheme }: FederationJob): string {
+  return scheme;
 }

@@ -147,26 +147,6 @@ export async function growTree<R, F extends FoundSplit>(
     else addLeaf(node);
   };
 
-  /**
-   * A constrained split parts the weights of its sides at their middle, as in XGBoost (split_evaluator.h, AddSplit).
-   */
-  const childBounds = (
-    { totals, bounds }: GrowingNode,
-    monotone: number,
-    left: Uint32Array,
-  ): [WeightBounds, WeightBounds] => {
-    const inherited = { ...bounds, parent: bounds === unbounded ? null : { ...bounds, parent: null } };
-    if (monotone === 0) return bounds === unbounded ? [unbounded, unbounded] : [inherited, inherited];
-    const leftTotals = nodeTotals(gradients, left);
-    const middle =
-      (gain.weights(leftTotals, bounds)[0] + gain.weights(subtractRows(totals, leftTotals), bounds)[0]) / 2;
-    const [below, above] = [
-      { ...inherited, upper: middle },
-      { ...inherited, lower: middle },
-    ];
-    return monotone > 0 ? [below, above] : [above, below];
-  };
-
   let nextId = 1;
   let leafCount = 1;
   const leavesLeft = (): number => (maxLeaves === 0 ? Infinity : maxLeaves - leafCount);
@@ -189,7 +169,8 @@ export async function growTree<R, F extends FoundSplit>(
         count: node.instances.length,
         rule,
       };
-      const [leftBounds, rightBounds] = childBounds(node, outcomes[i].monotone, sampledOf(left));
+      const leftTotals = (): Float64Array => nodeTotals(gradients, sampledOf(left));
+      const [leftBounds, rightBounds] = childBounds(node, outcomes[i].monotone, leftTotals, gain);
       const child = (instances: Uint32Array, bounds: WeightBounds): GrowingNode =>
         new GrowingNode(nextId++, node.depth + 1, instances, sampledOf(instances), gradients, bounds);
       return { parent: node, left: child(left, leftBounds), right: child(right, rightBounds) };
@@ -205,6 +186,27 @@ export async function growTree<R, F extends FoundSplit>(
   }
   for (const { node } of queue) addLeaf(node);
   return { tree: nodes, leaves };
+}
+
+/**
+ * A constrained split parts the weights of its sides at their middle, as in XGBoost (split_evaluator.h, AddSplit).
+ * @param leftTotals the left child's row; summed only where there is a constraint
+ */
+function childBounds(
+  { totals, bounds }: GrowingNode,
+  monotone: number,
+  leftTotals: () => Float64Array,
+  gain: TreeGain,
+): [left: WeightBounds, right: WeightBounds] {
+  const inherited = { ...bounds, parent: bounds === unbounded ? null : { ...bounds, parent: null } };
+  if (monotone === 0) return bounds === unbounded ? [unbounded, unbounded] : [inherited, inherited];
+  const left = leftTotals();
+  const middle = (gain.weights(left, bounds)[0] + gain.weights(subtractRows(totals, left), bounds)[0]) / 2;
+  const [below, above] = [
+    { ...inherited, upper: middle },
+    { ...inherited, lower: middle },
+  ];
+  return monotone > 0 ? [below, above] : [above, below];
 }
 
 /** Takes the nodes that are split next out of the queue: at most `leavesLeft` of them. */

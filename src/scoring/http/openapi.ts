@@ -19,12 +19,6 @@ export function openApiDocument({
   version,
 }: DocumentOptions): Record<string, unknown> {
   const { rows, ids } = predictRequest(features, categoryNames, rowsMax);
-  const failure = (description: string) => ({ description, content: json({ $ref: "#/components/schemas/Error" }) });
-  const answer = (description: string, schema: string) => ({
-    description,
-    content: json({ $ref: `#/components/schemas/${schema}` }),
-  });
-  const guarded = withToken ? { security: [{ token: [] }] } : {};
   return {
     openapi: "3.1.0",
     info: {
@@ -34,60 +28,7 @@ export function openApiDocument({
         "Scores of people with a model whose splits lie at several companies. Numbers have all their digits: " +
         "they are the model's to the last bit.",
     },
-    paths: {
-      "/predict": {
-        post: {
-          summary: "Score people",
-          description:
-            "By id alone (the server finds its own features in its data), or by id and the server's own features.",
-          ...guarded,
-          requestBody: {
-            required: true,
-            content: json({
-              oneOf: [{ $ref: "#/components/schemas/PredictByIds" }, { $ref: "#/components/schemas/PredictByRows" }],
-            }),
-          },
-          responses: {
-            200: answer("A score or an error for each person", "Predictions"),
-            400: failure("The request is not what it should be"),
-            401: failure("The token is missing or wrong"),
-            413: failure("The request is too large"),
-            415: failure("The request is not JSON"),
-            500: failure("A bug"),
-            502: failure("A passive party refuses"),
-            503: failure("Too many requests are waiting, or a passive party cannot be reached"),
-            504: failure("There was no answer in time"),
-          },
-        },
-      },
-      "/health": { get: { summary: "Is the process alive?", responses: { 200: answer("It is", "Health") } } },
-      "/ready": {
-        get: {
-          summary: "Can all parties score?",
-          responses: { 200: answer("They can", "Readiness"), 503: answer("One cannot", "Readiness") },
-        },
-      },
-      "/metrics": {
-        get: {
-          summary: "Counters and histograms for Prometheus",
-          ...guarded,
-          responses: {
-            200: { description: "Text format 0.0.4", content: { "text/plain": { schema: { type: "string" } } } },
-            401: failure("The token is missing or wrong"),
-          },
-        },
-      },
-      "/openapi.json": {
-        get: {
-          summary: "This document",
-          ...guarded,
-          responses: {
-            200: { description: "OpenAPI 3.1", content: json({ type: "object" }) },
-            401: failure("The token is missing or wrong"),
-          },
-        },
-      },
-    },
+    paths: paths(withToken ? { security: [{ token: [] }] } : {}),
     components: {
       schemas: {
         PredictByIds: jsonSchema(ids),
@@ -100,6 +41,72 @@ export function openApiDocument({
       ...(withToken ? { securitySchemes: { token: { type: "http", scheme: "bearer" } } } : {}),
     },
   };
+}
+
+/** @param guarded what stands beside the calls that need a token */
+function paths(guarded: Record<string, unknown>): Record<string, unknown> {
+  return {
+    "/predict": {
+      post: {
+        summary: "Score people",
+        description:
+          "By id alone (the server finds its own features in its data), or by id and the server's own features.",
+        ...guarded,
+        requestBody: {
+          required: true,
+          content: json({
+            oneOf: [{ $ref: "#/components/schemas/PredictByIds" }, { $ref: "#/components/schemas/PredictByRows" }],
+          }),
+        },
+        responses: {
+          200: answer("A score or an error for each person", "Predictions"),
+          400: failure("The request is not what it should be"),
+          401: failure("The token is missing or wrong"),
+          413: failure("The request is too large"),
+          415: failure("The request is not JSON"),
+          500: failure("A bug"),
+          502: failure("A passive party refuses"),
+          503: failure("Too many requests are waiting, or a passive party cannot be reached"),
+          504: failure("There was no answer in time"),
+        },
+      },
+    },
+    "/health": { get: { summary: "Is the process alive?", responses: { 200: answer("It is", "Health") } } },
+    "/ready": {
+      get: {
+        summary: "Can all parties score?",
+        responses: { 200: answer("They can", "Readiness"), 503: answer("One cannot", "Readiness") },
+      },
+    },
+    "/metrics": {
+      get: {
+        summary: "Counters and histograms for Prometheus",
+        ...guarded,
+        responses: {
+          200: { description: "Text format 0.0.4", content: { "text/plain": { schema: { type: "string" } } } },
+          401: failure("The token is missing or wrong"),
+        },
+      },
+    },
+    "/openapi.json": {
+      get: {
+        summary: "This document",
+        ...guarded,
+        responses: {
+          200: { description: "OpenAPI 3.1", content: json({ type: "object" }) },
+          401: failure("The token is missing or wrong"),
+        },
+      },
+    },
+  };
+}
+
+function failure(description: string) {
+  return answer(description, "Error");
+}
+
+function answer(description: string, schema: string) {
+  return { description, content: json({ $ref: `#/components/schemas/${schema}` }) };
 }
 
 function json(schema: Record<string, unknown>) {

@@ -43,11 +43,7 @@ export async function startServer(config: ActiveConfig, options: ServeOptions, e
     );
   }
   const share = await findActiveShare(options.model, config);
-  const complain = (error: unknown): void => {
-    const known =
-      error instanceof TandemError ? error : new TandemError("INTERNAL", "an internal error", { cause: error });
-    emit({ type: "error", party: config.name, code: known.code, message: known.message });
-  };
+  const complain = complaints(config.name, emit);
   const metrics = new ServerMetrics(() => batcher.queuedIds);
   const lost = new Set<string>();
   const scorer = await Scorer.connect(config, share, (round) => {
@@ -57,25 +53,14 @@ export async function startServer(config: ActiveConfig, options: ServeOptions, e
     else if (!lost.has(round.party)) complain(round.error);
     if (round.error !== null) lost.add(round.party);
   });
-  const {
-    window_ms: windowMs,
-    batch_ids: batchIdsMax,
-    rounds: roundsMax,
-    queue_ids: queueIdsMax,
-    timeout_ms: timeoutMs,
-  } = parameters;
-  const onBatch = (requestCount: number, idCount: number): void => {
-    metrics.batchRequests.observe({}, requestCount);
-    metrics.batchIds.observe({}, idCount);
-  };
   const batcher = new MicroBatcher(scorer, {
-    windowMs,
-    batchIdsMax,
-    roundsMax,
-    queueIdsMax,
-    timeoutMs,
+    windowMs: parameters.window_ms,
+    batchIdsMax: parameters.batch_ids,
+    roundsMax: parameters.rounds,
+    queueIdsMax: parameters.queue_ids,
+    timeoutMs: parameters.timeout_ms,
     unknownAsMissing,
-    onBatch,
+    onBatch: (requestCount, idCount) => metrics.onBatch(requestCount, idCount),
   });
   const ownData = scoringData(config.data, scorer);
   const ownRows = new CurrentRows(ownData, { data: new DataCache(ownData, "refuse"), onTrouble: complain });
@@ -113,12 +98,9 @@ export async function startServer(config: ActiveConfig, options: ServeOptions, e
       port,
       token,
       bodyBytesMax: parameters.request_bytes,
-      stopGraceMs: timeoutMs,
+      stopGraceMs: parameters.timeout_ms,
       onBug: complain,
-      onAnswer: ({ path, status, ms }) => {
-        metrics.requests.add({ path, status: String(status) });
-        if (path === "/predict") metrics.requestSeconds.observe({}, ms / 1000);
-      },
+      onAnswer: (answer) => metrics.onAnswer(answer),
     });
     emit({ type: "listening", party: config.name, process: process.pid, port: server.port });
     return { port: server.port, close: () => server.close().finally(() => scorer.close()) };
@@ -126,6 +108,15 @@ export async function startServer(config: ActiveConfig, options: ServeOptions, e
     scorer.close();
     throw error;
   }
+}
+
+/** Troubles as events. What is not ours to explain is an internal error. */
+function complaints(party: string, emit: Emit): (error: unknown) => void {
+  return (error) => {
+    const known =
+      error instanceof TandemError ? error : new TandemError("INTERNAL", "an internal error", { cause: error });
+    emit({ type: "error", party, code: known.code, message: known.message });
+  };
 }
 
 /** Serves until `stop` is aborted; requests under way are answered first. */

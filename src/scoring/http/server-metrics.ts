@@ -36,6 +36,16 @@ export class ServerMetrics {
     this.roundSeconds.observe({ party }, ms / 1000);
   };
 
+  onBatch(requestCount: number, idCount: number): void {
+    this.batchRequests.observe({}, requestCount);
+    this.batchIds.observe({}, idCount);
+  }
+
+  onAnswer({ path, status, ms }: { readonly path: string; readonly status: number; readonly ms: number }): void {
+    this.requests.add({ path, status: String(status) });
+    if (path === "/predict") this.requestSeconds.observe({}, ms / 1000);
+  }
+
   text(): string {
     return metricsText([
       this.requests,
