@@ -197,7 +197,7 @@ describe("a damaged file", () => {
     writeFileSync(path, spoil(whole));
     const error = await expectError(async () => runActive(await configOf(made, party), quiet), "CHECKPOINT", says);
     expect(error.message).toContain("checkpoint.json");
-    expect(error.message).toMatch(/put the file back as it was, or remove it and begin anew under another name/);
+    expect(error.message).toMatch(/\. Put the file back as it was, or remove it and begin anew under another name/);
     writeFileSync(path, whole);
     await expectContinued(made, party);
   });

@@ -325,7 +325,7 @@ test("simulate refuses text without enable_categorical, unknown columns, constra
   await expectError(
     () => prepareSimulation({ ...given, training: {}, categorical: ["district"] }),
     "USAGE",
-    /--enable-categorical is not given/,
+    /^--categorical needs --enable-categorical$/,
   );
   await expectError(
     () => prepareSimulation({ ...given, training: on, categorical: ["distrikt"] }),

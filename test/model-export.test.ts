@@ -127,7 +127,7 @@ test("train, look, consent, export: the file is the golden one, and XGBoost pred
   ];
   const incomplete = await tandem(...exporting(consents[0]));
   expect(incomplete.exitCode).toBe(2);
-  expect(incomplete.stderr).toMatch(/missing: the consent of passive-2\. .*\(CONSENT\)/);
+  expect(incomplete.stderr).toMatch(/^error: the consent of passive-2 is missing\. It is made there, .*\(CONSENT\)$/m);
   expect(() => statSync(out)).toThrow(/ENOENT/);
   const { exitCode, stdout, stderr } = await tandem(...exporting(consents[1], consents[0]));
   expect(exitCode, stderr).toBe(0);

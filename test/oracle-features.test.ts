@@ -117,8 +117,8 @@ describe("max_depth 0", () => {
 
   test("without max_leaves it is refused by both trainers", async () => {
     const job = { table: randomTable(0, shape), training: { max_depth: 0 }, kernel, key };
-    await expect(trainFederated(job)).rejects.toThrow("max_leaves must be one");
-    await expect(trainInOnePlace(job)).rejects.toThrow("max_leaves must be one");
+    await expect(trainFederated(job)).rejects.toThrow("max_depth and max_leaves are both 0");
+    await expect(trainInOnePlace(job)).rejects.toThrow("max_depth and max_leaves are both 0");
   });
 });
 

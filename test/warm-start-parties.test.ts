@@ -161,7 +161,7 @@ test("a party refuses models it has no share of or of others, features that are 
   await expectError(
     () => on("a", { warm_start: { model: "winter" } }),
     "MODEL_UNKNOWN",
-    /there is no share\.json of 'winter'/,
+    /^there is no model 'winter': neither a finished job in .* nor a folder with a share\.json$/,
   );
   await expectError(
     () =>

@@ -1,4 +1,4 @@
-/** How much of something a job can have at most: nodes, splits, candidates, sampled instances. Null: it is not known. */
+/** How much of something a job can have at most: nodes, splits, candidates, sampled instances. Null: not known. */
 import { formatCount } from "../base/format.ts";
 import type { DisclosureFacts, Extent } from "./disclosure-entry.ts";
 
