@@ -4,16 +4,15 @@
  */
 import { readdir, readFile } from "node:fs/promises";
 import { extname, join, relative, sep } from "node:path";
-import { fileURLToPath } from "node:url";
 import { TandemError } from "../base/error.ts";
+import { packagePath } from "../base/package-root.ts";
 
 export interface WebFile {
   readonly type: string;
   readonly bytes: Buffer;
 }
 
-/** The same folder from src/ and from dist/. */
-const folder = fileURLToPath(new URL("../../dist/web/", import.meta.url));
+const folder = packagePath("dist", "web");
 
 const types: Readonly<Record<string, string>> = {
   ".html": "text/html; charset=utf-8",

@@ -3,7 +3,7 @@
  * function is deterministic; promises resolve to the index of the first refused element, or -1.
  */
 import { createRequire } from "node:module";
-import { fileURLToPath } from "node:url";
+import { packagePath } from "../../base/package-root.ts";
 
 declare const publicContextBrand: unique symbol;
 declare const privateContextBrand: unique symbol;
@@ -116,10 +116,7 @@ export interface NativeAddon {
   ): Refused;
 }
 
-/** Three folders up is the package's root, from src/crypto/paillier as from dist/crypto/paillier. */
-const addonPath = fileURLToPath(new URL("../../../build/tandem.node", import.meta.url));
-
 /** @throws whatever Node throws when the file is missing or not loadable on this machine */
 export function loadAddon(): NativeAddon {
-  return createRequire(import.meta.url)(addonPath) as NativeAddon;
+  return createRequire(import.meta.url)(packagePath("build", "tandem.node")) as NativeAddon;
 }

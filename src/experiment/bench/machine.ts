@@ -1,7 +1,7 @@
 /** What a measurement was made on: without it a time means nothing. */
 import { execFileSync } from "node:child_process";
 import { availableParallelism, cpus } from "node:os";
-import { fileURLToPath } from "node:url";
+import { packagePath } from "../../base/package-root.ts";
 import { selectKernel } from "../../crypto/paillier/index.ts";
 
 export interface Machine {
@@ -23,9 +23,8 @@ export function thisMachine(): Machine {
 /** The commit of a clone; an installed package has none. */
 export function thisCommit(): string {
   try {
-    const directory = fileURLToPath(new URL("../../..", import.meta.url));
     return execFileSync("git", ["describe", "--always", "--dirty"], {
-      cwd: directory,
+      cwd: packagePath(),
       encoding: "utf8",
       stdio: ["ignore", "pipe", "ignore"],
     }).trim();

@@ -4,10 +4,10 @@
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { createInterface } from "node:readline";
-import { fileURLToPath } from "node:url";
 import { TandemError } from "../../base/error.ts";
+import { packagePath } from "../../base/package-root.ts";
 
-const command = fileURLToPath(new URL("../../../bin/tandem.js", import.meta.url));
+const command = packagePath("bin", "tandem.js");
 const linesKept = 5;
 
 export class SpawnedCommand {

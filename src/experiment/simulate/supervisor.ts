@@ -4,11 +4,11 @@
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { createInterface } from "node:readline";
-import { fileURLToPath } from "node:url";
 import { isErrorCode, TandemError } from "../../base/error.ts";
+import { packagePath } from "../../base/package-root.ts";
 import type { PartyEvent } from "../../record/events.ts";
 
-const command = fileURLToPath(new URL("../../../bin/tandem.js", import.meta.url));
+const command = packagePath("bin", "tandem.js");
 /** How long the others may take to notice a failure and say so, before they are stopped. */
 const graceMs = 5_000;
 
