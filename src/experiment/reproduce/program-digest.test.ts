@@ -1,11 +1,29 @@
-import { readdirSync } from "node:fs";
-import { fileURLToPath } from "node:url";
-import { expect, it } from "vitest";
-import { aroundParties, programDigest, runByParties } from "./program-digest.ts";
+import { cpSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, expect, test } from "vitest";
+import { packagePath } from "../../base/package-root.ts";
+import { programDigest, sourceDigest } from "./program-digest.ts";
 
-it("covers every folder that a party runs: a new one must be put on one side", () => {
-  const source = fileURLToPath(new URL("../..", import.meta.url));
-  const folders = readdirSync(source, { withFileTypes: true }).filter((entry) => entry.isDirectory());
-  expect([...runByParties, ...aroundParties].toSorted()).toEqual(folders.map(({ name }) => name).toSorted());
-  expect(programDigest()).toMatch(/^[0-9a-f]{64}$/);
+const folder = mkdtempSync(join(tmpdir(), "tandem-digest-"));
+for (const name of ["src", "native"]) cpSync(packagePath(name), join(folder, name), { recursive: true });
+const before = sourceDigest(folder);
+afterAll(() => rmSync(folder, { recursive: true }));
+
+test("the same sources elsewhere are the same program", () => {
+  expect(before).toBe(programDigest());
+});
+
+test.each([
+  ["src/scheme/paillier/active.ts", true],
+  ["src/wire/peer.ts", true],
+  ["src/party/new.ts", true],
+  ["native/addon.cpp", true],
+  ["src/party/policy.test.ts", false],
+  ["src/cli/main.ts", false],
+  ["src/experiment/results/figure-svg.ts", false],
+])("with another %s it is another program: %s", (path, isOther) => {
+  const previous = sourceDigest(folder);
+  writeFileSync(join(folder, path), "// changed\n");
+  expect(sourceDigest(folder) !== previous).toBe(isOther);
 });

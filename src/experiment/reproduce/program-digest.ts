@@ -1,39 +1,33 @@
 /**
  * A digest of everything that a party runs: measurements made by another program are not taken for this one's. What
- * only draws tables and figures is left out, so that a better picture does not cost another two hours.
+ * only runs experiments or shows them is left out, so that a better picture does not cost another two hours.
+ *
+ * It is a digest of sources. The bundle in dist/ mixes what counts with what does not, so the build stores the digest
+ * of the sources that it was made from beside it (scripts/bundle.mjs).
  */
 import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
+import { isBuilt, packagePath } from "../../base/package-root.ts";
 
-/** Folders of src/ that a party runs, and those that it does not; together they are all. */
-export const runByParties = [
-  "base",
-  "wire",
-  "crypto",
-  "codec",
-  "gbdt",
-  "data",
-  "align",
-  "privacy",
-  "scheme",
-  "protocol",
-  "transport",
-  "store",
-  "record",
-  "party",
-  "scoring",
-] as const;
-export const aroundParties = ["cli", "dashboard", "experiment", "report"] as const;
+/** Everything else in src/ counts, also what is yet to come. */
+const leftOut = ["cli", "dashboard", "experiment", "report"];
 
 export function programDigest(): string {
-  const source = fileURLToPath(new URL("../..", import.meta.url));
-  const native = fileURLToPath(new URL("../../../native", import.meta.url));
+  return isBuilt ? readFileSync(packagePath("dist", "program.sha256"), "utf8").trim() : sourceDigest(packagePath());
+}
+
+/** @param root the folder that holds src/ and native/ */
+export function sourceDigest(root: string): string {
+  const source = join(root, "src");
+  const layers = readdirSync(source, { withFileTypes: true })
+    .filter((entry) => entry.isDirectory() && !leftOut.includes(entry.name))
+    .map(({ name }) => name)
+    .sort();
   const hash = createHash("sha256");
-  for (const folder of [...runByParties.map((folder) => join(source, folder)), native]) {
+  for (const folder of [...layers.map((layer) => join(source, layer)), join(root, "native")]) {
     for (const name of readdirSync(folder, { recursive: true, encoding: "utf8" }).sort()) {
-      if (/(?<!\.test|\.d)\.(?:ts|js|h|cc|cpp)$/.test(name))
+      if (/(?<!\.test|\.d)\.(?:ts|h|cc|cpp)$/.test(name))
         hash
           .update(name)
           .update("\0")
