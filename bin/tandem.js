@@ -1,11 +1,16 @@
 #!/usr/bin/env node
-// The `tandem` command. The command line itself is src/cli/, compiled to dist/cli/; importing it runs it.
-import { existsSync } from "node:fs";
+// The `tandem` command. The command line itself is src/cli/, bundled into dist/program/; loading it runs it.
+const { existsSync } = require("node:fs");
+const { enableCompileCache } = require("node:module");
+const { join } = require("node:path");
 
-const main = new URL("../dist/cli/main.js", import.meta.url);
-if (existsSync(main)) {
-  await import(main.href);
+const root = join(__dirname, "..");
+const command = join(root, "dist", "program", "command.cjs");
+if (existsSync(command)) {
+  // From Node 22.1 on. The cache is code: it lies beside the program, where only who may change that can write.
+  enableCompileCache?.(join(root, "build", "compile-cache"));
+  require(command);
 } else {
-  console.error("tandem: not built yet (dist/cli/main.js is missing); run `npm run build` first");
+  console.error("tandem: not built yet (dist/program/command.cjs is missing); run `npm run build` first");
   process.exitCode = 1;
 }

@@ -1,5 +1,6 @@
-/** Writes docs/parameters.md from the built parameter tables. */
+/** Writes docs/parameters.md from the parameter tables. */
 import { writeFileSync } from "node:fs";
-import { parameterPage } from "../dist/base/parameter-page.js";
+import { importSources } from "./import-sources.mjs";
 
+const [{ parameterPage }] = await importSources("base/parameter-page.ts");
 writeFileSync(new URL("../docs/parameters.md", import.meta.url), parameterPage());

@@ -7,12 +7,15 @@
  * error; exits with 1 if any did.
  */
 import { parseArgs } from "node:util";
-import { prepareScenarios } from "../dist/experiment/faults/fault-scenarios.js";
-import { simulateFaults } from "../dist/experiment/faults/fault-simulation.js";
+import { importSources } from "./import-sources.mjs";
 
 const { values } = parseArgs({
   options: { seeds: { type: "string", default: "1000" }, from: { type: "string", default: "1" } },
 });
+const [{ prepareScenarios }, { simulateFaults }] = await importSources(
+  "experiment/faults/fault-scenarios.ts",
+  "experiment/faults/fault-simulation.ts",
+);
 const [from, count] = [Number(values.from), Number(values.seeds)];
 const scenarios = await prepareScenarios();
 const undisturbed = new Map();

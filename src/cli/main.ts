@@ -1,22 +1,46 @@
 /** The command `tandem`: parses the command line, runs one command, and turns errors into one line and an exit code. */
 import { Command, CommanderError } from "commander";
 import { programVersion } from "../base/program-version.ts";
-import { alignCommand } from "./align.ts";
-import { benchCommand } from "./bench.ts";
-import { cvCommand } from "./cv.ts";
-import { dashboardCommand } from "./dashboard.ts";
-import { demoCommand } from "./demo.ts";
-import { estimateCommand } from "./estimate.ts";
 import { reportError } from "./failure.ts";
-import { fingerprintCommand, initCommand } from "./init.ts";
-import { modelCommand } from "./model.ts";
-import { partyCommand } from "./party.ts";
-import { predictCommand } from "./predict.ts";
-import { reportCommand } from "./report.ts";
-import { reproduceCommand } from "./reproduce.ts";
-import { serveCommand } from "./serve.ts";
-import { simulateCommand } from "./simulate.ts";
-import { trainCommand } from "./train.ts";
+
+type Load = () => Promise<Command>;
+
+/** In the order in which help lists them. Each is loaded when it is wanted: most of a short command is loading. */
+const groups: Readonly<Record<string, Readonly<Record<string, Load>>>> = {
+  "Try it on one machine:": {
+    demo: async () => (await import("./demo.ts")).demoCommand(),
+    simulate: async () => (await import("./simulate.ts")).simulateCommand(),
+    cv: async () => (await import("./cv.ts")).cvCommand(),
+    estimate: async () => (await import("./estimate.ts")).estimateCommand(),
+  },
+  "Train between companies:": {
+    init: async () => (await import("./init.ts")).initCommand(),
+    fingerprint: async () => (await import("./init.ts")).fingerprintCommand(),
+    party: async () => (await import("./party.ts")).partyCommand(),
+    train: async () => (await import("./train.ts")).trainCommand(),
+    align: async () => (await import("./align.ts")).alignCommand(),
+  },
+  "Use a model:": {
+    predict: async () => (await import("./predict.ts")).predictCommand(),
+    serve: async () => (await import("./serve.ts")).serveCommand(),
+    model: async () => (await import("./model.ts")).modelCommand(),
+  },
+  "Look at jobs:": {
+    report: async () => (await import("./report.ts")).reportCommand(),
+    dashboard: async () => (await import("./dashboard.ts")).dashboardCommand(),
+  },
+  "Measure:": {
+    bench: async () => (await import("./bench.ts")).benchCommand(),
+    reproduce: async () => (await import("./reproduce.ts")).reproduceCommand(),
+  },
+};
+
+/** One command where its name comes first, none for the version, otherwise all: help and suggestions need them. */
+function isWanted(name: string, first: string | undefined): boolean {
+  if (first === "--version" || first === "-V") return false;
+  const isCommand = Object.values(groups).some((commands) => first !== undefined && Object.hasOwn(commands, first));
+  return !isCommand || name === first;
+}
 
 async function main(): Promise<void> {
   const program = new Command("tandem")
@@ -24,24 +48,17 @@ async function main(): Promise<void> {
     .version(programVersion())
     .exitOverride()
     .configureOutput({ outputError: () => {} });
-  const groups: Readonly<Record<string, readonly Command[]>> = {
-    "Try it on one machine:": [demoCommand(), simulateCommand(), cvCommand(), estimateCommand()],
-    "Train between companies:": [initCommand(), fingerprintCommand(), partyCommand(), trainCommand(), alignCommand()],
-    "Use a model:": [predictCommand(), serveCommand(), modelCommand()],
-    "Look at runs:": [reportCommand(), dashboardCommand()],
-    "Measure:": [benchCommand(), reproduceCommand()],
-  };
   for (const [heading, commands] of Object.entries(groups)) {
-    program.commandsGroup(heading);
-    for (const command of commands)
+    const wanted = Object.entries(commands).filter(([name]) => isWanted(name, process.argv[2]));
+    if (wanted.length > 0) program.commandsGroup(heading);
+    for (const command of await Promise.all(wanted.map(([, load]) => load())))
       program.addCommand(command.exitOverride().configureOutput({ outputError: () => {} }));
   }
   await program.parseAsync();
 }
 
-try {
-  await main();
-} catch (error) {
+// No await here: the bundle is CommonJS, which starts faster and has none at the top.
+main().catch((error: unknown) => {
   if (error instanceof CommanderError && error.exitCode === 0) process.exit(0); // --help and --version
   process.exitCode = reportError(error);
-}
+});

@@ -1,0 +1,21 @@
+/** Modules of src/ for scripts: Node 20 runs no TypeScript, and the bundle in dist/ has no entries but its two. */
+import { join } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import { rolldown } from "rolldown";
+
+const root = fileURLToPath(new URL("..", import.meta.url));
+
+/**
+ * @param {...string} paths of modules, within src/
+ * @returns the modules, which share what they both import
+ */
+export async function importSources(...paths) {
+  const names = paths.map((path) => path.replaceAll("/", "-").replace(/\.ts$/, ""));
+  const input = Object.fromEntries(names.map((name, i) => [name, join(root, "src", paths[i])]));
+  const build = await rolldown({ cwd: root, input, platform: "node" });
+  // Beside the addon, not in a temporary folder: paths of the package are looked up from here.
+  const dir = join(root, "build", "scripts", names[0]);
+  await build.write({ dir, format: "esm", entryFileNames: "[name].js", cleanDir: true });
+  await build.close();
+  return Promise.all(names.map((name) => import(pathToFileURL(join(dir, `${name}.js`)).href)));
+}
