@@ -7,7 +7,8 @@
  *   dist/program.sha256             the digest of the sources that this was made from (program-digest.ts)
  *   dist/third-party-licences.txt   of the packages that are in the bundle
  *
- * Each package is a chunk of its own and minified. Our own code is not: an error's stack names our functions.
+ * Each package is a chunk of its own. All is minified, but our own code keeps the names of its functions and classes:
+ * an error's stack is to be read.
  */
 import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -20,11 +21,12 @@ import { packageOf, thirdPartyLicences } from "./third-party-licences.mjs";
 const root = fileURLToPath(new URL("..", import.meta.url));
 const dist = join(root, "dist");
 
-const minifiedPackages = {
-  name: "minified-packages",
+const minified = {
+  name: "minified",
   renderChunk(code, { fileName, moduleIds }) {
-    if (!moduleIds.every((id) => packageOf(id) !== null)) return null;
-    const { code: short, errors } = minifySync(fileName, code, { module: false });
+    const isOurs = moduleIds.some((id) => packageOf(id) === null);
+    const readable = { compress: false, mangle: { toplevel: false, keepNames: true } };
+    const { code: short, errors } = minifySync(fileName, code, { module: false, ...(isOurs ? readable : {}) });
     if (errors.length > 0) throw new Error(`${fileName}: ${errors[0].message}`);
     return { code: short };
   },
@@ -37,7 +39,7 @@ async function bundleProgram() {
     platform: "node",
     // It reads a WebAssembly file from its own folder.
     external: ["@resvg/resvg-wasm"],
-    plugins: [minifiedPackages],
+    plugins: [minified],
   });
   const { output } = await build.write({
     dir: join(dist, "program"),

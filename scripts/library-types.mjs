@@ -1,6 +1,6 @@
 /**
  * The types of the library. tsc writes a declaration for every module that the library runs; this keeps those that its
- * entry can name, and writes dist/index.d.ts.
+ * entry can name, without packages that are imported for their side effects only, and writes dist/index.d.ts.
  */
 import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -13,7 +13,8 @@ const types = join(dist, "types");
 function visit(path, seen) {
   if (seen.has(path)) return;
   seen.add(path);
-  const text = readFileSync(path, "utf8");
+  const text = readFileSync(path, "utf8").replaceAll(/^import "[^."][^"]*";\n/gm, "");
+  writeFileSync(path, text);
   for (const [, specifier] of text.matchAll(/(?:\bfrom|\bimport\()\s*"(\.[^"\n]+)\.[jt]s"/g))
     visit(join(dirname(path), `${specifier}.d.ts`), seen);
 }
