@@ -1,0 +1,59 @@
+/** What a command loads before it does its work: most of the time of a short command is loading. */
+import { spawn } from "node:child_process";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { expect, test } from "vitest";
+import { packagePath } from "../src/base/package-root.ts";
+import { scratchDirectory, tandem } from "./support/command.ts";
+
+const folder = scratchDirectory();
+/** Loaded before the command: says at its end which chunks there are. */
+const telling = join(folder, "telling.cjs");
+writeFileSync(
+  telling,
+  `process.on("exit", () => {
+    const names = Object.keys(require.cache).map((path) => require("node:path").basename(path, ".cjs"));
+    require("node:fs").writeSync(1, JSON.stringify({ loaded: names }) + "\\n");
+  });`,
+);
+
+/** @param until what it says when it has started; then its standard input ends */
+async function chunksOf(args: readonly string[], until: RegExp | null = null): Promise<readonly string[]> {
+  const child = spawn(process.execPath, ["--require", telling, packagePath("bin", "tandem.js"), ...args], {
+    stdio: ["pipe", "pipe", "inherit"],
+  });
+  let loaded: readonly string[] = [];
+  for await (const line of createInterface({ input: child.stdout })) {
+    if (line.startsWith('{"loaded"')) loaded = (JSON.parse(line) as { loaded: readonly string[] }).loaded;
+    else if (until?.test(line) === true) child.stdin.end();
+  }
+  return loaded;
+}
+
+test("--version loads next to nothing", async () => {
+  const loaded = await chunksOf(["--version"]);
+  expect(loaded).toContain("command");
+  expect(loaded.length).toBeLessThan(7);
+});
+
+test("a passive party listens without what only others need", async () => {
+  await tandem("init", "passive", "--host", "127.0.0.1", "--port", "0", "--out", folder);
+  const config = join(folder, "passive.yaml");
+  writeFileSync(config, readFileSync(config, "utf8").replace("PASTE-THE-ACTIVE-PARTYS-FINGERPRINT", "ab".repeat(32)));
+  writeFileSync(join(folder, "data.csv"), "id,basket\na,1\nb,2\n");
+  const loaded = await chunksOf(["party", "--config", config, "--supervised"], /"type":"listening"/);
+  expect(loaded).toEqual(expect.arrayContaining(["command", "commander", "connectrpc-connect-node", "yaml", "zod"]));
+  const others = /^(?:echarts|hyparquet|peculiar|asn1js|reflect-metadata|tsyringe|uplot|resvg)/;
+  expect(loaded.filter((name) => others.test(name))).toEqual([]);
+});
+
+test("the library exports what its types promise", async () => {
+  const entry = readFileSync(packagePath("src", "index.ts"), "utf8");
+  const names = [...entry.matchAll(/^export \{([^}]*)\}/gm)]
+    .flatMap(([, list]) => list.split(",").map((name) => name.trim()))
+    .filter((name) => name !== "" && !name.startsWith("type "));
+  const built = (await import(packagePath("dist", "index.js"))) as object;
+  expect(names.length).toBeGreaterThan(30);
+  expect(Object.keys(built).sort()).toEqual(names.sort());
+});
