@@ -1,7 +1,7 @@
 /**
  * Builds dist/ from nothing, as `npm run build` and, in a clone, as npm's `prepare` step (scripts/prepare.mjs). Says
- * nothing when all is well; otherwise prints the output of the tool that failed, and exits with 1. Types are not checked
- * here: `npm run types` does.
+ * nothing when all is well. Otherwise it prints the output of the tool that failed, and exits with 1. Types are not
+ * checked here: `npm run types` does.
  */
 import { spawnSync } from "node:child_process";
 import { existsSync, rmSync } from "node:fs";

@@ -43,8 +43,7 @@ for (let seed = from; seed < from + count; seed++) {
   }
 }
 await scenarios.close();
-console.log(
-  `${count} seeds, ${attempts} attempts, ${((performance.now() - started) / 1000).toFixed(0)} s, ${failures.length} failed`,
-);
+const seconds = Math.round((performance.now() - started) / 1000);
+console.log(`${count} seeds, ${attempts} attempts, ${seconds} s, ${failures.length} failed`);
 console.log(totals);
 process.exit(failures.length === 0 ? 0 : 1);
