@@ -241,7 +241,7 @@ describe("what changes under a job", () => {
     await expectError(
       async () => runActive(await configOf(made, party, { training: { ...training, eta: 0.2 } }), quiet),
       "CHECKPOINT",
-      /checkpoint\.json: training\.eta was 0\.3 when the job began and is 0\.2 now; put it back/,
+      /checkpoint\.json: training\.eta was 0\.3 when the job began and is 0\.2 now\. Put it back/,
     );
     const data = join(made.bank.folder, "data.csv");
     const whole = readFileSync(data, "utf8");

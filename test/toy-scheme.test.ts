@@ -17,12 +17,16 @@ import { toy } from "./support/toy-scheme/active.ts";
 const kernel = selectKernel();
 let key: PrivateKey;
 let scenarios: Scenarios;
+let forgetToy = (): void => {};
 beforeAll(async () => {
-  registerScheme(toy);
+  forgetToy = registerScheme(toy);
   key = await generateKey({ bits: 256, insecure: true });
   scenarios = await prepareScenarios();
 });
-afterAll(() => scenarios.close());
+afterAll(async () => {
+  forgetToy();
+  await scenarios.close();
+});
 
 test("nobody but this test knows the scheme", () => {
   expect(schemeNames()).toEqual(["paillier", "toy"]);

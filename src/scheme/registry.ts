@@ -11,8 +11,10 @@ const schemes = new Map<string, Scheme>([[paillier.name, paillier]]);
 
 export const defaultScheme = paillier.name;
 
-export function registerScheme(scheme: Scheme): void {
+/** @returns forgets the scheme again */
+export function registerScheme(scheme: Scheme): () => void {
   schemes.set(scheme.name, scheme);
+  return () => void schemes.delete(scheme.name);
 }
 
 export function schemeNames(): readonly string[] {
