@@ -19,82 +19,61 @@ export function agreedByPolicy(hello: ActiveHello, policy: PolicyConfig, name: s
   const { parameters, instanceCount } = hello;
   if (parameters === undefined)
     throw new TandemError("HANDSHAKE_MISMATCH", `${name}: the active party names no parameters`);
-  const {
-    job,
-    numRound,
-    maxDepth,
-    maxLeaves,
-    maxBin,
-    scheme,
-    schemeParameters,
-    codec,
-    seed,
-    colsampleBytree,
-    colsampleBylevel,
-    colsampleBynode,
-    treesPerRound,
-    localRounds,
-    startModel,
-    startTrees,
-    enableCategorical,
-    maxCatToOnehot,
-  } = parameters;
-  checkJobName(job, name);
-  if (!isScheme(scheme))
+  const { $typeName: _type, $unknown: _unknown, ...agreed } = parameters;
+  checkJobName(agreed.job, name);
+  if (!isScheme(agreed.scheme))
     throw new TandemError(
       "HANDSHAKE_MISMATCH",
-      `scheme: the active party proposes ${peerText(scheme)}, ${name} knows ${schemeNames().join(", ")}`,
+      `scheme: the active party proposes ${peerText(agreed.scheme)}, ${name} knows ${schemeNames().join(", ")}`,
     );
-  const { max_bin: bins, max_depth: depths, max_leaves: leaves } = trainingParameters;
-  const ofTrees = treesPerRound === 1 ? "" : ` of ${treesPerRound} trees each`;
   const broken = [
-    numRound < 1 && `num_round: ${numRound} asked, at least 1 is needed`,
-    treeCountOf(parameters) > policy.max_trees &&
-      `num_round: ${numRound}${ofTrees} asked, at most ${policy.max_trees} allowed`,
-    localRounds > numRound && `local_rounds: ${localRounds} asked, there are ${numRound} rounds`,
-    startTrees > 0 && !policy.warm_start && "start_model: going on from an earlier model is not allowed",
-    startTrees >= treeCountOf(parameters) && `start_trees: ${startTrees} asked, of ${treeCountOf(parameters)} in all`,
-    startTrees > 0 !== (startModel !== "") && "start_model: a model is named if and only if it has trees",
-    treesPerRound < 1 && `trees_per_round: ${treesPerRound} asked, at least 1 is needed`,
-    maxDepth === 0 && maxLeaves === 0 && "max_depth: no limit asked, and max_leaves has none either",
-    policy.max_depth > 0 &&
-      (maxDepth === 0 || maxDepth > policy.max_depth) &&
-      `max_depth: ${maxDepth === 0 ? "no limit" : maxDepth} asked, at most ${policy.max_depth} allowed`,
-    maxDepth > depths.max && `max_depth: ${maxDepth} asked, it must be ${describeBounds(depths)}`,
-    maxLeaves > leaves.max && `max_leaves: ${maxLeaves} asked, it must be ${describeBounds(leaves)}`,
-    (maxBin < bins.min || maxBin > bins.max) && `max_bin: ${maxBin} asked, it must be ${describeBounds(bins)}`,
-    (maxCatToOnehot < 1 || maxCatToOnehot > categoryCountMax + 1) &&
-      `max_cat_to_onehot: ${maxCatToOnehot} asked, it must be ${describeBounds(trainingParameters.max_cat_to_onehot)}`,
-    !policy.schemes.includes(scheme) && `scheme: ${scheme} asked, ${policy.schemes.join(" or ")} allowed`,
-    ...schemeNamed(scheme).violations(schemeParameters, schemeLimitsOf(policy)),
-    !policy.codecs.some((allowed) => allowed === codec) &&
-      `codec: ${peerText(codec)} asked, ${policy.codecs.join(" or ")} allowed`,
-    ![colsampleBytree, colsampleBylevel, colsampleBynode].every((rate) => rate > 0 && rate <= 1) &&
-      "colsample: shares of the columns must be above 0 up to 1",
+    ...impossible(agreed),
+    ...notAllowed(agreed, policy),
     instanceCount < policy.min_instances &&
       `instances: ${instanceCount} brought, at least ${policy.min_instances} allowed`,
   ].filter((violation) => violation !== false);
   if (broken.length > 0) throw refusal(name, broken);
-  return {
-    job,
-    numRound,
-    maxDepth,
-    maxLeaves,
-    maxBin,
-    scheme,
-    schemeParameters,
-    codec,
-    seed,
-    colsampleBytree,
-    colsampleBylevel,
-    colsampleBynode,
-    treesPerRound,
-    localRounds,
-    startModel,
-    startTrees,
-    enableCategorical,
-    maxCatToOnehot,
-  };
+  return agreed;
+}
+
+/** What no job can have. */
+function impossible(agreed: AgreedParameters): readonly (string | false)[] {
+  const { numRound, maxDepth, maxLeaves, maxBin, treesPerRound, localRounds, startTrees, maxCatToOnehot } = agreed;
+  const { max_bin: bins, max_depth: depths, max_leaves: leaves, max_cat_to_onehot: oneHot } = trainingParameters;
+  const treeCount = treeCountOf(agreed);
+  const rates = [agreed.colsampleBytree, agreed.colsampleBylevel, agreed.colsampleBynode];
+  return [
+    numRound < 1 && `num_round: ${numRound} asked, at least 1 is needed`,
+    localRounds > numRound && `local_rounds: ${localRounds} asked, there are ${numRound} rounds`,
+    startTrees >= treeCount && `start_trees: ${startTrees} asked, of ${treeCount} in all`,
+    startTrees > 0 !== (agreed.startModel !== "") && "start_model: a model is named if and only if it has trees",
+    treesPerRound < 1 && `trees_per_round: ${treesPerRound} asked, at least 1 is needed`,
+    maxDepth === 0 && maxLeaves === 0 && "max_depth: no limit asked, and max_leaves has none either",
+    maxDepth > depths.max && `max_depth: ${maxDepth} asked, it must be ${describeBounds(depths)}`,
+    maxLeaves > leaves.max && `max_leaves: ${maxLeaves} asked, it must be ${describeBounds(leaves)}`,
+    (maxBin < bins.min || maxBin > bins.max) && `max_bin: ${maxBin} asked, it must be ${describeBounds(bins)}`,
+    (maxCatToOnehot < 1 || maxCatToOnehot > categoryCountMax + 1) &&
+      `max_cat_to_onehot: ${maxCatToOnehot} asked, it must be ${describeBounds(oneHot)}`,
+    !rates.every((rate) => rate > 0 && rate <= 1) && "colsample: fractions of the columns must be above 0 up to 1",
+  ];
+}
+
+/** What this policy refuses. */
+function notAllowed(agreed: AgreedParameters, policy: PolicyConfig): readonly (string | false)[] {
+  const { numRound, maxDepth, treesPerRound, scheme, codec } = agreed;
+  const ofTrees = treesPerRound === 1 ? "" : ` of ${treesPerRound} trees each`;
+  const depth = maxDepth === 0 ? "no limit" : maxDepth;
+  const isTooDeep = policy.max_depth > 0 && (maxDepth === 0 || maxDepth > policy.max_depth);
+  return [
+    treeCountOf(agreed) > policy.max_trees &&
+      `num_round: ${numRound}${ofTrees} asked, at most ${policy.max_trees} allowed`,
+    agreed.startTrees > 0 && !policy.warm_start && "start_model: going on from an earlier model is not allowed",
+    isTooDeep && `max_depth: ${depth} asked, at most ${policy.max_depth} allowed`,
+    !policy.schemes.includes(scheme) && `scheme: ${scheme} asked, ${policy.schemes.join(" or ")} allowed`,
+    ...schemeNamed(scheme).violations(agreed.schemeParameters, schemeLimitsOf(policy)),
+    !policy.codecs.some((allowed) => allowed === codec) &&
+      `codec: ${peerText(codec)} asked, ${policy.codecs.join(" or ")} allowed`,
+  ];
 }
 
 /** What the policy asks of a scheme. */
