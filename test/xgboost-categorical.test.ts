@@ -37,7 +37,7 @@ const goldens = JSON.parse(
   readFileSync(new URL("fixtures/xgboost/categorical.json", import.meta.url), "utf8"),
 ) as Record<string, Golden>;
 
-const nameOf = (code: number): string => `c${String(code).padStart(2, "0")}`;
+const nameOf = (code: number): string => `c${String(code).padStart(4, "0")}`;
 
 async function trainOurs({ parameters: given, features, labels }: Golden) {
   const parameters = resolveParameters(trainingParameters, { ...given, enable_categorical: true });

@@ -1,8 +1,9 @@
 /**
  * Splits of a categorical feature into two sets of categories, found as XGBoost 1.7 finds them
  * (src/tree/hist/evaluate_splits.h, EnumeratePart): categories in the order of the leaf weight that each would have
- * alone, the lower code first on a tie, and every cut of that order. The categories before the cut go right. Missing
- * values go left with the cuts from the front, then right with the cuts from the back; the first of equal gains counts.
+ * alone, the lower code first on a tie, and cuts of that order: the first `max_cat_threshold` from the front, then as
+ * many from the back. The categories before the cut go right. Missing values go left with the cuts from the front, and
+ * right with those from the back, whether there are any or not. The first of equal gains counts.
  *
  * The whole search is a function of one row per category. With all data in one place that is a histogram; of another
  * party's feature it is the sums that the active party has decrypted, without names.
@@ -46,10 +47,11 @@ export function bestPartition(
   const cutsMax = Math.min(gain.maxCatThreshold, length) - 1;
   if (cutsMax < 1) return null;
   const missing = hasMissing && withheld[categoryCount] === 0 ? rowOf(categoryCount) : null;
+  const isMissingWithheld = hasMissing && missing === null;
   const cuts = Array.from({ length: cutsMax }, (_, i) => i + 1);
   const tried = [
     ...cuts.map((cut) => ({ cut, missingLeft: true })),
-    ...(missing === null ? [] : cuts.map((cut) => ({ cut: length - cut, missingLeft: false }))),
+    ...cuts.map((cut) => ({ cut: length - cut, missingLeft: isMissingWithheld })),
   ];
 
   const prefixes = prefixRows(order.map(rowOf), stride);

@@ -101,7 +101,7 @@ export function setFrom(
   const ascends = categories.every(
     (category, i) => category < categoryCount && (i === 0 || category > categories[i - 1]),
   );
-  if (categories.length === 0 || !ascends || right.length === size || (!hasMissing && !missingLeft))
+  if (categories.length === 0 || !ascends || right.length === size)
     throw new TandemError("PROTOCOL_STATE", "a set of categories that parts nothing");
   if (right.some(isWithheld)) throw new TandemError("PROTOCOL_STATE", "a set with a category that is withheld");
   return { categories, missingLeft };
