@@ -95,7 +95,7 @@ function statOf(pid) {
 async function job() {
   const child = spawn(
     process.execPath,
-    [bin, "demo", "--rows", values.rows, "--num-round", values.trees, "--json", "--runs", folder, "--dashboard"],
+    [bin, "demo", "--rows", values.rows, "--num-round", values.trees, "--json", "--records", folder, "--dashboard"],
     { stdio: ["ignore", "ignore", "pipe"] },
   );
   const ended = new Promise((resolve) => child.once("close", resolve));

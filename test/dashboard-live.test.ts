@@ -13,7 +13,7 @@ import { type Company, foundCompany, makePeople, writeActiveConfig, writePassive
 import { figure, minutes, openView, picture, printedAddress, stateShown } from "./support/dashboard-page.ts";
 
 const browserPath = findBrowser();
-const views = ["overview", "quality", "codec", "trees", "disclosure", "runs"];
+const views = ["overview", "quality", "encoding", "trees", "disclosure", "jobs"];
 
 async function everything(page: Page): Promise<string> {
   let seen = "";
@@ -114,7 +114,7 @@ describe.skipIf(browserPath === null)("deployed companies, each with its page", 
         expect(exitCode).toBe(0);
         expect(JSON.parse(stdout)).toMatchObject({ trees: Number(kept) });
         const seen = await everything(passive.page);
-        const stream = await passive.page.evaluate(async () => (await fetch("/api/run?viewer=shop&run=spring")).text());
+        const stream = await passive.page.evaluate(async () => (await fetch("/api/job?viewer=shop&job=spring")).text());
         expect(seen).toContain("shop_3");
         // What a job may reveal is said in general words before it begins; they tell nothing of this one.
         for (const text of [seen, stream.replaceAll(/"disclosures":\[.*?\}\]/gs, "")]) {

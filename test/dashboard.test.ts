@@ -1,5 +1,5 @@
 /**
- * The dashboard in a real browser: a demo is watched live to its end, past runs are looked at, and the page is held to
+ * The dashboard in a real browser: a demo is watched live to its end, past jobs are looked at, and the page is held to
  * what it promises: nothing without the token, nothing from elsewhere, nothing of another party, usable without a mouse
  * or eyes. Companies as they are deployed are watched in dashboard-live.test.ts.
  *
@@ -29,10 +29,10 @@ if (browserPath === null)
   );
 
 const demoSize = pictures ? { rows: "4000", trees: "12", fewer: "6" } : { rows: "400", trees: "4", fewer: "2" };
-const views = ["overview", "quality", "codec", "trees", "disclosure", "runs"];
+const views = ["overview", "quality", "encoding", "trees", "disclosure", "jobs"];
 
 describe.skipIf(browserPath === null)("the dashboard in a browser", () => {
-  const runs = scratchDirectory();
+  const records = scratchDirectory();
   let browser: Browser;
   let stored: RunningCommand;
   let storedUrl = "";
@@ -45,7 +45,7 @@ describe.skipIf(browserPath === null)("the dashboard in a browser", () => {
   });
 
   const demo = (trees: string, ...more: string[]): RunningCommand =>
-    startTandem(["demo", "--rows", demoSize.rows, "--num-round", trees, "--runs", runs, ...more]);
+    startTandem(["demo", "--rows", demoSize.rows, "--num-round", trees, "--records", records, ...more]);
 
   test("a demo, live to its end; reloaded in the middle, it loses nothing", { timeout: 5 * minutes }, async () => {
     const job = demo(demoSize.trees, "--dashboard");
@@ -99,18 +99,18 @@ describe.skipIf(browserPath === null)("the dashboard in a browser", () => {
     await watched.context.close();
   });
 
-  test("past runs: two side by side", { timeout: 4 * minutes }, async () => {
+  test("past jobs: two side by side", { timeout: 4 * minutes }, async () => {
     expect((await demo(demoSize.fewer, "--quiet").finished).exitCode).toBe(0);
-    stored = startTandem(["dashboard", runs]);
+    stored = startTandem(["dashboard", records]);
     storedUrl = await printedAddress(stored);
     const watched = await openDashboard(browser, storedUrl);
     const { page } = watched;
-    await openView(page, "runs");
+    await openView(page, "jobs");
     await expect.poll(() => page.locator("tbody tr").count()).toBe(2);
-    await picture(page, "runs");
+    await picture(page, "jobs");
     for (const box of await page.getByRole("checkbox").all()) await box.check();
     await page.getByRole("link", { name: "Compare the two" }).click();
-    const outcome = page.getByRole("region", { name: "Outcome of both runs" });
+    const outcome = page.getByRole("region", { name: "Outcome of both jobs" });
     await outcome.waitFor();
     const trees = outcome.locator("tr", { hasText: /^trees/ }).locator("td");
     expect((await trees.allTextContents()).toSorted()).toEqual([demoSize.trees, demoSize.fewer].toSorted());
@@ -170,7 +170,7 @@ describe.skipIf(browserPath === null)("the dashboard in a browser", () => {
         await expect.poll(() => page.evaluate("document.documentElement.dataset.theme")).toBe(scheme);
         for (const view of views) {
           await openView(page, view);
-          if (view !== "runs")
+          if (view !== "jobs")
             await page.locator("main .card :is(svg, canvas, table)").first().waitFor({ state: "attached" });
           await expectAccessible(page, `${view} at ${width}, ${scheme}`);
           expect(
@@ -179,7 +179,7 @@ describe.skipIf(browserPath === null)("the dashboard in a browser", () => {
           ).toBeLessThanOrEqual(width);
           const plain = width === 1280 && scheme === "light";
           if (
-            (plain && !["overview", "runs", "trees"].includes(view)) ||
+            (plain && !["overview", "jobs", "trees"].includes(view)) ||
             (!plain && view === "overview") ||
             (width === 390 && view === "trees") ||
             (scheme === "dark" && view === "quality")
@@ -232,7 +232,7 @@ describe.skipIf(browserPath === null)("the dashboard in a browser", () => {
     "a passive party's own page: its splits, no metric, no score, nobody but itself and the active party",
     { timeout: 2 * minutes },
     async () => {
-      const own = startTandem(["dashboard", join(runs, "retailer")]);
+      const own = startTandem(["dashboard", join(records, "retailer")]);
       try {
         const watched = await openDashboard(browser, await printedAddress(own));
         const { page } = watched;
@@ -246,8 +246,8 @@ describe.skipIf(browserPath === null)("the dashboard in a browser", () => {
           seen += await page.locator("body").innerText();
         }
         const stream = await page.evaluate(async () => {
-          const [{ job }] = (await (await fetch("/api/runs?viewer=retailer")).json()) as { job: string }[];
-          return (await fetch(`/api/run?viewer=retailer&run=${job}`)).text();
+          const [{ job }] = (await (await fetch("/api/jobs?viewer=retailer")).json()) as { job: string }[];
+          return (await fetch(`/api/job?viewer=retailer&job=${job}`)).text();
         });
         expect(seen).toMatch(/node \d+/);
         expect(seen).toContain("encrypted gradients only");
@@ -255,8 +255,8 @@ describe.skipIf(browserPath === null)("the dashboard in a browser", () => {
           expect(text).not.toContain("telecom");
           expect(text).not.toMatch(/"(auc|ks|logloss|weight|gain)"/);
           // Round numbers may be thresholds of several parties; names are not.
-          const own = new Set(secretsOf(runs, ["retailer"]));
-          const others = secretsOf(runs, ["bank", "telecom"]).filter((secret) => !own.has(secret));
+          const own = new Set(secretsOf(records, ["retailer"]));
+          const others = secretsOf(records, ["bank", "telecom"]).filter((secret) => !own.has(secret));
           expect(others.length).toBeGreaterThan(5);
           expect(others.filter((secret) => text.includes(secret))).toEqual([]);
         }
@@ -275,7 +275,7 @@ describe.skipIf(browserPath === null)("the dashboard in a browser", () => {
       "/index.html",
       "/icon.svg",
       "/api/viewers",
-      "/api/runs?viewer=bank",
+      "/api/jobs?viewer=bank",
       `/?token=${"A".repeat(43)}`,
     ]) {
       const response = await context.request.get(new URL(path, storedUrl).href);
@@ -289,7 +289,7 @@ describe.skipIf(browserPath === null)("the dashboard in a browser", () => {
   });
 
   test("the report, in a browser with scripts off and no network", { timeout: 2 * minutes }, async () => {
-    const [job] = readdirSync(join(runs, "bank")).toSorted();
+    const [job] = readdirSync(join(records, "bank")).toSorted();
     const context = await browser.newContext({
       javaScriptEnabled: false,
       offline: true,
@@ -299,8 +299,8 @@ describe.skipIf(browserPath === null)("the dashboard in a browser", () => {
     const asked: string[] = [];
     context.on("request", (request) => asked.push(request.url()));
     const read = async (party: string): Promise<{ headings: string[]; text: string }> => {
-      const out = join(runs, `report-${party}.html`);
-      expect((await tandem("report", join(runs, party, job), "--out", out)).exitCode).toBe(0);
+      const out = join(records, `report-${party}.html`);
+      expect((await tandem("report", join(records, party, job), "--out", out)).exitCode).toBe(0);
       await page.goto(`file://${out}`);
       expect(asked.splice(0)).toEqual([`file://${out}`]);
       await page.locator('svg[aria-label="the parties and the bytes between them"]').waitFor();
@@ -316,9 +316,9 @@ describe.skipIf(browserPath === null)("the dashboard in a browser", () => {
     ]);
     expect(passive.text).toContain("share of own splits");
     expect(passive.text).not.toMatch(/telecom|auc|logloss|share of gain/);
-    const own = new Set(secretsOf(runs, ["retailer"]));
+    const own = new Set(secretsOf(records, ["retailer"]));
     expect(
-      secretsOf(runs, ["bank", "telecom"]).filter((secret) => !own.has(secret) && passive.text.includes(secret)),
+      secretsOf(records, ["bank", "telecom"]).filter((secret) => !own.has(secret) && passive.text.includes(secret)),
     ).toEqual([]);
     if (pictures)
       await page.screenshot({
@@ -355,11 +355,11 @@ const nextFrame = (page: Page): Promise<unknown> =>
   page.evaluate("new Promise((done) => requestAnimationFrame(() => setTimeout(done)))");
 
 /** Thresholds and feature names of parties' own splits, as text; short thresholds could stand anywhere. */
-function secretsOf(runs: string, parties: readonly string[]): string[] {
+function secretsOf(records: string, parties: readonly string[]): string[] {
   return parties.flatMap((party) =>
-    readdirSync(join(runs, party)).flatMap((job) =>
+    readdirSync(join(records, party)).flatMap((job) =>
       [
-        ...readFileSync(join(runs, party, job, "share.json"), "utf8").matchAll(
+        ...readFileSync(join(records, party, job, "share.json"), "utf8").matchAll(
           /"threshold":(-?[\d.]{7,})|"featureName":"(\w+)"/g,
         ),
       ].map(([, threshold, name]) => threshold ?? name),

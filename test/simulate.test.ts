@@ -181,13 +181,14 @@ describe("simulate", () => {
   });
 
   test("the L1 alpha and the paper's: two options, and both in the record of the job", async () => {
-    const runs = join(directory, "two-alphas");
-    const paper = ["--layout", "paper", "--codec-alpha", "21", "--alpha", "2", "--runs", runs];
+    const records = join(directory, "two-alphas");
+    // --runs is what --records was called in 0.1.
+    const paper = ["--layout", "paper", "--codec-alpha", "21", "--alpha", "2", "--runs", records];
     const result = await json("--data", table, "--id", "id", "--label", "defaulted", ...pair, ...small, ...paper);
     const { slots } = result["layout"] as { slots: { alpha: number }[] };
     expect(slots.map(({ alpha }) => alpha)).toEqual([21, 21]);
-    const [run] = readdirSync(join(runs, "active"));
-    const events = readFileSync(join(runs, "active", run, "events.jsonl"), "utf8")
+    const [name] = readdirSync(join(records, "active"));
+    const events = readFileSync(join(records, "active", name, "events.jsonl"), "utf8")
       .trim()
       .split("\n");
     const job = events.map((line) => JSON.parse(line) as PartyEvent).find(({ type }) => type === "job");
@@ -357,7 +358,7 @@ describe("simulate", () => {
   });
 });
 
-describe("a party that dies in mid-run", () => {
+describe("a party that dies in mid-job", () => {
   const long = [
     "--data",
     table,

@@ -195,7 +195,7 @@ describe("elsewhere", () => {
     expect(() => statSync(state)).toThrow(/ENOENT/);
   });
 
-  test("--dashboard keeps the run in the state folder, with its report; people's scores are not kept", async () => {
+  test("--dashboard keeps the job in the state folder, with its report; people's scores are not kept", async () => {
     const state = join(directory, "kept");
     const run = await startTandem([...simulation, "--dashboard"], { XDG_STATE_HOME: state }).finished;
     expect(run.exitCode).toBe(0);
@@ -205,16 +205,17 @@ describe("elsewhere", () => {
     expect(() => statSync(join(report, "..", "predictions.csv"))).toThrow(/ENOENT/);
   });
 
-  test("a report of something that is no run, a port that is none: one clear line", async () => {
+  test("a report of something that is no job, a port that is none: one clear line", async () => {
     const { exitCode, stderr } = await tandem("report", directory);
     expect(exitCode).toBe(2);
     expect(stderr).toBe(
-      `error: ${directory} has no record of a run (events.jsonl); give the folder of a job (FILE_UNREADABLE)\n`,
+      `error: ${directory} has no record of a job (events.jsonl); give the folder of a job (FILE_UNREADABLE)\n`,
     );
     expect(
-      (await tandem(...simulation, "--dashboard", "--dashboard-port", "70000", "--runs", join(directory, "x"))).stderr,
+      (await tandem(...simulation, "--dashboard", "--dashboard-port", "70000", "--records", join(directory, "x")))
+        .stderr,
     ).toMatch(/--dashboard-port must be an integer/);
-    expect((await tandem("dashboard", directory)).stderr).toMatch(/holds no record of a run \(FILE_UNREADABLE\)/);
+    expect((await tandem("dashboard", directory)).stderr).toMatch(/holds no record of a job \(FILE_UNREADABLE\)/);
   });
 
   test("a passive party's log never has the address: it is in a file for its owner", async () => {

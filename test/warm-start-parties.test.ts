@@ -212,10 +212,10 @@ test("a party refuses models it has no share of or of others, features that are 
   );
 });
 
-test("simulate: an earlier run in the same folder, by the command, equal to one place", async () => {
+test("simulate: an earlier job in the same folder, by the command, equal to one place", async () => {
   const table = join(root, "loans.csv");
   writeLoanTable(table, 160);
-  const runs = join(root, "runs");
+  const records = join(root, "records");
   const common = {
     data: table,
     id: "id",
@@ -230,7 +230,7 @@ test("simulate: an earlier run in the same folder, by the command, equal to one 
     check: false,
     onEvent: () => {},
   };
-  await simulate({ ...common, training: { num_round: 2, subsample: 0.8 }, keep: { directory: runs, job: "first" } });
+  await simulate({ ...common, training: { num_round: 2, subsample: 0.8 }, keep: { directory: records, job: "first" } });
   const flags = [
     "--data",
     table,
@@ -254,10 +254,10 @@ test("simulate: an earlier run in the same folder, by the command, equal to one 
     "--warm-start",
     "first",
   ];
-  const { stdout, exitCode, stderr } = await tandem("simulate", ...flags, "--runs", runs);
+  const { stdout, exitCode, stderr } = await tandem("simulate", ...flags, "--records", records);
   expect(exitCode, stderr).toBe(0);
   expect(JSON.parse(stdout)).toMatchObject({ trees: 3, identicalToCentralised: true });
   const without = await tandem("simulate", ...flags);
-  expect(without.stderr).toMatch(/--warm-start needs --runs/);
-  rmSync(runs, { recursive: true });
+  expect(without.stderr).toMatch(/--warm-start needs --records/);
+  rmSync(records, { recursive: true });
 });

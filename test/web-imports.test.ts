@@ -11,7 +11,7 @@ const { importsOf } = (await import(pathToFileURL(join(root, "scripts", "check-l
 
 /** What may run in the browser; types may come from anywhere, they leave nothing behind. */
 const allowed = [
-  /^src\/record\/(run-view|fold-events|own-view|run-facts)\.ts$/,
+  /^src\/record\/(job-view|fold-events|own-view|job-facts)\.ts$/,
   /^src\/report\/(tree-layout|party-layout)\.ts$/,
   /^src\/base\/(format|assert|error|quantised-gradients)\.ts$/,
   /^src\/(privacy\/ledger|protocol\/phase|codec\/slot|codec\/bit-fields)\.ts$/,
@@ -52,5 +52,5 @@ test("everything that the page runs is a view, or needed by one", () => {
       }
     }
   }
-  expect([...shared]).toContain("src/record/run-view.ts");
+  expect([...shared]).toContain("src/record/job-view.ts");
 });

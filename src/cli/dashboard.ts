@@ -1,8 +1,8 @@
-/** `--dashboard` of the commands that run a job, and `tandem dashboard`: past runs without one. */
+/** `--dashboard` of the commands that run a job, and `tandem dashboard`: past jobs, when none goes on. */
 import { chmod, mkdir, readdir, writeFile } from "node:fs/promises";
 import { homedir } from "node:os";
 import { basename, join, resolve } from "node:path";
-import { Command } from "commander";
+import { Command, Option } from "commander";
 import { TandemError } from "../base/error.ts";
 import { isLoopback } from "../base/loopback.ts";
 import type { Dashboard, Viewer } from "../dashboard/server.ts";
@@ -30,23 +30,32 @@ function addAddressOptions(command: Command): Command {
 }
 
 /** For demo and simulate, whose parties have no folders of their own. */
-export function addRunsOption(command: Command): Command {
-  return command.option(
-    "--runs <folder>",
-    "keep each party's record of the run here (default: nowhere; with --dashboard your state folder)",
-  );
+export function addRecordsOption(command: Command): Command {
+  return command
+    .option(
+      "--records <folder>",
+      "keep each party's record of the job here (default: nowhere; with --dashboard your state folder)",
+    )
+    .addOption(new Option("--runs <folder>", "its name in 0.1").hideHelp());
 }
 
-/** Where records of runs are kept, or null where nobody asked for any: nothing is written then. */
-export function runsFolder(flags: { readonly runs?: string; readonly dashboard?: boolean }): string | null {
-  if (flags.runs !== undefined) return resolve(flags.runs);
+export interface RecordsFlags {
+  readonly records?: string;
+  readonly runs?: string;
+}
+
+/** Where records of jobs are kept, or null where nobody asked for any: nothing is written then. */
+export function recordsFolder(flags: RecordsFlags & { readonly dashboard?: boolean }): string | null {
+  const given = flags.records ?? flags.runs;
+  if (given !== undefined) return resolve(given);
   if (flags.dashboard !== true) return null;
   const state = process.env["XDG_STATE_HOME"];
+  // The folder keeps its name of 0.1: people's past jobs are in it.
   return join(state === undefined || state === "" ? join(homedir(), ".local", "state") : state, "tandem", "runs");
 }
 
-/** A name for a run of this moment. */
-export function runName(kind: string): string {
+/** A name for a job that begins now. */
+export function keptJobName(kind: string): string {
   return `${kind}-${new Date().toISOString().slice(0, 19).replaceAll(/[-:]/g, "").replace("T", "-")}`;
 }
 
@@ -88,7 +97,7 @@ async function serve(
   if (!isLoopback(flags.dashboardHost))
     say(
       `warning: ${flags.dashboardHost} can be reached from other machines, and the page is not encrypted. ` +
-        "Whoever sees its address can look at this party's runs.",
+        "Whoever sees its address can look at this party's jobs.",
     );
   return dashboard;
 }
@@ -115,8 +124,8 @@ async function writeAddress(path: string, url: string): Promise<void> {
 
 export function dashboardCommand(): Command {
   const command = new Command("dashboard")
-    .description("show recorded runs on a page, until interrupted")
-    .argument("<folder>", "a party's output folder, or the --runs folder of several parties");
+    .description("show recorded jobs on a page, until interrupted")
+    .argument("<folder>", "a party's output folder, or the --records folder of several parties");
   return addAddressOptions(command).action(async (folder: string, flags: DashboardFlags) => {
     const viewers = await viewersIn(resolve(folder));
     const dashboard = await serve(flags, viewers, (text) => void process.stderr.write(`${text}\n`));
@@ -126,19 +135,19 @@ export function dashboardCommand(): Command {
   });
 }
 
-/** @throws TandemError FILE_UNREADABLE if there is no record of a run */
+/** @throws TandemError FILE_UNREADABLE if there is no record of a job */
 async function viewersIn(folder: string): Promise<Viewer[]> {
-  const { listRuns } = await import("../record/run-store.ts");
-  if ((await listRuns(folder)).length > 0) return [{ name: basename(folder), directory: folder, job: null }];
+  const { listRecords } = await import("../record/stored-record.ts");
+  if ((await listRecords(folder)).length > 0) return [{ name: basename(folder), directory: folder, job: null }];
   const entries = await readdir(folder, { withFileTypes: true }).catch(() => []);
   const viewers: Viewer[] = [];
   for (const entry of entries
     .filter((candidate) => candidate.isDirectory())
     .toSorted((a, b) => a.name.localeCompare(b.name))) {
     const directory = join(folder, entry.name);
-    if ((await listRuns(directory)).length > 0) viewers.push({ name: entry.name, directory, job: null });
+    if ((await listRecords(directory)).length > 0) viewers.push({ name: entry.name, directory, job: null });
   }
-  if (viewers.length === 0) throw new TandemError("FILE_UNREADABLE", `${folder} holds no record of a run`);
+  if (viewers.length === 0) throw new TandemError("FILE_UNREADABLE", `${folder} holds no record of a job`);
   return viewers;
 }
 

@@ -5,11 +5,12 @@ import { TandemError } from "../base/error.ts";
 import type { DemoResult } from "../experiment/simulate/demo.ts";
 import {
   addDashboardOptions,
-  addRunsOption,
+  addRecordsOption,
   besideDashboard,
   type DashboardFlags,
-  runName,
-  runsFolder,
+  keptJobName,
+  recordsFolder,
+  type RecordsFlags,
 } from "./dashboard.ts";
 import { addProgressOptions, Progress, type ProgressFlags } from "./progress.ts";
 import { writeReport } from "./report.ts";
@@ -20,11 +21,10 @@ import { textTable } from "./text-table.ts";
 /** The portable kernel is some ten times slower: it gets a job that ends in a minute as well. */
 const sizes = { native: { rows: 10_000, trees: 10 }, portable: { rows: 1_000, trees: 3 } };
 
-interface DemoFlags extends ProgressFlags, DashboardFlags {
+interface DemoFlags extends ProgressFlags, DashboardFlags, RecordsFlags {
   readonly rows?: string;
   readonly numRound?: string;
   readonly seed: string;
-  readonly runs?: string;
 }
 
 export function demoCommand(): Command {
@@ -33,7 +33,7 @@ export function demoCommand(): Command {
     .option("--rows <count>", "people in the synthetic data (default: 10000, or 1000 without the native kernel)")
     .option("--num-round <trees>", "trees (default: 10, or 3 without the native kernel)")
     .option("--seed <number>", "fixes everything but the cryptographic nonces", "7");
-  return addDashboardOptions(addRunsOption(addProgressOptions(command))).action(async (options: DemoFlags) => {
+  return addDashboardOptions(addRecordsOption(addProgressOptions(command))).action(async (options: DemoFlags) => {
     const [{ selectKernel }, { demoParties, runDemo }] = await Promise.all([
       import("../crypto/paillier/index.ts"),
       import("../experiment/simulate/demo.ts"),
@@ -53,8 +53,8 @@ export function demoCommand(): Command {
       `A bank, a retailer and a telecom know the same ${rows.toLocaleString("en")} people. ` +
         "Only the bank knows who defaulted.",
     );
-    const folder = runsFolder(options);
-    const keep = folder === null ? undefined : { directory: folder, job: runName("demo") };
+    const folder = recordsFolder(options);
+    const keep = folder === null ? undefined : { directory: folder, job: keptJobName("demo") };
     const viewers =
       keep === undefined
         ? []

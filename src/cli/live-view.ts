@@ -4,10 +4,10 @@
  */
 import { formatBytes, formatSeconds } from "../base/format.ts";
 import type { PartyEvent } from "../record/events.ts";
-import { isOfJob } from "../record/job-records.ts";
+import { isOfJob } from "../record/record-keeper.ts";
 import { addEvent } from "../record/fold-events.ts";
-import { activityOf, elapsedSeconds, secondsLeft } from "../record/run-facts.ts";
-import { emptyRun, type PartyView, type RunView } from "../record/run-view.ts";
+import { activityOf, elapsedSeconds, secondsLeft } from "../record/job-facts.ts";
+import { emptyJobView, type PartyView, type JobView } from "../record/job-view.ts";
 
 export interface Screen {
   readonly write: (text: string) => void;
@@ -24,7 +24,7 @@ const partyColours = [32, 214, 36, 175, 75, 166];
 export class LiveView {
   readonly #screen: Screen;
   readonly #party: string;
-  #view: RunView = emptyRun();
+  #view: JobView = emptyJobView();
   #timer: NodeJS.Timeout | null = null;
   #linesDrawn = 0;
 
@@ -56,7 +56,7 @@ export class LiveView {
     this.#timer = null;
     this.#draw();
     this.#linesDrawn = 0;
-    this.#view = emptyRun();
+    this.#view = emptyJobView();
   }
 
   #draw(): void {
@@ -93,7 +93,7 @@ export class LiveView {
     return lines;
   }
 
-  #facts(view: RunView): string {
+  #facts(view: JobView): string {
     const left = secondsLeft(view, this.#screen.now());
     const last = view.rounds[view.rounds.length - 1];
     const metric =

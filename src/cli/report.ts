@@ -1,4 +1,4 @@
-/** `tandem report`: a stored run as one HTML file, and the same at the end of a job. */
+/** `tandem report`: a job's record as one HTML file, and the same at the end of a job. */
 import { join, resolve } from "node:path";
 import { Command } from "commander";
 import { writeFileAtomically } from "../base/atomic-file.ts";
@@ -7,13 +7,13 @@ const reportFileName = "report.html";
 
 export function reportCommand(): Command {
   return new Command("report")
-    .description("write a recorded run as one HTML file without scripts")
-    .argument("<run>", "the folder of a job")
+    .description("write a job's record as one HTML file without scripts")
+    .argument("<job folder>", "the folder of a job, with its record")
     .option("--out <file>", `where to write it (default: ${reportFileName} in the job's folder)`)
     .option("--public", "leave out what only this party may see: its splits and the curves of its scores")
-    .action(async (run: string, flags: { readonly out?: string; readonly public?: boolean }) => {
+    .action(async (folder: string, flags: { readonly out?: string; readonly public?: boolean }) => {
       const out = flags.out === undefined ? {} : { out: flags.out };
-      process.stdout.write(`${await writeReport(run, { ...out, withOwn: flags.public !== true })}\n`);
+      process.stdout.write(`${await writeReport(folder, { ...out, withOwn: flags.public !== true })}\n`);
     });
 }
 
@@ -22,10 +22,10 @@ export async function writeReport(
   folder: string,
   { out, withOwn = true }: { readonly out?: string; readonly withOwn?: boolean } = {},
 ): Promise<string> {
-  const { readRun } = await import("../record/run-store.ts");
-  const run = await readRun(resolve(folder));
-  const { runReport } = await import("../report/run-report.ts"); // brings the plotting library with it
+  const { readRecord } = await import("../record/stored-record.ts");
+  const views = await readRecord(resolve(folder));
+  const { jobReport } = await import("../report/job-report.ts"); // brings the plotting library with it
   const path = out === undefined ? join(resolve(folder), reportFileName) : resolve(out);
-  await writeFileAtomically(path, runReport(run, new Date(), { withOwn }), 0o600);
+  await writeFileAtomically(path, jobReport(views, new Date(), { withOwn }), 0o600);
   return path;
 }

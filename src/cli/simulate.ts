@@ -7,20 +7,20 @@ import type { ContributionRow } from "../experiment/simulate/comparison.ts";
 import { addJobOptions, type JobFlags, jobFrom } from "./job-options.ts";
 import {
   addDashboardOptions,
-  addRunsOption,
+  addRecordsOption,
   besideDashboard,
   type DashboardFlags,
-  runName,
-  runsFolder,
+  keptJobName,
+  recordsFolder,
+  type RecordsFlags,
 } from "./dashboard.ts";
 import { addExamples } from "./help-text.ts";
 import { addLeakageOptions, explainFirst, type LeakageFlags } from "./leakage.ts";
 import { addProgressOptions, Progress, type ProgressFlags } from "./progress.ts";
 import { writeReport } from "./report.ts";
-import { contributionTable, costTable, metricsTable, type RunSummary, summarise } from "./summary.ts";
+import { contributionTable, costTable, metricsTable, type JobSummary, summarise } from "./summary.ts";
 
-interface SimulateFlags extends JobFlags, ProgressFlags, DashboardFlags, LeakageFlags {
-  readonly runs?: string;
+interface SimulateFlags extends JobFlags, ProgressFlags, DashboardFlags, LeakageFlags, RecordsFlags {
   readonly predictions?: string;
   readonly export?: string;
   readonly check?: boolean;
@@ -40,10 +40,10 @@ export function simulateCommand(): Command {
   addJobOptions(command)
     .option("--predictions <file>", "write ids, labels and predictions of the test rows, as CSV")
     .option("--export <file>", "write the model, as JSON for XGBoost 1.7 or later")
-    .option("--warm-start <run>", "go on from an earlier simulation, by its name in the --runs folder")
+    .option("--warm-start <job>", "go on from an earlier simulation, by its name in the --records folder")
     .option("--check", "compare with centralised training, node by node")
     .option("--contribution", "say what each company's columns add: train without them too, in one place");
-  addLeakageOptions(addDashboardOptions(addRunsOption(addProgressOptions(command)))).action(runSimulate);
+  addLeakageOptions(addDashboardOptions(addRecordsOption(addProgressOptions(command)))).action(runSimulate);
   return addExamples(
     command,
     "tandem simulate --data loans.csv --id id --label defaulted --active income,age --passive visits,basket --check",
@@ -60,8 +60,8 @@ async function runSimulate(flags: SimulateFlags): Promise<void> {
     return simulationFacts(await prepareSimulation({ ...job, check: false, onEvent: () => {} }));
   };
   if (!(await explainFirst(flags, "this job", facts))) return;
-  const folder = runsFolder(flags);
-  const keep = folder === null ? undefined : { directory: folder, job: runName("simulate") };
+  const folder = recordsFolder(flags);
+  const keep = folder === null ? undefined : { directory: folder, job: keptJobName("simulate") };
   const names = ["active", ...job.passives.map((_, i) => `passive-${i + 1}`)];
   const viewers =
     keep === undefined ? [] : names.map((name) => ({ name, directory: join(keep.directory, name), job: keep.job }));
@@ -91,7 +91,7 @@ async function runSimulate(flags: SimulateFlags): Promise<void> {
 }
 
 function readable(
-  summary: RunSummary,
+  summary: JobSummary,
   difference: string | null,
   contribution: readonly ContributionRow[] | null,
 ): string {

@@ -5,7 +5,7 @@ import type { FederationResult } from "../experiment/simulate/federation.ts";
 import type { Metrics } from "../record/events.ts";
 import { textTable } from "./text-table.ts";
 
-export interface RunSummary {
+export interface JobSummary {
   readonly trees: number;
   readonly keyBits: number;
   readonly codec: string;
@@ -22,7 +22,7 @@ export interface RunSummary {
   readonly bytes: { readonly activeToPassive: number; readonly passiveToActive: number };
 }
 
-export function summarise(result: FederationResult, keyBits: number, identical: boolean | null): RunSummary {
+export function summarise(result: FederationResult, keyBits: number, identical: boolean | null): JobSummary {
   const { active, passives, layout } = result;
   const { phasesMs } = active;
   return {
@@ -54,7 +54,7 @@ export function summarise(result: FederationResult, keyBits: number, identical: 
 }
 
 /** Training and test metrics, one row each. */
-export function metricsTable({ train, validation, test }: RunSummary["metrics"]): string {
+export function metricsTable({ train, validation, test }: JobSummary["metrics"]): string {
   const names = Object.keys(train);
   const cells = (metrics: Metrics): string[] => names.map((name) => metrics[name].toFixed(4));
   return textTable([
@@ -86,7 +86,7 @@ export function contributionTable(rows: readonly ContributionRow[]): string {
 }
 
 /** A job's metrics beside those of the active party's columns alone, on the same rows. */
-export function aloneTable(metrics: RunSummary["metrics"], alone: RunSummary["metrics"], party: string): string {
+export function aloneTable(metrics: JobSummary["metrics"], alone: JobSummary["metrics"], party: string): string {
   const names = Object.keys(metrics.train);
   const rows = (["train", "validation", "test"] as const).flatMap((set) => {
     const [together, own] = [metrics[set] ?? null, alone[set] ?? null];
@@ -105,7 +105,7 @@ function signed(change: number): string {
 }
 
 /** Phases and traffic as a table for people. */
-export function costTable(summary: RunSummary): string {
+export function costTable(summary: JobSummary): string {
   const { seconds, counts, bytes } = summary;
   return textTable([
     ["seconds", "total", "key", "handshake", "encrypt", "aggregate", "decrypt", "per tree"],

@@ -82,9 +82,9 @@ describe("who may look", () => {
     "/",
     "/index.html",
     "/api/viewers",
-    "/api/stream?viewer=bank&run=spring",
-    "/api/run?viewer=bank&run=spring",
-    "/api/report?viewer=bank&run=spring",
+    "/api/stream?viewer=bank&job=spring",
+    "/api/job?viewer=bank&job=spring",
+    "/api/report?viewer=bank&job=spring",
     "/?token=",
     `/?token=${"x".repeat(43)}`,
     "/nowhere",
@@ -156,22 +156,22 @@ describe("what there is to see", () => {
   });
 
   test.each([
-    "/api/run?viewer=bank&run=..",
-    "/api/run?viewer=bank&run=../../secret",
-    "/api/run?viewer=bank&run=%2e%2e%2f",
-    "/api/run?viewer=nobody&run=spring",
+    "/api/job?viewer=bank&job=..",
+    "/api/job?viewer=bank&job=../../secret",
+    "/api/job?viewer=bank&job=%2e%2e%2f",
+    "/api/job?viewer=nobody&job=spring",
     "/assets/../../package.json",
     "/..%2fpackage.json",
-    "/api/else?viewer=bank&run=spring",
+    "/api/else?viewer=bank&job=spring",
   ])("nothing outside: %s", async (path) => {
     expect((await known(path)).status).toBe(404);
   });
 
-  test("runs, as a list and one by one", async () => {
-    expect(JSON.parse((await known("/api/runs?viewer=bank")).body)).toMatchObject([
+  test("jobs, as a list and one by one", async () => {
+    expect(JSON.parse((await known("/api/jobs?viewer=bank")).body)).toMatchObject([
       { job: "spring", state: "starting", treeCount: 1 },
     ]);
-    expect(JSON.parse((await known("/api/run?viewer=bank&run=spring")).body)).toMatchObject({
+    expect(JSON.parse((await known("/api/job?viewer=bank&job=spring")).body)).toMatchObject({
       events: [{ type: "job" }],
       own: [],
     });
@@ -182,7 +182,7 @@ describe("what there is to see", () => {
     const say = (at: number, tree: number): void =>
       file.append({ type: "tree", party: "bank", tree, treeCount: 3, metrics: { auc: 0.5 + tree / 10 }, at });
     const seen = async (): Promise<unknown> =>
-      (JSON.parse((await known("/api/runs?viewer=bank")).body) as { job: string }[]).find(
+      (JSON.parse((await known("/api/jobs?viewer=bank")).body) as { job: string }[]).find(
         ({ job }) => job === "autumn",
       );
     say(1000, 0);
@@ -202,7 +202,7 @@ describe("what there is to see", () => {
   });
 
   test("a report: names are escaped, its own policy allows no script", async () => {
-    const { body, headers } = await known("/api/report?viewer=bank&run=spring");
+    const { body, headers } = await known("/api/report?viewer=bank&job=spring");
     expect(headers["content-security-policy"]).toMatch(/^default-src 'none'; style-src 'unsafe-inline'/);
     expect(body).toContain("&lt;script&gt;");
     expect(body).not.toMatch(/<script/i);
@@ -218,7 +218,7 @@ describe("what there is to see", () => {
       new Promise((resolve) => {
         const lines: string[] = [];
         const sent = get(
-          `${origin}/api/stream?viewer=bank&run=spring${query}`,
+          `${origin}/api/stream?viewer=bank&job=spring${query}`,
           { headers: { cookie, ...headers } },
           (response) => {
             response

@@ -1,5 +1,5 @@
 /**
- * The dashboard's server: the page, the record of runs as server-sent events, the list of past runs, the report.
+ * The dashboard's server: the page, the records of jobs as server-sent events, the list of past jobs, the report.
  *
  * It only reads job folders, answers GET alone, and asks access.ts before anything else. It runs beside a job and must
  * not disturb it: no work while nobody looks.
@@ -10,13 +10,13 @@ import { join } from "node:path";
 import { programVersion } from "../base/program-version.ts";
 import { TandemError } from "../base/error.ts";
 import { jobSyntax } from "../base/job-name.ts";
-import { RunReader, readRun } from "../record/run-store.ts";
+import { RecordReader, readRecord } from "../record/stored-record.ts";
 import { Access } from "./access.ts";
-import { feedRun } from "./run-feed.ts";
-import { RunList } from "./run-list.ts";
+import { feedRecord } from "./record-feed.ts";
+import { JobList } from "./job-list.ts";
 import { readWebFiles, type WebFile } from "./web-files.ts";
 
-/** A party whose runs may be looked at: one for a company, several where one machine plays all of them. */
+/** A party whose jobs may be looked at: one for a company, several where one machine plays all of them. */
 export interface Viewer {
   readonly name: string;
   /** Its output directory, with a folder per job. */
@@ -144,7 +144,7 @@ class Routes {
   readonly #files: ReadonlyMap<string, WebFile>;
   readonly #viewers: readonly Viewer[];
   readonly #ending: AbortSignal;
-  readonly #list = new RunList();
+  readonly #list = new JobList();
 
   constructor(files: ReadonlyMap<string, WebFile>, viewers: readonly Viewer[], ending: AbortSignal) {
     this.#files = files;
@@ -162,21 +162,21 @@ class Routes {
     if (!pathname.startsWith("/api/")) return this.#file(pathname === "/" ? "/index.html" : pathname, response);
     const viewer = this.#viewers.find(({ name }) => name === url.searchParams.get("viewer"));
     if (viewer === undefined) return bare(response, 404);
-    if (pathname === "/api/runs") return json(response, await this.#list.of(viewer.directory));
-    const run = url.searchParams.get("run") ?? "";
-    if (!jobSyntax.test(run)) return bare(response, 404); // it becomes a folder's name
-    const folder = join(viewer.directory, run);
+    if (pathname === "/api/jobs") return json(response, await this.#list.of(viewer.directory));
+    const job = url.searchParams.get("job") ?? "";
+    if (!jobSyntax.test(job)) return bare(response, 404); // it becomes a folder's name
+    const folder = join(viewer.directory, job);
     switch (pathname) {
       case "/api/stream":
         response.writeHead(200, { "Content-Type": "text/event-stream" });
-        return feedRun(
+        return feedRecord(
           folder,
           response,
           String(request.headers["last-event-id"] ?? url.searchParams.get("from") ?? ""),
           this.#ending,
         );
-      case "/api/run":
-        return json(response, await new RunReader(folder).next());
+      case "/api/job":
+        return json(response, await new RecordReader(folder).next());
       case "/api/report":
         return this.#report(folder, response);
       default:
@@ -191,11 +191,11 @@ class Routes {
   }
 
   async #report(folder: string, response: ServerResponse): Promise<void> {
-    const run = await readRun(folder).catch(() => null);
-    if (run === null) return bare(response, 404);
-    const { runReport } = await import("../report/run-report.ts"); // brings the plotting library with it
+    const views = await readRecord(folder).catch(() => null);
+    if (views === null) return bare(response, 404);
+    const { jobReport } = await import("../report/job-report.ts"); // brings the plotting library with it
     response.setHeader("Content-Security-Policy", reportPolicy);
-    response.writeHead(200, { "Content-Type": "text/html; charset=utf-8" }).end(runReport(run, new Date()));
+    response.writeHead(200, { "Content-Type": "text/html; charset=utf-8" }).end(jobReport(views, new Date()));
   }
 }
 

@@ -1,6 +1,6 @@
 /**
  * SHA-256 of tables as they were trained on: ids, column names, float32 values or categories, and labels, in their
- * order. Two tables with the same digest train the same model; an auditor can check that a run used the data that it is
+ * order. Two tables with the same digest train the same model; an auditor can check that a job used the data that it is
  * said to have used. It says nothing about a value.
  */
 import { createHash } from "node:crypto";

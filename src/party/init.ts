@@ -111,8 +111,8 @@ policy:
   max_scoring_ids: 10000       # how many ids it may ask about in one request for scores
   warm_start: true             # may a job go on from a model that was trained with this party before?
 
-# Each job gets a folder in here: share.json (this party's part of the model), aligned.csv (its rows), the record of
-# the run, and what a restart needs to go on with it.
+# Each job gets a folder in here: share.json (this party's part of the model), aligned.csv (its rows), the job's
+# record, and what a restart needs to go on with it.
 output:
   directory: jobs
 

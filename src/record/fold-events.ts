@@ -1,20 +1,20 @@
 /**
- * Folds the public events of a run into its view, one by one. The same events always give the same view: on a page that
+ * Folds the public events of a job into its view, one by one. The same events always give the same view: on a page that
  * is loaded again in the middle, and in a report that is made years later.
  *
- * Events may be missing, in a run of an older version or one that was stopped. Their fields then stay empty.
+ * Events may be missing, in a job of an older version or one that was stopped. Their fields then stay empty.
  *
  * Runs in browsers too: nothing of Node is used here.
  */
 import { emptyLedger, type Ledger, type LedgerName } from "../privacy/ledger.ts";
 import type { Phase } from "../protocol/phase.ts";
 import type { JobEvent, LayoutSummary, Metrics, PartyEvent, PhaseSpan } from "./events.ts";
-import { emptyRun, type PartyView, type RunView } from "./run-view.ts";
+import { emptyJobView, type PartyView, type JobView } from "./job-view.ts";
 
 type Stamped = PartyEvent & { readonly at: number };
 
-export function runView(events: readonly Stamped[]): RunView {
-  const view = emptyRun();
+export function jobView(events: readonly Stamped[]): JobView {
+  const view = emptyJobView();
   for (const event of events) addEvent(view, event);
   return view;
 }
@@ -34,7 +34,7 @@ export function isStampedEvent(value: unknown): value is Stamped {
 }
 
 /** Takes one more event into a view. Events of kinds that this version does not know change nothing. */
-export function addEvent(view: RunView, event: Stamped): void {
+export function addEvent(view: JobView, event: Stamped): void {
   if (view.startedAt === 0) view.startedAt = event.at;
   view.lastAt = event.at;
   if (view.party === "") view.party = event.party;
@@ -95,7 +95,7 @@ export function addEvent(view: RunView, event: Stamped): void {
   }
 }
 
-function begin(view: RunView, event: JobEvent): void {
+function begin(view: JobView, event: JobEvent): void {
   if (view.job !== "") view.resumed++;
   view.party = event.party;
   view.role = event.role;
@@ -120,7 +120,7 @@ function partyView(name: string, role: PartyView["role"], self: boolean): PartyV
 }
 
 /** All connections are given up at once. */
-function waiting(view: RunView, message: string): void {
+function waiting(view: JobView, message: string): void {
   view.waiting = message;
   for (const party of view.parties) {
     party.connected = party.self;
@@ -136,7 +136,7 @@ function addedLedgers(earlier: Ledger, present: Ledger): Ledger {
 }
 
 /** At a passive party the event tells how many of its own features take part. */
-function joined(view: RunView, peer: string, featureCount: number): void {
+function joined(view: JobView, peer: string, featureCount: number): void {
   view.waiting = null;
   const soFar = view.ledgers.get(peer);
   if (soFar !== undefined) view.earlierLedgers.set(peer, soFar);
@@ -146,12 +146,12 @@ function joined(view: RunView, peer: string, featureCount: number): void {
   }
 }
 
-function training(view: RunView, at: number): void {
+function training(view: JobView, at: number): void {
   view.state = "training";
   view.trainingStartedAt ??= at;
 }
 
-function progress(view: RunView, event: Extract<PartyEvent, { type: "progress" }>): void {
+function progress(view: JobView, event: Extract<PartyEvent, { type: "progress" }>): void {
   view.level = event.level;
   for (const span of event.spans) addSpan(view, span);
   const flow = { sent: 0, received: 0 };
@@ -171,7 +171,7 @@ function progress(view: RunView, event: Extract<PartyEvent, { type: "progress" }
   }
 }
 
-function addSpan(view: RunView, span: PhaseSpan): void {
+function addSpan(view: JobView, span: PhaseSpan): void {
   const byPhase = view.totals.get(span.party) ?? new Map<Phase, number>();
   byPhase.set(span.phase, (byPhase.get(span.phase) ?? 0) + span.to - span.from);
   view.totals.set(span.party, byPhase);
@@ -181,14 +181,14 @@ function addSpan(view: RunView, span: PhaseSpan): void {
 }
 
 /** A tree that is grown again replaces its first attempt and whatever came after it. */
-function addRound(view: RunView, event: Stamped & { readonly type: "tree" }): void {
+function addRound(view: JobView, event: Stamped & { readonly type: "tree" }): void {
   view.rounds = [
     ...view.rounds.filter(({ tree }) => tree < event.tree),
     { tree: event.tree, at: event.at, train: event.metrics, validation: validationOf(event) },
   ];
 }
 
-function treeDone(view: RunView, event: Stamped & { readonly type: "tree" | "passive-tree" }): void {
+function treeDone(view: JobView, event: Stamped & { readonly type: "tree" | "passive-tree" }): void {
   const { tree, treeCount, at } = event;
   training(view, at);
   view.counts = event.counts ?? view.counts;
@@ -198,7 +198,7 @@ function treeDone(view: RunView, event: Stamped & { readonly type: "tree" | "pas
   view.treeEnds = [...view.treeEnds.slice(0, tree), at];
 }
 
-function end(view: RunView, state: "finished" | "failed"): void {
+function end(view: JobView, state: "finished" | "failed"): void {
   view.state = state;
   for (const party of view.parties) {
     party.doing = null;

@@ -6,7 +6,7 @@
  */
 import type { ScoreCurves } from "../gbdt/metric/score-curves.ts";
 import type { SplitTest } from "../gbdt/split/split-test.ts";
-import type { OwnView } from "./run-record.ts";
+import type { OwnView } from "./job-record.ts";
 
 /** A tree's node as its viewer may see it. */
 export type TreeNodeView =
@@ -41,14 +41,14 @@ export interface Importance {
   readonly splits: number;
 }
 
-export interface OwnRunView {
+export interface OwnJobView {
   readonly trees: Map<number, TreeView>;
   scores: ScoreCurves | null;
   /** SHA-256 of the rows that were trained on. */
   dataDigest: string | null;
 }
 
-export function emptyOwn(): OwnRunView {
+export function emptyOwn(): OwnJobView {
   return { trees: new Map(), scores: null, dataDigest: null };
 }
 
@@ -56,8 +56,8 @@ export function isOwnView(value: unknown): value is OwnView {
   return typeof value === "object" && value !== null && "kind" in value && typeof value.kind === "string";
 }
 
-/** @param parties the run's parties, the active one first, in the order of its config */
-export function addOwn(own: OwnRunView, view: OwnView, parties: readonly string[]): void {
+/** @param parties the job's parties, the active one first, in the order of its config */
+export function addOwn(own: OwnJobView, view: OwnView, parties: readonly string[]): void {
   switch (view.kind) {
     case "data":
       own.dataDigest = view.sha256;
@@ -84,7 +84,7 @@ export function addOwn(own: OwnRunView, view: OwnView, parties: readonly string[
 }
 
 /** What the splits are worth: per own feature, and per other party as a whole; the most important first. */
-export function importance(own: OwnRunView, self: string): Importance[] {
+export function importance(own: OwnJobView, self: string): Importance[] {
   const rows = new Map<string, { feature: string | null; party: string; gain: number | null; splits: number }>();
   const count = (party: string, feature: string | null, gain: number | null): void => {
     const key = `${party}/${feature ?? ""}`;

@@ -1,12 +1,12 @@
 /** A report's last parts: what was revealed to whom, and what the job ran with. */
 import { formatCount } from "../base/format.ts";
 import { type Html, html } from "../base/html.ts";
-import type { OwnRunView } from "../record/own-view.ts";
-import { ledgerLines, notSent, resumedWords } from "../record/run-facts.ts";
-import type { RunView } from "../record/run-view.ts";
+import type { OwnJobView } from "../record/own-view.ts";
+import { ledgerLines, notSent, resumedWords } from "../record/job-facts.ts";
+import type { JobView } from "../record/job-view.ts";
 import { htmlTable } from "./html-table.ts";
 
-export function disclosurePart(view: RunView): Html {
+export function disclosurePart(view: JobView): Html {
   const rows = ledgerLines(view).map((line) => [
     line.learner,
     line.about,
@@ -28,7 +28,7 @@ function alignmentWords(commonCount: number): Html {
   return html`<p>The ids were aligned first. ${formatCount(commonCount)} people are common to all parties.</p>`;
 }
 
-export function recordPart(view: RunView, { dataDigest }: OwnRunView): Html {
+export function recordPart(view: JobView, { dataDigest }: OwnJobView): Html {
   const { parameters, data } = view;
   const pair = ([name, value]: readonly [string, unknown]): Html =>
     html`<div>
@@ -52,7 +52,7 @@ export function recordPart(view: RunView, { dataDigest }: OwnRunView): Html {
     ${view.resumed === 0 ? "" : html`<p>The job was stopped and ${resumedWords(view)}.</p>`}`;
 }
 
-function versionWords({ versions, kernel }: RunView): string {
+function versionWords({ versions, kernel }: JobView): string {
   if (versions === null) return "–";
   const { tandem, protocol, node } = versions;
   return `tandem ${tandem}, protocol ${protocol}, Node ${node}${kernel === null ? "" : `, ${kernel} kernel`}`;

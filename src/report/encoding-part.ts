@@ -2,12 +2,12 @@
 import { formatBytes, formatCount } from "../base/format.ts";
 import { type Html, html } from "../base/html.ts";
 import type { LayoutSummary } from "../record/events.ts";
-import { answerSavings, gradientSavings, packedBits, slotHead, slotRows } from "../record/run-facts.ts";
-import type { RunView } from "../record/run-view.ts";
+import { answerSavings, gradientSavings, packedBits, slotHead, slotRows } from "../record/job-facts.ts";
+import type { JobView } from "../record/job-view.ts";
 import { htmlTable } from "./html-table.ts";
-import { bitLayoutPicture } from "./run-pictures.ts";
+import { bitLayoutPicture } from "./job-pictures.ts";
 
-export function encodingPart(view: RunView): Html {
+export function encodingPart(view: JobView): Html {
   const { layout } = view;
   if (layout === null) return html``;
   return html`<h2>Encoding, and the proof that no sum overflows</h2>
@@ -19,7 +19,7 @@ export function encodingPart(view: RunView): Html {
     <p>
       This was checked with integers before the first encryption. Every decryption checks it again: a sum whose guard
       bits are all ones stops the job.
-      ${view.state === "finished" ? "This run ended without such a stop, so no sum overflowed." : ""}
+      ${view.state === "finished" ? "This job ended without such a stop, so no sum overflowed." : ""}
     </p>
     <h3>What batching and packing save</h3>
     <p>${packingWords(layout)}</p>
@@ -36,7 +36,7 @@ function packingWords(layout: LayoutSummary): string {
   );
 }
 
-function savingsRows(view: RunView): string[][] {
+function savingsRows(view: JobView): string[][] {
   return [
     { name: "gradient ciphertexts sent", value: gradientSavings(view) },
     { name: "sum ciphertexts returned", value: answerSavings(view) },

@@ -6,18 +6,18 @@ import {
   importanceByParty,
   importanceName,
   importanceShares,
-  type OwnRunView,
+  type OwnJobView,
   type TreeView,
 } from "../record/own-view.ts";
-import type { RunView } from "../record/run-view.ts";
+import type { JobView } from "../record/job-view.ts";
 import { htmlTable } from "./html-table.ts";
-import { treePicture } from "./run-pictures.ts";
+import { treePicture } from "./job-pictures.ts";
 import { condition } from "./tree-layout.ts";
 
 /** A report is for reading: of a model of thousands of trees it draws the first ones. */
 const treesDrawn = 6;
 
-export function modelPart(view: RunView, own: OwnRunView): Html {
+export function modelPart(view: JobView, own: OwnJobView): Html {
   const rows = importance(own, view.party);
   if (rows.length === 0) return html``;
   const trees = [...own.trees.values()].sort((a, b) => a.tree - b.tree);
@@ -56,7 +56,7 @@ function ownSplits(trees: readonly TreeView[]): Html {
     ${htmlTable(["tree", "node", "feature", "goes left if", "missing goes"], rows, 3)}`;
 }
 
-function firstTrees(view: RunView, trees: readonly TreeView[]): Html {
+function firstTrees(view: JobView, trees: readonly TreeView[]): Html {
   const whole = trees.flatMap((tree) => (tree.kind === "whole" ? [tree] : []));
   const drawn = whole.slice(0, treesDrawn).map(
     (tree) =>

@@ -2,12 +2,12 @@
 import { formatBytes, formatSeconds } from "../base/format.ts";
 import { type Html, html } from "../base/html.ts";
 import type { PhaseSpan } from "../record/events.ts";
-import { featuresOf, phaseWords } from "../record/run-facts.ts";
-import type { RunView } from "../record/run-view.ts";
+import { featuresOf, phaseWords } from "../record/job-facts.ts";
+import type { JobView } from "../record/job-view.ts";
 import { htmlTable } from "./html-table.ts";
-import { partiesPicture, partyColour, phasesPicture } from "./run-pictures.ts";
+import { partiesPicture, partyColour, phasesPicture } from "./job-pictures.ts";
 
-export function partiesPart(view: RunView): Html {
+export function partiesPart(view: JobView): Html {
   const rows = view.parties.map((party) => [
     html`<span class="dot" style="background:${partyColour(view, party.name)}"></span>${party.name}`,
     party.role,
@@ -24,7 +24,7 @@ export function partiesPart(view: RunView): Html {
     </p>`;
 }
 
-export function timePart(view: RunView): Html {
+export function timePart(view: JobView): Html {
   const { result, totals } = view;
   const spans = view.spans.current.length > 0 ? view.spans.current : view.spans.previous;
   const seconds = [...totals].flatMap(([party, byPhase]) =>
@@ -37,7 +37,7 @@ export function timePart(view: RunView): Html {
     ${titledTable("Elapsed time at this party", ["phase", "seconds"], wall, 1)} ${processUse(view)}`;
 }
 
-function treePhases(view: RunView, spans: readonly PhaseSpan[]): Html {
+function treePhases(view: JobView, spans: readonly PhaseSpan[]): Html {
   return html`<figure>
     <figcaption>Tree ${spans[0].tree + 1}, phase by phase</figcaption>
     ${phasesPicture(view, spans)}
@@ -51,7 +51,7 @@ function titledTable(title: string, head: readonly string[], rows: readonly stri
     ${htmlTable(head, rows, textColumns)}`;
 }
 
-function processUse({ result, passiveResult }: RunView): Html {
+function processUse({ result, passiveResult }: JobView): Html {
   const use = result ?? passiveResult;
   if (use === null) return html``;
   return html`<p class="soft">

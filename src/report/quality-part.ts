@@ -1,10 +1,10 @@
 /** A report's metrics and curves: how good the model is. */
 import { type Html, html } from "../base/html.ts";
-import type { OwnRunView } from "../record/own-view.ts";
-import { stoppingMarks } from "../record/run-facts.ts";
-import type { RunView } from "../record/run-view.ts";
+import type { OwnJobView } from "../record/own-view.ts";
+import { stoppingMarks } from "../record/job-facts.ts";
+import type { JobView } from "../record/job-view.ts";
 import { htmlTable } from "./html-table.ts";
-import { ksChart, learningChart, rocChart, scoreChart } from "./run-charts.ts";
+import { ksChart, learningChart, rocChart, scoreChart } from "./job-charts.ts";
 
 type Metrics = Readonly<Record<string, number>>;
 
@@ -14,7 +14,7 @@ interface MetricsPerPart {
   readonly test: Metrics | null;
 }
 
-export function metricsPart({ result, rounds }: RunView): Html {
+export function metricsPart({ result, rounds }: JobView): Html {
   const last = rounds[rounds.length - 1];
   const train = result?.metrics.train ?? last?.train;
   if (train === undefined) return html``;
@@ -46,7 +46,7 @@ function metricsRows(names: readonly string[], of: MetricsPerPart, suffix: strin
 }
 
 /** Curves of scores are the party's own: a public report goes without. */
-export function qualityPart(view: RunView, scores: OwnRunView["scores"]): Html {
+export function qualityPart(view: JobView, scores: OwnJobView["scores"]): Html {
   const names = Object.keys(view.rounds[0]?.train ?? {});
   if (names.length === 0) return html``;
   const learning = names.map((name) =>

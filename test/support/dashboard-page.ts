@@ -12,11 +12,14 @@ export const pictures = process.env["TANDEM_SCREENSHOTS"] === "1";
 export const minutes = (pictures ? 6 : 1) * 60_000;
 export const screenshots = fileURLToPath(new URL("../../docs/screenshots/", import.meta.url));
 
+/** The pictures whose files are called otherwise than their view. */
+const fileNames: Readonly<Record<string, string>> = { encoding: "codec", jobs: "runs" };
+
 export async function picture(page: Page, name: string): Promise<void> {
   if (!pictures) return;
   mkdirSync(screenshots, { recursive: true });
   await page.evaluate("document.activeElement?.blur()");
-  await page.screenshot({ path: join(screenshots, `${name}.png`), fullPage: true });
+  await page.screenshot({ path: join(screenshots, `${fileNames[name] ?? name}.png`), fullPage: true });
 }
 
 export async function openView(page: Page, view: string): Promise<void> {

@@ -1,22 +1,22 @@
 /**
- * Says how far the run is to people who do not see the page: politely, once per tree and not more often than every few
+ * Says how far the job is to people who do not see the page: politely, once per tree and not more often than every few
  * seconds.
  */
 import { computed } from "@preact/signals";
 import { useLayoutEffect, useState } from "preact/hooks";
 import { formatSeconds } from "../../src/base/format.ts";
-import { secondsLeft } from "../../src/record/run-facts.ts";
-import { run } from "./session.ts";
+import { secondsLeft } from "../../src/record/job-facts.ts";
+import { jobViews } from "./session.ts";
 
 const pauseMs = 5000;
 
 /** Changes with a tree, and not with every message. */
 const news = computed(() => {
-  const { treesDone, treeCount, state } = run.value.view;
+  const { treesDone, treeCount, state } = jobViews.value.view;
   return state === "finished"
-    ? "The run is finished."
+    ? "The job is finished."
     : state === "failed"
-      ? "The run failed."
+      ? "The job failed."
       : treesDone > 0
         ? `Tree ${treesDone} of ${treeCount} is finished.`
         : "";
@@ -28,7 +28,7 @@ export function Announcer() {
   useLayoutEffect(() => {
     if (text === "") return undefined;
     const sayNow = (): void => {
-      const left = secondsLeft(run.peek().view, Date.now());
+      const left = secondsLeft(jobViews.peek().view, Date.now());
       say({ text: left === null ? text : `${text} ${formatSeconds(left)} left.`, at: Date.now() });
     };
     const wait = said.at + pauseMs - Date.now();

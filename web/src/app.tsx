@@ -1,13 +1,13 @@
-/** The frame around all views: whose page it is, which run, where to go. */
+/** The frame around all views: whose page it is, which job, where to go. */
 import type { ComponentChildren } from "preact";
-import { CodecView } from "./codec-view.tsx";
+import { EncodingView } from "./encoding-view.tsx";
 import { CompareView } from "./compare-view.tsx";
 import { DisclosureView } from "./disclosure-view.tsx";
 import { Overview } from "./overview.tsx";
 import { QualityView } from "./quality-view.tsx";
 import { href, route, type ViewName, views } from "./route.ts";
-import { RunsView } from "./runs-view.tsx";
-import { connection, openJob, runFailure, runs, runState, viewer, viewers } from "./session.ts";
+import { JobsView } from "./jobs-view.tsx";
+import { connection, openJob, jobFailure, jobs, jobState, viewer, viewers } from "./session.ts";
 import { nextTheme, theme } from "./theme.ts";
 import { TreesView } from "./trees-view.tsx";
 import { Announcer } from "./announcer.tsx";
@@ -27,7 +27,7 @@ export function App() {
             Tandem
           </span>
           <ViewerChoice />
-          <RunChoice />
+          <JobChoice />
           <span class="top-space" />
           <ReportLink />
           <ThemeChoice />
@@ -72,14 +72,14 @@ function CurrentView() {
       return <Overview />;
     case "quality":
       return <QualityView />;
-    case "codec":
-      return <CodecView />;
+    case "encoding":
+      return <EncodingView />;
     case "trees":
       return <TreesView />;
     case "disclosure":
       return <DisclosureView />;
-    case "runs":
-      return <RunsView />;
+    case "jobs":
+      return <JobsView />;
     case "compare":
       return <CompareView />;
   }
@@ -104,9 +104,9 @@ function ViewerChoice() {
       <select
         value={viewer.value}
         onChange={(event) =>
-          (location.hash = href(route.value.view === "compare" ? "runs" : route.value.view, {
+          (location.hash = href(route.value.view === "compare" ? "jobs" : route.value.view, {
             viewer: event.currentTarget.value,
-            run: null,
+            job: null,
           }))
         }
       >
@@ -120,20 +120,20 @@ function ViewerChoice() {
   );
 }
 
-function RunChoice() {
-  if (runs.value.length === 0) return null;
+function JobChoice() {
+  if (jobs.value.length === 0) return null;
   return (
     <label class="choice">
-      <span>Run</span>
+      <span>Job</span>
       <select
         value={openJob.value ?? ""}
         onChange={(event) =>
           (location.hash = href(route.value.view === "compare" ? "overview" : route.value.view, {
-            run: event.currentTarget.value,
+            job: event.currentTarget.value,
           }))
         }
       >
-        {runs.value.map(({ job }) => (
+        {jobs.value.map(({ job }) => (
           <option key={job} value={job}>
             {job}
           </option>
@@ -145,14 +145,14 @@ function RunChoice() {
 
 function ReportLink() {
   const job = openJob.value;
-  const state = runState.value;
+  const state = jobState.value;
   if (job === null || (state !== "finished" && state !== "failed") || connection.value !== "open") return null;
   return (
     <a
       class="button"
       target="_blank"
       rel="noreferrer"
-      href={`/api/report?${new URLSearchParams({ viewer: viewer.value, run: job }).toString()}`}
+      href={`/api/report?${new URLSearchParams({ viewer: viewer.value, job }).toString()}`}
     >
       Report
     </a>
@@ -160,17 +160,17 @@ function ReportLink() {
 }
 
 function Trouble() {
-  const failure = runFailure.value;
+  const failure = jobFailure.value;
   if (connection.value === "refused")
     return <Banner>No access. Open the whole address that tandem printed, with its token.</Banner>;
-  if (connection.value === "lost" && runState.value !== "finished")
+  if (connection.value === "lost" && jobState.value !== "finished")
     return (
       <Banner>
         The connection to tandem is lost. You see what arrived last, and the page keeps trying. If the command has
-        ended, look at its runs with 'tandem dashboard'.
+        ended, look at its jobs with 'tandem dashboard'.
       </Banner>
     );
-  if (failure !== null) return <Banner>{`This run failed: ${failure.message} (${failure.code})`}</Banner>;
+  if (failure !== null) return <Banner>{`This job failed: ${failure.message} (${failure.code})`}</Banner>;
   return null;
 }
 

@@ -1,8 +1,8 @@
 /** Bit layouts, drawn to scale: highest bits to the left, as in eq. (8). */
-import type { BitField } from "../../src/record/run-facts.ts";
-import type { RunView } from "../../src/record/run-view.ts";
+import type { BitField } from "../../src/record/job-facts.ts";
+import type { JobView } from "../../src/record/job-view.ts";
 
-type Layout = NonNullable<RunView["layout"]>;
+type Layout = NonNullable<JobView["layout"]>;
 
 const width = 1000;
 

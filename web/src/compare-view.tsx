@@ -1,15 +1,15 @@
-/** Two runs side by side: which parameters differ, and what came of it. */
+/** Two jobs side by side: which parameters differ, and what came of it. */
 import { signal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import { formatBytes, formatCount, formatSeconds } from "../../src/base/format.ts";
-import { gradientSavings } from "../../src/record/run-facts.ts";
-import type { RunView } from "../../src/record/run-view.ts";
+import { gradientSavings } from "../../src/record/job-facts.ts";
+import type { JobView } from "../../src/record/job-view.ts";
 import { Card, Nothing, Table } from "./card.tsx";
 import { Chart } from "./chart.tsx";
 import { route } from "./route.ts";
-import { type OpenRun, readRun, viewer } from "./session.ts";
+import { type JobViews, readJob, viewer } from "./session.ts";
 
-const pair = signal<{ readonly key: string; readonly runs: readonly (OpenRun | null)[] }>({ key: "", runs: [] });
+const pair = signal<{ readonly key: string; readonly jobs: readonly (JobViews | null)[] }>({ key: "", jobs: [] });
 const chosenMetric = signal<string | null>(null);
 
 export function CompareView() {
@@ -17,11 +17,11 @@ export function CompareView() {
   const key = `${viewer.value}/${a}/${b}`;
   useEffect(() => {
     if (viewer.value !== "" && pair.peek().key !== key)
-      void Promise.all([readRun(viewer.value, a), readRun(viewer.value, b)]).then(
-        (found) => (pair.value = { key, runs: found }),
+      void Promise.all([readJob(viewer.value, a), readJob(viewer.value, b)]).then(
+        (found) => (pair.value = { key, jobs: found }),
       );
   }, [key]);
-  const [left, right] = pair.value.key === key ? pair.value.runs : [];
+  const [left, right] = pair.value.key === key ? pair.value.jobs : [];
   return (
     <>
       <h1 class="title">
@@ -33,17 +33,17 @@ export function CompareView() {
             <Curves left={left.view} right={right.view} />
           </Card>
           <Card title="Outcome" wide>
-            <Table caption="Outcome of both runs" head={["", a, b]} textColumns={1} rows={outcomes(left, right)} />
+            <Table caption="Outcome of both jobs" head={["", a, b]} textColumns={1} rows={outcomes(left, right)} />
           </Card>
           <Card title="Parameters" wide>
             <Parameters left={left.view} right={right.view} />
           </Card>
         </div>
       ) : (
-        <Card title="Two runs">
+        <Card title="Two jobs">
           <Nothing>
             {pair.value.key === key
-              ? "One of the two runs has no record. Choose two others under Runs."
+              ? "One of the two jobs has no record. Choose two others under Jobs."
               : "Reading both records …"}
           </Nothing>
         </Card>
@@ -52,12 +52,12 @@ export function CompareView() {
   );
 }
 
-function Curves({ left, right }: { readonly left: RunView; readonly right: RunView }) {
+function Curves({ left, right }: { readonly left: JobView; readonly right: JobView }) {
   const names = Object.keys(left.rounds[0]?.train ?? {}).filter((name) => name in (right.rounds[0]?.train ?? {}));
-  if (names.length === 0) return <Nothing>The two runs have no metric in common.</Nothing>;
+  if (names.length === 0) return <Nothing>The two jobs have no metric in common.</Nothing>;
   const name = chosenMetric.value !== null && names.includes(chosenMetric.value) ? chosenMetric.value : names[0];
   const length = Math.max(left.rounds.length, right.rounds.length);
-  const values = (view: RunView): (number | null)[] =>
+  const values = (view: JobView): (number | null)[] =>
     Array.from({ length }, (_, i) => view.rounds[i]?.train[name] ?? null);
   return (
     <>
@@ -70,7 +70,7 @@ function Curves({ left, right }: { readonly left: RunView; readonly right: RunVi
         </select>
       </label>
       <Chart
-        label={`training ${name} of both runs`}
+        label={`training ${name} of both jobs`}
         x={Array.from({ length }, (_, i) => i + 1)}
         xLabel="tree"
         wholeX
@@ -83,12 +83,12 @@ function Curves({ left, right }: { readonly left: RunView; readonly right: RunVi
   );
 }
 
-function outcomes({ view: left, own: leftOwn }: OpenRun, { view: right, own: rightOwn }: OpenRun): string[][] {
-  const both = (name: string, of: (view: RunView) => string): string[] => [name, of(left), of(right)];
-  // Test rows where a run has them; never a training value under the name of a test.
+function outcomes({ view: left, own: leftOwn }: JobViews, { view: right, own: rightOwn }: JobViews): string[][] {
+  const both = (name: string, of: (view: JobView) => string): string[] => [name, of(left), of(right)];
+  // Test rows where a job has them; never a training value under the name of a test.
   const rows = [left, right].some(({ result }) => (result?.metrics.test ?? null) !== null) ? "test" : "train";
   const metricNames = [...new Set([left, right].flatMap(({ result }) => Object.keys(result?.metrics[rows] ?? {})))];
-  const metric = (name: string) => (view: RunView) => view.result?.metrics[rows]?.[name]?.toFixed(5) ?? "–";
+  const metric = (name: string) => (view: JobView) => view.result?.metrics[rows]?.[name]?.toFixed(5) ?? "–";
   return [
     both("state", ({ state }) => state),
     ...metricNames.map((name) => both(`${rows === "test" ? "test" : "training"} ${name}`, metric(name))),
@@ -106,7 +106,7 @@ function outcomes({ view: left, own: leftOwn }: OpenRun, { view: right, own: rig
 }
 
 /** What differs is shown; the rest can be opened. */
-function Parameters({ left, right }: { readonly left: RunView; readonly right: RunView }) {
+function Parameters({ left, right }: { readonly left: JobView; readonly right: JobView }) {
   const names = [...new Set([...Object.keys(left.parameters), ...Object.keys(right.parameters)])];
   const rows = names.map((name) => [name, String(left.parameters[name] ?? "–"), String(right.parameters[name] ?? "–")]);
   const differing = rows.filter(([, a, b]) => a !== b);
@@ -114,7 +114,7 @@ function Parameters({ left, right }: { readonly left: RunView; readonly right: R
   return (
     <>
       {differing.length === 0 ? (
-        <Nothing>Both runs had the same parameters.</Nothing>
+        <Nothing>Both jobs had the same parameters.</Nothing>
       ) : (
         <Table
           caption="Parameters that differ"

@@ -1,11 +1,11 @@
 /** What was revealed to whom so far: the ledger of docs/leakage.md, counted. */
 import { formatCount } from "../../src/base/format.ts";
-import { type LedgerLine, ledgerLines, notSent } from "../../src/record/run-facts.ts";
+import { type LedgerLine, ledgerLines, notSent } from "../../src/record/job-facts.ts";
 import { Card, Nothing, Table } from "./card.tsx";
-import { run } from "./session.ts";
+import { jobViews } from "./session.ts";
 
 export function DisclosureView() {
-  const { view } = run.value;
+  const { view } = jobViews.value;
   const lines = ledgerLines(view);
   const learners = [...new Set(lines.map(({ learner }) => learner))];
   return (

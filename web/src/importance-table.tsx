@@ -1,6 +1,6 @@
 /** What the model leans on, per own feature or per party. */
 import { type Importance, importanceName, importanceShares } from "../../src/record/own-view.ts";
-import type { RunView } from "../../src/record/run-view.ts";
+import type { JobView } from "../../src/record/job-view.ts";
 import { Table } from "./card.tsx";
 import { partyColour } from "./party-colour.ts";
 
@@ -9,7 +9,7 @@ export function ImportanceTable({
   rows,
   own,
 }: {
-  readonly view: RunView;
+  readonly view: JobView;
   readonly rows: readonly Importance[];
   readonly own: boolean;
 }) {

@@ -1,18 +1,18 @@
 /** Metrics after every tree: of the rows that are trained on, and of those held back where a job has them. */
 import { signal } from "@preact/signals";
-import { stoppingMarks } from "../../src/record/run-facts.ts";
-import type { RunView } from "../../src/record/run-view.ts";
+import { stoppingMarks } from "../../src/record/job-facts.ts";
+import type { JobView } from "../../src/record/job-view.ts";
 import { Behind, Nothing, Table } from "./card.tsx";
 import { Chart, type Series } from "./chart.tsx";
 
 const chosen = signal<string | null>(null);
 
 /** Early stopping looks at the last metric. Without it, the first is as good as any. */
-function decidingMetric({ parameters }: RunView, names: readonly string[]): string {
+function decidingMetric({ parameters }: JobView, names: readonly string[]): string {
   return Number(parameters["early_stopping_rounds"] ?? 0) > 0 ? names[names.length - 1] : names[0];
 }
 
-export function LearningCurves({ view }: { readonly view: RunView }) {
+export function LearningCurves({ view }: { readonly view: JobView }) {
   const { rounds } = view;
   if (view.role === "passive") return <Nothing>Only the active party has labels, so only it sees metrics.</Nothing>;
   if (rounds.length === 0) return <Nothing>Metrics appear here after the first tree.</Nothing>;

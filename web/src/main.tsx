@@ -1,4 +1,4 @@
-/** The dashboard's page: shows what the server's record of a run says, and nothing else. */
+/** The dashboard's page: shows what the server's record of a job says, and nothing else. */
 import { render } from "preact";
 import { App } from "./app.tsx";
 import { begin } from "./session.ts";

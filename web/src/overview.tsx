@@ -1,5 +1,5 @@
 /**
- * Where the run stands, at a glance: the parties, the tree that grows, where its time goes, how well the model learns.
+ * Where the job stands, at a glance: the parties, the tree that grows, where its time goes, how well the model learns.
  */
 import { useMemo } from "preact/hooks";
 import { formatBytes, formatCount, formatSeconds } from "../../src/base/format.ts";
@@ -12,18 +12,18 @@ import {
   resumedWords,
   secondsLeft,
   treesKept,
-} from "../../src/record/run-facts.ts";
+} from "../../src/record/job-facts.ts";
 import { importance } from "../../src/record/own-view.ts";
-import type { RunView } from "../../src/record/run-view.ts";
+import type { JobView } from "../../src/record/job-view.ts";
 import { Card, Figure, Nothing } from "./card.tsx";
 import { ImportanceTable } from "./importance-table.tsx";
 import { LearningCurves } from "./learning-curves.tsx";
 import { PartyPicture } from "./party-picture.tsx";
-import { now, openJob, run } from "./session.ts";
+import { now, openJob, jobViews } from "./session.ts";
 import { Timeline } from "./timeline.tsx";
 
 export function Overview() {
-  const { view } = run.value;
+  const { view } = jobViews.value;
   if (view.startedAt === 0) return <Waiting />;
   return (
     <>
@@ -38,7 +38,7 @@ export function Overview() {
 }
 
 interface ViewProps {
-  readonly view: RunView;
+  readonly view: JobView;
 }
 
 // A card is drawn again only when what it shows has changed: the page must not take the processor from the job that it
@@ -72,7 +72,7 @@ function Learning({ view }: ViewProps) {
 }
 
 function OwnSplits() {
-  const { view, own } = run.value;
+  const { view, own } = jobViews.value;
   const rows = useMemo(() => importance(modelTrees(view, own), view.party), [view.job, view.state, own.trees.size]);
   return useMemo(
     () => (
@@ -114,27 +114,27 @@ function Time({ view }: ViewProps) {
 function Waiting() {
   return (
     <>
-      <h1 class="title">{openJob.value ?? "No run yet"}</h1>
+      <h1 class="title">{openJob.value ?? "No job yet"}</h1>
       <Card title="Waiting">
         <Nothing>
           {openJob.value === null
             ? "This party waits for a job. The page shows it as soon as it begins."
-            : "Reading the record of this run …"}
+            : "Reading this job's record …"}
         </Nothing>
       </Card>
     </>
   );
 }
 
-function levelText({ level, depthMax }: RunView): string {
+function levelText({ level, depthMax }: JobView): string {
   return depthMax === 0 ? String(level + 1) : `${Math.min(level + 1, depthMax)} of ${depthMax}`;
 }
 
-function Status({ view }: { readonly view: RunView }) {
+function Status({ view }: { readonly view: JobView }) {
   const left = secondsLeft(view, now.value);
   const { alignment } = view;
   const aligning = view.state === "aligning" && alignment.total > 0;
-  // A run that stopped early is as finished as others.
+  // A job that stopped early is as finished as others.
   const [done, total] = aligning
     ? [alignment.done, alignment.total]
     : view.state === "finished"

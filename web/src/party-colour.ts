@@ -1,10 +1,10 @@
 /** One colour per party, the same everywhere: Okabe and Ito's palette, which colour-blind people can tell apart. */
-import type { RunView } from "../../src/record/run-view.ts";
+import type { JobView } from "../../src/record/job-view.ts";
 
 const passiveColours = 6;
 
 /** The name of a custom property of the style sheet. The active party is always blue. */
-export function partyColour(view: RunView, name: string): string {
+export function partyColour(view: JobView, name: string): string {
   const passives = view.parties.filter(({ role }) => role === "passive").map((party) => party.name);
   const index = passives.indexOf(name);
   return index === -1 ? "var(--party-active)" : `var(--party-${index % passiveColours})`;

@@ -4,8 +4,8 @@
  */
 import { formatBytes } from "../../src/base/format.ts";
 import { placeArrow, placeParties, type Point, type Size } from "../../src/report/party-layout.ts";
-import { activityOf, holdingOf } from "../../src/record/run-facts.ts";
-import type { PartyView, RunView } from "../../src/record/run-view.ts";
+import { activityOf, holdingOf } from "../../src/record/job-facts.ts";
+import type { PartyView, JobView } from "../../src/record/job-view.ts";
 import { shortened } from "../../src/report/tree-layout.ts";
 import { Behind, Nothing, Table } from "./card.tsx";
 import { narrow } from "./narrow.ts";
@@ -17,7 +17,7 @@ interface Place extends Point {
   readonly party: PartyView;
 }
 
-export function PartyPicture({ view }: { readonly view: RunView }) {
+export function PartyPicture({ view }: { readonly view: JobView }) {
   const active = view.parties.find(({ role }) => role === "active");
   const passives = view.parties.filter(({ role }) => role === "passive");
   if (active === undefined || passives.length === 0)
@@ -61,7 +61,7 @@ export function PartyPicture({ view }: { readonly view: RunView }) {
   );
 }
 
-function PartyBox({ view, box, at }: { readonly view: RunView; readonly box: Size; readonly at: Place }) {
+function PartyBox({ view, box, at }: { readonly view: JobView; readonly box: Size; readonly at: Place }) {
   const { party, x, y } = at;
   const { width, height } = box;
   const [left, top] = [x - width / 2, y - height / 2];
@@ -94,7 +94,7 @@ function Link({
   from,
   to,
 }: {
-  readonly view: RunView;
+  readonly view: JobView;
   readonly box: Size;
   readonly from: Place;
   readonly to: Place;

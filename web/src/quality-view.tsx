@@ -1,13 +1,13 @@
 /** How well the finished model separates the people of the test rows. Only the active party sees this. */
 import type { ScoreCurves } from "../../src/gbdt/metric/score-curves.ts";
-import { sharesOf } from "../../src/record/run-facts.ts";
+import { sharesOf } from "../../src/record/job-facts.ts";
 import { Behind, Card, Figure, Nothing, Table } from "./card.tsx";
 import { Chart } from "./chart.tsx";
 import { LearningCurves } from "./learning-curves.tsx";
-import { run } from "./session.ts";
+import { jobViews } from "./session.ts";
 
 export function QualityView() {
-  const { view, own } = run.value;
+  const { view, own } = jobViews.value;
   const { scores } = own;
   const test = view.result?.metrics.test ?? null;
   return (

@@ -4,10 +4,10 @@ import { signal } from "@preact/signals";
 export const views = {
   overview: "Overview",
   quality: "Quality",
-  codec: "Encoding",
+  encoding: "Encoding",
   trees: "Trees",
   disclosure: "Disclosure",
-  runs: "Runs",
+  jobs: "Jobs",
 } as const;
 export type ViewName = keyof typeof views;
 
@@ -25,10 +25,10 @@ function current(): Route {
   return { view, parameters: new URLSearchParams(query) };
 }
 
-/** An address of a view; the run and the viewer that are looked at stay. */
+/** An address of a view; the job and the viewer that are looked at stay. */
 export function href(view: Route["view"], changes: Readonly<Record<string, string | null>> = {}): string {
   const parameters = new URLSearchParams();
-  for (const name of ["viewer", "run"]) {
+  for (const name of ["viewer", "job"]) {
     const value = route.value.parameters.get(name);
     if (value !== null) parameters.set(name, value);
   }

@@ -1,11 +1,11 @@
 /**
- * What the page knows: whose runs it may show, and the run that is open, folded from the server's events by the same
+ * What the page knows: whose jobs it may show, and the job that is open, folded from the server's events by the same
  * code that makes the report. Loading the page again folds the same events again.
  */
 import { batch, computed, effect, signal } from "@preact/signals";
-import { addOwn, emptyOwn, isOwnView, type OwnRunView } from "../../src/record/own-view.ts";
+import { addOwn, emptyOwn, isOwnView, type OwnJobView } from "../../src/record/own-view.ts";
 import { addEvent, isStampedEvent } from "../../src/record/fold-events.ts";
-import { emptyRun, type RunView } from "../../src/record/run-view.ts";
+import { emptyJobView, type JobView } from "../../src/record/job-view.ts";
 import { route } from "./route.ts";
 
 /** As src/dashboard/server.ts answers. */
@@ -14,9 +14,9 @@ interface Viewers {
   readonly viewers: readonly { readonly name: string; readonly job: string | null }[];
 }
 
-export interface RunLine {
+export interface JobLine {
   readonly job: string;
-  readonly state: RunView["state"];
+  readonly state: JobView["state"];
   readonly startedAt: number;
   readonly seconds: number;
   readonly treesDone: number;
@@ -33,36 +33,36 @@ interface StoredRecord {
   readonly own: readonly OwnLine[];
 }
 
-export interface OpenRun {
-  readonly view: RunView;
-  readonly own: OwnRunView;
+export interface JobViews {
+  readonly view: JobView;
+  readonly own: OwnJobView;
 }
 
 export const viewers = signal<Viewers>({ version: "", viewers: [] });
-export const runs = signal<readonly RunLine[]>([]);
+export const jobs = signal<readonly JobLine[]>([]);
 /** A new object whenever something was added. */
-export const run = signal<OpenRun>({ view: emptyRun(), own: emptyOwn() });
+export const jobViews = signal<JobViews>({ view: emptyJobView(), own: emptyOwn() });
 export const connection = signal<"connecting" | "open" | "lost" | "refused">("connecting");
 /**
- * Milliseconds since the epoch: when something is drawn anyway, and otherwise every three or four seconds while a run
+ * Milliseconds since the epoch: when something is drawn anyway, and otherwise every three or four seconds while a job
  * goes on.
  */
 export const now = signal(Date.now());
 
 export const viewer = computed(() => route.value.parameters.get("viewer") ?? viewers.value.viewers[0]?.name ?? "");
-/** The run that is open: asked for, under way, or the latest. */
+/** The job that is open: asked for, under way, or the latest. */
 export const openJob = computed(() => {
-  const asked = route.value.parameters.get("run");
+  const asked = route.value.parameters.get("job");
   if (asked !== null) return asked;
-  return viewers.value.viewers.find(({ name }) => name === viewer.value)?.job ?? runs.value[0]?.job ?? null;
+  return viewers.value.viewers.find(({ name }) => name === viewer.value)?.job ?? jobs.value[0]?.job ?? null;
 });
 
-/** What the frame around the views needs to know of the run; it is not drawn again for anything else. */
-export const runState = computed(() => run.value.view.state);
-export const runFailure = computed(() => run.value.view.failure);
+/** What the frame around the views needs to know of the job; it is not drawn again for anything else. */
+export const jobState = computed(() => jobViews.value.view.state);
+export const jobFailure = computed(() => jobViews.value.view.failure);
 
 /**
- * Of the list of runs: a party that waits for a job wants to see it begin; beside a run that goes on nobody looks at
+ * Of the list of jobs: a party that waits for a job wants to see it begin; beside a job that goes on nobody looks at
  * the list.
  */
 const listIntervalsMs = { waiting: 1000, looking: 3000, watching: 15_000 };
@@ -76,23 +76,23 @@ export async function begin(): Promise<void> {
   const found = await ask<Viewers>("/api/viewers");
   if (found === null) return;
   viewers.value = found;
-  effect(() => void loadRuns(viewer.value));
+  effect(() => void loadJobs(viewer.value));
   effect(() => follow(viewer.value, openJob.value));
   setInterval(() => {
-    loadRunsNowAndThen();
+    loadJobsNowAndThen();
     tick();
   }, tickMs);
   document.addEventListener("visibilitychange", () => {
     if (document.hidden) rest();
     else {
       listen();
-      void loadRuns(viewer.peek());
+      void loadJobs(viewer.peek());
     }
   });
 }
 
 function isOver(): boolean {
-  return runState.peek() === "finished" || runState.peek() === "failed";
+  return jobState.peek() === "finished" || jobState.peek() === "failed";
 }
 
 function tick(): void {
@@ -101,11 +101,11 @@ function tick(): void {
 
 let listedAt = 0;
 
-function loadRunsNowAndThen(): void {
+function loadJobsNowAndThen(): void {
   if (document.hidden || connection.peek() === "lost") return;
-  const looking = isOver() || route.peek().view === "runs";
+  const looking = isOver() || route.peek().view === "jobs";
   const interval = listIntervalsMs[openJob.peek() === null ? "waiting" : looking ? "looking" : "watching"];
-  if (Date.now() - listedAt >= interval - tickMs / 2) void loadRuns(viewer.peek());
+  if (Date.now() - listedAt >= interval - tickMs / 2) void loadJobs(viewer.peek());
 }
 
 async function ask<T>(path: string): Promise<T | null> {
@@ -119,33 +119,33 @@ async function ask<T>(path: string): Promise<T | null> {
   }
 }
 
-async function loadRuns(of: string): Promise<void> {
+async function loadJobs(of: string): Promise<void> {
   if (of === "") return;
   listedAt = Date.now();
-  const found = await ask<readonly RunLine[]>(`/api/runs?${new URLSearchParams({ viewer: of }).toString()}`);
-  if (found !== null && of === viewer.peek() && JSON.stringify(found) !== JSON.stringify(runs.peek()))
-    runs.value = found;
+  const found = await ask<readonly JobLine[]>(`/api/jobs?${new URLSearchParams({ viewer: of }).toString()}`);
+  if (found !== null && of === viewer.peek() && JSON.stringify(found) !== JSON.stringify(jobs.peek()))
+    jobs.value = found;
 }
 
-/** A run that is only compared with: read once. */
-export async function readRun(of: string, job: string): Promise<OpenRun | null> {
-  const record = await ask<StoredRecord>(`/api/run?${new URLSearchParams({ viewer: of, run: job }).toString()}`);
+/** A job that is only compared with: read once. */
+export async function readJob(of: string, job: string): Promise<JobViews | null> {
+  const record = await ask<StoredRecord>(`/api/job?${new URLSearchParams({ viewer: of, job }).toString()}`);
   if (record === null || record.events.length === 0) return null;
-  const opened = { view: emptyRun(), own: emptyOwn() };
+  const opened = { view: emptyJobView(), own: emptyOwn() };
   for (const event of record.events) addEvent(opened.view, event);
   for (const line of record.own) addOwn(opened.own, line, [opened.view.party, ...opened.view.peers]);
   return opened;
 }
 
-/** The run that is followed, and how far: the id of the last message. */
-let followed: { readonly of: string; readonly job: string; readonly opened: OpenRun; position: string } | null = null;
+/** The job that is followed, and how far: the id of the last message. */
+let followed: { readonly of: string; readonly job: string; readonly opened: JobViews; position: string } | null = null;
 let source: EventSource | null = null;
 
 function follow(of: string, job: string | null): void {
   if (followed !== null && followed.of === of && followed.job === job) return;
   rest();
-  const opened: OpenRun = { view: emptyRun(), own: emptyOwn() };
-  run.value = opened;
+  const opened: JobViews = { view: emptyJobView(), own: emptyOwn() };
+  jobViews.value = opened;
   followed = of === "" || job === null ? null : { of, job, opened, position: "" };
   if (!document.hidden) listen();
 }
@@ -161,9 +161,7 @@ function listen(): void {
   const target = followed;
   if (target === null || source !== null) return;
   const { of, job, opened, position } = target;
-  const stream = new EventSource(
-    `/api/stream?${new URLSearchParams({ viewer: of, run: job, from: position }).toString()}`,
-  );
+  const stream = new EventSource(`/api/stream?${new URLSearchParams({ viewer: of, job, from: position }).toString()}`);
   source = stream;
   stream.addEventListener("open", () => (connection.value = "open"));
   stream.addEventListener("error", () => (connection.value = "lost"));
@@ -173,7 +171,7 @@ function listen(): void {
     for (const line of data.split("\n")) takeLine(opened, line);
     batch(() => {
       // New objects, although what is in them grew in place: components that got the same one would not be drawn again.
-      run.value = { view: { ...opened.view }, own: { ...opened.own } };
+      jobViews.value = { view: { ...opened.view }, own: { ...opened.own } };
       now.value = Date.now();
     });
     // For whoever measures: the time of the last event that is about to be drawn.
@@ -181,8 +179,8 @@ function listen(): void {
   });
 }
 
-/** As src/dashboard/run-feed.ts sends them; a line that was torn when a process died is passed over. */
-function takeLine({ view, own }: OpenRun, line: string): void {
+/** As src/dashboard/record-feed.ts sends them; a line that was torn when a process died is passed over. */
+function takeLine({ view, own }: JobViews, line: string): void {
   try {
     const value: unknown = JSON.parse(line.slice(1));
     if (line.startsWith("e") && isStampedEvent(value)) addEvent(view, value);

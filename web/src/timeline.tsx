@@ -1,12 +1,12 @@
 /** The phases of one tree as bars, one line per party and phase. It shows at a glance who waits for whom. */
 import { formatMilliseconds, formatSeconds } from "../../src/base/format.ts";
 import { type Phase, phases } from "../../src/protocol/phase.ts";
-import { phaseWords } from "../../src/record/run-facts.ts";
-import type { RunView } from "../../src/record/run-view.ts";
+import { phaseWords } from "../../src/record/job-facts.ts";
+import type { JobView } from "../../src/record/job-view.ts";
 import { Behind, Nothing, Table } from "./card.tsx";
 import { partyColour } from "./party-colour.ts";
 
-type Span = RunView["spans"]["current"][number];
+type Span = JobView["spans"]["current"][number];
 
 /** Thousandths of the line; a shorter one would not be seen. */
 const barWidthMin = 2;
@@ -26,7 +26,7 @@ export function Timeline({
   spans,
   before,
 }: {
-  readonly view: RunView;
+  readonly view: JobView;
   readonly spans: readonly Span[];
   readonly before: readonly Span[];
 }) {
@@ -34,7 +34,7 @@ export function Timeline({
     return (
       <Nothing>
         {view.state === "finished"
-          ? "This run has no record of its phases."
+          ? "This job has no record of its phases."
           : "Phases appear here when the first tree begins."}
       </Nothing>
     );
@@ -108,7 +108,7 @@ function durationOf(spans: readonly Span[]): number {
   return spans.length === 0 ? 0 : Math.max(...spans.map(({ to }) => to)) - Math.min(...spans.map(({ from }) => from));
 }
 
-function linesOf(view: RunView, spans: readonly Span[], before: readonly Span[]): Line[] {
+function linesOf(view: JobView, spans: readonly Span[], before: readonly Span[]): Line[] {
   const parties = [...view.parties].sort((a, b) => Number(b.role === "active") - Number(a.role === "active"));
   return parties.flatMap(({ name }) =>
     phases.flatMap((phase): Line[] => {

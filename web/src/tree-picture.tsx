@@ -1,7 +1,7 @@
 /** One tree: own splits with their rule, others' as closed boxes with their owner's name, leaves with their weight. */
 import { useEffect, useRef } from "preact/hooks";
 import type { TreeView } from "../../src/record/own-view.ts";
-import type { RunView } from "../../src/record/run-view.ts";
+import type { JobView } from "../../src/record/job-view.ts";
 import {
   condition,
   missingWords,
@@ -19,11 +19,11 @@ const box = treeBox;
 /** A wide tree shrinks as far as its text can be read; then it scrolls. */
 const scaleMin = 0.8;
 
-export function TreePicture({ view, tree }: { readonly view: RunView; readonly tree: TreeView }) {
+export function TreePicture({ view, tree }: { readonly view: JobView; readonly tree: TreeView }) {
   return tree.kind === "own-splits" ? <OwnSplits view={view} tree={tree} /> : <WholeTree view={view} tree={tree} />;
 }
 
-function WholeTree({ view, tree }: { readonly view: RunView; readonly tree: Extract<TreeView, { kind: "whole" }> }) {
+function WholeTree({ view, tree }: { readonly view: JobView; readonly tree: Extract<TreeView, { kind: "whole" }> }) {
   const { nodes: placed, width, height } = placeTree(tree.nodes);
   const at = new Map(placed.map((node) => [node.id, node]));
   const frame = useRef<HTMLDivElement>(null);
@@ -76,7 +76,7 @@ function Branch({
   );
 }
 
-function NodeBox({ view, at }: { readonly view: RunView; readonly at: PlacedNode }) {
+function NodeBox({ view, at }: { readonly view: JobView; readonly at: PlacedNode }) {
   const { node, x, y } = at;
   const [first, second] = nodeLines(node);
   if (node.kind === "leaf") {
@@ -136,7 +136,7 @@ function OwnSplits({
   view,
   tree,
 }: {
-  readonly view: RunView;
+  readonly view: JobView;
   readonly tree: Extract<TreeView, { kind: "own-splits" }>;
 }) {
   if (tree.splits.length === 0) return <Nothing>No split of this tree is ours.</Nothing>;

@@ -1,16 +1,16 @@
 /** The trees as this party may see them, and which parties and own features the model leans on. */
 import { importance, importanceByParty, type TreeView } from "../../src/record/own-view.ts";
-import { modelTrees } from "../../src/record/run-facts.ts";
+import { modelTrees } from "../../src/record/job-facts.ts";
 import { Card, Nothing } from "./card.tsx";
 import { ImportanceTable } from "./importance-table.tsx";
 import { narrow } from "./narrow.ts";
 import { href, route } from "./route.ts";
-import { run } from "./session.ts";
+import { jobViews } from "./session.ts";
 import { TreePicture, treeText } from "./tree-picture.tsx";
 
 export function TreesView() {
-  const { view } = run.value;
-  const own = modelTrees(view, run.value.own);
+  const { view } = jobViews.value;
+  const own = modelTrees(view, jobViews.value.own);
   const numbers = [...own.trees.keys()].sort((a, b) => a - b);
   const asked = Number(route.value.parameters.get("tree") ?? NaN) - 1;
   const shown = own.trees.get(asked) ?? own.trees.get(numbers[numbers.length - 1]);

@@ -14,7 +14,7 @@ import type { ActiveWorld } from "../../party/active/world.ts";
 import type { ActiveConfig, PassiveConfig } from "../../party/config.ts";
 import type { Emit } from "../../record/events.ts";
 import { runActive } from "../../party/active/run.ts";
-import { noNotes } from "../../record/run-record.ts";
+import { noNotes } from "../../record/job-record.ts";
 import type { PassiveSplit } from "../../wire/generated/tandem/v1/tandem_pb.ts";
 import { firstTreeOf, fitsStoredTrees, treesPerRound } from "../../protocol/job-parameters.ts";
 import { alignmentPeerOver } from "../../transport/alignment-client.ts";

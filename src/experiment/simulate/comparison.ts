@@ -1,4 +1,4 @@
-/** The yardsticks beside a federated run: all data in one place, the active party alone, and everybody but one. */
+/** The yardsticks beside a federated job: all data in one place, the active party alone, and everybody but one. */
 import type { CodecParameters, TrainingParameters } from "../../base/parameters.ts";
 import type { PartyTable } from "../../data/dataset.ts";
 import { validationRows } from "../../data/split.ts";

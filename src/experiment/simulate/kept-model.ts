@@ -13,14 +13,14 @@ import type { SimulateOptions } from "./simulate-options.ts";
  * @throws TandemError if there is none, or it does not fit
  */
 export async function keptModel(
-  run: string,
+  job: string,
   keep: SimulateOptions["keep"],
   [active, ...passives]: readonly string[],
   [activeTable, ...tables]: readonly PartyTable[],
 ): Promise<Model> {
   if (keep === undefined)
-    throw new TandemError("USAGE", "--warm-start needs --runs, the folder that keeps the earlier simulation");
-  const shareOf = (name: string): string => join(keep.directory, name, run, "share.json");
+    throw new TandemError("USAGE", "--warm-start needs --records, the folder that keeps the earlier simulation");
+  const shareOf = (name: string): string => join(keep.directory, name, job, "share.json");
   const share = await readActiveShare(shareOf(active));
   const shares = await Promise.all(
     passives.map(async (name, i) => {

@@ -1,4 +1,4 @@
-/** One CSV table cut by columns into companies, and a federation run over them: the way to try Tandem on any data. */
+/** One CSV table cut by columns into companies, and a federation over them: the way to try Tandem on any data. */
 import { firstDifference } from "../../gbdt/tree/model-compare.ts";
 import { writeXgboostModel } from "../../store/xgboost/export.ts";
 import { type ContributionRow, contributionOf, trainInOnePlace } from "./comparison.ts";

@@ -30,7 +30,7 @@ import type { Patience } from "./patience.ts";
 import { trainAlone } from "./plain-training.ts";
 import { ProcessMeter } from "../../record/process-meter.ts";
 import { ProgressSampler } from "../../record/progress-sampler.ts";
-import type { RunNotes } from "../../record/run-record.ts";
+import type { JobNotes } from "../../record/job-record.ts";
 import { samplingSecretOf } from "../sampling-secret.ts";
 
 /** What is the same in every attempt once the rows are known. */
@@ -49,7 +49,7 @@ export class ActiveJobRun {
   readonly #start: StartCheckpoint | null;
   readonly #record: ActiveRecord;
   readonly #emit: Emit;
-  readonly #notes: RunNotes;
+  readonly #notes: JobNotes;
   readonly #world: ActiveWorld;
   readonly #meter = new ProcessMeter();
   readonly #spent = {
@@ -70,7 +70,7 @@ export class ActiveJobRun {
     start: StartCheckpoint | null,
     record: ActiveRecord,
     emit: Emit,
-    notes: RunNotes,
+    notes: JobNotes,
     world: ActiveWorld,
   ) {
     this.#config = config;

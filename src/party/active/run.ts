@@ -17,7 +17,7 @@ import { alignAndWrite } from "./aligned-file.ts";
 import type { ActiveConfig } from "../config.ts";
 import type { Emit, JobEvent } from "../../record/events.ts";
 import { Patience } from "./patience.ts";
-import type { RunNotes } from "../../record/run-record.ts";
+import type { JobNotes } from "../../record/job-record.ts";
 import { readStart } from "../model/start-model.ts";
 
 export async function runActive(config: ActiveConfig, emit: Emit, world: ActiveWorld = realWorld): Promise<void> {
@@ -41,7 +41,7 @@ async function recorded(
   emit: Emit,
   world: ActiveWorld,
   folder: string,
-  run: (emit: Emit, notes: RunNotes) => Promise<void>,
+  run: (emit: Emit, notes: JobNotes) => Promise<void>,
 ): Promise<void> {
   const notes = world.notes(folder);
   const tell: Emit = (event) => {
@@ -98,7 +98,7 @@ async function runJob(
   start: StartCheckpoint | null,
   record: ActiveRecord,
   emit: Emit,
-  notes: RunNotes,
+  notes: JobNotes,
   world: ActiveWorld,
 ): Promise<void> {
   const job = new ActiveJobRun(config, tables, start, record, emit, notes, world);

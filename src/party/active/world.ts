@@ -9,7 +9,7 @@ import type { PassivePeer } from "../../wire/peer.ts";
 import { connectTls } from "../../transport/tls-connect.ts";
 import type { ActiveConfig } from "../config.ts";
 import { readIdentity } from "../identity.ts";
-import { type RunNotes, RunRecord } from "../../record/run-record.ts";
+import { type JobNotes, JobRecord } from "../../record/job-record.ts";
 
 /** A passive party over one connection, which is never replaced behind its user's back. */
 export interface ConnectedPeer extends PassivePeer {
@@ -25,7 +25,7 @@ export interface ActiveWorld {
   /** Keeps other processes out of a job's folder. @throws TandemError PARTY_BUSY */
   lock(folder: string): Promise<Release>;
   /** Where the job's events go besides, for people to look at. */
-  notes(folder: string): RunNotes;
+  notes(folder: string): JobNotes;
   /** Milliseconds that never run backwards. */
   readonly now: () => number;
   readonly sleep: (ms: number) => Promise<void>;
@@ -40,7 +40,7 @@ export const realWorld: ActiveWorld = {
   },
   storage: diskStorage,
   lock: lockFolder,
-  notes: (folder) => new RunRecord(folder),
+  notes: (folder) => new JobRecord(folder),
   now: () => performance.now(),
   sleep: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
   jitter: () => osRandom.fill(new Uint8Array(1))[0] / 256,

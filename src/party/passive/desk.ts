@@ -14,7 +14,7 @@ import { Exclusive } from "../../base/exclusive.ts";
 import { diskStorage, type Storage } from "../../base/storage.ts";
 import { tableDigest } from "../../data/table-digest.ts";
 import type { Emit } from "../../record/events.ts";
-import type { OwnView } from "../../record/run-record.ts";
+import type { OwnView } from "../../record/job-record.ts";
 import { writeAlignment } from "../../store/passive-checkpoint.ts";
 import type { Caller } from "../../transport/caller.ts";
 import type { PartyDesk } from "../../transport/party-service.ts";

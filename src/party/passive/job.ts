@@ -20,7 +20,7 @@ import type { PassiveRecord } from "./record.ts";
 import { minimumsOf } from "../policy.ts";
 import { ProcessMeter } from "../../record/process-meter.ts";
 import { ProgressSampler } from "../../record/progress-sampler.ts";
-import type { OwnView } from "../../record/run-record.ts";
+import type { OwnView } from "../../record/job-record.ts";
 
 export interface JobRows {
   readonly training: PartyTable;

@@ -8,7 +8,7 @@ import { listenTls } from "../../transport/tls-listen.ts";
 import type { PassiveConfig } from "../config.ts";
 import type { Emit } from "../../record/events.ts";
 import { readIdentity } from "../identity.ts";
-import { JobRecords } from "../../record/job-records.ts";
+import { RecordKeeper } from "../../record/record-keeper.ts";
 import { PassiveDesk } from "./desk.ts";
 import { PassiveScoring } from "../../scoring/desk.ts";
 
@@ -38,7 +38,7 @@ async function serve(
   { stop, once = false, storage }: PassiveRunOptions,
 ): Promise<void> {
   const { name } = config;
-  const records = new JobRecords(config.output.directory, tell);
+  const records = new RecordKeeper(config.output.directory, tell);
   const { emit } = records;
   let jobEnded: (end: PassiveEnd) => void = () => {};
   const firstEnd = new Promise<PassiveEnd>((resolve) => (jobEnded = resolve));

@@ -1,12 +1,12 @@
-/** A run's curves as SVG, drawn by ECharts without a browser. */
+/** A job's curves as SVG, drawn by ECharts without a browser. */
 import { BarChart, LineChart } from "echarts/charts";
 import { GridComponent, LegendComponent, MarkLineComponent } from "echarts/components";
 import * as echarts from "echarts/core";
 import { SVGRenderer } from "echarts/renderers";
 import type { ScoreCurves } from "../gbdt/metric/score-curves.ts";
 import { Html } from "../base/html.ts";
-import { type Mark, sharesOf } from "../record/run-facts.ts";
-import type { RoundMetrics } from "../record/run-view.ts";
+import { type Mark, sharesOf } from "../record/job-facts.ts";
+import type { RoundMetrics } from "../record/job-view.ts";
 
 echarts.use([LineChart, BarChart, GridComponent, LegendComponent, MarkLineComponent, SVGRenderer]);
 

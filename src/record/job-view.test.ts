@@ -15,9 +15,9 @@ import {
   sharesOf,
   slotFacts,
   stoppingMarks,
-} from "./run-facts.ts";
-import { addEvent, runView } from "./fold-events.ts";
-import { emptyRun } from "./run-view.ts";
+} from "./job-facts.ts";
+import { addEvent, jobView } from "./fold-events.ts";
+import { emptyJobView } from "./job-view.ts";
 
 const counts = { encryptions: 0, additions: 0, decryptions: 0, gradientCiphertexts: 0, candidateCiphertexts: 4 };
 const slot = { shift: -1, alpha: 2, alphaMax: 8192, r: 37, padding: 2 };
@@ -92,7 +92,7 @@ function story(): (PartyEvent & { at: number })[] {
 }
 
 test("a view is what its events say, whether they come at once or one by one", () => {
-  const view = runView(story());
+  const view = jobView(story());
   expect(view).toMatchObject({
     job: "spring",
     role: "active",
@@ -114,25 +114,25 @@ test("a view is what its events say, whether they come at once or one by one", (
   expect(view.spans.current.map(({ tree }) => tree)).toEqual([1]);
   expect(view.spans.previous).toHaveLength(2);
   expect(view.totals.get("bank")?.get("encrypt")).toBe(900);
-  const slowly = emptyRun();
+  const slowly = emptyJobView();
   for (const event of story()) addEvent(slowly, event);
   expect(slowly).toEqual(view);
 });
 
-test("a run that goes on from a model has its trees from the beginning", () => {
+test("a job that goes on from a model has its trees from the beginning", () => {
   const [job, ...rest] = story();
   const start = { ...job, startTrees: 3, treeCount: 5 } as typeof job;
-  expect(runView([start])).toMatchObject({ treesDone: 3, treeCount: 5 });
+  expect(jobView([start])).toMatchObject({ treesDone: 3, treeCount: 5 });
   const grown = rest.map((event) => (event.type === "tree" ? { ...event, tree: event.tree + 3, treeCount: 5 } : event));
-  expect(runView([start, ...grown, { ...start, at: 9000 }])).toMatchObject({ treesDone: 5, resumed: 1 });
+  expect(jobView([start, ...grown, { ...start, at: 9000 }])).toMatchObject({ treesDone: 5, resumed: 1 });
 });
 
 test("a tree that is grown again after a stop replaces the first; the state follows", () => {
   const events = story();
   const [job] = events;
-  const view = runView([...events, { type: "error", party: "bank", code: "PARTY_LOST", message: "gone", at: 6100 }]);
+  const view = jobView([...events, { type: "error", party: "bank", code: "PARTY_LOST", message: "gone", at: 6100 }]);
   expect(view).toMatchObject({ state: "failed", failure: { code: "PARTY_LOST" } });
-  const again = runView([
+  const again = jobView([
     ...events,
     { type: "error", party: "bank", code: "PARTY_LOST", message: "gone", at: 6100 },
     { ...job, at: 9000 },
@@ -152,11 +152,11 @@ test("while a lost party is waited for nobody is connected; what earlier attempt
     message: "party shop is gone",
     at: 6100,
   };
-  const waiting = runView([...story(), lost]);
+  const waiting = jobView([...story(), lost]);
   expect(waiting).toMatchObject({ waiting: "party shop is gone", state: "training" });
   expect(waiting.parties.map(({ connected }) => connected)).toEqual([true, false, false]);
   const ledger = { ...emptyLedger(), encryptedGradients: 1000, candidates: 7 };
-  const again = runView([
+  const again = jobView([
     ...story(),
     lost,
     { type: "joined", party: "bank", peer: "shop", featureCount: 5, at: 6400 },
@@ -170,22 +170,22 @@ test("while a lost party is waited for nobody is connected; what earlier attempt
 
 test("events of another version change nothing but the time", () => {
   const unknown = { type: "a-later-kind", party: "bank", at: 7000 } as unknown as PartyEvent & { at: number };
-  const view = runView([...story(), unknown]);
-  expect(view).toEqual({ ...runView(story()), lastAt: 7000 });
+  const view = jobView([...story(), unknown]);
+  expect(view).toEqual({ ...jobView(story()), lastAt: 7000 });
 });
 
 test("time left, time passed, the bottleneck", () => {
-  const view = runView(story());
+  const view = jobView(story());
   // Two trees took 4 s together; two are left, and half a second of the next has passed.
   expect(secondsLeft(view, 6500)).toBe(3.5);
   expect(elapsedSeconds(view, 6500)).toBe(5.5);
-  expect(secondsLeft(runView(story().slice(0, 3)), 6500)).toBeNull();
+  expect(secondsLeft(jobView(story().slice(0, 3)), 6500)).toBeNull();
   expect(bottleneck(view.spans.previous)).toEqual({ party: "shop", phase: "aggregate", share: 0.75 });
   expect(bottleneck([])).toBeNull();
 });
 
 test("what batching saves, and the head-room of the slots", () => {
-  const view = runView(story());
+  const view = jobView(story());
   expect(gradientSavings(view)).toEqual({ ciphertexts: 1000, unbatched: 2000, savedBytes: 1000 * 512 });
   const [g] = slotFacts(layout);
   // 1000 values of at most 2^37 * 2 / 8192 = 2^25; overflow begins at 3 * 2^37.
@@ -194,7 +194,7 @@ test("what batching saves, and the head-room of the slots", () => {
 });
 
 test("the ledger names who learnt what of whom, from either side", () => {
-  const lines = ledgerLines(runView(story()));
+  const lines = ledgerLines(jobView(story()));
   expect(lines.find(({ what }) => what === "encrypted gradients only")).toMatchObject({
     learner: "shop",
     about: "bank",
@@ -205,7 +205,7 @@ test("the ledger names who learnt what of whom, from either side", () => {
     about: "shop",
     count: 50,
   });
-  const passive = runView(
+  const passive = jobView(
     story().map((event) =>
       event.type === "job"
         ? { ...event, role: "passive", party: "shop", peers: ["bank"] }
@@ -233,8 +233,8 @@ test("early stopping: where training ended, and how much of it is the model", ()
     bytes: { activeToPassive: 0, passiveToActive: 0 },
   });
   const ended = (trees: number) =>
-    runView([...story(), { type: "active-result", party: "bank", result: result(trees), at: 7000 }]);
-  expect(stoppingMarks(runView(story()))).toEqual([]);
+    jobView([...story(), { type: "active-result", party: "bank", result: result(trees), at: 7000 }]);
+  expect(stoppingMarks(jobView(story()))).toEqual([]);
   expect(stoppingMarks(ended(2))).toEqual([{ at: 2, text: "stopped early" }]);
   expect(stoppingMarks(ended(1))).toEqual([
     { at: 1, text: "best: 1 kept" },
@@ -242,9 +242,9 @@ test("early stopping: where training ended, and how much of it is the model", ()
   ]);
   const own = emptyOwn();
   for (const tree of [0, 1]) own.trees.set(tree, { kind: "own-splits", tree, splits: [] });
-  expect([...modelTrees(runView(story()), own).trees.keys()]).toEqual([0, 1]);
+  expect([...modelTrees(jobView(story()), own).trees.keys()]).toEqual([0, 1]);
   expect([...modelTrees(ended(1), own).trees.keys()]).toEqual([0]);
-  const passive = runView([
+  const passive = jobView([
     ...story(),
     { type: "passive-result", party: "shop", result: { ...use, trees: 1, counts }, at: 7000 },
   ]);
@@ -252,18 +252,18 @@ test("early stopping: where training ended, and how much of it is the model", ()
 });
 
 test("what parties do and bring along, in words", () => {
-  const view = runView(story());
+  const view = jobView(story());
   const words = (of: typeof view): string[] => of.parties.map((party) => activityOf(of, party));
   expect(words(view)).toEqual(["encrypting gradients", "waiting", "not connected"]);
   expect(
-    words(runView([...story(), { type: "error", party: "bank", code: "PARTY_LOST", message: "gone", at: 6100 }])),
+    words(jobView([...story(), { type: "error", party: "bank", code: "PARTY_LOST", message: "gone", at: 6100 }])),
   ).toEqual(["stopped", "gone", "gone"]);
   expect(view.parties.map((party) => holdingOf(view, party))).toEqual([
     "labels, private key",
     "5 features",
     "features",
   ]);
-  const told = runView([
+  const told = jobView([
     ...story(),
     { type: "data", party: "bank", job: "spring", data: { trainRows: 10, testRows: 0, featureCount: 7 }, at: 6000 },
   ]);

@@ -1,21 +1,21 @@
-/** Past runs in a list. Two of them can be compared. */
+/** Past jobs in a list. Two of them can be compared. */
 import { signal } from "@preact/signals";
 import { formatSeconds } from "../../src/base/format.ts";
 import { Card, Nothing, Table } from "./card.tsx";
 import { href } from "./route.ts";
-import { runs } from "./session.ts";
+import { jobs } from "./session.ts";
 
 const chosen = signal<readonly string[]>([]);
 
-export function RunsView() {
-  const lines = runs.value;
+export function JobsView() {
+  const lines = jobs.value;
   const metricNames = [...new Set(lines.flatMap(({ metrics }) => Object.keys(metrics)))];
   const picked = chosen.value.filter((job) => lines.some((line) => line.job === job));
   return (
     <>
-      <h1 class="title">Runs</h1>
+      <h1 class="title">Jobs</h1>
       <Card
-        title={`${lines.length} ${lines.length === 1 ? "run" : "runs"}`}
+        title={`${lines.length} ${lines.length === 1 ? "job" : "jobs"}`}
         wide
         aside={
           picked.length === 2 ? (
@@ -23,19 +23,19 @@ export function RunsView() {
               Compare the two
             </a>
           ) : (
-            <span class="hint">Tick two runs to compare them</span>
+            <span class="hint">Tick two jobs to compare them</span>
           )
         }
       >
         {lines.length === 0 ? (
-          <Nothing>No run yet. A run appears here when its job begins.</Nothing>
+          <Nothing>No job yet. A job appears here when it begins.</Nothing>
         ) : (
           <Table
-            caption="Runs"
-            head={["run", "compare", "state", "started", "trees", "time", ...metricNames]}
+            caption="Jobs"
+            head={["job", "compare", "state", "started", "trees", "time", ...metricNames]}
             textColumns={4}
             rows={lines.map((line) => [
-              <a href={href("overview", { run: line.job })}>{line.job}</a>,
+              <a href={href("overview", { job: line.job })}>{line.job}</a>,
               <input
                 type="checkbox"
                 aria-label={`compare ${line.job}`}

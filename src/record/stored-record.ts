@@ -1,5 +1,5 @@
 /**
- * Past runs: job folders under a party's output directory, each with the record that record/run-record.ts left there.
+ * Past jobs: job folders under a party's output directory, each with the record that record/job-record.ts left there.
  * Lines of a record are checked for the little that reading them needs; what a line of a later version says more is
  * passed on or over by the views.
  */
@@ -8,13 +8,13 @@ import { join } from "node:path";
 import { TandemError } from "../base/error.ts";
 import { JsonLinesReader } from "../base/json-lines.ts";
 import { jobSyntax } from "../base/job-name.ts";
-import { eventsFileName, ownFileName, type OwnView, type StampedEvent } from "./run-record.ts";
-import { addOwn, emptyOwn, isOwnView, type OwnRunView } from "./own-view.ts";
-import { isStampedEvent, runView } from "./fold-events.ts";
-import type { RunView } from "./run-view.ts";
+import { eventsFileName, ownFileName, type OwnView, type StampedEvent } from "./job-record.ts";
+import { addOwn, emptyOwn, isOwnView, type OwnJobView } from "./own-view.ts";
+import { isStampedEvent, jobView } from "./fold-events.ts";
+import type { JobView } from "./job-view.ts";
 
-/** Reads a run's record, again and again while it grows. */
-export class RunReader {
+/** Reads a job's record, again and again while it grows. */
+export class RecordReader {
   readonly #events: JsonLinesReader;
   readonly #own: JsonLinesReader;
 
@@ -29,40 +29,40 @@ export class RunReader {
   }
 }
 
-export interface StoredRun {
-  readonly view: RunView;
-  readonly own: OwnRunView;
+export interface JobViews {
+  readonly view: JobView;
+  readonly own: OwnJobView;
 }
 
 /** @throws TandemError FILE_UNREADABLE if the folder has no record */
-export async function readRun(folder: string): Promise<StoredRun> {
-  const { events, own } = await new RunReader(folder).next();
+export async function readRecord(folder: string): Promise<JobViews> {
+  const { events, own } = await new RecordReader(folder).next();
   if (events.length === 0)
     throw new TandemError(
       "FILE_UNREADABLE",
-      `${folder} has no record of a run (${eventsFileName}); give the folder of a job`,
+      `${folder} has no record of a job (${eventsFileName}); give the folder of a job`,
     );
-  const view = runView(events);
+  const view = jobView(events);
   const ownView = emptyOwn();
   for (const line of own) addOwn(ownView, line, [view.party, ...view.peers]);
   return { view, own: ownView };
 }
 
-/** A run in a list. */
-export interface RunSummaryLine {
+/** A job whose record is on disk. */
+export interface RecordFolder {
   readonly job: string;
   readonly changedAt: number;
 }
 
 /** The job folders with a record, the latest first. */
-export async function listRuns(directory: string): Promise<RunSummaryLine[]> {
+export async function listRecords(directory: string): Promise<RecordFolder[]> {
   const entries = await readdir(directory, { withFileTypes: true }).catch(() => []);
   const folders = entries.filter((entry) => entry.isDirectory() && jobSyntax.test(entry.name));
-  const runs = await Promise.all(
+  const found = await Promise.all(
     folders.map(async ({ name }) => {
-      const found = await stat(join(directory, name, eventsFileName)).catch(() => null);
-      return found === null ? [] : [{ job: name, changedAt: found.mtimeMs }];
+      const file = await stat(join(directory, name, eventsFileName)).catch(() => null);
+      return file === null ? [] : [{ job: name, changedAt: file.mtimeMs }];
     }),
   );
-  return runs.flat().sort((a, b) => b.changedAt - a.changedAt || b.job.localeCompare(a.job));
+  return found.flat().sort((a, b) => b.changedAt - a.changedAt || b.job.localeCompare(a.job));
 }

@@ -1,18 +1,18 @@
 /**
- * The runs of a viewer in a list. Records are followed, not read again: the list is asked for every few seconds while a
+ * The jobs of a viewer in a list. Records are followed, not read again: the list is asked for every few seconds while a
  * page is open, also beside a job that has been running for hours.
  */
 import { join } from "node:path";
 import { JsonLinesReader } from "../base/json-lines.ts";
 import type { Metrics } from "../record/events.ts";
-import { eventsFileName } from "../record/run-record.ts";
-import { listRuns } from "../record/run-store.ts";
+import { eventsFileName } from "../record/job-record.ts";
+import { listRecords } from "../record/stored-record.ts";
 import { addEvent, isStampedEvent } from "../record/fold-events.ts";
-import { emptyRun, type RunState, type RunView } from "../record/run-view.ts";
+import { emptyJobView, type JobState, type JobView } from "../record/job-view.ts";
 
-export interface RunListLine {
+export interface JobListLine {
   readonly job: string;
-  readonly state: RunState;
+  readonly state: JobState;
   readonly startedAt: number;
   readonly seconds: number;
   readonly treesDone: number;
@@ -24,29 +24,29 @@ export interface RunListLine {
 
 interface Followed {
   readonly reader: JsonLinesReader;
-  readonly view: RunView;
+  readonly view: JobView;
   changedAt: number;
 }
 
 /** The latest ones: a list of thousands is no list to look at. */
-const runsMax = 200;
+const jobsMax = 200;
 
-export class RunList {
+export class JobList {
   readonly #followed = new Map<string, Followed>();
 
-  async of(directory: string): Promise<RunListLine[]> {
-    const lines: RunListLine[] = [];
-    for (const { job, changedAt } of (await listRuns(directory)).slice(0, runsMax)) {
+  async of(directory: string): Promise<JobListLine[]> {
+    const lines: JobListLine[] = [];
+    for (const { job, changedAt } of (await listRecords(directory)).slice(0, jobsMax)) {
       const view = await this.#view(join(directory, job), changedAt);
       if (view.startedAt > 0) lines.push(lineOf(job, view));
     }
     return lines;
   }
 
-  async #view(folder: string, changedAt: number): Promise<RunView> {
+  async #view(folder: string, changedAt: number): Promise<JobView> {
     const followed = this.#followed.get(folder) ?? {
       reader: new JsonLinesReader(join(folder, eventsFileName)),
-      view: emptyRun(),
+      view: emptyJobView(),
       changedAt: 0,
     };
     this.#followed.set(folder, followed);
@@ -57,7 +57,7 @@ export class RunList {
   }
 }
 
-function lineOf(job: string, view: RunView): RunListLine {
+function lineOf(job: string, view: JobView): JobListLine {
   const test = view.result?.metrics.test ?? null;
   return {
     job,

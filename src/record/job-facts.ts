@@ -1,5 +1,5 @@
 /**
- * What follows from a run's view, as figures and in words: the time left, where the time went, what batching saved, how
+ * What follows from a job's view, as figures and in words: the time left, where the time went, what batching saved, how
  * much head-room the slots have, who learnt what. Runs in browsers too.
  */
 import { formatCount } from "../base/format.ts";
@@ -7,13 +7,13 @@ import { quantisedMax, slotBits } from "../codec/slot.ts";
 import type { LayoutSummary, PhaseSpan } from "./events.ts";
 import { ledgerEntries, type LedgerName } from "../privacy/ledger.ts";
 import type { Phase } from "../protocol/phase.ts";
-import type { OwnRunView } from "./own-view.ts";
-import type { PartyView, RunView } from "./run-view.ts";
+import type { OwnJobView } from "./own-view.ts";
+import type { PartyView, JobView } from "./job-view.ts";
 
 const recentTrees = 8;
 
 /** Seconds until the last tree, from how long recent trees took; null before the first is done. */
-export function secondsLeft(view: RunView, now: number): number | null {
+export function secondsLeft(view: JobView, now: number): number | null {
   if (view.state !== "training" || view.treeEnds.length === 0) return null;
   const last = view.treeEnds[view.treeEnds.length - 1];
   const first =
@@ -24,7 +24,7 @@ export function secondsLeft(view: RunView, now: number): number | null {
   return Math.max(0, perTree * (view.treeCount - view.treesDone) - (now - last)) / 1000;
 }
 
-export function elapsedSeconds(view: RunView, now: number): number {
+export function elapsedSeconds(view: JobView, now: number): number {
   const end = view.state === "finished" || view.state === "failed" ? view.lastAt : Math.max(now, view.lastAt);
   return view.startedAt === 0 ? 0 : (end - view.startedAt) / 1000;
 }
@@ -39,7 +39,7 @@ export const phaseWords: Readonly<Record<Phase, string>> = {
   decide: "choosing splits",
 };
 
-export function activityOf({ state }: RunView, { connected, doing }: PartyView): string {
+export function activityOf({ state }: JobView, { connected, doing }: PartyView): string {
   if (state === "finished") return "done";
   if (state === "failed") return connected ? "stopped" : "gone";
   if (doing !== null) return phaseWords[doing];
@@ -48,19 +48,19 @@ export function activityOf({ state }: RunView, { connected, doing }: PartyView):
 }
 
 /** How many features of a party take part, as far as the viewer knows. */
-export function featuresOf(view: RunView, { featureCount, self }: PartyView): number | null {
+export function featuresOf(view: JobView, { featureCount, self }: PartyView): number | null {
   return featureCount ?? (self ? (view.data?.featureCount ?? null) : null);
 }
 
 /** What a party brings to the job. */
-export function holdingOf(view: RunView, party: PartyView): string {
+export function holdingOf(view: JobView, party: PartyView): string {
   if (party.role === "active") return "labels, private key";
   const count = featuresOf(view, party);
   return count === null ? "features" : `${count} feature${count === 1 ? "" : "s"}`;
 }
 
 /** How often a job went on after a stop. */
-export function resumedWords({ resumed }: RunView): string {
+export function resumedWords({ resumed }: JobView): string {
   return resumed === 1 ? "resumed once" : `resumed ${resumed} times`;
 }
 
@@ -149,7 +149,7 @@ export interface Savings {
 }
 
 /** Ciphertexts of gradients that went out, and how many one per slot would have been, as SecureBoost sends them. */
-export function gradientSavings(view: RunView): Savings | null {
+export function gradientSavings(view: JobView): Savings | null {
   const { layout } = view;
   if (layout === null) return null;
   const ciphertexts = sumOfLedgers(view, "encryptedGradients");
@@ -158,7 +158,7 @@ export function gradientSavings(view: RunView): Savings | null {
 }
 
 /** Ciphertexts of candidate sums that came back, and how many one per slot and candidate would have been. */
-export function answerSavings(view: RunView): Savings | null {
+export function answerSavings(view: JobView): Savings | null {
   const { layout, counts } = view;
   if (layout === null || counts === null || view.role !== "active") return null;
   const unbatched = sumOfLedgers(view, "candidateSums") * layout.slots.length;
@@ -169,7 +169,7 @@ export function answerSavings(view: RunView): Savings | null {
   };
 }
 
-function sumOfLedgers(view: RunView, name: LedgerName): number {
+function sumOfLedgers(view: JobView, name: LedgerName): number {
   let sum = 0;
   for (const ledger of view.ledgers.values()) sum += ledger[name];
   return sum;
@@ -191,7 +191,7 @@ export const notSent = [
 ].join(" ");
 
 /** Who has learnt what of whom so far, as far as this party took part in it. */
-export function ledgerLines(view: RunView): LedgerLine[] {
+export function ledgerLines(view: JobView): LedgerLine[] {
   const lines: LedgerLine[] = [];
   for (const [peer, ledger] of view.ledgers) {
     const [active, passive] = view.role === "active" ? [view.party, peer] : [peer, view.party];
@@ -229,13 +229,13 @@ export interface Mark {
 }
 
 /** How many trees the model has if early stopping cut it; null if it has all that were grown, or is not finished. */
-export function treesKept({ result, passiveResult, treesDone }: RunView): number | null {
+export function treesKept({ result, passiveResult, treesDone }: JobView): number | null {
   const trees = (result ?? passiveResult)?.trees ?? treesDone;
   return trees < treesDone ? trees : null;
 }
 
 /** Marks on the axis of trees: where early stopping cut the model, and where training stopped before its last tree. */
-export function stoppingMarks(view: RunView): Mark[] {
+export function stoppingMarks(view: JobView): Mark[] {
   const { state, treesDone, treeCount } = view;
   const kept = treesKept(view);
   const cut = kept === null ? [] : [{ at: kept, text: `best: ${kept} kept` }];
@@ -243,7 +243,7 @@ export function stoppingMarks(view: RunView): Mark[] {
 }
 
 /** The trees of the model: all that were grown, or those that early stopping kept. */
-export function modelTrees(view: RunView, own: OwnRunView): OwnRunView {
+export function modelTrees(view: JobView, own: OwnJobView): OwnJobView {
   const kept = treesKept(view);
   if (kept === null) return own;
   return { ...own, trees: new Map([...own.trees].filter(([tree]) => tree < kept)) };

@@ -9,13 +9,13 @@ import {
   type Savings,
   slotHead,
   slotRows,
-} from "../../src/record/run-facts.ts";
+} from "../../src/record/job-facts.ts";
 import { Card, Figure, Nothing, Table } from "./card.tsx";
 import { BitLayout, PackedAnswer } from "./bit-layout.tsx";
-import { run } from "./session.ts";
+import { jobViews } from "./session.ts";
 
-export function CodecView() {
-  const { view } = run.value;
+export function EncodingView() {
+  const { view } = jobViews.value;
   const { layout } = view;
   if (layout === null) {
     return (

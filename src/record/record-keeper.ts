@@ -1,12 +1,12 @@
 /** The records of a passive party, one job after the other: events go to the job that they are about. */
 import { join } from "node:path";
 import type { Emit, PartyEvent } from "./events.ts";
-import { type OwnView, RunRecord } from "./run-record.ts";
+import { type OwnView, JobRecord } from "./job-record.ts";
 
-export class JobRecords {
+export class RecordKeeper {
   readonly #directory: string;
   readonly #emit: Emit;
-  #current: { readonly job: string; readonly record: RunRecord } | null = null;
+  #current: { readonly job: string; readonly record: JobRecord } | null = null;
 
   /** @param directory the party's output directory, which has a folder per job */
   constructor(directory: string, emit: Emit) {
@@ -35,7 +35,7 @@ export class JobRecords {
   #take(job: string): void {
     if (this.#current?.job === job) return;
     this.close();
-    this.#current = { job, record: new RunRecord(join(this.#directory, job)) };
+    this.#current = { job, record: new JobRecord(join(this.#directory, job)) };
   }
 }
 

@@ -1,6 +1,6 @@
 /**
  * The diagrams of a report as SVG: the parties, the bit layout, the phases of a tree, the trees. Plots are
- * run-charts.ts's.
+ * job-charts.ts's.
  */
 import { formatBytes, formatSeconds } from "../base/format.ts";
 import type { LayoutSummary, PhaseSpan } from "../record/events.ts";
@@ -8,20 +8,20 @@ import { phases } from "../protocol/phase.ts";
 import { html, type Html } from "../base/html.ts";
 import type { TreeView } from "../record/own-view.ts";
 import { placeArrow, type PlacedArrow, placeParties } from "./party-layout.ts";
-import { bitFields, holdingOf, phaseWords } from "../record/run-facts.ts";
-import type { RunView } from "../record/run-view.ts";
+import { bitFields, holdingOf, phaseWords } from "../record/job-facts.ts";
+import type { JobView } from "../record/job-view.ts";
 import { nodeLines, placeTree, shortened, splitWords, treeBox } from "./tree-layout.ts";
 
 const passiveColours = ["#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#B8A800"];
 
 /** Okabe and Ito's palette; the active party is blue. */
-export function partyColour(view: RunView, name: string): string {
+export function partyColour(view: JobView, name: string): string {
   const index = view.parties.filter(({ role }) => role === "passive").findIndex((party) => party.name === name);
   return index === -1 ? "#0072B2" : passiveColours[index % passiveColours.length];
 }
 
 /** Who took part, what each brought along, and the bytes that went each way. */
-export function partiesPicture(view: RunView): Html {
+export function partiesPicture(view: JobView): Html {
   const active = view.parties.find(({ role }) => role === "active");
   const passives = view.parties.filter(({ role }) => role === "passive");
   if (active === undefined || passives.length === 0) return html``;
@@ -94,7 +94,7 @@ export function bitLayoutPicture(layout: LayoutSummary): Html {
   </svg>`;
 }
 
-export function phasesPicture(view: RunView, spans: readonly PhaseSpan[]): Html {
+export function phasesPicture(view: JobView, spans: readonly PhaseSpan[]): Html {
   const from = Math.min(...spans.map((span) => span.from));
   const to = Math.max(...spans.map((span) => span.to), from + 1);
   const [left, width, lane] = [285, 645, 22];
@@ -133,7 +133,7 @@ export function phasesPicture(view: RunView, spans: readonly PhaseSpan[]): Html 
   </svg>`;
 }
 
-export function treePicture(view: RunView, tree: Extract<TreeView, { kind: "whole" }>): Html {
+export function treePicture(view: JobView, tree: Extract<TreeView, { kind: "whole" }>): Html {
   const { width, height, nodes } = placeTree(tree.nodes);
   const at = new Map(nodes.map((node) => [node.id, node]));
   const branches = nodes.flatMap(({ node, x, y }) => {

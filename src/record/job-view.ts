@@ -1,6 +1,6 @@
 /**
- * What a viewer may see of a run. The page, the report and the terminal all show this. fold-events.ts makes it from the
- * run's public events.
+ * What a viewer may see of a job. The page, the report and the terminal all show this. fold-events.ts makes it from the
+ * job's public events.
  *
  * Runs in browsers too: nothing of Node is used here.
  */
@@ -18,7 +18,7 @@ import type { Ledger } from "../privacy/ledger.ts";
 import type { Phase } from "../protocol/phase.ts";
 import type { OperationCounts } from "../scheme/scheme.ts";
 
-export type RunState = "starting" | "aligning" | "training" | "finished" | "failed";
+export type JobState = "starting" | "aligning" | "training" | "finished" | "failed";
 
 export interface PartyView {
   readonly name: string;
@@ -40,11 +40,11 @@ export interface RoundMetrics {
   readonly validation: Metrics | null;
 }
 
-export interface RunView {
+export interface JobView {
   party: string;
   role: "active" | "passive";
   job: string;
-  state: RunState;
+  state: JobState;
   startedAt: number;
   /** Of the last event. */
   lastAt: number;
@@ -66,7 +66,7 @@ export interface RunView {
   treeEnds: number[];
   /** Finished work of the tree that grows, and of the one before it. */
   spans: { current: PhaseSpan[]; previous: PhaseSpan[] };
-  /** Milliseconds per party and phase, over the whole run. */
+  /** Milliseconds per party and phase, over the whole job. */
   totals: Map<string, Map<Phase, number>>;
   counts: OperationCounts | null;
   /** Per peer, over all attempts. */
@@ -82,7 +82,7 @@ export interface RunView {
   resumed: number;
 }
 
-export function emptyRun(): RunView {
+export function emptyJobView(): JobView {
   return {
     party: "",
     role: "active",

@@ -1,22 +1,22 @@
 /**
- * The report of a run: one HTML file without scripts and without a request to anywhere, for whoever must be convinced
+ * The report of a job: one HTML file without scripts and without a request to anywhere, for whoever must be convinced
  * afterwards. It shows what the page shows, from the same views, and says what was proven and what was revealed.
  */
 import { formatCount, formatSeconds } from "../base/format.ts";
 import { type Html, html, rendered } from "../base/html.ts";
-import { modelTrees, treesKept } from "../record/run-facts.ts";
-import type { StoredRun } from "../record/run-store.ts";
-import type { RunView } from "../record/run-view.ts";
+import { modelTrees, treesKept } from "../record/job-facts.ts";
+import type { JobViews } from "../record/stored-record.ts";
+import type { JobView } from "../record/job-view.ts";
 import { disclosurePart, recordPart } from "./disclosure-part.ts";
 import { encodingPart } from "./encoding-part.ts";
 import { modelPart } from "./model-part.ts";
 import { partiesPart, timePart } from "./parties-part.ts";
 import { metricsPart, qualityPart } from "./quality-part.ts";
-import { reportStyle } from "./run-report-style.ts";
+import { reportStyle } from "./job-report-style.ts";
 
 /** @param options.withOwn false leaves out what only the party itself may see: its splits and its scores' curves */
-export function runReport(
-  { view, own }: StoredRun,
+export function jobReport(
+  { view, own }: JobViews,
   madeAt: Date,
   { withOwn = true }: { readonly withOwn?: boolean } = {},
 ): string {
@@ -39,7 +39,7 @@ export function runReport(
 `;
 }
 
-function heading(view: RunView, madeAt: Date, withOwn: boolean): Html {
+function heading(view: JobView, madeAt: Date, withOwn: boolean): Html {
   const isGood = view.state === "finished";
   const failure = view.failure === null ? "" : ` ${view.failure.message} (${view.failure.code})`;
   const own = withOwn
@@ -61,7 +61,7 @@ function heading(view: RunView, madeAt: Date, withOwn: boolean): Html {
 }
 
 /** The line of figures: each with its label. */
-function figures(view: RunView): (readonly [string, string])[] {
+function figures(view: JobView): (readonly [string, string])[] {
   const { data } = view;
   const kept = treesKept(view);
   return [

@@ -1,5 +1,5 @@
 /**
- * A run as server-sent events: everything so far, then what is added, at most ten times a second. The record on disk is
+ * A job's record as server-sent events: everything so far, then what is added, at most ten times a second. The record on disk is
  * the source, so that a page that is loaded again, or comes late, gets the same as one that was there all the time; the
  * id of a message says how far into the record's two files it goes, and a browser that lost its connection, or was
  * hidden for a while, goes on from there. Nothing happens while nobody looks.
@@ -14,7 +14,7 @@ import { once } from "node:events";
 import type { ServerResponse } from "node:http";
 import { join } from "node:path";
 import { LineTail } from "../base/json-lines.ts";
-import { eventsFileName, ownFileName } from "../record/run-record.ts";
+import { eventsFileName, ownFileName } from "../record/job-record.ts";
 import { FolderChanges } from "./folder-changes.ts";
 
 /**
@@ -26,7 +26,7 @@ const settlingMs = 100;
 const heartbeatMs = 15_000;
 
 /** Sends until `response` is closed. @param position the id of the last message that the browser has, or "" */
-export async function feedRun(
+export async function feedRecord(
   folder: string,
   response: ServerResponse,
   position: string,

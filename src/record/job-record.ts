@@ -32,16 +32,16 @@ export type OwnView =
 const sizeBytesMax = 64 << 20;
 
 /** Takes what a job leaves behind. */
-export interface RunNotes {
+export interface JobNotes {
   event(event: PartyEvent): void;
   own(view: OwnView): void;
   close(): void;
 }
 
 /** For a party that nobody looks at. */
-export const noNotes: RunNotes = { event() {}, own() {}, close() {} };
+export const noNotes: JobNotes = { event() {}, own() {}, close() {} };
 
-export class RunRecord implements RunNotes {
+export class JobRecord implements JobNotes {
   readonly #now: () => number;
   #events: JsonLinesFile | null;
   #own: JsonLinesFile | null;
