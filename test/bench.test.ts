@@ -85,7 +85,7 @@ test("bench: the load test of serving, with real parties and clients", async () 
     expect(figures[`serving.${run}.p99Ms`].value, run).toBeGreaterThanOrEqual(figures[`serving.${run}.p50Ms`].value);
     expect(figures[`serving.${run}.requestsPerSecond`].value, run).toBeGreaterThan(0);
   }
-  // One client alone has nobody to share a round with; sixteen have.
-  expect(figures["serving.clients1.idsPerRound"].value).toBe(1);
-  expect(figures["serving.clients16.idsPerRound"].value).toBeGreaterThan(1);
+  // One client alone has nobody to share a batch with; sixteen have.
+  expect(figures["serving.clients1.idsPerBatch"].value).toBe(1);
+  expect(figures["serving.clients16.idsPerBatch"].value).toBeGreaterThan(1);
 });

@@ -137,7 +137,7 @@ describe("scores", () => {
       expect(answer.body.predictions.map(({ id }) => id)).toEqual(ids);
       expect(scoresIn(answer.body.predictions)).toEqual(trained);
     }
-    expect(await metric(url, 'tandem_rounds_total{party="shop0",result="answered"}')).toBe(2);
+    expect(await metric(url, 'tandem_batches_total{party="shop0",result="answered"}')).toBe(2);
     expect(await metric(url, 'tandem_rows_total{outcome="scored"}')).toBe(2 * ids.length);
   });
 
@@ -159,7 +159,7 @@ describe("scores", () => {
     },
   );
 
-  test("requests that arrive together share rounds, and everybody gets his own", async () => {
+  test("requests that arrive together share batches, and everybody gets his own", async () => {
     const world = await worlds.restarted(2);
     const trained = trainingPredictions(world);
     const { url } = await serve(world, { parameters: { window_ms: 300 } });
@@ -170,7 +170,7 @@ describe("scores", () => {
     expect(batches).toBeLessThan(ids.length / 2);
     expect(await metric(url, "tandem_batch_ids_sum")).toBe(ids.length);
     for (const party of ["shop0", "shop1"])
-      expect(await metric(url, `tandem_rounds_total{party="${party}",result="answered"}`)).toBe(batches);
+      expect(await metric(url, `tandem_batches_total{party="${party}",result="answered"}`)).toBe(batches);
     expect(await metric(url, 'tandem_http_requests_total{path="/predict",status="200"}')).toBe(ids.length);
   });
 
@@ -289,7 +289,7 @@ describe("what is wrong is said clearly", () => {
     });
     expect(status).toBe(403);
     // Nothing of all this reached a passive party.
-    expect(await metric(url, 'tandem_rounds_total{party="shop0",result="answered"}')).toBeNaN();
+    expect(await metric(url, 'tandem_batches_total{party="shop0",result="answered"}')).toBeNaN();
   });
 
   test("with a party: not there, without the model, unwilling", async () => {

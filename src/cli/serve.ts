@@ -2,7 +2,7 @@
 import { readFile } from "node:fs/promises";
 import { Command, Option } from "commander";
 import { TandemError } from "../base/error.ts";
-import { resolveParameters, servingParameters } from "../base/parameters.ts";
+import { aliasesOf, resolveParameters, servingParameters } from "../base/parameters.ts";
 import { given, parameterOption } from "./job-options.ts";
 import { programVersion } from "../base/program-version.ts";
 import { addExamples } from "./help-text.ts";
@@ -40,7 +40,10 @@ export function serveCommand(): Command {
         .default("refuse"),
     );
   command.optionsGroup("Batches and limits:");
-  for (const [name, spec] of Object.entries(servingParameters)) command.addOption(parameterOption(name, spec));
+  for (const [name, spec] of Object.entries(servingParameters)) {
+    command.addOption(parameterOption(name, spec));
+    for (const alias of aliasesOf(spec)) command.addOption(new Option(`--${alias} <value>`).hideHelp());
+  }
   command.addHelpText("after", "\nAddresses: POST /predict; GET /openapi.json, /health, /ready, /metrics");
   addExamples(command, "tandem serve -c active.yaml --model spring-model");
   return command.action(async (flags: ServeFlags) => {

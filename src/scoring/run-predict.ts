@@ -32,7 +32,7 @@ export interface PredictResult {
   readonly unknown: Readonly<Record<string, number>>;
 }
 
-/** People per batch; a party may answer fewer at once, and then there are more rounds. */
+/** People per batch; a party may answer fewer at once, and then there are more batches. */
 const batchRows = 10_000;
 /** How long a party may be gone in the middle of it. */
 const batchTimeoutMs = 60_000;

@@ -67,7 +67,7 @@ test("a party without splits hears nothing", async () => {
   expect(second.asked).toEqual([]);
 });
 
-test("as many rounds as a party's limit makes, after one question what it is", async () => {
+test("as many batches as a party's limit makes, after one question what it is", async () => {
   const shop = new Shop("shop1", 4);
   const scorer = new Scorer(share, [shop, new Shop("shop2")]);
   const ids = Array.from({ length: 10 }, (_, i) => (i % 3 === 0 ? `L${i}` : `${i}`));
@@ -79,11 +79,11 @@ test("as many rounds as a party's limit makes, after one question what it is", a
 });
 
 test("what was lost is asked again, what was refused is not, and no time is no time", async () => {
-  const rounds: string[] = [];
-  const onRound = ({ error }: { error: TandemError | null }): void => void rounds.push(error?.code ?? "answered");
-  const patient = new Scorer(share, [new Shop("shop1", 9, [lost(), lost()]), new Shop("shop2")], { onRound });
+  const answers: string[] = [];
+  const onQuestion = ({ error }: { error: TandemError | null }): void => void answers.push(error?.code ?? "answered");
+  const patient = new Scorer(share, [new Shop("shop1", 9, [lost(), lost()]), new Shop("shop2")], { onQuestion });
   expect(Array.from((await patient.score({ ids: ["La"], columns: [] }, strict)).predictions)).toEqual([1]);
-  expect(rounds).toEqual(["PARTY_LOST", "PARTY_LOST", "answered", "answered"]);
+  expect(answers).toEqual(["PARTY_LOST", "PARTY_LOST", "answered", "answered"]);
   const refused = new Shop("shop1", 9, [new TandemError("POLICY", "no")]);
   await expectError(
     () => new Scorer(share, [refused, new Shop("shop2")]).score({ ids: ["a"], columns: [] }, strict),

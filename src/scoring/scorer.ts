@@ -1,7 +1,7 @@
 /**
  * The active party's side of scoring: its share of one model and a connection to each passive party that has splits in
- * it. One round to each of them per batch. Rounds have no state, so one that was lost is asked again until its time is
- * up; a party that restarts is found again.
+ * it. One question to each of them per batch. Questions have no state, so one that was lost is asked again until its
+ * time is up; a party that restarts is found again.
  */
 import { TandemError } from "../base/error.ts";
 import type { CategoryNames } from "../gbdt/split/split-test.ts";
@@ -44,8 +44,8 @@ export interface ScoringOptions {
   readonly timeoutMs: number;
 }
 
-/** What whoever watches wants to know of each call. */
-export type OnRound = (round: {
+/** What whoever watches wants to know of each question to a party. */
+export type OnQuestion = (question: {
   readonly party: string;
   readonly idCount: number;
   readonly ms: number;
@@ -69,14 +69,14 @@ export class Scorer {
   readonly share: ActiveShare;
   readonly #model: ScoringModel;
   readonly #partners: readonly Partner[];
-  readonly #onRound: OnRound;
+  readonly #onQuestion: OnQuestion;
   readonly #close: () => void;
 
   /** @param peers in the order of share.passiveNames */
   constructor(
     share: ActiveShare,
     peers: readonly ScoringPeer[],
-    options: { readonly onRound?: OnRound; readonly close?: () => void } = {},
+    options: { readonly onQuestion?: OnQuestion; readonly close?: () => void } = {},
   ) {
     this.share = share;
     this.#model = new ScoringModel(share);
@@ -84,7 +84,7 @@ export class Scorer {
     this.#partners = peers
       .map((peer, place) => ({ peer, place, idsMax: null }))
       .filter(({ place }) => this.#model.splitCount(place) > 0);
-    this.#onRound = options.onRound ?? (() => {});
+    this.#onQuestion = options.onQuestion ?? (() => {});
     this.#close = options.close ?? (() => {});
   }
 
@@ -92,7 +92,7 @@ export class Scorer {
   static async connect(
     config: Pick<ActiveConfig, "passives" | "tls">,
     share: ActiveShare,
-    onRound?: OnRound,
+    onQuestion?: OnQuestion,
   ): Promise<Scorer> {
     const addresses = share.passiveNames.map((name) => {
       const passive = config.passives.find((candidate) => candidate.name === name);
@@ -106,7 +106,7 @@ export class Scorer {
     const identity = await readIdentity(config.tls);
     const peers = addresses.map((passive) => connectScoring(passive.name, identity, passive.fingerprint, passive));
     return new Scorer(share, peers, {
-      ...(onRound === undefined ? {} : { onRound }),
+      ...(onQuestion === undefined ? {} : { onQuestion }),
       close: () => peers.forEach((peer) => peer.close()),
     });
   }
@@ -141,7 +141,7 @@ export class Scorer {
   }
 
   /**
-   * One round to each party, or several if the rows do not fit one message or are more than a party answers at once.
+   * One question to each party, or several if the rows do not fit one message or are more than a party answers at once.
    * @throws TandemError of the party that cannot answer
    */
   async score({ ids, columns }: ScoringRows, options: ScoringOptions): Promise<Scores> {
@@ -224,7 +224,7 @@ export class Scorer {
   ): Promise<PassiveOutcomes> {
     const started = performance.now();
     const tell = (error: TandemError | null): void =>
-      this.#onRound({ party: partner.peer.name, idCount: ids.length, ms: performance.now() - started, error });
+      this.#onQuestion({ party: partner.peer.name, idCount: ids.length, ms: performance.now() - started, error });
     try {
       const outcomes = await partner.peer.score({ model: this.share.model, ids, unknownAsMissing }, { timeoutMs });
       this.#model.checkOutcomes(partner.place, outcomes, ids.length);

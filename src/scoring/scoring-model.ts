@@ -1,5 +1,5 @@
 /**
- * The active half of a scoring round: which splits each passive party answers for, what of its answer is believed, and
+ * The active half of scoring a batch: which splits each passive party answers for, what of its answer is believed, and
  * the margins that follow.
  *
  * @reveals passive: the ids that are to be scored, and with which model
@@ -14,8 +14,8 @@ import { isOwnRule } from "../protocol/active/federated-tree.ts";
 import type { PassiveOutcomes } from "../wire/generated/tandem/v1/scoring_pb.ts";
 import { messageBytesMax, protocolVersion } from "../wire/version.ts";
 
-/** Half a message for a round's ids, and half of the other direction's for their outcomes: the rest is headers. */
-const bytesPerRound = messageBytesMax / 2;
+/** Half a message for a batch's ids, and half of the other direction's for their outcomes: the rest is headers. */
+const bytesPerBatch = messageBytesMax / 2;
 const idOverheadBytes = 8;
 
 export class ScoringModel {
@@ -65,13 +65,13 @@ export class ScoringModel {
 
   /** The end of the longest batch from `first` on that fits one message in each direction. */
   batchEnd(ids: readonly string[], first: number, idsMax: number): number {
-    const outcomesMax = Math.floor((bytesPerRound * 8) / Math.max(1, ...this.#splitCounts));
+    const outcomesMax = Math.floor((bytesPerBatch * 8) / Math.max(1, ...this.#splitCounts));
     const limit = Math.min(ids.length, first + Math.max(1, Math.min(idsMax, outcomesMax)));
     let bytes = 0;
     let end = first;
     while (end < limit) {
       bytes += Buffer.byteLength(ids[end]) + idOverheadBytes;
-      if (end > first && bytes > bytesPerRound) break;
+      if (end > first && bytes > bytesPerBatch) break;
       end++;
     }
     return end;

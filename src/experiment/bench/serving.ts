@@ -94,7 +94,7 @@ async function measure(
     say(`serving.${name}.p99Ms`, percentile(latenciesMs, 99));
     say(`serving.${name}.requestsPerSecond`, requestsPerSecond);
     if (after.count > before.count)
-      say(`serving.${name}.idsPerRound`, (after.ids - before.ids) / (after.count - before.count));
+      say(`serving.${name}.idsPerBatch`, (after.ids - before.ids) / (after.count - before.count));
   }
 }
 

@@ -5,17 +5,17 @@ import type { Scores, ScoringRows } from "../scorer.ts";
 import { type BatchOptions, MicroBatcher } from "./micro-batcher.ts";
 
 /**
- * Scores are the own feature's value; ids that begin with ? are unknown to "shop". Rounds end when they are told to.
+ * Scores are the own feature's value; ids that begin with ? are unknown to "shop". Batches end when they are told to.
  */
 class HandScorer {
-  readonly rounds: { readonly rows: ScoringRows; readonly timeoutMs: number; finish(error?: Error): void }[] = [];
+  readonly batches: { readonly rows: ScoringRows; readonly timeoutMs: number; finish(error?: Error): void }[] = [];
 
   score(rows: ScoringRows, { timeoutMs }: { readonly timeoutMs: number }): Promise<Scores> {
     return new Promise((resolve, reject) => {
       const unknown = new Map(rows.ids.flatMap((id, row) => (id.startsWith("?") ? [[row, ["shop"]] as const] : [])));
       const finish = (error?: Error): void =>
         error === undefined ? resolve({ predictions: Float64Array.from(rows.columns[0]), unknown }) : reject(error);
-      this.rounds.push({ rows, timeoutMs, finish });
+      this.batches.push({ rows, timeoutMs, finish });
     });
   }
 }
@@ -35,7 +35,7 @@ function make(options: Partial<BatchOptions> = {}): {
       windowMs: 1,
       batchIdsMax: 100,
       queueIdsMax: 1000,
-      roundsMax: 1,
+      batchesMax: 1,
       timeoutMs: 30_000,
       unknownAsMissing: false,
       onBatch,
@@ -58,11 +58,11 @@ describe("batches", () => {
     const { scorer, batcher, batches } = make();
     const answers = [batcher.score(rows("a", "?b")), batcher.score(rows("c")), batcher.score(rows("d", "e", "?f"))];
     expect(batcher.queuedIds).toBe(6);
-    await until(() => scorer.rounds.length > 0);
+    await until(() => scorer.batches.length > 0);
     expect(batches).toEqual([[3, 6]]);
-    expect(scorer.rounds[0].rows.ids).toEqual(["a", "?b", "c", "d", "e", "?f"]);
+    expect(scorer.batches[0].rows.ids).toEqual(["a", "?b", "c", "d", "e", "?f"]);
     expect(batcher.queuedIds).toBe(0);
-    scorer.rounds[0].finish();
+    scorer.batches[0].finish();
     const [first, second, third] = await Promise.all(answers);
     expect([first, second, third].map(({ predictions }) => Array.from(predictions))).toEqual([
       codes("ab"),
@@ -73,45 +73,45 @@ describe("batches", () => {
   });
 
   test("a full batch does not wait for its window; the rest does", async () => {
-    const { scorer, batcher, batches } = make({ windowMs: 1000, batchIdsMax: 3, roundsMax: 2 });
+    const { scorer, batcher, batches } = make({ windowMs: 1000, batchIdsMax: 3, batchesMax: 2 });
     const answers = ["a", "b", "c", "d"].map((id) => batcher.score(rows(id)));
     expect(batches).toEqual([[3, 3]]);
-    scorer.rounds[0].finish();
+    scorer.batches[0].finish();
     await Promise.all(answers.slice(0, 3));
     expect(batcher.queuedIds).toBe(1);
-    await until(() => scorer.rounds.length === 2);
-    scorer.rounds[1].finish();
+    await until(() => scorer.batches.length === 2);
+    scorer.batches[1].finish();
     expect(Array.from((await answers[3]).predictions)).toEqual(codes("d"));
   });
 
   test("a request with more ids than a batch is a batch of its own", async () => {
-    const { scorer, batcher, batches } = make({ batchIdsMax: 2, roundsMax: 9 });
+    const { scorer, batcher, batches } = make({ batchIdsMax: 2, batchesMax: 9 });
     const answers = [batcher.score(rows("a")), batcher.score(rows("b", "c", "d")), batcher.score(rows("e"))];
-    await until(() => scorer.rounds.length === 3);
+    await until(() => scorer.batches.length === 3);
     expect(batches).toEqual([
       [1, 1],
       [1, 3],
       [1, 1],
     ]);
-    scorer.rounds.forEach((round) => round.finish());
+    scorer.batches.forEach((batch) => batch.finish());
     expect((await Promise.all(answers)).map(({ predictions }) => predictions.length)).toEqual([1, 3, 1]);
   });
 
-  test("while all rounds are taken requests gather, and leave together when one is free", async () => {
+  test("while as many batches are under way as may be, requests gather, and leave together when one is free", async () => {
     const { scorer, batcher, batches } = make();
     const first = batcher.score(rows("a"));
-    await until(() => scorer.rounds.length === 1);
+    await until(() => scorer.batches.length === 1);
     const others = ["b", "c", "d"].map((id) => batcher.score(rows(id)));
     await new Promise((resolve) => setTimeout(resolve, 10));
-    expect(scorer.rounds).toHaveLength(1);
-    scorer.rounds[0].finish();
+    expect(scorer.batches).toHaveLength(1);
+    scorer.batches[0].finish();
     await first;
-    await until(() => scorer.rounds.length === 2);
+    await until(() => scorer.batches.length === 2);
     expect(batches).toEqual([
       [1, 1],
       [3, 3],
     ]);
-    scorer.rounds[1].finish();
+    scorer.batches[1].finish();
     await Promise.all(others);
   });
 });
@@ -120,18 +120,18 @@ describe("limits", () => {
   test("what does not fit the queue is turned away at once, and there is room again later", async () => {
     const { scorer, batcher } = make({ queueIdsMax: 3 });
     const first = batcher.score(rows("a"));
-    await until(() => scorer.rounds.length === 1);
+    await until(() => scorer.batches.length === 1);
     const second = batcher.score(rows("b", "c"));
     await expectError(() => batcher.score(rows("d", "e")), "OVERLOADED", /2 ids are waiting/);
     const third = batcher.score(rows("d"));
-    scorer.rounds[0].finish();
+    scorer.batches[0].finish();
     await first;
-    await until(() => scorer.rounds.length === 2);
+    await until(() => scorer.batches.length === 2);
     const fourth = batcher.score(rows("e", "f"));
-    scorer.rounds[1].finish();
+    scorer.batches[1].finish();
     await Promise.all([second, third]);
-    await until(() => scorer.rounds.length === 3);
-    scorer.rounds[2].finish();
+    await until(() => scorer.batches.length === 3);
+    scorer.batches[2].finish();
     await fourth;
   });
 
@@ -139,27 +139,27 @@ describe("limits", () => {
     const { scorer, batcher } = make({ timeoutMs: 500 });
     const first = batcher.score(rows("a"));
     first.catch(() => {});
-    await until(() => scorer.rounds.length === 1);
-    expect(scorer.rounds[0].timeoutMs).toBeLessThanOrEqual(500);
+    await until(() => scorer.batches.length === 1);
+    expect(scorer.batches[0].timeoutMs).toBeLessThanOrEqual(500);
     await expectError(() => batcher.score(rows("b")), "TIMEOUT", /within 500 ms/);
     await expectError(() => first, "TIMEOUT");
-    scorer.rounds[0].finish();
+    scorer.batches[0].finish();
     const last = batcher.score(rows("c"));
-    await until(() => scorer.rounds.length === 2);
-    expect(scorer.rounds[1].rows.ids).toEqual(["c"]);
-    scorer.rounds[1].finish();
+    await until(() => scorer.batches.length === 2);
+    expect(scorer.batches[1].rows.ids).toEqual(["c"]);
+    scorer.batches[1].finish();
     await last;
   });
 
-  test("a round that fails fails its own requests only", async () => {
+  test("a batch that fails fails its own requests only", async () => {
     const { scorer, batcher } = make();
     const failing = [batcher.score(rows("a")), batcher.score(rows("b"))];
-    await until(() => scorer.rounds.length === 1);
-    scorer.rounds[0].finish(new TandemError("PARTY_LOST", "party shop is gone"));
+    await until(() => scorer.batches.length === 1);
+    scorer.batches[0].finish(new TandemError("PARTY_LOST", "party shop is gone"));
     for (const answer of failing) await expectError(() => answer, "PARTY_LOST");
     const next = batcher.score(rows("c"));
-    await until(() => scorer.rounds.length === 2);
-    scorer.rounds[1].finish();
+    await until(() => scorer.batches.length === 2);
+    scorer.batches[1].finish();
     expect(Array.from((await next).predictions)).toEqual(codes("c"));
   });
 });

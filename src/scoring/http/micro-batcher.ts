@@ -1,6 +1,6 @@
 /**
- * Requests that arrive within a short window travel together: one round to each passive party for all of them. While as
- * many rounds are under way as may be, requests gather, so batches grow with the load; what does not fit the queue is
+ * Requests that arrive within a short window travel together: one question to each passive party for all of them. While
+ * as many batches are under way as may be, requests gather, so batches grow with the load; what does not fit the queue is
  * turned away at once.
  */
 import { TandemError } from "../../base/error.ts";
@@ -13,7 +13,7 @@ export interface BatchOptions {
   readonly batchIdsMax: number;
   /** Ids that may wait. */
   readonly queueIdsMax: number;
-  readonly roundsMax: number;
+  readonly batchesMax: number;
   readonly timeoutMs: number;
   readonly unknownAsMissing: boolean;
   readonly onBatch: (requestCount: number, idCount: number) => void;
@@ -38,7 +38,7 @@ export class MicroBatcher {
   readonly #options: BatchOptions;
   #queue: Waiting[] = [];
   #queuedIds = 0;
-  #rounds = 0;
+  #underWay = 0;
   #window: NodeJS.Timeout | null = null;
   #windowOver = false;
 
@@ -88,11 +88,15 @@ export class MicroBatcher {
     this.#launch();
   }
 
-  /** Starts batches while there is something to start and a round is free. */
+  /** Starts batches while there is something to start and fewer are under way than may be. */
   #launch(): void {
-    const { batchIdsMax, roundsMax } = this.#options;
-    while (this.#rounds < roundsMax && this.#queue.length > 0 && (this.#windowOver || this.#queuedIds >= batchIdsMax)) {
-      void this.#round(this.#nextBatch());
+    const { batchIdsMax, batchesMax } = this.#options;
+    while (
+      this.#underWay < batchesMax &&
+      this.#queue.length > 0 &&
+      (this.#windowOver || this.#queuedIds >= batchIdsMax)
+    ) {
+      void this.#score(this.#nextBatch());
     }
     if (this.#queue.length > 0) return;
     if (this.#window !== null) clearTimeout(this.#window);
@@ -115,11 +119,11 @@ export class MicroBatcher {
     return batch.filter(({ deadline }) => deadline > now); // the others have been told already
   }
 
-  async #round(batch: readonly Waiting[]): Promise<void> {
+  async #score(batch: readonly Waiting[]): Promise<void> {
     if (batch.length === 0) return;
     const { onBatch, unknownAsMissing } = this.#options;
     const rows = together(batch.map((waiting) => waiting.rows));
-    this.#rounds++;
+    this.#underWay++;
     try {
       onBatch(batch.length, rows.ids.length);
       const timeoutMs = Math.max(...batch.map(({ deadline }) => deadline)) - performance.now();
@@ -137,7 +141,7 @@ export class MicroBatcher {
     } catch (error) {
       for (const waiting of batch) waiting.reject(error);
     } finally {
-      this.#rounds--;
+      this.#underWay--;
       this.#launch();
     }
   }

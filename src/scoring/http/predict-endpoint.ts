@@ -28,7 +28,7 @@ export interface EndpointOptions {
   readonly onRow: (outcome: string) => void;
 }
 
-/** One person of a request: what goes into a round, or why nothing does. */
+/** One person of a request: what goes into a batch, or why nothing does. */
 type Person = { readonly given: string } & (
   | { readonly id: string; readonly values: Float32Array }
   | { readonly problem: Problem }

@@ -1,5 +1,5 @@
 /**
- * `tandem serve`: a model over HTTP at the active party, with one round to each passive party per batch of requests.
+ * `tandem serve`: a model over HTTP at the active party, with one question to each passive party per batch of requests.
  */
 import type { ServingParameters } from "../../base/parameters.ts";
 import { TandemError } from "../../base/error.ts";
@@ -46,17 +46,17 @@ export async function startServer(config: ActiveConfig, options: ServeOptions, e
   const complain = complaints(config.name, emit);
   const metrics = new ServerMetrics(() => batcher.queuedIds);
   const lost = new Set<string>();
-  const scorer = await Scorer.connect(config, share, (round) => {
-    metrics.onRound(round);
+  const scorer = await Scorer.connect(config, share, (question) => {
+    metrics.onQuestion(question);
     // The log hears when a party begins to fail, not of every request that it fails.
-    if (round.error === null) lost.delete(round.party);
-    else if (!lost.has(round.party)) complain(round.error);
-    if (round.error !== null) lost.add(round.party);
+    if (question.error === null) lost.delete(question.party);
+    else if (!lost.has(question.party)) complain(question.error);
+    if (question.error !== null) lost.add(question.party);
   });
   const batcher = new MicroBatcher(scorer, {
     windowMs: parameters.window_ms,
     batchIdsMax: parameters.batch_ids,
-    roundsMax: parameters.rounds,
+    batchesMax: parameters.batches,
     queueIdsMax: parameters.queue_ids,
     timeoutMs: parameters.timeout_ms,
     unknownAsMissing,

@@ -1,5 +1,5 @@
 /** What a scoring server counts. */
-import type { OnRound } from "../scorer.ts";
+import type { OnQuestion } from "../scorer.ts";
 import { Counter, Gauge, Histogram, metricsText } from "./metrics.ts";
 
 const seconds = [0.001, 0.002, 0.003, 0.005, 0.0075, 0.01, 0.015, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
@@ -16,24 +16,31 @@ export class ServerMetrics {
     "tandem_rows_total",
     "People asked about, by outcome: scored, or the code of what kept them from it.",
   );
-  readonly batchIds = new Histogram("tandem_batch_ids", "Ids that travelled together in one round.", sizes);
+  readonly batchIds = new Histogram("tandem_batch_ids", "Ids that travelled together in one batch.", sizes);
   readonly batchRequests = new Histogram(
     "tandem_batch_requests",
-    "Requests that travelled together in one round.",
+    "Requests that travelled together in one batch.",
     sizes,
   );
-  readonly roundSeconds = new Histogram("tandem_round_seconds", "Round trip to a passive party.", seconds);
-  readonly rounds = new Counter("tandem_rounds_total", "Rounds to a passive party by result.");
+  readonly batchSeconds = new Histogram(
+    "tandem_batch_seconds",
+    "Time from a question to a passive party to its answer.",
+    seconds,
+  );
+  readonly batches = new Counter(
+    "tandem_batches_total",
+    "Batches asked of a passive party, by result; one that is asked again counts again.",
+  );
   readonly #queuedIds: Gauge;
 
   constructor(queuedIds: () => number) {
-    this.#queuedIds = new Gauge("tandem_queued_ids", "Ids that wait for a round.", queuedIds);
+    this.#queuedIds = new Gauge("tandem_queued_ids", "Ids that wait for a batch.", queuedIds);
   }
 
-  readonly onRound: OnRound = ({ party, idCount, ms, error }) => {
+  readonly onQuestion: OnQuestion = ({ party, idCount, ms, error }) => {
     if (idCount === 0) return; // a question whether the party is there, nobody's request
-    this.rounds.add({ party, result: error === null ? "answered" : "failed" });
-    this.roundSeconds.observe({ party }, ms / 1000);
+    this.batches.add({ party, result: error === null ? "answered" : "failed" });
+    this.batchSeconds.observe({ party }, ms / 1000);
   };
 
   onBatch(requestCount: number, idCount: number): void {
@@ -53,8 +60,8 @@ export class ServerMetrics {
       this.rows,
       this.batchIds,
       this.batchRequests,
-      this.roundSeconds,
-      this.rounds,
+      this.batchSeconds,
+      this.batches,
       this.#queuedIds,
     ]);
   }
