@@ -17,7 +17,7 @@ import type { DataCache } from "../party/data-cache.ts";
 import type { Emit } from "../record/events.ts";
 import { withOwnFiles } from "../party/own-files.ts";
 import { CurrentRows, type RowIndex } from "./row-index.ts";
-import { ScoringLedger } from "./scoring-ledger.ts";
+import { ScoringMeter } from "./scoring-meter.ts";
 import { ShareLibrary } from "../party/model/share-library.ts";
 
 /** What is left for the rest of the message. */
@@ -30,7 +30,7 @@ interface PreparedShare {
 
 export class PassiveScoring implements ScoringDesk {
   readonly #config: PassiveConfig;
-  readonly #ledger: ScoringLedger;
+  readonly #meter: ScoringMeter;
   readonly #shares: ShareLibrary;
   readonly #rows: CurrentRows;
   /** Shares with the columns that they ask about; made anew when the data has changed. */
@@ -38,8 +38,8 @@ export class PassiveScoring implements ScoringDesk {
 
   constructor(config: PassiveConfig, data: DataCache, emit: Emit) {
     this.#config = config;
-    this.#ledger = new ScoringLedger(config.name, emit);
-    const onTrouble = (error: unknown): void => this.#ledger.trouble(error);
+    this.#meter = new ScoringMeter(config.name, emit);
+    const onTrouble = (error: unknown): void => this.#meter.trouble(error);
     this.#shares = new ShareLibrary(config.output.directory, onTrouble);
     this.#rows = new CurrentRows(config.data, { data, onTrouble });
   }
@@ -48,14 +48,14 @@ export class PassiveScoring implements ScoringDesk {
     try {
       return await this.#answer(request, caller);
     } catch (error) {
-      this.#ledger.refused(caller.name, error);
+      this.#meter.refused(caller.name, error);
       throw error;
     }
   }
 
   /** Says what was answered since it was last said. */
   close(): void {
-    this.#ledger.close();
+    this.#meter.close();
   }
 
   async #answer(
@@ -86,7 +86,7 @@ export class PassiveScoring implements ScoringDesk {
       );
     const { rows, splits } = await withOwnFiles(
       name,
-      (event) => this.#ledger.say(event),
+      (event) => this.#meter.say(event),
       () => this.#prepare(share),
     );
     const { known, left } = await splitOutcomes(
@@ -95,7 +95,7 @@ export class PassiveScoring implements ScoringDesk {
       unknownAsMissing,
     );
     if (ids.length > 0)
-      this.#ledger.answered({
+      this.#meter.answered({
         peer: caller.name,
         job: share.job,
         model,

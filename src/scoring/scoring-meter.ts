@@ -24,7 +24,7 @@ interface Sum {
   unknownCount: number;
 }
 
-export class ScoringLedger {
+export class ScoringMeter {
   readonly #party: string;
   readonly #emit: Emit;
   readonly #now: () => number;

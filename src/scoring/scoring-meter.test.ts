@@ -1,13 +1,13 @@
 import { expect, test } from "vitest";
 import { TandemError } from "../base/error.ts";
 import type { PartyEvent } from "../record/events.ts";
-import { ScoringLedger } from "./scoring-ledger.ts";
+import { ScoringMeter } from "./scoring-meter.ts";
 
-function make(): { ledger: ScoringLedger; events: PartyEvent[]; wait(ms: number): void } {
+function make(): { meter: ScoringMeter; events: PartyEvent[]; wait(ms: number): void } {
   let now = 0;
   const events: PartyEvent[] = [];
   return {
-    ledger: new ScoringLedger(
+    meter: new ScoringMeter(
       "shop",
       (event) => events.push(event),
       () => now,
@@ -20,9 +20,9 @@ function make(): { ledger: ScoringLedger; events: PartyEvent[]; wait(ms: number)
 const request = { peer: "bank", job: "spring", model: "ab", idCount: 3, unknownCount: 1 };
 
 test("the first answer is told at once, further ones in sums of a minute, the last when the party stops", () => {
-  const { ledger, events, wait } = make();
-  ledger.answered(request);
-  for (let i = 0; i < 5; i++) ledger.answered(request);
+  const { meter, events, wait } = make();
+  meter.answered(request);
+  for (let i = 0; i < 5; i++) meter.answered(request);
   expect(events).toEqual([
     {
       type: "scored",
@@ -36,29 +36,29 @@ test("the first answer is told at once, further ones in sums of a minute, the la
     },
   ]);
   wait(60_000);
-  ledger.answered({ ...request, peer: "rival", idCount: 1, unknownCount: 0 });
+  meter.answered({ ...request, peer: "rival", idCount: 1, unknownCount: 0 });
   expect(events.slice(1)).toMatchObject([
     { peer: "bank", requestCount: 5, idCount: 15, unknownCount: 5 },
     { peer: "rival", requestCount: 1, idCount: 1, unknownCount: 0 },
   ]);
-  ledger.answered(request);
-  ledger.close();
-  ledger.close();
+  meter.answered(request);
+  meter.close();
+  meter.close();
   expect(events.slice(3)).toMatchObject([{ peer: "bank", requestCount: 1 }]);
 });
 
 test("the same complaint is made once a minute, another at once", () => {
-  const { ledger, events, wait } = make();
+  const { meter, events, wait } = make();
   const error = new TandemError("POLICY", "no");
-  for (let i = 0; i < 10; i++) ledger.refused("bank", error);
-  ledger.refused("rival", error);
-  ledger.trouble(new TandemError("FILE_FORMAT", "damaged"));
+  for (let i = 0; i < 10; i++) meter.refused("bank", error);
+  meter.refused("rival", error);
+  meter.trouble(new TandemError("FILE_FORMAT", "damaged"));
   expect(events.map((event) => [event.type, "peer" in event ? event.peer : ""])).toEqual([
     ["refused", "bank"],
     ["refused", "rival"],
     ["error", ""],
   ]);
   wait(60_000);
-  ledger.refused("bank", error);
+  meter.refused("bank", error);
   expect(events).toHaveLength(4);
 });
