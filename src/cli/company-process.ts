@@ -23,7 +23,7 @@ export async function activeConfig(
 ): Promise<ActiveConfig> {
   const [{ readActiveConfig }, { newJobName }] = await Promise.all([
     import("../party/config.ts"),
-    import("../party/active/record.ts"),
+    import("../party/active/checkpoints.ts"),
   ]);
   return readActiveConfig(path, (directory) => jobFor(directory) ?? newJobName(new Date()));
 }

@@ -82,7 +82,7 @@ async function betweenCompanies(flags: CvFlags, path: string, folds: number, com
     );
   const [{ readActiveConfig }, { newJobName }, { runCrossValidation }] = await Promise.all([
     import("../party/config.ts"),
-    import("../party/active/record.ts"),
+    import("../party/active/checkpoints.ts"),
     import("../party/active/cross-validation.ts"),
   ]);
   // A name of its own every time: it neither continues a job nor stands in the way of one.

@@ -61,7 +61,7 @@ async function runTrain(flags: TrainFlags): Promise<void> {
 }
 
 async function configOf({ config: path, compareAlone, warmStart }: TrainFlags): Promise<ActiveConfig> {
-  const { unfinishedJob } = await import("../party/active/record.ts");
+  const { unfinishedJob } = await import("../party/active/checkpoints.ts");
   const config = await activeConfig(path, unfinishedJob);
   return {
     ...config,

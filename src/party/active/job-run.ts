@@ -17,7 +17,7 @@ import { chosenScheme } from "../../scheme/registry.ts";
 import type { ActiveScheme, SchemeSecret } from "../../scheme/scheme.ts";
 import type { ActiveCheckpoint, StartCheckpoint } from "../../store/active-checkpoint.ts";
 import { writeActiveShare } from "../../store/share-files.ts";
-import type { ActiveRecord } from "./record.ts";
+import type { ActiveCheckpoints } from "./checkpoints.ts";
 import { labelsOf, layoutSummary, makeSecret, tellFailure, trainingLabels, writePredictions } from "./results.ts";
 import { type ActiveTables, type JobTables, jobTables } from "./tables.ts";
 import type { ActiveWorld, ConnectedPeer } from "./world.ts";
@@ -47,7 +47,7 @@ export class ActiveJobRun {
   readonly #tables: ActiveTables;
   /** The model that training goes on from; null: none. */
   readonly #start: StartCheckpoint | null;
-  readonly #record: ActiveRecord;
+  readonly #checkpoints: ActiveCheckpoints;
   readonly #emit: Emit;
   readonly #notes: JobNotes;
   readonly #world: ActiveWorld;
@@ -68,7 +68,7 @@ export class ActiveJobRun {
     config: ActiveConfig,
     tables: ActiveTables,
     start: StartCheckpoint | null,
-    record: ActiveRecord,
+    checkpoints: ActiveCheckpoints,
     emit: Emit,
     notes: JobNotes,
     world: ActiveWorld,
@@ -76,19 +76,19 @@ export class ActiveJobRun {
     this.#config = config;
     this.#tables = tables;
     this.#start = start;
-    this.#record = record;
+    this.#checkpoints = checkpoints;
     this.#emit = emit;
     this.#notes = notes;
     this.#world = world;
   }
 
   async attempt(patience: Patience): Promise<void> {
-    const isFresh = this.#attempts++ === 0 && this.#record.checkpoint === null;
-    const secret = this.#record.checkpoint?.secret ?? (await this.#newSecret());
+    const isFresh = this.#attempts++ === 0 && this.#checkpoints.checkpoint === null;
+    const secret = this.#checkpoints.checkpoint?.secret ?? (await this.#newSecret());
     patience.knocking();
     const peers = await this.#world.connect(this.#config);
     try {
-      const begun = this.#record.checkpoint ?? (await this.#begin(secret, peers, patience));
+      const begun = this.#checkpoints.checkpoint ?? (await this.#begin(secret, peers, patience));
       const { role, sampler } = this.#role(begun, peers, patience);
       try {
         await role.join();
@@ -126,12 +126,17 @@ export class ActiveJobRun {
       if (event.type === "alignment-progress") patience.answered();
       this.#emit(event);
     };
-    const path = join(this.#record.folder, "aligned.csv");
+    const path = join(this.#checkpoints.folder, "aligned.csv");
     const aligned = this.#config.align
       ? await alignAndWrite(this.#tables, peers, this.#config, path, emit, this.#world)
       : null;
     this.#prepare(aligned?.rows ?? null); // what is wrong with the rows shows before the job is stored
-    const begun = await this.#record.begin(secret, samplingSecretOf(this.#config), aligned?.rows ?? null, this.#start);
+    const begun = await this.#checkpoints.begin(
+      secret,
+      samplingSecretOf(this.#config),
+      aligned?.rows ?? null,
+      this.#start,
+    );
     if (aligned !== null) patience.progressed();
     return begun;
   }
@@ -207,7 +212,7 @@ export class ActiveJobRun {
       },
       ...(begun.progress === null ? {} : { progress: begun.progress }),
       store: async (progress) => {
-        await this.#record.store(begun, progress);
+        await this.#checkpoints.store(begun, progress);
         patience.progressed();
       },
       observer: {
@@ -262,7 +267,7 @@ export class ActiveJobRun {
 
   #sayResumed({ aligned }: ActiveCheckpoint): void {
     const { name, job } = this.#config;
-    const trees = (this.#record.checkpoint?.progress ?? this.#start)?.trees.length ?? 0;
+    const trees = (this.#checkpoints.checkpoint?.progress ?? this.#start)?.trees.length ?? 0;
     this.#emit({
       type: "resumed",
       party: name,
@@ -289,7 +294,7 @@ export class ActiveJobRun {
       testMetrics = evaluate(training, margins, labelsOf(tables.test), tables.test.weights);
       const predictions = predictionsFrom(training.objective, margins, model.outputCount);
       await writePredictions(
-        output.predictions ?? join(this.#record.folder, "predictions.csv"),
+        output.predictions ?? join(this.#checkpoints.folder, "predictions.csv"),
         tables.test,
         predictions,
         storage,
@@ -298,12 +303,12 @@ export class ActiveJobRun {
       if (curves !== null) this.#notes.own({ kind: "scores", rows: "test", curves });
     }
     await writeActiveShare(
-      join(this.#record.folder, "share.json"),
+      join(this.#checkpoints.folder, "share.json"),
       { name, job, model: this.#modelId(begun), ...model },
       storage,
     );
     await role.finish();
-    await this.#record.finish();
+    await this.#checkpoints.finish();
     this.#tellLedger(role);
     this.#account(role);
     const alone = this.#config.compare_alone ? await this.#alone(tables, begun.samplingSecret) : null;

@@ -10,7 +10,7 @@ import { treesPerRound } from "../../protocol/job-parameters.ts";
 import { protocolVersion } from "../../wire/version.ts";
 import type { StartCheckpoint } from "../../store/active-checkpoint.ts";
 import { ActiveJobRun } from "./job-run.ts";
-import { ActiveRecord, makeJobFolder } from "./record.ts";
+import { ActiveCheckpoints, makeJobFolder } from "./checkpoints.ts";
 import { type ActiveTables, type AlignedRows, readActiveTables } from "./tables.ts";
 import { type ActiveWorld, realWorld } from "./world.ts";
 import { alignAndWrite } from "./aligned-file.ts";
@@ -24,10 +24,11 @@ export async function runActive(config: ActiveConfig, emit: Emit, world: ActiveW
   const release = await world.lock(join(config.output.directory, config.job));
   try {
     const tables = await readActiveTables(config);
-    const record = await ActiveRecord.open(config, tables, world.storage);
-    const start = record.checkpoint === null ? await readStart(config, tables[0].rows.table) : record.checkpoint.start;
-    await recorded(config, start, emit, world, record.folder, (tell, notes) =>
-      runJob(config, tables, start, record, tell, notes, world),
+    const checkpoints = await ActiveCheckpoints.open(config, tables, world.storage);
+    const start =
+      checkpoints.checkpoint === null ? await readStart(config, tables[0].rows.table) : checkpoints.checkpoint.start;
+    await recorded(config, start, emit, world, checkpoints.folder, (tell, notes) =>
+      runJob(config, tables, start, checkpoints, tell, notes, world),
     );
   } finally {
     await release();
@@ -96,12 +97,12 @@ async function runJob(
   config: ActiveConfig,
   tables: ActiveTables,
   start: StartCheckpoint | null,
-  record: ActiveRecord,
+  checkpoints: ActiveCheckpoints,
   emit: Emit,
   notes: JobNotes,
   world: ActiveWorld,
 ): Promise<void> {
-  const job = new ActiveJobRun(config, tables, start, record, emit, notes, world);
+  const job = new ActiveJobRun(config, tables, start, checkpoints, emit, notes, world);
   const patience = new Patience(
     {
       patienceMs: config.patience_seconds * 1000,
@@ -118,7 +119,7 @@ async function runJob(
           message: error.message,
         }),
     },
-    record.checkpoint !== null,
+    checkpoints.checkpoint !== null,
   );
   try {
     for (;;) {

@@ -7,7 +7,7 @@ import { DataCache } from "../data-cache.ts";
 import type { JoinedTable } from "../joined-tables.ts";
 import { withOwnFiles } from "../own-files.ts";
 import type { DistinctTable } from "../party-data.ts";
-import type { PassiveRecordOptions } from "./record.ts";
+import type { PassiveCheckpointsOptions } from "./checkpoints.ts";
 
 export class DeskFiles {
   readonly config: PassiveConfig;
@@ -30,7 +30,7 @@ export class DeskFiles {
     return this.using(() => this.data.testTable());
   }
 
-  recordOf(job: string): PassiveRecordOptions {
+  checkpointsOf(job: string): PassiveCheckpointsOptions {
     const { name, output } = this.config;
     return {
       party: name,

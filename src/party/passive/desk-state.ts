@@ -4,7 +4,7 @@ import { TandemError } from "../../base/error.ts";
 import type { Caller } from "../../transport/caller.ts";
 import type { PassiveService } from "../../transport/passive-service.ts";
 import type { JoinedTable } from "../joined-tables.ts";
-import type { PassiveRecord } from "./record.ts";
+import type { PassiveCheckpoints } from "./checkpoints.ts";
 
 interface Busy {
   readonly caller: Caller;
@@ -30,7 +30,7 @@ export interface Aligned extends Busy {
 export interface Running extends Busy {
   readonly kind: "running";
   readonly service: PassiveService;
-  readonly record: PassiveRecord;
+  readonly checkpoints: PassiveCheckpoints;
 }
 
 export type DeskState = { readonly kind: "idle" } | Opening | Aligning | Aligned | Running;
@@ -50,5 +50,5 @@ export async function giveWay(state: DeskState): Promise<void> {
   if (state.kind === "aligning") state.alignment.close();
   if (state.kind !== "running") return;
   state.service.end(new TandemError("PARTY_LOST", "the active party has joined again on another connection"));
-  await state.record.retire();
+  await state.checkpoints.retire();
 }

@@ -33,7 +33,7 @@ import { type DeskState, giveWay, idle, refuseOthers, type Running } from "./des
 import { decidingRows, openPassiveJob } from "./job.ts";
 import { jobRows } from "./job-rows.ts";
 import { startSplits, termsOf } from "./job-terms.ts";
-import { PassiveRecord, refuseAlignment } from "./record.ts";
+import { PassiveCheckpoints, refuseAlignment } from "./checkpoints.ts";
 
 export interface DeskOptions {
   readonly storage?: Storage | undefined;
@@ -81,7 +81,7 @@ export class PassiveDesk implements PartyDesk {
       if (before.kind === "running" && before.caller === caller)
         throw new TandemError("PROTOCOL_STATE", `${name} has this job open on this connection already`);
       checkOffer(offer, this.#config);
-      await refuseAlignment(this.#files.recordOf(job), caller.name);
+      await refuseAlignment(this.#files.checkpointsOf(job), caller.name);
       const data = await this.#files.table();
       const normalisations = knownNormalisations(offer, name);
       const alignment = new PassiveAlignment(data.ids, {
@@ -115,7 +115,7 @@ export class PassiveDesk implements PartyDesk {
     await this.#turns.run(async () => {
       if (this.#state !== state) throw new TandemError("PROTOCOL_STATE", "the alignment was given up");
       await this.#files.using(async () => {
-        const { folder, storage } = this.#files.recordOf(job);
+        const { folder, storage } = this.#files.checkpointsOf(job);
         await storage.makeFolder(folder);
         await storage.write(join(folder, "aligned.csv"), alignedCsv(data, rows));
         await writeAlignment(folder, { active: caller.name, rows, data: tableDigest(data.table) }, storage);
@@ -143,7 +143,7 @@ export class PassiveDesk implements PartyDesk {
       const rows = await jobRows(this.#files, { hello, job, active: caller.name, aligned });
       const sampling = await this.#files.using(async () => samplingSecretOf(this.#config));
       const terms = termsOf(hello, agreed, rows, caller.name, sampling);
-      const record = await PassiveRecord.open(this.#files.recordOf(job), terms, () =>
+      const checkpoints = await PassiveCheckpoints.open(this.#files.checkpointsOf(job), terms, () =>
         startSplits(this.#files, agreed, caller.name, rows.training),
       );
       const deciding = decidingRows(rows);
@@ -153,12 +153,12 @@ export class PassiveDesk implements PartyDesk {
         agreed,
         rows,
         features,
-        record,
+        checkpoints,
         peer: caller.name,
         emit: this.#emit,
         own: this.#own,
       });
-      const state: DeskState = { kind: "running", caller, job, service, record };
+      const state: DeskState = { kind: "running", caller, job, service, checkpoints };
       this.#state = state;
       void this.#untilEnded(state, report);
       return service;
@@ -167,7 +167,7 @@ export class PassiveDesk implements PartyDesk {
 
   async #untilEnded(state: Running, report: (end: PassiveEnd) => void): Promise<void> {
     const end = await state.service.ended;
-    void this.#turns.run(() => state.record.retire());
+    void this.#turns.run(() => state.checkpoints.retire());
     if (this.#state === state) this.#state = idle;
     report(end);
     this.#onJobEnded(end);
@@ -180,9 +180,9 @@ export class PassiveDesk implements PartyDesk {
 
   jobRefused(caller: Caller, error: unknown): void {
     if (this.#state.kind !== "running" || this.#state.caller !== caller || this.#state.service.hasBegun) return;
-    const { record } = this.#state;
+    const { checkpoints } = this.#state;
     this.#state = idle;
-    void this.#turns.run(() => record.retire());
+    void this.#turns.run(() => checkpoints.retire());
     this.#refused(caller, error);
   }
 

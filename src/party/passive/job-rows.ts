@@ -36,7 +36,7 @@ export async function jobRows(files: DeskFiles, { hello, job, active, aligned }:
 /** The rows of the last alignment for a job, before this connection. */
 async function storedRows(files: DeskFiles, job: string, active: string): Promise<PartyTable> {
   const { name } = files.config;
-  const stored = await files.using(() => readAlignment(files.recordOf(job).folder, files.storage));
+  const stored = await files.using(() => readAlignment(files.checkpointsOf(job).folder, files.storage));
   if (stored === null || stored.active !== active)
     throw new TandemError("PROTOCOL_STATE", `${name}: job ${job} was not aligned`);
   const { table } = await files.table();

@@ -11,7 +11,7 @@ import { ShareLibrary } from "../model/share-library.ts";
 import { splitsOver } from "../model/start-model.ts";
 import type { DeskFiles } from "./desk-files.ts";
 import type { JobRows } from "./job.ts";
-import type { JobTerms } from "./record.ts";
+import type { JobTerms } from "./checkpoints.ts";
 
 export function termsOf(
   hello: ActiveHello,

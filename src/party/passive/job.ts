@@ -16,7 +16,7 @@ import type { PassiveConfig } from "../config.ts";
 import { agreedFacts } from "../disclosure-facts.ts";
 import { disclosuresOf } from "../../privacy/disclosures.ts";
 import type { Emit } from "../../record/events.ts";
-import type { PassiveRecord } from "./record.ts";
+import type { PassiveCheckpoints } from "./checkpoints.ts";
 import { minimumsOf } from "../policy.ts";
 import { ProcessMeter } from "../../record/process-meter.ts";
 import { ProgressSampler } from "../../record/progress-sampler.ts";
@@ -36,7 +36,7 @@ export interface PassiveJobOptions {
   readonly rows: JobRows;
   /** Of the rows that are trained on. */
   readonly features: readonly BinnedFeature[];
-  readonly record: PassiveRecord;
+  readonly checkpoints: PassiveCheckpoints;
   /** The active party's pinned name. */
   readonly peer: string;
   readonly emit: Emit;
@@ -55,7 +55,7 @@ export function openPassiveJob({
   agreed,
   rows,
   features,
-  record,
+  checkpoints,
   peer,
   emit,
   own,
@@ -91,21 +91,21 @@ export function openPassiveJob({
     idsDigest: digest,
     features,
     instanceCount: training.ids.length,
-    permutationSecret: record.permutationSecret,
-    samplingSecret: record.samplingSecret,
+    permutationSecret: checkpoints.permutationSecret,
+    samplingSecret: checkpoints.samplingSecret,
     minimums: minimumsOf(config.policy),
     ...(agreed.startModel === ""
       ? {}
       : {
-          start: record.start.map((split) => ({
+          start: checkpoints.start.map((split) => ({
             split,
             values: training.features[split.feature],
             names: names[split.feature],
           })),
         }),
-    progress: record.progress,
-    finished: record.isFinished,
-    store: (progress) => record.store(progress),
+    progress: checkpoints.progress,
+    finished: checkpoints.isFinished,
+    store: (progress) => checkpoints.store(progress),
     scheme,
     lookUp: rowLookUp(rows.predictable),
     categoryNames: categoryNamesOf(rows.predictable),
@@ -153,11 +153,17 @@ export function openPassiveJob({
         });
         own({ kind: "data", sha256: tableDigest(training) });
         // Once, and not with every connection: they may be many.
-        for (let tree = 0; tree < startTrees && record.progress.trees === 0; tree++)
-          own({ kind: "own-splits", tree, splits: record.start.filter((split) => split.tree === tree) });
+        for (let tree = 0; tree < startTrees && checkpoints.progress.trees === 0; tree++)
+          own({ kind: "own-splits", tree, splits: checkpoints.start.filter((split) => split.tree === tree) });
         emit({ type: "joined", party: name, peer, featureCount: training.features.length, job });
-        if (record.progress.trees > 0)
-          emit({ type: "resumed", party: name, job, trees: record.progress.trees, treeCount: treeCountOf(agreed) });
+        if (checkpoints.progress.trees > 0)
+          emit({
+            type: "resumed",
+            party: name,
+            job,
+            trees: checkpoints.progress.trees,
+            treeCount: treeCountOf(agreed),
+          });
       },
       gradientsBegan: () => meter.start(),
       phase: sampler.edge,
@@ -179,8 +185,8 @@ export function openPassiveJob({
     },
   });
   const service = passiveService(role, {
-    begin: () => record.begin(),
-    finish: () => record.finish({ name, job, model, active: peer, splits: role.ownSplits }),
+    begin: () => checkpoints.begin(),
+    finish: () => checkpoints.finish({ name, job, model, active: peer, splits: role.ownSplits }),
   });
   const report = ({ failure }: PassiveEnd): void => {
     scheme.close();

@@ -10,16 +10,16 @@ test("a node that was split by category sets is split so again, or not at all, a
   const store = async (progress: PassiveProgress): Promise<void> =>
     void (stored = JSON.parse(JSON.stringify(progress)) as PassiveProgress);
   const split: OwnSplit = { ...place, categories: ["baker", "smith"] };
-  await new AnsweredSplits(noProgress, store).record([{ split, members }]);
+  await new AnsweredSplits(noProgress, store).keep([{ split, members }]);
   const restarted = new AnsweredSplits(stored, store);
-  await restarted.record([{ split, members }]);
+  await restarted.keep([{ split, members }]);
   expect(restarted.splits).toEqual([split]);
   for (const other of [
     { ...place, categories: ["baker"] },
     { ...place, categories: ["smith", "baker"] },
     { ...place, threshold: 2 },
   ]) {
-    await expectError(() => restarted.record([{ split: other, members }]), "PROTOCOL_STATE", /in another way/);
+    await expectError(() => restarted.keep([{ split: other, members }]), "PROTOCOL_STATE", /in another way/);
   }
   expect(stored.splits).toEqual([split]);
 });

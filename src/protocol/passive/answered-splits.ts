@@ -64,7 +64,7 @@ export class AnsweredSplits {
   }
 
   /** @throws TandemError PROTOCOL_STATE if a node was split in another way before; nothing is changed then */
-  async record(decided: readonly DecidedSplit[]): Promise<void> {
+  async keep(decided: readonly DecidedSplit[]): Promise<void> {
     const splits = [...this.#progress.splits];
     const members = { ...this.#progress.members };
     for (const { split, members: people } of decided) {

@@ -125,7 +125,7 @@ describe("on one connection", () => {
     );
   });
 
-  test("splits twice, also at the same time: one record, one write, the same answer", async () => {
+  test("splits twice, also at the same time: one write, the same answer", async () => {
     const disk = new Disk();
     const driver = await disk.growing();
     const [a, b] = await Promise.all([driver.splits(0, 0, [0, 1]), driver.splits(0, 0, [0, 1])]);

@@ -281,7 +281,7 @@ export class PassiveRole {
       const decided = request.decisions.map((decision) =>
         decideSplit(this.#grown.current, this.#job.features, request.tree, decision),
       );
-      await this.#answered.record(decided);
+      await this.#answered.keep(decided);
       return decided;
     });
     for (const decision of request.decisions) this.tally.see(winSeen(request.tree, decision));

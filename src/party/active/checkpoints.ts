@@ -1,7 +1,4 @@
-/**
- * The active party's side of a job as its storage has it: opened at the start, stored after every round, gone at the
- * end.
- */
+/** Keeps the checkpoints of a job of the active party: opened at the start, stored after every round, gone at the end. */
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { TandemError } from "../../base/error.ts";
@@ -26,7 +23,7 @@ import type { ActiveConfig } from "../config.ts";
 
 const runBytes = 16;
 
-export class ActiveRecord {
+export class ActiveCheckpoints {
   readonly folder: string;
   readonly #identity: JobIdentity;
   readonly #storage: Storage;
@@ -40,16 +37,16 @@ export class ActiveRecord {
   }
 
   /** @throws TandemError USAGE if the job has ended before; CHECKPOINT if it cannot be continued like this */
-  static async open(config: ActiveConfig, tables: ActiveTables, storage: Storage): Promise<ActiveRecord> {
+  static async open(config: ActiveConfig, tables: ActiveTables, storage: Storage): Promise<ActiveCheckpoints> {
     const folder = join(config.output.directory, config.job);
     const identity = identityOf(config, tables);
     await storage.tidy(folder);
     const checkpoint = await readActiveCheckpoint(folder, schemeNamed(config.scheme), storage);
     if (checkpoint === null) await makeJobFolder(config, storage);
     const difference = checkpoint === null ? null : identityDifference(checkpoint.identity, identity);
-    if (difference === null) return new ActiveRecord(folder, identity, storage, checkpoint);
+    if (difference === null) return new ActiveCheckpoints(folder, identity, storage, checkpoint);
     // Without a round nothing is lost: a config that was mended begins anew under the same name.
-    if (checkpoint?.progress === null) return new ActiveRecord(folder, identity, storage, null);
+    if (checkpoint?.progress === null) return new ActiveCheckpoints(folder, identity, storage, null);
     throw new TandemError(
       "CHECKPOINT",
       `${checkpointPath(folder)}: ${difference}. ` +

@@ -1,7 +1,7 @@
 /**
- * One job of a passive party as its storage has it. Losing a connection and losing the process are the same to it: the
- * next attempt reads what is stored. A record is retired before the next one is opened, so that no call of an old
- * connection can write any more.
+ * Keeps the checkpoints of one job of a passive party. Losing a connection and losing the process are the same to it:
+ * the next attempt reads what is stored. The keeper of an attempt is retired before the next one's is opened, so that
+ * no call of an old connection can write any more.
  *
  * A job that has finished trees is continued by the active party that began it, with everything as it was, or not at
  * all; one that has none may begin anew.
@@ -31,7 +31,7 @@ import { bytesFrom, textOf } from "../../store/stored-numbers.ts";
  */
 export type JobTerms = Omit<PassiveJobFile, "secret" | "sampling" | "start"> & { readonly sampling: string };
 
-export interface PassiveRecordOptions {
+export interface PassiveCheckpointsOptions {
   readonly party: string;
   readonly job: string;
   readonly folder: string;
@@ -41,7 +41,7 @@ export interface PassiveRecordOptions {
 }
 
 /** @throws TandemError if a new alignment would take the rows from under a job that is under way, or finished */
-export async function refuseAlignment(options: PassiveRecordOptions, active: string): Promise<void> {
+export async function refuseAlignment(options: PassiveCheckpointsOptions, active: string): Promise<void> {
   const { party, job } = options;
   const stored = await storedJob(options, active);
   if (stored === null) return;
@@ -54,7 +54,7 @@ export async function refuseAlignment(options: PassiveRecordOptions, active: str
     );
 }
 
-async function storedJob(options: PassiveRecordOptions, active: string): Promise<PassiveJobFile | null> {
+async function storedJob(options: PassiveCheckpointsOptions, active: string): Promise<PassiveJobFile | null> {
   const { party, job, folder, storage, ownFiles } = options;
   const stored = await ownFiles(() => readPassiveJob(folder, storage));
   if (stored === null && (await ownFiles(() => storage.read(sharePath(folder)))) !== null)
@@ -68,30 +68,35 @@ async function storedJob(options: PassiveRecordOptions, active: string): Promise
 }
 
 function progressOf(
-  { folder, storage, ownFiles }: PassiveRecordOptions,
+  { folder, storage, ownFiles }: PassiveCheckpointsOptions,
   { run }: PassiveJobFile,
 ): Promise<PassiveProgress> {
   return ownFiles(() => readProgress(folder, run, storage));
 }
 
 /** A model that was trained once is not overwritten by whoever uses its name again. */
-function finishedAlready({ party, job }: PassiveRecordOptions): TandemError {
+function finishedAlready({ party, job }: PassiveCheckpointsOptions): TandemError {
   return new TandemError(
     "HANDSHAKE_MISMATCH",
     `job: ${party} has finished a job named ${peerText(job)} already; choose another name`,
   );
 }
 
-export class PassiveRecord {
+export class PassiveCheckpoints {
   /** Where the job stood when this attempt began. */
   readonly progress: PassiveProgress;
-  readonly #options: PassiveRecordOptions;
+  readonly #options: PassiveCheckpointsOptions;
   readonly #turns = new Exclusive();
   #job: PassiveJobFile;
   #stored: boolean;
   #retired = false;
 
-  private constructor(options: PassiveRecordOptions, job: PassiveJobFile, stored: boolean, progress: PassiveProgress) {
+  private constructor(
+    options: PassiveCheckpointsOptions,
+    job: PassiveJobFile,
+    stored: boolean,
+    progress: PassiveProgress,
+  ) {
     this.#options = options;
     this.#job = job;
     this.#stored = stored;
@@ -104,16 +109,16 @@ export class PassiveRecord {
    * @throws TandemError HANDSHAKE_MISMATCH or CHECKPOINT if these terms cannot be the job's
    */
   static async open(
-    options: PassiveRecordOptions,
+    options: PassiveCheckpointsOptions,
     terms: JobTerms,
     startSplits: () => Promise<readonly OwnSplit[]> = () => Promise.resolve([]),
-  ): Promise<PassiveRecord> {
+  ): Promise<PassiveCheckpoints> {
     const { party, job, folder, storage } = options;
     await options.ownFiles(() => storage.tidy(folder));
     const stored = await storedJob(options, terms.active);
     const difference = stored === null ? null : firstDifference(stored, terms);
     if (stored !== null && difference === null)
-      return new PassiveRecord(options, stored, true, await progressOf(options, stored));
+      return new PassiveCheckpoints(options, stored, true, await progressOf(options, stored));
     if (stored !== null && stored.secret === null) throw finishedAlready(options);
     const progress = stored === null ? noProgress : await progressOf(options, stored);
     // The data may have changed under an attempt that goes on; a new beginning takes it as it is.
@@ -124,7 +129,7 @@ export class PassiveRecord {
         `${party} has begun job ${peerText(job)}, and since then ${difference}; put it back, or choose another name`,
       );
     const secret = textOf(osRandom.fill(new Uint8Array(permutationSecretBytes)));
-    return new PassiveRecord(
+    return new PassiveCheckpoints(
       options,
       { ...terms, start: (await startSplits()).map(storedSplit), secret },
       false,
@@ -182,7 +187,7 @@ export class PassiveRecord {
     await this.#turns.idle();
   }
 
-  #write(work: (options: PassiveRecordOptions) => Promise<void>): Promise<void> {
+  #write(work: (options: PassiveCheckpointsOptions) => Promise<void>): Promise<void> {
     return this.#turns.run(() => {
       if (this.#retired) throw new TandemError("PARTY_LOST", "this connection's attempt at the job is over");
       return this.#options.ownFiles(() => work(this.#options));

@@ -4,7 +4,7 @@ import { expectError } from "../../../test/support/expect-error.ts";
 import { TandemError } from "../../base/error.ts";
 import type { Storage } from "../../base/storage.ts";
 import { noProgress } from "../../protocol/passive/answered-splits.ts";
-import { type JobTerms, PassiveRecord, type PassiveRecordOptions, refuseAlignment } from "./record.ts";
+import { type JobTerms, PassiveCheckpoints, type PassiveCheckpointsOptions, refuseAlignment } from "./checkpoints.ts";
 
 const terms: JobTerms = {
   active: "bank",
@@ -25,7 +25,7 @@ class Disk {
   /** Writes wait for this. */
   gate: Promise<void> = Promise.resolve();
 
-  get options(): PassiveRecordOptions {
+  get options(): PassiveCheckpointsOptions {
     const storage: Storage = {
       read: async (path) => this.files.get(path) ?? null,
       write: async (path, contents) => {
@@ -39,24 +39,24 @@ class Disk {
     return { party: "shop", job: "j", folder: "jobs/j", storage, ownFiles: (work) => work() };
   }
 
-  async begun(change: Partial<JobTerms> = {}): Promise<PassiveRecord> {
-    const record = await PassiveRecord.open(this.options, { ...terms, ...change });
-    await record.begin();
-    return record;
+  async begun(change: Partial<JobTerms> = {}): Promise<PassiveCheckpoints> {
+    const checkpoints = await PassiveCheckpoints.open(this.options, { ...terms, ...change });
+    await checkpoints.begin();
+    return checkpoints;
   }
 }
 
-describe("a record that is retired", () => {
+describe("checkpoints that are retired", () => {
   test("lets a write end that is under way, and refuses every later one", async () => {
     const disk = new Disk();
-    const record = await disk.begun();
+    const checkpoints = await disk.begun();
     let open = (): void => {};
     disk.gate = new Promise((resolve) => (open = resolve));
-    const underWay = record.store({ trees: 1, splits: [split], members: {} });
+    const underWay = checkpoints.store({ trees: 1, splits: [split], members: {} });
     await new Promise((resolve) => setImmediate(resolve));
     let isRetired = false;
-    const retired = record.retire().then(() => (isRetired = true));
-    const late = record.store(noProgress).then(
+    const retired = checkpoints.retire().then(() => (isRetired = true));
+    const late = checkpoints.store(noProgress).then(
       () => null,
       (error: unknown) => error,
     );
@@ -65,8 +65,8 @@ describe("a record that is retired", () => {
     open();
     await Promise.all([underWay, retired]);
     expect(await late).toBeInstanceOf(TandemError);
-    await expectError(() => record.finish(shareOf([])), "PARTY_LOST", /attempt at the job is over/);
-    expect((await PassiveRecord.open(disk.options, terms)).progress).toMatchObject({ trees: 1, splits: [split] });
+    await expectError(() => checkpoints.finish(shareOf([])), "PARTY_LOST", /attempt at the job is over/);
+    expect((await PassiveCheckpoints.open(disk.options, terms)).progress).toMatchObject({ trees: 1, splits: [split] });
   });
 });
 
@@ -81,24 +81,24 @@ const shareOf = (splits: (typeof split)[]) => ({
 describe("a job that is opened again", () => {
   test("has its secret and its progress, until it has ended well: then the secret is gone", async () => {
     const disk = new Disk();
-    const record = await disk.begun();
-    await record.store({ trees: 3, splits: [split], members: { "2/0": "ab" } });
-    const again = await PassiveRecord.open(disk.options, { ...terms, sampling: "of a renewed certificate" });
-    expect(again.permutationSecret).toEqual(record.permutationSecret);
+    const checkpoints = await disk.begun();
+    await checkpoints.store({ trees: 3, splits: [split], members: { "2/0": "ab" } });
+    const again = await PassiveCheckpoints.open(disk.options, { ...terms, sampling: "of a renewed certificate" });
+    expect(again.permutationSecret).toEqual(checkpoints.permutationSecret);
     expect(again.samplingSecret).toBe(terms.sampling);
     expect(again.progress).toEqual({ trees: 3, splits: [split], members: { "2/0": "ab" } });
-    const secret = Buffer.from(record.permutationSecret).toString("base64");
+    const secret = Buffer.from(checkpoints.permutationSecret).toString("base64");
     expect([...disk.files.values()].join("")).toContain(secret);
     await again.finish(shareOf([split]));
     expect(disk.files.get("jobs/j/share.json")).toContain('"threshold":0.5');
     expect([...disk.files.values()].join("")).not.toContain(secret);
     const share = disk.files.get("jobs/j/share.json");
-    const finished = await PassiveRecord.open(disk.options, terms);
+    const finished = await PassiveCheckpoints.open(disk.options, terms);
     expect(finished.isFinished).toBe(true);
     await finished.finish(shareOf([]));
     expect(disk.files.get("jobs/j/share.json")).toBe(share);
     await expectError(
-      () => PassiveRecord.open(disk.options, { ...terms, run: "bb" }),
+      () => PassiveCheckpoints.open(disk.options, { ...terms, run: "bb" }),
       "HANDSHAKE_MISMATCH",
       /shop has finished a job named j already/,
     );
@@ -119,11 +119,11 @@ describe("a job that is opened again", () => {
     expect(anew.progress).toEqual(noProgress);
     await anew.store({ trees: 1, splits: [], members: {} });
     if (name === "run")
-      expect((await PassiveRecord.open(disk.options, { ...terms, ...change })).progress.trees).toBe(1);
-    await expectError(() => PassiveRecord.open(disk.options, terms), "CHECKPOINT", /since then/);
+      expect((await PassiveCheckpoints.open(disk.options, { ...terms, ...change })).progress.trees).toBe(1);
+    await expectError(() => PassiveCheckpoints.open(disk.options, terms), "CHECKPOINT", /since then/);
     const forth = new Disk();
     await (await forth.begun()).store({ trees: 1, splits: [], members: {} });
-    await expectError(() => PassiveRecord.open(forth.options, { ...terms, ...change }), "CHECKPOINT", says);
+    await expectError(() => PassiveCheckpoints.open(forth.options, { ...terms, ...change }), "CHECKPOINT", says);
     await expectError(
       () => refuseAlignment(forth.options, "bank"),
       "CHECKPOINT",
@@ -135,18 +135,18 @@ describe("a job that is opened again", () => {
     const disk = new Disk();
     await (await disk.begun()).store({ trees: 0, splits: [split], members: { "0/0": "ab" } });
     await expectError(
-      () => PassiveRecord.open(disk.options, { ...terms, data: "ff" }),
+      () => PassiveCheckpoints.open(disk.options, { ...terms, data: "ff" }),
       "CHECKPOINT",
       /its own data has changed/,
     );
-    expect((await PassiveRecord.open(disk.options, { ...terms, run: "bb" })).progress).toEqual(noProgress);
+    expect((await PassiveCheckpoints.open(disk.options, { ...terms, run: "bb" })).progress).toEqual(noProgress);
   });
 
   test("by another active party: refused, whatever there is of it", async () => {
     const disk = new Disk();
     await disk.begun();
     await expectError(
-      () => PassiveRecord.open(disk.options, { ...terms, active: "rival" }),
+      () => PassiveCheckpoints.open(disk.options, { ...terms, active: "rival" }),
       "HANDSHAKE_MISMATCH",
       /another active party/,
     );
@@ -160,20 +160,20 @@ describe("a job that is opened again", () => {
     const stale = disk.files.get("jobs/j/progress.json") ?? "";
     await disk.begun({ run: "bb" });
     disk.files.set("jobs/j/progress.json", stale);
-    expect((await PassiveRecord.open(disk.options, { ...terms, run: "bb" })).progress).toEqual(noProgress);
+    expect((await PassiveCheckpoints.open(disk.options, { ...terms, run: "bb" })).progress).toEqual(noProgress);
   });
 });
 
 test("splits of a start model are stored with the job: the next attempt asks nobody for them", async () => {
   const disk = new Disk();
   const gone = (): Promise<never> => Promise.reject(new TandemError("MODEL_UNKNOWN", "the share is gone"));
-  await expectError(() => PassiveRecord.open(disk.options, terms, gone), "MODEL_UNKNOWN");
-  await (await PassiveRecord.open(disk.options, terms, () => Promise.resolve([split]))).begin();
-  const again = await PassiveRecord.open(disk.options, terms, gone);
+  await expectError(() => PassiveCheckpoints.open(disk.options, terms, gone), "MODEL_UNKNOWN");
+  await (await PassiveCheckpoints.open(disk.options, terms, () => Promise.resolve([split]))).begin();
+  const again = await PassiveCheckpoints.open(disk.options, terms, gone);
   expect([again.start, again.progress]).toEqual([[split], noProgress]);
   // They are nothing that this job has grown: it may begin anew.
   await refuseAlignment(disk.options, terms.active);
-  expect((await PassiveRecord.open(disk.options, { ...terms, run: "ff" }, () => Promise.resolve([]))).start).toEqual(
-    [],
-  );
+  expect(
+    (await PassiveCheckpoints.open(disk.options, { ...terms, run: "ff" }, () => Promise.resolve([]))).start,
+  ).toEqual([]);
 });
