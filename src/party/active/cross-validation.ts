@@ -49,8 +49,8 @@ export async function runCrossValidation(
   const folder = join(config.output.directory, config.job);
   const release = await world.lock(folder);
   try {
-    const run = await CrossValidationRun.open(config, options, emit, world);
-    const outcome = await run.untilOver();
+    const attempts = await CrossValidationAttempts.open(config, options, emit, world);
+    const outcome = await attempts.untilOver();
     const path = join(folder, "cross-validation.json");
     await world.storage.makeFolder(folder);
     const result = { job: config.job, path, ...outcome };
@@ -64,7 +64,7 @@ export async function runCrossValidation(
 /** What is the same in every attempt once the rows are known. */
 type Prepared = Omit<ConstructorParameters<typeof ActiveRole>[0], "peers" | "observer">;
 
-class CrossValidationRun {
+class CrossValidationAttempts {
   readonly #config: ActiveConfig;
   readonly #options: CrossValidationOptions;
   readonly #tables: Awaited<ReturnType<typeof readActiveTables>>;
@@ -94,14 +94,14 @@ class CrossValidationRun {
     options: CrossValidationOptions,
     emit: Emit,
     world: ActiveWorld,
-  ): Promise<CrossValidationRun> {
+  ): Promise<CrossValidationAttempts> {
     if (config.data.validation_path !== undefined)
       throw new TandemError("USAGE", "a cross-validation holds each fold back in turn; leave data.validation_path out");
     if (config.warm_start !== undefined)
       throw new TandemError("USAGE", "a cross-validation begins every fold's model anew; leave warm_start out");
     const tables = await readActiveTables(config);
     const scheme = chosenScheme(config).scheme.active(await makeSecret(config, emit), config);
-    return new CrossValidationRun(config, options, tables, scheme, emit, world);
+    return new CrossValidationAttempts(config, options, tables, scheme, emit, world);
   }
 
   async untilOver(): Promise<CrossValidationOutcome & { readonly instances: number }> {

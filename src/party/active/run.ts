@@ -9,7 +9,7 @@ import { programVersion } from "../../base/program-version.ts";
 import { treesPerRound } from "../../protocol/job-parameters.ts";
 import { protocolVersion } from "../../wire/version.ts";
 import type { StartCheckpoint } from "../../store/active-checkpoint.ts";
-import { ActiveJobRun } from "./job-run.ts";
+import { JobAttempts } from "./attempts.ts";
 import { ActiveCheckpoints, makeJobFolder } from "./checkpoints.ts";
 import { type ActiveTables, type AlignedRows, readActiveTables } from "./tables.ts";
 import { type ActiveWorld, realWorld } from "./world.ts";
@@ -102,7 +102,7 @@ async function runJob(
   notes: JobNotes,
   world: ActiveWorld,
 ): Promise<void> {
-  const job = new ActiveJobRun(config, tables, start, checkpoints, emit, notes, world);
+  const attempts = new JobAttempts(config, tables, start, checkpoints, emit, notes, world);
   const patience = new Patience(
     {
       patienceMs: config.patience_seconds * 1000,
@@ -124,13 +124,13 @@ async function runJob(
   try {
     for (;;) {
       try {
-        return await job.attempt(patience);
+        return await attempts.next(patience);
       } catch (error) {
         await patience.afterFailure(error);
       }
     }
   } finally {
-    job.close();
+    attempts.close();
   }
 }
 

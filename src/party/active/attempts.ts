@@ -42,7 +42,7 @@ interface Prepared {
 }
 
 /** A job in this process, over all of its attempts. */
-export class ActiveJobRun {
+export class JobAttempts {
   readonly #config: ActiveConfig;
   readonly #tables: ActiveTables;
   /** The model that training goes on from; null: none. */
@@ -62,7 +62,7 @@ export class ActiveJobRun {
   #prepared: Prepared | null = null;
   #scheme: ActiveScheme | null = null;
   #secret: SchemeSecret | null = null;
-  #attempts = 0;
+  #begun = 0;
 
   constructor(
     config: ActiveConfig,
@@ -82,8 +82,8 @@ export class ActiveJobRun {
     this.#world = world;
   }
 
-  async attempt(patience: Patience): Promise<void> {
-    const isFresh = this.#attempts++ === 0 && this.#checkpoints.checkpoint === null;
+  async next(patience: Patience): Promise<void> {
+    const isFresh = this.#begun++ === 0 && this.#checkpoints.checkpoint === null;
     const secret = this.#checkpoints.checkpoint?.secret ?? (await this.#newSecret());
     patience.knocking();
     const peers = await this.#world.connect(this.#config);
