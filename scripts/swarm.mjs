@@ -29,7 +29,7 @@ for (let seed = from; seed < from + count; seed++) {
   try {
     const result = await simulateFaults(scenario, seed);
     for (const [path, text] of undisturbed.get(scenario).files) {
-      if (result.files.get(path) !== text) throw new Error(`${path} differs from that of an undisturbed run`);
+      if (result.files.get(path) !== text) throw new Error(`${path} differs from that of an undisturbed job`);
     }
     for (const [kind, times] of Object.entries(result.faults)) totals[kind] = (totals[kind] ?? 0) + times;
     attempts += result.attempts;

@@ -36,15 +36,15 @@ beforeAll(async () => {
   await Promise.all(partners.map(({ party }) => party.stop()));
 });
 
-/** The parties of a run, not yet started, with results in folders of the run's name. */
-async function processes(run: string): Promise<{ active: PartyProcess; passives: PartyProcess[] }> {
+/** The parties of a job, not yet started, with their results in this directory. */
+async function processes(directory: string): Promise<{ active: PartyProcess; passives: PartyProcess[] }> {
   const ports = await Promise.all(shops.map(() => freePort()));
   const passives = shops.map((company, i) => {
     const config = JSON.parse(readFileSync(join(company.folder, "passive.json"), "utf8")) as object;
-    const path = join(company.folder, `${run}.json`);
+    const path = join(company.folder, `${directory}.json`);
     writeFileSync(
       path,
-      JSON.stringify({ ...config, listen: { host: "127.0.0.1", port: ports[i] }, output: { directory: run } }),
+      JSON.stringify({ ...config, listen: { host: "127.0.0.1", port: ports[i] }, output: { directory } }),
     );
     return new PartyProcess(company.name, "party", "-c", path);
   });
@@ -52,22 +52,22 @@ async function processes(run: string): Promise<{ active: PartyProcess; passives:
     bank,
     shops.map((company, i) => ({ company, party: { port: ports[i] } })),
     "job",
-    { ...changes, output: { directory: run } },
+    { ...changes, output: { directory } },
   );
   return { active: new PartyProcess("bank", "train", "-c", join(bank.folder, "active-job.json")), passives };
 }
 
-function expectUndisturbedFiles(run: string): void {
+function expectUndisturbedFiles(directory: string): void {
   for (const company of [bank, ...shops]) {
     const file = (which: string, name: string): string =>
       readFileSync(join(company.folder, which, "job", name), "utf8");
     for (const name of company === bank ? ["share.json", "predictions.csv"] : ["share.json"])
-      expect(file(run, name), `${company.name}: ${name}`).toBe(file("undisturbed", name));
-    const folder = join(company.folder, run, "job");
+      expect(file(directory, name), `${company.name}: ${name}`).toBe(file("undisturbed", name));
+    const folder = join(company.folder, directory, "job");
     for (const name of readdirSync(folder))
       expect(statSync(join(folder, name)).mode & 0o077, `${company.name}: ${name}`).toBe(0);
   }
-  expect(readdirSync(join(bank.folder, run, "job")).toSorted()).toEqual([
+  expect(readdirSync(join(bank.folder, directory, "job")).toSorted()).toEqual([
     "aligned.csv",
     "events.jsonl",
     "own.jsonl",
@@ -78,7 +78,7 @@ function expectUndisturbedFiles(run: string): void {
 }
 
 test(
-  "a dozen kills in one job, in every phase and of every party: the files of an undisturbed run",
+  "a dozen kills in one job, in every phase and of every party: the files of an undisturbed job",
   { timeout: 240_000 },
   async () => {
     const { active, passives } = await processes("crashing");

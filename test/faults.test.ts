@@ -1,5 +1,5 @@
 /**
- * Whole jobs under faults, simulated from seeds: every seed must end with the files of an undisturbed run, and over all
+ * Whole jobs under faults, simulated from seeds: every seed must end with the files of an undisturbed job, and over all
  * seeds every kind of trouble must have happened. A failing seed is printed with the command that replays it.
  */
 import { afterAll, beforeAll, expect, test } from "vitest";

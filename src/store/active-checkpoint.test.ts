@@ -34,7 +34,7 @@ const trees = [
 function checkpoint(change: Partial<ActiveCheckpoint> = {}): ActiveCheckpoint {
   return {
     identity: { job: "j", eta: 0.3 },
-    run: Uint8Array.of(1, 2, 255),
+    jobId: Uint8Array.of(1, 2, 255),
     secret: new PaillierSecret(key),
     aligned: Uint32Array.of(5, 0, 0xffff_ffff),
     samplingSecret: "s",
@@ -50,7 +50,7 @@ describe("a checkpoint", () => {
     const back = await readActiveCheckpoint(folder, paillier, diskStorage);
     expect(back).toMatchObject({
       identity: { job: "j", eta: 0.3 },
-      run: Uint8Array.of(1, 2, 255),
+      jobId: Uint8Array.of(1, 2, 255),
       aligned: Uint32Array.of(5, 0, 0xffff_ffff),
     });
     expect(back?.progress?.trees).toEqual(trees);

@@ -22,7 +22,7 @@ export const dataDigestField = "data";
 
 export interface ActiveCheckpoint {
   readonly identity: JobIdentity;
-  readonly run: Uint8Array;
+  readonly jobId: Uint8Array;
   readonly secret: SchemeSecret;
   /** What the active party draws its columns with. */
   readonly samplingSecret: string;
@@ -42,6 +42,7 @@ export interface StartCheckpoint extends Pick<ActiveModel, "objective" | "baseMa
 
 const contents = z.strictObject({
   identity: z.record(z.string(), z.union([z.string(), z.number(), z.boolean()])),
+  /** The job id. */
   run: z.base64(),
   key: z.string(),
   sampling: z.string(),
@@ -76,12 +77,12 @@ export const checkpointPath = (folder: string): string => join(folder, "checkpoi
 
 export async function writeActiveCheckpoint(
   folder: string,
-  { identity, run, secret, samplingSecret, aligned, start, progress }: ActiveCheckpoint,
+  { identity, jobId, secret, samplingSecret, aligned, start, progress }: ActiveCheckpoint,
   storage: Storage,
 ): Promise<void> {
   const stored = {
     identity: { ...identity },
-    run: textOf(run),
+    run: textOf(jobId),
     key: secret.serialise(),
     sampling: samplingSecret,
     aligned: aligned === null ? null : textOf(aligned),
@@ -108,7 +109,7 @@ export async function readActiveCheckpoint(
   const { identity, run, key, sampling, aligned, start, trees, margins, best } = stored;
   return {
     identity,
-    run: bytesFrom(run),
+    jobId: bytesFrom(run),
     secret: await readSecret(path, scheme, key),
     samplingSecret: sampling,
     aligned: aligned === null ? null : rowsFrom(aligned),

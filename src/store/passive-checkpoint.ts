@@ -5,8 +5,8 @@
  *   job.json        what was agreed, its splits of the model that training goes on from, and two secrets: of the
  *                   candidates' order, and of drawing columns. It is written when a job first begins, and once more,
  *                   without the secrets, when it has ended well
- *   progress.json   its own splits so far; rewritten before each of them is answered. It names the run that it belongs
- *                   to: progress of an earlier beginning of the same job does not count
+ *   progress.json   its own splits so far; rewritten before each of them is answered. It has the id of the
+ *                   job that it belongs to: progress of an earlier job of the same name does not count
  *
  * Encrypted gradients and obfuscators are never stored.
  */
@@ -25,6 +25,7 @@ const hex = z.string().regex(/^([0-9a-f]{2})*$/);
 const jobFile = z.strictObject({
   /** The pinned name of the active party. */
   active: z.string(),
+  /** The job id. */
   run: hex,
   agreed: z.record(z.string(), z.union([z.string(), z.number(), z.boolean()])),
   instances: index,
@@ -45,9 +46,10 @@ const jobFile = z.strictObject({
   /** What the party draws its columns with; null once the job has ended well. */
   sampling: z.string().nullable(),
 });
-export type PassiveJobFile = z.infer<typeof jobFile>;
+export type PassiveJobFile = Omit<z.infer<typeof jobFile>, "run"> & { readonly jobId: string };
 
 const progressFile = z.strictObject({
+  /** The job id. */
   run: hex,
   trees: index,
   splits: z.array(ownSplitSchema),
@@ -78,31 +80,35 @@ export interface StoredAlignment {
 
 export const sharePath = (folder: string): string => join(folder, "share.json");
 
-export function readPassiveJob(folder: string, storage: Storage): Promise<PassiveJobFile | null> {
-  return readSealed(join(folder, "job.json"), jobKind, storage);
+export async function readPassiveJob(folder: string, storage: Storage): Promise<PassiveJobFile | null> {
+  const stored = await readSealed(join(folder, "job.json"), jobKind, storage);
+  if (stored === null) return null;
+  const { run, ...rest } = stored;
+  return { ...rest, jobId: run };
 }
 
 export function writePassiveJob(folder: string, job: PassiveJobFile, storage: Storage): Promise<void> {
-  return writeSealed(join(folder, "job.json"), jobKind, job, storage);
+  const { active, jobId, ...rest } = job;
+  return writeSealed(join(folder, "job.json"), jobKind, { active, run: jobId, ...rest }, storage);
 }
 
-export async function readProgress(folder: string, run: string, storage: Storage): Promise<PassiveProgress> {
+export async function readProgress(folder: string, jobId: string, storage: Storage): Promise<PassiveProgress> {
   const stored = await readSealed(join(folder, "progress.json"), progressKind, storage);
-  if (stored === null || stored.run !== run) return noProgress;
+  if (stored === null || stored.run !== jobId) return noProgress;
   const { trees, splits, members } = stored;
   return { trees, splits, members };
 }
 
 export function writeProgress(
   folder: string,
-  run: string,
+  jobId: string,
   { trees, splits, members }: PassiveProgress,
   storage: Storage,
 ): Promise<void> {
   return writeSealed(
     join(folder, "progress.json"),
     progressKind,
-    { run, trees, splits: splits.map(storedSplit), members: { ...members } },
+    { run: jobId, trees, splits: splits.map(storedSplit), members: { ...members } },
     storage,
   );
 }

@@ -2,10 +2,10 @@
  * All parties of a job in one process, with real roles, real desks and real Paillier, but with a network, disks and a
  * clock of the simulation: connections break, stall and repeat themselves, and any party crashes at any moment and is
  * started again, until the job is done. What the parties then have on their disks must be, byte for byte, what they
- * have after an undisturbed run.
+ * have after an undisturbed job.
  *
  * Checked on the way: a passive party's stored trees are as many as the active party's, or up to a round more; and
- * nobody gets two different answers about one node of one run.
+ * nobody gets two different answers about one node of one job.
  */
 import { join } from "node:path";
 import type { DescMethod } from "@bufbuild/protobuf";
@@ -65,7 +65,7 @@ class Simulation implements PassiveSurroundings {
   readonly #scenario: Scenario;
   readonly #activeDisk = new SimulatedDisk();
   readonly #passives: readonly SimulatedPassive[];
-  /** What a party said about a node of a run. */
+  /** What a party said about a node of a job. */
   readonly #given = new Map<string, string>();
   #nowMs = 0;
   #attempts = 0;
@@ -161,7 +161,7 @@ class Simulation implements PassiveSurroundings {
     await passive.start(this.#nowMs);
     if (passive.calls === null) this.plan.counts["party down"]++;
     const { calls } = passive;
-    let run = "";
+    let jobId = "";
     const connection = new SimulatedConnection({
       plan: this.plan,
       place: [name, attempt],
@@ -169,13 +169,13 @@ class Simulation implements PassiveSurroundings {
       calls,
       crashPassive: () => passive.calls === calls && passive.crash(this.#nowMs),
       crashActive,
-      seen: (method, answer) => this.#seen(name, run, method, answer),
+      seen: (method, answer) => this.#seen(name, jobId, method, answer),
     });
     process.connections.push(connection);
     passive.connections.push(connection);
     const peer = peerOver(name, connection.transport);
     const join: typeof peer.join = (hello, options) => {
-      run = Buffer.from(hello.run ?? []).toString("hex");
+      jobId = Buffer.from(hello.jobId ?? []).toString("hex");
       return peer.join(hello, options);
     };
     return {
@@ -187,10 +187,10 @@ class Simulation implements PassiveSurroundings {
     };
   }
 
-  #seen(party: string, run: string, method: DescMethod, answer: unknown): void {
+  #seen(party: string, jobId: string, method: DescMethod, answer: unknown): void {
     if (method.localName !== "splits") return;
     const { tree, node, leftMembers } = answer as PassiveSplit;
-    const key = [party, run, tree, node].join("/");
+    const key = [party, jobId, tree, node].join("/");
     const said = Buffer.from(leftMembers).toString("hex");
     if ((this.#given.get(key) ?? said) !== said)
       this.#violation ??= new Error(`${party} has answered in two ways about tree ${tree}, node ${node}`);

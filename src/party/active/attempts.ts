@@ -62,7 +62,7 @@ export class JobAttempts {
   #prepared: Prepared | null = null;
   #scheme: ActiveScheme | null = null;
   #secret: SchemeSecret | null = null;
-  #begun = 0;
+  #attemptCount = 0;
 
   constructor(
     config: ActiveConfig,
@@ -83,7 +83,7 @@ export class JobAttempts {
   }
 
   async next(patience: Patience): Promise<void> {
-    const isFresh = this.#begun++ === 0 && this.#checkpoints.checkpoint === null;
+    const isFresh = this.#attemptCount++ === 0 && this.#checkpoints.checkpoint === null;
     const secret = this.#checkpoints.checkpoint?.secret ?? (await this.#newSecret());
     patience.knocking();
     const peers = await this.#world.connect(this.#config);
@@ -204,7 +204,7 @@ export class JobAttempts {
       rows: tables.rows,
       scheme: this.#schemeOf(begun.secret),
       peers,
-      run: begun.run,
+      jobId: begun.jobId,
       start: this.#start && {
         ...this.#start,
         columns: tables.train.features,

@@ -21,7 +21,7 @@ import {
 import type { ActiveTables } from "./tables.ts";
 import type { ActiveConfig } from "../config.ts";
 
-const runBytes = 16;
+const jobIdBytes = 16;
 
 export class ActiveCheckpoints {
   readonly folder: string;
@@ -66,8 +66,8 @@ export class ActiveCheckpoints {
     aligned: Uint32Array | null,
     start: StartCheckpoint | null,
   ): Promise<ActiveCheckpoint> {
-    const run = osRandom.fill(new Uint8Array(runBytes));
-    return this.#keep({ identity: this.#identity, run, secret, samplingSecret, aligned, start, progress: null });
+    const jobId = osRandom.fill(new Uint8Array(jobIdBytes));
+    return this.#keep({ identity: this.#identity, jobId, secret, samplingSecret, aligned, start, progress: null });
   }
 
   async store(begun: ActiveCheckpoint, { trees, margins, best }: ActiveProgress): Promise<void> {

@@ -37,7 +37,7 @@ export interface CrossValidationResult extends CrossValidationOutcome {
   readonly instances: number;
 }
 
-const runBytes = 16;
+const jobIdBytes = 16;
 
 /** @throws TandemError as training does */
 export async function runCrossValidation(
@@ -196,7 +196,7 @@ class CrossValidationAttempts {
       idsDigest: idsDigest(train.ids),
       rows,
       scheme: this.#scheme,
-      run: osRandom.fill(new Uint8Array(runBytes)),
+      jobId: osRandom.fill(new Uint8Array(jobIdBytes)),
       now: this.#world.now,
     };
   }

@@ -8,7 +8,7 @@ import { type JobTerms, PassiveCheckpoints, type PassiveCheckpointsOptions, refu
 
 const terms: JobTerms = {
   active: "bank",
-  run: "aa",
+  jobId: "aa",
   agreed: { job: "j", numRound: 3 },
   instances: 2,
   idsDigest: "01",
@@ -98,7 +98,7 @@ describe("a job that is opened again", () => {
     await finished.finish(shareOf([]));
     expect(disk.files.get("jobs/j/share.json")).toBe(share);
     await expectError(
-      () => PassiveCheckpoints.open(disk.options, { ...terms, run: "bb" }),
+      () => PassiveCheckpoints.open(disk.options, { ...terms, jobId: "bb" }),
       "HANDSHAKE_MISMATCH",
       /shop has finished a job named j already/,
     );
@@ -106,7 +106,7 @@ describe("a job that is opened again", () => {
   });
 
   test.each([
-    ["run", { run: "bb" }, /the active party has begun anew/],
+    ["job id", { jobId: "bb" }, /the active party has begun anew/],
     ["people", { idsDigest: "ff" }, /the people have changed/],
     ["validation rows", { validation: "AQ==" }, /the people have changed/],
     ["parameters", { agreed: { job: "j", numRound: 4 } }, /numRound has changed/],
@@ -118,7 +118,7 @@ describe("a job that is opened again", () => {
     expect(anew.permutationSecret).not.toEqual(first.permutationSecret);
     expect(anew.progress).toEqual(noProgress);
     await anew.store({ trees: 1, splits: [], members: {} });
-    if (name === "run")
+    if (name === "job id")
       expect((await PassiveCheckpoints.open(disk.options, { ...terms, ...change })).progress.trees).toBe(1);
     await expectError(() => PassiveCheckpoints.open(disk.options, terms), "CHECKPOINT", /since then/);
     const forth = new Disk();
@@ -139,7 +139,7 @@ describe("a job that is opened again", () => {
       "CHECKPOINT",
       /its own data has changed/,
     );
-    expect((await PassiveCheckpoints.open(disk.options, { ...terms, run: "bb" })).progress).toEqual(noProgress);
+    expect((await PassiveCheckpoints.open(disk.options, { ...terms, jobId: "bb" })).progress).toEqual(noProgress);
   });
 
   test("by another active party: refused, whatever there is of it", async () => {
@@ -158,9 +158,9 @@ describe("a job that is opened again", () => {
     const disk = new Disk();
     await (await disk.begun()).store({ trees: 0, splits: [split], members: {} });
     const stale = disk.files.get("jobs/j/progress.json") ?? "";
-    await disk.begun({ run: "bb" });
+    await disk.begun({ jobId: "bb" });
     disk.files.set("jobs/j/progress.json", stale);
-    expect((await PassiveCheckpoints.open(disk.options, { ...terms, run: "bb" })).progress).toEqual(noProgress);
+    expect((await PassiveCheckpoints.open(disk.options, { ...terms, jobId: "bb" })).progress).toEqual(noProgress);
   });
 });
 
@@ -174,6 +174,6 @@ test("splits of a start model are stored with the job: the next attempt asks nob
   // They are nothing that this job has grown: it may begin anew.
   await refuseAlignment(disk.options, terms.active);
   expect(
-    (await PassiveCheckpoints.open(disk.options, { ...terms, run: "ff" }, () => Promise.resolve([]))).start,
+    (await PassiveCheckpoints.open(disk.options, { ...terms, jobId: "ff" }, () => Promise.resolve([]))).start,
   ).toEqual([]);
 });

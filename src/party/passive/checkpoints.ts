@@ -69,9 +69,9 @@ async function storedJob(options: PassiveCheckpointsOptions, active: string): Pr
 
 function progressOf(
   { folder, storage, ownFiles }: PassiveCheckpointsOptions,
-  { run }: PassiveJobFile,
+  { jobId }: PassiveJobFile,
 ): Promise<PassiveProgress> {
-  return ownFiles(() => readProgress(folder, run, storage));
+  return ownFiles(() => readProgress(folder, jobId, storage));
 }
 
 /** A model that was trained once is not overwritten by whoever uses its name again. */
@@ -122,7 +122,7 @@ export class PassiveCheckpoints {
     if (stored !== null && stored.secret === null) throw finishedAlready(options);
     const progress = stored === null ? noProgress : await progressOf(options, stored);
     // The data may have changed under an attempt that goes on; a new beginning takes it as it is.
-    const goesOn = stored?.run === terms.run && progress.splits.length > 0;
+    const goesOn = stored?.jobId === terms.jobId && progress.splits.length > 0;
     if (progress.trees > 0 || goesOn)
       throw new TandemError(
         "CHECKPOINT",
@@ -167,7 +167,7 @@ export class PassiveCheckpoints {
   }
 
   store(progress: PassiveProgress): Promise<void> {
-    return this.#write(({ folder, storage }) => writeProgress(folder, this.#job.run, progress, storage));
+    return this.#write(({ folder, storage }) => writeProgress(folder, this.#job.jobId, progress, storage));
   }
 
   /** The share first: a job whose secret is gone has one. What answers a repeated question of this job stays. */
@@ -208,6 +208,6 @@ function firstDifference(stored: PassiveJobFile, terms: JobTerms): string | null
     stored.validation !== terms.validation
   )
     return "the people have changed";
-  if (stored.run !== terms.run) return "the active party has begun anew";
+  if (stored.jobId !== terms.jobId) return "the active party has begun anew";
   return stored.data === terms.data ? null : "its own data has changed";
 }

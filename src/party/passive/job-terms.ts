@@ -22,7 +22,7 @@ export function termsOf(
 ): JobTerms {
   return {
     active,
-    run: Buffer.from(hello.run).toString("hex"),
+    jobId: Buffer.from(hello.jobId).toString("hex"),
     agreed: flatParameters(agreed),
     instances: rows.training.ids.length,
     idsDigest: Buffer.from(idsDigest(rows.training.ids)).toString("hex"),

@@ -48,8 +48,8 @@ export interface ActiveJob {
   readonly progress?: ActiveProgress;
   /** Makes progress outlive this process; settles when it does. */
   readonly store?: (progress: ActiveProgress) => Promise<void>;
-  /** 16 random bytes that tell this beginning of the job from others of the same name. */
-  readonly run?: Uint8Array;
+  /** 16 random bytes that tell this job from others of the same name. */
+  readonly jobId?: Uint8Array;
   /** Milliseconds that never run backwards. */
   readonly now: () => number;
 }

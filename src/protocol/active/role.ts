@@ -95,7 +95,7 @@ export class ActiveRole {
       observer,
       start = null,
       progress,
-      run,
+      jobId,
       now,
     } = this.#job;
     const started = now();
@@ -109,7 +109,7 @@ export class ActiveRole {
       aligned: rows?.aligned ?? false,
       trainingRows: rows?.training ?? new Uint8Array(0),
       trees: folds?.treesDone ?? (progress ?? start)?.trees.length ?? 0,
-      run: run ?? new Uint8Array(0),
+      jobId: jobId ?? new Uint8Array(0),
       validationFile: this.#job.validationFile ?? false,
       validationRows: rowBitmap(this.#job.validationRows ?? null, labels.length),
       parameters: agreedParameters(
