@@ -11,7 +11,7 @@ test("bench: every arithmetic figure of the list, with machine, seed and commit"
     "--quick",
     "--only",
     "arithmetic",
-    "--rounds",
+    "--repeats",
     "1",
     "--json",
   );

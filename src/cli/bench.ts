@@ -1,4 +1,4 @@
-/** `tandem bench`: the speed figures, as ratios in one interleaved run. */
+/** `tandem bench`: the speed figures, as interleaved ratios. */
 import { Command, Option } from "commander";
 import type { Figure } from "../experiment/bench/arithmetic.ts";
 import type { BenchPart, BenchReport } from "../experiment/bench/bench.ts";
@@ -10,31 +10,31 @@ interface BenchFlags {
   readonly only: BenchPart | "all";
   readonly data?: string;
   readonly seed: string;
-  readonly rounds: string;
+  readonly repeats: string;
+  readonly rounds?: string;
   readonly quick?: boolean;
   readonly json?: boolean;
 }
 
-const roundsMax = 1000;
+const repeatsMax = 1000;
 const seedMax = 4294967295;
 
 export function benchCommand(): Command {
   return new Command("bench")
-    .description(
-      "measure this machine: ratios within one interleaved run, and milliseconds for the load test of serving",
-    )
+    .description("measure this machine: interleaved ratios, and milliseconds for the load test of serving")
     .addOption(
       new Option("--only <part>", "which figures")
         .choices(["arithmetic", "training", "ablation", "serving", "all"])
         .default("all"),
     )
     .option("--data <folder>", "the folder with the public data (default: made-up data of the same shape)")
-    .option("--rounds <count>", "repetitions of each measurement", "7")
+    .option("--repeats <count>", "how often each is measured", "7")
+    .addOption(new Option("--rounds <count>", "its name in 0.1").hideHelp())
     .option("--seed <number>", "draws the made-up data", "7")
     .option("--quick", "a tenth of the rows and fewer trees: shows that it works, not how fast it is")
     .option("--json", "print the result as one line of JSON")
     .action(async (flags: BenchFlags) => {
-      const rounds = wholeNumber("--rounds", flags.rounds, 1, roundsMax);
+      const repeats = wholeNumber("--repeats", flags.rounds ?? flags.repeats, 1, repeatsMax);
       const seed = wholeNumber("--seed", flags.seed, 0, seedMax);
       const progress = Progress.onStandardError(flags);
       const { runBench } = await import("../experiment/bench/bench.ts");
@@ -42,7 +42,7 @@ export function benchCommand(): Command {
         only: flags.only,
         data: flags.data ?? null,
         seed,
-        rounds,
+        repeats,
         quick: flags.quick === true,
         onFigure: (figure) => progress.line(`  ${figure.name}  ${figure.value.toPrecision(3)}`),
         onProgress: (what) => progress.line(`${what} ...`),
@@ -64,7 +64,7 @@ function readable(report: BenchReport): string {
     textTable([["figure", "value", "bar", ""], ...rows]),
     "",
     `  ${cpu}, ${cores} cores, Node ${node}, ${kernel} kernel; data: ${report.data}; ` +
-      `seed ${report.seed}, ${report.rounds} rounds, commit ${report.commit}`,
+      `seed ${report.seed}, ${report.repeats} repeats, commit ${report.commit}`,
     "",
   ].join("\n");
 }

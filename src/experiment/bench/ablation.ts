@@ -30,7 +30,7 @@ export async function benchAblation(
     const job = benchJob(table, keyBits, bench.quick || speed["encryption"] === "textbook" ? 1 : 4);
     const all: number[] = [];
     const without: number[] = [];
-    for (let round = 0; round < (bench.quick ? 1 : 2); round++) {
+    for (let repeat = 0; repeat < (bench.quick ? 1 : 2); repeat++) {
       const full = await runFederation(job);
       const less = await runFederation({ ...job, speed });
       const difference = firstDifference(full.model, less.model);

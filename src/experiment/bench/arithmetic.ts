@@ -26,7 +26,7 @@ export interface Figure {
 
 export interface ArithmeticBench {
   readonly kernel: Kernel;
-  readonly rounds: number;
+  readonly repeats: number;
   readonly seed: number;
   /** A tenth of the instances. */
   readonly quick: boolean;
@@ -51,7 +51,7 @@ export async function benchArithmetic(bench: ArithmeticBench, onFigure: (figure:
   onFigure(await threads(bench, key));
 }
 
-async function encryption({ kernel, rounds }: ArithmeticBench, key: PrivateKey, bits: number): Promise<Figure[]> {
+async function encryption({ kernel, repeats }: ArithmeticBench, key: PrivateKey, bits: number): Promise<Figure[]> {
   const { n, nSquared } = key.publicKey;
   const full = kernel.privateEvaluator(key, { threads: 1 });
   const short = kernel.privateEvaluator(key, { threads: 1, exponents: "short" });
@@ -66,7 +66,7 @@ async function encryption({ kernel, rounds }: ArithmeticBench, key: PrivateKey, 
       { name: "ours", units: encryptionsPerCall, run: () => full.encrypt(plaintexts) },
       { name: "short", units: encryptionsPerCall, run: () => short.encrypt(plaintexts) },
     ],
-    rounds,
+    repeats,
     "cpu",
   );
   const parts = (ours: string): Record<string, Timing> => ({
@@ -80,7 +80,7 @@ async function encryption({ kernel, rounds }: ArithmeticBench, key: PrivateKey, 
   ];
 }
 
-async function multiplication({ kernel, rounds, seed, quick }: ArithmeticBench, key: PrivateKey): Promise<Figure> {
+async function multiplication({ kernel, repeats, seed, quick }: ArithmeticBench, key: PrivateKey): Promise<Figure> {
   const evaluator = kernel.publicEvaluator(key.publicKey, { threads: 1 });
   const instances = quick ? 1000 : 8000;
   const request = await histogramRequest(kernel, key, seed, { instances, features: 4, bins: 32 });
@@ -91,14 +91,14 @@ async function multiplication({ kernel, rounds, seed, quick }: ArithmeticBench, 
       repeated("power", 4, power),
       { name: "product", units: products, run: () => evaluator.histogram({ ...request, jointBins: false }) },
     ],
-    rounds,
+    repeats,
     "cpu",
   );
   const value = timing(timings, "product").min / (timing(timings, "power").min / productsPerPower);
   return { name: "multiply.ratio.4096", value, bar: { atMost: 0.75 }, parts: Object.fromEntries(timings) };
 }
 
-async function decryption({ kernel, rounds }: ArithmeticBench, key: PrivateKey): Promise<Figure> {
+async function decryption({ kernel, repeats }: ArithmeticBench, key: PrivateKey): Promise<Figure> {
   const evaluator = kernel.privateEvaluator(key, { threads: 1 });
   const ciphertexts = await evaluator.encrypt(
     plaintextsFromBigints(
@@ -108,14 +108,14 @@ async function decryption({ kernel, rounds }: ArithmeticBench, key: PrivateKey):
   );
   const timings = await interleave(
     [repeated("power", 8, halfPower()), { name: "decrypt", units: 32, run: () => evaluator.decrypt(ciphertexts) }],
-    rounds,
+    repeats,
     "cpu",
   );
   const value = timing(timings, "decrypt").min / (2 * timing(timings, "power").min);
   return { name: "decrypt.ratio.2048", value, bar: { atMost: 0.7 }, parts: Object.fromEntries(timings) };
 }
 
-async function packing({ kernel, rounds }: ArithmeticBench, key: PrivateKey): Promise<Figure> {
+async function packing({ kernel, repeats }: ArithmeticBench, key: PrivateKey): Promise<Figure> {
   const owner = kernel.privateEvaluator(key, { threads: 1 });
   const evaluator = kernel.publicEvaluator(key.publicKey, { threads: 1 });
   const source = await residents(owner, evaluator, 80);
@@ -123,7 +123,7 @@ async function packing({ kernel, rounds }: ArithmeticBench, key: PrivateKey): Pr
     owner.decrypt(await evaluator.unload(await evaluator.pack({ source, strideBits: 80, perCiphertext: 20 })));
   const timings = await interleave(
     [repeated("power", 8, halfPower()), { name: "packed", units: 4, run }],
-    rounds,
+    repeats,
     "cpu",
   );
   const value = (40 * timing(timings, "power").min) / timing(timings, "packed").min;
@@ -131,14 +131,14 @@ async function packing({ kernel, rounds }: ArithmeticBench, key: PrivateKey): Pr
 }
 
 /** What hiding the summed instances from the key owner costs, in textbook encryptions per returned ciphertext. */
-async function rerandomisation({ kernel, rounds }: ArithmeticBench, key: PrivateKey): Promise<Figure> {
+async function rerandomisation({ kernel, repeats }: ArithmeticBench, key: PrivateKey): Promise<Figure> {
   const evaluator = kernel.publicEvaluator(key.publicKey, { threads: 1 });
   const packed = await residents(kernel.privateEvaluator(key, { threads: 1 }), evaluator, 8);
   const run = async (): Promise<unknown> => evaluator.rerandomise(packed, await evaluator.obfuscators(8));
   const textbook = opensslPower(key.publicKey.nSquared, key.publicKey.n);
   const timings = await interleave(
     [repeated("textbook", 4, textbook), { name: "rerandomise", units: 8, run }],
-    rounds,
+    repeats,
     "cpu",
   );
   return {
@@ -148,7 +148,7 @@ async function rerandomisation({ kernel, rounds }: ArithmeticBench, key: Private
   };
 }
 
-async function jointBins({ kernel, rounds, seed, quick }: ArithmeticBench, key: PrivateKey): Promise<Figure> {
+async function jointBins({ kernel, repeats, seed, quick }: ArithmeticBench, key: PrivateKey): Promise<Figure> {
   const evaluator = kernel.publicEvaluator(key.publicKey, { threads: 1 });
   const request = await histogramRequest(kernel, key, seed, {
     instances: quick ? 2000 : 20_000,
@@ -160,7 +160,7 @@ async function jointBins({ kernel, rounds, seed, quick }: ArithmeticBench, key: 
     units: 1,
     run: () => evaluator.histogram({ ...request, jointBins: joint }),
   });
-  const timings = await interleave([contender("direct", false), contender("joint", true)], Math.min(rounds, 3), "cpu");
+  const timings = await interleave([contender("direct", false), contender("joint", true)], Math.min(repeats, 3), "cpu");
   return {
     name: "histogram.jointSpeedup",
     value: ratio(timings, "direct", "joint"),
@@ -170,7 +170,7 @@ async function jointBins({ kernel, rounds, seed, quick }: ArithmeticBench, key: 
 }
 
 /** The slower to scale of encryption and histogram, in wall time. */
-async function threads({ kernel, rounds, seed, quick }: ArithmeticBench, key: PrivateKey): Promise<Figure> {
+async function threads({ kernel, repeats, seed, quick }: ArithmeticBench, key: PrivateKey): Promise<Figure> {
   const request = await histogramRequest(kernel, key, seed, { instances: quick ? 800 : 8000, features: 10, bins: 32 });
   const plaintexts = plaintextsFromBigints(
     key.publicKey,
@@ -184,7 +184,7 @@ async function threads({ kernel, rounds, seed, quick }: ArithmeticBench, key: Pr
       { name: `histogram ${count}`, units: 1, run: () => evaluator.histogram(request) },
     ];
   });
-  const timings = await interleave(contenders, rounds, "wall");
+  const timings = await interleave(contenders, repeats, "wall");
   const value = Math.min(ratio(timings, "encrypt 1", "encrypt 2"), ratio(timings, "histogram 1", "histogram 2"));
   return { name: "threads.speedup", value, bar: { atLeast: 1.8 }, parts: Object.fromEntries(timings) };
 }

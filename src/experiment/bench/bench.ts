@@ -15,7 +15,7 @@ export interface BenchOptions {
   readonly only: BenchPart | "all";
   readonly data: string | null;
   readonly seed: number;
-  readonly rounds: number;
+  readonly repeats: number;
   readonly quick: boolean;
   readonly onFigure: (figure: Figure) => void;
   readonly onProgress: (what: string) => void;
@@ -24,7 +24,7 @@ export interface BenchOptions {
 export interface BenchReport {
   readonly machine: Machine;
   readonly seed: number;
-  readonly rounds: number;
+  readonly repeats: number;
   readonly quick: boolean;
   readonly data: string;
   readonly commit: string;
@@ -42,7 +42,7 @@ export async function runBench(options: BenchOptions): Promise<BenchReport> {
   const training = { data: options.data, seed: options.seed, quick: options.quick, onProgress: options.onProgress };
   if (wants("arithmetic")) {
     options.onProgress("arithmetic");
-    await benchArithmetic({ kernel, rounds: options.rounds, seed: options.seed, quick: options.quick }, collect);
+    await benchArithmetic({ kernel, repeats: options.repeats, seed: options.seed, quick: options.quick }, collect);
   }
   if (wants("training")) await benchTraining(training, collect);
   if (wants("ablation")) await benchAblation(await defaultTable(training), training, collect);
@@ -50,7 +50,7 @@ export async function runBench(options: BenchOptions): Promise<BenchReport> {
   return {
     machine: thisMachine(),
     seed: options.seed,
-    rounds: options.rounds,
+    repeats: options.repeats,
     quick: options.quick,
     data: options.data === null ? "generated" : "public data where there, otherwise generated",
     commit: thisCommit(),

@@ -27,13 +27,13 @@ function cpuSeconds(): number {
  */
 export async function interleave(
   contenders: readonly Contender[],
-  rounds: number,
+  repeats: number,
   clock: "cpu" | "wall",
 ): Promise<Map<string, Timing>> {
   const now = clock === "cpu" ? cpuSeconds : (): number => performance.now() / 1000;
   const samples = new Map(contenders.map(({ name }) => [name, [] as number[]]));
   for (const { run } of contenders) await run(); // warm: tables are built, code is compiled
-  for (let round = 0; round < rounds; round++) {
+  for (let repeat = 0; repeat < repeats; repeat++) {
     for (const { name, units, run } of contenders) {
       const started = now();
       await run();

@@ -23,7 +23,7 @@ export interface Columns {
 }
 
 /** The machine's speed drifts by a fifth within a minute: several turns, and the smallest of each side. */
-const batchingRounds = 3;
+const batchingRepeats = 3;
 
 const defaultFiles = {
   active: "default/default_credit_hetero_guest.csv.gz",
@@ -89,7 +89,7 @@ async function batching(table: Columns, bits: number, trees: number): Promise<Fi
     secondsPerTree(await runFederation({ ...benchJob(table, bits, trees), codec: { codec } }));
   const batched: number[] = [];
   const unbatched: number[] = [];
-  for (let round = 0; round < batchingRounds; round++) {
+  for (let repeat = 0; repeat < batchingRepeats; repeat++) {
     batched.push(await perTree("batched"));
     unbatched.push(await perTree("unbatched"));
   }
