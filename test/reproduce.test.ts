@@ -1,6 +1,6 @@
 /**
  * `tandem reproduce` from beginning to end on a few made-up people: real processes, every table and figure, and a
- * second run that has nothing to do.
+ * second one that has nothing to do.
  */
 import { existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -13,11 +13,11 @@ import { scratchDirectory, tandem } from "./support/command.ts";
 const out = join(scratchDirectory(), "report");
 const read = (name: string): string => readFileSync(join(out, name), "utf8");
 
-test("the smallest run of everything, and then nothing is left to run", { timeout: 180_000 }, async () => {
+test("the smallest reproduction of everything, and then nothing is left to run", { timeout: 180_000 }, async () => {
   const smoke = ["reproduce", "all", "--synthetic", "--smoke", "--out", out];
   const first = await tandem(...smoke);
   expect(first.exitCode, first.stderr).toBe(0);
-  expect(first.stderr).toMatch(/^8 training runs; about /m);
+  expect(first.stderr).toMatch(/^8 trainings; about /m);
   expect(first.stderr).toMatch(/^8\/8 {2}default-366rows-256bit-3trees-batched-everything-off/m);
 
   const tables = [
@@ -80,7 +80,7 @@ test("the smallest run of everything, and then nothing is left to run", { timeou
   const html = read("report.html");
   expect(html.match(/<svg/g)).toHaveLength(figures.length);
   expect(html).toContain("The data are made up");
-  expect(html).toContain("A smoke run, with fewer rows and trees");
+  expect(html).toContain("A smoke reproduction, with fewer rows and trees");
 
   const page = join(out, "docs");
   mkdirSync(page);

@@ -7,7 +7,7 @@ function recorded(terminal: boolean): { progress: ReproduceProgress; written: st
   return { progress: new ReproduceProgress({ terminal, write: (text) => void written.push(text) }), written };
 }
 
-test("elsewhere: a line per run, and the time left scaled by how wrong the plan has been", () => {
+test("elsewhere: a line per training, and the time left scaled by how wrong the plan has been", () => {
   const { progress, written } = recorded(false);
   progress.planned({ toRun: 2, finished: 3, seconds: 40 });
   progress.started("first", 10);
@@ -16,7 +16,7 @@ test("elsewhere: a line per run, and the time left scaled by how wrong the plan 
   progress.started("second", 30);
   progress.finished("second", 61);
   expect(written).toEqual([
-    "2 training runs, 3 finished before; about 40 s on this machine\n",
+    "2 trainings, 3 finished before; about 40 s on this machine\n",
     "1/2  first  20 s, 60 s left\n",
     "2/2  second  61 s\n",
   ]);

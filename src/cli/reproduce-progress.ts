@@ -1,19 +1,19 @@
 /**
- * Progress of a reproduction on standard error: a bar over all runs with the time left on a terminal, a line per run
- * elsewhere. Runs are weighed by what the cost model thinks of them, and what is left by how wrong it has been so far.
+ * Progress of a reproduction on standard error: a bar over all trainings with the time left on a terminal, a line per training
+ * elsewhere. Trainings are weighed by what the cost model thinks of them, and what is left by how wrong it has been so far.
  */
-import type { RunProgress } from "../experiment/reproduce/cell-runner.ts";
+import type { TrialProgress } from "../experiment/reproduce/trial-runner.ts";
 import type { PartyEvent } from "../record/events.ts";
 import { formatSeconds } from "../base/format.ts";
 
 const barWidth = 28;
 
-export class ReproduceProgress implements RunProgress {
+export class ReproduceProgress implements TrialProgress {
   readonly #terminal: boolean;
   readonly #write: (text: string) => void;
   #toRun = 0;
   #done = 0;
-  /** Of the cost model: all runs, those finished, and the one under way. */
+  /** Of the cost model: all trainings, those finished, and the one under way. */
   #secondsPlanned = 0;
   #secondsDone = 0;
   #secondsCurrent = 0;
@@ -36,7 +36,7 @@ export class ReproduceProgress implements RunProgress {
     this.line(
       toRun === 0
         ? `nothing to train${kept}`
-        : `${toRun} training runs${kept}; about ${formatSeconds(seconds)} on this machine`,
+        : `${toRun} trainings${kept}; about ${formatSeconds(seconds)} on this machine`,
     );
   }
 

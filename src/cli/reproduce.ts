@@ -29,12 +29,12 @@ export function reproduceCommand(): Command {
     .option("--data <folder>", "the folder with UCI_Credit_Card.csv and cs-training.csv, or both as .csv.gz")
     .option("--synthetic", "take made-up data of the same shape instead")
     .option("--quick", "a tenth of the rows and fewer trees: minutes instead of two hours")
-    .option("--smoke", "the smallest run that touches everything")
-    .option("--out <folder>", "where everything is written; an interrupted run goes on from there", "report")
+    .option("--smoke", "the smallest sizes that touch everything")
+    .option("--out <folder>", "where everything is written; an interrupted reproduction goes on from there", "report")
     .option("--docs <folder>", "with all: write results.md there too, and figures in results/")
     .option(
       "--repeats <count>",
-      "how often each job runs; the smallest time counts (default: 2 up to 1024 bits, 1 beyond; 1 with --quick)",
+      "how often each training is repeated; the smallest time counts (default: 2 up to 1024 bits, 1 beyond; 1 with --quick)",
     )
     .option("--estimate", "say how long it would take, and run nothing")
     .option("--seed <number>", "draws the rows and the made-up data", "7")

@@ -4,9 +4,9 @@
  */
 import { TandemError } from "../../base/error.ts";
 import { ablationVariants } from "../bench/ablation.ts";
-import type { CellSpec } from "./cell.ts";
+import type { TrialSpec } from "./trial.ts";
 import { count, listed, percent, seconds } from "./figures-in-words.ts";
-import type { MeasuredCell, MeasuredCells, MeasuredPair, Pair } from "./measured-cells.ts";
+import type { MeasuredTrial, MeasuredTrials, MeasuredPair, Pair } from "./measured-trials.ts";
 import { type ExperimentOutcome, plainColumns, type ResultFigure, type ResultTable } from "./outcome.ts";
 import { paperTimeShares, type Range } from "./paper.ts";
 import type { Scale } from "./scale.ts";
@@ -15,8 +15,8 @@ import { pairOf, percentageNote, rangeText, timeCells, timeColumns, timePanels }
 /** Everything that the paper's implementation does not have. */
 export const paperSettingName = "everything-off";
 
-/** The cells that have one shortcut off each, after the one that has none off. */
-export function ablationCells(scale: Scale): CellSpec[] {
+/** The trials that have one shortcut off each, after the one that has none off. */
+export function ablationTrials(scale: Scale): TrialSpec[] {
   const { batched } = pairOf(scale, { dataset: "default", trees: scale.ablation.trees, keyBits: scale.keyBits });
   const variants = Object.entries(ablationVariants)
     .filter(([name]) => name !== paperSettingName)
@@ -28,23 +28,23 @@ export function ablationCells(scale: Scale): CellSpec[] {
 export function paperSettingPairs(scale: Scale): Pair[] {
   return scale.paperSetting.keys.map((keyBits) => {
     const { batched, unbatched } = pairOf(scale, { dataset: "default", trees: scale.paperSetting.trees, keyBits });
-    // Long runs even out the machine's drift by themselves, and these are the longest.
+    // Long jobs even out the machine's drift by themselves, and these are the longest.
     const off = { without: paperSettingName, speed: ablationVariants[paperSettingName], repeats: 1 };
     return { batched: { ...batched, ...off }, unbatched: { ...unbatched, ...off } };
   });
 }
 
 interface Variant {
-  readonly spec: CellSpec;
-  readonly measured: MeasuredCell;
+  readonly spec: TrialSpec;
+  readonly measured: MeasuredTrial;
   /** Time per tree over time per tree with everything on. */
   readonly relative: number;
 }
 
-export function ablationOutcome(scale: Scale, cells: MeasuredCells): ExperimentOutcome {
-  const variants = ablationResults(scale, cells);
+export function ablationOutcome(scale: Scale, trials: MeasuredTrials): ExperimentOutcome {
+  const variants = ablationResults(scale, trials);
   const pairs = paperSettingPairs(scale).flatMap((pair) => {
-    const measured = cells.pair(pair);
+    const measured = trials.pair(pair);
     return measured === null ? [] : [{ keyBits: pair.batched.keyBits, measured }];
   });
   return {
@@ -58,12 +58,12 @@ export function ablationOutcome(scale: Scale, cells: MeasuredCells): ExperimentO
 }
 
 /** @throws TandemError INTERNAL if a shortcut changes the model */
-function ablationResults(scale: Scale, cells: MeasuredCells): Variant[] {
-  const [all, ...others] = ablationCells(scale);
-  const base = cells.cell(all);
+function ablationResults(scale: Scale, trials: MeasuredTrials): Variant[] {
+  const [all, ...others] = ablationTrials(scale);
+  const base = trials.trial(all);
   if (base === null) return [];
   return [all, ...others].flatMap((spec) => {
-    const measured = cells.cell(spec);
+    const measured = trials.trial(spec);
     if (measured === null) return [];
     if (measured.model !== base.model) throw new TandemError("INTERNAL", `${spec.without} changes the model`);
     return [{ spec, measured, relative: measured.secondsPerTree / base.secondsPerTree }];
@@ -80,7 +80,7 @@ const shortcutTitles: Readonly<Record<string, string>> = {
   "textbook-encryption": "key-owner encryption",
 };
 
-function missing({ without }: CellSpec): string {
+function missing({ without }: TrialSpec): string {
   return shortcutTitles[without] ?? without;
 }
 
@@ -88,7 +88,15 @@ function shortcutTable(scale: Scale, variants: readonly Variant[]): ResultTable 
   return {
     name: "ablation-shortcuts",
     title: "Time per tree without one shortcut",
-    columns: plainColumns("without", "per tree, s", "relative", "CPU, s", "additions", "candidate ciphertexts", "runs"),
+    columns: plainColumns(
+      "without",
+      "per tree, s",
+      "relative",
+      "CPU, s",
+      "additions",
+      "candidate ciphertexts",
+      "repeats",
+    ),
     rows: variants.map(({ spec, measured, relative }) => [
       missing(spec),
       seconds(measured.secondsPerTree),
@@ -96,7 +104,7 @@ function shortcutTable(scale: Scale, variants: readonly Variant[]): ResultTable 
       seconds(measured.cpuSeconds),
       count(measured.counts.additions),
       count(measured.counts.candidateCiphertexts),
-      String(measured.runCount),
+      String(measured.repeatCount),
     ]),
     notes: [
       `Batched, ${count(scale.keyBits)}-bit key, ${scale.ablation.trees} trees. ` +
@@ -185,6 +193,6 @@ function paperSettingWords(scale: Scale, pairs: readonly KeyedPair[]): string {
       "its total share is close to the share per tree.",
     );
   if (scale.name !== "full")
-    sentences.push("With so few rows and trees, what a job costs besides its trees weighs more than in a full run.");
+    sentences.push("With so few rows and trees, what a job costs besides its trees weighs more than at full size.");
   return sentences.join(" ");
 }

@@ -5,7 +5,7 @@
 import { paperSettingPairs } from "./ablation.ts";
 import { counted, decimals, percent } from "./figures-in-words.ts";
 import { keysSweep } from "./keys.ts";
-import type { MeasuredCells, MeasuredPair } from "./measured-cells.ts";
+import type { MeasuredTrials, MeasuredPair } from "./measured-trials.ts";
 import { paperTimeShares, type Range } from "./paper.ts";
 import { roundsSweep } from "./rounds.ts";
 import { samplesSweep } from "./samples.ts";
@@ -25,12 +25,12 @@ export interface Claim {
 /** Key length at which time is claimed, or the longest that the scale has. */
 const timeKeyBits = 1024;
 
-export function checkClaims(scale: Scale, cells: MeasuredCells): Claim[] {
+export function checkClaims(scale: Scale, trials: MeasuredTrials): Claim[] {
   const sweepPairs = [keysSweep(scale), samplesSweep(scale), roundsSweep(scale)].flatMap(({ points }) =>
-    points.flatMap((point) => cells.pair(point) ?? []),
+    points.flatMap((point) => trials.pair(point) ?? []),
   );
   const paperSetting = paperSettingPairs(scale).flatMap((pair) => {
-    const measured = cells.pair(pair);
+    const measured = trials.pair(pair);
     return measured === null ? [] : [{ keyBits: pair.batched.keyBits, measured }];
   });
   const everything = [...sweepPairs, ...paperSetting.map(({ measured }) => measured)];
@@ -41,7 +41,7 @@ export function checkClaims(scale: Scale, cells: MeasuredCells): Claim[] {
     timePerTree(paperSetting),
     gap("AUC on test", "auc", 0.002, sweepPairs),
     gap("KS on test", "ks", 0.01, sweepPairs),
-    noOverflow(cells),
+    noOverflow(trials),
     paperRange("the paper's time per tree", paperTimeShares.perTree, paperSetting, ({ perTreeShare }) => perTreeShare),
     paperRange("the paper's total time", paperTimeShares.total, paperSetting, ({ totalShare }) => totalShare),
   ];
@@ -109,14 +109,14 @@ function gap(name: string, metric: "auc" | "ks", bar: number, pairs: readonly Me
   };
 }
 
-function noOverflow(cells: MeasuredCells): Claim {
-  const { overflowed, runs } = cells.overflows;
+function noOverflow(trials: MeasuredTrials): Claim {
+  const { overflowed, repeats } = trials.overflows;
   return {
     name: "no overflow",
-    claim: "no sum overflows in any run",
-    bar: "0 runs",
-    seen: runs === 0 ? "not run" : `${overflowed} of ${counted(runs, "run")}; every decrypted sum is checked`,
-    held: runs === 0 ? null : overflowed === 0,
+    claim: "no sum overflows in any job",
+    bar: "0 jobs",
+    seen: repeats === 0 ? "not run" : `${overflowed} of ${counted(repeats, "job")}; every decrypted sum is checked`,
+    held: repeats === 0 ? null : overflowed === 0,
   };
 }
 

@@ -94,7 +94,7 @@ export function syntheticCreditTable(dataset: PaperDataset, rowCount: number, se
 }
 
 /**
- * The rows of one cell. The smaller training sets of a seed are parts of the larger ones, and the test rows are the
+ * The rows of one trial. The smaller training sets of a seed are parts of the larger ones, and the test rows are the
  * same.
  */
 export function cutCreditTable(

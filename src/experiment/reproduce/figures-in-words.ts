@@ -36,7 +36,7 @@ export function listed(words: readonly string[]): string {
   return words.length < 2 ? (words[0] ?? "") : `${words.slice(0, -1).join(", ")} and ${words[words.length - 1]}`;
 }
 
-/** "one run", "3 runs" */
+/** "one job", "3 jobs" */
 export function counted(number: number, noun: string): string {
   return number === 1 ? `one ${noun}` : `${count(number)} ${noun}s`;
 }

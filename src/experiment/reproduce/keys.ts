@@ -1,6 +1,6 @@
 /** Varying lengths of the key: the paper's sec. IV-B, Table II and Fig. 5, and two lengths that are in use today. */
 import { count } from "./figures-in-words.ts";
-import type { MeasuredCells } from "./measured-cells.ts";
+import type { MeasuredTrials } from "./measured-trials.ts";
 import type { ExperimentOutcome, ResultFigure } from "./outcome.ts";
 import type { Scale } from "./scale.ts";
 import {
@@ -26,14 +26,14 @@ export function keysSweep(scale: Scale): Sweep {
     dataset: "default",
     points: scale.keys.map((point) => ({
       ...point,
-      ...pairOf(scale, { dataset: "default", trees: scale.trees, keyBits: point.run }),
+      ...pairOf(scale, { dataset: "default", trees: scale.trees, keyBits: point.ours }),
     })),
   };
 }
 
-export function keysOutcome(scale: Scale, cells: MeasuredCells): ExperimentOutcome {
+export function keysOutcome(scale: Scale, trials: MeasuredTrials): ExperimentOutcome {
   const sweep = keysSweep(scale);
-  const results = sweepResults(sweep, cells);
+  const results = sweepResults(sweep, trials);
   const inThePaper = results.filter(({ paper }) => paper !== null);
   const beyond = results.filter(({ paper }) => paper === null);
   const longer: ResultFigure = {
@@ -57,7 +57,7 @@ function modelWords(results: readonly SweepResult[]): string[] {
   if (models !== 1 || results.length < 2) return [];
   return [
     "Our model is the same, bit for bit, at every length of the key. " +
-      "The paper's accuracies are not, so something besides the key must have differed between its runs.",
+      "The paper's accuracies are not, so something besides the key must have differed between its jobs.",
   ];
 }
 
@@ -70,7 +70,7 @@ function crowdedWords(results: readonly SweepResult[]): string[] {
     )
     .map(
       ({ point, measured: { batched, unbatched } }) =>
-        `At ${count(point.run)} bits the batched side returns more ciphertexts than the unbatched one: ` +
+        `At ${count(point.ours)} bits the batched side returns more ciphertexts than the unbatched one: ` +
         `${count(batched.counts.candidateCiphertexts)} against ${count(unbatched.counts.candidateCiphertexts)}. ` +
         "Its sums are wider, and fewer of them fit side by side into so short a key.",
     );

@@ -3,7 +3,7 @@
  * much from the draw. Trained in one place, since the federated models are the same bit for bit.
  */
 import { trainInOnePlace } from "../simulate/comparison.ts";
-import { type CellSpec, cellCodec, cellTraining } from "./cell.ts";
+import { type TrialSpec, trialCodec, trialTraining } from "./trial.ts";
 import { type CreditTable, cutCreditTable } from "./credit-tables.ts";
 import { count, counted, decimals, signed } from "./figures-in-words.ts";
 import type { ResultTable } from "./outcome.ts";
@@ -17,19 +17,19 @@ export interface DrawRow {
 /** The first draw is the one that everything else runs on. */
 export async function drawRowsOf(
   table: CreditTable,
-  spec: CellSpec,
+  spec: TrialSpec,
   seed: number,
   drawCount: number,
 ): Promise<DrawRow[]> {
   const rows: DrawRow[] = [];
   for (let i = 0; i < drawCount; i++) {
     const { train, test } = cutCreditTable(table, { train: spec.trainRows, test: spec.testRows }, seed + i);
-    const accuracy = async (codec: CellSpec["codec"]): Promise<{ auc: number; ks: number }> => {
+    const accuracy = async (codec: TrialSpec["codec"]): Promise<{ auc: number; ks: number }> => {
       const { testMetrics } = await trainInOnePlace({
         train,
         test,
-        training: cellTraining(spec),
-        codec: cellCodec({ ...spec, codec }),
+        training: trialTraining(spec),
+        codec: trialCodec({ ...spec, codec }),
         keyBits: spec.keyBits,
       });
       return { auc: testMetrics?.["auc"] ?? Number.NaN, ks: testMetrics?.["ks"] ?? Number.NaN };
@@ -39,7 +39,7 @@ export async function drawRowsOf(
   return rows;
 }
 
-export function drawsTable(rows: readonly DrawRow[], spec: CellSpec): ResultTable {
+export function drawsTable(rows: readonly DrawRow[], spec: TrialSpec): ResultTable {
   const group = (name: string) => ["SecureBoost", "Proposed", "difference"].map((title) => ({ group: name, title }));
   return {
     name: "precision-draws",

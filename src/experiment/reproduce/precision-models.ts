@@ -1,7 +1,7 @@
 /** What coarse steps do to a whole model: the same job at several r, and on the finest grid. */
 import { codecParameters, resolveParameters } from "../../base/parameters.ts";
 import { trainInOnePlace } from "../simulate/comparison.ts";
-import { type CellSpec, cellTraining, fineGrid } from "./cell.ts";
+import { type TrialSpec, trialTraining, fineGrid } from "./trial.ts";
 import type { CutTable } from "./credit-tables.ts";
 import { count, decimals, scientific, signed } from "./figures-in-words.ts";
 import { plainColumns, type ResultTable } from "./outcome.ts";
@@ -12,7 +12,7 @@ import type { PaperDataset } from "./paper-datasets.ts";
 export const informationBits = [20, 25, 30, 35, 40];
 
 export interface ModelExperiment {
-  readonly spec: CellSpec;
+  readonly spec: TrialSpec;
   readonly rows: CutTable;
   readonly dataset: PaperDataset;
 }
@@ -27,7 +27,7 @@ export interface ModelRow {
 
 /** The whole model at several r, in one place: the federated one is the same. */
 export async function modelRows({ spec, rows, dataset }: ModelExperiment): Promise<ModelRow[]> {
-  const training = cellTraining(spec);
+  const training = trialTraining(spec);
   const bits = [...new Set([16, ...informationBits.filter((r) => r <= dataset.r), dataset.r])];
   const codecs = bits.map((r) => ({
     r,

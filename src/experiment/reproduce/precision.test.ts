@@ -3,7 +3,7 @@ import { SeededRandom } from "../../base/random.ts";
 import type { Slot } from "../../codec/slot.ts";
 import { binFeature } from "../../gbdt/split/binning.ts";
 import { trainInOnePlace } from "../simulate/comparison.ts";
-import { cellCodec, cellTraining } from "./cell.ts";
+import { trialCodec, trialTraining } from "./trial.ts";
 import { cutCreditTable, syntheticCreditTable } from "./credit-tables.ts";
 import { paperDatasets } from "./paper-datasets.ts";
 import { drawRowsOf, drawsTable, drawsWords } from "./precision-draws.ts";
@@ -96,8 +96,8 @@ describe("other draws of rows", () => {
     const { testMetrics } = await trainInOnePlace({
       train,
       test,
-      training: cellTraining(spec),
-      codec: cellCodec(spec),
+      training: trialTraining(spec),
+      codec: trialCodec(spec),
       keyBits: 256,
     });
     expect(first.batched).toEqual({ auc: testMetrics?.["auc"], ks: testMetrics?.["ks"] });

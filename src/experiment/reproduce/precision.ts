@@ -2,7 +2,7 @@
  * Precision: measured errors of sums against the paper's bound, its two trade-offs, and what coarse steps do to a model
  * (sec. III-C).
  */
-import type { CellSpec } from "./cell.ts";
+import type { TrialSpec } from "./trial.ts";
 import type { CreditTable, CutTable } from "./credit-tables.ts";
 import type { ExperimentOutcome } from "./outcome.ts";
 import type { PaperDataset } from "./paper-datasets.ts";
@@ -23,7 +23,7 @@ export interface PrecisionExperiment {
   readonly table: CreditTable;
   readonly rowDraws: number;
   readonly dataset: PaperDataset;
-  readonly spec: CellSpec;
+  readonly spec: TrialSpec;
   readonly rows: CutTable;
   readonly seed: number;
 }

@@ -5,7 +5,7 @@ import { binningOf, binTable } from "../../party/party-data.ts";
 import { plaintextBitsMax } from "../../codec/packing.ts";
 import type { BinnedFeature } from "../../gbdt/split/binning.ts";
 import { quantiserFor } from "../../codec/gradient-layout.ts";
-import { type CellSpec, cellCodec, cellTraining } from "./cell.ts";
+import { type TrialSpec, trialCodec, trialTraining } from "./trial.ts";
 
 export interface GradientSnapshot {
   readonly tree: number;
@@ -20,11 +20,11 @@ export interface RealGradients {
   readonly features: readonly BinnedFeature[];
 }
 
-export async function realGradients(spec: CellSpec, train: readonly PartyTable[]): Promise<RealGradients> {
+export async function realGradients(spec: TrialSpec, train: readonly PartyTable[]): Promise<RealGradients> {
   const wanted = new Set([0, Math.floor(spec.trees / 2), spec.trees - 1]);
   const snapshots: GradientSnapshot[] = [];
-  const training = cellTraining(spec);
-  const quantise = quantiserFor(cellCodec(spec), plaintextBitsMax(spec.keyBits));
+  const training = trialTraining(spec);
+  const quantise = quantiserFor(trialCodec(spec), plaintextBitsMax(spec.keyBits));
   const parties = train.map((table) => binTable(table, binningOf(training)));
   let round = 0; // of one tree each
   await trainCentralised({

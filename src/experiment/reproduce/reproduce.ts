@@ -1,11 +1,11 @@
-/** `tandem reproduce`: the paper's section IV on our system. Plans the cells, runs what is missing, and sums up. */
+/** `tandem reproduce`: the paper's section IV on our system. Plans the trials, runs what is missing, and sums up. */
 import { join } from "node:path";
 import { assert } from "../../base/assert.ts";
 import { type Machine, thisCommit, thisMachine } from "../bench/machine.ts";
-import { ablationCells, ablationOutcome, paperSettingPairs } from "./ablation.ts";
-import { type CellRunner, planCells, runCells, type RunPlan, type RunProgress } from "./cell-runner.ts";
-import { CellStore } from "./cell-store.ts";
-import type { CellSpec } from "./cell.ts";
+import { ablationTrials, ablationOutcome, paperSettingPairs } from "./ablation.ts";
+import { type TrialRunner, planTrials, runTrials, type TrialPlan, type TrialProgress } from "./trial-runner.ts";
+import { TrialStore } from "./trial-store.ts";
+import type { TrialSpec } from "./trial.ts";
 import { checkClaims, type Claim } from "./claims.ts";
 import { type CreditTable, cutCreditTable, readCreditTable, syntheticCreditTable } from "./credit-tables.ts";
 import { datasetOf, type ExperimentName } from "./experiment-names.ts";
@@ -30,7 +30,7 @@ export interface ReproduceOptions {
   readonly repeats: number | null;
   readonly out: string;
   readonly seed: number;
-  readonly progress: RunProgress;
+  readonly progress: TrialProgress;
   readonly onPhase: (what: string) => void;
 }
 
@@ -38,8 +38,8 @@ export interface Reproduction {
   readonly scale: ScaleName;
   readonly machine: Machine;
   readonly commit: string;
-  /** At which the cells were measured; more than the one above if a run was continued. */
-  readonly cellCommits: readonly string[];
+  /** At which the trials were measured; more than the one above if another program went on. */
+  readonly trialCommits: readonly string[];
   readonly seed: number;
   readonly finishedAt: string;
   readonly synthetic: boolean;
@@ -52,39 +52,39 @@ export async function reproduce(options: ReproduceOptions): Promise<Reproduction
   const scale = scaleOf(options);
   const runner = await runnerFor(options, scale);
   const { tables } = runner;
-  const cells = await runCells(allGroups(options, scale), runner, options.progress);
+  const trials = await runTrials(allGroups(options, scale), runner, options.progress);
   const experiments: ExperimentOutcome[] = [];
   for (const name of options.experiments) {
     options.onPhase(name);
-    experiments.push(await outcomeOf(name, scale, options, tables, cells));
+    experiments.push(await outcomeOf(name, scale, options, tables, trials));
   }
   return {
     scale: scale.name,
     machine: thisMachine(),
     commit: thisCommit(),
-    cellCommits: cells.commits,
+    trialCommits: trials.commits,
     seed: options.seed,
     finishedAt: new Date().toISOString(),
     synthetic: options.data === null,
     data: [...tables.values()].map(({ dataset, source, digest }) => ({ title: dataset.title, source, digest })),
     experiments,
-    claims: checkClaims(scale, cells),
+    claims: checkClaims(scale, trials),
   };
 }
 
 /** What `reproduce` would run, and how long it would take. */
-export async function planReproduction(options: ReproduceOptions): Promise<RunPlan> {
+export async function planReproduction(options: ReproduceOptions): Promise<TrialPlan> {
   const scale = scaleOf(options);
-  return planCells(allGroups(options, scale), await runnerFor(options, scale));
+  return planTrials(allGroups(options, scale), await runnerFor(options, scale));
 }
 
-async function runnerFor(options: ReproduceOptions, scale: Scale): Promise<CellRunner> {
+async function runnerFor(options: ReproduceOptions, scale: Scale): Promise<TrialRunner> {
   const tables = await loadTables(options, scale);
-  const store = await CellStore.open(join(options.out, "cells"));
+  const store = await TrialStore.open(join(options.out, "cells"));
   return { store, tables, programDigest: programDigest(), seed: options.seed };
 }
 
-function allGroups({ experiments }: ReproduceOptions, scale: Scale): CellSpec[][] {
+function allGroups({ experiments }: ReproduceOptions, scale: Scale): TrialSpec[][] {
   return experiments.flatMap((name) => groupsOf(name, scale));
 }
 
@@ -109,9 +109,9 @@ async function loadTables(
   return tables;
 }
 
-/** The cells that an experiment needs; those compared with each other in one group. */
-function groupsOf(name: ExperimentName, scale: Scale): CellSpec[][] {
-  const pairs = ({ points }: Sweep): CellSpec[][] => points.map(({ unbatched, batched }) => [unbatched, batched]);
+/** The trials that an experiment needs; those compared with each other in one group. */
+function groupsOf(name: ExperimentName, scale: Scale): TrialSpec[][] {
+  const pairs = ({ points }: Sweep): TrialSpec[][] => points.map(({ unbatched, batched }) => [unbatched, batched]);
   switch (name) {
     case "keys":
       return pairs(keysSweep(scale));
@@ -120,7 +120,7 @@ function groupsOf(name: ExperimentName, scale: Scale): CellSpec[][] {
     case "rounds":
       return pairs(roundsSweep(scale));
     case "ablation":
-      return [ablationCells(scale), ...paperSettingPairs(scale).map(({ unbatched, batched }) => [unbatched, batched])];
+      return [ablationTrials(scale), ...paperSettingPairs(scale).map(({ unbatched, batched }) => [unbatched, batched])];
     case "overflow":
     case "precision":
       return []; // plain sums: nothing is encrypted
@@ -132,17 +132,17 @@ async function outcomeOf(
   scale: Scale,
   { seed }: ReproduceOptions,
   tables: ReadonlyMap<DatasetName, CreditTable>,
-  cells: Awaited<ReturnType<typeof runCells>>,
+  trials: Awaited<ReturnType<typeof runTrials>>,
 ): Promise<ExperimentOutcome> {
   switch (name) {
     case "keys":
-      return keysOutcome(scale, cells);
+      return keysOutcome(scale, trials);
     case "samples":
-      return samplesOutcome(scale, cells);
+      return samplesOutcome(scale, trials);
     case "rounds":
-      return roundsOutcome(scale, cells);
+      return roundsOutcome(scale, trials);
     case "ablation":
-      return ablationOutcome(scale, cells);
+      return ablationOutcome(scale, trials);
     case "overflow":
     case "precision":
       return plainOutcome(name, scale, seed, tables);

@@ -1,5 +1,5 @@
 /** Varying numbers of trees: the paper's sec. IV-D, Table IV and Fig. 7. */
-import type { MeasuredCells } from "./measured-cells.ts";
+import type { MeasuredTrials } from "./measured-trials.ts";
 import type { ExperimentOutcome } from "./outcome.ts";
 import type { Scale } from "./scale.ts";
 import { pairOf, type Sweep } from "./sweep.ts";
@@ -15,11 +15,11 @@ export function roundsSweep(scale: Scale): Sweep {
     dataset: "default",
     points: scale.rounds.map((point) => ({
       ...point,
-      ...pairOf(scale, { dataset: "default", trees: point.run, keyBits: scale.keyBits }),
+      ...pairOf(scale, { dataset: "default", trees: point.ours, keyBits: scale.keyBits }),
     })),
   };
 }
 
-export function roundsOutcome(scale: Scale, cells: MeasuredCells): ExperimentOutcome {
-  return sweepOutcome("Varying numbers of trees", "sec. IV-D", roundsSweep(scale), cells);
+export function roundsOutcome(scale: Scale, trials: MeasuredTrials): ExperimentOutcome {
+  return sweepOutcome("Varying numbers of trees", "sec. IV-D", roundsSweep(scale), trials);
 }

@@ -1,5 +1,5 @@
 /** Varying numbers of training rows: the paper's sec. IV-C, Table III and Fig. 6. The test rows stay the same. */
-import type { MeasuredCells } from "./measured-cells.ts";
+import type { MeasuredTrials } from "./measured-trials.ts";
 import type { ExperimentOutcome } from "./outcome.ts";
 import type { Scale } from "./scale.ts";
 import { pairOf, type Sweep } from "./sweep.ts";
@@ -14,10 +14,10 @@ export function samplesSweep(scale: Scale): Sweep {
     tableReference: "Table III",
     figureReference: "Fig. 6",
     dataset: "giveme",
-    points: scale.samples.map((point) => ({ ...point, ...pairOf(scale, { ...job, trainRows: point.run }) })),
+    points: scale.samples.map((point) => ({ ...point, ...pairOf(scale, { ...job, trainRows: point.ours }) })),
   };
 }
 
-export function samplesOutcome(scale: Scale, cells: MeasuredCells): ExperimentOutcome {
-  return sweepOutcome("Varying numbers of training rows", "sec. IV-C", samplesSweep(scale), cells);
+export function samplesOutcome(scale: Scale, trials: MeasuredTrials): ExperimentOutcome {
+  return sweepOutcome("Varying numbers of training rows", "sec. IV-C", samplesSweep(scale), trials);
 }

@@ -1,11 +1,11 @@
-/** How large a reproduction is: the paper's sizes, a quick look, or the smallest run that touches everything. */
+/** How large a reproduction is: the paper's sizes, a quick look, or the smallest one that touches everything. */
 import { paperTables } from "./paper.ts";
 
-/** A point of an axis: where it stands in the paper, and what is run for it. */
+/** A point of an axis: where it stands in the paper, and what we train for it. */
 export interface Point {
   /** Null where the paper has no such point. */
   readonly paper: number | null;
-  readonly run: number;
+  readonly ours: number;
 }
 
 export type ScaleName = "full" | "quick" | "smoke";
@@ -28,7 +28,7 @@ export interface Scale {
   /** Draws of rows on which the two algorithms are compared in one place. */
   readonly rowDraws: number;
   /**
-   * How often a cell is run: the machine's speed drifts, and the smallest time counts. Long runs even it out by
+   * How often a trial is repeated: the machine's speed drifts, and the smallest time counts. Long jobs even it out by
    * themselves.
    */
   repeats(keyBits: number): number;
@@ -38,10 +38,10 @@ const paperKeys = paperTables.keys.map(({ at }) => at);
 const paperSamples = paperTables.samples.map(({ at }) => at);
 const paperRounds = paperTables.rounds.map(({ at }) => at);
 /** The paper stops at 1024 bits; nobody should. */
-const longerKeys: readonly Point[] = [2048, 3072].map((run) => ({ paper: null, run }));
+const longerKeys: readonly Point[] = [2048, 3072].map((ours) => ({ paper: null, ours }));
 
 function points(values: readonly number[], share: number): Point[] {
-  return values.map((paper) => ({ paper, run: Math.round(paper * share) }));
+  return values.map((paper) => ({ paper, ours: Math.round(paper * share) }));
 }
 
 export const scales: Readonly<Record<ScaleName, Scale>> = {

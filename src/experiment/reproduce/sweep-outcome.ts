@@ -1,11 +1,11 @@
 /** What a sweep gives a reader: its paragraph, both tables and the figure in the paper's form. */
-import type { MeasuredCells } from "./measured-cells.ts";
+import type { MeasuredTrials } from "./measured-trials.ts";
 import type { ExperimentOutcome } from "./outcome.ts";
 import { accuracyTable, type Sweep, sweepResults, timeFigure, timeTable } from "./sweep.ts";
 import { sweepParagraph } from "./sweep-words.ts";
 
-export function sweepOutcome(title: string, section: string, sweep: Sweep, cells: MeasuredCells): ExperimentOutcome {
-  const results = sweepResults(sweep, cells);
+export function sweepOutcome(title: string, section: string, sweep: Sweep, trials: MeasuredTrials): ExperimentOutcome {
+  const results = sweepResults(sweep, trials);
   return {
     name: sweep.name,
     title,

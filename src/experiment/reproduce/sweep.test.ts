@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { measuredCells } from "../../../test/support/measured-cells.ts";
+import { measuredTrials } from "../../../test/support/measured-trials.ts";
 import { ablationOutcome } from "./ablation.ts";
 import { keysOutcome } from "./keys.ts";
-import { MeasuredCells } from "./measured-cells.ts";
+import { MeasuredTrials } from "./measured-trials.ts";
 import { roundsOutcome } from "./rounds.ts";
 import { samplesOutcome } from "./samples.ts";
 import { scales } from "./scale.ts";
@@ -10,7 +10,7 @@ import { scales } from "./scale.ts";
 const scale = scales.full;
 
 describe("a sweep's tables", () => {
-  const { tables, figures } = keysOutcome(scale, measuredCells(scale));
+  const { tables, figures } = keysOutcome(scale, measuredTrials(scale));
 
   it("set the paper's value, ours and the difference side by side", () => {
     const [accuracy] = tables;
@@ -52,8 +52,8 @@ describe("a sweep's tables", () => {
     ]);
     const slow = keysOutcome(
       scale,
-      measuredCells(scale, (run, { codec }) => ({
-        run: codec === "batched" ? { ...run, totalSeconds: 80, secondsPerTree: 0.9 } : run,
+      measuredTrials(scale, (repeat, { codec }) => ({
+        repeat: codec === "batched" ? { ...repeat, totalSeconds: 80, secondsPerTree: 0.9 } : repeat,
       })),
     );
     expect(slow.tables[1].rows[3].slice(3, 11)).toEqual([
@@ -107,7 +107,7 @@ describe("a sweep's tables", () => {
 
 describe("what is said", () => {
   it("agrees where the numbers do", () => {
-    const { paragraph } = keysOutcome(scale, measuredCells(scale));
+    const { paragraph } = keysOutcome(scale, measuredTrials(scale));
     expect(paragraph).toContain("differs by at most 0.00010 and the KS by at most 0.00100");
     expect(paragraph).toContain("We agree that the coarse slots cost no accuracy");
     expect(paragraph).toContain("6 of 6 points within");
@@ -115,11 +115,11 @@ describe("what is said", () => {
   });
 
   it("disagrees where they do not", () => {
-    const doctored = measuredCells(scale, (run, { codec }) => ({
-      run:
+    const doctored = measuredTrials(scale, (repeat, { codec }) => ({
+      repeat:
         codec === "batched"
-          ? { ...run, totalSeconds: 99, metrics: { ...run.metrics, test: { auc: 0.7, ks: 0.3 } } }
-          : run,
+          ? { ...repeat, totalSeconds: 99, metrics: { ...repeat.metrics, test: { auc: 0.7, ks: 0.3 } } }
+          : repeat,
     }));
     const { paragraph } = samplesOutcome(scale, doctored);
     expect(paragraph).toContain("Ours is more than the 0.002 and 0.01");
@@ -128,26 +128,26 @@ describe("what is said", () => {
   });
 
   it("admits that nothing finished", () => {
-    expect(roundsOutcome(scale, new MeasuredCells()).paragraph).toBe("Nothing of this experiment finished.");
-    expect(ablationOutcome(scale, new MeasuredCells()).paragraph).toContain("was not run");
+    expect(roundsOutcome(scale, new MeasuredTrials()).paragraph).toBe("Nothing of this experiment finished.");
+    expect(ablationOutcome(scale, new MeasuredTrials()).paragraph).toContain("was not run");
   });
 });
 
 describe("the ablation", () => {
   it("says what each shortcut costs to leave out, and whether the paper's shares hold", () => {
-    const cells = measuredCells(scale, (run, { without }) => ({
-      run: without === "no-packing" ? { ...run, secondsPerTree: 2.2 } : run,
+    const trials = measuredTrials(scale, (repeat, { without }) => ({
+      repeat: without === "no-packing" ? { ...repeat, secondsPerTree: 2.2 } : repeat,
     }));
-    const { paragraph, tables } = ablationOutcome(scale, cells);
+    const { paragraph, tables } = ablationOutcome(scale, trials);
     expect(tables[0].rows[1].slice(0, 3)).toEqual(["packing", "2.20", "2.00"]);
     expect(paragraph).toContain("2.00 times as long without packing");
     expect(paragraph).toContain("all within the paper's 50-60%");
   });
 
   it("fails if a shortcut changes the model", () => {
-    const cells = measuredCells(scale, (run, { without }) => ({
-      run: without === "no-joint-bins" ? { ...run, model: "another" } : run,
+    const trials = measuredTrials(scale, (repeat, { without }) => ({
+      repeat: without === "no-joint-bins" ? { ...repeat, model: "another" } : repeat,
     }));
-    expect(() => ablationOutcome(scale, cells)).toThrow("no-joint-bins changes the model");
+    expect(() => ablationOutcome(scale, trials)).toThrow("no-joint-bins changes the model");
   });
 });

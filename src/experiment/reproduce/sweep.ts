@@ -2,9 +2,9 @@
  * A sweep: the same job, batched and unbatched, along one axis. The paper's sec. IV has three of them (key length,
  * sample size, number of trees), each with a table of accuracies and a figure of two bar charts.
  */
-import type { CellSpec } from "./cell.ts";
+import type { TrialSpec } from "./trial.ts";
 import { count, decimals, percent, seconds, signed } from "./figures-in-words.ts";
-import type { MeasuredCell, MeasuredCells, MeasuredPair, Pair } from "./measured-cells.ts";
+import type { MeasuredTrial, MeasuredTrials, MeasuredPair, Pair } from "./measured-trials.ts";
 import type { BarPanel, ResultFigure, ResultTable } from "./outcome.ts";
 import { type Accuracy, type PaperRow, paperTables, paperTimeShares, type Range, type SweepName } from "./paper.ts";
 import { type DatasetName, paperDatasets } from "./paper-datasets.ts";
@@ -29,10 +29,10 @@ export interface SweepResult {
   readonly paper: PaperRow | null;
 }
 
-/** The two cells of a point. */
+/** The two trials of a point. */
 export function pairOf(
   scale: Scale,
-  job: Pick<CellSpec, "dataset" | "trees" | "keyBits"> & { readonly trainRows?: number },
+  job: Pick<TrialSpec, "dataset" | "trees" | "keyBits"> & { readonly trainRows?: number },
 ): Pair {
   const dataset = paperDatasets[job.dataset];
   const spec = {
@@ -46,20 +46,20 @@ export function pairOf(
   return { batched: { ...spec, codec: "batched" }, unbatched: { ...spec, codec: "unbatched" } };
 }
 
-export function sweepResults(sweep: Sweep, cells: MeasuredCells): SweepResult[] {
+export function sweepResults(sweep: Sweep, trials: MeasuredTrials): SweepResult[] {
   const rows: readonly PaperRow[] = paperTables[sweep.name];
   return sweep.points.flatMap((point) => {
-    const measured = cells.pair(point);
+    const measured = trials.pair(point);
     return measured === null ? [] : [{ point, measured, paper: rows.find(({ at }) => at === point.paper) ?? null }];
   });
 }
 
-/** What is run at a point, and in brackets what it stands for in the paper if that is not the same. */
-export function pointTitle({ run, paper }: Point): string {
-  return paper === null || paper === run ? count(run) : `${count(run)} (for ${count(paper)})`;
+/** What is trained at a point, and in brackets what it stands for in the paper if that is not the same. */
+export function pointTitle({ ours, paper }: Point): string {
+  return paper === null || paper === ours ? count(ours) : `${count(ours)} (for ${count(paper)})`;
 }
 
-export function accuracyOf({ metrics }: MeasuredCell): Accuracy {
+export function accuracyOf({ metrics }: MeasuredTrial): Accuracy {
   const { train, test } = metrics;
   return { aucTrain: train["auc"], aucTest: test["auc"], ksTrain: train["ks"], ksTest: test["ks"] };
 }
@@ -112,7 +112,7 @@ function gridNote(results: readonly SweepResult[]): string {
   );
 }
 
-export function algorithmTitle(codec: CellSpec["codec"]): string {
+export function algorithmTitle(codec: TrialSpec["codec"]): string {
   return codec === "batched" ? "Proposed" : "SecureBoost";
 }
 
@@ -123,7 +123,7 @@ export function timeTable(sweep: Sweep, results: readonly SweepResult[]): Result
     columns: timeColumns(sweep.axis),
     rows: results.map(({ point, measured }) => [pointTitle(point), ...timeCells(measured)]),
     notes: [
-      "Runs are made in turns, and the smallest time counts. CPU is that of building trees. " +
+      "Trainings take turns, and the smallest time counts. CPU is that of building trees. " +
         "It depends less than time on what else the machine does. " +
         "The paper publishes its times as bars without numbers. " +
         `Its text says that batching takes ${rangeText(paperTimeShares.total)} of the total time ` +
@@ -142,7 +142,7 @@ export function timeColumns(axis: string) {
     ...group("total, s"),
     ...group("per tree, s"),
     ...cpu,
-    { group: "", title: "runs" },
+    { group: "", title: "repeats" },
   ];
 }
 
@@ -160,7 +160,7 @@ export function timeCells({ batched, unbatched, totalShare, perTreeShare }: Meas
     seconds(unbatched.cpuSeconds),
     seconds(batched.cpuSeconds),
     percent(batched.cpuSeconds / unbatched.cpuSeconds),
-    String(Math.min(batched.runCount, unbatched.runCount)),
+    String(Math.min(batched.repeatCount, unbatched.repeatCount)),
   ];
 }
 
@@ -198,7 +198,7 @@ export function timePanels(axis: string, categories: readonly string[], pairs: r
   const panel = (
     title: string,
     yTitle: string,
-    value: (cell: MeasuredCell) => number,
+    value: (trial: MeasuredTrial) => number,
     share: (pair: MeasuredPair) => number,
   ): BarPanel => ({
     kind: "bars",

@@ -18,15 +18,15 @@ export function claimsTable(claims: readonly Claim[]): ResultTable {
 export function circumstances({
   machine,
   commit,
-  cellCommits,
+  trialCommits,
   seed,
   finishedAt,
   scale,
   data,
   synthetic,
 }: Reproduction): string[] {
-  const others = cellCommits.filter((cell) => cell !== commit);
-  const measuredAt = others.length === 0 ? "" : `; cells measured at ${others.join(", ")}, with the same program`;
+  const others = trialCommits.filter((other) => other !== commit);
+  const measuredAt = others.length === 0 ? "" : `; measured at ${others.join(", ")}, with the same program`;
   return [
     `Machine: ${machine.cpu}, ${machine.cores} cores, Node ${machine.node}, kernel ${machine.kernel}. ` +
       "Both parties ran on it, as processes of their own, over TLS.",
@@ -40,7 +40,7 @@ export function circumstances({
     ...(scale === "full"
       ? []
       : [
-          `A ${scale} run, with fewer rows and trees than the paper's. ` +
+          `A ${scale} reproduction, with fewer rows and trees than the paper's. ` +
             "It shows that everything works, not what the paper saw.",
         ]),
     "Unless an experiment varies it: depth 3, eta 0.3, lambda 1, gamma 0, 32 bins. " +

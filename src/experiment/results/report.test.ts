@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
-import { measuredCells } from "../../../test/support/measured-cells.ts";
+import { measuredTrials } from "../../../test/support/measured-trials.ts";
 import { checkClaims } from "../reproduce/claims.ts";
 import { keysOutcome } from "../reproduce/keys.ts";
 import type { ResultFigure, ResultTable } from "../reproduce/outcome.ts";
@@ -20,7 +20,7 @@ const table: ResultTable = {
     { group: "", title: "where" },
     { group: "AUC", title: "paper" },
     { group: "AUC", title: "ours" },
-    { group: "", title: "runs" },
+    { group: "", title: "repeats" },
   ],
   rows: [["a|b <c>", "0.1", "0.2", "2"]],
   notes: [],
@@ -29,7 +29,7 @@ const table: ResultTable = {
 describe("a table", () => {
   it("is Markdown with groups in the names of columns", () => {
     expect(markdownTable(table)).toBe(
-      "| where | AUC, paper | AUC, ours | runs |\n|---|---:|---:|---:|\n| a\\|b <c> | 0.1 | 0.2 | 2 |",
+      "| where | AUC, paper | AUC, ours | repeats |\n|---|---:|---:|---:|\n| a\\|b <c> | 0.1 | 0.2 | 2 |",
     );
   });
 
@@ -41,7 +41,7 @@ describe("a table", () => {
   it("is HTML with groups over their columns, and cells that cannot become tags", () => {
     const html = htmlTable(table);
     expect(html).toContain(
-      '<tr><th rowspan="2">where</th><th colspan="2" class="group">AUC</th><th rowspan="2">runs</th></tr>' +
+      '<tr><th rowspan="2">where</th><th colspan="2" class="group">AUC</th><th rowspan="2">repeats</th></tr>' +
         "<tr><th>paper</th><th>ours</th></tr>",
     );
     expect(html).toContain("<td>a|b &lt;c&gt;</td>");
@@ -116,18 +116,18 @@ describe("a figure", () => {
 
 describe("a report", () => {
   const scale = scales.full;
-  const cells = measuredCells(scale);
+  const trials = measuredTrials(scale);
   const reproduction: Reproduction = {
     scale: "full",
     machine: { cpu: "a CPU", cores: 2, node: "v20", kernel: "native" },
     commit: "abc",
-    cellCommits: ["abc", "older"],
+    trialCommits: ["abc", "older"],
     seed: 7,
     finishedAt: "2030-01-02T03:04:05.000Z",
     synthetic: false,
     data: [{ title: "Default", source: "UCI_Credit_Card.csv", digest: "0123456789abcdef0123" }],
-    experiments: [keysOutcome(scale, cells)],
-    claims: checkClaims(scale, cells),
+    experiments: [keysOutcome(scale, trials)],
+    claims: checkClaims(scale, trials),
   };
   const folder = mkdtempSync(join(tmpdir(), "tandem-report-"));
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -137,7 +137,7 @@ describe("a report", () => {
     const html = readFileSync(await writeReport(reproduction, folder, "report"), "utf8");
     for (const text of [
       "a CPU, 2 cores",
-      "commit abc; cells measured at older",
+      "commit abc; measured at older",
       "gradient ciphertexts",
       "<td>held</td>",
       reproduction.experiments[0].paragraph.slice(0, 60),
@@ -157,6 +157,6 @@ describe("a report", () => {
     for (const [, link] of page.matchAll(/\]\((results\/[^)]+)\)/g))
       expect(readFileSync(join(folder, link)).length).toBeGreaterThan(1000);
     expect(page.match(/\]\(results\/keys-time\.(svg|png)\)/g)).toHaveLength(2);
-    expect(page).toContain("| no overflow | no sum overflows in any run | 0 runs | 0 of");
+    expect(page).toContain("| no overflow | no sum overflows in any job | 0 jobs | 0 of");
   });
 });

@@ -1,5 +1,5 @@
 /**
- * Results of cells as files, one per cell, so that a run that was interrupted goes on where it stopped. A file counts
+ * Results of trials as files, one per trial, so that a reproduction that was interrupted goes on where it stopped. A file counts
  * only for the same parameters, the same rows and the same program.
  */
 import { createHash } from "node:crypto";
@@ -8,10 +8,18 @@ import { join } from "node:path";
 import { z } from "zod";
 import { writeFileAtomically } from "../../base/atomic-file.ts";
 import { TandemError } from "../../base/error.ts";
-import { type CellOutcome, type CellRun, type CellSpec, cellCodec, cellName, cellSpeed, cellTraining } from "./cell.ts";
+import {
+  type TrialOutcome,
+  type Repeat,
+  type TrialSpec,
+  trialCodec,
+  trialName,
+  trialSpeed,
+  trialTraining,
+} from "./trial.ts";
 
 const metrics = z.record(z.string(), z.number());
-const runSchema: z.ZodType<CellRun> = z.object({
+const repeatSchema: z.ZodType<Repeat> = z.object({
   totalSeconds: z.number(),
   secondsPerTree: z.number(),
   cpuSeconds: z.number(),
@@ -28,36 +36,34 @@ const runSchema: z.ZodType<CellRun> = z.object({
   model: z.string(),
   commit: z.string(),
 });
-const outcomeSchema: z.ZodType<CellOutcome> = z.union([
-  z.object({ run: runSchema }),
-  z.object({ overflow: z.string() }),
-]);
+/** In a file a repeat is called a run. */
+const outcomeSchema = z.union([z.object({ run: repeatSchema }), z.object({ overflow: z.string() })]);
 const fileSchema = z.object({ name: z.string(), digest: z.string(), outcomes: z.array(outcomeSchema) });
 
-export interface CellContext {
+export interface TrialContext {
   readonly dataDigest: string;
   readonly programDigest: string;
   readonly seed: number;
 }
 
 /** Changes with everything that can change the outcome, and with nothing else: not with the number of repeats. */
-export function cellDigest(spec: CellSpec, context: CellContext): string {
+export function trialDigest(spec: TrialSpec, context: TrialContext): string {
   const { dataset, trainRows, testRows, keyBits } = spec;
   const parameters = {
     dataset,
     trainRows,
     testRows,
     keyBits,
-    training: cellTraining(spec),
-    codec: cellCodec(spec),
-    speed: cellSpeed(spec),
+    training: trialTraining(spec),
+    codec: trialCodec(spec),
+    speed: trialSpeed(spec),
   };
   return createHash("sha256")
     .update(JSON.stringify([parameters, context.dataDigest, context.programDigest, context.seed]))
     .digest("hex");
 }
 
-export class CellStore {
+export class TrialStore {
   readonly #folder: string;
 
   private constructor(folder: string) {
@@ -65,31 +71,39 @@ export class CellStore {
   }
 
   /** @throws TandemError FILE_UNWRITABLE */
-  static async open(folder: string): Promise<CellStore> {
+  static async open(folder: string): Promise<TrialStore> {
     try {
       await mkdir(folder, { recursive: true });
     } catch (cause) {
       throw new TandemError("FILE_UNWRITABLE", `${folder} cannot be made`, { cause });
     }
-    return new CellStore(folder);
+    return new TrialStore(folder);
   }
 
-  /** What has been measured of this cell; empty if nothing has, or under other circumstances. */
-  async read(spec: CellSpec, digest: string): Promise<readonly CellOutcome[]> {
+  /** What has been measured of this trial; empty if nothing has, or under other circumstances. */
+  async read(spec: TrialSpec, digest: string): Promise<readonly TrialOutcome[]> {
     try {
       const found = fileSchema.parse(JSON.parse(await readFile(this.#path(spec), "utf8")));
-      return found.digest === digest ? found.outcomes : [];
+      return found.digest === digest ? found.outcomes.map(outcomeOf) : [];
     } catch {
       return []; // not there, or not ours: it will be measured
     }
   }
 
-  async write(spec: CellSpec, digest: string, outcomes: readonly CellOutcome[]): Promise<void> {
-    const contents = { name: cellName(spec), digest, outcomes };
+  async write(spec: TrialSpec, digest: string, outcomes: readonly TrialOutcome[]): Promise<void> {
+    const contents: z.infer<typeof fileSchema> = { name: trialName(spec), digest, outcomes: outcomes.map(storedOf) };
     await writeFileAtomically(this.#path(spec), `${JSON.stringify(contents, null, 1)}\n`, 0o644);
   }
 
-  #path(spec: CellSpec): string {
-    return join(this.#folder, `${cellName(spec)}.json`);
+  #path(spec: TrialSpec): string {
+    return join(this.#folder, `${trialName(spec)}.json`);
   }
+}
+
+function outcomeOf(stored: z.infer<typeof outcomeSchema>): TrialOutcome {
+  return "run" in stored ? { repeat: stored.run } : stored;
+}
+
+function storedOf(outcome: TrialOutcome): z.infer<typeof outcomeSchema> {
+  return "repeat" in outcome ? { run: outcome.repeat } : outcome;
 }

@@ -1,5 +1,5 @@
 /**
- * A cell: one training job of an experiment, with real parties, and what came out of it. Cells of different experiments
+ * A trial: one training job of an experiment, with real parties, and what came out of it. Trials of different experiments
  * that ask for the same job have the same name and are run once.
  */
 import { createHash } from "node:crypto";
@@ -25,7 +25,7 @@ import { type CutTable, idName, labelName } from "./credit-tables.ts";
 import { paperAlpha, paperShift } from "./paper.ts";
 import { type DatasetName, paperDatasets } from "./paper-datasets.ts";
 
-export interface CellSpec {
+export interface TrialSpec {
   readonly dataset: DatasetName;
   readonly trainRows: number;
   readonly testRows: number;
@@ -38,8 +38,8 @@ export interface CellSpec {
   readonly repeats: number;
 }
 
-/** What one run of a cell measured. */
-export interface CellRun {
+/** What one repeat of a trial measured. */
+export interface Repeat {
   readonly totalSeconds: number;
   readonly secondsPerTree: number;
   readonly cpuSeconds: number;
@@ -53,11 +53,11 @@ export interface CellRun {
   readonly commit: string;
 }
 
-/** A run, or the message of the decoder that found an overflowing sum. */
-export type CellOutcome = { readonly run: CellRun } | { readonly overflow: string };
+/** A repeat, or the message of the decoder that found an overflowing sum. */
+export type TrialOutcome = { readonly repeat: Repeat } | { readonly overflow: string };
 
 /** As a file is called, and as a person would ask for it. */
-export function cellName({ dataset, trainRows, keyBits, trees, codec, without }: CellSpec): string {
+export function trialName({ dataset, trainRows, keyBits, trees, codec, without }: TrialSpec): string {
   return [
     dataset,
     `${trainRows}rows`,
@@ -68,7 +68,7 @@ export function cellName({ dataset, trainRows, keyBits, trees, codec, without }:
   ].join("-");
 }
 
-export function cellTraining({ trees }: CellSpec): TrainingParameters {
+export function trialTraining({ trees }: TrialSpec): TrainingParameters {
   return resolveParameters(trainingParameters, {
     num_round: trees,
     max_depth: 3,
@@ -79,12 +79,12 @@ export function cellTraining({ trees }: CellSpec): TrainingParameters {
   });
 }
 
-export function cellSpeed({ speed }: CellSpec): SpeedParameters {
+export function trialSpeed({ speed }: TrialSpec): SpeedParameters {
   return resolveParameters(speedParameters, speed);
 }
 
 /** Batched: the paper's literal slots. Unbatched: the fine grid. */
-export function cellCodec({ codec, dataset }: Pick<CellSpec, "codec" | "dataset">): CodecParameters {
+export function trialCodec({ codec, dataset }: Pick<TrialSpec, "codec" | "dataset">): CodecParameters {
   if (codec === "unbatched") return fineGrid;
   const { alphaMax, r } = paperDatasets[dataset];
   return resolveParameters(codecParameters, {
@@ -112,13 +112,13 @@ export const fineGrid: CodecParameters = resolveParameters(codecParameters, {
  * @param onePlace the same job's model, trained with all data in one place
  * @throws TandemError for whatever goes wrong but an overflow, which is an outcome
  */
-export async function runCell(
-  spec: CellSpec,
+export async function runTrial(
+  spec: TrialSpec,
   rows: CutTable,
   onePlace: Model,
   commit: string,
   onEvent: (event: PartyEvent) => void,
-): Promise<CellOutcome> {
+): Promise<TrialOutcome> {
   const party = (index: number): FederationParty => ({
     name: index === 0 ? "active" : "passive",
     features: rows.train[index].featureNames,
@@ -131,9 +131,9 @@ export async function runCell(
       passives: [party(1)],
       id: idName,
       missing: [],
-      training: cellTraining(spec),
-      codec: cellCodec(spec),
-      speed: cellSpeed(spec),
+      training: trialTraining(spec),
+      codec: trialCodec(spec),
+      speed: trialSpeed(spec),
       keyBits: spec.keyBits,
       insecureKey: spec.keyBits < 2048,
       predictions: undefined,
@@ -141,28 +141,28 @@ export async function runCell(
     });
     const difference = firstDifference(result.model, onePlace);
     if (difference !== null) throw new TandemError("INTERNAL", `federated and centralised model differ: ${difference}`);
-    return { run: measured(result, commit) };
+    return { repeat: measured(result, commit) };
   } catch (error) {
     if (!(error instanceof TandemError)) throw error;
     if (error.code === "DECODE_OVERFLOW") return { overflow: error.message };
-    throw new TandemError(error.code, `${cellName(spec)}: ${error.message}`, { cause: error });
+    throw new TandemError(error.code, `${trialName(spec)}: ${error.message}`, { cause: error });
   }
 }
 
-/** The cell's model without encryption. */
-export async function cellInOnePlace(spec: CellSpec, { train }: CutTable): Promise<Model> {
+/** The trial's model without encryption. */
+export async function trialInOnePlace(spec: TrialSpec, { train }: CutTable): Promise<Model> {
   return (
     await trainInOnePlace({
       train,
       test: null,
-      training: cellTraining(spec),
-      codec: cellCodec(spec),
+      training: trialTraining(spec),
+      codec: trialCodec(spec),
       keyBits: spec.keyBits,
     })
   ).model;
 }
 
-function measured({ active, passives, layout, model, wallSeconds }: FederationResult, commit: string): CellRun {
+function measured({ active, passives, layout, model, wallSeconds }: FederationResult, commit: string): Repeat {
   return {
     totalSeconds: wallSeconds,
     secondsPerTree: active.phasesMs.training / 1000 / active.trees,

@@ -1,16 +1,16 @@
-/** Cells with numbers of a test's choosing, as if they had been run. */
-import type { CellOutcome, CellRun, CellSpec } from "../../src/experiment/reproduce/cell.ts";
-import { ablationCells, paperSettingPairs } from "../../src/experiment/reproduce/ablation.ts";
+/** Trials with numbers of a test's choosing, as if they had been run. */
+import type { TrialOutcome, Repeat, TrialSpec } from "../../src/experiment/reproduce/trial.ts";
+import { ablationTrials, paperSettingPairs } from "../../src/experiment/reproduce/ablation.ts";
 import { keysSweep } from "../../src/experiment/reproduce/keys.ts";
-import { MeasuredCells } from "../../src/experiment/reproduce/measured-cells.ts";
+import { MeasuredTrials } from "../../src/experiment/reproduce/measured-trials.ts";
 import { roundsSweep } from "../../src/experiment/reproduce/rounds.ts";
 import { samplesSweep } from "../../src/experiment/reproduce/samples.ts";
 import type { Scale } from "../../src/experiment/reproduce/scale.ts";
 
-export type Doctor = (run: CellRun, spec: CellSpec) => CellOutcome;
+export type Doctor = (repeat: Repeat, spec: TrialSpec) => TrialOutcome;
 
-/** What a run looks like in which everything the paper claims is true. */
-export function modelRun({ codec, trees, trainRows }: CellSpec): CellRun {
+/** What a repeat looks like in which everything the paper claims is true. */
+export function modelRepeat({ codec, trees, trainRows }: TrialSpec): Repeat {
   const w = codec === "batched" ? 1 : 2;
   return {
     totalSeconds: w === 1 ? 60 : 100,
@@ -31,11 +31,11 @@ export function modelRun({ codec, trees, trainRows }: CellSpec): CellRun {
   };
 }
 
-/** All cells of a scale. */
-export function measuredCells(scale: Scale, doctor: Doctor = (run) => ({ run })): MeasuredCells {
+/** All trials of a scale. */
+export function measuredTrials(scale: Scale, doctor: Doctor = (repeat) => ({ repeat })): MeasuredTrials {
   const pairs = [keysSweep(scale), samplesSweep(scale), roundsSweep(scale)].flatMap(({ points }) => points);
   const specs = [...pairs, ...paperSettingPairs(scale)].flatMap(({ batched, unbatched }) => [batched, unbatched]);
-  const cells = new MeasuredCells();
-  for (const spec of [...ablationCells(scale), ...specs]) cells.add(spec, [doctor(modelRun(spec), spec)]);
-  return cells;
+  const trials = new MeasuredTrials();
+  for (const spec of [...ablationTrials(scale), ...specs]) trials.add(spec, [doctor(modelRepeat(spec), spec)]);
+  return trials;
 }

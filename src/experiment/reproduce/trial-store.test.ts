@@ -2,22 +2,22 @@ import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { modelRun } from "../../../test/support/measured-cells.ts";
+import { modelRepeat } from "../../../test/support/measured-trials.ts";
 import { autoSlots } from "../../codec/layout.ts";
 import { cannotOverflow, slotResolution } from "../../codec/slot.ts";
-import { type CellSpec, cellName, fineGrid } from "./cell.ts";
-import { cellDigest, CellStore } from "./cell-store.ts";
+import { type TrialSpec, trialName, fineGrid } from "./trial.ts";
+import { trialDigest, TrialStore } from "./trial-store.ts";
 import { scales } from "./scale.ts";
 import { pairOf } from "./sweep.ts";
 
 const { batched: spec } = pairOf(scales.full, { dataset: "default", trees: 50, keyBits: 1024 });
 const context = { dataDigest: "data", programDigest: "program", seed: 7 };
 let folder = "";
-beforeEach(() => (folder = mkdtempSync(join(tmpdir(), "tandem-cells-"))));
+beforeEach(() => (folder = mkdtempSync(join(tmpdir(), "tandem-trials-"))));
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-describe("a cell's digest", () => {
-  it.each<[string, CellSpec, typeof context]>([
+describe("a trial's digest", () => {
+  it.each<[string, TrialSpec, typeof context]>([
     ["trees", { ...spec, trees: 51 }, context],
     ["key", { ...spec, keyBits: 512 }, context],
     ["codec", { ...spec, codec: "unbatched" }, context],
@@ -29,19 +29,19 @@ describe("a cell's digest", () => {
     ["program", spec, { ...context, programDigest: "other" }],
     ["seed", spec, { ...context, seed: 8 }],
   ])("changes with the %s", (_, other, circumstances) => {
-    expect(cellDigest(other, circumstances)).not.toBe(cellDigest(spec, context));
+    expect(trialDigest(other, circumstances)).not.toBe(trialDigest(spec, context));
   });
 
   it("does not change with the number of repeats", () => {
-    expect(cellDigest({ ...spec, repeats: 9 }, context)).toBe(cellDigest(spec, context));
+    expect(trialDigest({ ...spec, repeats: 9 }, context)).toBe(trialDigest(spec, context));
   });
 });
 
 describe("the store", () => {
   it("gives back what was written, and nothing under another digest", async () => {
-    const store = await CellStore.open(join(folder, "cells"));
+    const store = await TrialStore.open(join(folder, "cells"));
     expect(await store.read(spec, "d")).toEqual([]);
-    const outcomes = [{ run: modelRun(spec) }, { overflow: "a sum overflows" }];
+    const outcomes = [{ repeat: modelRepeat(spec) }, { overflow: "a sum overflows" }];
     await store.write(spec, "d", outcomes);
     expect(await store.read(spec, "d")).toEqual(outcomes);
     expect(await store.read(spec, "e")).toEqual([]);
@@ -49,8 +49,8 @@ describe("the store", () => {
   });
 
   it("measures again what was cut short or is something else", async () => {
-    const store = await CellStore.open(folder);
-    const path = join(folder, `${cellName(spec)}.json`);
+    const store = await TrialStore.open(folder);
+    const path = join(folder, `${trialName(spec)}.json`);
     for (const text of [
       "",
       '{"name":"x","digest":"d","outcomes":[{"run":',
