@@ -13,7 +13,7 @@ import { TandemError } from "../base/error.ts";
 import { type AlignmentOptions, type AlignmentPeer, type CallOptions, idCountMax, settled } from "./alignment-peer.ts";
 import { byAscendingId } from "./common-order.ts";
 import { pointBytes } from "./curve25519.ts";
-import { isTurnOver, nextTurn } from "../base/event-loop-turn.ts";
+import { isSliceOver, nextSlice } from "../base/event-loop-slice.ts";
 import { hashDomain } from "./hash-to-curve.ts";
 import { KeptStream } from "./kept-stream.ts";
 import { MaskingPool } from "./masking-pool.ts";
@@ -157,7 +157,7 @@ async function commonIndices(matches: readonly PeerMatch[], activeIdCount: numbe
   const common = new Uint32Array(activeIdCount);
   let commonCount = 0;
   for (let sent = 0; sent < activeIdCount; sent++) {
-    if (sent % stepsPerLook === 0 && isTurnOver()) await nextTurn();
+    if (sent % stepsPerLook === 0 && isSliceOver()) await nextSlice();
     if (matches.every((match) => match.positions[sent] !== absent)) common[commonCount++] = sent;
   }
   return common.subarray(0, commonCount);
@@ -170,7 +170,7 @@ async function sendPositions(
 ): Promise<void> {
   const set = new PositionSet(idCount);
   for (let i = 0; i < common.length; i++) {
-    if (i % stepsPerLook === 0 && isTurnOver()) await nextTurn();
+    if (i % stepsPerLook === 0 && isSliceOver()) await nextSlice();
     set.add(positions[common[i]]);
   }
   await peer.accept(set.size, set.ascending(), call);

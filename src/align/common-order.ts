@@ -3,7 +3,7 @@
  * It depends on the common set alone, which every party knows in the end. So agreeing on it reveals nothing about
  * anybody's file, and aligning the same files again gives the same order.
  */
-import { isTurnOver, nextTurn } from "../base/event-loop-turn.ts";
+import { isSliceOver, nextSlice } from "../base/event-loop-slice.ts";
 
 const runLength = 1024;
 const stepsPerLook = 1024;
@@ -14,7 +14,7 @@ export async function byAscendingId(ids: readonly string[], which: Uint32Array):
   let from = Uint32Array.from(which);
   for (let first = 0; first < from.length; first += runLength) {
     from.subarray(first, first + runLength).sort(compare);
-    if (isTurnOver()) await nextTurn();
+    if (isSliceOver()) await nextSlice();
   }
   let to = new Uint32Array(from.length);
   for (let length = runLength; length < from.length; length *= 2) {
@@ -24,7 +24,7 @@ export async function byAscendingId(ids: readonly string[], which: Uint32Array):
       let left = first;
       let right = middle;
       for (let i = first; i < end; i++) {
-        if (i % stepsPerLook === 0 && isTurnOver()) await nextTurn();
+        if (i % stepsPerLook === 0 && isSliceOver()) await nextSlice();
         const takeLeft = right === end || (left < middle && compare(from[left], from[right]) <= 0);
         to[i] = takeLeft ? from[left++] : from[right++];
       }

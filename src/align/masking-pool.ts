@@ -8,7 +8,7 @@ import { Worker } from "node:worker_threads";
 import { assert } from "../base/assert.ts";
 import { TandemError } from "../base/error.ts";
 import { pointBytes } from "./curve25519.ts";
-import { isTurnOver, nextTurn } from "../base/event-loop-turn.ts";
+import { isSliceOver, nextSlice } from "../base/event-loop-slice.ts";
 import { type MaskingMessage, maskPoints, serveMasking } from "./masking-thread.ts";
 
 const threadSource = `(${serveMasking.toString()})(
@@ -65,7 +65,7 @@ export class MaskingPool {
   async #maskHere(points: Uint8Array): Promise<Uint8Array> {
     const count = points.length / pointBytes;
     for (let first = 0; first < count; first += pointsPerLook) {
-      if (isTurnOver()) await nextTurn();
+      if (isSliceOver()) await nextSlice();
       if (this.#key === null) throw this.#failure;
       maskPoints({ createPublicKey, diffieHellman }, this.#key, points, first, Math.min(first + pointsPerLook, count));
     }

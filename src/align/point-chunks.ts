@@ -3,7 +3,7 @@ import { assert } from "../base/assert.ts";
 import { TandemError } from "../base/error.ts";
 import { pointsPerChunk, pointsPerChunkMax } from "./alignment-peer.ts";
 import { isCanonical, pointBytes } from "./curve25519.ts";
-import { isTurnOver, nextTurn } from "../base/event-loop-turn.ts";
+import { isSliceOver, nextSlice } from "../base/event-loop-slice.ts";
 import { hashToCurve } from "./hash-to-curve.ts";
 import type { MaskingPool } from "./masking-pool.ts";
 import { inOrder } from "./ordered-work.ts";
@@ -83,7 +83,7 @@ async function* hashedIds(ids: readonly string[], order: Uint32Array): AsyncGene
     const end = Math.min(first + pointsPerChunk, order.length);
     const points = new Uint8Array((end - first) * pointBytes);
     for (let i = first; i < end; i++) {
-      if (i % idsPerLook === 0 && isTurnOver()) await nextTurn();
+      if (i % idsPerLook === 0 && isSliceOver()) await nextSlice();
       hashToCurve(ids[order[i]], points, (i - first) * pointBytes);
     }
     yield points;

@@ -2,7 +2,7 @@
 import { assert } from "../base/assert.ts";
 import { TandemError } from "../base/error.ts";
 import { positionsPerChunk, positionsPerChunkMax } from "./alignment-peer.ts";
-import { isTurnOver, nextTurn } from "../base/event-loop-turn.ts";
+import { isSliceOver, nextSlice } from "../base/event-loop-slice.ts";
 
 export class PositionSet {
   readonly #members: Uint8Array;
@@ -26,7 +26,7 @@ export class PositionSet {
     const chunk = new Uint32Array(positionsPerChunk);
     let filled = 0;
     for (let position = 0; position < this.#members.length; position++) {
-      if (position % 4096 === 0 && isTurnOver()) await nextTurn();
+      if (position % 4096 === 0 && isSliceOver()) await nextSlice();
       if (this.#members[position] === 0) continue;
       chunk[filled++] = position;
       if (filled < chunk.length) continue;

@@ -1,6 +1,6 @@
 /** A secret random order: what travels in it says nothing about the order of the sender's file. */
 import type { SecureRandom } from "../base/random.ts";
-import { isTurnOver, nextTurn } from "../base/event-loop-turn.ts";
+import { isSliceOver, nextSlice } from "../base/event-loop-slice.ts";
 
 const drawsPerBlock = 4096;
 
@@ -19,7 +19,7 @@ export async function secretOrder(count: number, random: SecureRandom): Promise<
       if (used === drawsPerBlock) {
         random.fill(bytes);
         used = 0;
-        if (isTurnOver()) await nextTurn();
+        if (isSliceOver()) await nextSlice();
       }
       word = words[used++];
     } while (word >= limit);

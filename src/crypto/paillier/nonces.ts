@@ -4,7 +4,7 @@
  * thrown away, which are never used.
  */
 import { assert } from "../../base/assert.ts";
-import { isTurnOver, nextTurn } from "../../base/event-loop-turn.ts";
+import { isSliceOver, nextSlice } from "../../base/event-loop-slice.ts";
 import { osRandom, type SecureRandom } from "../../base/random.ts";
 import { bitLength, integerBytes, readInteger } from "../integers.ts";
 import type { PrivateKey, PublicKey } from "./keys.ts";
@@ -83,7 +83,7 @@ export async function uniformFlat(
   const result = new Uint8Array(sizeBytes * count);
   const sliceBytes = sizeBytes * Math.max(1, Math.floor(sliceBytesMax / sizeBytes));
   for (let offset = 0; offset < result.length; offset += sliceBytes) {
-    if (offset > 0 && isTurnOver()) await nextTurn();
+    if (offset > 0 && isSliceOver()) await nextSlice();
     range.fill(random, result.subarray(offset, offset + sliceBytes));
   }
   return result;

@@ -3,7 +3,7 @@
  * the tables are indexed by secret digits. Use the native kernel where somebody can time decryptions.
  */
 import { assert } from "../../base/assert.ts";
-import { isTurnOver, nextTurn } from "../../base/event-loop-turn.ts";
+import { isSliceOver, nextSlice } from "../../base/event-loop-slice.ts";
 import type { SeamedPrivateEvaluator } from "./evaluator-seams.ts";
 import { modulo, powerByDigits, readInteger, windowDigits, writeInteger } from "../integers.ts";
 import type { PrivateKey } from "./keys.ts";
@@ -68,7 +68,7 @@ export class PortablePrivateEvaluator implements SeamedPrivateEvaluator {
       const obfuscator = modQ + q.square * modulo((modP - modQ) * qSquaredInverse, p.square);
       const ciphertext = (obfuscator * (1n + plaintext * publicKey.n)) % publicKey.nSquared;
       writeInteger(result.bytes, result.sizeBytes, i, ciphertext);
-      if (isTurnOver()) await nextTurn();
+      if (isSliceOver()) await nextSlice();
     }
     return result;
   }
@@ -94,7 +94,7 @@ export class PortablePrivateEvaluator implements SeamedPrivateEvaluator {
       if (modP === undefined || modQ === undefined) check.refuseCiphertext(i, check.notInvertible);
       const plaintext = modQ + q.prime * modulo((modP - modQ) * qInverse, p.prime);
       writeInteger(result.bytes, result.sizeBytes, i, plaintext);
-      if (isTurnOver()) await nextTurn();
+      if (isSliceOver()) await nextSlice();
     }
     return result;
   }
@@ -133,7 +133,7 @@ class FixedBaseTable {
       const row = [1n];
       for (let d = 1; d < 256; d++) {
         row.push((row[d - 1] * base) % side.square);
-        if (isTurnOver()) await nextTurn();
+        if (isSliceOver()) await nextSlice();
       }
       rows.push(row);
       base = (row[255] * base) % side.square;

@@ -3,7 +3,7 @@
  * canonical residue, in whole limbs. `threads` has no effect here: JavaScript computes on one.
  */
 import { assert } from "../../base/assert.ts";
-import { isTurnOver, nextTurn } from "../../base/event-loop-turn.ts";
+import { isSliceOver, nextSlice } from "../../base/event-loop-slice.ts";
 import type { SeamedPublicEvaluator } from "./evaluator-seams.ts";
 import { integerBytes, inverse, power, powerByDigits, readInteger, windowDigits, writeInteger } from "../integers.ts";
 import type { HistogramRequest, PackRequest, RunningSumsRequest } from "./kernel.ts";
@@ -136,7 +136,7 @@ export class PortablePublicEvaluator implements SeamedPublicEvaluator {
           }
           firstCell += binCounts[f];
         }
-        if (isTurnOver()) await nextTurn();
+        if (isSliceOver()) await nextSlice();
       }
     }
     return this.#map(cells.length, (i) => cells[i]);
@@ -153,7 +153,7 @@ export class PortablePublicEvaluator implements SeamedPublicEvaluator {
       for (let step = chainOffsets[c]; step < chainOffsets[c + 1]; step++) {
         sum = this.#product(sum, this.#read(from, sources[step]));
         if (targets[step] >= 0) this.#write(to, targets[step], sum);
-        if (isTurnOver()) await nextTurn();
+        if (isSliceOver()) await nextSlice();
       }
     }
     return result;
@@ -172,7 +172,7 @@ export class PortablePublicEvaluator implements SeamedPublicEvaluator {
       for (let k = last - 1; k >= first; k--) {
         for (let s = 0; s < strideBits; s++) {
           packed = this.#product(packed, packed);
-          if (isTurnOver()) await nextTurn();
+          if (isSliceOver()) await nextSlice();
         }
         packed = this.#product(packed, this.#read(from, k));
       }
@@ -249,7 +249,7 @@ export class PortablePublicEvaluator implements SeamedPublicEvaluator {
   async #each(count: number, visit: (index: number) => void): Promise<void> {
     for (let i = 0; i < count; i++) {
       visit(i);
-      if (isTurnOver()) await nextTurn();
+      if (isSliceOver()) await nextSlice();
     }
   }
 }

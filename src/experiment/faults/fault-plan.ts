@@ -57,7 +57,7 @@ export class FaultPlan {
   }
 
   /** How many turns a write takes; now and then many, while other connections come and go. */
-  writeTurns(...place: Place): number {
+  writeTicks(...place: Place): number {
     return this.upTo(this.happens("slow write", 0.04, ...place) ? 3000 : 2, "write", ...place);
   }
 

@@ -23,7 +23,7 @@ import { FaultPlan, type FaultKind } from "./fault-plan.ts";
 import { SimulatedConnection } from "./simulated-connection.ts";
 import { downMsMax, type PassiveSurroundings, SimulatedPassive } from "./simulated-passive.ts";
 import { Crashed, SimulatedDisk } from "./simulated-storage.ts";
-import { turns } from "./turns.ts";
+import { ticks } from "./ticks.ts";
 
 export const jobName = "simulated";
 export const activeName = "bank";
@@ -130,7 +130,7 @@ class Simulation implements PassiveSurroundings {
       throw new Crashed();
     };
     const storage = this.#activeDisk.storage(() => process.dead, {
-      turns: (path, index) => plan.writeTurns(activeName, process.number, path, index),
+      ticks: (path, index) => plan.writeTicks(activeName, process.number, path, index),
       before: (path, index) => crashAt("active crash at a write", path, index),
       after: (path, index) => {
         this.check();
@@ -144,7 +144,7 @@ class Simulation implements PassiveSurroundings {
       now: () => this.#nowMs,
       sleep: async (ms) => {
         this.#nowMs += ms;
-        await turns(1);
+        await ticks(1);
         if (process.dead) throw new Crashed();
       },
       jitter: () => plan.draw("jitter", this.#nowMs),

@@ -26,7 +26,7 @@ import { callerKey } from "../../transport/caller.ts";
 import type { PartyCalls } from "../../transport/party-service.ts";
 import type { FaultPlan, Place } from "./fault-plan.ts";
 import { Recording } from "./recording.ts";
-import { turns } from "./turns.ts";
+import { ticks } from "./ticks.ts";
 
 /** The world around a connection. */
 export interface Surroundings {
@@ -64,7 +64,7 @@ export class SimulatedConnection {
     this.#lostHere.abort();
     if (!plan.happens("half-open connection", 0.25, ...place)) this.loseThere();
     else if (plan.draw("notices", ...place) < 0.6)
-      void turns(plan.upTo(60, "notices after", ...place)).then(() => this.loseThere());
+      void ticks(plan.upTo(60, "notices after", ...place)).then(() => this.loseThere());
   }
 
   /** The passive party's end is gone as well. */
@@ -190,7 +190,7 @@ export class SimulatedConnection {
 
   async #duplicate(method: DescMethod, sent: Recording, place: Place, order: number): Promise<void> {
     const { plan } = this.#world;
-    await turns(plan.upTo(plan.draw("how late", ...place) < 0.5 ? 3 : 80, "late", ...place));
+    await ticks(plan.upTo(plan.draw("how late", ...place) < 0.5 ? 3 : 80, "late", ...place));
     if (this.#callCount > order) plan.counts["late duplicate"]++;
     try {
       const answers = this.#answers(method, sent.again(), this.#handlerSignal(undefined));
@@ -202,14 +202,14 @@ export class SimulatedConnection {
 
   /** Something was lost: after a while the connection is given up. */
   async #breakDown(place: Place): Promise<never> {
-    await turns(this.#world.plan.upTo(5, "given up", ...place));
+    await ticks(this.#world.plan.upTo(5, "given up", ...place));
     this.lose();
     throw lost();
   }
 
   async #delay(place: Place): Promise<void> {
     const { plan } = this.#world;
-    if (plan.happens("delay", 0.2, ...place)) await turns(1 + plan.upTo(6, "turns", ...place));
+    if (plan.happens("delay", 0.2, ...place)) await ticks(1 + plan.upTo(6, "turns", ...place));
   }
 
   #handlerSignal(signal: AbortSignal | undefined): AbortSignal {

@@ -43,7 +43,7 @@ export class SimulatedPassive {
       throw new Crashed();
     };
     const storage = this.disk.storage(() => dead, {
-      turns: (path, index) => plan.writeTurns(this.config.name, start, path, index),
+      ticks: (path, index) => plan.writeTicks(this.config.name, start, path, index),
       before: (path, index) => crash("passive crash at a write", 0.02, path, index),
       after: (path, index) => {
         this.#simulation.check();

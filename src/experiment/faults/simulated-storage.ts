@@ -4,7 +4,7 @@
  */
 import { TandemError } from "../../base/error.ts";
 import type { Storage } from "../../base/storage.ts";
-import { turns } from "./turns.ts";
+import { ticks } from "./ticks.ts";
 
 /** A process of the simulation has crashed: whatever it still does is of no consequence. */
 export class Crashed extends Error {
@@ -15,7 +15,7 @@ export class Crashed extends Error {
 
 export interface WriteHooks {
   /** How many turns of the event loop a write takes. */
-  turns(path: string, index: number): number;
+  ticks(path: string, index: number): number;
   /** The write is about to happen. @throws Crashed if it never will */
   before(path: string, index: number): void;
   /** It has happened. @throws Crashed if nobody will hear of it */
@@ -29,14 +29,14 @@ export class SimulatedDisk {
   storage(isDead: () => boolean, hooks: WriteHooks): Storage {
     const written = new Map<string, number>();
     const alive = async (): Promise<void> => {
-      await turns(1);
+      await ticks(1);
       if (isDead()) throw new Crashed();
     };
     const changing = async (path: string, change: () => void): Promise<void> => {
       await alive();
       const index = written.get(path) ?? 0;
       written.set(path, index + 1);
-      await turns(hooks.turns(path, index));
+      await ticks(hooks.ticks(path, index));
       if (isDead()) throw new Crashed();
       hooks.before(path, index);
       change();

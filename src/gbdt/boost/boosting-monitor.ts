@@ -4,7 +4,7 @@
  * model.
  */
 import { TandemError } from "../../base/error.ts";
-import { nextTurn } from "../../base/event-loop-turn.ts";
+import { nextSlice } from "../../base/event-loop-slice.ts";
 import type { TrainingParameters } from "../../base/parameters.ts";
 import type { BoostingTask } from "./boosting-task.ts";
 import { Evaluation, fittingMetrics, isHigherBetter, type MetricName } from "../metric/eval-metric.ts";
@@ -95,7 +95,7 @@ export class BoostingMonitor {
     const values: Record<string, number> = {};
     for (const metric of this.#metrics) {
       values[metric] = evaluation.value(metric);
-      await nextTurn();
+      await nextSlice();
     }
     return values;
   }

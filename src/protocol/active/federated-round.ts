@@ -1,5 +1,5 @@
 /** One round of boosting over several parties: trees that share their gradients, which are encrypted once. */
-import { nextTurn } from "../../base/event-loop-turn.ts";
+import { nextSlice } from "../../base/event-loop-slice.ts";
 import type { QuantisedGradients } from "../../base/quantised-gradients.ts";
 import type { RealGradients } from "../../base/real-gradients.ts";
 import { quantise } from "../../codec/batch-codec.ts";
@@ -71,9 +71,9 @@ export class FederatedRound {
     observer.treeBegan(firstTree);
     const { sample, ...real } = sampleRows(training, round, this.#task.gradients(margins), this.#task.trainingRows);
     const layout = layoutFor(this.#job, real);
-    await nextTurn();
+    await nextSlice();
     const gradients = quantise(layout, real.values);
-    await nextTurn();
+    await nextSlice();
     const gradientsTaken = this.#sendGradients(firstTree, layout, gradients, sample, !isLast);
     const sampler = new ColumnSampler(columnRatesOf(training), training.seed, this.#job.samplingSecret ?? "");
     const sharedRoot: CandidateRows[] | null = sampler.takesAll ? [] : null;
@@ -87,15 +87,15 @@ export class FederatedRound {
       const grown = await this.#growTree({ ...shared, tree, outputs });
       addLeafWeights(margins, this.#task.outputCount, tree, grown.tree, grown.leaves);
       trees.push(grown.tree);
-      await nextTurn();
+      await nextSlice();
       const isLastOfRound = i + 1 === this.#task.treeOutputs.length;
       const validation = isLastOfRound ? await monitor.afterRound(margins) : null;
       if (isLastOfRound) await keep(trees);
-      await nextTurn();
+      await nextSlice();
       const evaluate = async (): Promise<RoundMetrics> =>
         (evaluated = { train: await monitor.onTraining(margins), validation });
       await observer.treeFinished(tree, margins, evaluate, grown.tree);
-      await nextTurn();
+      await nextSlice();
     }
     return evaluated;
   }

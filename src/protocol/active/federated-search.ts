@@ -9,7 +9,7 @@
  * @reveals passive: which instances go left and right at every split whose children are split further
  */
 import { assert } from "../../base/assert.ts";
-import { isTurnOver, nextTurn } from "../../base/event-loop-turn.ts";
+import { isSliceOver, nextSlice } from "../../base/event-loop-slice.ts";
 import { bestFeatureSplit, betterSplit, type PartySplit } from "../../gbdt/split/best-split.ts";
 import { partition as partitionByBin } from "../../gbdt/split/candidate.ts";
 import { bestPartition } from "../../gbdt/split/category-partition.ts";
@@ -150,7 +150,7 @@ export class FederatedSearch implements SplitSearch<ActiveRule, FederatedSplit> 
     for (const { id, depth, sampled, totals, bounds } of nodes) {
       let best: PartySplit | null = null;
       for (const index of sampler.at({ tree, depth, node: id }, features.length)) {
-        if (isTurnOver()) await nextTurn();
+        if (isSliceOver()) await nextSlice();
         best = betterSplit(
           best,
           bestFeatureSplit(features[index], index, gradients, sampled, totals, this.#gain, bounds),
@@ -171,7 +171,7 @@ export class FederatedSearch implements SplitSearch<ActiveRule, FederatedSplit> 
     this.#rows.set(node.id, rows);
     let best: FederatedSplit | null = own && { kind: "own", ...own };
     for (const [peer, ofPeer] of rows.entries()) {
-      if (isTurnOver()) await nextTurn();
+      if (isSliceOver()) await nextSlice();
       const found = this.#bestOfPeer(node, ofPeer);
       best = betterSplit<FederatedSplit>(best, found && { kind: "peer", peer, ...found });
     }

@@ -2,7 +2,7 @@
  * Margins by the trees of a model: each passive party is asked which way its splits send the rows, and the trees are
  * walked here.
  */
-import { nextTurn } from "../../base/event-loop-turn.ts";
+import { nextSlice } from "../../base/event-loop-slice.ts";
 import type { Tree } from "../../gbdt/tree/tree.ts";
 import { isSet } from "../../wire/bitmap.ts";
 import { messageBytesMax } from "../../wire/version.ts";
@@ -57,7 +57,7 @@ export async function marginsAfter(
       ownNames: (rule) => categoryNames[rule.feature] ?? null,
       remoteGoesLeft: (owner, tree, node, i) => goesLeft(outcomes[owner - 1], tree, node, first + i),
     });
-    await nextTurn();
+    await nextSlice();
   }
   return margins;
 }

@@ -5,7 +5,7 @@
  *   which of the ids asked for the party holds; where unknown ids are scored as missing, the default direction of each
  *   of its splits
  */
-import { isTurnOver, nextTurn } from "../../base/event-loop-turn.ts";
+import { isSliceOver, nextSlice } from "../../base/event-loop-slice.ts";
 import { type CategoryNames, columnTest } from "../../gbdt/split/split-test.ts";
 import { bitmapFrom } from "../../wire/bitmap.ts";
 import type { OwnSplit } from "./role.ts";
@@ -56,7 +56,7 @@ export async function splitOutcomes(
     }
     if (position >= nextLook) {
       nextLook = position + outcomesPerLook;
-      if (isTurnOver()) await nextTurn();
+      if (isSliceOver()) await nextSlice();
     }
   }
   return { known: bitmapFrom(rows.length, (i) => rows[i] !== unknownRow), left };

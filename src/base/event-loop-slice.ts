@@ -1,0 +1,27 @@
+/**
+ * Long work in JavaScript, in slices: connections must stay alive meanwhile. All pieces of work in the process get
+ * one slice each, one after the other, so that the delay does not grow with their number.
+ *
+ *   if (isSliceOver()) await nextSlice();    once per millisecond of work or so
+ */
+const sliceMs = 5;
+
+let sliceEnd = 0;
+const waiting: (() => void)[] = [];
+
+export function isSliceOver(): boolean {
+  return performance.now() >= sliceEnd;
+}
+
+export function nextSlice(): Promise<void> {
+  return new Promise((resolve) => {
+    waiting.push(resolve);
+    if (waiting.length === 1) setImmediate(giveSlice);
+  });
+}
+
+function giveSlice(): void {
+  sliceEnd = performance.now() + sliceMs;
+  waiting.shift()?.();
+  if (waiting.length > 0) setImmediate(giveSlice);
+}

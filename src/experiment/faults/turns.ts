@@ -1,4 +1,0 @@
-/** Lets the event loop turn a number of times: how time passes in a simulation. */
-export async function turns(count: number): Promise<void> {
-  for (let i = 0; i < count; i++) await new Promise((resolve) => setImmediate(resolve));
-}
