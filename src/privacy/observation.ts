@@ -123,16 +123,16 @@ export function sumsSeen(
     readonly node: number;
     readonly firstCandidate: number;
     readonly counts: readonly number[];
-    readonly orders: Uint8Array;
+    readonly lowerSides: Uint8Array;
     readonly withheld: Uint8Array;
     readonly groups: readonly unknown[];
     readonly scheme: Uint8Array;
   },
   rows: Float64Array | null,
 ): Observation {
-  const { tree, node, firstCandidate, counts, orders, withheld, groups, scheme } = message;
+  const { tree, node, firstCandidate, counts, lowerSides, withheld, groups, scheme } = message;
   const numbers = counts.length + 3 * groups.length;
-  const bytes = numbers * numberBytes + orders.length + withheld.length + scheme.length;
+  const bytes = numbers * numberBytes + lowerSides.length + withheld.length + scheme.length;
   return { learner: "active", kind: "sums", tree, node, firstCandidate, counts, withheld, rows, bytes };
 }
 

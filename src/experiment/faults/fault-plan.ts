@@ -56,7 +56,7 @@ export class FaultPlan {
     return Math.floor(this.draw(...place) * (max + 1));
   }
 
-  /** How many turns a write takes; now and then many, while other connections come and go. */
+  /** How many ticks a write takes; now and then many, while other connections come and go. */
   writeTicks(...place: Place): number {
     return this.upTo(this.happens("slow write", 0.04, ...place) ? 3000 : 2, "write", ...place);
   }

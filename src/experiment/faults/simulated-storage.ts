@@ -14,7 +14,7 @@ export class Crashed extends Error {
 }
 
 export interface WriteHooks {
-  /** How many turns of the event loop a write takes. */
+  /** How many ticks of the event loop a write takes. */
   ticks(path: string, index: number): number;
   /** The write is about to happen. @throws Crashed if it never will */
   before(path: string, index: number): void;

@@ -47,10 +47,10 @@ export interface WeightBounds {
 export const unbounded: WeightBounds = { lower: -Infinity, upper: Infinity, parent: null };
 
 /**
- * What a monotone constraint asks of a split: 1, the summed side's weight must not be above the other side's; -1, not
+ * Which side of a split a monotone constraint wants to be the lower one: 1, the summed side's weight must not be above the other side's; -1, not
  * below; 0, nothing. One for all candidates, or one per candidate.
  */
-export type SideOrder = number | Int8Array;
+export type LowerSide = number | Int8Array;
 
 /**
  * The gains and leaf weights of one tree: everybody who grows it, in one place or in several, asks this and nothing
@@ -85,16 +85,15 @@ export class TreeGain {
    * side is the complement, taken in integers; both sides go through the same operations, and their terms are added
    * before the parent's is subtracted, so the result is bit for bit the same for either side.
    * @param totals the node's row
-   * @param order what monotone constraints ask
+   * @param lowerSide what monotone constraints ask
    * @returns -Infinity for a candidate that is not allowed: a side that is empty, has H <= 0 or H < min_child_weight,
-   * or
-   *   weights in the wrong order
+   *   or the lower weight on the wrong side
    */
   gains(
     sides: Float64Array,
     totals: Float64Array,
     bounds: WeightBounds = unbounded,
-    order: SideOrder = 0,
+    lowerSide: LowerSide = 0,
   ): Float64Array {
     const stride = totals.length;
     const limbs = this.#limbsOf(totals);
@@ -126,7 +125,7 @@ export class TreeGain {
       // With lambda >= 0 this also rules out H + lambda <= 0. Quantised hessians may sum to zero or, in the paper's
       // layout, to slightly less; XGBoost refuses such a side as well.
       if (!(hA > 0 && hB > 0 && hA >= minChildWeight && hB >= minChildWeight)) continue;
-      const wanted = typeof order === "number" ? order : order[c];
+      const wanted = typeof lowerSide === "number" ? lowerSide : lowerSide[c];
       if (wanted !== 0 && !this.#isOrdered(sides, row, totals, bounds, wanted)) continue;
       gains[c] = termA + termB - totalTerm; // eq. (3), symmetric in A and B
     }

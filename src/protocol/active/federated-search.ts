@@ -187,11 +187,11 @@ export class FederatedSearch implements SplitSearch<ActiveRule, FederatedSplit> 
     ofPeer: CandidateRows,
   ): Omit<Extract<FederatedSplit, { kind: "peer" }>, "kind" | "peer"> | null {
     const stride = totals.length;
-    const { rows, orders, groups } = ofPeer;
+    const { rows, lowerSides, groups } = ofPeer;
     const firstSplit = groupedCount(groups);
     const splits = rows.subarray(firstSplit * stride);
     const { gain: splitGain, indices } = selectBest(
-      this.#gain.gains(splits, totals, bounds, orders?.subarray(firstSplit) ?? 0),
+      this.#gain.gains(splits, totals, bounds, lowerSides?.subarray(firstSplit) ?? 0),
     );
     let first = 0;
     const partitions = groups.map((group) => {

@@ -3,7 +3,7 @@ import type { TandemError } from "../../base/error.ts";
 import { rowStride } from "../../gbdt/split/histogram.ts";
 import { type CandidateRows, noCandidates } from "../../scheme/candidates/candidate-rows.ts";
 import { type CategoryGroup, groupsFrom } from "../../scheme/candidates/category-group.ts";
-import { ordersFrom } from "../../scheme/candidates/side-order.ts";
+import { lowerSidesFrom } from "../../scheme/candidates/lower-side.ts";
 import { withheldFrom } from "../../scheme/candidates/withheld.ts";
 import type { PassiveHistograms } from "../../wire/generated/tandem/v1/tandem_pb.ts";
 
@@ -61,13 +61,13 @@ export class NodeAnswers {
     if (candidateCount > this.#party.candidateCount) throw this.#deviates("no candidates, or more than it has");
     if (first === 0) this.#tables.set(node, this.#emptyTable(answer));
     else if (answer.groups.length > 0) throw this.#deviates("groups of categories in the middle of an answer");
-    const { orders, withheld } = this.#tables.get(node) ?? noCandidates;
+    const { lowerSides, withheld } = this.#tables.get(node) ?? noCandidates;
     if (withheld.length !== candidateCount || counts.length === 0 || first + counts.length > candidateCount)
       throw this.#deviates("no candidates, or more than it has");
     const size = this.#sizes.get(node) ?? 0;
     if (counts.some((count) => count > size)) throw this.#deviates("a candidate with more instances than its node");
     withheld.set(withheldFrom(answer.withheld, counts), first);
-    orders?.set(ordersFrom(answer.orders, counts.length), first);
+    lowerSides?.set(lowerSidesFrom(answer.lowerSides, counts.length), first);
   }
 
   /** @returns the rows of the piece: slot sums and count per candidate */
@@ -98,7 +98,7 @@ export class NodeAnswers {
     const { candidateCount } = answer;
     return {
       rows: new Float64Array(candidateCount * rowStride(this.#columns)),
-      orders: this.#party.isMonotone ? new Int8Array(candidateCount) : null,
+      lowerSides: this.#party.isMonotone ? new Int8Array(candidateCount) : null,
       withheld: new Uint8Array(candidateCount),
       groups: this.#groupsOf(answer),
     };

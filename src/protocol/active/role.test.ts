@@ -128,14 +128,14 @@ describe("candidates", () => {
       /more than it has/,
     ],
     [
-      "constraints announced, but no orders",
+      "constraints announced, but no lower sides",
       (peer: PassivePeer) => ({
         setUp: async (...call: Parameters<PassivePeer["setUp"]>) => ({
           ...(await peer.setUp(...call)),
           monotone: true,
         }),
       }),
-      /orders that do not fit the candidates/,
+      /lower sides that do not fit the candidates/,
     ],
     [
       "withheld, but with a count",

@@ -11,7 +11,7 @@
 import { equals, type MessageInitShape } from "@bufbuild/protobuf";
 import { TandemError } from "../../base/error.ts";
 import { Exclusive } from "../../base/exclusive.ts";
-import { orderBytes } from "../../scheme/candidates/side-order.ts";
+import { lowerSideBytes } from "../../scheme/candidates/lower-side.ts";
 import {
   type ActiveGradients,
   type ActiveHello,
@@ -267,7 +267,7 @@ export class PassiveRole {
       firstCandidate: first,
       candidateCount: counts.length,
       counts: Array.from(counts.subarray(first, last)),
-      orders: this.#isMonotone ? orderBytes(plan.orders.subarray(first, last)) : new Uint8Array(0),
+      lowerSides: this.#isMonotone ? lowerSideBytes(plan.lowerSides.subarray(first, last)) : new Uint8Array(0),
       withheld: withheldBitmap(withheld.subarray(first, last)),
       groups: first === 0 ? groupMessages(groups) : [],
       scheme: message,

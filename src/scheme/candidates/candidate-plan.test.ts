@@ -97,7 +97,7 @@ function expectPlan(features: readonly BinnedFeature[], skippedBins: Int32Array,
     const right = bins.filter((bin) => !binGoesLeft(feature, candidate, bin)).map((bin) => first + bin);
     const side = [...written[positions[rank]]].sort((a, b) => a - b);
     const monotone = feature.monotone ?? 0;
-    expect(plan.orders[positions[rank]], "what a constraint asks of the side sent").toBe(
+    expect(plan.lowerSides[positions[rank]], "what a constraint asks of the side sent").toBe(
       side.join() === left.join() ? monotone : -monotone + 0,
     );
     const isSide = side.join() === left.join() || side.join() === right.join();

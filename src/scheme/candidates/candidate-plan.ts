@@ -41,8 +41,8 @@ export interface CandidatePlan {
   readonly chainOffsets: Uint32Array;
   readonly sources: Uint32Array;
   readonly targets: Int32Array;
-  /** Per position what a monotone constraint asks of the side that is sent (SideOrder). */
-  readonly orders: Int8Array;
+  /** Per position what a monotone constraint asks of the side that is sent (LowerSide). */
+  readonly lowerSides: Int8Array;
 }
 
 /** All candidates of a party, in tie order. */
@@ -72,7 +72,7 @@ export function planCandidates(
   positions: Uint32Array,
 ): CandidatePlan {
   const chains = new ChainList();
-  const orders = new Int8Array(candidates.length);
+  const lowerSides = new Int8Array(candidates.length);
   let firstBin = 0;
   let firstCandidate = 0;
   features.forEach((feature, index) => {
@@ -84,7 +84,7 @@ export function planCandidates(
       const target = new Map(own.map((candidate, i) => [sideKey(candidate), ownPositions[i]]));
       addChains(chains, feature, firstBin, skippedBins[index], (bin, missingLeft, isLeftSide) => {
         const position = target.get(sideKey({ bin, missingLeft })) ?? -1;
-        if (position >= 0) orders[position] = (feature.monotone ?? 0) * (isLeftSide ? 1 : -1);
+        if (position >= 0) lowerSides[position] = (feature.monotone ?? 0) * (isLeftSide ? 1 : -1);
         return position;
       });
     }
@@ -92,7 +92,7 @@ export function planCandidates(
     firstCandidate += own.length;
   });
   const binCounts = Uint32Array.from(features, totalBinCount);
-  return { skippedBins, binCounts, candidates, positions, orders, ...chains.arrays() };
+  return { skippedBins, binCounts, candidates, positions, lowerSides, ...chains.arrays() };
 }
 
 function sideKey(candidate: Candidate): number {

@@ -5,8 +5,8 @@ import type { CategoryGroup } from "./category-group.ts";
 export interface CandidateRows {
   /** One row (slot sums, count) per candidate. */
   readonly rows: Float64Array;
-  /** What monotone constraints ask (SideOrder); null without constraints. */
-  readonly orders: Int8Array | null;
+  /** What monotone constraints ask (LowerSide); null without constraints. */
+  readonly lowerSides: Int8Array | null;
   /** Per candidate 1 if the party withholds it at the node and at its sibling: its row is zero. */
   readonly withheld: Uint8Array;
   /** From the first candidate on: those that are no splits, but categories. */
@@ -15,7 +15,7 @@ export interface CandidateRows {
 
 export const noCandidates: CandidateRows = {
   rows: new Float64Array(0),
-  orders: null,
+  lowerSides: null,
   withheld: new Uint8Array(0),
   groups: [],
 };

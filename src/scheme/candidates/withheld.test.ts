@@ -219,7 +219,7 @@ describe("a passive party with minimums refuses", () => {
 describe("rows of a sibling", () => {
   const rowsOf = (rows: number[], withheld: number[]): CandidateRows => ({
     rows: Float64Array.from(rows),
-    orders: null,
+    lowerSides: null,
     withheld: Uint8Array.from(withheld),
     groups: [],
   });

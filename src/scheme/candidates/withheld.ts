@@ -37,7 +37,7 @@ export function siblingRows(parent: CandidateRows, child: CandidateRows, party: 
       "PROTOCOL_STATE",
       `party ${party} sent another number of candidates for a node than for its parent`,
     );
-  const { orders, withheld, groups } = child;
+  const { lowerSides, withheld, groups } = child;
   if (!sameGroups(parent.groups, groups))
     throw new TandemError(
       "PROTOCOL_STATE",
@@ -53,5 +53,5 @@ export function siblingRows(parent: CandidateRows, child: CandidateRows, party: 
   withheld.forEach((isWithheld, i) => {
     if (isWithheld === 1) rows.fill(0, i * stride, (i + 1) * stride);
   });
-  return { rows, orders, withheld, groups };
+  return { rows, lowerSides, withheld, groups };
 }
