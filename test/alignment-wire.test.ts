@@ -60,7 +60,7 @@ function rawClient({ bank, party }: Pair) {
   return createClient(Alignment, createGrpcTransport({ baseUrl, sessionManager }));
 }
 
-const offer = { scheme: hashDomain, normalisations: [], activeIdCount: 2 };
+const offer = { hashDomain, normalisations: [], activeIdCount: 2 };
 const wireOffer = { ...offer, protocolVersion, job: "j" };
 const point = (x: number): Uint8Array => Uint8Array.from({ length: 32 }, (_, i) => (i === 0 ? x : 0));
 
@@ -116,7 +116,7 @@ describe("out of turn", () => {
 });
 
 describe("messages that deviate", () => {
-  test("another version, another scheme, a name that is a path", async () => {
+  test("another version, another hash domain, a name that is a path", async () => {
     const client = rawClient(await pair());
     const refused = (change: object) =>
       client.begin({ ...wireOffer, ...change }).then(
@@ -124,7 +124,7 @@ describe("messages that deviate", () => {
         (error: unknown) => String(error),
       );
     expect(await refused({ protocolVersion: 99 })).toMatch(/protocol version: the active party speaks 99, shop speaks/);
-    expect(await refused({ scheme: "other" })).toMatch(/another scheme/);
+    expect(await refused({ hashDomain: "other" })).toMatch(/hashes ids otherwise/);
     expect(await refused({ normalisations: ["reverse"] })).toMatch(/normalise: .* shop does not know/);
     expect(await refused({ job: "../up" })).toMatch(/job: shop takes names/);
     expect(await refused({})).toBe("");

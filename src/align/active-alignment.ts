@@ -110,7 +110,7 @@ export async function alignActive(
 }
 
 async function begin(peer: AlignmentPeer, ids: DistinctIds, call: CallOptions): Promise<number> {
-  const offer = { scheme: hashDomain, normalisations: ids.normalisations, activeIdCount: ids.ids.length };
+  const offer = { hashDomain, normalisations: ids.normalisations, activeIdCount: ids.ids.length };
   const { passiveIdCount } = await peer.begin(offer, call);
   if (!Number.isInteger(passiveIdCount) || passiveIdCount < 0 || passiveIdCount > idCountMax) {
     throw new TandemError(

@@ -18,10 +18,10 @@ export const positionsPerChunk = 16_384;
 /** Ids that one party may bring. */
 export const idCountMax = 1 << 26;
 
-/** What must be the same on both sides (scheme, normalisations), and how much is coming. */
+/** What must be the same on both sides (hash domain, normalisations), and how much is coming. */
 export interface AlignmentOffer {
   /** How ids become points: hashDomain of hash-to-curve.ts. */
-  readonly scheme: string;
+  readonly hashDomain: string;
   readonly normalisations: readonly Normalisation[];
   readonly activeIdCount: number;
 }

@@ -9,7 +9,7 @@ import { DistinctIds } from "./normalise.ts";
 import { PassiveAlignment, type PassiveAlignmentOptions } from "./passive-alignment.ts";
 
 const five = DistinctIds.from(["a", "b", "c", "d", "e"]);
-const offer: AlignmentOffer = { scheme: hashDomain, normalisations: [], activeIdCount: 5 };
+const offer: AlignmentOffer = { hashDomain, normalisations: [], activeIdCount: 5 };
 
 function passive(options: PassiveAlignmentOptions = {}): PassiveAlignment {
   return new PassiveAlignment(five, { threads: 0, ...options });
@@ -54,9 +54,9 @@ async function expectRefused(outcome: Promise<unknown>, code: ErrorCode, message
 }
 
 describe("begin", () => {
-  test("another scheme, other normalisations, too many ids or a number that is none", () => {
+  test("another hash domain, other normalisations, too many ids or a number that is none", () => {
     const cases: [Partial<AlignmentOffer>, ErrorCode, RegExp][] = [
-      [{ scheme: "tandem/psi/v2" }, "HANDSHAKE_MISMATCH", /another scheme/],
+      [{ hashDomain: "tandem/psi/v2" }, "HANDSHAKE_MISMATCH", /hashes ids otherwise/],
       [{ normalisations: ["lowercase"] }, "HANDSHAKE_MISMATCH", /normalises ids in another way; here it is: trim$/],
       [{ activeIdCount: 11 }, "PROTOCOL_STATE", /brings 11 ids; at most 10/],
       [{ activeIdCount: -1 }, "PROTOCOL_STATE", /not a number/],

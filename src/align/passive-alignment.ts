@@ -4,7 +4,7 @@
  * secrets, fresh for each alignment:
  *
  *   active                                     passive
- *     | begin: scheme, normalisations, count     |
+ *     | begin: hash domain, normalisations, n    |
  *     |----------------------------------------->|
  *     |<-----------------------------------------| count
  *     | a H(x) in secret order, chunks           |
@@ -72,8 +72,8 @@ export class PassiveAlignment {
     this.#expect("waiting");
     const ours = this.#ids.normalisations.join(", ");
     const { activeIdCount } = offer;
-    if (offer.scheme !== hashDomain)
-      throw this.#fail("HANDSHAKE_MISMATCH", `the active party aligns by another scheme than ${hashDomain}`);
+    if (offer.hashDomain !== hashDomain)
+      throw this.#fail("HANDSHAKE_MISMATCH", `the active party hashes ids otherwise than by ${hashDomain}`);
     if (offer.normalisations.join(", ") !== ours) {
       throw this.#fail(
         "HANDSHAKE_MISMATCH",

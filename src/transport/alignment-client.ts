@@ -15,9 +15,9 @@ export function alignmentPeerOver(
   const client = translatedClient(Alignment, name, transport, { opening: "begin", isNaming: true });
   return {
     name,
-    begin: ({ scheme, normalisations, activeIdCount }, options) =>
+    begin: ({ hashDomain, normalisations, activeIdCount }, options) =>
       client.begin(
-        { protocolVersion, job, scheme, normalisations: [...normalisations], activeIdCount, validationFile },
+        { protocolVersion, job, hashDomain, normalisations: [...normalisations], activeIdCount, validationFile },
         options,
       ),
     remask: (points, options) => pointsOf(client.remask(numbered(points), options), `party ${name}`),

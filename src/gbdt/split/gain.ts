@@ -47,8 +47,8 @@ export interface WeightBounds {
 export const unbounded: WeightBounds = { lower: -Infinity, upper: Infinity, parent: null };
 
 /**
- * Which side of a split a monotone constraint wants to be the lower one: 1, the summed side's weight must not be above the other side's; -1, not
- * below; 0, nothing. One for all candidates, or one per candidate.
+ * Which side of a split a monotone constraint wants to be the lower one. 1: the summed side's weight must not be above
+ * the other side's. -1: not below. 0: nothing. One for all candidates, or one per candidate.
  */
 export type LowerSide = number | Int8Array;
 

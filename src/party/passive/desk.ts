@@ -75,7 +75,7 @@ export class PassiveDesk implements PartyDesk {
   }
 
   async beginAlignment(offer: ActiveAlignmentOffer, caller: Caller): Promise<{ passiveIdCount: number }> {
-    const { job, activeIdCount, scheme } = offer;
+    const { job, activeIdCount, hashDomain } = offer;
     return this.#opening(caller, job, async (before) => {
       const { name, policy, threads } = this.#config;
       if (before.kind === "running" && before.caller === caller)
@@ -88,7 +88,7 @@ export class PassiveDesk implements PartyDesk {
         activeIdCountMax: policy.max_active_ids,
         ...(threads === undefined ? {} : { threads }),
       });
-      const answer = alignment.begin({ scheme, normalisations, activeIdCount });
+      const answer = alignment.begin({ hashDomain, normalisations, activeIdCount });
       this.#state = { kind: "aligning", caller, job, alignment, data };
       this.#emit({
         type: "aligning",
