@@ -1,6 +1,7 @@
 /**
- * Progress of a reproduction on standard error: a bar over all trainings with the time left on a terminal, a line per training
- * elsewhere. Trainings are weighed by what the cost model thinks of them, and what is left by how wrong it has been so far.
+ * Progress of a reproduction on standard error: a bar over all trainings with the time left on a terminal, a line per
+ * training elsewhere. Trainings are weighed by what the cost model thinks of them, and what is left by how wrong it has
+ * been so far.
  */
 import type { TrialProgress } from "../experiment/reproduce/trial-runner.ts";
 import type { PartyEvent } from "../record/events.ts";

@@ -34,7 +34,7 @@ export function reproduceCommand(): Command {
     .option("--docs <folder>", "with all: write results.md there too, and figures in results/")
     .option(
       "--repeats <count>",
-      "how often each training is repeated; the smallest time counts (default: 2 up to 1024 bits, 1 beyond; 1 with --quick)",
+      "how often each job is trained; the smallest time counts (default: 2 up to 1024 bits, 1 beyond or with --quick)",
     )
     .option("--estimate", "say how long it would take, and run nothing")
     .option("--seed <number>", "draws the rows and the made-up data", "7")

@@ -1,7 +1,7 @@
 /**
- * A job's record as server-sent events: everything so far, then what is added, at most ten times a second. The record on disk is
- * the source, so that a page that is loaded again, or comes late, gets the same as one that was there all the time; the
- * id of a message says how far into the record's two files it goes, and a browser that lost its connection, or was
+ * A job's record as server-sent events: everything so far, then what is added, at most ten times a second. The files
+ * on disk are the source, so that a page that is loaded again, or comes late, gets the same as one that was there all
+ * the time. The id of a message says how far into the two files it goes. A browser that lost its connection, or was
  * hidden for a while, goes on from there. Nothing happens while nobody looks.
  *
  * It runs beside a job, often in its process: lines are passed on as they stand, and the page takes them apart.

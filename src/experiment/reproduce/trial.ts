@@ -1,6 +1,6 @@
 /**
- * A trial: one training job of an experiment, with real parties, and what came out of it. Trials of different experiments
- * that ask for the same job have the same name and are run once.
+ * A trial: one training job of an experiment, with real parties, and what came out of it. Trials of different
+ * experiments that ask for the same job have the same name and are run once.
  */
 import { createHash } from "node:crypto";
 import { TandemError } from "../../base/error.ts";

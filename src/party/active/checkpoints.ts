@@ -1,4 +1,4 @@
-/** Keeps the checkpoints of a job of the active party: opened at the start, stored after every round, gone at the end. */
+/** Keeps the active party's checkpoint of a job: opened at the start, stored after every round, gone at the end. */
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { TandemError } from "../../base/error.ts";

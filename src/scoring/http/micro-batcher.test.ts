@@ -97,7 +97,7 @@ describe("batches", () => {
     expect((await Promise.all(answers)).map(({ predictions }) => predictions.length)).toEqual([1, 3, 1]);
   });
 
-  test("while as many batches are under way as may be, requests gather, and leave together when one is free", async () => {
+  test("while all batches are taken requests gather, and leave together when one is free", async () => {
     const { scorer, batcher, batches } = make();
     const first = batcher.score(rows("a"));
     await until(() => scorer.batches.length === 1);

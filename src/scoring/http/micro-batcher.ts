@@ -1,7 +1,7 @@
 /**
  * Requests that arrive within a short window travel together: one question to each passive party for all of them. While
- * as many batches are under way as may be, requests gather, so batches grow with the load; what does not fit the queue is
- * turned away at once.
+ * as many batches are under way as may be, requests gather, so batches grow with the load. What does not fit the queue
+ * is turned away at once.
  */
 import { TandemError } from "../../base/error.ts";
 import type { Scorer, ScoringRows } from "../scorer.ts";
