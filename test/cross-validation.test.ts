@@ -192,7 +192,7 @@ async function expectEqual(
   return outcome;
 }
 
-const table = randomTable("folds", { rows: 90, features: [2, 2, 2], missingShare: 0.1 });
+const table = randomTable("folds", { rows: 90, features: [2, 2, 2], missingFraction: 0.1 });
 const classes: TestTable = { ...table, labels: table.labels.map((label, i) => label + (i % 3 === 0 ? 1 : 0)) };
 
 describe("every fold's model is the centralised one, node for node and margin for margin", () => {

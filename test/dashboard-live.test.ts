@@ -148,7 +148,7 @@ describe.skipIf(browserPath === null)("deployed companies, each with its page", 
       const passive = await reportOf(shop);
       expect(passive).toContain("the parties and the bytes between them");
       expect(passive).toContain("shop_3");
-      expect(passive).not.toMatch(/bank_\d|\bauc\b|logloss|validation|stopped early|share of gain/);
+      expect(passive).not.toMatch(/bank_\d|\bauc\b|logloss|validation|stopped early|fraction of gain/);
       expect(secretsOf(bank, shop).filter((secret) => passive.includes(secret))).toEqual([]);
     },
   );

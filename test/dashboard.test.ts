@@ -314,8 +314,8 @@ describe.skipIf(browserPath === null)("the dashboard in a browser", () => {
       "What was revealed to whom",
       "Parameters, versions and data",
     ]);
-    expect(passive.text).toContain("share of own splits");
-    expect(passive.text).not.toMatch(/telecom|auc|logloss|share of gain/);
+    expect(passive.text).toContain("fraction of own splits");
+    expect(passive.text).not.toMatch(/telecom|auc|logloss|fraction of gain/);
     const own = new Set(secretsOf(records, ["retailer"]));
     expect(
       secretsOf(records, ["bank", "telecom"]).filter((secret) => !own.has(secret) && passive.text.includes(secret)),

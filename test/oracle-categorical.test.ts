@@ -20,7 +20,7 @@ beforeAll(async () => {
   key = await generateKey({ bits: 256, insecure: true });
 });
 
-const shape = { rows: 160, features: [1, 1, 1], categories: [[6], [3, 9], [2]], missingShare: 0.1 };
+const shape = { rows: 160, features: [1, 1, 1], categories: [[6], [3, 9], [2]], missingFraction: 0.1 };
 const tableOf = (seed: number): TestTable => categoricalTable(seed, shape);
 
 interface Variant extends Omit<Partial<TestJob>, "table" | "training"> {
@@ -92,9 +92,9 @@ describe("one category against the rest, and sets of categories", () => {
     expect(fromTheBack.every(({ defaultLeft }) => !defaultLeft)).toBe(true);
   });
   test("without missing values", () =>
-    expectEqual({ table: (seed) => categoricalTable(seed, { ...shape, missingShare: 0 }) }));
+    expectEqual({ table: (seed) => categoricalTable(seed, { ...shape, missingFraction: 0 }) }));
   test("mostly missing values: their bin is the one that is left out", () =>
-    expectEqual({ table: (seed) => categoricalTable(seed, { ...shape, missingShare: 0.6 }) }));
+    expectEqual({ table: (seed) => categoricalTable(seed, { ...shape, missingFraction: 0.6 }) }));
   test("categories and nothing else", () =>
     expectEqual({ table: (seed) => categoricalTable(seed, { ...shape, features: [0, 0, 0] }) }));
   test("columns of one category, of none, and of one per row", async () => {

@@ -18,7 +18,7 @@ beforeAll(async () => {
   key = await generateKey({ bits: 256, insecure: true });
 });
 
-const shape = { rows: 120, features: [2, 2, 2], missingShare: 0.1 };
+const shape = { rows: 120, features: [2, 2, 2], missingFraction: 0.1 };
 
 /** Trains both ways for some seeds. @returns the federated models, for further questions */
 async function expectEqual(
@@ -330,7 +330,7 @@ describe("a validation set and early stopping", () => {
     ...table,
     validationRows: Uint32Array.from({ length: table.labels.length }, (_, i) => i).filter((i) => i % 4 === 1),
   });
-  const tableOf = (seed: number): TestTable => held(randomTable(seed, { ...shape, rows: 200, missingShare: 0.15 }));
+  const tableOf = (seed: number): TestTable => held(randomTable(seed, { ...shape, rows: 200, missingFraction: 0.15 }));
   const eager = { num_round: 30, eta: 1, max_depth: 4, early_stopping_rounds: 2 } as const;
 
   test("rows for validation are not learnt from, and not encrypted", async () => {

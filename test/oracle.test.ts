@@ -47,16 +47,16 @@ describe.each(kernels.map((kernel) => ({ kernel, name: kernel.name })))(
     for (const passives of [1, 2, 4]) {
       const features = [2, ...Array.from({ length: passives }, () => 2)];
       for (const codec of ["batched", "unbatched"] as const) {
-        for (const missingShare of [0, 0.2]) {
-          test(`${passives} passive parties, ${codec}, ${missingShare > 0 ? "with" : "without"} missing values`, () =>
-            expectEverySeed({ rows: 90, features, missingShare }, { codec: { codec } }));
+        for (const missingFraction of [0, 0.2]) {
+          test(`${passives} passive parties, ${codec}, ${missingFraction > 0 ? "with" : "without"} missing values`, () =>
+            expectEverySeed({ rows: 90, features, missingFraction }, { codec: { codec } }));
         }
       }
     }
 
     test.each([0, 0.3])(
-      "ties on purpose (few levels, a column that every party holds), missing share %d",
-      (missingShare) => expectEverySeed({ rows: 60, features: [1, 2, 2], ties: true, missingShare }, {}),
+      "ties on purpose (few levels, a column that every party holds), missing fraction %d",
+      (missingFraction) => expectEverySeed({ rows: 60, features: [1, 2, 2], ties: true, missingFraction }, {}),
     );
 
     test("an active party without features; passives with one bin, one row a bin, or only missing values", async () => {
@@ -67,12 +67,12 @@ describe.each(kernels.map((kernel) => ({ kernel, name: kernel.name })))(
     });
 
     test.each([1, 2, 4])("the paper's layout, padding %d", (padding) =>
-      expectEverySeed({ rows: 80, features: [1, 2], missingShare: 0.1 }, { codec: { layout: "paper", padding } }),
+      expectEverySeed({ rows: 80, features: [1, 2], missingFraction: 0.1 }, { codec: { layout: "paper", padding } }),
     );
 
     test("squared error, where the layout follows the data", () =>
       expectEverySeed(
-        { rows: 70, features: [1, 2, 1], regression: true, missingShare: 0.1 },
+        { rows: 70, features: [1, 2, 1], regression: true, missingFraction: 0.1 },
         { training: { objective: "reg:squarederror", base_score: 0 } },
       ));
 
@@ -81,7 +81,9 @@ describe.each(kernels.map((kernel) => ({ kernel, name: kernel.name })))(
       { lambda: 0, eta: 1, max_depth: 5 },
       { max_depth: 1, num_round: 6, base_score: 0.3 },
       { max_bin: 2 },
-    ])("parameters %o", (training) => expectEverySeed({ rows: 80, features: [2, 2], missingShare: 0.1 }, { training }));
+    ])("parameters %o", (training) =>
+      expectEverySeed({ rows: 80, features: [2, 2], missingFraction: 0.1 }, { training }),
+    );
 
     test.each([
       { packing: false },
@@ -92,7 +94,7 @@ describe.each(kernels.map((kernel) => ({ kernel, name: kernel.name })))(
       { encryption: "short" as const },
     ])("with %o", (speed) =>
       expectEverySeed(
-        { rows: 70, features: [1, 2, 2], missingShare: 0.1 },
+        { rows: 70, features: [1, 2, 2], missingFraction: 0.1 },
         { speed, codec: { codec: "encryption" in speed ? "batched" : "unbatched" } },
       ),
     );
@@ -101,7 +103,7 @@ describe.each(kernels.map((kernel) => ({ kernel, name: kernel.name })))(
       const other = await generateKey({ bits, insecure: true });
       await expectEqual(
         {
-          table: randomTable("key", { rows: 40, features: [1, 2], missingShare: 0.1 }),
+          table: randomTable("key", { rows: 40, features: [1, 2], missingFraction: 0.1 }),
           kernel,
           key: other,
           training: { num_round: 1 },
@@ -116,7 +118,7 @@ describe("every native kernel", () => {
   const others = [...loadNativeKernel().kernels.values()].filter((kernel) => kernel.name !== kernels[0].name);
   test.each(["batched", "unbatched"] as const)("trains the same model as one place, %s", async (codec) => {
     const key = await generateKey({ bits: 512, insecure: true });
-    const table = randomTable("kernels", { rows: 90, features: [2, 2, 2], missingShare: 0.1 });
+    const table = randomTable("kernels", { rows: 90, features: [2, 2, 2], missingFraction: 0.1 });
     for (const kernel of [kernels[0], ...others])
       await expectEqual({ table, kernel, key, codec: { codec } }, kernel.name);
   });
@@ -168,7 +170,7 @@ describe("minimums of passive parties", () => {
           ["another for each party", apart],
         ])(`${features.length - 1} passive, ${grow_policy}, subtraction ${subtraction}: %s`, (_name, minimums) =>
           expectKept(
-            { rows: 120, features, missingShare: 0.15 },
+            { rows: 120, features, missingFraction: 0.15 },
             {
               training: { max_depth: 4, grow_policy, max_leaves: grow_policy === "lossguide" ? 9 : 0 },
               speed: { subtraction },
@@ -189,13 +191,13 @@ describe("minimums of passive parties", () => {
     { objective: "multi:softprob" as const, num_class: 2, num_round: 2 },
   ])("%o", (training) =>
     expectKept(
-      { rows: 200, features: [2, 4, 3], missingShare: 0.1 },
+      { rows: 200, features: [2, 4, 3], missingFraction: 0.1 },
       { training: { max_depth: 4, ...training }, minimums: apart },
     ),
   );
 
   test("no side of a split has fewer people than its party's minimum; above everything there is no split", async () => {
-    const table = randomTable("kept", { rows: 150, features: [1, 2, 2], missingShare: 0.1 });
+    const table = randomTable("kept", { rows: 150, features: [1, 2, 2], missingFraction: 0.1 });
     const { model } = await trainFederated({
       table,
       kernel: kernels[0],
@@ -221,7 +223,7 @@ describe("minimums of passive parties", () => {
 
   test("minimums of 1 send not a byte more, and train the same model", async () => {
     const job = {
-      table: randomTable("off", { rows: 90, features: [1, 2], missingShare: 0.1 }),
+      table: randomTable("off", { rows: 90, features: [1, 2], missingFraction: 0.1 }),
       kernel: kernels[0],
       key,
     };
@@ -237,7 +239,7 @@ describe("many instances", () => {
     for (const rows of [8192, 9000, 16_500]) {
       await expectEqual(
         {
-          table: randomTable("many", { rows, features: [1, 2], missingShare: 0.1 }),
+          table: randomTable("many", { rows, features: [1, 2], missingFraction: 0.1 }),
           kernel: kernels[0],
           key,
           training: { num_round: 1 },
@@ -252,7 +254,7 @@ describe("grids finer than one double can sum", () => {
   test.each(["batched", "unbatched"] as const)("sums reach 2^53 and are taken in limbs, %s", async (codec) => {
     const key = await generateKey({ bits: 256, insecure: true });
     const table = (rows: number): TestJob["table"] =>
-      randomTable("fine", { rows, features: [1, 2, 2], missingShare: 0.1 });
+      randomTable("fine", { rows, features: [1, 2, 2], missingFraction: 0.1 });
     const jobs: readonly Pick<TestJob, "table" | "training">[] = [
       { table: table(1200) },
       {

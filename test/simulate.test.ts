@@ -247,7 +247,8 @@ describe("simulate", () => {
       .split("\n")
       .map((line) => line.split(","));
     expect(rows[0]).toEqual(["id", "label", "prediction_0", "prediction_1", "prediction_2"]);
-    for (const [, , ...shares] of rows.slice(1)) expect(shares.map(Number).reduce((a, b) => a + b)).toBeCloseTo(1, 9);
+    for (const [, , ...fractions] of rows.slice(1))
+      expect(fractions.map(Number).reduce((a, b) => a + b)).toBeCloseTo(1, 9);
   });
 
   test("a validation set, metrics by name, and early stopping", async () => {

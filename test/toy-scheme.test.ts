@@ -51,7 +51,7 @@ describe("between roles", () => {
   });
 
   test("minimums hold without a cipher too", async () => {
-    const table = randomTable("toy minimums", { rows: 120, features: [2, 3, 2], missingShare: 0.1 });
+    const table = randomTable("toy minimums", { rows: 120, features: [2, 3, 2], missingFraction: 0.1 });
     const minimums = [noMinimums, { perNode: 10, perCandidate: 8 }, { perNode: 20, perCandidate: 12 }];
     const job = { table, kernel, key, scheme: toy, minimums };
     const { model } = await trainFederated(job);

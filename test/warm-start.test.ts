@@ -13,7 +13,8 @@ beforeAll(async () => {
   key = await generateKey({ bits: 256, insecure: true });
 });
 
-const tableOf = (seed: number): TestTable => randomTable(seed, { rows: 100, features: [2, 2, 2], missingShare: 0.1 });
+const tableOf = (seed: number): TestTable =>
+  randomTable(seed, { rows: 100, features: [2, 2, 2], missingFraction: 0.1 });
 const held = (table: TestTable): TestTable => ({
   ...table,
   validationRows: Uint32Array.from({ length: table.labels.length }, (_, i) => i).filter((i) => i % 4 === 1),
@@ -33,7 +34,8 @@ describe("3 rounds and then 4 are 7 rounds, in one place and federated", () => {
     [{ base_score: "auto", local_rounds: 4 }, (table) => table],
     [
       { enable_categorical: true },
-      () => categoricalTable(1, { rows: 160, features: [1, 1, 1], categories: [[6], [3, 9], [2]], missingShare: 0.1 }),
+      () =>
+        categoricalTable(1, { rows: 160, features: [1, 1, 1], categories: [[6], [3, 9], [2]], missingFraction: 0.1 }),
     ],
     [{ objective: "count:poisson", local_rounds: 1, grow_policy: "lossguide", max_leaves: 4 }, (table) => table],
   ];
@@ -62,7 +64,7 @@ describe("other data, other parameters, early stopping", () => {
   });
 
   test("the best round is looked for among the new ones, and the trees before them stay", async () => {
-    const table = held(randomTable(2, { rows: 200, features: [2, 2], missingShare: 0.15 }));
+    const table = held(randomTable(2, { rows: 200, features: [2, 2], missingFraction: 0.15 }));
     const first = await trainFederated({ table, training: { num_round: 2 }, kernel, key });
     const job = {
       table,

@@ -359,7 +359,7 @@ async function freshCase(seed: number, objective: ObjectiveName): Promise<FreshC
   const { labels: drawn, parties } = randomTable(`export-${seed}`, {
     rows: 150,
     features: [2, 3, 1],
-    missingShare: seed % 3 === 0 ? 0 : 0.15,
+    missingFraction: seed % 3 === 0 ? 0 : 0.15,
     ties: seed % 4 === 0,
     regression,
   });
@@ -459,7 +459,7 @@ async function categoricalCase(seed: number, more: Partial<TrainingParameters>) 
       [5, 2],
       [12, 3],
     ],
-    missingShare: 0.1,
+    missingFraction: 0.1,
   });
   const tables = parties.map((features, owner): PartyTable => {
     const featureNames = features.map((_, i) => `p${owner}f${i}`);

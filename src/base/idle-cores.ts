@@ -6,8 +6,8 @@
 import { cpus } from "node:os";
 
 const sampleMs = 100;
-/** Share of one core that must have stood idle. */
-const idleShare = 0.5;
+/** Fraction of one core that must have stood idle. */
+const idleFraction = 0.5;
 
 /** Settles when about half a core or more has been idle for a moment, or as soon as `isUrgent` says so. */
 export async function coresIdle(isUrgent: () => boolean): Promise<void> {
@@ -22,7 +22,7 @@ async function takeSample(): Promise<boolean> {
   const started = performance.now();
   await new Promise((resolve) => setTimeout(resolve, sampleMs).unref());
   sample = null;
-  return (idleMs() - before) / (performance.now() - started) >= idleShare;
+  return (idleMs() - before) / (performance.now() - started) >= idleFraction;
 }
 
 /** Idle milliseconds since boot, over all cores; zero where the system does not tell. */

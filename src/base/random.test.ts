@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { osRandom, SeededRandom } from "./random.ts";
 
-/** Pearson's statistic against equal shares. */
+/** Pearson's statistic against equal fractions. */
 function chiSquared(counts: readonly number[], drawn: number): number {
   const expected = drawn / counts.length;
   return counts.reduce((sum, count) => sum + (count - expected) ** 2 / expected, 0);

@@ -84,7 +84,7 @@ export const trainingParameters = {
     min: 0,
     max: 1,
     minExclusive: true,
-    help: "sampling_method uniform: share of the instances that a tree learns from",
+    help: "sampling_method uniform: fraction of the instances that a tree learns from",
   },
   top_rate: {
     kind: "number",
@@ -92,7 +92,7 @@ export const trainingParameters = {
     min: 0,
     max: 1,
     minExclusive: true,
-    help: "sampling_method goss: share of instances with the largest gradients",
+    help: "sampling_method goss: fraction of instances with the largest gradients",
   },
   other_rate: {
     kind: "number",
@@ -100,7 +100,7 @@ export const trainingParameters = {
     min: 0,
     max: 1,
     minExclusive: true,
-    help: "sampling_method goss: share of instances drawn from the rest",
+    help: "sampling_method goss: fraction of instances drawn from the rest",
   },
   colsample_bytree: {
     kind: "number",
@@ -108,7 +108,7 @@ export const trainingParameters = {
     min: 0,
     max: 1,
     minExclusive: true,
-    help: "share of each party's features that a tree may use",
+    help: "fraction of each party's features that a tree may use",
   },
   colsample_bylevel: {
     kind: "number",
@@ -116,7 +116,7 @@ export const trainingParameters = {
     min: 0,
     max: 1,
     minExclusive: true,
-    help: "share of a tree's features that a level may use",
+    help: "fraction of a tree's features that a level may use",
   },
   colsample_bynode: {
     kind: "number",
@@ -124,7 +124,7 @@ export const trainingParameters = {
     min: 0,
     max: 1,
     minExclusive: true,
-    help: "share of a level's features that a node may use",
+    help: "fraction of a level's features that a node may use",
   },
   huber_slope: {
     kind: "number",

@@ -45,9 +45,9 @@ export function addJobOptions(command: Command): Command {
     .option("--weight <column>", "instance weights, by name or position; the active party has them")
     .option("--active <columns>", "the active party's features, separated by commas")
     .option("--passive <columns>", "a passive party's features; repeat it for each party", collect)
-    .option("--test-fraction <share>", `rows held back for testing (default: ${defaultTestFraction})`)
+    .option("--test-fraction <number>", `rows held back for testing (default: ${defaultTestFraction})`)
     .option("--test-data <file>", "a second table to test on instead")
-    .option("--validation-fraction <share>", "training rows to evaluate after every round, not to learn from")
+    .option("--validation-fraction <number>", "training rows to evaluate after every round, not to learn from")
     .option("--validation-data <file>", "a second table to evaluate after every round instead")
     .option("--missing <token>", "a cell that means missing, besides empty, NA and NaN; repeat it for more", collect)
     .option(

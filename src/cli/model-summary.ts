@@ -111,17 +111,17 @@ export function readableSummary(summary: ActiveSummary | PassiveSummary): string
   ].join("\n");
 }
 
-/** @param all what shares of gain are taken of */
+/** @param all what fractions of gain are taken of */
 export function gainTable(title: string, rows: readonly SplitGain[], all: readonly SplitGain[] = rows): string {
   const total = all.reduce((sum, { gain }) => sum + gain, 0);
-  const share = (gain: number): string => `${total === 0 ? "0" : ((100 * gain) / total).toFixed(1)} %`;
+  const percent = (gain: number): string => `${total === 0 ? "0" : ((100 * gain) / total).toFixed(1)} %`;
   return textTable([
     [title, "splits", "gain", "of all gain", "cover"],
     ...rows.map((row) => [
       peerText(row.name),
       String(row.splits),
       shortNumber(row.gain),
-      share(row.gain),
+      percent(row.gain),
       shortNumber(row.cover),
     ]),
   ]);

@@ -60,16 +60,18 @@ export class ReproduceProgress implements TrialProgress {
     this.line(`${this.#done}/${this.#toRun}  ${name}  ${formatSeconds(seconds)}${left}`);
   }
 
-  #left(share: number): number {
+  #left(fraction: number): number {
     const error = this.#secondsDone === 0 ? 1 : this.#secondsTaken / this.#secondsDone;
-    return (this.#secondsPlanned - this.#secondsDone - share * this.#secondsCurrent) * error;
+    return (this.#secondsPlanned - this.#secondsDone - fraction * this.#secondsCurrent) * error;
   }
 
-  #draw(share: number): void {
+  #draw(fraction: number): void {
     if (!this.#terminal) return;
-    const filled = Math.round(((this.#secondsDone + share * this.#secondsCurrent) / this.#secondsPlanned) * barWidth);
+    const filled = Math.round(
+      ((this.#secondsDone + fraction * this.#secondsCurrent) / this.#secondsPlanned) * barWidth,
+    );
     const bar = `${"█".repeat(filled)}${"░".repeat(barWidth - filled)}`;
     const where = `${this.#done + 1}/${this.#toRun}  ${this.#name}`;
-    this.#write(`\r\u001b[2K${bar}  ${where}  ${formatSeconds(this.#left(share))} left`);
+    this.#write(`\r\u001b[2K${bar}  ${where}  ${formatSeconds(this.#left(fraction))} left`);
   }
 }

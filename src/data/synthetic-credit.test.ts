@@ -31,16 +31,18 @@ describe("syntheticCredit", () => {
 
   it.each([1, 2, 3, 7])("has between 15 and 22 % defaults with seed %d", (seed) => {
     const { labels } = syntheticCredit({ rows: 5000, seed }).bank.table;
-    const share = mean(labels ?? []);
-    expect(share).toBeGreaterThan(0.15);
-    expect(share).toBeLessThan(0.22);
+    const fraction = mean(labels ?? []);
+    expect(fraction).toBeGreaterThan(0.15);
+    expect(fraction).toBeLessThan(0.22);
   });
 
   it("has missing values at each party, and prepaid customers have no bill", () => {
     for (const [, { table }] of parties) {
-      const shares = table.features.map((feature) => mean([...feature].map((value) => (Number.isNaN(value) ? 1 : 0))));
-      expect(shares.filter((share) => share > 0.01).length).toBe(2);
-      expect(Math.max(...shares)).toBeLessThan(0.4);
+      const fractions = table.features.map((feature) =>
+        mean([...feature].map((value) => (Number.isNaN(value) ? 1 : 0))),
+      );
+      expect(fractions.filter((fraction) => fraction > 0.01).length).toBe(2);
+      expect(Math.max(...fractions)).toBeLessThan(0.4);
     }
     const bill = column(credit.telecom, "monthly_bill");
     column(credit.telecom, "prepaid").forEach((prepaid, row) => {
@@ -48,7 +50,7 @@ describe("syntheticCredit", () => {
     });
   });
 
-  it("has plausible marginals: skewed money, zero-inflated counts, shares within [0, 1]", () => {
+  it("has plausible marginals: skewed money, zero-inflated counts, fractions within [0, 1]", () => {
     const income = column(credit.bank, "income").toSorted();
     expect(income[5000]).toBeGreaterThan(1500);
     expect(income[5000]).toBeLessThan(3500);

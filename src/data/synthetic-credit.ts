@@ -124,11 +124,11 @@ function drawBank({ affluence, discipline, steadiness }: Traits, random: SeededR
     credit_lines: count(Math.exp(1.3 + 0.2 * affluence - 0.1 * discipline + 0.5 * noise())),
     months_employed: Math.min(480, count(Math.exp(3.9 + 0.7 * steadiness + 0.6 * noise()))),
     savings_balance:
-      random.uniform() < share(-1.6 - 0.8 * discipline)
+      random.uniform() < fraction(-1.6 - 0.8 * discipline)
         ? 0
         : tens(Math.exp(7.9 + 0.8 * affluence + 0.5 * discipline + 0.8 * noise())),
-    card_utilisation: Math.min(1.2, 1.1 * share(-0.5 - 0.7 * discipline - 0.3 * affluence + 0.9 * noise())),
-    late_payments: random.uniform() < share(-2.1 - 0.7 * discipline) ? count(1 + Math.exp(0.3 + 0.7 * noise())) : 0,
+    card_utilisation: Math.min(1.2, 1.1 * fraction(-0.5 - 0.7 * discipline - 0.3 * affluence + 0.9 * noise())),
+    late_payments: random.uniform() < fraction(-2.1 - 0.7 * discipline) ? count(1 + Math.exp(0.3 + 0.7 * noise())) : 0,
   };
 }
 
@@ -141,11 +141,11 @@ function drawRetailer(
     customer_months: Math.min(180, count(Math.exp(3.2 + 0.4 * steadiness + 0.7 * noise()))),
     orders_per_month: Math.exp(0.3 + 0.2 * affluence + 0.25 * restlessness + 0.7 * noise()),
     basket_value_mean: Math.exp(3.7 + 0.35 * affluence + 0.45 * noise()),
-    returns_share: random.uniform() < 0.35 ? 0 : share(-2 + 0.7 * restlessness - 0.2 * discipline + 0.8 * noise()),
-    discount_share: share(-0.6 - 0.5 * affluence + 0.8 * noise()),
-    nights_shopping_share: share(-1.6 + 0.8 * restlessness + 0.7 * noise()),
+    returns_share: random.uniform() < 0.35 ? 0 : fraction(-2 + 0.7 * restlessness - 0.2 * discipline + 0.8 * noise()),
+    discount_share: fraction(-0.6 - 0.5 * affluence + 0.8 * noise()),
+    nights_shopping_share: fraction(-1.6 + 0.8 * restlessness + 0.7 * noise()),
     instalment_purchases:
-      random.uniform() < share(-0.6 - 0.3 * discipline - 0.3 * affluence)
+      random.uniform() < fraction(-0.6 - 0.3 * discipline - 0.3 * affluence)
         ? count(1 + Math.exp(0.7 + 0.7 * noise()))
         : 0,
     days_since_order: count(Math.exp(2.8 + 0.9 * noise())),
@@ -157,18 +157,19 @@ function drawTelecom(
   random: SeededRandom,
 ): Values<typeof telecomColumns> {
   const noise = () => random.normal();
-  const prepaid = random.uniform() < share(-1.1 - 0.4 * affluence - 0.4 * steadiness) ? 1 : 0;
+  const prepaid = random.uniform() < fraction(-1.1 - 0.4 * affluence - 0.4 * steadiness) ? 1 : 0;
   return {
     prepaid,
     contract_months: Math.min(240, count(Math.exp(3.1 - 0.5 * prepaid + 0.5 * steadiness + 0.7 * noise()))),
     monthly_bill: Math.exp(3.3 + 0.25 * affluence + 0.35 * noise()),
     late_bill_days:
-      random.uniform() < share(-0.5 - 0.5 * discipline) ? Math.min(90, count(1 + Math.exp(1.5 + 0.8 * noise()))) : 0,
+      random.uniform() < fraction(-0.5 - 0.5 * discipline) ? Math.min(90, count(1 + Math.exp(1.5 + 0.8 * noise()))) : 0,
     data_gb: Math.exp(2.1 + 0.3 * restlessness + 0.6 * noise()),
     roaming_minutes:
-      random.uniform() < share(-0.4 + 0.4 * affluence) ? count(Math.exp(3 + 0.4 * restlessness + noise())) : 0,
-    night_calls_share: share(-2 + 0.8 * restlessness + 0.7 * noise()),
-    number_changes: random.uniform() < share(-1.7 - 0.5 * steadiness) ? count(1 + Math.exp(-0.2 + 0.6 * noise())) : 0,
+      random.uniform() < fraction(-0.4 + 0.4 * affluence) ? count(Math.exp(3 + 0.4 * restlessness + noise())) : 0,
+    night_calls_share: fraction(-2 + 0.8 * restlessness + 0.7 * noise()),
+    number_changes:
+      random.uniform() < fraction(-1.7 - 0.5 * steadiness) ? count(1 + Math.exp(-0.2 + 0.6 * noise())) : 0,
   };
 }
 
@@ -201,11 +202,11 @@ function defaultProbability(
     1.0 * newJob * t.prepaid +
     1.2 * nights * lateBills +
     1.0 * returns * moves;
-  return Number(share(-4.85 + bank + retailer + telecom + between).toFixed(6));
+  return Number(fraction(-4.85 + bank + retailer + telecom + between).toFixed(6));
 }
 
-/** The logistic function: a share or probability out of a real number. */
-function share(logit: number): number {
+/** The logistic function: a fraction or probability out of a real number. */
+function fraction(logit: number): number {
   return 1 / (1 + Math.exp(-logit));
 }
 

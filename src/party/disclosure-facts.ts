@@ -63,11 +63,11 @@ export function jobFacts(
 function samplingOf({
   sampling_method: method,
   subsample,
-  top_rate: topShare,
-  other_rate: otherShare,
+  top_rate: topFraction,
+  other_rate: otherFraction,
 }: TrainingParameters): Sampling {
-  if (method === "goss") return { method, topShare, otherShare };
-  return subsample < 1 ? { method, share: subsample } : { method: "none" };
+  if (method === "goss") return { method, topFraction, otherFraction };
+  return subsample < 1 ? { method, fraction: subsample } : { method: "none" };
 }
 
 function keyWords(choice: SchemeChoice): string {

@@ -69,11 +69,11 @@ export function sampleMax({ instances: all, validationRows, sampling }: Disclosu
     case "none":
       return instances;
     case "uniform":
-      return Math.max(1, Math.round(sampling.share * instances));
+      return Math.max(1, Math.round(sampling.fraction * instances));
     case "goss":
       return Math.min(
         instances,
-        Math.max(1, Math.round(sampling.topShare * instances)) + Math.round(sampling.otherShare * instances),
+        Math.max(1, Math.round(sampling.topFraction * instances)) + Math.round(sampling.otherFraction * instances),
       );
     case "folds":
       return instances - Math.floor(instances / sampling.folds);

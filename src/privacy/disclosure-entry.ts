@@ -35,8 +35,8 @@ export interface DisclosureFacts {
 
 export type Sampling =
   | { readonly method: "none" }
-  | { readonly method: "uniform"; readonly share: number }
-  | { readonly method: "goss"; readonly topShare: number; readonly otherShare: number }
+  | { readonly method: "uniform"; readonly fraction: number }
+  | { readonly method: "goss"; readonly topFraction: number; readonly otherFraction: number }
   | { readonly method: "folds"; readonly folds: number };
 
 /** A passive party's own side; null where only itself knows. */

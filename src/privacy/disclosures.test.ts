@@ -121,19 +121,19 @@ test("every disclosure is either revealed or absent, and numbers follow from the
 test.each<[string, Partial<DisclosureFacts>, DisclosureName, Partial<Disclosure>]>([
   [
     "goss",
-    { sampling: { method: "goss", topShare: 0.2, otherShare: 0.1 } },
+    { sampling: { method: "goss", topFraction: 0.2, otherFraction: 0.1 } },
     "sampled",
     { atMost: 400, note: expect.stringMatching(/20 % of the people .* gets them wrong.*hint about labels/) as string },
   ],
   [
     "goss sends fewer",
-    { sampling: { method: "goss", topShare: 0.2, otherShare: 0.1 } },
+    { sampling: { method: "goss", topFraction: 0.2, otherFraction: 0.1 } },
     "encryptedGradients",
     { atMost: 120 },
   ],
   [
     "uniform",
-    { sampling: { method: "uniform", share: 0.5 } },
+    { sampling: { method: "uniform", fraction: 0.5 } },
     "sampled",
     { note: expect.stringContaining("evenly") as string },
   ],

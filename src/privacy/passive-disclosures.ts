@@ -57,7 +57,7 @@ export const passiveDisclosures = {
     learner: "passive",
     what:
       "the job's parameters that are proposed at the handshake: number of trees, depth, leaves, bins, key size, " +
-      "codec, seed, shares of columns, the model that training goes on from",
+      "codec, seed, fractions of columns, the model that training goes on from",
     extent: ({ localRounds }) => ({
       atMost: null,
       unit: "parameters",
@@ -134,14 +134,14 @@ function sampledExtent(facts: DisclosureFacts): Extent | null {
         atMost: count,
         unit: "bits",
         note:
-          `goss: ${percent(sampling.topShare)} of the people are drawn because the model gets them wrong, ` +
-          `beside ${percent(sampling.otherShare)} by chance; a hint about labels`,
+          `goss: ${percent(sampling.topFraction)} of the people are drawn because the model gets them wrong, ` +
+          `beside ${percent(sampling.otherFraction)} by chance; a hint about labels`,
       };
     case "folds":
       return { atMost: count, unit: "bits", note: `who is in which of ${sampling.folds} folds, drawn by the seed` };
   }
 }
 
-function percent(share: number): string {
-  return `${Number((100 * share).toPrecision(4))} %`;
+function percent(fraction: number): string {
+  return `${Number((100 * fraction).toPrecision(4))} %`;
 }

@@ -208,7 +208,7 @@ export function ledgerLines(view: JobView): LedgerLine[] {
 /** The party and phase on which most of the time went: where to look first. */
 export function bottleneck(
   spans: readonly PhaseSpan[],
-): { readonly party: string; readonly phase: Phase; readonly share: number } | null {
+): { readonly party: string; readonly phase: Phase; readonly fraction: number } | null {
   if (spans.length === 0) return null;
   const sums = new Map<string, { readonly party: string; readonly phase: Phase; ms: number }>();
   let [from, to] = [Infinity, 0];
@@ -220,7 +220,7 @@ export function bottleneck(
     [from, to] = [Math.min(from, span.from), Math.max(to, span.to)];
   }
   const [{ party, phase, ms }] = [...sums.values()].sort((a, b) => b.ms - a.ms);
-  return { party, phase, share: Math.min(1, ms / Math.max(1, to - from)) };
+  return { party, phase, fraction: Math.min(1, ms / Math.max(1, to - from)) };
 }
 
 export interface Mark {
@@ -250,7 +250,7 @@ export function modelTrees(view: JobView, own: OwnJobView): OwnJobView {
 }
 
 /** Counts as parts of their sum. */
-export function sharesOf(counts: readonly number[]): number[] {
+export function fractionsOf(counts: readonly number[]): number[] {
   const total = counts.reduce((sum, count) => sum + count, 0) || 1;
   return counts.map((count) => count / total);
 }

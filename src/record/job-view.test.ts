@@ -12,7 +12,7 @@ import {
   ledgerLines,
   modelTrees,
   secondsLeft,
-  sharesOf,
+  fractionsOf,
   slotFacts,
   stoppingMarks,
 } from "./job-facts.ts";
@@ -180,7 +180,7 @@ test("time left, time passed, the bottleneck", () => {
   expect(secondsLeft(view, 6500)).toBe(3.5);
   expect(elapsedSeconds(view, 6500)).toBe(5.5);
   expect(secondsLeft(jobView(story().slice(0, 3)), 6500)).toBeNull();
-  expect(bottleneck(view.spans.previous)).toEqual({ party: "shop", phase: "aggregate", share: 0.75 });
+  expect(bottleneck(view.spans.previous)).toEqual({ party: "shop", phase: "aggregate", fraction: 0.75 });
   expect(bottleneck([])).toBeNull();
 });
 
@@ -268,7 +268,7 @@ test("what parties do and bring along, in words", () => {
     { type: "data", party: "bank", job: "spring", data: { trainRows: 10, testRows: 0, featureCount: 7 }, at: 6000 },
   ]);
   expect(told.parties.map((party) => featuresOf(told, party))).toEqual([7, 5, null]);
-  expect([sharesOf([1, 3]), sharesOf([0, 0])]).toEqual([
+  expect([fractionsOf([1, 3]), fractionsOf([0, 0])]).toEqual([
     [0.25, 0.75],
     [0, 0],
   ]);

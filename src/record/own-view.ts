@@ -107,18 +107,21 @@ export function importanceName({ feature, party }: Importance): string {
   return feature ?? `all features of ${party}`;
 }
 
-export interface ImportanceShares {
-  /** "share of gain", or of splits: a passive party does not learn gains. */
+export interface ImportanceFractions {
+  /** "fraction of gain", or of splits: a passive party does not learn gains. */
   readonly title: string;
   /** Each row's part of the whole, from 0 to 1, in the order of the rows. */
-  readonly shares: readonly number[];
+  readonly fractions: readonly number[];
 }
 
-export function importanceShares(rows: readonly Importance[]): ImportanceShares {
+export function importanceFractions(rows: readonly Importance[]): ImportanceFractions {
   const knowsGain = rows.every(({ gain }) => gain !== null);
   const worth = rows.map(({ gain, splits }) => (knowsGain ? (gain ?? 0) : splits));
   const total = worth.reduce((sum, value) => sum + value, 0) || 1;
-  return { title: knowsGain ? "share of gain" : "share of own splits", shares: worth.map((value) => value / total) };
+  return {
+    title: knowsGain ? "fraction of gain" : "fraction of own splits",
+    fractions: worth.map((value) => value / total),
+  };
 }
 
 /** The same rows, summed up per party. */

@@ -5,7 +5,7 @@ import * as echarts from "echarts/core";
 import { SVGRenderer } from "echarts/renderers";
 import type { ScoreCurves } from "../gbdt/metric/score-curves.ts";
 import { Html } from "../base/html.ts";
-import { type Mark, sharesOf } from "../record/job-facts.ts";
+import { type Mark, fractionsOf } from "../record/job-facts.ts";
 import type { RoundMetrics } from "../record/job-view.ts";
 
 echarts.use([LineChart, BarChart, GridComponent, LegendComponent, MarkLineComponent, SVGRenderer]);
@@ -79,7 +79,7 @@ export function ksChart({ cumulative, ksAt }: ScoreCurves): Html {
 /** Of each label by itself: of the rarer one nothing would be seen otherwise. */
 export function scoreChart({ histogram }: ScoreCurves): Html {
   const { min, max } = histogram;
-  const [negatives, positives] = [histogram.negatives, histogram.positives].map(sharesOf);
+  const [negatives, positives] = [histogram.negatives, histogram.positives].map(fractionsOf);
   const width = (max - min) / negatives.length;
   const categories = negatives.map((_, i) => (min + (i + 0.5) * width).toPrecision(2));
   const bars = (name: string, colour: string, data: readonly number[]): object => ({

@@ -5,7 +5,7 @@ import {
   importance,
   importanceByParty,
   importanceName,
-  importanceShares,
+  importanceFractions,
   type OwnJobView,
   type TreeView,
 } from "../record/own-view.ts";
@@ -32,10 +32,10 @@ export function modelPart(view: JobView, own: OwnJobView): Html {
 }
 
 function importanceTable(what: string, rows: readonly Importance[], name: (row: Importance) => string): Html {
-  const { title, shares } = importanceShares(rows);
+  const { title, fractions } = importanceFractions(rows);
   return htmlTable(
     [what, title, "splits"],
-    rows.map((row, i) => [name(row), `${(shares[i] * 100).toFixed(1)}%`, row.splits]),
+    rows.map((row, i) => [name(row), `${(fractions[i] * 100).toFixed(1)}%`, row.splits]),
   );
 }
 

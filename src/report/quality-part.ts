@@ -57,8 +57,8 @@ export function qualityPart(view: JobView, scores: OwnJobView["scores"]): Html {
       ? []
       : [
           chart("ROC curve, test rows", rocChart(scores)),
-          chart("KS: share of each label at or below a score, test rows", ksChart(scores)),
-          chart("Score distribution: share of each label, test rows", scoreChart(scores)),
+          chart("KS: fraction of each label at or below a score, test rows", ksChart(scores)),
+          chart("Score distribution: fraction of each label, test rows", scoreChart(scores)),
         ];
   return html`<h2>Quality</h2>
     <div class="charts">${learning}${curves}</div>`;

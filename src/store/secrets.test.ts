@@ -14,7 +14,7 @@ import { modelId } from "../protocol/model-id.ts";
 import { connectInMemory } from "../transport/in-memory.ts";
 import { writeActiveShare, writePassiveShare } from "./share-files.ts";
 
-const table = randomTable("secrets", { rows: 50, features: [1, 2], missingShare: 0.1 });
+const table = randomTable("secrets", { rows: 50, features: [1, 2], missingFraction: 0.1 });
 let folder: string;
 let key: PrivateKey;
 beforeAll(async () => {

@@ -28,7 +28,7 @@ beforeAll(async () => {
   path = join(folder, "model.share");
   const key = await generateKey({ bits: 256, insecure: true });
   outcome = await trainFederated({
-    table: randomTable("shares", { rows: 70, features: [2, 2, 2], missingShare: 0.1 }),
+    table: randomTable("shares", { rows: 70, features: [2, 2, 2], missingFraction: 0.1 }),
     kernel: portableKernel,
     key,
   });

@@ -34,7 +34,7 @@ import { certificateFingerprint } from "./pinned-certificate.ts";
 import { connectTls, type TlsPeer } from "./tls-connect.ts";
 import type { TlsIdentity } from "./tls-settings.ts";
 
-const table = randomTable("tls", { rows: 50, features: [1, 2, 2], missingShare: 0.1 });
+const table = randomTable("tls", { rows: 50, features: [1, 2, 2], missingFraction: 0.1 });
 const rejections = watchRejections();
 let parties: TlsParties;
 let key: PrivateKey;

@@ -17,14 +17,14 @@ export interface CategoricalShape extends TableShape {
 export function categoricalTable(seed: number | string, shape: CategoricalShape): TestTable {
   const random = new SeededRandom(`categories-${seed}`);
   const base = randomTable(seed, shape);
-  const { rows, missingShare = 0, regression = false } = shape;
+  const { rows, missingFraction = 0, regression = false } = shape;
   const score = new Float64Array(rows);
   const columns = shape.categories.map((counts) =>
     counts.map((count) => {
       const effects = Float64Array.from({ length: count }, () => random.normal() * 1.5);
       const missingEffect = random.normal();
       return Float32Array.from({ length: rows }, (_, row) => {
-        const isMissing = random.uniform() < missingShare;
+        const isMissing = random.uniform() < missingFraction;
         const code = Math.min(random.below(count), random.below(count)); // low codes are frequent
         score[row] += isMissing ? missingEffect : effects[code];
         return isMissing ? Number.NaN : code;

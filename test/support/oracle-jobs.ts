@@ -5,7 +5,7 @@ import type { TestTable } from "./in-memory-job.ts";
 import { randomTable } from "./tables.ts";
 
 const table: TestTable = {
-  ...randomTable("everything", { rows: 60, features: [2, 2, 2], missingShare: 0.1 }),
+  ...randomTable("everything", { rows: 60, features: [2, 2, 2], missingFraction: 0.1 }),
   monotone: [
     [1, 0],
     [-1, 0],
@@ -13,7 +13,7 @@ const table: TestTable = {
   ],
 };
 const classes: TestTable = {
-  ...randomTable("classes", { rows: 60, features: [1, 2, 2], missingShare: 0.1 }),
+  ...randomTable("classes", { rows: 60, features: [1, 2, 2], missingFraction: 0.1 }),
   labels: Float64Array.from({ length: 60 }, (_, i) => i % 3),
 };
 const sampled: Partial<TrainingParameters> = {
@@ -36,7 +36,7 @@ export const manyFeatures: readonly (readonly [string, TestTable, Partial<Traini
   ["a tree per class", classes, { objective: "multi:softprob", num_class: 3, num_round: 2, colsample_bytree: 0.8 }],
   [
     "categories, as deep as leaves allow",
-    categoricalTable(1, { rows: 80, features: [1, 1, 1], categories: [[6], [3, 9], [2]], missingShare: 0.1 }),
+    categoricalTable(1, { rows: 80, features: [1, 1, 1], categories: [[6], [3, 9], [2]], missingFraction: 0.1 }),
     { enable_categorical: true, max_depth: 0, max_leaves: 6, num_round: 2 },
   ],
   [

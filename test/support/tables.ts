@@ -6,7 +6,7 @@ export interface TableShape {
   readonly rows: number;
   /** Features per party; index 0 is the active party. */
   readonly features: readonly number[];
-  readonly missingShare?: number;
+  readonly missingFraction?: number;
   /** Values are drawn from so few levels that equal gains are common, and every party holds a copy of one column. */
   readonly ties?: boolean;
   readonly regression?: boolean;
@@ -14,7 +14,7 @@ export interface TableShape {
 
 export function randomTable(seed: number | string, shape: TableShape): TestTable {
   const random = new SeededRandom(`table-${seed}`);
-  const { rows, features, missingShare = 0, ties = false, regression = false } = shape;
+  const { rows, features, missingFraction = 0, ties = false, regression = false } = shape;
   const score = new Float64Array(rows);
   const shared = Float32Array.from({ length: rows }, () => random.below(3) - 1);
   if (ties) shared.forEach((value, row) => (score[row] += value));
@@ -30,7 +30,7 @@ export function randomTable(seed: number | string, shape: TableShape): TestTable
             ? 0
             : random.normal() * 10 ** random.below(3);
         score[row] += weight * Math.tanh(raw);
-        return random.uniform() < missingShare ? Number.NaN : raw;
+        return random.uniform() < missingFraction ? Number.NaN : raw;
       });
     }),
   );

@@ -1,5 +1,5 @@
 /** What the model leans on, per own feature or per party. */
-import { type Importance, importanceName, importanceShares } from "../../src/record/own-view.ts";
+import { type Importance, importanceName, importanceFractions } from "../../src/record/own-view.ts";
 import type { JobView } from "../../src/record/job-view.ts";
 import { Table } from "./card.tsx";
 import { partyColour } from "./party-colour.ts";
@@ -13,8 +13,8 @@ export function ImportanceTable({
   readonly rows: readonly Importance[];
   readonly own: boolean;
 }) {
-  const { title, shares } = importanceShares(rows);
-  const most = Math.max(...shares, 1e-300);
+  const { title, fractions } = importanceFractions(rows);
+  const most = Math.max(...fractions, 1e-300);
   return (
     <Table
       caption={own ? "Importance per feature" : "Importance per party"}
@@ -23,9 +23,9 @@ export function ImportanceTable({
       rows={rows.map((row, i) => [
         own ? importanceName(row) : row.party,
         <span class="cell-bar" aria-hidden="true" style={{ color: partyColour(view, row.party) }}>
-          <span style={{ width: `${(shares[i] / most) * 100}%` }} />
+          <span style={{ width: `${(fractions[i] / most) * 100}%` }} />
         </span>,
-        `${(shares[i] * 100).toFixed(1)}%`,
+        `${(fractions[i] * 100).toFixed(1)}%`,
         String(row.splits),
       ])}
     />

@@ -96,11 +96,11 @@ function Time({ view }: ViewProps) {
   const measured = growing && view.spans.previous.length > 0 ? view.spans.previous : spans;
   const slow = bottleneck(measured);
   const title = `Where the time goes${spans.length > 0 ? `: tree ${spans[0].tree + 1}` : ""}`;
-  const share = Math.round((slow?.share ?? 0) * 100);
+  const percent = Math.round((slow?.fraction ?? 0) * 100);
   const hint =
     slow === null
       ? null
-      : `Longest in tree ${measured[0].tree + 1}: ${slow.party} ${phaseWords[slow.phase]}, ${share}%`;
+      : `Longest in tree ${measured[0].tree + 1}: ${slow.party} ${phaseWords[slow.phase]}, ${percent}%`;
   return useMemo(
     () => (
       <Card title={title} wide aside={hint === null ? null : <span class="hint">{hint}</span>}>

@@ -1,6 +1,6 @@
 /** How well the finished model separates the people of the test rows. Only the active party sees this. */
 import type { ScoreCurves } from "../../src/gbdt/metric/score-curves.ts";
-import { sharesOf } from "../../src/record/job-facts.ts";
+import { fractionsOf } from "../../src/record/job-facts.ts";
 import { Behind, Card, Figure, Nothing, Table } from "./card.tsx";
 import { Chart } from "./chart.tsx";
 import { LearningCurves } from "./learning-curves.tsx";
@@ -80,7 +80,7 @@ function KsCard({ cumulative, ksAt }: Pick<ScoreCurves, "cumulative" | "ksAt">) 
   return (
     <Card title="KS" aside={<span class="hint">{`${ksAt.ks.toFixed(4)} at score ${ksAt.score.toPrecision(3)}`}</span>}>
       <Chart
-        label="Cumulative share of people by score, per class"
+        label="Cumulative fraction of people by score, per class"
         x={cumulative.map(([score]) => score)}
         xLabel="score"
         yRange={[0, 1]}
@@ -102,7 +102,7 @@ function KsCard({ cumulative, ksAt }: Pick<ScoreCurves, "cumulative" | "ksAt">) 
       <Behind
         table={() => (
           <Table
-            caption="Cumulative shares"
+            caption="Cumulative fractions"
             head={["score", "label 0", "label 1"]}
             rows={cumulative.map(([score, n, p]) => [score.toPrecision(3), n.toFixed(3), p.toFixed(3)])}
           />
@@ -118,13 +118,18 @@ function Distribution({ min, max, negatives, positives }: ScoreCurves["histogram
   return (
     <>
       <Chart
-        label="Share of each label's people per score"
+        label="Fraction of each label's people per score"
         x={x}
         xLabel="score"
         xRange={[min, max]}
         series={[
-          { label: "label 0, share of its people", colour: "--party-active", values: sharesOf(negatives), bars: true },
-          { label: "label 1, share of its people", colour: "--party-0", values: sharesOf(positives), bars: true },
+          {
+            label: "label 0, fraction of its people",
+            colour: "--party-active",
+            values: fractionsOf(negatives),
+            bars: true,
+          },
+          { label: "label 1, fraction of its people", colour: "--party-0", values: fractionsOf(positives), bars: true },
         ]}
       />
       <Behind

@@ -57,7 +57,7 @@ export function Timeline({
                 <path class="bar" d={barsOf(line.spans, from, to)} />
               </svg>
             </span>
-            <span class="lane-share">{formatMilliseconds(line.totalMs)}</span>
+            <span class="lane-time">{formatMilliseconds(line.totalMs)}</span>
           </div>
         ))}
         <div class="lane axis">
@@ -77,7 +77,7 @@ export function Timeline({
         table={() => (
           <Table
             caption="Time per party and phase"
-            head={["party", "phase", "seconds", "share of the tree"]}
+            head={["party", "phase", "seconds", "fraction of the tree"]}
             textColumns={2}
             rows={lines.map((line) => [
               line.party,

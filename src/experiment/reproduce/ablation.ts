@@ -8,7 +8,7 @@ import type { TrialSpec } from "./trial.ts";
 import { count, listed, percent, seconds } from "./figures-in-words.ts";
 import type { MeasuredTrial, MeasuredTrials, MeasuredPair, Pair } from "./measured-trials.ts";
 import { type ExperimentOutcome, plainColumns, type ResultFigure, type ResultTable } from "./outcome.ts";
-import { paperTimeShares, type Range } from "./paper.ts";
+import { paperTimeFractions, type Range } from "./paper.ts";
 import type { Scale } from "./scale.ts";
 import { pairOf, percentageNote, rangeText, timeCells, timeColumns, timePanels } from "./sweep.ts";
 
@@ -170,9 +170,11 @@ function shortcutWords(variants: readonly Variant[]): string {
 
 function paperSettingWords(scale: Scale, pairs: readonly KeyedPair[]): string {
   if (pairs.length === 0) return "The paper's setting was not run.";
-  const part = (what: string, range: Range, share: (pair: MeasuredPair) => number): string => {
-    const inside = pairs.filter(({ measured }) => share(measured) >= range.min && share(measured) <= range.max);
-    const shown = listed(pairs.map(({ keyBits, measured }) => `${percent(share(measured))} at ${count(keyBits)} bits`));
+  const part = (what: string, range: Range, fraction: (pair: MeasuredPair) => number): string => {
+    const inside = pairs.filter(({ measured }) => fraction(measured) >= range.min && fraction(measured) <= range.max);
+    const shown = listed(
+      pairs.map(({ keyBits, measured }) => `${percent(fraction(measured))} at ${count(keyBits)} bits`),
+    );
     const verdict =
       inside.length === pairs.length
         ? "all within"
@@ -181,16 +183,16 @@ function paperSettingWords(scale: Scale, pairs: readonly KeyedPair[]): string {
           : `${inside.length} of ${pairs.length} within`;
     return `Of the ${what} batching takes ${shown}: ${verdict} the paper's ${rangeText(range)}.`;
   };
-  const below = pairs.some(({ measured }) => measured.totalShare < paperTimeShares.total.min);
+  const below = pairs.some(({ measured }) => measured.totalFraction < paperTimeFractions.total.min);
   const sentences = [
     "The paper's setting compares like with like.",
-    part("time per tree", paperTimeShares.perTree, ({ perTreeShare }) => perTreeShare),
-    part("total time", paperTimeShares.total, ({ totalShare }) => totalShare),
+    part("time per tree", paperTimeFractions.perTree, ({ perTreeFraction }) => perTreeFraction),
+    part("total time", paperTimeFractions.total, ({ totalFraction }) => totalFraction),
   ];
   if (below)
     sentences.push(
       "Where our total lies below that range, it is because a job of ours does little beside building trees:",
-      "its total share is close to the share per tree.",
+      "its total fraction is close to the fraction per tree.",
     );
   if (scale.name !== "full")
     sentences.push("With so few rows and trees, what a job costs besides its trees weighs more than at full size.");

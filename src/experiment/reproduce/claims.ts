@@ -6,7 +6,7 @@ import { paperSettingPairs } from "./ablation.ts";
 import { counted, decimals, percent } from "./figures-in-words.ts";
 import { keysSweep } from "./keys.ts";
 import type { MeasuredTrials, MeasuredPair } from "./measured-trials.ts";
-import { paperTimeShares, type Range } from "./paper.ts";
+import { paperTimeFractions, type Range } from "./paper.ts";
 import { roundsSweep } from "./rounds.ts";
 import { samplesSweep } from "./samples.ts";
 import type { Scale } from "./scale.ts";
@@ -42,8 +42,13 @@ export function checkClaims(scale: Scale, trials: MeasuredTrials): Claim[] {
     gap("AUC on test", "auc", 0.002, sweepPairs),
     gap("KS on test", "ks", 0.01, sweepPairs),
     noOverflow(trials),
-    paperRange("the paper's time per tree", paperTimeShares.perTree, paperSetting, ({ perTreeShare }) => perTreeShare),
-    paperRange("the paper's total time", paperTimeShares.total, paperSetting, ({ totalShare }) => totalShare),
+    paperRange(
+      "the paper's time per tree",
+      paperTimeFractions.perTree,
+      paperSetting,
+      ({ perTreeFraction }) => perTreeFraction,
+    ),
+    paperRange("the paper's total time", paperTimeFractions.total, paperSetting, ({ totalFraction }) => totalFraction),
   ];
 }
 
@@ -61,37 +66,39 @@ function ciphertexts(pairs: readonly MeasuredPair[]): Claim {
 }
 
 function bytes(pairs: readonly MeasuredPair[]): Claim {
-  const shares = pairs.map(({ batched, unbatched }) => batched.bytes.activeToPassive / unbatched.bytes.activeToPassive);
-  return shareClaim(
+  const fractions = pairs.map(
+    ({ batched, unbatched }) => batched.bytes.activeToPassive / unbatched.bytes.activeToPassive,
+  );
+  return fractionClaim(
     "gradient bytes",
     "batching halves the bytes from active to passive party",
     "50% within 2%",
-    shares,
-    (share) => Math.abs(share / 0.5 - 1) <= 0.02,
+    fractions,
+    (fraction) => Math.abs(fraction / 0.5 - 1) <= 0.02,
   );
 }
 
 function candidates(pairs: readonly MeasuredPair[]): Claim {
-  const shares = pairs.map(
+  const fractions = pairs.map(
     ({ batched, unbatched }) => batched.counts.candidateCiphertexts / unbatched.counts.candidateCiphertexts,
   );
-  return shareClaim(
+  return fractionClaim(
     "candidate ciphertexts",
     "with packing off, batching halves the number of candidate ciphertexts",
     "50% within 2%",
-    shares,
-    (share) => Math.abs(share / 0.5 - 1) <= 0.02,
+    fractions,
+    (fraction) => Math.abs(fraction / 0.5 - 1) <= 0.02,
   );
 }
 
 function timePerTree(pairs: readonly { readonly keyBits: number; readonly measured: MeasuredPair }[]): Claim {
   const found = pairs.find(({ keyBits }) => keyBits === timeKeyBits) ?? pairs.at(-1);
-  return shareClaim(
+  return fractionClaim(
     "time per tree",
     `in the paper's setting at ${found?.keyBits ?? timeKeyBits} bits, batching takes at most 60% of the time per tree`,
     "<= 60%",
-    found === undefined ? [] : [found.measured.perTreeShare],
-    (share) => share <= 0.6,
+    found === undefined ? [] : [found.measured.perTreeFraction],
+    (fraction) => fraction <= 0.6,
   );
 }
 
@@ -124,33 +131,33 @@ function paperRange(
   name: string,
   range: Range,
   pairs: readonly { readonly measured: MeasuredPair }[],
-  share: (pair: MeasuredPair) => number,
+  fraction: (pair: MeasuredPair) => number,
 ): Claim {
-  const shares = pairs.map(({ measured }) => share(measured));
-  return shareClaim(
+  const fractions = pairs.map(({ measured }) => fraction(measured));
+  return fractionClaim(
     name,
     `in the paper's setting batching takes ${rangeText(range)} of it`,
     rangeText(range),
-    shares,
+    fractions,
     (value) => value >= range.min && value <= range.max,
   );
 }
 
-function shareClaim(
+function fractionClaim(
   name: string,
   claim: string,
   bar: string,
-  shares: readonly number[],
-  holds: (share: number) => boolean,
+  fractions: readonly number[],
+  holds: (fraction: number) => boolean,
 ): Claim {
-  const [low, high] = [Math.min(...shares), Math.max(...shares)];
-  const spread = shares.length === 1 || low === high ? percent(low, 2) : `${percent(low, 2)} to ${percent(high, 2)}`;
+  const [low, high] = [Math.min(...fractions), Math.max(...fractions)];
+  const spread = fractions.length === 1 || low === high ? percent(low, 2) : `${percent(low, 2)} to ${percent(high, 2)}`;
   return {
     name,
     claim,
     bar,
-    seen: shares.length === 0 ? "not run" : `${spread} in ${counted(shares.length, "pair")}`,
-    held: shares.length === 0 ? null : shares.every(holds),
+    seen: fractions.length === 0 ? "not run" : `${spread} in ${counted(fractions.length, "pair")}`,
+    held: fractions.length === 0 ? null : fractions.every(holds),
   };
 }
 

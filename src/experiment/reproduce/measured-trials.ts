@@ -15,8 +15,8 @@ export interface MeasuredPair {
   readonly batched: MeasuredTrial;
   readonly unbatched: MeasuredTrial;
   /** Batched over unbatched. */
-  readonly totalShare: number;
-  readonly perTreeShare: number;
+  readonly totalFraction: number;
+  readonly perTreeFraction: number;
 }
 
 export class MeasuredTrials {
@@ -57,8 +57,8 @@ export class MeasuredTrials {
     return {
       batched: with_,
       unbatched: without,
-      totalShare: with_.totalSeconds / without.totalSeconds,
-      perTreeShare: with_.secondsPerTree / without.secondsPerTree,
+      totalFraction: with_.totalSeconds / without.totalSeconds,
+      perTreeFraction: with_.secondsPerTree / without.secondsPerTree,
     };
   }
 

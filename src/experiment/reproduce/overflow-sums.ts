@@ -19,7 +19,7 @@ import type { GradientSnapshot, RealGradients } from "./real-gradients.ts";
 export const encodings = ["BatchCrypt, g above h", "BatchCrypt, h above g", "Proposed"] as const;
 export type Encoding = (typeof encodings)[number];
 
-/** Shares of all drawn sums; the rest came out right. */
+/** Fractions of all drawn sums; the rest came out right. */
 export interface Failures {
   readonly raised: number;
   readonly wrong: number;

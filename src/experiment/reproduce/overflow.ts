@@ -108,7 +108,7 @@ function overflowFigure(rows: readonly OverflowRow[]): ResultFigure {
     name: "overflow-sums",
     caption:
       "Sums of real gradients, by the number of values added: " +
-      "the share that raises an overflow, and the share that is wrong without one.",
+      "the fraction that raises an overflow, and the fraction that is wrong without one.",
     panels: [panel("(a) overflow is raised", "raised"), panel("(b) wrong without an overflow", "wrong")],
   };
 }
@@ -118,8 +118,8 @@ export function overflowWords(rows: readonly OverflowRow[]): string {
   const last = rows[rows.length - 1];
   const many = rows.slice(Math.floor(rows.length / 2));
   const spread = (name: Encoding): string => {
-    const shares = many.map((row) => failed(row, name));
-    return `${percent(Math.min(...shares), 0)} to ${percent(Math.max(...shares), 0)}`;
+    const fractions = many.map((row) => failed(row, name));
+    return `${percent(Math.min(...fractions), 0)} to ${percent(Math.max(...fractions), 0)}`;
   };
   const first = rows.find((row) => failed(row, "BatchCrypt, h above g") > 0);
   const proposedFails = rows.filter((row) => failed(row, "Proposed") > 0);

@@ -71,7 +71,7 @@ export interface Range {
 }
 
 /** Time with batching over time without, sec. IV-D: "from 75% to 55%" in all, "from 60% to 50%" for building trees. */
-export const paperTimeShares: { readonly total: Range; readonly perTree: Range } = {
+export const paperTimeFractions: { readonly total: Range; readonly perTree: Range } = {
   total: { min: 0.55, max: 0.75 },
   perTree: { min: 0.5, max: 0.6 },
 };

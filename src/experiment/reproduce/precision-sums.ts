@@ -21,8 +21,8 @@ export interface SumErrors {
   /** Of the sum over all instances; the largest of the snapshots and of g and h. */
   readonly bound: number;
   readonly error: Readonly<Record<Rounding, number>>;
-  /** Over all bins of all features: the largest error as a share of the bound for that bin's instances. */
-  readonly worstShareOfBound: number;
+  /** Over all bins of all features: the largest error as a fraction of the bound for that bin's instances. */
+  readonly worstFractionOfBound: number;
 }
 
 export interface Quantisation {
@@ -39,7 +39,7 @@ export function sumErrors(
   const slot: Slot = { shift: paperShift, alpha, alphaMax, r, padding: 2 };
   const random = new SeededRandom(`stochastic-${seed}`);
   let bound = 0;
-  let worstShareOfBound = 0;
+  let worstFractionOfBound = 0;
   const error = { nearest: 0, stochastic: 0 };
   for (const values of gradients.snapshots.flatMap(({ g, h }) => [g, h])) {
     const errors = errorsOf(slot, values, quantiseColumn(slot, values));
@@ -50,7 +50,7 @@ export function sumErrors(
       error.stochastic,
       Math.abs(total(errorsOf(slot, values, quantiseStochastically(slot, values, random)))),
     );
-    worstShareOfBound = Math.max(worstShareOfBound, worstBin(gradients, errors, bounds));
+    worstFractionOfBound = Math.max(worstFractionOfBound, worstBin(gradients, errors, bounds));
   }
   return {
     alphaMax,
@@ -60,7 +60,7 @@ export function sumErrors(
     countMax: countMax(slot),
     bound,
     error,
-    worstShareOfBound,
+    worstFractionOfBound,
   };
 }
 

@@ -26,7 +26,7 @@ export function errorTable(rows: readonly SumErrors[], instanceCount: number): R
       scientific(row.error.nearest),
       percent(row.error.nearest / row.bound),
       scientific(row.error.stochastic),
-      percent(row.worstShareOfBound),
+      percent(row.worstFractionOfBound),
     ]),
     notes: [
       `s = ${paperShift}, alpha = ${paperAlpha}. ` +

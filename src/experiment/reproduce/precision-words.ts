@@ -25,15 +25,15 @@ export function precisionWords(
 
 function boundWords(rows: readonly SumErrors[]): string {
   const broken = rows.filter(
-    ({ error, bound, worstShareOfBound }) => error.nearest > bound * (1 + slack) || worstShareOfBound > 1 + slack,
+    ({ error, bound, worstFractionOfBound }) => error.nearest > bound * (1 + slack) || worstFractionOfBound > 1 + slack,
   );
-  const shares = rows.map(({ error, bound }) => error.nearest / bound);
+  const fractions = rows.map(({ error, bound }) => error.nearest / bound);
   const verdict =
     broken.length === 0
       ? `The paper's bound holds in all ${count(rows.length)} settings, and in every bin`
       : `The paper's bound is broken in ${count(broken.length)} of ${count(rows.length)} settings`;
-  const tight = Math.max(...rows.map(({ worstShareOfBound }) => worstShareOfBound));
-  const spread = `${percent(Math.min(...shares))} to ${percent(Math.max(...shares))}`;
+  const tight = Math.max(...rows.map(({ worstFractionOfBound }) => worstFractionOfBound));
+  const spread = `${percent(Math.min(...fractions))} to ${percent(Math.max(...fractions))}`;
   return (
     `${verdict}. Rounding to nearest is off by ${spread} of it, and by up to ${percent(tight)} in a bin.` +
     (tight > 0.5 ? " That happens where many gradients are equal and err the same way." : "")

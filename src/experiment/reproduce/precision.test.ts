@@ -25,10 +25,10 @@ const gradients = {
 describe("errors of sums", () => {
   it("stay below the paper's bound, in every bin, and halve with every bit", () => {
     const rows = [20, 24, 28].map((r) => sumErrors(gradients, { alphaMax: 1e6, r }, 7));
-    for (const { error, bound, worstShareOfBound } of rows) {
+    for (const { error, bound, worstFractionOfBound } of rows) {
       expect(error.nearest).toBeLessThanOrEqual(bound);
-      expect(worstShareOfBound).toBeLessThanOrEqual(1);
-      expect(worstShareOfBound).toBeGreaterThan(0);
+      expect(worstFractionOfBound).toBeLessThanOrEqual(1);
+      expect(worstFractionOfBound).toBeGreaterThan(0);
     }
     expect(rows[1].bound).toBeCloseTo(rows[0].bound / 16);
   });

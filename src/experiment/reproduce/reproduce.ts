@@ -100,7 +100,7 @@ async function loadTables(
   for (const name of new Set(experiments.map((experiment) => datasetOf[experiment]))) {
     const dataset: PaperDataset = paperDatasets[name];
     onPhase(`reading ${dataset.title}`);
-    const rowCount = Math.ceil((dataset.trainRows + dataset.testRows) * scale.rowShare) + 1;
+    const rowCount = Math.ceil((dataset.trainRows + dataset.testRows) * scale.rowFraction) + 1;
     tables.set(
       name,
       data === null ? syntheticCreditTable(dataset, rowCount, seed) : await readCreditTable(dataset, data),

@@ -13,7 +13,7 @@ export type ScaleName = "full" | "quick" | "smoke";
 export interface Scale {
   readonly name: ScaleName;
   /** Of the paper's rows. */
-  readonly rowShare: number;
+  readonly rowFraction: number;
   readonly trees: number;
   readonly keyBits: number;
   readonly keys: readonly Point[];
@@ -40,14 +40,14 @@ const paperRounds = paperTables.rounds.map(({ at }) => at);
 /** The paper stops at 1024 bits; nobody should. */
 const longerKeys: readonly Point[] = [2048, 3072].map((ours) => ({ paper: null, ours }));
 
-function points(values: readonly number[], share: number): Point[] {
-  return values.map((paper) => ({ paper, ours: Math.round(paper * share) }));
+function points(values: readonly number[], fraction: number): Point[] {
+  return values.map((paper) => ({ paper, ours: Math.round(paper * fraction) }));
 }
 
 export const scales: Readonly<Record<ScaleName, Scale>> = {
   full: {
     name: "full",
-    rowShare: 1,
+    rowFraction: 1,
     trees: 50,
     keyBits: 1024,
     keys: [...points(paperKeys, 1), ...longerKeys],
@@ -61,7 +61,7 @@ export const scales: Readonly<Record<ScaleName, Scale>> = {
   },
   quick: {
     name: "quick",
-    rowShare: 0.1,
+    rowFraction: 0.1,
     trees: 10,
     keyBits: 1024,
     keys: [...points(paperKeys, 1), ...longerKeys],
@@ -75,7 +75,7 @@ export const scales: Readonly<Record<ScaleName, Scale>> = {
   },
   smoke: {
     name: "smoke",
-    rowShare: 0.02,
+    rowFraction: 0.02,
     trees: 3,
     keyBits: 256,
     keys: points([256], 1),

@@ -1,6 +1,6 @@
 /** One honest paragraph about a sweep, from its numbers: where we agree with the paper and where not. */
 import { counted, decimals, percent, signed } from "./figures-in-words.ts";
-import { type Accuracy, paperTimeShares, type Range } from "./paper.ts";
+import { type Accuracy, paperTimeFractions, type Range } from "./paper.ts";
 import { accuracyOf, pointTitle, rangeText, type Sweep, type SweepResult } from "./sweep.ts";
 
 /** Several times what the paper's two algorithms differ by. */
@@ -64,28 +64,30 @@ function besideThePaper(results: readonly SweepResult[]): string {
 }
 
 function times(sweep: Sweep, results: readonly SweepResult[]): string {
-  const perTree = results.map(({ measured }) => measured.perTreeShare);
-  const total = results.map(({ measured }) => measured.totalShare);
+  const perTree = results.map(({ measured }) => measured.perTreeFraction);
+  const total = results.map(({ measured }) => measured.totalFraction);
   const [first, last] = [results[0], results[results.length - 1]];
   const [start, end] = [perTree[0], perTree[perTree.length - 1]];
   const along =
     end < start
       ? "It falls along the axis, as the paper says."
-      : "The paper's share falls along this axis, and ours does not.";
+      : "The paper's fraction falls along this axis, and ours does not.";
   const ends =
     ` Per tree it goes from ${percent(start)} at ${pointTitle(first.point)} ` +
     `to ${percent(end)} at ${pointTitle(last.point)} ${sweep.axis}. ${along}`;
   return (
-    `With all shortcuts on for both, batching takes ${among(total, paperTimeShares.total, "total time")} ` +
-    `and ${among(perTree, paperTimeShares.perTree, "time per tree")}.${results.length === 1 ? "" : ends}`
+    `With all shortcuts on for both, batching takes ${among(total, paperTimeFractions.total, "total time")} ` +
+    `and ${among(perTree, paperTimeFractions.perTree, "time per tree")}.${results.length === 1 ? "" : ends}`
   );
 }
 
 /** "52% to 60% of the time per tree (the paper: 50-60%; 5 of 6 points within)" */
-function among(shares: readonly number[], range: Range, what: string): string {
-  const within = shares.filter((share) => share >= range.min && share <= range.max).length;
+function among(fractions: readonly number[], range: Range, what: string): string {
+  const within = fractions.filter((fraction) => fraction >= range.min && fraction <= range.max).length;
   const spread =
-    shares.length === 1 ? percent(shares[0]) : `${percent(Math.min(...shares))} to ${percent(Math.max(...shares))}`;
-  const points = `${within} of ${counted(shares.length, "point")} within`;
+    fractions.length === 1
+      ? percent(fractions[0])
+      : `${percent(Math.min(...fractions))} to ${percent(Math.max(...fractions))}`;
+  const points = `${within} of ${counted(fractions.length, "point")} within`;
   return `${spread} of the ${what} (the paper: ${rangeText(range)}; ${points})`;
 }

@@ -32,7 +32,7 @@ describe("a sweep's tables", () => {
     expect(accuracy.notes[0]).toContain("2^-36");
   });
 
-  it("show time as shares with their distance from the paper's range", () => {
+  it("show time as fractions with their distance from the paper's range", () => {
     expect(tables[1].rows[3]).toEqual([
       "1,024",
       "100",
@@ -134,7 +134,7 @@ describe("what is said", () => {
 });
 
 describe("the ablation", () => {
-  it("says what each shortcut costs to leave out, and whether the paper's shares hold", () => {
+  it("says what each shortcut costs to leave out, and whether the paper's fractions hold", () => {
     const trials = measuredTrials(scale, (repeat, { without }) => ({
       repeat: without === "no-packing" ? { ...repeat, secondsPerTree: 2.2 } : repeat,
     }));

@@ -6,7 +6,7 @@ import type { TrialSpec } from "./trial.ts";
 import { count, decimals, percent, seconds, signed } from "./figures-in-words.ts";
 import type { MeasuredTrial, MeasuredTrials, MeasuredPair, Pair } from "./measured-trials.ts";
 import type { BarPanel, ResultFigure, ResultTable } from "./outcome.ts";
-import { type Accuracy, type PaperRow, paperTables, paperTimeShares, type Range, type SweepName } from "./paper.ts";
+import { type Accuracy, type PaperRow, paperTables, paperTimeFractions, type Range, type SweepName } from "./paper.ts";
 import { type DatasetName, paperDatasets } from "./paper-datasets.ts";
 import type { Point, Scale } from "./scale.ts";
 
@@ -36,9 +36,9 @@ export function pairOf(
 ): Pair {
   const dataset = paperDatasets[job.dataset];
   const spec = {
-    trainRows: Math.round(dataset.trainRows * scale.rowShare),
+    trainRows: Math.round(dataset.trainRows * scale.rowFraction),
     ...job,
-    testRows: Math.round(dataset.testRows * scale.rowShare),
+    testRows: Math.round(dataset.testRows * scale.rowFraction),
     without: "",
     speed: {},
     repeats: scale.repeats(job.keyBits),
@@ -126,8 +126,8 @@ export function timeTable(sweep: Sweep, results: readonly SweepResult[]): Result
       "Trainings take turns, and the smallest time counts. CPU is that of building trees. " +
         "It depends less than time on what else the machine does. " +
         "The paper publishes its times as bars without numbers. " +
-        `Its text says that batching takes ${rangeText(paperTimeShares.total)} of the total time ` +
-        `and ${rangeText(paperTimeShares.perTree)} of the time per tree. ` +
+        `Its text says that batching takes ${rangeText(paperTimeFractions.total)} of the total time ` +
+        `and ${rangeText(paperTimeFractions.perTree)} of the time per tree. ` +
         "The difference is to the nearer end of that range, in percentage points.",
     ],
   };
@@ -135,8 +135,8 @@ export function timeTable(sweep: Sweep, results: readonly SweepResult[]): Result
 
 export function timeColumns(axis: string) {
   const group = (name: string) =>
-    ["SecureBoost", "Proposed", "share", "paper", "difference"].map((title) => ({ group: name, title }));
-  const cpu = ["SecureBoost", "Proposed", "share"].map((title) => ({ group: "CPU of both parties, s", title }));
+    ["SecureBoost", "Proposed", "fraction", "paper", "difference"].map((title) => ({ group: name, title }));
+  const cpu = ["SecureBoost", "Proposed", "fraction"].map((title) => ({ group: "CPU of both parties, s", title }));
   return [
     { group: "", title: axis },
     ...group("total, s"),
@@ -146,17 +146,17 @@ export function timeColumns(axis: string) {
   ];
 }
 
-export function timeCells({ batched, unbatched, totalShare, perTreeShare }: MeasuredPair): string[] {
-  const side = (without: number, with_: number, share: number, range: Range): string[] => [
+export function timeCells({ batched, unbatched, totalFraction, perTreeFraction }: MeasuredPair): string[] {
+  const side = (without: number, with_: number, fraction: number, range: Range): string[] => [
     seconds(without),
     seconds(with_),
-    percent(share),
+    percent(fraction),
     rangeText(range),
-    outside(share, range),
+    outside(fraction, range),
   ];
   return [
-    ...side(unbatched.totalSeconds, batched.totalSeconds, totalShare, paperTimeShares.total),
-    ...side(unbatched.secondsPerTree, batched.secondsPerTree, perTreeShare, paperTimeShares.perTree),
+    ...side(unbatched.totalSeconds, batched.totalSeconds, totalFraction, paperTimeFractions.total),
+    ...side(unbatched.secondsPerTree, batched.secondsPerTree, perTreeFraction, paperTimeFractions.perTree),
     seconds(unbatched.cpuSeconds),
     seconds(batched.cpuSeconds),
     percent(batched.cpuSeconds / unbatched.cpuSeconds),
@@ -168,13 +168,13 @@ export function rangeText({ min, max }: Range): string {
   return `${Math.round(100 * min)}-${Math.round(100 * max)}%`;
 }
 
-/** How far a share lies outside a range, in percentage points. */
-function outside(share: number, { min, max }: Range): string {
-  const points = share > max ? share - max : share < min ? share - min : 0;
+/** How far a fraction lies outside a range, in percentage points. */
+function outside(fraction: number, { min, max }: Range): string {
+  const points = fraction > max ? fraction - max : fraction < min ? fraction - min : 0;
   return points === 0 ? "within" : `${signed(100 * points, 1)} pp`;
 }
 
-/** The paper's form: (a) total runtime, (b) time per tree, and over each batched bar its share of the unbatched one. */
+/** The paper's form: (a) total runtime, (b) time per tree; over each batched bar its fraction of the unbatched one. */
 export function timeFigure(sweep: Sweep, results: readonly SweepResult[]): ResultFigure {
   return {
     name: `${sweep.name}-time`,
@@ -199,7 +199,7 @@ export function timePanels(axis: string, categories: readonly string[], pairs: r
     title: string,
     yTitle: string,
     value: (trial: MeasuredTrial) => number,
-    share: (pair: MeasuredPair) => number,
+    fraction: (pair: MeasuredPair) => number,
   ): BarPanel => ({
     kind: "bars",
     title,
@@ -210,20 +210,20 @@ export function timePanels(axis: string, categories: readonly string[], pairs: r
       { name: "SecureBoost", values: pairs.map(({ unbatched }) => value(unbatched)) },
       { name: "Proposed", values: pairs.map(({ batched }) => value(batched)) },
     ],
-    labels: pairs.map((pair) => percent(share(pair), 0)),
+    labels: pairs.map((pair) => percent(fraction(pair), 0)),
   });
   return [
     panel(
       "(a) total runtime",
       "seconds",
       ({ totalSeconds }) => totalSeconds,
-      ({ totalShare }) => totalShare,
+      ({ totalFraction }) => totalFraction,
     ),
     panel(
       "(b) time per tree",
       "seconds",
       ({ secondsPerTree }) => secondsPerTree,
-      ({ perTreeShare }) => perTreeShare,
+      ({ perTreeFraction }) => perTreeFraction,
     ),
   ];
 }

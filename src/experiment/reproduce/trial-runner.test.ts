@@ -46,7 +46,7 @@ describe("running trials", () => {
     const trials = await runTrials([[unbatched, batched]], await runner(), silent, noting(names, [4, 3, 5, 2]));
     expect(names.join("")).toBe("UBUB");
     expect(trials.pair({ batched, unbatched })).toMatchObject({
-      perTreeShare: 2 / 4,
+      perTreeFraction: 2 / 4,
       batched: { repeatCount: 2 },
       unbatched: { repeatCount: 2 },
     });

@@ -22,7 +22,7 @@ export interface Estimate extends Prediction {
 /** Processes, certificates and key. */
 const startSeconds = 2.3;
 /** Cores that stand idle while one side waits for the other. */
-const idleShare = 0.1;
+const idleFraction = 0.1;
 
 export async function estimate(options: SimulateOptions): Promise<Estimate> {
   const prepared = await prepareSimulation(options);
@@ -50,7 +50,7 @@ export function estimateJob(
   const prediction = costs.predict(shape);
   const cores = availableParallelism();
   const cpuSeconds = prediction.passiveCpuSeconds.reduce((a, b) => a + b, prediction.activeCpuSeconds);
-  const trainingSeconds = cpuSeconds / Math.min(cores, 2 + train.length - 1) / (1 - idleShare);
+  const trainingSeconds = cpuSeconds / Math.min(cores, 2 + train.length - 1) / (1 - idleFraction);
   return {
     ...prediction,
     cores,

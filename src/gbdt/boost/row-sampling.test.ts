@@ -12,7 +12,7 @@ describe("uniform sampling", () => {
     expect(sampleRows(parametersOf({}), 0, gradients).sample).toBeNull();
   });
 
-  it("draws the share asked for, ascending, each once, another one per round and the same one per seed", () => {
+  it("draws the fraction asked for, ascending, each once, another one per round and the same one per seed", () => {
     const parameters = parametersOf({ subsample: 0.3 });
     const { sample, values } = sampleRows(parameters, 0, gradients);
     expect(sample).toHaveLength(300);

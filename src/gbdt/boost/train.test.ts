@@ -96,7 +96,7 @@ const dataArbitrary: fc.Arbitrary<Data> = fc
     seed: fc.nat(),
     rowCount: fc.integer({ min: 4, max: 40 }),
     featureCounts: fc.constantFrom([2], [1, 2], [0, 2, 1]),
-    missingShare: fc.constantFrom(0, 0.3),
+    missingFraction: fc.constantFrom(0, 0.3),
     isDuplicated: fc.boolean(),
     given: fc.record({
       objective: fc.constantFrom("binary:logistic", "reg:squarederror"),
@@ -107,10 +107,10 @@ const dataArbitrary: fc.Arbitrary<Data> = fc
       eta: fc.constantFrom(0.3, 1),
     }),
   })
-  .map(({ seed, rowCount, featureCounts, missingShare, isDuplicated, given }) => {
+  .map(({ seed, rowCount, featureCounts, missingFraction, isDuplicated, given }) => {
     const random = new SeededRandom(seed);
     const column = (): Float32Array =>
-      Float32Array.from({ length: rowCount }, () => (random.uniform() < missingShare ? NaN : random.below(6) - 2.5));
+      Float32Array.from({ length: rowCount }, () => (random.uniform() < missingFraction ? NaN : random.below(6) - 2.5));
     const parties = featureCounts.map((count) => Array.from({ length: count }, column));
     // Duplicate columns in two parties, or twice in one, make exact ties.
     if (isDuplicated) parties.push([...parties[0]], [parties[parties.length - 1][0], column()]);

@@ -14,7 +14,7 @@ export function logloss(probabilities: ArrayLike<number>, labels: ArrayLike<numb
   });
 }
 
-/** The share of 0/1 labels on the other side of one half. */
+/** The fraction of 0/1 labels on the other side of one half. */
 export function error(probabilities: ArrayLike<number>, labels: ArrayLike<number>, weights: Weights = null): number {
   return mean(probabilities, labels, weights, (predicted, label) => (predicted > 0.5 ? 1 - label : label));
 }
@@ -49,7 +49,7 @@ export function mlogloss(
   return mean(right, labels, weights, (p) => -Math.log(Math.max(p, 1e-16)));
 }
 
-/** The share of rows whose most likely class, the lowest on a tie, is not the right one. */
+/** The fraction of rows whose most likely class, the lowest on a tie, is not the right one. */
 export function merror(
   probabilities: ArrayLike<number>,
   classes: number,

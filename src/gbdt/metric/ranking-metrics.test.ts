@@ -15,7 +15,7 @@ const classOf = (rows: Row[], label: number): number[] =>
   rows.filter((row) => row.label === label).map((row) => row.score);
 
 describe("auc", () => {
-  it("is the share of pairs in the right order, a tie counting one half", () => {
+  it("is the fraction of pairs in the right order, a tie counting one half", () => {
     fc.assert(
       fc.property(scored, (rows) => {
         const [negatives, positives] = [classOf(rows, 0), classOf(rows, 1)];
@@ -39,8 +39,8 @@ describe("ks", () => {
         const [negatives, positives] = [classOf(rows, 0), classOf(rows, 1)];
         let largest = 0;
         for (let cut = 0; cut <= 9; cut++) {
-          const share = (scores: number[]): number => scores.filter((score) => score >= cut).length / scores.length;
-          largest = Math.max(largest, Math.abs(share(positives) - share(negatives)));
+          const fraction = (scores: number[]): number => scores.filter((score) => score >= cut).length / scores.length;
+          largest = Math.max(largest, Math.abs(fraction(positives) - fraction(negatives)));
         }
         const got = ks(scoresOf(rows), labelsOf(rows));
         if (positives.length === 0 || negatives.length === 0) expect(got).toBeNaN();

@@ -11,7 +11,7 @@ export interface Separation {
 /**
  * How well scores separate the classes; all from one sort.
  *
- * AUC, the area under the ROC curve: the share of (positive, negative) pairs in the right order, a tie counting one
+ * AUC, the area under the ROC curve: the fraction of (positive, negative) pairs in the right order, a tie counting one
  * half (Mann-Whitney). KS, Kolmogorov-Smirnov: the largest distance between the score distributions of the two classes,
  * which is the largest TPR - FPR over all cut-offs. Both are exact for any order of rows. AUCPR, the area under the
  * precision-recall curve, is interpolated between cut-offs as XGBoost does it (Davis and Goadrich 2006).

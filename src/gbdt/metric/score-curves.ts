@@ -8,7 +8,7 @@ import { assert } from "../../base/assert.ts";
 export interface ScoreCurves {
   /** [false positive rate, true positive rate], from (0, 0) to (1, 1). */
   readonly roc: readonly (readonly [number, number])[];
-  /** [score, share of negatives at or below it, share of positives at or below it], by ascending score. */
+  /** [score, fraction of negatives at or below it, fraction of positives at or below it], by ascending score. */
   readonly cumulative: readonly (readonly [number, number, number])[];
   /** Where the distance of the two cumulative curves is largest. */
   readonly ksAt: { readonly score: number; readonly ks: number };

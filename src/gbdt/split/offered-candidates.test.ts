@@ -7,8 +7,8 @@ import { areOff, type CountedNode, noMinimums, OfferedCandidates } from "./offer
 const rows = 60;
 
 function someFeatures(random: SeededRandom): BinnedFeature[] {
-  const column = (missingShare: number): Float32Array =>
-    Float32Array.from({ length: rows }, () => (random.uniform() < missingShare ? Number.NaN : random.below(7)));
+  const column = (missingFraction: number): Float32Array =>
+    Float32Array.from({ length: rows }, () => (random.uniform() < missingFraction ? Number.NaN : random.below(7)));
   return [
     binFeature("plain", column(0), 8),
     binFeature("holes", column(0.3), 8),
@@ -97,8 +97,8 @@ describe("no sum and difference of offered sums is over fewer people than the mi
         );
       look(everybody);
       for (let parent = 0; parent < 3; parent++) {
-        const share = random.uniform();
-        const goesLeft = Array.from(nodes[parent].members, () => random.uniform() < share);
+        const fraction = random.uniform();
+        const goesLeft = Array.from(nodes[parent].members, () => random.uniform() < fraction);
         const child = (isLeft: boolean): CountedNode => ({
           id: 2 * parent + (isLeft ? 1 : 2),
           members: nodes[parent].members.filter((_, i) => goesLeft[i] === isLeft),

@@ -79,8 +79,8 @@ test.each([
       };
       look(0);
       for (const parent of [0, 1]) {
-        const share = 0.2 + 0.6 * random.uniform();
-        const goesLeft = nodes[parent].members.map(() => (random.uniform() < share ? 1 : 0));
+        const fraction = 0.2 + 0.6 * random.uniform();
+        const goesLeft = nodes[parent].members.map(() => (random.uniform() < fraction ? 1 : 0));
         for (const side of [1, 0])
           nodes.push({ id: nodes.length, members: nodes[parent].members.filter((_, i) => goesLeft[i] === side) });
         tree.split(parent, nodes[nodes.length - 2], nodes[nodes.length - 1]);

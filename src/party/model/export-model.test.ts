@@ -36,7 +36,7 @@ const fresh = (): string => join(root, `out-${files++}.json`);
 beforeAll(async () => {
   const key = await generateKey({ bits: 256, insecure: true });
   outcome = await trainFederated({
-    table: randomTable("export", { rows: 90, features: [2, 3, 2], missingShare: 0.1 }),
+    table: randomTable("export", { rows: 90, features: [2, 3, 2], missingFraction: 0.1 }),
     kernel: portableKernel,
     key,
   });

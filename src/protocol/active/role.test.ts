@@ -23,7 +23,7 @@ beforeAll(async () => {
 });
 afterAll(() => rejections.expectNone());
 
-const table = randomTable("deviating", { rows: 32, features: [1, 2, 2], missingShare: 0.1 });
+const table = randomTable("deviating", { rows: 32, features: [1, 2, 2], missingFraction: 0.1 });
 
 /** A job whose second passive party (the last to be asked on ties) is replaced by `change` of it. */
 function jobWith(change: (peer: PassivePeer) => Partial<PassivePeer>): PreparedJob {

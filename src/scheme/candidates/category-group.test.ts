@@ -108,7 +108,7 @@ test("groups stand in front, each in the order of its codes; which comes first c
 });
 
 describe("a party that deviates is refused", () => {
-  const table = categoricalTable("groups", { rows: 60, features: [1, 1], categories: [[], [6]], missingShare: 0.1 });
+  const table = categoricalTable("groups", { rows: 60, features: [1, 1], categories: [[], [6]], missingFraction: 0.1 });
   const job = (change: (answer: PassiveHistograms) => PassiveHistograms, enable_categorical = true) =>
     prepareJob({
       table,

@@ -31,7 +31,7 @@ beforeAll(async () => {
 });
 
 const none = { perNode: 1, perCandidate: 1 };
-const table = randomTable("withheld", { rows: 80, features: [1, 3], missingShare: 0.1 });
+const table = randomTable("withheld", { rows: 80, features: [1, 3], missingFraction: 0.1 });
 
 /** A job of one tree with one passive party: all of its answers, what was asked, and what the positions stand for. */
 function watchedJob(minimums: Minimums) {

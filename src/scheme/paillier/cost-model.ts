@@ -25,8 +25,8 @@ interface OperationCosts {
   readonly tables: number;
 }
 
-/** Rows in the smaller children of a level, as a share of all: splits are rarely even. */
-const smallerChildrenShare = 0.3;
+/** Rows in the smaller children of a level, as a fraction of all: splits are rarely even. */
+const smallerChildrenFraction = 0.3;
 /** Joint bins save about this factor at the root and less further down. */
 const jointFactor = { root: 0.62, below: 0.75 };
 /** JavaScript, TLS and copying, per row and tree and per passive party. */
@@ -41,7 +41,7 @@ function predict(job: JobShape, keyBits: number, costs: OperationCosts): Predict
   const { speed } = job;
   // The root and one child of each pair, or everybody.
   const nodes = speed.subtraction ? 2 ** (job.depth - 1) : 2 ** job.depth - 1;
-  const shareBelow = speed.subtraction ? smallerChildrenShare : 1;
+  const fractionBelow = speed.subtraction ? smallerChildrenFraction : 1;
   const factor = speed.joint_bins ? jointFactor : { root: 1, below: 1 };
   const isTextbook = speed.encryption === "textbook";
   const { plaintextBits } = job.layout;
@@ -50,7 +50,7 @@ function predict(job: JobShape, keyBits: number, costs: OperationCosts): Predict
   const ciphertextBytes = (2 * keyBits) / 8;
   const perPassive = job.passives.map(({ candidates, rootAdditions }) => {
     const returned = Math.ceil((candidates * width) / perCiphertext);
-    const below = (job.depth - 1) * shareBelow;
+    const below = (job.depth - 1) * fractionBelow;
     const additions = rootAdditions * (factor.root + below * factor.below) + job.rows + nodes * candidates;
     const cpu =
       additions * width * costs.add +

@@ -40,9 +40,9 @@ beforeAll(async () => {
 });
 
 function someFeatures(): BinnedFeature[] {
-  const column = (missingShare: number): Float32Array =>
+  const column = (missingFraction: number): Float32Array =>
     Float32Array.from({ length: instanceCount }, () =>
-      random.uniform() < missingShare ? Number.NaN : random.below(6),
+      random.uniform() < missingFraction ? Number.NaN : random.below(6),
     );
   return [
     binFeature("plain", column(0), 8),
