@@ -48,7 +48,8 @@ describe.each(kernels.map((kernel) => ({ kernel, name: kernel.name })))(
       const features = [2, ...Array.from({ length: passives }, () => 2)];
       for (const codec of ["batched", "unbatched"] as const) {
         for (const missingFraction of [0, 0.2]) {
-          test(`${passives} passive parties, ${codec}, ${missingFraction > 0 ? "with" : "without"} missing values`, () =>
+          const missing = missingFraction > 0 ? "with" : "without";
+          test(`${passives} passive parties, ${codec}, ${missing} missing values`, () =>
             expectEverySeed({ rows: 90, features, missingFraction }, { codec: { codec } }));
         }
       }
