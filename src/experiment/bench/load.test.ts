@@ -76,7 +76,7 @@ test("open: a stalled client counts for the requests that it delays", async () =
   expect(latenciesMs[0]).toBeGreaterThan(40); // the last was due after 9 ms, and could be sent after 50
 });
 
-test("a bad answer ends the run", async () => {
+test("a bad answer ends the load", async () => {
   const { load } = await start(() => ({ status: 503, text: "overloaded" }));
   await expectError(
     () => load.closed(1, 3, () => ({ method: "GET", path: "/x", body: "", check: () => {} })),

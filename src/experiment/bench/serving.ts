@@ -79,16 +79,16 @@ async function measure(
   const health = (): Shot => ({ method: "GET", path: "/health", body: "", check: () => {} });
   await load.closed(clients, Math.min(count, 1000), predict); // warm: connections are open, code is compiled
   const say = (name: string, value: number, parts: Figure["parts"] = {}): void => onFigure({ name, value, parts });
-  const runs: [name: string, run: () => Promise<LoadResult>][] = [
+  const loads: [name: string, send: () => Promise<LoadResult>][] = [
     ["health", () => load.open(openRate, count, health)],
     [`rate${openRate}`, () => load.open(openRate, count, predict)],
     ["clients1", () => load.closed(1, count, predict)],
     [`clients${clients}`, () => load.closed(clients, count, predict)],
   ];
-  for (const [name, run] of runs) {
+  for (const [name, send] of loads) {
     bench.onProgress(`serving: ${count} requests, ${name}`);
     const before = await batches(load);
-    const { latenciesMs, requestsPerSecond } = await run();
+    const { latenciesMs, requestsPerSecond } = await send();
     const after = await batches(load);
     say(`serving.${name}.p50Ms`, percentile(latenciesMs, 50));
     say(`serving.${name}.p99Ms`, percentile(latenciesMs, 99));
