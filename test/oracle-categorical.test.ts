@@ -85,7 +85,7 @@ describe("one category against the rest, and sets of categories", () => {
   });
   test("max_cat_threshold without missing values: cuts from the back win, and say where these would go", async () => {
     const table = (seed: number): TestTable =>
-      categoricalTable(seed, { rows: 300, features: [0, 0, 0], categories: [[24], [30], [20]], missingShare: 0 });
+      categoricalTable(seed, { rows: 300, features: [0, 0, 0], categories: [[24], [30], [20]], missingFraction: 0 });
     const rules = await expectEqual({ training: { max_cat_threshold: 4, num_round: 4 }, seeds: 3, table });
     const fromTheBack = rules.filter(({ categories = [] }) => categories.length > 4);
     expect(fromTheBack.some(({ owner }) => owner > 0)).toBe(true);

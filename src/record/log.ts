@@ -36,104 +36,75 @@ export function logTo({ level, terminal, write, now }: LogOptions): Emit {
   };
 }
 
-/** @returns null for what is of no interest to a log */
-function lineOf(event: PartyEvent): LogLine | null {
-  switch (event.type) {
-    case "listening":
-      return info(`listening on port ${event.port}`, { port: event.port, process: event.process });
-    case "aligning":
-      return info(
-        `aligning ${event.ownIdCount} ids with the ${event.peerIdCount} of ${event.peer} for job ${event.job}`,
-        { peer: event.peer, job: event.job, ownIdCount: event.ownIdCount, peerIdCount: event.peerIdCount },
-      );
-    case "aligned":
-      return info(`aligned for job ${event.job}: ${event.commonCount} in common`, {
-        peer: event.peer ?? null,
-        job: event.job,
-        commonCount: event.commonCount,
-      });
-    case "joined":
-      return info(`${event.peer} joined with job ${event.job ?? ""}; ${event.featureCount} features take part`, {
-        peer: event.peer,
-        job: event.job ?? null,
-        featureCount: event.featureCount,
-      });
-    case "resumed":
-      return info(`job ${event.job} goes on after ${event.trees} of ${event.treeCount} trees`, {
-        job: event.job,
-        trees: event.trees,
-        treeCount: event.treeCount,
-      });
-    case "waiting":
-      return {
-        level: "warn",
-        words: `job ${event.job} waits ${(event.delayMs / 1000).toFixed(1)} s: ${said(event)} (${event.code})`,
-        facts: { job: event.job, delayMs: event.delayMs, code: event.code, message: said(event) },
-      };
-    case "passive-tree":
-      return info(`tree ${event.tree + 1} of ${event.treeCount} finished`, {
-        peer: event.peer,
-        job: event.job,
-        tree: event.tree + 1,
-        treeCount: event.treeCount,
-      });
-    case "job-ended": {
-      const { peer, job, failure } = event;
-      if (failure === null) return info(`job ${job} finished`, { peer, job });
-      return {
-        level: "error",
-        words: `job ${job} failed: ${said(failure)} (${failure.code})`,
-        facts: { peer, job, code: failure.code, message: said(failure) },
-      };
-    }
-    case "refused":
-      return {
-        level: "warn",
-        words: `refused ${event.peer}: ${said(event)} (${event.code})`,
-        facts: { peer: event.peer, code: event.code, message: said(event) },
-      };
-    case "scored": {
-      const { peer, job, model, requestCount, idCount, unknownCount } = event;
-      return info(
-        `answered ${requestCount} requests of ${peer} for scores of ${idCount} ids with the model of job ${job}; ` +
-          `${unknownCount} ids were unknown`,
-        { peer, job, model, requestCount, idCount, unknownCount },
-      );
-    }
-    case "turned-away":
-      return {
-        level: "warn",
-        words: `turned away a connection from ${event.address}: ${event.why}`,
-        facts: { address: event.address, message: event.why },
-      };
-    case "error":
-      return {
-        level: "error",
-        words: `${said(event)} (${event.code})`,
-        facts: { code: event.code, message: said(event) },
-      };
-    case "stopping":
-      return info("stopping", {});
-    case "stopped":
-      return info("stopped", {});
-    case "passive-result":
-      return {
-        level: "debug",
-        words: `used ${event.result.cpuSeconds.toFixed(1)} s of CPU`,
-        facts: { cpuSeconds: event.result.cpuSeconds, peakRssBytes: event.result.peakRssBytes },
-      };
-    case "job":
-      return event.disclosures === undefined ? null : revealed(event.job, event.peers[0], event.disclosures);
-    case "key":
-    case "data":
-    case "progress":
-    case "ledger":
-    case "alignment-progress":
-    case "layout":
-    case "tree":
-    case "active-result":
-      return null;
-  }
+type Event<T extends PartyEvent["type"]> = Extract<PartyEvent, { readonly type: T }>;
+
+/** Per kind of event its line; null: of no interest to a log. */
+const lines: { readonly [T in PartyEvent["type"]]: ((event: Event<T>) => LogLine | null) | null } = {
+  listening: ({ port, process }) => info(`listening on port ${port}`, { port, process }),
+  aligning: ({ peer, job, ownIdCount, peerIdCount }) =>
+    info(`aligning ${ownIdCount} ids with the ${peerIdCount} of ${peer} for job ${job}`, {
+      peer,
+      job,
+      ownIdCount,
+      peerIdCount,
+    }),
+  aligned: ({ peer = null, job, commonCount }) =>
+    info(`aligned for job ${job}: ${commonCount} in common`, { peer, job, commonCount }),
+  joined: ({ peer, job = null, featureCount }) =>
+    info(`${peer} joined with job ${job ?? ""}; ${featureCount} features take part`, { peer, job, featureCount }),
+  resumed: ({ job, trees, treeCount }) =>
+    info(`job ${job} goes on after ${trees} of ${treeCount} trees`, { job, trees, treeCount }),
+  waiting: ({ job, delayMs, ...trouble }) =>
+    failed("warn", `job ${job} waits ${(delayMs / 1000).toFixed(1)} s: `, trouble, { job, delayMs }),
+  "passive-tree": ({ peer, job, tree, treeCount }) =>
+    info(`tree ${tree + 1} of ${treeCount} finished`, { peer, job, tree: tree + 1, treeCount }),
+  "job-ended": ({ peer, job, failure }) =>
+    failure === null
+      ? info(`job ${job} finished`, { peer, job })
+      : failed("error", `job ${job} failed: `, failure, { peer, job }),
+  refused: ({ peer, ...trouble }) => failed("warn", `refused ${peer}: `, trouble, { peer }),
+  scored: ({ peer, job, model, requestCount, idCount, unknownCount }) =>
+    info(
+      `answered ${requestCount} requests of ${peer} for scores of ${idCount} ids with the model of job ${job}; ` +
+        `${unknownCount} ids were unknown`,
+      { peer, job, model, requestCount, idCount, unknownCount },
+    ),
+  "turned-away": ({ address, why }) => ({
+    level: "warn",
+    words: `turned away a connection from ${address}: ${why}`,
+    facts: { address, message: why },
+  }),
+  error: (trouble) => failed("error", "", trouble, {}),
+  stopping: () => info("stopping", {}),
+  stopped: () => info("stopped", {}),
+  "passive-result": ({ result: { cpuSeconds, peakRssBytes } }) => ({
+    level: "debug",
+    words: `used ${cpuSeconds.toFixed(1)} s of CPU`,
+    facts: { cpuSeconds, peakRssBytes },
+  }),
+  job: ({ job, peers, disclosures }) => (disclosures === undefined ? null : revealed(job, peers[0], disclosures)),
+  key: null,
+  data: null,
+  progress: null,
+  ledger: null,
+  "alignment-progress": null,
+  layout: null,
+  tree: null,
+  "active-result": null,
+};
+
+function lineOf<T extends PartyEvent["type"]>(event: Event<T>): LogLine | null {
+  return (lines[event.type as T] as ((event: Event<T>) => LogLine | null) | null)?.(event) ?? null;
+}
+
+interface Trouble {
+  readonly code: ErrorCode;
+  readonly message: string;
+}
+
+function failed(level: LogLevel, words: string, trouble: Trouble, facts: LogLine["facts"]): LogLine {
+  const message = said(trouble);
+  return { level, words: `${words}${message} (${trouble.code})`, facts: { ...facts, code: trouble.code, message } };
 }
 
 /** What the party's owner lets the job have, before it takes something. */
@@ -149,6 +120,6 @@ function info(words: string, facts: LogLine["facts"]): LogLine {
   return { level: "info", words, facts };
 }
 
-function said({ code, message }: { readonly code: ErrorCode; readonly message: string }): string {
+function said({ code, message }: Trouble): string {
   return code === "INTERNAL" ? "an internal error" : message;
 }

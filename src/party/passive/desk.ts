@@ -30,8 +30,8 @@ import { samplingSecretOf } from "../sampling-secret.ts";
 import { checkOffer, knownNormalisations } from "./alignment-offer.ts";
 import { DeskFiles } from "./desk-files.ts";
 import { type DeskState, giveWay, idle, refuseOthers, type Running } from "./desk-state.ts";
-import { decidingRows, openPassiveJob } from "./job.ts";
-import { jobRows } from "./job-rows.ts";
+import { openPassiveJob } from "./job.ts";
+import { decidingRows, jobRows } from "./job-rows.ts";
 import { startSplits, termsOf } from "./job-terms.ts";
 import { PassiveCheckpoints, refuseAlignment } from "./checkpoints.ts";
 

@@ -7,7 +7,14 @@ import { checkBitmap, isSet } from "../../wire/bitmap.ts";
 import type { ActiveHello } from "../../wire/generated/tandem/v1/tandem_pb.ts";
 import type { DeskFiles } from "./desk-files.ts";
 import type { Aligned } from "./desk-state.ts";
-import type { JobRows } from "./job.ts";
+
+export interface JobRows {
+  readonly training: PartyTable;
+  /** Bitmap over these rows: which are evaluated only and decide no bin; empty: none. */
+  readonly validation: Uint8Array;
+  /** The people whose predictions may be asked for. */
+  readonly predictable: PartyTable;
+}
 
 export interface RowsWanted {
   readonly hello: ActiveHello;
@@ -62,4 +69,16 @@ function rowsIn(bitmap: Uint8Array, rowCount: number, name: string): Uint32Array
     );
   }
   return all.filter((row) => isSet(bitmap, row));
+}
+
+/**
+ * The rows that decide where bins are cut; null: all. @throws TandemError PROTOCOL_STATE for a bitmap that does not fit
+ */
+export function decidingRows({ training, validation }: JobRows): Uint32Array | null {
+  const count = training.ids.length;
+  if (validation.length === 0) return null;
+  checkBitmap(validation, count);
+  const deciding = Uint32Array.from({ length: count }, (_, row) => row).filter((row) => !isSet(validation, row));
+  if (deciding.length === 0) throw new TandemError("PROTOCOL_STATE", "all rows are held back for validation");
+  return deciding;
 }

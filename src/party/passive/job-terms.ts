@@ -10,7 +10,7 @@ import type { ActiveHello } from "../../wire/generated/tandem/v1/tandem_pb.ts";
 import { ShareLibrary } from "../model/share-library.ts";
 import { splitsOver } from "../model/start-model.ts";
 import type { DeskFiles } from "./desk-files.ts";
-import type { JobRows } from "./job.ts";
+import type { JobRows } from "./job-rows.ts";
 import type { JobTerms } from "./checkpoints.ts";
 
 export function termsOf(

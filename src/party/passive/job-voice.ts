@@ -1,0 +1,112 @@
+/** What a passive party says of an attempt at a job: public events, and notes for its own eyes. */
+import type { TandemError } from "../../base/error.ts";
+import { programVersion } from "../../base/program-version.ts";
+import { tableDigest } from "../../data/table-digest.ts";
+import type { BinnedFeature } from "../../gbdt/split/binning.ts";
+import { disclosuresOf } from "../../privacy/disclosures.ts";
+import type { Ledger } from "../../privacy/ledger.ts";
+import { type AgreedParameters, treeCountOf } from "../../protocol/job-parameters.ts";
+import type { OwnSplit } from "../../protocol/passive/role.ts";
+import type { Emit, PassiveResult } from "../../record/events.ts";
+import type { OwnView } from "../../record/job-record.ts";
+import { configNames } from "../../scheme/registry.ts";
+import type { OperationCounts } from "../../scheme/scheme.ts";
+import { protocolVersion } from "../../wire/version.ts";
+import { agreedFacts } from "../disclosure-facts.ts";
+import type { PassiveConfig } from "../config.ts";
+import type { PassiveCheckpoints } from "./checkpoints.ts";
+import { decidingRows, type JobRows } from "./job-rows.ts";
+
+export interface PassiveJobOptions {
+  readonly config: PassiveConfig;
+  readonly agreed: AgreedParameters;
+  readonly rows: JobRows;
+  /** Of the rows that are trained on. */
+  readonly features: readonly BinnedFeature[];
+  readonly checkpoints: PassiveCheckpoints;
+  /** The active party's pinned name. */
+  readonly peer: string;
+  readonly emit: Emit;
+  /** For this party's own eyes. */
+  readonly own: (view: OwnView) => void;
+}
+
+export class JobVoice {
+  readonly #options: PassiveJobOptions;
+  /** Who says it, of what, and to whom the job belongs. */
+  readonly #who: { readonly party: string; readonly peer: string; readonly job: string };
+  readonly #treeCount: number;
+
+  constructor(options: PassiveJobOptions) {
+    this.#options = options;
+    this.#who = { party: options.config.name, peer: options.peer, job: options.agreed.job };
+    this.#treeCount = treeCountOf(options.agreed);
+  }
+
+  joined(): void {
+    const { agreed, rows, checkpoints, emit, own } = this.#options;
+    const { party, job } = this.#who;
+    const featureCount = rows.training.features.length;
+    this.#sayJob();
+    emit({ type: "data", party, job, data: { trainRows: rows.training.ids.length, testRows: 0, featureCount } });
+    own({ kind: "data", sha256: tableDigest(rows.training) });
+    const { trees } = checkpoints.progress;
+    // Once, and not with every connection: they may be many.
+    for (let tree = 0; tree < agreed.startTrees && trees === 0; tree++)
+      own({ kind: "own-splits", tree, splits: checkpoints.start.filter((split) => split.tree === tree) });
+    emit({ type: "joined", ...this.#who, featureCount });
+    if (trees > 0) emit({ type: "resumed", party, job, trees, treeCount: this.#treeCount });
+  }
+
+  treeFinished(tree: number, splits: readonly OwnSplit[], ledger: Ledger, counts: OperationCounts): void {
+    const { emit, own } = this.#options;
+    own({ kind: "own-splits", tree, splits: splits.filter((split) => split.tree === tree) });
+    this.#sayLedger(ledger);
+    emit({ type: "passive-tree", ...this.#who, tree, treeCount: this.#treeCount, counts: { ...counts } });
+  }
+
+  ended(failure: TandemError | null, ledger: Ledger, result: PassiveResult): void {
+    const { emit } = this.#options;
+    this.#sayLedger(ledger);
+    if (failure === null) emit({ type: "passive-result", party: this.#who.party, result });
+    const told = failure === null ? null : { code: failure.code, message: failure.message };
+    emit({ type: "job-ended", ...this.#who, failure: told });
+  }
+
+  #sayLedger(ledger: Ledger): void {
+    const { party, peer } = this.#who;
+    this.#options.emit({ type: "ledger", party, peer, ledger });
+  }
+
+  /** What the job is, and what it will reveal at most. */
+  #sayJob(): void {
+    const { config, agreed, rows, features, emit } = this.#options;
+    const { party, peer, job } = this.#who;
+    const { startModel, startTrees, maxDepth } = agreed;
+    const instances = rows.training.ids.length;
+    const validation = instances - (decidingRows(rows)?.length ?? instances);
+    const parties = { active: peer, passive: party };
+    const facts = agreedFacts(agreed, parties, { instances, validation }, features, config.policy);
+    emit({
+      type: "job",
+      party,
+      role: "passive",
+      job,
+      peers: [peer],
+      treeCount: this.#treeCount,
+      ...(startModel === "" ? {} : { startTrees }),
+      depthMax: maxDepth,
+      parameters: {
+        num_round: agreed.numRound,
+        max_depth: maxDepth,
+        max_bin: agreed.maxBin,
+        scheme: agreed.scheme,
+        ...configNames(agreed.schemeParameters),
+        codec: agreed.codec,
+        ...(startModel === "" ? {} : { warm_start: startModel }),
+      },
+      disclosures: disclosuresOf(facts).reveals,
+      versions: { tandem: programVersion(), protocol: protocolVersion, node: process.versions.node },
+    });
+  }
+}
