@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { resolveParameters, servingParameters } from "../src/base/parameters.ts";
 import { SeededRandom } from "../src/base/random.ts";
-import { showActive, showPassive } from "../src/cli/model-show.ts";
+import { showActive, showPassive } from "../src/cli/terminal/model-show.ts";
 import { CategoryBook } from "../src/data/category-book.ts";
 import { columnIndex } from "../src/data/columns.ts";
 import { readCsvTable } from "../src/data/csv-table.ts";

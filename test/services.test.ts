@@ -12,7 +12,7 @@ import type { ActiveConfig } from "../src/party/config.ts";
 import type { PartyEvent } from "../src/record/events.ts";
 import { logTo } from "../src/record/log.ts";
 import { runActive, runAlignment } from "../src/party/active/run.ts";
-import { Progress } from "../src/cli/progress.ts";
+import { Progress } from "../src/cli/terminal/progress.ts";
 import { mergeShares } from "../src/store/merge-shares.ts";
 import { readActiveShare, readPassiveShare } from "../src/store/share-files.ts";
 import { scratchDirectory } from "./support/command.ts";

@@ -1,8 +1,8 @@
 /** `tandem align`: the people that all parties have in common. */
 import type { Command } from "commander";
 import { activeConfig, companyCommand, type CompanyFlags } from "./company-process.ts";
-import { Progress } from "./progress.ts";
-import { textTable } from "./text-table.ts";
+import { Progress } from "./terminal/progress.ts";
+import { textTable } from "./terminal/text-table.ts";
 
 interface AlignFlags extends CompanyFlags {
   readonly out?: string;

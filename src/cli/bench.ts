@@ -2,8 +2,8 @@
 import { Command, Option } from "commander";
 import type { Figure } from "../experiment/bench/arithmetic.ts";
 import type { BenchPart, BenchReport } from "../experiment/bench/bench.ts";
-import { Progress } from "./progress.ts";
-import { textTable } from "./text-table.ts";
+import { Progress } from "./terminal/progress.ts";
+import { textTable } from "./terminal/text-table.ts";
 import { wholeNumber } from "./whole-number.ts";
 
 interface BenchFlags {

@@ -5,9 +5,9 @@ import type { CrossValidation } from "../experiment/simulate/cross-validate.ts";
 import type { Spread } from "../gbdt/boost/fold-turns.ts";
 import { addJobOptions, type JobFlags, jobFrom } from "./job-options.ts";
 import { addLeakageOptions, explainFirst, type LeakageFlags } from "./leakage.ts";
-import { addProgressOptions, Progress, type ProgressFlags } from "./progress.ts";
-import { addExamples } from "./help-text.ts";
-import { textTable } from "./text-table.ts";
+import { addProgressOptions, Progress, type ProgressFlags } from "./terminal/progress.ts";
+import { addExamples } from "./terminal/help-text.ts";
+import { textTable } from "./terminal/text-table.ts";
 import { wholeNumber } from "./whole-number.ts";
 
 interface CvFlags extends Partial<JobFlags>, ProgressFlags, LeakageFlags {

@@ -6,7 +6,7 @@ import { Command, Option } from "commander";
 import { TandemError } from "../base/error.ts";
 import { isLoopback } from "../base/loopback.ts";
 import type { Dashboard, Viewer } from "../dashboard/server.ts";
-import type { Progress } from "./progress.ts";
+import type { Progress } from "./terminal/progress.ts";
 import { portNumber } from "./whole-number.ts";
 
 export interface DashboardFlags {

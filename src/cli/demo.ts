@@ -12,11 +12,11 @@ import {
   recordsFolder,
   type RecordsFlags,
 } from "./dashboard.ts";
-import { addProgressOptions, Progress, type ProgressFlags } from "./progress.ts";
+import { addProgressOptions, Progress, type ProgressFlags } from "./terminal/progress.ts";
 import { writeReport } from "./report.ts";
 import { wholeNumber } from "./whole-number.ts";
-import { costTable, summarise } from "./summary.ts";
-import { textTable } from "./text-table.ts";
+import { costTable, summarise } from "./terminal/summary.ts";
+import { textTable } from "./terminal/text-table.ts";
 
 /** The portable kernel is some ten times slower: it gets a job that ends in a minute as well. */
 const sizes = { native: { rows: 10_000, trees: 10 }, portable: { rows: 1_000, trees: 3 } };

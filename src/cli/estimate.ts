@@ -3,7 +3,7 @@ import { Command } from "commander";
 import { formatBytes, formatSeconds } from "../base/format.ts";
 import type { Estimate } from "../experiment/simulate/estimate.ts";
 import { addJobOptions, type JobFlags, jobFrom } from "./job-options.ts";
-import { textTable } from "./text-table.ts";
+import { textTable } from "./terminal/text-table.ts";
 
 export function estimateCommand(): Command {
   const command = new Command("estimate").description(

@@ -2,7 +2,7 @@
 import { readFile } from "node:fs/promises";
 import { Command } from "commander";
 import { TandemError } from "../base/error.ts";
-import { addExamples } from "./help-text.ts";
+import { addExamples } from "./terminal/help-text.ts";
 import { portNumber } from "./whole-number.ts";
 
 interface InitFlags {

@@ -1,7 +1,7 @@
 /** The command `tandem`: parses the command line, runs one command, and turns errors into one line and an exit code. */
 import { Command, CommanderError } from "commander";
 import { programVersion } from "../base/program-version.ts";
-import { reportError } from "./failure.ts";
+import { reportError } from "./terminal/failure.ts";
 
 type Load = () => Promise<Command>;
 

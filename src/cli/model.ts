@@ -4,8 +4,8 @@ import { Command, Option } from "commander";
 import { TandemError } from "../base/error.ts";
 import { peerText } from "../wire/peer-text.ts";
 import type { Consent } from "../store/consent-file.ts";
-import { confirm } from "./confirm.ts";
-import type { SplitCount } from "./model-summary.ts";
+import { confirm } from "./terminal/confirm.ts";
+import type { SplitCount } from "./terminal/model-summary.ts";
 import { type ShowFormat, showFormats } from "./show-format.ts";
 import { programVersion } from "../base/program-version.ts";
 
@@ -80,7 +80,7 @@ async function show(path: string, flags: ShowFlags): Promise<void> {
     throw new TandemError("USAGE", `--tree must be an integer, counted from 0; got '${flags.tree}'`);
   const [{ readShare }, { sharePathOf, showActive, showPassive }] = await Promise.all([
     import("../store/share-files.ts"),
-    import("./model-show.ts"),
+    import("./terminal/model-show.ts"),
   ]);
   const read = await readShare(await sharePathOf(path));
   const text =
@@ -99,7 +99,7 @@ async function consent({
   const [{ readPassiveConfig }, { prepareConsent }, { featureCounts }] = await Promise.all([
     import("../party/config.ts"),
     import("../party/model/give-consent.ts"),
-    import("./model-summary.ts"),
+    import("./terminal/model-summary.ts"),
   ]);
   const config = await readPassiveConfig(configPath);
   const prepared = await prepareConsent(config, {

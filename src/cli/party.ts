@@ -5,7 +5,7 @@ import type { DisclosureFacts } from "../privacy/disclosures.ts";
 import { companyCommand, type CompanyFlags, supervised } from "./company-process.ts";
 import { addDashboardOptions, type DashboardFlags, serveBesideParty } from "./dashboard.ts";
 import { addLeakageOptions, explainFirst, type LeakageFlags } from "./leakage.ts";
-import { standardErrorScreen } from "./live-view.ts";
+import { standardErrorScreen } from "./terminal/live-view.ts";
 
 interface PartyFlags extends CompanyFlags, DashboardFlags, LeakageFlags {
   readonly quiet?: boolean;
@@ -23,7 +23,7 @@ async function runParty(flags: PartyFlags): Promise<void> {
   const [{ readPassiveConfig }, { runPassive }, { partyVoice }] = await Promise.all([
     import("../party/config.ts"),
     import("../party/passive/run.ts"),
-    import("./party-voice.ts"),
+    import("./terminal/party-voice.ts"),
   ]);
   const config = await readPassiveConfig(flags.config);
   const stop = new AbortController();

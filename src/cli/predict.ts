@@ -1,7 +1,7 @@
 /** `tandem predict`: scores of a file of people, with all parties of a model that was trained before. */
 import { Command, Option } from "commander";
 import type { PredictResult, UnknownRule } from "../scoring/run-predict.ts";
-import { Progress } from "./progress.ts";
+import { Progress } from "./terminal/progress.ts";
 
 interface PredictFlags {
   readonly config: string;

@@ -5,9 +5,9 @@ import { type ExperimentName, experimentNames } from "../experiment/reproduce/ex
 import type { ResultTable } from "../experiment/reproduce/outcome.ts";
 import type { Reproduction } from "../experiment/reproduce/reproduce.ts";
 import type { ScaleName } from "../experiment/reproduce/scale.ts";
-import { addExamples } from "./help-text.ts";
-import { ReproduceProgress } from "./reproduce-progress.ts";
-import { textTable } from "./text-table.ts";
+import { addExamples } from "./terminal/help-text.ts";
+import { ReproduceProgress } from "./terminal/reproduce-progress.ts";
+import { textTable } from "./terminal/text-table.ts";
 import { wholeNumber } from "./whole-number.ts";
 
 interface ReproduceFlags {

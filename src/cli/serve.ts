@@ -5,7 +5,7 @@ import { TandemError } from "../base/error.ts";
 import { aliasesOf, resolveParameters, servingParameters } from "../base/parameters.ts";
 import { given, parameterOption } from "./job-options.ts";
 import { programVersion } from "../base/program-version.ts";
-import { addExamples } from "./help-text.ts";
+import { addExamples } from "./terminal/help-text.ts";
 import { portNumber } from "./whole-number.ts";
 
 interface ServeFlags {

@@ -14,11 +14,11 @@ import {
   recordsFolder,
   type RecordsFlags,
 } from "./dashboard.ts";
-import { addExamples } from "./help-text.ts";
+import { addExamples } from "./terminal/help-text.ts";
 import { addLeakageOptions, explainFirst, type LeakageFlags } from "./leakage.ts";
-import { addProgressOptions, Progress, type ProgressFlags } from "./progress.ts";
+import { addProgressOptions, Progress, type ProgressFlags } from "./terminal/progress.ts";
 import { writeReport } from "./report.ts";
-import { contributionTable, costTable, metricsTable, type JobSummary, summarise } from "./summary.ts";
+import { contributionTable, costTable, metricsTable, type JobSummary, summarise } from "./terminal/summary.ts";
 
 interface SimulateFlags extends JobFlags, ProgressFlags, DashboardFlags, LeakageFlags, RecordsFlags {
   readonly predictions?: string;

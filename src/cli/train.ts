@@ -7,9 +7,9 @@ import type { ActiveResult, Emit, LayoutSummary } from "../record/events.ts";
 import { activeConfig, companyCommand, type CompanyFlags, supervised } from "./company-process.ts";
 import { addDashboardOptions, besideDashboard, type DashboardFlags } from "./dashboard.ts";
 import { addLeakageOptions, explainFirst, type LeakageFlags } from "./leakage.ts";
-import { addProgressOptions, Progress, type ProgressFlags } from "./progress.ts";
+import { addProgressOptions, Progress, type ProgressFlags } from "./terminal/progress.ts";
 import { writeReport } from "./report.ts";
-import { contributionIn, readableOutcome, trainOutcome } from "./train-outcome.ts";
+import { contributionIn, readableOutcome, trainOutcome } from "./terminal/train-outcome.ts";
 
 interface TrainFlags extends CompanyFlags, ProgressFlags, DashboardFlags, LeakageFlags {
   readonly compareAlone?: boolean;

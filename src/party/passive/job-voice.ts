@@ -52,7 +52,7 @@ export class JobVoice {
     own({ kind: "data", sha256: tableDigest(rows.training) });
     const { trees } = checkpoints.progress;
     // Once, and not with every connection: they may be many.
-    for (let tree = 0; tree < agreed.startTrees && trees === 0; tree++)
+    for (let tree = 0; tree < (trees === 0 ? agreed.startTrees : 0); tree++)
       own({ kind: "own-splits", tree, splits: checkpoints.start.filter((split) => split.tree === tree) });
     emit({ type: "joined", ...this.#who, featureCount });
     if (trees > 0) emit({ type: "resumed", party, job, trees, treeCount: this.#treeCount });

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { noOperations } from "../scheme/scheme.ts";
+import { noOperations } from "../../scheme/scheme.ts";
 import { ReproduceProgress } from "./reproduce-progress.ts";
 
 function recorded(terminal: boolean): { progress: ReproduceProgress; written: string[] } {

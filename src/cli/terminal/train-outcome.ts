@@ -1,8 +1,8 @@
 /** What `tandem train` says at its end: for programs, and for people. */
 import { join } from "node:path";
-import { formatBytes } from "../base/format.ts";
-import type { ActiveConfig } from "../party/config.ts";
-import type { ActiveResult } from "../record/events.ts";
+import { formatBytes } from "../../base/format.ts";
+import type { ActiveConfig } from "../../party/config.ts";
+import type { ActiveResult } from "../../record/events.ts";
 import { gainTable, type SplitGain, summariseActive } from "./model-summary.ts";
 import { aloneTable, metricsTable } from "./summary.ts";
 import { textTable } from "./text-table.ts";
@@ -32,7 +32,7 @@ export async function contributionIn(
   { output, job }: ActiveConfig,
   alone: ActiveResult["metrics"],
 ): Promise<Contribution> {
-  const { readActiveShare } = await import("../store/share-files.ts");
+  const { readActiveShare } = await import("../../store/share-files.ts");
   return { alone, parties: summariseActive(await readActiveShare(join(output.directory, job, "share.json"))).parties };
 }
 

@@ -3,8 +3,8 @@
  * programs, or nothing.
  */
 import type { Command } from "commander";
-import { formatSeconds } from "../base/format.ts";
-import type { LayoutSummary, PartyEvent } from "../record/events.ts";
+import { formatSeconds } from "../../base/format.ts";
+import type { LayoutSummary, PartyEvent } from "../../record/events.ts";
 import { LiveView, type Screen, standardErrorScreen } from "./live-view.ts";
 
 export type ProgressMode = "live" | "lines" | "json" | "quiet";

@@ -1,11 +1,11 @@
 /** `tandem model show`: a share as its owner may see it, for reading or for programs. */
 import { stat } from "node:fs/promises";
 import { join } from "node:path";
-import { TandemError } from "../base/error.ts";
-import type { ActiveShare, PassiveShare } from "../store/share-files.ts";
+import { TandemError } from "../../base/error.ts";
+import type { ActiveShare, PassiveShare } from "../../store/share-files.ts";
 import { drawDot, drawText, ruleText } from "./draw-tree.ts";
 import { readableSummary, summariseActive, summarisePassive } from "./model-summary.ts";
-import type { ShowFormat } from "./show-format.ts";
+import type { ShowFormat } from "../show-format.ts";
 
 /** A job's folder stands for the share in it. */
 export async function sharePathOf(path: string): Promise<string> {

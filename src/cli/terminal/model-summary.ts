@@ -1,9 +1,9 @@
 /** What a share's owner can say of a model: counts, whose splits, and how much its own features contribute. */
-import { type Importance, importanceBy } from "../gbdt/tree/importance.ts";
-import { isOwnRule } from "../protocol/active/federated-tree.ts";
-import type { OwnSplit } from "../protocol/passive/role.ts";
-import { peerText } from "../wire/peer-text.ts";
-import type { ActiveShare, PassiveShare } from "../store/share-files.ts";
+import { type Importance, importanceBy } from "../../gbdt/tree/importance.ts";
+import { isOwnRule } from "../../protocol/active/federated-tree.ts";
+import type { OwnSplit } from "../../protocol/passive/role.ts";
+import { peerText } from "../../wire/peer-text.ts";
+import type { ActiveShare, PassiveShare } from "../../store/share-files.ts";
 import { textTable } from "./text-table.ts";
 
 export interface SplitCount {

@@ -1,6 +1,6 @@
 /** How a failed command ends: one line that says what is wrong and what to do, no stack, exit code 2. */
 import { CommanderError } from "commander";
-import { TandemError } from "../base/error.ts";
+import { TandemError } from "../../base/error.ts";
 
 /** Prints the error and returns the exit code: 2 for the world's mistakes, 1 for ours. */
 export function reportError(error: unknown): number {

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { Terminal } from "../../test/support/terminal.ts";
-import type { PartyEvent } from "../record/events.ts";
+import { Terminal } from "../../../test/support/terminal.ts";
+import type { PartyEvent } from "../../record/events.ts";
 import { coloursWanted, LiveView, type Screen } from "./live-view.ts";
 import { partyVoice } from "./party-voice.ts";
 

@@ -2,11 +2,11 @@
  * A tree as the active party sees it: its own splits with their rules, another party's as a closed box with the owner's
  * name. For the terminal in box-drawing characters, or for Graphviz.
  */
-import { type ActiveRule, isOwnRule } from "../protocol/active/federated-tree.ts";
-import type { Tree, TreeNode } from "../gbdt/tree/tree.ts";
-import { peerText } from "../wire/peer-text.ts";
-import type { RuleView } from "../record/own-view.ts";
-import { xgboostText } from "../store/xgboost/text.ts";
+import { type ActiveRule, isOwnRule } from "../../protocol/active/federated-tree.ts";
+import type { Tree, TreeNode } from "../../gbdt/tree/tree.ts";
+import { peerText } from "../../wire/peer-text.ts";
+import type { RuleView } from "../../record/own-view.ts";
+import { xgboostText } from "../../store/xgboost/text.ts";
 import { shortNumber } from "./model-summary.ts";
 
 export interface Drawing {

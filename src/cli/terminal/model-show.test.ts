@@ -2,9 +2,9 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
-import { expectError } from "../../test/support/expect-error.ts";
-import type { ActiveRule } from "../protocol/active/federated-tree.ts";
-import type { ActiveShare, PassiveShare } from "../store/share-files.ts";
+import { expectError } from "../../../test/support/expect-error.ts";
+import type { ActiveRule } from "../../protocol/active/federated-tree.ts";
+import type { ActiveShare, PassiveShare } from "../../store/share-files.ts";
 import { sharePathOf, showActive, showPassive } from "./model-show.ts";
 
 const model = "5".repeat(64);
