@@ -70,5 +70,5 @@ const chunks = await bundleProgram();
 writeFileSync(join(dist, "index.js"), libraryEntry(chunks.find(({ name, isEntry }) => isEntry && name === "library")));
 const licences = thirdPartyLicences(chunks.flatMap(({ moduleIds }) => moduleIds));
 writeFileSync(join(dist, "third-party-licences.txt"), licences);
-const [{ sourceDigest }] = await importSources("experiment/reproduce/program-digest.ts");
+const [{ sourceDigest }] = await importSources("experiment/trials/program-digest.ts");
 writeFileSync(join(dist, "program.sha256"), `${sourceDigest(root)}\n`);

@@ -3,7 +3,7 @@
  * training elsewhere. Trainings are weighed by what the cost model thinks of them, and what is left by how wrong it has
  * been so far.
  */
-import type { TrialProgress } from "../../experiment/reproduce/trial-runner.ts";
+import type { TrialProgress } from "../../experiment/trials/trial-runner.ts";
 import type { PartyEvent } from "../../record/events.ts";
 import { formatSeconds } from "../../base/format.ts";
 

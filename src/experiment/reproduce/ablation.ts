@@ -4,9 +4,9 @@
  */
 import { TandemError } from "../../base/error.ts";
 import { ablationVariants } from "../bench/ablation.ts";
-import type { TrialSpec } from "./trial.ts";
+import type { TrialSpec } from "../trials/trial.ts";
 import { count, listed, percent, seconds } from "./figures-in-words.ts";
-import type { MeasuredTrial, MeasuredTrials, MeasuredPair, Pair } from "./measured-trials.ts";
+import type { MeasuredTrial, MeasuredTrials, MeasuredPair, Pair } from "../trials/measured-trials.ts";
 import { type ExperimentOutcome, plainColumns, type ResultFigure, type ResultTable } from "./outcome.ts";
 import { paperTimeFractions, type Range } from "./paper.ts";
 import type { Scale } from "./scale.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { type Doctor, measuredTrials } from "../../../test/support/measured-trials.ts";
 import { checkClaims } from "./claims.ts";
-import { MeasuredTrials } from "./measured-trials.ts";
+import { MeasuredTrials } from "../trials/measured-trials.ts";
 import { scales } from "./scale.ts";
 
 const scale = scales.full;

@@ -5,7 +5,7 @@
 import { paperSettingPairs } from "./ablation.ts";
 import { counted, decimals, percent } from "./figures-in-words.ts";
 import { keysSweep } from "./keys.ts";
-import type { MeasuredTrials, MeasuredPair } from "./measured-trials.ts";
+import type { MeasuredTrials, MeasuredPair } from "../trials/measured-trials.ts";
 import { paperTimeFractions, type Range } from "./paper.ts";
 import { roundsSweep } from "./rounds.ts";
 import { samplesSweep } from "./samples.ts";

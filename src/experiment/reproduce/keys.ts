@@ -1,6 +1,6 @@
 /** Varying lengths of the key: the paper's sec. IV-B, Table II and Fig. 5, and two lengths that are in use today. */
 import { count } from "./figures-in-words.ts";
-import type { MeasuredTrials } from "./measured-trials.ts";
+import type { MeasuredTrials } from "../trials/measured-trials.ts";
 import type { ExperimentOutcome, ResultFigure } from "./outcome.ts";
 import type { Scale } from "./scale.ts";
 import {

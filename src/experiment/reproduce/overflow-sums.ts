@@ -13,7 +13,7 @@ import { plaintextBitsMax } from "../../codec/packing.ts";
 import { bigintsFromPlaintexts, PlaintextVector } from "../../crypto/paillier/index.ts";
 import { writeInteger } from "../../crypto/integers.ts";
 import { paperAlpha, paperShift } from "./paper.ts";
-import type { PaperDataset } from "./paper-datasets.ts";
+import type { PaperDataset } from "../trials/paper-datasets.ts";
 import type { GradientSnapshot, RealGradients } from "./real-gradients.ts";
 
 export const encodings = ["BatchCrypt, g above h", "BatchCrypt, h above g", "Proposed"] as const;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { overflowOutcome, overflowWords } from "./overflow.ts";
 import { encodings, overflowRows } from "./overflow-sums.ts";
-import { paperDatasets } from "./paper-datasets.ts";
+import { paperDatasets } from "../trials/paper-datasets.ts";
 
 const { default: credit } = paperDatasets;
 

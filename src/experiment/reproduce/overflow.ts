@@ -5,7 +5,7 @@ import { count, decimals, percent } from "./figures-in-words.ts";
 import type { ExperimentOutcome, LinePanel, ResultFigure, ResultTable } from "./outcome.ts";
 import { plainColumns } from "./outcome.ts";
 import { type Encoding, encodings, type OverflowRow, overflowRows } from "./overflow-sums.ts";
-import type { PaperDataset } from "./paper-datasets.ts";
+import type { PaperDataset } from "../trials/paper-datasets.ts";
 import type { RealGradients } from "./real-gradients.ts";
 
 export function overflowOutcome(

@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import { type Accuracy, type PaperRow, paperTables } from "./paper.ts";
-import { paperDatasets } from "./paper-datasets.ts";
+import { paperDatasets } from "../trials/paper-datasets.ts";
 
 const path = fileURLToPath(new URL("../../../../shared/paper/batch-he-vfxgboost.tex", import.meta.url));
 const absent = !existsSync(path);

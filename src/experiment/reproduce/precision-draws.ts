@@ -3,8 +3,8 @@
  * much from the draw. Trained in one place, since the federated models are the same bit for bit.
  */
 import { trainInOnePlace } from "../simulate/comparison.ts";
-import { type TrialSpec, trialCodec, trialTraining } from "./trial.ts";
-import { type CreditTable, cutCreditTable } from "./credit-tables.ts";
+import { type TrialSpec, trialCodec, trialTraining } from "../trials/trial.ts";
+import { type CreditTable, cutCreditTable } from "../trials/credit-tables.ts";
 import { count, counted, decimals, signed } from "./figures-in-words.ts";
 import type { ResultTable } from "./outcome.ts";
 

@@ -1,12 +1,12 @@
 /** What coarse steps do to a whole model: the same job at several r, and on the finest grid. */
 import { codecParameters, resolveParameters } from "../../base/parameters.ts";
 import { trainInOnePlace } from "../simulate/comparison.ts";
-import { type TrialSpec, trialTraining, fineGrid } from "./trial.ts";
-import type { CutTable } from "./credit-tables.ts";
+import { type TrialSpec, trialTraining, fineGrid } from "../trials/trial.ts";
+import type { CutTable } from "../trials/credit-tables.ts";
 import { count, decimals, scientific, signed } from "./figures-in-words.ts";
 import { plainColumns, type ResultTable } from "./outcome.ts";
 import { paperAlpha, paperShift } from "./paper.ts";
-import type { PaperDataset } from "./paper-datasets.ts";
+import type { PaperDataset } from "../trials/paper-datasets.ts";
 
 /** Information bits of a slot that are tried. */
 export const informationBits = [20, 25, 30, 35, 40];

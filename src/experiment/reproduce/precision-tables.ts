@@ -2,7 +2,7 @@
 import { count, percent, scientific } from "./figures-in-words.ts";
 import { plainColumns, type ResultTable } from "./outcome.ts";
 import { paperAlpha, paperShift } from "./paper.ts";
-import type { PaperDataset } from "./paper-datasets.ts";
+import type { PaperDataset } from "../trials/paper-datasets.ts";
 import type { SumErrors } from "./precision-sums.ts";
 
 export function errorTable(rows: readonly SumErrors[], instanceCount: number): ResultTable {

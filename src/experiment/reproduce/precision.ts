@@ -2,10 +2,10 @@
  * Precision: measured errors of sums against the paper's bound, its two trade-offs, and what coarse steps do to a model
  * (sec. III-C).
  */
-import type { TrialSpec } from "./trial.ts";
-import type { CreditTable, CutTable } from "./credit-tables.ts";
+import type { TrialSpec } from "../trials/trial.ts";
+import type { CreditTable, CutTable } from "../trials/credit-tables.ts";
 import type { ExperimentOutcome } from "./outcome.ts";
-import type { PaperDataset } from "./paper-datasets.ts";
+import type { PaperDataset } from "../trials/paper-datasets.ts";
 import { drawRowsOf, drawsTable, drawsWords } from "./precision-draws.ts";
 import { boundFigure, tradeOffFigure } from "./precision-figures.ts";
 import { informationBits, modelRows, modelTable } from "./precision-models.ts";

@@ -5,7 +5,7 @@ import { binningOf, binTable } from "../../party/party-data.ts";
 import { plaintextBitsMax } from "../../codec/packing.ts";
 import type { BinnedFeature } from "../../gbdt/split/binning.ts";
 import { quantiserFor } from "../../codec/gradient-layout.ts";
-import { type TrialSpec, trialCodec, trialTraining } from "./trial.ts";
+import { type TrialSpec, trialCodec, trialTraining } from "../trials/trial.ts";
 
 export interface GradientSnapshot {
   readonly tree: number;

@@ -1,5 +1,5 @@
 /** Varying numbers of trees: the paper's sec. IV-D, Table IV and Fig. 7. */
-import type { MeasuredTrials } from "./measured-trials.ts";
+import type { MeasuredTrials } from "../trials/measured-trials.ts";
 import type { ExperimentOutcome } from "./outcome.ts";
 import type { Scale } from "./scale.ts";
 import { pairOf, type Sweep } from "./sweep.ts";

@@ -1,5 +1,5 @@
 /** Varying numbers of training rows: the paper's sec. IV-C, Table III and Fig. 6. The test rows stay the same. */
-import type { MeasuredTrials } from "./measured-trials.ts";
+import type { MeasuredTrials } from "../trials/measured-trials.ts";
 import type { ExperimentOutcome } from "./outcome.ts";
 import type { Scale } from "./scale.ts";
 import { pairOf, type Sweep } from "./sweep.ts";

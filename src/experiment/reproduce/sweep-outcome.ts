@@ -1,5 +1,5 @@
 /** What a sweep gives a reader: its paragraph, both tables and the figure in the paper's form. */
-import type { MeasuredTrials } from "./measured-trials.ts";
+import type { MeasuredTrials } from "../trials/measured-trials.ts";
 import type { ExperimentOutcome } from "./outcome.ts";
 import { accuracyTable, type Sweep, sweepResults, timeFigure, timeTable } from "./sweep.ts";
 import { sweepParagraph } from "./sweep-words.ts";

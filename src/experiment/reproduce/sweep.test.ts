@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { measuredTrials } from "../../../test/support/measured-trials.ts";
 import { ablationOutcome } from "./ablation.ts";
 import { keysOutcome } from "./keys.ts";
-import { MeasuredTrials } from "./measured-trials.ts";
+import { MeasuredTrials } from "../trials/measured-trials.ts";
 import { roundsOutcome } from "./rounds.ts";
 import { samplesOutcome } from "./samples.ts";
 import { scales } from "./scale.ts";

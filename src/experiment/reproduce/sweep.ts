@@ -2,12 +2,12 @@
  * A sweep: the same job, batched and unbatched, along one axis. The paper's sec. IV has three of them (key length,
  * sample size, number of trees), each with a table of accuracies and a figure of two bar charts.
  */
-import type { TrialSpec } from "./trial.ts";
+import type { TrialSpec } from "../trials/trial.ts";
 import { count, decimals, percent, seconds, signed } from "./figures-in-words.ts";
-import type { MeasuredTrial, MeasuredTrials, MeasuredPair, Pair } from "./measured-trials.ts";
+import type { MeasuredTrial, MeasuredTrials, MeasuredPair, Pair } from "../trials/measured-trials.ts";
 import type { BarPanel, ResultFigure, ResultTable } from "./outcome.ts";
 import { type Accuracy, type PaperRow, paperTables, paperTimeFractions, type Range, type SweepName } from "./paper.ts";
-import { type DatasetName, paperDatasets } from "./paper-datasets.ts";
+import { type DatasetName, paperDatasets } from "../trials/paper-datasets.ts";
 import type { Point, Scale } from "./scale.ts";
 
 export interface Sweep {

@@ -22,7 +22,7 @@ import type { Traffic } from "../../privacy/tally.ts";
 import { trainInOnePlace } from "../simulate/comparison.ts";
 import { type FederationParty, type FederationResult, runFederation } from "../simulate/federation.ts";
 import { type CutTable, idName, labelName } from "./credit-tables.ts";
-import { paperAlpha, paperShift } from "./paper.ts";
+import { paperAlpha, paperShift } from "../reproduce/paper.ts";
 import { type DatasetName, paperDatasets } from "./paper-datasets.ts";
 
 export interface TrialSpec {

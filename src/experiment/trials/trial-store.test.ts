@@ -7,8 +7,8 @@ import { autoSlots } from "../../codec/layout.ts";
 import { cannotOverflow, slotResolution } from "../../codec/slot.ts";
 import { type TrialSpec, trialName, fineGrid } from "./trial.ts";
 import { trialDigest, TrialStore } from "./trial-store.ts";
-import { scales } from "./scale.ts";
-import { pairOf } from "./sweep.ts";
+import { scales } from "../reproduce/scale.ts";
+import { pairOf } from "../reproduce/sweep.ts";
 
 const { batched: spec } = pairOf(scales.full, { dataset: "default", trees: 50, keyBits: 1024 });
 const context = { dataDigest: "data", programDigest: "program", seed: 7 };

@@ -8,8 +8,8 @@ import { type TrialRunner, planTrials, type RunTrial, runTrials, type TrialProgr
 import { TrialStore } from "./trial-store.ts";
 import { syntheticCreditTable } from "./credit-tables.ts";
 import { paperDatasets } from "./paper-datasets.ts";
-import { scales } from "./scale.ts";
-import { pairOf } from "./sweep.ts";
+import { scales } from "../reproduce/scale.ts";
+import { pairOf } from "../reproduce/sweep.ts";
 
 const { batched, unbatched } = pairOf(
   { ...scales.smoke, repeats: () => 2 },
