@@ -34,6 +34,7 @@ interface Hello {
   readonly idsDigest: Uint8Array;
   readonly parameters: AgreedParameters;
   readonly trees: number;
+  readonly validationRows: Uint8Array;
 }
 
 export interface Driver {

@@ -224,6 +224,19 @@ describe("gradients", () => {
     await expectError(() => send(Uint8Array.of(255)), "PROTOCOL_STATE", /1 bytes; 2 /);
     await driver.gradients(0);
   });
+
+  test("with rows in them that are held back for validation: named in a sample, or by naming none", async () => {
+    const driver = drive(key);
+    driver.join({ validationRows: Uint8Array.of(0, 0b10) });
+    driver.setUp();
+    const [{ scheme }] = await collect(driver.chunks(0));
+    for (const sampled of [new Uint8Array(0), Uint8Array.of(255, 3), Uint8Array.of(0, 2)])
+      await expectError(
+        () => driver.role.gradients(one(create(ActiveGradientsSchema, { tree: 0, scheme, sampled }))),
+        "PROTOCOL_STATE",
+        /held back for validation/,
+      );
+  });
 });
 
 function thresholdCandidate<C extends object>(candidate: C): Extract<C, { bin: number }> {

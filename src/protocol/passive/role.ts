@@ -192,6 +192,7 @@ export class PassiveRole {
     observer.gradientsBegan(tree);
     this.#edge("send", true);
     try {
+      this.#checkSample(first.sampled);
       scheme.beginRound(this.#grown.begin(tree, first.sampled));
       await this.#takeChunk(first);
       for (let sequence = 1; ; sequence++) {
@@ -209,6 +210,13 @@ export class PassiveRole {
     } finally {
       this.#edge("send", false);
     }
+  }
+
+  /** Validation rows are never summed: what they hold may have no bin, and their owner counts on it. */
+  #checkSample(sampled: Uint8Array): void {
+    const heldBack = this.#joined?.hello.validationRows ?? new Uint8Array(0);
+    const areSummed = heldBack.some((rows, i) => (rows & (sampled.length === 0 ? 255 : sampled[i])) !== 0);
+    if (areSummed) throw new TandemError("PROTOCOL_STATE", "a sample with rows that are held back for validation");
   }
 
   async #takeChunk(chunk: ActiveGradients): Promise<void> {
