@@ -80,6 +80,7 @@ test("alone is the bank's own columns on the same rows and parameters; asking do
   );
 
   const report = readFileSync(join(world.bank.folder, "jobs", "compared", "report.html"), "utf8");
+  expect(report, "a short key is named where the risk officer looks").toMatch(/\d+ bits and can be broken/);
   expect(report).toContain("test rows, own columns alone");
   expect(report).toContain((contribution?.alone.test?.["auc"] ?? Number.NaN).toFixed(5));
 });

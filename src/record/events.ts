@@ -176,6 +176,8 @@ export interface JobEvent {
   readonly depthMax: number;
   /** Hyper-parameters as this party knows them. */
   readonly parameters: Readonly<Record<string, number | string | boolean>>;
+  /** What everybody who looks at the job must be told: its key can be broken, for example. */
+  readonly warning?: string;
   /** At a passive party: what the job will reveal, at most, under these parameters and this party's policy. */
   readonly disclosures?: readonly Disclosure[];
   readonly versions: { readonly tandem: string; readonly protocol: number; readonly node: string };

@@ -106,6 +106,7 @@ function begin(view: JobView, event: JobEvent): void {
   view.depthMax = event.depthMax;
   view.parameters = event.parameters;
   view.versions = event.versions;
+  view.warning = event.warning ?? null;
   if (view.state !== "aligning") view.state = "starting";
   view.failure = null;
   const other = event.role === "active" ? "passive" : "active";

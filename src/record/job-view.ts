@@ -58,6 +58,8 @@ export interface JobView {
   alignment: { done: number; total: number; commonCount: number | null };
   parameters: JobEvent["parameters"];
   versions: JobEvent["versions"] | null;
+  /** What everybody who looks at the job must be told; null: nothing. */
+  warning: string | null;
   data: DataSummary | null;
   kernel: string | null;
   layout: LayoutSummary | null;
@@ -100,6 +102,7 @@ export function emptyJobView(): JobView {
     alignment: { done: 0, total: 0, commonCount: null },
     parameters: {},
     versions: null,
+    warning: null,
     data: null,
     kernel: null,
     layout: null,

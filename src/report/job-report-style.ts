@@ -15,6 +15,7 @@ p { margin: 6px 0; max-width: 80ch; }
 .verdict { display: inline-block; padding: 2px 12px; border-radius: 999px; font-weight: 600; }
 .verdict { background: #dcf1ea; color: #00664b; }
 .verdict.bad { background: #fbe6dc; color: #9c2f00; }
+.warning { padding: 8px 12px; border-radius: 8px; background: #fbe6dc; color: #9c2f00; }
 .figures { display: flex; flex-wrap: wrap; gap: 12px 36px; margin: 18px 0; }
 .figures div { display: flex; flex-direction: column; }
 .figures strong { font-size: 22px; line-height: 1.2; }

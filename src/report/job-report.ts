@@ -53,6 +53,7 @@ function heading(view: JobView, madeAt: Date, withOwn: boolean): Html {
       made ${dateText(madeAt.getTime())}.
     </p>
     <p><span class="verdict${isGood ? "" : " bad"}">${view.state}</span>${failure}</p>
+    ${view.warning === null ? "" : html`<p class="warning" role="alert">${view.warning}</p>`}
     <div class="figures">
       ${figures(view).map(([value, label]) => html`<div><strong>${value}</strong><span>${label}</span></div>`)}
     </div>

@@ -50,6 +50,12 @@ export function chosenScheme({ scheme = defaultScheme, keyBits }: SchemeChoice):
   return { scheme: found, parameters: found.parameters({ keyBits, insecureKey: true }) };
 }
 
+/** For the event that says what a job is: nothing, or a warning about its cipher. */
+export function warningOf(scheme: string, parameters: SchemeParameters): { readonly warning?: string } {
+  const warning = schemeNamed(scheme).warning(parameters);
+  return warning === null ? {} : { warning };
+}
+
 /** Bits that one plaintext of the job can hold: the layout of gradients follows from it. */
 export function plaintextBitsOf(choice: SchemeChoice): number {
   const { scheme, parameters } = chosenScheme(choice);

@@ -38,6 +38,8 @@ export interface Scheme {
   kernelName(): string;
   /** In a few words, for people: "a 2048-bit Paillier key". */
   describe(parameters: SchemeParameters): string;
+  /** What everybody who looks at the job must be told of it; null: nothing. */
+  warning(parameters: SchemeParameters): string | null;
   /** Why a passive party with these limits refuses, one phrase each; empty if it does not. */
   violations(parameters: SchemeParameters, limits: SchemeLimits): readonly string[];
   /** Bits that one plaintext can hold: what the layout of gradients is cut by, in one place too. */

@@ -7,7 +7,7 @@ import { Overview } from "./overview.tsx";
 import { QualityView } from "./quality-view.tsx";
 import { href, route, type ViewName, views } from "./route.ts";
 import { JobsView } from "./jobs-view.tsx";
-import { connection, openJob, jobFailure, jobs, jobState, viewer, viewers } from "./session.ts";
+import { connection, openJob, jobFailure, jobWarning, jobs, jobState, viewer, viewers } from "./session.ts";
 import { nextTheme, theme } from "./theme.ts";
 import { TreesView } from "./trees-view.tsx";
 import { Announcer } from "./announcer.tsx";
@@ -41,6 +41,7 @@ export function App() {
         </nav>
       </header>
       <Trouble />
+      <Warning />
       <main id="main" tabIndex={-1}>
         <CurrentView />
       </main>
@@ -172,6 +173,10 @@ function Trouble() {
     );
   if (failure !== null) return <Banner>{`This job failed: ${failure.message} (${failure.code})`}</Banner>;
   return null;
+}
+
+function Warning() {
+  return jobWarning.value === null ? null : <Banner>{jobWarning.value}</Banner>;
 }
 
 function Banner({ children }: { readonly children: ComponentChildren }) {

@@ -60,6 +60,7 @@ export const openJob = computed(() => {
 /** What the frame around the views needs to know of the job; it is not drawn again for anything else. */
 export const jobState = computed(() => jobViews.value.view.state);
 export const jobFailure = computed(() => jobViews.value.view.failure);
+export const jobWarning = computed(() => jobViews.value.view.warning);
 
 /**
  * Of the list of jobs: a party that waits for a job wants to see it begin; beside a job that goes on nobody looks at

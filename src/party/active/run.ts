@@ -3,6 +3,7 @@
  * the share. An attempt is a set of connections; when one of them is lost, all are given up, and the next attempt
  * continues from what is stored. The process may end at any moment as well: the same command continues the job.
  */
+import { chosenScheme, configNames, warningOf } from "../../scheme/registry.ts";
 import { join } from "node:path";
 import { TandemError } from "../../base/error.ts";
 import { programVersion } from "../../base/program-version.ts";
@@ -70,6 +71,7 @@ function jobEvent(
   { name, job, passives, training, codec, speed, scheme, keyBits, align }: ActiveConfig,
   start: StartCheckpoint | null,
 ): JobEvent {
+  const { parameters } = chosenScheme({ scheme, keyBits });
   return {
     type: "job",
     party: name,
@@ -85,10 +87,11 @@ function jobEvent(
       ...codec,
       ...speed,
       scheme,
-      key_bits: keyBits,
+      ...configNames(parameters),
       align,
       ...(start === null ? {} : { warm_start: start.model }),
     },
+    ...warningOf(scheme, parameters),
     versions: { tandem: programVersion(), protocol: protocolVersion, node: process.versions.node },
   };
 }

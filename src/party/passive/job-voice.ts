@@ -9,7 +9,7 @@ import { type AgreedParameters, treeCountOf } from "../../protocol/job-parameter
 import type { OwnSplit } from "../../protocol/passive/role.ts";
 import type { Emit, PassiveResult } from "../../record/events.ts";
 import type { OwnView } from "../../record/job-record.ts";
-import { configNames } from "../../scheme/registry.ts";
+import { configNames, warningOf } from "../../scheme/registry.ts";
 import type { OperationCounts } from "../../scheme/scheme.ts";
 import { protocolVersion } from "../../wire/version.ts";
 import { agreedFacts } from "../disclosure-facts.ts";
@@ -105,6 +105,7 @@ export class JobVoice {
         codec: agreed.codec,
         ...(startModel === "" ? {} : { warm_start: startModel }),
       },
+      ...warningOf(agreed.scheme, agreed.schemeParameters),
       disclosures: disclosuresOf(facts).reveals,
       versions: { tandem: programVersion(), protocol: protocolVersion, node: process.versions.node },
     });

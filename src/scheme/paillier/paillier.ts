@@ -6,6 +6,7 @@ import {
   defaultThreads,
   generateKey,
   keyBitsMax,
+  keyBitsSecure,
   parsePrivateKey,
   type PrivateKey,
   selectKernel,
@@ -40,7 +41,15 @@ export const paillier: Scheme = {
 
   kernelName: () => selectKernel().name,
 
-  describe: (parameters) => `a ${keyBitsOf(parameters)}-bit Paillier key`,
+  describe: (parameters) => {
+    const key = `a ${keyBitsOf(parameters)}-bit Paillier key`;
+    return isShort(parameters) ? `${key} (which can be broken: for experiments only)` : key;
+  },
+
+  warning: (parameters) =>
+    isShort(parameters)
+      ? `The key has ${keyBitsOf(parameters)} bits and can be broken. Use such a key for experiments only.`
+      : null,
 
   violations: (parameters, { keyBitsMin }) => {
     const { keyBits, ...others } = parameters;
@@ -79,6 +88,10 @@ export const paillier: Scheme = {
 
   costModel: ({ keyBits }) => paillierCosts(selectKernel(), keyBits),
 };
+
+function isShort(parameters: SchemeParameters): boolean {
+  return keyBitsOf(parameters) < keyBitsSecure;
+}
 
 function keyBitsOf({ keyBits }: SchemeParameters): number {
   assert(keyBits !== undefined, "Paillier's parameters have the key's size");

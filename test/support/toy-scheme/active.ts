@@ -18,6 +18,7 @@ export const toy: Scheme = {
   parameters: () => ({ plaintextBits: plaintextBitsMax }),
   kernelName: () => "none",
   describe: () => "no key at all",
+  warning: () => "Nothing is encrypted.",
   violations: ({ plaintextBits }) => (plaintextBits === plaintextBitsMax ? [] : ["scheme: other plaintexts asked"]),
   plaintextBitsMax: () => plaintextBitsMax,
   sizes: (_, layout) => ({
