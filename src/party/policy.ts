@@ -1,6 +1,6 @@
 /**
- * What a passive party's owner allows, whoever asks. A job that wants more is refused before anything of it happens,
- * with one message that names every field, what was asked and what is allowed.
+ * What a passive party's owner allows, whoever asks. A job that wants more is refused before a gradient is sent, with
+ * one message that names every field, what was asked and what is allowed. By then the ids have been aligned.
  */
 import { TandemError } from "../base/error.ts";
 import { describeBounds, trainingParameters } from "../base/parameters.ts";

@@ -59,7 +59,7 @@ export const activeDisclosures = {
   },
   splitOutcomes: {
     learner: "active",
-    what: "for each split that it wins, which side every instance of the node falls on",
+    what: "for each split that a passive party wins, which side each person of the node falls on",
     extent: (facts) =>
       present([facts.trees], {
         atMost: product(facts.trees, levelsMax(facts), facts.instances),
@@ -70,9 +70,8 @@ export const activeDisclosures = {
   categoryGroups: {
     learner: "active",
     what:
-      "which candidates are the categories of one feature, where sets of categories are split, " +
-      "and so its number of categories and how many people of a node are in each " +
-      "and which of them is the missing values",
+      "where sets of categories are split, which candidates belong to one feature: this shows how many categories " +
+      "it has, how many people of a node are in each, and which one stands for missing values",
     extent: ({ passiveParty: { groupedFeatures: count } }) =>
       someFeatures(count, "only with enable_categorical, of features with max_cat_to_onehot categories or more"),
   },
@@ -84,7 +83,7 @@ export const activeDisclosures = {
   },
   predictionOutcomes: {
     learner: "active",
-    what: "at prediction, the outcome of each of its splits for each id asked for, also off the path",
+    what: "at the end of the job, for the test rows: the outcome of each of the party's splits, also off the path",
     extent: (facts) =>
       present([facts.trees, facts.predictedRows], {
         atMost: product(facts.trees, splitsMax(facts), facts.predictedRows),
@@ -119,7 +118,7 @@ export const activeDisclosures = {
   },
   scoringOutcomes: {
     learner: "active",
-    what: "at scoring, the outcome of each of the party's splits for each id asked for, also off the path",
+    what: "later, for everybody who is scored: the outcome of each of the party's splits, also off the path",
     extent: (facts) => scored(facts, "outcomes"),
   },
   scoringHolds: {

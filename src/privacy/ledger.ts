@@ -19,12 +19,12 @@ export const ledgerEntries = {
   candidates: { learner: "active", what: "number of features and of split candidates", unit: "candidates in all" },
   splitOutcomes: {
     learner: "active",
-    what: "which side every instance of the node falls on",
+    what: "which side each person of the node falls on",
     unit: "instances of split nodes",
   },
   predictionOutcomes: {
     learner: "active",
-    what: "the outcome of each of its splits for each id asked for",
+    what: "the outcome of each of the party's splits",
     unit: "outcomes",
   },
   encryptedGradients: { learner: "passive", what: "encrypted gradients only", unit: "ciphertexts" },

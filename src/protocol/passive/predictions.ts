@@ -1,9 +1,9 @@
 /**
  * Which way each of a passive party's splits sends each row asked for, within a job.
  *
- * @reveals active: at prediction, the outcome of each of its splits for each id asked for, also off the path; where
- *   training goes on from an earlier model, the outcome of each of its splits of that model for each instance of the
- *   job
+ * @reveals active: at the end of the job, for the test rows: the outcome of each of the party's splits, also off the
+ *   path; where training goes on from an earlier model, the outcome of each of its splits of that model for each
+ *   instance of the job
  */
 import { TandemError } from "../../base/error.ts";
 import { columnTest } from "../../gbdt/split/split-test.ts";

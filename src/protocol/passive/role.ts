@@ -4,9 +4,9 @@
  * refused without harm. The role knows no network; a transport calls it. It never sees a label, and of its own splits
  * it gives away only their outcome.
  *
- * @reveals active: number of features and of split candidates; for each split that it wins, which side every instance
- *   of the node falls on; of features with monotone constraints, which candidates they are, and the sign where one
- *   splits
+ * @reveals active: number of features and of split candidates; for each split that a passive party wins, which side
+ *   each person of the node falls on; of features with monotone constraints, which candidates they are, and the sign
+ *   where one splits
  */
 import { equals, type MessageInitShape } from "@bufbuild/protobuf";
 import { TandemError } from "../../base/error.ts";

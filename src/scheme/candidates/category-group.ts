@@ -3,12 +3,10 @@
  * The active party sorts them by the leaf weight that each would have, and looks for the best set of them
  * (gbdt/split/category-partition.ts); a passive party cannot, since it sees no sum.
  *
- * @reveals active: which candidates are the categories of one feature, where sets of categories are split, and so its
- * number of
- *   categories and how many people of a node are in each and which of them is the missing values
+ * @reveals active: where sets of categories are split, which candidates belong to one feature: this shows how many
+ *   categories it has, how many people of a node are in each, and which one stands for missing values
  * @reveals passive: of a set of categories that wins, that each of them alone would have a lower leaf weight in the
- * node than
- *   those that are left
+ *   node than those that are left
  */
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { TandemError } from "../../base/error.ts";
