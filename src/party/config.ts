@@ -89,7 +89,7 @@ const threads = wholeNumber(1, 256).optional();
 /** What columns are drawn with, besides the job's seed; derived from the TLS key where it is left out. */
 const samplingSecret = text.optional();
 
-const passiveConfig = object({
+export const passiveConfig = object({
   name: text,
   listen: object({ host: text, port }),
   tls,
@@ -102,7 +102,7 @@ const passiveConfig = object({
   sampling_secret: samplingSecret,
 });
 
-const activeConfig = object({
+export const activeConfig = object({
   name: text,
   job: text.optional(),
   passives: listOf(object({ name: text, host: text, port, fingerprint })).min(

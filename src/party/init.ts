@@ -68,13 +68,16 @@ const dataComments = `  path: data.csv               # .csv, .csv.gz or .parquet
   features: all                # or a list of columns: [income, age]; or all_but: [name, street]
   missing: []                  # cells that mean "missing", besides empty, NA and NaN: ["?", "-999"]
   # validation_path: later.csv # other people, evaluated after every round; at every party, or at none
+  # test_path: test.csv        # a second table to test on; at a passive party only if align is false
   categorical: []              # columns of numbers that stand for categories, as text does with enable_categorical
+  # monotone_constraints: { income: 1, age: -1 }   # features that may only raise (1) or lower (-1) the prediction
   normalise: []                # ids, the same at every party: nfkc, lowercase, digits, strip-leading-zeros
   duplicates: refuse           # of an id that stands on two lines: refuse, or keep the first or the last`;
 
 function passiveText({ name, host, port }: InitOptions): string {
   return `# A passive party: it holds columns about people, and serves jobs of the active parties that it names.
 # Start it with: tandem party -c passive.yaml
+# docs/config.md in the repository lists every field.
 name: ${JSON.stringify(name)}
 
 listen:
@@ -94,7 +97,8 @@ active:
 data:
 ${dataComments}
 
-# What a job may ask for. A job that asks for more is refused.
+# What a job may ask for. A job that asks for more is refused. By then the ids have been aligned: only max_active_ids is
+# checked before.
 policy:
   max_trees: 1000
   max_depth: 10                # 0: no limit
@@ -118,12 +122,15 @@ output:
 
 log:
   level: info                  # debug, info, warn or error
+
+# threads: 4                   # of the alignment; without it as many as there are cores
 `;
 }
 
 function activeText({ name, host, port }: InitOptions): string {
   return `# The active party: it holds the labels, and runs jobs with the passive parties that it names.
 # Start one with: tandem train -c active.yaml
+# docs/config.md in the repository lists every field.
 name: ${JSON.stringify(name)}
 # job: spring-model            # a name for the results; without it the time of the start
 
@@ -144,8 +151,9 @@ ${dataComments}
   label: label                 # the column to predict
   # positive: "yes"            # the label's value that counts as 1, if labels are words
   # weight: exposure           # a column of instance weights
-  test_fraction: 0.25          # rows held back for testing; or test_path: with a second table
+  test_fraction: 0.25          # rows held back for testing; or test_path
   # validation_fraction: 0.2   # training rows to evaluate after every round, for early stopping; or validation_path
+  # seed: 7                    # draws these rows; without it training's seed does
 
 align: true                    # find the common people first; false: all files list the same people in the same order
 
@@ -154,12 +162,15 @@ align: true                    # find the common people first; false: all files 
 
 # XGBoost's names; docs/parameters.md lists them all.
 training:
-  objective: binary:logistic   # or reg:squarederror, reg:pseudohubererror, count:poisson
+  objective: binary:logistic   # or multi:softprob, reg:squarederror, reg:pseudohubererror, count:poisson
   num_round: 50
   max_depth: 3
   eta: 0.3
+  # seed: 7                    # fixes everything but the cryptographic nonces
 
-key_bits: 2048
+# scheme: paillier             # the cipher
+key_bits: 2048                 # shorter, for experiments only: insecure_key_bits
+# threads: 4                   # of the alignment; without it as many as there are cores
 patience_seconds: 600          # how long to wait for a party that is gone; then the same command continues the job
 # compare_alone: true          # train the own columns alone as well, afterwards, and say what the others' have added
 
