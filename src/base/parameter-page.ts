@@ -17,7 +17,8 @@ const sections: readonly {
     title: "training",
     about:
       "What is learnt. Where XGBoost has the thing, name and meaning are XGBoost's. So are the defaults, but for\n" +
-      "`objective` (reg:squarederror there), `num_round` (10), `max_depth` (6), `max_bin` (256) and `seed` (0).",
+      "these (XGBoost's in brackets): `objective` (reg:squarederror), `num_round` (10), `max_depth` (6),\n" +
+      "`max_bin` (256) and `seed` (0).",
     table: trainingParameters,
   },
   {

@@ -56,7 +56,7 @@ export const trainingParameters = {
     default: 0,
     min: 0,
     aliases: ["min_split_loss"],
-    help: "smallest gain that splits a node, without the 1/2 of eq. (3)",
+    help: "smallest gain that splits a node, as in XGBoost",
   },
   min_child_weight: { kind: "number", default: 1, min: 0, help: "smallest sum of hessians on each side of a split" },
   max_delta_step: {
@@ -137,7 +137,7 @@ export const trainingParameters = {
   enable_categorical: {
     kind: "switch",
     default: false,
-    help: "take columns of text as categories, and those that a party names in data.categorical",
+    help: "take columns of text as categories, and those columns of numbers that 'categorical' names",
   },
   max_cat_to_onehot: {
     kind: "integer",

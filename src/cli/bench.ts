@@ -21,7 +21,7 @@ const seedMax = 4294967295;
 
 export function benchCommand(): Command {
   return new Command("bench")
-    .description("measure this machine: interleaved ratios, and milliseconds for the load test of serving")
+    .description("measure this machine against OpenSSL, and the scoring server under load")
     .addOption(
       new Option("--only <part>", "which figures")
         .choices(["arithmetic", "training", "ablation", "serving", "all"])

@@ -29,6 +29,8 @@ export function cvCommand(): Command {
     .action(runCv);
   // They are needed without a config only.
   for (const option of command.options) option.makeOptionMandatory(false);
+  // Taken only to be refused with a reason.
+  for (const option of command.options) if (option.long?.startsWith("--test-") === true) option.hideHelp();
   return addExamples(
     command,
     "tandem cv -c active.yaml --folds 5",

@@ -5,9 +5,11 @@ import type { Estimate } from "../experiment/simulate/estimate.ts";
 import { addJobOptions, type JobFlags, jobFrom } from "./job-options.ts";
 import { textTable } from "./terminal/text-table.ts";
 
+const smallTables = "small tables may take up to four times as long";
+
 export function estimateCommand(): Command {
   const command = new Command("estimate").description(
-    "predict how long a simulation with these options takes, and what it sends",
+    `predict how long a simulation with these options takes, and what it sends; ${smallTables}`,
   );
   return addJobOptions(command)
     .option("--json", "print the result as one line of JSON")
@@ -31,7 +33,7 @@ function readable(estimate: Estimate): string {
       ["passives to active", formatBytes(estimate.bytes.passiveToActive)],
     ]),
     "",
-    `  ${estimate.kernel} kernel, ${estimate.cores} cores`,
+    `  ${estimate.kernel} kernel, ${estimate.cores} cores; ${smallTables}`,
     "",
   ].join("\n");
 }

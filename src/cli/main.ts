@@ -2,6 +2,7 @@
 import { Command, CommanderError } from "commander";
 import { programVersion } from "../base/program-version.ts";
 import { reportError } from "./terminal/failure.ts";
+import { markRequired } from "./terminal/help-text.ts";
 
 type Load = () => Promise<Command>;
 
@@ -52,7 +53,11 @@ async function main(): Promise<void> {
     const wanted = Object.entries(commands).filter(([name]) => isWanted(name, process.argv[2]));
     if (wanted.length > 0) program.commandsGroup(heading);
     for (const command of await Promise.all(wanted.map(([, load]) => load())))
-      program.addCommand(command.exitOverride().configureOutput({ outputError: () => {} }));
+      program.addCommand(
+        markRequired(command)
+          .exitOverride()
+          .configureOutput({ outputError: () => {} }),
+      );
   }
   await program.parseAsync();
 }

@@ -7,6 +7,7 @@ import type { ActiveResult, Emit, LayoutSummary } from "../record/events.ts";
 import { activeConfig, companyCommand, type CompanyFlags, supervised } from "./company-process.ts";
 import { addDashboardOptions, besideDashboard, type DashboardFlags } from "./dashboard.ts";
 import { addLeakageOptions, explainFirst, type LeakageFlags } from "./leakage.ts";
+import { addExamples } from "./terminal/help-text.ts";
 import { addProgressOptions, Progress, type ProgressFlags } from "./terminal/progress.ts";
 import { writeReport } from "./report.ts";
 import { contributionIn, readableOutcome, trainOutcome } from "./terminal/train-outcome.ts";
@@ -18,10 +19,12 @@ interface TrainFlags extends CompanyFlags, ProgressFlags, DashboardFlags, Leakag
 
 export function trainCommand(): Command {
   const command = companyCommand("train", "run the active party's job: align, train, evaluate, save");
-  return addLeakageOptions(addDashboardOptions(addProgressOptions(command)))
+  addLeakageOptions(addDashboardOptions(addProgressOptions(command)))
     .option("--compare-alone", "afterwards train this party's own columns alone, and say what the others' have added")
     .option("--warm-start <model>", "go on from the trees of a finished job: its name, its model's id, or its folder")
     .action(runTrain);
+  command.addHelpText("after", "\nParameters stand in the config, under training:, codec: and speed:.");
+  return addExamples(command, "tandem train -c active.yaml", "tandem train -c active.yaml --explain-leakage --dry-run");
 }
 
 async function runTrain(flags: TrainFlags): Promise<void> {

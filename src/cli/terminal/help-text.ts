@@ -1,6 +1,18 @@
-/** What stands below the options in `--help`. */
-import type { Command } from "commander";
+/** What `--help` says beyond the options' own words. */
+import { type Command, Help, type Option } from "commander";
 
 export function addExamples(command: Command, ...lines: readonly string[]): Command {
   return command.addHelpText("after", `\nExamples:\n${lines.map((line) => `  ${line}`).join("\n")}`);
+}
+
+/** Says of each option that must be given that it must; of subcommands too. */
+export function markRequired(command: Command): Command {
+  command.configureHelp({
+    optionDescription(this: Help, option: Option): string {
+      const text = Help.prototype.optionDescription.call(this, option);
+      return option.mandatory ? `${text} (required)` : text;
+    },
+  });
+  for (const each of command.commands) markRequired(each);
+  return command;
 }
