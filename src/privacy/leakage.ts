@@ -71,8 +71,8 @@ export function leakageText({ of, parties, absent, reference }: Leakage): string
     "",
     ...blocks,
     ...rest,
-    `Numbers are the most that there can be of what is sent. ${reference} says what each of these means, ` +
-      "and what can be computed from it.",
+    `Numbers are the most that there can be of what is sent. ${reference} in the repository says what each of ` +
+      "these means, and what can be computed from it.",
   ].join("\n");
 }
 

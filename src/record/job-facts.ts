@@ -187,7 +187,8 @@ export interface LedgerLine {
 export const notSent = [
   "No row, threshold or feature name was sent.",
   "No passive party was sent a label, a gradient or a score in the clear.",
-  "What can be computed from this list is more than what stands in it: docs/leakage.md says what to assume.",
+  "What can be computed from this list is more than what stands in it: " +
+    "docs/leakage.md in the repository says what to assume.",
 ].join(" ");
 
 /** Who has learnt what of whom so far, as far as this party took part in it. */
