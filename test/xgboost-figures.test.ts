@@ -274,7 +274,7 @@ describe.skipIf(absent)("Give Me Some Credit", () => {
 function page(lines: readonly string[]): string {
   const count = (rows: number): string => rows.toLocaleString("en");
   const common = Object.entries(settings({ what: "", task: "default", given: {} }));
-  return `# Figures against XGBoost
+  return `# Beside XGBoost
 
 The same table and the same parameters, in Tandem and in XGBoost 1.7.4 (\`tree_method=hist\`).
 
