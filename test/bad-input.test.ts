@@ -61,7 +61,7 @@ const cases: { readonly what: string; readonly args: string[]; readonly says: Re
   {
     what: "unparsable number",
     args: basic(file("cell.csv", "id,a,b,y", "1,1,1,0", "2,1,secret,1")),
-    says: /cell\.csv, line 3, column 'b'.*\(CELL_UNPARSABLE\)/,
+    says: /cell\.csv, line 3, column 'b': the cell is text\. .*\(--missing\) \(CELL_UNPARSABLE\)/,
   },
   {
     what: "ragged row",
@@ -81,7 +81,7 @@ const cases: { readonly what: string; readonly args: string[]; readonly says: Re
   {
     what: "a positive value that never occurs",
     args: loans("--positive", "ja"),
-    says: /no label is 'ja'.*\(LABEL_INVALID\)/,
+    says: /no label is 'ja' \(upper and lower case count\); two classes are needed \(LABEL_INVALID\)/,
   },
   {
     what: "a feature given to two parties",

@@ -215,7 +215,7 @@ describe("without enable_categorical", () => {
     await expectError(
       async () => runActive(await activeConfig(bank, partners, "text", { training: without }), () => {}),
       "CELL_UNPARSABLE",
-      /data\.csv, line 2, column 'bank_1'.*enable_categorical/,
+      /data\.csv, line 2, column 'bank_1'.*\(training\.enable_categorical\).*\(data\.missing\)$/,
     );
     const numbers = {
       path: "data.csv",
@@ -320,7 +320,7 @@ test("simulate refuses text without enable_categorical, unknown columns, constra
   await expectError(
     () => prepareSimulation({ ...given, training: {} }),
     "CELL_UNPARSABLE",
-    /people\.csv, line 2, column 'job'.*enable_categorical/,
+    /people\.csv, line 2, column 'job'.*\(--enable-categorical\).*\(--missing\)$/,
   );
   await expectError(
     () => prepareSimulation({ ...given, training: {}, categorical: ["district"] }),

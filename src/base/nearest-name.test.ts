@@ -1,14 +1,28 @@
 import { expect, test } from "vitest";
 import { nearestName, suggestion } from "./nearest-name.ts";
 
-test("nearestName counts insertions, deletions and substitutions; the first wins a tie", () => {
+test("nearestName counts insertions, deletions, substitutions and swaps; the first wins a tie", () => {
   expect(nearestName("lamda", ["gamma", "lambda", "eta"])).toBe("lambda");
   expect(nearestName("etaa", ["lambda", "eta"])).toBe("eta");
-  expect(nearestName("xx", ["ab", "cd"])).toBe("ab");
-  expect(nearestName("anything", [])).toBe("");
+  expect(nearestName("agian", ["gain", "again"])).toBe("again");
+  expect(nearestName("abx", ["abc", "abd"])).toBe("abc");
 });
 
-test("suggestion proposes the nearest name, and nothing where there is none", () => {
+test("nearestName takes upper and lower case for the same", () => {
+  expect(nearestName("AGE", ["wage", "age"])).toBe("age");
+});
+
+test("nearestName finds nothing beyond a third of the length", () => {
+  expect(nearestName("visits", ["age", "income"])).toBe(null);
+  expect(nearestName("abxx", ["abcd"])).toBe(null);
+  expect(nearestName("abcdxx", ["abcdef"])).toBe("abcdef");
+  expect(nearestName("anything", [])).toBe(null);
+});
+
+test("suggestion proposes the nearest name, otherwise lists up to a dozen, and nothing where there is none", () => {
   expect(suggestion("lamda", ["gamma", "lambda"])).toBe("; did you mean 'lambda'?");
+  expect(suggestion("visits", ["age", "income"])).toBe("; there are: 'age', 'income'");
+  const many = Array.from({ length: 14 }, (_, i) => `column${i}`);
+  expect(suggestion("x", many)).toMatch(/^; there are: 'column0', .*'column11' and 2 more$/);
   expect(suggestion("anything", [])).toBe("");
 });

@@ -1,31 +1,47 @@
 /** "Did you mean ...?": the known name that is nearest to a misspelt one. */
 
-/** The end of a message about an unknown name: "; did you mean 'x'?", or nothing where there is no name to propose. */
+/** Names that a message lists where none is near. */
+const listedMax = 12;
+
+/** The end of a message about an unknown name: a name that may be meant, otherwise which names there are, if any. */
 export function suggestion(name: string, candidates: readonly string[]): string {
   const nearest = nearestName(name, candidates);
-  return nearest === "" ? "" : `; did you mean '${nearest}'?`;
+  if (nearest !== null) return `; did you mean '${nearest}'?`;
+  return candidates.length === 0 ? "" : `; there are: ${listed(candidates)}`;
 }
 
-/** The candidate with the smallest edit distance. */
-export function nearestName(name: string, candidates: readonly string[]): string {
-  let best = candidates[0] ?? "";
+/** The candidate with the smallest edit distance; null if none is within a third of the longer name's length. */
+export function nearestName(name: string, candidates: readonly string[]): string | null {
+  let best: string | null = null;
   let bestDistance = Infinity;
   for (const candidate of candidates) {
-    const distance = editDistance(name, candidate);
-    if (distance < bestDistance) [best, bestDistance] = [candidate, distance];
+    const distance = editDistance(name.toLowerCase(), candidate.toLowerCase());
+    const isNear = distance * 3 <= Math.max(name.length, candidate.length);
+    if (isNear && distance < bestDistance) [best, bestDistance] = [candidate, distance];
   }
   return best;
 }
 
+/** The first dozen names, and how many more there are. */
+function listed(names: readonly string[]): string {
+  const shown = names.slice(0, listedMax).map((name) => `'${name}'`);
+  const rest = names.length - shown.length;
+  return `${shown.join(", ")}${rest > 0 ? ` and ${rest} more` : ""}`;
+}
+
+/** Insertions, deletions, substitutions, and neighbours that changed places. */
 function editDistance(a: string, b: string): number {
+  let beforeLast: number[] = [];
   let previous = Array.from({ length: b.length + 1 }, (_, j) => j);
   for (let i = 1; i <= a.length; i++) {
     const current = [i];
     for (let j = 1; j <= b.length; j++) {
       const substitute = previous[j - 1] + (a[i - 1] === b[j - 1] ? 0 : 1);
-      current.push(Math.min(substitute, previous[j] + 1, current[j - 1] + 1));
+      const isSwap = i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1];
+      const swap = isSwap ? beforeLast[j - 2] + 1 : Infinity;
+      current.push(Math.min(substitute, swap, previous[j] + 1, current[j - 1] + 1));
     }
-    previous = current;
+    [beforeLast, previous] = [previous, current];
   }
   return previous[b.length];
 }

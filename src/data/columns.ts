@@ -3,7 +3,7 @@
  * and other parties, and a row's value must not.
  */
 import { TandemError } from "../base/error.ts";
-import { nearestName } from "../base/nearest-name.ts";
+import { suggestion } from "../base/nearest-name.ts";
 import type { CategoryBook } from "./category-book.ts";
 import type { CsvTable } from "./csv-table.ts";
 
@@ -16,7 +16,7 @@ const float32Max = 3.4028234663852886e38;
 
 /**
  * Finds a column by its name, or by position as `#0`, `#1`, ...; a name wins over a position.
- * @throws TandemError COLUMN_UNKNOWN naming the file and the nearest name
+ * @throws TandemError COLUMN_UNKNOWN naming the file, and the nearest name or those that there are
  */
 export function columnIndex(table: CsvTable, nameOrPosition: string): number {
   const wanted = nameOrPosition.trim();
@@ -31,12 +31,13 @@ export function columnIndex(table: CsvTable, nameOrPosition: string): number {
       `${table.path} has no column ${wanted}: its columns are #0 to #${table.names.length - 1}`,
     );
   }
-  const nearest = nearestName(
-    wanted,
-    table.names.filter((name) => name !== ""),
-  );
-  const hint = nearest === "" ? "give its position, such as '#0'" : `did you mean '${nearest}'?`;
-  throw new TandemError("COLUMN_UNKNOWN", `${table.path} has no column '${wanted}'; ${hint}`);
+  const hint = suggestion(wanted, tellableNames(table)) || "; give its position, such as '#0'";
+  throw new TandemError("COLUMN_UNKNOWN", `${table.path} has no column '${wanted}'${hint}`);
+}
+
+/** With a number among them they may be the first row of a file without a header, whose cells are not to be told. */
+function tellableNames({ names }: CsvTable): string[] {
+  return names.some((name) => parseNumber(name.trim()) !== undefined) ? [] : names.filter((name) => name !== "");
 }
 
 /** How messages call a column: its name, or its position if it has none. */
@@ -45,12 +46,25 @@ export function columnTitle(table: CsvTable, index: number): string {
   return name === "" ? `#${index}` : `'${name}'`;
 }
 
+/** What helps against text in a column of numbers, by the names that the user gives it. */
+export interface TextRemedies {
+  readonly categories: string;
+  readonly missing: string;
+}
+
+export const optionRemedies: TextRemedies = { categories: "--enable-categorical", missing: "--missing" };
+
 /**
  * A feature as XGBoost sees it: float32, NaN where the value is missing (empty, NA, NaN in any case, or one of
  * `missingTokens`, compared with the trimmed cell).
  * @throws TandemError CELL_UNPARSABLE naming file, line and column
  */
-export function numericColumn(table: CsvTable, index: number, missingTokens: ReadonlySet<string>): Float32Array {
+export function numericColumn(
+  table: CsvTable,
+  index: number,
+  missingTokens: ReadonlySet<string>,
+  remedies: TextRemedies = optionRemedies,
+): Float32Array {
   const values = new Float32Array(table.rowCount);
   const cells = table.columns[index];
   for (let row = 0; row < values.length; row++) {
@@ -59,16 +73,15 @@ export function numericColumn(table: CsvTable, index: number, missingTokens: Rea
       values[row] = NaN;
       continue;
     }
-    const value = parseNumber(cell);
-    if (value === undefined || Math.abs(Math.fround(value)) > float32Max) {
-      throw cellError(
-        table,
-        row,
-        index,
-        "is neither a number (of float32's range) nor missing. Name it with --missing, " +
-          "or take text as categories with enable_categorical",
-      );
+    if (!numberSyntax.test(cell)) {
+      const advice =
+        `Take such columns as categories (${remedies.categories}), leave the column out, ` +
+        `or name the cell as missing (${remedies.missing})`;
+      throw cellError(table, row, index, `is text. ${advice}`);
     }
+    const value = Number(cell);
+    if (Math.abs(Math.fround(value)) > float32Max)
+      throw cellError(table, row, index, "is a number beyond 3.4e38, the largest that float32 has");
     values[row] = value;
   }
   return values;
@@ -141,7 +154,7 @@ export function labelColumn(table: CsvTable, index: number, positive?: string): 
       labels[row] = value;
     }
   }
-  if (wanted !== undefined) requireTwoClasses(table, index, labels, ` '${wanted}'`);
+  if (wanted !== undefined) requireTwoClasses(table, index, labels, ` '${wanted}'`, " (upper and lower case count)");
   return labels;
 }
 
@@ -175,10 +188,17 @@ export function requireBinaryLabels(table: CsvTable, index: number, labels: Floa
   requireTwoClasses(table, index, labels, " 1");
 }
 
-function requireTwoClasses(table: CsvTable, index: number, labels: Float64Array, positive: string): void {
+/** @param caution what may be the reason if no label is `positive` */
+function requireTwoClasses(
+  table: CsvTable,
+  index: number,
+  labels: Float64Array,
+  positive: string,
+  caution = "",
+): void {
   const hasNegative = labels.includes(0);
   if (hasNegative && labels.includes(1)) return;
-  const what = hasNegative ? `no label is${positive}` : `every label is${positive}`;
+  const what = hasNegative ? `no label is${positive}${caution}` : `every label is${positive}`;
   throw new TandemError(
     "LABEL_INVALID",
     `${table.path}, column ${columnTitle(table, index)}: ${what}; two classes are needed`,

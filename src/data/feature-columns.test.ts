@@ -52,7 +52,8 @@ describe("which columns have categories", () => {
   });
 
   test("numbers with a word among them are a mistake, unless the column is named", async () => {
-    await expectError(() => read(["mixed"]), "CELL_UNPARSABLE", /people\.csv, line 4, column 'mixed'/);
+    const message = /people\.csv, line 4, column 'mixed': the cell is text\. .*\(--categorical\).*\(--missing\)$/;
+    await expectError(() => read(["mixed"]), "CELL_UNPARSABLE", message);
     expect(read(["mixed"], { categorical: ["mixed"] }).categories["mixed"].names).toEqual(["3", "4", "x"]);
   });
 
@@ -60,7 +61,12 @@ describe("which columns have categories", () => {
     await expectError(
       () => read(["job"], { text: "refuse" }),
       "CELL_UNPARSABLE",
-      /line 2, column 'job'.*enable_categorical/,
+      /line 2, column 'job'.*\(--enable-categorical\).*\(--missing\)$/,
+    );
+    await expectError(
+      () => read(["job"], { text: "refuse", saidIn: "config" }),
+      "CELL_UNPARSABLE",
+      /line 2, column 'job'.*\(training\.enable_categorical\).*\(data\.missing\)$/,
     );
     await expectError(
       () => read(["age", "job"], { categorical: ["jop"] }),

@@ -59,6 +59,7 @@ export async function readPartyTable(
       categorical: data.categorical,
       text,
       book,
+      saidIn: "config",
     },
     label,
   );
