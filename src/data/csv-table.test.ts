@@ -173,6 +173,10 @@ describe("readCsvTable refuses", () => {
     corrupt.fill(0xaa, 20, 40);
     await expectError(corrupt, "FILE_FORMAT", /damaged or cut off/, "corrupt.csv.gz");
     await expectError(Buffer.from("a,b\n1,\0\n"), "FILE_FORMAT", /zero bytes/);
+    const parquet = Buffer.concat([Buffer.from("PAR1"), Buffer.from([0x15, 0xff])]);
+    await expectError(parquet, "FILE_FORMAT", /t\.parquet is a Parquet file, not CSV\. Save it as CSV$/, "t.parquet");
+    const sheet = Buffer.from("PK\u0003\u0004\0");
+    await expectError(sheet, "FILE_FORMAT", /t\.xlsx is a spreadsheet or a ZIP archive, not CSV\. Save/, "t.xlsx");
     await expectError(Buffer.from("a,b\n1,caf\xe9\n", "latin1"), "FILE_FORMAT", /not UTF-8/);
     await expectError(Buffer.concat([Buffer.from("a,b\n1,x"), Buffer.from([0xc3])]), "FILE_FORMAT", /not UTF-8/);
   });

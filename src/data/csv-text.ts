@@ -14,7 +14,7 @@ const chunkSizeBytes = 1 << 18;
 /**
  * Streams the text of a `.csv` or `.csv.gz` file; compression is recognised by its content, whatever the name.
  * @throws TandemError FILE_UNREADABLE if the file is missing or cannot be read, FILE_FORMAT if it is not UTF-8 text,
- * is damaged, or is named .gz without being compressed
+ * is a file of another kind, is damaged, or is named .gz without being compressed
  */
 export function csvText(path: string): AsyncGenerator<string> {
   return utf8Text(path, plainBytes(path));
@@ -43,6 +43,8 @@ async function* plainBytes(path: string): AsyncGenerator<Buffer> {
     const chunks: AsyncIterator<Buffer> = file[Symbol.asyncIterator]();
     const first = await chunks.next();
     if (first.done === true) return;
+    const kind = otherFormat(first.value);
+    if (kind !== null) throw new TandemError("FILE_FORMAT", `${path} is ${kind}, not CSV. Save it as CSV`);
     // A stream may not be rewound (a pipe), so the chunk that showed the file's kind goes back in front.
     const all = prepended(first.value, chunks);
     if (isGzip(first.value)) yield* gunzipped(all);
@@ -69,6 +71,13 @@ async function* gunzipped(compressed: AsyncIterable<Buffer>): AsyncGenerator<Buf
     source.destroy();
     gunzip.destroy();
   }
+}
+
+/** What people take for a table that is read as CSV, by its first bytes; null: none of it. */
+function otherFormat(head: Buffer): string | null {
+  const magic = head.toString("latin1", 0, 4);
+  if (magic === "PAR1") return "a Parquet file";
+  return magic === "PK\u0003\u0004" ? "a spreadsheet or a ZIP archive" : null;
 }
 
 function isGzip(head: Buffer): boolean {
