@@ -197,8 +197,13 @@ describe("elsewhere", () => {
 
   test("--dashboard keeps the job in the state folder, with its report; people's scores are not kept", async () => {
     const state = join(directory, "kept");
-    const run = await startTandem([...simulation, "--dashboard"], { XDG_STATE_HOME: state }).finished;
+    const files = ["--predictions", join(directory, "told.csv"), "--export", join(directory, "told.json")];
+    const run = await startTandem([...simulation, ...files, "--dashboard"], { XDG_STATE_HOME: state }).finished;
     expect(run.exitCode).toBe(0);
+    expect(run.stderr).toContain(`predictions: ${files[1]}\nmodel: ${files[3]}\nreport: `);
+    expect(run.stderr).toMatch(
+      /kept as simulate-\d{8}-\d{6}: --warm-start goes on from it, with the same --records$/m,
+    );
     const [, report] = /^report: (.+)$/m.exec(run.stderr) ?? [];
     expect(report.startsWith(join(state, "tandem", "runs", "active"))).toBe(true);
     expect(statSync(report).mode & 0o777).toBe(0o600);
@@ -245,5 +250,6 @@ describe("elsewhere", () => {
     expect(exitCode).toBe(0);
     expect(stderr).toMatch(/^warning: 0\.0\.0\.0 can be reached from other machines/m);
     expect(stderr).not.toContain("token");
+    expect(() => statSync(path)).toThrow(/ENOENT/);
   });
 });

@@ -256,8 +256,16 @@ test("simulate: an earlier job in the same folder, by the command, equal to one 
   ];
   const { stdout, exitCode, stderr } = await tandem("simulate", ...flags, "--records", records);
   expect(exitCode, stderr).toBe(0);
-  expect(JSON.parse(stdout)).toMatchObject({ trees: 3, identicalToCentralised: true });
+  expect(JSON.parse(stdout)).toMatchObject({
+    trees: 3,
+    identicalToCentralised: true,
+    job: expect.stringMatching(/^simulate-\d{8}-\d{6}$/) as string,
+  });
   const without = await tandem("simulate", ...flags);
   expect(without.stderr).toMatch(/--warm-start needs --records/);
+  const unknown = await tandem("simulate", ...flags, "--records", records, "--warm-start", "elsewhere/active");
+  expect(unknown.stderr).toMatch(
+    /there is no simulation 'elsewhere\/active' in .*; there are: 'simulate-\d{8}-\d{6}', 'first' \(MODEL_UNKNOWN\)/,
+  );
   rmSync(records, { recursive: true });
 });

@@ -1,5 +1,5 @@
 /** `--dashboard` of the commands that run a job, and `tandem dashboard`: past jobs, when none goes on. */
-import { chmod, mkdir, readdir, writeFile } from "node:fs/promises";
+import { chmod, mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { homedir } from "node:os";
 import { basename, join, resolve } from "node:path";
 import { Command, Option } from "commander";
@@ -107,9 +107,21 @@ export async function serveBesideParty(flags: DashboardFlags, viewer: Viewer): P
   if (flags.dashboard !== true) return () => Promise.resolve();
   const say = (text: string): void => void process.stderr.write(`${text}\n`);
   const dashboard = await serve(flags, [viewer], say);
-  if (process.stderr.isTTY === true) say(`dashboard: ${dashboard.url}`);
-  else await writeAddress(join(viewer.directory, "dashboard.url"), dashboard.url);
-  return () => dashboard.close();
+  if (process.stderr.isTTY === true) {
+    say(`dashboard: ${dashboard.url}`);
+    return () => dashboard.close();
+  }
+  const path = join(viewer.directory, "dashboard.url");
+  await writeAddress(path, dashboard.url);
+  return async () => {
+    await dashboard.close();
+    await removeAddress(path, dashboard.url);
+  };
+}
+
+/** Its token opens nothing any more. An address that another process has written since stays. */
+async function removeAddress(path: string, url: string): Promise<void> {
+  if ((await readFile(path, "utf8").catch(() => "")) === `${url}\n`) await rm(path, { force: true });
 }
 
 async function writeAddress(path: string, url: string): Promise<void> {

@@ -81,10 +81,15 @@ async function runSimulate(flags: SimulateFlags): Promise<void> {
     const { contribution } = result;
     process.stdout.write(
       flags.json === true
-        ? `${JSON.stringify({ ...summary, ...(contribution === null ? {} : { contribution }) })}\n`
+        ? `${JSON.stringify({ ...summary, ...(contribution && { contribution }), ...(keep && { job: keep.job }) })}\n`
         : `${readable(summary, result.difference, contribution)}\n`,
     );
-    if (keep !== undefined) progress.line(`report: ${await writeReport(join(keep.directory, names[0], keep.job))}`);
+    if (flags.predictions !== undefined) progress.line(`predictions: ${flags.predictions}`);
+    if (flags.export !== undefined) progress.line(`model: ${flags.export}`);
+    if (keep !== undefined) {
+      progress.line(`report: ${await writeReport(join(keep.directory, names[0], keep.job))}`);
+      progress.line(`kept as ${keep.job}: --warm-start goes on from it, with the same --records`);
+    }
     if (identical === false)
       throw new TandemError("INTERNAL", `federated and centralised model differ: ${result.difference}`);
   });

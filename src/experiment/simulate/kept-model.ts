@@ -1,6 +1,9 @@
 /** The model of an earlier simulation, which training goes on from. */
+import { existsSync } from "node:fs";
+import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { TandemError } from "../../base/error.ts";
+import { suggestion } from "../../base/nearest-name.ts";
 import type { PartyTable } from "../../data/dataset.ts";
 import type { Model } from "../../gbdt/tree/model.ts";
 import { splitsOver, startFrom } from "../../party/model/start-model.ts";
@@ -20,7 +23,15 @@ export async function keptModel(
 ): Promise<Model> {
   if (keep === undefined)
     throw new TandemError("USAGE", "--warm-start needs --records, the folder that keeps the earlier simulation");
-  const shareOf = (name: string): string => join(keep.directory, name, job, "share.json");
+  const shareOf = (name: string, of = job): string => join(keep.directory, name, of, "share.json");
+  if (!existsSync(shareOf(active))) {
+    const jobs = await readdir(join(keep.directory, active)).catch(() => []);
+    const kept = jobs.filter((name) => existsSync(shareOf(active, name))).toSorted();
+    throw new TandemError(
+      "MODEL_UNKNOWN",
+      `there is no simulation '${job}' in ${keep.directory}${suggestion(job, kept.toReversed())}`,
+    );
+  }
   const share = await readActiveShare(shareOf(active));
   const shares = await Promise.all(
     passives.map(async (name, i) => {
