@@ -155,7 +155,7 @@ describe("golden files", () => {
     expect(stderr).toBe("");
     expect(exitCode).toBe(0);
     expect(readFileSync(path, "utf8")).toBe(readFileSync(join(fixtures, "logistic.json"), "utf8"));
-    expect((statSync(path).mode & 0o777).toString(8)).toBe("644");
+    expect((statSync(path).mode & 0o777).toString(8)).toBe("600");
   });
 
   test.each([

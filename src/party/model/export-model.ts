@@ -69,7 +69,7 @@ export async function exportModel(config: ActiveConfig, { job, consents, out }: 
   const featureCount = features.flat().length;
   if (featureCount === 0)
     throw new TandemError("USAGE", `${job} has no split: XGBoost refuses a model without features`);
-  await writeXgboostModel(out, model, features, [active.name, ...active.passiveNames], 0o600);
+  await writeXgboostModel(out, model, features, [active.name, ...active.passiveNames]);
   return {
     model: active.model,
     treeCount: model.trees.length,

@@ -130,7 +130,7 @@ export async function writeXgboostModel(
   model: Model,
   features: readonly (readonly string[])[],
   partyNames?: readonly string[],
-  mode = 0o644,
+  mode = 0o600,
 ): Promise<void> {
   await writeFileAtomically(path, `${xgboostText(xgboostModel(model, features, partyNames))}\n`, mode);
 }
