@@ -158,7 +158,7 @@ describe("scores are the training-time model's to the last bit", () => {
     );
     expect(stranger.exitCode).toBe(2);
     expect(stranger.stderr).toMatch(
-      /1 of its 1 ids are unknown to a passive party \(1 to shop1\), the first in row 1.*ID_UNKNOWN/,
+      /1 of its 1 ids are unknown to a passive party \(1 to shop1\), the first in line 2.*ID_UNKNOWN/,
     );
     expect(predictionsIn(output)).toEqual(trained); // what was there stays
   });
@@ -189,7 +189,7 @@ describe("people whom a party does not hold", () => {
     const error = await expectError(
       () => predict(world, input),
       "ID_UNKNOWN",
-      /2 of its 4 ids are unknown to a passive party \(1 to shop0, 2 to shop1\), the first in row 2/,
+      /2 of its 4 ids are unknown to a passive party \(1 to shop0, 2 to shop1\), the first in line 3/,
     );
     expect(error.message).not.toContain("zq");
     const skipped = await predict(world, input, { unknown: "skip" });

@@ -28,6 +28,13 @@ export interface DistinctTable {
   readonly fileRows: Uint32Array;
 }
 
+/** A table out of one file, with the place of each row for messages. */
+export interface FileTable extends DistinctTable {
+  readonly fileLines: Uint32Array;
+  /** What they count. */
+  readonly lineNoun: "line" | "row";
+}
+
 export function sourceOf({ path, command }: Pick<DataConfig, "path" | "command">): TableSource {
   if (path !== undefined) return { path };
   return { command: command ?? [] };
@@ -42,7 +49,7 @@ export async function readPartyTable(
   data: DataConfig,
   label: (LabelSpec & { readonly binary: boolean }) | null,
   { text = "refuse", book = new CategoryBook() }: TextReading = {},
-): Promise<DistinctTable> {
+): Promise<FileTable> {
   const csv = await readTable(source);
   const idIndex = columnIndex(csv, data.id);
   const names = featureNames(
@@ -65,17 +72,24 @@ export async function readPartyTable(
   );
   if (label?.binary === true && whole.labels !== null)
     requireBinaryLabels(csv, columnIndex(csv, label.label), whole.labels);
+  const lineNoun = csv.lineNoun ?? "line";
   const ids = DistinctIds.from(csv.columns[idIndex], {
     normalise: data.normalise,
     duplicates: data.duplicates,
     source: csv.path,
     lineOf: (row) => csv.lineOf(row),
-    lineNoun: csv.lineNoun ?? "line",
+    lineNoun,
   });
   const monotone = data.monotone_constraints;
   checkConstraints(csv.path, monotone, whole);
   const kept = { ...selectRows(whole, ids.rows), monotone };
-  return { table: { ...kept, ids: [...ids.ids] }, ids: ids.inOwnOrder(), fileRows: ids.rows.map((row) => row + 1) };
+  return {
+    table: { ...kept, ids: [...ids.ids] },
+    ids: ids.inOwnOrder(),
+    fileRows: ids.rows.map((row) => row + 1),
+    fileLines: ids.rows.map((row) => csv.lineOf(row)),
+    lineNoun,
+  };
 }
 
 /** @throws TandemError COLUMN_UNKNOWN for a constraint of what is not a feature, USAGE for one of categories */

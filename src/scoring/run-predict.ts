@@ -5,7 +5,7 @@ import { categoryNamesOf } from "../data/dataset.ts";
 import { inModelCodes } from "./scoring-model.ts";
 import type { ActiveConfig, DataConfig } from "../party/config.ts";
 import { findActiveShare } from "../party/model/find-share.ts";
-import { type DistinctTable, readPartyTable } from "../party/party-data.ts";
+import { type DistinctTable, type FileTable, readPartyTable } from "../party/party-data.ts";
 import { Scorer } from "./scorer.ts";
 
 export const unknownRules = ["refuse", "skip", "missing"] as const;
@@ -101,18 +101,18 @@ async function scoreAll(scorer: Scorer, { table }: DistinctTable, { unknown: rul
   return { predictions, unknown };
 }
 
-/** Names parties and rows, never an id. */
+/** Names parties and lines, never an id. */
 function unknownRefusal(
   input: string,
-  { fileRows }: DistinctTable,
+  { fileLines, lineNoun }: FileTable,
   unknown: ReadonlyMap<number, readonly string[]>,
 ): TandemError {
   const counts = Object.entries(countByParty(unknown)).map(([name, count]) => `${count} to ${name}`);
   const [first] = unknown.keys();
   return new TandemError(
     "ID_UNKNOWN",
-    `${input}: ${unknown.size} of its ${fileRows.length} ids are unknown to a passive party (${counts.join(", ")}), ` +
-      `the first in row ${fileRows[first]}. Leave such people out with --unknown skip, ` +
+    `${input}: ${unknown.size} of its ${fileLines.length} ids are unknown to a passive party (${counts.join(", ")}), ` +
+      `the first in ${lineNoun} ${fileLines[first]}. Leave such people out with --unknown skip, ` +
       "or score them as missing with --unknown missing",
   );
 }
