@@ -397,6 +397,7 @@ describe("demo", () => {
     const { exitCode, stdout, stderr } = await tandem("demo", "--rows", "200", "--num-round", "1");
     expect(exitCode).toBe(0);
     expect(stderr).toContain("tree 1/1");
+    expect(stderr).toMatch(/Next: your own table, docs\/own-data\.md\n$/);
     expect(stdout).toMatch(/the bank alone +0\.\d{4} +0\.\d{4}/);
     expect(stdout).toContain("federated equals centralised?  yes");
     expect(stdout).toMatch(/passives to active/);

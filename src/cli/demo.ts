@@ -67,6 +67,7 @@ export function demoCommand(): Command {
       process.stdout.write(`${text}\n`);
       if (keep !== undefined)
         progress.line(`report: ${await writeReport(join(keep.directory, demoParties[0], keep.job))}`);
+      if (result.difference === "") progress.line("Next: your own table, docs/own-data.md");
       if (result.difference !== "")
         throw new TandemError("INTERNAL", `federated and centralised model differ: ${result.difference}`);
     });

@@ -45,8 +45,8 @@ function nextSteps(role: "active" | "passive", configPath: string, fingerprint: 
     "",
     `This party's fingerprint:  ${fingerprint}`,
     "",
-    `Next: tell the ${other} party this fingerprint. Write its own, and where your data is, into`,
-    `${configPath}. Then run: ${run}`,
+    `Next: tell the ${other} party this party's name and fingerprint. Write its name, its fingerprint,`,
+    `and where your data is, into ${configPath}. Then run: ${run}`,
     "",
   ].join("\n");
 }

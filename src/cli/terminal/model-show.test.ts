@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
@@ -172,5 +172,11 @@ test("a job's folder stands for its share", async () => {
   const folder = mkdtempSync(join(tmpdir(), "tandem-show-"));
   afterAll(() => rmSync(folder, { recursive: true }));
   expect(await sharePathOf(folder)).toBe(join(folder, "share.json"));
+  writeFileSync(join(folder, "share.json"), "");
   expect(await sharePathOf(join(folder, "share.json"))).toBe(join(folder, "share.json"));
+  await expectError(
+    () => sharePathOf(join(folder, "none")),
+    "FILE_UNREADABLE",
+    /none: there is no such file or folder$/,
+  );
 });

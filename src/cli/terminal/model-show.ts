@@ -7,13 +7,13 @@ import { drawDot, drawText, ruleText } from "./draw-tree.ts";
 import { readableSummary, summariseActive, summarisePassive } from "./model-summary.ts";
 import type { ShowFormat } from "../show-format.ts";
 
-/** A job's folder stands for the share in it. */
+/** A job's folder stands for the share in it. @throws TandemError FILE_UNREADABLE if there is neither */
 export async function sharePathOf(path: string): Promise<string> {
-  const isFolder = await stat(path).then(
-    (found) => found.isDirectory(),
-    () => false,
-  );
-  return isFolder ? join(path, "share.json") : path;
+  try {
+    return (await stat(path)).isDirectory() ? join(path, "share.json") : path;
+  } catch (cause) {
+    throw new TandemError("FILE_UNREADABLE", `${path}: there is no such file or folder`, { cause });
+  }
 }
 
 /** @param tree the first unless given */

@@ -60,7 +60,7 @@ export function requireSecureBits(bits: number, insecure: boolean): void {
   throw new TandemError(
     "KEY_TOO_SHORT",
     `a key of ${bits} bits can be broken; use ${keyBitsSecure} or more, ` +
-      "or an option that says so (such as --insecure-key-bits) for experiments",
+      `or, for experiments, --insecure-key-bits ${bits}`,
   );
 }
 
