@@ -3,6 +3,7 @@ import { Command, CommanderError } from "commander";
 import { programVersion } from "../base/program-version.ts";
 import { reportError } from "./terminal/failure.ts";
 import { markRequired } from "./terminal/help-text.ts";
+import { tellUsage } from "./terminal/usage-error.ts";
 
 type Load = () => Promise<Command>;
 
@@ -46,19 +47,14 @@ function isWanted(name: string, first: string | undefined): boolean {
 async function main(): Promise<void> {
   const program = new Command("tandem")
     .description("Vertical federated XGBoost: companies train one model together, and nobody shows a row.")
-    .version(programVersion())
-    .exitOverride()
-    .configureOutput({ outputError: () => {} });
+    .version(programVersion());
   for (const [heading, commands] of Object.entries(groups)) {
     const wanted = Object.entries(commands).filter(([name]) => isWanted(name, process.argv[2]));
     if (wanted.length > 0) program.commandsGroup(heading);
     for (const command of await Promise.all(wanted.map(([, load]) => load())))
-      program.addCommand(
-        markRequired(command)
-          .exitOverride()
-          .configureOutput({ outputError: () => {} }),
-      );
+      program.addCommand(markRequired(command));
   }
+  tellUsage(program);
   await program.parseAsync();
 }
 

@@ -32,11 +32,7 @@ interface ExportFlags {
 }
 
 export function modelCommand(): Command {
-  // Subcommands inherit how errors are told.
-  const model = new Command("model")
-    .description("look at a share of a model, consent to an export, export")
-    .exitOverride()
-    .configureOutput({ outputError: () => {} });
+  const model = new Command("model").description("look at a share of a model, consent to an export, export");
   model
     .command("show")
     .description("draw a tree as this party sees it")

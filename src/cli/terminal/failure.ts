@@ -4,11 +4,7 @@ import { TandemError } from "../../base/error.ts";
 
 /** Prints the error and returns the exit code: 2 for the world's mistakes, 1 for ours. */
 export function reportError(error: unknown): number {
-  if (error instanceof CommanderError) {
-    // commander.help: a bare `tandem` has already printed its help.
-    if (error.code !== "commander.help") console.error(`${error.message}\nTry 'tandem --help'.`);
-    return 2;
-  }
+  if (error instanceof CommanderError) return 2; // a bare `tandem` has already printed its help
   if (error instanceof TandemError && error.code !== "INTERNAL") {
     console.error(`error: ${error.message} (${error.code})`);
     return 2;
