@@ -123,7 +123,7 @@ test("a wrong address shows within seconds, whatever the patience", async () => 
   await expectError(
     () => runActive(config, (event) => event.type === "waiting" && waits.push(event.delayMs)),
     "PARTY_LOST",
-    /party shop is gone: .*ECONNREFUSED.*is it running/,
+    /^party shop cannot be reached; is it running, and has it pinned .*\? \(.*ECONNREFUSED.*\)$/,
   );
   expect(waits.length).toBeGreaterThan(1);
   expect(waits.reduce((sum, ms) => sum + ms, 0)).toBeLessThanOrEqual(3000);

@@ -155,8 +155,11 @@ describe("a connection that breaks", () => {
     "%s: the party is gone; only at join may it never have been there",
     async (name, method) => {
       const peer = peerOver("telecom", { unary: broken, stream: () => Promise.reject(new ConnectError("ECONNRESET")) });
-      const error = await expectError(() => call(peer, method), "PARTY_LOST", /^party telecom is gone: ECONNRESET/);
-      expect(/is it running/.test(error.message)).toBe(name === "join");
+      const message =
+        name === "join"
+          ? /^party telecom cannot be reached; is it running, and has it pinned .*certificate\? \(ECONNRESET\)$/
+          : /^party telecom is gone: ECONNRESET$/;
+      await expectError(() => call(peer, method), "PARTY_LOST", message);
     },
   );
 

@@ -1,9 +1,10 @@
 /** A client of any service whose calls fail with a TandemError, whatever goes wrong on the wire. */
 import type { DescService } from "@bufbuild/protobuf";
-import { type CallOptions, type Client, createClient, type Transport } from "@connectrpc/connect";
+import { type CallOptions, type Client, ConnectError, createClient, type Transport } from "@connectrpc/connect";
 import { TandemError } from "../base/error.ts";
+import { peerText } from "../wire/peer-text.ts";
 import { everyCall } from "./every-call.ts";
-import { fromWireError } from "./wire-error.ts";
+import { fromWireError, isPartyFault } from "./wire-error.ts";
 
 export interface Translation<Service extends DescService> {
   /** The first call to a party. If it breaks before it is answered, there may be nobody. */
@@ -21,7 +22,7 @@ export function translatedClient<Service extends DescService>(
   const client = createClient(service, transport);
   const translated = (cause: unknown, isReached: boolean): TandemError => {
     const error = fromWireError(cause, party);
-    const placed = isReached ? error : unreached(error, cause);
+    const placed = isReached ? error : unreached(error, party, cause);
     return isNaming ? named(party, placed) : placed;
   };
   return everyCall<Client<Service>, CallOptions | undefined>(service, () => client, {
@@ -47,11 +48,11 @@ export function translatedClient<Service extends DescService>(
 }
 
 /** A connection that breaks here was refused, or there is nobody: TLS does not always tell which. */
-function unreached(error: TandemError, cause: unknown): TandemError {
-  if (error.code !== "PARTY_LOST") return error;
-  return new TandemError("PARTY_LOST", `${error.message}; is it running, and has it pinned this party's certificate?`, {
-    cause,
-  });
+function unreached(error: TandemError, party: string, cause: unknown): TandemError {
+  if (error.code !== "PARTY_LOST" || isPartyFault(error)) return error;
+  const said = peerText(ConnectError.from(cause).rawMessage);
+  const question = "is it running, and has it pinned this party's certificate?";
+  return new TandemError("PARTY_LOST", `party ${party} cannot be reached; ${question} (${said})`, { cause });
 }
 
 function named(party: string, error: TandemError): TandemError {
