@@ -215,6 +215,10 @@ describe("self-signed certificates", () => {
 
   test("nobody there", async () => {
     const peer = connectTls("shop", await valid(), "0".repeat(64), { host: "127.0.0.1", port: 1 });
-    await expectError(() => peer.alignment("j").begin(offer, {}), "PARTY_LOST", /^party shop cannot be reached; is it running/);
+    await expectError(
+      () => peer.alignment("j").begin(offer, {}),
+      "PARTY_LOST",
+      /^party shop cannot be reached; is it running/,
+    );
   });
 });

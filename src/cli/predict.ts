@@ -37,7 +37,9 @@ export function predictCommand(): Command {
       const progress = Progress.onStandardError(flags);
       const { model, input, output, unknown } = flags;
       const onProgress = (done: number, total: number): void =>
-        progress.line(`${config.name}: asked about ${done.toLocaleString("en")} of ${total.toLocaleString("en")} people`);
+        progress.line(
+          `${config.name}: asked about ${done.toLocaleString("en")} of ${total.toLocaleString("en")} people`,
+        );
       const result = await runPredict(config, { model, input, output, unknown, onProgress });
       process.stdout.write(flags.json === true ? `${JSON.stringify(result)}\n` : `${readable(result, output)}\n`);
     });

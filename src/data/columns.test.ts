@@ -86,29 +86,17 @@ describe("numericColumn", () => {
     expect([...values].map((value) => Number.isNaN(value))).toEqual([...Array.from({ length: 9 }, () => true), false]);
   });
 
-  it.each([
-    "secret",
-    "0x10",
-    "Infinity",
-    "-inf",
-    "1,5",
-    "1 000",
-    "1e",
-    ".",
-    "+",
-    "null",
-    "?",
-    "1_000",
-    "0b1",
-    "N/A",
-  ])("refuses %j with file, line and column but not the value", (cell) => {
-    const table = tableOf({ id: ["a", "b", "c"], income: ["1", "", cell] });
-    const message =
-      "people.csv, line 7, column 'income': the cell is text. Take such columns as categories (--enable-categorical), " +
-      "leave the column out, or name the cell as missing (--missing)";
-    expectError("CELL_UNPARSABLE", message, () => numericColumn(table, 1, none));
-    if (cell.length > 4) expect(() => numericColumn(table, 1, none)).not.toThrow(cell);
-  });
+  it.each(["secret", "0x10", "Infinity", "-inf", "1,5", "1 000", "1e", ".", "+", "null", "?", "1_000", "0b1", "N/A"])(
+    "refuses %j with file, line and column but not the value",
+    (cell) => {
+      const table = tableOf({ id: ["a", "b", "c"], income: ["1", "", cell] });
+      const message =
+        "people.csv, line 7, column 'income': the cell is text. Take such columns as categories (--enable-categorical), " +
+        "leave the column out, or name the cell as missing (--missing)";
+      expectError("CELL_UNPARSABLE", message, () => numericColumn(table, 1, none));
+      if (cell.length > 4) expect(() => numericColumn(table, 1, none)).not.toThrow(cell);
+    },
+  );
 
   it.each(["1e39", "-3.5e38", "1e999"])("refuses %j, which float32 does not have", (cell) => {
     const message = "people.csv, line 3, column 'x': the cell is a number beyond 3.4e38";

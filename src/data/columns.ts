@@ -189,13 +189,7 @@ export function requireBinaryLabels(table: CsvTable, index: number, labels: Floa
 }
 
 /** @param caution what may be the reason if no label is `positive` */
-function requireTwoClasses(
-  table: CsvTable,
-  index: number,
-  labels: Float64Array,
-  positive: string,
-  caution = "",
-): void {
+function requireTwoClasses(table: CsvTable, index: number, labels: Float64Array, positive: string, caution = ""): void {
   const hasNegative = labels.includes(0);
   if (hasNegative && labels.includes(1)) return;
   const what = hasNegative ? `no label is${positive}${caution}` : `every label is${positive}`;

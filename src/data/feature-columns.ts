@@ -5,7 +5,14 @@
 import { TandemError } from "../base/error.ts";
 import { suggestion } from "../base/nearest-name.ts";
 import type { CategoryBook } from "./category-book.ts";
-import { categoryColumn, firstCell, isTextColumn, numericColumn, optionRemedies, type TextRemedies } from "./columns.ts";
+import {
+  categoryColumn,
+  firstCell,
+  isTextColumn,
+  numericColumn,
+  optionRemedies,
+  type TextRemedies,
+} from "./columns.ts";
 import type { CsvTable } from "./csv-table.ts";
 import type { Categories, PartyTable } from "./dataset.ts";
 

@@ -22,13 +22,20 @@ export interface LogOptions {
 interface LogLine {
   readonly level: LogLevel;
   readonly words: string;
-  readonly facts: Readonly<Record<string, string | number | null>>;
+  readonly facts: Readonly<Record<string, string | number | null | readonly string[]>>;
+  /** Words that every attempt at a job would say again: people read them once. */
+  readonly isLasting?: boolean;
 }
 
 export function logTo({ level, terminal, write, now }: LogOptions): Emit {
+  let lasting = "";
   return (event) => {
     const line = lineOf(event);
     if (line === null || logLevels.indexOf(line.level) < logLevels.indexOf(level)) return;
+    if (line.isLasting === true && terminal) {
+      if (line.words === lasting) return;
+      lasting = line.words;
+    }
     const time = now().toISOString();
     if (terminal) write(`${time.slice(0, 19).replace("T", " ")}  ${event.party}: ${line.words}\n`);
     else
@@ -50,8 +57,10 @@ const lines: { readonly [T in PartyEvent["type"]]: ((event: Event<T>) => LogLine
     }),
   aligned: ({ peer = null, job, commonCount }) =>
     info(`aligned for job ${job}: ${commonCount} in common`, { peer, job, commonCount }),
-  joined: ({ peer, job = null, featureCount }) =>
-    info(`${peer} joined with job ${job ?? ""}; ${featureCount} features take part`, { peer, job, featureCount }),
+  joined: ({ peer, job = null, featureCount }) => {
+    const take = featureCount === 1 ? "1 feature takes" : `${featureCount} features take`;
+    return info(`${peer} joined with job ${job ?? ""}; ${take} part`, { peer, job, featureCount });
+  },
   resumed: ({ job, trees, treeCount }) =>
     info(`job ${job} goes on after ${trees} of ${treeCount} trees`, { job, trees, treeCount }),
   waiting: ({ job, delayMs, ...trouble }) =>
@@ -109,11 +118,9 @@ function failed(level: LogLevel, words: string, trouble: Trouble, facts: LogLine
 
 /** What the party's owner lets the job have, before it takes something. */
 function revealed(job: string, peer: string, disclosures: readonly Disclosure[]): LogLine {
-  const reveals = disclosures
-    .filter(({ learner }) => learner === peer)
-    .map(disclosureText)
-    .join("; ");
-  return info(`job ${job} will reveal to ${peer}, at most: ${reveals}`, { job, peer, reveals });
+  const reveals = disclosures.filter(({ learner }) => learner === peer).map(disclosureText);
+  const words = `job ${job} will reveal to ${peer}, at most: ${reveals.join("; ")}`;
+  return { ...info(words, { job, peer, reveals }), isLasting: true };
 }
 
 function info(words: string, facts: LogLine["facts"]): LogLine {

@@ -193,6 +193,28 @@ test("a passive party: its log, and below it the job that is under way", () => {
   ]);
 });
 
+test("a job that went on: the time is what it took since", () => {
+  const { terminal, voice, events, ended } = voiced();
+  const resumed: PartyEvent = { type: "resumed", party: "shop", job: "spring", trees: 1, treeCount: 2 };
+  for (const event of [...events.slice(0, 3), resumed, events[3], ...ended]) voice.emit(event);
+  expect(terminal.text).toMatch(/tree 2\/2 {2}[\d.]+ m?s since it went on$/m);
+});
+
+test("a passive party on a terminal says once what a job reveals, however often it is tried; a log has a list", () => {
+  const disclosures = [
+    { name: "candidates", learner: "bank", about: "shop", what: "the number of ids", atMost: null, unit: "ids" },
+  ] as const;
+  const tried = (onTerminal: boolean): string => {
+    const { terminal, voice, events } = voiced({ onTerminal });
+    for (const event of [...events.slice(0, 3), ...events.slice(1, 3)])
+      voice.emit(event.type === "job" ? { ...event, disclosures } : event);
+    return terminal.text;
+  };
+  expect(tried(true).split("will reveal to bank, at most: the number of ids")).toHaveLength(2);
+  expect(tried(true).split("joined with job spring")).toHaveLength(3);
+  expect(tried(false).replaceAll("\n", "").split('"reveals":["the number of ids')).toHaveLength(3);
+});
+
 test("a passive party that is told to be quiet speaks of trouble only; without a terminal there is no picture", () => {
   const quiet = voiced({ quiet: true });
   for (const event of [...quiet.events, ...quiet.ended]) quiet.voice.emit(event);

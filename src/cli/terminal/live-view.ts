@@ -27,6 +27,8 @@ export class LiveView {
   #view: JobView = emptyJobView();
   #timer: NodeJS.Timeout | null = null;
   #linesDrawn = 0;
+  /** Whether trees of the job were there before this picture began. */
+  #wentOn = false;
 
   /** @param party whose events are shown: the active party's, or those of the party itself */
   constructor(screen: Screen, party: string) {
@@ -36,6 +38,7 @@ export class LiveView {
 
   add(event: PartyEvent): void {
     if (event.party !== this.#party || !isOfJob(event)) return;
+    if (event.type === "resumed" && event.trees > 0 && this.#view.treeEnds.length === 0) this.#wentOn = true;
     addEvent(this.#view, { ...event, at: this.#screen.now() });
     if (this.#timer === null && this.#lines().length > 0)
       this.#timer = setInterval(() => this.#draw(), redrawMs).unref();
@@ -57,6 +60,7 @@ export class LiveView {
     this.#draw();
     this.#linesDrawn = 0;
     this.#view = emptyJobView();
+    this.#wentOn = false;
   }
 
   #draw(): void {
@@ -121,12 +125,9 @@ export class LiveView {
       left === null
         ? `${formatSeconds(elapsedSeconds(view, this.#screen.now()))} so far`
         : `${formatSeconds(left)} left`;
-    return [
-      ...where,
-      ...metric,
-      ...validation,
-      growing ? time : `${formatSeconds(elapsedSeconds(view, this.#screen.now()))} in all`,
-    ].join("  ");
+    const spent = formatSeconds(elapsedSeconds(view, this.#screen.now()));
+    const span = this.#wentOn ? "since it went on" : "in all";
+    return [...where, ...metric, ...validation, growing ? time : `${spent} ${span}`].join("  ");
   }
 
   #partyLine(party: PartyView, index: number, nameWidth: number, width: number): string {

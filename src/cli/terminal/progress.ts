@@ -31,6 +31,7 @@ export class Progress {
   #firstTreeAt = 0;
   /** Trees that were there when the clock began. */
   #firstTree = 0;
+  #wentOn = false;
 
   /** @param activeName whose point of view is shown; others' events are told where they matter */
   constructor({
@@ -88,7 +89,10 @@ export class Progress {
           this.line(`${event.party}: ${event.commonCount.toLocaleString("en")} people are common to all parties`);
         break;
       case "joined":
-        if (isActive) this.line(`${event.party}: ${event.peer} joined with ${event.featureCount} features`);
+        if (isActive) {
+          const features = event.featureCount === 1 ? "1 feature" : `${event.featureCount} features`;
+          this.line(`${event.party}: ${event.peer} joined with ${features}`);
+        }
         break;
       case "layout":
         this.line(`${event.party}: ${layoutLine(event.layout)}; no sum can overflow`);
@@ -98,6 +102,7 @@ export class Progress {
         if (isActive)
           this.line(`${event.party}: job ${event.job} goes on after ${event.trees} of ${event.treeCount} trees`);
         this.#firstTree = event.trees;
+        this.#wentOn = true;
         break;
       case "waiting":
         this.line(`${event.party}: ${event.message}; trying again in ${formatSeconds(event.delayMs / 1000)}`);
@@ -142,7 +147,10 @@ export class Progress {
     const left = (elapsed / Math.max(1, done - this.#firstTree)) * (total - done);
     const [name, value] = Object.entries(metrics)[0] ?? ["", 0];
     const validated = validation === undefined ? "" : `  validation ${validation[name].toFixed(4)}`;
-    const time = done < total ? `${formatSeconds(left)} left` : `${formatSeconds(elapsed)} in all`;
+    const time =
+      done < total
+        ? `${formatSeconds(left)} left`
+        : `${formatSeconds(elapsed)} ${this.#wentOn ? "since it went on" : "in all"}`;
     this.line(`tree ${done}/${total}  train ${name} ${value.toFixed(4)}${validated}  ${time}`);
   }
 }
