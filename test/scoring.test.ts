@@ -239,6 +239,22 @@ describe("who may ask what", () => {
     expect(error.message).toBe(says[0]);
   });
 
+  test("an active party that has got another name: only the owner's log says why its model is unknown", async () => {
+    const world = await worlds.restarted(1);
+    const [shop] = world.shops;
+    await world.parties[0].stop();
+    const party = await startParty(shop, [{ ...world.bank, name: "newbank" }]);
+    const config = await configFor({ ...world, parties: [party] }, "renamed");
+    const work = (): Promise<unknown> => predict({ ...world, config }, writeInput(world, "all.csv", common));
+    const words = "shop0 has no share of this model that it made with this active party";
+    expect((await expectError(work, "MODEL_UNKNOWN")).message).not.toContain("trained with");
+    expect(await party.seen("refused")).toMatchObject({
+      peer: "newbank",
+      code: "MODEL_UNKNOWN",
+      message: `${words}: it was trained with 'bank', which the config no longer names`,
+    });
+  });
+
   test("a share that is damaged is as good as none, and the owner's log says which", async () => {
     const world = await worlds.restarted(1);
     const share = join(world.shops[0].folder, "jobs", "spring", "share.json");

@@ -48,9 +48,18 @@ export class PassiveScoring implements ScoringDesk {
     try {
       return await this.#answer(request, caller);
     } catch (error) {
-      this.#meter.refused(caller.name, error);
+      this.#meter.refused(caller.name, this.#forOwner(error, request.model));
       throw error;
     }
+  }
+
+  /** A name that has changed in the config orphans a model: the caller is not told that there is one, the owner is. */
+  #forOwner(error: unknown, model: string): unknown {
+    if (!(error instanceof TandemError) || error.code !== "MODEL_UNKNOWN") return error;
+    const partner = this.#shares.partnerOf(model);
+    if (partner === null || this.#config.active.some(({ name }) => name === partner)) return error;
+    const reason = `it was trained with '${partner}', which the config no longer names`;
+    return new TandemError(error.code, `${error.message}: ${reason}`, { cause: error });
   }
 
   /** Says what was answered since it was last said. */

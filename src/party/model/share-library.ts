@@ -38,6 +38,12 @@ export class ShareLibrary {
     return this.#lookUp(model, active)?.[1].share ?? null;
   }
 
+  /** The active party that a model was trained with, whoever asks: for this party's own log. */
+  partnerOf(model: string): string | null {
+    for (const { share } of this.#kept.values()) if (share?.model === model) return share.active;
+    return null;
+  }
+
   #lookUp(model: string, active: string): [path: string, kept: Kept] | null {
     for (const entry of this.#kept) {
       const { share } = entry[1];
