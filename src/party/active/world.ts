@@ -1,6 +1,7 @@
 /**
  * What an active party's process takes from the outside: the way to other parties, time, chance and a place to store.
  */
+import { rmdir } from "node:fs/promises";
 import type { AlignmentPeer } from "../../align/alignment-peer.ts";
 import { lockFolder, type Release } from "../../base/process-lock.ts";
 import { osRandom } from "../../base/random.ts";
@@ -22,7 +23,7 @@ export interface ActiveWorld {
   /** One new connection to each passive party, in their order. */
   connect(config: Pick<ActiveConfig, "tls" | "passives">): Promise<readonly ConnectedPeer[]>;
   readonly storage: Storage;
-  /** Keeps other processes out of a job's folder. @throws TandemError PARTY_BUSY */
+  /** Keeps other processes out of a job's folder, which goes again if it is empty. @throws TandemError PARTY_BUSY */
   lock(folder: string): Promise<Release>;
   /** Where the job's events go besides, for people to look at. */
   notes(folder: string): JobNotes;
@@ -39,7 +40,14 @@ export const realWorld: ActiveWorld = {
     return passives.map((passive) => connectTls(passive.name, identity, passive.fingerprint, passive));
   },
   storage: diskStorage,
-  lock: lockFolder,
+  async lock(folder) {
+    const release = await lockFolder(folder);
+    return async () => {
+      // A job that failed before it stored anything. The system refuses where the folder holds something.
+      await rmdir(folder).catch(() => {});
+      await release();
+    };
+  },
   notes: (folder) => new JobRecord(folder),
   now: () => performance.now(),
   sleep: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
