@@ -29,6 +29,8 @@ export interface RequestScores {
 interface Waiting {
   readonly rows: ScoringRows;
   readonly deadline: number;
+  /** Whether its time is over and it has been told. A timer may ring up to a millisecond before the deadline. */
+  isOver: boolean;
   resolve(scores: RequestScores): void;
   reject(error: unknown): void;
 }
@@ -61,22 +63,24 @@ export class MicroBatcher {
       );
     }
     return new Promise((resolve, reject) => {
-      const timer = setTimeout(
-        () => reject(new TandemError("TIMEOUT", `the request was not answered within ${timeoutMs} ms`)),
-        timeoutMs,
-      );
+      const timer = setTimeout(() => {
+        waiting.isOver = true;
+        reject(new TandemError("TIMEOUT", `the request was not answered within ${timeoutMs} ms`));
+      }, timeoutMs);
       const settled =
         <T>(settle: (value: T) => void) =>
         (value: T): void => {
           clearTimeout(timer);
           settle(value);
         };
-      this.#queue.push({
+      const waiting: Waiting = {
         rows,
         deadline: performance.now() + timeoutMs,
+        isOver: false,
         resolve: settled(resolve),
         reject: settled(reject),
-      });
+      };
+      this.#queue.push(waiting);
       this.#queuedIds += idCount;
       this.#window ??= setTimeout(() => this.#endWindow(), this.#options.windowMs);
       this.#launch();
@@ -116,7 +120,7 @@ export class MicroBatcher {
     this.#queue = this.#queue.slice(end);
     this.#queuedIds -= idCount;
     const now = performance.now();
-    return batch.filter(({ deadline }) => deadline > now); // the others have been told already
+    return batch.filter(({ deadline, isOver }) => !isOver && deadline > now); // the others are told, now or already
   }
 
   async #score(batch: readonly Waiting[]): Promise<void> {
