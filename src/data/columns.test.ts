@@ -91,7 +91,8 @@ describe("numericColumn", () => {
     (cell) => {
       const table = tableOf({ id: ["a", "b", "c"], income: ["1", "", cell] });
       const message =
-        "people.csv, line 7, column 'income': the cell is text. Take such columns as categories (--enable-categorical), " +
+        "people.csv, line 7, column 'income': the cell is text. " +
+        "Take such columns as categories (--enable-categorical), " +
         "leave the column out, or name the cell as missing (--missing)";
       expectError("CELL_UNPARSABLE", message, () => numericColumn(table, 1, none));
       if (cell.length > 4) expect(() => numericColumn(table, 1, none)).not.toThrow(cell);
