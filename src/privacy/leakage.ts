@@ -83,7 +83,9 @@ export function disclosureText({
   note,
 }: Pick<Disclosure, "what" | "atMost" | "unit" | "note">): string {
   const extent = [
-    ...(atMost === null ? [] : [`up to ${formatCount(atMost)} ${unit}`]),
+    ...(atMost === null
+      ? []
+      : [`up to ${formatCount(atMost)} ${atMost === 1 ? unit.replace(/^(\w+)s$/, "$1") : unit}`]),
     ...(note === undefined ? [] : [note]),
   ].join("; ");
   return extent === "" ? what : `${what} (${extent})`;
