@@ -28,7 +28,8 @@ if (browserPath === null)
     "no browser found (chromium, google-chrome, or TANDEM_BROWSER): the tests of the dashboard's page do not run",
   );
 
-const demoSize = pictures ? { rows: "4000", trees: "12", fewer: "6" } : { rows: "400", trees: "4", fewer: "2" };
+// Pictures need trees of several seconds: a page is drawn every three.
+const demoSize = pictures ? { rows: "50000", trees: "12", fewer: "6" } : { rows: "400", trees: "4", fewer: "2" };
 const views = ["overview", "quality", "encoding", "trees", "disclosure", "jobs"];
 
 describe.skipIf(browserPath === null)("the dashboard in a browser", () => {
