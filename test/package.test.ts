@@ -1,4 +1,6 @@
 import { execFileSync } from "node:child_process";
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import { expect, test } from "vitest";
 import { packagePath } from "../src/base/package-root.ts";
 
@@ -44,3 +46,27 @@ test("the package holds what users need, and no more", () => {
   expect(paths.filter((path) => /\.(?:png|jpg|woff2?|node|test\.\w+|tgz)$/.test(path))).toEqual([]);
   expect(size).toBeLessThan(1_000_000);
 });
+
+test("the library's types name no package that is not installed with it", () => {
+  const { dependencies } = JSON.parse(readFileSync(packagePath("package.json"), "utf8")) as {
+    readonly dependencies: Readonly<Record<string, string>>;
+  };
+  const named = new Set<string>();
+  const types = packagePath("dist", "types");
+  for (const path of readdirSync(types, { recursive: true, encoding: "utf8" })) {
+    if (!path.endsWith(".d.ts")) continue;
+    const text = readFileSync(join(types, path), "utf8");
+    for (const [, from, inType] of text.matchAll(
+      /^(?:import|export) .*\bfrom "([^".][^"]*)";$|import\("([^".][^"]*)"\)/gm,
+    ))
+      named.add(packageOf(from ?? inType));
+  }
+  expect(named.size).toBeGreaterThan(1);
+  const installed = new Set(Object.keys(dependencies));
+  expect([...named].filter((name) => !name.startsWith("node:") && !installed.has(name))).toEqual([]);
+});
+
+/** "@scope/name/file" is of "@scope/name". */
+function packageOf(specifier: string): string {
+  return specifier.split("/", specifier.startsWith("@") ? 2 : 1).join("/");
+}

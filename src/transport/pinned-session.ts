@@ -7,13 +7,7 @@ import type { ClientHttp2Stream, Http2Session } from "node:http2";
 import type { TLSSocket } from "node:tls";
 import { Code, ConnectError } from "@connectrpc/connect";
 import { Http2SessionManager } from "@connectrpc/connect-node";
-import { windowBytes } from "./tls-settings.ts";
-
-/** How a connection that stalls is noticed. */
-export interface Liveness {
-  readonly pingIntervalMs: number;
-  readonly pingTimeoutMs: number;
-}
+import { type Liveness, windowBytes } from "./tls-settings.ts";
 
 export class PinnedSessionManager extends Http2SessionManager {
   readonly #widened = new WeakSet<Http2Session>();

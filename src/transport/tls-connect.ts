@@ -7,10 +7,10 @@ import type { PassivePeer } from "../wire/peer.ts";
 import type { ScoringPeer } from "../wire/scoring-peer.ts";
 import { alignmentPeerOver } from "./alignment-client.ts";
 import { peerOver } from "./peer-client.ts";
-import { type Liveness, PinnedSessionManager } from "./pinned-session.ts";
+import { PinnedSessionManager } from "./pinned-session.ts";
 import { pinnedSocket } from "./pinned-socket.ts";
 import { scoringPeerOver } from "./scoring-client.ts";
-import { type Address, messageLimits, pingIntervalMs, type TlsIdentity } from "./tls-settings.ts";
+import { type Address, type Liveness, messageLimits, pingIntervalMs, type TlsIdentity } from "./tls-settings.ts";
 
 const pingTimeoutMs = 20_000;
 

@@ -34,3 +34,9 @@ export function tlsOptions({ authority, certificate, key }: TlsIdentity) {
     ...(authority === undefined ? {} : { ca: authority }),
   } as const;
 }
+
+/** How a connection that stalls is noticed. */
+export interface Liveness {
+  readonly pingIntervalMs: number;
+  readonly pingTimeoutMs: number;
+}
