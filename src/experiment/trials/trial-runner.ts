@@ -108,7 +108,7 @@ function planOf({ outcomes, pending }: Work): TrialPlan {
   };
 }
 
-/** Goes through the groups in turns. A trial that several groups ask for is run as often as any of them wants. */
+/** Goes through the groups in turns. A trial that several groups ask for is run as often as one of them wants. */
 async function findWork(groups: readonly (readonly TrialSpec[])[], runner: TrialRunner, cuts: CutCache): Promise<Work> {
   const specs = new Map<string, TrialSpec>();
   const outcomes = new Map<string, TrialOutcome[]>();

@@ -1,0 +1,267 @@
+/** Each half of the Paillier scheme against a peer that sends nonsense. */
+import { beforeAll, describe, expect, test } from "vitest";
+import { expectError } from "../../../test/support/expect-error.ts";
+import { collect } from "../../../test/support/streams.ts";
+import { CiphertextVector, generateKey, plaintextsFromBigints, type PrivateKey } from "../../crypto/paillier/index.ts";
+import { portableKernel } from "../../crypto/paillier/portable-kernel.ts";
+import { bigEndianBytes } from "../../wire/big-endian.ts";
+import { bitmapFrom } from "../../wire/bitmap.ts";
+import { decodeMessage, encodeMessage } from "../../wire/scheme-message.ts";
+import {
+  PaillierGradientsSchema,
+  PaillierSetUpSchema,
+  PaillierSumsSchema,
+} from "../../wire/generated/tandem/v1/paillier_pb.ts";
+import type { TreeNodes } from "../candidates/tree-nodes.ts";
+import { PaillierActive } from "./active.ts";
+import type { PaillierPassive } from "./passive.ts";
+import {
+  answerOf,
+  type Bench,
+  bench,
+  instanceCount,
+  keyBits,
+  loaded,
+  sumsOf,
+  treeOf,
+} from "../../../test/support/paillier-bench.ts";
+
+let key: PrivateKey;
+beforeAll(async () => {
+  key = await generateKey({ bits: keyBits, insecure: true });
+});
+
+function littleEndian(value: bigint, sizeBytes: number): Uint8Array {
+  return Uint8Array.from(Buffer.from(value.toString(16).padStart(2 * sizeBytes, "0"), "hex")).reverse();
+}
+
+describe("a passive party refuses a set-up", () => {
+  const setUpWith = (change: {
+    modulus?: Uint8Array;
+    ciphertextsPerInstance?: number;
+    plaintextBits?: number;
+  }): (() => void) => {
+    const { passive, job } = bench(key);
+    const good = { modulus: bigEndianBytes(key.publicKey.n), ciphertextsPerInstance: 1, plaintextBits: 70 };
+    return () => passive.setUp(encodeMessage(PaillierSetUpSchema, { ...good, ...change }), job);
+  };
+
+  test("the good one passes", () => expect(setUpWith({})).not.toThrow());
+
+  test.each([
+    ["no key at all", new Uint8Array(0)],
+    ["zero", Uint8Array.of(0)],
+    ["one", Uint8Array.of(1)],
+    ["a shorter key", bigEndianBytes(2n ** 253n + 1n)],
+    ["a longer key", bigEndianBytes(2n ** 257n + 1n)],
+    ["an odd number of bits", bigEndianBytes(2n ** 254n + 1n)],
+  ])("%s: HANDSHAKE_MISMATCH or KEY_FORMAT", async (name, modulus) => {
+    await expectError(setUpWith({ modulus }), name === "zero" ? "KEY_FORMAT" : "HANDSHAKE_MISMATCH", /public key/);
+  });
+
+  test("an even number, a leading zero, far too many bytes: KEY_FORMAT", async () => {
+    await expectError(setUpWith({ modulus: bigEndianBytes(key.publicKey.n + 1n) }), "KEY_FORMAT", /odd/);
+    await expectError(
+      setUpWith({ modulus: Uint8Array.of(0, ...bigEndianBytes(key.publicKey.n)) }),
+      "KEY_FORMAT",
+      /leading zero/,
+    );
+    await expectError(setUpWith({ modulus: new Uint8Array(1 << 20).fill(255) }), "KEY_FORMAT", /at most 512 bytes/);
+  });
+
+  test("a size that no key has, although both sides agreed on it: KEY_FORMAT, not an assertion", async () => {
+    const { passive, job } = bench(key);
+    const message = encodeMessage(PaillierSetUpSchema, {
+      modulus: bigEndianBytes(2n ** 126n + 1n),
+      ciphertextsPerInstance: 1,
+      plaintextBits: 70,
+    });
+    await expectError(
+      () => passive.setUp(message, { ...job, parameters: { keyBits: 127 } }),
+      "KEY_FORMAT",
+      /even number of bits/,
+    );
+  });
+
+  test.each([
+    { ciphertextsPerInstance: 0 },
+    { ciphertextsPerInstance: 1025 },
+    { ciphertextsPerInstance: 0xffffffff },
+    { plaintextBits: 0 },
+    { plaintextBits: keyBits },
+    { plaintextBits: 0xffffffff },
+  ])(
+    "impossible numbers: %o",
+    async (change) => void (await expectError(setUpWith(change), "PROTOCOL_STATE", /impossible layout/)),
+  );
+
+  test("no scheme at all", async () => {
+    const made = bench(key);
+    const { passive, job } = made;
+    await expectError(() => passive.setUp(Uint8Array.of(255, 255), job), "PROTOCOL_STATE", /no PaillierSetUp/);
+    await expectError(() => passive.beginRound(treeOf(made)), "PROTOCOL_STATE", /not set up/);
+    await expectError(() => passive.endOfGradients(), "PROTOCOL_STATE", /no tree/);
+  });
+});
+
+describe("a passive party refuses gradients", () => {
+  async function begun(
+    codec: "batched" | "unbatched" = "batched",
+    sampled: Uint8Array = new Uint8Array(0),
+  ): Promise<{
+    passive: PaillierPassive;
+    bytes: Uint8Array;
+    send: (firstInstance: number, ciphertexts: Uint8Array) => Promise<number>;
+  }> {
+    const made = bench(key, codec);
+    const { active, passive, layout, gradients, job } = made;
+    passive.setUp(active.setUp(layout), job);
+    passive.beginRound(treeOf(made, 0, sampled));
+    const [{ message }] = await collect(active.gradients(layout, gradients, null));
+    const { ciphertexts: bytes } = decodeMessage(PaillierGradientsSchema, message);
+    const send = (firstInstance: number, ciphertexts: Uint8Array): Promise<number> =>
+      passive.gradients(encodeMessage(PaillierGradientsSchema, { firstInstance, ciphertexts }));
+    return { passive, bytes, send };
+  }
+
+  test("chunks out of order, repeated, or with a gap", async () => {
+    const { bytes, send, passive } = await begun();
+    const width = key.publicKey.ciphertextBytes;
+    await expectError(() => send(1, bytes.slice(width)), "PROTOCOL_STATE", /instance 1 does not continue at 0/);
+    await send(0, bytes.slice(0, 10 * width));
+    await expectError(() => send(0, bytes.slice(0, 10 * width)), "PROTOCOL_STATE", /does not continue at 10/);
+    await expectError(() => send(11, bytes.slice(11 * width)), "PROTOCOL_STATE", /does not continue at 10/);
+    await send(10, bytes.slice(10 * width));
+    expect(() => passive.endOfGradients()).not.toThrow();
+  });
+
+  test("one more than are sampled", async () => {
+    const { bytes, send, passive } = await begun(
+      "batched",
+      bitmapFrom(instanceCount, (i) => i < 3),
+    );
+    const width = key.publicKey.ciphertextBytes;
+    await expectError(() => send(0, bytes.slice(0, 4 * width)), "PROTOCOL_STATE", /does not continue/);
+    await send(0, bytes.slice(0, 3 * width));
+    expect(() => passive.endOfGradients()).not.toThrow();
+  });
+
+  test("truncated, empty or too many", async () => {
+    const { bytes, send } = await begun();
+    await expectError(() => send(0, bytes.slice(0, -1)), "PROTOCOL_STATE");
+    await expectError(() => send(0, bytes.slice(0, 0)), "PROTOCOL_STATE");
+    await expectError(() => send(0, Uint8Array.of(...bytes, ...bytes.slice(0, 64))), "PROTOCOL_STATE");
+    await expectError(() => send(0xffffffff, bytes), "PROTOCOL_STATE");
+    const half = await begun("unbatched");
+    await expectError(() => half.send(0, half.bytes.slice(0, 64)), "PROTOCOL_STATE");
+  });
+
+  test.each([
+    ["0", () => 0n],
+    ["n^2", () => key.publicKey.nSquared],
+    ["the largest of its width", () => 2n ** 512n - 1n],
+  ])("a ciphertext that is %s", async (_name, value) => {
+    const { bytes, send } = await begun();
+    const width = key.publicKey.ciphertextBytes;
+    bytes.set(littleEndian(value(), width), 3 * width);
+    await expectError(() => send(0, bytes), "CIPHERTEXT_RANGE", /ciphertext 3 /);
+  });
+
+  test("too few: the end is not accepted, nor is nonsense", async () => {
+    const { passive, bytes, send } = await begun();
+    await send(0, bytes.slice(0, 64));
+    await expectError(() => passive.endOfGradients(), "PROTOCOL_STATE", /of 1 instances arrived; 40 /);
+    await expectError(() => passive.gradients(Uint8Array.of(255)), "PROTOCOL_STATE", /no PaillierGradients/);
+  });
+});
+
+describe("the active party refuses an answer", () => {
+  async function answered(codec: "batched" | "unbatched" = "batched"): Promise<
+    Bench & {
+      nodes: TreeNodes;
+      counts: number[];
+      bytes: Uint8Array;
+      decode: (bytes: Uint8Array, counts?: number[]) => Promise<Float64Array>;
+    }
+  > {
+    const made = await loaded(bench(key, codec));
+    const [{ counts, message }] = await answerOf(made);
+    const decode = (ciphertexts: Uint8Array, claimed = counts): Promise<Float64Array> =>
+      made.active.sums(made.layout, encodeMessage(PaillierSumsSchema, { ciphertexts }), claimed);
+    return { ...made, counts, bytes: sumsOf(message), decode };
+  }
+
+  test.each(["batched", "unbatched"] as const)("%s: of the wrong size", async (codec) => {
+    const { bytes, decode, counts } = await answered(codec);
+    const width = key.publicKey.ciphertextBytes;
+    await decode(bytes);
+    for (const wrong of [
+      bytes.slice(1),
+      bytes.slice(width),
+      new Uint8Array(0),
+      Uint8Array.of(...bytes, ...bytes.slice(0, width)),
+    ]) {
+      await expectError(() => decode(wrong), "PROTOCOL_STATE", /bytes; \d+ were expected/);
+    }
+    await expectError(() => decode(bytes, [...counts, ...counts]), "PROTOCOL_STATE", /were expected/);
+  });
+
+  test("without ciphertexts", async () => {
+    const { active, layout } = await answered();
+    await expectError(() => active.sums(layout, new Uint8Array(0), [1]), "PROTOCOL_STATE", /0 bytes/);
+  });
+
+  test("with a ciphertext of 0 or n^2", async () => {
+    const { bytes, decode } = await answered();
+    for (const value of [0n, key.publicKey.nSquared]) {
+      const bad = bytes.slice();
+      bad.set(littleEndian(value, 64), 64);
+      await expectError(() => decode(bad), "CIPHERTEXT_RANGE", /ciphertext 1 /);
+    }
+  });
+
+  test("with a ciphertext that was tampered with, or made under another key", async () => {
+    const made = await answered();
+    const { bytes, decode, passive, active, layout, gradients } = made;
+    const bad = bytes.slice();
+    bad[5] ^= 1;
+    await expectError(() => decode(bad), "DECODE_OVERFLOW");
+    const other = await generateKey({ bits: keyBits, insecure: true });
+    const stranger = new PaillierActive(portableKernel, other, 1);
+    passive.beginRound(made.nodes);
+    for await (const { message } of stranger.gradients(layout, gradients, null)) {
+      // Ciphertexts under a larger modulus may be refused at the door, others decrypt to noise.
+      const outcome = await passive.gradients(message).then(
+        () => "taken",
+        (error: { code: string }) => error.code,
+      );
+      if (outcome === "CIPHERTEXT_RANGE") return;
+      expect(outcome).toBe("taken");
+    }
+    const [answer] = await answerOf(made);
+    await expectError(() => active.sums(layout, answer.message, answer.counts), "DECODE_OVERFLOW");
+  });
+
+  test("with anything above the packed sums, although the sums themselves are right", async () => {
+    const { bytes, decode } = await answered();
+    const evaluator = portableKernel.publicEvaluator(key.publicKey, { threads: 1 });
+    const sums = evaluator.allocate(1);
+    await evaluator.load(new CiphertextVector(bytes.slice(0, 64), 64), sums, 0);
+    const high = await evaluator.encrypt(plaintextsFromBigints(key.publicKey, [2n ** 250n]));
+    const bad = bytes.slice();
+    bad.set((await evaluator.unload(await evaluator.add(sums, high))).bytes);
+    await expectError(() => decode(bad), "DECODE_OVERFLOW", /bits beyond its layout/);
+  });
+
+  test("whose sums are larger than its counts can make", async () => {
+    const { bytes, decode, counts } = await answered();
+    await expectError(
+      () =>
+        decode(
+          bytes,
+          counts.map(() => 0),
+        ),
+      "DECODE_OVERFLOW",
+    );
+  });
+});

@@ -1,0 +1,131 @@
+/** The two halves of the Paillier scheme, with gradients and nodes to work on. */
+import { create } from "@bufbuild/protobuf";
+import { collect } from "./streams.ts";
+import { codecParameters, resolveParameters } from "../../src/base/parameters.ts";
+import type { QuantisedGradients } from "../../src/base/quantised-gradients.ts";
+import { SeededRandom } from "../../src/base/random.ts";
+import { quantise } from "../../src/codec/batch-codec.ts";
+import type { GradientLayout } from "../../src/codec/layout.ts";
+import type { PrivateKey } from "../../src/crypto/paillier/index.ts";
+import { portableKernel } from "../../src/crypto/paillier/portable-kernel.ts";
+import { type BinnedFeature, binFeature } from "../../src/gbdt/split/binning.ts";
+import { candidateCount } from "../../src/gbdt/split/candidate.ts";
+import { noMinimums } from "../../src/gbdt/split/offered-candidates.ts";
+import { decodeMessage } from "../../src/wire/scheme-message.ts";
+import { PaillierSumsSchema } from "../../src/wire/generated/tandem/v1/paillier_pb.ts";
+import { NodeMembersSchema } from "../../src/wire/generated/tandem/v1/tandem_pb.ts";
+import { mostFrequentBins } from "../../src/scheme/candidates/candidate-plan.ts";
+import { type TreeJob, TreeNodes } from "../../src/scheme/candidates/tree-nodes.ts";
+import { TreeSample } from "../../src/scheme/candidates/tree-sample.ts";
+import { gradientLayout } from "../../src/codec/gradient-layout.ts";
+import { PaillierActive } from "../../src/scheme/paillier/active.ts";
+import { PaillierPassive } from "../../src/scheme/paillier/passive.ts";
+import type { PassiveSchemeJob } from "../../src/scheme/scheme.ts";
+
+export const instanceCount = 40;
+export const keyBits = 256;
+export const random = new SeededRandom("paillier scheme");
+
+export function someFeatures(): BinnedFeature[] {
+  const column = (missingFraction: number): Float32Array =>
+    Float32Array.from({ length: instanceCount }, () =>
+      random.uniform() < missingFraction ? Number.NaN : random.below(6),
+    );
+  return [
+    binFeature("plain", column(0), 8),
+    binFeature("holes", column(0.3), 8),
+    binFeature("constant", new Float32Array(instanceCount), 8),
+    binFeature("empty", new Float32Array(instanceCount).fill(Number.NaN), 8),
+  ];
+}
+
+export interface Bench {
+  readonly active: PaillierActive;
+  readonly passive: PaillierPassive;
+  readonly features: readonly BinnedFeature[];
+  readonly layout: GradientLayout;
+  readonly gradients: QuantisedGradients;
+  readonly job: PassiveSchemeJob;
+  readonly trees: TreeJob;
+}
+
+export function bench(
+  privateKey: PrivateKey,
+  codec: "batched" | "unbatched" = "batched",
+  features = someFeatures(),
+): Bench {
+  const active = new PaillierActive(portableKernel, privateKey, 1);
+  const g = Float64Array.from({ length: instanceCount }, () => random.uniform() * 2 - 1);
+  const h = g.map((value) => (1 - value * value) / 4);
+  const layout = gradientLayout(resolveParameters(codecParameters, { codec }), active.plaintextBitsMax, {
+    values: [g, h],
+    bounds: [
+      { min: -1, max: 1 },
+      { min: 0, max: 0.25 },
+    ],
+  });
+  const instances = Uint32Array.from({ length: instanceCount }, (_, i) => i);
+  const trees = {
+    features,
+    instances,
+    maxDepth: 3,
+    maxLeaves: 0,
+    permutationSecret: new Uint8Array(32).fill(5),
+    skippedBins: mostFrequentBins(features, instances),
+    sampler: null,
+    minimums: noMinimums,
+  };
+  const job = {
+    parameters: { keyBits: privateKey.publicKey.bits },
+    instanceCount,
+    candidateCount: features.reduce((sum, feature) => sum + candidateCount(feature), 0),
+    nodesAskedMax: 4,
+    treesPerRound: 1,
+  };
+  return {
+    active,
+    passive: new PaillierPassive(portableKernel, 1),
+    features,
+    layout,
+    gradients: quantise(layout, [g, h]),
+    job,
+    trees,
+  };
+}
+
+export function treeOf({ trees }: Bench, tree = 0, sampled: Uint8Array = new Uint8Array(0)): TreeNodes {
+  return new TreeNodes(trees, tree, tree, new TreeSample(trees.features, instanceCount, sampled));
+}
+
+export async function loaded(made: Bench, tree = 0): Promise<Bench & { readonly nodes: TreeNodes }> {
+  const { active, passive, layout, gradients, job } = made;
+  const nodes = treeOf(made, tree);
+  passive.setUp(active.setUp(layout), job);
+  passive.beginRound(nodes);
+  for await (const { message } of active.gradients(layout, gradients, null)) await passive.gradients(message);
+  passive.endOfGradients();
+  return { ...made, nodes };
+}
+
+/** A node's sums in pieces, with the counts of each. */
+export async function answerOf(
+  { passive, nodes }: { readonly passive: PaillierPassive; readonly nodes: TreeNodes },
+  node = 0,
+): Promise<{ readonly counts: number[]; readonly message: Uint8Array }[]> {
+  const task = nodes.task(node);
+  let first = 0;
+  const pieces = [];
+  for (const { candidateCount: count, message } of await collect(passive.sums(task))) {
+    pieces.push({ counts: [...task.counts.subarray(first, first + count)], message });
+    first += count;
+  }
+  return pieces;
+}
+
+export function place(nodes: TreeNodes, node: number, sibling: number, parent: number, members: Uint8Array): void {
+  nodes.place(node, create(NodeMembersSchema, { parent, sibling, members }));
+}
+
+export function sumsOf(message: Uint8Array): Uint8Array {
+  return decodeMessage(PaillierSumsSchema, message).ciphertexts;
+}
