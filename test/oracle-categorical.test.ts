@@ -235,4 +235,18 @@ describe("minimums of a passive party", () => {
       seeds: 1,
     });
   });
+
+  test("fewer cuts than categories: missing values that are withheld stay left with cuts from either end", async () => {
+    const off = { perNode: 1, perCandidate: 1 };
+    const minimums = { perNode: 1, perCandidate: 6 };
+    const shape = { rows: 300, features: [0, 0, 0], categories: [[20], [24], [18]], missingFraction: 0.015 };
+    const rules = await expectEqual({
+      training: { max_cat_threshold: 4, num_round: 4 },
+      table: (seed) => categoricalTable(seed, shape),
+      minimums: [off, minimums, minimums],
+      seeds: 3,
+    });
+    const fromTheBack = rules.filter(({ owner, categories = [] }) => owner > 0 && categories.length > 4);
+    expect(fromTheBack.some(({ defaultLeft }) => defaultLeft)).toBe(true);
+  });
 });

@@ -108,7 +108,8 @@ function outcomes({ view: left, own: leftOwn }: JobViews, { view: right, own: ri
 /** What differs is shown; the rest can be opened. */
 function Parameters({ left, right }: { readonly left: JobView; readonly right: JobView }) {
   const names = [...new Set([...Object.keys(left.parameters), ...Object.keys(right.parameters)])];
-  const rows = names.map((name) => [name, String(left.parameters[name] ?? "–"), String(right.parameters[name] ?? "–")]);
+  const valueIn = ({ parameters }: JobView, name: string): string => String(parameters[name] ?? "–");
+  const rows = names.map((name) => [name, valueIn(left, name), valueIn(right, name)]);
   const differing = rows.filter(([, a, b]) => a !== b);
   const equal = rows.filter(([, a, b]) => a === b);
   return (

@@ -30,6 +30,9 @@ const progress: PartyEvent = {
 };
 const tree: PartyEvent = { type: "tree", party: "bank", tree: 0, treeCount: 4, metrics: { auc: 0.75 }, counts };
 
+/** 28 places, some of them filled. */
+const bar = (filled: number): string => "█".repeat(filled) + "░".repeat(28 - filled);
+
 function screenOf(terminal: Terminal, colours = false): Screen {
   return { write: (text) => terminal.write(text), columns: () => terminal.columns, colours, now: Date.now };
 }
@@ -54,7 +57,7 @@ test("a few lines, drawn over themselves; what was said stays above", () => {
   expect(terminal.text.split("\n")).toEqual([
     "before",
     "meanwhile",
-    "███████░░░░░░░░░░░░░░░░░░░░░  tree 2/4  level 2/3  train auc 0.7500  4.0 s left",
+    `${bar(7)}  tree 2/4  level 2/3  train auc 0.7500  4.0 s left`,
     "  bank  waiting",
     "  shop  adding ciphertexts      5.00 MB to it, 2.00 kB back",
   ]);
@@ -167,7 +170,7 @@ test("a passive party: its log, and below it the job that is under way", () => {
   const said = ["@ shop: listening on port 7700", "@ shop: bank joined with job spring; 3 features take part"];
   expect(lines()).toEqual([
     ...said,
-    "██████████████░░░░░░░░░░░░░░  tree 2/2  level 1/3  0.0 s left",
+    `${bar(14)}  tree 2/2  level 1/3  0.0 s left`,
     "  shop  adding ciphertexts",
     "  bank  waiting                 2.00 kB to it, 5.00 MB from it",
   ]);
