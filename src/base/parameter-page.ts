@@ -4,6 +4,7 @@ import {
   codecParameters,
   describeBounds,
   type ParameterSpec,
+  privacyParameters,
   speedParameters,
   trainingParameters,
 } from "./parameters.ts";
@@ -27,6 +28,13 @@ const sections: readonly {
     table: codecParameters,
   },
   {
+    title: "privacy",
+    about:
+      "What lowers what a job gives away, and what it costs: [privacy-choices.md](privacy-choices.md). `privacy` is a\n" +
+      "preset; in a config it is `privacy: guarded`, or `privacy:` with `preset: guarded` and what differs from it.",
+    table: privacyParameters,
+  },
+  {
     title: "speed",
     about: "What makes the arithmetic cheaper. Each can be switched off; none changes the model.",
     table: speedParameters,
@@ -39,7 +47,7 @@ export function parameterPage(): string {
     "",
     "The parameters of a job. Made by `npm run parameters` from the tables in `src/base/`; do not edit.",
     "",
-    "- In a config each section has its own block: `training:`, `codec:`, `speed:`.",
+    "- In a config each section has its own block: `training:`, `codec:`, `privacy:`, `speed:`.",
     "- On the command line `max_depth` is `--max-depth`.",
     "- A switch that is on is turned off with `--no-` in front. One that is off is turned on by its name.",
     "- No two parameters share a name. An unknown name is refused, and the nearest one is proposed.",
@@ -58,8 +66,8 @@ function row(name: string, spec: ParameterSpec): string {
 
 function defaultText(spec: ParameterSpec): string {
   if (spec.kind === "list") return "what fits";
-  if (spec.kind !== "number" && spec.kind !== "integer") return String(spec.default);
-  const special = Object.entries(spec.defaultOf ?? {}).map(([objective, value]) => `; ${value} for ${objective}`);
+  if (spec.kind === "choice") return spec.default;
+  const special = Object.entries(spec.defaultOf ?? {}).map(([kind, value]) => `; ${value} for ${kind}`);
   return `${spec.default}${special.join("")}`;
 }
 

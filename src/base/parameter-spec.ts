@@ -9,7 +9,7 @@ export interface NumberSpec {
   readonly formerly?: readonly string[];
   /** Words that are allowed instead of a number. */
   readonly words?: readonly string[];
-  /** Another default where the objective has one of its own. */
+  /** Another default where the objective, or the preset of the table, has one of its own. */
   readonly defaultOf?: Readonly<Record<string, number>>;
   readonly min?: number;
   readonly max?: number;
@@ -28,6 +28,8 @@ export interface ChoiceSpec<C extends string> {
 export interface SwitchSpec {
   readonly kind: "switch";
   readonly default: boolean;
+  /** As of a number. */
+  readonly defaultOf?: Readonly<Record<string, boolean>>;
   readonly help: string;
 }
 

@@ -9,6 +9,13 @@ import { aliasesOf, describeBounds, type ParameterSpec, type ParameterValue, typ
 export { aliasesOf, describeBounds, type ParameterSpec, type ParameterValue } from "./parameter-spec.ts";
 export { type TrainingParameters, trainingParameters } from "./training-parameters.ts";
 export { type CodecParameters, codecParameters } from "./codec-parameters.ts";
+export {
+  type Defences,
+  type Preset,
+  presets,
+  type PrivacyParameters,
+  privacyParameters,
+} from "./privacy-parameters.ts";
 export { type SpeedParameters, speedParameters } from "./speed-parameters.ts";
 export { type ServingParameters, servingParameters } from "./serving-parameters.ts";
 
@@ -34,7 +41,10 @@ export function resolveParameters<T extends Record<string, ParameterSpec>>(
   const resolved: Record<string, ParameterValue> = {};
   for (const [name, spec] of Object.entries(table)) {
     const value = named.get(name);
-    resolved[name] = value === undefined ? defaultFor(spec, resolved["objective"]) : checkedValue(name, spec, value);
+    resolved[name] =
+      value === undefined
+        ? defaultFor(spec, resolved["objective"] ?? resolved["privacy"])
+        : checkedValue(name, spec, value);
   }
   return resolved as ValuesOf<T>;
 }
@@ -53,9 +63,10 @@ function unknownParameter(
   );
 }
 
-function defaultFor(spec: ParameterSpec, objective: unknown): ParameterValue {
-  if (!("defaultOf" in spec) || typeof objective !== "string") return spec.default;
-  return spec.defaultOf?.[objective] ?? spec.default;
+/** @param kind the objective, or the preset: what some defaults depend on */
+function defaultFor(spec: ParameterSpec, kind: unknown): ParameterValue {
+  if (!("defaultOf" in spec) || typeof kind !== "string") return spec.default;
+  return spec.defaultOf?.[kind] ?? spec.default;
 }
 
 function checkedValue(name: string, spec: ParameterSpec, value: unknown): ParameterValue {

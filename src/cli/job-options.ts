@@ -6,6 +6,7 @@ import {
   codecParameters,
   describeBounds,
   type ParameterSpec,
+  privacyParameters,
   speedParameters,
   trainingParameters,
 } from "../base/parameters.ts";
@@ -59,6 +60,7 @@ export function addJobOptions(command: Command): Command {
     .option("--key-bits <bits>", `length of the Paillier key, 2048 to 4096 bits (default: ${defaultKeyBits})`)
     .option("--insecure-key-bits <bits>", "a shorter key, from 128, for experiments only");
   addParameters(command.optionsGroup("Training:"), trainingParameters);
+  addParameters(command.optionsGroup("Privacy:"), privacyParameters);
   addParameters(command.optionsGroup("Codec:"), codecParameters);
   addParameters(command.optionsGroup("Speed:"), speedParameters);
   return command.option("--textbook-encryption", "the same as --encryption textbook").optionsGroup("Options:");
@@ -67,6 +69,9 @@ export function addJobOptions(command: Command): Command {
 function addParameters(command: Command, table: Readonly<Record<string, ParameterSpec>>): void {
   for (const [name, spec] of Object.entries(table)) {
     command.addOption(parameterOption(name, spec));
+    // What a preset turns on must be possible to turn off.
+    if (spec.kind === "switch" && spec.defaultOf !== undefined)
+      command.addOption(new Option(`--no-${flagOf(name)}`, `do not ${spec.help}`));
     for (const alias of aliasesOf(spec))
       command.addOption(new Option(`--${flagOf(alias)} <value>`, `the same as --${flagOf(name)}`));
   }
@@ -100,6 +105,7 @@ export function jobFrom(flags: JobFlags): Omit<SimulateOptions, "check" | "onEve
     training: given(flags, trainingParameters),
     codec: given(flags, codecParameters),
     speed,
+    privacy: given(flags, privacyParameters),
     ...keySize(flags),
   };
 }

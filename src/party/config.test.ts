@@ -87,6 +87,7 @@ describe("a config", () => {
       scoring: true,
       warm_start: true,
       max_scoring_ids: 10_000,
+      privacy: { privacy: "exact", answer_noise: 0, min_people_share: 0, max_thresholds: 0, masked_scoring: false },
     });
     expect(config.log.level).toBe("info");
   });

@@ -11,6 +11,10 @@ import { normalisationNames } from "../align/normalise.ts";
 import {
   codecParameters,
   type CodecParameters,
+  presets,
+  privacyParameters,
+  type PrivacyParameters,
+  resolveParameters,
   speedParameters,
   type SpeedParameters,
   trainingParameters,
@@ -66,6 +70,11 @@ const dataFields = {
 
 const schemeName = text.refine(isScheme, { error: () => `must be one of ${schemeNames().join(", ")}` });
 
+/** A preset by its name, or fields of their own: `preset`, and what differs from it. */
+const privacy = z
+  .union([oneOf(presets), z.record(z.string(), z.unknown())], `must be one of ${presets.join(", ")}, or have fields`)
+  .default("exact");
+
 const policy = object({
   max_trees: wholeNumber(1, 100_000).default(1000),
   /** 0: no limit. */
@@ -81,6 +90,8 @@ const policy = object({
   scoring: z.boolean("must be true or false").default(true),
   warm_start: z.boolean("must be true or false").default(true),
   max_scoring_ids: wholeNumber(1, 1_000_000).default(10_000),
+  /** What a job must bring at least. */
+  privacy,
 });
 
 const log = object({ level: oneOf(logLevels).default("info") }).prefault({});
@@ -88,6 +99,11 @@ const parameters = z.record(z.string(), z.unknown()).default({});
 const threads = wholeNumber(1, 256).optional();
 /** What columns are drawn with, besides the job's seed; derived from the TLS key where it is left out. */
 const samplingSecret = text.optional();
+/**
+ * What noise is made with. Only where the same noise must be made again, as on one machine: two jobs that share it
+ * show the difference of their sums without noise. Left out, every job draws a secret of its own.
+ */
+const noiseSecret = text.optional();
 
 export const passiveConfig = object({
   name: text,
@@ -100,6 +116,7 @@ export const passiveConfig = object({
   log,
   threads,
   sampling_secret: samplingSecret,
+  noise_secret: noiseSecret,
 });
 
 export const activeConfig = object({
@@ -125,6 +142,7 @@ export const activeConfig = object({
   training: parameters,
   codec: parameters,
   speed: parameters,
+  privacy,
   scheme: schemeName.default(defaultScheme),
   key_bits: wholeNumber(secureKeyBits, 4096).optional(),
   insecure_key_bits: z.int("must be a whole number").optional(), // making the key says what sizes there are
@@ -140,17 +158,19 @@ export const activeConfig = object({
 
 export type PassiveConfigInput = z.input<typeof passiveConfig>;
 export type ActiveConfigInput = z.input<typeof activeConfig>;
-export type PassiveConfig = z.output<typeof passiveConfig>;
-export type PolicyConfig = z.output<typeof policy>;
+/** What the policy demands is checked and complete. */
+export type PolicyConfig = Omit<z.output<typeof policy>, "privacy"> & { readonly privacy: PrivacyParameters };
+export type PassiveConfig = Omit<z.output<typeof passiveConfig>, "policy"> & { readonly policy: PolicyConfig };
 /** Hyper-parameters are checked and complete; the key's size is one number. */
 export type ActiveConfig = Omit<
   z.output<typeof activeConfig>,
-  "training" | "codec" | "speed" | "key_bits" | "insecure_key_bits" | "job"
+  "training" | "codec" | "speed" | "privacy" | "key_bits" | "insecure_key_bits" | "job"
 > & {
   readonly job: string;
   readonly training: TrainingParameters;
   readonly codec: CodecParameters;
   readonly speed: SpeedParameters;
+  readonly privacy: PrivacyParameters;
   readonly keyBits: number;
   readonly insecureKey: boolean;
 };
@@ -164,6 +184,7 @@ export async function readPassiveConfig(path: string): Promise<PassiveConfig> {
   const from = relativeTo(path);
   return {
     ...config,
+    policy: { ...config.policy, privacy: privacyFrom(file, ["policy", "privacy"], config.policy.privacy) },
     tls: tlsFrom(config.tls, from),
     data: { ...config.data, ...sourceFrom(config.data, from) },
     output: { directory: from(config.output.directory) },
@@ -211,6 +232,7 @@ export async function readActiveConfig(path: string, newJobName: (directory: str
     training: trainingFrom(file, config.training),
     codec: file.parameters("codec", codecParameters, config.codec),
     speed: file.parameters("speed", speedParameters, config.speed),
+    privacy: privacyFrom(file, ["privacy"], config.privacy),
     tls: tlsFrom(config.tls, from),
     warm_start: config.warm_start && {
       model: jobSyntax.test(config.warm_start.model) ? config.warm_start.model : from(config.warm_start.model),
@@ -228,6 +250,18 @@ function trainingFrom(file: ConfigFile, given: Readonly<Record<string, unknown>>
     throw error instanceof TandemError ? file.error(["training", "max_depth"], error.message) : error;
   }
   return training;
+}
+
+/** @throws TandemError FILE_FORMAT naming the field */
+function privacyFrom(file: ConfigFile, path: readonly string[], given: z.output<typeof privacy>): PrivacyParameters {
+  if (typeof given === "string") return resolveParameters(privacyParameters, { privacy: given });
+  const { preset = "exact", ...others } = given;
+  if ("privacy" in others) throw file.error([...path, "privacy"], `the preset is named by 'preset'`);
+  try {
+    return resolveParameters(privacyParameters, { privacy: preset, ...others });
+  } catch (error) {
+    throw error instanceof TandemError ? file.error(path, `field '${path.join(".")}': ${error.message}`) : error;
+  }
 }
 
 function relativeTo(path: string): (given: string) => string {

@@ -2,7 +2,7 @@
 import { create } from "@bufbuild/protobuf";
 import { describe, expect, test } from "vitest";
 import { expectError } from "../../test/support/expect-error.ts";
-import { codecParameters, resolveParameters, trainingParameters } from "../base/parameters.ts";
+import { codecParameters, privacyParameters, resolveParameters, trainingParameters } from "../base/parameters.ts";
 import { agreedParameters } from "../protocol/job-parameters.ts";
 import { ActiveHelloSchema } from "../wire/generated/tandem/v1/tandem_pb.ts";
 import type { PolicyConfig } from "./config.ts";
@@ -21,6 +21,7 @@ const policy: PolicyConfig = {
   scoring: true,
   warm_start: true,
   max_scoring_ids: 10,
+  privacy: resolveParameters(privacyParameters, {}),
 };
 
 function ask(scheme: string, schemeParameters: Readonly<Record<string, number>>) {

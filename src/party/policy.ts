@@ -3,7 +3,7 @@
  * one message that names every field, what was asked and what is allowed. By then the ids have been aligned.
  */
 import { TandemError } from "../base/error.ts";
-import { describeBounds, trainingParameters } from "../base/parameters.ts";
+import { describeBounds, privacyParameters, trainingParameters } from "../base/parameters.ts";
 import { categoryCountMax } from "../gbdt/split/category-binning.ts";
 import type { Minimums } from "../gbdt/split/offered-candidates.ts";
 import type { ActiveHello } from "../wire/generated/tandem/v1/tandem_pb.ts";
@@ -13,6 +13,7 @@ import type { SchemeLimits } from "../scheme/scheme.ts";
 import { peerText } from "../wire/peer-text.ts";
 import { jobSyntax } from "../base/job-name.ts";
 import type { PolicyConfig } from "./config.ts";
+import { weakerDefences } from "./privacy-policy.ts";
 
 /** @throws TandemError POLICY, or HANDSHAKE_MISMATCH for what no policy could allow */
 export function agreedByPolicy(hello: ActiveHello, policy: PolicyConfig, name: string): AgreedParameters {
@@ -40,6 +41,7 @@ export function agreedByPolicy(hello: ActiveHello, policy: PolicyConfig, name: s
 function impossible(agreed: AgreedParameters): readonly (string | false)[] {
   const { numRound, maxDepth, maxLeaves, maxBin, treesPerRound, localRounds, startTrees, maxCatToOnehot } = agreed;
   const { max_bin: bins, max_depth: depths, max_leaves: leaves, max_cat_to_onehot: oneHot } = trainingParameters;
+  const { answer_noise: noise, min_people_share: share } = privacyParameters;
   const treeCount = treeCountOf(agreed);
   const rates = [agreed.colsampleBytree, agreed.colsampleBylevel, agreed.colsampleBynode];
   return [
@@ -54,6 +56,11 @@ function impossible(agreed: AgreedParameters): readonly (string | false)[] {
     (maxBin < bins.min || maxBin > bins.max) && `max_bin: ${maxBin} asked, it must be ${describeBounds(bins)}`,
     (maxCatToOnehot < 1 || maxCatToOnehot > categoryCountMax + 1) &&
       `max_cat_to_onehot: ${maxCatToOnehot} asked, it must be ${describeBounds(oneHot)}`,
+    !(agreed.answerNoise >= 0 && agreed.answerNoise <= noise.max) &&
+      `answer_noise: ${agreed.answerNoise} asked, it must be ${describeBounds(noise)}`,
+    !(agreed.minPeopleShare >= 0 && agreed.minPeopleShare <= share.max) &&
+      `min_people_share: ${agreed.minPeopleShare} asked, it must be ${describeBounds(share)}`,
+    agreed.answerNoise > 0 && agreed.resolutionBits === 0 && "answer_noise: it needs layout auto",
     !rates.every((rate) => rate > 0 && rate <= 1) && "colsample: fractions of the columns must be above 0 up to 1",
   ];
 }
@@ -73,6 +80,7 @@ function notAllowed(agreed: AgreedParameters, policy: PolicyConfig): readonly (s
     ...schemeNamed(scheme).violations(agreed.schemeParameters, schemeLimitsOf(policy)),
     !policy.codecs.some((allowed) => allowed === codec) &&
       `codec: ${peerText(codec)} asked, ${policy.codecs.join(" or ")} allowed`,
+    ...weakerDefences(agreed, policy.privacy),
   ];
 }
 

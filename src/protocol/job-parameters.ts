@@ -2,7 +2,13 @@
  * What both sides of a job compare at the handshake, field by field; nothing more of the job is told to a passive
  * party.
  */
-import type { CodecParameters, TrainingParameters } from "../base/parameters.ts";
+import {
+  type CodecParameters,
+  type Defences,
+  privacyParameters,
+  resolveParameters,
+  type TrainingParameters,
+} from "../base/parameters.ts";
 import { oneHotBelow } from "../gbdt/split/category-binning.ts";
 import type { SchemeParameters } from "../scheme/scheme.ts";
 import type { JobParameters } from "../wire/generated/tandem/v1/tandem_pb.ts";
@@ -63,6 +69,7 @@ export function agreedParameters(
   codec: CodecParameters,
   scheme: { readonly name: string; readonly parameters: SchemeParameters },
   start: AgreedStart | null = null,
+  defences: Defences = resolveParameters(privacyParameters, {}),
 ): AgreedParameters {
   const startTrees = start?.trees.length ?? 0;
   const numRound = startTrees / treesPerRound(training) + training.num_round;
@@ -85,5 +92,11 @@ export function agreedParameters(
     startTrees,
     enableCategorical: training.enable_categorical,
     maxCatToOnehot: oneHotBelow(training),
+    answerNoise: defences.answer_noise,
+    minPeopleShare: defences.min_people_share,
+    maxThresholds: defences.max_thresholds,
+    maskedScoring: defences.masked_scoring,
+    resolutionBits: codec.layout === "auto" ? codec.resolution_bits : 0,
+    outputs: training.objective === "multi:softprob" ? training.num_class : 1,
   };
 }

@@ -23,12 +23,19 @@ const agreed: AgreedParameters = {
   startTrees: 0,
   enableCategorical: false,
   maxCatToOnehot: 4,
+  answerNoise: 0,
+  minPeopleShare: 0,
+  maxThresholds: 0,
+  maskedScoring: false,
+  resolutionBits: 24,
+  outputs: 1,
 };
 const digest = idsDigest(["a", "b"]);
 
 test("the id is the SHA-256 of the text that docs/model-files.md gives", () => {
   const lines = [
     "tandem/model/1",
+    "answerNoise=0",
     'codec="batched"',
     "colsampleBylevel=1",
     "colsampleBynode=1",
@@ -37,11 +44,16 @@ test("the id is the SHA-256 of the text that docs/model-files.md gives", () => {
     'job="spring"',
     "keyBits=2048",
     "localRounds=0",
+    "maskedScoring=false",
     "maxBin=32",
     "maxCatToOnehot=4",
     "maxDepth=4",
     "maxLeaves=0",
+    "maxThresholds=0",
+    "minPeopleShare=0",
     "numRound=3",
+    "outputs=1",
+    "resolutionBits=24",
     'scheme="paillier"',
     "seed=7",
     'startModel=""',

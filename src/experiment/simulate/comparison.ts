@@ -1,5 +1,5 @@
 /** The yardsticks beside a federated job: all data in one place, the active party alone, and everybody but one. */
-import type { CodecParameters, TrainingParameters } from "../../base/parameters.ts";
+import type { CodecParameters, Defences, TrainingParameters } from "../../base/parameters.ts";
 import type { PartyTable } from "../../data/dataset.ts";
 import { validationRows } from "../../data/split.ts";
 import type { Model } from "../../gbdt/tree/model.ts";
@@ -8,6 +8,7 @@ import { joinTables } from "../../party/joined-tables.ts";
 import { type PlainResult, trainPlain } from "../../party/active/plain-training.ts";
 import { treesPerRound } from "../../protocol/job-parameters.ts";
 import type { SchemeChoice } from "../../scheme/registry.ts";
+import { noiseSecretFrom } from "../../party/noise-secret.ts";
 import { simulatedSecret } from "./federation.ts";
 
 export interface OnePlaceJob extends SchemeChoice {
@@ -16,6 +17,8 @@ export interface OnePlaceJob extends SchemeChoice {
   readonly test: readonly PartyTable[] | null;
   readonly training: TrainingParameters;
   readonly codec: CodecParameters;
+  /** None where left out. */
+  readonly defences?: Defences;
   readonly validationFraction?: number | undefined;
   /** Rows that are evaluated after every round, per party; instead of a share of the training rows. */
   readonly validation?: readonly PartyTable[] | null;
@@ -54,6 +57,8 @@ function trainWithout(job: OnePlaceJob, leftOut: readonly number[]): Promise<Pla
     scheme,
     keyBits,
     samplingSecrets: job.train.map((_, party) => simulatedSecret(party)).filter(takesPart),
+    ...(job.defences && { defences: job.defences }),
+    noiseSecrets: job.train.map((_, party) => noiseSecretFrom(simulatedSecret(party))).filter(takesPart),
   });
 }
 

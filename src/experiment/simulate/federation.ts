@@ -5,7 +5,7 @@
 import { chmod, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import { type ParameterValue, trainingParameters } from "../../base/parameters.ts";
+import { type ParameterValue, type PrivacyParameters, trainingParameters } from "../../base/parameters.ts";
 import type { Model } from "../../gbdt/tree/model.ts";
 import { defaultScheme } from "../../scheme/registry.ts";
 import type { ActiveConfigInput, PassiveConfigInput } from "../../party/config.ts";
@@ -47,6 +47,8 @@ export interface FederationJob {
   readonly training: Readonly<Record<string, ParameterValue>>;
   readonly codec: Readonly<Record<string, number | string>>;
   readonly speed: Readonly<Record<string, number | string | boolean>>;
+  /** None where left out. */
+  readonly privacy?: PrivacyParameters;
   /** Default: paillier. */
   readonly scheme?: string | undefined;
   readonly keyBits: number;
@@ -75,7 +77,7 @@ const host = "127.0.0.1";
 const localJob = "local";
 const treesMax = trainingParameters.num_round.max;
 
-/** What a simulated party draws its columns with: not secret, so that the same seed makes the same model again. */
+/** What a simulated party draws its columns and its noise with: not secret, so that the same seed makes the same model again. */
 export function simulatedSecret(party: number): string {
   return `simulated party ${party}`;
 }
@@ -157,6 +159,7 @@ function passiveConfig(job: FederationJob, index: number, homes: readonly Home[]
     },
     output: { directory: outputOf(job, passive.name, directory) },
     sampling_secret: simulatedSecret(index + 1),
+    noise_secret: simulatedSecret(index + 1),
   };
 }
 
@@ -187,6 +190,7 @@ function activeConfig(job: FederationJob, homes: readonly Home[], ports: readonl
     training,
     codec,
     speed,
+    ...(job.privacy && { privacy: configPrivacy(job.privacy) }),
     patience_seconds: 0, // nobody here starts a dead party again
     scheme: schemeOf(job),
     ...(job.insecureKey ? { insecure_key_bits: keyBits } : { key_bits: keyBits }),
@@ -197,6 +201,10 @@ function activeConfig(job: FederationJob, homes: readonly Home[], ports: readonl
       predictions: resolve(job.predictions ?? join(directory, "predictions.csv")),
     },
   };
+}
+
+function configPrivacy({ privacy: preset, ...defences }: PrivacyParameters): Record<string, ParameterValue> {
+  return { preset, ...defences };
 }
 
 async function collect(

@@ -5,6 +5,8 @@ import { TandemError } from "../../base/error.ts";
 import {
   type CodecParameters,
   codecParameters,
+  privacyParameters,
+  type PrivacyParameters,
   resolveParameters,
   type SpeedParameters,
   speedParameters,
@@ -41,6 +43,7 @@ export interface SimulateOptions {
   readonly training: Readonly<Record<string, number | string | boolean>>;
   readonly codec: Readonly<Record<string, number | string | boolean>>;
   readonly speed?: Readonly<Record<string, number | string | boolean>>;
+  readonly privacy?: Readonly<Record<string, number | string | boolean>>;
   /** Default: paillier. */
   readonly scheme?: string | undefined;
   readonly keyBits: number;
@@ -63,6 +66,7 @@ export interface SimulationParameters {
   readonly training: TrainingParameters;
   readonly codec: CodecParameters;
   readonly speed: SpeedParameters;
+  readonly privacy: PrivacyParameters;
 }
 
 /** The parameters with their defaults. @throws TandemError for options that cannot work, whatever the table */
@@ -70,12 +74,13 @@ export async function checkOptions(options: SimulateOptions): Promise<Simulation
   const training = resolveParameters(trainingParameters, options.training);
   const codec = resolveParameters(codecParameters, options.codec);
   const speed = resolveParameters(speedParameters, options.speed ?? {});
+  const privacy = resolveParameters(privacyParameters, options.privacy ?? {});
   checkGrowth(training);
   chosenScheme(options).scheme.parameters(options); // refuses a key that is too short
   if (options.passives.length === 0)
     throw new TandemError("USAGE", "--passive is missing: name the columns of at least one passive party");
   for (const path of [options.export, options.predictions]) if (path !== undefined) await requireWritable(path);
-  return { training, codec, speed };
+  return { training, codec, speed, privacy };
 }
 
 /** Before training, not after it: hours may lie between. */

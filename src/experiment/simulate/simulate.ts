@@ -14,7 +14,7 @@ export interface SimulateResult extends FederationResult {
 }
 
 export async function simulate(options: SimulateOptions): Promise<SimulateResult> {
-  const { job, train, test, validation, training, codec, start } = await prepareSimulation(options);
+  const { job, train, test, validation, training, codec, privacy, start } = await prepareSimulation(options);
   const result = await runFederation(job);
   const parties = [job.active, ...job.passives];
   if (options.export !== undefined) {
@@ -30,6 +30,7 @@ export async function simulate(options: SimulateOptions): Promise<SimulateResult
     test,
     training,
     codec,
+    defences: privacy,
     scheme: options.scheme,
     keyBits: options.keyBits,
     validationFraction: options.validationFraction,

@@ -1,7 +1,7 @@
 /** Boosting with all data in one place: the plain trainer that federated training is measured against. */
 import { assert } from "../../base/assert.ts";
 import { TandemError } from "../../base/error.ts";
-import type { TrainingParameters } from "../../base/parameters.ts";
+import type { Defences, TrainingParameters } from "../../base/parameters.ts";
 import type { QuantisedGradients } from "../../base/quantised-gradients.ts";
 import type { BinnedFeature } from "../split/binning.ts";
 import { BoostingMonitor } from "./boosting-monitor.ts";
@@ -48,6 +48,10 @@ export interface CentralisedTraining {
    * sums anyway.
    */
   readonly minimums?: readonly Minimums[];
+  /** What lowers what passive parties give away; none where left out. */
+  readonly defences?: Defences;
+  /** Per party what its noise is made with; index 0, the active party, has none. Needed where there is noise. */
+  readonly noiseSecrets?: readonly Uint8Array[];
   /** A tree's number among those of several models that grow by turns: columns are drawn by it. Left out: its own. */
   readonly treeNumber?: (treeIndex: number) => number;
   /** Called after each tree, with the margins that include it. */

@@ -178,7 +178,7 @@ export class JobAttempts {
     peers: readonly ConnectedPeer[],
     patience: Patience,
   ): { readonly role: ActiveRole; readonly sampler: ProgressSampler } {
-    const { name, job, training, codec, speed } = this.#config;
+    const { name, job, training, codec, speed, privacy } = this.#config;
     const { tables, labels, features, digest } = this.#prepared ?? this.#prepare(begun.aligned);
     const emit = this.#emit;
     const sampler = new ProgressSampler({
@@ -192,6 +192,7 @@ export class JobAttempts {
       job,
       training,
       codec,
+      defences: privacy,
       subtraction: speed.subtraction,
       skipBin: speed.skip_bin,
       features,
@@ -254,9 +255,10 @@ export class JobAttempts {
   }
 
   #modelId({ secret, aligned }: ActiveCheckpoint): string {
-    const { job, training, codec } = this.#config;
+    const { job, training, codec, privacy } = this.#config;
     const { labels, digest } = this.#prepared ?? this.#prepare(aligned);
-    return modelId(agreedParameters(job, training, codec, this.#schemeOf(secret), this.#start), labels.length, digest);
+    const agreed = agreedParameters(job, training, codec, this.#schemeOf(secret), this.#start, privacy);
+    return modelId(agreed, labels.length, digest);
   }
 
   /** Trees of the whole model, if nothing stops it early. */

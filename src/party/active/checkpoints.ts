@@ -119,7 +119,7 @@ export async function makeJobFolder(
 }
 
 function identityOf(config: ActiveConfig, tables: ActiveTables): JobIdentity {
-  const { name, passives, align, data, training, codec, speed, scheme, keyBits } = config;
+  const { name, passives, align, data, training, codec, speed, privacy, scheme, keyBits } = config;
   const named = (group: string, values: object): [string, string | number | boolean][] =>
     Object.entries(values).map(([field, value]) => [
       `${group}.${field}`,
@@ -136,7 +136,12 @@ function identityOf(config: ActiveConfig, tables: ActiveTables): JobIdentity {
     scheme,
     key_bits: keyBits,
     warm_start: config.warm_start?.model ?? "none",
-    ...Object.fromEntries([...named("training", training), ...named("codec", codec), ...named("speed", speed)]),
+    ...Object.fromEntries([
+      ...named("training", training),
+      ...named("codec", codec),
+      ...named("speed", speed),
+      ...named("privacy", privacy),
+    ]),
     [dataDigestField]: tableDigest(...tables.map(({ rows }) => rows.table)),
   };
 }

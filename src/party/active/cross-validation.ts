@@ -158,7 +158,7 @@ class CrossValidationAttempts {
     peers: readonly ConnectedPeer[],
     patience: Patience,
   ): Promise<Prepared & { readonly folds: FoldTurns }> {
-    const { name, job, training, codec, speed, data, align } = this.#config;
+    const { name, job, training, codec, speed, privacy, data, align } = this.#config;
     const emit: Emit = (event) => {
       if (event.type === "alignment-progress") patience.answered();
       this.#emit(event);
@@ -186,6 +186,7 @@ class CrossValidationAttempts {
       job,
       training,
       codec,
+      defences: privacy,
       subtraction: speed.subtraction,
       skipBin: speed.skip_bin,
       features: binTable(train, binningOf(training)),

@@ -3,7 +3,7 @@
  * federated job, and no encryption. With every party's columns it is the oracle; with the active party's own it says
  * what a job was worth.
  */
-import type { CodecParameters, TrainingParameters } from "../../base/parameters.ts";
+import type { CodecParameters, Defences, TrainingParameters } from "../../base/parameters.ts";
 import { plaintextBitsOf, type SchemeChoice } from "../../scheme/registry.ts";
 import { categoryNamesOf, type PartyTable } from "../../data/dataset.ts";
 import { BoostingMonitor } from "../../gbdt/boost/boosting-monitor.ts";
@@ -28,6 +28,10 @@ export interface PlainTraining extends SchemeChoice {
   readonly codec: CodecParameters;
   /** Per party what it draws its columns with. */
   readonly samplingSecrets: readonly string[];
+  /** None where left out. */
+  readonly defences?: Defences;
+  /** Per party what its noise is made with. */
+  readonly noiseSecrets?: readonly Uint8Array[];
 }
 
 export interface PlainResult {
@@ -58,6 +62,8 @@ export async function trainPlain(job: PlainTraining): Promise<PlainResult> {
     parameters: training,
     quantise,
     samplingSecrets: job.samplingSecrets,
+    ...(job.defences && { defences: job.defences }),
+    ...(job.noiseSecrets && { noiseSecrets: job.noiseSecrets }),
   });
   const monitor = new BoostingMonitor(training, new BoostingTask(training, labels, weights, validationRows));
   const validation = await monitor.onValidation(trainMargins);

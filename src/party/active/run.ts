@@ -68,7 +68,7 @@ async function recorded(
 }
 
 function jobEvent(
-  { name, job, passives, training, codec, speed, scheme, keyBits, align }: ActiveConfig,
+  { name, job, passives, training, codec, speed, privacy, scheme, keyBits, align }: ActiveConfig,
   start: StartCheckpoint | null,
 ): JobEvent {
   const { parameters } = chosenScheme({ scheme, keyBits });
@@ -86,6 +86,7 @@ function jobEvent(
       eval_metric: training.eval_metric.join(", "),
       ...codec,
       ...speed,
+      ...privacy,
       scheme,
       ...configNames(parameters),
       align,

@@ -1,5 +1,5 @@
 /** What the active party's role is given for one attempt at a job, what it makes, and whom it tells how things go. */
-import type { CodecParameters, TrainingParameters } from "../../base/parameters.ts";
+import type { CodecParameters, Defences, TrainingParameters } from "../../base/parameters.ts";
 import type { GradientLayout } from "../../codec/layout.ts";
 import type { BestRound } from "../../gbdt/boost/boosting-monitor.ts";
 import type { FoldTurns } from "../../gbdt/boost/fold-turns.ts";
@@ -19,6 +19,8 @@ export interface ActiveJob {
   readonly job: string;
   readonly training: TrainingParameters;
   readonly codec: CodecParameters;
+  /** None where left out. */
+  readonly defences?: Defences;
   readonly subtraction: boolean;
   /** Each passive party leaves out the most frequent bin of each of its features; true where left out. */
   readonly skipBin?: boolean;

@@ -118,6 +118,7 @@ export class ActiveRole {
         codec,
         scheme,
         start,
+        this.#job.defences,
       ),
     };
     await Promise.all(

@@ -155,6 +155,12 @@ describe("the handshake", () => {
     startTrees: 1,
     enableCategorical: true,
     maxCatToOnehot: 9,
+    answerNoise: 5,
+    minPeopleShare: 0.1,
+    maxThresholds: 4,
+    maskedScoring: true,
+    resolutionBits: 30,
+    outputs: 3,
   };
   test("the list below is every field that is agreed on", () =>
     expect(Object.keys(flatParameters(drive(key).job.agreed)).sort()).toEqual(Object.keys(others).sort()));

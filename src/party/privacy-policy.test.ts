@@ -1,0 +1,43 @@
+import { expect, test } from "vitest";
+import {
+  codecParameters,
+  presets,
+  privacyParameters,
+  resolveParameters,
+  trainingParameters,
+} from "../base/parameters.ts";
+import { agreedParameters } from "../protocol/job-parameters.ts";
+import { weakerDefences } from "./privacy-policy.ts";
+
+function weaker(brought: Readonly<Record<string, unknown>>, demanded: Readonly<Record<string, unknown>>) {
+  const agreed = agreedParameters(
+    "spring",
+    resolveParameters(trainingParameters, {}),
+    resolveParameters(codecParameters, {}),
+    { name: "paillier", parameters: {} },
+    null,
+    resolveParameters(privacyParameters, brought),
+  );
+  return weakerDefences(agreed, resolveParameters(privacyParameters, demanded));
+}
+
+test("each preset is enough for itself and for those before it, and weaker in every defence than those after it", () => {
+  presets.forEach((brought, i) =>
+    presets.forEach((demanded, j) =>
+      expect(weaker({ privacy: brought }, { privacy: demanded })).toHaveLength(
+        i >= j ? 0 : brought === "guarded" ? 3 : 4,
+      ),
+    ),
+  );
+});
+
+test("one defence that is weaker is named, with what was asked and what is allowed", () => {
+  const guarded = { privacy: "guarded" };
+  expect(weaker({ ...guarded, answer_noise: 9 }, guarded)).toEqual(["answer_noise: 9 asked, at least 10 allowed"]);
+  expect(weaker({ ...guarded, min_people_share: 0.001 }, guarded)).toEqual([
+    "min_people_share: 0.001 asked, at least 0.01 allowed",
+  ]);
+  expect(weaker({ ...guarded, max_thresholds: 0 }, guarded)[0]).toMatch(/^max_thresholds: no limit asked, at most/);
+  expect(weaker({ ...guarded, masked_scoring: false }, guarded)).toEqual(["masked_scoring: off asked, on allowed"]);
+  expect(weaker({ answer_noise: 50 }, { answer_noise: 50 })).toEqual([]);
+});

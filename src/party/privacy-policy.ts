@@ -1,0 +1,18 @@
+/** What a passive party's owner asks of a job's defences: no job may bring less of any of them. */
+import type { Defences } from "../base/parameters.ts";
+import type { AgreedParameters } from "../protocol/job-parameters.ts";
+
+/** One phrase for each defence that is weaker than the policy's. */
+export function weakerDefences(agreed: AgreedParameters, demanded: Defences): readonly string[] {
+  const { answerNoise, minPeopleShare, maxThresholds, maskedScoring } = agreed;
+  const { answer_noise: noise, min_people_share: share, max_thresholds: thresholds } = demanded;
+  const few = maxThresholds === 0 ? "no limit" : String(maxThresholds);
+  return [
+    answerNoise < noise && `answer_noise: ${answerNoise} asked, at least ${noise} allowed`,
+    minPeopleShare < share && `min_people_share: ${minPeopleShare} asked, at least ${share} allowed`,
+    thresholds > 0 &&
+      (maxThresholds === 0 || maxThresholds > thresholds) &&
+      `max_thresholds: ${few} asked, at most ${thresholds} allowed`,
+    demanded.masked_scoring && !maskedScoring && "masked_scoring: off asked, on allowed",
+  ].filter((phrase) => phrase !== false);
+}
