@@ -88,6 +88,8 @@ describe("a config", () => {
       warm_start: true,
       max_scoring_ids: 10_000,
       privacy: { privacy: "exact", answer_noise: 0, min_people_share: 0, max_thresholds: 0, masked_scoring: false },
+      min_instances_per_tree: 1,
+      budget: {},
     });
     expect(config.log.level).toBe("info");
   });

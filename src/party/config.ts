@@ -36,6 +36,7 @@ const wholeNumber = (min: number, max: number) => {
   return z.int(what).min(min, what).max(max, what);
 };
 const oneOf = <const T extends readonly string[]>(names: T) => z.enum(names, `must be one of ${names.join(", ")}`);
+const amountOf = z.number("must be a number").min(0, "must be 0 or more");
 const port = wholeNumber(0, 65535);
 const object = <S extends z.core.$ZodLooseShape>(shape: S) =>
   z.strictObject(shape, {
@@ -92,6 +93,15 @@ const policy = object({
   max_scoring_ids: wholeNumber(1, 1_000_000).default(10_000),
   /** What a job must bring at least. */
   privacy,
+  /** Fewer summed people in a tree than this are refused. */
+  min_instances_per_tree: wholeNumber(1, 67_108_864).default(1),
+  /** What one active party may have, over all of its jobs. */
+  budget: object({
+    sums_per_person: amountOf.optional(),
+    noisy_sums_per_person: amountOf.optional(),
+    outcomes_per_person: amountOf.optional(),
+    scored_people: amountOf.optional(),
+  }).prefault({}),
 });
 
 const log = object({ level: oneOf(logLevels).default("info") }).prefault({});

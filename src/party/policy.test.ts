@@ -22,6 +22,8 @@ const policy: PolicyConfig = {
   warm_start: true,
   max_scoring_ids: 10,
   privacy: resolveParameters(privacyParameters, {}),
+  min_instances_per_tree: 1,
+  budget: {},
 };
 
 function ask(scheme: string, schemeParameters: Readonly<Record<string, number>>) {

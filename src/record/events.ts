@@ -7,6 +7,7 @@ import type { CodecParameters } from "../base/parameters.ts";
 import type { ErrorCode } from "../base/error.ts";
 import type { PhaseTimesMs } from "../protocol/active/role.ts";
 import type { Ledger } from "../privacy/ledger.ts";
+import type { Spending } from "../privacy/spending.ts";
 import type { Traffic } from "../privacy/tally.ts";
 import type { Phase } from "../protocol/phase.ts";
 import type { OperationCounts } from "../scheme/scheme.ts";
@@ -78,6 +79,14 @@ export type PartyEvent =
       readonly counts: OperationCounts;
     }
   | ProgressEvent
+  | {
+      /** At a passive party: what the active one has had of it in all jobs, and may have. */
+      readonly type: "budget";
+      readonly party: string;
+      readonly peer: string;
+      readonly spent: Spending;
+      readonly limits: BudgetSummary;
+    }
   | { readonly type: "ledger"; readonly party: string; readonly peer: string; readonly ledger: Ledger }
   | {
       readonly type: "passive-tree";
@@ -120,6 +129,14 @@ export type PartyEvent =
   | { readonly type: "error"; readonly party: string; readonly code: ErrorCode; readonly message: string };
 
 export type Emit = (event: PartyEvent) => void;
+
+/** What a policy allows one partner over all jobs, as its config names it; left out: no limit. */
+export interface BudgetSummary {
+  readonly sums_per_person?: number | undefined;
+  readonly noisy_sums_per_person?: number | undefined;
+  readonly outcomes_per_person?: number | undefined;
+  readonly scored_people?: number | undefined;
+}
 
 /** The slot layout as the job uses it, with the proof that no sum overflows. */
 export interface LayoutSummary {

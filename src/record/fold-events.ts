@@ -73,6 +73,9 @@ export function addEvent(view: JobView, event: Stamped): void {
     case "ledger":
       view.ledgers.set(event.peer, addedLedgers(view.earlierLedgers.get(event.peer) ?? emptyLedger(), event.ledger));
       return;
+    case "budget":
+      view.budget = { peer: event.peer, spent: event.spent, limits: event.limits };
+      return;
     case "waiting":
       return waiting(view, event.message);
     case "resumed":

@@ -7,6 +7,7 @@
 import type { ErrorCode } from "../base/error.ts";
 import type {
   ActiveResult,
+  BudgetSummary,
   DataSummary,
   JobEvent,
   LayoutSummary,
@@ -15,6 +16,7 @@ import type {
   PhaseSpan,
 } from "./events.ts";
 import type { Ledger } from "../privacy/ledger.ts";
+import type { Spending } from "../privacy/spending.ts";
 import type { Phase } from "../protocol/phase.ts";
 import type { OperationCounts } from "../scheme/scheme.ts";
 
@@ -75,6 +77,8 @@ export interface JobView {
   ledgers: Map<string, Ledger>;
   /** Of the attempts before the present one. */
   earlierLedgers: Map<string, Ledger>;
+  /** At a passive party, what its partner has had in all jobs, and may have. */
+  budget: { readonly peer: string; readonly spent: Spending; readonly limits: BudgetSummary } | null;
   /** Why the next attempt is being waited for; null while one is under way. */
   waiting: string | null;
   result: ActiveResult | null;
@@ -113,6 +117,7 @@ export function emptyJobView(): JobView {
     counts: null,
     ledgers: new Map(),
     earlierLedgers: new Map(),
+    budget: null,
     waiting: null,
     result: null,
     passiveResult: null,

@@ -3,6 +3,7 @@
  * stream alone, which never has a value of a row, an id, a gradient, a threshold or a key. What an internal error
  * says is not under our control, so only that there was one is logged.
  */
+import { sumsWord } from "../privacy/spending.ts";
 import type { ErrorCode } from "../base/error.ts";
 import type { Disclosure } from "../privacy/disclosures.ts";
 import type { Emit, PartyEvent } from "./events.ts";
@@ -96,6 +97,12 @@ const lines: { readonly [T in PartyEvent["type"]]: ((event: Event<T>) => LogLine
   data: null,
   progress: null,
   ledger: null,
+  budget: ({ peer, spent: { sumsPerPerson, noisySumsPerPerson, outcomesPerPerson, scoredPeople } }) =>
+    info(
+      `${peer} has had ${rounded(sumsPerPerson)} exact sums per person in all jobs (${sumsWord(sumsPerPerson)}), ` +
+        `${rounded(noisySumsPerPerson)} with noise, ${rounded(outcomesPerPerson)} outcomes, ${scoredPeople} scores`,
+      { peer, sumsPerPerson, noisySumsPerPerson, outcomesPerPerson, scoredPeople },
+    ),
   "alignment-progress": null,
   layout: null,
   tree: null,
@@ -104,6 +111,10 @@ const lines: { readonly [T in PartyEvent["type"]]: ((event: Event<T>) => LogLine
 
 function lineOf<T extends PartyEvent["type"]>(event: Event<T>): LogLine | null {
   return (lines[event.type as T] as ((event: Event<T>) => LogLine | null) | null)?.(event) ?? null;
+}
+
+function rounded(value: number): string {
+  return String(Number(value.toPrecision(2)));
 }
 
 interface Trouble {

@@ -14,6 +14,7 @@ import type { Caller } from "../transport/caller.ts";
 import type { ScoringDesk } from "../transport/scoring-service.ts";
 import type { PassiveConfig } from "../party/config.ts";
 import type { DataCache } from "../party/data-cache.ts";
+import type { PartnerBudgets } from "../party/partner-budget.ts";
 import type { Emit } from "../record/events.ts";
 import { withOwnFiles } from "../party/own-files.ts";
 import { CurrentRows, type RowIndex } from "./row-index.ts";
@@ -31,13 +32,15 @@ interface PreparedShare {
 export class PassiveScoring implements ScoringDesk {
   readonly #config: PassiveConfig;
   readonly #meter: ScoringMeter;
+  readonly #budgets: PartnerBudgets;
   readonly #shares: ShareLibrary;
   readonly #rows: CurrentRows;
   /** Shares with the columns that they ask about; made anew when the data has changed. */
   readonly #prepared = new WeakMap<PassiveShare, PreparedShare>();
 
-  constructor(config: PassiveConfig, data: DataCache, emit: Emit) {
+  constructor(config: PassiveConfig, data: DataCache, emit: Emit, budgets: PartnerBudgets) {
     this.#config = config;
+    this.#budgets = budgets;
     this.#meter = new ScoringMeter(config.name, emit);
     const onTrouble = (error: unknown): void => this.#meter.trouble(error);
     this.#shares = new ShareLibrary(config.output.directory, onTrouble);
@@ -93,6 +96,7 @@ export class PassiveScoring implements ScoringDesk {
         "PROTOCOL_STATE",
         `${name}: ${ids.length} ids times ${share.splits.length} splits do not fit one message`,
       );
+    await this.#budgets.score(caller.name, ids.length);
     const { rows, splits } = await withOwnFiles(
       name,
       (event) => this.#meter.say(event),

@@ -123,6 +123,7 @@ export class Progress {
       case "data":
       case "progress":
       case "ledger":
+      case "budget":
       case "passive-tree":
       case "job-ended":
       case "refused":

@@ -34,6 +34,8 @@ import { openPassiveJob } from "./job.ts";
 import { decidingRows, jobRows } from "./job-rows.ts";
 import { startSplits, termsOf } from "./job-terms.ts";
 import { PassiveCheckpoints, refuseAlignment } from "./checkpoints.ts";
+import { JobSpending } from "./job-spending.ts";
+import { PartnerBudgets } from "../partner-budget.ts";
 
 export interface DeskOptions {
   readonly storage?: Storage | undefined;
@@ -47,6 +49,8 @@ export class PassiveDesk implements PartyDesk {
   readonly #onJobEnded: (end: PassiveEnd) => void;
   readonly #own: (view: OwnView) => void;
   readonly #files: DeskFiles;
+  /** What each partner may have, and has had. */
+  readonly budgets: PartnerBudgets;
   /** What opens something waits for what is being opened or stored. */
   readonly #turns = new Exclusive();
   #state: DeskState = idle;
@@ -62,6 +66,13 @@ export class PassiveDesk implements PartyDesk {
     this.#onJobEnded = onJobEnded;
     this.#own = own;
     this.#files = new DeskFiles(config, storage, emit);
+    this.budgets = new PartnerBudgets({
+      party: config.name,
+      directory: config.output.directory,
+      limits: config.policy.budget,
+      storage,
+      ownFiles: (work) => this.#files.using(work),
+    });
   }
 
   /** The party's tables, for whoever else answers with them. */
@@ -146,6 +157,9 @@ export class PassiveDesk implements PartyDesk {
       const checkpoints = await PassiveCheckpoints.open(this.#files.checkpointsOf(job), terms, () =>
         startSplits(this.#files, agreed, caller.name, rows.training),
       );
+      const people = rows.training.ids.length;
+      const spending = new JobSpending(this.budgets, caller.name, terms.jobId, agreed, people);
+      if (!checkpoints.isFinished) await spending.admit();
       const deciding = decidingRows(rows);
       const features = await this.#files.using(async () => binTable(rows.training, agreed, deciding));
       const { service, report } = openPassiveJob({
@@ -155,6 +169,7 @@ export class PassiveDesk implements PartyDesk {
         features,
         checkpoints,
         peer: caller.name,
+        spending,
         emit: this.#emit,
         own: this.#own,
       });

@@ -16,6 +16,7 @@ import { agreedFacts } from "../disclosure-facts.ts";
 import type { PassiveConfig } from "../config.ts";
 import type { PassiveCheckpoints } from "./checkpoints.ts";
 import { decidingRows, type JobRows } from "./job-rows.ts";
+import type { JobSpending } from "./job-spending.ts";
 
 export interface PassiveJobOptions {
   readonly config: PassiveConfig;
@@ -26,6 +27,7 @@ export interface PassiveJobOptions {
   readonly checkpoints: PassiveCheckpoints;
   /** The active party's pinned name. */
   readonly peer: string;
+  readonly spending: JobSpending;
   readonly emit: Emit;
   /** For this party's own eyes. */
   readonly own: (view: OwnView) => void;
@@ -55,6 +57,7 @@ export class JobVoice {
     for (let tree = 0; tree < (trees === 0 ? agreed.startTrees : 0); tree++)
       own({ kind: "own-splits", tree, splits: checkpoints.start.filter((split) => split.tree === tree) });
     emit({ type: "joined", ...this.#who, featureCount });
+    this.#sayBudget();
     if (trees > 0) emit({ type: "resumed", party, job, trees, treeCount: this.#treeCount });
   }
 
@@ -68,6 +71,7 @@ export class JobVoice {
   ended(failure: TandemError | null, ledger: Ledger, result: PassiveResult): void {
     const { emit } = this.#options;
     this.#sayLedger(ledger);
+    this.#sayBudget();
     if (failure === null) emit({ type: "passive-result", party: this.#who.party, result });
     const told = failure === null ? null : { code: failure.code, message: failure.message };
     emit({ type: "job-ended", ...this.#who, failure: told });
@@ -76,6 +80,12 @@ export class JobVoice {
   #sayLedger(ledger: Ledger): void {
     const { party, peer } = this.#who;
     this.#options.emit({ type: "ledger", party, peer, ledger });
+  }
+
+  #sayBudget(): void {
+    const { spending, emit } = this.#options;
+    const { party, peer } = this.#who;
+    emit({ type: "budget", party, peer, spent: spending.spent, limits: spending.limits });
   }
 
   /** What the job is, and what it will reveal at most. */

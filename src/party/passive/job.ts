@@ -18,7 +18,7 @@ export interface OpenedJob {
 }
 
 export function openPassiveJob(options: PassiveJobOptions): OpenedJob {
-  const { config, agreed, rows, checkpoints, peer, emit } = options;
+  const { config, agreed, rows, checkpoints, peer, spending, emit } = options;
   const { name } = config;
   const { job } = agreed;
   const scheme = schemeNamed(agreed.scheme).passive(config);
@@ -36,6 +36,7 @@ export function openPassiveJob(options: PassiveJobOptions): OpenedJob {
       joined: () => voice.joined(),
       gradientsBegan: () => meter.start(),
       phase: sampler.edge,
+      observed: (observation) => spending.see(observation),
       treeFinished: (tree, splits) => {
         meter.stop();
         sampler.treeEnded();
@@ -45,7 +46,10 @@ export function openPassiveJob(options: PassiveJobOptions): OpenedJob {
   });
   const service = passiveService(role, {
     begin: () => checkpoints.begin(),
-    finish: () => checkpoints.finish({ name, job, model, active: peer, splits: role.ownSplits }),
+    finish: async () => {
+      await checkpoints.finish({ name, job, model, active: peer, splits: role.ownSplits });
+      await spending.finished();
+    },
   });
   const report = ({ failure }: PassiveEnd): void => {
     scheme.close();
@@ -63,9 +67,11 @@ function roleJob({
   rows,
   features,
   checkpoints,
+  spending,
 }: PassiveJobOptions): Omit<PassiveJob, "idsDigest" | "scheme" | "observer"> {
   const { training, predictable } = rows;
   const names = categoryNamesOf(training);
+  let treesStored = checkpoints.progress.trees;
   const start = checkpoints.start.map((split) => ({
     split,
     values: training.features[split.feature],
@@ -82,7 +88,14 @@ function roleJob({
     ...(agreed.startModel === "" ? {} : { start }),
     progress: checkpoints.progress,
     finished: checkpoints.isFinished,
-    store: (progress) => checkpoints.store(progress),
+    store: async (progress) => {
+      if (progress.trees > treesStored) await spending.treeEnds(progress.trees);
+      await checkpoints.store(progress);
+      treesStored = progress.trees;
+    },
+    admitScores: (people) => spending.score(people),
+    admitRound: (tree) => spending.roundBegins(tree),
+    sampleMin: config.policy.min_instances_per_tree,
     lookUp: rowLookUp(predictable),
     categoryNames: categoryNamesOf(predictable),
   };

@@ -44,7 +44,7 @@ async function serve(
   const firstEnd = new Promise<PassiveEnd>((resolve) => (jobEnded = resolve));
   const desk = new PassiveDesk(config, emit, (end) => jobEnded(end), { storage, own: (view) => records.own(view) });
   const [identity] = await Promise.all([readIdentity(config.tls), desk.load()]);
-  const scoring = new PassiveScoring(config, desk.data, emit);
+  const scoring = new PassiveScoring(config, desk.data, emit, desk.budgets);
   const routes = [partyRoutes(desk), scoringRoutes(scoring)];
   const server = await listenTls(
     { routes: (router) => routes.forEach((add) => add(router)) },

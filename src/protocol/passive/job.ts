@@ -36,6 +36,12 @@ export interface PassiveJob {
   readonly progress?: PassiveProgress;
   /** Makes progress outlive this process; settles when it does. */
   readonly store?: (progress: PassiveProgress) => Promise<void>;
+  /** A round begins whose first tree this is: settles before anything of it is answered, or refuses it. */
+  readonly admitRound?: (tree: number) => Promise<void>;
+  /** So many people are asked about: settles before anything is told of them, or refuses it. */
+  readonly admitScores?: (people: number) => Promise<void>;
+  /** Fewer summed people in a tree are refused. */
+  readonly sampleMin?: number;
   /** The job has ended well before: only prediction and its end may be asked for again. */
   readonly finished?: boolean;
 }

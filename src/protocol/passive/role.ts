@@ -193,7 +193,10 @@ export class PassiveRole {
     this.#edge("send", true);
     try {
       this.#checkSample(first.sampled);
-      scheme.beginRound(this.#grown.begin(tree, first.sampled));
+      const nodes = this.#grown.begin(tree, first.sampled);
+      this.#checkSampleSize(nodes.sample.count);
+      await this.#job.admitRound?.(tree);
+      scheme.beginRound(nodes);
       await this.#takeChunk(first);
       for (let sequence = 1; ; sequence++) {
         const next = await rest.next();
@@ -217,6 +220,16 @@ export class PassiveRole {
     const heldBack = this.#joined?.hello.validationRows ?? new Uint8Array(0);
     const areSummed = heldBack.some((rows, i) => (rows & (sampled.length === 0 ? 255 : sampled[i])) !== 0);
     if (areSummed) throw new TandemError("PROTOCOL_STATE", "a sample with rows that are held back for validation");
+  }
+
+  /** Sums over few people are easily taken apart. */
+  #checkSampleSize(count: number): void {
+    const { name, sampleMin = 1 } = this.#job;
+    if (count < sampleMin)
+      throw new TandemError(
+        "POLICY",
+        `the policy of ${name} does not allow this tree: it sums ${count} people, at least ${sampleMin} are allowed`,
+      );
   }
 
   async #takeChunk(chunk: ActiveGradients): Promise<void> {
@@ -329,7 +342,10 @@ export class PassiveRole {
     // Others are of a round that is yet to be redone.
     const splits = this.#splits.filter((split) => split.tree <= this.#tree);
     const outcomes = startInstances ? outcomesOfStart(this.#job) : outcomesOfIds(this.#job, ids, splits);
-    if (!startInstances) this.tally.see(idsSeen(ids));
+    if (!startInstances) {
+      await this.#job.admitScores?.(ids.length);
+      this.tally.see(idsSeen(ids));
+    }
     for (const outcome of outcomes) {
       this.tally.see(predictionSeen(outcome, startInstances ? this.#job.instanceCount : ids.length));
       yield outcome;

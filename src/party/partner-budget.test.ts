@@ -1,0 +1,95 @@
+/** What a partner has had is counted once, is never forgotten, and is bounded. */
+import { expect, test } from "vitest";
+import { expectError } from "../../test/support/expect-error.ts";
+import type { Storage } from "../base/storage.ts";
+import { nothingSpent, type Spending } from "../privacy/spending.ts";
+import { type BudgetLimits, PartnerBudgets } from "./partner-budget.ts";
+
+class Disk {
+  readonly files = new Map<string, string>();
+  writes = 0;
+
+  budgets(limits: BudgetLimits = {}): PartnerBudgets {
+    const storage: Storage = {
+      read: async (path) => this.files.get(path) ?? null,
+      write: async (path, contents) => {
+        this.writes++;
+        this.files.set(path, typeof contents === "string" ? contents : [...contents].join(""));
+      },
+      remove: async (path) => void this.files.delete(path),
+      makeFolder: () => Promise.resolve(),
+      tidy: () => Promise.resolve(),
+    };
+    return new PartnerBudgets({ party: "shop", directory: "jobs", limits, storage, ownFiles: (work) => work() });
+  }
+}
+
+const perTree: Spending = { ...nothingSpent, sumsPerPerson: 0.01, outcomesPerPerson: 3 };
+const took: Spending = { ...nothingSpent, sumsPerPerson: 0.005, outcomesPerPerson: 1 };
+const demand = { jobId: "aa", trees: 4, perTree };
+
+test("a tree counts with the most that it can take, and with what it took once it has ended", async () => {
+  const budgets = new Disk().budgets();
+  await budgets.treesBegin("bank", demand, 1);
+  expect(budgets.spent("bank")).toEqual(perTree);
+  await budgets.treeEnds("bank", demand, 1, took);
+  expect(budgets.spent("bank").sumsPerPerson).toBeCloseTo(took.sumsPerPerson);
+  expect(budgets.spent("bank").outcomesPerPerson).toBe(1);
+});
+
+test("a round that is redone counts once, also after a crash; a job that is given up stays counted", async () => {
+  const disk = new Disk();
+  const before = disk.budgets();
+  await before.treesBegin("bank", demand, 1);
+  await before.treeEnds("bank", demand, 1, took);
+  await before.treesBegin("bank", demand, 2); // and here the process dies
+  const after = disk.budgets();
+  await after.admit("bank", demand);
+  await after.treesBegin("bank", demand, 2);
+  expect(after.spent("bank").sumsPerPerson).toBeCloseTo(0.015);
+  await after.treeEnds("bank", demand, 2, took);
+  await after.treeEnds("bank", demand, 2, took);
+  expect(after.spent("bank").sumsPerPerson).toBeCloseTo(0.01);
+  await after.treesBegin("bank", { ...demand, jobId: "bb" }, 1); // begun, and never ended
+  expect(disk.budgets().spent("bank")).toEqual(nothingSpent); // not asked for yet
+  const last = disk.budgets();
+  await last.admit("bank", demand);
+  expect(last.spent("bank").sumsPerPerson).toBeCloseTo(0.02);
+});
+
+test("a job that does not fit what is left is refused; other partners have budgets of their own", async () => {
+  const disk = new Disk();
+  const budgets = disk.budgets({ sums_per_person: 0.06 });
+  await budgets.admit("bank", demand);
+  await budgets.treesBegin("bank", demand, 4);
+  await expectError(
+    () => budgets.admit("bank", { ...demand, jobId: "bb" }),
+    "POLICY",
+    /budget of shop .* sums_per_person: 0.04 had, 0.04 asked, 0.06 allowed/,
+  );
+  await budgets.admit("bank", demand); // its own trees are in what was had
+  await budgets.admit("telecom", demand);
+});
+
+test("scores are counted, bounded, and stored ahead", async () => {
+  const disk = new Disk();
+  const budgets = disk.budgets({ scored_people: 2500 });
+  for (let request = 0; request < 100; request++) await budgets.score("bank", 20);
+  expect(budgets.spent("bank").scoredPeople).toBe(2000);
+  expect(disk.writes).toBeLessThanOrEqual(3);
+  await expectError(() => budgets.score("bank", 501), "POLICY", /scored_people: 2000 had, 501 asked, 2500 allowed/);
+  await budgets.score("bank", 500);
+  const after = disk.budgets({ scored_people: 10_000 });
+  await after.score("bank", 1);
+  const { scoredPeople } = after.spent("bank");
+  expect(scoredPeople).toBeGreaterThanOrEqual(2501);
+  expect(scoredPeople).toBeLessThanOrEqual(3501);
+});
+
+test("a file that was changed is not believed", async () => {
+  const disk = new Disk();
+  await disk.budgets().treesBegin("bank", demand, 1);
+  for (const [path, text] of disk.files)
+    disk.files.set(path, text.replace('"sumsPerPerson":0.01', '"sumsPerPerson":0'));
+  await expectError(() => disk.budgets().admit("bank", demand), "CHECKPOINT", /checksum/);
+});

@@ -1,0 +1,180 @@
+/**
+ * What a partner may have of this passive party, over all jobs, and what it has had. It is stored before anything is
+ * answered that it counts: neither a crash nor a job that is given up makes it forget.
+ *
+ * A tree counts with the most that it can take when it begins, and with what it took when it ends. It counts once: a
+ * round that is redone asks the same questions and gets the same answers. Scores are stored some ahead, since they come
+ * by the thousand; a crash counts a few too many.
+ */
+import { TandemError } from "../base/error.ts";
+import { Exclusive } from "../base/exclusive.ts";
+import type { Storage } from "../base/storage.ts";
+import { addSpending, nothingSpent, type Spending } from "../privacy/spending.ts";
+import { readBudget, type StoredBudget, writeBudget } from "../store/budget-file.ts";
+import type { PolicyConfig } from "./config.ts";
+
+export type BudgetLimits = PolicyConfig["budget"];
+
+/** Scored people that are stored ahead of being asked about. */
+const scoresAhead = 1000;
+
+const limitNames = {
+  sumsPerPerson: "sums_per_person",
+  noisySumsPerPerson: "noisy_sums_per_person",
+  outcomesPerPerson: "outcomes_per_person",
+  scoredPeople: "scored_people",
+} as const satisfies Record<keyof Spending, keyof BudgetLimits>;
+
+/** What a job will take at most, tree by tree. */
+export interface JobDemand {
+  readonly jobId: string;
+  /** Trees that are grown with this party in it. */
+  readonly trees: number;
+  readonly perTree: Spending;
+}
+
+export interface BudgetOptions {
+  readonly party: string;
+  /** The party's output directory. */
+  readonly directory: string;
+  readonly limits: BudgetLimits;
+  readonly storage: Storage;
+  /** Runs what concerns this party's own files: its trouble is told to its own log only. */
+  readonly ownFiles: <T>(work: () => Promise<T>) => Promise<T>;
+}
+
+export class PartnerBudgets {
+  readonly #options: BudgetOptions;
+  readonly #turns = new Exclusive();
+  readonly #budgets = new Map<string, StoredBudget>();
+  /** Per partner the scored people that are stored already, and not asked about yet. */
+  readonly #ahead = new Map<string, number>();
+
+  constructor(options: BudgetOptions) {
+    this.#options = options;
+  }
+
+  get limits(): BudgetLimits {
+    return this.#options.limits;
+  }
+
+  /** Of a partner that has asked for something; what stands in its file may be more than that. */
+  spent(active: string): Spending {
+    const { spent = nothingSpent } = this.#budgets.get(active) ?? {};
+    return { ...spent, scoredPeople: spent.scoredPeople - (this.#ahead.get(active) ?? 0) };
+  }
+
+  /**
+   * Whether the rest of a job fits. @throws TandemError POLICY naming what is spent, asked and allowed
+   */
+  async admit(active: string, { jobId, trees, perTree }: JobDemand): Promise<void> {
+    await this.#turns.run(async () => {
+      const { spent, open } = await this.#of(active);
+      const left = trees - (open[jobId]?.begun ?? 0);
+      this.#check(spent, scaled(perTree, left), "job");
+    });
+  }
+
+  /** Trees of a job begin, for the first time or again. @param begun how many by then, those before them included */
+  async treesBegin(active: string, { jobId, perTree }: JobDemand, begun: number): Promise<void> {
+    await this.#turns.run(async () => {
+      const { spent, open } = await this.#of(active);
+      const before = open[jobId] ?? { begun: 0, ended: 0 };
+      if (begun <= before.begun) return;
+      const charged = addSpending(spent, scaled(perTree, begun - before.begun));
+      await this.#store({ active, spent: charged, open: { ...open, [jobId]: { ...before, begun } } });
+    });
+  }
+
+  /** A tree of a job ends, for the first time or again. @param ended how many by then, this one among them */
+  async treeEnds(active: string, { jobId, perTree }: JobDemand, ended: number, took: Spending): Promise<void> {
+    await this.#turns.run(async () => {
+      const { spent, open } = await this.#of(active);
+      const before = open[jobId];
+      if (before === undefined || ended <= before.ended || ended > before.begun) return;
+      const settled = subtractSpending(addSpending(spent, took), perTree);
+      await this.#store({ active, spent: settled, open: { ...open, [jobId]: { ...before, ended } } });
+    });
+  }
+
+  /** It ended well, and is never redone. */
+  async jobFinished(active: string, jobId: string): Promise<void> {
+    await this.#turns.run(async () => {
+      const { spent, open } = await this.#of(active);
+      if (open[jobId] === undefined) return;
+      const { [jobId]: _done, ...others } = open;
+      await this.#store({ active, spent, open: others });
+    });
+  }
+
+  /** People are asked about. @throws TandemError POLICY if that is more than is allowed */
+  async score(active: string, people: number): Promise<void> {
+    if (people === 0) return;
+    await this.#turns.run(async () => {
+      const budget = await this.#of(active);
+      const ahead = this.#ahead.get(active) ?? 0;
+      const spent = { ...budget.spent, scoredPeople: budget.spent.scoredPeople - ahead };
+      this.#check(spent, { ...nothingSpent, scoredPeople: people }, "request");
+      if (people <= ahead) {
+        this.#ahead.set(active, ahead - people);
+        return;
+      }
+      const scoredPeople = spent.scoredPeople + people + scoresAhead;
+      await this.#store({ ...budget, spent: { ...spent, scoredPeople } });
+      this.#ahead.set(active, scoresAhead);
+    });
+  }
+
+  #check(spent: Spending, asked: Spending, what: string): void {
+    const broken = (Object.keys(limitNames) as (keyof Spending)[]).flatMap((name) => {
+      const limit = this.limits[limitNames[name]];
+      if (limit === undefined || spent[name] + asked[name] <= limit) return [];
+      return [`${limitNames[name]}: ${amount(spent[name])} had, ${amount(asked[name])} asked, ${limit} allowed`];
+    });
+    if (broken.length === 0) return;
+    throw new TandemError(
+      "POLICY",
+      `the budget of ${this.#options.party} for this partner does not allow this ${what}: ${broken.join("; ")}`,
+    );
+  }
+
+  async #of(active: string): Promise<StoredBudget> {
+    const kept = this.#budgets.get(active);
+    if (kept !== undefined) return kept;
+    const { directory, storage, ownFiles } = this.#options;
+    const stored = await ownFiles(() => readBudget(directory, active, storage));
+    const budget = stored ?? { active, spent: { ...nothingSpent }, open: {} };
+    this.#budgets.set(active, budget);
+    return budget;
+  }
+
+  async #store(budget: StoredBudget): Promise<void> {
+    const { directory, storage, ownFiles } = this.#options;
+    await ownFiles(() => writeBudget(directory, budget, storage));
+    this.#budgets.set(budget.active, budget);
+  }
+}
+
+function scaled(spending: Spending, times: number): Spending {
+  return {
+    sumsPerPerson: spending.sumsPerPerson * times,
+    noisySumsPerPerson: spending.noisySumsPerPerson * times,
+    outcomesPerPerson: spending.outcomesPerPerson * times,
+    scoredPeople: spending.scoredPeople * times,
+  };
+}
+
+/** Never below zero: sums of fractions are rounded. */
+function subtractSpending(a: Spending, b: Spending): Spending {
+  const sum = addSpending(a, scaled(b, -1));
+  return {
+    sumsPerPerson: Math.max(0, sum.sumsPerPerson),
+    noisySumsPerPerson: Math.max(0, sum.noisySumsPerPerson),
+    outcomesPerPerson: Math.max(0, sum.outcomesPerPerson),
+    scoredPeople: Math.max(0, sum.scoredPeople),
+  };
+}
+
+function amount(value: number): string {
+  return String(Number(value.toPrecision(3)));
+}

@@ -1,0 +1,76 @@
+/** What a job takes of this party's budget for its partner: told round by round and tree by tree, as it happens. */
+import type { Observation } from "../../privacy/observation.ts";
+import type { Spending } from "../../privacy/spending.ts";
+import { treeSpending, treeSpendingMax } from "../../privacy/tree-spending.ts";
+import { type AgreedParameters, firstTreeOf, treeCountOf } from "../../protocol/job-parameters.ts";
+import type { BudgetLimits, JobDemand, PartnerBudgets } from "../partner-budget.ts";
+
+export class JobSpending {
+  readonly #budgets: PartnerBudgets;
+  readonly #active: string;
+  readonly #agreed: AgreedParameters;
+  readonly #people: number;
+  readonly #demand: JobDemand;
+  /** Of the tree under way. */
+  #nodes = 0;
+  #outcomes = 0;
+
+  constructor(budgets: PartnerBudgets, active: string, jobId: string, agreed: AgreedParameters, people: number) {
+    this.#budgets = budgets;
+    this.#active = active;
+    this.#agreed = agreed;
+    this.#people = people;
+    this.#demand = { jobId, trees: this.#countOf(treeCountOf(agreed)), perTree: treeSpendingMax(agreed, people) };
+  }
+
+  /** @throws TandemError POLICY if the job does not fit what is left */
+  admit(): Promise<void> {
+    return this.#budgets.admit(this.#active, this.#demand);
+  }
+
+  /** @param tree the round's first */
+  roundBegins(tree: number): Promise<void> {
+    this.#forget();
+    return this.#budgets.treesBegin(this.#active, this.#demand, this.#countOf(tree + this.#agreed.treesPerRound));
+  }
+
+  see(observation: Observation): void {
+    if (observation.kind === "sums" && observation.firstCandidate === 0) this.#nodes++;
+    if (observation.kind === "outcome") this.#outcomes += observation.instanceCount;
+  }
+
+  /** @param trees finished in the whole job, the last one just now */
+  async treeEnds(trees: number): Promise<void> {
+    const took = treeSpending({ nodes: this.#nodes, outcomes: this.#outcomes }, this.#agreed, this.#people);
+    this.#forget();
+    await this.#budgets.treeEnds(this.#active, this.#demand, this.#countOf(trees), took);
+  }
+
+  /** People are asked about within the job. @throws TandemError POLICY if that is more than is allowed */
+  score(people: number): Promise<void> {
+    return this.#budgets.score(this.#active, people);
+  }
+
+  /** All that the partner has had, in all jobs. */
+  get spent(): Spending {
+    return this.#budgets.spent(this.#active);
+  }
+
+  get limits(): BudgetLimits {
+    return this.#budgets.limits;
+  }
+
+  finished(): Promise<void> {
+    return this.#budgets.jobFinished(this.#active, this.#demand.jobId);
+  }
+
+  #forget(): void {
+    this.#nodes = 0;
+    this.#outcomes = 0;
+  }
+
+  /** Of so many trees, those that this party has a part in. */
+  #countOf(trees: number): number {
+    return Math.max(0, trees - firstTreeOf(this.#agreed));
+  }
+}

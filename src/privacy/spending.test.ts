@@ -1,0 +1,31 @@
+import { expect, test } from "vitest";
+import { addSpending, nothingSpent, sumsWord } from "./spending.ts";
+import { treeSpending, treeSpendingMax } from "./tree-spending.ts";
+
+const terms = { maxDepth: 3, maxLeaves: 0, outputs: 1, answerNoise: 0 };
+
+test("trees of depth 3 over 22,500 people: three numbers at four nodes each, as the attacks count them", () => {
+  const perTree = treeSpendingMax(terms, 22_500);
+  expect(50 * perTree.sumsPerPerson).toBeCloseTo(0.0267, 4);
+  expect(perTree.noisySumsPerPerson).toBe(0);
+  expect(perTree.outcomesPerPerson).toBe(3);
+  expect(sumsWord(50 * perTree.sumsPerPerson)).toBe("some");
+  const deep = treeSpendingMax({ ...terms, maxDepth: 5 }, 22_500);
+  expect(sumsWord(50 * deep.sumsPerPerson)).toBe("all");
+});
+
+test("with noise no count travels, and the sums are counted apart", () => {
+  const exact = treeSpending({ nodes: 4, outcomes: 100 }, terms, 100);
+  const noisy = treeSpending({ nodes: 4, outcomes: 100 }, { ...terms, answerNoise: 10 }, 100);
+  expect(exact).toEqual({ ...nothingSpent, sumsPerPerson: 0.12, outcomesPerPerson: 1 });
+  expect(noisy).toEqual({ ...nothingSpent, noisySumsPerPerson: 0.08, outcomesPerPerson: 1 });
+  expect(addSpending(exact, noisy)).toMatchObject({ sumsPerPerson: 0.12, noisySumsPerPerson: 0.08 });
+});
+
+test("several outputs are several pairs of numbers; leaves bound trees without a depth", () => {
+  const many = treeSpending({ nodes: 1, outcomes: 0 }, { ...terms, outputs: 3 }, 10);
+  expect(many.sumsPerPerson).toBeCloseTo(0.7);
+  const leaves = treeSpendingMax({ ...terms, maxDepth: 0, maxLeaves: 4 }, 10);
+  expect(leaves.sumsPerPerson).toBeCloseTo((3 * 3) / 10);
+  expect(leaves.outcomesPerPerson).toBe(3);
+});

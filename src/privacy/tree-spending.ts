@@ -1,0 +1,37 @@
+/** What the trees of a job take of a partner's budget: what they took, and the most that they can take. */
+import { treeSizeMax } from "../gbdt/tree/grow.ts";
+import { nothingSpent, type Spending } from "./spending.ts";
+
+/** What says how much a tree can ask for. */
+export interface SpendingTerms {
+  readonly maxDepth: number;
+  readonly maxLeaves: number;
+  /** Pairs of g and h. */
+  readonly outputs: number;
+  readonly answerNoise: number;
+}
+
+/** Of a tree: the nodes whose sums were answered, and how many people were told a side, all splits together. */
+export interface TreeCounts {
+  readonly nodes: number;
+  readonly outcomes: number;
+}
+
+/** @param people those of the job */
+export function treeSpending({ nodes, outcomes }: TreeCounts, terms: SpendingTerms, people: number): Spending {
+  // With noise no count travels.
+  const numbers = 2 * terms.outputs + (terms.answerNoise > 0 ? 0 : 1);
+  const sums = (nodes * numbers) / people;
+  return {
+    ...nothingSpent,
+    [terms.answerNoise > 0 ? "noisySumsPerPerson" : "sumsPerPerson"]: sums,
+    outcomesPerPerson: outcomes / people,
+  };
+}
+
+/** What a tree can ask for at most: a node of every pair, and everybody's side at every level. */
+export function treeSpendingMax(terms: SpendingTerms, people: number): Spending {
+  const { pairs, nodes } = treeSizeMax(terms);
+  const levels = terms.maxDepth > 0 ? terms.maxDepth : (nodes - 1) / 2;
+  return treeSpending({ nodes: 1 + pairs, outcomes: levels * people }, terms, people);
+}
