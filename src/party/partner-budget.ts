@@ -16,7 +16,7 @@ import type { PolicyConfig } from "./config.ts";
 export type BudgetLimits = PolicyConfig["budget"];
 
 /** Scored people that are stored ahead of being asked about. */
-const scoresAhead = 1000;
+const scoresAhead = 100;
 
 const limitNames = {
   sumsPerPerson: "sums_per_person",
