@@ -15,6 +15,7 @@ import type { Tree } from "../gbdt/tree/tree.ts";
 import type { ActiveRule } from "../protocol/active/federated-tree.ts";
 import type { OwnSplit } from "../protocol/passive/role.ts";
 import type { PartyEvent } from "./events.ts";
+import type { Exposure } from "./exposure.ts";
 
 export const eventsFileName = "events.jsonl";
 export const ownFileName = "own.jsonl";
@@ -26,7 +27,8 @@ export type OwnView =
   | { readonly kind: "data"; readonly sha256: string }
   | { readonly kind: "tree"; readonly tree: number; readonly nodes: Tree<ActiveRule> }
   | { readonly kind: "own-splits"; readonly tree: number; readonly splits: readonly OwnSplit[] }
-  | { readonly kind: "scores"; readonly rows: "test"; readonly curves: ScoreCurves };
+  | { readonly kind: "scores"; readonly rows: "test"; readonly curves: ScoreCurves }
+  | { readonly kind: "exposure"; readonly exposures: readonly Exposure[] };
 
 /** Some hundred thousand events; a job of days stays below. */
 const sizeBytesMax = 64 << 20;

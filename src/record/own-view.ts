@@ -6,6 +6,7 @@
  */
 import type { ScoreCurves } from "../gbdt/metric/score-curves.ts";
 import type { SplitTest } from "../gbdt/split/split-test.ts";
+import type { Exposure } from "./exposure.ts";
 import type { OwnView } from "./job-record.ts";
 
 /** A tree's node as its viewer may see it. */
@@ -46,10 +47,12 @@ export interface OwnJobView {
   scores: ScoreCurves | null;
   /** SHA-256 of the rows that were trained on. */
   dataDigest: string | null;
+  /** What the last audit of the job has found, one per pair of parties; empty: there was none. */
+  exposures: readonly Exposure[];
 }
 
 export function emptyOwn(): OwnJobView {
-  return { trees: new Map(), scores: null, dataDigest: null };
+  return { trees: new Map(), scores: null, dataDigest: null, exposures: [] };
 }
 
 export function isOwnView(value: unknown): value is OwnView {
@@ -79,6 +82,9 @@ export function addOwn(own: OwnJobView, view: OwnView, parties: readonly string[
       return;
     case "scores":
       own.scores = view.curves;
+      return;
+    case "exposure":
+      own.exposures = view.exposures;
       return;
   }
 }
