@@ -1,7 +1,9 @@
 /** Companies over TLS: what a passive party's policy demands of a job, and what a partner may have over all jobs. */
+import { existsSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { runActive } from "../src/party/active/run.ts";
+import { readTranscript, type TranscriptLine } from "../src/record/transcript-file.ts";
 import { runPredict } from "../src/scoring/run-predict.ts";
 import { scratchDirectory } from "./support/command.ts";
 import { startParty } from "./support/companies.ts";
@@ -67,4 +69,24 @@ test("scores are bounded over all requests", async () => {
   };
   await expectError(ask, "POLICY", /scored_people: \d+ had, 160 asked, 1200 allowed/);
   expect(answered).toBeLessThan(8);
+});
+
+test("a transcript is kept where it is asked for: both sides have the same people in the same nodes", async () => {
+  const world = await worlds.restarted(1, { output: { directory: "jobs", transcript: true } });
+  const config = await configFor(world, "kept", { output: { directory: "jobs", transcript: true } });
+  await runActive(config, () => {});
+  await world.parties[0].seen("job-ended");
+  const [bank, shop] = await Promise.all(
+    [world.bank, world.shops[0]].map(({ folder }) => readTranscript(join(folder, "jobs", "kept"))),
+  );
+  const told = (lines: readonly TranscriptLine[]): unknown[] =>
+    lines.flatMap((line) => (line.kind === "node" || line.kind === "outcome" ? [{ ...line, peer: "" }] : []));
+  expect(told(bank).length).toBeGreaterThan(4);
+  expect(told(shop)).toEqual(told(bank));
+  const kinds = (lines: readonly TranscriptLine[]): string[] => [...new Set(lines.map(({ kind }) => kind))].sort();
+  expect(kinds(bank)).toEqual(["job", "node", "outcome", "people", "tree"]);
+  expect(kinds(shop)).toEqual(["columns", "job", "node", "outcome", "scoring", "tree"]);
+  for (const { folder } of [world.bank, world.shops[0]])
+    expect(statSync(join(folder, "jobs", "kept", "transcript.jsonl")).mode & 0o777).toBe(0o600);
+  expect(existsSync(join(world.bank.folder, "jobs", "spring", "transcript.jsonl"))).toBe(false);
 });

@@ -104,6 +104,8 @@ const policy = object({
   }).prefault({}),
 });
 
+/** Keep who was in which node, for an audit of the job. */
+const transcript = z.boolean("must be true or false").default(false);
 const log = object({ level: oneOf(logLevels).default("info") }).prefault({});
 const parameters = z.record(z.string(), z.unknown()).default({});
 const threads = wholeNumber(1, 256).optional();
@@ -122,7 +124,7 @@ export const passiveConfig = object({
   active: listOf(object({ name: text, fingerprint })).min(1, "must name at least one active party"),
   data: object(dataFields),
   policy: policy.prefault({}),
-  output: object({ directory: text }),
+  output: object({ directory: text, transcript }),
   log,
   threads,
   sampling_secret: samplingSecret,
@@ -156,7 +158,7 @@ export const activeConfig = object({
   scheme: schemeName.default(defaultScheme),
   key_bits: wholeNumber(secureKeyBits, 4096).optional(),
   insecure_key_bits: z.int("must be a whole number").optional(), // making the key says what sizes there are
-  output: object({ directory: text, predictions: text.optional() }),
+  output: object({ directory: text, predictions: text.optional(), transcript }),
   /** Train the own columns alone as well, afterwards, and say what the others' have added. */
   compare_alone: z.boolean("must be true or false").default(false),
   /** How long to wait for parties that are gone before the job stops; the same command continues it. */
@@ -197,7 +199,7 @@ export async function readPassiveConfig(path: string): Promise<PassiveConfig> {
     policy: { ...config.policy, privacy: privacyFrom(file, ["policy", "privacy"], config.policy.privacy) },
     tls: tlsFrom(config.tls, from),
     data: { ...config.data, ...sourceFrom(config.data, from) },
-    output: { directory: from(config.output.directory) },
+    output: { ...config.output, directory: from(config.output.directory) },
   };
 }
 
@@ -248,7 +250,11 @@ export async function readActiveConfig(path: string, newJobName: (directory: str
       model: jobSyntax.test(config.warm_start.model) ? config.warm_start.model : from(config.warm_start.model),
     },
     data: { ...config.data, ...sourceFrom(config.data, from) },
-    output: { directory: from(directory), predictions: predictions === undefined ? undefined : from(predictions) },
+    output: {
+      ...config.output,
+      directory: from(directory),
+      predictions: predictions === undefined ? undefined : from(predictions),
+    },
   };
 }
 

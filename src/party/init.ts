@@ -105,8 +105,11 @@ policy:
   min_key_bits: 2048           # of the active party's Paillier key
   max_active_ids: 10000000     # how many ids an active party may ask about in one alignment
   min_instances: 100           # fewer people than this are not trained on
-  # Sums of groups with fewer people than this are withheld. 1 is no minimum. Small minimums do not hide single people;
-  # docs/leakage.md says what they are good for.
+  # What a job must do to lower what it gives away: exact (nothing), guarded or strict. docs/privacy-choices.md has
+  # what each of them hides, and what it costs.
+  privacy: guarded
+  # Sums of groups with fewer people than this are withheld, whatever the preset asks. 1 is no minimum. Small minimums
+  # do not hide single people.
   min_instances_per_node: 1
   min_instances_per_candidate: 1  # on each side of a possible split
   schemes: [paillier]          # ciphers that a job may use
@@ -114,6 +117,12 @@ policy:
   scoring: true                # may the active party use the models that it trained with this party?
   max_scoring_ids: 10000       # how many ids it may ask about in one request for scores
   warm_start: true             # may a job go on from a model that was trained with this party before?
+  min_instances_per_tree: 1    # trees that sum fewer people are refused; 1000 where you have many
+  # What one active party may have, all jobs together. Without a line there is no limit.
+  # budget:
+  #   sums_per_person: 0.02      # exact sums; at 0.05 half of your columns can be computed, at 0.1 all of them
+  #   outcomes_per_person: 500   # how often a person is told a side of a won split
+  #   scored_people: 100000
 
 # Each job gets a folder in here: share.json (this party's part of the model), aligned.csv (its rows), the job's
 # record, and what a restart needs to go on with it.
@@ -159,6 +168,10 @@ align: true                    # find the common people first; false: all files 
 
 # warm_start:
 #   model: spring-model        # go on from the trees of a finished job; num_round counts the new ones
+
+# What lowers what the job gives away: exact (nothing), guarded or strict. docs/privacy-choices.md has what each of them
+# hides, and what it costs. Passive parties may ask for more than this, and say so.
+privacy: guarded
 
 # XGBoost's names; docs/parameters.md lists them all.
 training:

@@ -18,6 +18,7 @@ export type PassiveObservation =
       readonly kind: "gradients";
       readonly tree: number;
       readonly ciphertexts: number;
+      readonly isFirst: boolean;
       /** Bitmap of the instances that are sampled; empty: all, or not the first chunk. */
       readonly sampled: Uint8Array;
     })
@@ -25,6 +26,9 @@ export type PassiveObservation =
       readonly kind: "members";
       readonly tree: number;
       readonly node: number;
+      /** The nodes that it is told beside; 0 for the root. */
+      readonly parent: number;
+      readonly sibling: number;
       readonly instanceCount: number;
       /** Bitmap over the parent's instances; empty for the root. */
       readonly members: Uint8Array;
@@ -79,20 +83,28 @@ interface CategoriesOnly {
 const numberBytes = 4;
 
 export function gradientsSeen(
-  { tree, scheme, sampled }: { readonly tree: number; readonly scheme: Uint8Array; readonly sampled: Uint8Array },
+  chunk: {
+    readonly tree: number;
+    readonly sequence: number;
+    readonly scheme: Uint8Array;
+    readonly sampled: Uint8Array;
+  },
   ciphertexts: number,
 ): Observation {
-  return { learner: "passive", kind: "gradients", tree, ciphertexts, sampled, bytes: scheme.length + sampled.length };
+  const { tree, sequence, scheme, sampled } = chunk;
+  const bytes = scheme.length + sampled.length;
+  return { learner: "passive", kind: "gradients", tree, ciphertexts, isFirst: sequence === 0, sampled, bytes };
 }
 
-/** @param members bitmap over the parent's instances; empty for the root */
+/** @param origin null or undefined for the root; its members are a bitmap over the parent's instances */
 export function membersSeen(
   { tree, node, scheme }: { readonly tree: number; readonly node: number; readonly scheme: Uint8Array },
-  members: Uint8Array,
+  origin: { readonly parent: number; readonly sibling: number; readonly members: Uint8Array } | null | undefined,
   instanceCount: number,
 ): Observation {
+  const { parent, sibling, members } = origin ?? { parent: 0, sibling: 0, members: new Uint8Array(0) };
   const bytes = members.length + scheme.length;
-  return { learner: "passive", kind: "members", tree, node, instanceCount, members, bytes };
+  return { learner: "passive", kind: "members", tree, node, parent, sibling, instanceCount, members, bytes };
 }
 
 export function winSeen(

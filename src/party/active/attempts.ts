@@ -32,6 +32,7 @@ import { ProcessMeter } from "../../record/process-meter.ts";
 import { ProgressSampler } from "../../record/progress-sampler.ts";
 import type { JobNotes } from "../../record/job-record.ts";
 import { samplingSecretOf } from "../sampling-secret.ts";
+import { base64, noTranscript, TranscriptFile, type TranscriptNotes } from "../../record/transcript-file.ts";
 
 /** What is the same in every attempt once the rows are known. */
 interface Prepared {
@@ -63,6 +64,9 @@ export class JobAttempts {
   #scheme: ActiveScheme | null = null;
   #secret: SchemeSecret | null = null;
   #attemptCount = 0;
+  #transcript: TranscriptNotes = noTranscript;
+  /** Of the rows that take part, after the last tree. */
+  #margins: Float64Array | null = null;
 
   constructor(
     config: ActiveConfig,
@@ -89,6 +93,7 @@ export class JobAttempts {
     const peers = await this.#world.connect(this.#config);
     try {
       const begun = this.#checkpoints.checkpoint ?? (await this.#begin(secret, peers, patience));
+      this.#keepTranscript(begun);
       const { role, sampler } = this.#role(begun, peers, patience);
       try {
         await role.join();
@@ -108,6 +113,7 @@ export class JobAttempts {
   }
 
   close(): void {
+    this.#transcript.close();
     this.#meter.close();
     this.#scheme?.close();
   }
@@ -217,12 +223,14 @@ export class JobAttempts {
         patience.progressed();
       },
       observer: {
+        observed: (peer, observation) => this.#transcript.observed(peer, observation),
         joined: (peer, featureCount) => emit({ type: "joined", party: name, peer, featureCount }),
         layoutProven: (layout) => emit({ type: "layout", party: name, layout: layoutSummary(layout, this.#config) }),
         treeBegan: () => this.#meter.start(),
         phase: sampler.edge,
-        treeFinished: async (tree, _margins, evaluateRound, grown) => {
+        treeFinished: async (tree, margins, evaluateRound, grown) => {
           this.#meter.stop();
+          this.#margins = margins;
           this.#notes.own({ kind: "tree", tree, nodes: grown });
           const { train, validation } = await evaluateRound();
           sampler.treeEnded();
@@ -242,6 +250,27 @@ export class JobAttempts {
       now: this.#world.now,
     });
     return { role, sampler };
+  }
+
+  /** For a later audit, where the config asks for it. */
+  #keepTranscript({ progress, aligned }: ActiveCheckpoint): void {
+    const { name, job, training, codec, privacy, output } = this.#config;
+    if (!output.transcript || this.#transcript !== noTranscript) return;
+    this.#transcript = new TranscriptFile(this.#checkpoints.folder);
+    if (progress !== null) return;
+    const { labels } = this.#prepared ?? this.#prepare(aligned);
+    this.#transcript.note({
+      kind: "job",
+      party: name,
+      role: "active",
+      job,
+      people: labels.length,
+      depthMax: training.max_depth,
+      outputs: training.objective === "multi:softprob" ? training.num_class : 1,
+      answerNoise: privacy.answer_noise,
+      resolutionBits: codec.resolution_bits,
+      maskedScoring: privacy.masked_scoring,
+    });
   }
 
   #tellLedger(role: ActiveRole): void {
@@ -286,6 +315,10 @@ export class JobAttempts {
     const { storage, now } = this.#world;
     const trainingStarted = now();
     const model = await role.train().finally(() => (this.#spent.trainingMs += now() - trainingStarted));
+    const margins = this.#margins ?? begun.progress?.margins;
+    const { labels } = tables.train;
+    if (margins !== undefined && labels)
+      this.#transcript.note({ kind: "people", labels: base64(labels), scores: base64(margins) });
     let testMetrics = null;
     if (tables.test !== null) {
       const margins = await role.predict(model, {

@@ -8,7 +8,9 @@ import { ProcessMeter } from "../../record/process-meter.ts";
 import { ProgressSampler } from "../../record/progress-sampler.ts";
 import { schemeNamed } from "../../scheme/registry.ts";
 import { type PassiveEnd, passiveService, type PassiveService } from "../../transport/passive-service.ts";
+import { noTranscript } from "../../record/transcript-file.ts";
 import { minimumsOf } from "../policy.ts";
+import { noteScoring, openTranscript } from "./job-transcript.ts";
 import { JobVoice, type PassiveJobOptions } from "./job-voice.ts";
 
 export interface OpenedJob {
@@ -28,6 +30,7 @@ export function openPassiveJob(options: PassiveJobOptions): OpenedJob {
   const bytes = (): Readonly<Record<string, Traffic>> => ({ [peer]: role.tally.traffic });
   const sampler = new ProgressSampler({ party: name, decides: false, bytes, emit });
   const voice = new JobVoice(options);
+  let transcript = noTranscript;
   const role: PassiveRole = new PassiveRole({
     ...roleJob(options),
     idsDigest: digest,
@@ -36,7 +39,10 @@ export function openPassiveJob(options: PassiveJobOptions): OpenedJob {
       joined: () => voice.joined(),
       gradientsBegan: () => meter.start(),
       phase: sampler.edge,
-      observed: (observation) => spending.see(observation),
+      observed: (observation) => {
+        spending.see(observation);
+        transcript.observed(peer, observation);
+      },
       treeFinished: (tree, splits) => {
         meter.stop();
         sampler.treeEnded();
@@ -45,15 +51,20 @@ export function openPassiveJob(options: PassiveJobOptions): OpenedJob {
     },
   });
   const service = passiveService(role, {
-    begin: () => checkpoints.begin(),
+    begin: async () => {
+      await checkpoints.begin();
+      transcript = openTranscript(options);
+    },
     finish: async () => {
       await checkpoints.finish({ name, job, model, active: peer, splits: role.ownSplits });
       await spending.finished();
+      noteScoring(transcript, peer, rows.training, role.ownSplits);
     },
   });
   const report = ({ failure }: PassiveEnd): void => {
     scheme.close();
     sampler.stop();
+    transcript.close();
     const kept = role.treesKept === null ? {} : { trees: role.treesKept };
     voice.ended(failure, role.tally.ledger, { ...meter.use, ...kept, counts: scheme.counts });
   };

@@ -286,9 +286,8 @@ export class PeerSession {
 
   async *#nodeMessages(tree: number, requests: readonly NodeRequest[]): AsyncGenerator<ActiveNode> {
     for (const { node, origin, instanceCount } of requests) {
-      const members = origin?.members ?? new Uint8Array(0);
       const message = { tree, node, scheme: this.#scheme.node(node) };
-      this.tally.see(membersSeen(message, members, instanceCount));
+      this.tally.see(membersSeen(message, origin, instanceCount));
       yield create(ActiveNodeSchema, { ...message, members: origin === null ? { isRoot: true } : origin });
     }
   }

@@ -275,7 +275,7 @@ export class PassiveRole {
     const { node, members } = request;
     const { current } = this.#grown;
     current.place(node, members);
-    this.tally.see(membersSeen(request, members?.members ?? new Uint8Array(0), current.members(node).length));
+    this.tally.see(membersSeen(request, members, current.members(node).length));
     return current.task(node);
   }
 

@@ -1,0 +1,133 @@
+/**
+ * What an audit of a job needs later, kept in the job's folder where the party's config asks for it (transcript.jsonl,
+ * readable by its owner only): who was in which node, and what the other side was told. A passive party keeps its own
+ * bins beside it, the active party its labels and scores. It is the party's own: nothing of it ever leaves.
+ *
+ * A tree that is grown again begins again with its line, and the last one counts.
+ */
+import { join } from "node:path";
+import { JsonLinesFile, JsonLinesReader } from "../base/json-lines.ts";
+import { TandemError } from "../base/error.ts";
+import type { Observation } from "../privacy/observation.ts";
+
+export const transcriptFileName = "transcript.jsonl";
+
+/** One of a passive party's features, as it was binned. */
+export interface KeptColumn {
+  readonly name: string;
+  readonly binCount: number;
+  readonly hasMissing: boolean;
+  /** Of a categorical feature: whether its categories are split one by one; null of numbers. */
+  readonly oneHot: boolean | null;
+  readonly monotone: number;
+  /** Per person of the job, base64 of 16-bit numbers. */
+  readonly bins: string;
+}
+
+/** Bitmaps and arrays are base64. */
+export type TranscriptLine =
+  | {
+      readonly kind: "job";
+      readonly party: string;
+      readonly role: "active" | "passive";
+      readonly job: string;
+      readonly people: number;
+      readonly depthMax: number;
+      /** Pairs of g and h. */
+      readonly outputs: number;
+      readonly answerNoise: number;
+      readonly resolutionBits: number;
+      readonly maskedScoring: boolean;
+    }
+  | { readonly kind: "columns"; readonly columns: readonly KeptColumn[] }
+  | { readonly kind: "tree"; readonly peer: string; readonly tree: number; readonly sampled: string }
+  | {
+      readonly kind: "node";
+      readonly peer: string;
+      readonly tree: number;
+      readonly node: number;
+      /** Of the root both are 0. */
+      readonly parent: number;
+      readonly sibling: number;
+      /** Bitmap over the parent's people; empty of the root. */
+      readonly members: string;
+    }
+  | {
+      /** A split of a passive party's, won in training, over the node's people; or in scoring, over everybody. */
+      readonly kind: "outcome" | "scoring";
+      readonly peer: string;
+      readonly tree: number;
+      readonly node: number;
+      readonly left: string;
+    }
+  /** At the active party: per person its label, and the score of the finished model. */
+  | { readonly kind: "people"; readonly labels: string; readonly scores: string };
+
+/** A long job on many people; past it nothing more is kept, and an audit says how many trees it has. */
+const sizeBytesMax = 4 * 2 ** 30;
+
+/** Takes what a job leaves for an audit. */
+export interface TranscriptNotes {
+  note(line: TranscriptLine): void;
+  observed(peer: string, observation: Observation): void;
+  close(): void;
+}
+
+/** Where nothing is to be kept. */
+export const noTranscript: TranscriptNotes = { note() {}, observed() {}, close() {} };
+
+export class TranscriptFile implements TranscriptNotes {
+  readonly #file: JsonLinesFile;
+
+  /** @throws TandemError FILE_UNWRITABLE: whoever asks for it wants it */
+  constructor(folder: string) {
+    this.#file = new JsonLinesFile(join(folder, transcriptFileName), sizeBytesMax);
+  }
+
+  note(line: TranscriptLine): void {
+    this.#file.append(line);
+  }
+
+  observed(peer: string, observation: Observation): void {
+    const line = lineOf(peer, observation);
+    if (line !== null) this.note(line);
+  }
+
+  close(): void {
+    this.#file.close();
+  }
+}
+
+function lineOf(peer: string, seen: Observation): TranscriptLine | null {
+  switch (seen.kind) {
+    case "gradients":
+      return seen.isFirst ? { kind: "tree", peer, tree: seen.tree, sampled: base64(seen.sampled) } : null;
+    case "members": {
+      const { tree, node, parent, sibling } = seen;
+      return { kind: "node", peer, tree, node, parent, sibling, members: base64(seen.members) };
+    }
+    case "outcome":
+      return { kind: "outcome", peer, tree: seen.tree, node: seen.node, left: base64(seen.leftMembers) };
+    default:
+      return null;
+  }
+}
+
+export function base64(bytes: Uint8Array | Uint16Array | Float64Array): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("base64");
+}
+
+/** @throws TandemError FILE_UNREADABLE if the job has kept none */
+export async function readTranscript(folder: string): Promise<readonly TranscriptLine[]> {
+  const lines = (await new JsonLinesReader(join(folder, transcriptFileName)).next()).filter(isLine);
+  if (lines.length > 0) return lines;
+  throw new TandemError(
+    "FILE_UNREADABLE",
+    `${folder} has no ${transcriptFileName}: set 'output.transcript: true' in the config before the job, ` +
+      "or audit the tables with the options of simulate",
+  );
+}
+
+function isLine(value: unknown): value is TranscriptLine {
+  return typeof value === "object" && value !== null && "kind" in value && typeof value.kind === "string";
+}
