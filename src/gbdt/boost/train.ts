@@ -13,14 +13,24 @@ import { splitParametersOf, TreeGain } from "../split/gain.ts";
 import { growTree, type GrowParameters } from "../tree/grow.ts";
 import type { Model } from "../tree/model.ts";
 import { predictMargins } from "../tree/predict.ts";
+import { minimumsOfJob, peopleOf } from "../split/job-minimums.ts";
 import { areOff, type Minimums, noMinimums } from "../split/offered-candidates.ts";
 import { checkSampling, sampleRows } from "./row-sampling.ts";
 import type { CategoryNames } from "../split/split-test.ts";
 import { addLeaf, type SplitRule, type Tree } from "../tree/tree.ts";
+import { UsedThresholds } from "../split/used-thresholds.ts";
 import { roundsBefore } from "./warm-start.ts";
 
 /** Rounds real gradients to the integer grid. */
 export type Quantise = (gradients: RealGradients) => QuantisedGradients;
+
+/** What the models of one job share, where several grow by turns. */
+export interface SharedJob {
+  /** See peopleOf. */
+  readonly people: number;
+  /** Per party what its splits have used; null where that is not limited, as of the active party. */
+  readonly used: readonly (UsedThresholds | null)[];
+}
 
 export interface CentralisedTraining {
   /** Index 0 = the active party, then passives in config order. */
@@ -52,6 +62,8 @@ export interface CentralisedTraining {
   readonly defences?: Defences;
   /** Per party what its noise is made with; index 0, the active party, has none. Needed where there is noise. */
   readonly noiseSecrets?: readonly Uint8Array[];
+  /** Left out: the model is the only one of its job. */
+  readonly job?: SharedJob;
   /** A tree's number among those of several models that grow by turns: columns are drawn by it. Left out: its own. */
   readonly treeNumber?: (treeIndex: number) => number;
   /** Called after each tree, with the margins that include it. */
@@ -65,6 +77,15 @@ export interface TrainedModel extends Model {
 
 /** @throws TandemError LABEL_INVALID, WEIGHT_INVALID or USAGE (base_score, a start model that does not fit) */
 export async function trainCentralised(training: CentralisedTraining): Promise<TrainedModel> {
+  const rounds = centralisedRounds(training);
+  for (;;) {
+    const { done, value } = await rounds.next();
+    if (done === true) return value;
+  }
+}
+
+/** trainCentralised round by round, so that several models can take turns. */
+export async function* centralisedRounds(training: CentralisedTraining): AsyncGenerator<void, TrainedModel> {
   const { parties, labels, weights, parameters, quantise, onTree, start = null } = training;
   for (const feature of parties.flat()) {
     assert(feature.bins.length === labels.length, "features and labels of different length");
@@ -78,10 +99,12 @@ export async function trainCentralised(training: CentralisedTraining): Promise<T
   checkGrowth(parameters);
   checkConstraints(parameters, parties.flat());
   const growParameters = growParametersOf(parameters);
+  const { people, used } = training.job ?? jobOf(training);
   const columns = parties.map((features, owner) => ({
     features,
     sampler: new ColumnSampler(columnRatesOf(parameters), parameters.seed, training.samplingSecrets?.[owner] ?? ""),
-    minimums: training.minimums?.[owner] ?? noMinimums,
+    minimums: minimumsOfParty(training, owner, people),
+    used: used[owner],
   }));
   assert(areOff(columns[0].minimums), "the active party has no minimums");
   const isConstrained = parties.flat().some(({ monotone = 0 }) => monotone !== 0);
@@ -105,6 +128,7 @@ export async function trainCentralised(training: CentralisedTraining): Promise<T
     }
     await monitor.afterRound(margins);
     if (monitor.isOver) break;
+    yield;
   }
   trees.length = monitor.roundsKept * task.treeOutputs.length;
   return {
@@ -114,6 +138,27 @@ export async function trainCentralised(training: CentralisedTraining): Promise<T
     trees,
     trainMargins: margins,
   };
+}
+
+/** A job of one model. */
+function jobOf({ parties, labels, validationRows = null, start = null, defences }: CentralisedTraining): SharedJob {
+  const rules = (start?.model.trees ?? []).flat().flatMap((node) => (node.kind === "split" ? [node.rule] : []));
+  const limit = defences?.max_thresholds ?? 0;
+  const used = parties.map((_, party) =>
+    party === 0 || limit === 0
+      ? null
+      : new UsedThresholds(
+          limit,
+          rules.filter(({ owner }) => owner === party),
+        ),
+  );
+  return { people: peopleOf(labels.length, validationRows?.length ?? 0), used };
+}
+
+/** Defences are passive parties' only. */
+function minimumsOfParty({ minimums, defences }: CentralisedTraining, party: number, people: number): Minimums {
+  const policy = minimums?.[party] ?? noMinimums;
+  return party === 0 || defences === undefined ? policy : minimumsOfJob(policy, defences, people);
 }
 
 /** A model says how many outputs it has where there are several. */

@@ -8,16 +8,19 @@ import type { TreeGain } from "./gain.ts";
 import type { GrowingNode, NodePair, SplitOutcome, SplitSearch } from "../tree/grow.ts";
 import { areOff, type Minimums, OfferedCandidates } from "./offered-candidates.ts";
 import { ruleOf, type SplitRule } from "../tree/tree.ts";
+import type { UsedThresholds } from "./used-thresholds.ts";
 
 interface OwnedSplit extends PartySplit {
   readonly owner: number;
 }
 
-/** One party's features, which of them are drawn, and the minimums of its candidates. */
+/** One party's features, which of them are drawn, and what its candidates must have to be offered. */
 export interface PartyColumns {
   readonly features: readonly BinnedFeature[];
   readonly sampler: ColumnSampler;
   readonly minimums: Minimums;
+  /** Null: any number of thresholds may be used. */
+  readonly used: UsedThresholds | null;
 }
 
 export class CentralisedSearch implements SplitSearch<SplitRule, OwnedSplit> {
@@ -38,14 +41,15 @@ export class CentralisedSearch implements SplitSearch<SplitRule, OwnedSplit> {
 
   async root(root: GrowingNode): Promise<OwnedSplit | null> {
     const members = { id: root.id, members: root.sampled };
-    this.#offered = this.#parties.map(({ features, minimums }) =>
-      areOff(minimums)
+    this.#offered = this.#parties.map(({ features, minimums, used }) =>
+      areOff(minimums) && used === null
         ? null
         : new OfferedCandidates(
             minimums,
             features,
             features.map(({ bins }) => bins),
             members,
+            used,
           ),
     );
     return this.#bestOf(root);
@@ -63,9 +67,12 @@ export class CentralisedSearch implements SplitSearch<SplitRule, OwnedSplit> {
     chosen: readonly { readonly node: GrowingNode; readonly found: OwnedSplit }[],
   ): Promise<SplitOutcome<SplitRule>[]> {
     return chosen.map(({ node, found }) => {
-      const feature = this.#parties[found.owner].features[found.feature];
+      const { features, used } = this.#parties[found.owner];
+      const feature = features[found.feature];
+      const rule = ruleOf(found.owner, found.feature, feature, found.candidate);
+      used?.add(rule);
       return {
-        rule: ruleOf(found.owner, found.feature, feature, found.candidate),
+        rule,
         monotone: feature.monotone ?? 0,
         ...partition(feature, found.candidate, node.instances),
       };

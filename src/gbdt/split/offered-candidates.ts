@@ -1,6 +1,6 @@
 /**
- * Which of a party's candidates may split a node where its owner has set minimums: a function of counts alone, which
- * the passive party and the centralised trainer both call.
+ * Which of a party's candidates may split a node where there are minimums, or few thresholds: a function of counts and
+ * of the splits before, which the passive party and the centralised trainer both call.
  *
  * Sums add up, parent = left + right, so whoever has two of them has the third. Candidates are therefore offered or
  * withheld at both children of a split together, and what was withheld once stays withheld below: the sums that are
@@ -13,10 +13,13 @@
  */
 import { assert } from "../../base/assert.ts";
 import { type BinnedFeature, totalBinCount } from "./binning.ts";
-import { type Candidate, candidateIndex } from "./candidate.ts";
+import { type Candidate, candidateCount, candidateIndex } from "./candidate.ts";
 import { isCategorical } from "./category-candidate.ts";
 import { leftSums } from "./histogram.ts";
 import { offeredCategoryCandidates } from "./offered-categories.ts";
+import { spacedThresholds } from "./spaced-thresholds.ts";
+import { ThresholdPlaces } from "./threshold-places.ts";
+import type { UsedThresholds } from "./used-thresholds.ts";
 
 /**
  * The least number of summed instances of a node, and on each side of a candidate; 1: no minimum, an empty side is
@@ -25,12 +28,14 @@ import { offeredCategoryCandidates } from "./offered-categories.ts";
 export interface Minimums {
   readonly perNode: number;
   readonly perCandidate: number;
+  /** Between neighbouring thresholds of a feature, and of its missing values; 1 where left out. */
+  readonly between?: number;
 }
 
 export const noMinimums: Minimums = { perNode: 1, perCandidate: 1 };
 
-export function areOff({ perNode, perCandidate }: Minimums): boolean {
-  return perNode <= 1 && perCandidate <= 1;
+export function areOff({ perNode, perCandidate, between = 1 }: Minimums): boolean {
+  return perNode <= 1 && perCandidate <= 1 && between <= 1;
 }
 
 export interface CountedNode {
@@ -44,17 +49,29 @@ export class OfferedCandidates {
   readonly #minimums: Minimums;
   readonly #features: readonly BinnedFeature[];
   readonly #bins: readonly Uint16Array[];
+  /** Null: any number of thresholds may be used. */
+  readonly #places: ThresholdPlaces | null;
   /**
    * Per node, feature and candidate, in the order of candidatesOf: 1 if offered. Nodes whose children are known are
    * left out.
    */
   readonly #offered = new Map<number, readonly Uint8Array[]>();
 
-  /** @param bins per feature the bin of each possible member */
-  constructor(minimums: Minimums, features: readonly BinnedFeature[], bins: readonly Uint16Array[], root: CountedNode) {
+  /**
+   * @param bins per feature the bin of each possible member
+   * @param used what the job's splits have used so far, where that is limited; whoever decides a split adds to it
+   */
+  constructor(
+    minimums: Minimums,
+    features: readonly BinnedFeature[],
+    bins: readonly Uint16Array[],
+    root: CountedNode,
+    used: UsedThresholds | null = null,
+  ) {
     this.#minimums = minimums;
     this.#features = features;
     this.#bins = bins;
+    this.#places = used && new ThresholdPlaces(used, features, root.id);
     this.#offered.set(
       root.id,
       features.map((_, feature) => this.#offeredOf(feature, [root], null)),
@@ -65,6 +82,7 @@ export class OfferedCandidates {
   split(parent: number, left: CountedNode, right: CountedNode): void {
     const before = this.#offered.get(parent);
     assert(before !== undefined, "children are told once, after their parent");
+    this.#places?.split(parent, left.id, right.id);
     const offered = before.map((above, feature) => this.#offeredOf(feature, [left, right], above));
     this.#offered.set(left.id, offered).set(right.id, offered).delete(parent);
   }
@@ -77,33 +95,27 @@ export class OfferedCandidates {
   /** Per candidate of a feature 1 if it is offered at a pair of nodes, or at the root. */
   #offeredOf(feature: number, nodes: readonly CountedNode[], above: Uint8Array | null): Uint8Array {
     const binned = this.#features[feature];
-    if (isCategorical(binned))
-      return offeredCategoryCandidates(
-        binned,
-        this.#minimums,
-        nodes.map(({ members }) => this.#binCounts(feature, members)),
-        above,
-      );
-    const large = this.#largeEnough(feature, nodes);
-    return above === null ? large : large.map((isLarge, i) => isLarge & above[i]);
+    const before = both(above, this.#places?.allowed(nodes[0].id, feature) ?? null);
+    if (areOff(this.#minimums)) return before ?? new Uint8Array(candidateCount(binned)).fill(1);
+    const counts = nodes.map(({ members }) => this.#binCounts(feature, members));
+    if (isCategorical(binned)) return offeredCategoryCandidates(binned, this.#minimums, counts, before);
+    const large = this.#largeEnough(binned, counts);
+    const offered = both(large, before) ?? large;
+    const { between = 1 } = this.#minimums;
+    return between <= 1 ? offered : spacedThresholds(binned, between, counts, offered, before);
   }
 
   /** Per candidate of a feature 1 if it has the minimum on both sides at all nodes, which have theirs too. */
-  #largeEnough(feature: number, nodes: readonly CountedNode[]): Uint8Array {
+  #largeEnough(feature: BinnedFeature, counts: readonly Float64Array[]): Uint8Array {
     const { perNode, perCandidate } = this.#minimums;
     const isSmall = (count: number, minimum: number): boolean => minimum > 1 && count < minimum;
-    const [first, ...others] = nodes.map(({ members }) =>
-      Uint8Array.from(this.#leftCounts(feature, members), (left) =>
-        isSmall(members.length, perNode) || isSmall(left, perCandidate) || isSmall(members.length - left, perCandidate)
-          ? 0
-          : 1,
-      ),
-    );
+    const [first, ...others] = counts.map((bins) => {
+      const size = bins.reduce((a, b) => a + b, 0);
+      return Uint8Array.from(leftSums(feature, bins), (left) =>
+        isSmall(size, perNode) || isSmall(left, perCandidate) || isSmall(size - left, perCandidate) ? 0 : 1,
+      );
+    });
     return others.reduce((large, other) => large.map((isLarge, i) => isLarge & other[i]), first);
-  }
-
-  #leftCounts(feature: number, members: Uint32Array): Float64Array {
-    return leftSums(this.#features[feature], this.#binCounts(feature, members));
   }
 
   #binCounts(feature: number, members: Uint32Array): Float64Array {
@@ -112,4 +124,9 @@ export class OfferedCandidates {
     for (const member of members) counts[bins[member]]++;
     return counts;
   }
+}
+
+/** What both have; null has everything. */
+function both(a: Uint8Array | null, b: Uint8Array | null): Uint8Array | null {
+  return a === null || b === null ? (a ?? b) : a.map((has, i) => has & b[i]);
 }

@@ -2,7 +2,8 @@
  * One tree at a passive party: who is sampled, who is in which node, and which candidates it offers there. No cipher is
  * in it.
  *
- * Candidates of small groups are withheld where the party's owner has set minimums (gbdt/split/offered-candidates.ts).
+ * Candidates of small groups are withheld where there are minimums, and those of new thresholds where the job may use
+ * only so many (gbdt/split/offered-candidates.ts).
  *
  * @reveals active: which candidates are withheld at a pair of nodes, and so that one of their sides, or one of the
  * nodes, is small
@@ -11,6 +12,7 @@ import { TandemError } from "../../base/error.ts";
 import type { BinnedFeature } from "../../gbdt/split/binning.ts";
 import { candidatesOf } from "../../gbdt/split/candidate.ts";
 import { areOff, type CountedNode, type Minimums, OfferedCandidates } from "../../gbdt/split/offered-candidates.ts";
+import type { UsedThresholds } from "../../gbdt/split/used-thresholds.ts";
 import { treeSizeMax } from "../../gbdt/tree/grow.ts";
 import { partition } from "../../wire/bitmap.ts";
 import type { CategorySet, NodeMembers } from "../../wire/generated/tandem/v1/tandem_pb.ts";
@@ -50,17 +52,22 @@ export class TreeNodes {
   readonly #job: TreeJob;
   readonly #candidates: TreeCandidates;
   readonly #nodes: Map<number, PlacedNode>;
-  /** What is offered at which node; null where the owner has set no minimums. */
+  /** What is offered at which node; null where nothing is withheld. */
   readonly #offered: OfferedCandidates | null;
 
-  /** @param round the trees of a round share their secret order, so that they can share what is known of the root */
-  constructor(job: TreeJob, tree: number, round: number, sample: TreeSample) {
+  /**
+   * @param round the trees of a round share their secret order, so that they can share what is known of the root
+   * @param used what the job's splits have used so far, where that is limited; whoever answers a split adds to it
+   */
+  constructor(job: TreeJob, tree: number, round: number, sample: TreeSample, used: UsedThresholds | null = null) {
     this.sample = sample;
     this.#job = job;
     this.#candidates = new TreeCandidates(job, tree, round);
     this.#nodes = new Map([[0, { members: job.instances, depth: 0, parent: -1, isParent: false }]]);
     const root = { id: 0, members: Uint32Array.from({ length: sample.count }, (_, i) => i) };
-    this.#offered = areOff(job.minimums) ? null : new OfferedCandidates(job.minimums, job.features, sample.bins, root);
+    const { minimums, features } = job;
+    const withholds = !areOff(minimums) || used !== null;
+    this.#offered = withholds ? new OfferedCandidates(minimums, features, sample.bins, root, used) : null;
   }
 
   /**

@@ -1,0 +1,23 @@
+/** The minimums of a job: what a passive party's owner asks for, and what the job has agreed on, whichever is more. */
+import type { Defences } from "../../base/parameters.ts";
+import type { Minimums } from "./offered-candidates.ts";
+
+/** The people that a tree can learn from: all of the job but those that are held back for validation. */
+export function peopleOf(instanceCount: number, validationRowCount: number): number {
+  return instanceCount - validationRowCount;
+}
+
+/**
+ * The passive party and the centralised trainer both call it.
+ * @param people see peopleOf; of all folds together where folds take turns
+ */
+export function minimumsOfJob(
+  policy: Minimums,
+  { answer_noise: noise, min_people_share: share }: Pick<Defences, "answer_noise" | "min_people_share">,
+  people: number,
+): Minimums {
+  const least = Math.ceil(share * people);
+  // Without a person on one side, the noise in a sum could be read off: the sum is known.
+  const perCandidate = Math.max(policy.perCandidate, least, noise > 0 ? 2 : 1);
+  return { ...policy, perCandidate, ...(least > 1 ? { between: least } : {}) };
+}

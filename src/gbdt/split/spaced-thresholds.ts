@@ -1,0 +1,59 @@
+/**
+ * Which thresholds of a numeric feature may be offered beside each other. Whoever has the sums of two thresholds has,
+ * by subtraction, that of the people between them. So the offered thresholds part the people of each node into groups:
+ * below the first, between neighbours, above the last. Each must have the minimum, at every node of a pair. Then
+ * whatever adds and subtracts what is shown there is over so many people, or over nobody.
+ *
+ * Missing values are a group too where it can be told apart: the two directions of one threshold differ by it. Where it
+ * is small, and not empty, at a node of the pair, all have to go right there, and below, and so count as above the last
+ * threshold.
+ *
+ * Beyond one pair of nodes this says nothing: a node may have nearly the people of one group of its parent's.
+ */
+import type { BinnedFeature } from "./binning.ts";
+import { candidateCount, candidateIndex } from "./candidate.ts";
+
+/**
+ * Keeps thresholds from the lowest on, each if it is far enough from the one that was kept before.
+ * @param counts per node the instances of each bin, missing values last if any
+ * @param offered per candidate 1 if it has the minimum on each of its sides
+ * @param above per candidate 1 if it was offered at the parent; null at the root
+ */
+export function spacedThresholds(
+  feature: BinnedFeature,
+  minimum: number,
+  counts: readonly Float64Array[],
+  offered: Uint8Array,
+  above: Uint8Array | null,
+): Uint8Array {
+  const { binCount, hasMissing } = feature;
+  const at = (bin: number, missingLeft: boolean): number => candidateIndex(feature, { bin, missingLeft });
+  const kept = new Uint8Array(candidateCount(feature));
+  const missing = counts.map((node) => (hasMissing ? node[binCount] : 0));
+  const wereApart =
+    above === null || Array.from({ length: binCount - 1 }, (_, bin) => at(bin, true)).some((i) => above[i] === 1);
+  const areApart = hasMissing && wereApart && missing.every((count) => count === 0 || count >= minimum);
+
+  const below = counts.map(() => 0);
+  const upper = counts.map((node, i) => sum(node) - (areApart ? missing[i] : 0));
+  const variants = areApart ? [false, true] : [false];
+  for (let bin = 0; bin < binCount - 1; bin++) {
+    counts.forEach((node, i) => {
+      below[i] += node[bin];
+      upper[i] -= node[bin];
+    });
+    const places = variants.map((missingLeft) => at(bin, missingLeft));
+    const isKept =
+      places.every((place) => offered[place] === 1) && [...below, ...upper].every((count) => count >= minimum);
+    if (!isKept) continue;
+    for (const place of places) kept[place] = 1;
+    below.fill(0);
+  }
+  // What is left parts missing values from all others.
+  if (areApart) for (let i = 2 * (binCount - 1); i < kept.length; i++) kept[i] = offered[i];
+  return kept;
+}
+
+function sum(values: Float64Array): number {
+  return values.reduce((a, b) => a + b, 0);
+}

@@ -1,0 +1,63 @@
+/**
+ * Where in a tree a feature's thresholds may be offered that the job has not used yet, if it may use only so many: a
+ * function of counts and of order, which the passive party and the centralised trainer both call.
+ *
+ * A node is *open* for a feature if new thresholds of it may split the node. Each open node has reserved one of the
+ * places that are left, so that no two nodes can take the same one, whatever is decided at once. The root reserves one
+ * if there is one. When children are placed, their parent gives back what it had, and the two reserve two, if there are
+ * two and the parent was open. Otherwise they are closed, and so is everything below: what is withheld at a node must
+ * be withheld at its children (gbdt/split/offered-candidates.ts). A node that becomes a leaf keeps its place until the
+ * tree ends, since its owner is not told.
+ *
+ * At a closed node the used thresholds are offered, or the used categories. Of sets of categories nothing is: their
+ * sums are shown one by one, and any set could be made of them.
+ */
+import { assert } from "../../base/assert.ts";
+import type { BinnedFeature } from "./binning.ts";
+import { candidatesOf } from "./candidate.ts";
+import { isPartitioned } from "./category-candidate.ts";
+import { testOf } from "./split-test.ts";
+import type { UsedThresholds } from "./used-thresholds.ts";
+
+export class ThresholdPlaces {
+  readonly #used: UsedThresholds;
+  readonly #features: readonly BinnedFeature[];
+  /** Per feature the places that open nodes hold. */
+  readonly #reserved: Uint32Array;
+  /** Per node and feature 1 if it is open. */
+  readonly #open = new Map<number, Uint8Array>();
+
+  /** @param used grows with every split of the party's that is won, before its children are placed */
+  constructor(used: UsedThresholds, features: readonly BinnedFeature[], root: number) {
+    this.#used = used;
+    this.#features = features;
+    this.#reserved = new Uint32Array(features.length);
+    this.#open.set(
+      root,
+      Uint8Array.from(features, (_, feature) => this.#reserve(feature, 1)),
+    );
+  }
+
+  split(parent: number, left: number, right: number): void {
+    const above = this.#open.get(parent);
+    assert(above !== undefined, "children are told once, after their parent");
+    for (const [feature, wasOpen] of above.entries()) this.#reserved[feature] -= wasOpen;
+    const open = above.map((wasOpen, feature) => (wasOpen === 1 ? this.#reserve(feature, 2) : 0));
+    this.#open.set(left, open).set(right, open).delete(parent);
+  }
+
+  /** Per candidate of a feature, in the order of candidatesOf, 1 if it may be offered at a node; null: all may. */
+  allowed(node: number, feature: number): Uint8Array | null {
+    if (this.#open.get(node)?.[feature] === 1) return null;
+    const binned = this.#features[feature];
+    const isUsed = (test: Parameters<UsedThresholds["has"]>[1]): boolean =>
+      !isPartitioned(binned) && this.#used.has(binned.name, test);
+    return Uint8Array.from(candidatesOf(binned), (candidate) => (isUsed(testOf(binned, candidate)) ? 1 : 0));
+  }
+
+  #reserve(feature: number, count: number): 0 | 1 {
+    if (this.#used.free(this.#features[feature].name) < this.#reserved[feature] + count) return 0;
+    this.#reserved[feature] += count;
+    return 1;
+  }
+}
