@@ -22,6 +22,16 @@ export function flatParameters({ schemeParameters, ...others }: AgreedParameters
 
 export type FlatParameters = Readonly<Record<string, string | number | boolean>>;
 
+/** What lowers what the job gives away. */
+export function defencesOf(agreed: AgreedParameters): Defences {
+  return {
+    answer_noise: agreed.answerNoise,
+    min_people_share: agreed.minPeopleShare,
+    max_thresholds: agreed.maxThresholds,
+    masked_scoring: agreed.maskedScoring,
+  };
+}
+
 /** Trees that share one set of gradients: one per class, unless leaves have a weight per class. */
 export function treesPerRound({ objective, num_class: classes, multi_strategy: strategy }: TrainingParameters): number {
   return objective === "multi:softprob" && strategy === "one_output_per_tree" ? classes : 1;

@@ -3,6 +3,8 @@ import { osRandom } from "../../src/base/random.ts";
 import {
   codecParameters,
   type CodecParameters,
+  type Defences,
+  privacyParameters,
   resolveParameters,
   speedParameters,
   type SpeedParameters,
@@ -58,6 +60,8 @@ export interface TestJob {
   readonly scheme?: Scheme;
   /** Per party, index 0 the active one; none where left out. */
   readonly minimums?: readonly Minimums[];
+  /** What the parties have agreed on; none where left out. */
+  readonly defences?: Partial<Defences>;
   /** Goes on from what this training left. */
   readonly start?: Pick<TestOutcome, "model" | "activeShare" | "passiveShares"> | undefined;
   /** In memory unless a test brings its own transport. */
@@ -94,6 +98,10 @@ export function parametersOf(job: Pick<TestJob, "training" | "codec">): {
   };
 }
 
+export function defencesOf({ defences }: Pick<TestJob, "defences">): Defences {
+  return resolveParameters(privacyParameters, { ...defences });
+}
+
 export function binTable(table: TestTable, parameters: TrainingParameters): BinnedFeature[][] {
   const training = table.validationRows === undefined ? null : otherRows(table.validationRows, table.labels.length);
   return table.parties.map((columns, party) =>
@@ -110,7 +118,7 @@ export function binTable(table: TestTable, parameters: TrainingParameters): Binn
 }
 
 export function trainInOnePlace(
-  job: Pick<TestJob, "table" | "training" | "codec" | "key" | "scheme" | "minimums"> & {
+  job: Pick<TestJob, "table" | "training" | "codec" | "key" | "scheme" | "minimums" | "defences"> & {
     readonly start?: { readonly model: Model } | undefined;
   },
   samplingSecrets = job.table.parties.map((_, party) => samplingSecret(party)),
@@ -136,6 +144,7 @@ export function trainInOnePlace(
     quantise,
     samplingSecrets,
     minimums: job.minimums ?? [],
+    defences: defencesOf(job),
   });
 }
 
@@ -154,7 +163,7 @@ export async function trainFederated(job: TestJob): Promise<TestOutcome> {
     ? job.scheme.active(await job.scheme.makeSecret({ keyBits: 0, insecureKey: true, speed }), { speed })
     : new PaillierActive(kernel, key, 1, speed);
   const { start } = job;
-  const agreed = agreedParameters("test", training, codec, scheme, start?.activeShare ?? null);
+  const agreed = agreedParameters("test", training, codec, scheme, start?.activeShare ?? null, defencesOf(job));
 
   const roles = binned.slice(1).map((features, i) => {
     const passiveScheme = job.scheme?.passive({}) ?? new PaillierPassive(kernel, 1);
@@ -200,6 +209,7 @@ export async function trainFederated(job: TestJob): Promise<TestOutcome> {
     samplingSecret: samplingSecret(0),
     idsDigest: digest,
     scheme,
+    defences: defencesOf(job),
     start:
       start === undefined
         ? null

@@ -1,6 +1,6 @@
 /** A federated job whose parts a test can reach into: roles, services and peers, not yet started. */
 import { osRandom } from "../../src/base/random.ts";
-import type { CodecParameters, TrainingParameters } from "../../src/base/parameters.ts";
+import type { CodecParameters, Defences, TrainingParameters } from "../../src/base/parameters.ts";
 import type { Kernel } from "../../src/crypto/paillier/kernel.ts";
 import type { PrivateKey } from "../../src/crypto/paillier/keys.ts";
 import type { BinnedFeature } from "../../src/gbdt/split/binning.ts";
@@ -15,7 +15,7 @@ import type { TreeNodes } from "../../src/scheme/candidates/tree-nodes.ts";
 import type { PassivePeer } from "../../src/wire/peer.ts";
 import { connectInMemory } from "../../src/transport/in-memory.ts";
 import { passiveService, type PassiveService } from "../../src/transport/passive-service.ts";
-import { binTable, parametersOf, type TestTable } from "./in-memory-job.ts";
+import { binTable, defencesOf, parametersOf, type TestTable } from "./in-memory-job.ts";
 
 export interface JobOptions {
   readonly table: TestTable;
@@ -27,6 +27,8 @@ export interface JobOptions {
   readonly passive?: Partial<Pick<PassiveJob, "progress" | "store" | "finished" | "permutationSecret" | "start">>;
   /** Per party, index 0 the active one; none where left out. */
   readonly minimums?: readonly Minimums[];
+  /** What the parties have agreed on; none where left out. */
+  readonly defences?: Partial<Defences>;
   /** What stands between the active party and a passive one; in memory unless a test brings its own. */
   readonly connect?: (name: string, service: PassiveService, index: number) => PassivePeer;
 }
@@ -83,7 +85,7 @@ export function prepareJob(options: JobOptions): PreparedJob {
   const digest = idsDigest(ids);
   const binned = binTable(table, training);
   const scheme = new PaillierActive(kernel, key, 1);
-  const agreed = agreedParameters("test", training, codec, scheme);
+  const agreed = agreedParameters("test", training, codec, scheme, null, defencesOf(options));
   const observed: unknown[][] = [];
   const see =
     (party: string, event: string) =>
@@ -133,6 +135,7 @@ export function prepareJob(options: JobOptions): PreparedJob {
     labels: table.labels,
     idsDigest: digest,
     scheme,
+    defences: defencesOf(options),
     peers: passives.map(({ name, service }, i) => connect(name, service, i)),
     observer: {
       joined: see("bank", "joined"),

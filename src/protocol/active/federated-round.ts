@@ -76,7 +76,9 @@ export class FederatedRound {
     await nextSlice();
     const gradientsTaken = this.#sendGradients(firstTree, layout, gradients, sample, !isLast);
     const sampler = new ColumnSampler(columnRatesOf(training), training.seed, this.#job.samplingSecret ?? "");
-    const sharedRoot: CandidateRows[] | null = sampler.takesAll ? [] : null;
+    // What is offered at the root changes from tree to tree where columns are drawn, or thresholds are limited.
+    const isSameRoot = sampler.takesAll && (this.#job.defences?.max_thresholds ?? 0) === 0;
+    const sharedRoot: CandidateRows[] | null = isSameRoot ? [] : null;
     const shared = { sampler, gradients, sample, layout, sharedRoot, gradientsTaken };
     const trees: Tree<ActiveRule>[] = [];
     let evaluated: RoundMetrics | null = null;

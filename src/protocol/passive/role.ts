@@ -48,6 +48,8 @@ import { decideSplit } from "./decide-split.ts";
 import { checkHello } from "./hello-check.ts";
 import { type Outcome, outcomesOfIds, outcomesOfStart } from "./predictions.ts";
 import { PassiveTrees } from "./trees.ts";
+import { ThresholdLimit } from "./threshold-limit.ts";
+import { countSet } from "../../wire/bitmap.ts";
 import { peerText } from "../../wire/peer-text.ts";
 import type { PassiveJob } from "./job.ts";
 import type { Phase as Work } from "../phase.ts";
@@ -66,6 +68,7 @@ type Phase = "waiting" | "joined" | "ready" | "loading" | "growing" | "finished"
 export class PassiveRole {
   readonly #job: PassiveJob;
   readonly #answered: AnsweredSplits;
+  readonly #limit: ThresholdLimit;
   /** Whatever changes the answered splits waits for its turn. */
   readonly #turns = new Exclusive();
   #phase: Phase = "waiting";
@@ -93,6 +96,7 @@ export class PassiveRole {
       job.store ?? (() => Promise.resolve()),
       job.agreed.treesPerRound,
     );
+    this.#limit = new ThresholdLimit(job.agreed.maxThresholds, this.#splits);
   }
 
   /** How many trees the model has; null before the job's end. */
@@ -140,7 +144,7 @@ export class PassiveRole {
     if (this.#setUp !== null && equals(ActiveSetUpSchema, this.#setUp.message, setUp)) return this.#setUp.answer;
     this.#expect("joined");
     const { instanceCount, scheme, agreed } = this.#job;
-    const trees = new PassiveTrees(this.#job, setUp.skipBin);
+    const trees = new PassiveTrees(this.#job, setUp.skipBin, countSet(this.#heldBack, instanceCount));
     const { candidateCount, nodesAskedMax } = trees;
     const { schemeParameters: parameters, treesPerRound } = agreed;
     scheme.setUp(setUp.scheme, { parameters, instanceCount, candidateCount, nodesAskedMax, treesPerRound });
@@ -193,7 +197,7 @@ export class PassiveRole {
     this.#edge("send", true);
     try {
       this.#checkSample(first.sampled);
-      const nodes = this.#grown.begin(tree, first.sampled);
+      const nodes = this.#grown.begin(tree, first.sampled, this.#limit.beginTree(tree, this.#splits));
       this.#checkSampleSize(nodes.sample.count);
       await this.#job.admitRound?.(tree);
       scheme.beginRound(nodes);
@@ -217,8 +221,7 @@ export class PassiveRole {
 
   /** Validation rows are never summed: what they hold may have no bin, and their owner counts on it. */
   #checkSample(sampled: Uint8Array): void {
-    const heldBack = this.#joined?.hello.validationRows ?? new Uint8Array(0);
-    const areSummed = heldBack.some((rows, i) => (rows & (sampled.length === 0 ? 255 : sampled[i])) !== 0);
+    const areSummed = this.#heldBack.some((rows, i) => (rows & (sampled.length === 0 ? 255 : sampled[i])) !== 0);
     if (areSummed) throw new TandemError("PROTOCOL_STATE", "a sample with rows that are held back for validation");
   }
 
@@ -302,7 +305,10 @@ export class PassiveRole {
       const decided = request.decisions.map((decision) =>
         decideSplit(this.#grown.current, this.#job.features, request.tree, decision),
       );
+      const own = decided.map(({ split }) => split);
+      this.#limit.check(own);
       await this.#answered.keep(decided);
+      this.#limit.answered(own);
       return decided;
     });
     for (const decision of request.decisions) this.tally.see(winSeen(request.tree, decision));
@@ -327,7 +333,8 @@ export class PassiveRole {
       } else {
         this.#tree = finished.tree + 1;
         this.#answered.beginTree();
-        this.#job.scheme.nextTree(this.#grown.next(this.#tree));
+        const used = this.#limit.beginTree(this.#tree, this.#splits);
+        this.#job.scheme.nextTree(this.#grown.next(this.#tree, used));
       }
       this.#level = 0;
       this.#job.observer.treeFinished(finished.tree, this.#answered.splits);
@@ -383,6 +390,11 @@ export class PassiveRole {
   get #grown(): PassiveTrees {
     if (this.#trees === null) throw new TandemError("PROTOCOL_STATE", "the scheme is not set up");
     return this.#trees;
+  }
+
+  /** Bitmap of the validation rows; empty: none. */
+  get #heldBack(): Uint8Array {
+    return this.#joined?.hello.validationRows ?? new Uint8Array(0);
   }
 
   get #isMonotone(): boolean {

@@ -2,11 +2,14 @@
 import { TandemError } from "../../base/error.ts";
 import { ColumnSampler } from "../../gbdt/boost/column-sampling.ts";
 import { candidateCount } from "../../gbdt/split/candidate.ts";
+import { minimumsOfJob, peopleOf } from "../../gbdt/split/job-minimums.ts";
+import type { UsedThresholds } from "../../gbdt/split/used-thresholds.ts";
 import { treeSizeMax } from "../../gbdt/tree/grow.ts";
 import { mostFrequentBins } from "../../scheme/candidates/candidate-plan.ts";
 import { type TreeJob, TreeNodes } from "../../scheme/candidates/tree-nodes.ts";
 import { TreeSample } from "../../scheme/candidates/tree-sample.ts";
 import { candidateCountMax } from "../../wire/version.ts";
+import { defencesOf } from "../job-parameters.ts";
 import type { PassiveJob } from "./job.ts";
 
 export class PassiveTrees {
@@ -19,10 +22,11 @@ export class PassiveTrees {
 
   /**
    * @param skipBin leave out each feature's most frequent bin at the root, which is the same in every tree
+   * @param validationRowCount instances that no tree learns from
    * @throws TandemError USAGE if there are too many candidates
    */
-  constructor(job: PassiveJob, skipBin: boolean) {
-    const { features, instanceCount, permutationSecret, agreed, minimums, samplingSecret = "" } = job;
+  constructor(job: PassiveJob, skipBin: boolean, validationRowCount: number) {
+    const { features, instanceCount, permutationSecret, agreed, samplingSecret = "" } = job;
     const { maxDepth, maxLeaves, treesPerRound } = agreed;
     this.candidateCount = features.reduce((sum, feature) => sum + candidateCount(feature), 0);
     if (this.candidateCount > candidateCountMax) {
@@ -38,6 +42,7 @@ export class PassiveTrees {
     const skippedBins = skipBin ? mostFrequentBins(features, instances) : new Int32Array(features.length).fill(-1);
     const rates = { byTree: agreed.colsampleBytree, byLevel: agreed.colsampleBylevel, byNode: agreed.colsampleBynode };
     const sampler = new ColumnSampler(rates, agreed.seed, samplingSecret);
+    const minimums = minimumsOfJob(job.minimums, defencesOf(agreed), peopleOf(instanceCount, validationRowCount));
     this.#job = { features, instances, permutationSecret, skippedBins, sampler, maxDepth, maxLeaves, minimums };
   }
 
@@ -47,19 +52,23 @@ export class PassiveTrees {
     return this.#current;
   }
 
-  /** The first tree of a round. @param sampled bitmap of the instances that the round learns from; empty: all */
-  begin(tree: number, sampled: Uint8Array): TreeNodes {
+  /**
+   * The first tree of a round.
+   * @param sampled bitmap of the instances that the round learns from; empty: all
+   * @param used thresholds of splits before; null: any number may be used
+   */
+  begin(tree: number, sampled: Uint8Array, used: UsedThresholds | null): TreeNodes {
     const { features, instances } = this.#job;
-    return this.#start(tree, new TreeSample(features, instances.length, sampled));
+    return this.#start(tree, new TreeSample(features, instances.length, sampled), used);
   }
 
   /** Another tree of the same round. */
-  next(tree: number): TreeNodes {
-    return this.#start(tree, this.current.sample);
+  next(tree: number, used: UsedThresholds | null): TreeNodes {
+    return this.#start(tree, this.current.sample, used);
   }
 
-  #start(tree: number, sample: TreeSample): TreeNodes {
-    this.#current = new TreeNodes(this.#job, tree, Math.floor(tree / this.#treesPerRound), sample);
+  #start(tree: number, sample: TreeSample, used: UsedThresholds | null): TreeNodes {
+    this.#current = new TreeNodes(this.#job, tree, Math.floor(tree / this.#treesPerRound), sample, used);
     return this.#current;
   }
 }

@@ -1,0 +1,57 @@
+/**
+ * How many thresholds of each feature a passive party's splits may use in one job. What is offered goes by the splits
+ * before a tree (gbdt/split/threshold-places.ts), so that a tree that is redone is offered the same. An active party
+ * that redoes a tree in another way could get more out of it: so each split is also counted against all that were ever
+ * answered.
+ */
+import { TandemError } from "../../base/error.ts";
+import { UsedThresholds } from "../../gbdt/split/used-thresholds.ts";
+import type { OwnSplit } from "./answered-splits.ts";
+
+export class ThresholdLimit {
+  /** Null: no limit. */
+  readonly #ever: UsedThresholds | null;
+  /** In the trees before the one under way, and in what was answered of it since it began. */
+  #used: UsedThresholds | null = null;
+
+  /**
+   * @param limit 0: none
+   * @param splits all that were answered before, those of a start model among them
+   */
+  constructor(limit: number, splits: readonly OwnSplit[]) {
+    this.#ever = limit === 0 ? null : new UsedThresholds(limit, splits);
+  }
+
+  /** A tree begins, for the first time or again. @returns what grows as its splits are answered; null: no limit */
+  beginTree(tree: number, splits: readonly OwnSplit[]): UsedThresholds | null {
+    this.#used =
+      this.#ever &&
+      new UsedThresholds(
+        this.#ever.limit,
+        splits.filter((split) => split.tree < tree),
+      );
+    return this.#used;
+  }
+
+  /** @throws TandemError PROTOCOL_STATE if one of the splits would use a threshold too many */
+  check(splits: readonly OwnSplit[]): void {
+    const after = this.#ever?.copy();
+    if (after === undefined) return;
+    for (const split of splits) {
+      if (!after.has(split.featureName, split) && after.free(split.featureName) === 0)
+        throw new TandemError(
+          "PROTOCOL_STATE",
+          `node ${split.node} would be split by more thresholds than max_thresholds allows`,
+        );
+      after.add(split);
+    }
+  }
+
+  /** They are stored, and about to be told. */
+  answered(splits: readonly OwnSplit[]): void {
+    for (const split of splits) {
+      this.#ever?.add(split);
+      this.#used?.add(split);
+    }
+  }
+}

@@ -1,0 +1,110 @@
+/**
+ * The oracle of test/oracle.test.ts where passive parties withhold what is of few people, or what would use more
+ * thresholds than the job may: federated equals centralised, node for node, and no feature has more of them.
+ */
+import { beforeAll, describe, expect, test } from "vitest";
+import type { Defences, TrainingParameters } from "../src/base/parameters.ts";
+import { generateKey, type PrivateKey, selectKernel } from "../src/crypto/paillier/index.ts";
+import { noMinimums } from "../src/gbdt/split/offered-candidates.ts";
+import { firstDifference } from "../src/gbdt/tree/model-compare.ts";
+import { type TestJob, type TestOutcome, trainFederated, trainInOnePlace } from "./support/in-memory-job.ts";
+import { manyFeatures } from "./support/oracle-jobs.ts";
+import { randomTable } from "./support/tables.ts";
+
+const kernel = selectKernel();
+let key: PrivateKey;
+beforeAll(async () => {
+  key = await generateKey({ bits: 128, insecure: true });
+});
+
+const choices: readonly Partial<Defences>[] = [
+  { min_people_share: 0.1 },
+  { max_thresholds: 1 },
+  { max_thresholds: 3 },
+  { min_people_share: 0.06, max_thresholds: 3 },
+];
+
+/** Per passive party and feature, what its splits of the model have as thresholds, or as categories. */
+function thresholdsOf({ passiveShares }: Pick<TestOutcome, "passiveShares">): number[] {
+  const byFeature = new Map<string, Set<string>>();
+  for (const { name, splits } of passiveShares)
+    for (const { featureName, threshold, categories } of splits) {
+      const of = `${name}/${featureName}`;
+      byFeature.set(of, (byFeature.get(of) ?? new Set()).add(JSON.stringify(threshold ?? categories)));
+    }
+  return Array.from(byFeature.values(), ({ size }) => size);
+}
+
+const largest = (counts: readonly number[]): number => Math.max(0, ...counts);
+
+/** @returns whether the defences have changed the model, and the most thresholds of a feature */
+async function expectEqual(job: TestJob): Promise<{ changed: boolean; most: number; outcome: TestOutcome }> {
+  const outcome = await trainFederated(job);
+  const centralised = await trainInOnePlace(job);
+  expect(firstDifference(outcome.model, centralised)).toBeNull();
+  for (const { active, passive } of outcome.seen) expect(active.ledger).toEqual(passive.ledger);
+  const most = largest(thresholdsOf(outcome));
+  const limit = job.defences?.max_thresholds ?? 0;
+  if (limit > 0) expect(most).toBeLessThanOrEqual(limit);
+  const exact = await trainInOnePlace({ ...job, defences: {} });
+  return { changed: firstDifference(centralised, exact) !== null, most, outcome };
+}
+
+describe.each(choices)("%o", (defences) => {
+  test("jobs that take many features at once", async () => {
+    let [changes, most] = [0, 0];
+    for (const [, table, training] of manyFeatures) {
+      const { changed, most: ofJob } = await expectEqual({ table, training, defences, kernel, key });
+      changes += changed ? 1 : 0;
+      most = Math.max(most, ofJob);
+    }
+    expect(changes, "nothing was withheld, nothing was tested").toBeGreaterThan(2);
+    if (defences.min_people_share === undefined) expect(most).toBe(defences.max_thresholds);
+  });
+
+  const shape = { rows: 90, features: [1, 2, 2], missingFraction: 0.15 };
+  const long = { num_round: 6, max_depth: 4 };
+  test.each<[string, Partial<TrainingParameters>, Partial<TestJob>]>([
+    ["level by level", long, {}],
+    ["leaf by leaf", { ...long, grow_policy: "lossguide", max_leaves: 9 }, {}],
+    ["no subtraction", long, { speed: { subtraction: false } }],
+    ["columns by node", { ...long, colsample_bynode: 0.5, subsample: 0.7 }, {}],
+    ["columns by tree", { ...long, colsample_bytree: 0.5 }, {}],
+    [
+      "minimums of the owner's own too",
+      long,
+      { minimums: [noMinimums, { perNode: 8, perCandidate: 4 }, { perNode: 1, perCandidate: 12 }] },
+    ],
+    ["local rounds", { ...long, local_rounds: 2 }, {}],
+  ])("%s", async (_name, training, rest) => {
+    const table = randomTable("offers", shape);
+    const { changed } = await expectEqual({ table, training, defences, kernel, key, ...rest });
+    expect(changed).toBe(true);
+  });
+
+  test("validation rows are no people, and early stopping forgets nothing", async () => {
+    const table = randomTable("validated", { ...shape, rows: 120 });
+    const validationRows = Uint32Array.from({ length: 40 }, (_, i) => 3 * i);
+    await expectEqual({
+      table: { ...table, validationRows },
+      training: { ...long, num_round: 12, eta: 1, early_stopping_rounds: 2 },
+      defences,
+      kernel,
+      key,
+    });
+  });
+
+  test("a warm start: what the first model has used is used", async () => {
+    const table = randomTable("warm", shape);
+    const job = { table, training: { num_round: 3 }, defences, kernel, key };
+    const { outcome } = await expectEqual(job);
+    await expectEqual({ ...job, start: outcome });
+    // A model without limits may have used more than a job that goes on from it may.
+    const free = await trainFederated({ ...job, defences: {} });
+    const next = { ...job, start: free };
+    const federated = await trainFederated(next);
+    expect(firstDifference(federated.model, await trainInOnePlace(next))).toBeNull();
+    const limit = defences.max_thresholds ?? Infinity;
+    expect(largest(thresholdsOf(federated))).toBeLessThanOrEqual(Math.max(limit, largest(thresholdsOf(free))));
+  });
+});
