@@ -7,6 +7,8 @@ import { join } from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
 import {
   codecParameters,
+  type Defences,
+  privacyParameters,
   resolveParameters,
   speedParameters,
   trainingParameters,
@@ -23,7 +25,8 @@ import { BoostingMonitor } from "../src/gbdt/boost/boosting-monitor.ts";
 import { BoostingTask } from "../src/gbdt/boost/boosting-task.ts";
 import { type CrossValidationOutcome, FoldTurns } from "../src/gbdt/boost/fold-turns.ts";
 import { type Minimums, noMinimums } from "../src/gbdt/split/offered-candidates.ts";
-import { trainCentralised, type TrainedModel } from "../src/gbdt/boost/train.ts";
+import { UsedThresholds } from "../src/gbdt/split/used-thresholds.ts";
+import { centralisedRounds, type TrainedModel } from "../src/gbdt/boost/train.ts";
 import type { Tree } from "../src/gbdt/tree/tree.ts";
 import type { Leakage } from "../src/privacy/leakage.ts";
 import { ActiveRole } from "../src/protocol/active/role.ts";
@@ -60,7 +63,10 @@ interface FoldJob {
   readonly training: TrainingParameters;
   readonly folds: readonly Uint32Array[];
   readonly minimums?: Minimums;
+  readonly defences?: Partial<Defences>;
 }
+
+const defencesOf = ({ defences = {} }: FoldJob): Defences => resolveParameters(privacyParameters, { ...defences });
 
 /** One attempt at it; the passive parties begin where the one before has left them. */
 async function attempt(
@@ -75,7 +81,7 @@ async function attempt(
   const ids = Array.from(table.labels, (_, i) => `id-${i}`);
   const scheme = new PaillierActive(kernel, key, 1, speed);
   const rounds = { num_round: training.num_round * folds.length, local_rounds: training.local_rounds * folds.length };
-  const agreed = agreedParameters("cv", { ...training, ...rounds }, codec, scheme);
+  const agreed = agreedParameters("cv", { ...training, ...rounds }, codec, scheme, null, defencesOf(job));
   const roles = job.binned.slice(1).map((features, i) => {
     const progress = stored[i];
     return new PassiveRole({
@@ -106,6 +112,7 @@ async function attempt(
     samplingSecret: secretOf(0),
     idsDigest: idsDigest(ids),
     scheme,
+    defences: defencesOf(job),
     peers: roles.map((role, i) => connectInMemory(`passive-${i + 1}`, passiveService(role))),
     observer: {
       joined() {},
@@ -122,27 +129,45 @@ async function attempt(
   await active.finish();
 }
 
-/** What the fold's model is with everything in one place, with the same numbers of trees. */
-function centralisedFold(
-  { table, binned, training, folds, minimums }: FoldJob,
-  fold: number,
+/** What the folds' models are with everything in one place, with the same numbers of trees, grown by turns. */
+async function centralisedFolds(
+  job: FoldJob,
   rounds: number,
-  secrets = binned.map((_, party) => secretOf(party)),
-): Promise<TrainedModel> {
+  secrets = job.binned.map((_, party) => secretOf(party)),
+): Promise<TrainedModel[]> {
+  const { table, binned, training, folds, minimums } = job;
+  const defences = defencesOf(job);
+  const limit = defences.max_thresholds;
   const perRound =
     training.objective === "multi:softprob" && training.multi_strategy === "one_output_per_tree"
       ? training.num_class
       : 1;
-  return trainCentralised({
-    parties: binned,
-    labels: table.labels,
-    validationRows: folds[fold],
-    parameters: { ...training, num_round: rounds, early_stopping_rounds: 0 },
-    quantise: quantiserFor(codec, plaintextBitsMax(256)),
-    samplingSecrets: secrets,
-    minimums: binned.map((_, party) => (party === 0 ? noMinimums : (minimums ?? noMinimums))),
-    treeNumber: (tree) => (Math.floor(tree / perRound) * folds.length + fold) * perRound + (tree % perRound),
-  });
+  const shared = {
+    people: table.labels.length,
+    used: binned.map((_, party) => (party === 0 || limit === 0 ? null : new UsedThresholds(limit))),
+  };
+  const growing = folds.map((validationRows, fold) =>
+    centralisedRounds({
+      parties: binned,
+      labels: table.labels,
+      validationRows,
+      parameters: { ...training, num_round: rounds, early_stopping_rounds: 0 },
+      quantise: quantiserFor(codec, plaintextBitsMax(256)),
+      samplingSecrets: secrets,
+      minimums: binned.map((_, party) => (party === 0 ? noMinimums : (minimums ?? noMinimums))),
+      defences,
+      job: shared,
+      treeNumber: (tree) => (Math.floor(tree / perRound) * folds.length + fold) * perRound + (tree % perRound),
+    }),
+  );
+  const models: TrainedModel[] = [];
+  while (models.length < folds.length) {
+    for (const [fold, model] of growing.entries()) {
+      const { done, value } = await model.next();
+      if (done === true) models[fold] = value;
+    }
+  }
+  return models;
 }
 
 /** The active party's view: another's split is only its owner's. */
@@ -178,8 +203,7 @@ async function expectEqual(
     trees.flatMap((tree) => tree.flatMap((node) => (node.kind === "split" ? [node.rule.owner] : []))),
   );
   expect([...owners].sort(), "every party has splits, or little was tested").toEqual([0, 1, 2]);
-  for (const [fold] of job.folds.entries()) {
-    const centralised = await centralisedFold(job, fold, outcome.rounds);
+  for (const [fold, centralised] of (await centralisedFolds(job, outcome.rounds)).entries()) {
     const margins = turns.marginsOf(fold);
     expect(
       centralised.trainMargins.every((margin, i) => Object.is(margin, margins[i])),
@@ -238,15 +262,41 @@ describe("every fold's model is the centralised one, node for node and margin fo
     );
   });
 
-  test("a connection that is lost in the middle of a round of several trees changes nothing", async () => {
-    const job = jobOf({ objective: "multi:softprob", num_class: 3, num_round: 2 }, classes, 3);
-    const turns = new FoldTurns(job.training, classes.labels, null, job.folds);
-    const [stored, trees]: [(PassiveProgress | undefined)[], Tree<ActiveRule>[]] = [[], []];
-    await expect(attempt(job, turns, stored, trees, 7)).rejects.toThrow("breaks the connection");
-    expect(turns.treesDone).toBe(6);
-    await attempt(job, turns, stored, trees);
-    expect((await expectEqual(job, turns, trees)).rounds).toBe(2);
+  test.each<Partial<Defences>>([
+    { max_thresholds: 1 },
+    { max_thresholds: 3, min_people_share: 0.03 },
+    { min_people_share: 0.05 },
+  ])("all folds together, and the same after a lost connection: %o", async (defences) => {
+    for (const training of [{ max_depth: 4 }, { grow_policy: "lossguide", max_leaves: 6 }] as const) {
+      const job = { ...jobOf(training, table, 3), defences };
+      const turns = new FoldTurns(job.training, table.labels, null, job.folds);
+      const [stored, trees]: [(PassiveProgress | undefined)[], Tree<ActiveRule>[]] = [[], []];
+      await expect(attempt(job, turns, stored, trees, 5)).rejects.toThrow("breaks the connection");
+      await attempt(job, turns, stored, trees);
+      await expectEqual(job, turns, trees);
+      const limit = defences.max_thresholds ?? Infinity;
+      for (const progress of stored) {
+        const byFeature = [0, 1].map(
+          (feature) =>
+            new Set(progress?.splits.flatMap((split) => (split.feature === feature ? [split.threshold] : []))),
+        );
+        for (const { size } of byFeature) expect(size).toBeLessThanOrEqual(limit);
+      }
+    }
   });
+
+  test.each([{}, { max_thresholds: 2 }])(
+    "a connection that is lost in the middle of a round of several trees changes nothing: %o",
+    async (defences) => {
+      const job = { ...jobOf({ objective: "multi:softprob", num_class: 3, num_round: 2 }, classes, 3), defences };
+      const turns = new FoldTurns(job.training, classes.labels, null, job.folds);
+      const [stored, trees]: [(PassiveProgress | undefined)[], Tree<ActiveRule>[]] = [[], []];
+      await expect(attempt(job, turns, stored, trees, 7)).rejects.toThrow("breaks the connection");
+      expect(turns.treesDone).toBe(6);
+      await attempt(job, turns, stored, trees);
+      expect((await expectEqual(job, turns, trees)).rounds).toBe(2);
+    },
+  );
 });
 
 test("between parties: one alignment, one job, folds as in one place; the policy counts all trees", async () => {
@@ -303,9 +353,8 @@ test("between parties: one alignment, one job, folds as in one place; the policy
   const labelOf = new Map(people.map(({ id, label }) => [id, label === "defaulter" ? 1 : 0]));
   const labels = Float64Array.from(rows, (id) => labelOf.get(id) ?? Number.NaN);
   const job: FoldJob = { table: { labels, parties: [] }, binned, training, folds: foldsOf(rows.length, 3) };
-  for (const [fold, held] of job.folds.entries()) {
-    const { trainMargins } = await centralisedFold(job, fold, 4);
-    const monitor = new BoostingMonitor(training, new BoostingTask(training, labels, null, held));
+  for (const [fold, { trainMargins }] of (await centralisedFolds(job, 4)).entries()) {
+    const monitor = new BoostingMonitor(training, new BoostingTask(training, labels, null, job.folds[fold]));
     expect(result.folds[fold]).toEqual({
       train: await monitor.onTraining(trainMargins),
       test: await monitor.onValidation(trainMargins),
