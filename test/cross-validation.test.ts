@@ -40,6 +40,7 @@ import { PassiveRole } from "../src/protocol/passive/role.ts";
 import type { PassiveProgress } from "../src/protocol/passive/answered-splits.ts";
 import { connectInMemory } from "../src/transport/in-memory.ts";
 import { passiveService } from "../src/transport/passive-service.ts";
+import type { PassivePeer } from "../src/wire/peer.ts";
 import { scratchDirectory, tandem } from "./support/command.ts";
 import { startParty } from "./support/companies.ts";
 import { binTable, type TestTable } from "./support/in-memory-job.ts";
@@ -74,7 +75,7 @@ async function attempt(
   turns: FoldTurns,
   stored: (PassiveProgress | undefined)[],
   trees: Tree<ActiveRule>[],
-  treesMax = Infinity,
+  { treesMax = Infinity, splitsMax = Infinity } = {},
 ): Promise<void> {
   const { table, training, folds } = job;
   const kernel = selectKernel();
@@ -100,6 +101,7 @@ async function attempt(
       store: async (now) => void (stored[i] = structuredClone(now)),
     });
   });
+  let splitsAsked = 0;
   const active = new ActiveRole({
     name: "active",
     job: "cv",
@@ -113,7 +115,17 @@ async function attempt(
     idsDigest: idsDigest(ids),
     scheme,
     defences: defencesOf(job),
-    peers: roles.map((role, i) => connectInMemory(`passive-${i + 1}`, passiveService(role))),
+    peers: roles.map((role, i) => {
+      const peer = connectInMemory(`passive-${i + 1}`, passiveService(role));
+      return {
+        ...peer,
+        async *splits(...request: Parameters<PassivePeer["splits"]>) {
+          splitsAsked++;
+          yield* peer.splits(...request);
+          if (splitsAsked > splitsMax) throw new TandemError("PARTY_LOST", "the test breaks the connection");
+        },
+      };
+    }),
     observer: {
       joined() {},
       layoutProven() {},
@@ -271,7 +283,8 @@ describe("every fold's model is the centralised one, node for node and margin fo
       const job = { ...jobOf(training, table, 3), defences };
       const turns = new FoldTurns(job.training, table.labels, null, job.folds);
       const [stored, trees]: [(PassiveProgress | undefined)[], Tree<ActiveRule>[]] = [[], []];
-      await expect(attempt(job, turns, stored, trees, 5)).rejects.toThrow("breaks the connection");
+      for (const limits of [{ splitsMax: 1 }, { splitsMax: 9 }, { treesMax: 5 }, { splitsMax: 6 }])
+        await expect(attempt(job, turns, stored, trees, limits)).rejects.toThrow("breaks the connection");
       await attempt(job, turns, stored, trees);
       await expectEqual(job, turns, trees);
       const limit = defences.max_thresholds ?? Infinity;
@@ -291,7 +304,7 @@ describe("every fold's model is the centralised one, node for node and margin fo
       const job = { ...jobOf({ objective: "multi:softprob", num_class: 3, num_round: 2 }, classes, 3), defences };
       const turns = new FoldTurns(job.training, classes.labels, null, job.folds);
       const [stored, trees]: [(PassiveProgress | undefined)[], Tree<ActiveRule>[]] = [[], []];
-      await expect(attempt(job, turns, stored, trees, 7)).rejects.toThrow("breaks the connection");
+      await expect(attempt(job, turns, stored, trees, { treesMax: 7 })).rejects.toThrow("breaks the connection");
       expect(turns.treesDone).toBe(6);
       await attempt(job, turns, stored, trees);
       expect((await expectEqual(job, turns, trees)).rounds).toBe(2);

@@ -54,8 +54,9 @@ export function drive(
   key: PrivateKey,
   passive: JobOptions["passive"] = {},
   training: NonNullable<JobOptions["training"]> = plain,
+  defences: NonNullable<JobOptions["defences"]> = {},
 ): Driver {
-  const job = prepareJob({ table, kernel: portableKernel, key, training, passive });
+  const job = prepareJob({ table, kernel: portableKernel, key, training, passive, defences });
   const [{ role }] = job.passives;
   const { scheme } = job;
   const { codec } = parametersOf({});
