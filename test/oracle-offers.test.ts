@@ -7,6 +7,7 @@ import type { Defences, TrainingParameters } from "../src/base/parameters.ts";
 import { generateKey, type PrivateKey, selectKernel } from "../src/crypto/paillier/index.ts";
 import { noMinimums } from "../src/gbdt/split/offered-candidates.ts";
 import { firstDifference } from "../src/gbdt/tree/model-compare.ts";
+import { categoricalTable } from "./support/categorical-tables.ts";
 import { type TestJob, type TestOutcome, trainFederated, trainInOnePlace } from "./support/in-memory-job.ts";
 import { manyFeatures } from "./support/oracle-jobs.ts";
 import { randomTable } from "./support/tables.ts";
@@ -18,6 +19,7 @@ beforeAll(async () => {
 });
 
 const choices: readonly Partial<Defences>[] = [
+  { min_people_share: 0.02 },
   { min_people_share: 0.1 },
   { max_thresholds: 1 },
   { max_thresholds: 3 },
@@ -63,6 +65,14 @@ describe.each(choices)("%o", (defences) => {
   });
 
   const shape = { rows: 90, features: [1, 2, 2], missingFraction: 0.15 };
+  const table = randomTable("offers", shape);
+  const classes = { ...table, labels: table.labels.map((label, i) => label + (i % 3 === 0 ? 1 : 0)) };
+  const categories = categoricalTable(3, {
+    rows: 120,
+    features: [1, 1, 1],
+    categories: [[], [3, 9], [7, 2]],
+    missingFraction: 0.1,
+  });
   const long = { num_round: 6, max_depth: 4 };
   test.each<[string, Partial<TrainingParameters>, Partial<TestJob>]>([
     ["level by level", long, {}],
@@ -75,18 +85,18 @@ describe.each(choices)("%o", (defences) => {
       long,
       { minimums: [noMinimums, { perNode: 8, perCandidate: 4 }, { perNode: 1, perCandidate: 12 }] },
     ],
+    ["a tree per class", { ...long, num_round: 2, objective: "multi:softprob", num_class: 3 }, { table: classes }],
+    ["categories, one by one and in sets", { ...long, enable_categorical: true }, { table: categories }],
     ["local rounds", { ...long, local_rounds: 2 }, {}],
   ])("%s", async (_name, training, rest) => {
-    const table = randomTable("offers", shape);
     const { changed } = await expectEqual({ table, training, defences, kernel, key, ...rest });
     expect(changed).toBe(true);
   });
 
   test("validation rows are no people, and early stopping forgets nothing", async () => {
-    const table = randomTable("validated", { ...shape, rows: 120 });
     const validationRows = Uint32Array.from({ length: 40 }, (_, i) => 3 * i);
     await expectEqual({
-      table: { ...table, validationRows },
+      table: { ...randomTable("validated", { ...shape, rows: 120 }), validationRows },
       training: { ...long, num_round: 12, eta: 1, early_stopping_rounds: 2 },
       defences,
       kernel,
@@ -95,8 +105,7 @@ describe.each(choices)("%o", (defences) => {
   });
 
   test("a warm start: what the first model has used is used", async () => {
-    const table = randomTable("warm", shape);
-    const job = { table, training: { num_round: 3 }, defences, kernel, key };
+    const job = { table: randomTable("warm", shape), training: { num_round: 3 }, defences, kernel, key };
     const { outcome } = await expectEqual(job);
     await expectEqual({ ...job, start: outcome });
     // A model without limits may have used more than a job that goes on from it may.
@@ -107,4 +116,15 @@ describe.each(choices)("%o", (defences) => {
     const limit = defences.max_thresholds ?? Infinity;
     expect(largest(thresholdsOf(federated))).toBeLessThanOrEqual(Math.max(limit, largest(thresholdsOf(free))));
   });
+});
+
+test("trees of one round: what the first one uses, the second one's root has no place for", async () => {
+  const column = Float32Array.from({ length: 90 }, (_, i) => i % 9);
+  const table = {
+    labels: Float64Array.from(column, (x) => Math.floor(x / 3)),
+    parties: [[Float32Array.from(column, (_, i) => i % 7)], [column]],
+  };
+  const training = { objective: "multi:softprob", num_class: 3, num_round: 2, max_depth: 2 } as const;
+  const { most } = await expectEqual({ table, training, defences: { max_thresholds: 1 }, kernel, key });
+  expect(most).toBe(1);
 });

@@ -1,13 +1,26 @@
 /** What each party knows of a job before it starts, as far as it decides what will be revealed. */
-import { type CodecParameters, trainingParameters, type TrainingParameters } from "../base/parameters.ts";
+import {
+  type CodecParameters,
+  type Defences,
+  trainingParameters,
+  type TrainingParameters,
+} from "../base/parameters.ts";
 import { chosenScheme, plaintextBitsOf, type SchemeChoice, schemeNamed } from "../scheme/registry.ts";
 import type { PartyTable } from "../data/dataset.ts";
 import { BoostingTask } from "../gbdt/boost/boosting-task.ts";
 import type { BinnedFeature } from "../gbdt/split/binning.ts";
 import { candidateCount } from "../gbdt/split/candidate.ts";
 import { categoryCountMax } from "../gbdt/split/category-binning.ts";
+import { minimumsOfJob, peopleOf } from "../gbdt/split/job-minimums.ts";
+import { type Minimums, noMinimums } from "../gbdt/split/offered-candidates.ts";
 import { gradientLayout } from "../codec/gradient-layout.ts";
-import { type AgreedParameters, firstTreeOf, treeCountOf, treesPerRound } from "../protocol/job-parameters.ts";
+import {
+  type AgreedParameters,
+  defencesOf,
+  firstTreeOf,
+  treeCountOf,
+  treesPerRound,
+} from "../protocol/job-parameters.ts";
 import type { PassiveConfig, PolicyConfig } from "./config.ts";
 import type { DisclosureFacts, PassiveFacts, Sampling } from "../privacy/disclosures.ts";
 import { binTable } from "./party-data.ts";
@@ -30,13 +43,14 @@ export function jobFacts(
   job: SchemeChoice & {
     readonly training: TrainingParameters;
     readonly codec: CodecParameters;
+    readonly privacy: Defences;
     readonly hasStart: boolean;
   },
   train: PartyTable,
   validationRows: Uint32Array | null,
   predictedRows: number,
 ): OwnFacts {
-  const { training, codec, hasStart } = job;
+  const { training, codec, privacy, hasStart } = job;
   const task = new BoostingTask(training, train.labels ?? new Float64Array(0), train.weights ?? null, validationRows);
   const layout = gradientLayout(codec, plaintextBitsOf(job), task.gradients(task.startMargins()));
   const localRounds = Math.min(training.local_rounds, training.num_round);
@@ -57,6 +71,8 @@ export function jobFacts(
     classes: training.objective === "multi:softprob" ? training.num_class : 0,
     validationRows: validationRows?.length ?? 0,
     predictedRows,
+    peopleMin: minimumsOfJob(noMinimums, privacy, peopleOf(train.ids.length, validationRows?.length ?? 0)).perCandidate,
+    thresholdsMax: privacy.max_thresholds,
   };
 }
 
@@ -95,6 +111,7 @@ export function policyFacts({ name, active, policy }: PassiveConfig, table: Part
     instances: table.ids.length,
     alignment: { activeIds: policy.max_active_ids, passiveIds: table.ids.length },
     columnsAreSampled: false,
+    thresholdsMax: policy.privacy.max_thresholds,
     passiveParty: ownSide(
       binTable(table, {
         maxBin: binsMax,
@@ -102,6 +119,7 @@ export function policyFacts({ name, active, policy }: PassiveConfig, table: Part
         maxCatToOnehot: trainingParameters.max_cat_to_onehot.default,
       }),
       policy,
+      minimumsOf(policy),
     ),
   }));
 }
@@ -130,7 +148,12 @@ export function agreedFacts(
     validationRows: rows.validation,
     alignment: null, // where there was one, it is over
     columnsAreSampled: Math.min(agreed.colsampleBytree, agreed.colsampleBylevel, agreed.colsampleBynode) < 1,
-    passiveParty: ownSide(features, policy),
+    thresholdsMax: agreed.maxThresholds,
+    passiveParty: ownSide(
+      features,
+      policy,
+      minimumsOfJob(minimumsOf(policy), defencesOf(agreed), peopleOf(rows.instances, rows.validation)),
+    ),
   };
 }
 
@@ -143,9 +166,9 @@ const unknownJob = {
   predictedRows: null,
 } as const;
 
-function ownSide(features: readonly BinnedFeature[], policy: PolicyConfig): PassiveFacts {
+function ownSide(features: readonly BinnedFeature[], policy: PolicyConfig, minimums: Minimums): PassiveFacts {
   return partySide(features, {
-    minimums: minimumsOf(policy),
+    minimums,
     scoringIdsMax: policy.scoring ? policy.max_scoring_ids : "refused",
   });
 }

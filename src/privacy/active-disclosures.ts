@@ -40,21 +40,10 @@ export const activeDisclosures = {
     learner: "active",
     what:
       "which candidates are withheld at a pair of nodes, and so that one of their sides, " +
-      "or one of the nodes, is small",
-    extent: ({ passiveParty: { minimums } }) => {
-      if (minimums === null)
-        return {
-          atMost: null,
-          unit: "candidates",
-          note: "only if the party's policy sets minimums, which is not told beforehand",
-        };
-      return areOff(minimums)
-        ? null
-        : {
-            atMost: null,
-            unit: "candidates",
-            note: `fewer than ${minimums.perCandidate} people on a side, or ${minimums.perNode} in a node`,
-          };
+      "or one of the nodes, is small, that a neighbour is near, or that their feature has used its thresholds",
+    extent: (facts) => {
+      const reasons = [...smallGroups(facts), ...fewThresholds(facts)];
+      return reasons.length === 0 ? null : { atMost: null, unit: "candidates", note: reasons.join("; ") };
     },
   },
   splitOutcomes: {
@@ -64,7 +53,10 @@ export const activeDisclosures = {
       present([facts.trees], {
         atMost: product(facts.trees, levelsMax(facts), facts.instances),
         unit: "bits",
-        note: `one per person and level, if the party won every split of ${formatCount(facts.trees)} trees`,
+        note: [
+          `one per person and level, if the party won every split of ${formatCount(facts.trees)} trees`,
+          ...fewThresholds(facts),
+        ].join("; "),
       }),
   },
   categoryGroups: {
@@ -143,6 +135,26 @@ export const activeDisclosures = {
     }),
   },
 } as const satisfies Record<string, DisclosureEntry>;
+
+/** Why candidates may be withheld. */
+function smallGroups({ passiveParty: { minimums }, peopleMin = 1 }: DisclosureFacts): readonly string[] {
+  const isAgreed = peopleMin > 1;
+  if (minimums === null)
+    return isAgreed
+      ? [`fewer than ${peopleMin} people on a side or between neighbours, or what the party's own policy asks for`]
+      : ["only if the party's policy sets minimums, which is not told beforehand"];
+  const { perNode, perCandidate, between = 1 } = minimums;
+  if (areOff(minimums)) return [];
+  const neighbours = between > 1 ? `, ${between} between neighbours` : "";
+  return [`fewer than ${perCandidate} people on a side${neighbours}, or ${perNode} in a node`];
+}
+
+/** A threshold that is used again tells of the same people nothing new, but where their missing values go. */
+function fewThresholds({ thresholdsMax = 0 }: DisclosureFacts): readonly string[] {
+  if (thresholdsMax === 0) return [];
+  const many = thresholdsMax === 1 ? "1 threshold" : `${formatCount(thresholdsMax)} different thresholds`;
+  return [`at most ${many} of each feature in all trees`];
+}
 
 export function scored({ passiveParty: { scoringIdsMax: most } }: DisclosureFacts, unit: string): Extent | null {
   if (most === "refused") return null;

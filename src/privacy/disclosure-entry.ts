@@ -30,6 +30,10 @@ export interface DisclosureFacts {
   readonly predictedRows: number | null;
   /** Null: the files list the same people in the same order. */
   readonly alignment: { readonly activeIds: number | null; readonly passiveIds: number | null } | null;
+  /** People that the job asks of each side of a candidate, and between neighbours; 1 or left out: no minimum. */
+  readonly peopleMin?: number;
+  /** Thresholds of each passive feature that the job may use; 0 or left out: no limit. */
+  readonly thresholdsMax?: number;
   readonly passiveParty: PassiveFacts;
 }
 

@@ -6,7 +6,7 @@
  * only so many (gbdt/split/offered-candidates.ts).
  *
  * @reveals active: which candidates are withheld at a pair of nodes, and so that one of their sides, or one of the
- * nodes, is small
+ * nodes, is small, that a neighbour is near, or that their feature has used its thresholds
  */
 import { TandemError } from "../../base/error.ts";
 import type { BinnedFeature } from "../../gbdt/split/binning.ts";
