@@ -366,13 +366,23 @@ test("between parties: one alignment, one job, folds as in one place; the policy
   const labelOf = new Map(people.map(({ id, label }) => [id, label === "defaulter" ? 1 : 0]));
   const labels = Float64Array.from(rows, (id) => labelOf.get(id) ?? Number.NaN);
   const job: FoldJob = { table: { labels, parties: [] }, binned, training, folds: foldsOf(rows.length, 3) };
-  for (const [fold, { trainMargins }] of (await centralisedFolds(job, 4)).entries()) {
-    const monitor = new BoostingMonitor(training, new BoostingTask(training, labels, null, job.folds[fold]));
-    expect(result.folds[fold]).toEqual({
-      train: await monitor.onTraining(trainMargins),
-      test: await monitor.onValidation(trainMargins),
+  const expectFolds = async (given: FoldJob, folds: unknown): Promise<void> => {
+    const models = await centralisedFolds(given, 4);
+    const expected = models.map(async ({ trainMargins }, fold) => {
+      const monitor = new BoostingMonitor(training, new BoostingTask(training, labels, null, given.folds[fold]));
+      return { train: await monitor.onTraining(trainMargins), test: await monitor.onValidation(trainMargins) };
     });
-  }
+    expect(folds).toEqual(await Promise.all(expected));
+  };
+  await expectFolds(job, result.folds);
+
+  const defences = { max_thresholds: 2, min_people_share: 0.03 };
+  await configFor(world, "few", { sampling_secret: secretOf(0), privacy: defences });
+  const few = await tandem("cv", "-c", join(world.bank.folder, "active-few.json"), "--folds", "3", "--json", "--quiet");
+  expect([few.stderr, few.exitCode]).toEqual(["", 0]);
+  const { folds } = JSON.parse(few.stdout) as CrossValidationOutcome;
+  await expectFolds({ ...job, defences }, folds);
+  expect(folds).not.toEqual(result.folds);
 
   await Promise.all(world.parties.map((party) => party.stop()));
   const [strict, other] = await Promise.all(

@@ -290,6 +290,16 @@ describe("simulate", () => {
     expect(stderr).toContain("early_stopping_rounds needs a validation set");
   });
 
+  test("few thresholds, and groups of enough people: the same model as in one place", async () => {
+    const options = ["--data", table, "--id", "id", "--label", "defaulted", ...pair, ...small, "--check"];
+    const exact = await json(...options);
+    const guarded = await json(...options, "--min-people-share", "0.05", "--max-thresholds", "1");
+    expect([exact, guarded].map((result) => result["identicalToCentralised"])).toEqual([true, true]);
+    expect(guarded.metrics).not.toEqual(exact.metrics);
+    const told = await tandem("simulate", ...options, "--max-thresholds", "1", "--explain-leakage", "--quiet");
+    expect(told.stdout).toContain("at most 1 threshold of each feature in all trees");
+  });
+
   test("contribution: the federated figures, without each passive party, and the active party alone", async () => {
     const common = [
       "--data",
