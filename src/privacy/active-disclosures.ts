@@ -80,7 +80,7 @@ export const activeDisclosures = {
       present([facts.trees, facts.predictedRows], {
         atMost: product(facts.trees, splitsMax(facts), facts.predictedRows),
         unit: "outcomes",
-        note: "if the party won every split",
+        note: ["if the party won every split", ...fewThresholds(facts)].join("; "),
       }),
   },
   startOutcomes: {
@@ -111,7 +111,10 @@ export const activeDisclosures = {
   scoringOutcomes: {
     learner: "active",
     what: "later, for everybody who is scored: the outcome of each of the party's splits, also off the path",
-    extent: (facts) => scored(facts, "outcomes"),
+    extent: (facts) => {
+      const extent = scored(facts, "outcomes");
+      return extent && { ...extent, note: [extent.note, ...fewThresholds(facts)].join("; ") };
+    },
   },
   scoringHolds: {
     learner: "active",

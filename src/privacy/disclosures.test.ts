@@ -190,6 +190,12 @@ test.each<[string, Partial<DisclosureFacts>, DisclosureName, Partial<Disclosure>
     "splitOutcomes",
     { atMost: 4 * 3 * 100, note: expect.stringContaining("at most 1 threshold of each feature") as string },
   ],
+  [
+    "scores of few thresholds",
+    { thresholdsMax: 2, passiveParty: { ...plain.passiveParty, scoringIdsMax: 9 } },
+    "scoringOutcomes",
+    { note: expect.stringMatching(/9 ids per request; at most 2 different thresholds/) as string },
+  ],
   ["predictions", { predictedRows: 10 }, "predictionOutcomes", { atMost: 4 * 7 * 10 }],
   ["max_leaves", { predictedRows: 10, leaves: 3 }, "predictionOutcomes", { atMost: 4 * 2 * 10 }],
   ["a warm start", { hasStart: true }, "startOutcomes", { unit: "outcomes" }],
