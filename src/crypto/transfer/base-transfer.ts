@@ -1,0 +1,133 @@
+/**
+ * 128 transfers of random keys, from which an extension makes as many as are wanted (extension.ts). Chou and Orlandi's
+ * "simplest" protocol over edwards25519, for parties that follow it:
+ *
+ *   giver                                                   chooser, with a bit c for each i
+ *     draws a, sends A = aG              -- key -->
+ *                                        <-- points --        draws b_i, sends B_i = b_i G + c_i A
+ *     key_i0 = H(i, a B_i)                                    key_i,c = H(i, b_i A)
+ *     key_i1 = H(i, a (B_i - A))
+ *
+ * B_i is uniform in the subgroup whatever c is, since b_i is: the giver learns nothing, whatever it can compute. The
+ * chooser lacks its other key as long as computational Diffie-Hellman is hard and H, SHA-256 here, behaves like a random
+ * function. The same holds for whoever reads the messages and has neither a nor b_i. A quantum computer breaks it.
+ *
+ * The giver's secret is an ordinary X25519 key, and OpenSSL multiplies with it: only u-coordinates are hashed, so it does
+ * not matter that A stands for aG or -aG. H takes both messages and a context, so that keys of two pairs never agree.
+ */
+import { createHash, createPublicKey, diffieHellman, generateKeyPairSync, type KeyObject } from "node:crypto";
+import { TandemError } from "../../base/error.ts";
+import type { SecureRandom } from "../../base/random.ts";
+import { isSliceOver, nextSlice } from "../../base/event-loop-slice.ts";
+import { readInteger } from "../integers.ts";
+import {
+  add,
+  basePoint,
+  decoded,
+  encoded,
+  fromMontgomery,
+  groupOrder,
+  isSmallOrder,
+  Multiples,
+  negative,
+  pointBytes,
+  toMontgomery,
+} from "./edwards25519.ts";
+
+/** Base transfers: the security parameter of the extension. */
+export const baseCount = 128;
+export const keyBytes = 16;
+export const choicesBytes = baseCount * pointBytes;
+
+let multiplesOfBase: Multiples | null = null;
+
+/** A key of one's own, and what others need of it. */
+export interface AgreementKey {
+  readonly publicKey: Uint8Array;
+  readonly secret: KeyObject;
+}
+
+export function newAgreementKey(): AgreementKey {
+  const { privateKey: secret, publicKey } = generateKeyPairSync("x25519");
+  return { secret, publicKey: new Uint8Array(Buffer.from(publicKey.export({ format: "jwk" }).x ?? "", "base64url")) };
+}
+
+/** @throws TandemError PROTOCOL_STATE if the other's key is no point of the curve, or of small order */
+export function agreedKey({ secret }: AgreementKey, theirs: Uint8Array, context: string): Uint8Array {
+  checkPoints(theirs, 1);
+  fromMontgomery(theirs);
+  return hashed(context, 0, [sharedSecret(secret, theirs)]);
+}
+
+/** What the giver has at the end: both keys of each transfer. */
+export type KeyPairs = readonly (readonly [Uint8Array, Uint8Array])[];
+
+/**
+ * The giver's end. @throws TandemError PROTOCOL_STATE if the chooser's points are none of the curve, or of small order
+ */
+export async function givenKeys(key: AgreementKey, points: Uint8Array, context: string): Promise<KeyPairs> {
+  checkPoints(points, baseCount);
+  const minusOwn = negative(fromMontgomery(key.publicKey));
+  const pairs: [Uint8Array, Uint8Array][] = [];
+  for (let i = 0; i < baseCount; i++) {
+    const bytes = points.subarray(i * pointBytes, (i + 1) * pointBytes);
+    const chosen = decoded(bytes);
+    const shifted = add(chosen, minusOwn);
+    if (isSmallOrder(shifted)) throw new TandemError("PROTOCOL_STATE", "a point that gives its chooser away");
+    const secretOf = (point: typeof chosen): Uint8Array => sharedSecret(key.secret, toMontgomery(point));
+    const said = [key.publicKey, bytes];
+    pairs.push([hashed(context, i, [...said, secretOf(chosen)]), hashed(context, i, [...said, secretOf(shifted)])]);
+    if (isSliceOver()) await nextSlice();
+  }
+  return pairs;
+}
+
+/** What the chooser has at the end: one key of each transfer; and the points that it sends. */
+export interface ChosenKeys {
+  readonly points: Uint8Array;
+  /** Bit i, lowest first, is the choice of transfer i. */
+  readonly choices: Uint8Array;
+  readonly keys: readonly Uint8Array[];
+}
+
+/**
+ * The chooser's end, with random choices. @throws TandemError PROTOCOL_STATE if the giver's key is no point of the
+ * curve, or of small order
+ */
+export async function chosenKeys(theirs: Uint8Array, context: string, random: SecureRandom): Promise<ChosenKeys> {
+  checkPoints(theirs, 1);
+  multiplesOfBase ??= new Multiples(basePoint);
+  const giver = fromMontgomery(theirs);
+  const multiplesOfGiver = new Multiples(giver);
+  const choices = random.fill(new Uint8Array(baseCount / 8));
+  const points = new Uint8Array(choicesBytes);
+  const keys: Uint8Array[] = [];
+  for (let i = 0; i < baseCount; i++) {
+    // 512 bits: what is left over modulo the order is 2^-259 away from uniform.
+    const scalar = readInteger(random.fill(new Uint8Array(64)), 64, 0) % groupOrder;
+    const plain = multiplesOfBase.by(scalar);
+    const both = [plain, add(plain, giver)];
+    const bytes = encoded(both[(choices[i >>> 3] >>> (i & 7)) & 1]);
+    points.set(bytes, i * pointBytes);
+    keys.push(hashed(context, i, [theirs, bytes, toMontgomery(multiplesOfGiver.by(scalar))]));
+    if (isSliceOver()) await nextSlice();
+  }
+  return { points, choices, keys };
+}
+
+function sharedSecret(privateKey: KeyObject, u: Uint8Array): Uint8Array {
+  const x = Buffer.from(u).toString("base64url");
+  const publicKey = createPublicKey({ key: { kty: "OKP", crv: "X25519", x }, format: "jwk" });
+  return diffieHellman({ privateKey, publicKey });
+}
+
+function hashed(context: string, index: number, parts: readonly Uint8Array[]): Uint8Array {
+  const hash = createHash("sha256").update(`tandem/transfer/v1/${index}/${context.length}/${context}/`);
+  for (const part of parts) hash.update(part); // all of one length
+  return new Uint8Array(hash.digest().subarray(0, keyBytes));
+}
+
+function checkPoints(bytes: Uint8Array, count: number): void {
+  if (bytes.length !== count * pointBytes)
+    throw new TandemError("PROTOCOL_STATE", `points of ${bytes.length} bytes; ${count * pointBytes} were expected`);
+}

@@ -1,0 +1,29 @@
+/** Bits by columns, turned into bits by rows: what 128 streams say of a transfer becomes one block of 128 bits. */
+
+/**
+ * @param columns 128 columns of `words` words each; bit i of a column, lowest first, belongs to row i
+ * @returns 32 * words rows of four words; bit j of a row, lowest first, is from column j
+ */
+export function rowsOf(columns: Uint32Array, words: number): Uint32Array {
+  const rows = new Uint32Array(128 * words);
+  const square = new Uint32Array(32);
+  for (let w = 0; w < words; w++) {
+    for (let quarter = 0; quarter < 4; quarter++) {
+      for (let k = 0; k < 32; k++) square[k] = columns[(32 * quarter + k) * words + w];
+      transpose(square);
+      for (let k = 0; k < 32; k++) rows[(32 * w + k) * 4 + quarter] = square[k];
+    }
+  }
+  return rows;
+}
+
+/** 32 words of 32 bits, in place: bit c of word r changes places with bit r of word c (Hacker's Delight, 7-3). */
+function transpose(square: Uint32Array): void {
+  for (let step = 16, mask = 0xffff; step > 0; step >>>= 1, mask ^= mask << step) {
+    for (let k = 0; k < 32; k = (k + step + 1) & ~step) {
+      const swap = ((square[k] >>> step) ^ square[k + step]) & mask;
+      square[k + step] ^= swap;
+      square[k] ^= swap << step;
+    }
+  }
+}

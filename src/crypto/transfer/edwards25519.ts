@@ -1,0 +1,134 @@
+/**
+ * Points of edwards25519, -x^2 + y^2 = 1 + d x^2 y^2 modulo p = 2^255 - 19 (RFC 8032), as far as base transfers need
+ * them: sums, and multiples of points of which a table pays. The same curve as Curve25519 in other coordinates:
+ * u = (1 + y) / (1 - y).
+ *
+ * Not constant-time: V8's bigint is not. What is multiplied here are scalars of one session, on the machine of whoever
+ * drew them; a party's lasting secrets never come here.
+ */
+import { TandemError } from "../../base/error.ts";
+import { inverse, modulo, power, readInteger, writeInteger } from "../integers.ts";
+
+export const pointBytes = 32;
+const p = 2n ** 255n - 19n;
+const d = modulo(-121665n * inverseOf(121666n), p);
+const squareRootOfMinusOne = power(2n, (p - 1n) / 4n, p);
+/** The order of the subgroup that the base point generates. */
+export const groupOrder = 2n ** 252n + 27742317777372353535851937790883648493n;
+
+/** Extended coordinates: x = X/Z, y = Y/Z, T = XY/Z. */
+export interface Point {
+  readonly x: bigint;
+  readonly y: bigint;
+  readonly z: bigint;
+  readonly t: bigint;
+}
+
+const neutral: Point = { x: 0n, y: 1n, z: 1n, t: 0n };
+export const basePoint = lifted(modulo(4n * inverseOf(5n), p), 0n);
+
+/** Complete: it holds for all pairs of points, equal ones too (Hisil, Wong, Carter and Dawson 2008, section 3.1). */
+export function add(one: Point, other: Point): Point {
+  const a = ((one.y - one.x) * (other.y - other.x)) % p;
+  const b = ((one.y + one.x) * (other.y + other.x)) % p;
+  const c = (((one.t * 2n * d) % p) * other.t) % p;
+  const e = (2n * one.z * other.z) % p;
+  const [f, g, h, i] = [b - a, e - c, e + c, b + a];
+  return { x: (f * g) % p, y: (h * i) % p, z: (g * h) % p, t: (f * i) % p };
+}
+
+export function negative({ x, y, z, t }: Point): Point {
+  return { x: -x, y, z, t: -t };
+}
+
+/** Whether eight times the point is the neutral one: it has no part in the large subgroup. */
+export function isSmallOrder(point: Point): boolean {
+  let multiple = point;
+  for (let i = 0; i < 3; i++) multiple = add(multiple, multiple);
+  return modulo(multiple.x, p) === 0n && modulo(multiple.y - multiple.z, p) === 0n;
+}
+
+const windowBits = 4;
+const windowCount = 64;
+
+/** Multiples of one point by many scalars: a row of a table for each four bits of a scalar. */
+export class Multiples {
+  readonly #rows: readonly (readonly Point[])[];
+
+  constructor(point: Point) {
+    const rows: Point[][] = [];
+    for (let base = point, i = 0; i < windowCount; i++) {
+      const row = [neutral];
+      for (let digit = 1; digit < 1 << windowBits; digit++) row.push(add(row[digit - 1], base));
+      rows.push(row);
+      base = add(row[row.length - 1], base);
+    }
+    this.#rows = rows;
+  }
+
+  /** @param scalar from 0 to 2^256 */
+  by(scalar: bigint): Point {
+    const digits = scalar.toString(16).padStart(windowCount, "0");
+    return this.#rows.reduce((sum, row, i) => add(sum, row[Number.parseInt(digits[windowCount - 1 - i], 16)]), neutral);
+  }
+}
+
+/** y and the lowest bit of x, as RFC 8032 writes a point. */
+export function encoded({ x, y, z }: Point): Uint8Array {
+  const scale = inverseOf(z);
+  const bytes = new Uint8Array(pointBytes);
+  writeInteger(bytes, pointBytes, 0, modulo(y * scale, p) | ((modulo(x * scale, p) & 1n) << 255n));
+  return bytes;
+}
+
+/** @throws TandemError PROTOCOL_STATE if it is no point, not written canonically, or of small order */
+export function decoded(bytes: Uint8Array): Point {
+  const number = readInteger(bytes, pointBytes, 0);
+  return checked(lifted(BigInt.asUintN(255, number), number >> 255n));
+}
+
+/**
+ * The point of an X25519 public key whose x is even. (Its key is that of the point or of its negative: X25519 does not
+ * tell them apart, and nothing here does.)
+ * @throws TandemError PROTOCOL_STATE if it is none of the curve, or of small order
+ */
+export function fromMontgomery(bytes: Uint8Array): Point {
+  const u = readInteger(bytes, pointBytes, 0);
+  if (u >= p || u === p - 1n) throw noPoint();
+  return checked(lifted(modulo((u - 1n) * inverseOf(u + 1n), p), 0n));
+}
+
+/** The u-coordinate, as X25519 takes it; of a point that is not of small order. */
+export function toMontgomery({ y, z }: Point): Uint8Array {
+  const bytes = new Uint8Array(pointBytes);
+  writeInteger(bytes, pointBytes, 0, modulo((z + y) * inverseOf(z - y), p));
+  return bytes;
+}
+
+/** The point with this y whose x has this lowest bit (RFC 8032, 5.1.3). */
+function lifted(y: bigint, sign: bigint): Point {
+  if (y >= p) throw noPoint();
+  const squareOfY = (y * y) % p;
+  const [u, v] = [modulo(squareOfY - 1n, p), (d * squareOfY + 1n) % p];
+  const v3 = (v * v * v) % p;
+  let x = (u * v3 * power((u * v3 * v3 * v) % p, (p - 5n) / 8n, p)) % p;
+  const square = (v * x * x) % p;
+  if (square === modulo(-u, p)) x = (x * squareRootOfMinusOne) % p;
+  else if (square !== u) throw noPoint();
+  if (x === 0n && sign === 1n) throw noPoint();
+  if ((x & 1n) !== sign) x = p - x;
+  return { x, y, z: 1n, t: (x * y) % p };
+}
+
+function checked(point: Point): Point {
+  if (isSmallOrder(point)) throw noPoint();
+  return point;
+}
+
+function inverseOf(value: bigint): bigint {
+  return inverse(value, p) ?? 0n;
+}
+
+function noPoint(): TandemError {
+  return new TandemError("PROTOCOL_STATE", "a point that is none of the curve, or of small order");
+}

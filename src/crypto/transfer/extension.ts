@@ -1,0 +1,186 @@
+/**
+ * Products of a shared vector with another party's bits: correlated transfers by the extension of Ishai, Kilian, Nissim
+ * and Petrank (2003), for parties that follow the protocol.
+ *
+ *   sender, values v                                       receiver, bits b
+ *     secret s of 128 bits, key_j,s_j     (base transfers)    keys key_j0, key_j1
+ *                                        <-- matrix --        u_j = G(key_j0) xor G(key_j1) xor b;  row t_i of G(key_j0)
+ *     row q_i of G(key_j,s_j) xor s_j u_j,  which is t_i xor b_i s
+ *     r_i = H(q_i),  d_i = r_i - H(q_i xor s) + v_i
+ *                                        -- corrections -->   H(t_i) + b_i d_i,  which is r_i + b_i v_i
+ *     keeps -r_i
+ *
+ * The two results are shares of b_i v_i modulo 2^(32 limbs); the receiver's is uniform whatever v is, the sender's
+ * whatever b is. The sender sees the bits under a stream that it lacks one key of. The receiver lacks H(q_i xor s) or
+ * H(q_i), since it does not know s. Both streams and hashes are AES (block-cipher.ts).
+ *
+ * A batch number serves once per pair: two matrices from the same streams would show where their bits differ.
+ * Work is cut into chunks, so that the event loop gets its turns.
+ */
+import { TandemError } from "../../base/error.ts";
+import { isSliceOver, nextSlice } from "../../base/event-loop-slice.ts";
+import { baseCount, type ChosenKeys, type KeyPairs } from "./base-transfer.ts";
+import { rowsOf } from "./bit-matrix.ts";
+import { bytesOf, hashRows, Streams, words, wordsPerBlock } from "./block-cipher.ts";
+import { addResidues, negatives } from "./residues.ts";
+
+/** Transfers that are worked on at once. */
+const chunkCount = 1 << 13;
+const chunkBlocks = chunkCount / 32 / wordsPerBlock;
+/** Batch numbers that are remembered one by one; older ones are all refused. */
+const batchesRemembered = 1024;
+
+/** How many words belong to one transfer, and how many of them make one integer. */
+export interface Shape {
+  readonly width: number;
+  readonly limbs: number;
+}
+
+/** Bytes of the matrix for so many transfers. */
+export function matrixBytes(count: number): number {
+  return baseCount * 4 * Math.ceil(count / 32);
+}
+
+/** Numbers that may be used once each. */
+export class SingleUse {
+  readonly #used = new Set<number>();
+  #floor = 0;
+
+  /** @throws TandemError PROTOCOL_STATE if it was used before, or is too old to tell */
+  take(batch: number): void {
+    if (!Number.isSafeInteger(batch) || batch <= this.#floor || this.#used.has(batch))
+      throw new TandemError("PROTOCOL_STATE", "a batch number that was used before");
+    this.#used.add(batch);
+    if (this.#used.size <= batchesRemembered) return;
+    this.#floor = Math.min(...this.#used);
+    this.#used.delete(this.#floor);
+  }
+}
+
+export class TransferSender {
+  readonly #secret: Uint32Array;
+  readonly #streams: Streams;
+  readonly #batches = new SingleUse();
+
+  constructor({ choices, keys }: Pick<ChosenKeys, "choices" | "keys">) {
+    this.#secret = words(choices);
+    this.#streams = new Streams(keys);
+  }
+
+  /**
+   * @param values integers of `shape`, those of a transfer side by side
+   * @throws TandemError PROTOCOL_STATE if the matrix is not about so many transfers, or the batch is not new
+   */
+  async multiply(
+    batch: number,
+    values: Uint32Array,
+    matrix: Uint8Array,
+    { width, limbs }: Shape,
+  ): Promise<{ readonly kept: Uint32Array; readonly corrections: Uint8Array }> {
+    const count = values.length / width;
+    if (matrix.length !== matrixBytes(count)) throw wrongLength("matrix", matrix, matrixBytes(count));
+    this.#batches.take(batch);
+    const sent = words(matrix);
+    const kept = new Uint32Array(values.length);
+    const corrections = values.slice();
+    for (const { first, end, wordCount } of chunksOf(count)) {
+      const columns = this.#streams.columns({ batch, block: (first / chunkCount) * chunkBlocks }, wordCount);
+      const offset = (first / 32) * baseCount;
+      for (let j = 0; j < baseCount; j++) {
+        if (((this.#secret[j >>> 5] >>> (j & 31)) & 1) === 0) continue;
+        for (let w = j * wordCount; w < (j + 1) * wordCount; w++) columns[w] ^= sent[offset + w];
+      }
+      const rows = rowsOf(columns, wordCount).subarray(0, 4 * (end - first));
+      const own = hashRows(rows, batch, first, width);
+      for (let i = 0; i < rows.length; i++) rows[i] ^= this.#secret[i & 3];
+      const other = hashRows(rows, batch, first, width);
+      const part = corrections.subarray(first * width, end * width);
+      addResidues(part, own, limbs);
+      addResidues(part, other, limbs, { sign: -1 });
+      kept.set(negatives(own, limbs), first * width);
+      if (isSliceOver()) await nextSlice();
+    }
+    return { kept, corrections: bytesOf(corrections) };
+  }
+}
+
+export class TransferReceiver {
+  readonly #streams: readonly [Streams, Streams];
+  readonly #batches = new SingleUse();
+
+  constructor(pairs: KeyPairs) {
+    this.#streams = [new Streams(pairs.map(([key]) => key)), new Streams(pairs.map(([, key]) => key))];
+  }
+
+  /**
+   * @param bits one byte per transfer, 0 or 1
+   * @throws TandemError PROTOCOL_STATE if the batch is not new
+   */
+  async begin(batch: number, bits: Uint8Array, { width, limbs }: Shape): Promise<PendingTransfer> {
+    this.#batches.take(batch);
+    const count = bits.length;
+    const matrix = new Uint32Array(matrixBytes(count) / 4);
+    const shares = new Uint32Array(count * width);
+    for (const { first, end, wordCount } of chunksOf(count)) {
+      const place = { batch, block: (first / chunkCount) * chunkBlocks };
+      const [columns, others] = this.#streams.map((streams) => streams.columns(place, wordCount));
+      const packed = new Uint32Array(wordCount);
+      for (let i = first; i < end; i++) packed[(i - first) >>> 5] |= bits[i] << (i & 31);
+      const part = matrix.subarray((first / 32) * baseCount, (first / 32) * baseCount + columns.length);
+      for (let j = 0, at = 0; j < baseCount; j++)
+        for (let w = 0; w < wordCount; w++, at++) part[at] = columns[at] ^ others[at] ^ packed[w];
+      const rows = rowsOf(columns, wordCount).subarray(0, 4 * (end - first));
+      shares.set(hashRows(rows, batch, first, width), first * width);
+      if (isSliceOver()) await nextSlice();
+    }
+    return new PendingTransfer(bytesOf(matrix), bits, shares, { width, limbs });
+  }
+}
+
+/** A receiver's batch whose corrections are yet to come. */
+export class PendingTransfer {
+  /** For the sender. */
+  readonly matrix: Uint8Array;
+  readonly #bits: Uint8Array;
+  readonly #shape: Shape;
+  #shares: Uint32Array | null;
+
+  constructor(matrix: Uint8Array, bits: Uint8Array, shares: Uint32Array, shape: Shape) {
+    this.matrix = matrix;
+    this.#bits = bits;
+    this.#shares = shares;
+    this.#shape = shape;
+  }
+
+  /**
+   * The receiver's shares of the products; once.
+   * @throws TandemError PROTOCOL_STATE if there are corrections for another number of transfers, or there were some
+   */
+  finish(corrections: Uint8Array): Uint32Array {
+    const shares = this.#shares;
+    if (shares === null) throw new TandemError("PROTOCOL_STATE", "corrections that were there before");
+    if (corrections.length !== shares.byteLength)
+      throw wrongLength("row of corrections", corrections, shares.byteLength);
+    this.#shares = null;
+    const { width, limbs } = this.#shape;
+    const given = words(corrections);
+    // Taken or not by arithmetic: what is done does not depend on the bits.
+    for (let i = 0; i < this.#bits.length; i++) {
+      const mask = -this.#bits[i];
+      for (let w = i * width; w < (i + 1) * width; w++) given[w] &= mask;
+    }
+    addResidues(shares, given, limbs);
+    return shares;
+  }
+}
+
+function* chunksOf(count: number): Generator<{ first: number; end: number; wordCount: number }> {
+  for (let first = 0; first < count; first += chunkCount) {
+    const end = Math.min(first + chunkCount, count);
+    yield { first, end, wordCount: Math.ceil((end - first) / 32) };
+  }
+}
+
+function wrongLength(what: string, { length }: Uint8Array, expected: number): TandemError {
+  return new TandemError("PROTOCOL_STATE", `a ${what} of ${length} bytes; ${expected} were expected`);
+}
