@@ -11,6 +11,8 @@ import { existsSync, readFileSync, readdirSync } from "node:fs";
 import { dirname, join, relative, resolve, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 
+const belowRoles = ["base", "wire", "codec", "gbdt", "privacy", "scheme", "scheme/candidates"];
+
 /**
  * Folder -> what it may import besides itself, from the ground up. A folder within a folder that has a line of its own
  * is a layer of its own; otherwise it belongs to the folder around it. `index` is the library's entry, src/index.ts.
@@ -26,11 +28,13 @@ const below = {
   privacy: ["base", "gbdt"],
   // Who is in a node and what is offered there: whatever the cipher.
   "scheme/candidates": ["base", "wire", "gbdt"],
+  // Scores without outcomes: a cipher of its own, beside the scheme that trains.
+  "scheme/masked": ["base", "wire", "crypto", "gbdt"],
   scheme: ["base", "wire", "crypto", "codec", "gbdt", "scheme/candidates"],
   // The protocol knows no cipher: that is the scheme's.
-  protocol: ["base", "wire", "codec", "gbdt", "privacy", "scheme", "scheme/candidates"],
-  "protocol/active": ["base", "wire", "codec", "gbdt", "privacy", "scheme", "scheme/candidates", "protocol"],
-  "protocol/passive": ["base", "wire", "codec", "gbdt", "privacy", "scheme", "scheme/candidates", "protocol"],
+  protocol: belowRoles,
+  "protocol/active": [...belowRoles, "scheme/masked", "protocol"],
+  "protocol/passive": [...belowRoles, "scheme/masked", "protocol"],
   // The transport knows no roles: it forwards whatever the wire has.
   transport: ["base", "wire", "align"],
   store: ["base", "gbdt", "scheme", "protocol", "protocol/active", "protocol/passive"],

@@ -1,0 +1,84 @@
+/**
+ * A model's leaf weights as integers at one common power of two, exactly: what is shared and summed in masked scoring.
+ *
+ * Weights are float32. Integers are residues modulo 2^(32 limbs), with so many limbs that the sum of one leaf of every
+ * tree can never wrap: its size is bounded by the largest weight of each tree.
+ *
+ * A margin is the base plus the exact sum, rounded once. Adding weights one after the other in double, as the plain way
+ * does, gives the same bits wherever none of these additions rounds: a base in float32 and weights whose bits lie
+ * within 53 places of the largest sum. Otherwise the two may differ in the last place, and this one is the nearer.
+ */
+import { assert } from "../../base/assert.ts";
+import { bitLength } from "../../crypto/integers.ts";
+import type { LeafNode, Tree } from "../../gbdt/tree/tree.ts";
+
+/** whole * 2^exponent. */
+interface Binary {
+  readonly whole: bigint;
+  readonly exponent: number;
+}
+
+/** With an odd whole number, or 0. */
+function binary(value: number): Binary {
+  assert(Number.isFinite(value), "a finite weight");
+  const view = new DataView(new ArrayBuffer(8));
+  view.setFloat64(0, value);
+  const bits = view.getBigUint64(0);
+  const biased = Number((bits >> 52n) & 0x7ffn);
+  let whole = BigInt.asUintN(52, bits) | (biased === 0 ? 0n : 1n << 52n);
+  if (whole === 0n) return { whole, exponent: 0 };
+  let exponent = Math.max(biased, 1) - 1075;
+  for (; (whole & 1n) === 0n; whole >>= 1n) exponent++;
+  return { whole: value < 0 ? -whole : whole, exponent };
+}
+
+/** At another power of two, which is not above its own unless it is 0. */
+function at(exponent: number, { whole, exponent: own }: Binary): bigint {
+  return whole === 0n ? 0n : whole << BigInt(own - exponent);
+}
+
+/** The nearest double. */
+function rounded({ whole, exponent }: Binary): number {
+  // Number() rounds to nearest, ties to even. A power of two in normal numbers changes nothing but the exponent.
+  return exponent < -1000 ? (Number(whole) * 2 ** (exponent + 1000)) / 2 ** 1000 : Number(whole) * 2 ** exponent;
+}
+
+function weightsOf(leaf: LeafNode): readonly number[] {
+  return leaf.weights ?? [leaf.weight];
+}
+
+export class ExactWeights {
+  readonly limbs: number;
+  /** An integer 1 stands for 2^exponent. */
+  readonly #exponent: number;
+
+  constructor(trees: readonly Tree<unknown>[]) {
+    const perTree = trees.map((tree) =>
+      tree.flatMap((node) => (node.kind === "leaf" ? weightsOf(node).map(binary) : [])),
+    );
+    const exponents = perTree.flat().flatMap(({ whole, exponent }) => (whole === 0n ? [] : [exponent]));
+    this.#exponent = exponents.reduce((least, exponent) => Math.min(least, exponent), exponents[0] ?? 0);
+    const bound = perTree.reduce((sum, weights) => {
+      const sizes = weights.map((weight) => at(this.#exponent, weight)).map((n) => (n < 0n ? -n : n));
+      return sum + sizes.reduce((most, size) => (size > most ? size : most), 0n);
+    }, 0n);
+    this.limbs = Math.ceil((bitLength(bound) + 1) / 32); // one bit for the sign
+  }
+
+  /** Writes a weight's residue. */
+  write(target: Uint32Array, place: number, weight: number): void {
+    const integer = at(this.#exponent, binary(weight));
+    for (let limb = 0; limb < this.limbs; limb++)
+      target[place + limb] = Number(BigInt.asUintN(32, integer >> BigInt(32 * limb)));
+  }
+
+  /** base + the sum that a residue stands for, rounded once. */
+  margin(base: number, residues: Uint32Array, place: number): number {
+    let integer = 0n;
+    for (let limb = this.limbs - 1; limb >= 0; limb--) integer = (integer << 32n) | BigInt(residues[place + limb]);
+    const sum = { whole: BigInt.asIntN(32 * this.limbs, integer), exponent: this.#exponent };
+    const start = binary(base);
+    const exponent = start.whole === 0n ? sum.exponent : Math.min(sum.exponent, start.exponent);
+    return rounded({ whole: at(exponent, sum) + at(exponent, start), exponent });
+  }
+}

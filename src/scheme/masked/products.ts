@@ -1,0 +1,191 @@
+/**
+ * A model as a sum of products, for masked scoring. With the active party's own splits decided, a tree is a choice
+ * between leaves by passive splits alone. Let V be the leaf that is reached if every passive split goes right. Each
+ * passive split n that can be reached corrects that:
+ *
+ *   weight = V(root) + sum over n of (V(left of n) - V(right of n)) * [the way to n is taken, and n goes left]
+ *
+ * The difference is the active party's secret; it is 0 where its own splits rule n out. The bracket is a product of
+ * conditions, one per passive party that has a split on the way. So there are as many products as passive splits: fewer
+ * than leaves, and those of a party that stand above each other need no second look.
+ *
+ * What a passive party is told, once per model: for each product with splits of its own, which of these they are and
+ * which way each must go. That shows how its own splits stand in a tree, and below which of them other passive parties'
+ * splits are; no threshold, weight or outcome of anybody, and nothing of the active party's splits.
+ *
+ * @reveals passive: which of its own splits stand on the way to which, and to other passive parties' splits
+ */
+import type { Tree } from "../../gbdt/tree/tree.ts";
+import { addResidues } from "../../crypto/transfer/residues.ts";
+import { ExactWeights } from "./exact-weights.ts";
+
+/** Whose split it is: 0 the active party's. */
+export type OwnedTree = Tree<{ readonly owner: number }>;
+
+interface Product {
+  readonly tree: number;
+  readonly node: number;
+  /** Per passive party, from 1: 2 * the place of its split + 1 if it must go left. */
+  readonly literals: ReadonlyMap<number, readonly number[]>;
+}
+
+/** A party's part in a model. */
+export interface PartyProducts {
+  /** Whose: the party's number in the model, from 1. */
+  readonly owner: number;
+  /** Its splits in all trees that it answers for. */
+  readonly splitCount: number;
+  /** The products that it has a condition in, ascending. */
+  readonly products: Uint32Array;
+  /** Its conditions, in their order. */
+  readonly conditions: readonly (readonly number[])[];
+  /** Per run, how many of them. */
+  readonly runs: readonly number[];
+}
+
+export interface ProductModel {
+  readonly trees: readonly OwnedTree[];
+  readonly outputCount?: number | undefined;
+}
+
+export class Products {
+  readonly weights: ExactWeights;
+  /** Words of a product, and of all sums of a row. */
+  readonly width: number;
+  readonly rowWords: number;
+  /** Products by run: trees of one output each add to theirs, trees of all outputs to all. */
+  readonly runs: readonly number[];
+  /** Only parties with a condition. */
+  readonly parties: readonly PartyProducts[];
+  readonly #trees: readonly OwnedTree[];
+  readonly #products: readonly Product[];
+  /** Per tree: the words of each node that is a leaf. */
+  readonly #leaves: readonly Uint32Array[];
+  /** Where a tree's leaf stands among a row's words. */
+  readonly #outputAt: readonly number[];
+
+  /** @param answered the trees that passive parties count their splits in; more than the model's after early stopping */
+  constructor({ trees, outputCount = 1 }: ProductModel, answered: readonly OwnedTree[] = trees) {
+    this.#trees = trees;
+    this.weights = new ExactWeights(trees);
+    const { limbs } = this.weights;
+    const isJoint = trees.some((tree) => tree.some((node) => node.kind === "leaf" && node.weights !== undefined));
+    const runCount = isJoint ? 1 : outputCount;
+    this.width = isJoint ? outputCount * limbs : limbs;
+    this.rowWords = outputCount * limbs;
+    this.#outputAt = trees.map((_, tree) => (tree % runCount) * this.width);
+    this.#leaves = trees.map((tree, index) => this.#leafWords(tree, index % outputCount));
+    const runOf = ({ tree }: Product): number => tree % runCount;
+    const { products, splitCounts } = productsOf(trees, answered);
+    this.#products = products.toSorted((a, b) => runOf(a) - runOf(b)); // stable: within a run in tree order
+    const runsOf = (some: readonly Product[]): number[] =>
+      Array.from({ length: runCount }, (_, run) => some.filter((product) => runOf(product) === run).length);
+    this.runs = runsOf(this.#products);
+    this.parties = [...splitCounts]
+      .toSorted(([a], [b]) => a - b)
+      .map(([owner, splitCount]) => {
+        const places = [...this.#products.keys()].filter((i) => this.#products[i].literals.has(owner));
+        const own = places.map((i) => this.#products[i]);
+        const conditions = own.map(({ literals }) => literals.get(owner) ?? []);
+        return { owner, splitCount, products: Uint32Array.from(places), conditions, runs: runsOf(own) };
+      })
+      .filter(({ products: own }) => own.length > 0);
+  }
+
+  get count(): number {
+    return this.#products.length;
+  }
+
+  /**
+   * @param ownGoesLeft the outcome of an own split for a row
+   * @returns per product and row its number, and per row what is added to all products
+   */
+  values(
+    rowCount: number,
+    ownGoesLeft: (tree: number, node: number, row: number) => boolean,
+  ): { readonly values: Uint32Array; readonly constants: Uint32Array } {
+    const { limbs } = this.weights;
+    const values = new Uint32Array(this.count * rowCount * this.width);
+    const constants = new Uint32Array(rowCount * this.rowWords);
+    const byTree = this.#trees.map((): number[] => []);
+    this.#products.forEach(({ tree }, i) => byTree[tree].push(i));
+    this.#trees.forEach((tree, t) => {
+      const leaves = this.#leaves[t];
+      const reached = new Int32Array(tree.length);
+      const isOpen = new Uint8Array(tree.length);
+      const count = this.width;
+      for (let row = 0; row < rowCount; row++) {
+        walk(tree, (node) => ownGoesLeft(t, node, row), reached, isOpen);
+        const at = row * this.rowWords + this.#outputAt[t];
+        addResidues(constants, leaves, limbs, { at, from: reached[0] * count, count });
+        for (const product of byTree[t]) {
+          const { node } = this.#products[product];
+          const split = tree[node];
+          if (isOpen[node] === 0 || split.kind === "leaf") continue;
+          const place = { at: (product * rowCount + row) * count, count };
+          addResidues(values, leaves, limbs, { ...place, from: reached[split.left] * count });
+          addResidues(values, leaves, limbs, { ...place, from: reached[split.right] * count, sign: -1 });
+        }
+      }
+    });
+    return { values, constants };
+  }
+
+  #leafWords(tree: OwnedTree, output: number): Uint32Array {
+    const { limbs } = this.weights;
+    const words = new Uint32Array(tree.length * this.width);
+    tree.forEach((node, i) => {
+      if (node.kind !== "leaf") return;
+      const at = i * this.width;
+      if (node.weights !== undefined) node.weights.forEach((w, k) => this.weights.write(words, at + k * limbs, w));
+      else this.weights.write(words, at + (this.width === limbs ? 0 : output * limbs), node.weight);
+    });
+    return words;
+  }
+}
+
+/** Which leaf each node leads to if all passive splits go right, and which nodes own splits allow. */
+function walk(tree: OwnedTree, ownGoesLeft: (node: number) => boolean, reached: Int32Array, isOpen: Uint8Array): void {
+  isOpen.fill(0);
+  isOpen[0] = 1;
+  // Children stand after their parent.
+  for (let id = 0; id < tree.length; id++) {
+    const node = tree[id];
+    if (node.kind === "leaf") {
+      reached[id] = id;
+    } else if (node.rule.owner > 0) {
+      isOpen[node.left] = isOpen[node.right] = isOpen[id];
+      reached[id] = node.right;
+    } else {
+      reached[id] = ownGoesLeft(id) ? node.left : node.right;
+      isOpen[reached[id]] = isOpen[id];
+    }
+  }
+  for (let id = tree.length - 1; id >= 0; id--) reached[id] = reached[reached[id]];
+}
+
+function productsOf(
+  trees: readonly OwnedTree[],
+  answered: readonly OwnedTree[],
+): { readonly products: readonly Product[]; readonly splitCounts: ReadonlyMap<number, number> } {
+  const products: Product[] = [];
+  const splitCounts = new Map<number, number>();
+  answered.forEach((tree, t) => {
+    const ways = tree.map((): Map<number, readonly number[]> => new Map());
+    const isOfModel = t < trees.length;
+    tree.forEach((split, node) => {
+      if (split.kind === "leaf") return;
+      const { owner } = split.rule;
+      const place = owner === 0 ? 0 : (splitCounts.get(owner) ?? 0);
+      for (const [child, left] of [[split.left, 1] as const, [split.right, 0] as const]) {
+        const way = new Map(ways[node]);
+        if (owner > 0) way.set(owner, [...(way.get(owner) ?? []), 2 * place + left]);
+        ways[child] = way;
+      }
+      if (owner === 0) return;
+      splitCounts.set(owner, place + 1);
+      if (isOfModel) products.push({ tree: t, node, literals: ways[split.left] });
+    });
+  });
+  return { products, splitCounts };
+}

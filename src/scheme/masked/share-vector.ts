@@ -1,0 +1,60 @@
+/** Shares of products, row by row: picking some products, putting them back, adding them up. */
+import { addResidues } from "../../crypto/transfer/residues.ts";
+
+export class ShareVector {
+  readonly words: Uint32Array;
+  readonly #limbs: number;
+  /** Words of one product's rows. */
+  readonly #stride: number;
+
+  /** @param words those of a product's rows side by side */
+  constructor(words: Uint32Array, limbs: number, stride: number) {
+    this.words = words;
+    this.#limbs = limbs;
+    this.#stride = stride;
+  }
+
+  pick(products: Uint32Array): Uint32Array {
+    const stride = this.#stride;
+    const picked = new Uint32Array(products.length * stride);
+    products.forEach((product, i) =>
+      picked.set(this.words.subarray(product * stride, (product + 1) * stride), i * stride),
+    );
+    return picked;
+  }
+
+  replace(products: Uint32Array, by: Uint32Array): void {
+    const stride = this.#stride;
+    products.forEach((product, i) => this.words.set(by.subarray(i * stride, (i + 1) * stride), product * stride));
+  }
+
+  add(products: Uint32Array, more: Uint32Array): void {
+    const count = this.#stride;
+    products.forEach((product, i) =>
+      addResidues(this.words, more, this.#limbs, { at: product * count, from: i * count, count }),
+    );
+  }
+
+  /** Per row what the products of each run add up to, runs side by side. */
+  sums(runs: readonly number[], width: number): Uint32Array {
+    const rowCount = this.#stride / width;
+    const sums = new Uint32Array(rowCount * runs.length * width);
+    let from = 0;
+    runs.forEach((length, run) => {
+      for (let product = 0; product < length; product++) {
+        for (let row = 0; row < rowCount; row++, from += width) {
+          const at = (row * runs.length + run) * width;
+          addResidues(sums, this.words, this.#limbs, { at, from, count: width });
+        }
+      }
+    });
+    return sums;
+  }
+}
+
+/** Bits of some conditions, row by row. */
+export function pickBits(bits: Uint8Array, places: Uint32Array, rowCount: number): Uint8Array {
+  const picked = new Uint8Array(places.length * rowCount);
+  places.forEach((place, i) => picked.set(bits.subarray(place * rowCount, (place + 1) * rowCount), i * rowCount));
+  return picked;
+}

@@ -1,0 +1,131 @@
+/** The active half of masked scoring by oblivious transfer (oblivious-transfer.ts): it sends, and passes on. */
+import { TandemError } from "../../base/error.ts";
+import { osRandom } from "../../base/random.ts";
+import { chosenKeys, type ChosenKeys } from "../../crypto/transfer/base-transfer.ts";
+import { words } from "../../crypto/transfer/block-cipher.ts";
+import { matrixBytes, TransferSender } from "../../crypto/transfer/extension.ts";
+import { addResidues } from "../../crypto/transfer/residues.ts";
+import {
+  TransferChoicesSchema,
+  TransferCorrectionsSchema,
+  TransferIntroductionSchema,
+  TransferKeysSchema,
+  TransferMatricesSchema,
+  TransferOpenSchema,
+  TransferSumsSchema,
+} from "../../wire/generated/tandem/v1/masked_pb.ts";
+import { decodeMessage, encodeMessage } from "../../wire/scheme-message.ts";
+import type { ActiveMasking, Exchange } from "./masking.ts";
+import type { Products } from "./products.ts";
+import { ShareVector } from "./share-vector.ts";
+import { baseContext } from "./transfer-passive.ts";
+
+export class TransferActive implements ActiveMasking {
+  readonly rowBytesMax: number;
+  readonly messageExtraBytes: number;
+  readonly #products: Products;
+  readonly #shape: { readonly width: number; readonly limbs: number };
+  /** Per pair of passive parties, the first of which sends: how many products they have in common. */
+  readonly #common: readonly (readonly number[])[];
+  #senders: readonly TransferSender[] = [];
+
+  constructor(products: Products) {
+    const { width, weights, parties } = products;
+    this.#products = products;
+    this.#shape = { width, limbs: weights.limbs };
+    this.#common = parties.map((_, a) => parties.map((_other, b) => this.#shared(a, b).length));
+    const perRow = parties.map(({ products: own }, p) => {
+      const incoming = own.length + total(this.#common[p].slice(0, p));
+      const outgoing = total(this.#common[p].slice(p + 1));
+      // Matrices that it makes, or corrections for it with matrices of later ones; its answer is never larger.
+      return Math.max(matrixBytes(32) * incoming, 32 * (4 * width * incoming + 16 * outgoing)) / 32;
+    });
+    this.rowBytesMax = Math.max(0, ...perRow) + 4 * products.rowWords;
+    this.messageExtraBytes = (parties.length + 1) * (matrixBytes(1) + 16);
+  }
+
+  opening(party: number): Uint8Array {
+    const others = this.#products.parties.map((_, other) => ({ places: [...this.#shared(party, other)] }));
+    return encodeMessage(TransferOpenSchema, {
+      party: party + 1,
+      ...this.#shape,
+      senders: others.slice(0, party),
+      receivers: others.slice(party + 1),
+    });
+  }
+
+  async setUp(answers: readonly Uint8Array[], exchange: Exchange): Promise<void> {
+    const keys = answers.map((answer) => decodeMessage(TransferKeysSchema, answer));
+    const own: ChosenKeys[] = [];
+    for (const [party, { base }] of keys.entries())
+      own.push(await chosenKeys(base, baseContext(0, party + 1), osRandom));
+    const choices = keys.map((_, party) => [own[party].points]);
+    if (keys.length > 1) {
+      for (const party of keys.keys()) {
+        const introduction = encodeMessage(TransferIntroductionSchema, {
+          agreements: keys.filter((_, other) => other !== party).map(({ agreement }) => agreement),
+          bases: keys.slice(party + 1).map(({ base }) => base),
+        });
+        const said = decodeMessage(TransferChoicesSchema, await exchange(party, introduction)).choices;
+        checkCount(said, keys.length - party - 1);
+        said.forEach((points, i) => choices[party + 1 + i].push(points));
+      }
+    }
+    await Promise.all(
+      choices.map((points, party) => exchange(party, encodeMessage(TransferChoicesSchema, { choices: points }))),
+    );
+    this.#senders = own.map((chosen) => new TransferSender(chosen));
+  }
+
+  async sums(
+    batch: number,
+    values: Uint32Array,
+    begun: readonly Uint8Array[],
+    exchange: Exchange,
+  ): Promise<Uint32Array> {
+    const { parties, count, runs, rowWords } = this.#products;
+    const { width, limbs } = this.#shape;
+    const stride = values.length / count;
+    const shares = new ShareVector(values, limbs, stride);
+    const matrices = begun.map((answer, party) => {
+      const sent = decodeMessage(TransferMatricesSchema, answer).matrices;
+      checkCount(sent, party + 1);
+      return sent;
+    });
+    const corrections: Uint8Array[][] = [];
+    for (const [party, { products }] of parties.entries()) {
+      const sent = await this.#senders[party].multiply(batch, shares.pick(products), matrices[party][0], this.#shape);
+      shares.replace(products, sent.kept);
+      corrections.push([sent.corrections]);
+    }
+    const sums = shares.sums(runs, width);
+    for (const party of parties.keys()) {
+      // Those of an earlier one, from its place on: first the active party's.
+      const later = matrices.slice(party + 1).map((sent) => sent[party + 1]);
+      const question = encodeMessage(TransferCorrectionsSchema, { corrections: corrections[party], matrices: later });
+      const answer = decodeMessage(TransferSumsSchema, await exchange(party, question));
+      checkCount(answer.corrections, later.length);
+      answer.corrections.forEach((sent, i) => corrections[party + 1 + i].push(sent));
+      if (answer.sums.length !== (stride / width) * rowWords * 4)
+        throw new TandemError("PROTOCOL_STATE", "sums of another number of rows");
+      addResidues(sums, words(answer.sums), limbs);
+    }
+    return sums;
+  }
+
+  /** Places among party a's conditions of products in which party b has one too. */
+  #shared(a: number, b: number): Uint32Array {
+    const { parties } = this.#products;
+    const theirs = new Set(parties[b].products);
+    return Uint32Array.from(parties[a].products.keys()).filter((i) => theirs.has(parties[a].products[i]));
+  }
+}
+
+function checkCount(parts: readonly Uint8Array[], expected: number): void {
+  if (parts.length !== expected)
+    throw new TandemError("PROTOCOL_STATE", `${parts.length} parts of a message; ${expected} were expected`);
+}
+
+function total(counts: readonly number[]): number {
+  return counts.reduce((sum, count) => sum + count, 0);
+}

@@ -1,0 +1,177 @@
+/** A passive half of masked scoring by oblivious transfer (oblivious-transfer.ts): it receives, and sends on. */
+import { TandemError } from "../../base/error.ts";
+import { osRandom } from "../../base/random.ts";
+import {
+  agreedKey,
+  type AgreementKey,
+  chosenKeys,
+  givenKeys,
+  newAgreementKey,
+} from "../../crypto/transfer/base-transfer.ts";
+import { bytesOf, Streams } from "../../crypto/transfer/block-cipher.ts";
+import {
+  matrixBytes,
+  type PendingTransfer,
+  type Shape,
+  TransferReceiver,
+  TransferSender,
+} from "../../crypto/transfer/extension.ts";
+import { addResidues } from "../../crypto/transfer/residues.ts";
+import {
+  TransferChoicesSchema,
+  TransferCorrectionsSchema,
+  TransferIntroductionSchema,
+  TransferKeysSchema,
+  TransferMatricesSchema,
+  TransferOpenSchema,
+  TransferSumsSchema,
+} from "../../wire/generated/tandem/v1/masked_pb.ts";
+import { decodeMessage, encodeMessage } from "../../wire/scheme-message.ts";
+import { messageBytesMax } from "../../wire/version.ts";
+import type { OwnConditions, PassiveMasking, PendingSums } from "./masking.ts";
+import { pickBits, ShareVector } from "./share-vector.ts";
+
+const widthMax = 1 << 12;
+const partiesMax = 64;
+
+/** What tells the keys of one pair from another's. */
+export function baseContext(sender: number, receiver: number): string {
+  return `scoring ${sender} to ${receiver}`;
+}
+
+/** Another passive party, and the conditions that stand in products with its own. */
+interface Other {
+  readonly party: number;
+  readonly places: Uint32Array;
+}
+
+export class TransferPassive implements PassiveMasking {
+  readonly opening: Uint8Array;
+  readonly #party: number;
+  readonly #shape: Shape;
+  readonly #conditionCount: number;
+  readonly #runs: readonly number[];
+  /** All that send to this party, the active one first; and all that it sends to. */
+  readonly #from: readonly Other[];
+  readonly #to: readonly Other[];
+  readonly #base: AgreementKey = newAgreementKey();
+  readonly #agreement: AgreementKey = newAgreementKey();
+  #senders: readonly TransferSender[] | null = null;
+  #receivers: readonly TransferReceiver[] | null = null;
+  /** Streams that this party and another add and subtract. */
+  #zeros: readonly { readonly sign: 1 | -1; readonly stream: Streams }[] = [];
+
+  constructor(opening: Uint8Array, { conditionCount, runs }: OwnConditions) {
+    const { party, width, limbs, senders, receivers } = decodeMessage(TransferOpenSchema, opening);
+    const isShape = width >= 1 && width <= widthMax && limbs >= 1 && width % limbs === 0;
+    const isPlace = party >= 1 && party <= partiesMax && senders.length === party - 1;
+    if (!isShape || !isPlace || receivers.length > partiesMax)
+      throw new TandemError("PROTOCOL_STATE", "an opening of masked scoring that makes no sense");
+    this.#party = party;
+    this.#shape = { width, limbs };
+    this.#conditionCount = conditionCount;
+    this.#runs = runs;
+    const placesOf = (places: readonly number[]): Uint32Array => checkedPlaces(places, conditionCount);
+    this.#from = [
+      { party: 0, places: Uint32Array.from({ length: conditionCount }, (_, i) => i) },
+      ...senders.map(({ places }, i) => ({ party: i + 1, places: placesOf(places) })),
+    ];
+    this.#to = receivers.map(({ places }, i) => ({ party: party + 1 + i, places: placesOf(places) }));
+    this.opening = encodeMessage(TransferKeysSchema, {
+      base: this.#base.publicKey,
+      agreement: this.#agreement.publicKey,
+    });
+  }
+
+  async setUp(message: Uint8Array): Promise<Uint8Array> {
+    if (this.#receivers !== null) throw new TandemError("PROTOCOL_STATE", "masked scoring is set up");
+    if (this.#senders === null && this.#from.length + this.#to.length > 1) return this.#introduce(message);
+    const { choices } = decodeMessage(TransferChoicesSchema, message);
+    checkCount(choices, this.#from.length);
+    const receivers: TransferReceiver[] = [];
+    for (const [i, { party }] of this.#from.entries())
+      receivers.push(new TransferReceiver(await givenKeys(this.#base, choices[i], baseContext(party, this.#party))));
+    this.#senders ??= [];
+    this.#receivers = receivers;
+    return new Uint8Array(0);
+  }
+
+  async #introduce(message: Uint8Array): Promise<Uint8Array> {
+    const { agreements, bases } = decodeMessage(TransferIntroductionSchema, message);
+    const others = [...this.#from.slice(1), ...this.#to];
+    checkCount(agreements, others.length);
+    checkCount(bases, this.#to.length);
+    this.#zeros = others.map(({ party }, i) => {
+      const [low, high] = [Math.min(party, this.#party), Math.max(party, this.#party)];
+      const key = agreedKey(this.#agreement, agreements[i], `zero of ${low} and ${high}`);
+      return { sign: this.#party === low ? 1 : -1, stream: new Streams([key]) };
+    });
+    const choices: Uint8Array[] = [];
+    const senders: TransferSender[] = [];
+    for (const [i, { party }] of this.#to.entries()) {
+      const chosen = await chosenKeys(bases[i], baseContext(this.#party, party), osRandom);
+      choices.push(chosen.points);
+      senders.push(new TransferSender(chosen));
+    }
+    this.#senders = senders;
+    return encodeMessage(TransferChoicesSchema, { choices });
+  }
+
+  checkRows(rowCount: number): void {
+    const { width } = this.#shape;
+    const [incoming, outgoing] = [this.#from, this.#to].map((others) =>
+      others.reduce((bytes, { places }) => bytes + matrixBytes(places.length * rowCount), 0),
+    );
+    const bytes = Math.max(incoming, (incoming / 16) * 4 * width, outgoing);
+    if (bytes > messageBytesMax)
+      throw new TandemError("PROTOCOL_STATE", `${rowCount} people do not fit one message of masked scoring`);
+  }
+
+  async begin(batch: number, bits: Uint8Array): Promise<PendingSums> {
+    if (this.#receivers === null) throw new TandemError("PROTOCOL_STATE", "masked scoring is not set up");
+    const rowCount = bits.length / this.#conditionCount;
+    const pending: PendingTransfer[] = [];
+    for (const [i, { places }] of this.#from.entries())
+      pending.push(await this.#receivers[i].begin(batch, pickBits(bits, places, rowCount), this.#shape));
+    const message = encodeMessage(TransferMatricesSchema, { matrices: pending.map(({ matrix }) => matrix) });
+    return { message, finish: (corrections) => this.#finish(batch, rowCount, pending, corrections) };
+  }
+
+  async #finish(
+    batch: number,
+    rowCount: number,
+    pending: readonly PendingTransfer[],
+    message: Uint8Array,
+  ): Promise<Uint8Array> {
+    const { corrections, matrices } = decodeMessage(TransferCorrectionsSchema, message);
+    checkCount(corrections, this.#from.length);
+    checkCount(matrices, this.#to.length);
+    const { width, limbs } = this.#shape;
+    const stride = rowCount * width;
+    const shares = new ShareVector(new Uint32Array(this.#conditionCount * stride), limbs, stride);
+    this.#from.forEach(({ places }, i) => shares.add(places, pending[i].finish(corrections[i])));
+    const onwards: Uint8Array[] = [];
+    for (const [i, { places }] of this.#to.entries()) {
+      const sender = this.#senders?.[i];
+      if (sender === undefined) throw new TandemError("PROTOCOL_STATE", "masked scoring is not set up");
+      const sent = await sender.multiply(batch, shares.pick(places), matrices[i], this.#shape);
+      shares.replace(places, sent.kept);
+      onwards.push(sent.corrections);
+    }
+    const sums = shares.sums(this.#runs, width);
+    for (const { sign, stream } of this.#zeros)
+      addResidues(sums, stream.columns({ batch, block: 0 }, sums.length), limbs, { sign });
+    return encodeMessage(TransferSumsSchema, { sums: bytesOf(sums), corrections: onwards });
+  }
+}
+
+function checkedPlaces(places: readonly number[], count: number): Uint32Array {
+  if (!places.every((place, i) => place < count && (i === 0 || place > places[i - 1])))
+    throw new TandemError("PROTOCOL_STATE", "places of conditions that are none, or not in order");
+  return Uint32Array.from(places);
+}
+
+function checkCount(parts: readonly Uint8Array[], expected: number): void {
+  if (parts.length !== expected)
+    throw new TandemError("PROTOCOL_STATE", `${parts.length} parts of a message; ${expected} were expected`);
+}
