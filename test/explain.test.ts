@@ -57,6 +57,8 @@ test("train says first what it will reveal, trains, and reveals no more; a dry r
     "categoryGroups",
     "categoryWeights",
     "classes",
+    "maskedConditions",
+    "maskedScores",
     "startOutcomes",
     "validationRows",
   ]);

@@ -77,7 +77,7 @@ export const activeDisclosures = {
     learner: "active",
     what: "at the end of the job, for the test rows: the outcome of each of the party's splits, also off the path",
     extent: (facts) =>
-      present([facts.trees, facts.predictedRows], {
+      present([facts.trees, facts.predictedRows, facts.maskedScoring ? 0 : 1], {
         atMost: product(facts.trees, splitsMax(facts), facts.predictedRows),
         unit: "outcomes",
         note: ["if the party won every split", ...fewThresholds(facts)].join("; "),
@@ -88,8 +88,8 @@ export const activeDisclosures = {
     what:
       "where training goes on from an earlier model, the outcome of each of its splits of that model " +
       "for each instance of the job",
-    extent: ({ hasStart }) =>
-      hasStart
+    extent: ({ hasStart, maskedScoring }) =>
+      hasStart && !maskedScoring
         ? { atMost: null, unit: "outcomes", note: "one per split of the party's in the earlier model and person" }
         : null,
   },
@@ -112,9 +112,17 @@ export const activeDisclosures = {
     learner: "active",
     what: "later, for everybody who is scored: the outcome of each of the party's splits, also off the path",
     extent: (facts) => {
-      const extent = scored(facts, "outcomes");
+      const extent = facts.maskedScoring ? null : scored(facts, "outcomes");
       return extent && { ...extent, note: [extent.note, ...fewThresholds(facts)].join("; ") };
     },
+  },
+  maskedScores: {
+    learner: "active",
+    what: "where scoring is masked, the score of everybody who is asked about, and no outcome of a split",
+    extent: ({ maskedScoring, predictedRows }) =>
+      maskedScoring
+        ? { atMost: null, unit: "scores", note: `${predictedRows ?? "some"} test rows, and whoever is scored later` }
+        : null,
   },
   scoringHolds: {
     learner: "active",
@@ -124,7 +132,7 @@ export const activeDisclosures = {
   scoringDefaults: {
     learner: "active",
     what: "where unknown ids are scored as missing, the default direction of each of its splits",
-    extent: (facts) => scored(facts, "splits"),
+    extent: (facts) => (facts.maskedScoring ? null : scored(facts, "splits")),
   },
   consent: {
     learner: "active",

@@ -62,6 +62,7 @@ const plain: DisclosureFacts = {
   trees: 4,
   rounds: 4,
   hasStart: false,
+  maskedScoring: false,
   localRounds: 0,
   depth: 3,
   leaves: 0,
@@ -99,6 +100,8 @@ test("every disclosure is either revealed or absent, and numbers follow from the
     "categoryWeights",
     "classes",
     "commonIds",
+    "maskedConditions",
+    "maskedScores",
     "monotone",
     "predictedIds",
     "predictionOutcomes",
@@ -198,6 +201,7 @@ test.each<[string, Partial<DisclosureFacts>, DisclosureName, Partial<Disclosure>
   ],
   ["predictions", { predictedRows: 10 }, "predictionOutcomes", { atMost: 4 * 7 * 10 }],
   ["max_leaves", { predictedRows: 10, leaves: 3 }, "predictionOutcomes", { atMost: 4 * 2 * 10 }],
+  ["masked scores", { maskedScoring: true, predictedRows: 10 }, "maskedScores", { unit: "scores" }],
   ["a warm start", { hasStart: true }, "startOutcomes", { unit: "outcomes" }],
   ["no limit of depth", { depth: 0, leaves: 5 }, "splitOutcomes", { atMost: 4 * 4 * 100 }],
   [
@@ -224,6 +228,18 @@ test.each<[string, Partial<DisclosureFacts>, DisclosureName, Partial<Disclosure>
   ],
 ])("%s", (_what, change, name, expected) => {
   expect(found({ ...plain, ...change })[name]).toMatchObject(expected);
+});
+
+test("masked scoring tells no outcome, whoever is scored when", () => {
+  const passiveParty = { ...plain.passiveParty, scoringIdsMax: 100 };
+  const names = (maskedScoring: boolean): string[] =>
+    Object.keys(found({ ...plain, hasStart: true, predictedRows: 10, maskedScoring, passiveParty }));
+  const told = ["predictionOutcomes", "startOutcomes", "scoringOutcomes", "scoringDefaults"];
+  expect(names(false)).toEqual(expect.arrayContaining(told));
+  expect(names(true).filter((name) => told.includes(name))).toEqual([]);
+  expect(names(true)).toEqual(
+    expect.arrayContaining(["maskedScores", "maskedConditions", "scoringHolds", "scoredIds"]),
+  );
 });
 
 test("with all rounds local nothing of the trees is told", () => {

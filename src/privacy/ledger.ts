@@ -27,6 +27,7 @@ export const ledgerEntries = {
     what: "the outcome of each of the party's splits",
     unit: "outcomes",
   },
+  maskedScores: { learner: "active", what: "where scoring is masked, the score", unit: "scores" },
   encryptedGradients: { learner: "passive", what: "encrypted gradients only", unit: "ciphertexts" },
   memberships: {
     learner: "passive",
@@ -46,6 +47,7 @@ export function emptyLedger(): Ledger {
     candidates: 0,
     splitOutcomes: 0,
     predictionOutcomes: 0,
+    maskedScores: 0,
     encryptedGradients: 0,
     memberships: 0,
     wins: 0,

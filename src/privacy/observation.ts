@@ -70,7 +70,8 @@ export type ActiveObservation =
       readonly node: number;
       readonly rowCount: number;
       readonly leftMembers: Uint8Array;
-    });
+    })
+  | (Seen & { readonly kind: "scores"; readonly rowCount: number });
 
 export type Observation =
   | ({ readonly learner: "passive" } & PassiveObservation)
@@ -152,6 +153,11 @@ type OutcomeMessage = { readonly tree: number; readonly node: number; readonly l
 
 export function outcomeSeen({ tree, node, leftMembers }: OutcomeMessage, instanceCount: number): Observation {
   return { learner: "active", kind: "outcome", tree, node, instanceCount, leftMembers, bytes: leftMembers.length };
+}
+
+/** Of masked scoring: the margins of so many rows, and no outcome. @param message what the sums travelled in */
+export function scoresSeen(rowCount: number, message: Uint8Array): Observation {
+  return { learner: "active", kind: "scores", rowCount, bytes: message.length };
 }
 
 export function predictionSeen({ tree, node, leftMembers }: OutcomeMessage, rowCount: number): Observation {

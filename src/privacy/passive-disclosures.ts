@@ -86,6 +86,11 @@ export const passiveDisclosures = {
     what: "the ids that are to be predicted",
     extent: ({ predictedRows: count }) => present([count], { atMost: count, unit: "ids" }),
   },
+  maskedConditions: {
+    learner: "passive",
+    what: "which of its own splits stand on the way to which, and to other passive parties' splits",
+    extent: ({ maskedScoring }) => (maskedScoring ? { atMost: null, unit: "splits" } : null),
+  },
   scoredIds: {
     learner: "passive",
     what: "the ids that are to be scored, and with which model",

@@ -65,10 +65,13 @@ function enter(ledger: Ledger, observation: Observation): void {
     case "prediction":
       ledger.predictionOutcomes += observation.rowCount;
       break;
+    case "scores":
+      ledger.maskedScores += observation.rowCount;
+      break;
   }
 }
 
 /** What training costs on the line is compared with other systems'; prediction is not part of it. */
 function isOfPrediction({ kind }: Observation): boolean {
-  return kind === "predicted ids" || kind === "prediction";
+  return kind === "predicted ids" || kind === "prediction" || kind === "scores";
 }

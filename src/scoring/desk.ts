@@ -1,13 +1,25 @@
 /**
  * What a passive party answers when it is asked to score: whom, with which model, for how many ids. It keeps nothing of
- * a request but counts, and knows nothing of the job that may be under way.
+ * a request but counts, and the sessions of masked scoring; it knows nothing of the job that may be under way.
  */
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { TandemError } from "../base/error.ts";
 import { checkKind } from "../gbdt/split/split-test.ts";
 import type { ActiveScoring, PassiveOutcomesSchema } from "../wire/generated/tandem/v1/scoring_pb.ts";
+import type {
+  ActiveMaskOpen,
+  ActiveMaskStep,
+  PassiveMaskOpenedSchema,
+  PassiveMaskStepSchema,
+} from "../wire/generated/tandem/v1/masked_pb.ts";
+import { MaskedSession, MaskedSessions, stepOf } from "../scheme/masked/masked-sessions.ts";
 import { countSet } from "../wire/bitmap.ts";
-import { bySplitOrder, type SplitColumn, splitOutcomes } from "../protocol/passive/split-outcomes.ts";
+import {
+  bySplitOrder,
+  type SplitColumn,
+  type SplitOutcomes,
+  splitOutcomes,
+} from "../protocol/passive/split-outcomes.ts";
 import { messageBytesMax, protocolVersion } from "../wire/version.ts";
 import type { PassiveShare } from "../store/share-files.ts";
 import type { Caller } from "../transport/caller.ts";
@@ -35,6 +47,7 @@ export class PassiveScoring implements ScoringDesk {
   readonly #budgets: PartnerBudgets;
   readonly #shares: ShareLibrary;
   readonly #rows: CurrentRows;
+  readonly #sessions = new MaskedSessions();
   /** Shares with the columns that they ask about; made anew when the data has changed. */
   readonly #prepared = new WeakMap<PassiveShare, PreparedShare>();
 
@@ -47,11 +60,67 @@ export class PassiveScoring implements ScoringDesk {
     this.#rows = new CurrentRows(config.data, { data, onTrouble });
   }
 
-  async score(request: ActiveScoring, caller: Caller): Promise<MessageInitShape<typeof PassiveOutcomesSchema>> {
+  score(request: ActiveScoring, caller: Caller): Promise<MessageInitShape<typeof PassiveOutcomesSchema>> {
+    return this.#refusable(request.model, caller, () => this.#answer(request, caller));
+  }
+
+  maskOpen(request: ActiveMaskOpen, caller: Caller): Promise<MessageInitShape<typeof PassiveMaskOpenedSchema>> {
+    return this.#refusable(request.model, caller, async () => {
+      this.#checkVersion(request.protocolVersion);
+      this.#checkRequest([]);
+      const share = await this.#share(request.model, caller);
+      const session = new MaskedSession(request, request.model, share.splits.length);
+      this.#sessions.add(caller.name, session);
+      return {
+        protocolVersion,
+        session: session.id,
+        splitCount: session.splitCount,
+        idsMax: this.#config.policy.max_scoring_ids,
+        scheme: session.opening,
+      };
+    });
+  }
+
+  async maskStep(request: ActiveMaskStep, caller: Caller): Promise<MessageInitShape<typeof PassiveMaskStepSchema>> {
+    const session = this.#sessions.find(caller.name, request);
+    if (session === null) return { expired: true };
+    return this.#refusable(session.subject, caller, () => this.#maskedStep(session, request, caller));
+  }
+
+  async #maskedStep(
+    session: MaskedSession,
+    request: ActiveMaskStep,
+    caller: Caller,
+  ): Promise<MessageInitShape<typeof PassiveMaskStepSchema>> {
+    const { batch, scheme } = request;
+    const step = stepOf(request);
+    this.#checkRequest(step.kind === "begin" ? step.rows.ids : []);
+    const share = await this.#share(session.subject, caller);
+    switch (step.kind) {
+      case "set-up":
+        if (scheme.length > 0) return { scheme: await session.setUp(scheme) };
+        await this.#readied(share); // it is asked whether this party can score
+        return {};
+      case "begin": {
+        const { ids, unknownAsMissing } = step.rows;
+        const [message, { known }] = await session.begin(batch, ids.length, async () => ({
+          rowCount: ids.length,
+          ...(await this.#outcomes(share, ids, unknownAsMissing, caller)),
+        }));
+        return { known, scheme: message };
+      }
+      case "finish": {
+        const [sums] = await session.finish(batch, scheme);
+        return { scheme: sums };
+      }
+    }
+  }
+
+  async #refusable<T>(model: string, caller: Caller, answer: () => Promise<T>): Promise<T> {
     try {
-      return await this.#answer(request, caller);
+      return await answer();
     } catch (error) {
-      this.#meter.refused(caller.name, this.#forOwner(error, request.model));
+      this.#meter.refused(caller.name, this.#forOwner(error, model));
       throw error;
     }
   }
@@ -75,34 +144,62 @@ export class PassiveScoring implements ScoringDesk {
     caller: Caller,
   ): Promise<MessageInitShape<typeof PassiveOutcomesSchema>> {
     const { name, policy } = this.#config;
-    const idsMax = policy.max_scoring_ids;
-    if (theirs !== protocolVersion)
-      throw new TandemError(
-        "HANDSHAKE_MISMATCH",
-        `protocol version: the active party speaks ${theirs}, ${name} speaks ${protocolVersion}`,
-      );
-    if (!policy.scoring) throw new TandemError("POLICY", `the policy of ${name} does not allow scoring`);
-    if (ids.length > idsMax)
-      throw new TandemError(
-        "POLICY",
-        `the policy of ${name} does not allow this request: ids: ${ids.length} asked about, at most ${idsMax} allowed`,
-      );
-    const share = await this.#shares.find(model, caller.name);
-    // The same words whether there is no such model or it is another's: nobody can look for models.
-    if (share === null)
-      throw new TandemError("MODEL_UNKNOWN", `${name} has no share of this model that it made with this active party`);
+    this.#checkVersion(theirs);
+    this.#checkRequest(ids);
+    const share = await this.#share(model, caller);
+    if (share.maskedScoring === true || policy.privacy.masked_scoring)
+      throw new TandemError("POLICY", `${name} scores with this model by masked scoring only: no outcome is told`);
     if ((share.splits.length * ids.length) / 8 > outcomeBytesMax)
       throw new TandemError(
         "PROTOCOL_STATE",
         `${name}: ${ids.length} ids times ${share.splits.length} splits do not fit one message`,
       );
-    await this.#budgets.score(caller.name, ids.length);
-    const { rows, splits } = await withOwnFiles(
-      name,
+    const { known, left } = await this.#outcomes(share, ids, unknownAsMissing, caller);
+    return { protocolVersion, known, splitCount: share.splits.length, left, idsMax: policy.max_scoring_ids };
+  }
+
+  #checkVersion(theirs: number): void {
+    if (theirs !== protocolVersion)
+      throw new TandemError(
+        "HANDSHAKE_MISMATCH",
+        `protocol version: the active party speaks ${theirs}, ${this.#config.name} speaks ${protocolVersion}`,
+      );
+  }
+
+  #checkRequest({ length }: readonly string[]): void {
+    const { name, policy } = this.#config;
+    if (!policy.scoring) throw new TandemError("POLICY", `the policy of ${name} does not allow scoring`);
+    if (length <= policy.max_scoring_ids) return;
+    const what = `ids: ${length} asked about, at most ${policy.max_scoring_ids} allowed`;
+    throw new TandemError("POLICY", `the policy of ${name} does not allow this request: ${what}`);
+  }
+
+  async #share(model: string, caller: Caller): Promise<PassiveShare> {
+    const { name } = this.#config;
+    const share = await this.#shares.find(model, caller.name);
+    // The same words whether there is no such model or it is another's: nobody can look for models.
+    if (share === null)
+      throw new TandemError("MODEL_UNKNOWN", `${name} has no share of this model that it made with this active party`);
+    return share;
+  }
+
+  #readied(share: PassiveShare): Promise<PreparedShare> {
+    return withOwnFiles(
+      this.#config.name,
       (event) => this.#meter.say(event),
       () => this.#prepare(share),
     );
-    const { known, left } = await splitOutcomes(
+  }
+
+  async #outcomes(
+    share: PassiveShare,
+    ids: readonly string[],
+    unknownAsMissing: boolean,
+    caller: Caller,
+  ): Promise<SplitOutcomes> {
+    await this.#budgets.score(caller.name, ids.length);
+    const { rows, splits } = await this.#readied(share);
+    const outcomes = await splitOutcomes(
       splits,
       Int32Array.from(ids, (id) => rows.rowOf(id)),
       unknownAsMissing,
@@ -111,11 +208,11 @@ export class PassiveScoring implements ScoringDesk {
       this.#meter.answered({
         peer: caller.name,
         job: share.job,
-        model,
+        model: share.model,
         idCount: ids.length,
-        unknownCount: ids.length - countSet(known, ids.length),
+        unknownCount: ids.length - countSet(outcomes.known, ids.length),
       });
-    return { protocolVersion, known, splitCount: splits.length, left, idsMax };
+    return outcomes;
   }
 
   async #prepare(share: PassiveShare): Promise<PreparedShare> {

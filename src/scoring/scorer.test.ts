@@ -34,6 +34,14 @@ class Shop implements ScoringPeer {
     this.#failures = failures;
   }
 
+  maskOpen(): never {
+    throw new Error("the model is not masked");
+  }
+
+  maskStep(): never {
+    throw new Error("the model is not masked");
+  }
+
   async score(request: ScoringRequest) {
     this.asked.push(request);
     const failure = this.#failures.shift();

@@ -1,12 +1,16 @@
 /**
  * The active party's side of scoring: its share of one model and a connection to each passive party that has splits in
- * it. One question to each of them per batch. Questions have no state, so one that was lost is asked again until its
- * time is up; a party that restarts is found again.
+ * it. One question to each of them per batch. What was lost is asked again until its time is up; a party that restarts
+ * is found again. Of a model that was trained so, questions are masked: the answer is a score, and no outcome.
  */
 import { TandemError } from "../base/error.ts";
 import type { CategoryNames } from "../gbdt/split/split-test.ts";
 import { isSet } from "../wire/bitmap.ts";
 import type { PassiveOutcomes } from "../wire/generated/tandem/v1/scoring_pb.ts";
+import { fewAtOnce } from "../base/few-at-once.ts";
+import { type MaskedPeer, MaskedScorer } from "../scheme/masked/masked-scorer.ts";
+import { Products } from "../scheme/masked/products.ts";
+import { MaskedPartners } from "./masked-partners.ts";
 import { ScoringModel } from "./scoring-model.ts";
 import type { ScoringPeer } from "../wire/scoring-peer.ts";
 import type { ActiveShare } from "../store/share-files.ts";
@@ -65,12 +69,20 @@ interface Partner {
   idsMax: number | null;
 }
 
+/** Of a batch: margins, and bitmaps of who is known, per partner. */
+interface Answered {
+  readonly margins: Float64Array;
+  readonly known: readonly Uint8Array[];
+}
+
 export class Scorer {
   readonly share: ActiveShare;
   readonly #model: ScoringModel;
   readonly #partners: readonly Partner[];
   readonly #onQuestion: OnQuestion;
   readonly #close: () => void;
+  /** Null: outcomes are asked for. */
+  readonly #masked: MaskedScorer | null;
 
   /** @param peers in the order of share.passiveNames */
   constructor(
@@ -84,6 +96,10 @@ export class Scorer {
     this.#partners = peers
       .map((peer, place) => ({ peer, place, idsMax: null }))
       .filter(({ place }) => this.#model.splitCount(place) > 0);
+    this.#masked =
+      share.maskedScoring === true
+        ? new MaskedScorer(new Products(share), share.baseMargin, { model: share.model })
+        : null;
     this.#onQuestion = options.onQuestion ?? (() => {});
     this.#close = options.close ?? (() => {});
   }
@@ -127,6 +143,7 @@ export class Scorer {
 
   /** Asks each party, once and without ids, whether it can score. */
   async ready(timeoutMs: number): Promise<PartyReadiness[]> {
+    if (this.#masked !== null) return this.#maskedReady(this.#masked, timeoutMs);
     return Promise.all(
       this.#partners.map(async (partner) => {
         try {
@@ -147,68 +164,133 @@ export class Scorer {
   async score({ ids, columns }: ScoringRows, options: ScoringOptions): Promise<Scores> {
     const deadline = performance.now() + options.timeoutMs;
     const left = (): ScoringOptions => ({ ...options, timeoutMs: deadline - performance.now() });
-    // What a party answers at once is known from its first answer.
-    await Promise.all(
-      this.#partners.filter(({ idsMax }) => idsMax === null).map((partner) => this.#ask(partner, [], left())),
-    );
+    await this.#askLimits(left);
     const { outputCount = 1 } = this.share;
     const predictions = new Float64Array(ids.length * outputCount);
     const unknown = new Map<number, string[]>();
-    for (let first = 0, end = 0; first < ids.length; first = end) {
-      const idsMax = Math.min(...this.#partners.map((partner) => partner.idsMax ?? Number.POSITIVE_INFINITY));
-      end = this.#model.batchEnd(ids, first, idsMax);
+    await fewAtOnce(this.#batches(ids), this.#masked === null ? 1 : 2, async ([first, end]) => {
       const batch = ids.slice(first, end);
-      const outcomes: (PassiveOutcomes | null)[] = this.share.passiveNames.map(() => null);
-      await Promise.all(
-        this.#partners.map(async (partner) => {
-          outcomes[partner.place] = await this.#ask(partner, batch, left());
-        }),
-      );
-      const margins = this.#model.margins(
-        batch.length,
-        columns.map((column) => column.subarray(first, end)),
-        outcomes,
-      );
+      const values = columns.map((column) => column.subarray(first, end));
+      const { margins, known } = await (this.#masked === null
+        ? this.#plain(batch, values, left())
+        : this.#maskedSums(this.#masked, batch, values, left()));
       predictions.set(predictionsFrom(this.share.objective, margins, outputCount), first * outputCount);
-      this.#noteUnknown(outcomes, first, batch.length, unknown);
-    }
+      this.#noteUnknown(known, first, batch.length, unknown);
+    });
     if (!options.unknownAsMissing)
       for (const row of unknown.keys()) predictions.fill(Number.NaN, row * outputCount, (row + 1) * outputCount);
-    return { predictions, unknown };
+    return { predictions, unknown: new Map([...unknown].toSorted(([a], [b]) => a - b)) };
+  }
+
+  *#batches(ids: readonly string[]): Generator<[first: number, end: number]> {
+    for (let first = 0, end = 0; first < ids.length; first = end) {
+      const idsMax = Math.min(...this.#partners.map((partner) => partner.idsMax ?? Number.POSITIVE_INFINITY));
+      end = this.#model.batchEnd(ids, first, Math.min(idsMax, Math.max(1, this.#masked?.rowsMax ?? idsMax)));
+      yield [first, end];
+    }
+  }
+
+  /** What a party answers at once is known from its first answer. */
+  async #askLimits(left: () => ScoringOptions): Promise<void> {
+    if (this.#masked !== null) {
+      const masked = this.#masked;
+      if (masked.isOpen || this.#partners.length === 0) return;
+      await this.#untilAnswered(left().timeoutMs, (timeoutMs) =>
+        this.#maskedQuestion(0, timeoutMs, (p) => masked.ready(p)),
+      );
+      return;
+    }
+    await Promise.all(
+      this.#partners.filter(({ idsMax }) => idsMax === null).map((partner) => this.#ask(partner, [], left())),
+    );
+  }
+
+  async #plain(ids: readonly string[], columns: readonly Float32Array[], options: ScoringOptions): Promise<Answered> {
+    const outcomes: (PassiveOutcomes | null)[] = this.share.passiveNames.map(() => null);
+    await Promise.all(
+      this.#partners.map(async (partner) => {
+        outcomes[partner.place] = await this.#ask(partner, ids, options);
+      }),
+    );
+    const margins = this.#model.margins(ids.length, columns, outcomes);
+    return { margins, known: this.#partners.map(({ place }) => outcomes[place]?.known ?? new Uint8Array(0)) };
+  }
+
+  #maskedSums(
+    masked: MaskedScorer,
+    ids: readonly string[],
+    columns: readonly Float32Array[],
+    { unknownAsMissing, timeoutMs }: ScoringOptions,
+  ): Promise<Answered> {
+    const rows = {
+      rowCount: ids.length,
+      hasIds: true,
+      message: { ids: [...ids], unknownAsMissing },
+      ownGoesLeft: this.#model.ownOutcomes(columns),
+    };
+    return this.#untilAnswered(timeoutMs, (attemptMs) =>
+      this.#maskedQuestion(ids.length, attemptMs, (peers) => masked.sums(peers, rows)),
+    );
+  }
+
+  #maskedQuestion<T>(
+    idCount: number,
+    timeoutMs: number,
+    question: (peers: readonly MaskedPeer[]) => Promise<T>,
+  ): Promise<T> {
+    const partners = this.#maskedPartners(idCount, timeoutMs);
+    return partners.ask(() => question(partners.peers));
+  }
+
+  #maskedPartners(idCount: number, timeoutMs: number): MaskedPartners {
+    return new MaskedPartners(
+      this.#partners.map(({ peer }) => peer),
+      timeoutMs,
+      idCount,
+      this.#onQuestion,
+    );
+  }
+
+  async #maskedReady(masked: MaskedScorer, timeoutMs: number): Promise<PartyReadiness[]> {
+    const partners = this.#maskedPartners(0, timeoutMs);
+    try {
+      if (partners.peers.length > 0) await partners.ask(() => masked.ready(partners.peers));
+    } catch (error) {
+      if (!(error instanceof TandemError)) throw error;
+    }
+    return this.partyNames.map((party) => ({ party, trouble: partners.failures.get(party) ?? null }));
   }
 
   close(): void {
     this.#close();
   }
 
-  #noteUnknown(
-    outcomes: readonly (PassiveOutcomes | null)[],
-    first: number,
-    count: number,
-    unknown: Map<number, string[]>,
-  ): void {
-    outcomes.forEach((answer, place) => {
-      if (answer === null) return;
-      for (let i = 0; i < count; i++) {
-        if (isSet(answer.known, i)) continue;
-        const names = unknown.get(first + i) ?? [];
-        names.push(this.share.passiveNames[place]);
-        unknown.set(first + i, names);
+  /** @param known of each partner */
+  #noteUnknown(known: readonly Uint8Array[], first: number, count: number, unknown: Map<number, string[]>): void {
+    known.forEach((bitmap, i) => {
+      for (let row = 0; row < count; row++) {
+        if (isSet(bitmap, row)) continue;
+        const names = unknown.get(first + row) ?? [];
+        names.push(this.share.passiveNames[this.#partners[i].place]);
+        unknown.set(first + row, names);
       }
     });
+  }
+
+  #ask(partner: Partner, ids: readonly string[], options: ScoringOptions): Promise<PassiveOutcomes> {
+    return this.#untilAnswered(options.timeoutMs, (timeoutMs) => this.#once(partner, ids, { ...options, timeoutMs }));
   }
 
   /**
    * Asks until there is an answer, an error that asking again would not mend, or no time left. Each attempt may take
    * half of what is left: a connection that swallows everything must leave time for a new one.
    */
-  async #ask(partner: Partner, ids: readonly string[], options: ScoringOptions): Promise<PassiveOutcomes> {
-    const deadline = performance.now() + options.timeoutMs;
+  async #untilAnswered<T>(givenMs: number, attempt: (timeoutMs: number) => Promise<T>): Promise<T> {
+    const deadline = performance.now() + givenMs;
     for (let pauseMs = retryMsMin; ; pauseMs = Math.min(2 * pauseMs, retryMsMax)) {
       const leftMs = deadline - performance.now();
-      const timeoutMs = Math.max(leftMs / 2, Math.min(leftMs, attemptMsMin));
       try {
-        return await this.#once(partner, ids, { ...options, timeoutMs });
+        return await attempt(Math.max(leftMs / 2, Math.min(leftMs, attemptMsMin)));
       } catch (error) {
         const mayHelp = error instanceof TandemError && error.code === "PARTY_LOST";
         if (!mayHelp || performance.now() + pauseMs >= deadline) throw error;

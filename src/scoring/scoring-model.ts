@@ -9,7 +9,7 @@ import type { CategoryNames } from "../gbdt/split/split-test.ts";
 import type { SplitRule } from "../gbdt/tree/tree.ts";
 import type { ActiveModel } from "../protocol/active/role.ts";
 import { checkBitmap, isSet } from "../wire/bitmap.ts";
-import { addMargins } from "../protocol/active/federated-margins.ts";
+import { addMargins, ownOutcomes } from "../protocol/active/federated-margins.ts";
 import { isOwnRule } from "../protocol/active/federated-tree.ts";
 import type { PassiveOutcomes } from "../wire/generated/tandem/v1/scoring_pb.ts";
 import { messageBytesMax, protocolVersion } from "../wire/version.ts";
@@ -117,6 +117,14 @@ export class ScoringModel {
       },
     });
     return margins;
+  }
+
+  /** The outcomes of the active party's own splits. @param columns as above */
+  ownOutcomes(columns: readonly Float32Array[]): (tree: number, node: number, row: number) => boolean {
+    return ownOutcomes(this.#model.trees, {
+      ownValue: (rule, row) => columns[this.#placeOf(rule)][row],
+      ownNames: (rule) => this.categoryNames[this.#placeOf(rule)],
+    });
   }
 
   #placeOf({ feature }: SplitRule): number {

@@ -63,6 +63,7 @@ const origin = {
   name: z.string(),
   job: z.string(),
   model: z.string().regex(/^[0-9a-f]{64}$/, "a model id has 64 hex digits"),
+  maskedScoring: z.literal(true).optional(),
 };
 const activeShare = z
   .strictObject({
@@ -99,6 +100,13 @@ interface ShareOrigin {
   readonly job: string;
   /** From protocol/model-id.ts: all shares of a model have the same. */
   readonly model: string;
+  /** People are scored without outcomes of splits: the training agreed on it. Left out where it did not. */
+  readonly maskedScoring?: true | undefined;
+}
+
+/** What a share says of it. */
+export function maskedMark(isMasked: boolean): Pick<ShareOrigin, "maskedScoring"> {
+  return isMasked ? { maskedScoring: true } : {};
 }
 
 export interface ActiveShare extends ShareOrigin, ActiveModel {}

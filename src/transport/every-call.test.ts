@@ -204,7 +204,9 @@ function withNewCalls(): DescService {
     const method = create(MethodDescriptorProtoSchema, { name, ...types, clientStreaming, serverStreaming });
     file.service[0].method.push(method);
   }
-  const registry = createFileRegistry(create(FileDescriptorSetSchema, { file: [file] }));
+  const registry = createFileRegistry(
+    create(FileDescriptorSetSchema, { file: [...PassiveParty.file.dependencies.map(({ proto }) => proto), file] }),
+  );
   return registry.getService(PassiveParty.typeName) as DescService;
 }
 

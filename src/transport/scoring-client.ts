@@ -1,5 +1,5 @@
 /** A ScoringPeer over any Connect transport. */
-import { Code, ConnectError, type Transport } from "@connectrpc/connect";
+import { type CallOptions, Code, ConnectError, type Transport } from "@connectrpc/connect";
 import { TandemError } from "../base/error.ts";
 import { Scoring } from "../wire/generated/tandem/v1/scoring_pb.ts";
 import type { ScoringPeer } from "../wire/scoring-peer.ts";
@@ -8,21 +8,24 @@ import { translatedClient } from "./translated-client.ts";
 
 /** @param onSilence called when a call ran out of time: a connection that leads nowhere looks like that */
 export function scoringPeerOver(name: string, transport: Transport, onSilence: () => void = () => {}): ScoringPeer {
-  const client = translatedClient(Scoring, name, transport, { opening: "score", isNaming: true });
+  const client = translatedClient(Scoring, name, transport, { opening: ["score", "maskOpen"], isNaming: true });
+  const within = async <T>(timeoutMs: number, call: (options: CallOptions) => Promise<T>): Promise<T> => {
+    try {
+      return await call({ timeoutMs: Math.max(1, Math.ceil(timeoutMs)) });
+    } catch (error) {
+      if (!isSilence(error)) throw error;
+      onSilence();
+      throw new TandemError("PARTY_LOST", `party ${name} did not answer in time`, { cause: error });
+    }
+  };
   return {
     name,
-    async score({ model, ids, unknownAsMissing }, { timeoutMs }) {
-      try {
-        return await client.score(
-          { protocolVersion, model, ids: [...ids], unknownAsMissing },
-          { timeoutMs: Math.max(1, Math.ceil(timeoutMs)) },
-        );
-      } catch (error) {
-        if (!isSilence(error)) throw error;
-        onSilence();
-        throw new TandemError("PARTY_LOST", `party ${name} did not answer in time`, { cause: error });
-      }
-    },
+    score: ({ model, ids, unknownAsMissing }, { timeoutMs }) =>
+      within(timeoutMs, (options) =>
+        client.score({ protocolVersion, model, ids: [...ids], unknownAsMissing }, options),
+      ),
+    maskOpen: (request, { timeoutMs }) => within(timeoutMs, (options) => client.maskOpen(request, options)),
+    maskStep: (request, { timeoutMs }) => within(timeoutMs, (options) => client.maskStep(request, options)),
   };
 }
 

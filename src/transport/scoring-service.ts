@@ -2,17 +2,27 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { ConnectRouter } from "@connectrpc/connect";
 import { type ActiveScoring, type PassiveOutcomesSchema, Scoring } from "../wire/generated/tandem/v1/scoring_pb.ts";
+import type {
+  ActiveMaskOpen,
+  ActiveMaskStep,
+  PassiveMaskOpenedSchema,
+  PassiveMaskStepSchema,
+} from "../wire/generated/tandem/v1/masked_pb.ts";
 import { type Caller, callerOf } from "./caller.ts";
 import { handlersOf } from "./handlers.ts";
 
 export interface ScoringDesk {
   /** @throws TandemError that says why the caller gets no answer */
   score(request: ActiveScoring, caller: Caller): Promise<MessageInitShape<typeof PassiveOutcomesSchema>>;
+  maskOpen(request: ActiveMaskOpen, caller: Caller): Promise<MessageInitShape<typeof PassiveMaskOpenedSchema>>;
+  maskStep(request: ActiveMaskStep, caller: Caller): Promise<MessageInitShape<typeof PassiveMaskStepSchema>>;
 }
 
 export function scoringRoutes(desk: ScoringDesk): (router: ConnectRouter) => void {
   const handlers = handlersOf(Scoring, () => ({
     score: (request, context) => desk.score(request, callerOf(context)),
+    maskOpen: (request, context) => desk.maskOpen(request, callerOf(context)),
+    maskStep: (request, context) => desk.maskStep(request, callerOf(context)),
   }));
   return (router) => void router.service(Scoring, handlers);
 }

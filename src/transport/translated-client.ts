@@ -7,8 +7,8 @@ import { everyCall } from "./every-call.ts";
 import { fromWireError, isPartyFault } from "./wire-error.ts";
 
 export interface Translation<Service extends DescService> {
-  /** The first call to a party. If it breaks before it is answered, there may be nobody. */
-  readonly opening: keyof Service["method"];
+  /** Calls that may be the first to a party. If one breaks before it is answered, there may be nobody. */
+  readonly opening: keyof Service["method"] | readonly (keyof Service["method"])[];
   /** Whether every error says which party it is about. */
   readonly isNaming?: boolean;
 }
@@ -20,6 +20,7 @@ export function translatedClient<Service extends DescService>(
   { opening, isNaming = false }: Translation<Service>,
 ): Client<Service> {
   const client = createClient(service, transport);
+  const isOpening = (name: string): boolean => [opening].flat().includes(name);
   const translated = (cause: unknown, isReached: boolean): TandemError => {
     const error = fromWireError(cause, party);
     const placed = isReached ? error : unreached(error, party, cause);
@@ -30,11 +31,11 @@ export function translatedClient<Service extends DescService>(
       try {
         return await call();
       } catch (cause) {
-        throw translated(cause, localName !== opening);
+        throw translated(cause, !isOpening(localName));
       }
     },
     async *many(call, { localName }) {
-      let isReached = localName !== opening;
+      let isReached = !isOpening(localName);
       try {
         for await (const answer of call()) {
           isReached = true;

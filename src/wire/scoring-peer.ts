@@ -1,4 +1,11 @@
-/** A passive party as whoever scores sees it: the service Scoring of proto/, as one method. */
+/** A passive party as whoever scores sees it: the service Scoring of proto/. */
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import type {
+  ActiveMaskOpenSchema,
+  ActiveMaskStepSchema,
+  PassiveMaskOpened,
+  PassiveMaskStep,
+} from "./generated/tandem/v1/masked_pb.ts";
 import type { PassiveOutcomes } from "./generated/tandem/v1/scoring_pb.ts";
 
 export interface ScoringRequest {
@@ -7,8 +14,15 @@ export interface ScoringRequest {
   readonly unknownAsMissing: boolean;
 }
 
+interface Patience {
+  readonly timeoutMs: number;
+}
+
 export interface ScoringPeer {
   readonly name: string;
   /** @throws TandemError; PARTY_LOST means that asking again may help */
-  score(request: ScoringRequest, options: { readonly timeoutMs: number }): Promise<PassiveOutcomes>;
+  score(request: ScoringRequest, options: Patience): Promise<PassiveOutcomes>;
+  /** Masked scoring (masked.proto); the same holds. */
+  maskOpen(request: MessageInitShape<typeof ActiveMaskOpenSchema>, options: Patience): Promise<PassiveMaskOpened>;
+  maskStep(request: MessageInitShape<typeof ActiveMaskStepSchema>, options: Patience): Promise<PassiveMaskStep>;
 }

@@ -155,6 +155,7 @@ function samplingSecret(party: number): string {
 export async function trainFederated(job: TestJob): Promise<TestOutcome> {
   const { training, codec } = parametersOf(job);
   const speed = resolveParameters(speedParameters, { ...job.speed });
+  const defences = defencesOf(job);
   const { kernel, key, table } = job;
   const ids = Array.from(table.labels, (_, i) => `id-${i}`);
   const digest = idsDigest(ids);
@@ -163,7 +164,7 @@ export async function trainFederated(job: TestJob): Promise<TestOutcome> {
     ? job.scheme.active(await job.scheme.makeSecret({ keyBits: 0, insecureKey: true, speed }), { speed })
     : new PaillierActive(kernel, key, 1, speed);
   const { start } = job;
-  const agreed = agreedParameters("test", training, codec, scheme, start?.activeShare ?? null, defencesOf(job));
+  const agreed = agreedParameters("test", training, codec, scheme, start?.activeShare ?? null, defences);
 
   const roles = binned.slice(1).map((features, i) => {
     const passiveScheme = job.scheme?.passive({}) ?? new PaillierPassive(kernel, 1);
@@ -200,6 +201,7 @@ export async function trainFederated(job: TestJob): Promise<TestOutcome> {
     job: "test",
     training,
     codec,
+    defences,
     subtraction: speed.subtraction,
     skipBin: speed.skip_bin,
     features: binned[0],
@@ -209,7 +211,6 @@ export async function trainFederated(job: TestJob): Promise<TestOutcome> {
     samplingSecret: samplingSecret(0),
     idsDigest: digest,
     scheme,
-    defences: defencesOf(job),
     start:
       start === undefined
         ? null

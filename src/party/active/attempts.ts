@@ -16,7 +16,7 @@ import { modelId } from "../../protocol/model-id.ts";
 import { chosenScheme } from "../../scheme/registry.ts";
 import type { ActiveScheme, SchemeSecret } from "../../scheme/scheme.ts";
 import type { ActiveCheckpoint, StartCheckpoint } from "../../store/active-checkpoint.ts";
-import { writeActiveShare } from "../../store/share-files.ts";
+import { maskedMark, writeActiveShare } from "../../store/share-files.ts";
 import type { ActiveCheckpoints } from "./checkpoints.ts";
 import { labelsOf, layoutSummary, makeSecret, tellFailure, trainingLabels, writePredictions } from "./results.ts";
 import { type ActiveTables, type JobTables, jobTables } from "./tables.ts";
@@ -339,7 +339,7 @@ export class JobAttempts {
     }
     await writeActiveShare(
       join(this.#checkpoints.folder, "share.json"),
-      { name, job, model: this.#modelId(begun), ...model },
+      { name, job, model: this.#modelId(begun), ...maskedMark(this.#config.privacy.masked_scoring), ...model },
       storage,
     );
     await role.finish();

@@ -54,6 +54,12 @@ export async function startSplits(
       "MODEL_UNKNOWN",
       `${name} has no share of the start model that was made with this active party`,
     );
+  // What was never told of this model is not told now either.
+  if (share.maskedScoring === true && !agreed.maskedScoring)
+    throw new TandemError(
+      "POLICY",
+      `start_model: ${name} made it with masked_scoring, so a job that goes on from it needs masked_scoring too`,
+    );
   if (share.splits.some(({ tree }) => tree >= agreed.startTrees))
     throw new TandemError(
       "HANDSHAKE_MISMATCH",

@@ -7,6 +7,7 @@ import { type PassiveJob, PassiveRole } from "../../protocol/passive/role.ts";
 import { ProcessMeter } from "../../record/process-meter.ts";
 import { ProgressSampler } from "../../record/progress-sampler.ts";
 import { schemeNamed } from "../../scheme/registry.ts";
+import { maskedMark } from "../../store/share-files.ts";
 import { type PassiveEnd, passiveService, type PassiveService } from "../../transport/passive-service.ts";
 import { noTranscript } from "../../record/transcript-file.ts";
 import { minimumsOf } from "../policy.ts";
@@ -56,7 +57,8 @@ export function openPassiveJob(options: PassiveJobOptions): OpenedJob {
       transcript = openTranscript(options);
     },
     finish: async () => {
-      await checkpoints.finish({ name, job, model, active: peer, splits: role.ownSplits });
+      const mark = maskedMark(agreed.maskedScoring);
+      await checkpoints.finish({ name, job, model, ...mark, active: peer, splits: role.ownSplits });
       await spending.finished();
       noteScoring(transcript, peer, rows.training, role.ownSplits);
     },

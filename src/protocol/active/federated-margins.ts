@@ -18,6 +18,22 @@ export interface RowOutcomes {
   remoteGoesLeft(owner: number, tree: number, node: number, row: number): boolean;
 }
 
+/** The outcomes of the active party's own splits. */
+export function ownOutcomes(
+  trees: ActiveModel["trees"],
+  { ownValue, ownNames }: Pick<RowOutcomes, "ownValue" | "ownNames">,
+): (tree: number, node: number, row: number) => boolean {
+  const tests = trees.map((tree) =>
+    tree.map((node) => {
+      if (node.kind === "leaf" || !isOwnRule(node.rule)) return () => true;
+      const { rule } = node;
+      const test = columnTest(rule, ownNames(rule));
+      return (row: number) => test(ownValue(rule, row));
+    }),
+  );
+  return (tree, node, row) => tests[tree][node](row);
+}
+
 /** Adds each row's leaf weights to its margins, outputs side by side, in double and in tree order, as training does. */
 export function addMargins(
   { trees, outputCount = 1 }: Pick<ActiveModel, "trees" | "outputCount">,

@@ -18,6 +18,7 @@ import {
   membersSeen,
   outcomeSeen,
   predictionSeen,
+  scoresSeen,
   sumsSeen,
   winSeen,
 } from "../../privacy/observation.ts";
@@ -33,6 +34,7 @@ import {
   type PassiveHello,
 } from "../../wire/generated/tandem/v1/tandem_pb.ts";
 import { fitsStoredTrees } from "../job-parameters.ts";
+import type { MaskedPeer } from "../../scheme/masked/masked-scorer.ts";
 import type { PassivePeer } from "../../wire/peer.ts";
 import type { OnPhase, Phase } from "../phase.ts";
 import type { ActiveScheme, GradientChunk } from "../../scheme/scheme.ts";
@@ -271,6 +273,21 @@ export class PeerSession {
     if (outcomes.size !== splits.size)
       throw this.#deviates(`the outcomes of ${outcomes.size} of its ${splits.size} splits`);
     return outcomes;
+  }
+
+  /** The party as masked scoring asks it about so many rows; null ids: instances of the job. */
+  masked(rowCount: number, ids: readonly string[] | null): MaskedPeer {
+    return {
+      name: this.name,
+      maskOpen: (request) => this.#guard(this.#peer.maskOpen(request, this.#options())),
+      maskStep: async (request) => {
+        const { batch = 0, rows } = request;
+        if (rows !== undefined && ids !== null) this.tally.see(idsSeen(ids));
+        const answer = await this.#guard(this.#peer.maskStep(request, this.#options()));
+        if (batch > 0 && rows === undefined) this.tally.see(scoresSeen(rowCount, answer.scheme));
+        return answer;
+      },
+    };
   }
 
   /** Ends the job; after a failure tells the party why, without waiting long. */

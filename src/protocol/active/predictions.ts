@@ -9,6 +9,7 @@ import { messageBytesMax } from "../../wire/version.ts";
 import { splitKey } from "../split-key.ts";
 import { addMargins } from "./federated-margins.ts";
 import type { ActiveRule } from "./federated-tree.ts";
+import { maskedMargins } from "./masked-margins.ts";
 import type { ActiveModel, ActiveStart, PredictionRows } from "./job.ts";
 import type { PeerSession } from "./peer-session.ts";
 
@@ -23,8 +24,19 @@ export async function predictRows(
   model: ActiveModel,
   answered: readonly Tree<ActiveRule>[],
   rows: PredictionRows,
+  isMasked: boolean,
 ): Promise<Float64Array> {
   const { outputCount = 1 } = model;
+  if (isMasked)
+    return maskedMargins(sessions, model, answered, {
+      rowCount: rows.ids.length,
+      ids: rows.ids,
+      batchEnd: (first) => batchEnd(rows.ids, first),
+      own: {
+        ownValue: (rule, row) => rows.features[rule.feature][row],
+        ownNames: (rule) => rows.categoryNames?.[rule.feature] ?? null,
+      },
+    });
   const margins = new Float64Array(rows.ids.length * outputCount).fill(model.baseMargin);
   const splits = sessions.map((_, peer) => remoteSplits(answered, peer + 1));
   for (let first = 0, end = 0; first < rows.ids.length; first = end) {
@@ -45,8 +57,19 @@ export async function marginsAfter(
   sessions: readonly PeerSession[],
   start: ActiveStart,
   instanceCount: number,
+  isMasked: boolean,
 ): Promise<Float64Array> {
   const { outputCount = 1, trees, columns, categoryNames = [] } = start;
+  if (isMasked)
+    return maskedMargins(sessions, start, trees, {
+      rowCount: instanceCount,
+      ids: null,
+      batchEnd: () => instanceCount,
+      own: {
+        ownValue: (rule, row) => columns[rule.feature][row],
+        ownNames: (rule) => categoryNames[rule.feature] ?? null,
+      },
+    });
   const margins = new Float64Array(instanceCount * outputCount).fill(start.baseMargin);
   const outcomes = await Promise.all(
     sessions.map((session, peer) => session.predictStart(instanceCount, remoteSplits(trees, peer + 1))),

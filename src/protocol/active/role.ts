@@ -136,7 +136,9 @@ export class ActiveRole {
     const trees = [...((progress ?? start)?.trees ?? [])];
     const margins =
       progress?.margins.slice() ??
-      (start === null ? task.startMargins() : await marginsAfter(this.#sessions, start, this.#job.labels.length));
+      (start === null
+        ? task.startMargins()
+        : await marginsAfter(this.#sessions, start, this.#job.labels.length, this.#isMasked));
     let round = trees.length / task.treeOutputs.length;
     const monitor = new BoostingMonitor(training, task, { rounds: round, best: progress?.best ?? null });
     // Of the beginning: every attempt sets up the same.
@@ -199,7 +201,11 @@ export class ActiveRole {
   predict(model: ActiveModel, rows: PredictionRows): Promise<Float64Array> {
     // Passive parties answer for all trees that were grown, also for those that early stopping has dropped.
     const answered = this.#grown.length > model.trees.length ? this.#grown : model.trees;
-    return predictRows(this.#sessions, model, answered, rows);
+    return predictRows(this.#sessions, model, answered, rows, this.#isMasked);
+  }
+
+  get #isMasked(): boolean {
+    return this.#job.defences?.masked_scoring ?? false;
   }
 
   /** @param failure empty after success, otherwise what the other parties are told */

@@ -11,11 +11,16 @@ import { bitmapFrom } from "../../wire/bitmap.ts";
 import type { OwnSplit } from "./answered-splits.ts";
 import type { PassiveJob } from "./job.ts";
 
+/** Of one split, for the rows asked for. */
 export interface Outcome {
   readonly tree: number;
   readonly node: number;
-  /** Bitmap over the rows asked for. */
-  readonly leftMembers: Uint8Array;
+  readonly goesLeft: (row: number) => boolean;
+}
+
+/** As it travels: a bitmap over the rows. */
+export function outcomeMessage({ tree, node, goesLeft }: Outcome, rowCount: number) {
+  return { tree, node, leftMembers: bitmapFrom(rowCount, goesLeft) };
 }
 
 /** @throws TandemError ID_MISMATCH for an id that the party does not hold */
@@ -32,18 +37,17 @@ export function* outcomesOfIds(
   for (const split of splits) {
     const { tree, node, feature } = split;
     const goesLeft = columnTest(split, categoryNames?.[feature] ?? null);
-    yield { tree, node, leftMembers: bitmapFrom(rows.length, (i) => goesLeft(rows[i](feature))) };
+    yield { tree, node, goesLeft: (i) => goesLeft(rows[i](feature)) };
   }
 }
 
 /**
- * Of the splits of a start model, over all instances of the job. @throws TandemError PROTOCOL_STATE if there is none
+ * Of the splits of a start model, over instances of the job. @throws TandemError PROTOCOL_STATE if there is none
  */
-export function* outcomesOfStart({ start, instanceCount }: PassiveJob): Generator<Outcome> {
+export function* outcomesOfInstances({ start }: PassiveJob, first = 0): Generator<Outcome> {
   if (start === undefined) throw new TandemError("PROTOCOL_STATE", "this job goes on from no model");
   for (const { split, values, names = null } of start) {
     const goesLeft = columnTest(split, names);
-    const leftMembers = bitmapFrom(instanceCount, (i) => goesLeft(values[i]));
-    yield { tree: split.tree, node: split.node, leftMembers };
+    yield { tree: split.tree, node: split.node, goesLeft: (i) => goesLeft(values[first + i]) };
   }
 }

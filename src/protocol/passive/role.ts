@@ -28,6 +28,12 @@ import {
   type PassiveReadySchema,
   type PassiveSplitSchema,
 } from "../../wire/generated/tandem/v1/tandem_pb.ts";
+import type {
+  ActiveMaskOpen,
+  ActiveMaskStep,
+  PassiveMaskOpenedSchema,
+  PassiveMaskStepSchema,
+} from "../../wire/generated/tandem/v1/masked_pb.ts";
 import { firstTreeOf, treeCountOf } from "../job-parameters.ts";
 import {
   candidatesSeen,
@@ -46,7 +52,8 @@ import type { SumsPiece } from "../../scheme/scheme.ts";
 import { groupMessages } from "../../scheme/candidates/category-group.ts";
 import { decideSplit } from "./decide-split.ts";
 import { checkHello } from "./hello-check.ts";
-import { type Outcome, outcomesOfIds, outcomesOfStart } from "./predictions.ts";
+import { MaskedPredictions } from "./masked-predictions.ts";
+import { outcomeMessage, outcomesOfIds, outcomesOfInstances } from "./predictions.ts";
 import { PassiveTrees } from "./trees.ts";
 import { ThresholdLimit } from "./threshold-limit.ts";
 import { countSet } from "../../wire/bitmap.ts";
@@ -86,10 +93,12 @@ export class PassiveRole {
   #trees: PassiveTrees | null = null;
   /** What either end has seen of the other in this attempt. */
   readonly tally: Tally;
+  readonly #masked: MaskedPredictions;
 
   constructor(job: PassiveJob) {
     this.#job = job;
     this.tally = new Tally(job.observer.observed);
+    this.#masked = new MaskedPredictions(job, this.tally);
     this.#tree = firstTreeOf(job.agreed) - 1;
     this.#answered = new AnsweredSplits(
       job.progress ?? noProgress,
@@ -341,22 +350,42 @@ export class PassiveRole {
     });
   }
 
-  async *predict(request: ActivePredict): AsyncGenerator<Outcome> {
-    if (this.#phase !== "joined" && this.#phase !== "finished") this.#expect("ready");
+  async *predict(request: ActivePredict): AsyncGenerator<ReturnType<typeof outcomeMessage>> {
+    this.#expectPrediction();
+    if (this.#job.agreed.maskedScoring)
+      throw new TandemError("PROTOCOL_STATE", "this job agreed on masked scoring: no outcome of a split is told");
     const { ids, startInstances } = request;
     if (startInstances && ids.length > 0)
       throw new TandemError("PROTOCOL_STATE", "ids are named beside the job's instances");
-    // Others are of a round that is yet to be redone.
-    const splits = this.#splits.filter((split) => split.tree <= this.#tree);
-    const outcomes = startInstances ? outcomesOfStart(this.#job) : outcomesOfIds(this.#job, ids, splits);
+    const outcomes = startInstances
+      ? outcomesOfInstances(this.#job)
+      : outcomesOfIds(this.#job, ids, this.#settledSplits);
     if (!startInstances) {
       await this.#job.admitScores?.(ids.length);
       this.tally.see(idsSeen(ids));
     }
+    const rowCount = startInstances ? this.#job.instanceCount : ids.length;
     for (const outcome of outcomes) {
-      this.tally.see(predictionSeen(outcome, startInstances ? this.#job.instanceCount : ids.length));
-      yield outcome;
+      const message = outcomeMessage(outcome, rowCount);
+      this.tally.see(predictionSeen(message, rowCount));
+      yield message;
     }
+  }
+
+  maskOpen(request: ActiveMaskOpen): MessageInitShape<typeof PassiveMaskOpenedSchema> {
+    this.#expectPrediction();
+    const start = (this.#job.start ?? []).map(({ split }) => split);
+    return this.#masked.open(request, request.startModel ? start : this.#settledSplits);
+  }
+
+  maskStep(request: ActiveMaskStep): Promise<MessageInitShape<typeof PassiveMaskStepSchema>> {
+    this.#expectPrediction();
+    return this.#masked.step(request);
+  }
+
+  /** Others are of a round that is yet to be redone. */
+  get #settledSplits(): readonly OwnSplit[] {
+    return this.#splits.filter((split) => split.tree <= this.#tree);
   }
 
   /**
@@ -403,6 +432,10 @@ export class PassiveRole {
 
   #edge(phase: Work, began: boolean): void {
     this.#job.observer.phase?.({ party: this.#job.name, phase, began, tree: this.#tree, level: this.#level });
+  }
+
+  #expectPrediction(): void {
+    if (this.#phase !== "joined" && this.#phase !== "finished") this.#expect("ready");
   }
 
   #expect(phase: Phase): void {
