@@ -98,9 +98,8 @@ export class PassiveScoring implements ScoringDesk {
     const share = await this.#share(session.subject, caller);
     switch (step.kind) {
       case "set-up":
-        if (scheme.length > 0) return { scheme: await session.setUp(scheme) };
-        await this.#readied(share); // it is asked whether this party can score
-        return {};
+        if (scheme.length === 0) await this.#readied(share); // it is asked whether this party can score
+        return { scheme: await session.setUp(scheme) };
       case "begin": {
         const { ids, unknownAsMissing } = step.rows;
         const [message, { known }] = await session.begin(batch, ids.length, async () => ({

@@ -54,8 +54,9 @@ export class MaskedSession {
     this.opening = this.#masking.opening;
   }
 
-  setUp(message: Uint8Array): Promise<Uint8Array> {
-    return this.#masking.setUp(message);
+  /** Without a message it is only asked whether there is such a session. */
+  async setUp(message: Uint8Array): Promise<Uint8Array> {
+    return message.length === 0 ? message : this.#masking.setUp(message);
   }
 
   /** @throws TandemError PROTOCOL_STATE if the batch is not new, or too large */

@@ -1,0 +1,299 @@
+import { create } from "@bufbuild/protobuf";
+import { describe, expect, test } from "vitest";
+import { expectError } from "../../../test/support/expect-error.ts";
+import {
+  leaf,
+  MaskedParty,
+  type Outcomes,
+  type OwnerTree,
+  randomTree,
+  split,
+} from "../../../test/support/masked-parties.ts";
+import { osRandom, SeededRandom } from "../../base/random.ts";
+import { addLeaf, leafOf } from "../../gbdt/tree/tree.ts";
+import {
+  ActiveMaskOpenSchema,
+  ActiveMaskStepSchema,
+  MaskRowsSchema,
+  TransferMatricesSchema,
+  TransferSumsSchema,
+} from "../../wire/generated/tandem/v1/masked_pb.ts";
+import { decodeMessage } from "../../wire/scheme-message.ts";
+import { ExactWeights } from "./exact-weights.ts";
+import { MaskedScorer } from "./masked-scorer.ts";
+import { MaskedSession, MaskedSessions } from "./masked-sessions.ts";
+import { defaultMasking } from "./masking.ts";
+import { Products } from "./products.ts";
+
+/** Any outcome, but always the same. */
+function drawn(seed: string): Outcomes {
+  return (owner, tree, node, row) => new SeededRandom(`${seed} ${owner} ${tree} ${node} ${row}`).uniform() < 0.5;
+}
+
+/** As the plain way adds them up. */
+function plainMargins(trees: readonly OwnerTree[], outputs: number, base: number, rows: number, goes: Outcomes) {
+  const margins = new Float64Array(rows * outputs).fill(base);
+  trees.forEach((tree, t) => {
+    for (let row = 0; row < rows; row++)
+      addLeaf(margins, row, outputs, t, tree[leafOf(tree, ({ owner }, node) => goes(owner, t, node, row))]);
+  });
+  return margins;
+}
+
+function federation(trees: readonly OwnerTree[], goes: Outcomes, { outputs = 1, base = 0.5 } = {}) {
+  const products = new Products({ trees, outputCount: outputs });
+  const scorer = new MaskedScorer(products, base, { model: "m" });
+  const parties = scorer.parties.map(({ owner }) => new MaskedParty(owner, trees, goes));
+  const sums = (first: number, end: number) =>
+    scorer.sums(parties, {
+      rowCount: end - first,
+      hasIds: true,
+      message: { ids: Array.from({ length: end - first }, (_, i) => String(first + i)) },
+      ownGoesLeft: (tree, node, row) => goes(0, tree, node, first + row),
+    });
+  return { products, scorer, parties, sums };
+}
+
+describe("margins equal the plain ones to the last bit", () => {
+  test.each([
+    [0, 1, false],
+    [1, 1, false],
+    [2, 1, false],
+    [3, 1, false],
+    [5, 1, false],
+    [1, 3, false],
+    [2, 3, true],
+    [3, 2, false],
+  ])("%i passive parties, %i outputs, all in one leaf: %s", async (partyCount, outputs, isJoint) => {
+    const random = new SeededRandom(`margins ${partyCount} ${outputs}`);
+    const weight = (): number => Math.fround(random.normal() / 3);
+    const weights = (): number[] => Array.from({ length: outputs }, weight);
+    const trees = Array.from({ length: 6 }, () =>
+      randomTree(random, partyCount, () => (isJoint ? leaf(0, weights()) : leaf(weight()))),
+    );
+    const goes = drawn(`goes ${partyCount}`);
+    const { sums, products, parties } = federation(trees, goes, { outputs });
+    expect(products.count).toBe(trees.flat().filter((node) => node.kind === "split" && node.rule.owner > 0).length);
+    const expected = plainMargins(trees, outputs, 0.5, 40, goes);
+    expect((await sums(0, 40)).margins).toEqual(expected);
+    expect((await sums(7, 8)).margins).toEqual(expected.slice(7 * outputs, 8 * outputs)); // another batch, one row
+    expect(parties.every(({ openings }) => openings === 1)).toBe(true);
+  });
+
+  test("weights of all sizes: the exact sum, rounded once", async () => {
+    const random = new SeededRandom("sizes");
+    const weight = (): number => Math.fround(random.normal() * 2 ** (random.below(80) - 60));
+    const trees = Array.from({ length: 8 }, () => randomTree(random, 2, () => leaf(weight()), 3));
+    const goes = drawn("sizes");
+    const { sums, products } = federation(trees, goes, { base: 0.1 });
+    expect(products.weights.limbs).toBeGreaterThan(2);
+    const { margins } = await sums(0, 30);
+    const scale = 2 ** 200;
+    for (let row = 0; row < 30; row++) {
+      const chosen = trees.map((tree, t) => tree[leafOf(tree, ({ owner }, node) => goes(owner, t, node, row))]);
+      const exact = chosen.reduce(
+        (sum, node) => sum + BigInt(node.kind === "leaf" ? node.weight * scale : 0),
+        BigInt(0.1 * scale),
+      );
+      expect(margins[row]).toBe(Number(exact) / scale);
+    }
+  });
+
+  test("limbs hold the largest sum, and no leaf or only zeros need one", () => {
+    expect(new ExactWeights([[leaf(0)]]).limbs).toBe(1);
+    expect(new ExactWeights([[leaf(1)], [leaf(-(2 ** 30))]]).limbs).toBe(1);
+    expect(new ExactWeights([[leaf(1)], [leaf(-(2 ** 31))]]).limbs).toBe(2);
+    const tiny = new ExactWeights([[leaf(2 ** -149)], [leaf(2 ** 100)]]);
+    const words = new Uint32Array(2 * tiny.limbs);
+    tiny.write(words, 0, -(2 ** -149));
+    tiny.write(words, tiny.limbs, 2 ** 100);
+    expect([tiny.margin(0, words, 0), tiny.margin(0, words, tiny.limbs)]).toEqual([-(2 ** -149), 2 ** 100]);
+  });
+});
+
+test("a product per passive split, each on the conditions of the way to it", () => {
+  const tree = [
+    split(1, 1),
+    split(3, 0),
+    split(5, 2),
+    split(7, 1),
+    leaf(1),
+    leaf(2),
+    split(9, 1),
+    ...[3, 4, 5, 6].map((w) => leaf(w)),
+  ];
+  const { parties, runs } = new Products({ trees: [tree] });
+  expect(runs).toEqual([4]);
+  // Party 1: its root going left; root right on the way to party 2's; both left; root right and its last left.
+  expect(parties.map(({ conditions }) => conditions)).toEqual([
+    [[1], [0], [1, 3], [0, 5]],
+    [[1], [0]],
+  ]);
+  expect(parties.map(({ products }) => [...products])).toEqual([
+    [0, 1, 2, 3],
+    [1, 3],
+  ]);
+});
+
+describe("sessions", () => {
+  const trees = [
+    [split(1, 1), leaf(1), leaf(2)],
+    [split(1, 2), split(3, 1), leaf(4), leaf(8), leaf(16)],
+  ];
+  const goes = drawn("sessions");
+
+  test("one that a party has forgotten is opened anew, in the middle of everything", async () => {
+    const { sums, parties, scorer } = federation(trees, goes);
+    const expected = plainMargins(trees, 1, 0.5, 10, goes);
+    expect((await sums(0, 10)).margins).toEqual(expected);
+    parties[1].forget();
+    expect((await sums(0, 10)).margins).toEqual(expected);
+    const finish = parties[0].maskStep.bind(parties[0]);
+    let calls = 0;
+    parties[0].maskStep = (request) => {
+      if (++calls === 2) parties[0].forget();
+      return finish(request);
+    };
+    const both = await Promise.all([sums(0, 10), sums(0, 10), sums(0, 10)]);
+    expect(both.map(({ margins }) => margins)).toEqual([expected, expected, expected]);
+    await scorer.ready(parties);
+    expect(parties.map(({ openings }) => openings)).toEqual([3, 3]);
+    parties[0].maskStep = async (request) => {
+      parties[0].forget();
+      return finish(request);
+    };
+    await expectError(() => sums(0, 1), "PARTY_LOST", /again and again/);
+  });
+
+  test("a batch number serves once, also after a loss; what is not under way cannot be finished", async () => {
+    const { parties, sums } = federation(trees, goes);
+    const [party] = parties;
+    const step = party.maskStep.bind(party);
+    const requests: Parameters<typeof step>[0][] = [];
+    party.maskStep = (request) => {
+      requests.push(request);
+      return step(request);
+    };
+    await sums(0, 3);
+    const [begin, finish] = requests
+      .filter(({ batch = 0 }) => batch > 0)
+      .map((one) => create(ActiveMaskStepSchema, one));
+    const rowsOf = (ids: string[]) => create(MaskRowsSchema, { ids });
+    await expectError(() => step(begin), "PROTOCOL_STATE", /used before/);
+    await expectError(() => step({ ...begin, rows: rowsOf(["7"]) }), "PROTOCOL_STATE", /used before/);
+    await expectError(() => step(finish), "PROTOCOL_STATE", /not under way/);
+    expect(await step({ ...begin, session: osRandom.fill(new Uint8Array(16)) })).toMatchObject({ expired: true });
+    await step({ ...begin, batch: 100 });
+    await expectError(
+      () => step({ ...finish, batch: 100, scheme: new Uint8Array(3) }),
+      "PROTOCOL_STATE",
+      /no Transfer/,
+    );
+    for (let batch = 101; batch < 106; batch++) await step({ ...begin, batch });
+    await expectError(() => step({ ...finish, batch: 101 }), "PROTOCOL_STATE", /not under way/); // the oldest made room
+    const ids = Array.from({ length: 200_000 }, () => "1");
+    await expectError(() => step({ ...begin, batch: 200, rows: rowsOf(ids) }), "PROTOCOL_STATE", /do not fit/);
+    await expectError(() => step({ session: begin.session, scheme: Uint8Array.of(1) }), "PROTOCOL_STATE", /is set up/);
+  });
+
+  const open = {
+    masking: defaultMasking.name,
+    literals: [1, 0, 3],
+    lengths: [1, 2],
+    runs: [2],
+    scheme: defaultMasking.active(new Products({ trees: [trees[0]] })).opening(0),
+  };
+  test("an opening that fits is taken", () =>
+    expect(new MaskedSession(create(ActiveMaskOpenSchema, open), "", 2).opening.length).toBeGreaterThan(60));
+  test.each<[string, object, RegExp]>([
+    ["no conditions", { literals: [], lengths: [], runs: [] }, /0 conditions/],
+    ["too many", { lengths: Array(140_000).fill(1) }, /140000 conditions; from 1 to 131072/],
+    ["a split that it does not have", { literals: [1, 0, 4] }, /splits that this party does not have/],
+    ["an empty condition", { literals: [1], lengths: [1, 0] }, /does not have/],
+    ["literals left over", { literals: [1, 0, 3, 1] }, /does not have/],
+    ["runs of another number", { runs: [1] }, /runs/],
+    ["another masking", { masking: "trust me" }, /a masking that this party does not know/],
+    ["no opening", { scheme: new Uint8Array(0) }, /makes no sense/],
+    ["bytes of something else", { scheme: Uint8Array.of(255, 1) }, /no TransferOpen/],
+  ])("%s: refused", async (_what, change, says) => {
+    await expectError(
+      () => new MaskedSession(create(ActiveMaskOpenSchema, { ...open, ...change }), "", 2),
+      "PROTOCOL_STATE",
+      says,
+    );
+  });
+
+  test("a caller has its own sessions, and the one used longest ago makes room", () => {
+    const sessions = new MaskedSessions();
+    const made = Array.from({ length: 17 }, () => new MaskedSession(create(ActiveMaskOpenSchema, open), "", 2));
+    const isThere = (session: MaskedSession): boolean => sessions.find("bank", { session: session.id }) !== null;
+    for (const session of made.slice(0, 16)) sessions.add("bank", session);
+    expect(isThere(made[0])).toBe(true);
+    expect(sessions.find("rival", { session: made[0].id })).toBeNull();
+    sessions.add("bank", made[16]);
+    expect([made[0], made[1], made[2], made[16]].map(isThere)).toEqual([true, false, true, true]);
+  });
+});
+
+describe("the active party's whole view", () => {
+  // Two trees of one weight: whoever goes left in exactly one of them has the same score, in whichever it is.
+  const twins = (a: number, b: number): OwnerTree[] => [
+    [split(1, a), leaf(1), leaf(0)],
+    [split(1, b), leaf(1), leaf(0)],
+  ];
+  const leftIn =
+    (tree: number): Outcomes =>
+    (_owner, t) =>
+      t === tree;
+
+  /** Messages of many batches of one row: the matrices and the sums, as bits. */
+  async function view(a: number, b: number, goes: Outcomes, batches: number) {
+    const { parties, sums } = federation(twins(a, b), goes);
+    await sums(0, 1);
+    for (const party of parties) party.said.length = 0;
+    for (let i = 0; i < batches; i++) expect((await sums(0, 1)).margins[0]).toBe(1.5);
+    // Per batch and party: known and matrices, nothing and sums.
+    return parties.map(({ said }) =>
+      Array.from({ length: batches }, (_, i) => {
+        const [known, begun, nothing, finished] = said.slice(4 * i, 4 * i + 4);
+        expect([known.length, known[0], nothing.length]).toEqual([1, 1, 0]);
+        const { sums: shares, corrections } = decodeMessage(TransferSumsSchema, finished);
+        return Buffer.concat([...decodeMessage(TransferMatricesSchema, begun).matrices, shares, ...corrections]);
+      }),
+    );
+  }
+
+  const onesIn = (messages: readonly Uint8Array[]): Float64Array => {
+    const ones = new Float64Array(8 * messages[0].length);
+    for (const message of messages) ones.forEach((_, bit) => (ones[bit] += (message[bit >>> 3] >>> (bit & 7)) & 1));
+    return ones;
+  };
+
+  test.each([
+    ["one passive party", 1, 1],
+    ["two, whose parts are hidden from each other's", 1, 2],
+  ])("%s: the same scores from other outcomes look the same, and like nothing", async (_what, a, b) => {
+    const batches = 300;
+    const views = [await view(a, b, leftIn(0), batches), await view(a, b, leftIn(1), batches)];
+    views[0].forEach((_, party) => {
+      const [one, other] = views.map((parties) => onesIn(parties[party]));
+      expect(one.length).toBe(other.length);
+      // Of a million places none is seven deviations away from half of the batches: each is a fair coin in both.
+      const seven = 3.5 * Math.sqrt(batches);
+      one.forEach((count, bit) => {
+        expect(Math.abs(count - batches / 2)).toBeLessThan(seven);
+        expect(Math.abs(other[bit] - batches / 2)).toBeLessThan(seven);
+      });
+      for (const parties of views)
+        expect(new Set(parties[party].map((bytes) => bytes.toString("hex"))).size).toBe(batches);
+    });
+  });
+
+  test("outcomes that do show would be seen by this test", () => {
+    const plain = [leftIn(0), leftIn(1)].map((goes) =>
+      Array.from({ length: 300 }, () => Uint8Array.of(goes(1, 0, 0, 0) ? 1 : 0)),
+    );
+    const [one, other] = plain.map(onesIn);
+    expect(Math.abs(one[0] - other[0])).toBeGreaterThan(3.5 * Math.sqrt(300));
+  });
+});

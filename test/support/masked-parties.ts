@@ -1,0 +1,121 @@
+/** Masked scoring between parties in one process, without a transport: what every party says can be looked at. */
+import { create, toBinary } from "@bufbuild/protobuf";
+import { SeededRandom } from "../../src/base/random.ts";
+import type { LeafNode, SplitNode, Tree } from "../../src/gbdt/tree/tree.ts";
+import type { MaskedPeer } from "../../src/scheme/masked/masked-scorer.ts";
+import { MaskedSession, MaskedSessions, stepOf } from "../../src/scheme/masked/masked-sessions.ts";
+import { bitmapFrom } from "../../src/wire/bitmap.ts";
+import {
+  ActiveMaskOpenSchema,
+  ActiveMaskStepSchema,
+  type PassiveMaskOpened,
+  PassiveMaskOpenedSchema,
+  type PassiveMaskStep,
+  PassiveMaskStepSchema,
+} from "../../src/wire/generated/tandem/v1/masked_pb.ts";
+import { protocolVersion } from "../../src/wire/version.ts";
+
+export type OwnerTree = Tree<{ readonly owner: number }>;
+
+export const leaf = (weight: number, weights?: readonly number[]): LeafNode => ({
+  kind: "leaf",
+  weight,
+  weights,
+  cover: 1,
+  count: 1,
+});
+
+export const split = (left: number, owner: number): SplitNode<{ owner: number }> => ({
+  kind: "split",
+  left,
+  right: left + 1,
+  gain: 1,
+  cover: 1,
+  count: 1,
+  rule: { owner },
+});
+
+/** Splits of owners 0 to `parties`, in no order. */
+export function randomTree(random: SeededRandom, parties: number, leafOf: () => LeafNode, depth = 4): OwnerTree {
+  const tree: (LeafNode | SplitNode<{ owner: number }>)[] = [leafOf()];
+  for (let open = [0], level = 0; level < depth; level++) {
+    open = open.flatMap((id) => {
+      if (level > 0 && random.uniform() < 0.25) return [];
+      tree[id] = split(tree.length, random.below(parties + 1));
+      tree.push(leafOf(), leafOf());
+      return [tree.length - 2, tree.length - 1];
+    });
+  }
+  return tree;
+}
+
+/** Which way a split of a party sends a row. */
+export type Outcomes = (owner: number, tree: number, node: number, row: number) => boolean;
+
+/** A passive party whose rows are numbered by their ids. */
+export class MaskedParty implements MaskedPeer {
+  readonly name: string;
+  /** Every byte that it says. */
+  readonly said: Uint8Array[] = [];
+  readonly splits: readonly (readonly [tree: number, node: number])[];
+  #sessions = new MaskedSessions();
+  readonly #owner: number;
+  readonly outcomes: Outcomes;
+  openings = 0;
+
+  constructor(owner: number, trees: readonly OwnerTree[], outcomes: Outcomes) {
+    this.name = `party ${owner}`;
+    this.#owner = owner;
+    this.outcomes = outcomes;
+    this.splits = trees.flatMap((tree, t) =>
+      tree.flatMap((node, n) => (node.kind === "split" && node.rule.owner === owner ? [[t, n] as const] : [])),
+    );
+  }
+
+  /** As a restart does. */
+  forget(): void {
+    this.#sessions = new MaskedSessions();
+  }
+
+  async maskOpen(request: Parameters<MaskedPeer["maskOpen"]>[0]): Promise<PassiveMaskOpened> {
+    this.openings++;
+    const session = new MaskedSession(create(ActiveMaskOpenSchema, request), "", this.splits.length);
+    this.#sessions.add("", session);
+    const answer = create(PassiveMaskOpenedSchema, {
+      protocolVersion,
+      session: session.id,
+      splitCount: this.splits.length,
+      idsMax: 1000,
+      scheme: session.opening,
+    });
+    this.said.push(toBinary(PassiveMaskOpenedSchema, answer));
+    return answer;
+  }
+
+  async maskStep(init: Parameters<MaskedPeer["maskStep"]>[0]): Promise<PassiveMaskStep> {
+    const request = create(ActiveMaskStepSchema, init);
+    const answer = create(PassiveMaskStepSchema, await this.#step(request));
+    this.said.push(answer.known, answer.scheme);
+    return answer;
+  }
+
+  async #step(request: ReturnType<typeof create<typeof ActiveMaskStepSchema>>) {
+    const session = this.#sessions.find("", request);
+    if (session === null) return { expired: true };
+    const step = stepOf(request);
+    if (step.kind === "set-up") return { scheme: await session.setUp(request.scheme) };
+    if (step.kind === "finish") return { scheme: (await session.finish(request.batch, request.scheme))[0] };
+    const rows = step.rows.ids.map(Number);
+    const left = bitmapFrom(this.splits.length * rows.length, (at) => {
+      const [tree, node] = this.splits[Math.floor(at / rows.length)];
+      return this.outcomes(this.#owner, tree, node, rows[at % rows.length]);
+    });
+    const known = bitmapFrom(rows.length, () => true);
+    const [scheme] = await session.begin(request.batch, rows.length, async () => ({
+      rowCount: rows.length,
+      left,
+      known,
+    }));
+    return { known, scheme };
+  }
+}
