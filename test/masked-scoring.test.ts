@@ -1,0 +1,158 @@
+/** Masked scoring between real parties over TLS: the plain scores to the last bit, and no outcome for anybody. */
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { resolveParameters, servingParameters } from "../src/base/parameters.ts";
+import { runActive } from "../src/party/active/run.ts";
+import type { ActiveConfigInput } from "../src/party/config.ts";
+import { startServer } from "../src/scoring/http/run-serve.ts";
+import { type PredictOptions, runPredict } from "../src/scoring/run-predict.ts";
+import { Scorer } from "../src/scoring/scorer.ts";
+import { readActiveShare, readPassiveShare } from "../src/store/share-files.ts";
+import { scratchDirectory, tandem } from "./support/command.ts";
+import { startParty } from "./support/companies.ts";
+import { expectError } from "./support/expect-error.ts";
+import {
+  configFor,
+  people,
+  predictionsIn,
+  threeClasses,
+  type TrainedWorld,
+  TrainedWorlds,
+  trainingPredictions,
+  type WorldChanges,
+  writeInput,
+} from "./support/trained-world.ts";
+
+const worlds = new TrainedWorlds(scratchDirectory());
+const training = { num_round: 4, max_depth: 3, max_bin: 8 };
+const masked: Partial<ActiveConfigInput> = { privacy: { masked_scoring: true } };
+const maskedWorld = (shops: number, { active, ...changes }: WorldChanges = {}): Promise<TrainedWorld> =>
+  worlds.train(shops, { ...changes, active: { training, ...active, ...masked } });
+
+async function predict(
+  world: TrainedWorld,
+  ids: readonly string[],
+  options: Partial<PredictOptions> = {},
+): Promise<Map<string, string>> {
+  const output = join(world.bank.folder, "scores.csv");
+  const input = writeInput(world, "in.csv", ids);
+  await runPredict(world.config, {
+    ...{ model: "spring", input, output, unknown: "refuse", onProgress: () => {} },
+    ...options,
+  });
+  return predictionsIn(output);
+}
+
+const sharePath = (folder: string): string => join(folder, "jobs", "spring", "share.json");
+const common = people.slice(30, 200).map(({ id }) => id);
+/** People 0 to 19 are unknown to every shop, 20 to 24 to the second. */
+const some = [people[40].id, people[10].id, people[22].id, people[41].id];
+
+describe("scores are the plain ones to the last bit", () => {
+  test.each([1, 3])("%i passive parties: the job's own, everybody's, and strangers'", async (shops) => {
+    const plain = await worlds.train(shops);
+    const world = await maskedWorld(shops);
+    const trained = trainingPredictions(world);
+    expect(trained.size).toBeGreaterThan(40);
+    expect(trained).toEqual(trainingPredictions(plain));
+    expect(await predict(world, [...trained.keys()])).toEqual(trained);
+    expect(await predict(world, common)).toEqual(await predict(plain, common));
+    for (const unknown of ["skip", "missing"] as const)
+      expect(await predict(world, some, { unknown })).toEqual(await predict(plain, some, { unknown }));
+    await expectError(() => predict(world, some), "ID_UNKNOWN", /[12] of its 4 ids are unknown/);
+    const shares = await Promise.all(world.shops.map(({ folder }) => readPassiveShare(sharePath(folder))));
+    expect(shares.map(({ maskedScoring }) => maskedScoring)).toEqual(shares.map(() => true));
+    expect(readFileSync(sharePath(plain.shops[0].folder), "utf8")).not.toContain("maskedScoring");
+    const scored = world.parties[0].events.filter((event) => event.type === "scored");
+    await Promise.all(world.parties.map((party) => party.stop()));
+    expect(scored.length).toBeGreaterThan(0);
+    const ledgers = world.parties[0].events.flatMap((event) => (event.type === "ledger" ? [event.ledger] : []));
+    expect(ledgers.at(-1)).toMatchObject({ predictionOutcomes: 0, maskedScores: trained.size });
+  });
+
+  test.each(["one_output_per_tree", "multi_output_tree"])("the command, three classes (%s)", async (strategy) => {
+    const world = await maskedWorld(2, threeClasses(strategy));
+    const trained = trainingPredictions(world);
+    expect(trained).toEqual(trainingPredictions(await worlds.train(2, threeClasses(strategy))));
+    const output = join(world.bank.folder, "classes.csv");
+    const input = writeInput(world, "rows.csv", [...trained.keys()]);
+    const files = ["--input", input, "--output", output, "--json"];
+    const { stderr, exitCode } = await tandem("predict", "-c", world.configPath, "--model", "spring", ...files);
+    expect([stderr, exitCode]).toEqual(["", 0]);
+    expect(predictionsIn(output)).toEqual(trained);
+  });
+});
+
+test("serving, in batches that a party's limit makes, before and after it restarts", async () => {
+  const world = await maskedWorld(2);
+  const trained = trainingPredictions(world);
+  const ids = [...trained.keys()];
+  const limited = {
+    listen: { host: "127.0.0.1", port: world.parties[0].port },
+    policy: { max_scoring_ids: 7 },
+  };
+  await world.parties[0].stop();
+  const party = await startParty(world.shops[0], [world.bank], limited);
+  const options = {
+    ...{ model: "spring", host: "127.0.0.1", port: 0, token: null, insecureWithoutToken: false },
+    ...{ unknownAsMissing: false, version: "0" },
+    parameters: resolveParameters(servingParameters, { timeout_ms: 20_000 }),
+  };
+  const server = await startServer(world.config, options, () => {});
+  onTestFinished(() => server.close());
+  const url = `http://127.0.0.1:${server.port}`;
+  const post = async (some: readonly string[]): Promise<Map<string, string>> => {
+    const response = await fetch(`${url}/predict`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ ids: some }),
+    });
+    const { predictions } = (await response.json()) as { predictions: { id: string; prediction: number }[] };
+    return new Map(predictions.map(({ id, prediction }) => [id, String(prediction)]));
+  };
+  expect(await post(ids)).toEqual(trained);
+  const together = await Promise.all(ids.slice(0, 20).map((id) => post([id])));
+  expect(new Map(together.flatMap((one) => [...one]))).toEqual(new Map([...trained].slice(0, 20)));
+  expect((await fetch(`${url}/ready`)).status).toBe(200);
+  await party.stop();
+  const waiting = post(ids);
+  await startParty(world.shops[0], [world.bank], limited);
+  expect(await waiting).toEqual(trained);
+  expect((await fetch(`${url}/ready`)).status).toBe(200);
+  expect(await post(ids)).toEqual(trained);
+  const metrics = await (await fetch(`${url}/metrics`)).text();
+  expect(metrics).toMatch(/tandem_batches_total\{party="shop1",result="answered"\} \d+/);
+});
+
+test("outcomes are refused, whoever asks: by plain scoring, by a plain job that goes on, and by policy", async () => {
+  const world = await maskedWorld(1);
+  const [shop] = world.shops;
+  const share = await readActiveShare(sharePath(world.bank.folder));
+  expect(share.maskedScoring).toBe(true);
+  const ask = async (isMasked: boolean): Promise<void> => {
+    const scorer = await Scorer.connect(world.config, isMasked ? share : { ...share, maskedScoring: undefined });
+    onTestFinished(() => scorer.close());
+    const columns = scorer.features.map(() => Float32Array.of(0));
+    await scorer.score({ ids: [common[0]], columns }, { unknownAsMissing: false, timeoutMs: 10_000 });
+  };
+  await ask(true);
+  await expectError(() => ask(false), "POLICY", /shop0 scores with this model by masked scoring only/);
+  const on = (changes: Partial<ActiveConfigInput>, job: string): Promise<void> =>
+    configFor(world, job, {
+      training: { ...training, num_round: 1 },
+      warm_start: { model: "spring" },
+      ...changes,
+    }).then((config) => runActive(config, () => {}));
+  await expectError(() => on({}, "plainly"), "POLICY", /shop0 made it with masked_scoring/);
+  await on(masked, "summer");
+  expect((await readPassiveShare(join(shop.folder, "jobs", "summer", "share.json"))).maskedScoring).toBe(true);
+
+  const listen = { host: "127.0.0.1", port: world.parties[0].port };
+  await world.parties[0].stop();
+  const unwilling = await startParty(shop, [world.bank], { listen, policy: { scoring: false } });
+  await expectError(() => ask(true), "POLICY", /does not allow scoring/);
+  await unwilling.stop();
+  await startParty(shop, [world.bank], { listen, output: { directory: "elsewhere" } });
+  await expectError(() => ask(true), "MODEL_UNKNOWN", /shop0 has no share of this model/);
+});
