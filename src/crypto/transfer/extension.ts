@@ -96,7 +96,7 @@ export class TransferSender {
       const other = hashRows(rows, batch, first, width);
       const part = corrections.subarray(first * width, end * width);
       addResidues(part, own, limbs);
-      addResidues(part, other, limbs, { sign: -1 });
+      addResidues(part, other, limbs, -1);
       kept.set(negatives(own, limbs), first * width);
       if (isSliceOver()) await nextSlice();
     }

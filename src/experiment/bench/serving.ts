@@ -22,7 +22,6 @@ export interface ServingBench {
 }
 
 const host = "127.0.0.1";
-const job = "bench";
 const keyBits = 512;
 const shopNames = ["shop1", "shop2"];
 const featuresPerParty = 6;
@@ -31,7 +30,31 @@ const openRate = 200;
 const tls = { certificate: "certificate.pem", key: "key.pem" };
 
 export async function benchServing(bench: ServingBench, onFigure: (figure: Figure) => void): Promise<void> {
-  const root = await mkdtemp(join(tmpdir(), "tandem-serving-"));
+  await withCommands("tandem-serving-", async (root, spawned) => {
+    const size = bench.quick ? { rows: 500, trees: 5, requests: 200 } : { rows: 5000, trees: 50, requests: 5000 };
+    bench.onProgress(`serving: ${size.trees} trees over ${size.rows} people and three parties`);
+    const people = await foundParties(root, shopNames, size.rows, bench.seed);
+    const ports: number[] = [];
+    for (const name of shopNames) ports.push(await spawned("party", "-c", join(root, name, "passive.json")).port());
+    const job = { job: "bench", training: { num_round: size.trees, max_depth: 3 } };
+    const config = await writeActiveConfig(root, people.fingerprints, ports, job);
+    await spawned("train", "-c", config).success();
+    const server = spawned("serve", "-c", config, "--model", job.job, "--port", "0");
+    const load = new HttpLoad(await server.port());
+    try {
+      await measure(load, people.rows, size.requests, bench, onFigure);
+    } finally {
+      load.close();
+    }
+  });
+}
+
+/** Commands in processes of their own, and a folder for them; all of it is gone at the end. */
+export async function withCommands(
+  prefix: string,
+  work: (root: string, spawned: (...args: string[]) => SpawnedCommand) => Promise<void>,
+): Promise<void> {
+  const root = await mkdtemp(join(tmpdir(), prefix));
   const running: SpawnedCommand[] = [];
   const spawned = (...args: string[]): SpawnedCommand => {
     const command = new SpawnedCommand(args);
@@ -42,20 +65,7 @@ export async function benchServing(bench: ServingBench, onFigure: (figure: Figur
   const endAll = (): void => running.forEach((command) => command.end());
   process.once("exit", endAll);
   try {
-    const size = bench.quick ? { rows: 500, trees: 5, requests: 200 } : { rows: 5000, trees: 50, requests: 5000 };
-    bench.onProgress(`serving: ${size.trees} trees over ${size.rows} people and three parties`);
-    const people = await foundParties(root, size.rows, bench.seed);
-    const ports: number[] = [];
-    for (const name of shopNames) ports.push(await spawned("party", "-c", join(root, name, "passive.json")).port());
-    const config = await writeActiveConfig(root, people.fingerprints, ports, size.trees);
-    await spawned("train", "-c", config).success();
-    const server = spawned("serve", "-c", config, "--model", job, "--port", "0");
-    const load = new HttpLoad(await server.port());
-    try {
-      await measure(load, people.rows, size.requests, bench, onFigure);
-    } finally {
-      load.close();
-    }
+    await work(root, spawned);
   } finally {
     process.removeListener("exit", endAll);
     for (const command of running.toReversed()) await command.stop();
@@ -98,7 +108,7 @@ async function measure(
   }
 }
 
-function checkPrediction(body: string): void {
+export function checkPrediction(body: string): void {
   const [{ prediction }] = (JSON.parse(body) as { predictions: { prediction?: number }[] }).predictions;
   if (typeof prediction !== "number") throw new TandemError("PROTOCOL_STATE", "the server gave no score");
 }
@@ -110,8 +120,9 @@ async function batches(load: HttpLoad): Promise<{ ids: number; count: number }> 
 }
 
 /** Folders, certificates and tables; @returns the bodies of requests about everybody, and the parties' fingerprints */
-async function foundParties(
+export async function foundParties(
   root: string,
+  shops: readonly string[],
   rowCount: number,
   seed: number,
 ): Promise<{ rows: string[]; fingerprints: Map<string, string> }> {
@@ -120,7 +131,7 @@ async function foundParties(
   const risk = new Float64Array(rowCount);
   const fingerprints = new Map<string, string>();
   let rows: string[] = [];
-  for (const name of [...shopNames, "bank"]) {
+  for (const name of [...shops, "bank"]) {
     const isBank = name === "bank";
     const directory = join(root, name);
     await mkdir(directory, { mode: 0o700 });
@@ -150,7 +161,7 @@ async function foundParties(
     );
   }
   const bank = fingerprints.get("bank") ?? "";
-  for (const name of shopNames) {
+  for (const name of shops) {
     const config: PassiveConfigInput = {
       name,
       listen: { host, port: 0 },
@@ -165,24 +176,25 @@ async function foundParties(
   return { rows, fingerprints };
 }
 
-async function writeActiveConfig(
+/** @param ports those of the shops, in the order of their fingerprints */
+export async function writeActiveConfig(
   root: string,
   fingerprints: ReadonlyMap<string, string>,
   ports: readonly number[],
-  trees: number,
+  job: Pick<ActiveConfigInput, "training" | "privacy"> & { readonly job: string },
 ): Promise<string> {
+  const shops = [...fingerprints.keys()].filter((name) => name !== "bank");
   const config: ActiveConfigInput = {
     name: "bank",
-    job,
-    passives: shopNames.map((name, i) => ({ name, host, port: ports[i], fingerprint: fingerprints.get(name) ?? "" })),
+    ...job,
+    passives: shops.map((name, i) => ({ name, host, port: ports[i], fingerprint: fingerprints.get(name) ?? "" })),
     tls,
     data: { path: "data.csv", id: "id", features: "all", label: "label" },
     align: false,
-    training: { num_round: trees, max_depth: 3 },
     insecure_key_bits: keyBits,
     output: { directory: "jobs" },
   };
-  const path = join(root, "bank", "active.json");
+  const path = join(root, "bank", `active-${job.job}.json`);
   await writeFile(path, JSON.stringify(config));
   return path;
 }

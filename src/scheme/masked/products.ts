@@ -59,6 +59,8 @@ export class Products {
   readonly parties: readonly PartyProducts[];
   readonly #trees: readonly OwnedTree[];
   readonly #products: readonly Product[];
+  /** Per tree: its products, by place, and the children of their splits. */
+  readonly #ofTree: readonly { product: number; node: number; left: number; right: number }[][];
   /** Per tree: the words of each node that is a leaf. */
   readonly #leaves: readonly Uint32Array[];
   /** Where a tree's leaf stands among a row's words. */
@@ -78,6 +80,11 @@ export class Products {
     const runOf = ({ tree }: Product): number => tree % runCount;
     const { products, splitCounts } = productsOf(trees, answered);
     this.#products = products.toSorted((a, b) => runOf(a) - runOf(b)); // stable: within a run in tree order
+    this.#ofTree = trees.map(() => []);
+    this.#products.forEach(({ tree, node }, product) => {
+      const split = trees[tree][node];
+      if (split.kind === "split") this.#ofTree[tree].push({ product, node, left: split.left, right: split.right });
+    });
     const runsOf = (some: readonly Product[]): number[] =>
       Array.from({ length: runCount }, (_, run) => some.filter((product) => runOf(product) === run).length);
     this.runs = runsOf(this.#products);
@@ -104,31 +111,27 @@ export class Products {
     rowCount: number,
     ownGoesLeft: (tree: number, node: number, row: number) => boolean,
   ): { readonly values: Uint32Array; readonly constants: Uint32Array } {
-    const { limbs } = this.weights;
     const values = new Uint32Array(this.count * rowCount * this.width);
     const constants = new Uint32Array(rowCount * this.rowWords);
-    const byTree = this.#trees.map((): number[] => []);
-    this.#products.forEach(({ tree }, i) => byTree[tree].push(i));
     this.#trees.forEach((tree, t) => {
-      const leaves = this.#leaves[t];
       const reached = new Int32Array(tree.length);
       const isOpen = new Uint8Array(tree.length);
-      const count = this.width;
       for (let row = 0; row < rowCount; row++) {
         walk(tree, (node) => ownGoesLeft(t, node, row), reached, isOpen);
-        const at = row * this.rowWords + this.#outputAt[t];
-        addResidues(constants, leaves, limbs, { at, from: reached[0] * count, count });
-        for (const product of byTree[t]) {
-          const { node } = this.#products[product];
-          const split = tree[node];
-          if (isOpen[node] === 0 || split.kind === "leaf") continue;
-          const place = { at: (product * rowCount + row) * count, count };
-          addResidues(values, leaves, limbs, { ...place, from: reached[split.left] * count });
-          addResidues(values, leaves, limbs, { ...place, from: reached[split.right] * count, sign: -1 });
+        this.#addLeaf(t, reached[0], 1, constants, row * this.rowWords + this.#outputAt[t]);
+        for (const { product, node, left, right } of this.#ofTree[t]) {
+          if (isOpen[node] === 0) continue;
+          const at = (product * rowCount + row) * this.width;
+          this.#addLeaf(t, reached[left], 1, values, at);
+          this.#addLeaf(t, reached[right], -1, values, at);
         }
       }
     });
     return { values, constants };
+  }
+
+  #addLeaf(tree: number, leaf: number, sign: 1 | -1, target: Uint32Array, at: number): void {
+    addResidues(target, this.#leaves[tree], this.weights.limbs, sign, at, leaf * this.width, this.width);
   }
 
   #leafWords(tree: OwnedTree, output: number): Uint32Array {

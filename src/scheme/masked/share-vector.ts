@@ -30,9 +30,7 @@ export class ShareVector {
 
   add(products: Uint32Array, more: Uint32Array): void {
     const count = this.#stride;
-    products.forEach((product, i) =>
-      addResidues(this.words, more, this.#limbs, { at: product * count, from: i * count, count }),
-    );
+    products.forEach((product, i) => addResidues(this.words, more, this.#limbs, 1, product * count, i * count, count));
   }
 
   /** Per row what the products of each run add up to, runs side by side. */
@@ -44,7 +42,7 @@ export class ShareVector {
       for (let product = 0; product < length; product++) {
         for (let row = 0; row < rowCount; row++, from += width) {
           const at = (row * runs.length + run) * width;
-          addResidues(sums, this.words, this.#limbs, { at, from, count: width });
+          addResidues(sums, this.words, this.#limbs, 1, at, from, width);
         }
       }
     });

@@ -160,7 +160,7 @@ export class TransferPassive implements PassiveMasking {
     }
     const sums = shares.sums(this.#runs, width);
     for (const { sign, stream } of this.#zeros)
-      addResidues(sums, stream.columns({ batch, block: 0 }, sums.length), limbs, { sign });
+      addResidues(sums, stream.columns({ batch, block: 0 }, sums.length), limbs, sign);
     return encodeMessage(TransferSumsSchema, { sums: bytesOf(sums), corrections: onwards });
   }
 }
