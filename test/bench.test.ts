@@ -89,3 +89,15 @@ test("bench: the load test of serving, with real parties and clients", async () 
   expect(figures["serving.clients1.idsPerBatch"].value).toBe(1);
   expect(figures["serving.clients16.idsPerBatch"].value).toBeGreaterThan(1);
 });
+
+test("bench: masked scoring by turns with plain, the same scores for more bytes", async () => {
+  const { exitCode, stdout, stderr } = await tandem("bench", "--quick", "--only", "scoring-masked", "--json");
+  expect([stderr, exitCode]).toEqual(["", 0]);
+  const { figures } = JSON.parse(stdout) as { figures: Record<string, { value: number }> };
+  const value = (name: string): number => figures[`scoring-masked.${name}`].value;
+  for (const kind of ["plain", "masked"]) {
+    expect(value(`${kind}.peoplePerSecond`), kind).toBeGreaterThan(0);
+    expect(value(`${kind}.rate20.p99Ms`), kind).toBeGreaterThanOrEqual(value(`${kind}.rate20.p50Ms`));
+  }
+  expect(value("masked.bytesPerPerson")).toBeGreaterThan(value("plain.bytesPerPerson"));
+});
