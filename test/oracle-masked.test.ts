@@ -13,12 +13,12 @@ let key: PrivateKey;
 beforeAll(async () => {
   key = await generateKey({ bits: 256, insecure: true });
 });
-const privacy = { masked_scoring: true };
+const defences = { masked_scoring: true };
 
 /** The job in one place, plain and masked: trainFederated compares predictions with training-time margins itself. */
 async function expectSame(table: TestTable, training: Partial<TrainingParameters>): Promise<void> {
   const job = { table, training, kernel, key };
-  const [plain, masked] = [await trainFederated(job), await trainFederated({ ...job, privacy })];
+  const [plain, masked] = [await trainFederated(job), await trainFederated({ ...job, defences })];
   expect(firstDifference(masked.model, plain.model)).toBeNull();
   expect(firstDifference(masked.model, await trainInOnePlace(job))).toBeNull();
   expect(masked.margins).toEqual(plain.margins);
@@ -62,7 +62,7 @@ describe("test rows", () => {
       validationRows: Uint32Array.from({ length: 40 }, (_, i) => 3 * i),
     };
     const job = { table, training: { num_round: 30, early_stopping_rounds: 2, eta: 1 }, kernel, key };
-    const { model, grown } = await trainFederated({ ...job, privacy });
+    const { model, grown } = await trainFederated({ ...job, defences });
     expect(model.trees.length).toBeLessThan(grown);
     expect(firstDifference(model, (await trainFederated(job)).model)).toBeNull();
   });
@@ -76,7 +76,7 @@ test.each<[string, Partial<TrainingParameters>, boolean]>([
   const table = hasClasses ? { ...random, labels: random.labels.map((_, i) => i % 3) } : random;
   const first = await trainFederated({ table, training: { ...training, num_round: 3 }, kernel, key });
   const job = { table, training: { ...training, num_round: 2 }, kernel, key, start: first };
-  const { model, seen, margins } = await trainFederated({ ...job, privacy });
+  const { model, seen, margins } = await trainFederated({ ...job, defences });
   expect(firstDifference(model, await trainInOnePlace(job))).toBeNull();
   expect(margins).toEqual(predictMargins(model, table.parties, table.labels.length));
   for (const { active } of seen) expect(active.ledger.predictionOutcomes).toBe(0);
