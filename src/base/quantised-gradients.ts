@@ -8,7 +8,11 @@
  * Slot 2k holds g and slot 2k+1 holds h of output k. A double holds a slot's sum exactly below 2^53. Where sums may be
  * larger, every slot has two columns, its limbs: q = high * 2^26 + low. Limbs are summed each for itself, exactly, and
  * need no carry: `slotSum` rounds high * 2^26 + low once, so any limbs of the same sum give the same number.
+ *
+ * In a job with noise g is rounded to integers of either sign: a shift would have to be taken back by counts, which are
+ * not told there.
  */
+import type { NoiseScale } from "./noise-scale.ts";
 
 /** One slot's grid: an integer q stands for q * resolution + shift (paper sec. III-A, decoding). */
 export interface SlotGrid {
@@ -19,8 +23,13 @@ export interface SlotGrid {
 export interface QuantisedGradients {
   readonly instanceCount: number;
   readonly grids: readonly SlotGrid[];
-  /** Per slot one column, or two limbs, the high one first; per instance a non-negative integer. */
+  /**
+   * Per slot one column, or two limbs, the high one first; per instance an integer, which is not negative but for g in a
+   * job with noise.
+   */
   readonly columns: readonly Float64Array[];
+  /** What passive parties add to their sums of these; left out: nothing. */
+  readonly noise?: NoiseScale;
 }
 
 /** What one unit of the high limb stands for. */

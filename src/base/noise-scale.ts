@@ -1,0 +1,53 @@
+/**
+ * How much noise passive parties add to the sums that they return, in the integers of the grid. Both sides compute it
+ * from what they have agreed on, so that neither can claim another.
+ */
+import { TandemError } from "./error.ts";
+
+export interface NoiseScale {
+  /** What the largest gradient of one person is on the grid, of every slot: 2^resolution_bits. */
+  readonly unit: number;
+  /** The standard deviation of what is drawn for a node. */
+  readonly sigma: number;
+  /** Nothing that is drawn is larger: beyond, it is drawn again. */
+  readonly drawnMax: number;
+  /**
+   * No node's noise is larger. That of the larger child of a split is its parent's minus its sibling's, so it may be as
+   * many drawn values as there are levels.
+   */
+  readonly max: number;
+}
+
+/** In standard deviations: an honest draw reaches it once in 10^57. */
+const deviationsMax = 16;
+
+/** What of a job decides about its noise. */
+export interface NoiseTerms {
+  readonly answerNoise: number;
+  /** 0: the paper's layout. */
+  readonly resolutionBits: number;
+  /** 0: no limit but maxLeaves. */
+  readonly maxDepth: number;
+  /** 0: no limit but maxDepth. */
+  readonly maxLeaves: number;
+}
+
+/** @returns null in a job without noise. @throws TandemError USAGE for noise that the grid cannot hold */
+export function noiseScaleOf({ answerNoise, resolutionBits, maxDepth, maxLeaves }: NoiseTerms): NoiseScale | null {
+  if (answerNoise === 0) return null;
+  if (resolutionBits === 0)
+    throw new TandemError("USAGE", "answer_noise needs layout auto: the paper's layout has no room for noise");
+  const unit = 2 ** resolutionBits;
+  const sigma = answerNoise * unit;
+  const drawnMax = Math.ceil(deviationsMax * sigma);
+  // Nodes that are asked about are one level above the deepest leaves.
+  const levels = Math.min(maxDepth === 0 ? Infinity : maxDepth, maxLeaves === 0 ? Infinity : maxLeaves);
+  const max = drawnMax * levels;
+  if (!(max <= Number.MAX_SAFE_INTEGER))
+    throw new TandemError(
+      "USAGE",
+      `noise of ${answerNoise} at resolution_bits ${resolutionBits} does not fit a double. ` +
+        `Use --resolution-bits ${resolutionBits - Math.ceil(Math.log2(max / Number.MAX_SAFE_INTEGER))} or less`,
+    );
+  return { unit, sigma, drawnMax, max };
+}

@@ -1,0 +1,71 @@
+/**
+ * Where noise comes from: a pseudo-random function of a party's secret, the gradients and the members of a node. Asked
+ * again, the same question gets the same noise, and nothing can be averaged away.
+ *
+ *   key of a node = HMAC-SHA-256(secret, round, members)
+ *   block         = AES-256(key, feature, candidate, slot, counter)         four little-endian numbers of 32 bits
+ *
+ * Every value has blocks of its own: it does not depend on which others are drawn.
+ *
+ * The round is in it because gradients change from round to round: the same noise in two sums would cancel in their
+ * difference. Trees of one round share their gradients, and so their sums over the same people. That is enough against
+ * a party which follows the protocol. One that redoes a round with other gradients gets the same noise, and the
+ * difference of the two sums has none.
+ */
+import { type Cipher, createCipheriv, createHmac } from "node:crypto";
+import { assert } from "./assert.ts";
+
+export const noiseSecretBytes = 32;
+
+const blockBytes = 16;
+/** Fetched at a time: most values need no more. */
+const blocksAhead = 16;
+const wordBytes = 8;
+
+/** @param members instances whose gradients are summed, ascending */
+export function noiseKey(secret: Uint8Array, round: number, members: Uint32Array): Uint8Array {
+  assert(secret.length === noiseSecretBytes, "the noise secret has 32 bytes");
+  const bytes = new Uint8Array(members.buffer, members.byteOffset, members.byteLength);
+  return createHmac("sha256", secret).update(`tandem/answer-noise/${round}/${members.length}/`).update(bytes).digest();
+}
+
+/** The random numbers of one node. */
+export class NoiseStream {
+  readonly #cipher: Cipher;
+  readonly #blocks = Buffer.alloc(blocksAhead * blockBytes);
+  #words = Buffer.alloc(0);
+  #used = 0;
+  #counter = 0;
+
+  constructor(key: Uint8Array) {
+    // A block is enciphered for itself: the counter mode, with places that can be sought.
+    this.#cipher = createCipheriv("aes-256-ecb", key, null).setAutoPadding(false);
+  }
+
+  /** Goes to the numbers of one value. */
+  seek(feature: number, candidate: number, slot: number): void {
+    for (let block = 0; block < blocksAhead; block++) {
+      this.#blocks.writeUInt32LE(feature, block * blockBytes);
+      this.#blocks.writeUInt32LE(candidate, block * blockBytes + 4);
+      this.#blocks.writeUInt32LE(slot, block * blockBytes + 8);
+    }
+    this.#counter = 0;
+    this.#used = this.#words.length;
+  }
+
+  /** The next uniform integer below 2^53. */
+  readonly draw = (): number => {
+    if (this.#used === this.#words.length) this.#fetch();
+    const high = this.#words.readUInt32LE(this.#used) >>> 5;
+    const low = this.#words.readUInt32LE(this.#used + 4) >>> 6;
+    this.#used += wordBytes;
+    return high * 2 ** 26 + low;
+  };
+
+  #fetch(): void {
+    for (let block = 0; block < blocksAhead; block++)
+      this.#blocks.writeUInt32LE(this.#counter++, block * blockBytes + 12);
+    this.#words = this.#cipher.update(this.#blocks);
+    this.#used = 0;
+  }
+}
