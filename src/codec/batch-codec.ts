@@ -8,11 +8,14 @@ import { highLimb, type QuantisedGradients, type SlotGrid } from "../base/quanti
 import { PlaintextVector } from "../crypto/paillier/vectors.ts";
 import { isZeroFrom, readField, writeField } from "./bit-fields.ts";
 import type { GradientLayout } from "./layout.ts";
-import { quantiseColumn, quantisedMax, type Slot, slotBits, slotResolution } from "./slot.ts";
+import { quantiseColumn, quantisedMax, type Slot, slotBits, type SlotNoise, slotResolution } from "./slot.ts";
 
 /** Per slot the grid on which its integers live. */
 export function layoutGrids(layout: GradientLayout): SlotGrid[] {
-  return layout.slots.map((slot) => ({ shift: slot.shift, resolution: slotResolution(slot) }));
+  return layout.slots.map((slot) => ({
+    shift: slot.noise === undefined ? slot.shift : 0,
+    resolution: slotResolution(slot),
+  }));
 }
 
 /** Shift, truncate and quantise: one Float64Array of values per slot. */
@@ -24,9 +27,9 @@ export function quantise(layout: GradientLayout, values: readonly Float64Array[]
     const quantised = quantiseColumn(layout.slots[index], column);
     return layout.limbs === 1
       ? [quantised]
-      : [quantised.map((q) => Math.floor(q / highLimb)), quantised.map((q) => q % highLimb)];
+      : [quantised.map((q) => Math.floor(q / highLimb)), quantised.map((q) => q - Math.floor(q / highLimb) * highLimb)];
   });
-  return { instanceCount, grids: layoutGrids(layout), columns };
+  return { instanceCount, grids: layoutGrids(layout), columns, ...(layout.noise && { noise: layout.noise }) };
 }
 
 /** Batches the given instances: their plaintexts one after the other, layout.plaintexts.length per instance. */
@@ -35,10 +38,12 @@ export function encode(layout: GradientLayout, gradients: QuantisedGradients, in
   const perInstance = layout.plaintexts.length;
   const bytes = new Uint8Array(instances.length * perInstance * sizeBytes);
   const { columns } = gradients;
+  const excess = layout.slots.map(({ noise }) => noise?.excess ?? 0);
   const value = (slot: number, instance: number): number =>
-    layout.limbs === 1
+    excess[slot] +
+    (layout.limbs === 1
       ? columns[slot][instance]
-      : columns[2 * slot][instance] * highLimb + columns[2 * slot + 1][instance];
+      : columns[2 * slot][instance] * highLimb + columns[2 * slot + 1][instance]);
   for (let i = 0; i < instances.length; i++) {
     for (let p = 0; p < perInstance; p++) {
       const start = (i * perInstance + p) * sizeBytes;
@@ -51,7 +56,8 @@ export function encode(layout: GradientLayout, gradients: QuantisedGradients, in
 
 /**
  * Reads the slot sums of one aggregate of `count` instances from plaintext `p` standing at `bitOffset` of `bytes`
- * and writes them to the row of `target` that starts at `targetOffset`.
+ * and writes them to the row of `target` that starts at `targetOffset`. With noise `count` is the most that they can be;
+ * of nobody there is no noise.
  * @throws TandemError DECODE_OVERFLOW if padding bits are all ones, or a sum is larger than `count` values can make
  */
 export function decodeSums(
@@ -66,7 +72,10 @@ export function decodeSums(
   for (const { slot: index, offset } of fieldsOf(layout, p)) {
     const slot = layout.slots[index];
     const start = bitOffset + offset;
-    if (layout.limbs === 1) {
+    if (slot.noise !== undefined) {
+      const field = readWide(bytes, start, slotBits(slot));
+      writeSum(layout, noisySum(slot, slot.noise, field, count), target, targetOffset, index);
+    } else if (layout.limbs === 1) {
       const sum = readField(bytes, start, slotBits(slot));
       // Padding bits '11': the paper's overflow error. The second test catches every other impossible sum.
       const paddingValue = Math.floor(sum / 2 ** slot.r);
@@ -88,6 +97,58 @@ function readLimbs(bytes: Uint8Array, start: number, slot: Slot): [high: number,
   const lowBits = Math.min(Math.log2(highLimb), slotBits(slot));
   return [readField(bytes, start + lowBits, slotBits(slot) - lowBits), readField(bytes, start, lowBits)];
 }
+
+/** @throws TandemError DECODE_OVERFLOW for what `count` values and the largest noise cannot make */
+function noisySum(slot: Slot, { largest, excess, max, offset }: SlotNoise, field: bigint, count: number): bigint {
+  const sum = field - offset;
+  const noise = count === 0 ? 0n : BigInt(max);
+  const lowest = -BigInt(count) * BigInt(excess) - noise;
+  if (field >> BigInt(slot.r) !== 0n || sum < lowest || sum > BigInt(count) * BigInt(largest) + noise) throw overflow();
+  return sum;
+}
+
+function writeSum(layout: GradientLayout, sum: bigint, target: Float64Array, targetOffset: number, slot: number): void {
+  if (layout.limbs === 1) {
+    target[targetOffset + slot] = Number(sum);
+    return;
+  }
+  const high = sum >> limbBits;
+  target[targetOffset + 2 * slot] = Number(high);
+  target[targetOffset + 2 * slot + 1] = Number(sum - (high << limbBits));
+}
+
+/**
+ * What whoever sums adds to plaintext `p` of an aggregate: noise, and the offset in place of the excess of its `count`
+ * values. It stands at `bitOffset` of `bytes`, where nothing stands yet.
+ * @param noise per slot, for this aggregate
+ */
+export function encodeNoise(
+  layout: GradientLayout,
+  p: number,
+  bytes: Uint8Array,
+  bitOffset: number,
+  count: number,
+  noise: Float64Array,
+): void {
+  for (const { slot: index, offset } of fieldsOf(layout, p)) {
+    const slot = layout.slots[index];
+    assert(slot.noise !== undefined, "a layout with noise");
+    const constant = slot.noise.offset - BigInt(count) * BigInt(slot.noise.excess) + BigInt(noise[index]);
+    assert(constant >= 0n, "noise is within its bounds");
+    writeField(bytes, bitOffset + offset, Number(constant & lowMask));
+    writeField(bytes, bitOffset + offset + Number(limbBits), Number(constant >> limbBits));
+  }
+}
+
+function readWide(bytes: Uint8Array, start: number, width: number): bigint {
+  const lowBits = Math.min(Number(limbBits), width);
+  return (
+    (BigInt(readField(bytes, start + lowBits, width - lowBits)) << limbBits) + BigInt(readField(bytes, start, lowBits))
+  );
+}
+
+const limbBits = BigInt(Math.log2(highLimb));
+const lowMask = BigInt(highLimb) - 1n;
 
 function overflow(): TandemError {
   return new TandemError(

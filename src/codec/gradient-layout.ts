@@ -4,6 +4,7 @@
  * gradients: a layout's width tells a passive party nothing.
  */
 import { TandemError } from "../base/error.ts";
+import type { NoiseScale } from "../base/noise-scale.ts";
 import type { CodecParameters } from "../base/parameters.ts";
 import type { QuantisedGradients } from "../base/quantised-gradients.ts";
 import { quantise } from "./batch-codec.ts";
@@ -14,6 +15,7 @@ export function gradientLayout(
   parameters: CodecParameters,
   plaintextBitsMax: number,
   { values, bounds }: RealGradients,
+  noise: NoiseScale | null = null,
 ): GradientLayout {
   const instanceCount = values[0].length;
   const slots =
@@ -23,8 +25,9 @@ export function gradientLayout(
           parameters,
           values.map((column, slot) => bounds[slot] ?? rangeOf(column, slot % 2 === 1)),
           instanceCount,
+          noise,
         );
-  return buildLayout(parameters.codec, slots, instanceCount, plaintextBitsMax);
+  return buildLayout(parameters.codec, slots, instanceCount, plaintextBitsMax, noise);
 }
 
 /** Far from where the arithmetic of slots and gains would leave the range of doubles. */
@@ -54,6 +57,7 @@ function powerAbove(values: Float64Array): number {
 export function quantiserFor(
   parameters: CodecParameters,
   plaintextBitsMax: number,
+  noise: NoiseScale | null = null,
 ): (gradients: RealGradients) => QuantisedGradients {
-  return (gradients) => quantise(gradientLayout(parameters, plaintextBitsMax, gradients), gradients.values);
+  return (gradients) => quantise(gradientLayout(parameters, plaintextBitsMax, gradients, noise), gradients.values);
 }

@@ -9,16 +9,19 @@
  * Both use the same slots and so the same quantised gradients, which is why both train the same model.
  */
 import { TandemError } from "../base/error.ts";
+import type { NoiseScale } from "../base/noise-scale.ts";
 import type { CodecParameters } from "../base/parameters.ts";
 import type { Range } from "../base/real-gradients.ts";
 import {
   cannotOverflow,
   countMax,
+  largestField,
   quantisedMax,
   type Slot,
   slotBits,
   slotBitsMax,
   slotLimbs,
+  slotResolution,
   withSmallestAlphaMax,
   withSmallestR,
 } from "./slot.ts";
@@ -34,6 +37,8 @@ export interface GradientLayout {
   readonly plaintexts: readonly (readonly number[])[];
   /** Bits of the widest plaintext: the stride at which sums can be packed side by side. */
   readonly plaintextBits: number;
+  /** What passive parties add to sums; null: nothing. */
+  readonly noise: NoiseScale | null;
 }
 
 /** Cuts slots into plaintexts of at most `plaintextBitsMax` bits. */
@@ -42,6 +47,7 @@ export function buildLayout(
   slots: readonly Slot[],
   instanceCountMax: number,
   plaintextBitsMax: number,
+  noise: NoiseScale | null = null,
 ): GradientLayout {
   const plaintexts: number[][] = [];
   let room = 0;
@@ -65,7 +71,7 @@ export function buildLayout(
   });
   const widths = plaintexts.map((members) => members.reduce((sum, index) => sum + slotBits(slots[index]), 0));
   const limbs = slots.some((slot) => slotLimbs(slot) === 2) ? 2 : 1;
-  return { codec, slots, instanceCountMax, limbs, plaintexts, plaintextBits: Math.max(...widths) };
+  return { codec, slots, instanceCountMax, limbs, plaintexts, plaintextBits: Math.max(...widths), noise };
 }
 
 /**
@@ -106,9 +112,27 @@ function overflowMessage(slot: Slot, instanceCount: number): string {
 /**
  * Slots derived from the values' bounds: each is rounded to `bound * 2^-resolution_bits`, and r is the smallest width
  * in which a sum of n values fits without touching the padding. Overflow is impossible by construction.
+ * @param noise where there is some, the width depends on nothing but the number of instances and what was agreed
  */
-export function autoSlots(parameters: CodecParameters, bounds: readonly Range[], instanceCount: number): Slot[] {
-  return bounds.map((bound) => autoSlot(parameters, bound, instanceCount));
+export function autoSlots(
+  parameters: CodecParameters,
+  bounds: readonly Range[],
+  instanceCount: number,
+  noise: NoiseScale | null = null,
+): Slot[] {
+  return bounds.map((bound, index) => {
+    const slot = autoSlot(parameters, bound, instanceCount);
+    const whole = noise === null ? slot : noisySlot(slot, index % 2 === 0, instanceCount, noise);
+    if (slotBits(whole) > slotBitsMax || !cannotOverflow(whole, instanceCount)) {
+      const excess = Math.max(1, slotBits(whole) - slotBitsMax);
+      throw new TandemError(
+        "LAYOUT_OVERFLOW",
+        `sums of ${instanceCount} gradients of resolution_bits ${parameters.resolution_bits} need more than ` +
+          `${slotBitsMax} bits. Use --resolution-bits ${parameters.resolution_bits - excess} or less`,
+      );
+    }
+    return whole;
+  });
 }
 
 function autoSlot(parameters: CodecParameters, bound: Range, instanceCount: number): Slot {
@@ -120,16 +144,17 @@ function autoSlot(parameters: CodecParameters, bound: Range, instanceCount: numb
   let r = 1;
   // n (alpha / resolution + 1/2) < 2^r keeps the padding at zero: stronger than the paper's condition.
   while (instanceCount * (alpha / resolution + 0.5) >= 2 ** r) r++;
-  const slot = { shift, alpha, alphaMax: resolution * 2 ** r, r, padding: parameters.padding };
-  if (slotBits(slot) > slotBitsMax || !cannotOverflow(slot, instanceCount)) {
-    const excess = Math.max(1, slotBits(slot) - slotBitsMax);
-    throw new TandemError(
-      "LAYOUT_OVERFLOW",
-      `sums of ${instanceCount} gradients of resolution_bits ${parameters.resolution_bits} need more than ` +
-        `${slotBitsMax} bits. Use --resolution-bits ${parameters.resolution_bits - excess} or less`,
-    );
-  }
-  return slot;
+  return { shift, alpha, alphaMax: resolution * 2 ** r, r, padding: parameters.padding };
+}
+
+/** The same grid with room for noise, and for sums of either sign. */
+function noisySlot(slot: Slot, isSigned: boolean, instanceCount: number, { unit, max }: NoiseScale): Slot {
+  const excess = isSigned ? unit : 0;
+  const offset = BigInt(instanceCount) * BigInt(excess) + BigInt(max);
+  const noise = { largest: unit, excess, max, offset };
+  let r = 1;
+  while (largestField({ ...slot, noise }, instanceCount) >= 2n ** BigInt(r)) r++;
+  return { ...slot, r, alphaMax: slotResolution(slot) * 2 ** r, noise };
 }
 
 /** Numbers that a row of sums has besides its count. */
@@ -140,11 +165,12 @@ export function columnCount(layout: GradientLayout): number {
 /** The argument that no sum of this job can overflow, one line per slot, for people to read. */
 export function overflowProof(layout: GradientLayout): string[] {
   return layout.slots.map((slot, index) => {
-    const sum = BigInt(layout.instanceCountMax) * BigInt(quantisedMax(slot));
     const limit = (2n ** BigInt(slot.padding) - 1n) << BigInt(slot.r);
+    const noise = slot.noise && ` with noise of at most ${slot.noise.max} and the offset ${slot.noise.offset}`;
     return (
       `slot ${index} (${index % 2 === 0 ? "g" : "h"}): at most ${layout.instanceCountMax} values of at most ` +
-      `${quantisedMax(slot)} sum to ${sum} < ${limit} = (2^${slot.padding} - 1) 2^${slot.r}`
+      `${quantisedMax(slot)}${noise ?? ""} sum to ${largestField(slot, layout.instanceCountMax)} < ${limit} = ` +
+      `(2^${slot.padding} - 1) 2^${slot.r}`
     );
   });
 }

@@ -20,6 +20,26 @@ export interface Slot {
   readonly alphaMax: number;
   readonly r: number;
   readonly padding: number;
+  /** In a job with noise; left out: none. */
+  readonly noise?: SlotNoise;
+}
+
+/**
+ * How the sums of a slot travel where whoever sums adds noise, and tells no counts. Values of either sign have an
+ * excess added before encryption, so that plaintexts are not negative. Whoever sums knows how many they are, and takes
+ * it away again; what then stands in a field is
+ *
+ *   sum + noise + offset        offset = excess * the number of people + the largest noise: never negative
+ */
+export interface SlotNoise {
+  /** The largest magnitude of a quantised value. */
+  readonly largest: number;
+  /** The largest for values of either sign, 0 for others. */
+  readonly excess: number;
+  /** The largest magnitude of noise. */
+  readonly max: number;
+  /** It may not fit a double. */
+  readonly offset: bigint;
 }
 
 /** A slot wider than a field is read in two limbs (base/quantised-gradients.ts). */
@@ -51,12 +71,14 @@ export function quantiseValue(slot: Slot, value: number): number {
       `a gradient lies below the layout's shift ${slot.shift}. Choose a smaller shift`,
     );
   }
+  if (slot.noise !== undefined) return quantiseSigned(slot, slot.noise, value);
   return quantiseShifted(slot, Math.min(shifted, slot.alpha)); // eq. (6)
 }
 
 /** quantiseValue of a whole column, with what does not change taken out of the loop. */
 export function quantiseColumn(slot: Slot, values: Float64Array): Float64Array {
-  const { shift, alpha, alphaMax } = slot;
+  const { shift, alpha, alphaMax, noise } = slot;
+  if (noise !== undefined) return values.map((value) => quantiseValue(slot, value));
   const levels = 2 ** slot.r;
   const quantised = new Float64Array(values.length);
   for (let i = 0; i < values.length; i++) {
@@ -71,9 +93,21 @@ function quantiseShifted(slot: Slot, shifted: number): number {
   return Math.floor((2 ** slot.r * shifted) / slot.alphaMax + 0.5); // eq. (7)
 }
 
+/** eq. (7) without a shift: it could only be taken back by counts, which are not told. */
+function quantiseSigned(slot: Slot, { largest }: SlotNoise, value: number): number {
+  const top = slot.shift + slot.alpha;
+  return Math.min(Math.floor(Math.min(value, top) / slotResolution(slot) + 0.5), largest);
+}
+
 /** The largest quantised value that this slot can produce (quantisation is monotone, also in floating point). */
 export function quantisedMax(slot: Slot): number {
-  return quantiseShifted(slot, slot.alpha);
+  return slot.noise?.largest ?? quantiseShifted(slot, slot.alpha);
+}
+
+/** The most that can stand in a field over n values. */
+export function largestField(slot: Slot, count: number): bigint {
+  const sum = BigInt(count) * BigInt(quantisedMax(slot));
+  return slot.noise === undefined ? sum : sum + BigInt(slot.noise.max) + slot.noise.offset;
 }
 
 /**
@@ -83,13 +117,22 @@ export function quantisedMax(slot: Slot): number {
  *
  * This is decided exactly: doubles are dyadic rationals, so both sides are compared as integers. Floating point may
  * quantise a little differently, so the sum of what it makes is checked as well. And sums must stay exact in doubles.
+ *
+ * With noise, values are at most slot.noise.largest whatever is rounded, so the largest field says all; and the smallest
+ * must not be negative.
  */
 export function cannotOverflow(slot: Slot, count: number): boolean {
+  const limit = (2n ** BigInt(slot.padding) - 1n) << BigInt(slot.r);
+  if (slot.noise !== undefined) {
+    const { excess, max, offset } = slot.noise;
+    const largest = largestField(slot, count);
+    const smallest = offset - BigInt(count) * BigInt(excess) - BigInt(max);
+    return smallest >= 0n && largest < limit && sumsAreExact(slot, count, largest);
+  }
   const scale = dyadicScale(slot.alpha, slot.alphaMax);
   const alpha = dyadicInteger(slot.alpha, scale);
   const alphaMax = dyadicInteger(slot.alphaMax, scale);
   const n = BigInt(count);
-  const limit = (2n ** BigInt(slot.padding) - 1n) << BigInt(slot.r);
   const paperCondition = n * ((alpha << BigInt(slot.r + 1)) + alphaMax) < 2n * alphaMax * limit;
   const largestSum = n * BigInt(quantisedMax(slot));
   return paperCondition && largestSum < limit && sumsAreExact(slot, count, largestSum);

@@ -1,0 +1,44 @@
+/**
+ * The layout that a job's parameters ask for, without its gradients: a passive party derives it from what was agreed,
+ * so that the active party cannot claim another. Whoever sends plaintexts that are wider than sums of gradients need
+ * could mark people by bits of their own, and read them off the sums.
+ *
+ * With noise it is the job's layout to the bit. Without, it is the widest: bounds of gradients may save a bit.
+ */
+import { noiseScaleOf, type NoiseScale } from "../base/noise-scale.ts";
+import { codecParameters, resolveParameters } from "../base/parameters.ts";
+import { autoSlots, buildLayout, type GradientLayout } from "./layout.ts";
+import type { Slot } from "./slot.ts";
+
+/** What both sides have agreed on. */
+export interface LayoutTerms {
+  readonly codec: string;
+  /** 0: the paper's layout, whose slots have `slotBits` information bits. */
+  readonly resolutionBits: number;
+  readonly slotBits: number;
+  readonly padding: number;
+  /** Pairs of g and h of an instance. */
+  readonly outputs: number;
+  readonly answerNoise: number;
+  readonly maxDepth: number;
+  readonly maxLeaves: number;
+}
+
+/** @throws TandemError LAYOUT_OVERFLOW, KEY_TOO_SHORT or USAGE where there is no such layout */
+export function agreedLayout(terms: LayoutTerms, instanceCount: number, plaintextBitsMax: number): GradientLayout {
+  const noise = noiseScaleOf(terms);
+  const codec = terms.codec === "unbatched" ? "unbatched" : "batched";
+  return buildLayout(codec, slotsOf(terms, instanceCount, noise), instanceCount, plaintextBitsMax, noise);
+}
+
+function slotsOf(
+  { resolutionBits, slotBits: r, padding, outputs }: LayoutTerms,
+  instanceCount: number,
+  noise: NoiseScale | null,
+): Slot[] {
+  if (resolutionBits === 0)
+    return Array.from({ length: 2 * outputs }, () => ({ shift: 0, alpha: 1, alphaMax: 1, r, padding }));
+  const parameters = resolveParameters(codecParameters, { resolution_bits: resolutionBits, padding });
+  const bounds = Array.from({ length: 2 * outputs }, (_, slot) => ({ min: slot % 2 === 0 ? -1 : 0, max: 1 }));
+  return autoSlots(parameters, bounds, instanceCount, noise);
+}
