@@ -105,6 +105,7 @@ export async function* centralisedRounds(training: CentralisedTraining): AsyncGe
     sampler: new ColumnSampler(columnRatesOf(parameters), parameters.seed, training.samplingSecrets?.[owner] ?? ""),
     minimums: minimumsOfParty(training, owner, people),
     used: used[owner],
+    noiseSecret: owner === 0 ? null : (training.noiseSecrets?.[owner] ?? null),
   }));
   assert(areOff(columns[0].minimums), "the active party has no minimums");
   const isConstrained = parties.flat().some(({ monotone = 0 }) => monotone !== 0);
@@ -112,11 +113,17 @@ export async function* centralisedRounds(training: CentralisedTraining): AsyncGe
   for (let round = startRounds; round < startRounds + parameters.num_round; round++) {
     const { sample, ...real } = sampleRows(parameters, round, task.gradients(margins), task.trainingRows);
     const gradients = quantise(real);
+    checkNoise(training, gradients);
     for (const outputs of task.treeOutputs) {
       const treeIndex = trees.length;
-      const gain = new TreeGain(gradients.grids, growParameters, { outputs, isConstrained });
+      const gain = new TreeGain(gradients.grids, growParameters, {
+        outputs,
+        isConstrained,
+        hidesCounts: gradients.noise !== undefined,
+      });
+      const treeNumber = training.treeNumber?.(treeIndex) ?? treeIndex;
       const search = new CentralisedSearch(
-        training.treeNumber?.(treeIndex) ?? treeIndex,
+        { tree: treeNumber, round: Math.floor(treeNumber / task.treeOutputs.length) },
         round < parameters.local_rounds ? columns.slice(0, 1) : columns,
         gradients,
         gain,
@@ -159,6 +166,12 @@ function jobOf({ parties, labels, validationRows = null, start = null, defences 
 function minimumsOfParty({ minimums, defences }: CentralisedTraining, party: number, people: number): Minimums {
   const policy = minimums?.[party] ?? noMinimums;
   return party === 0 || defences === undefined ? policy : minimumsOfJob(policy, defences, people);
+}
+
+function checkNoise({ defences, parties, noiseSecrets }: CentralisedTraining, { noise }: QuantisedGradients): void {
+  const isNoisy = noise !== undefined;
+  assert(isNoisy === (defences?.answer_noise ?? 0) > 0, "gradients are quantised for the noise of the job");
+  assert(!isNoisy || parties.every((_, i) => i === 0 || noiseSecrets?.[i] !== undefined), "noise needs its secrets");
 }
 
 /** A model says how many outputs it has where there are several. */

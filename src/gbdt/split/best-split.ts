@@ -10,6 +10,7 @@ import { type TreeGain, unbounded, type WeightBounds } from "./gain.ts";
 import { featureHistogram, leftSums } from "./histogram.ts";
 import type { BinnedFeature } from "./binning.ts";
 import { selectBest } from "./select-best.ts";
+import { addNoise } from "./tree-noise.ts";
 
 /** One party's best split of a node. */
 export interface PartySplit {
@@ -24,6 +25,7 @@ export interface PartySplit {
  * @param index the feature's place among its party's
  * @param totals the node's row, from nodeTotals
  * @param isOffered which candidates may be chosen; null: all
+ * @param noise what its owner adds to the left side of each candidate (TreeNoise); null: nothing
  * @returns null if no candidate is allowed
  */
 export function bestFeatureSplit(
@@ -35,9 +37,12 @@ export function bestFeatureSplit(
   gain: TreeGain,
   bounds: WeightBounds = unbounded,
   isOffered: ((candidate: Candidate) => boolean) | null = null,
+  noise: Float64Array | null = null,
 ): PartySplit | null {
   const histogram = featureHistogram(feature, gradients, instances);
   if (isPartitioned(feature)) {
+    // A candidate is one category, which goes right.
+    if (noise !== null && noise.length > 0) addNoise(histogram, totals.length, noise, -1);
     const withheld = Uint8Array.from(candidatesOf(feature), (candidate) =>
       isOffered === null || isOffered(candidate) ? 0 : 1,
     );
@@ -48,6 +53,7 @@ export function bestFeatureSplit(
     return best && { gain: best.gain, feature: index, candidate: best.candidate };
   }
   const sides = leftSums(feature, histogram);
+  if (noise !== null) addNoise(sides, totals.length, noise, 1);
   const gains = gain.gains(sides, totals, bounds, feature.monotone ?? 0);
   if (isOffered !== null)
     candidatesOf(feature).forEach((candidate, i) => (gains[i] = isOffered(candidate) ? gains[i] : -Infinity));

@@ -8,6 +8,7 @@ import type { TreeGain } from "./gain.ts";
 import type { GrowingNode, NodePair, SplitOutcome, SplitSearch } from "../tree/grow.ts";
 import { areOff, type Minimums, OfferedCandidates } from "./offered-candidates.ts";
 import { ruleOf, type SplitRule } from "../tree/tree.ts";
+import { TreeNoise } from "./tree-noise.ts";
 import type { UsedThresholds } from "./used-thresholds.ts";
 
 interface OwnedSplit extends PartySplit {
@@ -21,19 +22,29 @@ export interface PartyColumns {
   readonly minimums: Minimums;
   /** Null: any number of thresholds may be used. */
   readonly used: UsedThresholds | null;
+  /** What its noise is made with where gradients have some; null: it adds none. */
+  readonly noiseSecret: Uint8Array | null;
+}
+
+/** A tree's number, and that of its gradients. */
+export interface TreePlace {
+  readonly tree: number;
+  readonly round: number;
 }
 
 export class CentralisedSearch implements SplitSearch<SplitRule, OwnedSplit> {
-  readonly #tree: number;
+  readonly #place: TreePlace;
   readonly #parties: readonly PartyColumns[];
   readonly #gradients: QuantisedGradients;
   readonly #gain: TreeGain;
   /** Per party, null where nothing is withheld. */
   #offered: readonly (OfferedCandidates | null)[] = [];
+  /** Per party, null where there is none. */
+  #noise: readonly (TreeNoise | null)[] = [];
 
   /** @param parties index 0 is the active party */
-  constructor(tree: number, parties: readonly PartyColumns[], gradients: QuantisedGradients, gain: TreeGain) {
-    this.#tree = tree;
+  constructor(place: TreePlace, parties: readonly PartyColumns[], gradients: QuantisedGradients, gain: TreeGain) {
+    this.#place = place;
     this.#parties = parties;
     this.#gradients = gradients;
     this.#gain = gain;
@@ -41,6 +52,7 @@ export class CentralisedSearch implements SplitSearch<SplitRule, OwnedSplit> {
 
   async root(root: GrowingNode): Promise<OwnedSplit | null> {
     const members = { id: root.id, members: root.sampled };
+    const { noise: scale = null, grids } = this.#gradients;
     this.#offered = this.#parties.map(({ features, minimums, used }) =>
       areOff(minimums) && used === null
         ? null
@@ -52,13 +64,18 @@ export class CentralisedSearch implements SplitSearch<SplitRule, OwnedSplit> {
             used,
           ),
     );
+    this.#noise = this.#parties.map(({ features, noiseSecret: secret }) =>
+      secret === null || scale === null
+        ? null
+        : new TreeNoise({ secret, scale, slotCount: grids.length }, features, this.#place.round, members),
+    );
     return this.#bestOf(root);
   }
 
   async children(pairs: readonly NodePair[]): Promise<(OwnedSplit | null)[]> {
     return pairs.flatMap(({ parent, left, right }) => {
-      for (const offered of this.#offered)
-        offered?.split(parent.id, { id: left.id, members: left.sampled }, { id: right.id, members: right.sampled });
+      for (const known of [...this.#offered, ...this.#noise])
+        known?.split(parent.id, { id: left.id, members: left.sampled }, { id: right.id, members: right.sampled });
       return [this.#bestOf(left), this.#bestOf(right)];
     });
   }
@@ -82,7 +99,7 @@ export class CentralisedSearch implements SplitSearch<SplitRule, OwnedSplit> {
   /** Ties: the lowest owner, then the lowest feature. */
   #bestOf(node: GrowingNode): OwnedSplit | null {
     let best: OwnedSplit | null = null;
-    const place = { tree: this.#tree, depth: node.depth, node: node.id };
+    const place = { tree: this.#place.tree, depth: node.depth, node: node.id };
     this.#parties.forEach(({ features, sampler }, owner) => {
       const offered = this.#offered[owner];
       for (const index of sampler.at(place, features.length)) {
@@ -97,6 +114,7 @@ export class CentralisedSearch implements SplitSearch<SplitRule, OwnedSplit> {
           this.#gain,
           node.bounds,
           isOffered,
+          this.#noise[owner]?.of(node.id, index) ?? null,
         );
         best = betterSplit(best, split && { owner, ...split });
       }

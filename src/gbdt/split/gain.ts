@@ -61,10 +61,13 @@ export class TreeGain {
   readonly #parameters: SplitParameters;
   readonly #outputs: readonly number[];
   readonly #isConstrained: boolean;
+  readonly #hidesCounts: boolean;
 
   /**
    * @param outputs those that the tree learns
    * @param isConstrained some party has monotone constraints: XGBoost then takes every gain from bounded weights
+   * @param hidesCounts rows of passive parties have no counts (there is noise): then nothing looks at counts. An empty
+   *   side of exact sums has H = 0, and passive parties offer none
    */
   constructor(
     grids: readonly SlotGrid[],
@@ -72,12 +75,18 @@ export class TreeGain {
     {
       outputs = [0],
       isConstrained = false,
-    }: { readonly outputs?: readonly number[]; readonly isConstrained?: boolean } = {},
+      hidesCounts = false,
+    }: {
+      readonly outputs?: readonly number[];
+      readonly isConstrained?: boolean;
+      readonly hidesCounts?: boolean;
+    } = {},
   ) {
     this.#grids = grids;
     this.#parameters = parameters;
     this.#outputs = outputs;
     this.#isConstrained = isConstrained;
+    this.#hidesCounts = hidesCounts;
   }
 
   /**
@@ -106,7 +115,7 @@ export class TreeGain {
       const count = sides[row + stride - 1];
       const otherCount = totalCount - count;
       gains[c] = -Infinity;
-      if (count <= 0 || otherCount <= 0) continue;
+      if (!this.#hidesCounts && (count <= 0 || otherCount <= 0)) continue;
       let hA = 0;
       let hB = 0;
       let termA = 0;

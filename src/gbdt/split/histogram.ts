@@ -22,7 +22,7 @@ export function nodeTotals(gradients: QuantisedGradients, instances: Uint32Array
     const values = gradients.columns[column];
     let sum = 0;
     for (let i = 0; i < instances.length; i++) sum += values[instances[i]];
-    assert(sum <= Number.MAX_SAFE_INTEGER, "a column's sum is not exact any more");
+    assert(Math.abs(sum) <= Number.MAX_SAFE_INTEGER, "a column's sum is not exact any more");
     totals[column] = sum;
   }
   totals[columnCount] = instances.length;

@@ -1,0 +1,119 @@
+/**
+ * The noise of one party's candidates in one tree (base/noise-stream.ts says where it comes from). A function of who is
+ * in a node alone, which the passive party and the centralised trainer both call: that is why they train the same
+ * model, bit for bit.
+ *
+ * Noise adds up as sums do, parent = left + right: it is drawn for the root and for the smaller child of each split, and
+ * the larger child's is the rest. So it does not matter whether the larger child is asked for or derived, and asking for
+ * both shows nothing to average.
+ *
+ * It belongs to the LEFT side of a candidate; what goes right has the same with the other sign, and a node's total has
+ * none.
+ */
+import { assert } from "../../base/assert.ts";
+import { discreteGaussian } from "../../base/discrete-gaussian.ts";
+import type { NoiseScale } from "../../base/noise-scale.ts";
+import { noiseKey, NoiseStream } from "../../base/noise-stream.ts";
+import { highLimb } from "../../base/quantised-gradients.ts";
+import type { BinnedFeature } from "./binning.ts";
+import { candidateCount } from "./candidate.ts";
+import type { Minimums } from "./offered-candidates.ts";
+
+/** What a party's noise is made of in one job. */
+export interface PartyNoise {
+  readonly secret: Uint8Array;
+  readonly scale: NoiseScale;
+  readonly slotCount: number;
+}
+
+/** A node by the instances that are summed there, ascending. */
+export interface SummedNode {
+  readonly id: number;
+  readonly members: Uint32Array;
+}
+
+type NodeNoise = (feature: number) => Float64Array;
+
+export class TreeNoise {
+  readonly #noise: PartyNoise;
+  readonly #features: readonly BinnedFeature[];
+  readonly #round: number;
+  readonly #nodes = new Map<number, NodeNoise>();
+
+  /** @param round the number of the gradients */
+  constructor(noise: PartyNoise, features: readonly BinnedFeature[], round: number, root: SummedNode) {
+    this.#noise = noise;
+    this.#features = features;
+    this.#round = round;
+    this.#nodes.set(root.id, this.#drawn(root.members));
+  }
+
+  /** Learns the children of a split. The one with fewer members is drawn, on a tie the one with the lower id. */
+  split(parent: number, a: SummedNode, b: SummedNode): void {
+    const above = this.#nodes.get(parent);
+    assert(above !== undefined, "children are told after their parent");
+    const isFirst = a.members.length - b.members.length || a.id - b.id;
+    const [smaller, larger] = isFirst < 0 ? [a, b] : [b, a];
+    const drawn = this.#drawn(smaller.members);
+    this.#nodes.set(smaller.id, drawn).set(
+      larger.id,
+      kept((feature) => {
+        const [whole, part] = [above(feature), drawn(feature)];
+        return whole.map((value, i) => value - part[i]);
+      }),
+    );
+  }
+
+  /** Per candidate of a feature, in the order of candidatesOf, and slot: what is added to the left side. */
+  of(node: number, feature: number): Float64Array {
+    const noise = this.#nodes.get(node);
+    assert(noise !== undefined, "a node of this tree");
+    return noise(feature);
+  }
+
+  #drawn(members: Uint32Array): NodeNoise {
+    const { secret, scale, slotCount } = this.#noise;
+    const stream = new NoiseStream(noiseKey(secret, this.#round, members));
+    return kept((feature) => {
+      const noise = new Float64Array(candidateCount(this.#features[feature]) * slotCount);
+      for (let i = 0; i < noise.length; i++) {
+        stream.seek(feature, Math.floor(i / slotCount), i % slotCount);
+        noise[i] = discreteGaussian(scale.sigma, scale.drawnMax, stream.draw);
+      }
+      return noise;
+    });
+  }
+}
+
+/** Adds noise to rows (slot sums in one or two limbs, count), one per candidate. @param sign -1 takes it away */
+export function addNoise(rows: Float64Array, stride: number, noise: Float64Array, sign: 1 | -1): void {
+  const slotCount = noise.length / (rows.length / stride);
+  const isLimbed = stride - 1 > slotCount;
+  for (let i = 0; i < noise.length; i++) {
+    const row = Math.floor(i / slotCount) * stride;
+    const slot = i % slotCount;
+    const value = sign * noise[i];
+    if (!isLimbed) {
+      rows[row + slot] += value;
+      continue;
+    }
+    const high = Math.floor(value / highLimb);
+    rows[row + 2 * slot] += high;
+    rows[row + 2 * slot + 1] += value - high * highLimb;
+  }
+}
+
+/** Where counts are hidden behind noise, nobody can tell an empty side: it must not be offered. */
+export function minimumsWithNoise(minimums: Minimums, scale: NoiseScale | null): Minimums {
+  return scale === null ? minimums : { ...minimums, perCandidate: Math.max(2, minimums.perCandidate) };
+}
+
+/** Computes once per feature. */
+function kept(noiseOf: NodeNoise): NodeNoise {
+  const known = new Map<number, Float64Array>();
+  return (feature) => {
+    const noise = known.get(feature) ?? noiseOf(feature);
+    known.set(feature, noise);
+    return noise;
+  };
+}
