@@ -2,6 +2,7 @@
  * What both sides of a job compare at the handshake, field by field; nothing more of the job is told to a passive
  * party.
  */
+import { noiseScaleOf, type NoiseScale } from "../base/noise-scale.ts";
 import {
   type CodecParameters,
   type Defences,
@@ -108,5 +109,21 @@ export function agreedParameters(
     maskedScoring: defences.masked_scoring,
     resolutionBits: codec.layout === "auto" ? codec.resolution_bits : 0,
     outputs: training.objective === "multi:softprob" ? training.num_class : 1,
+    padding: codec.padding,
+    slotBits: codec.layout === "auto" ? 0 : codec.r,
   };
+}
+
+/** The noise of a job, by its parameters. @throws TandemError USAGE if they do not go together */
+export function noiseIn(
+  { max_depth: maxDepth, max_leaves: maxLeaves }: Pick<TrainingParameters, "max_depth" | "max_leaves">,
+  { layout, resolution_bits: resolutionBits }: CodecParameters,
+  defences: Pick<Defences, "answer_noise"> | undefined,
+): NoiseScale | null {
+  return noiseScaleOf({
+    answerNoise: defences?.answer_noise ?? 0,
+    resolutionBits: layout === "auto" ? resolutionBits : 0,
+    maxDepth,
+    maxLeaves,
+  });
 }

@@ -29,6 +29,8 @@ const agreed: AgreedParameters = {
   maskedScoring: false,
   resolutionBits: 24,
   outputs: 1,
+  padding: 2,
+  slotBits: 0,
 };
 const digest = idsDigest(["a", "b"]);
 
@@ -53,9 +55,11 @@ test("the id is the SHA-256 of the text that docs/model-files.md gives", () => {
     "minPeopleShare=0",
     "numRound=3",
     "outputs=1",
+    "padding=2",
     "resolutionBits=24",
     'scheme="paillier"',
     "seed=7",
+    "slotBits=0",
     'startModel=""',
     "startTrees=0",
     "treesPerRound=1",

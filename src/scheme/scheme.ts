@@ -7,6 +7,7 @@
  */
 import type { SpeedParameters } from "../base/parameters.ts";
 import type { QuantisedGradients } from "../base/quantised-gradients.ts";
+import type { LayoutTerms } from "../codec/agreed-layout.ts";
 import type { GradientLayout } from "../codec/layout.ts";
 import type { NodeTask } from "./candidates/node-task.ts";
 import type { TreeNodes } from "./candidates/tree-nodes.ts";
@@ -111,7 +112,10 @@ export interface ActiveScheme {
   expectTree(layout: GradientLayout, instanceCount: number): void;
   /** What a node's request says besides who is in it; often nothing. */
   node(node: number): Uint8Array;
-  /** Slot sums of consecutive candidates, slot by slot (stride: number of slots). */
+  /**
+   * Slot sums of consecutive candidates, slot by slot (stride: number of slots).
+   * @param counts how many are summed in each; with noise, where nobody tells, how many it can be at most
+   */
   sums(layout: GradientLayout, message: Uint8Array, counts: readonly number[]): Promise<Float64Array>;
   /** Nothing more is wanted: what is being made ahead is for nobody. */
   close(): void;
@@ -136,7 +140,7 @@ export interface PassiveScheme {
   gradients(message: Uint8Array): Promise<number>;
   /** Once per round, after the last chunk. @throws TandemError PROTOCOL_STATE if some are missing */
   endOfGradients(): void;
-  /** The sums of a node's candidates; of those that are withheld a sum over nobody. */
+  /** The sums of a node's candidates, with the task's noise; of those that are withheld a sum over nobody. */
   sums(task: NodeTask, message: Uint8Array): AsyncIterable<SumsPiece>;
   /** Once per round, when nothing more is asked of it. */
   endRound(): void;
@@ -152,4 +156,8 @@ export interface PassiveSchemeJob {
   /** Nodes that may be asked for in one tree, and trees of one round. */
   readonly nodesAskedMax: number;
   readonly treesPerRound: number;
+  /** What was agreed about plaintexts: a set-up may not ask for wider ones. */
+  readonly terms: LayoutTerms;
+  /** A sum may come back in a ciphertext of its own. */
+  readonly allowsUnpacked: boolean;
 }

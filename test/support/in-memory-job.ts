@@ -23,7 +23,7 @@ import { trainCentralised } from "../../src/gbdt/boost/train.ts";
 import { ActiveRole } from "../../src/protocol/active/role.ts";
 import { quantiserFor } from "../../src/codec/gradient-layout.ts";
 import { idsDigest } from "../../src/protocol/ids.ts";
-import { agreedParameters } from "../../src/protocol/job-parameters.ts";
+import { agreedParameters, noiseIn } from "../../src/protocol/job-parameters.ts";
 import { modelId } from "../../src/protocol/model-id.ts";
 import { PaillierActive } from "../../src/scheme/paillier/active.ts";
 import { PaillierPassive } from "../../src/scheme/paillier/passive.ts";
@@ -82,9 +82,10 @@ export interface TestOutcome {
   readonly seen: readonly { readonly active: Pick<Tally, "ledger" | "traffic">; readonly passive: Tally }[];
 }
 
-export function parametersOf(job: Pick<TestJob, "training" | "codec">): {
+export function parametersOf(job: Pick<TestJob, "training" | "codec" | "defences">): {
   training: TrainingParameters;
   codec: CodecParameters;
+  defences: Defences;
 } {
   return {
     training: resolveParameters(trainingParameters, {
@@ -95,11 +96,8 @@ export function parametersOf(job: Pick<TestJob, "training" | "codec">): {
       ...job.training,
     }),
     codec: resolveParameters(codecParameters, { ...job.codec }),
+    defences: resolveParameters(privacyParameters, { ...job.defences }),
   };
-}
-
-export function defencesOf({ defences }: Pick<TestJob, "defences">): Defences {
-  return resolveParameters(privacyParameters, { ...defences });
 }
 
 export function binTable(table: TestTable, parameters: TrainingParameters): BinnedFeature[][] {
@@ -123,8 +121,12 @@ export function trainInOnePlace(
   },
   samplingSecrets = job.table.parties.map((_, party) => samplingSecret(party)),
 ): Promise<Model> {
-  const { training, codec } = parametersOf(job);
-  const quantise = quantiserFor(codec, job.scheme?.plaintextBitsMax({}) ?? job.key.publicKey.bits - 1);
+  const { training, codec, defences } = parametersOf(job);
+  const quantise = quantiserFor(
+    codec,
+    job.scheme?.plaintextBitsMax({}) ?? job.key.publicKey.bits - 1,
+    noiseIn(training, codec, defences),
+  );
   const { labels, weights = null, validationRows = null } = job.table;
   const start =
     job.start === undefined
@@ -144,8 +146,14 @@ export function trainInOnePlace(
     quantise,
     samplingSecrets,
     minimums: job.minimums ?? [],
-    defences: defencesOf(job),
+    defences,
+    noiseSecrets: job.table.parties.map((_, party) => noiseSecret(party)),
   });
+}
+
+/** What a party's noise is made with in every test job. */
+export function noiseSecret(party: number): Uint8Array {
+  return new Uint8Array(32).fill(100 + party);
 }
 
 function samplingSecret(party: number): string {
@@ -153,9 +161,8 @@ function samplingSecret(party: number): string {
 }
 
 export async function trainFederated(job: TestJob): Promise<TestOutcome> {
-  const { training, codec } = parametersOf(job);
+  const { training, codec, defences } = parametersOf(job);
   const speed = resolveParameters(speedParameters, { ...job.speed });
-  const defences = defencesOf(job);
   const { kernel, key, table } = job;
   const ids = Array.from(table.labels, (_, i) => `id-${i}`);
   const digest = idsDigest(ids);
@@ -175,6 +182,8 @@ export async function trainFederated(job: TestJob): Promise<TestOutcome> {
       features,
       instanceCount: ids.length,
       samplingSecret: samplingSecret(i + 1),
+      noiseSecret: noiseSecret(i + 1),
+      allowsUnpacked: true,
       permutationSecret: osRandom.fill(new Uint8Array(32)),
       minimums: job.minimums?.[i + 1] ?? noMinimums,
       scheme: passiveScheme,

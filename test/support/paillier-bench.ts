@@ -81,6 +81,17 @@ export function bench(
     candidateCount: features.reduce((sum, feature) => sum + candidateCount(feature), 0),
     nodesAskedMax: 4,
     treesPerRound: 1,
+    terms: {
+      codec,
+      resolutionBits: 24,
+      slotBits: 0,
+      padding: 2,
+      outputs: 1,
+      answerNoise: 0,
+      maxDepth: 3,
+      maxLeaves: 0,
+    },
+    allowsUnpacked: false,
   };
   return {
     active,

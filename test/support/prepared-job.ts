@@ -15,7 +15,7 @@ import type { TreeNodes } from "../../src/scheme/candidates/tree-nodes.ts";
 import type { PassivePeer } from "../../src/wire/peer.ts";
 import { connectInMemory } from "../../src/transport/in-memory.ts";
 import { passiveService, type PassiveService } from "../../src/transport/passive-service.ts";
-import { binTable, defencesOf, parametersOf, type TestTable } from "./in-memory-job.ts";
+import { binTable, noiseSecret, parametersOf, type TestTable } from "./in-memory-job.ts";
 
 export interface JobOptions {
   readonly table: TestTable;
@@ -79,13 +79,13 @@ class WatchedPassive extends PaillierPassive {
 }
 
 export function prepareJob(options: JobOptions): PreparedJob {
-  const { training, codec } = parametersOf(options);
+  const { training, codec, defences } = parametersOf(options);
   const { kernel, key, table, connect = connectInMemory } = options;
   const ids = Array.from(table.labels, (_, i) => `id-${i}`);
   const digest = idsDigest(ids);
   const binned = binTable(table, training);
   const scheme = new PaillierActive(kernel, key, 1);
-  const agreed = agreedParameters("test", training, codec, scheme, null, defencesOf(options));
+  const agreed = agreedParameters("test", training, codec, scheme, null, defences);
   const observed: unknown[][] = [];
   const see =
     (party: string, event: string) =>
@@ -102,6 +102,7 @@ export function prepareJob(options: JobOptions): PreparedJob {
       features,
       instanceCount: ids.length,
       permutationSecret: osRandom.fill(new Uint8Array(32)),
+      noiseSecret: noiseSecret(i + 1),
       minimums: options.minimums?.[i + 1] ?? noMinimums,
       scheme: passiveScheme,
       lookUp: (id) => {
@@ -130,12 +131,12 @@ export function prepareJob(options: JobOptions): PreparedJob {
     job: "test",
     training,
     codec,
+    defences,
     subtraction: true,
     features: binned[0],
     labels: table.labels,
     idsDigest: digest,
     scheme,
-    defences: defencesOf(options),
     peers: passives.map(({ name, service }, i) => connect(name, service, i)),
     observer: {
       joined: see("bank", "joined"),

@@ -5,6 +5,7 @@ import type { RealGradients } from "../../base/real-gradients.ts";
 import { quantise } from "../../codec/batch-codec.ts";
 import { gradientLayout } from "../../codec/gradient-layout.ts";
 import type { GradientLayout } from "../../codec/layout.ts";
+import { noiseIn } from "../job-parameters.ts";
 import type { BoostingMonitor } from "../../gbdt/boost/boosting-monitor.ts";
 import type { BoostingTask } from "../../gbdt/boost/boosting-task.ts";
 import { ColumnSampler, columnRatesOf } from "../../gbdt/boost/column-sampling.ts";
@@ -146,10 +147,10 @@ export class FederatedRound {
 }
 
 export function layoutFor(
-  { codec, scheme }: Pick<ActiveJob, "codec" | "scheme">,
+  { codec, training, defences, scheme }: Pick<ActiveJob, "codec" | "training" | "defences" | "scheme">,
   gradients: RealGradients,
 ): GradientLayout {
-  return gradientLayout(codec, scheme.plaintextBitsMax, gradients);
+  return gradientLayout(codec, scheme.plaintextBitsMax, gradients, noiseIn(training, codec, defences));
 }
 
 /** Counts the time in which the next chunk is being made. */

@@ -33,7 +33,7 @@ type FederatedSplit =
       readonly peer: number;
       readonly candidates: readonly number[];
       readonly sets: readonly CategorySet[];
-      readonly sideCounts: readonly number[];
+      readonly sideCounts: readonly number[] | null;
     };
 
 type RowsByPeer = readonly CandidateRows[];
@@ -209,10 +209,13 @@ export class FederatedSearch implements SplitSearch<ActiveRule, FederatedSplit> 
       gain,
       candidates: candidates.map((candidate) => firstSplit + candidate),
       sets: best.map(({ group, categories, missingLeft }) => ({ group, categories, missingLeft })),
-      sideCounts: [
-        ...candidates.map((candidate) => splits[candidate * stride + stride - 1]),
-        ...best.map(({ rightCount }) => rightCount),
-      ],
+      sideCounts:
+        this.#task.gradients.noise === undefined
+          ? [
+              ...candidates.map((candidate) => splits[candidate * stride + stride - 1]),
+              ...best.map(({ rightCount }) => rightCount),
+            ]
+          : null,
     };
   }
 }

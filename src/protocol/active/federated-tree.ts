@@ -54,6 +54,10 @@ export interface TreeTask {
 
 export function growFederatedTree(task: TreeTask): Promise<GrownTree<ActiveRule>> {
   const { gradients, sample, parameters, isConstrained } = task;
-  const gain = new TreeGain(gradients.grids, parameters, { outputs: task.outputs, isConstrained });
+  const gain = new TreeGain(gradients.grids, parameters, {
+    outputs: task.outputs,
+    isConstrained,
+    hidesCounts: gradients.noise !== undefined,
+  });
   return growTree(new FederatedSearch(task, gain), gradients, sample, gain, parameters);
 }

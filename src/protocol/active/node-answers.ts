@@ -70,6 +70,13 @@ export class NodeAnswers {
     lowerSides?.set(lowerSidesFrom(answer.lowerSides, counts.length), first);
   }
 
+  /** Where counts are not told: how many a candidate of the piece can be over; nobody where it is withheld. */
+  summedMost({ node, firstCandidate, counts }: PassiveHistograms): number[] {
+    const { withheld } = this.#tables.get(node) ?? noCandidates;
+    const size = this.#sizes.get(node) ?? 0;
+    return counts.map((_, i) => (withheld[firstCandidate + i] === 1 ? 0 : size));
+  }
+
   /** @returns the rows of the piece: slot sums and count per candidate */
   add({ node, firstCandidate, counts }: PassiveHistograms, sums: Float64Array): Float64Array {
     const columns = this.#columns;

@@ -66,8 +66,11 @@ export interface Decision {
   readonly candidates: readonly number[];
   /** The same for sets of categories, at most one per group. */
   readonly sets: readonly CategorySet[];
-  /** Instances on the summed side of each of these candidates: the split must agree with one of them. */
-  readonly sideCounts: readonly number[];
+  /**
+   * Instances on the summed side of each of these candidates: the split must agree with one of them. Null where noise
+   * hides them: then no side may be empty.
+   */
+  readonly sideCounts: readonly number[] | null;
   readonly sampledCount: number;
   /** Of a bitmap over the node's instances: how many of those set are sampled. */
   readonly countSampled: (bitmap: Uint8Array) => number;
@@ -186,7 +189,8 @@ export class PeerSession {
             edge(true);
           }
           collected.check(answer);
-          const sums = await decrypting.during(() => this.#scheme.sums(layout, answer.scheme, answer.counts));
+          const summedMost = layout.noise === null ? answer.counts : collected.summedMost(answer);
+          const sums = await decrypting.during(() => this.#scheme.sums(layout, answer.scheme, summedMost));
           this.tally.see(sumsSeen(answer, collected.add(answer, sums)));
         }
       })(),
@@ -221,8 +225,7 @@ export class PeerSession {
             throw this.#deviates("a split that was not asked for");
           checkBitmap(split.leftMembers, size);
           const decision = decisionOf.get(split.node);
-          const left = decision?.countSampled(split.leftMembers);
-          if (decision?.sideCounts.some((count) => count === left || decision.sampledCount - count === left) !== true)
+          if (decision === undefined || !isOneOf(decision, split.leftMembers))
             throw this.#deviates("a split that is none of the candidates");
           this.tally.see(outcomeSeen(split, size));
           answers.set(split.node, { leftMembers: split.leftMembers, monotone: split.monotone });
@@ -363,4 +366,11 @@ export class PeerSession {
   #options(): { signal: AbortSignal } {
     return { signal: this.#closing.signal };
   }
+}
+
+/** Whether a split is of the size of one of the candidates, as far as their sizes are known. */
+function isOneOf({ sideCounts, sampledCount, countSampled }: Decision, leftMembers: Uint8Array): boolean {
+  const left = countSampled(leftMembers);
+  if (sideCounts === null) return left > 0 && left < sampledCount;
+  return sideCounts.some((count) => count === left || sampledCount - count === left);
 }

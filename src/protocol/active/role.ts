@@ -19,7 +19,7 @@ import type { Tree } from "../../gbdt/tree/tree.ts";
 import type { Ledger } from "../../privacy/ledger.ts";
 import type { Traffic } from "../../privacy/tally.ts";
 import { protocolVersion } from "../../wire/version.ts";
-import { agreedParameters } from "../job-parameters.ts";
+import { agreedParameters, noiseIn } from "../job-parameters.ts";
 import { FederatedRound, layoutFor, rowBitmap } from "./federated-round.ts";
 import type { ActiveRule } from "./federated-tree.ts";
 import type { ActiveJob, ActiveModel, PhaseTimesMs, PredictionRows, RoundMetrics } from "./job.ts";
@@ -100,6 +100,7 @@ export class ActiveRole {
     } = this.#job;
     const started = now();
     checkGrowth(training);
+    noiseIn(training, codec, this.#job.defences);
     roundsBefore(start, this.#newTask(), training); // nobody hears of a model that does not fit
     const hello = {
       protocolVersion,

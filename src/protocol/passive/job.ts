@@ -19,6 +19,10 @@ export interface PassiveJob {
   readonly permutationSecret: Uint8Array;
   /** What it draws its columns with, where they are sampled. */
   readonly samplingSecret?: string;
+  /** What its noise is made with, where a job has some. */
+  readonly noiseSecret?: Uint8Array;
+  /** Its owner lets sums come back in a ciphertext each; left out: not. */
+  readonly allowsUnpacked?: boolean;
   /** Its owner's: candidates with fewer people are withheld. */
   readonly minimums: Minimums;
   readonly scheme: PassiveScheme;

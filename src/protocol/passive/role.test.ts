@@ -161,6 +161,8 @@ describe("the handshake", () => {
     maskedScoring: true,
     resolutionBits: 30,
     outputs: 3,
+    padding: 3,
+    slotBits: 30,
   };
   test("the list below is every field that is agreed on", () =>
     expect(Object.keys(flatParameters(drive(key).job.agreed)).sort()).toEqual(Object.keys(others).sort()));

@@ -156,7 +156,15 @@ export class PassiveRole {
     const trees = new PassiveTrees(this.#job, setUp.skipBin, countSet(this.#heldBack, instanceCount));
     const { candidateCount, nodesAskedMax } = trees;
     const { schemeParameters: parameters, treesPerRound } = agreed;
-    scheme.setUp(setUp.scheme, { parameters, instanceCount, candidateCount, nodesAskedMax, treesPerRound });
+    scheme.setUp(setUp.scheme, {
+      parameters,
+      instanceCount,
+      candidateCount,
+      nodesAskedMax,
+      treesPerRound,
+      terms: agreed,
+      allowsUnpacked: this.#job.allowsUnpacked ?? false,
+    });
     this.#trees = trees;
     const answer = { candidateCount, monotone: this.#isMonotone };
     this.#setUp = { message: setUp, answer };
@@ -299,7 +307,8 @@ export class PassiveRole {
       node,
       firstCandidate: first,
       candidateCount: counts.length,
-      counts: Array.from(counts.subarray(first, last)),
+      // Exact counts would tell what noise in the sums hides.
+      counts: Array.from(counts.subarray(first, last), (sumCount) => (task.noise === null ? sumCount : 0)),
       lowerSides: this.#isMonotone ? lowerSideBytes(plan.lowerSides.subarray(first, last)) : new Uint8Array(0),
       withheld: withheldBitmap(withheld.subarray(first, last)),
       groups: first === 0 ? groupMessages(groups) : [],

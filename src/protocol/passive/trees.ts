@@ -1,9 +1,12 @@
 /** The trees of an attempt at a passive party, one after the other: each has its nodes, and the round's sample. */
+import { assert } from "../../base/assert.ts";
 import { TandemError } from "../../base/error.ts";
+import { noiseScaleOf } from "../../base/noise-scale.ts";
 import { ColumnSampler } from "../../gbdt/boost/column-sampling.ts";
 import { candidateCount } from "../../gbdt/split/candidate.ts";
 import { minimumsOfJob, peopleOf } from "../../gbdt/split/job-minimums.ts";
 import type { UsedThresholds } from "../../gbdt/split/used-thresholds.ts";
+import type { PartyNoise } from "../../gbdt/split/tree-noise.ts";
 import { treeSizeMax } from "../../gbdt/tree/grow.ts";
 import { mostFrequentBins } from "../../scheme/candidates/candidate-plan.ts";
 import { type TreeJob, TreeNodes } from "../../scheme/candidates/tree-nodes.ts";
@@ -43,7 +46,8 @@ export class PassiveTrees {
     const rates = { byTree: agreed.colsampleBytree, byLevel: agreed.colsampleBylevel, byNode: agreed.colsampleBynode };
     const sampler = new ColumnSampler(rates, agreed.seed, samplingSecret);
     const minimums = minimumsOfJob(job.minimums, defencesOf(agreed), peopleOf(instanceCount, validationRowCount));
-    this.#job = { features, instances, permutationSecret, skippedBins, sampler, maxDepth, maxLeaves, minimums };
+    const noise = noiseOf(job);
+    this.#job = { features, instances, permutationSecret, skippedBins, sampler, maxDepth, maxLeaves, minimums, noise };
   }
 
   /** The tree under way. */
@@ -71,4 +75,11 @@ export class PassiveTrees {
     this.#current = new TreeNodes(this.#job, tree, Math.floor(tree / this.#treesPerRound), sample, used);
     return this.#current;
   }
+}
+
+function noiseOf({ agreed, noiseSecret: secret }: PassiveJob): PartyNoise | null {
+  const scale = noiseScaleOf(agreed);
+  if (scale === null) return null;
+  assert(secret !== undefined, "a job with noise has a secret for it");
+  return { secret, scale, slotCount: 2 * agreed.outputs };
 }

@@ -43,6 +43,8 @@ export interface CandidatePlan {
   readonly targets: Int32Array;
   /** Per position what a monotone constraint asks of the side that is sent (LowerSide). */
   readonly lowerSides: Int8Array;
+  /** Per position which side is sent: 1 the left one, -1 the right one. */
+  readonly sides: Int8Array;
 }
 
 /** All candidates of a party, in tie order. */
@@ -73,18 +75,21 @@ export function planCandidates(
 ): CandidatePlan {
   const chains = new ChainList();
   const lowerSides = new Int8Array(candidates.length);
+  const sides = new Int8Array(candidates.length);
   let firstBin = 0;
   let firstCandidate = 0;
   features.forEach((feature, index) => {
     const own = candidatesOf(feature);
     const ownPositions = positions.subarray(firstCandidate, firstCandidate + own.length);
     if (isCategorical(feature)) {
-      addCategoryChains(chains, feature, firstBin, skippedBins[index], ownPositions);
+      addCategoryChains(chains, feature, firstBin, skippedBins[index], ownPositions, sides);
     } else {
       const target = new Map(own.map((candidate, i) => [sideKey(candidate), ownPositions[i]]));
       addChains(chains, feature, firstBin, skippedBins[index], (bin, missingLeft, isLeftSide) => {
         const position = target.get(sideKey({ bin, missingLeft })) ?? -1;
-        if (position >= 0) lowerSides[position] = (feature.monotone ?? 0) * (isLeftSide ? 1 : -1);
+        if (position < 0) return -1;
+        sides[position] = isLeftSide ? 1 : -1;
+        lowerSides[position] = (feature.monotone ?? 0) * sides[position];
         return position;
       });
     }
@@ -92,7 +97,7 @@ export function planCandidates(
     firstCandidate += own.length;
   });
   const binCounts = Uint32Array.from(features, totalBinCount);
-  return { skippedBins, binCounts, candidates, positions, lowerSides, ...chains.arrays() };
+  return { skippedBins, binCounts, candidates, positions, lowerSides, sides, ...chains.arrays() };
 }
 
 function sideKey(candidate: Candidate): number {
@@ -159,11 +164,13 @@ function addCategoryChains(
   firstBin: number,
   skipped: number,
   positions: Uint32Array,
+  sides: Int8Array,
 ): void {
   const all = Array.from({ length: totalBinCount(feature) }, (_, bin) => bin);
   categoryCandidates(feature).forEach((candidate, i) => {
     const right = rightBins(feature, candidate);
     const summed = isFlipped(feature, candidate, skipped) ? all.filter((bin) => !right.includes(bin)) : right;
+    sides[positions[i]] = summed === right ? -1 : 1;
     chains.begin();
     summed.forEach((bin, step) => chains.step(firstBin + bin, step === summed.length - 1 ? positions[i] : -1));
   });

@@ -3,7 +3,7 @@ import type { CategoryGroup } from "./category-group.ts";
 
 /** A party's candidates of a node, in its secret order. */
 export interface CandidateRows {
-  /** One row (slot sums, count) per candidate. */
+  /** One row (slot sums, count) per candidate; the count is 0 where noise hides it. */
   readonly rows: Float64Array;
   /** What monotone constraints ask (LowerSide); null without constraints. */
   readonly lowerSides: Int8Array | null;

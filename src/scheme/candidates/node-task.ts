@@ -11,10 +11,15 @@ export interface NodeTask {
   readonly plan: CandidatePlan;
   /** Positions per bin, over the concatenated bins of the plan's features. */
   readonly binCounts: Uint32Array;
-  /** Per candidate, in the node's order, how many are on the side that is summed; 0 where it is withheld. */
+  /**
+   * Per candidate, in the node's order, how many are on the side that is summed; 0 where it is withheld. In a job with
+   * noise they are for the scheme only, and not told.
+   */
   readonly counts: Uint32Array;
   /** Per candidate 1 if it is withheld: a sum over nobody takes its place. */
   readonly withheld: Uint8Array;
   /** From the first candidate on: those that are no splits, but categories. */
   readonly groups: readonly CategoryGroup[];
+  /** Per candidate and slot what a scheme adds to the sum, 0 where it is withheld; null: a job without noise. */
+  readonly noise: Float64Array | null;
 }

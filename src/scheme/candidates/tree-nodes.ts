@@ -10,8 +10,9 @@
  */
 import { TandemError } from "../../base/error.ts";
 import type { BinnedFeature } from "../../gbdt/split/binning.ts";
-import { candidatesOf } from "../../gbdt/split/candidate.ts";
+import { candidateIndex, candidatesOf } from "../../gbdt/split/candidate.ts";
 import { areOff, type CountedNode, type Minimums, OfferedCandidates } from "../../gbdt/split/offered-candidates.ts";
+import { type PartyNoise, type SummedNode, TreeNoise } from "../../gbdt/split/tree-noise.ts";
 import type { UsedThresholds } from "../../gbdt/split/used-thresholds.ts";
 import { treeSizeMax } from "../../gbdt/tree/grow.ts";
 import { partition } from "../../wire/bitmap.ts";
@@ -32,6 +33,8 @@ export interface TreeJob extends CandidateJob {
   readonly maxLeaves: number;
   /** What must be offered at least, or is withheld. */
   readonly minimums: Minimums;
+  /** What is added to sums; null or left out: nothing. */
+  readonly noise?: PartyNoise | null;
 }
 
 /** A candidate, and where it stands among the party's own in tie order. */
@@ -54,6 +57,7 @@ export class TreeNodes {
   readonly #nodes: Map<number, PlacedNode>;
   /** What is offered at which node; null where nothing is withheld. */
   readonly #offered: OfferedCandidates | null;
+  readonly #noise: TreeNoise | null;
 
   /**
    * @param round the trees of a round share their secret order, so that they can share what is known of the root
@@ -68,6 +72,7 @@ export class TreeNodes {
     const { minimums, features } = job;
     const withholds = !areOff(minimums) || used !== null;
     this.#offered = withholds ? new OfferedCandidates(minimums, features, sample.bins, root, used) : null;
+    this.#noise = job.noise ? new TreeNoise(job.noise, job.features, round, this.#summed(0, job.instances)) : null;
   }
 
   /**
@@ -95,6 +100,7 @@ export class TreeNodes {
     this.#nodes.set(sibling, { members: outside, depth: above.depth + 1, parent, isParent: false });
     above.isParent = true;
     this.#offered?.split(parent, this.#counted(node, inside), this.#counted(sibling, outside));
+    this.#noise?.split(parent, this.#summed(node, inside), this.#summed(sibling, outside));
   }
 
   /** The instances that are in a node. @throws TandemError PROTOCOL_STATE for a node that was never placed */
@@ -116,7 +122,25 @@ export class TreeNodes {
       withheld[position] = 1;
       counts[position] = 0;
     }
-    return { node, positions, bins, plan, binCounts, counts, withheld, groups };
+    const noise = this.#noiseOf(node, set, withheld);
+    return { node, positions, bins, plan, binCounts, counts, withheld, groups, noise };
+  }
+
+  /** Per candidate, in the node's order, and slot: with the sign of the side that is summed. */
+  #noiseOf(node: number, { plan, byPosition }: CandidateSet, withheld: Uint8Array): Float64Array | null {
+    const noise = this.#noise;
+    const slotCount = this.#job.noise?.slotCount ?? 0;
+    if (noise === null) return null;
+    const added = new Float64Array(withheld.length * slotCount);
+    byPosition.forEach((rank, position) => {
+      if (withheld[position] === 1) return;
+      const candidate = plan.candidates[rank];
+      const ofFeature = noise.of(node, candidate.feature);
+      const index = candidateIndex(this.#job.features[candidate.feature], candidate);
+      for (let slot = 0; slot < slotCount; slot++)
+        added[position * slotCount + slot] = plan.sides[position] * ofFeature[index * slotCount + slot];
+    });
+    return added;
   }
 
   /** The candidates of a node, whoever is in it. */
@@ -182,6 +206,10 @@ export class TreeNodes {
 
   #counted(id: number, instances: Uint32Array): CountedNode {
     return { id, members: this.sample.positions(instances) };
+  }
+
+  #summed(id: number, instances: Uint32Array): SummedNode {
+    return { id, members: this.sample.sampled(instances) };
   }
 
   #placed(node: number): PlacedNode {

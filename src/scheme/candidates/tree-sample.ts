@@ -37,6 +37,12 @@ export class TreeSample {
     this.#positionOf = positionOf;
   }
 
+  /** Those of some instances that are sampled, in their order. */
+  sampled(instances: Uint32Array): Uint32Array {
+    const positionOf = this.#positionOf;
+    return positionOf === null ? instances : instances.filter((instance) => positionOf[instance] >= 0);
+  }
+
   /** The positions of those instances that are sampled, in their order. */
   positions(instances: Uint32Array): Uint32Array {
     const positionOf = this.#positionOf;

@@ -3,9 +3,11 @@
  * bin and per candidate side, packs the sums and re-randomises what it returns. It holds a public key only.
  *
  * Re-randomisation hides from the key owner which instances were summed, so it uses fresh r^n with r from the OS.
+ * Noise is sealed with the same r^n (noise-plaintexts.ts): a product per ciphertext more.
  */
 import { assert } from "../../base/assert.ts";
 import { TandemError } from "../../base/error.ts";
+import type { GradientLayout } from "../../codec/layout.ts";
 import { type SumPacking, sumPacking } from "../../codec/packing.ts";
 import type { Kernel, PublicEvaluator } from "../../crypto/paillier/kernel.ts";
 import { CiphertextVector, type ResidentVector } from "../../crypto/paillier/vectors.ts";
@@ -19,8 +21,10 @@ import { type CandidatePlan, widened } from "../candidates/candidate-plan.ts";
 import type { NodeTask } from "../candidates/node-task.ts";
 import type { TreeNodes } from "../candidates/tree-nodes.ts";
 import { noOperations, type PassiveScheme, type PassiveSchemeJob, type SumsPiece } from "../scheme.ts";
+import { noisePlaintexts } from "./noise-plaintexts.ts";
 import { ObfuscatorPool } from "./obfuscator-pool.ts";
 import { publicKeyOf } from "./received-key.ts";
+import { checkedLayout } from "./received-layout.ts";
 
 /** The root is summed in pieces of this many instances while gradients arrive: large enough for joint bins to pay. */
 const rootSegmentInstances = 8192;
@@ -36,6 +40,7 @@ interface SetUpState {
   readonly evaluator: PublicEvaluator;
   readonly ciphertextsPerInstance: number;
   readonly packing: SumPacking;
+  readonly layout: GradientLayout;
   readonly jointBins: boolean;
   /** Room for one tree's gradients, used again for every tree. */
   readonly gradients: ResidentVector;
@@ -73,12 +78,14 @@ export class PaillierPassive implements PassiveScheme {
     if (ciphertextsPerInstance < 1 || ciphertextsPerInstance > 1024 || plaintextBits < 1 || plaintextBits >= key.bits) {
       throw new TandemError("PROTOCOL_STATE", "a set-up message with an impossible layout");
     }
+    const layout = checkedLayout({ ciphertextsPerInstance, plaintextBits, packing }, job, key.bits);
     const evaluator = this.#kernel.publicEvaluator(key, { threads: this.#threads });
     this.#state = {
       job,
       evaluator,
       ciphertextsPerInstance,
       packing: sumPacking(plaintextBits, key.bits, packing),
+      layout,
       jointBins,
       gradients: allocated(evaluator, job.instanceCount * ciphertextsPerInstance),
       obfuscators: new ObfuscatorPool(evaluator, (count) => evaluator.obfuscators(count), obfuscatorBatch),
@@ -131,7 +138,7 @@ export class PaillierPassive implements PassiveScheme {
   }
 
   async *sums(task: NodeTask): AsyncGenerator<SumsPiece> {
-    const { evaluator, ciphertextsPerInstance: width, packing, obfuscators } = this.#setUpState();
+    const { evaluator, ciphertextsPerInstance: width, packing } = this.#setUpState();
     const { plan, counts } = task;
     if (counts.length === 0) return;
     const bins = task.node === 0 ? await this.#rootBins() : await this.#histogram(plan, task.bins, task.positions);
@@ -145,12 +152,21 @@ export class PaillierPassive implements PassiveScheme {
       const candidateCount = Math.min(candidatesPerPiece, counts.length - first);
       const source = evaluator.slice(sums, first * width, candidateCount * width);
       const packed = await evaluator.pack({ source, ...packing });
-      const fresh = await evaluator.rerandomise(packed, await obfuscators.take(packed.count));
+      const fresh = await this.#rerandomised(packed, task, first, candidateCount);
       const { bytes: ciphertexts } = await evaluator.unload(fresh);
       this.counts.additions += source.count - packed.count;
       this.counts.candidateCiphertexts += packed.count;
       yield { candidateCount, message: encodeMessage(PaillierSumsSchema, { ciphertexts }) };
     }
+  }
+
+  /** With the noise of candidates from `first` on, where there is some. */
+  async #rerandomised(packed: ResidentVector, task: NodeTask, first: number, count: number): Promise<ResidentVector> {
+    const { evaluator, obfuscators, packing, layout } = this.#setUpState();
+    const fresh = await obfuscators.take(packed.count);
+    if (task.noise === null) return evaluator.rerandomise(packed, fresh);
+    const noise = noisePlaintexts(layout, packing, evaluator.key, task, first, count);
+    return evaluator.add(packed, await evaluator.sealWith(noise, fresh));
   }
 
   endRound(): void {

@@ -14,6 +14,8 @@ import {
 } from "../../wire/generated/tandem/v1/paillier_pb.ts";
 import type { TreeNodes } from "../candidates/tree-nodes.ts";
 import { PaillierActive } from "./active.ts";
+import { agreedLayout } from "../../codec/agreed-layout.ts";
+import type { PassiveSchemeJob } from "../scheme.ts";
 import type { PaillierPassive } from "./passive.ts";
 import {
   answerOf,
@@ -40,13 +42,52 @@ describe("a passive party refuses a set-up", () => {
     modulus?: Uint8Array;
     ciphertextsPerInstance?: number;
     plaintextBits?: number;
+    packing?: boolean;
+    job?: Partial<PassiveSchemeJob>;
   }): (() => void) => {
     const { passive, job } = bench(key);
-    const good = { modulus: bigEndianBytes(key.publicKey.n), ciphertextsPerInstance: 1, plaintextBits: 70 };
-    return () => passive.setUp(encodeMessage(PaillierSetUpSchema, { ...good, ...change }), job);
+    const good = {
+      modulus: bigEndianBytes(key.publicKey.n),
+      ciphertextsPerInstance: 1,
+      plaintextBits: 65,
+      packing: true,
+    };
+    const { job: otherJob, ...message } = change;
+    return () => passive.setUp(encodeMessage(PaillierSetUpSchema, { ...good, ...message }), { ...job, ...otherJob });
   };
 
   test("the good one passes", () => expect(setUpWith({})).not.toThrow());
+
+  test("wider plaintexts than the people at the agreed resolution need, or more of them: POLICY", async () => {
+    const { terms } = bench(key).job;
+    await expectError(setUpWith({ plaintextBits: 66 }), "POLICY", /1 plaintexts of 66 bits .* need 1 of 65 at most/);
+    await expectError(setUpWith({ ciphertextsPerInstance: 2 }), "POLICY", /2 plaintexts of 65 bits/);
+    expect(setUpWith({ plaintextBits: 66, job: { instanceCount: 80 } })).not.toThrow();
+    expect(setUpWith({ plaintextBits: 60 })).not.toThrow(); // bounds of the objective may save bits
+    const paper = { ...terms, resolutionBits: 0, slotBits: 30 };
+    expect(setUpWith({ plaintextBits: 64, job: { terms: paper } })).not.toThrow();
+    await expectError(setUpWith({ plaintextBits: 65, job: { terms: paper } }), "POLICY", /at most/);
+    const one = { ...terms, codec: "unbatched" };
+    expect(setUpWith({ ciphertextsPerInstance: 2, plaintextBits: 33, job: { terms: one } })).not.toThrow();
+    await expectError(
+      setUpWith({ ciphertextsPerInstance: 2, plaintextBits: 34, job: { terms: one } }),
+      "POLICY",
+      /need 2 of 33/,
+    );
+  });
+
+  test("with noise the layout is known to the bit", async () => {
+    const job = { terms: { ...bench(key).job.terms, answerNoise: 1 } };
+    const bits = agreedLayout(job.terms, instanceCount, keyBits - 1).plaintextBits;
+    expect(setUpWith({ plaintextBits: bits, job })).not.toThrow();
+    await expectError(setUpWith({ plaintextBits: bits + 1, job }), "POLICY", /at most/);
+    await expectError(setUpWith({ plaintextBits: bits - 1, job }), "PROTOCOL_STATE", /with noise it must be 1 of/);
+  });
+
+  test("a ciphertext for every sum, unless its owner allows it: POLICY", async () => {
+    await expectError(setUpWith({ packing: false }), "POLICY", /packing: off asked, on allowed/);
+    expect(setUpWith({ packing: false, job: { allowsUnpacked: true } })).not.toThrow();
+  });
 
   test.each([
     ["no key at all", new Uint8Array(0)],

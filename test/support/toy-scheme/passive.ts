@@ -1,5 +1,6 @@
 /** The passive half of the toy scheme: plain sums. */
 import { TandemError } from "../../../src/base/error.ts";
+import { highLimb } from "../../../src/base/quantised-gradients.ts";
 import type { NodeTask } from "../../../src/scheme/candidates/node-task.ts";
 import type { TreeNodes } from "../../../src/scheme/candidates/tree-nodes.ts";
 import { noOperations, type PassiveScheme, type SumsPiece } from "../../../src/scheme/scheme.ts";
@@ -53,7 +54,7 @@ export class ToyPassive implements PassiveScheme {
 
   close(): void {}
 
-  #candidateSums({ plan, positions, bins, withheld }: NodeTask): Float64Array {
+  #candidateSums({ plan, positions, bins, withheld, noise }: NodeTask): Float64Array {
     const columns = this.#columns;
     const binSums = new Float64Array(plan.binCounts.reduce((a, b) => a + b, 0) * columns);
     let firstBin = 0;
@@ -75,6 +76,17 @@ export class ToyPassive implements PassiveScheme {
     withheld.forEach((isWithheld, candidate) => {
       if (isWithheld === 1) sums.fill(0, candidate * columns, (candidate + 1) * columns);
     });
+    if (noise !== null && noise.length > 0) addNoise(sums, columns, noise);
     return sums;
   }
+}
+
+/** To rows of one or two columns per slot. */
+function addNoise(sums: Float64Array, columns: number, noise: Float64Array): void {
+  const limbs = columns / (noise.length / (sums.length / columns));
+  noise.forEach((value, i) => {
+    const high = limbs === 1 ? value : Math.floor(value / highLimb);
+    sums[i * limbs] += high;
+    if (limbs === 2) sums[i * limbs + 1] += value - high * highLimb;
+  });
 }

@@ -1,0 +1,139 @@
+/**
+ * The oracle with noise: given the passive parties' noise secrets, federated training equals centralised training, node
+ * for node and bit for bit.
+ */
+import { beforeAll, describe, expect, test } from "vitest";
+import { generateKey, type PrivateKey, selectKernel } from "../src/crypto/paillier/index.ts";
+import { loadNativeKernel } from "../src/crypto/paillier/native-kernel.ts";
+import { portableKernel } from "../src/crypto/paillier/portable-kernel.ts";
+import { firstDifference } from "../src/gbdt/tree/model-compare.ts";
+import { categoricalTable } from "./support/categorical-tables.ts";
+import { type TestJob, trainFederated, trainInOnePlace } from "./support/in-memory-job.ts";
+import { manyFeatures } from "./support/oracle-jobs.ts";
+import { randomTable } from "./support/tables.ts";
+import { toy } from "./support/toy-scheme/active.ts";
+
+const kernel = selectKernel();
+let key: PrivateKey;
+beforeAll(async () => {
+  key = await generateKey({ bits: 256, insecure: true });
+});
+
+const some = { answer_noise: 0.7 };
+const mixed = { rows: 120, features: [2, 2, 2], missingFraction: 0.1 };
+
+/** Equal; and not what the same job is without noise, or nothing was tested. */
+async function expectEqual(job: Pick<TestJob, "table"> & Partial<TestJob>, note = ""): Promise<void> {
+  const noisy = { kernel, key, defences: some, ...job };
+  const { model, passiveShares, seen } = await trainFederated(noisy);
+  expect(passiveShares.flatMap(({ splits }) => splits).length, `${note}: no passive party split`).toBeGreaterThan(0);
+  expect(firstDifference(model, await trainInOnePlace(noisy)), note).toBeNull();
+  expect(firstDifference(model, await trainInOnePlace({ ...noisy, defences: {} })), note).not.toBeNull();
+  for (const { active, passive } of seen) {
+    expect(active.ledger).toEqual(passive.ledger);
+    expect(active.traffic).toEqual(passive.traffic);
+  }
+}
+
+describe("every job of the list", () => {
+  const codecs = ["batched", "unbatched"] as const;
+  test.each(
+    manyFeatures.flatMap(([name, table, training]) => codecs.map((codec) => ({ name, table, training, codec }))),
+  )("$name, $codec", ({ table, training, codec }) => expectEqual({ table, training, codec: { codec } }));
+
+  test.each(manyFeatures.map(([name, table, training]) => ({ name, table, training })))(
+    "$name, without a cipher",
+    ({ table, training }) => expectEqual({ table, training, scheme: toy }),
+  );
+});
+
+describe("whatever a job has", () => {
+  test.each<[string, Partial<TestJob>]>([
+    ["early stopping", { training: { num_round: 8, early_stopping_rounds: 2, subsample: 0.7 } }],
+    ["columns per node", { training: { colsample_bynode: 0.5, num_round: 4 } }],
+    ["columns per tree, no limit of depth", { training: { colsample_bytree: 0.5, max_depth: 0, max_leaves: 9 } }],
+    [
+      "regularisation",
+      { training: { alpha: 0.3, gamma: 0.2, min_child_weight: 2, max_delta_step: 0.5, max_depth: 5 } },
+    ],
+    ["both children asked for", { speed: { subtraction: false }, training: { max_depth: 5 } }],
+    ["no packing", { speed: { packing: false }, codec: { codec: "unbatched" } }],
+    ["no skipped bin", { speed: { skip_bin: false } }],
+    ["minimums", { minimums: [1, 8, 5].map((perCandidate) => ({ perNode: 1, perCandidate })) }],
+    ["much noise", { defences: { answer_noise: 1000 }, training: { max_depth: 6 } }],
+    ["little noise", { defences: { answer_noise: 1e-9 } }],
+    ["a coarse grid", { codec: { resolution_bits: 4, padding: 1 } }],
+    ["weights and a start margin", { training: { base_score: 0.3, scale_pos_weight: 3.5 } }],
+  ])("%s", async (name, job) => {
+    const validationRows = Uint32Array.from({ length: 30 }, (_, i) => 4 * i);
+    for (let seed = 0; seed < 2; seed++) {
+      const plain = randomTable(`${name} ${seed}`, mixed);
+      const weights = plain.labels.map((_, i) => (i % 5) / 2);
+      const table = name.startsWith("early") ? { ...plain, validationRows } : { ...plain, weights };
+      await expectEqual({ table, ...job }, `seed ${seed}`);
+    }
+  });
+
+  test.each<Partial<TestJob["training"]> & object>([
+    { objective: "reg:squarederror", base_score: 0 },
+    { objective: "reg:pseudohubererror", huber_slope: 0.3 },
+    { objective: "count:poisson", base_score: "auto" },
+  ])("%o", async (training) => {
+    const table = randomTable("numbers", { ...mixed, regression: true });
+    const isCount = training.objective === "count:poisson";
+    const labels = isCount ? table.labels.map((label) => Math.max(0, Math.round(label / 3))) : table.labels;
+    await expectEqual({ table: { ...table, labels }, training });
+  });
+
+  test.each(["batched", "unbatched"] as const)("sums that a double cannot hold, %s", async (codec) => {
+    const fine = { codec, resolution_bits: 44, padding: 12 };
+    for (const rows of [90, 1200]) {
+      const table = randomTable("fine", { rows, features: [1, 2, 2], missingFraction: 0.1 });
+      const monotone = [[1], [0, -1], [0, 0]];
+      await expectEqual({ table: { ...table, monotone }, codec: fine });
+      await expectEqual({ table, codec: fine, scheme: toy, speed: { subtraction: false } });
+    }
+    const table = categoricalTable(3, { rows: 150, features: [1, 1], categories: [[6], [3, 9]], missingFraction: 0.1 });
+    await expectEqual({ table, codec: fine, training: { enable_categorical: true } });
+  });
+
+  test.each([false, true])("sets of categories with minimums; subtraction %s", async (subtraction) => {
+    for (let seed = 0; seed < 3; seed++) {
+      const shape = { rows: 200, features: [1, 1, 0], categories: [[5], [12, 3], [7, 30]], missingFraction: 0.1 };
+      const minimums = [1, 4, 1].map((perCandidate) => ({ perNode: 1, perCandidate }));
+      const training = { enable_categorical: true, max_cat_to_onehot: 4, max_depth: 4 };
+      await expectEqual({ table: categoricalTable(seed, shape), training, minimums, speed: { subtraction } });
+    }
+  });
+
+  test("training goes on from an earlier model", async () => {
+    const table = randomTable("warm", mixed);
+    const first = await trainFederated({ table, kernel, key, defences: some });
+    await expectEqual({ table, start: first, training: { num_round: 2 } });
+  });
+
+  test("every kernel", async () => {
+    const table = randomTable("kernels", { ...mixed, rows: 60 });
+    for (const other of [portableKernel, ...loadNativeKernel().kernels.values()])
+      await expectEqual({ table, kernel: other, training: { num_round: 2 } }, other.name);
+  });
+
+  test("the root is summed in pieces", async () => {
+    const table = randomTable("many", { rows: 9000, features: [1, 2], missingFraction: 0.1 });
+    await expectEqual({ table, training: { num_round: 1 }, defences: { answer_noise: 10 } });
+  });
+});
+
+test("another secret makes another model, and without passive parties there is no noise", async () => {
+  const table = randomTable("secrets", mixed);
+  const job = { table, kernel, key, defences: { answer_noise: 3 } };
+  const { model } = await trainFederated(job);
+  const swapped = { ...table, parties: [table.parties[0], table.parties[2], table.parties[1]] };
+  expect(firstDifference(model, await trainInOnePlace({ ...job, table: swapped }))).not.toBeNull();
+  const alone = { ...table, parties: [table.parties[0]] };
+  const [noisy, local] = [
+    await trainFederated({ ...job, table: alone }),
+    await trainInOnePlace({ ...job, table: alone }),
+  ];
+  expect(firstDifference(noisy.model, local)).toBeNull();
+});
