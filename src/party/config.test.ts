@@ -83,6 +83,8 @@ describe("a config", () => {
       min_instances_per_node: 1,
       min_instances_per_candidate: 1,
       schemes: ["paillier"],
+      unpacked: false,
+      max_resolution_bits: 24,
       codecs: ["batched", "unbatched"],
       scoring: true,
       warm_start: true,

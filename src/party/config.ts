@@ -22,6 +22,7 @@ import {
 } from "../base/parameters.ts";
 import { TandemError } from "../base/error.ts";
 import { checkGrowth } from "../gbdt/boost/train.ts";
+import { noiseIn } from "../protocol/job-parameters.ts";
 import { ConfigFile } from "./config-file.ts";
 
 /** Shorter keys than this need an option with the word insecure in it. */
@@ -88,6 +89,9 @@ const policy = object({
   min_instances_per_candidate: wholeNumber(1, 67_108_864).default(1),
   schemes: listOf(schemeName).default([defaultScheme]),
   codecs: listOf(oneOf(codecParameters.codec.choices)).default([...codecParameters.codec.choices]),
+  /** May a sum come back in a ciphertext of its own? */
+  unpacked: z.boolean("must be true or false").default(false),
+  max_resolution_bits: wholeNumber(4, 50).default(codecParameters.resolution_bits.default),
   scoring: z.boolean("must be true or false").default(true),
   warm_start: z.boolean("must be true or false").default(true),
   max_scoring_ids: wholeNumber(1, 1_000_000).default(10_000),
@@ -236,15 +240,19 @@ export async function readActiveConfig(path: string, newJobName: (directory: str
       `field 'passives[${repeated + 1}].name': two passive parties have the same name`,
     );
   const { directory, predictions } = config.output;
+  const training = trainingFrom(file, config.training);
+  const codec = file.parameters("codec", codecParameters, config.codec);
+  const defences = privacyFrom(file, ["privacy"], config.privacy);
+  inField(file, ["privacy"], () => noiseIn(training, codec, defences));
   return {
     ...config,
     job,
     keyBits: insecure ?? secure ?? secureKeyBits,
     insecureKey: insecure !== undefined,
-    training: trainingFrom(file, config.training),
-    codec: file.parameters("codec", codecParameters, config.codec),
+    training,
+    codec,
     speed: file.parameters("speed", speedParameters, config.speed),
-    privacy: privacyFrom(file, ["privacy"], config.privacy),
+    privacy: defences,
     tls: tlsFrom(config.tls, from),
     warm_start: config.warm_start && {
       model: jobSyntax.test(config.warm_start.model) ? config.warm_start.model : from(config.warm_start.model),
@@ -260,12 +268,17 @@ export async function readActiveConfig(path: string, newJobName: (directory: str
 
 function trainingFrom(file: ConfigFile, given: Readonly<Record<string, unknown>>): TrainingParameters {
   const training = file.parameters("training", trainingParameters, given);
-  try {
-    checkGrowth(training);
-  } catch (error) {
-    throw error instanceof TandemError ? file.error(["training", "max_depth"], error.message) : error;
-  }
+  inField(file, ["training", "max_depth"], () => checkGrowth(training));
   return training;
+}
+
+/** A mistake that only several fields together make, named by one of them. */
+function inField(file: ConfigFile, path: readonly string[], check: () => unknown): void {
+  try {
+    check();
+  } catch (error) {
+    throw error instanceof TandemError ? file.error(path, error.message) : error;
+  }
 }
 
 /** @throws TandemError FILE_FORMAT naming the field */

@@ -18,6 +18,7 @@ import {
   type AgreedParameters,
   defencesOf,
   firstTreeOf,
+  noiseIn,
   treeCountOf,
   treesPerRound,
 } from "../protocol/job-parameters.ts";
@@ -52,7 +53,8 @@ export function jobFacts(
 ): OwnFacts {
   const { training, codec, privacy, hasStart } = job;
   const task = new BoostingTask(training, train.labels ?? new Float64Array(0), train.weights ?? null, validationRows);
-  const layout = gradientLayout(codec, plaintextBitsOf(job), task.gradients(task.startMargins()));
+  const gradients = task.gradients(task.startMargins());
+  const layout = gradientLayout(codec, plaintextBitsOf(job), gradients, noiseIn(training, codec, privacy));
   const localRounds = Math.min(training.local_rounds, training.num_round);
   const rounds = training.num_round - localRounds;
   return {
@@ -69,6 +71,7 @@ export function jobFacts(
     ciphertextsPerInstance: layout.plaintexts.length,
     sampling: samplingOf(training),
     columnsAreSampled: Math.min(training.colsample_bytree, training.colsample_bylevel, training.colsample_bynode) < 1,
+    answerNoise: privacy.answer_noise,
     classes: training.objective === "multi:softprob" ? training.num_class : 0,
     validationRows: validationRows?.length ?? 0,
     predictedRows,
@@ -114,6 +117,7 @@ export function policyFacts({ name, active, policy }: PassiveConfig, table: Part
     alignment: { activeIds: policy.max_active_ids, passiveIds: table.ids.length },
     columnsAreSampled: false,
     thresholdsMax: policy.privacy.max_thresholds,
+    answerNoise: policy.privacy.answer_noise,
     passiveParty: ownSide(
       binTable(table, {
         maxBin: binsMax,
@@ -151,6 +155,7 @@ export function agreedFacts(
     validationRows: rows.validation,
     alignment: null, // where there was one, it is over
     columnsAreSampled: Math.min(agreed.colsampleBytree, agreed.colsampleBylevel, agreed.colsampleBynode) < 1,
+    answerNoise: agreed.answerNoise,
     thresholdsMax: agreed.maxThresholds,
     passiveParty: ownSide(
       features,

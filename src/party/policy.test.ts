@@ -18,6 +18,8 @@ const policy: PolicyConfig = {
   min_instances_per_candidate: 1,
   schemes: ["paillier"],
   codecs: ["batched"],
+  unpacked: false,
+  max_resolution_bits: 24,
   scoring: true,
   warm_start: true,
   max_scoring_ids: 10,

@@ -3,7 +3,7 @@
  * one message that names every field, what was asked and what is allowed. By then the ids have been aligned.
  */
 import { TandemError } from "../base/error.ts";
-import { describeBounds, privacyParameters, trainingParameters } from "../base/parameters.ts";
+import { codecParameters, describeBounds, privacyParameters, trainingParameters } from "../base/parameters.ts";
 import { categoryCountMax } from "../gbdt/split/category-binning.ts";
 import type { Minimums } from "../gbdt/split/offered-candidates.ts";
 import type { ActiveHello } from "../wire/generated/tandem/v1/tandem_pb.ts";
@@ -61,13 +61,38 @@ function impossible(agreed: AgreedParameters): readonly (string | false)[] {
     !(agreed.minPeopleShare >= 0 && agreed.minPeopleShare <= share.max) &&
       `min_people_share: ${agreed.minPeopleShare} asked, it must be ${describeBounds(share)}`,
     agreed.answerNoise > 0 && agreed.resolutionBits === 0 && "answer_noise: it needs layout auto",
+    ...impossibleLayout(agreed),
     !rates.every((rate) => rate > 0 && rate <= 1) && "colsample: fractions of the columns must be above 0 up to 1",
+  ];
+}
+
+/** Where plaintexts are not what any layout makes of gradients. */
+function impossibleLayout({
+  resolutionBits,
+  slotBits,
+  padding,
+  outputs,
+}: AgreedParameters): readonly (string | false)[] {
+  const { resolution_bits: resolution, r, padding: paddings } = codecParameters;
+  const classes = trainingParameters.num_class.max;
+  const isPaper = resolutionBits === 0;
+  return [
+    !isPaper &&
+      (resolutionBits < resolution.min || resolutionBits > resolution.max) &&
+      `resolution_bits: ${resolutionBits} asked, it must be ${describeBounds(resolution)}`,
+    (isPaper ? slotBits < r.min || slotBits > r.max : slotBits !== 0) &&
+      `r: ${slotBits} asked, it must be ${isPaper ? describeBounds(r) : "0 with layout auto"}`,
+    (padding < paddings.min || padding > paddings.max) &&
+      `padding: ${padding} asked, it must be ${describeBounds(paddings)}`,
+    (outputs < 1 || outputs > classes) && `outputs: ${outputs} asked, it must be 1 up to ${classes}`,
   ];
 }
 
 /** What this policy refuses. */
 function notAllowed(agreed: AgreedParameters, policy: PolicyConfig): readonly (string | false)[] {
-  const { numRound, maxDepth, treesPerRound, scheme, codec } = agreed;
+  const { numRound, maxDepth, treesPerRound, scheme, codec, resolutionBits, slotBits } = agreed;
+  const { max_resolution_bits: bitsMax } = policy;
+  const slotBitsMax = Math.max(bitsMax, codecParameters.r.default);
   const ofTrees = treesPerRound === 1 ? "" : ` of ${treesPerRound} trees each`;
   const depth = maxDepth === 0 ? "no limit" : maxDepth;
   const isTooDeep = policy.max_depth > 0 && (maxDepth === 0 || maxDepth > policy.max_depth);
@@ -80,6 +105,8 @@ function notAllowed(agreed: AgreedParameters, policy: PolicyConfig): readonly (s
     ...schemeNamed(scheme).violations(agreed.schemeParameters, schemeLimitsOf(policy)),
     !policy.codecs.some((allowed) => allowed === codec) &&
       `codec: ${peerText(codec)} asked, ${policy.codecs.join(" or ")} allowed`,
+    resolutionBits > bitsMax && `resolution_bits: ${resolutionBits} asked, at most ${bitsMax} allowed`,
+    slotBits > slotBitsMax && `r: ${slotBits} asked, at most ${slotBitsMax} allowed`,
     ...weakerDefences(agreed, policy.privacy),
   ];
 }

@@ -24,7 +24,7 @@ export const activeDisclosures = {
       present([facts.trees], {
         atMost: product(facts.trees, nodesMax(facts), candidatesMax(facts)),
         unit: "sums of unnamed candidates",
-        note: `${candidateNote(facts)}; assume that they tell which bin people are in`,
+        note: `${candidateNote(facts)}; ${whatSumsTell(facts)}`,
       }),
   },
   candidates: {
@@ -165,6 +165,12 @@ function fewThresholds({ thresholdsMax = 0 }: DisclosureFacts): readonly string[
   if (thresholdsMax === 0) return [];
   const many = thresholdsMax === 1 ? "1 threshold" : `${formatCount(thresholdsMax)} different thresholds`;
   return [`at most ${many} of each feature in all trees`];
+}
+
+function whatSumsTell({ answerNoise }: DisclosureFacts): string {
+  return answerNoise === 0
+    ? "assume that they tell which bin people are in"
+    : `with noise of deviation ${answerNoise}, in gradients of one person, and without counts`;
 }
 
 export function scored({ passiveParty: { scoringIdsMax: most } }: DisclosureFacts, unit: string): Extent | null {

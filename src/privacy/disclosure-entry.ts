@@ -25,6 +25,8 @@ export interface DisclosureFacts {
   readonly ciphertextsPerInstance: number | null;
   readonly sampling: Sampling | null;
   readonly columnsAreSampled: boolean;
+  /** Deviation of the noise in sums, in gradients of one person; 0: there is none, and counts are told. */
+  readonly answerNoise: number;
   /** 0: one output. */
   readonly classes: number | null;
   readonly validationRows: number | null;

@@ -72,6 +72,7 @@ const plain: DisclosureFacts = {
   ciphertextsPerInstance: 1,
   sampling: { method: "none" },
   columnsAreSampled: false,
+  answerNoise: 0,
   classes: 0,
   validationRows: 0,
   predictedRows: 0,

@@ -156,6 +156,8 @@ function passiveConfig(job: FederationJob, index: number, homes: readonly Home[]
       schemes: [schemeOf(job)],
       insecure_min_key_bits: 128,
       min_instances: 1,
+      unpacked: true,
+      max_resolution_bits: 50,
     },
     output: { directory: outputOf(job, passive.name, directory) },
     sampling_secret: simulatedSecret(index + 1),

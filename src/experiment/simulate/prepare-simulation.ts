@@ -4,6 +4,7 @@
  */
 import type { GradientLayout } from "../../codec/layout.ts";
 import { gradientLayout } from "../../codec/gradient-layout.ts";
+import { noiseIn } from "../../protocol/job-parameters.ts";
 import { plaintextBitsOf } from "../../scheme/registry.ts";
 import { type PartyTable, selectRows } from "../../data/dataset.ts";
 import { BoostingMonitor } from "../../gbdt/boost/boosting-monitor.ts";
@@ -49,7 +50,7 @@ export async function prepareSimulation(options: SimulateOptions): Promise<Prepa
 /** @throws TandemError if these rows, metrics or sums do not go together, or an earlier model does not fit */
 async function checkTraining(
   options: SimulateOptions,
-  { training, codec }: SimulationParameters,
+  { training, codec, privacy }: SimulationParameters,
   { whole, train, validation: held }: SimulationTables,
 ): Promise<Pick<PreparedSimulation, "start" | "layout">> {
   const {
@@ -69,7 +70,8 @@ async function checkTraining(
     options.warmStart === undefined ? null : await keptModel(options.warmStart, options.keep, names, whole.parties);
   roundsBefore(start, task, training);
   // Refuses what could overflow.
-  const layout = gradientLayout(codec, plaintextBitsOf(options), task.gradients(task.startMargins()));
+  const gradients = task.gradients(task.startMargins());
+  const layout = gradientLayout(codec, plaintextBitsOf(options), gradients, noiseIn(training, codec, privacy));
   return { start, layout };
 }
 

@@ -15,6 +15,7 @@ import {
 } from "../../base/parameters.ts";
 import { chosenScheme } from "../../scheme/registry.ts";
 import { checkGrowth } from "../../gbdt/boost/train.ts";
+import { noiseIn } from "../../protocol/job-parameters.ts";
 import type { PartyEvent } from "../../record/events.ts";
 import type { FederationJob } from "./federation.ts";
 
@@ -76,6 +77,7 @@ export async function checkOptions(options: SimulateOptions): Promise<Simulation
   const speed = resolveParameters(speedParameters, options.speed ?? {});
   const privacy = resolveParameters(privacyParameters, options.privacy ?? {});
   checkGrowth(training);
+  noiseIn(training, codec, privacy); // refuses noise that the layout has no room for
   chosenScheme(options).scheme.parameters(options); // refuses a key that is too short
   if (options.passives.length === 0)
     throw new TandemError("USAGE", "--passive is missing: name the columns of at least one passive party");

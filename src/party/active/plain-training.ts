@@ -12,6 +12,7 @@ import type { Model } from "../../gbdt/tree/model.ts";
 import { predictMargins } from "../../gbdt/tree/predict.ts";
 import { trainCentralised } from "../../gbdt/boost/train.ts";
 import { quantiserFor } from "../../codec/gradient-layout.ts";
+import { noiseIn } from "../../protocol/job-parameters.ts";
 import type { JobTables } from "./tables.ts";
 import { evaluate } from "../evaluate.ts";
 import type { ActiveResult } from "../../record/events.ts";
@@ -49,7 +50,7 @@ export async function trainPlain(job: PlainTraining): Promise<PlainResult> {
   const labels = labelsOf(job.train);
   const deciding = validationRows && otherRows(validationRows, labels.length);
   const parties = job.train.map((table) => binTable(table, binningOf(training), deciding));
-  const quantise = quantiserFor(job.codec, plaintextBitsOf(job));
+  const quantise = quantiserFor(job.codec, plaintextBitsOf(job), noiseIn(training, job.codec, job.defences));
   const start = job.start
     ? { model: job.start, columns: job.train.map(({ features }) => features), names: job.train.map(categoryNamesOf) }
     : null;

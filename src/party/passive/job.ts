@@ -10,6 +10,7 @@ import { schemeNamed } from "../../scheme/registry.ts";
 import { maskedMark } from "../../store/share-files.ts";
 import { type PassiveEnd, passiveService, type PassiveService } from "../../transport/passive-service.ts";
 import { noTranscript } from "../../record/transcript-file.ts";
+import { noiseSecretOf } from "../noise-secret.ts";
 import { minimumsOf } from "../policy.ts";
 import { noteScoring, openTranscript } from "./job-transcript.ts";
 import { JobVoice, type PassiveJobOptions } from "./job-voice.ts";
@@ -97,6 +98,8 @@ function roleJob({
     instanceCount: training.ids.length,
     permutationSecret: checkpoints.permutationSecret,
     samplingSecret: checkpoints.samplingSecret,
+    noiseSecret: noiseSecretOf(config.noise_secret, checkpoints.permutationSecret),
+    allowsUnpacked: config.policy.unpacked,
     minimums: minimumsOf(config.policy),
     ...(agreed.startModel === "" ? {} : { start }),
     progress: checkpoints.progress,
