@@ -33,7 +33,7 @@ import { ActiveRole } from "../src/protocol/active/role.ts";
 import { type ActiveRule, isOwnRule } from "../src/protocol/active/federated-tree.ts";
 import { quantiserFor } from "../src/codec/gradient-layout.ts";
 import { idsDigest } from "../src/protocol/ids.ts";
-import { agreedParameters } from "../src/protocol/job-parameters.ts";
+import { agreedParameters, noiseIn } from "../src/protocol/job-parameters.ts";
 import { PaillierActive } from "../src/scheme/paillier/active.ts";
 import { PaillierPassive } from "../src/scheme/paillier/passive.ts";
 import { PassiveRole } from "../src/protocol/passive/role.ts";
@@ -43,7 +43,7 @@ import { passiveService } from "../src/transport/passive-service.ts";
 import type { PassivePeer } from "../src/wire/peer.ts";
 import { scratchDirectory, tandem } from "./support/command.ts";
 import { startParty } from "./support/companies.ts";
-import { binTable, type TestTable } from "./support/in-memory-job.ts";
+import { binTable, noiseSecret, type TestTable } from "./support/in-memory-job.ts";
 import { randomTable } from "./support/tables.ts";
 import { configFor, people, TrainedWorlds } from "./support/trained-world.ts";
 
@@ -92,6 +92,7 @@ async function attempt(
       features,
       instanceCount: ids.length,
       samplingSecret: secretOf(i + 1),
+      noiseSecret: noiseSecret(i + 1),
       permutationSecret: new Uint8Array(32).fill(i + 1), // every attempt the same, as it is stored
       minimums: job.minimums ?? noMinimums,
       scheme: new PaillierPassive(kernel, 1),
@@ -107,6 +108,7 @@ async function attempt(
     job: "cv",
     training,
     codec,
+    defences: defencesOf(job),
     subtraction: true,
     features: job.binned[0],
     labels: table.labels,
@@ -114,7 +116,6 @@ async function attempt(
     samplingSecret: secretOf(0),
     idsDigest: idsDigest(ids),
     scheme,
-    defences: defencesOf(job),
     peers: roles.map((role, i) => {
       const peer = connectInMemory(`passive-${i + 1}`, passiveService(role));
       return {
@@ -164,10 +165,11 @@ async function centralisedFolds(
       labels: table.labels,
       validationRows,
       parameters: { ...training, num_round: rounds, early_stopping_rounds: 0 },
-      quantise: quantiserFor(codec, plaintextBitsMax(256)),
+      quantise: quantiserFor(codec, plaintextBitsMax(256), noiseIn(training, codec, defences)),
       samplingSecrets: secrets,
       minimums: binned.map((_, party) => (party === 0 ? noMinimums : (minimums ?? noMinimums))),
       defences,
+      noiseSecrets: binned.map((_, party) => noiseSecret(party)),
       job: shared,
       treeNumber: (tree) => (Math.floor(tree / perRound) * folds.length + fold) * perRound + (tree % perRound),
     }),
@@ -232,8 +234,10 @@ const table = randomTable("folds", { rows: 90, features: [2, 2, 2], missingFract
 const classes: TestTable = { ...table, labels: table.labels.map((label, i) => label + (i % 3 === 0 ? 1 : 0)) };
 
 describe("every fold's model is the centralised one, node for node and margin for margin", () => {
-  test.each<[string, Partial<TrainingParameters>, TestTable, Minimums?]>([
+  test.each<[string, Partial<TrainingParameters>, TestTable, Minimums?, number?]>([
     ["as it is", {}, table],
+    ["noise in answers", { subsample: 0.8, max_depth: 4 }, table, noMinimums, 0.5],
+    ["noise, a tree per class", { objective: "multi:softprob", num_class: 3 }, classes, noMinimums, 0.5],
     ["sampled rows and columns", { subsample: 0.7, colsample_bytree: 0.6, colsample_bynode: 0.7 }, table],
     ["goss, leaf by leaf", { sampling_method: "goss", grow_policy: "lossguide", max_leaves: 5 }, table],
     [
@@ -242,8 +246,8 @@ describe("every fold's model is the centralised one, node for node and margin fo
       classes,
     ],
     ["small groups withheld", { max_depth: 4 }, table, { perNode: 5, perCandidate: 3 }],
-  ])("%s", async (_what, training, rows, minimums) => {
-    const job = jobOf(training, rows, 3, minimums);
+  ])("%s", async (_what, training, rows, minimums, answer_noise = 0) => {
+    const job = { ...jobOf(training, rows, 3, minimums), defences: { answer_noise } };
     const turns = new FoldTurns(job.training, rows.labels, null, job.folds);
     const trees: Tree<ActiveRule>[] = [];
     await attempt(job, turns, [], trees);
@@ -298,7 +302,7 @@ describe("every fold's model is the centralised one, node for node and margin fo
     }
   });
 
-  test.each([{}, { max_thresholds: 2 }])(
+  test.each([{}, { max_thresholds: 2 }, { answer_noise: 0.5 }, { answer_noise: 0.5, max_thresholds: 2 }])(
     "a connection that is lost in the middle of a round of several trees changes nothing: %o",
     async (defences) => {
       const job = { ...jobOf({ objective: "multi:softprob", num_class: 3, num_round: 2 }, classes, 3), defences };

@@ -33,6 +33,15 @@ async function json(...args: string[]): Promise<Json> {
 }
 
 describe("simulate", () => {
+  test("with noise in answers: identical to centralised, and without layout auto refused", async () => {
+    const common = ["--data", table, "--id", "id", "--label", "defaulted", ...parties, ...small, "--answer-noise", "2"];
+    const noisy = await json(...common, "--check", "--max-depth", "4");
+    expect(noisy["identicalToCentralised"]).toBe(true);
+    const { exitCode, stderr } = await tandem("simulate", ...common, "--layout", "paper");
+    expect(exitCode).not.toBe(0);
+    expect(stderr).toMatch(/answer_noise needs layout auto/);
+  });
+
   test("batched and unbatched: identical to centralised, same model, half the gradient ciphertexts", async () => {
     const common = ["--data", table, "--id", "id", "--label", "defaulted", ...parties, ...small, "--check"];
     const batched = await json(...common);

@@ -8,7 +8,7 @@ import { highLimb, type QuantisedGradients, type SlotGrid } from "../base/quanti
 import { PlaintextVector } from "../crypto/paillier/vectors.ts";
 import { isZeroFrom, readField, writeField } from "./bit-fields.ts";
 import type { GradientLayout } from "./layout.ts";
-import { quantiseColumn, quantisedMax, type Slot, slotBits, type SlotNoise, slotResolution } from "./slot.ts";
+import { offsetOf, quantiseColumn, quantisedMax, type Slot, slotBits, type SlotNoise, slotResolution } from "./slot.ts";
 
 /** Per slot the grid on which its integers live. */
 export function layoutGrids(layout: GradientLayout): SlotGrid[] {
@@ -99,11 +99,12 @@ function readLimbs(bytes: Uint8Array, start: number, slot: Slot): [high: number,
 }
 
 /** @throws TandemError DECODE_OVERFLOW for what `count` values and the largest noise cannot make */
-function noisySum(slot: Slot, { largest, excess, max, offset }: SlotNoise, field: bigint, count: number): bigint {
-  const sum = field - offset;
-  const noise = count === 0 ? 0n : BigInt(max);
-  const lowest = -BigInt(count) * BigInt(excess) - noise;
-  if (field >> BigInt(slot.r) !== 0n || sum < lowest || sum > BigInt(count) * BigInt(largest) + noise) throw overflow();
+function noisySum(slot: Slot, noise: SlotNoise, field: bigint, count: number): bigint {
+  const { largest, excess, max } = noise;
+  const sum = field - offsetOf(noise);
+  const most = count === 0 ? 0n : BigInt(max);
+  const lowest = -BigInt(count) * BigInt(excess) - most;
+  if (field >> BigInt(slot.r) !== 0n || sum < lowest || sum > BigInt(count) * BigInt(largest) + most) throw overflow();
   return sum;
 }
 
@@ -133,7 +134,7 @@ export function encodeNoise(
   for (const { slot: index, offset } of fieldsOf(layout, p)) {
     const slot = layout.slots[index];
     assert(slot.noise !== undefined, "a layout with noise");
-    const constant = slot.noise.offset - BigInt(count) * BigInt(slot.noise.excess) + BigInt(noise[index]);
+    const constant = offsetOf(slot.noise) - BigInt(count) * BigInt(slot.noise.excess) + BigInt(noise[index]);
     assert(constant >= 0n, "noise is within its bounds");
     writeField(bytes, bitOffset + offset, Number(constant & lowMask));
     writeField(bytes, bitOffset + offset + Number(limbBits), Number(constant >> limbBits));

@@ -16,6 +16,7 @@ import {
   cannotOverflow,
   countMax,
   largestField,
+  offsetOf,
   quantisedMax,
   type Slot,
   slotBits,
@@ -150,8 +151,7 @@ function autoSlot(parameters: CodecParameters, bound: Range, instanceCount: numb
 /** The same grid with room for noise, and for sums of either sign. */
 function noisySlot(slot: Slot, isSigned: boolean, instanceCount: number, { unit, max }: NoiseScale): Slot {
   const excess = isSigned ? unit : 0;
-  const offset = BigInt(instanceCount) * BigInt(excess) + BigInt(max);
-  const noise = { largest: unit, excess, max, offset };
+  const noise = { largest: unit, excess, max, people: instanceCount };
   let r = 1;
   while (largestField({ ...slot, noise }, instanceCount) >= 2n ** BigInt(r)) r++;
   return { ...slot, r, alphaMax: slotResolution(slot) * 2 ** r, noise };
@@ -166,7 +166,7 @@ export function columnCount(layout: GradientLayout): number {
 export function overflowProof(layout: GradientLayout): string[] {
   return layout.slots.map((slot, index) => {
     const limit = (2n ** BigInt(slot.padding) - 1n) << BigInt(slot.r);
-    const noise = slot.noise && ` with noise of at most ${slot.noise.max} and the offset ${slot.noise.offset}`;
+    const noise = slot.noise && ` with noise of at most ${slot.noise.max} and the offset ${offsetOf(slot.noise)}`;
     return (
       `slot ${index} (${index % 2 === 0 ? "g" : "h"}): at most ${layout.instanceCountMax} values of at most ` +
       `${quantisedMax(slot)}${noise ?? ""} sum to ${largestField(slot, layout.instanceCountMax)} < ${limit} = ` +

@@ -38,8 +38,13 @@ export interface SlotNoise {
   readonly excess: number;
   /** The largest magnitude of noise. */
   readonly max: number;
-  /** It may not fit a double. */
-  readonly offset: bigint;
+  /** How many people the offset is made for. */
+  readonly people: number;
+}
+
+/** What stands for zero in a decrypted field; it may not fit a double. */
+export function offsetOf({ excess, people, max }: SlotNoise): bigint {
+  return BigInt(people) * BigInt(excess) + BigInt(max);
 }
 
 /** A slot wider than a field is read in two limbs (base/quantised-gradients.ts). */
@@ -107,7 +112,7 @@ export function quantisedMax(slot: Slot): number {
 /** The most that can stand in a field over n values. */
 export function largestField(slot: Slot, count: number): bigint {
   const sum = BigInt(count) * BigInt(quantisedMax(slot));
-  return slot.noise === undefined ? sum : sum + BigInt(slot.noise.max) + slot.noise.offset;
+  return slot.noise === undefined ? sum : sum + BigInt(slot.noise.max) + offsetOf(slot.noise);
 }
 
 /**
@@ -119,15 +124,13 @@ export function largestField(slot: Slot, count: number): bigint {
  * quantise a little differently, so the sum of what it makes is checked as well. And sums must stay exact in doubles.
  *
  * With noise, values are at most slot.noise.largest whatever is rounded, so the largest field says all; and the smallest
- * must not be negative.
+ * is not negative for as many people as the offset is made for.
  */
 export function cannotOverflow(slot: Slot, count: number): boolean {
   const limit = (2n ** BigInt(slot.padding) - 1n) << BigInt(slot.r);
   if (slot.noise !== undefined) {
-    const { excess, max, offset } = slot.noise;
     const largest = largestField(slot, count);
-    const smallest = offset - BigInt(count) * BigInt(excess) - BigInt(max);
-    return smallest >= 0n && largest < limit && sumsAreExact(slot, count, largest);
+    return count <= slot.noise.people && largest < limit && sumsAreExact(slot, count, largest);
   }
   const scale = dyadicScale(slot.alpha, slot.alphaMax);
   const alpha = dyadicInteger(slot.alpha, scale);

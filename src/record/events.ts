@@ -2,6 +2,7 @@
  * The public event stream of a party: what a supervisor, a terminal or a page may see of a job. Never a row's value, a
  * gradient, a label, a threshold or a key.
  */
+import type { Slot } from "../codec/slot.ts";
 import type { PairwiseCounts } from "../align/active-alignment.ts";
 import type { CodecParameters } from "../base/parameters.ts";
 import type { ErrorCode } from "../base/error.ts";
@@ -143,13 +144,7 @@ export interface LayoutSummary {
   readonly scheme: string;
   readonly kind: CodecParameters["layout"];
   readonly codec: CodecParameters["codec"];
-  readonly slots: readonly {
-    readonly shift: number;
-    readonly alpha: number;
-    readonly alphaMax: number;
-    readonly r: number;
-    readonly padding: number;
-  }[];
+  readonly slots: readonly Slot[];
   /** The number of values whose sum is proven not to overflow. */
   readonly instanceCountMax: number;
   /** Bits that a plaintext could hold. */

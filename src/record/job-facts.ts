@@ -3,7 +3,7 @@
  * much head-room the slots have, who learnt what. Runs in browsers too.
  */
 import { formatCount } from "../base/format.ts";
-import { quantisedMax, slotBits } from "../codec/slot.ts";
+import { largestField, slotBits } from "../codec/slot.ts";
 import type { LayoutSummary, PhaseSpan } from "./events.ts";
 import { ledgerEntries, type LedgerName } from "../privacy/ledger.ts";
 import type { Phase } from "../protocol/phase.ts";
@@ -97,7 +97,7 @@ export interface SlotFacts {
 
 export function slotFacts(layout: LayoutSummary): SlotFacts[] {
   return layout.slots.map((slot, index) => {
-    const sumMax = layout.instanceCountMax * quantisedMax(slot);
+    const sumMax = Number(largestField(slot, layout.instanceCountMax));
     const limit = (2 ** slot.padding - 1) * 2 ** slot.r;
     return {
       name: slotName(index),

@@ -3,6 +3,7 @@ import { create } from "@bufbuild/protobuf";
 import { collect } from "./streams.ts";
 import { codecParameters, resolveParameters } from "../../src/base/parameters.ts";
 import type { QuantisedGradients } from "../../src/base/quantised-gradients.ts";
+import { noiseScaleOf } from "../../src/base/noise-scale.ts";
 import { SeededRandom } from "../../src/base/random.ts";
 import { quantise } from "../../src/codec/batch-codec.ts";
 import type { GradientLayout } from "../../src/codec/layout.ts";
@@ -53,17 +54,28 @@ export function bench(
   privateKey: PrivateKey,
   codec: "batched" | "unbatched" = "batched",
   features = someFeatures(),
+  answerNoise = 0,
 ): Bench {
   const active = new PaillierActive(portableKernel, privateKey, 1);
   const g = Float64Array.from({ length: instanceCount }, () => random.uniform() * 2 - 1);
   const h = g.map((value) => (1 - value * value) / 4);
-  const layout = gradientLayout(resolveParameters(codecParameters, { codec }), active.plaintextBitsMax, {
-    values: [g, h],
-    bounds: [
-      { min: -1, max: 1 },
-      { min: 0, max: 0.25 },
-    ],
-  });
+  const terms = {
+    codec,
+    resolutionBits: 24,
+    slotBits: 0,
+    padding: 2,
+    outputs: 1,
+    answerNoise,
+    maxDepth: 3,
+    maxLeaves: 0,
+  };
+  const scale = noiseScaleOf(terms);
+  const bounds = [
+    { min: -1, max: 1 },
+    { min: 0, max: 0.25 },
+  ];
+  const parameters = resolveParameters(codecParameters, { codec });
+  const layout = gradientLayout(parameters, active.plaintextBitsMax, { values: [g, h], bounds }, scale);
   const instances = Uint32Array.from({ length: instanceCount }, (_, i) => i);
   const trees = {
     features,
@@ -74,6 +86,7 @@ export function bench(
     skippedBins: mostFrequentBins(features, instances),
     sampler: null,
     minimums: noMinimums,
+    noise: scale && { secret: new Uint8Array(32).fill(6), scale, slotCount: 2 },
   };
   const job = {
     parameters: { keyBits: privateKey.publicKey.bits },
@@ -81,16 +94,7 @@ export function bench(
     candidateCount: features.reduce((sum, feature) => sum + candidateCount(feature), 0),
     nodesAskedMax: 4,
     treesPerRound: 1,
-    terms: {
-      codec,
-      resolutionBits: 24,
-      slotBits: 0,
-      padding: 2,
-      outputs: 1,
-      answerNoise: 0,
-      maxDepth: 3,
-      maxLeaves: 0,
-    },
+    terms,
     allowsUnpacked: false,
   };
   return {

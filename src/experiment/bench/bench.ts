@@ -4,12 +4,13 @@
 import { selectKernel } from "../../crypto/paillier/index.ts";
 import { benchArithmetic, type Figure } from "./arithmetic.ts";
 import { benchAblation } from "./ablation.ts";
+import { benchNoise } from "./noise.ts";
 import { benchScoringMasked } from "./scoring-masked.ts";
 import { benchServing } from "./serving.ts";
 import { benchTraining, defaultTable } from "./training.ts";
 import { type Machine, thisCommit, thisMachine } from "./machine.ts";
 
-export const benchParts = ["arithmetic", "training", "ablation", "serving", "scoring-masked"] as const;
+export const benchParts = ["arithmetic", "training", "ablation", "noise", "serving", "scoring-masked"] as const;
 export type BenchPart = (typeof benchParts)[number];
 
 export interface BenchOptions {
@@ -47,6 +48,7 @@ export async function runBench(options: BenchOptions): Promise<BenchReport> {
   }
   if (wants("training")) await benchTraining(training, collect);
   if (wants("ablation")) await benchAblation(await defaultTable(training), training, collect);
+  if (wants("noise")) await benchNoise(await defaultTable(training), training, collect);
   if (wants("serving")) await benchServing(training, collect);
   if (wants("scoring-masked")) await benchScoringMasked({ ...training, repeats: options.repeats }, collect);
   return {

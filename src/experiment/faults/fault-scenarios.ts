@@ -22,6 +22,7 @@ interface Terms extends TableTerms {
   /** Of the last passive party's first column. */
   readonly monotone?: -1 | 1;
   readonly codec?: object;
+  readonly answerNoise?: number;
   readonly training: object;
   /** Goes on from the model of an earlier job that was trained like this. */
   readonly before?: object;
@@ -101,6 +102,7 @@ const allTerms: readonly Terms[] = [
   },
   { name: "monotone, in the paper's slots", rowCount: 120, monotone: 1, codec: { layout: "paper" }, training: small },
   { name: "aligned", rowCount: 60, align: true, training: small },
+  { name: "noise in answers", rowCount: 120, answerNoise: 0.5, training: { ...small, colsample_bylevel: 0.8 } },
   {
     name: "warm start",
     rowCount: 110,
@@ -131,7 +133,16 @@ export async function prepareScenarios(): Promise<Scenarios> {
 
 async function scenario(root: string, terms: Terms): Promise<Scenario> {
   await mkdir(root);
-  const { align = false, validationFraction, minimums, monotone, codec = {}, training, before } = terms;
+  const {
+    align = false,
+    validationFraction,
+    minimums,
+    monotone,
+    codec = {},
+    training,
+    before,
+    answerNoise = 0,
+  } = terms;
   const tables = new ScenarioTables(root, terms);
   const active = await writeConfig(root, activeName, {
     job: jobName,
@@ -146,6 +157,7 @@ async function scenario(root: string, terms: Terms): Promise<Scenario> {
     align,
     training,
     codec,
+    privacy: { answer_noise: answerNoise },
     insecure_key_bits: 128,
   });
   const passives = await Promise.all(
@@ -160,6 +172,7 @@ async function scenario(root: string, terms: Terms): Promise<Scenario> {
           monotone_constraints: isConstrained ? { [`${name}1`]: monotone } : {},
         },
         policy: { insecure_min_key_bits: 128, min_instances: 1, ...minimums },
+        noise_secret: `noise of ${name}`,
       });
     }),
   );

@@ -1,0 +1,28 @@
+/**
+ * What noise in answers costs: the time per tree with it over the time per tree without, by turns. The trees are not
+ * the same ones, but as many and as deep.
+ */
+import { privacyParameters, resolveParameters } from "../../base/parameters.ts";
+import type { Figure } from "./arithmetic.ts";
+import { benchJob, type Columns, secondsPerTree, span, type TrainingBench } from "./training.ts";
+import { runFederation } from "../simulate/federation.ts";
+
+const keyBits = 2048;
+const repeats = 3;
+
+export async function benchNoise(
+  table: Columns,
+  bench: TrainingBench,
+  onFigure: (figure: Figure) => void,
+): Promise<void> {
+  bench.onProgress(`noise in answers, ${keyBits}-bit key`);
+  const job = benchJob(table, keyBits, bench.quick ? 1 : 4);
+  const privacy = resolveParameters(privacyParameters, { answer_noise: 10 });
+  const [exact, noisy]: [number[], number[]] = [[], []];
+  for (let repeat = 0; repeat < (bench.quick ? 1 : repeats); repeat++) {
+    exact.push(secondsPerTree(await runFederation(job)));
+    noisy.push(secondsPerTree(await runFederation({ ...job, privacy })));
+  }
+  const parts = { exact: span(exact), noisy: span(noisy) };
+  onFigure({ name: "noise.perTree", value: parts.noisy.min / parts.exact.min, bar: { atMost: 1.05 }, parts });
+}

@@ -1,0 +1,124 @@
+/**
+ * An active party that deviates: it encrypts marks, a bit per person, instead of gradients, and reads off the sums who
+ * is on a side. Nobody can check what is encrypted. But plaintexts are only as wide as sums of gradients need.
+ */
+import { beforeAll, expect, test } from "vitest";
+import { expectError } from "../../../test/support/expect-error.ts";
+import { collect } from "../../../test/support/streams.ts";
+import { bench, type Bench, instanceCount, keyBits, sumsOf, treeOf } from "../../../test/support/paillier-bench.ts";
+import { agreedLayout } from "../../codec/agreed-layout.ts";
+import { offsetOf } from "../../codec/slot.ts";
+import { CiphertextVector, generateKey, plaintextsFromBigints, type PrivateKey } from "../../crypto/paillier/index.ts";
+import { portableKernel } from "../../crypto/paillier/portable-kernel.ts";
+import { binGoesLeft } from "../../gbdt/split/candidate.ts";
+import { PaillierGradientsSchema, PaillierSetUpSchema } from "../../wire/generated/tandem/v1/paillier_pb.ts";
+import { bigEndianBytes } from "../../wire/big-endian.ts";
+import { encodeMessage } from "../../wire/scheme-message.ts";
+import { candidateIn } from "../candidates/candidate-set.ts";
+
+let key: PrivateKey;
+beforeAll(async () => {
+  key = await generateKey({ bits: keyBits, insecure: true });
+});
+
+/** Far fewer bits than there are people. */
+const coarse = { resolutionBits: 4, answerNoise: 0 };
+
+function made(changes: Partial<Bench["job"]["terms"]>): Bench {
+  const whole = bench(key, "batched", undefined, changes.answerNoise);
+  return { ...whole, job: { ...whole.job, terms: { ...whole.job.terms, ...changes } } };
+}
+
+/** What the active party decrypts of the root, one number per ciphertext. @param marks per person */
+async function decrypted(
+  whole: Bench,
+  marks: readonly bigint[],
+  setUp: { readonly plaintextBits: number; readonly packing: boolean },
+): Promise<bigint[]> {
+  const { passive, job } = whole;
+  const modulus = bigEndianBytes(key.publicKey.n);
+  passive.setUp(encodeMessage(PaillierSetUpSchema, { modulus, ciphertextsPerInstance: 1, ...setUp }), job);
+  const nodes = treeOf(whole);
+  passive.beginRound(nodes);
+  const evaluator = portableKernel.privateEvaluator(key, { threads: 1 });
+  const { bytes: ciphertexts } = await evaluator.encrypt(plaintextsFromBigints(key.publicKey, marks));
+  await passive.gradients(encodeMessage(PaillierGradientsSchema, { firstInstance: 0, ciphertexts }));
+  passive.endOfGradients();
+  const pieces = await collect(passive.sums(nodes.task(0)));
+  const all = Buffer.concat(pieces.map(({ message }) => sumsOf(message)));
+  const { bytes, sizeBytes, count } = await evaluator.decrypt(new CiphertextVector(all, key.publicKey.ciphertextBytes));
+  return Array.from({ length: count }, (_, i) =>
+    BigInt(
+      `0x${Buffer.from(bytes.slice(i * sizeBytes, (i + 1) * sizeBytes))
+        .reverse()
+        .toString("hex")}`,
+    ),
+  );
+}
+
+/** Per candidate, in its order, a bit for each of the first people who is on the side that is summed. */
+function truth(whole: Bench, people: number): bigint[] {
+  const set = treeOf(whole).candidates(0);
+  return Array.from(set.byPosition, (_, position) => {
+    const candidate = candidateIn(set, position);
+    const feature = whole.features[candidate.feature];
+    let bits = 0n;
+    for (let i = 0; i < people; i++)
+      if (binGoesLeft(feature, candidate, feature.bins[i]) === (set.plan.sides[position] === 1))
+        bits |= 1n << BigInt(i);
+    return bits;
+  });
+}
+
+const marksOf = (people: number): bigint[] =>
+  Array.from({ length: instanceCount }, (_, i) => (i < people ? 1n << BigInt(i) : 0n));
+
+const fields = (packed: readonly bigint[], stride: number, count: number): bigint[] => {
+  const perCiphertext = Math.floor((keyBits - 1) / stride);
+  return Array.from({ length: count }, (_, k) =>
+    BigInt.asUintN(stride, packed[Math.floor(k / perCiphertext)] >> BigInt((k % perCiphertext) * stride)),
+  );
+};
+
+test("a sum with a ciphertext to itself tells everybody, so it needs its owner's word", async () => {
+  const whole = made(coarse);
+  const width = agreedLayout(whole.job.terms, instanceCount, keyBits - 1).plaintextBits;
+  const alone = { plaintextBits: width, packing: false };
+  const allowing = { ...whole, job: { ...whole.job, allowsUnpacked: true } };
+  expect(await decrypted(allowing, marksOf(instanceCount), alone)).toEqual(truth(whole, instanceCount));
+  await expectError(() => decrypted(whole, marksOf(instanceCount), alone), "POLICY", /packing/);
+});
+
+test("wide plaintexts are refused; in those that are needed, no more people can be marked than they have bits", async () => {
+  const whole = made(coarse);
+  const width = agreedLayout(whole.job.terms, instanceCount, keyBits - 1).plaintextBits;
+  expect(width).toBeLessThan(instanceCount);
+  await expectError(
+    () => decrypted(whole, marksOf(instanceCount), { plaintextBits: instanceCount, packing: true }),
+    "POLICY",
+    /need 1 of 25 at most/,
+  );
+  const setUp = { plaintextBits: width, packing: true };
+  const read = fields(await decrypted(whole, marksOf(width), setUp), width, whole.job.candidateCount);
+  expect(read).toEqual(truth(whole, width));
+  const spilt = fields(await decrypted(whole, marksOf(instanceCount), setUp), width, whole.job.candidateCount);
+  expect(spilt).not.toEqual(truth(whole, width)); // marks beyond the width run into the next candidate's
+});
+
+test("with noise marks drown, and above the last sum stand random bits", async () => {
+  const whole = made({ answerNoise: 1 });
+  const { plaintextBits } = whole.layout;
+  const setUp = { plaintextBits, packing: true };
+  const [first, again] = [await decrypted(whole, marksOf(20), setUp), await decrypted(whole, marksOf(20), setUp)];
+  const count = whole.job.candidateCount;
+  const read = fields(first, plaintextBits, count);
+  expect(fields(again, plaintextBits, count)).toEqual(read); // asked again, nothing new
+  const right = truth(whole, 20);
+  const { noise } = whole.layout.slots[1];
+  const offset = noise === undefined ? 0n : offsetOf(noise);
+  const told = read.filter((field, k) => BigInt.asUintN(20, field - offset) === right[k]);
+  expect(told.length).toBeLessThan(count / 4);
+  const perCiphertext = Math.floor((keyBits - 1) / plaintextBits);
+  const top = BigInt(perCiphertext * plaintextBits);
+  first.forEach((plain, i) => expect(plain >> top).not.toBe(again[i] >> top));
+});
