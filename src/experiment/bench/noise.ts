@@ -1,11 +1,11 @@
 /**
- * What noise in answers costs: the time per tree with it over the time per tree without, by turns. The trees are not
- * the same ones, but as many and as deep.
+ * What noise in answers costs: the CPU time of all parties per tree with it over that without, by turns. The trees are
+ * not the same ones, but as many and as deep.
  */
 import { privacyParameters, resolveParameters } from "../../base/parameters.ts";
 import type { Figure } from "./arithmetic.ts";
-import { benchJob, type Columns, secondsPerTree, span, type TrainingBench } from "./training.ts";
-import { runFederation } from "../simulate/federation.ts";
+import { benchJob, type Columns, span, type TrainingBench } from "./training.ts";
+import { type FederationResult, runFederation } from "../simulate/federation.ts";
 
 const keyBits = 2048;
 const repeats = 3;
@@ -20,9 +20,13 @@ export async function benchNoise(
   const privacy = resolveParameters(privacyParameters, { answer_noise: 10 });
   const [exact, noisy]: [number[], number[]] = [[], []];
   for (let repeat = 0; repeat < (bench.quick ? 1 : repeats); repeat++) {
-    exact.push(secondsPerTree(await runFederation(job)));
-    noisy.push(secondsPerTree(await runFederation({ ...job, privacy })));
+    exact.push(cpuPerTree(await runFederation(job)));
+    noisy.push(cpuPerTree(await runFederation({ ...job, privacy })));
   }
   const parts = { exact: span(exact), noisy: span(noisy) };
   onFigure({ name: "noise.perTree", value: parts.noisy.min / parts.exact.min, bar: { atMost: 1.05 }, parts });
+}
+
+function cpuPerTree({ active, passives }: FederationResult): number {
+  return passives.reduce((sum, { cpuSeconds }) => sum + cpuSeconds, active.cpuSeconds) / active.trees;
 }
