@@ -38,7 +38,11 @@ async function predict(
   const output = join(world.bank.folder, "scores.csv");
   const input = writeInput(world, "in.csv", ids);
   await runPredict(world.config, {
-    ...{ model: "spring", input, output, unknown: "refuse", onProgress: () => {} },
+    model: "spring",
+    input,
+    output,
+    unknown: "refuse",
+    onProgress: () => {},
     ...options,
   });
   return predictionsIn(output);
@@ -95,8 +99,13 @@ test("serving, in batches that a party's limit makes, before and after it restar
   await world.parties[0].stop();
   const party = await startParty(world.shops[0], [world.bank], limited);
   const options = {
-    ...{ model: "spring", host: "127.0.0.1", port: 0, token: null, insecureWithoutToken: false },
-    ...{ unknownAsMissing: false, version: "0" },
+    model: "spring",
+    host: "127.0.0.1",
+    port: 0,
+    token: null,
+    insecureWithoutToken: false,
+    unknownAsMissing: false,
+    version: "0",
     parameters: resolveParameters(servingParameters, { timeout_ms: 20_000 }),
   };
   const server = await startServer(world.config, options, () => {});

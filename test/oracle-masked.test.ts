@@ -1,4 +1,4 @@
-/** Jobs with masked scoring: test rows and start models without a single outcome, and the same model to the last bit. */
+/** Jobs with masked scoring: test rows and start models without a single outcome, the same model to the last bit. */
 import { beforeAll, describe, expect, test } from "vitest";
 import type { TrainingParameters } from "../src/base/parameters.ts";
 import { generateKey, type PrivateKey, selectKernel } from "../src/crypto/paillier/index.ts";

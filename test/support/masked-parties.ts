@@ -1,6 +1,6 @@
 /** Masked scoring between parties in one process, without a transport: what every party says can be looked at. */
 import { create, toBinary } from "@bufbuild/protobuf";
-import { SeededRandom } from "../../src/base/random.ts";
+import type { SeededRandom } from "../../src/base/random.ts";
 import type { LeafNode, SplitNode, Tree } from "../../src/gbdt/tree/tree.ts";
 import type { MaskedPeer } from "../../src/scheme/masked/masked-scorer.ts";
 import { MaskedSession, MaskedSessions, stepOf } from "../../src/scheme/masked/masked-sessions.ts";

@@ -89,7 +89,7 @@ test("a sum with a ciphertext to itself tells everybody, so it needs its owner's
   await expectError(() => decrypted(whole, marksOf(instanceCount), alone), "POLICY", /packing/);
 });
 
-test("wide plaintexts are refused; in those that are needed, no more people can be marked than they have bits", async () => {
+test("wide plaintexts are refused; in needed ones no more people can be marked than they have bits", async () => {
   const whole = made(coarse);
   const width = agreedLayout(whole.job.terms, instanceCount, keyBits - 1).plaintextBits;
   expect(width).toBeLessThan(instanceCount);

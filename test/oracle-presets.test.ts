@@ -1,0 +1,68 @@
+/**
+ * The oracle with all defences together, as the presets have them: federated equals centralised, node for node. The
+ * tables are small, so that a preset's own noise hides everything; a tenth of it leaves something to split.
+ */
+import { beforeAll, describe, expect, test } from "vitest";
+import { type Defences, presets, privacyParameters, resolveParameters } from "../src/base/parameters.ts";
+import { generateKey, type PrivateKey, selectKernel } from "../src/crypto/paillier/index.ts";
+import { firstDifference } from "../src/gbdt/tree/model-compare.ts";
+import { categoricalTable } from "./support/categorical-tables.ts";
+import { type TestJob, trainFederated, trainInOnePlace } from "./support/in-memory-job.ts";
+import { manyFeatures } from "./support/oracle-jobs.ts";
+import { randomTable } from "./support/tables.ts";
+
+const kernel = selectKernel();
+let key: PrivateKey;
+beforeAll(async () => {
+  key = await generateKey({ bits: 256, insecure: true });
+});
+
+/** @returns how many splits passive parties have */
+async function expectEqual(job: TestJob): Promise<number> {
+  const { model, passiveShares, seen } = await trainFederated(job);
+  expect(firstDifference(model, await trainInOnePlace(job))).toBeNull();
+  for (const { active, passive } of seen) {
+    expect(active.ledger).toEqual(passive.ledger);
+    expect(active.ledger.predictionOutcomes).toBe(0);
+  }
+  return passiveShares.reduce((sum, { splits }) => sum + splits.length, 0);
+}
+
+describe.each(presets.filter((preset) => preset !== "exact"))("%s", (preset) => {
+  const defences: Defences = resolveParameters(privacyParameters, { privacy: preset });
+  const less: Defences = { ...defences, answer_noise: defences.answer_noise / 20, min_people_share: 0.05 };
+
+  test("jobs that take many features at once", async () => {
+    let splits = 0;
+    for (const [, table, training] of manyFeatures) {
+      await expectEqual({ table, training, defences, kernel, key });
+      splits += await expectEqual({ table, training, defences: less, kernel, key });
+    }
+    expect(splits).toBeGreaterThan(10);
+  });
+
+  test("sets of categories", async () => {
+    const table = categoricalTable("presets", {
+      rows: 300,
+      features: [1, 1],
+      categories: [[3], [9, 14]],
+      missingFraction: 0.1,
+    });
+    const training = { enable_categorical: true, max_cat_to_onehot: 3 };
+    expect(await expectEqual({ table, training, defences: less, kernel, key })).toBeGreaterThan(0);
+  });
+
+  test("going on from a model: places of thresholds that it used are taken", async () => {
+    const table = randomTable("presets", { rows: 200, features: [2, 3], missingFraction: 0.1 });
+    const job = { table, defences: less, kernel, key };
+    const start = await trainFederated(job);
+    const after = { ...job, start };
+    const { model, passiveShares } = await trainFederated(after);
+    expect(firstDifference(model, await trainInOnePlace(after))).toBeNull();
+    const byFeature = new Map<string, Set<unknown>>();
+    for (const { splits } of passiveShares)
+      for (const { featureName, threshold } of splits)
+        byFeature.set(featureName, (byFeature.get(featureName) ?? new Set()).add(threshold));
+    for (const used of byFeature.values()) expect(used.size).toBeLessThanOrEqual(defences.max_thresholds);
+  });
+});
