@@ -17,6 +17,9 @@ const spentSums = (events: readonly { readonly type: string }[]): number => {
   return last?.spent.sumsPerPerson ?? Number.NaN;
 };
 
+const agreedParameters = (events: readonly { readonly type: string }[]): unknown =>
+  (events.findLast(({ type }) => type === "job") as { parameters: unknown } | undefined)?.parameters;
+
 test("a job that brings less than the policy's preset is refused, with every field that is weaker", async () => {
   const world = await worlds.restarted(1, { policy: { privacy: "guarded" } });
   await expectError(
@@ -34,6 +37,7 @@ test("jobs add up, over restarts of the party, until the budget is spent", async
   await party.seen("job-ended");
   const afterOne = spentSums(party.events); // the training of the copied world, and this one
   expect(afterOne).toBeGreaterThan(0);
+  expect(agreedParameters(party.events)).toMatchObject({ privacy: "exact", answer_noise: 0, masked_scoring: false });
   await party.stop();
 
   const bounded = await startParty(shop, [world.bank], { policy: { budget: { sums_per_person: 1.2 * afterOne } } });
@@ -45,8 +49,12 @@ test("jobs add up, over restarts of the party, until the budget is spent", async
     /budget of shop0 for this partner does not allow this job: sums_per_person: [\d.e-]+ had/,
   );
   // A job that asks for less fits.
-  await runActive(await configFor(again, "winter", { training: { num_round: 1, max_depth: 1, max_bin: 8 } }), () => {});
+  const short = { num_round: 1, max_depth: 1, max_bin: 8 };
+  await runActive(await configFor(again, "winter", { training: short, privacy: { max_thresholds: 3 } }), () => {});
   await bounded.seen("job-ended");
+  // Its owner sees what the job has agreed on, by the names of the config; no preset is just that.
+  expect(agreedParameters(bounded.events)).toMatchObject({ max_thresholds: 3, min_people_share: 0 });
+  expect(agreedParameters(bounded.events)).not.toHaveProperty("privacy");
   expect(spentSums(bounded.events)).toBeGreaterThan(afterOne);
   expect(spentSums(bounded.events)).toBeLessThanOrEqual(1.2 * afterOne);
 });

@@ -12,6 +12,7 @@ export { type CodecParameters, codecParameters } from "./codec-parameters.ts";
 export {
   type Defences,
   type Preset,
+  presetOf,
   presets,
   type PrivacyParameters,
   privacyParameters,

@@ -46,3 +46,14 @@ export type PrivacyParameters = ValuesOf<typeof privacyParameters>;
 
 /** The defences without the name of the preset: what jobs agree on, and policies compare. */
 export type Defences = Omit<PrivacyParameters, "privacy">;
+
+/** The preset that sets just these; null: they are a choice of their own. */
+export function presetOf(defences: Defences): Preset | null {
+  const { privacy: _, ...specs } = privacyParameters;
+  const isSetBy = (preset: Preset): boolean =>
+    (Object.keys(specs) as (keyof Defences)[]).every((name) => {
+      const values: Readonly<Record<string, number | boolean>> = specs[name].defaultOf;
+      return defences[name] === (values[preset] ?? specs[name].default);
+    });
+  return presets.find(isSetBy) ?? null;
+}

@@ -1,5 +1,6 @@
 /** What a passive party says of an attempt at a job: public events, and notes for its own eyes. */
 import type { TandemError } from "../../base/error.ts";
+import { type Defences, presetOf } from "../../base/parameters.ts";
 import { programVersion } from "../../base/program-version.ts";
 import { tableDigest } from "../../data/table-digest.ts";
 import type { BinnedFeature } from "../../gbdt/split/binning.ts";
@@ -114,10 +115,23 @@ export class JobVoice {
         ...configNames(agreed.schemeParameters),
         codec: agreed.codec,
         ...(startModel === "" ? {} : { warm_start: startModel }),
+        ...agreedDefences(agreed),
       },
       ...warningOf(agreed.scheme, agreed.schemeParameters),
       disclosures: disclosuresOf(facts).reveals,
       versions: { tandem: programVersion(), protocol: protocolVersion, node: process.versions.node },
     });
   }
+}
+
+/** By the names of the config. The preset's own name is not agreed upon: it follows from the others. */
+function agreedDefences({ answerNoise, minPeopleShare, maxThresholds, maskedScoring }: AgreedParameters) {
+  const defences: Defences = {
+    answer_noise: answerNoise,
+    min_people_share: minPeopleShare,
+    max_thresholds: maxThresholds,
+    masked_scoring: maskedScoring,
+  };
+  const privacy = presetOf(defences);
+  return { ...(privacy === null ? {} : { privacy }), ...defences };
 }
