@@ -23,3 +23,29 @@ export function formatBytes(bytes: number): string {
 export function formatCount(count: number): string {
   return count.toLocaleString("en");
 }
+
+/** Some few digits, whatever the size. */
+export function formatPerPerson(amount: number): string {
+  const value = finite(amount);
+  if (value === 0) return "0";
+  if (value > 0 && value < 0.0005) return "below 0.001";
+  return value < 9.9995 ? value.toFixed(3) : formatCount(Number(value.toFixed(1)));
+}
+
+export function formatBits(bits: number): string {
+  const value = finite(bits);
+  return value < 9.995 ? value.toFixed(2) : value.toFixed(1);
+}
+
+/** A share as a percentage; what is not quite nothing or all is not said to be. */
+export function formatPercent(share: number): string {
+  const value = finite(share) * 100;
+  if (value > 0 && value < 0.1) return "below 0.1%";
+  if (value > 99.9 && value < 100) return "over 99.9%";
+  return `${Number(value.toFixed(value < 10 || value > 99 ? 1 : 0))}%`;
+}
+
+/** A record may hold null where a number was none. */
+export function finite(value: number): number {
+  return Number.isFinite(value) ? value : 0;
+}

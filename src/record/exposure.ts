@@ -11,7 +11,7 @@ export interface ColumnExposure {
   readonly bins: number;
   /** What the column's bin is worth: its entropy. */
   readonly bits: number;
-  /** Bits that follow from outcomes of won splits, then with sums too, then with scoring too: each at least the last. */
+  /** Bits that follow from outcomes of won splits, then also from sums, then also from scoring: never fewer. */
   readonly toldBits: { readonly outcomes: number; readonly sums: number; readonly scoring: number };
   /** Share of the people whose bin is proven, by the same. */
   readonly certain: { readonly outcomes: number; readonly sums: number; readonly scoring: number };

@@ -1,0 +1,77 @@
+/** What lowers what a job gives away: what the job ran with, and what else there is. Runs in browsers too. */
+import { formatBits, formatPercent } from "../base/format.ts";
+import { type Defences, presetOf } from "../base/privacy-parameters.ts";
+import type { DefenceEffect } from "./exposure.ts";
+import type { JobView } from "./job-view.ts";
+
+export function defencesOf({ parameters }: Pick<JobView, "parameters">): Defences {
+  const numberOf = (name: string): number => Number(parameters[name] ?? 0);
+  return {
+    answer_noise: numberOf("answer_noise"),
+    min_people_share: numberOf("min_people_share"),
+    max_thresholds: numberOf("max_thresholds"),
+    masked_scoring: parameters["masked_scoring"] === true,
+  };
+}
+
+/** The defences that a job ran with, in one line. A record from before there were any has none. */
+export function privacyLine(view: Pick<JobView, "parameters">): string {
+  const defences = defencesOf(view);
+  const preset = presetOf(defences);
+  if (preset === "exact") return "privacy: exact – nothing lowers it";
+  const { answer_noise: noise, min_people_share: share, max_thresholds: thresholds } = defences;
+  const words = [
+    noise > 0 && `noise ${noise}`,
+    share > 0 && `at least ${formatPercent(share)} of the people`,
+    thresholds > 0 && `${thresholds} threshold${thresholds === 1 ? "" : "s"} per feature`,
+    defences.masked_scoring && "masked scoring",
+  ];
+  return `privacy: ${preset ?? "own settings"} – ${words.filter((word) => word !== false).join(", ")}`;
+}
+
+export const settingHead = ["setting", "lowers", "in this job"] as const;
+
+/** What lowers an exposure; the last is for labels, and so for the active party alone. */
+export function settingRows(view: Pick<JobView, "parameters" | "role">): string[][] {
+  const { answer_noise: noise, min_people_share: share, max_thresholds: thresholds, ...rest } = defencesOf(view);
+  const rounds = Number(view.parameters["local_rounds"] ?? 0);
+  const whose = view.role === "active" ? " of the others' columns" : "";
+  const rows = [
+    [
+      "answer_noise with min_people_share",
+      `what sums tell${whose}`,
+      noise === 0 && share === 0 ? "off" : `${noise} with ${formatPercent(share)}`,
+    ],
+    ["max_thresholds", `what outcomes tell${whose}`, thresholds === 0 ? "off" : String(thresholds)],
+    ["masked_scoring", `what scoring tells${whose}`, rest.masked_scoring ? "on" : "off"],
+  ];
+  const labels = ["local_rounds", "what trees tell of your labels, if your own columns carry them"];
+  return view.role === "active" ? [...rows, [...labels, rounds === 0 ? "off" : String(rounds)]] : rows;
+}
+
+/** @param others whether other what-ifs stand beside it */
+export function whatIfTitle(learner: string, others: boolean): string {
+  return `What each setting would change, and cost${others ? `: ${learner}` : ""}`;
+}
+
+/** Which of the columns of a what-if say anything, and the table of those. */
+export function whatIfTable(effects: readonly DefenceEffect[]): { readonly head: string[]; readonly rows: string[][] } {
+  const metric = effects.find((effect) => effect.metric !== null)?.metric?.name ?? "";
+  const columns: readonly (readonly [string, (effect: DefenceEffect) => string | null])[] = [
+    [metric, (effect) => (effect.metric === null ? null : metricWords(effect.metric))],
+    ["bins proven", ({ certain }) => (certain === null ? null : formatPercent(certain))],
+    ["bits told by scoring", ({ scoringBits }) => (scoringBits === null ? null : formatBits(scoringBits))],
+    ["AUC of guessed labels", ({ labelAuc }) => labelAuc?.toFixed(3) ?? null],
+  ];
+  const shown = columns.filter(([, text]) => effects.some((effect) => text(effect) !== null));
+  return {
+    head: ["with", ...shown.map(([name]) => name)],
+    rows: effects.map((effect) => [effect.name, ...shown.map(([, text]) => text(effect) ?? "–")]),
+  };
+}
+
+function metricWords({ value, change }: NonNullable<DefenceEffect["metric"]>): string {
+  const rounded = change.toFixed(4);
+  if (Number(rounded) === 0) return value.toFixed(4);
+  return `${value.toFixed(4)} (${change > 0 ? "+" : ""}${rounded})`;
+}
