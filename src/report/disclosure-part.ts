@@ -4,6 +4,7 @@ import { type Html, html } from "../base/html.ts";
 import type { OwnJobView } from "../record/own-view.ts";
 import { ledgerLines, notSent, resumedWords } from "../record/job-facts.ts";
 import type { JobView } from "../record/job-view.ts";
+import { assumption } from "../record/spending-facts.ts";
 import { htmlTable } from "./html-table.ts";
 
 export function disclosurePart(view: JobView): Html {
@@ -16,6 +17,7 @@ export function disclosurePart(view: JobView): Html {
   const { commonCount } = view.alignment;
   return html`<h2>What was revealed to whom</h2>
     <p>This list is counted where it happens, in the words of docs/leakage.md. ${notSent}</p>
+    <p>${assumption(view)}</p>
     ${
       rows.length === 0
         ? html`<p>Nothing was revealed: the job never got that far.</p>`

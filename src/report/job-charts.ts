@@ -76,6 +76,19 @@ export function ksChart({ cumulative, ksAt }: ScoreCurves): Html {
   );
 }
 
+/** How well labels can be guessed after each tree, between chance and the model. */
+export function labelChart(guesses: readonly Point[], modelAuc: number, yRange: Point): Html {
+  const level = (auc: number): Point[] => guesses.map(([tree]) => [tree, auc]);
+  return lineChart(
+    [
+      { name: "best guess", colour: orange, points: guesses },
+      { name: "the model", colour: blue, points: level(modelAuc), dashed: true },
+      { name: "chance", colour: grey, points: level(0.5), dashed: true },
+    ],
+    { x: "tree", wholeX: true, yRange },
+  );
+}
+
 /** Of each label by itself: of the rarer one nothing would be seen otherwise. */
 export function scoreChart({ histogram }: ScoreCurves): Html {
   const { min, max } = histogram;
@@ -148,6 +161,7 @@ function frame(names: readonly string[]): Option {
       icon: "roundRect",
       itemWidth: 14,
       itemHeight: 8,
+      itemGap: 24,
       textStyle: { color: grey },
     },
     grid: { left: 48, right: 28, top: 40, bottom: 44 },

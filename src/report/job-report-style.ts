@@ -44,6 +44,7 @@ dl div { padding: 3px 0; border-bottom: 1px solid var(--line); }
 dt { color: var(--soft); }
 dd { margin: 0; min-width: 0; text-align: right; overflow-wrap: anywhere; }
 .dot { display: inline-block; width: 10px; height: 10px; border-radius: 50%; margin-right: 8px; }
+.one { max-width: 560px; }
 figure > svg[style] { margin: 0 auto; }
 @media print {
   html { print-color-adjust: exact; -webkit-print-color-adjust: exact; }

@@ -9,12 +9,13 @@ import type { JobViews } from "../record/stored-record.ts";
 import type { JobView } from "../record/job-view.ts";
 import { disclosurePart, recordPart } from "./disclosure-part.ts";
 import { encodingPart } from "./encoding-part.ts";
+import { exposurePart } from "./exposure-part.ts";
 import { modelPart } from "./model-part.ts";
 import { partiesPart, timePart } from "./parties-part.ts";
 import { metricsPart, qualityPart } from "./quality-part.ts";
 import { reportStyle } from "./job-report-style.ts";
 
-/** @param options.withOwn false leaves out what only the party itself may see: its splits and its scores' curves */
+/** @param options.withOwn false leaves out what only the party itself may see: splits, scores' curves, exposure */
 export function jobReport(
   { view, own }: JobViews,
   madeAt: Date,
@@ -29,6 +30,7 @@ export function jobReport(
     encodingPart(view),
     ...(withOwn ? [modelPart(view, modelTrees(view, own))] : []),
     disclosurePart(view),
+    ...(withOwn ? [exposurePart(view, own)] : []),
     recordPart(view, own),
   ];
   return `<!doctype html>
@@ -43,9 +45,9 @@ function heading(view: JobView, madeAt: Date, withOwn: boolean): Html {
   const isGood = view.state === "finished";
   const failure = view.failure === null ? "" : ` ${view.failure.message} (${view.failure.code})`;
   const own = withOwn
-    ? `This report shows ${view.party}'s own splits, with their thresholds and categories. ` +
+    ? `This report shows ${view.party}'s own splits, with their thresholds and categories, and its exposure. ` +
       "'tandem report --public' leaves them out."
-    : `Splits and scores that only ${view.party} may see are left out.`;
+    : `Splits, scores and the exposure that only ${view.party} may see are left out.`;
   return html`<header>
     <h1>${view.job}</h1>
     <p class="soft">
