@@ -11,10 +11,10 @@ const { importsOf } = (await import(pathToFileURL(join(root, "scripts", "check-l
 
 /** What may run in the browser; types may come from anywhere, they leave nothing behind. */
 const allowed = [
-  /^src\/record\/(job-view|fold-events|own-view|job-facts)\.ts$/,
-  /^src\/report\/(tree-layout|party-layout)\.ts$/,
-  /^src\/base\/(format|assert|error|quantised-gradients)\.ts$/,
-  /^src\/(privacy\/ledger|protocol\/phase|codec\/slot|codec\/bit-fields)\.ts$/,
+  /^src\/record\/(job-view|fold-events|own-view|(job|defence|exposure|spending)-facts)\.ts$/,
+  /^src\/report\/(tree|party|exposure)-layout\.ts$/,
+  /^src\/base\/(format|assert|error|quantised-gradients|privacy-parameters|parameter-spec)\.ts$/,
+  /^src\/(privacy\/ledger|privacy\/spending|protocol\/phase|codec\/slot|codec\/bit-fields)\.ts$/,
 ];
 
 function runtimeImports(path: string): string[] {

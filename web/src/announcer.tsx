@@ -12,9 +12,10 @@ const pauseMs = 5000;
 
 /** Changes with a tree, and not with every message. */
 const news = computed(() => {
-  const { treesDone, treeCount, state } = jobViews.value.view;
+  const { view, own } = jobViews.value;
+  const { treesDone, treeCount, state } = view;
   return state === "finished"
-    ? "The job is finished."
+    ? `The job is finished${own.exposures.length > 0 ? " and audited" : ""}.`
     : state === "failed"
       ? "The job failed."
       : treesDone > 0

@@ -3,6 +3,7 @@ import type { ComponentChildren } from "preact";
 import { EncodingView } from "./encoding-view.tsx";
 import { CompareView } from "./compare-view.tsx";
 import { DisclosureView } from "./disclosure-view.tsx";
+import { ExposureView } from "./exposure-view.tsx";
 import { Overview } from "./overview.tsx";
 import { QualityView } from "./quality-view.tsx";
 import { href, route, type ViewName, views } from "./route.ts";
@@ -79,6 +80,8 @@ function CurrentView() {
       return <TreesView />;
     case "disclosure":
       return <DisclosureView />;
+    case "exposure":
+      return <ExposureView />;
     case "jobs":
       return <JobsView />;
     case "compare":

@@ -1,6 +1,7 @@
 /** What was revealed to whom so far: the ledger of docs/leakage.md, counted. */
 import { formatCount } from "../../src/base/format.ts";
 import { type LedgerLine, ledgerLines, notSent } from "../../src/record/job-facts.ts";
+import { assumption } from "../../src/record/spending-facts.ts";
 import { Card, Nothing, Table } from "./card.tsx";
 import { jobViews } from "./session.ts";
 
@@ -13,7 +14,7 @@ export function DisclosureView() {
       <h1 class="title">Disclosure</h1>
       <p class="lead">
         What {view.party === "" ? "this party" : view.party} and the others have learnt of each other so far, in the
-        words of docs/leakage.md. {notSent}
+        words of docs/leakage.md. {notSent} {assumption(view)}
       </p>
       {lines.length === 0 ? (
         <Card title="What was learnt">

@@ -6,6 +6,7 @@ import { applyTheme } from "./theme.ts";
 import "uplot/dist/uPlot.min.css";
 import "./styles/base.css";
 import "./styles/views.css";
+import "./styles/exposure.css";
 
 applyTheme();
 const root = document.querySelector("#app");

@@ -7,6 +7,7 @@ export const views = {
   encoding: "Encoding",
   trees: "Trees",
   disclosure: "Disclosure",
+  exposure: "Exposure",
   jobs: "Jobs",
 } as const;
 export type ViewName = keyof typeof views;

@@ -1,0 +1,121 @@
+/** The Exposure view in a real browser, of jobs that were audited and of one that was not. */
+import { join } from "node:path";
+import type { Browser, Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type Dashboard, startDashboard } from "../src/dashboard/server.ts";
+import { JobRecord } from "../src/record/job-record.ts";
+import { expectAccessible, findBrowser, launchBrowser, openDashboard } from "./support/browser.ts";
+import { scratchDirectory } from "./support/command.ts";
+import { figure, minutes, openView, picture } from "./support/dashboard-page.ts";
+import { columnExposure, labelExposure, recordActive, recordPassive } from "./support/exposed-job.ts";
+
+const browserPath = findBrowser();
+const screens = [
+  { width: 1280, dark: false },
+  { width: 1280, dark: true },
+  { width: 390, dark: false },
+] as const;
+
+describe.skipIf(browserPath === null)("the Exposure view in a browser", { timeout: minutes }, () => {
+  const records = scratchDirectory();
+  let browser: Browser;
+  let dashboard: Dashboard;
+  beforeAll(async () => {
+    recordPassive(join(records, "retailer"), "audited", { exposure: columnExposure });
+    recordPassive(join(records, "retailer"), "unaudited", { exposure: null, isGuarded: true });
+    recordActive(join(records, "bank"), "audited", { exposure: labelExposure });
+    const viewers = ["retailer", "bank"].map((name) => ({ name, directory: join(records, name), job: "audited" }));
+    dashboard = await startDashboard({ viewers, host: "127.0.0.1", port: 0 });
+    browser = await launchBrowser(browserPath ?? "");
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await dashboard?.close();
+  });
+
+  const opened = async (viewer: string, job: string, { width, dark }: (typeof screens)[number] = screens[0]) => {
+    const watched = await openDashboard(browser, dashboard.url, { width, dark });
+    await openView(watched.page, `exposure?viewer=${viewer}&job=${job}`);
+    await watched.page.getByRole("heading", { name: "Exposure", level: 1 }).waitFor();
+    return watched;
+  };
+  const widthOf = (page: Page): Promise<number> => page.evaluate<number>("document.documentElement.scrollWidth");
+
+  test.each(screens)("accessible, and not wider than the screen: $width, dark $dark", async (screen) => {
+    for (const [viewer, job, card] of [
+      ["retailer", "audited", "What bank could compute of your columns"],
+      ["retailer", "unaudited", "Your columns"],
+      ["bank", "audited", "What retailer could guess of your labels"],
+    ] as const) {
+      const watched = await opened(viewer, job, screen);
+      await watched.page.getByRole("region", { name: card }).first().waitFor();
+      const summaries = await watched.page.locator("summary").all();
+      for (const summary of summaries) await summary.click();
+      await expect.poll(() => watched.page.locator("details[open] table").count()).toBe(summaries.length);
+      await expectAccessible(watched.page, `${viewer}, ${job}`);
+      expect(await widthOf(watched.page)).toBeLessThanOrEqual(screen.width);
+      if (viewer === "retailer" && job === "audited") {
+        for (const summary of summaries) await summary.click();
+        await picture(watched.page, `exposure${screen.dark ? "-dark" : ""}${screen.width === 390 ? "-390" : ""}`);
+      }
+      watched.expectClean();
+      await watched.context.close();
+    }
+  });
+
+  test("a passive party: bars as wide as their bits, people on hover and in a table, the gauge", async () => {
+    const { page, context, expectClean } = await opened("retailer", "audited");
+    const lane = page.locator(".told-lane", { hasText: /^AGE/ });
+    await lane.waitFor();
+    expect(await lane.getAttribute("title")).toContain("for 2,250 with sums");
+    const widths = await lane.locator(".told").evaluateAll((parts) => parts.map((part) => part.clientWidth));
+    const track = await lane.locator(".told-track").evaluate((element) => element.clientWidth);
+    // AGE holds the most bits: its parts fill the line, but for the seams between them.
+    const expected = [1.1, 0.5, 1.7, 1.42].map((bits) => (bits / 4.72) * track);
+    for (const [i, width] of widths.entries()) expect(Math.abs(width - expected[i])).toBeLessThan(3);
+    expect(widths).toHaveLength(4);
+
+    // By keyboard: the table behind the picture.
+    await page.locator("summary", { hasText: "As a table" }).focus();
+    await page.keyboard.press("Enter");
+    const row = page.getByRole("region", { name: "What is told of each column" }).locator("tr", { hasText: /^AGE/ });
+    await expect.poll(() => row.locator("td").allTextContents()).toContain("2,250 (10%)");
+
+    expect(await page.locator(".gauge").getAttribute("aria-label")).toBe(
+      "Exact sums per person, all jobs with bank: 0.031; little at 0.02, half at 0.05, all at 0.1; your limit 0.040",
+    );
+    expect(await figure(page, "scored people, your limit 10,000")).toBe("7,500");
+    await openView(page, "disclosure");
+    expect(await page.locator(".lead").innerText()).toContain("0.031 per person, give away some of it");
+    expectClean();
+    await context.close();
+  });
+
+  test("the active party: a curve between chance and the model; nothing of another's columns", async () => {
+    const { page, context, expectClean } = await opened("bank", "audited");
+    await page.getByRole("img", { name: /AUC of the best guess of your labels by retailer/ }).waitFor();
+    expect(await page.locator("main").innerText()).toContain("Of the riskiest tenth by the model it finds 61%.");
+    expect(await page.locator(".gauge").count()).toBe(0);
+    for (const { name } of columnExposure.columns) expect(await page.content()).not.toContain(name);
+    expectClean();
+    await context.close();
+  });
+
+  test("without an audit: how to make one, and the gauge; what an audit finds appears by itself", async () => {
+    const { page, context, expectClean } = await opened("retailer", "unaudited");
+    const main = page.locator("main");
+    await expect.poll(() => main.innerText()).toContain("No audit of this job yet. Run tandem audit --job <folder>.");
+    expect(await main.innerText()).toContain("There were no exact sums.");
+    expect(await main.innerText()).toContain("privacy: guarded – noise 10, at least 1% of the people");
+    const record = new JobRecord(join(records, "retailer", "unaudited"));
+    record.own({ kind: "exposure", exposures: [{ ...columnExposure, noise: { sigma: 10, bitsPerColumnMax: 0.02 } }] });
+    record.close();
+    await expect.poll(() => main.innerText(), { timeout: 20_000 }).toContain("at most 0.02 bits per column");
+    // It does not say the next thing at once.
+    await expect
+      .poll(() => page.getByRole("status").innerText(), { timeout: 20_000 })
+      .toContain("finished and audited");
+    expectClean();
+    await context.close();
+  });
+});
