@@ -30,7 +30,7 @@ if (browserPath === null)
 
 // Pictures need trees of several seconds: a page is drawn every three.
 const demoSize = pictures ? { rows: "50000", trees: "12", fewer: "6" } : { rows: "400", trees: "4", fewer: "2" };
-const views = ["overview", "quality", "encoding", "trees", "disclosure", "jobs"];
+const views = ["overview", "quality", "encoding", "trees", "disclosure", "exposure", "jobs"];
 
 describe.skipIf(browserPath === null)("the dashboard in a browser", () => {
   const records = scratchDirectory();
@@ -180,7 +180,7 @@ describe.skipIf(browserPath === null)("the dashboard in a browser", () => {
           ).toBeLessThanOrEqual(width);
           const plain = width === 1280 && scheme === "light";
           if (
-            (plain && !["overview", "jobs", "trees"].includes(view)) ||
+            (plain && !["overview", "jobs", "trees", "exposure"].includes(view)) ||
             (!plain && view === "overview") ||
             (width === 390 && view === "trees") ||
             (scheme === "dark" && view === "quality")
@@ -313,6 +313,7 @@ describe.skipIf(browserPath === null)("the dashboard in a browser", () => {
       "Time",
       "The model, as retailer may see it",
       "What was revealed to whom",
+      "Exposure",
       "Parameters, versions and data",
     ]);
     expect(passive.text).toContain("fraction of own splits");
@@ -336,6 +337,7 @@ describe.skipIf(browserPath === null)("the dashboard in a browser", () => {
       "Encoding, and the proof that no sum overflows",
       "The model, as bank may see it",
       "What was revealed to whom",
+      "Exposure",
       "Parameters, versions and data",
     ]);
     expect(await page.locator("svg").count()).toBeGreaterThan(7);
@@ -355,10 +357,13 @@ describe.skipIf(browserPath === null)("the dashboard in a browser", () => {
 const nextFrame = (page: Page): Promise<unknown> =>
   page.evaluate("new Promise((done) => requestAnimationFrame(() => setTimeout(done)))");
 
+/** What a party keeps besides, as of its partners' budgets, begins with a dot. */
+const jobsOf = (folder: string): string[] => readdirSync(folder).filter((name) => !name.startsWith("."));
+
 /** Thresholds and feature names of parties' own splits, as text; short thresholds could stand anywhere. */
 function secretsOf(records: string, parties: readonly string[]): string[] {
   return parties.flatMap((party) =>
-    readdirSync(join(records, party)).flatMap((job) =>
+    jobsOf(join(records, party)).flatMap((job) =>
       [
         ...readFileSync(join(records, party, job, "share.json"), "utf8").matchAll(
           /"threshold":(-?[\d.]{7,})|"featureName":"(\w+)"/g,
