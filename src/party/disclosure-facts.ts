@@ -107,7 +107,7 @@ export function policyFacts({ name, active, policy }: PassiveConfig, table: Part
     trees: policy.max_trees,
     rounds: policy.max_trees,
     hasStart: policy.warm_start,
-    maskedScoring: policy.privacy.masked_scoring,
+    maskedScoring: policy.privacy.masked_scoring || null,
     localRounds: 0,
     depth: policy.max_depth,
     leaves: 0,

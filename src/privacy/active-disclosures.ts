@@ -120,7 +120,7 @@ export const activeDisclosures = {
     learner: "active",
     what: "where scoring is masked, the score of everybody who is asked about, and no outcome of a split",
     extent: ({ maskedScoring, predictedRows }) =>
-      maskedScoring
+      maskedScoring !== false
         ? { atMost: null, unit: "scores", note: `${predictedRows ?? "some"} test rows, and whoever is scored later` }
         : null,
   },

@@ -10,8 +10,11 @@ export interface DisclosureFacts {
   readonly rounds: number;
   /** Training goes on from a model that the parties have made before. */
   readonly hasStart: boolean;
-  /** Scores are told, and no outcome of a split: of test rows, of a start model, and of whoever is scored later. */
-  readonly maskedScoring: boolean;
+  /**
+   * Scores are told, and no outcome of a split: of test rows, of a start model, and of whoever is scored later.
+   * Null: either may be.
+   */
+  readonly maskedScoring: boolean | null;
   /** Rounds of the active party alone, before them. */
   readonly localRounds: number;
   /** 0: no limit but that of leaves. */

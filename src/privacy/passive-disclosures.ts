@@ -89,7 +89,7 @@ export const passiveDisclosures = {
   maskedConditions: {
     learner: "passive",
     what: "which of its own splits stand on the way to which, and to other passive parties' splits",
-    extent: ({ maskedScoring }) => (maskedScoring ? { atMost: null, unit: "splits" } : null),
+    extent: ({ maskedScoring }) => (maskedScoring !== false ? { atMost: null, unit: "splits" } : null),
   },
   scoredIds: {
     learner: "passive",
