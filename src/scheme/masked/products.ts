@@ -66,7 +66,7 @@ export class Products {
   /** Where a tree's leaf stands among a row's words. */
   readonly #outputAt: readonly number[];
 
-  /** @param answered the trees that passive parties count splits in; more than the model's after early stopping */
+  /** @param answered trees that passive parties count their splits in: after early stopping more than the model's */
   constructor({ trees, outputCount = 1 }: ProductModel, answered: readonly OwnedTree[] = trees) {
     this.#trees = trees;
     this.weights = new ExactWeights(trees);
