@@ -30,8 +30,9 @@ const sections: readonly {
   {
     title: "privacy",
     about:
-      "What lowers what a job gives away, and what it costs: [privacy-choices.md](privacy-choices.md). `privacy` is a\n" +
-      "preset; in a config it is `privacy: guarded`, or `privacy:` with `preset: guarded` and what differs from it.",
+      "What lowers what a job gives away, and what it costs: [privacy-choices.md](privacy-choices.md).\n" +
+      "`privacy` is a preset. In a config it is `privacy: guarded`, or `privacy:` with `preset: guarded` and what\n" +
+      "differs from it.",
     table: privacyParameters,
   },
   {

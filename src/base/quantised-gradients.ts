@@ -24,8 +24,8 @@ export interface QuantisedGradients {
   readonly instanceCount: number;
   readonly grids: readonly SlotGrid[];
   /**
-   * Per slot one column, or two limbs, the high one first; per instance an integer, which is not negative but for g in a
-   * job with noise.
+   * Per slot one column, or two limbs, the high one first; per instance an integer, which is not negative but for g in
+   * a job with noise.
    */
   readonly columns: readonly Float64Array[];
   /** What passive parties add to their sums of these; left out: nothing. */

@@ -56,8 +56,8 @@ export function encode(layout: GradientLayout, gradients: QuantisedGradients, in
 
 /**
  * Reads the slot sums of one aggregate of `count` instances from plaintext `p` standing at `bitOffset` of `bytes`
- * and writes them to the row of `target` that starts at `targetOffset`. With noise `count` is the most that they can be;
- * of nobody there is no noise.
+ * and writes them to the row of `target` that starts at `targetOffset`. With noise `count` is the most that they can
+ * be; of nobody there is no noise.
  * @throws TandemError DECODE_OVERFLOW if padding bits are all ones, or a sum is larger than `count` values can make
  */
 export function decodeSums(

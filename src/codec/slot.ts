@@ -123,8 +123,8 @@ export function largestField(slot: Slot, count: number): bigint {
  * This is decided exactly: doubles are dyadic rationals, so both sides are compared as integers. Floating point may
  * quantise a little differently, so the sum of what it makes is checked as well. And sums must stay exact in doubles.
  *
- * With noise, values are at most slot.noise.largest whatever is rounded, so the largest field says all; and the smallest
- * is not negative for as many people as the offset is made for.
+ * With noise, values are at most slot.noise.largest whatever is rounded, so the largest field says all; and the
+ * smallest is not negative for as many people as the offset is made for.
  */
 export function cannotOverflow(slot: Slot, count: number): boolean {
   const limit = (2n ** BigInt(slot.padding) - 1n) << BigInt(slot.r);

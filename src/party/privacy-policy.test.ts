@@ -21,7 +21,7 @@ function weaker(brought: Readonly<Record<string, unknown>>, demanded: Readonly<R
   return weakerDefences(agreed, resolveParameters(privacyParameters, demanded));
 }
 
-test("each preset is enough for itself and for those before it, and weaker in every defence than those after it", () => {
+test("each preset is enough for itself and those before it, and weaker in every defence than those after it", () => {
   presets.forEach((brought, i) =>
     presets.forEach((demanded, j) =>
       expect(weaker({ privacy: brought }, { privacy: demanded })).toHaveLength(

@@ -1,5 +1,6 @@
 /** A job's disclosures by the party that learns them: for the command line, and as one JSON object. */
 import { formatCount } from "../base/format.ts";
+import { gaugeOf, gaugeText, type JobGauge } from "./job-gauge.ts";
 import {
   type Disclosure,
   disclosureEntries,
@@ -14,6 +15,8 @@ export interface Leakage {
   readonly parties: readonly LearningParty[];
   /** Disclosures of docs/leakage.md that are not among these, between any two parties. */
   readonly absent: readonly { readonly name: DisclosureName; readonly what: string }[];
+  /** Per pair of parties, as far as it is known. */
+  readonly gauges: readonly JobGauge[];
   readonly reference: "docs/leakage.md";
 }
 
@@ -44,12 +47,13 @@ export function leakageOf(of: string, facts: readonly DisclosureFacts[]): Leakag
     absent: (Object.keys(disclosureEntries) as DisclosureName[])
       .filter((name) => pairs.every(({ absent }) => absent.includes(name)))
       .map((name) => ({ name, what: disclosureEntries[name].what })),
+    gauges: facts.map(gaugeOf).filter((gauge) => gauge !== null),
     reference: "docs/leakage.md",
   };
 }
 
 /** One block per party, then what there is none of. */
-export function leakageText({ of, parties, absent, reference }: Leakage): string {
+export function leakageText({ of, parties, absent, gauges, reference }: Leakage): string {
   const blocks = parties.map(({ party, role, learns }) => {
     const others = [...new Set(learns.map(({ about }) => about))];
     const lines = others.flatMap((about) => [
@@ -71,6 +75,7 @@ export function leakageText({ of, parties, absent, reference }: Leakage): string
     "",
     ...blocks,
     ...rest,
+    ...(gauges.length === 0 ? [] : [...gauges.map(gaugeText), ""]),
     `Numbers are the most that there can be of what is sent. ${reference} in the repository says what each of ` +
       "these means, and what can be computed from it.",
   ].join("\n");

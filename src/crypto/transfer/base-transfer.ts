@@ -9,11 +9,13 @@
  *     key_i1 = H(i, a (B_i - A))
  *
  * B_i is uniform in the subgroup whatever c is, since b_i is: the giver learns nothing, whatever it can compute. The
- * chooser lacks its other key as long as computational Diffie-Hellman is hard and H, SHA-256 here, behaves like a random
- * function. The same holds for whoever reads the messages and has neither a nor b_i. A quantum computer breaks it.
+ * chooser lacks its other key as long as computational Diffie-Hellman is hard and H, SHA-256 here, behaves like a
+ * random function. The same holds for whoever reads the messages and has neither a nor b_i. A quantum computer breaks
+ * it.
  *
- * The giver's secret is an ordinary X25519 key, and OpenSSL multiplies with it: only u-coordinates are hashed, so it does
- * not matter that A stands for aG or -aG. H takes both messages and a context, so that keys of two pairs never agree.
+ * The giver's secret is an ordinary X25519 key, and OpenSSL multiplies with it: only u-coordinates are hashed, so it
+ * does not matter that A stands for aG or -aG. H takes both messages and a context, so that keys of two pairs never
+ * agree.
  */
 import { createHash, createPublicKey, diffieHellman, generateKeyPairSync, type KeyObject } from "node:crypto";
 import { TandemError } from "../../base/error.ts";

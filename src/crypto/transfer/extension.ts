@@ -4,7 +4,7 @@
  *
  *   sender, values v                                       receiver, bits b
  *     secret s of 128 bits, key_j,s_j     (base transfers)    keys key_j0, key_j1
- *                                        <-- matrix --        u_j = G(key_j0) xor G(key_j1) xor b;  row t_i of G(key_j0)
+ *                                        <-- matrix --       u_j = G(key_j0) xor G(key_j1) xor b;  row t_i of G(key_j0)
  *     row q_i of G(key_j,s_j) xor s_j u_j,  which is t_i xor b_i s
  *     r_i = H(q_i),  d_i = r_i - H(q_i xor s) + v_i
  *                                        -- corrections -->   H(t_i) + b_i d_i,  which is r_i + b_i v_i

@@ -1,4 +1,6 @@
-/** Integers modulo 2^(32 limbs) side by side, each as `limbs` words, the lowest first: what is shared and multiplied. */
+/**
+ * Integers modulo 2^(32 limbs) side by side, each as `limbs` words, the lowest first: what is shared and multiplied.
+ */
 
 /**
  * target += sign * source, integer by integer.

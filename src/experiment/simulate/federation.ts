@@ -77,7 +77,10 @@ const host = "127.0.0.1";
 const localJob = "local";
 const treesMax = trainingParameters.num_round.max;
 
-/** What a simulated party draws its columns and its noise with: not secret, so that the same seed makes the same model again. */
+/**
+ * What a simulated party draws its columns and its noise with: not secret, so that the same seed makes the same model
+ * again.
+ */
 export function simulatedSecret(party: number): string {
   return `simulated party ${party}`;
 }

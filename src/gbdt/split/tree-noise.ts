@@ -3,9 +3,9 @@
  * in a node alone, which the passive party and the centralised trainer both call: that is why they train the same
  * model, bit for bit.
  *
- * Noise adds up as sums do, parent = left + right: it is drawn for the root and for the smaller child of each split, and
- * the larger child's is the rest. So it does not matter whether the larger child is asked for or derived, and asking for
- * both shows nothing to average.
+ * Noise adds up as sums do, parent = left + right: it is drawn for the root and for the smaller child of each split,
+ * and the larger child's is the rest. So it does not matter whether the larger child is asked for or derived, and
+ * asking for both shows nothing to average.
  *
  * It belongs to the LEFT side of a candidate; what goes right has the same with the other sign, and a node's total has
  * none.

@@ -1,0 +1,32 @@
+import { expect, test } from "vitest";
+import type { DisclosureFacts } from "./disclosures.ts";
+import { gaugeOf, gaugeText } from "./job-gauge.ts";
+
+const facts = {
+  active: "bank",
+  passive: "shop",
+  trees: 50,
+  depth: 3,
+  leaves: 0,
+  classes: 0,
+  instances: 22_500,
+  answerNoise: 0,
+} as DisclosureFacts;
+
+function textOf(change: Partial<DisclosureFacts>): string {
+  const gauge = gaugeOf({ ...facts, ...change });
+  return gauge === null ? "" : gaugeText(gauge);
+}
+
+test("the number and what it means", () => {
+  expect(textOf({})).toBe("bank gets up to 0.027 exact sums per person of shop: they tell a part of its columns.");
+  expect(textOf({ trees: 10 })).toMatch(/0.0053 exact sums .* tell little/);
+  expect(textOf({ depth: 4 })).toMatch(/0.053 .* about half/);
+  expect(textOf({ depth: 5 })).toMatch(/0.11 exact sums .* nearly all/);
+  expect(textOf({ answerNoise: 10 })).toMatch(/0.018 sums per person of shop, with noise: they tell little/);
+});
+
+test("nothing where it cannot be known", () => {
+  expect(textOf({ instances: null })).toBe("");
+  expect(textOf({ depth: 0 })).toBe("");
+});
