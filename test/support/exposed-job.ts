@@ -117,7 +117,7 @@ function jobEvent(
     treeCount: 50,
     depthMax: 3,
     parameters: { num_round: 50, max_depth: 3, ...parameters },
-    versions: { tandem: "0.2.0", protocol: 8, node: "20.0.0" },
+    versions: { tandem: "0.3.0", protocol: 8, node: "20.0.0" },
   };
 }
 
