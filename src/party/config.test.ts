@@ -270,6 +270,14 @@ const mistakes: readonly [
     /max_depth and max_leaves are both 0, so that trees have no limit\. Set one of them/,
   ],
   [
+    "noise that the layout has no room for",
+    "active",
+    "training:",
+    "privacy: guarded\ncodec: { layout: paper }\ntraining:",
+    15,
+    /answer_noise needs layout auto/,
+  ],
+  [
     "validation rows from two places",
     "active",
     "  label: outcome",

@@ -3,7 +3,7 @@ import { create } from "@bufbuild/protobuf";
 import { describe, expect, test } from "vitest";
 import { expectError } from "../../test/support/expect-error.ts";
 import { codecParameters, privacyParameters, resolveParameters, trainingParameters } from "../base/parameters.ts";
-import { agreedParameters } from "../protocol/job-parameters.ts";
+import { type AgreedParameters, agreedParameters } from "../protocol/job-parameters.ts";
 import { ActiveHelloSchema } from "../wire/generated/tandem/v1/tandem_pb.ts";
 import type { PolicyConfig } from "./config.ts";
 import { agreedByPolicy } from "./policy.ts";
@@ -28,14 +28,20 @@ const policy: PolicyConfig = {
   budget: {},
 };
 
-function ask(scheme: string, schemeParameters: Readonly<Record<string, number>>) {
-  const parameters = agreedParameters(
+function ask(
+  scheme: string,
+  schemeParameters: Readonly<Record<string, number>>,
+  changes: Partial<AgreedParameters> = {},
+  allowed = policy,
+) {
+  const agreed = agreedParameters(
     "spring",
     resolveParameters(trainingParameters, {}),
     resolveParameters(codecParameters, {}),
     { name: scheme, parameters: schemeParameters },
   );
-  return agreedByPolicy(create(ActiveHelloSchema, { parameters, instanceCount: 10 }), policy, "shop");
+  const parameters = { ...agreed, ...changes };
+  return agreedByPolicy(create(ActiveHelloSchema, { parameters, instanceCount: 10 }), allowed, "shop");
 }
 
 test("a key that is long enough is agreed on, field by field", () => {
@@ -54,5 +60,27 @@ describe("refused", () => {
 
   test.each(["", "rot13", "__proto__", "constructor"])("a scheme that nobody knows: '%s'", async (scheme) => {
     await expectError(() => ask(scheme, { keyBits: 2048 }), "HANDSHAKE_MISMATCH", /^scheme: .*, shop knows paillier$/);
+  });
+
+  const paper = { resolutionBits: 0, slotBits: 30 };
+  test.each<[string, Partial<AgreedParameters>, RegExp]>([
+    ["a finer grid", { resolutionBits: 25 }, /: resolution_bits: 25 asked, at most 24 allowed$/],
+    ["no grid", { resolutionBits: 3 }, /: resolution_bits: 3 asked, it must be an integer from 4 up to 44$/],
+    ["wide slots", { ...paper, slotBits: 31 }, /: r: 31 asked, at most 30 allowed$/],
+    ["slots without bits", { ...paper, slotBits: 0 }, /: r: 0 asked, it must be an integer from 1 up to 50$/],
+    ["slots of two layouts", { slotBits: 30 }, /: r: 30 asked, it must be 0 with layout auto$/],
+    ["wide padding", { padding: 17 }, /: padding: 17 asked, it must be an integer from 1 up to 16$/],
+    ["gradients of nothing", { outputs: 0 }, /: outputs: 0 asked, it must be 1 up to 1000$/],
+    ["more classes than there can be", { outputs: 0xffffffff }, /: outputs: 4294967295 asked, it must be 1 up to/],
+    ["noise in the paper's layout", { ...paper, answerNoise: 1 }, /: answer_noise: it needs layout auto$/],
+  ])("%s", async (_name, changes, message) => {
+    await expectError(() => ask("paillier", { keyBits: 2048 }, changes), "POLICY", message);
+  });
+
+  test("an owner who says so allows a finer grid, and wider slots of the paper's with it", () => {
+    const allowing = { ...policy, max_resolution_bits: 40 };
+    for (const changes of [{ resolutionBits: 40 }, { ...paper, slotBits: 40 }])
+      expect(ask("paillier", { keyBits: 2048 }, changes, allowing)).toMatchObject(changes);
+    expect(ask("paillier", { keyBits: 2048 }, paper)).toMatchObject(paper);
   });
 });

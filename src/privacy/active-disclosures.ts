@@ -1,6 +1,7 @@
 /** What the active party learns of a passive one. */
 import { formatCount } from "../base/format.ts";
 import { areOff } from "../gbdt/split/offered-candidates.ts";
+import { minimumsWithNoise } from "../gbdt/split/tree-noise.ts";
 import {
   candidateNote,
   candidatesMax,
@@ -148,12 +149,14 @@ export const activeDisclosures = {
 } as const satisfies Record<string, DisclosureEntry>;
 
 /** Why candidates may be withheld. */
-function smallGroups({ passiveParty: { minimums }, peopleMin = 1 }: DisclosureFacts): readonly string[] {
-  const isAgreed = peopleMin > 1;
-  if (minimums === null)
-    return isAgreed
+function smallGroups(facts: DisclosureFacts): readonly string[] {
+  const { answerNoise, peopleMin: agreed = 1, passiveParty } = facts;
+  const peopleMin = Math.max(agreed, answerNoise > 0 ? 2 : 1);
+  if (passiveParty.minimums === null)
+    return peopleMin > 1
       ? [`fewer than ${peopleMin} people on a side or between neighbours, or what the party's own policy asks for`]
       : ["only if the party's policy sets minimums, which is not told beforehand"];
+  const minimums = minimumsWithNoise(passiveParty.minimums, answerNoise > 0);
   const { perNode, perCandidate, between = 1 } = minimums;
   if (areOff(minimums)) return [];
   const neighbours = between > 1 ? `, ${between} between neighbours` : "";

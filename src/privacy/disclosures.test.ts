@@ -200,6 +200,18 @@ test.each<[string, Partial<DisclosureFacts>, DisclosureName, Partial<Disclosure>
     "scoringOutcomes",
     { note: expect.stringMatching(/9 ids per request; at most 2 different thresholds/) as string },
   ],
+  [
+    "noise",
+    { answerNoise: 10 },
+    "candidateSums",
+    { note: expect.stringMatching(/with noise of deviation 10, .* and without counts$/) as string },
+  ],
+  [
+    "noise withholds sides of one person",
+    { answerNoise: 10 },
+    "withheld",
+    { note: expect.stringContaining("fewer than 2") as string },
+  ],
   ["predictions", { predictedRows: 10 }, "predictionOutcomes", { atMost: 4 * 7 * 10 }],
   ["max_leaves", { predictedRows: 10, leaves: 3 }, "predictionOutcomes", { atMost: 4 * 2 * 10 }],
   ["masked scores", { maskedScoring: true, predictedRows: 10 }, "maskedScores", { unit: "scores" }],

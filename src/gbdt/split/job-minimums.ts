@@ -1,6 +1,7 @@
 /** The minimums of a job: what a passive party's owner asks for, and what the job has agreed on, whichever is more. */
 import type { Defences } from "../../base/parameters.ts";
 import type { Minimums } from "./offered-candidates.ts";
+import { minimumsWithNoise } from "./tree-noise.ts";
 
 /** The people that a tree can learn from: all of the job but those that are held back for validation. */
 export function peopleOf(instanceCount: number, validationRowCount: number): number {
@@ -17,7 +18,6 @@ export function minimumsOfJob(
   people: number,
 ): Minimums {
   const least = Math.ceil(share * people);
-  // Without a person on one side, the noise in a sum could be read off: the sum is known.
-  const perCandidate = Math.max(policy.perCandidate, least, noise > 0 ? 2 : 1);
-  return { ...policy, perCandidate, ...(least > 1 ? { between: least } : {}) };
+  const perCandidate = Math.max(policy.perCandidate, least);
+  return minimumsWithNoise({ ...policy, perCandidate, ...(least > 1 ? { between: least } : {}) }, noise > 0);
 }

@@ -88,7 +88,7 @@ test("noise of one limb and of two is the same sum, whatever the sign", () => {
 
 test("with noise an empty side is never offered; an owner's own minimums stay", () => {
   const minimums = { perNode: 3, perCandidate: 1 };
-  expect(minimumsWithNoise(minimums, null)).toBe(minimums);
-  expect(minimumsWithNoise(minimums, scale)).toEqual({ perNode: 3, perCandidate: 2 });
-  expect(minimumsWithNoise({ perNode: 3, perCandidate: 8 }, scale).perCandidate).toBe(8);
+  expect(minimumsWithNoise(minimums, false)).toBe(minimums);
+  expect(minimumsWithNoise(minimums, true)).toEqual({ perNode: 3, perCandidate: 2 });
+  expect(minimumsWithNoise({ perNode: 3, perCandidate: 8 }, true).perCandidate).toBe(8);
 });

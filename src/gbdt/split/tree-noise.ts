@@ -104,8 +104,8 @@ export function addNoise(rows: Float64Array, stride: number, noise: Float64Array
 }
 
 /** Where counts are hidden behind noise, nobody can tell an empty side: it must not be offered. */
-export function minimumsWithNoise(minimums: Minimums, scale: NoiseScale | null): Minimums {
-  return scale === null ? minimums : { ...minimums, perCandidate: Math.max(2, minimums.perCandidate) };
+export function minimumsWithNoise(minimums: Minimums, hasNoise: boolean): Minimums {
+  return !hasNoise ? minimums : { ...minimums, perCandidate: Math.max(2, minimums.perCandidate) };
 }
 
 /** Computes once per feature. */

@@ -13,6 +13,7 @@ import type {
   PassivePrediction,
   PassiveSplit,
 } from "../../wire/generated/tandem/v1/tandem_pb.ts";
+import { bitmapFrom } from "../../wire/bitmap.ts";
 import type { PassivePeer } from "../../wire/peer.ts";
 import { messageBytesMax, protocolVersion } from "../../wire/version.ts";
 
@@ -26,8 +27,9 @@ afterAll(() => rejections.expectNone());
 const table = randomTable("deviating", { rows: 32, features: [1, 2, 2], missingFraction: 0.1 });
 
 /** A job whose second passive party (the last to be asked on ties) is replaced by `change` of it. */
-function jobWith(change: (peer: PassivePeer) => Partial<PassivePeer>): PreparedJob {
+function jobWith(change: (peer: PassivePeer) => Partial<PassivePeer>, answer_noise = 0): PreparedJob {
   return prepareJob({
+    defences: { answer_noise },
     table,
     kernel: portableKernel,
     key,
@@ -154,6 +156,15 @@ describe("candidates", () => {
     ],
   ])("%s", async (_name, change, message) => {
     await expectFailure(jobWith(change), "PROTOCOL_STATE", message);
+  });
+
+  test("with noise, where no counts are told: a side that nobody is on, or a withheld sum that is none", async () => {
+    const nobodyLeft = splits((split) => [{ ...split, leftMembers: new Uint8Array(split.leftMembers.length) }]);
+    await expectFailure(jobWith(nobodyLeft, 1), "PROTOCOL_STATE", /a split that is none of the candidates/);
+    const withheld = histograms((answer) => [
+      { ...answer, withheld: bitmapFrom(answer.counts.length, (i) => i === 0) },
+    ]);
+    await expectFailure(jobWith(withheld, 1), "DECODE_OVERFLOW", /overflows/);
   });
 
   test("sums that the counts cannot make", async () => {
