@@ -17,9 +17,10 @@ import { assert } from "./assert.ts";
 
 export const noiseSecretBytes = 32;
 
-const blockBytes = 16;
-/** Fetched at a time: most values need no more. */
-const blocksAhead = 16;
+/** Numbers of 32 bits in a block. */
+const blockSize = 4;
+/** Fetched at a time: many values need no more. */
+const blocksAhead = 10;
 const wordBytes = 8;
 
 /** @param members instances whose gradients are summed, ascending */
@@ -32,7 +33,8 @@ export function noiseKey(secret: Uint8Array, round: number, members: Uint32Array
 /** The random numbers of one node. */
 export class NoiseStream {
   readonly #cipher: Cipher;
-  readonly #blocks = Buffer.alloc(blocksAhead * blockBytes);
+  /** Little-endian, as every machine is that has a kernel. */
+  readonly #blocks = new Uint32Array(blocksAhead * blockSize);
   #words = Buffer.alloc(0);
   #used = 0;
   #counter = 0;
@@ -44,10 +46,10 @@ export class NoiseStream {
 
   /** Goes to the numbers of one value. */
   seek(feature: number, candidate: number, slot: number): void {
-    for (let block = 0; block < blocksAhead; block++) {
-      this.#blocks.writeUInt32LE(feature, block * blockBytes);
-      this.#blocks.writeUInt32LE(candidate, block * blockBytes + 4);
-      this.#blocks.writeUInt32LE(slot, block * blockBytes + 8);
+    for (let at = 0; at < this.#blocks.length; at += blockSize) {
+      this.#blocks[at] = feature;
+      this.#blocks[at + 1] = candidate;
+      this.#blocks[at + 2] = slot;
     }
     this.#counter = 0;
     this.#used = this.#words.length;
@@ -63,8 +65,7 @@ export class NoiseStream {
   };
 
   #fetch(): void {
-    for (let block = 0; block < blocksAhead; block++)
-      this.#blocks.writeUInt32LE(this.#counter++, block * blockBytes + 12);
+    for (let at = 0; at < this.#blocks.length; at += blockSize) this.#blocks[at + 3] = this.#counter++;
     this.#words = this.#cipher.update(this.#blocks);
     this.#used = 0;
   }

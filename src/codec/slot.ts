@@ -83,8 +83,15 @@ export function quantiseValue(slot: Slot, value: number): number {
 /** quantiseValue of a whole column, with what does not change taken out of the loop. */
 export function quantiseColumn(slot: Slot, values: Float64Array): Float64Array {
   const { shift, alpha, alphaMax, noise } = slot;
-  if (noise !== undefined) return values.map((value) => quantiseValue(slot, value));
   const levels = 2 ** slot.r;
+  if (noise !== undefined) {
+    const [top, resolution] = [shift + alpha, slotResolution(slot)];
+    return values.map((value) =>
+      value - shift >= 0
+        ? Math.min(Math.floor(Math.min(value, top) / resolution + 0.5), noise.largest)
+        : quantiseValue(slot, value),
+    );
+  }
   const quantised = new Float64Array(values.length);
   for (let i = 0; i < values.length; i++) {
     const shifted = values[i] - shift;
