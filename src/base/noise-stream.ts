@@ -33,7 +33,7 @@ export function noiseKey(secret: Uint8Array, round: number, members: Uint32Array
 /** The random numbers of one node. */
 export class NoiseStream {
   readonly #cipher: Cipher;
-  /** Little-endian, as every machine is that has a kernel. */
+  /** As the machine has them: little-endian on every one that the native core is built for. */
   readonly #blocks = new Uint32Array(blocksAhead * blockSize);
   #words = Buffer.alloc(0);
   #used = 0;
