@@ -30,6 +30,8 @@ const below = {
   "scheme/candidates": ["base", "wire", "gbdt"],
   // Scores without outcomes: a cipher of its own, beside the scheme that trains.
   "scheme/masked": ["base", "wire", "crypto", "gbdt"],
+  // Attacks on our own transcripts: they need to know what travels, and no cipher.
+  "privacy/attack": ["base", "wire", "gbdt", "privacy", "scheme/candidates"],
   scheme: ["base", "wire", "crypto", "codec", "gbdt", "scheme/candidates"],
   // The protocol knows no cipher: that is the scheme's.
   protocol: belowRoles,

@@ -54,6 +54,8 @@ export type ActiveObservation =
       /** Per candidate how many are on the side that was summed. */
       readonly counts: readonly number[];
       readonly withheld: Uint8Array;
+      /** Which candidates, from the first on, are categories of one feature; in the first piece of an answer. */
+      readonly groups: readonly LinkedCategories[];
       /** Per candidate its slot sums and count, at the party that can read them; null at the other. */
       readonly rows: Float64Array | null;
     })
@@ -76,6 +78,14 @@ export type ActiveObservation =
 export type Observation =
   | ({ readonly learner: "passive" } & PassiveObservation)
   | ({ readonly learner: "active" } & ActiveObservation);
+
+/** As it travels (proto/, CategoryGroup). */
+interface LinkedCategories {
+  readonly size: number;
+  readonly hasMissing: boolean;
+  /** One more than the place of the candidate that is summed over all the others; 0: none. */
+  readonly flipped: number;
+}
 
 interface CategoriesOnly {
   readonly categories?: readonly number[];
@@ -138,7 +148,7 @@ export function sumsSeen(
     readonly counts: readonly number[];
     readonly lowerSides: Uint8Array;
     readonly withheld: Uint8Array;
-    readonly groups: readonly unknown[];
+    readonly groups: readonly LinkedCategories[];
     readonly scheme: Uint8Array;
   },
   rows: Float64Array | null,
@@ -146,7 +156,7 @@ export function sumsSeen(
   const { tree, node, firstCandidate, counts, lowerSides, withheld, groups, scheme } = message;
   const numbers = counts.length + 3 * groups.length;
   const bytes = numbers * numberBytes + lowerSides.length + withheld.length + scheme.length;
-  return { learner: "active", kind: "sums", tree, node, firstCandidate, counts, withheld, rows, bytes };
+  return { learner: "active", kind: "sums", tree, node, firstCandidate, counts, withheld, groups, rows, bytes };
 }
 
 type OutcomeMessage = { readonly tree: number; readonly node: number; readonly leftMembers: Uint8Array };

@@ -17,10 +17,12 @@ import { binFeature, type BinnedFeature } from "../../src/gbdt/split/binning.ts"
 import { binCategories, oneHotBelow } from "../../src/gbdt/split/category-binning.ts";
 import { otherRows } from "../../src/gbdt/boost/boosting-task.ts";
 import type { Model } from "../../src/gbdt/tree/model.ts";
+import type { Tree } from "../../src/gbdt/tree/tree.ts";
 import { type Minimums, noMinimums } from "../../src/gbdt/split/offered-candidates.ts";
 import type { CategoryNames } from "../../src/gbdt/split/split-test.ts";
-import { trainCentralised } from "../../src/gbdt/boost/train.ts";
-import { ActiveRole } from "../../src/protocol/active/role.ts";
+import { type CentralisedTraining, trainCentralised } from "../../src/gbdt/boost/train.ts";
+import type { ActiveRule } from "../../src/protocol/active/federated-tree.ts";
+import { type ActiveObserver, ActiveRole } from "../../src/protocol/active/role.ts";
 import { quantiserFor } from "../../src/codec/gradient-layout.ts";
 import { idsDigest } from "../../src/protocol/ids.ts";
 import { agreedParameters, noiseIn } from "../../src/protocol/job-parameters.ts";
@@ -64,6 +66,12 @@ export interface TestJob {
   readonly defences?: Partial<Defences>;
   /** Goes on from what this training left. */
   readonly start?: Pick<TestOutcome, "model" | "activeShare" | "passiveShares"> | undefined;
+  /** Sees what the active party observes of each passive one, and each tree as it is finished. */
+  readonly look?: Pick<ActiveObserver, "observed"> & {
+    treeFinished?(tree: number, margins: Float64Array, grown: Tree<ActiveRule>): void;
+  };
+  /** Per passive party the secret of its candidates' order; drawn where left out. */
+  readonly permutationSecrets?: readonly Uint8Array[];
   /** In memory unless a test brings its own transport. */
   readonly connect?: (name: string, service: PassiveService) => PassivePeer;
 }
@@ -118,6 +126,7 @@ export function binTable(table: TestTable, parameters: TrainingParameters): Binn
 export function trainInOnePlace(
   job: Pick<TestJob, "table" | "training" | "codec" | "key" | "scheme" | "minimums" | "defences"> & {
     readonly start?: { readonly model: Model } | undefined;
+    readonly watch?: CentralisedTraining["watch"];
   },
   samplingSecrets = job.table.parties.map((_, party) => samplingSecret(party)),
 ): Promise<Model> {
@@ -148,6 +157,7 @@ export function trainInOnePlace(
     minimums: job.minimums ?? [],
     defences,
     noiseSecrets: job.table.parties.map((_, party) => noiseSecret(party)),
+    ...(job.watch === undefined ? {} : { watch: job.watch }),
   });
 }
 
@@ -156,7 +166,7 @@ export function noiseSecret(party: number): Uint8Array {
   return new Uint8Array(32).fill(100 + party);
 }
 
-function samplingSecret(party: number): string {
+export function samplingSecret(party: number): string {
   return `secret of party ${party}`;
 }
 
@@ -184,7 +194,7 @@ export async function trainFederated(job: TestJob): Promise<TestOutcome> {
       samplingSecret: samplingSecret(i + 1),
       noiseSecret: noiseSecret(i + 1),
       allowsUnpacked: true,
-      permutationSecret: osRandom.fill(new Uint8Array(32)),
+      permutationSecret: job.permutationSecrets?.[i] ?? osRandom.fill(new Uint8Array(32)),
       minimums: job.minimums?.[i + 1] ?? noMinimums,
       scheme: passiveScheme,
       ...(start === undefined
@@ -233,9 +243,11 @@ export async function trainFederated(job: TestJob): Promise<TestOutcome> {
       joined() {},
       layoutProven() {},
       treeBegan() {},
-      treeFinished(tree, now) {
+      treeFinished(tree, now, _, grownTree) {
         [margins, grown] = [now.slice(), tree + 1];
+        job.look?.treeFinished?.(tree, margins, grownTree);
       },
+      observed: (peer, observation) => job.look?.observed?.(peer, observation),
     },
     now: () => performance.now(),
   });

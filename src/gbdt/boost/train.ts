@@ -7,7 +7,7 @@ import type { BinnedFeature } from "../split/binning.ts";
 import { BoostingMonitor } from "./boosting-monitor.ts";
 import type { RealGradients } from "../../base/real-gradients.ts";
 import { BoostingTask } from "./boosting-task.ts";
-import { CentralisedSearch } from "../split/centralised-search.ts";
+import { CentralisedSearch, type SearchWatch } from "../split/centralised-search.ts";
 import { ColumnSampler, columnRatesOf } from "./column-sampling.ts";
 import { splitParametersOf, TreeGain } from "../split/gain.ts";
 import { growTree, type GrowParameters } from "../tree/grow.ts";
@@ -66,8 +66,18 @@ export interface CentralisedTraining {
   readonly job?: SharedJob;
   /** A tree's number among those of several models that grow by turns: columns are drawn by it. Left out: its own. */
   readonly treeNumber?: (treeIndex: number) => number;
+  /** Who looks on at the trees that passive parties take part in; nobody where left out. */
+  readonly watch?: (tree: WatchedTree) => SearchWatch;
   /** Called after each tree, with the margins that include it. */
   readonly onTree?: (tree: Tree<SplitRule>, treeIndex: number, margins: Float64Array) => void;
+}
+
+/** A tree that is about to grow. */
+export interface WatchedTree {
+  readonly tree: number;
+  readonly round: number;
+  readonly gradients: QuantisedGradients;
+  readonly gain: TreeGain;
 }
 
 export interface TrainedModel extends Model {
@@ -121,12 +131,14 @@ export async function* centralisedRounds(training: CentralisedTraining): AsyncGe
         isConstrained,
         hidesCounts: gradients.noise !== undefined,
       });
+      const isLocal = round < parameters.local_rounds;
       const treeNumber = training.treeNumber?.(treeIndex) ?? treeIndex;
       const search = new CentralisedSearch(
         { tree: treeNumber, round: Math.floor(treeNumber / task.treeOutputs.length) },
-        round < parameters.local_rounds ? columns.slice(0, 1) : columns,
+        isLocal ? columns.slice(0, 1) : columns,
         gradients,
         gain,
+        isLocal ? undefined : training.watch?.({ tree: treeIndex, round, gradients, gain }),
       );
       const { tree, leaves } = await growTree(search, gradients, sample, gain, growParameters);
       addLeafWeights(margins, task.outputCount, treeIndex, tree, leaves);

@@ -32,18 +32,36 @@ export interface TreePlace {
   readonly round: number;
 }
 
+/** Who looks on as a tree is searched and split in one place. It changes nothing. */
+export interface SearchWatch {
+  /** @param isOffered whether a candidate of an owner's feature may split the node */
+  searched(node: GrowingNode, isOffered: (owner: number, feature: number, candidate: Candidate) => boolean): void;
+  /** A pair of nodes is about to be searched. */
+  children(parent: number, left: number, right: number): void;
+  /** @param left the instances that go left */
+  split(node: GrowingNode, owner: number, left: Uint32Array): void;
+}
+
 export class CentralisedSearch implements SplitSearch<SplitRule, OwnedSplit> {
   readonly #place: TreePlace;
   readonly #parties: readonly PartyColumns[];
   readonly #gradients: QuantisedGradients;
   readonly #gain: TreeGain;
+  readonly #watch: SearchWatch | undefined;
   /** Per party, null where nothing is withheld. */
   #offered: readonly (OfferedCandidates | null)[] = [];
   /** Per party, null where there is none. */
   #noise: readonly (TreeNoise | null)[] = [];
 
   /** @param parties index 0 is the active party */
-  constructor(place: TreePlace, parties: readonly PartyColumns[], gradients: QuantisedGradients, gain: TreeGain) {
+  constructor(
+    place: TreePlace,
+    parties: readonly PartyColumns[],
+    gradients: QuantisedGradients,
+    gain: TreeGain,
+    watch?: SearchWatch,
+  ) {
+    this.#watch = watch;
     this.#place = place;
     this.#parties = parties;
     this.#gradients = gradients;
@@ -76,6 +94,7 @@ export class CentralisedSearch implements SplitSearch<SplitRule, OwnedSplit> {
     return pairs.flatMap(({ parent, left, right }) => {
       for (const known of [...this.#offered, ...this.#noise])
         known?.split(parent.id, { id: left.id, members: left.sampled }, { id: right.id, members: right.sampled });
+      this.#watch?.children(parent.id, left.id, right.id);
       return [this.#bestOf(left), this.#bestOf(right)];
     });
   }
@@ -88,16 +107,22 @@ export class CentralisedSearch implements SplitSearch<SplitRule, OwnedSplit> {
       const feature = features[found.feature];
       const rule = ruleOf(found.owner, found.feature, feature, found.candidate);
       used?.add(rule);
+      const sides = partition(feature, found.candidate, node.instances);
+      this.#watch?.split(node, found.owner, sides.left);
       return {
         rule,
         monotone: feature.monotone ?? 0,
-        ...partition(feature, found.candidate, node.instances),
+        ...sides,
       };
     });
   }
 
   /** Ties: the lowest owner, then the lowest feature. */
   #bestOf(node: GrowingNode): OwnedSplit | null {
+    this.#watch?.searched(
+      node,
+      (owner, feature, candidate) => this.#offered[owner]?.has(node.id, feature, candidate) ?? true,
+    );
     let best: OwnedSplit | null = null;
     const place = { tree: this.#place.tree, depth: node.depth, node: node.id };
     this.#parties.forEach(({ features, sampler }, owner) => {

@@ -12,13 +12,11 @@ import { assert } from "../../base/assert.ts";
 import { isSliceOver, nextSlice } from "../../base/event-loop-slice.ts";
 import { bestFeatureSplit, betterSplit, type PartySplit } from "../../gbdt/split/best-split.ts";
 import { partition as partitionByBin } from "../../gbdt/split/candidate.ts";
-import { bestPartition } from "../../gbdt/split/category-partition.ts";
 import type { TreeGain } from "../../gbdt/split/gain.ts";
 import type { GrowingNode, NodePair, SplitOutcome, SplitSearch } from "../../gbdt/tree/grow.ts";
-import { selectBest } from "../../gbdt/split/select-best.ts";
 import { ruleOf } from "../../gbdt/tree/tree.ts";
 import { bitmapFrom, countSet, isSet, partition } from "../../wire/bitmap.ts";
-import { categoryRows, type CategorySet, groupedCount } from "../../scheme/candidates/category-group.ts";
+import { bestOfCandidates, type NamedCandidates } from "../../scheme/candidates/best-candidates.ts";
 import type { ActiveRule, TreeTask } from "./federated-tree.ts";
 import { type CandidateRows, noCandidates } from "../../scheme/candidates/candidate-rows.ts";
 import { type Decision, type NodeRequest, type PeerSession, type SplitAnswer } from "./peer-session.ts";
@@ -27,14 +25,7 @@ import { siblingRows } from "../../scheme/candidates/withheld.ts";
 /** A split of the active party's own, or candidates of a passive party that tie for the best gain. */
 type FederatedSplit =
   | (PartySplit & { readonly kind: "own" })
-  | {
-      readonly kind: "peer";
-      readonly gain: number;
-      readonly peer: number;
-      readonly candidates: readonly number[];
-      readonly sets: readonly CategorySet[];
-      readonly sideCounts: readonly number[] | null;
-    };
+  | (NamedCandidates & { readonly kind: "peer"; readonly peer: number });
 
 type RowsByPeer = readonly CandidateRows[];
 
@@ -116,7 +107,7 @@ export class FederatedSearch implements SplitSearch<ActiveRule, FederatedSplit> 
         instanceCount: instances.length,
         candidates,
         sets,
-        sideCounts,
+        sideCounts: this.#task.gradients.noise === undefined ? sideCounts : null, // no count travels with noise
         sampledCount: sampled.length,
         countSampled: (bitmap) => countSampled(node, bitmap),
       });
@@ -172,51 +163,10 @@ export class FederatedSearch implements SplitSearch<ActiveRule, FederatedSplit> 
     let best: FederatedSplit | null = own && { kind: "own", ...own };
     for (const [peer, ofPeer] of rows.entries()) {
       if (isSliceOver()) await nextSlice();
-      const found = this.#bestOfPeer(node, ofPeer);
+      const found = bestOfCandidates(ofPeer, node.totals, this.#gain, node.bounds);
       best = betterSplit<FederatedSplit>(best, found && { kind: "peer", peer, ...found });
     }
     return best;
-  }
-
-  /**
-   * Everything of one party that reaches its highest gain; of a group of categories the first set that does, as its
-   * owner would find it.
-   */
-  #bestOfPeer(
-    { totals, bounds }: GrowingNode,
-    ofPeer: CandidateRows,
-  ): Omit<Extract<FederatedSplit, { kind: "peer" }>, "kind" | "peer"> | null {
-    const stride = totals.length;
-    const { rows, lowerSides, groups } = ofPeer;
-    const firstSplit = groupedCount(groups);
-    const splits = rows.subarray(firstSplit * stride);
-    const { gain: splitGain, indices } = selectBest(
-      this.#gain.gains(splits, totals, bounds, lowerSides?.subarray(firstSplit) ?? 0),
-    );
-    let first = 0;
-    const partitions = groups.map((group) => {
-      const found = bestPartition(categoryRows(group, first, ofPeer, totals), totals, this.#gain, bounds);
-      first += group.size;
-      return found;
-    });
-    const gain = Math.max(splitGain, ...partitions.map((found) => found?.gain ?? -Infinity));
-    if (gain === -Infinity) return null;
-    const candidates = splitGain === gain ? indices : [];
-    const best = partitions.flatMap((found, group) =>
-      found?.gain === gain ? [{ group, ...found.candidate, rightCount: found.rightCount }] : [],
-    );
-    return {
-      gain,
-      candidates: candidates.map((candidate) => firstSplit + candidate),
-      sets: best.map(({ group, categories, missingLeft }) => ({ group, categories, missingLeft })),
-      sideCounts:
-        this.#task.gradients.noise === undefined
-          ? [
-              ...candidates.map((candidate) => splits[candidate * stride + stride - 1]),
-              ...best.map(({ rightCount }) => rightCount),
-            ]
-          : null,
-    };
   }
 }
 

@@ -33,7 +33,9 @@ export interface CategorySet extends CategoryCandidate {
   readonly group: number;
 }
 
-export function groupMessages(groups: readonly CategoryGroup[]): MessageInitShape<typeof CategoryGroupSchema>[] {
+export function groupMessages(
+  groups: readonly CategoryGroup[],
+): (MessageInitShape<typeof CategoryGroupSchema> & CategoryGroup)[] {
   return groups.map(({ size, hasMissing, flipped }) => ({ size, hasMissing, flipped: flipped + 1 }));
 }
 

@@ -1,0 +1,135 @@
+/**
+ * The transcript of a real job, from what the active party observed of one passive party, and what it knows itself: its
+ * gradients and the shape of its trees.
+ */
+import { assert } from "../../base/assert.ts";
+import type { QuantisedGradients } from "../../base/quantised-gradients.ts";
+import { subtractRows } from "../../gbdt/split/histogram.ts";
+import { isSet, partition } from "../../wire/bitmap.ts";
+import type { Observation } from "../observation.ts";
+import type { SeenNode, SeenTree, Transcript, WonSplit } from "./transcript.ts";
+
+/** A tree as the active party has it. */
+export interface OwnTree {
+  readonly tree: number;
+  readonly gradients: QuantisedGradients;
+  /** The instances that it learns from; null: all. */
+  readonly sample: Uint32Array | null;
+  /** Per node id its children; null of a leaf. */
+  readonly children: readonly ({ readonly left: number; readonly right: number } | null)[];
+}
+
+type Of<K extends Observation["kind"]> = Extract<Observation, { kind: K }>;
+
+/** @param trees those that the passive party took part in, in their order */
+export function transcriptFrom(
+  observations: readonly Observation[],
+  instanceCount: number,
+  trees: readonly OwnTree[],
+): Transcript {
+  const seen: SeenTree[] = [];
+  for (const own of trees) {
+    const ofTree = observations.filter((each) => "tree" in each && each.tree === own.tree);
+    seen.push(treeFrom(ofTree, instanceCount, own, seen.at(-1)));
+  }
+  const predictions = observations.flatMap((each) =>
+    each.kind === "prediction"
+      ? [{ tree: each.tree, node: each.node, left: bits(each.leftMembers, each.rowCount) }]
+      : [],
+  );
+  return { instanceCount, trees: seen, predictions };
+}
+
+/** @param before trees of one round share what is known of their root: only the first asks */
+function treeFrom(
+  observations: readonly Observation[],
+  instanceCount: number,
+  own: OwnTree,
+  before: SeenTree | undefined,
+): SeenTree {
+  const of = <K extends Observation["kind"]>(kind: K): Of<K>[] =>
+    observations.filter((each): each is Of<K> => each.kind === kind);
+  const isSampled = own.sample && new Uint8Array(instanceCount);
+  for (const instance of own.sample ?? []) if (isSampled !== null) isSampled[instance] = 1;
+  const summedOf = (instances: Uint32Array): Uint32Array =>
+    isSampled === null ? instances : instances.filter((instance) => isSampled[instance] === 1);
+  const asked = new Map(of("members").map((each) => [each.node, each.members]));
+  const wonAt = (node: number, instances: Uint32Array): WonSplit | null => {
+    const outcome = of("outcome").find((each) => each.node === node);
+    const named = of("win").find((each) => each.node === node);
+    if (outcome === undefined || named === undefined) return null;
+    const sets = named.sets as WonSplit["sets"];
+    return {
+      candidates: named.candidates,
+      sets: sets.map(({ group, categories, missingLeft }) => ({ group, categories, missingLeft })),
+      left: partition(instances, outcome.leftMembers).inside,
+    };
+  };
+  const nodes: SeenNode[] = [];
+  const place = (id: number, parent: number, instances: Uint32Array, rows: NodeRows | null): void => {
+    if (rows === null) return;
+    const node = { id, parent, instances, summed: summedOf(instances), ...rows, won: wonAt(id, instances) };
+    nodes.push(node);
+    const children = own.children[id];
+    if (!children) return;
+    const { left, right } = children;
+    const smaller = asked.has(left) ? left : right;
+    const bitmap = asked.get(smaller);
+    if (bitmap === undefined) return; // nobody asked: they are not split again
+    const { inside, outside } = partition(instances, bitmap);
+    const child = rowsAt(of("sums"), smaller);
+    assert(child !== null, "what was asked was answered");
+    const larger = smaller === left ? right : left;
+    const sibling = rowsAt(of("sums"), larger) ?? lessRows(rows, child);
+    place(smaller, id, inside, child);
+    place(larger, id, outside, sibling);
+  };
+  const everybody = Uint32Array.from({ length: instanceCount }, (_, i) => i);
+  const shared = before?.gradients === own.gradients ? before.nodes[0] : undefined;
+  const root =
+    rowsAt(of("sums"), 0) ?? (shared && { rows: shared.rows, withheld: shared.withheld, groups: shared.groups });
+  place(0, -1, everybody, root ?? null);
+  nodes.sort((a, b) => a.id - b.id);
+  return { tree: own.tree, gradients: own.gradients, nodes };
+}
+
+type NodeRows = Pick<SeenNode, "rows" | "withheld" | "groups">;
+
+/** A node's answer, put together from its pieces. */
+function rowsAt(sums: readonly Of<"sums">[], node: number): NodeRows | null {
+  const pieces = sums.filter((each) => each.node === node).sort((a, b) => a.firstCandidate - b.firstCandidate);
+  if (pieces.length === 0) return null;
+  return {
+    rows: joined(pieces.map(({ rows }) => rows ?? new Float64Array(0))),
+    withheld: Uint8Array.from(
+      pieces.flatMap(({ withheld, counts }) =>
+        counts.map((_, i) => (withheld.length > 0 && isSet(withheld, i) ? 1 : 0)),
+      ),
+    ),
+    groups: pieces[0].groups.map(({ size, hasMissing, flipped }) => ({ size, hasMissing, flipped: flipped - 1 })),
+  };
+}
+
+/** The larger child's: what is withheld at one child is so at both. */
+function lessRows(parent: NodeRows, child: NodeRows): NodeRows {
+  const rows = subtractRows(parent.rows, child.rows);
+  const stride = rows.length / child.withheld.length;
+  child.withheld.forEach((isWithheld, i) => {
+    if (isWithheld === 1) rows.fill(0, i * stride, (i + 1) * stride);
+  });
+  return { ...child, rows };
+}
+
+function joined(parts: readonly Float64Array[]): Float64Array {
+  const all = new Float64Array(parts.reduce((sum, { length }) => sum + length, 0));
+  let at = 0;
+  for (const part of parts) {
+    all.set(part, at);
+    at += part.length;
+  }
+  return all;
+}
+
+function bits(bitmap: Uint8Array, count: number): Uint8Array {
+  return Uint8Array.from({ length: count }, (_, i) => (isSet(bitmap, i) ? 1 : 0));
+}

@@ -1,0 +1,116 @@
+/**
+ * The transcript of a job that is trained in one place: the rows that a passive party would have sent, in a secret order
+ * of its own, and the splits that it would have won. The same integers as in the federated job.
+ */
+import type { WatchedTree } from "../../gbdt/boost/train.ts";
+import type { ColumnSampler } from "../../gbdt/boost/column-sampling.ts";
+import type { BinnedFeature } from "../../gbdt/split/binning.ts";
+import type { Candidate } from "../../gbdt/split/candidate.ts";
+import type { SearchWatch } from "../../gbdt/split/centralised-search.ts";
+import { featureHistogram } from "../../gbdt/split/histogram.ts";
+import type { GrowingNode } from "../../gbdt/tree/grow.ts";
+import { bestOfCandidates } from "../../scheme/candidates/best-candidates.ts";
+import type { CandidatePlan } from "../../scheme/candidates/candidate-plan.ts";
+import { candidateIn, type CandidateJob, TreeCandidates } from "../../scheme/candidates/candidate-set.ts";
+import type { CandidateRows } from "../../scheme/candidates/candidate-rows.ts";
+import type { SeenNode, SeenTree, Transcript, WonSplit } from "./transcript.ts";
+
+export interface RecordedParty {
+  /** Its place among the parties; 0 is the active one. */
+  readonly owner: number;
+  readonly features: readonly BinnedFeature[];
+  readonly permutationSecret: Uint8Array;
+  /** Per feature the bin that is left out of sums, or -1. */
+  readonly skippedBins: Int32Array;
+  readonly sampler: ColumnSampler | null;
+}
+
+type MutableNode = { -readonly [K in keyof SeenNode]: SeenNode[K] };
+
+/** Looks on at trainCentralised, for one passive party. */
+export class TranscriptRecorder {
+  readonly #party: RecordedParty;
+  readonly #trees: SeenTree[] = [];
+
+  constructor(party: RecordedParty) {
+    this.#party = party;
+  }
+
+  /** @param instanceCount of the job */
+  transcript(instanceCount: number): Transcript {
+    return { instanceCount, trees: this.#trees, predictions: [] };
+  }
+
+  watch({ tree, round, gradients, gain }: WatchedTree): SearchWatch {
+    const { owner, features } = this.#party;
+    const job: CandidateJob = this.#party;
+    const sets = new TreeCandidates(job, tree, round);
+    const nodes: MutableNode[] = [];
+    const seen = new Map<number, CandidateRows>();
+    const parents = new Map<number, number>();
+    this.#trees.push({ tree, gradients, nodes });
+    return {
+      searched: (node, isOffered) => {
+        const set = sets.at({ node: node.id, depth: node.depth });
+        const histograms = Array.from(set.features, (index) =>
+          featureHistogram(features[index], gradients, node.sampled),
+        );
+        const rows = sentRows(set.plan, histograms, gradients.columns.length + 1);
+        const withheld = Uint8Array.from(set.byPosition, (_, position) => {
+          const { feature, ...candidate } = candidateIn(set, position);
+          return isOffered(owner, feature, candidate as Candidate) ? 0 : 1;
+        });
+        const stride = gradients.columns.length + 1;
+        withheld.forEach((isWithheld, i) => {
+          if (isWithheld === 1) rows.fill(0, i * stride, (i + 1) * stride);
+        });
+        const groups = set.groups.map(({ size, hasMissing, flipped }) => ({ size, hasMissing, flipped }));
+        seen.set(node.id, { rows, lowerSides: set.plan.lowerSides, withheld, groups });
+        nodes.push({
+          id: node.id,
+          parent: parents.get(node.id) ?? -1,
+          instances: node.instances,
+          summed: node.sampled,
+          rows,
+          withheld,
+          groups,
+          won: null,
+        });
+      },
+      split: (node, winner, left) => {
+        const at = nodes.find(({ id }) => id === node.id);
+        const rows = seen.get(node.id);
+        if (winner !== owner || at === undefined || rows === undefined) return;
+        at.won = this.#won(node, rows, gain, left);
+      },
+      children: (parent, left, right) => {
+        parents.set(left, parent).set(right, parent);
+      },
+    };
+  }
+
+  #won(node: GrowingNode, rows: CandidateRows, gain: WatchedTree["gain"], left: Uint32Array): WonSplit {
+    const named = bestOfCandidates(rows, node.totals, gain, node.bounds);
+    return { candidates: named?.candidates ?? [], sets: named?.sets ?? [], left };
+  }
+}
+
+/** Per position the row of the side that travels: sums along the plan's chains of bins. */
+function sentRows(plan: CandidatePlan, histograms: readonly Float64Array[], stride: number): Float64Array {
+  const bins = new Float64Array(histograms.reduce((sum, { length }) => sum + length, 0));
+  let at = 0;
+  for (const histogram of histograms) {
+    bins.set(histogram, at);
+    at += histogram.length;
+  }
+  const rows = new Float64Array(plan.candidates.length * stride);
+  const sum = new Float64Array(stride);
+  for (let chain = 0; chain + 1 < plan.chainOffsets.length; chain++) {
+    sum.fill(0);
+    for (let step = plan.chainOffsets[chain]; step < plan.chainOffsets[chain + 1]; step++) {
+      for (let k = 0; k < stride; k++) sum[k] += bins[plan.sources[step] * stride + k];
+      if (plan.targets[step] >= 0) rows.set(sum, plan.targets[step] * stride);
+    }
+  }
+  return rows;
+}

@@ -1,0 +1,58 @@
+/**
+ * What the active party has after a job of one passive party: the pure data that every attack starts from. No names and
+ * no thresholds are in it. It is made from a training in one place (recorder.ts) or from what was observed in a real job
+ * (observed.ts), and is the same.
+ */
+import type { QuantisedGradients } from "../../base/quantised-gradients.ts";
+import type { CategoryGroup, CategorySet } from "../../scheme/candidates/category-group.ts";
+
+/** A split that the party has won: what was named to it, and who it said goes left. */
+export interface WonSplit {
+  /** Positions in the tree's secret order that tied for the best gain. */
+  readonly candidates: readonly number[];
+  readonly sets: readonly CategorySet[];
+  readonly left: Uint32Array;
+}
+
+export interface SeenNode {
+  readonly id: number;
+  /** -1 of the root. */
+  readonly parent: number;
+  /** Everybody in it, ascending. */
+  readonly instances: Uint32Array;
+  /** Those of them that are summed; the same array where all are. */
+  readonly summed: Uint32Array;
+  /** Per position the sums of one side and how many are on it, as in gbdt/split/histogram.ts. */
+  readonly rows: Float64Array;
+  /** Per position 1 if its row was withheld. */
+  readonly withheld: Uint8Array;
+  /** From the first position on. */
+  readonly groups: readonly CategoryGroup[];
+  readonly won: WonSplit | null;
+}
+
+export interface SeenTree {
+  readonly tree: number;
+  readonly gradients: QuantisedGradients;
+  /** Those whose sums are known, by ascending id: sent, or a parent's less a sibling's. */
+  readonly nodes: readonly SeenNode[];
+}
+
+/** The outcome of one split in scoring. */
+export interface SeenPrediction {
+  readonly tree: number;
+  readonly node: number;
+  /** Per scored row 1 if it goes left. */
+  readonly left: Uint8Array;
+}
+
+export interface Transcript {
+  readonly instanceCount: number;
+  readonly trees: readonly SeenTree[];
+  readonly predictions: readonly SeenPrediction[];
+}
+
+/** Numbers in a row: one per column of the gradients, and the count last. */
+export function strideOf({ gradients }: SeenTree): number {
+  return gradients.columns.length + 1;
+}

@@ -1,0 +1,115 @@
+/** What the active party observes of a real job is what a training in one place says that it would observe. */
+import { beforeAll, expect, test } from "vitest";
+import { generateKey, type PrivateKey, selectKernel } from "../src/crypto/paillier/index.ts";
+import { quantiserFor } from "../src/codec/gradient-layout.ts";
+import { BoostingTask } from "../src/gbdt/boost/boosting-task.ts";
+import { ColumnSampler, columnRatesOf } from "../src/gbdt/boost/column-sampling.ts";
+import { sampleRows } from "../src/gbdt/boost/row-sampling.ts";
+import { type OwnTree, transcriptFrom } from "../src/privacy/attack/observed.ts";
+import { TranscriptRecorder } from "../src/privacy/attack/recorder.ts";
+import type { Observation } from "../src/privacy/observation.ts";
+import { mostFrequentBins } from "../src/scheme/candidates/candidate-plan.ts";
+import {
+  binTable,
+  parametersOf,
+  samplingSecret,
+  type TestJob,
+  trainFederated,
+  trainInOnePlace,
+} from "./support/in-memory-job.ts";
+import { manyFeatures } from "./support/oracle-jobs.ts";
+import { randomTable } from "./support/tables.ts";
+
+const kernel = selectKernel();
+let key: PrivateKey;
+beforeAll(async () => {
+  key = await generateKey({ bits: 256, insecure: true });
+});
+
+type Made = Pick<TestJob, "table" | "training" | "minimums" | "speed">;
+
+const jobs: readonly (readonly [string, Made])[] = [
+  ["plain", { table: randomTable("plain", { rows: 90, features: [2, 3, 2], missingFraction: 0.1 }) }],
+  [
+    "with minimums, both children asked",
+    {
+      table: randomTable("minimums", { rows: 90, features: [1, 3], missingFraction: 0 }),
+      minimums: [
+        { perNode: 1, perCandidate: 1 },
+        { perNode: 4, perCandidate: 6 },
+      ],
+      speed: { subtraction: false },
+    },
+  ],
+  ...manyFeatures.map(([name, table, training]): [string, Made] => [name, { table, training }]),
+];
+
+test.each(jobs)("%s", async (_, made) => {
+  const { table } = made;
+  const passives = table.parties.length - 1;
+  const secrets = Array.from({ length: passives }, (__, i) => new Uint8Array(32).fill(i + 1));
+  const observations: Observation[][] = Array.from({ length: passives }, () => []);
+  const margins: Float64Array[] = [];
+  const shapes: OwnTree["children"][] = [];
+  await trainFederated({
+    ...made,
+    kernel,
+    key,
+    permutationSecrets: secrets,
+    look: {
+      observed: (peer, observation) => observations[Number(peer.slice("passive-".length)) - 1].push(observation),
+      treeFinished(tree, now, grown) {
+        margins[tree] = now;
+        shapes[tree] = grown.map((node) => (node.kind === "split" ? { left: node.left, right: node.right } : null));
+      },
+    },
+  });
+
+  const { training, codec } = parametersOf(made);
+  const binned = binTable(table, training);
+  const everybody = Uint32Array.from(table.labels, (__, i) => i);
+  const recorders = secrets.map(
+    (permutationSecret, i) =>
+      new TranscriptRecorder({
+        owner: i + 1,
+        features: binned[i + 1],
+        permutationSecret,
+        skippedBins: mostFrequentBins(binned[i + 1], everybody),
+        sampler: new ColumnSampler(columnRatesOf(training), training.seed, samplingSecret(i + 1)),
+      }),
+  );
+  await trainInOnePlace({
+    ...made,
+    key,
+    watch: (tree) => {
+      const watches = recorders.map((recorder) => recorder.watch(tree));
+      return {
+        searched: (...args) => watches.forEach((each) => each.searched(...args)),
+        children: (...args) => watches.forEach((each) => each.children(...args)),
+        split: (...args) => watches.forEach((each) => each.split(...args)),
+      };
+    },
+  });
+
+  const task = new BoostingTask(training, table.labels, table.weights ?? null, table.validationRows ?? null);
+  const perRound = task.treeOutputs.length;
+  const quantise = quantiserFor(codec, key.publicKey.bits - 1);
+  const gradientsOf = (round: number): Pick<OwnTree, "gradients" | "sample"> => {
+    const before = round === 0 ? task.startMargins() : margins[round * perRound - 1];
+    const { sample, ...real } = sampleRows(training, round, task.gradients(before), task.trainingRows);
+    return { sample, gradients: quantise(real) };
+  };
+  const rounds = Array.from({ length: shapes.length / perRound }, (__, round) => gradientsOf(round));
+  const own = shapes.flatMap((children, tree): OwnTree[] => {
+    const round = Math.floor(tree / perRound);
+    return round < training.local_rounds ? [] : [{ tree, children, ...rounds[round] }];
+  });
+  recorders.forEach((recorder, i) => {
+    const simulated = recorder.transcript(table.labels.length);
+    const real = transcriptFrom(observations[i], table.labels.length, own);
+    expect(real.trees.some(({ nodes }) => nodes.length > 2 && nodes[0].rows.length > 0)).toBe(true);
+    expect({ ...real, predictions: [] }).toEqual(simulated);
+    const splits = simulated.trees.flatMap(({ nodes }) => nodes.filter(({ won }) => won !== null));
+    expect(real.predictions.length).toBe(splits.length);
+  });
+});
