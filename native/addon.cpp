@@ -12,6 +12,7 @@
 #include <string>
 
 #include "arguments.h"
+#include "peel.h"
 #include "private-operations.h"
 #include "public-operations.h"
 #include "task.h"
@@ -333,6 +334,45 @@ napi_value decryptCall(const Arguments& arguments) {
                    [=, &context] { return context.decrypt(ciphertexts, result.data, resultBytes, threads); });
 }
 
+// peel(keys, nodeTrees, memberOffsets, members, treeBits, equations, sums, words, possible, milliseconds)
+napi_value peelCall(const Arguments& arguments) {
+  PeelInput input;
+  const Span<double> keys = arguments.float64s(0);
+  const Span<std::uint32_t> nodeTrees = arguments.uint32s(1);
+  const Span<std::uint32_t> offsets = arguments.uint32s(2);
+  const Span<std::uint32_t> members = arguments.uint32s(3);
+  const Span<double> treeBits = arguments.float64s(4);
+  const Span<std::uint32_t> equations = arguments.uint32s(5);
+  const Span<double> sums = arguments.float64s(6);
+  input.words = arguments.integer(7, 1, 1024);
+  const Span<std::uint32_t> possible = arguments.uint32s(8);
+  check(possible.length % input.words == 0, "every person has the same number of words");
+  input.people = possible.length / input.words;
+  check(keys.length == checkedProduct(treeBits.length, input.people), "every person has a key per tree");
+  input.nodes = nodeTrees.length;
+  check(offsets.length == input.nodes + 1 && offsets.data[0] == 0 && offsets.data[input.nodes] == members.length,
+        "every node has its members");
+  for (std::size_t i = 0; i < input.nodes; i++) {
+    check(nodeTrees.data[i] < treeBits.length && offsets.data[i] <= offsets.data[i + 1], "a node is out of bounds");
+  }
+  for (std::size_t i = 0; i < members.length; i++) check(members.data[i] < input.people, "a member is out of bounds");
+  input.equationCount = sums.length;
+  check(equations.length == checkedProduct(sums.length, 2 + input.words), "an equation has the wrong size");
+  for (std::size_t q = 0; q < sums.length; q++) {
+    check(equations.data[q * (2 + input.words)] < input.nodes, "an equation's node is out of bounds");
+  }
+  input.keys = keys.data;
+  input.nodeTrees = nodeTrees.data;
+  input.memberOffsets = offsets.data;
+  input.members = members.data;
+  input.treeBits = treeBits.data;
+  input.equations = equations.data;
+  input.sums = sums.data;
+  input.possible = possible.data;
+  input.seconds = static_cast<double>(arguments.integer(9, 0, kCountMax)) / 1000;
+  return startTask(arguments.env(), arguments.keepAlive(), [=] { return peel(input); });
+}
+
 template <napi_value (*function)(const Arguments&), std::size_t argumentCount>
 napi_value guarded(napi_env env, napi_callback_info info) {
   try {
@@ -371,6 +411,7 @@ NAPI_MODULE_INIT() {
       {"pack", guarded<packCall, 6>},
       {"encrypt", guarded<encryptCall, 9>},
       {"decrypt", guarded<decryptCall, 6>},
+      {"peel", guarded<peelCall, 10>},
   };
   for (const Entry& entry : entries) {
     napi_value function = nullptr;

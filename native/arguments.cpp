@@ -75,6 +75,12 @@ Span<std::int32_t> Arguments::int32s(std::size_t index) const {
   return span;
 }
 
+Span<double> Arguments::float64s(std::size_t index) const {
+  Span<double> span{nullptr, 0};
+  span.data = static_cast<double*>(typedArray(values_[index], napi_float64_array, &span.length));
+  return span;
+}
+
 std::vector<Span<std::uint16_t>> Arguments::uint16Arrays(std::size_t index) const {
   bool isArray = false;
   require(env_, napi_is_array(env_, values_[index], &isArray));

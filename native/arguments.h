@@ -44,6 +44,7 @@ class Arguments {
   Span<std::uint8_t> bytes(std::size_t index) const;
   Span<std::uint32_t> uint32s(std::size_t index) const;
   Span<std::int32_t> int32s(std::size_t index) const;
+  Span<double> float64s(std::size_t index) const;
   std::vector<Span<std::uint16_t>> uint16Arrays(std::size_t index) const;
   // A short text.
   std::string text(std::size_t index) const;

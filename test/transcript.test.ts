@@ -106,7 +106,7 @@ test.each(jobs)("%s", async (_, made) => {
   });
   recorders.forEach((recorder, i) => {
     const simulated = recorder.transcript(table.labels.length);
-    const real = transcriptFrom(observations[i], table.labels.length, own);
+    const real = transcriptFrom(observations[i], table.labels.length, own, simulated.job);
     expect(real.trees.some(({ nodes }) => nodes.length > 2 && nodes[0].rows.length > 0)).toBe(true);
     expect({ ...real, predictions: [] }).toEqual(simulated);
     const splits = simulated.trees.flatMap(({ nodes }) => nodes.filter(({ won }) => won !== null));

@@ -39,7 +39,7 @@ export interface SearchWatch {
   /** A pair of nodes is about to be searched. */
   children(parent: number, left: number, right: number): void;
   /** @param left the instances that go left */
-  split(node: GrowingNode, owner: number, left: Uint32Array): void;
+  split(node: GrowingNode, chosen: PartySplit & { readonly owner: number }, left: Uint32Array): void;
 }
 
 export class CentralisedSearch implements SplitSearch<SplitRule, OwnedSplit> {
@@ -108,7 +108,7 @@ export class CentralisedSearch implements SplitSearch<SplitRule, OwnedSplit> {
       const rule = ruleOf(found.owner, found.feature, feature, found.candidate);
       used?.add(rule);
       const sides = partition(feature, found.candidate, node.instances);
-      this.#watch?.split(node, found.owner, sides.left);
+      this.#watch?.split(node, found, sides.left);
       return {
         rule,
         monotone: feature.monotone ?? 0,

@@ -7,7 +7,7 @@ import type { QuantisedGradients } from "../../base/quantised-gradients.ts";
 import { subtractRows } from "../../gbdt/split/histogram.ts";
 import { isSet, partition } from "../../wire/bitmap.ts";
 import type { Observation } from "../observation.ts";
-import type { SeenNode, SeenTree, Transcript, WonSplit } from "./transcript.ts";
+import type { SeenJob, SeenNode, SeenTree, Transcript, WonSplit } from "./transcript.ts";
 
 /** A tree as the active party has it. */
 export interface OwnTree {
@@ -26,6 +26,7 @@ export function transcriptFrom(
   observations: readonly Observation[],
   instanceCount: number,
   trees: readonly OwnTree[],
+  job: SeenJob,
 ): Transcript {
   const seen: SeenTree[] = [];
   for (const own of trees) {
@@ -37,7 +38,7 @@ export function transcriptFrom(
       ? [{ tree: each.tree, node: each.node, left: bits(each.leftMembers, each.rowCount) }]
       : [],
   );
-  return { instanceCount, trees: seen, predictions };
+  return { instanceCount, job, trees: seen, predictions };
 }
 
 /** @param before trees of one round share what is known of their root: only the first asks */

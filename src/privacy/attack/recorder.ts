@@ -5,7 +5,7 @@
 import type { WatchedTree } from "../../gbdt/boost/train.ts";
 import type { ColumnSampler } from "../../gbdt/boost/column-sampling.ts";
 import type { BinnedFeature } from "../../gbdt/split/binning.ts";
-import type { Candidate } from "../../gbdt/split/candidate.ts";
+import { type Candidate, candidateCount, leftBins } from "../../gbdt/split/candidate.ts";
 import type { SearchWatch } from "../../gbdt/split/centralised-search.ts";
 import { featureHistogram } from "../../gbdt/split/histogram.ts";
 import type { GrowingNode } from "../../gbdt/tree/grow.ts";
@@ -25,12 +25,27 @@ export interface RecordedParty {
   readonly sampler: ColumnSampler | null;
 }
 
+export interface OwnSide {
+  readonly feature: number;
+  readonly bins: Uint8Array;
+}
+
+/** A split that the party won: per bin 1 if it goes left, as leftBins says. */
+export interface OwnSplit {
+  readonly tree: number;
+  readonly node: number;
+  readonly feature: number;
+  readonly left: Uint8Array;
+}
+
 type MutableNode = { -readonly [K in keyof SeenNode]: SeenNode[K] };
 
 /** Looks on at trainCentralised, for one passive party. */
 export class TranscriptRecorder {
   readonly #party: RecordedParty;
   readonly #trees: SeenTree[] = [];
+  readonly #splits: OwnSplit[] = [];
+  readonly #rounds = new Map<number, number>();
 
   constructor(party: RecordedParty) {
     this.#party = party;
@@ -38,7 +53,30 @@ export class TranscriptRecorder {
 
   /** @param instanceCount of the job */
   transcript(instanceCount: number): Transcript {
-    return { instanceCount, trees: this.#trees, predictions: [] };
+    const { features, sampler, skippedBins } = this.#party;
+    const job = {
+      featureCount: features.filter((feature) => candidateCount(feature) > 0).length,
+      takesAllColumns: sampler?.takesAll ?? true,
+      leavesOutBin: !skippedBins.includes(-1),
+    };
+    return { instanceCount, job, trees: this.#trees, predictions: [] };
+  }
+
+  /** The splits that the party won, as it knows them. */
+  get splits(): readonly OwnSplit[] {
+    return this.#splits;
+  }
+
+  /** What its owner knows of a position: the feature, and per bin 1 if it is on the side that was summed. */
+  sideAt(tree: number, position: number): OwnSide {
+    const round = this.#rounds.get(tree) ?? tree;
+    const set = new TreeCandidates(this.#party, tree, round).at({ node: 0, depth: 0 });
+    const { feature } = candidateIn(set, position);
+    const place = set.features.indexOf(feature);
+    const first = set.plan.binCounts.subarray(0, place).reduce((sum, count) => sum + count, 0);
+    const bins = new Uint8Array(set.plan.binCounts[place]);
+    for (const source of summedBins(set.plan, position)) bins[source - first] = 1;
+    return { feature, bins };
   }
 
   watch({ tree, round, gradients, gain }: WatchedTree): SearchWatch {
@@ -49,6 +87,7 @@ export class TranscriptRecorder {
     const seen = new Map<number, CandidateRows>();
     const parents = new Map<number, number>();
     this.#trees.push({ tree, gradients, nodes });
+    this.#rounds.set(tree, round);
     return {
       searched: (node, isOffered) => {
         const set = sets.at({ node: node.id, depth: node.depth });
@@ -77,10 +116,12 @@ export class TranscriptRecorder {
           won: null,
         });
       },
-      split: (node, winner, left) => {
+      split: (node, chosen, left) => {
         const at = nodes.find(({ id }) => id === node.id);
         const rows = seen.get(node.id);
-        if (winner !== owner || at === undefined || rows === undefined) return;
+        if (chosen.owner !== owner || at === undefined || rows === undefined) return;
+        const { feature, candidate } = chosen;
+        this.#splits.push({ tree, node: node.id, feature, left: leftBins(features[feature], candidate) });
         at.won = this.#won(node, rows, gain, left);
       },
       children: (parent, left, right) => {
@@ -93,6 +134,13 @@ export class TranscriptRecorder {
     const named = bestOfCandidates(rows, node.totals, gain, node.bounds);
     return { candidates: named?.candidates ?? [], sets: named?.sets ?? [], left };
   }
+}
+
+/** The bins, over all features of a plan, that are added up for a position. */
+function summedBins({ chainOffsets, sources, targets }: CandidatePlan, position: number): Uint32Array {
+  const step = targets.indexOf(position);
+  const chain = chainOffsets.findLastIndex((offset) => offset <= step);
+  return sources.subarray(chainOffsets[chain], step + 1);
 }
 
 /** Per position the row of the side that travels: sums along the plan's chains of bins. */

@@ -46,8 +46,19 @@ export interface SeenPrediction {
   readonly left: Uint8Array;
 }
 
+/** What the active party knows of the job anyway. */
+export interface SeenJob {
+  /** Features of the party that have candidates. */
+  readonly featureCount: number;
+  /** No columns are sampled: every node of every tree is answered with the same candidates. */
+  readonly takesAllColumns: boolean;
+  /** Every feature leaves out a bin, its most frequent one: no two sides together are everybody. */
+  readonly leavesOutBin: boolean;
+}
+
 export interface Transcript {
   readonly instanceCount: number;
+  readonly job: SeenJob;
   readonly trees: readonly SeenTree[];
   readonly predictions: readonly SeenPrediction[];
 }

@@ -1,0 +1,93 @@
+/** What an audit finds, as plain data: for the terminal, the report and the page. */
+
+/** Of three ways to learn it: outcomes in training, these with exact sums, and outcomes in scoring. */
+export interface ByChannel {
+  readonly outcomes: number;
+  readonly sums: number;
+  readonly scoring: number;
+}
+
+export interface ColumnExposure {
+  readonly name: string;
+  readonly bins: number;
+  /** Entropy of the bins, per person. */
+  readonly bits: number;
+  /** Share of people whose bin is proven. */
+  readonly certain: ByChannel;
+  /** Bits per person that are left. */
+  readonly left: ByChannel;
+  /** With noise in the answers: the most bits per person that the sums can add. Null: sums are exact. */
+  readonly sumsBound: number | null;
+}
+
+/** How far sums get by their number per person. */
+export type Reach = "little" | "some" | "half" | "all";
+
+export interface PartyExposure {
+  readonly party: string;
+  readonly people: number;
+  readonly trees: number;
+  readonly columns: readonly ColumnExposure[];
+  readonly bits: number;
+  /** Mean over columns. */
+  readonly certain: ByChannel;
+  readonly left: ByChannel;
+  /** Share of (person, candidate) pairs whose side is proven with sums. */
+  readonly candidateBits: number;
+  readonly candidates: number;
+  /** Candidates that could be followed from tree to tree. */
+  readonly linked: number;
+  readonly sumsPerPerson: number;
+  readonly reach: Reach;
+  /** Proven bins that are not the true ones: zero. */
+  readonly wrong: number;
+  /** The attack ended by itself; otherwise more time may find more. */
+  readonly isComplete: boolean;
+}
+
+export interface Guess {
+  readonly auc: number;
+  /** Share of the riskiest tenth, by the model, that the guess finds. */
+  readonly tenth: number;
+}
+
+export interface LabelGuess {
+  /** AUC of the model itself on these people. */
+  readonly model: number;
+  readonly without: Guess;
+  /** Labels that the second guess knows. */
+  readonly known: number;
+  readonly withLabels: Guess;
+}
+
+/** What one passive party can say of the labels; null where labels are not of two classes, or nothing is seen. */
+export interface LabelExposure {
+  readonly party: string;
+  readonly guess: LabelGuess | null;
+}
+
+/** The job once more with a defence. */
+export interface WhatIf {
+  readonly name: string;
+  /** On the test rows; null if there is none. */
+  readonly testAuc: number | null;
+  /** Means over the passive parties. */
+  readonly certain: number;
+  readonly scoringBits: number;
+  readonly sumsBound: number | null;
+  readonly labelsAuc: number | null;
+}
+
+export interface AuditResult {
+  readonly parties: readonly PartyExposure[];
+  readonly labels: readonly LabelExposure[];
+  /** The first is the job as it is; null: not asked for. */
+  readonly whatIf: readonly WhatIf[] | null;
+}
+
+/** Half is gone at 0.05 sums per person, all at 0.1: measured, see docs/audit.md. */
+export function reachOf(sumsPerPerson: number): Reach {
+  if (sumsPerPerson < 0.02) return "little";
+  if (sumsPerPerson < 0.05) return "some";
+  return sumsPerPerson < 0.1 ? "half" : "all";
+}

@@ -1,0 +1,75 @@
+/** All attacks on one passive party, and what they come to. */
+import type { BinnedFeature } from "../../gbdt/split/binning.ts";
+import { candidatesOf, leftBins } from "../../gbdt/split/candidate.ts";
+import { type ByChannel, type ColumnExposure, type PartyExposure, reachOf } from "./audit-result.ts";
+import { type AnswerNoise, Capacity, sentNodes } from "./capacity.ts";
+import { afterScoring, afterTraining } from "./outcomes.ts";
+import { PossibleBins } from "./possible-bins.ts";
+import type { OwnSide, OwnSplit } from "./recorder.ts";
+import { type AttackClock, attackSums } from "./sums.ts";
+import { strideOf, type Transcript } from "./transcript.ts";
+
+export interface AttackedParty {
+  readonly name: string;
+  readonly features: readonly BinnedFeature[];
+  /** The people that trees learn from. */
+  readonly people: Uint32Array;
+  readonly transcript: Transcript;
+  readonly splits: readonly OwnSplit[];
+  sideAt(tree: number, position: number): OwnSide;
+  /** Null: sums are exact. */
+  readonly noise: AnswerNoise | null;
+  /** Scoring tells outcomes of splits; otherwise scores only. */
+  readonly tellsScoring: boolean;
+}
+
+export async function exposureOf(party: AttackedParty, clock: AttackClock, atOnce: number): Promise<PartyExposure> {
+  const { features, people, transcript, splits } = party;
+  const outcomes = afterTraining(features, people, splits, transcript);
+  const scoring = afterScoring(features, people, party.tellsScoring ? splits : []);
+  const sums = features.map((feature, i) => new PossibleBins(feature, people, outcomes[i]));
+  const attack =
+    party.noise === null
+      ? await attackSums(transcript, sums, (tree, position) => party.sideAt(tree, position), clock, atOnce)
+      : { linked: 0, isComplete: true };
+  const capacity = party.noise && new Capacity(transcript, party.noise);
+  const columns = features.map((feature, i): ColumnExposure => {
+    const channels = { outcomes: outcomes[i], sums: sums[i], scoring: scoring[i] };
+    const bound = capacity && outcomes[i].variances().reduce((sum, left) => sum + capacity.bits(left), 0);
+    return {
+      name: feature.name,
+      bins: outcomes[i].binCount,
+      bits: outcomes[i].entropy(),
+      certain: byChannel((channel) => channels[channel].certain()),
+      left: byChannel((channel) => channels[channel].bitsLeft()),
+      sumsBound: bound && Math.min(bound, outcomes[i].bitsLeft()),
+    };
+  });
+  const total = (of: (column: ColumnExposure) => number): number =>
+    columns.reduce((sum, column) => sum + of(column), 0);
+  const sides = features.flatMap((feature, i) =>
+    candidatesOf(feature).map((candidate) => sums[i].certainOf(sums[i].mask(leftBins(feature, candidate)))),
+  );
+  const answered = transcript.trees.reduce((sum, tree) => sum + sentNodes(tree).length * strideOf(tree), 0);
+  const sumsPerPerson = answered / people.length;
+  return {
+    party: party.name,
+    people: people.length,
+    trees: transcript.trees.length,
+    columns,
+    bits: total(({ bits }) => bits),
+    certain: byChannel((channel) => total(({ certain }) => certain[channel]) / Math.max(1, columns.length)),
+    left: byChannel((channel) => total(({ left }) => left[channel])),
+    candidateBits: sides.reduce((sum, share) => sum + share, 0) / Math.max(1, sides.length),
+    candidates: sides.length,
+    linked: attack.linked,
+    sumsPerPerson,
+    reach: reachOf(sumsPerPerson),
+    wrong: [...outcomes, ...sums, ...scoring].reduce((sum, each) => sum + each.wrong(), 0),
+    isComplete: attack.isComplete,
+  };
+}
+
+function byChannel(valueOf: (channel: keyof ByChannel) => number): ByChannel {
+  return { outcomes: valueOf("outcomes"), sums: valueOf("sums"), scoring: valueOf("scoring") };
+}

@@ -1,0 +1,47 @@
+/**
+ * One number per person and tree instead of its quantised gradients: a fixed linear map of all columns to the integers
+ * modulo 2^52. Sums of gradients become sums of keys, exactly, and what is equal stays equal. Two sums that differ have
+ * the same key by an accident of 2^-52.
+ */
+import { SeededRandom } from "../../base/random.ts";
+import type { QuantisedGradients } from "../../base/quantised-gradients.ts";
+
+const half = 2 ** 26;
+export const keyModulus = 2 ** 52;
+
+/** Per column what it is multiplied by: odd, so that nothing is lost. */
+export function keyFactors(columnCount: number): Float64Array {
+  const random = new SeededRandom("attack/keys");
+  return Float64Array.from({ length: columnCount }, () => Math.floor(random.uniform() * keyModulus * 0.5) * 2 + 1);
+}
+
+/** The key of a row of sums, or of one person's values. @param valueAt the integer of a column */
+export function keyOf(factors: Float64Array, valueAt: (column: number) => number): number {
+  let key = 0;
+  for (let column = 0; column < factors.length; column++)
+    key = addKeys(key, timesModulo(valueAt(column), factors[column]));
+  return key;
+}
+
+export function personKeys({ columns, instanceCount }: QuantisedGradients): Float64Array {
+  const factors = keyFactors(columns.length);
+  return Float64Array.from({ length: instanceCount }, (_, i) => keyOf(factors, (column) => columns[column][i]));
+}
+
+export function addKeys(a: number, b: number): number {
+  return (a + b) % keyModulus;
+}
+
+export function subtractKeys(a: number, b: number): number {
+  return a >= b ? a - b : a - b + keyModulus;
+}
+
+/** In doubles, exact for values up to 2^53. */
+function timesModulo(value: number, factor: number): number {
+  const low = value % half;
+  const high = (value - low) / half;
+  const factorLow = factor % half;
+  const factorHigh = (factor - factorLow) / half;
+  const upper = (((low * factorHigh) % half) + ((high * factorLow) % half)) % half;
+  return addKeys((low * factorLow) % keyModulus, upper * half);
+}

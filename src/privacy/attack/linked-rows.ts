@@ -1,0 +1,248 @@
+/**
+ * A1, first part: which position of one tree is which position of the next. The order is secret and drawn anew for every
+ * tree, but without row sampling a candidate has the same count at every root. A candidate is followed only if its
+ * count at the root is its own; groups of categories are followed by the counts of all their categories.
+ */
+import { categoryRows } from "../../scheme/candidates/category-group.ts";
+import { addKeys, keyFactors, keyOf, personKeys, subtractKeys } from "./keys.ts";
+import { crossingPositions } from "./missing-sets.ts";
+import { type SeenNode, type SeenTree, strideOf, type Transcript } from "./transcript.ts";
+
+/** A node of any tree, with what is the same for all candidates. */
+export interface LinkedNode {
+  /** Place of its tree in `keys`. */
+  readonly tree: number;
+  readonly summed: Uint32Array;
+  /** The key of everybody who is summed. */
+  readonly total: number;
+}
+
+/** Who of some people is in the set of a candidate, told by a split that it won. */
+export interface Outcome {
+  readonly inside: Uint32Array;
+  readonly outside: Uint32Array;
+}
+
+/** One unnamed set of people: a candidate's side, or a category of a group. */
+export interface LinkedSet {
+  /** Per node how many of it are in the set; -1: not told. */
+  readonly counts: Int32Array;
+  /** Per node the key of those. */
+  readonly sums: Float64Array;
+  readonly outcomes: readonly Outcome[];
+  /** Where it stands in each tree, for whoever knows the secret order. */
+  readonly positions: Int32Array;
+}
+
+/** Categories of one feature, told as such: they part the people, but for those that nobody asked about. */
+export interface LinkedGroup {
+  readonly parts: readonly LinkedSet[];
+  /** Won splits: the places of the group that go right, and who did. */
+  readonly outcomes: readonly { readonly right: readonly number[]; readonly sides: Outcome }[];
+}
+
+export interface LinkedRows {
+  readonly instanceCount: number;
+  /** The number of the first tree that is followed, -1: none. */
+  readonly firstTree: number;
+  /** Per tree the key of every person. */
+  readonly keys: readonly Float64Array[];
+  readonly nodes: readonly LinkedNode[];
+  readonly sets: readonly LinkedSet[];
+  readonly groups: readonly LinkedGroup[];
+}
+
+/** Trees whose roots have other people or other numbers of candidates than the first are left out. */
+export function linkRows({ instanceCount, trees, job }: Transcript): LinkedRows {
+  const [first] = trees.filter(({ nodes }) => nodes.length > 0);
+  const linked = trees.filter((tree) => job.takesAllColumns && first !== undefined && isLike(tree, first));
+  const nodes: LinkedNode[] = [];
+  const keys: Float64Array[] = [];
+  const places = linked.map((tree, t) => {
+    const last = linked[t - 1];
+    keys.push(last?.gradients === tree.gradients ? keys[t - 1] : personKeys(tree.gradients));
+    return tree.nodes.map(({ summed }) => {
+      nodes.push({ tree: t, summed, total: summed.reduce((sum, i) => addKeys(sum, keys[t][i]), 0) });
+      return nodes.length - 1;
+    });
+  });
+  const view = new TreesView(linked, places, nodes);
+  const firstTree = linked[0]?.tree ?? -1;
+  return { instanceCount, firstTree, keys, nodes, sets: view.sets(), groups: view.groups() };
+}
+
+function isLike(tree: SeenTree, first: SeenTree): boolean {
+  const [a, b] = [tree.nodes[0], first.nodes[0]];
+  return (
+    a !== undefined &&
+    a.rows.length / strideOf(tree) === b.rows.length / strideOf(first) &&
+    tree.nodes.every(({ rows }) => rows.length === a.rows.length) &&
+    a.summed.length === b.summed.length &&
+    a.summed.every((instance, i) => instance === b.summed[i])
+  );
+}
+
+class TreesView {
+  readonly #trees: readonly SeenTree[];
+  readonly #places: readonly (readonly number[])[];
+  readonly #nodes: readonly LinkedNode[];
+
+  constructor(trees: readonly SeenTree[], places: readonly (readonly number[])[], nodes: readonly LinkedNode[]) {
+    this.#trees = trees;
+    this.#places = places;
+    this.#nodes = nodes;
+  }
+
+  /** Every candidate whose count at the root is its own in every tree, but for those that cross others. */
+  sets(): LinkedSet[] {
+    const byCount = this.#trees.map((tree) => ownCounts(tree));
+    const last = this.#trees.length - 1;
+    const crossing = last < 0 ? new Set<number>() : crossingPositions(this.#trees[last]);
+    for (const [count, position] of byCount[last] ?? []) if (crossing.has(position)) byCount[last].delete(count);
+    const shared = [...(byCount[0]?.keys() ?? [])].filter((count) => byCount.every((counts) => counts.has(count)));
+    return shared.map((count) => this.#set(Int32Array.from(byCount, (counts) => counts.get(count) ?? -1)));
+  }
+
+  /** Every group whose categories' counts at the root are its own in every tree. */
+  groups(): LinkedGroup[] {
+    const byCounts = this.#trees.map((tree) => ownGroups(tree));
+    const shared = [...(byCounts[0]?.keys() ?? [])].filter((name) => byCounts.every((groups) => groups.has(name)));
+    return shared.map((name) => this.#group(byCounts.map((groups) => groups.get(name) as GroupPlace)));
+  }
+
+  #set(positions: Int32Array): LinkedSet {
+    const counts = new Int32Array(this.#nodes.length).fill(-1);
+    const sums = new Float64Array(this.#nodes.length);
+    const outcomes: Outcome[] = [];
+    this.#trees.forEach((tree, t) => {
+      const stride = strideOf(tree);
+      const factors = keyFactors(stride - 1);
+      tree.nodes.forEach((node, i) => {
+        const position = positions[t];
+        if (node.withheld[position] === 1) return;
+        const at = this.#places[t][i];
+        counts[at] = node.rows[position * stride + stride - 1];
+        sums[at] = keyOf(factors, (column) => node.rows[position * stride + column]);
+        const { won } = node;
+        if (won === null || won.candidates.length + won.sets.length !== 1 || won.candidates[0] !== position) return;
+        const sides = this.#sidesOf(node, at, won.left, counts[at], sums[at]);
+        if (sides !== null) outcomes.push(sides);
+      });
+    });
+    return { counts, sums, outcomes, positions };
+  }
+
+  /** Which side of a won split was summed: by its count and its key. Null if both would do. */
+  #sidesOf(node: SeenNode, at: number, left: Uint32Array, count: number, sum: number): Outcome | null {
+    const right = others(node.instances, left);
+    const isSummed = node.summed === node.instances ? null : new Set(node.summed);
+    const keys = this.#keysOf(at);
+    const is = (people: Uint32Array): boolean => {
+      const summed = isSummed === null ? people : people.filter((i) => isSummed.has(i));
+      return summed.length === count && summed.reduce((total, i) => addKeys(total, keys(i)), 0) === sum;
+    };
+    const [isLeft, isRight] = [is(left), is(right)];
+    if (isLeft === isRight) return null;
+    return isLeft ? { inside: left, outside: right } : { inside: right, outside: left };
+  }
+
+  #keysOf(at: number): (instance: number) => number {
+    const { columns } = this.#trees[this.#nodes[at].tree].gradients;
+    const factors = keyFactors(columns.length);
+    return (instance) => keyOf(factors, (column) => columns[column][instance]);
+  }
+
+  #group(places: readonly GroupPlace[]): LinkedGroup {
+    const { size } = places[0];
+    const parts = Array.from({ length: size }, () => ({
+      counts: new Int32Array(this.#nodes.length).fill(-1),
+      sums: new Float64Array(this.#nodes.length),
+    }));
+    const outcomes: { right: readonly number[]; sides: Outcome }[] = [];
+    this.#trees.forEach((tree, t) => {
+      const { first, index } = places[t];
+      const stride = strideOf(tree);
+      const factors = keyFactors(stride - 1);
+      tree.nodes.forEach((node, i) => {
+        const at = this.#places[t][i];
+        const { flipped } = node.groups[index];
+        parts.forEach((part, place) => {
+          const position = first + place;
+          if (node.withheld[position] === 1) return;
+          const count = node.rows[position * stride + stride - 1];
+          const sum = keyOf(factors, (column) => node.rows[position * stride + column]);
+          part.counts[at] = place === flipped ? node.summed.length - count : count;
+          part.sums[at] = place === flipped ? subtractKeys(this.#nodes[at].total, sum) : sum;
+        });
+        const { won } = node;
+        if (won === null || won.candidates.length + won.sets.length !== 1 || won.sets[0]?.group !== index) return;
+        const { categories, missingLeft } = won.sets[0];
+        const hasMissing = node.groups[index].hasMissing && !missingLeft;
+        const right = hasMissing ? [...categories, size - 1] : categories;
+        outcomes.push({ right, sides: { inside: others(node.instances, won.left), outside: won.left } });
+      });
+    });
+    return {
+      parts: parts.map((part, place) => ({
+        ...part,
+        outcomes: [],
+        positions: Int32Array.from(places, ({ first }) => first + place),
+      })),
+      outcomes,
+    };
+  }
+}
+
+interface GroupPlace {
+  readonly first: number;
+  readonly index: number;
+  readonly size: number;
+}
+
+/** Count at the root -> position, of ungrouped candidates that are alone with theirs. */
+function ownCounts(tree: SeenTree): Map<number, number> {
+  const [root] = tree.nodes;
+  const stride = strideOf(tree);
+  const found = new Map<number, number>();
+  const repeated = new Set<number>();
+  const grouped = root.groups.reduce((sum, { size }) => sum + size, 0);
+  for (let position = grouped; position < root.withheld.length; position++) {
+    if (root.withheld[position] === 1) continue;
+    const count = root.rows[position * stride + stride - 1];
+    if (found.has(count)) repeated.add(count);
+    found.set(count, position);
+  }
+  for (const count of repeated) found.delete(count);
+  return found;
+}
+
+/** Counts of all categories at the root -> the group, of groups that are alone with theirs. */
+function ownGroups(tree: SeenTree): Map<string, GroupPlace> {
+  const [root] = tree.nodes;
+  const stride = strideOf(tree);
+  const totals = new Float64Array(stride);
+  totals[stride - 1] = root.summed.length;
+  const found = new Map<string, GroupPlace>();
+  const repeated = new Set<string>();
+  let first = 0;
+  root.groups.forEach((group, index) => {
+    const { rows, withheld } = categoryRows(group, first, root, totals);
+    const counts = Array.from(withheld, (isWithheld, i) => (isWithheld === 1 ? "" : rows[(i + 1) * stride - 1]));
+    const name = [group.hasMissing, ...counts].join();
+    if (found.has(name)) repeated.add(name);
+    found.set(name, { first, index, size: group.size });
+    first += group.size;
+  });
+  for (const name of repeated) found.delete(name);
+  return found;
+}
+
+/** Those of `all` that are not among `some`; both ascend. */
+function others(all: Uint32Array, some: Uint32Array): Uint32Array {
+  let next = 0;
+  return all.filter((instance) => {
+    if (instance !== some[next]) return true;
+    next++;
+    return false;
+  });
+}

@@ -1,0 +1,116 @@
+/**
+ * The people parted by the sets of one feature: equations about them, and what outcomes of won splits leave possible.
+ * A part is what a set has beyond those inside it; the last part is whoever is in no set. Every person is in exactly
+ * one.
+ */
+import { addKeys, subtractKeys } from "./keys.ts";
+import type { Family } from "./linkage.ts";
+import type { LinkedGroup, LinkedRows, LinkedSet, Outcome } from "./linked-rows.ts";
+
+/** What the peeling of one feature starts from. */
+export interface PeelTask {
+  readonly partCount: number;
+  /** Words of bits that a person's parts take. */
+  readonly words: number;
+  /** Per equation: node, count, and the parts as bits. */
+  readonly equations: Uint32Array;
+  /** Per equation the key of those people. */
+  readonly sums: Float64Array;
+  /** Per person the parts that are possible, as bits. */
+  readonly possible: Uint32Array;
+}
+
+/** Parts, sets that are unions of them, and what is known of these. */
+interface Parted {
+  readonly partCount: number;
+  readonly sets: readonly { readonly set: LinkedSet; readonly parts: readonly number[] }[];
+  readonly told: readonly { readonly parts: readonly number[]; readonly sides: Outcome }[];
+}
+
+/** Per set of a family the parts that make it up: its own, which has its number, and those of the sets inside. */
+export function partsOf({ parents }: Pick<Family, "parents">): number[][] {
+  const parts = Array.from(parents, (_, set) => [set]);
+  parents.forEach((_, set) => {
+    for (let outer = parents[set]; outer >= 0; outer = parents[outer]) parts[outer].push(set);
+  });
+  return parts;
+}
+
+export function familyTask(rows: LinkedRows, family: Family): PeelTask {
+  const parts = partsOf(family);
+  return taskOf(rows, {
+    partCount: family.sets.length + 1,
+    sets: family.sets.map((set, i) => ({ set, parts: parts[i] })),
+    told: family.sets.flatMap(({ outcomes }, i) => outcomes.map((sides) => ({ parts: parts[i], sides }))),
+  });
+}
+
+/** Categories part the people by themselves; the last part is never used where all of them are told. */
+export function groupTask(rows: LinkedRows, { parts, outcomes }: LinkedGroup): PeelTask {
+  return taskOf(rows, {
+    partCount: parts.length,
+    sets: parts.map((set, i) => ({ set, parts: [i] })),
+    told: outcomes.map(({ right, sides }) => ({ parts: right, sides })),
+  });
+}
+
+function taskOf(rows: LinkedRows, parted: Parted): PeelTask {
+  const { partCount } = parted;
+  const words = Math.ceil(partCount / 32);
+  const everything = bits(
+    Array.from({ length: partCount }, (_, part) => part),
+    words,
+  );
+  const possible = new Uint32Array(rows.instanceCount * words);
+  for (let i = 0; i < rows.instanceCount; i++) possible.set(everything, i * words);
+  for (const { parts, sides } of parted.told) {
+    const mask = bits(parts, words);
+    for (const i of sides.inside) for (let w = 0; w < words; w++) possible[i * words + w] &= mask[w];
+    for (const i of sides.outside) for (let w = 0; w < words; w++) possible[i * words + w] &= ~mask[w];
+  }
+  const equations: number[] = [];
+  const sums: number[] = [];
+  for (let node = 0; node < rows.nodes.length; node++) {
+    for (const { count, sum, parts } of equationsAt(rows, parted, node)) {
+      equations.push(node, count, ...bits(parts, words));
+      sums.push(sum);
+    }
+  }
+  return { partCount, words, equations: Uint32Array.from(equations), sums: Float64Array.from(sums), possible };
+}
+
+interface PartSum {
+  readonly count: number;
+  readonly sum: number;
+  readonly parts: readonly number[];
+}
+
+/** What is told at a node: each set less the sets inside it that are told too, and everybody less all of them. */
+function equationsAt({ nodes }: LinkedRows, { partCount, sets }: Parted, node: number): PartSum[] {
+  const told = sets.filter(({ set }) => set.counts[node] >= 0);
+  const { summed, total } = nodes[node];
+  const whole = [
+    ...told.map(({ set, parts }) => ({ count: set.counts[node], sum: set.sums[node], parts })),
+    { count: summed.length, sum: total, parts: Array.from({ length: partCount }, (_, part) => part) },
+  ].sort((a, b) => a.parts.length - b.parts.length);
+  const owner = new Int32Array(partCount).fill(-1);
+  return whole
+    .map(({ count, sum, parts }, i) => {
+      // Smaller ones first: whatever is inside has taken its parts, and its sum is less what was inside that.
+      const taken = new Set(parts.map((part) => owner[part]).filter((by) => by >= 0));
+      const rest = [...taken].reduce(
+        (left, by) => ({ count: left.count - whole[by].count, sum: subtractKeys(left.sum, whole[by].sum) }),
+        { count, sum },
+      );
+      const own = parts.filter((part) => owner[part] < 0);
+      for (const part of parts) owner[part] = i;
+      return { ...rest, sum: addKeys(rest.sum, 0), parts: own };
+    })
+    .filter(({ parts }) => parts.length > 0);
+}
+
+function bits(parts: readonly number[], words: number): Uint32Array {
+  const mask = new Uint32Array(words);
+  for (const part of parts) mask[part >>> 5] |= 1 << (part & 31);
+  return mask;
+}
