@@ -38,6 +38,7 @@ export const errorCodes = {
   OVERLOADED: "more requests are waiting than the server takes",
   UNAUTHORISED: "a request does not show the token that the server asks for",
   CONSENT: "a consent is missing, was changed after it was signed, or is for another model or recipient",
+  EXPOSURE: "an audit proves more of a party's cells than --max-certain allows",
   INTERNAL: "a bug in Tandem",
 } as const;
 

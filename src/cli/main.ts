@@ -14,6 +14,7 @@ const groups: Readonly<Record<string, Readonly<Record<string, Load>>>> = {
     simulate: async () => (await import("./simulate.ts")).simulateCommand(),
     cv: async () => (await import("./cv.ts")).cvCommand(),
     estimate: async () => (await import("./estimate.ts")).estimateCommand(),
+    audit: async () => (await import("./audit.ts")).auditCommand(),
   },
   "Train between companies:": {
     init: async () => (await import("./init.ts")).initCommand(),

@@ -1,0 +1,87 @@
+/** `tandem audit`: what the parties of a job could learn of each other, by trying it. */
+import { Command } from "commander";
+import { TandemError } from "../base/error.ts";
+import { formatCount, formatSeconds } from "../base/format.ts";
+import type { AuditResult } from "../privacy/attack/audit-result.ts";
+import { addJobOptions, type JobFlags, jobFrom } from "./job-options.ts";
+import { auditText } from "./terminal/audit-text.ts";
+import { addExamples } from "./terminal/help-text.ts";
+import { wholeNumber } from "./whole-number.ts";
+
+interface AuditFlags extends JobFlags {
+  readonly seconds: string;
+  readonly whatIf?: boolean;
+  readonly maxCertain?: string;
+  readonly json?: boolean;
+  readonly quiet?: boolean;
+}
+
+const secondsMax = 24 * 3600;
+
+export function auditCommand(): Command {
+  const command = new Command("audit").description(
+    "say what companies could learn of each other from a job on one CSV file: train it in one place, and attack it",
+  );
+  addJobOptions(command)
+    .option("--seconds <count>", "time for taking sums apart; more may find more", "60")
+    .option("--what-if", "train again with each setting that could lower it, and say what it would cost")
+    .option("--max-certain <share>", "end with an error if more of a party's cells is proven, from 0 to 1")
+    .option("--json", "print the result as one line of JSON")
+    .option("--quiet", "say nothing but the result")
+    .action(runAudit);
+  return addExamples(
+    command,
+    "tandem audit --data loans.csv --label defaulted --active income,age --passive visits,basket --what-if",
+  );
+}
+
+async function runAudit(flags: AuditFlags): Promise<void> {
+  const seconds = wholeNumber("--seconds", flags.seconds, 1, secondsMax);
+  const limit = shareFrom(flags.maxCertain);
+  const job = jobFrom(flags);
+  const { auditSimulation } = await import("../experiment/audit/audit.ts");
+  const tell = progressTo(process.stderr, flags.quiet === true);
+  const result = await auditSimulation(
+    { ...job, check: false, onEvent: () => {} },
+    { seconds, whatIf: flags.whatIf === true, onProgress: tell },
+  );
+  tell("", 1, 0);
+  process.stdout.write(flags.json === true ? `${JSON.stringify(result)}\n` : `${auditText(result)}\n`);
+  refuse(result, limit);
+}
+
+/** One line that is drawn again on a terminal; elsewhere a line per step. */
+function progressTo(
+  { isTTY, write }: NodeJS.WriteStream,
+  isQuiet: boolean,
+): (step: string, share: number, secondsLeft: number) => void {
+  const out = write.bind(process.stderr);
+  let last = "";
+  return (step, share, secondsLeft) => {
+    if (isQuiet) return;
+    const text = step === "" ? "" : `${step}, ${Math.round(100 * share)} %, at most ${formatSeconds(secondsLeft)} left`;
+    if (isTTY) out(`\r\u001b[2K${text}`);
+    else if (step !== "" && step !== last) out(`${text}\n`);
+    last = step;
+  };
+}
+
+/** @throws TandemError USAGE */
+function shareFrom(text: string | undefined): number | null {
+  if (text === undefined) return null;
+  const share = Number(text);
+  if (text.trim() !== "" && share >= 0 && share <= 1) return share;
+  throw new TandemError("USAGE", `--max-certain takes a share from 0 to 1; got '${text}'`);
+}
+
+/** @throws TandemError EXPOSURE */
+function refuse({ parties }: AuditResult, limit: number | null): void {
+  const worst = parties.find(({ certain }) => limit !== null && certain.sums > limit);
+  if (worst === undefined || limit === null) return;
+  const percent = (share: number): string => `${(100 * share).toFixed(1)} %`;
+  throw new TandemError(
+    "EXPOSURE",
+    `${percent(worst.certain.sums)} of the cells of ${worst.party} (${formatCount(worst.people)} people) are proven ` +
+      `from training alone, more than --max-certain ${percent(limit)}. --what-if says what would lower it`,
+  );
+}

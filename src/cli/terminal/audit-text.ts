@@ -1,0 +1,84 @@
+/** What an audit found, for people who decide. */
+import { formatCount } from "../../base/format.ts";
+import type { AuditResult, LabelExposure, PartyExposure, Reach, WhatIf } from "../../privacy/attack/audit-result.ts";
+import { textTable } from "./text-table.ts";
+
+const reaches: Readonly<Record<Reach, string>> = {
+  little: "with so few, sums give little away",
+  some: "half of everything goes at 0.05, all at 0.1",
+  half: "at 0.05 about half of everything is gone, at 0.1 all",
+  all: "at 0.1 and above sums give away nearly everything",
+};
+
+export function auditText({ parties, labels, whatIf }: AuditResult): string {
+  return [
+    ...parties.flatMap((party) => ["", partyText(party)]),
+    ...labels.flatMap((each) => ["", labelText(each)]),
+    ...(whatIf === null ? [] : ["", whatIfText(whatIf)]),
+    "",
+  ].join("\n");
+}
+
+function partyText(party: PartyExposure): string {
+  const { people, trees, columns, bits, certain, left } = party;
+  const rows = columns.map((column) => [
+    column.name,
+    String(column.bins),
+    percent(column.certain.outcomes),
+    percent(column.certain.sums),
+    percent(column.certain.scoring),
+    column.bits.toFixed(2),
+    column.left.sums.toFixed(2),
+    ...(column.sumsBound === null ? [] : [column.sumsBound.toFixed(2)]),
+  ]);
+  const bound = columns.some(({ sumsBound }) => sumsBound !== null);
+  const all = ["all", "-", percent(certain.outcomes), percent(certain.sums), percent(certain.scoring)];
+  return [
+    `What the active party can learn of ${party.party}: ${formatCount(people)} people, ${columns.length} columns, ` +
+      `${bits.toFixed(1)} bits a person; ${trees} trees, ${party.sumsPerPerson.toFixed(3)} sums per person`,
+    `  (${reaches[party.reach]})`,
+    textTable([
+      ["column", "bins", "outcomes", "+ sums", "scoring", "bits", "left", ...(bound ? ["sums at most"] : [])],
+      ...rows,
+      [...all, bits.toFixed(1), left.sums.toFixed(1), ...(bound ? [""] : [])],
+    ]),
+    "  outcomes, + sums, scoring: share of people whose bin is proven, not guessed: at least so much.",
+    "  left: bits a person that training leaves open. Names, and values within a bin, stay hidden.",
+    ...(party.isComplete ? [] : ["  The time was over before everything was tried: --seconds gives it more."]),
+    "  Further jobs, folds and warm starts on these people add to this.",
+  ].join("\n");
+}
+
+function labelText({ party, guess }: LabelExposure): string {
+  const title = `What ${party} can learn of the labels`;
+  if (guess === null) return `${title}: not measured; labels are not of two classes, or it sees no tree`;
+  const { model, without, withLabels, known } = guess;
+  return [
+    `${title}, without knowing one`,
+    `  AUC ${without.auc.toFixed(2)} (the model ${model.toFixed(2)}, chance 0.50); of the riskiest tenth it finds ` +
+      `${percent(without.tenth)}; with ${known} labels ${withLabels.auc.toFixed(2)} and ${percent(withLabels.tenth)}`,
+  ].join("\n");
+}
+
+function whatIfText(rows: readonly WhatIf[]): string {
+  const [{ testAuc: before }] = rows;
+  const auc = (value: number | null): string => (value === null ? "-" : value.toFixed(4));
+  const change = (value: number | null): string =>
+    value === null || before === null || value === before
+      ? ""
+      : ` (${value > before ? "+" : ""}${(value - before).toFixed(3)})`;
+  return textTable([
+    ["What lowers it", "AUC", "certain", "scoring bits", "labels"],
+    ...rows.map(({ name, testAuc, certain, scoringBits, labelsAuc }) => [
+      name,
+      `${auc(testAuc)}${change(testAuc)}`,
+      percent(certain),
+      scoringBits.toFixed(1),
+      labelsAuc === null ? "-" : labelsAuc.toFixed(2),
+    ]),
+  ]);
+}
+
+function percent(share: number): string {
+  return `${Math.round(100 * share)} %`;
+}

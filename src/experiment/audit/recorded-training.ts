@@ -1,0 +1,112 @@
+/** A simulated job, trained in one place, with a recorder at every passive party. */
+import type { CodecParameters, TrainingParameters } from "../../base/parameters.ts";
+import { osRandom } from "../../base/random.ts";
+import { quantiserFor } from "../../codec/gradient-layout.ts";
+import { categoryNamesOf, type PartyTable } from "../../data/dataset.ts";
+import { otherRows } from "../../gbdt/boost/boosting-task.ts";
+import { ColumnSampler, columnRatesOf } from "../../gbdt/boost/column-sampling.ts";
+import { trainCentralised } from "../../gbdt/boost/train.ts";
+import { auc } from "../../gbdt/metric/ranking-metrics.ts";
+import { type Minimums, noMinimums } from "../../gbdt/split/offered-candidates.ts";
+import { predictMargins } from "../../gbdt/tree/predict.ts";
+import { binningOf, binTable } from "../../party/party-data.ts";
+import type { AnswerNoise } from "../../privacy/attack/capacity.ts";
+import type { AttackedParty } from "../../privacy/attack/exposure.ts";
+import { TranscriptRecorder } from "../../privacy/attack/recorder.ts";
+import { mostFrequentBins } from "../../scheme/candidates/candidate-plan.ts";
+import { plaintextBitsOf, type SchemeChoice } from "../../scheme/registry.ts";
+import { withValidation } from "../simulate/comparison.ts";
+import { simulatedSecret } from "../simulate/federation.ts";
+
+/** What a defence may change. */
+export interface AuditedJob extends SchemeChoice {
+  /** Of all parties, the active one first. */
+  readonly names: readonly string[];
+  readonly train: readonly PartyTable[];
+  readonly test: readonly PartyTable[];
+  readonly validation: readonly PartyTable[] | null;
+  readonly validationFraction?: number | undefined;
+  readonly training: TrainingParameters;
+  readonly codec: CodecParameters;
+  /** Passive parties leave out the most frequent bin of each feature. */
+  readonly skipBin: boolean;
+  /** Of every passive party. */
+  readonly minimums: Minimums;
+  /** Null: sums are exact. */
+  readonly noise: AnswerNoise | null;
+  /** Scoring tells outcomes of splits. */
+  readonly tellsScoring: boolean;
+}
+
+export interface RecordedTraining {
+  readonly parties: readonly AttackedParty[];
+  readonly labels: Float64Array;
+  /** Null unless labels are 0 and 1, with one score each. */
+  readonly margins: Float64Array | null;
+  readonly testAuc: number | null;
+}
+
+export async function trainRecorded(job: AuditedJob): Promise<RecordedTraining> {
+  const { training, names } = job;
+  const { rows, validation } = withValidation(job);
+  const [{ weights = null }] = rows;
+  const labels = labelsOf(rows);
+  const deciding = validation && otherRows(validation, labels.length);
+  const features = rows.map((table) => binTable(table, binningOf(training), deciding));
+  const everybody = Uint32Array.from(labels, (_, i) => i);
+  const recorders = features.slice(1).map(
+    (own, i) =>
+      new TranscriptRecorder({
+        owner: i + 1,
+        features: own,
+        permutationSecret: osRandom.fill(new Uint8Array(32)),
+        skippedBins: job.skipBin ? mostFrequentBins(own, everybody) : new Int32Array(own.length).fill(-1),
+        sampler: new ColumnSampler(columnRatesOf(training), training.seed, simulatedSecret(i + 1)),
+      }),
+  );
+  const { trainMargins, ...model } = await trainCentralised({
+    parties: features,
+    labels,
+    weights,
+    validationRows: validation,
+    parameters: training,
+    quantise: quantiserFor(job.codec, plaintextBitsOf(job)),
+    samplingSecrets: rows.map((_, party) => simulatedSecret(party)),
+    minimums: rows.map((_, party) => (party === 0 ? noMinimums : job.minimums)),
+    watch: (tree) => {
+      const watches = recorders.map((recorder) => recorder.watch(tree));
+      return {
+        searched: (node, isOffered) => watches.forEach((each) => each.searched(node, isOffered)),
+        children: (parent, left, right) => watches.forEach((each) => each.children(parent, left, right)),
+        split: (node, chosen, left) => watches.forEach((each) => each.split(node, chosen, left)),
+      };
+    },
+  });
+  const isBinary = training.objective === "binary:logistic";
+  const testLabels = labelsOf(job.test);
+  const testMargins = predictMargins(
+    model,
+    job.test.map(({ features: columns }) => columns),
+    testLabels.length,
+    job.test.map(categoryNamesOf),
+  );
+  return {
+    labels,
+    margins: isBinary ? trainMargins : null,
+    testAuc: isBinary && testLabels.length > 0 ? auc(testMargins, testLabels) : null,
+    parties: recorders.map((recorder, i) => ({
+      name: names[i + 1],
+      features: features[i + 1],
+      people: deciding ?? everybody,
+      transcript: recorder.transcript(labels.length),
+      splits: recorder.splits,
+      sideAt: (tree, position) => recorder.sideAt(tree, position),
+      noise: job.noise,
+      tellsScoring: job.tellsScoring,
+    })),
+  };
+}
+
+function labelsOf([{ labels }]: readonly PartyTable[]): Float64Array {
+  return labels ?? new Float64Array(0);
+}

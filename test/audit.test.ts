@@ -1,0 +1,51 @@
+/** `tandem audit` as people and pipelines call it. */
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { SeededRandom } from "../src/base/random.ts";
+import type { AuditResult } from "../src/privacy/attack/audit-result.ts";
+import { scratchDirectory, tandem } from "./support/command.ts";
+
+const path = join(scratchDirectory(), "loans.csv");
+const random = new SeededRandom("audit");
+const lines = Array.from({ length: 600 }, (_, id) => {
+  const risk = random.normal();
+  const cells = [risk + random.normal(), random.normal(), 4 * risk + random.normal(), random.normal() - risk];
+  const shown = cells.map((cell) => Math.round(10 * cell));
+  return [id, ...shown, risk + random.normal() > 0.8 ? 1 : 0].join();
+});
+writeFileSync(path, ["id,income,age,visits,basket,defaulted", ...lines, ""].join("\n"));
+const job =
+  `audit --data ${path} --id id --label defaulted --active income,age --passive visits,basket ` +
+  "--num-round 12 --max-bin 16 --seconds 5";
+const audit = (...more: string[]): ReturnType<typeof tandem> => tandem(...job.split(" "), ...more);
+
+test("the result is plain data, with nothing proven that is wrong", async () => {
+  const { stdout, stderr } = await audit("--json", "--what-if");
+  const { parties, labels, whatIf } = JSON.parse(stdout) as AuditResult;
+  expect(parties.map(({ party, wrong }) => [party, wrong])).toEqual([["passive-1", 0]]);
+  const [{ columns, certain, people, sumsPerPerson, reach }] = parties;
+  expect(columns.map(({ name }) => name)).toEqual(["visits", "basket"]);
+  expect(people).toBe(450);
+  expect(certain.sums).toBeGreaterThan(certain.outcomes);
+  expect(sumsPerPerson).toBeGreaterThan(0.1);
+  expect(reach).toBe("all");
+  expect(labels[0].guess?.without.auc).toBeGreaterThan(0.6);
+  expect(whatIf?.map(({ name }) => name)).toEqual([
+    "as it is",
+    "minimum of 1 % of the people per candidate",
+    "local_rounds 10",
+  ]);
+  expect(stderr).toContain("left");
+});
+
+test("people get a table, and pipelines an error where too much is proven", async () => {
+  const { stdout } = await audit("--quiet", "--max-certain", "1");
+  expect(stdout).toContain("What the active party can learn of passive-1: 450 people, 2 columns");
+  expect(stdout).toMatch(/ {2}visits +16 +\d+ % +\d+ %/);
+  expect(stdout).toContain("What passive-1 can learn of the labels, without knowing one");
+  const refused = await audit("--quiet", "--max-certain", "0.01");
+  expect(refused.exitCode).toBe(2);
+  expect(refused.stderr).toMatch(/of the cells of passive-1 .* are proven .* \(EXPOSURE\)/);
+  expect((await audit("--max-certain", "often")).stderr).toContain("(USAGE)");
+});
