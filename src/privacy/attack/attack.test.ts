@@ -7,7 +7,9 @@ import { attackedJob, type AttackedJob } from "../../../test/support/attacked-jo
 import { categoricalTable } from "../../../test/support/categorical-tables.ts";
 import type { TestTable } from "../../../test/support/in-memory-job.ts";
 import type { PartyExposure } from "./audit-result.ts";
+import { withDrawnGradients } from "./drawn-gradients.ts";
 import { exposureOf } from "./exposure.ts";
+import type { Transcript } from "./transcript.ts";
 import type { AttackClock } from "./sums.ts";
 import { familiesOf } from "./linkage.ts";
 import { linkRows } from "./linked-rows.ts";
@@ -117,6 +119,29 @@ test("a short job over few people gives most of a column of 28 bins away", async
   expect(columns[0].bins).toBe(28);
   expect(columns[0].certain.sums).toBeGreaterThan(0.9);
   expect(columns[0].certain.outcomes).toBeLessThan(0.3);
+});
+
+test("gradients drawn at random give an upper estimate of what the true ones give", async () => {
+  const job = await attackedJob(creditTable(1, 600), { num_round: 14, max_bin: 16 });
+  const { recorder, transcript, people } = job;
+  const depthOf = (nodes: readonly { id: number; parent: number }[], id: number): number => {
+    const parent = nodes.find((node) => node.id === id)?.parent ?? -1;
+    return parent < 0 ? 0 : 1 + depthOf(nodes, parent);
+  };
+  const recorded = transcript.trees.map(({ tree, nodes }) => ({
+    tree,
+    round: tree,
+    nodes: nodes.map(({ rows: _, ...node }) => ({ ...node, depth: depthOf(nodes, node.id) })),
+  }));
+  const drawn = withDrawnGradients(recorder.party, people.length, recorded, transcript.job, 1);
+  const counts = ({ trees }: Transcript): number[] =>
+    trees.flatMap(({ nodes }) => nodes.flatMap(({ rows }) => Array.from(rows).filter((__, i) => i % 3 === 2)));
+  expect(counts(drawn)).toEqual(counts(transcript));
+  const [real, estimated] = [await exposed(job, 5_000), await exposed({ ...job, transcript: drawn }, 5_000)];
+  expect(estimated.wrong).toBe(0);
+  expect(estimated.certain.outcomes).toBe(real.certain.outcomes);
+  expect(real.certain.sums).toBeGreaterThan(real.certain.outcomes + 0.1);
+  expect(estimated.certain.sums).toBeGreaterThan(real.certain.sums - 0.02);
 });
 
 test.skipIf(nativePeel() === null)("the native kernel concludes what the portable one does", async () => {

@@ -1,7 +1,8 @@
 /**
- * The transcript of a job that is trained in one place: the rows that a passive party would have sent, in a secret order
- * of its own, and the splits that it would have won. The same integers as in the federated job.
+ * The transcript of a job that is trained in one place: the rows that a passive party would have sent, in a secret
+ * order of its own, and the splits that it would have won. The same integers as in the federated job.
  */
+import type { QuantisedGradients } from "../../base/quantised-gradients.ts";
 import type { WatchedTree } from "../../gbdt/boost/train.ts";
 import type { ColumnSampler } from "../../gbdt/boost/column-sampling.ts";
 import type { BinnedFeature } from "../../gbdt/split/binning.ts";
@@ -11,7 +12,12 @@ import { featureHistogram } from "../../gbdt/split/histogram.ts";
 import type { GrowingNode } from "../../gbdt/tree/grow.ts";
 import { bestOfCandidates } from "../../scheme/candidates/best-candidates.ts";
 import type { CandidatePlan } from "../../scheme/candidates/candidate-plan.ts";
-import { candidateIn, type CandidateJob, TreeCandidates } from "../../scheme/candidates/candidate-set.ts";
+import {
+  candidateIn,
+  type CandidateJob,
+  type CandidateSet,
+  TreeCandidates,
+} from "../../scheme/candidates/candidate-set.ts";
 import type { CandidateRows } from "../../scheme/candidates/candidate-rows.ts";
 import type { SeenNode, SeenTree, Transcript, WonSplit } from "./transcript.ts";
 
@@ -42,18 +48,18 @@ type MutableNode = { -readonly [K in keyof SeenNode]: SeenNode[K] };
 
 /** Looks on at trainCentralised, for one passive party. */
 export class TranscriptRecorder {
-  readonly #party: RecordedParty;
+  readonly party: RecordedParty;
   readonly #trees: SeenTree[] = [];
   readonly #splits: OwnSplit[] = [];
   readonly #rounds = new Map<number, number>();
 
   constructor(party: RecordedParty) {
-    this.#party = party;
+    this.party = party;
   }
 
   /** @param instanceCount of the job */
   transcript(instanceCount: number): Transcript {
-    const { features, sampler, skippedBins } = this.#party;
+    const { features, sampler, skippedBins } = this.party;
     const job = {
       featureCount: features.filter((feature) => candidateCount(feature) > 0).length,
       takesAllColumns: sampler?.takesAll ?? true,
@@ -70,7 +76,7 @@ export class TranscriptRecorder {
   /** What its owner knows of a position: the feature, and per bin 1 if it is on the side that was summed. */
   sideAt(tree: number, position: number): OwnSide {
     const round = this.#rounds.get(tree) ?? tree;
-    const set = new TreeCandidates(this.#party, tree, round).at({ node: 0, depth: 0 });
+    const set = new TreeCandidates(this.party, tree, round).at({ node: 0, depth: 0 });
     const { feature } = candidateIn(set, position);
     const place = set.features.indexOf(feature);
     const first = set.plan.binCounts.subarray(0, place).reduce((sum, count) => sum + count, 0);
@@ -80,8 +86,8 @@ export class TranscriptRecorder {
   }
 
   watch({ tree, round, gradients, gain }: WatchedTree): SearchWatch {
-    const { owner, features } = this.#party;
-    const job: CandidateJob = this.#party;
+    const { owner, features } = this.party;
+    const job: CandidateJob = this.party;
     const sets = new TreeCandidates(job, tree, round);
     const nodes: MutableNode[] = [];
     const seen = new Map<number, CandidateRows>();
@@ -91,10 +97,7 @@ export class TranscriptRecorder {
     return {
       searched: (node, isOffered) => {
         const set = sets.at({ node: node.id, depth: node.depth });
-        const histograms = Array.from(set.features, (index) =>
-          featureHistogram(features[index], gradients, node.sampled),
-        );
-        const rows = sentRows(set.plan, histograms, gradients.columns.length + 1);
+        const rows = sentRows(set, features, gradients, node.sampled);
         const withheld = Uint8Array.from(set.byPosition, (_, position) => {
           const { feature, ...candidate } = candidateIn(set, position);
           return isOffered(owner, feature, candidate as Candidate) ? 0 : 1;
@@ -144,7 +147,14 @@ function summedBins({ chainOffsets, sources, targets }: CandidatePlan, position:
 }
 
 /** Per position the row of the side that travels: sums along the plan's chains of bins. */
-function sentRows(plan: CandidatePlan, histograms: readonly Float64Array[], stride: number): Float64Array {
+export function sentRows(
+  { plan, features: drawn }: CandidateSet,
+  features: readonly BinnedFeature[],
+  gradients: QuantisedGradients,
+  summed: Uint32Array,
+): Float64Array {
+  const stride = gradients.columns.length + 1;
+  const histograms = Array.from(drawn, (index) => featureHistogram(features[index], gradients, summed));
   const bins = new Float64Array(histograms.reduce((sum, { length }) => sum + length, 0));
   let at = 0;
   for (const histogram of histograms) {

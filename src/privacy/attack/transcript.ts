@@ -1,7 +1,7 @@
 /**
  * What the active party has after a job of one passive party: the pure data that every attack starts from. No names and
- * no thresholds are in it. It is made from a training in one place (recorder.ts) or from what was observed in a real job
- * (observed.ts), and is the same.
+ * no thresholds are in it. It is made from a training in one place (recorder.ts) or from what was observed in a real
+ * job (observed.ts), and is the same.
  */
 import type { QuantisedGradients } from "../../base/quantised-gradients.ts";
 import type { CategoryGroup, CategorySet } from "../../scheme/candidates/category-group.ts";

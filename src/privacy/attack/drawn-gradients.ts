@@ -1,0 +1,63 @@
+/**
+ * The transcript as a passive party can imagine it: it has its bins, who was in which node and which splits it won, but
+ * no gradients. Gradients drawn at random take their place. Nobody shares them with others, as people do in the first
+ * trees of a real job, so what an attack finds with them is an upper estimate.
+ */
+import type { QuantisedGradients } from "../../base/quantised-gradients.ts";
+import { SeededRandom } from "../../base/random.ts";
+import { TreeCandidates } from "../../scheme/candidates/candidate-set.ts";
+import { type RecordedParty, sentRows } from "./recorder.ts";
+import type { SeenNode, Transcript } from "./transcript.ts";
+
+/** A tree as a passive party has recorded it. */
+export interface RecordedTree {
+  readonly tree: number;
+  readonly round: number;
+  readonly nodes: readonly (Omit<SeenNode, "rows"> & { readonly depth: number })[];
+}
+
+const resolutionBits = 24;
+
+/** @param job as in the transcript */
+export function withDrawnGradients(
+  party: RecordedParty,
+  instanceCount: number,
+  trees: readonly RecordedTree[],
+  job: Transcript["job"],
+  seed: number,
+): Transcript {
+  return {
+    instanceCount,
+    job,
+    predictions: [],
+    trees: trees.map(({ tree, round, nodes }) => {
+      const gradients = drawnGradients(instanceCount, new SeededRandom(`attack/gradients/${seed}/${tree}`));
+      const sets = new TreeCandidates(party, tree, round);
+      const stride = gradients.columns.length + 1;
+      const seen = nodes.map(({ depth, ...node }): SeenNode => {
+        const rows = sentRows(sets.at({ node: node.id, depth }), party.features, gradients, node.summed);
+        node.withheld.forEach((isWithheld, i) => {
+          if (isWithheld === 1) rows.fill(0, i * stride, (i + 1) * stride);
+        });
+        return { ...node, rows };
+      });
+      return { tree, gradients, nodes: seen };
+    }),
+  };
+}
+
+/** Of a logistic loss, for probabilities and labels that are anybody's. */
+function drawnGradients(instanceCount: number, random: SeededRandom): QuantisedGradients {
+  const resolution = 2 ** -resolutionBits;
+  const [g, h] = [new Float64Array(instanceCount), new Float64Array(instanceCount)];
+  for (let i = 0; i < instanceCount; i++) {
+    const p = random.uniform();
+    g[i] = Math.round((p - (random.uniform() < p ? 1 : 0) + 1) / resolution);
+    h[i] = Math.round((p * (1 - p)) / resolution);
+  }
+  const grids = [
+    { shift: -1, resolution },
+    { shift: 0, resolution },
+  ];
+  return { instanceCount, grids, columns: [g, h] };
+}
