@@ -2,7 +2,10 @@
 import { existsSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { auditJob } from "../src/experiment/audit/audit-job.ts";
 import { runActive } from "../src/party/active/run.ts";
+import { ownExposures } from "../src/record/exposure-facts.ts";
+import { readRecord } from "../src/record/stored-record.ts";
 import { readTranscript, type TranscriptLine } from "../src/record/transcript-file.ts";
 import { runPredict } from "../src/scoring/run-predict.ts";
 import { scratchDirectory } from "./support/command.ts";
@@ -93,8 +96,41 @@ test("a transcript is kept where it is asked for: both sides have the same peopl
   expect(told(shop)).toEqual(told(bank));
   const kinds = (lines: readonly TranscriptLine[]): string[] => [...new Set(lines.map(({ kind }) => kind))].sort();
   expect(kinds(bank)).toEqual(["job", "node", "outcome", "people", "tree"]);
-  expect(kinds(shop)).toEqual(["columns", "job", "node", "outcome", "scoring", "tree"]);
+  expect(kinds(shop)).toEqual(["columns", "job", "node", "outcome", "split", "tree"]);
   for (const { folder } of [world.bank, world.shops[0]])
     expect(statSync(join(folder, "jobs", "kept", "transcript.jsonl")).mode & 0o777).toBe(0o600);
   expect(existsSync(join(world.bank.folder, "jobs", "spring", "transcript.jsonl"))).toBe(false);
+});
+
+test("an audit of the job's folder: columns at the passive party, labels at the active one, kept for the page", async () => {
+  const training = { num_round: 12, max_depth: 4, max_bin: 8 };
+  const world = await worlds.restarted(1, { output: { directory: "jobs", transcript: true } });
+  const config = await configFor(world, "kept", { training, output: { directory: "jobs", transcript: true } });
+  await runActive(config, () => {});
+  await world.parties[0].seen("job-ended");
+  const clock = { left: () => 20_000, progress: () => {} };
+  const folders = [world.bank, world.shops[0]].map(({ folder }) => join(folder, "jobs", "kept"));
+  const [bank, shop] = [await auditJob(folders[0], clock), await auditJob(folders[1], clock)];
+
+  expect(shop).toMatchObject({ role: "passive", result: { isEstimate: true, labels: [] } });
+  const [exposed] = shop.result.parties;
+  expect(exposed.wrong).toBe(0);
+  expect(exposed.trees).toBe(12);
+  expect(exposed.certain.sums).toBeGreaterThan(0.5);
+  expect(exposed.certain.sums).toBeGreaterThanOrEqual(exposed.certain.outcomes);
+
+  expect(bank.role).toBe("active");
+  const [{ guess }] = bank.result.labels;
+  expect(guess?.byTree).toHaveLength(12);
+  expect(guess?.model).toBeGreaterThan(guess?.without.auc ?? 1);
+
+  for (const [i, name] of ["bank", "shop0"].entries()) {
+    const { view, own } = await readRecord(folders[i]);
+    expect(ownExposures(view, own)).toMatchObject([{ about: name }]);
+  }
+  await expectError(
+    () => auditJob(join(world.bank.folder, "jobs", "spring"), clock),
+    "FILE_UNREADABLE",
+    /transcript: true/,
+  );
 });

@@ -9,6 +9,7 @@ import { addExamples } from "./terminal/help-text.ts";
 import { wholeNumber } from "./whole-number.ts";
 
 interface AuditFlags extends JobFlags {
+  readonly job?: string;
   readonly seconds: string;
   readonly whatIf?: boolean;
   readonly maxCertain?: string;
@@ -22,7 +23,8 @@ export function auditCommand(): Command {
   const command = new Command("audit").description(
     "say what companies could learn of each other from a job on one CSV file: train it in one place, and attack it",
   );
-  addJobOptions(command)
+  addJobOptions(command, false)
+    .option("--job <folder>", "instead of a table: a job of this party that has kept its transcript")
     .option("--seconds <count>", "time for taking sums apart; more may find more", "60")
     .option("--what-if", "train again with each setting that could lower it, and say what it would cost")
     .option("--max-certain <share>", "end with an error if more of a party's cells is proven, from 0 to 1")
@@ -38,23 +40,43 @@ export function auditCommand(): Command {
 async function runAudit(flags: AuditFlags): Promise<void> {
   const seconds = wholeNumber("--seconds", flags.seconds, 1, secondsMax);
   const limit = shareFrom(flags.maxCertain);
-  const job = jobFrom(flags);
-  const { auditSimulation } = await import("../experiment/audit/audit.ts");
   const tell = progressTo(process.stderr, flags.quiet === true);
-  const result = await auditSimulation(
-    { ...job, check: false, onEvent: () => {} },
-    { seconds, whatIf: flags.whatIf === true, onProgress: tell },
-  );
+  const result = await (flags.job === undefined ? ofTable(flags, seconds, tell) : ofJob(flags, seconds, tell));
   tell("", 1, 0);
   process.stdout.write(flags.json === true ? `${JSON.stringify(result)}\n` : `${auditText(result)}\n`);
   refuse(result, limit);
 }
 
+type Tell = (step: string, share: number, secondsLeft: number) => void;
+
+/** @throws TandemError USAGE */
+async function ofTable(flags: AuditFlags, seconds: number, onProgress: Tell): Promise<AuditResult> {
+  for (const name of ["data", "label"] as const)
+    if (flags[name] === undefined)
+      throw new TandemError("USAGE", `--${name} is missing: name a table with its label, or the folder of a --job`);
+  const { auditSimulation } = await import("../experiment/audit/audit.ts");
+  return auditSimulation(
+    { ...jobFrom(flags), check: false, onEvent: () => {} },
+    { seconds, whatIf: flags.whatIf === true, onProgress },
+  );
+}
+
+/** @throws TandemError USAGE */
+async function ofJob(flags: AuditFlags, seconds: number, onProgress: Tell): Promise<AuditResult> {
+  const { job: folder = "", whatIf, data } = flags;
+  if (data !== undefined) throw new TandemError("USAGE", "--job and --data exclude each other");
+  if (whatIf === true)
+    throw new TandemError("USAGE", "--what-if trains again, which needs all columns: name a table with --data");
+  const { auditJob } = await import("../experiment/audit/audit-job.ts");
+  const began = performance.now();
+  const left = (): number => Math.max(0, 1000 * seconds - (performance.now() - began));
+  const progress = (share: number): void => onProgress("attacks", share, left() / 1000);
+  const { result } = await auditJob(folder, { left, progress });
+  return result;
+}
+
 /** One line that is drawn again on a terminal; elsewhere a line per step. */
-function progressTo(
-  { isTTY, write }: NodeJS.WriteStream,
-  isQuiet: boolean,
-): (step: string, share: number, secondsLeft: number) => void {
+function progressTo({ isTTY, write }: NodeJS.WriteStream, isQuiet: boolean): Tell {
   const out = write.bind(process.stderr);
   let last = "";
   return (step, share, secondsLeft) => {

@@ -36,11 +36,15 @@ export interface JobFlags {
 const defaultKeyBits = 2048;
 const defaultTestFraction = "0.25";
 
-export function addJobOptions(command: Command): Command {
+/** @param isRequired whether a table and its label must be named */
+export function addJobOptions(command: Command, isRequired = true): Command {
+  command.optionsGroup("Data:");
+  for (const [flags, description] of [
+    ["--data <file>", "the table, .csv or .csv.gz"],
+    ["--label <column>", "the label, by name or position ('#3')"],
+  ])
+    command.addOption(new Option(flags, description).makeOptionMandatory(isRequired));
   command
-    .optionsGroup("Data:")
-    .requiredOption("--data <file>", "the table, .csv or .csv.gz")
-    .requiredOption("--label <column>", "the label, by name or position ('#3')")
     .option("--id <column>", "the id, by name or position (default: the row number)")
     .option("--positive <value>", "the label's value that counts as 1")
     .option("--weight <column>", "instance weights, by name or position; the active party has them")

@@ -38,6 +38,8 @@ export type TranscriptLine =
       readonly answerNoise: number;
       readonly resolutionBits: number;
       readonly maskedScoring: boolean;
+      /** No columns are sampled. */
+      readonly takesAllColumns: boolean;
     }
   | { readonly kind: "columns"; readonly columns: readonly KeptColumn[] }
   | { readonly kind: "tree"; readonly peer: string; readonly tree: number; readonly sampled: string }
@@ -53,11 +55,19 @@ export type TranscriptLine =
       readonly members: string;
     }
   | {
-      /** A split of a passive party's, won in training, over the node's people; or in scoring, over everybody. */
-      readonly kind: "outcome" | "scoring";
+      /** A split of a passive party's, won in training, over the node's people. */
+      readonly kind: "outcome";
       readonly peer: string;
       readonly tree: number;
       readonly node: number;
+      readonly left: string;
+    }
+  /** At a passive party, at the end: its splits of the model, per bin of the feature 1 if it goes left. */
+  | {
+      readonly kind: "split";
+      readonly tree: number;
+      readonly node: number;
+      readonly feature: number;
       readonly left: string;
     }
   /** At the active party: per person its label, and the score of the finished model. */

@@ -10,16 +10,16 @@ const reaches: Readonly<Record<Reach, string>> = {
   all: "at 0.1 and above sums give away nearly everything",
 };
 
-export function auditText({ parties, labels, whatIf }: AuditResult): string {
+export function auditText({ isEstimate, parties, labels, whatIf }: AuditResult): string {
   return [
-    ...parties.flatMap((party) => ["", partyText(party)]),
+    ...parties.flatMap((party) => ["", partyText(party, isEstimate)]),
     ...labels.flatMap((each) => ["", labelText(each)]),
     ...(whatIf === null ? [] : ["", whatIfText(whatIf)]),
     "",
   ].join("\n");
 }
 
-function partyText(party: PartyExposure): string {
+function partyText(party: PartyExposure, isEstimate: boolean): string {
   const { people, trees, columns, bits, certain, left } = party;
   const rows = columns.map((column) => [
     column.name,
@@ -36,13 +36,15 @@ function partyText(party: PartyExposure): string {
   return [
     `What the active party can learn of ${party.party}: ${formatCount(people)} people, ${columns.length} columns, ` +
       `${bits.toFixed(1)} bits a person; ${trees} trees, ${party.sumsPerPerson.toFixed(3)} sums per person`,
-    `  (${reaches[party.reach]})`,
+    bound ? "  (they have noise, and tell at most what the last column says)" : `  (${reaches[party.reach]})`,
     textTable([
       ["column", "bins", "outcomes", "+ sums", "scoring", "bits", "left", ...(bound ? ["sums at most"] : [])],
       ...rows,
       [...all, bits.toFixed(1), left.sums.toFixed(1), ...(bound ? [""] : [])],
     ]),
-    "  outcomes, + sums, scoring: share of people whose bin is proven, not guessed: at least so much.",
+    isEstimate
+      ? "  An upper estimate: random gradients took the place of the true ones, which only the active party has."
+      : "  outcomes, + sums, scoring: share of people whose bin is proven, not guessed: at least so much.",
     "  left: bits a person that training leaves open. Names, and values within a bin, stay hidden.",
     ...(party.isComplete ? [] : ["  The time was over before everything was tried: --seconds gives it more."]),
     "  Further jobs, folds and warm starts on these people add to this.",

@@ -3,7 +3,6 @@
  * says what it came to. The owner of all data runs it, before there is a contract.
  */
 import { availableParallelism } from "node:os";
-import { noMinimums } from "../../gbdt/split/offered-candidates.ts";
 import type { AuditResult, LabelExposure, PartyExposure, WhatIf } from "../../privacy/attack/audit-result.ts";
 import { guessLabels } from "../../privacy/attack/cells.ts";
 import { exposureOf } from "../../privacy/attack/exposure.ts";
@@ -28,7 +27,7 @@ export interface AuditOptions {
 /** @throws TandemError as simulate */
 export async function auditSimulation(options: SimulateOptions, audit: AuditOptions): Promise<AuditResult> {
   const prepared = await prepareSimulation(options);
-  const { train, test, validation, training, codec, speed, job } = prepared;
+  const { train, test, validation, training, codec, speed, privacy, job } = prepared;
   const asItIs: AuditedJob = {
     names: [job.active, ...job.passives].map(({ name }) => name),
     train,
@@ -40,9 +39,7 @@ export async function auditSimulation(options: SimulateOptions, audit: AuditOpti
     scheme: options.scheme,
     keyBits: options.keyBits,
     skipBin: speed.skip_bin,
-    minimums: noMinimums,
-    noise: null,
-    tellsScoring: true,
+    defences: privacy,
   };
   const others = audit.whatIf
     ? defences.flatMap(({ name, change }) => {
@@ -54,7 +51,7 @@ export async function auditSimulation(options: SimulateOptions, audit: AuditOpti
   const first = await attacked("as it is", asItIs, budget);
   const whatIf: WhatIf[] = [first.row];
   for (const { name, job: changed } of others) whatIf.push((await attacked(name, changed, budget)).row);
-  return { parties: first.parties, labels: first.labels, whatIf: audit.whatIf ? whatIf : null };
+  return { isEstimate: false, parties: first.parties, labels: first.labels, whatIf: audit.whatIf ? whatIf : null };
 }
 
 interface Attacked {

@@ -1,4 +1,5 @@
 /** What could be changed about a job so that it gives less away: the rows of `tandem audit --what-if`. */
+import { type Defences, presets, privacyParameters, resolveParameters } from "../../base/parameters.ts";
 import type { AuditedJob } from "./recorded-training.ts";
 
 export interface Defence {
@@ -7,15 +8,17 @@ export interface Defence {
   change(job: AuditedJob): AuditedJob | null;
 }
 
-/** New defences are added here, and nowhere else. */
+const guarded = resolveParameters(privacyParameters, { privacy: "guarded" });
+const { answer_noise: noise, min_people_share: share, max_thresholds: thresholds } = guarded;
+
+/** Each defence alone as the preset has it, the presets, and what training can do. New ones are added here. */
 export const defences: readonly Defence[] = [
-  {
-    name: "minimum of 1 % of the people per candidate",
-    change(job) {
-      const perCandidate = Math.ceil(job.train[0].ids.length / 100);
-      return job.minimums.perCandidate >= perCandidate ? null : { ...job, minimums: { ...job.minimums, perCandidate } };
-    },
-  },
+  one(`answer_noise ${noise}, min_people_share ${share}`, { answer_noise: noise, min_people_share: share }),
+  one(`max_thresholds ${thresholds}`, { max_thresholds: thresholds }),
+  one("masked_scoring", { masked_scoring: true }),
+  ...presets
+    .filter((preset) => preset !== "exact")
+    .map((preset) => one(`privacy ${preset}`, withoutName(resolveParameters(privacyParameters, { privacy: preset })))),
   { name: "num_round 20", change: (job) => withTraining(job, "num_round", 20, job.training.num_round > 20) },
   {
     name: "local_rounds 10",
@@ -23,6 +26,19 @@ export const defences: readonly Defence[] = [
       withTraining(job, "local_rounds", 10, job.training.local_rounds < 10 && job.training.num_round > 10),
   },
 ];
+
+function withoutName({ privacy: _name, ...values }: typeof guarded): Defences {
+  return values;
+}
+
+function one(name: string, values: Partial<Defences>): Defence {
+  const isThere = (job: AuditedJob): boolean =>
+    Object.entries(values).every(([key, value]) => job.defences[key as keyof Defences] === value);
+  return {
+    name,
+    change: (job) => (isThere(job) ? null : { ...job, defences: { ...job.defences, ...values } }),
+  };
+}
 
 function withTraining(
   job: AuditedJob,

@@ -1,5 +1,5 @@
 /** A simulated job, trained in one place, with a recorder at every passive party. */
-import type { CodecParameters, TrainingParameters } from "../../base/parameters.ts";
+import type { CodecParameters, Defences, TrainingParameters } from "../../base/parameters.ts";
 import { osRandom } from "../../base/random.ts";
 import { quantiserFor } from "../../codec/gradient-layout.ts";
 import { categoryNamesOf, type PartyTable } from "../../data/dataset.ts";
@@ -7,13 +7,13 @@ import { otherRows } from "../../gbdt/boost/boosting-task.ts";
 import { ColumnSampler, columnRatesOf } from "../../gbdt/boost/column-sampling.ts";
 import { trainCentralised } from "../../gbdt/boost/train.ts";
 import { auc } from "../../gbdt/metric/ranking-metrics.ts";
-import { type Minimums, noMinimums } from "../../gbdt/split/offered-candidates.ts";
 import { predictMargins } from "../../gbdt/tree/predict.ts";
+import { noiseSecretFrom } from "../../party/noise-secret.ts";
 import { binningOf, binTable } from "../../party/party-data.ts";
-import type { AnswerNoise } from "../../privacy/attack/capacity.ts";
 import type { AttackedParty } from "../../privacy/attack/exposure.ts";
 import { TranscriptRecorder } from "../../privacy/attack/recorder.ts";
 import { mostFrequentBins } from "../../scheme/candidates/candidate-plan.ts";
+import { noiseIn } from "../../protocol/job-parameters.ts";
 import { plaintextBitsOf, type SchemeChoice } from "../../scheme/registry.ts";
 import { withValidation } from "../simulate/comparison.ts";
 import { simulatedSecret } from "../simulate/federation.ts";
@@ -30,12 +30,7 @@ export interface AuditedJob extends SchemeChoice {
   readonly codec: CodecParameters;
   /** Passive parties leave out the most frequent bin of each feature. */
   readonly skipBin: boolean;
-  /** Of every passive party. */
-  readonly minimums: Minimums;
-  /** Null: sums are exact. */
-  readonly noise: AnswerNoise | null;
-  /** Scoring tells outcomes of splits. */
-  readonly tellsScoring: boolean;
+  readonly defences: Defences;
 }
 
 export interface RecordedTraining {
@@ -47,7 +42,8 @@ export interface RecordedTraining {
 }
 
 export async function trainRecorded(job: AuditedJob): Promise<RecordedTraining> {
-  const { training, names } = job;
+  const { training, names, defences } = job;
+  const noise = noiseIn(training, job.codec, defences);
   const { rows, validation } = withValidation(job);
   const [{ weights = null }] = rows;
   const labels = labelsOf(rows);
@@ -70,9 +66,10 @@ export async function trainRecorded(job: AuditedJob): Promise<RecordedTraining> 
     weights,
     validationRows: validation,
     parameters: training,
-    quantise: quantiserFor(job.codec, plaintextBitsOf(job)),
+    quantise: quantiserFor(job.codec, plaintextBitsOf(job), noise),
     samplingSecrets: rows.map((_, party) => simulatedSecret(party)),
-    minimums: rows.map((_, party) => (party === 0 ? noMinimums : job.minimums)),
+    defences,
+    noiseSecrets: rows.map((_, party) => noiseSecretFrom(simulatedSecret(party))),
     watch: (tree) => {
       const watches = recorders.map((recorder) => recorder.watch(tree));
       return {
@@ -101,8 +98,8 @@ export async function trainRecorded(job: AuditedJob): Promise<RecordedTraining> 
       transcript: recorder.transcript(labels.length),
       splits: recorder.splits,
       sideAt: (tree, position) => recorder.sideAt(tree, position),
-      noise: job.noise,
-      tellsScoring: job.tellsScoring,
+      noise,
+      tellsScoring: !defences.masked_scoring,
     })),
   };
 }

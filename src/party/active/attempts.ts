@@ -270,6 +270,7 @@ export class JobAttempts {
       answerNoise: privacy.answer_noise,
       resolutionBits: codec.resolution_bits,
       maskedScoring: privacy.masked_scoring,
+      takesAllColumns: Math.min(training.colsample_bytree, training.colsample_bylevel, training.colsample_bynode) === 1,
     });
   }
 

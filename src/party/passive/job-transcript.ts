@@ -1,11 +1,8 @@
 /** What a passive party keeps of a job for a later audit, where its config asks for it. */
 import { join } from "node:path";
-import { categoryNamesOf, type PartyTable } from "../../data/dataset.ts";
-import { columnTest } from "../../gbdt/split/split-test.ts";
 import type { BinnedFeature } from "../../gbdt/split/binning.ts";
 import type { OwnSplit } from "../../protocol/passive/role.ts";
 import { base64, noTranscript, TranscriptFile, type TranscriptNotes } from "../../record/transcript-file.ts";
-import { bitmapFrom } from "../../wire/bitmap.ts";
 import type { PassiveJobOptions } from "./job-voice.ts";
 
 /** The job's folder is there. @throws TandemError FILE_UNWRITABLE */
@@ -25,6 +22,7 @@ export function openTranscript({ config, agreed, rows, features, checkpoints }: 
     answerNoise: agreed.answerNoise,
     resolutionBits: agreed.resolutionBits,
     maskedScoring: agreed.maskedScoring,
+    takesAllColumns: Math.min(agreed.colsampleBytree, agreed.colsampleBylevel, agreed.colsampleBynode) === 1,
   });
   file.note({ kind: "columns", columns: features.map(keptColumn) });
   return file;
@@ -35,19 +33,24 @@ function keptColumn({ name, binCount, hasMissing, categories, oneHot, monotone =
   return { name, binCount, hasMissing, oneHot: isCategorical ? oneHot === true : null, monotone, bins: base64(bins) };
 }
 
-/** What scoring everybody of the job would tell: the outcome of each split, also off the path. */
-export function noteScoring(
+/** Its splits of the model: what scoring would tell of everybody. */
+export function noteSplits(
   transcript: TranscriptNotes,
-  peer: string,
-  table: PartyTable,
+  features: readonly BinnedFeature[],
   splits: readonly OwnSplit[],
 ): void {
-  const names = categoryNamesOf(table);
   for (const split of splits) {
     const { tree, node, feature } = split;
-    const goesLeft = columnTest(split, names[feature] ?? null);
-    const values = table.features[feature];
-    const left = base64(bitmapFrom(table.ids.length, (i) => goesLeft(values[i])));
-    transcript.note({ kind: "scoring", peer, tree, node, left });
+    transcript.note({ kind: "split", tree, node, feature, left: base64(leftBinsOf(split, features[feature])) });
   }
+}
+
+/** As leftBins says of the candidate that the split was. */
+function leftBinsOf(split: OwnSplit, { binCount, thresholds, categories }: BinnedFeature): Uint8Array {
+  const { threshold, categories: right } = split;
+  return Uint8Array.from({ length: binCount + 2 }, (_, bin) => {
+    if (bin === binCount) return split.defaultLeft ? 1 : 0;
+    if (right !== undefined) return right.includes(categories?.[bin] ?? "") ? 0 : 1;
+    return bin < binCount && threshold !== undefined && thresholds[bin] <= threshold ? 1 : 0;
+  });
 }

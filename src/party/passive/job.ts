@@ -12,7 +12,7 @@ import { type PassiveEnd, passiveService, type PassiveService } from "../../tran
 import { noTranscript } from "../../record/transcript-file.ts";
 import { noiseSecretOf } from "../noise-secret.ts";
 import { minimumsOf } from "../policy.ts";
-import { noteScoring, openTranscript } from "./job-transcript.ts";
+import { noteSplits, openTranscript } from "./job-transcript.ts";
 import { JobVoice, type PassiveJobOptions } from "./job-voice.ts";
 
 export interface OpenedJob {
@@ -61,7 +61,7 @@ export function openPassiveJob(options: PassiveJobOptions): OpenedJob {
       const mark = maskedMark(agreed.maskedScoring);
       await checkpoints.finish({ name, job, model, ...mark, active: peer, splits: role.ownSplits });
       await spending.finished();
-      noteScoring(transcript, peer, rows.training, role.ownSplits);
+      noteSplits(transcript, options.features, role.ownSplits);
     },
   });
   const report = ({ failure }: PassiveEnd): void => {

@@ -131,7 +131,7 @@ test("gradients drawn at random give an upper estimate of what the true ones giv
   const recorded = transcript.trees.map(({ tree, nodes }) => ({
     tree,
     round: tree,
-    nodes: nodes.map(({ rows: _, ...node }) => ({ ...node, depth: depthOf(nodes, node.id) })),
+    nodes: nodes.map(({ rows: _rows, ...node }) => ({ ...node, depth: depthOf(nodes, node.id) })),
   }));
   const drawn = withDrawnGradients(recorder.party, people.length, recorded, transcript.job, 1);
   const counts = ({ trees }: Transcript): number[] =>

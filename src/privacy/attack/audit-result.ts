@@ -55,6 +55,8 @@ export interface LabelGuess {
   /** AUC of the model itself on these people. */
   readonly model: number;
   readonly without: Guess;
+  /** AUC of the guess without a label after so many trees. */
+  readonly byTree: readonly { readonly tree: number; readonly auc: number }[];
   /** Labels that the second guess knows. */
   readonly known: number;
   readonly withLabels: Guess;
@@ -79,6 +81,8 @@ export interface WhatIf {
 }
 
 export interface AuditResult {
+  /** Gradients were drawn at random, since the true ones are another's: an upper estimate. */
+  readonly isEstimate: boolean;
   readonly parties: readonly PartyExposure[];
   readonly labels: readonly LabelExposure[];
   /** The first is the job as it is; null: not asked for. */

@@ -6,17 +6,13 @@
  *
  * One spectrum serves all columns: V is the same for all people, the mean of what is left of a bin.
  */
+import type { NoiseScale } from "../../base/noise-scale.ts";
 import { realSum } from "../../base/quantised-gradients.ts";
 import { eigenvalues } from "./eigenvalues.ts";
 import type { SeenNode, SeenTree, Transcript } from "./transcript.ts";
 
-export interface AnswerNoise {
-  /** Standard deviation on sums of g, in units of g; sums of h have `hessianShare` times it. */
-  readonly sigma: number;
-  readonly hessianShare: number;
-  /** Counts travel too, with the noise of g. */
-  readonly withCounts: boolean;
-}
+/** Of every slot, in the integers of its grid. Where sums have noise, no count travels. */
+export type AnswerNoise = Pick<NoiseScale, "sigma">;
 
 /** Rows beyond this many are not put together: the bound is then the sum of those of some trees each. */
 const rowsMax = 800;
@@ -69,14 +65,12 @@ export function sentNodes({ nodes }: SeenTree): SeenNode[] {
 function rowsAt({ gradients }: SeenTree, { summed }: SeenNode, noise: AnswerNoise): NoisyRow[] {
   const { grids, columns } = gradients;
   const limbs = columns.length / grids.length;
-  const rows = grids.map((grid, slot) => {
-    const sigma = noise.sigma * (slot % 2 === 1 ? noise.hessianShare : 1);
+  return grids.map((grid, slot) => {
+    const sigma = noise.sigma * grid.resolution;
     const at = (i: number): number =>
       limbs === 1 ? columns[slot][i] : columns[2 * slot][i] * 2 ** 26 + columns[2 * slot + 1][i];
     return { members: summed, values: Float64Array.from(summed, (i) => realSum(grid, at(i), 1) / sigma) };
   });
-  if (noise.withCounts) rows.push({ members: summed, values: new Float64Array(summed.length).fill(1 / noise.sigma) });
-  return rows;
 }
 
 /** A A', row by row. */

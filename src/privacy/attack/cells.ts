@@ -88,6 +88,7 @@ export function guessLabels(
   return {
     model: auc(model, own),
     without: judge(picked(guessWithoutLabels(cells))),
+    byTree: cells.map((_, i) => ({ tree: i + 1, auc: auc(picked(guessWithoutLabels(cells.slice(0, i + 1))), own) })),
     known,
     withLabels: { auc: mean((guess) => guess.auc), tenth: mean((guess) => guess.tenth) },
   };

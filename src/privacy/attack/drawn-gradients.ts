@@ -53,11 +53,11 @@ function drawnGradients(instanceCount: number, random: SeededRandom): QuantisedG
   for (let i = 0; i < instanceCount; i++) {
     const p = random.uniform();
     g[i] = Math.round((p - (random.uniform() < p ? 1 : 0) + 1) / resolution);
-    h[i] = Math.round((p * (1 - p)) / resolution);
+    h[i] = Math.round((4 * p * (1 - p)) / resolution);
   }
   const grids = [
     { shift: -1, resolution },
-    { shift: 0, resolution },
+    { shift: 0, resolution: resolution / 4 }, // h is at most 1/4
   ];
   return { instanceCount, grids, columns: [g, h] };
 }

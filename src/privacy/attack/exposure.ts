@@ -50,7 +50,8 @@ export async function exposureOf(party: AttackedParty, clock: AttackClock, atOnc
   const sides = features.flatMap((feature, i) =>
     candidatesOf(feature).map((candidate) => sums[i].certainOf(sums[i].mask(leftBins(feature, candidate)))),
   );
-  const answered = transcript.trees.reduce((sum, tree) => sum + sentNodes(tree).length * strideOf(tree), 0);
+  const hidden = party.noise === null ? 0 : 1; // counts do not travel with noise
+  const answered = transcript.trees.reduce((sum, tree) => sum + sentNodes(tree).length * (strideOf(tree) - hidden), 0);
   const sumsPerPerson = answered / people.length;
   return {
     party: party.name,

@@ -1,7 +1,7 @@
 /**
- * A1, first part: which position of one tree is which position of the next. The order is secret and drawn anew for every
- * tree, but without row sampling a candidate has the same count at every root. A candidate is followed only if its
- * count at the root is its own; groups of categories are followed by the counts of all their categories.
+ * A1, first part: which position of one tree is which position of the next. The order is secret and drawn anew for
+ * every tree, but without row sampling a candidate has the same count at every root. A candidate is followed only if
+ * its count at the root is its own; groups of categories are followed by the counts of all their categories.
  */
 import { categoryRows } from "../../scheme/candidates/category-group.ts";
 import { addKeys, keyFactors, keyOf, personKeys, subtractKeys } from "./keys.ts";

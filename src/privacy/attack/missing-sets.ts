@@ -1,7 +1,7 @@
 /**
- * A feature with missing values shows each threshold twice, without them and with them: sets that cross, though they are
- * of one feature. They are known by their sums: the difference is the same set every time, or a candidate itself. Those
- * that are larger by it say nothing more, and are left out.
+ * A feature with missing values shows each threshold twice, without them and with them: sets that cross, though they
+ * are of one feature. They are known by their sums: the difference is the same set every time, or a candidate itself.
+ * Those that are larger by it say nothing more, and are left out.
  *
  * Looked for among all positions of one tree, so that none is overlooked: what is one set less another has the sums to
  * match at every node. An accident only leaves out more.
@@ -37,7 +37,9 @@ export function crossingPositions(tree: SeenTree): Set<number> {
   return crossing;
 }
 
-/** Per position one number of its sums at all nodes where nothing is withheld. Groups are told as such, and left out. */
+/**
+ * Per position one number of its sums at all nodes where nothing is withheld. Groups are told as such, and left out.
+ */
 function marksOf(tree: SeenTree): Map<number, number> {
   const stride = strideOf(tree);
   const nodes = tree.nodes.filter(({ withheld }, i) => i === 0 || !withheld.includes(1));

@@ -1,0 +1,183 @@
+/**
+ * `tandem audit --job`: what a job that is over has given away, from the transcript in its folder. A passive party asks
+ * how exposed its columns are: it does not know the gradients, so random ones take their place, and the answer is an
+ * upper estimate. The active party asks how well each passive party could guess its labels. Nobody needs another's
+ * data.
+ */
+import { availableParallelism } from "node:os";
+import { join } from "node:path";
+import { JsonLinesFile } from "../../base/json-lines.ts";
+import { noiseScaleOf } from "../../base/noise-scale.ts";
+import { osRandom } from "../../base/random.ts";
+import { TandemError } from "../../base/error.ts";
+import { candidateCount } from "../../gbdt/split/candidate.ts";
+import type { BinnedFeature } from "../../gbdt/split/binning.ts";
+import type { AuditResult } from "../../privacy/attack/audit-result.ts";
+import { guessLabels } from "../../privacy/attack/cells.ts";
+import { withDrawnGradients } from "../../privacy/attack/drawn-gradients.ts";
+import { exposureOf } from "../../privacy/attack/exposure.ts";
+import { type OwnSplit, type RecordedParty, TranscriptRecorder } from "../../privacy/attack/recorder.ts";
+import type { AttackClock } from "../../privacy/attack/sums.ts";
+import type { Transcript, WonSplit } from "../../privacy/attack/transcript.ts";
+import { ownFileName } from "../../record/job-record.ts";
+import { readTranscript, type TranscriptLine } from "../../record/transcript-file.ts";
+import { mostFrequentBins } from "../../scheme/candidates/candidate-plan.ts";
+import { candidateIn, type CandidateSet, TreeCandidates } from "../../scheme/candidates/candidate-set.ts";
+import { leftBins } from "../../gbdt/split/candidate.ts";
+import {
+  bytesOf,
+  keptFeature,
+  type KeptJob,
+  type KeptNode,
+  keptTrees,
+  type KeptTree,
+  lastOf,
+} from "./kept-transcript.ts";
+import { exposuresOf } from "./exposures.ts";
+
+export interface JobAudit {
+  readonly party: string;
+  readonly role: "active" | "passive";
+  readonly result: AuditResult;
+}
+
+/** Labels that a passive party is taken to know, in its second guess. */
+const knownLabels = 200;
+const ownBytesMax = 64 << 20;
+
+/** The result is kept beside the job, for the page and the report. @throws TandemError FILE_UNREADABLE */
+export async function auditJob(folder: string, clock: AttackClock): Promise<JobAudit> {
+  const lines = await readTranscript(folder);
+  const job = lastOf(lines, "job");
+  if (job === undefined) throw new TandemError("FILE_UNREADABLE", `${folder}: the transcript has no beginning`);
+  const peers = [...new Set(lines.flatMap((line) => (line.kind === "tree" ? [line.peer] : [])))];
+  const result =
+    job.role === "passive"
+      ? {
+          isEstimate: true,
+          parties: [await passiveExposure(lines, job, peers[0] ?? "", clock)],
+          labels: [],
+          whatIf: null,
+        }
+      : {
+          isEstimate: false,
+          parties: [],
+          labels: peers.map((peer) => labelExposure(lines, job, peer)),
+          whatIf: null,
+        };
+  const kept = new JsonLinesFile(join(folder, ownFileName), ownBytesMax);
+  kept.append({ kind: "exposure", exposures: exposuresOf(result, job, peers) });
+  kept.close();
+  return { party: job.party, role: job.role, result };
+}
+
+async function passiveExposure(lines: readonly TranscriptLine[], job: KeptJob, peer: string, clock: AttackClock) {
+  const features = (lastOf(lines, "columns")?.columns ?? []).map(keptFeature);
+  const kept = keptTrees(lines, peer, job.people);
+  const everybody = Uint32Array.from({ length: job.people }, (_, i) => i);
+  const party: RecordedParty = {
+    owner: 1,
+    features,
+    permutationSecret: osRandom.fill(new Uint8Array(32)),
+    skippedBins: mostFrequentBins(features, everybody),
+    sampler: null,
+  };
+  const splits = lines.flatMap((line): OwnSplit[] => (line.kind === "split" ? [ownSplit(line)] : []));
+  const transcript = withDrawnGradients(
+    party,
+    job.people,
+    kept.map((tree) => recordedTree(tree, party, splits)),
+    {
+      featureCount: features.filter((feature) => candidateCount(feature) > 0).length,
+      takesAllColumns: job.takesAllColumns,
+      leavesOutBin: true,
+    },
+    1,
+  );
+  const recorder = new TranscriptRecorder(party);
+  return exposureOf(
+    {
+      name: job.party,
+      features,
+      people: summedEver(kept, everybody),
+      transcript,
+      splits,
+      sideAt: (tree, position) => recorder.sideAt(tree, position),
+      noise: noiseScaleOf({ ...job, resolutionBits: 24, maxDepth: 1, maxLeaves: 0 }),
+      tellsScoring: !job.maskedScoring,
+    },
+    clock,
+    availableParallelism(),
+  );
+}
+
+function ownSplit({ tree, node, feature, left }: Extract<TranscriptLine, { kind: "split" }>): OwnSplit {
+  return { tree, node, feature, left: bytesOf(left) };
+}
+
+/** Those that trees learn from: who is held back is never summed. */
+function summedEver(trees: readonly KeptTree[], everybody: Uint32Array): Uint32Array {
+  const summed = new Set(trees.flatMap(({ nodes }) => Array.from(nodes[0]?.summed ?? [])));
+  return summed.size === everybody.length ? everybody : everybody.filter((i) => summed.has(i));
+}
+
+/** What was withheld is not kept: all is taken to be told, and the answer is no less. */
+function recordedTree({ tree, nodes }: KeptTree, party: RecordedParty, splits: readonly OwnSplit[]) {
+  const sets = new TreeCandidates(party, tree, tree);
+  return {
+    tree,
+    round: tree,
+    nodes: nodes.map((node) => {
+      const set = sets.at({ node: node.id, depth: node.depth });
+      const own = splits.find((split) => split.tree === tree && split.node === node.id);
+      const groups = set.groups.map(({ size, hasMissing, flipped }) => ({ size, hasMissing, flipped }));
+      const withheld = new Uint8Array(set.byPosition.length);
+      return { ...node, withheld, groups, won: wonSplit(node, own, set, party.features) };
+    }),
+  };
+}
+
+/** The candidate that the split was, named alone; a set of categories is not looked for. */
+function wonSplit(
+  { left }: KeptNode,
+  own: OwnSplit | undefined,
+  set: CandidateSet,
+  features: readonly BinnedFeature[],
+): WonSplit | null {
+  if (left === null) return null;
+  const positions = Array.from(set.byPosition.keys()).filter((position) => {
+    const { feature, ...candidate } = candidateIn(set, position);
+    return feature === own?.feature && leftBins(features[feature], candidate).every((bin, i) => bin === own.left[i]);
+  });
+  return { candidates: positions.slice(0, 1), sets: [], left };
+}
+
+function labelExposure(lines: readonly TranscriptLine[], job: KeptJob, peer: string) {
+  const people = lastOf(lines, "people");
+  const labels = new Float64Array(bytesOf(people?.labels ?? "").buffer);
+  const scores = new Float64Array(bytesOf(people?.scores ?? "").buffer);
+  const isBinary = labels.every((label) => label === 0 || label === 1);
+  if (labels.length !== job.people || scores.length !== job.people || !isBinary) return { party: peer, guess: null };
+  const everybody = Uint32Array.from({ length: job.people }, (_, i) => i);
+  return { party: peer, guess: guessLabels(seenBy(lines, job, peer), labels, everybody, scores, knownLabels) };
+}
+
+/** Who is in which node, as a passive party is told; of sums it has none. */
+function seenBy(lines: readonly TranscriptLine[], job: KeptJob, peer: string): Transcript {
+  const gradients = { instanceCount: job.people, grids: [], columns: [] };
+  const none = { rows: new Float64Array(0), withheld: new Uint8Array(0), groups: [] };
+  return {
+    instanceCount: job.people,
+    job: { featureCount: 0, takesAllColumns: job.takesAllColumns, leavesOutBin: true },
+    predictions: [],
+    trees: keptTrees(lines, peer, job.people).map(({ tree, nodes }) => ({
+      tree,
+      gradients,
+      nodes: nodes.map((node) => ({
+        ...node,
+        ...none,
+        won: node.left && { candidates: [], sets: [], left: node.left },
+      })),
+    })),
+  };
+}

@@ -1,0 +1,59 @@
+/** What an audit of a job has found, as the party's page and report show it. */
+import type { AuditResult, LabelExposure, PartyExposure } from "../../privacy/attack/audit-result.ts";
+import type { ColumnExposure, Exposure } from "../../record/exposure.ts";
+import type { KeptJob } from "./kept-transcript.ts";
+
+/** @param peers the other parties */
+export function exposuresOf({ parties, labels }: AuditResult, job: KeptJob, peers: readonly string[]): Exposure[] {
+  return [
+    ...parties.map((party) => columnExposure(party, job, peers[0] ?? "the active party")),
+    ...labels.map((each) => labelExposure(each, job)),
+  ];
+}
+
+function columnExposure(party: PartyExposure, job: KeptJob, learner: string): Exposure {
+  const bounds = party.columns.flatMap(({ sumsBound }) => sumsBound ?? []);
+  return {
+    ...common(job),
+    learner,
+    about: party.party,
+    people: party.people,
+    trees: party.trees,
+    sumsPerPerson: party.sumsPerPerson,
+    noise: job.answerNoise === 0 ? null : { sigma: job.answerNoise, bitsPerColumnMax: Math.max(0, ...bounds) },
+    isEstimate: true,
+    columns: party.columns.map(keptColumn),
+    labels: null,
+  };
+}
+
+/** Scoring adds to training: whoever knows both knows at least what either tells. */
+function keptColumn({ name, bins, bits, certain, left }: PartyExposure["columns"][number]): ColumnExposure {
+  const told = { outcomes: bits - left.outcomes, sums: bits - left.sums, scoring: bits - left.scoring };
+  return {
+    name,
+    bins,
+    bits,
+    toldBits: { ...told, scoring: Math.max(told.sums, told.scoring) },
+    certain: { ...certain, scoring: Math.max(certain.sums, certain.scoring) },
+  };
+}
+
+function labelExposure({ party, guess }: LabelExposure, job: KeptJob): Exposure {
+  return {
+    ...common(job),
+    learner: party,
+    about: job.party,
+    people: job.people,
+    trees: guess?.byTree.length ?? 0,
+    sumsPerPerson: 0,
+    noise: null,
+    isEstimate: false,
+    columns: [],
+    labels: guess && { byTree: guess.byTree, modelAuc: guess.model, riskiestTenth: guess.without.tenth },
+  };
+}
+
+function common({ depthMax }: KeptJob): Pick<Exposure, "depthMax" | "whatIf"> {
+  return { depthMax, whatIf: [] };
+}
