@@ -33,7 +33,11 @@ test("the result is plain data, with nothing proven that is wrong", async () => 
   expect(labels[0].guess?.without.auc).toBeGreaterThan(0.6);
   expect(whatIf?.map(({ name }) => name)).toEqual([
     "as it is",
-    "minimum of 1 % of the people per candidate",
+    "answer_noise 10, min_people_share 0.01",
+    "max_thresholds 3",
+    "masked_scoring",
+    "privacy guarded",
+    "privacy strict",
     "local_rounds 10",
   ]);
   expect(stderr).toContain("left");

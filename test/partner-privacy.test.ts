@@ -102,7 +102,7 @@ test("a transcript is kept where it is asked for: both sides have the same peopl
   expect(existsSync(join(world.bank.folder, "jobs", "spring", "transcript.jsonl"))).toBe(false);
 });
 
-test("an audit of the job's folder: columns at the passive party, labels at the active one, kept for the page", async () => {
+test("an audit of a folder: columns at the passive party, labels at the active one; kept for the page", async () => {
   const training = { num_round: 12, max_depth: 4, max_bin: 8 };
   const world = await worlds.restarted(1, { output: { directory: "jobs", transcript: true } });
   const config = await configFor(world, "kept", { training, output: { directory: "jobs", transcript: true } });
@@ -132,5 +132,15 @@ test("an audit of the job's folder: columns at the passive party, labels at the 
     () => auditJob(join(world.bank.folder, "jobs", "spring"), clock),
     "FILE_UNREADABLE",
     /transcript: true/,
+  );
+});
+
+test("a tree that sums few people is refused where the policy says so", async () => {
+  const world = await worlds.restarted(1, { policy: { min_instances_per_tree: 100 } });
+  const training = { num_round: 2, max_depth: 2, max_bin: 8, subsample: 0.1 };
+  await expectError(
+    async () => runActive(await configFor(world, "few", { training }), () => {}),
+    "POLICY",
+    /shop0 does not allow this tree: it sums \d+ people, at least 100 are allowed/,
   );
 });

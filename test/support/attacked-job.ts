@@ -1,6 +1,6 @@
 /** A job in one place with a recorder at its first passive party: what the tests of attacks start from. */
-import { resolveParameters, codecParameters } from "../../src/base/parameters.ts";
-import type { TrainingParameters } from "../../src/base/parameters.ts";
+import type { NoiseScale } from "../../src/base/noise-scale.ts";
+import type { Defences, TrainingParameters } from "../../src/base/parameters.ts";
 import { quantiserFor } from "../../src/codec/gradient-layout.ts";
 import { ColumnSampler, columnRatesOf } from "../../src/gbdt/boost/column-sampling.ts";
 import { trainCentralised } from "../../src/gbdt/boost/train.ts";
@@ -9,7 +9,8 @@ import type { Minimums } from "../../src/gbdt/split/offered-candidates.ts";
 import { TranscriptRecorder } from "../../src/privacy/attack/recorder.ts";
 import type { Transcript } from "../../src/privacy/attack/transcript.ts";
 import { mostFrequentBins } from "../../src/scheme/candidates/candidate-plan.ts";
-import { binTable, parametersOf, type TestTable } from "./in-memory-job.ts";
+import { noiseIn } from "../../src/protocol/job-parameters.ts";
+import { binTable, noiseSecret, parametersOf, type TestTable } from "./in-memory-job.ts";
 
 export interface AttackedJob {
   readonly features: readonly BinnedFeature[];
@@ -18,14 +19,18 @@ export interface AttackedJob {
   readonly margins: Float64Array;
   readonly recorder: TranscriptRecorder;
   readonly transcript: Transcript;
+  /** Null: sums are exact. */
+  readonly noise: NoiseScale | null;
 }
 
 export async function attackedJob(
   table: TestTable,
   given: Partial<TrainingParameters>,
   minimums: readonly Minimums[] = [],
+  defended: Partial<Defences> = {},
 ): Promise<AttackedJob> {
-  const { training } = parametersOf({ training: given });
+  const { training, codec, defences } = parametersOf({ training: given, defences: defended });
+  const noise = noiseIn(training, codec, defences);
   const parties = binTable(table, training);
   const { labels } = table;
   const everybody = Uint32Array.from(labels, (_, i) => i);
@@ -40,10 +45,12 @@ export async function attackedJob(
     parties,
     labels,
     parameters: training,
-    quantise: quantiserFor(resolveParameters(codecParameters, {}), 2047),
+    quantise: quantiserFor(codec, 2047, noise),
     minimums,
+    defences,
+    noiseSecrets: parties.map((_, party) => noiseSecret(party)),
     watch: (tree) => recorder.watch(tree),
   });
   const transcript = recorder.transcript(labels.length);
-  return { features: parties[1], people: everybody, labels, margins: trainMargins, recorder, transcript };
+  return { features: parties[1], people: everybody, labels, margins: trainMargins, recorder, transcript, noise };
 }
