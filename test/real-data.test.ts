@@ -3,6 +3,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
+import type { AuditResult } from "../src/privacy/attack/audit-result.ts";
 import { tandem } from "./support/command.ts";
 
 const folder = process.env["TANDEM_DATA"] ?? fileURLToPath(new URL("../../shared/data", import.meta.url));
@@ -51,4 +52,17 @@ describe.skipIf(absent)("Default of Credit Card Clients", () => {
       expect(result.counts.encryptions).toBe(2 * 22_500 * (codec === "batched" ? 1 : 2));
     },
   );
+
+  test("an audit of a deep job proves nearly the whole table of a passive party, and nothing wrong", async () => {
+    const columns = "LIMIT_BAL,SEX,EDUCATION,MARRIAGE,AGE,PAY_0,PAY_2,PAY_3,PAY_4,PAY_5";
+    const amounts = [1, 2, 3, 4, 5, 6].flatMap((month) => [`BILL_AMT${month}`, `PAY_AMT${month}`]).join();
+    const { stdout } = await tandem(
+      ...`audit --data ${file} --id ID --label default.payment.next.month --active PAY_6,${amounts}`.split(" "),
+      ...`--passive ${columns} --num-round 50 --max-depth 5 --max-bin 32 --seconds 600 --json --quiet`.split(" "),
+    );
+    const [party] = (JSON.parse(stdout) as AuditResult).parties;
+    expect(party.wrong).toBe(0);
+    expect(party.candidateBits).toBeGreaterThan(0.98);
+    expect(party.sumsPerPerson).toBeCloseTo(0.1, 1);
+  }, 900_000);
 });

@@ -131,11 +131,11 @@ test("gradients drawn at random give an upper estimate of what the true ones giv
   const recorded = transcript.trees.map(({ tree, nodes }) => ({
     tree,
     round: tree,
-    nodes: nodes.map(({ rows: _rows, ...node }) => ({ ...node, depth: depthOf(nodes, node.id) })),
+    nodes: nodes.map((node) => ({ ...node, depth: depthOf(nodes, node.id) })),
   }));
   const drawn = withDrawnGradients(recorder.party, people.length, recorded, transcript.job, 1);
   const counts = ({ trees }: Transcript): number[] =>
-    trees.flatMap(({ nodes }) => nodes.flatMap(({ rows }) => Array.from(rows).filter((__, i) => i % 3 === 2)));
+    trees.flatMap(({ nodes }) => nodes.flatMap(({ rows }) => Array.from(rows).filter((_, i) => i % 3 === 2)));
   expect(counts(drawn)).toEqual(counts(transcript));
   const [real, estimated] = [await exposed(job, 5_000), await exposed({ ...job, transcript: drawn }, 5_000)];
   expect(estimated.wrong).toBe(0);

@@ -1,11 +1,13 @@
 /**
  * A1, first part: which position of one tree is which position of the next. The order is secret and drawn anew for
- * every tree, but without row sampling a candidate has the same count at every root. A candidate is followed only if
- * its count at the root is its own; groups of categories are followed by the counts of all their categories.
+ * every tree, but without row sampling a candidate has the same count at every root. Where several share their count
+ * they are told apart by their sums (tied-positions.ts), or not followed any further. Groups of categories are followed
+ * by the counts of all their categories.
  */
 import { categoryRows } from "../../scheme/candidates/category-group.ts";
 import { addKeys, keyFactors, keyOf, personKeys, subtractKeys } from "./keys.ts";
 import { crossingPositions } from "./missing-sets.ts";
+import { matchTied } from "./tied-positions.ts";
 import { type SeenNode, type SeenTree, strideOf, type Transcript } from "./transcript.ts";
 
 /** A node of any tree, with what is the same for all candidates. */
@@ -30,7 +32,7 @@ export interface LinkedSet {
   /** Per node the key of those. */
   readonly sums: Float64Array;
   readonly outcomes: readonly Outcome[];
-  /** Where it stands in each tree, for whoever knows the secret order. */
+  /** Where it stands in each tree, for whoever knows the secret order; -1: not followed so far. */
   readonly positions: Int32Array;
 }
 
@@ -43,14 +45,17 @@ export interface LinkedGroup {
 
 export interface LinkedRows {
   readonly instanceCount: number;
-  /** The number of the first tree that is followed, -1: none. */
-  readonly firstTree: number;
+  /** The numbers of the trees that are followed. */
+  readonly trees: readonly number[];
   /** Per tree the key of every person. */
   readonly keys: readonly Float64Array[];
   readonly nodes: readonly LinkedNode[];
   readonly sets: readonly LinkedSet[];
   readonly groups: readonly LinkedGroup[];
 }
+
+/** Of fewer trees than this nothing much can be said. */
+const followedMin = 3;
 
 /** Trees whose roots have other people or other numbers of candidates than the first are left out. */
 export function linkRows({ instanceCount, trees, job }: Transcript): LinkedRows {
@@ -67,8 +72,14 @@ export function linkRows({ instanceCount, trees, job }: Transcript): LinkedRows 
     });
   });
   const view = new TreesView(linked, places, nodes);
-  const firstTree = linked[0]?.tree ?? -1;
-  return { instanceCount, firstTree, keys, nodes, sets: view.sets(), groups: view.groups() };
+  return {
+    instanceCount,
+    trees: linked.map(({ tree }) => tree),
+    keys,
+    nodes,
+    sets: view.sets(),
+    groups: view.groups(),
+  };
 }
 
 function isLike(tree: SeenTree, first: SeenTree): boolean {
@@ -93,14 +104,31 @@ class TreesView {
     this.#nodes = nodes;
   }
 
-  /** Every candidate whose count at the root is its own in every tree, but for those that cross others. */
+  /**
+   * Every candidate over the trees that it can be followed through, but for those that cross others. One that is lost
+   * between two trees counts as two.
+   */
   sets(): LinkedSet[] {
-    const byCount = this.#trees.map((tree) => ownCounts(tree));
-    const last = this.#trees.length - 1;
-    const crossing = last < 0 ? new Set<number>() : crossingPositions(this.#trees[last]);
-    for (const [count, position] of byCount[last] ?? []) if (crossing.has(position)) byCount[last].delete(count);
-    const shared = [...(byCount[0]?.keys() ?? [])].filter((count) => byCount.every((counts) => counts.has(count)));
-    return shared.map((count) => this.#set(Int32Array.from(byCount, (counts) => counts.get(count) ?? -1)));
+    const byCount = this.#trees.map((tree) => positionsByCount(tree));
+    const tracks: Int32Array[] = [];
+    for (let t = this.#trees.length - 1; t >= 0; t--) {
+      const followed = new Set(tracks.map((track) => track[t]));
+      for (const position of [...byCount[t].values()].flat())
+        if (!followed.has(position)) tracks.push(new Int32Array(this.#trees.length).fill(-1).fill(position, t, t + 1));
+      if (t === 0) break;
+      const matched = matchPositions(this.#trees[t], this.#trees[t - 1], byCount[t], byCount[t - 1]);
+      for (const track of tracks) track[t - 1] = matched.get(track[t]) ?? -1;
+    }
+    const crossing = new Map<number, Set<number>>();
+    const isCrossing = (track: Int32Array): boolean => {
+      const end = track.findLastIndex((position) => position >= 0);
+      let known = crossing.get(end);
+      if (known === undefined) crossing.set(end, (known = crossingPositions(this.#trees[end])));
+      return known.has(track[end]);
+    };
+    const shortest = Math.min(this.#trees.length, followedMin);
+    const isLong = (track: Int32Array): boolean => track.filter((position) => position >= 0).length >= shortest;
+    return tracks.filter((track) => isLong(track) && !isCrossing(track)).map((track) => this.#set(track));
   }
 
   /** Every group whose categories' counts at the root are its own in every tree. */
@@ -119,7 +147,7 @@ class TreesView {
       const factors = keyFactors(stride - 1);
       tree.nodes.forEach((node, i) => {
         const position = positions[t];
-        if (node.withheld[position] === 1) return;
+        if (position < 0 || node.withheld[position] === 1) return;
         const at = this.#places[t][i];
         counts[at] = node.rows[position * stride + stride - 1];
         sums[at] = keyOf(factors, (column) => node.rows[position * stride + column]);
@@ -199,21 +227,38 @@ interface GroupPlace {
   readonly size: number;
 }
 
-/** Count at the root -> position, of ungrouped candidates that are alone with theirs. */
-function ownCounts(tree: SeenTree): Map<number, number> {
+/** Count at the root -> positions of ungrouped candidates. */
+function positionsByCount(tree: SeenTree): Map<number, number[]> {
   const [root] = tree.nodes;
   const stride = strideOf(tree);
-  const found = new Map<number, number>();
-  const repeated = new Set<number>();
+  const found = new Map<number, number[]>();
   const grouped = root.groups.reduce((sum, { size }) => sum + size, 0);
   for (let position = grouped; position < root.withheld.length; position++) {
     if (root.withheld[position] === 1) continue;
     const count = root.rows[position * stride + stride - 1];
-    if (found.has(count)) repeated.add(count);
-    found.set(count, position);
+    found.set(count, [...(found.get(count) ?? []), position]);
   }
-  for (const count of repeated) found.delete(count);
   return found;
+}
+
+/** Position of a later tree -> of the tree before it. */
+function matchPositions(
+  later: SeenTree,
+  earlier: SeenTree,
+  ofLater: ReadonlyMap<number, number[]>,
+  ofEarlier: ReadonlyMap<number, number[]>,
+): Map<number, number> {
+  const pairs = [...ofLater].flatMap(([count, positions]): [number[], number[]][] => {
+    const before = ofEarlier.get(count);
+    return before?.length === positions.length ? [[positions, before]] : [];
+  });
+  const matched = matchTied(
+    later,
+    earlier,
+    pairs.filter(([positions]) => positions.length > 1),
+  );
+  for (const [positions, before] of pairs) if (positions.length === 1) matched.set(positions[0], before[0]);
+  return matched;
 }
 
 /** Counts of all categories at the root -> the group, of groups that are alone with theirs. */

@@ -37,9 +37,7 @@ export function crossingPositions(tree: SeenTree): Set<number> {
   return crossing;
 }
 
-/**
- * Per position one number of its sums at all nodes where nothing is withheld. Groups are told as such, and left out.
- */
+/** Per position one number of its sums at all nodes where nothing is withheld; groups, which are told, are left out. */
 function marksOf(tree: SeenTree): Map<number, number> {
   const stride = strideOf(tree);
   const nodes = tree.nodes.filter(({ withheld }, i) => i === 0 || !withheld.includes(1));

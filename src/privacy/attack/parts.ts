@@ -57,14 +57,14 @@ export function groupTask(rows: LinkedRows, { parts, outcomes }: LinkedGroup): P
 function taskOf(rows: LinkedRows, parted: Parted): PeelTask {
   const { partCount } = parted;
   const words = Math.ceil(partCount / 32);
-  const everything = bits(
+  const everything = partMask(
     Array.from({ length: partCount }, (_, part) => part),
     words,
   );
   const possible = new Uint32Array(rows.instanceCount * words);
   for (let i = 0; i < rows.instanceCount; i++) possible.set(everything, i * words);
   for (const { parts, sides } of parted.told) {
-    const mask = bits(parts, words);
+    const mask = partMask(parts, words);
     for (const i of sides.inside) for (let w = 0; w < words; w++) possible[i * words + w] &= mask[w];
     for (const i of sides.outside) for (let w = 0; w < words; w++) possible[i * words + w] &= ~mask[w];
   }
@@ -72,7 +72,7 @@ function taskOf(rows: LinkedRows, parted: Parted): PeelTask {
   const sums: number[] = [];
   for (let node = 0; node < rows.nodes.length; node++) {
     for (const { count, sum, parts } of equationsAt(rows, parted, node)) {
-      equations.push(node, count, ...bits(parts, words));
+      equations.push(node, count, ...partMask(parts, words));
       sums.push(sum);
     }
   }
@@ -109,7 +109,8 @@ function equationsAt({ nodes }: LinkedRows, { partCount, sets }: Parted, node: n
     .filter(({ parts }) => parts.length > 0);
 }
 
-function bits(parts: readonly number[], words: number): Uint32Array {
+/** Parts as bits. */
+export function partMask(parts: readonly number[], words: number): Uint32Array {
   const mask = new Uint32Array(words);
   for (const part of parts) mask[part >>> 5] |= 1 << (part & 31);
   return mask;

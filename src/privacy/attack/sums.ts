@@ -5,7 +5,7 @@
 import type { PossibleBins } from "./possible-bins.ts";
 import { type Family, familiesOf } from "./linkage.ts";
 import { type LinkedGroup, type LinkedSet, linkRows } from "./linked-rows.ts";
-import { familyTask, groupTask, partsOf, type PeelTask } from "./parts.ts";
+import { familyTask, groupTask, partMask, partsOf, type PeelTask } from "./parts.ts";
 import { peel, type PeelGround, peelGround } from "./peel.ts";
 import type { OwnSide } from "./recorder.ts";
 import type { Transcript } from "./transcript.ts";
@@ -46,21 +46,67 @@ export async function attackSums(
   const rows = linkRows(transcript);
   if (rows.nodes.length === 0) return { linked: 0, isComplete: true };
   const { featureCount, leavesOutBin } = transcript.job;
-  const families = familiesOf(rows, leavesOutBin ? featureCount - rows.groups.length : 0);
-  const sideOf = (set: LinkedSet): OwnSide => sideAt(rows.firstTree, set.positions[0]);
-  const pieces: Piece[] = [
-    ...families.map((family) => ({ task: familyTask(rows, family), sides: () => familySides(family, sideOf) })),
-    ...rows.groups.map((group) => ({ task: groupTask(rows, group), sides: () => groupSides(group, sideOf) })),
-  ];
+  const sideOf = ({ positions }: LinkedSet): OwnSide => {
+    const tree = positions.findLastIndex((position) => position >= 0);
+    return sideAt(rows.trees[tree], positions[tree]);
+  };
   const ground = peelGround(rows);
-  const left = await peelAll(ground, pieces, clock, atOnce);
-  const unfinished = left.length === 0 ? left : await peelAll(ground, left, clock, atOnce);
-  for (const piece of pieces) conclude(piece, possible);
+  const groups = rows.groups.map((group) => ({
+    task: groupTask(rows, group),
+    sides: () => groupSides(group, sideOf),
+  }));
+  let unfinished = await peelTwice(ground, groups, clock, atOnce);
+  let told = rows;
+  for (let before = Infinity; ;) {
+    const families = familiesOf(told, leavesOutBin ? featureCount - rows.groups.length : 0);
+    if (families.length >= before) break;
+    before = families.length;
+    const pieces = families.map((family) => ({
+      family,
+      task: familyTask(told, family),
+      sides: () => familySides(family, sideOf),
+    }));
+    unfinished = [...unfinished, ...(await peelTwice(ground, pieces, clock, atOnce))];
+    for (const piece of pieces) conclude(piece, possible);
+    // What is proven of one set tells it apart from more of the others: families may grow.
+    told = { ...rows, sets: pieces.flatMap(({ family, task }) => toldSets(family, task)) };
+  }
+  for (const piece of groups) conclude(piece, possible);
   const linked = rows.sets.length + rows.groups.reduce((sum, { parts }) => sum + parts.length, 0);
   return { linked, isComplete: unfinished.length === 0 };
 }
 
-/** @returns those that the time was too short for; what contradicts itself is as it was before */
+/** The sets of a family, with what is proven of them as outcomes. */
+function toldSets(family: Family, { words, possible }: PeelTask): LinkedSet[] {
+  const parts = partsOf(family);
+  return family.sets.map((set, i) => {
+    const mask = partMask(parts[i], words);
+    const [inside, outside]: [number[], number[]] = [[], []];
+    for (let person = 0; person * words < possible.length; person++) {
+      let [within, beyond] = [0, 0];
+      for (let w = 0; w < words; w++) {
+        within |= possible[person * words + w] & mask[w];
+        beyond |= possible[person * words + w] & ~mask[w];
+      }
+      if (beyond === 0) inside.push(person);
+      else if (within === 0) outside.push(person);
+    }
+    return { ...set, outcomes: [{ inside: Uint32Array.from(inside), outside: Uint32Array.from(outside) }] };
+  });
+}
+
+/** What is not finished at first gets the time that others have left. */
+async function peelTwice(
+  ground: PeelGround,
+  pieces: readonly Piece[],
+  clock: AttackClock,
+  atOnce: number,
+): Promise<Piece[]> {
+  const left = await peelAll(ground, pieces, clock, atOnce);
+  return left.length === 0 ? left : peelAll(ground, left, clock, atOnce);
+}
+
+/** @returns those that the time was too short for; of what contradicts itself nothing is known */
 async function peelAll(
   ground: PeelGround,
   pieces: readonly Piece[],
@@ -72,10 +118,9 @@ async function peelAll(
   const work = async (): Promise<void> => {
     for (let piece = pieces[begun++]; piece !== undefined; piece = pieces[begun++]) {
       const waiting = Math.ceil((pieces.length - begun + 1) / atOnce);
-      const before = piece.task.possible.slice();
       const end = await peel(ground, piece.task, clock.left() / waiting);
       if (end === "time over") unfinished.push(piece);
-      if (end === "contradiction") piece.task.possible.set(before);
+      if (end === "contradiction") piece.task.possible.fill(0xffffffff);
       clock.progress(++done / pieces.length);
     }
   };
