@@ -40,6 +40,8 @@ async function bundleProgram() {
     // It reads a WebAssembly file from its own folder.
     external: ["@resvg/resvg-wasm"],
     plugins: [minified],
+    // It does not say so itself: of its decompressors we take those that Node lacks.
+    treeshake: { moduleSideEffects: [{ test: /hyparquet-compressors/, sideEffects: false }] },
   });
   const { output } = await build.write({
     dir: join(dist, "program"),

@@ -5,7 +5,7 @@
  */
 import { stat } from "node:fs/promises";
 import { asyncBufferFromFile, parquetMetadataAsync, parquetRead, type AsyncBuffer, type FileMetaData } from "hyparquet";
-import { compressors } from "hyparquet-compressors";
+import { compressors } from "./parquet-compressors.ts";
 import { TandemError } from "../base/error.ts";
 import { type CsvTable, headerTrouble } from "./csv-table.ts";
 
