@@ -29,7 +29,7 @@ export const privacyParameters = {
   max_thresholds: {
     kind: "integer",
     default: 0,
-    defaultOf: { guarded: 3, strict: 2 },
+    defaultOf: { guarded: 3, strict: 1 },
     min: 0,
     max: 4096,
     help: "thresholds of each passive feature that a job may use in all its trees; 0: no limit",
