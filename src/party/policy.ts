@@ -13,7 +13,7 @@ import type { SchemeLimits } from "../scheme/scheme.ts";
 import { peerText } from "../wire/peer-text.ts";
 import { jobSyntax } from "../base/job-name.ts";
 import type { PolicyConfig } from "./config.ts";
-import { weakerDefences } from "./privacy-policy.ts";
+import { presetHint, weakerDefences } from "./privacy-policy.ts";
 
 /** @throws TandemError POLICY, or HANDSHAKE_MISMATCH for what no policy could allow */
 export function agreedByPolicy(hello: ActiveHello, policy: PolicyConfig, name: string): AgreedParameters {
@@ -33,7 +33,7 @@ export function agreedByPolicy(hello: ActiveHello, policy: PolicyConfig, name: s
     instanceCount < policy.min_instances &&
       `instances: ${instanceCount} brought, at least ${policy.min_instances} allowed`,
   ].filter((violation) => violation !== false);
-  if (broken.length > 0) throw refusal(name, broken);
+  if (broken.length > 0) throw refusal(name, broken, presetHint(agreed, policy.privacy));
   return agreed;
 }
 
@@ -149,6 +149,6 @@ export function checkJobName(job: string, name: string): void {
     );
 }
 
-function refusal(name: string, broken: readonly string[]): TandemError {
-  return new TandemError("POLICY", `the policy of ${name} does not allow this job: ${broken.join("; ")}`);
+function refusal(name: string, broken: readonly string[], hint = ""): TandemError {
+  return new TandemError("POLICY", `the policy of ${name} does not allow this job: ${broken.join("; ")}${hint}`);
 }

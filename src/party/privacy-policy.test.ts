@@ -7,10 +7,12 @@ import {
   trainingParameters,
 } from "../base/parameters.ts";
 import { agreedParameters } from "../protocol/job-parameters.ts";
-import { weakerDefences } from "./privacy-policy.ts";
+import { presetHint, weakerDefences } from "./privacy-policy.ts";
 
-function weaker(brought: Readonly<Record<string, unknown>>, demanded: Readonly<Record<string, unknown>>) {
-  const agreed = agreedParameters(
+type Fields = Readonly<Record<string, unknown>>;
+
+function agreedWith(brought: Fields) {
+  return agreedParameters(
     "spring",
     resolveParameters(trainingParameters, {}),
     resolveParameters(codecParameters, {}),
@@ -18,7 +20,10 @@ function weaker(brought: Readonly<Record<string, unknown>>, demanded: Readonly<R
     null,
     resolveParameters(privacyParameters, brought),
   );
-  return weakerDefences(agreed, resolveParameters(privacyParameters, demanded));
+}
+
+function weaker(brought: Fields, demanded: Fields) {
+  return weakerDefences(agreedWith(brought), resolveParameters(privacyParameters, demanded));
 }
 
 test("each preset is enough for itself and those before it, and weaker in every defence than those after it", () => {
@@ -31,13 +36,21 @@ test("each preset is enough for itself and those before it, and weaker in every 
   );
 });
 
-test("one defence that is weaker is named, with what was asked and what is allowed", () => {
+test("one defence that is weaker is named, with what was asked and what is needed", () => {
   const guarded = { privacy: "guarded" };
-  expect(weaker({ ...guarded, answer_noise: 9 }, guarded)).toEqual(["answer_noise: 9 asked, at least 10 allowed"]);
+  expect(weaker({ ...guarded, answer_noise: 9 }, guarded)).toEqual(["answer_noise: 9 asked, at least 10 needed"]);
   expect(weaker({ ...guarded, min_people_share: 0.001 }, guarded)).toEqual([
-    "min_people_share: 0.001 asked, at least 0.01 allowed",
+    "min_people_share: 0.001 asked, at least 0.01 needed",
   ]);
   expect(weaker({ ...guarded, max_thresholds: 0 }, guarded)[0]).toMatch(/^max_thresholds: no limit asked, at most/);
-  expect(weaker({ ...guarded, masked_scoring: false }, guarded)).toEqual(["masked_scoring: off asked, on allowed"]);
+  expect(weaker({ ...guarded, masked_scoring: false }, guarded)).toEqual(["masked_scoring: off asked, it must be on"]);
   expect(weaker({ answer_noise: 50 }, { answer_noise: 50 })).toEqual([]);
+});
+
+test("whoever brings too little of a preset is told its name, and of a choice of its own none", () => {
+  const hint = (brought: Fields, demanded: Fields) =>
+    presetHint(agreedWith(brought), resolveParameters(privacyParameters, demanded));
+  expect(hint({ privacy: "exact" }, { privacy: "guarded" })).toMatch(/'privacy: guarded' in the active party's config/);
+  expect(hint({ privacy: "strict" }, { privacy: "guarded" })).toBe("");
+  expect(hint({ privacy: "exact" }, { answer_noise: 50 })).toBe("");
 });

@@ -1,5 +1,5 @@
 /** What a passive party's owner asks of a job's defences: no job may bring less of any of them. */
-import type { Defences } from "../base/parameters.ts";
+import { type Defences, presetOf } from "../base/parameters.ts";
 import type { AgreedParameters } from "../protocol/job-parameters.ts";
 
 /** One phrase for each defence that is weaker than the policy's. */
@@ -8,11 +8,19 @@ export function weakerDefences(agreed: AgreedParameters, demanded: Defences): re
   const { answer_noise: noise, min_people_share: share, max_thresholds: thresholds } = demanded;
   const few = maxThresholds === 0 ? "no limit" : String(maxThresholds);
   return [
-    answerNoise < noise && `answer_noise: ${answerNoise} asked, at least ${noise} allowed`,
-    minPeopleShare < share && `min_people_share: ${minPeopleShare} asked, at least ${share} allowed`,
+    answerNoise < noise && `answer_noise: ${answerNoise} asked, at least ${noise} needed`,
+    minPeopleShare < share && `min_people_share: ${minPeopleShare} asked, at least ${share} needed`,
     thresholds > 0 &&
       (maxThresholds === 0 || maxThresholds > thresholds) &&
       `max_thresholds: ${few} asked, at most ${thresholds} allowed`,
-    demanded.masked_scoring && !maskedScoring && "masked_scoring: off asked, on allowed",
+    demanded.masked_scoring && !maskedScoring && "masked_scoring: off asked, it must be on",
   ].filter((phrase) => phrase !== false);
+}
+
+/** What the active party can write into its config where its defences are too weak; else nothing. */
+export function presetHint(agreed: AgreedParameters, demanded: Defences): string {
+  const preset = presetOf(demanded);
+  return preset === null || weakerDefences(agreed, demanded).length === 0
+    ? ""
+    : `. 'privacy: ${preset}' in the active party's config brings the defences that are needed`;
 }
