@@ -53,3 +53,12 @@ test("people get a table, and pipelines an error where too much is proven", asyn
   expect(refused.stderr).toMatch(/of the cells of passive-1 .* are proven .* \(EXPOSURE\)/);
   expect((await audit("--max-certain", "often")).stderr).toContain("(USAGE)");
 });
+
+test("a job that grew no tree is not called safe", async () => {
+  const folder = scratchDirectory();
+  const line = { kind: "job", party: "bank", role: "active", job: "spring", people: 9 };
+  writeFileSync(join(folder, "transcript.jsonl"), `${JSON.stringify(line)}\n`);
+  const { exitCode, stdout, stderr } = await tandem("audit", "--job", folder, "--max-certain", "0");
+  expect([exitCode, stdout]).toEqual([2, ""]);
+  expect(stderr).toContain("no tree was grown with another party, nothing to audit (FILE_UNREADABLE)");
+});
