@@ -80,7 +80,7 @@ async function attacked(name: string, job: AuditedJob, budget: Budget): Promise<
       name,
       testAuc: trained.testAuc,
       certain: mean(parties.map(({ certain }) => certain.sums)) ?? 0,
-      scoringBits: mean(parties.map(({ bits, left }) => bits - left.scoring)) ?? 0,
+      scoringBits: mean(parties.map(({ bits, left }) => Math.max(0, bits - left.scoring))) ?? 0,
       sumsBound: mean(bounds),
       labelsAuc: mean(labels.flatMap(({ guess }) => guess?.without.auc ?? [])),
     },

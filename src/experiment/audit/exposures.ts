@@ -29,12 +29,12 @@ function columnExposure(party: PartyExposure, job: KeptJob, learner: string): Ex
 
 /** Scoring adds to training: whoever knows both knows at least what either tells. */
 function keptColumn({ name, bins, bits, certain, left }: PartyExposure["columns"][number]): ColumnExposure {
-  const told = { outcomes: bits - left.outcomes, sums: bits - left.sums, scoring: bits - left.scoring };
+  const [outcomes, sums, scoring] = [left.outcomes, left.sums, left.scoring].map((open) => Math.max(0, bits - open));
   return {
     name,
     bins,
     bits,
-    toldBits: { ...told, scoring: Math.max(told.sums, told.scoring) },
+    toldBits: { outcomes, sums, scoring: Math.max(sums, scoring) },
     certain: { ...certain, scoring: Math.max(certain.sums, certain.scoring) },
   };
 }
