@@ -31,6 +31,7 @@ const meaning = {
 export function gaugeText({ active, passive, sumsPerPerson, isNoisy }: JobGauge): string {
   const many = Number(sumsPerPerson.toPrecision(2));
   return isNoisy
-    ? `${active} gets up to ${many} sums per person of ${passive}, with noise: they tell little of its columns.`
+    ? `${active} gets up to ${many} sums per person of ${passive}, with noise: ` +
+        "'tandem audit' says how much they tell at most."
     : `${active} gets up to ${many} exact sums per person of ${passive}: ${meaning[sumsWord(sumsPerPerson)]}.`;
 }

@@ -111,7 +111,7 @@ test("the gauge: of all jobs with the partner, or else of the audited one", () =
   expect(sumsSpent(passive(), [columnExposure])).toMatchObject({ sumsPerPerson: 0.027, limit: null });
   expect(sumsSpent(passive(), [labelExposure])).toBeNull();
   expect(otherSpending(view)).toEqual([
-    { value: "0.200", label: "sums with noise per person: they tell little" },
+    { value: "0.200", label: "sums with noise per person" },
     { value: "70", label: "outcomes of splits per person" },
     { value: "7,500", label: "scored people, your limit 10,000" },
   ]);

@@ -43,7 +43,7 @@ export function otherSpending({ budget }: JobView): { readonly value: string; re
   return [
     {
       value: formatPerPerson(spent.noisySumsPerPerson),
-      label: `sums with noise per person: they tell little${limitWords(limits.noisy_sums_per_person)}`,
+      label: `sums with noise per person${limitWords(limits.noisy_sums_per_person)}`,
     },
     {
       value: formatPerPerson(spent.outcomesPerPerson),
