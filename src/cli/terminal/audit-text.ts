@@ -14,6 +14,7 @@ export function auditText({ isEstimate, parties, labels, whatIf }: AuditResult):
   return [
     ...parties.flatMap((party) => ["", partyText(party, isEstimate)]),
     ...labels.flatMap((each) => ["", labelText(each)]),
+    ...(parties.length === 0 ? ["", "What was told of columns their owners find out, with the same command."] : []),
     ...(whatIf === null ? [] : ["", whatIfText(whatIf)]),
     "",
   ].join("\n");
@@ -42,9 +43,10 @@ function partyText(party: PartyExposure, isEstimate: boolean): string {
       ...rows,
       [...all, bits.toFixed(1), left.sums.toFixed(1), ...(bound ? [""] : [])],
     ]),
-    isEstimate
-      ? "  An upper estimate: random gradients took the place of the true ones, which only the active party has."
-      : "  outcomes, + sums, scoring: share of people whose bin is proven, not guessed: at least so much.",
+    "  outcomes, + sums, scoring: share of people whose bin is proven, not guessed: at least so much.",
+    ...(isEstimate && !bound
+      ? ["  + sums is an upper estimate: random gradients took the place of those that only the active party has."]
+      : []),
     "  left: bits a person that training leaves open. Names, and values within a bin, stay hidden.",
     ...(party.isComplete ? [] : ["  The time was over before everything was tried: --seconds gives it more."]),
     "  Further jobs, folds and warm starts on these people add to this.",
@@ -58,7 +60,8 @@ function labelText({ party, guess }: LabelExposure): string {
   return [
     `${title}, without knowing one`,
     `  AUC ${without.auc.toFixed(2)} (the model ${model.toFixed(2)}, chance 0.50); of the riskiest tenth it finds ` +
-      `${percent(without.tenth)}; with ${known} labels ${withLabels.auc.toFixed(2)} and ${percent(withLabels.tenth)}`,
+      `${percent(without.tenth)}`,
+    `  if it knows ${known} labels: AUC ${withLabels.auc.toFixed(2)}, and ${percent(withLabels.tenth)} of that tenth`,
   ].join("\n");
 }
 
@@ -69,8 +72,8 @@ function whatIfText(rows: readonly WhatIf[]): string {
     value === null || before === null || value === before
       ? ""
       : ` (${value > before ? "+" : ""}${(value - before).toFixed(3)})`;
-  return textTable([
-    ["What lowers it", "AUC", "certain", "scoring bits", "labels"],
+  const table = textTable([
+    ["What could lower it", "AUC", "certain", "scoring bits", "labels"],
     ...rows.map(({ name, testAuc, certain, scoringBits, labelsAuc }) => [
       name,
       `${auc(testAuc)}${change(testAuc)}`,
@@ -79,6 +82,11 @@ function whatIfText(rows: readonly WhatIf[]): string {
       labelsAuc === null ? "-" : labelsAuc.toFixed(2),
     ]),
   ]);
+  return [
+    table,
+    "  AUC: of the model, on people held back. certain: bins proven from training. scoring bits: told by scoring, per",
+    "  person. labels: the AUC of a passive party's guess. Jobs share --seconds, so certain varies a little.",
+  ].join("\n");
 }
 
 function percent(share: number): string {
