@@ -121,6 +121,7 @@ policy:
   # What one active party may have, all jobs together. Without a line there is no limit.
   # budget:
   #   sums_per_person: 0.02      # exact sums; at 0.05 half of your columns can be computed, at 0.1 all of them
+  #   noisy_sums_per_person: 1   # sums with noise, as guarded and strict have them
   #   outcomes_per_person: 500   # how often a person is told a side of a won split
   #   scored_people: 100000
 
