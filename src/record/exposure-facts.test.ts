@@ -126,5 +126,9 @@ test("what to assume follows from what the partner has had, and from the defence
   expect(assumption(passive({ budget: noisy, parameters: guarded }))).toBe(
     "Assume that bank gets what outcomes of splits tell of your binned table. There were no exact sums.",
   );
-  expect(assumption(passive({ role: "active" }))).toMatch(/a passive party can rank people by their risk/);
+  const active = passive({ role: "active" });
+  expect(assumption(active)).toMatch(/can compute which bin people are in.* a passive party can rank people by their/);
+  expect(assumption({ ...active, parameters: guarded })).toMatch(
+    /what outcomes of splits tell.* a passive party can rank/,
+  );
 });

@@ -55,11 +55,16 @@ export function otherSpending({ budget }: JobView): { readonly value: string; re
 
 /** What to assume of the list of disclosures, as docs/leakage.md says it in short. */
 export function assumption(view: JobView): string {
-  if (view.role === "active")
+  if (view.role === "active") {
+    const told =
+      defencesOf(view).answer_noise > 0
+        ? "gets what outcomes of splits tell of the others' binned columns: the sums had noise. Assume"
+        : "can compute which bin people are in, for many people and columns, and";
     return (
-      "Assume that whoever holds the key can compute which bin people are in, for many people and columns, and that " +
-      "a passive party can rank people by their risk about as well as the model does."
+      `Assume that whoever holds the key ${told} that a passive party can rank people by their risk about as well as ` +
+      "the model does."
     );
+  }
   const [peer = "the active party"] = view.peers;
   const sums = view.budget?.spent.sumsPerPerson;
   if (sums === undefined) return `Assume that ${peer} gets your binned table.`;
