@@ -56,9 +56,11 @@ test("people get a table, and pipelines an error where too much is proven", asyn
 
 test("a job that grew no tree is not called safe", async () => {
   const folder = scratchDirectory();
-  const line = { kind: "job", party: "bank", role: "active", job: "spring", people: 9 };
+  const line = { kind: "job", format: "tandem-transcript/1", party: "bank", role: "active", job: "spring", people: 9 };
   writeFileSync(join(folder, "transcript.jsonl"), `${JSON.stringify(line)}\n`);
   const { exitCode, stdout, stderr } = await tandem("audit", "--job", folder, "--max-certain", "0");
   expect([exitCode, stdout]).toEqual([2, ""]);
   expect(stderr).toContain("no tree was grown with another party, nothing to audit (FILE_UNREADABLE)");
+  writeFileSync(join(folder, "transcript.jsonl"), `${JSON.stringify({ ...line, format: "another" })}\n`);
+  expect((await tandem("audit", "--job", folder)).stderr).toContain("of another version of Tandem (FILE_FORMAT)");
 });

@@ -34,6 +34,7 @@ export function auditCommand(): Command {
   return addExamples(
     command,
     "tandem audit --data loans.csv --label defaulted --active income,age --passive visits,basket --what-if",
+    "tandem audit --job jobs/spring-model",
   );
 }
 

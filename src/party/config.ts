@@ -289,7 +289,12 @@ function privacyFrom(file: ConfigFile, path: readonly string[], given: z.output<
   try {
     return resolveParameters(privacyParameters, { privacy: preset, ...others });
   } catch (error) {
-    throw error instanceof TandemError ? file.error(path, `field '${path.join(".")}': ${error.message}`) : error;
+    if (!(error instanceof TandemError)) throw error;
+    // In a config the preset has a field of its own.
+    throw file.error(
+      path,
+      `field '${path.join(".")}': ${error.message.replaceAll(/'privacy'|parameter privacy/g, "'preset'")}`,
+    );
   }
 }
 

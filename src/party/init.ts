@@ -129,6 +129,7 @@ policy:
 # record, and what a restart needs to go on with it.
 output:
   directory: jobs
+  # transcript: true            # keep who was in which node, so that tandem audit --job can say what a job gave away
 
 log:
   level: info                  # debug, info, warn or error
@@ -192,5 +193,6 @@ patience_seconds: 600          # how long to wait for a party that is gone; then
 # report.html. While a job is under way its checkpoint.json is there too, with the job's private key.
 output:
   directory: jobs
+  # transcript: true            # keep who was in which node, so that tandem audit --job can say what a job gave away
 `;
 }

@@ -20,7 +20,9 @@ const afterwards = "not in the job: with the model that it makes";
 export const activeDisclosures = {
   candidateSums: {
     learner: "active",
-    what: "per candidate of a passive party, without its name: the sums of g and h and the count of one side",
+    what:
+      "per candidate of a passive party, without its name: the sums of g and h of one side, " +
+      "and its count where they have no noise",
     extent: (facts) =>
       present([facts.trees], {
         atMost: product(facts.trees, nodesMax(facts), candidatesMax(facts)),

@@ -13,7 +13,7 @@ export interface LedgerEntry {
 export const ledgerEntries = {
   candidateSums: {
     learner: "active",
-    what: "the sums of g and h and the count of one side",
+    what: "the sums of g and h of one side, and its count where they have no noise",
     unit: "unnamed candidates",
   },
   candidates: { learner: "active", what: "number of features and of split candidates", unit: "candidates in all" },

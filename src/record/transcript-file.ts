@@ -11,6 +11,7 @@ import { TandemError } from "../base/error.ts";
 import type { Observation } from "../privacy/observation.ts";
 
 export const transcriptFileName = "transcript.jsonl";
+export const transcriptFormat = "tandem-transcript/1";
 
 /** One of a passive party's features, as it was binned. */
 export interface KeptColumn {
@@ -28,6 +29,7 @@ export interface KeptColumn {
 export type TranscriptLine =
   | {
       readonly kind: "job";
+      readonly format: typeof transcriptFormat;
       readonly party: string;
       readonly role: "active" | "passive";
       readonly job: string;
@@ -130,6 +132,9 @@ export function base64(bytes: Uint8Array | Uint16Array | Float64Array): string {
 /** @throws TandemError FILE_UNREADABLE if the job has kept none */
 export async function readTranscript(folder: string): Promise<readonly TranscriptLine[]> {
   const lines = (await new JsonLinesReader(join(folder, transcriptFileName)).next()).filter(isLine);
+  const job = lines.findLast(({ kind }) => kind === "job");
+  if (job?.kind === "job" && job.format !== transcriptFormat)
+    throw new TandemError("FILE_FORMAT", `${folder}: the transcript is of another version of Tandem`);
   if (lines.length > 0) return lines;
   throw new TandemError(
     "FILE_UNREADABLE",

@@ -22,18 +22,19 @@ export function auditText({ isEstimate, parties, labels, whatIf }: AuditResult):
 
 function partyText(party: PartyExposure, isEstimate: boolean): string {
   const { people, trees, columns, bits, certain, left } = party;
+  const scoring = (share: number): string => (party.tellsScoring ? percent(share) : "masked");
   const rows = columns.map((column) => [
     column.name,
     String(column.bins),
     percent(column.certain.outcomes),
     percent(column.certain.sums),
-    percent(column.certain.scoring),
+    scoring(column.certain.scoring),
     column.bits.toFixed(2),
     column.left.sums.toFixed(2),
     ...(column.sumsBound === null ? [] : [column.sumsBound.toFixed(2)]),
   ]);
   const bound = columns.some(({ sumsBound }) => sumsBound !== null);
-  const all = ["all", "-", percent(certain.outcomes), percent(certain.sums), percent(certain.scoring)];
+  const all = ["all", "-", percent(certain.outcomes), percent(certain.sums), scoring(certain.scoring)];
   return [
     `What the active party can learn of ${party.party}: ${formatCount(people)} people, ${columns.length} columns, ` +
       `${bits.toFixed(1)} bits a person; ${trees} trees, ${party.sumsPerPerson.toFixed(3)} sums per person`,
@@ -85,7 +86,7 @@ function whatIfText(rows: readonly WhatIf[]): string {
   return [
     table,
     "  AUC: of the model, on people held back. certain: bins proven from training. scoring bits: told by scoring, per",
-    "  person. labels: the AUC of a passive party's guess. Jobs share --seconds, so certain varies a little.",
+    "  person. labels: the AUC of a passive party's better guess. Jobs share --seconds, so certain varies.",
   ].join("\n");
 }
 

@@ -47,11 +47,21 @@ export async function auditSimulation(options: SimulateOptions, audit: AuditOpti
         return changed === null ? [] : [{ name, job: changed }];
       })
     : [];
-  const budget = new Budget(audit, 1 + others.length);
+  const budget = new Budget(audit, 1 + others.filter(({ job: changed }) => !isSameTraining(asItIs, changed)).length);
   const first = await attacked("as it is", asItIs, budget);
   const whatIf: WhatIf[] = [first.row];
-  for (const { name, job: changed } of others) whatIf.push((await attacked(name, changed, budget)).row);
+  for (const { name, job: changed } of others) {
+    const isTrainedAlike = isSameTraining(asItIs, changed);
+    whatIf.push(isTrainedAlike ? { ...first.row, name, scoringBits: 0 } : (await attacked(name, changed, budget)).row);
+  }
   return { isEstimate: false, parties: first.parties, labels: first.labels, whatIf: audit.whatIf ? whatIf : null };
+}
+
+/** Masked scoring changes nothing about training: what that tells is known already. */
+function isSameTraining(a: AuditedJob, b: AuditedJob): boolean {
+  const { masked_scoring: _a, ...defencesA } = a.defences;
+  const { masked_scoring: masked, ...defencesB } = b.defences;
+  return masked && a.training === b.training && JSON.stringify(defencesA) === JSON.stringify(defencesB);
 }
 
 interface Attacked {
@@ -82,7 +92,9 @@ async function attacked(name: string, job: AuditedJob, budget: Budget): Promise<
       certain: mean(parties.map(({ certain }) => certain.sums)) ?? 0,
       scoringBits: mean(parties.map(({ bits, left }) => Math.max(0, bits - left.scoring))) ?? 0,
       sumsBound: mean(bounds),
-      labelsAuc: mean(labels.flatMap(({ guess }) => guess?.without.auc ?? [])),
+      labelsAuc: mean(
+        labels.flatMap(({ guess }) => (guess ? [Math.max(guess.without.auc, guess.withLabels.auc)] : [])),
+      ),
     },
   };
 }

@@ -32,7 +32,13 @@ import { ProcessMeter } from "../../record/process-meter.ts";
 import { ProgressSampler } from "../../record/progress-sampler.ts";
 import type { JobNotes } from "../../record/job-record.ts";
 import { samplingSecretOf } from "../sampling-secret.ts";
-import { base64, noTranscript, TranscriptFile, type TranscriptNotes } from "../../record/transcript-file.ts";
+import {
+  base64,
+  noTranscript,
+  TranscriptFile,
+  transcriptFormat,
+  type TranscriptNotes,
+} from "../../record/transcript-file.ts";
 
 /** What is the same in every attempt once the rows are known. */
 interface Prepared {
@@ -261,6 +267,7 @@ export class JobAttempts {
     const { labels } = this.#prepared ?? this.#prepare(aligned);
     this.#transcript.note({
       kind: "job",
+      format: transcriptFormat,
       party: name,
       role: "active",
       job,

@@ -2,7 +2,13 @@
 import { join } from "node:path";
 import type { BinnedFeature } from "../../gbdt/split/binning.ts";
 import type { OwnSplit } from "../../protocol/passive/role.ts";
-import { base64, noTranscript, TranscriptFile, type TranscriptNotes } from "../../record/transcript-file.ts";
+import {
+  base64,
+  noTranscript,
+  TranscriptFile,
+  transcriptFormat,
+  type TranscriptNotes,
+} from "../../record/transcript-file.ts";
 import type { PassiveJobOptions } from "./job-voice.ts";
 
 /** The job's folder is there. @throws TandemError FILE_UNWRITABLE */
@@ -13,6 +19,7 @@ export function openTranscript({ config, agreed, rows, features, checkpoints }: 
   if (checkpoints.progress.trees > 0) return file;
   file.note({
     kind: "job",
+    format: transcriptFormat,
     party: name,
     role: "passive",
     job: agreed.job,

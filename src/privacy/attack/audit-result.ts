@@ -39,6 +39,8 @@ export interface PartyExposure {
   readonly linked: number;
   readonly sumsPerPerson: number;
   readonly reach: Reach;
+  /** Scoring tells outcomes of splits; otherwise scores alone, and nothing is read off them here. */
+  readonly tellsScoring: boolean;
   /** Proven bins that are not the true ones: zero. */
   readonly wrong: number;
   /** The attack ended by itself; otherwise more time may find more. */

@@ -73,10 +73,13 @@ export function guessLabels(
   if (cells.length === 0 || own.every((label) => label === own[0])) return null;
   const picked = (scores: Float64Array): Float64Array => Float64Array.from(people, (person) => scores[person]);
   const model = picked(margins);
-  const judge = (scores: Float64Array): { auc: number; tenth: number } => ({
-    auc: auc(scores, own),
-    tenth: sharedTenth(scores, model),
-  });
+  // Whoever has an order knows which end of it is the risky one from a label or two: both count.
+  const judge = (scores: Float64Array): { auc: number; tenth: number } => {
+    const [up, down] = [auc(scores, own), auc(scores.map(negated), own)];
+    return up >= down
+      ? { auc: up, tenth: sharedTenth(scores, model) }
+      : { auc: down, tenth: sharedTenth(scores.map(negated), model) };
+  };
   const random = new SeededRandom("attack/labels");
   const known = Math.min(knownCount, Math.floor(people.length / 2));
   const guesses = Array.from({ length: draws }, () => {
@@ -88,11 +91,13 @@ export function guessLabels(
   return {
     model: auc(model, own),
     without: judge(picked(guessWithoutLabels(cells))),
-    byTree: cells.map((_, i) => ({ tree: i + 1, auc: auc(picked(guessWithoutLabels(cells.slice(0, i + 1))), own) })),
+    byTree: cells.map((_, i) => ({ tree: i + 1, auc: judge(picked(guessWithoutLabels(cells.slice(0, i + 1)))).auc })),
     known,
     withLabels: { auc: mean((guess) => guess.auc), tenth: mean((guess) => guess.tenth) },
   };
 }
+
+const negated = (value: number): number => -value;
 
 /** How many of the riskiest tenth by the model are in the riskiest tenth by the guess. */
 function sharedTenth(scores: Float64Array, model: Float64Array): number {

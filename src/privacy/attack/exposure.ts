@@ -64,6 +64,7 @@ export async function exposureOf(party: AttackedParty, clock: AttackClock, atOnc
     candidateBits: sides.reduce((sum, share) => sum + share, 0) / Math.max(1, sides.length),
     candidates: sides.length,
     linked: attack.linked,
+    tellsScoring: party.tellsScoring,
     sumsPerPerson,
     reach: reachOf(sumsPerPerson),
     wrong: [...outcomes, ...sums, ...scoring].reduce((sum, each) => sum + each.wrong(), 0),

@@ -3,7 +3,8 @@
  * and decrypts packed candidate sums. Trust: honest-but-curious peers; every decryption is range-checked by the codec.
  *
  * @reveals passive: encrypted gradients only; the number of instances
- * @reveals active: per candidate of a passive party, without its name: the sums of g and h and the count of one side
+ * @reveals active: per candidate of a passive party, without its name: the sums of g and h of one side, and its count
+ *   where they have no noise
  */
 import { TandemError } from "../../base/error.ts";
 import { coresIdle } from "../../base/idle-cores.ts";

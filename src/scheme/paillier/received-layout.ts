@@ -35,7 +35,7 @@ export function checkedLayout(
   if (!packing && !allowsUnpacked)
     throw new TandemError(
       "POLICY",
-      "packing: off asked, on allowed: a sum with a ciphertext to itself has room for more than a sum",
+      "packing: off asked, on needed: a sum with a ciphertext to itself has room for more than a sum",
     );
   return layout;
 }

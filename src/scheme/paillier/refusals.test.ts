@@ -85,7 +85,7 @@ describe("a passive party refuses a set-up", () => {
   });
 
   test("a ciphertext for every sum, unless its owner allows it: POLICY", async () => {
-    await expectError(setUpWith({ packing: false }), "POLICY", /packing: off asked, on allowed/);
+    await expectError(setUpWith({ packing: false }), "POLICY", /packing: off asked, on needed/);
     expect(setUpWith({ packing: false, job: { allowsUnpacked: true } })).not.toThrow();
   });
 
