@@ -20,7 +20,11 @@ test("a share of the people that are learnt from, rounded up; the owner's own wi
   expect(areOff(minimumsOfJob(noMinimums, half, 100)), "one person is no minimum").toBe(true);
 });
 
-test("with noise no side is empty or a single person", () => {
-  expect(minimumsOfJob(noMinimums, { ...none, answer_noise: 1 }, 100)).toEqual({ perNode: 1, perCandidate: 2 });
+test("with noise no side is empty or a single person, and no two thresholds are one", () => {
+  expect(minimumsOfJob(noMinimums, { ...none, answer_noise: 1 }, 100)).toEqual({
+    perNode: 1,
+    perCandidate: 2,
+    between: 2,
+  });
   expect(minimumsOfJob({ perNode: 1, perCandidate: 6 }, { ...none, answer_noise: 1 }, 100).perCandidate).toBe(6);
 });

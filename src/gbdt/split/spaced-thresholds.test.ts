@@ -39,9 +39,10 @@ test("from the lowest on, each far enough from the one before and from the end",
 
 test("missing values are a group of their own, or all go right", () => {
   expect(spaced(5, true, [5, 5, 5, 5])).toBe("11111");
-  expect(spaced(5, true, [5, 5, 5, 4]), "too few, and not none").toBe("10100");
+  expect(spaced(5, true, [5, 5, 5, 4]), "too few").toBe("10100");
   expect(spaced(5, true, [5, 5, 5, 4], [5, 5, 5, 9])).toBe("10100");
-  expect(spaced(5, true, [5, 5, 5, 0])).toBe("11111");
+  expect(spaced(5, true, [5, 5, 5, 0]), "nobody: both directions are one sum").toBe("10100");
+  expect(spaced(5, true, [5, 5, 5, 0], [5, 5, 5, 9]), "nobody at one node of the pair").toBe("10100");
   expect(spaced(5, true, [5, 5, 3, 5]), "above the last threshold are three without them").toBe("11001");
 });
 

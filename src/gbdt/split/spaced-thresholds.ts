@@ -5,8 +5,9 @@
  * whatever adds and subtracts what is shown there is over so many people, or over nobody.
  *
  * Missing values are a group too where it can be told apart: the two directions of one threshold differ by it. Where it
- * is small, and not empty, at a node of the pair, all have to go right there, and below, and so count as above the last
- * threshold.
+ * is small, or empty, at a node of the pair, all have to go right there, and below, and so count as above the last
+ * threshold. Where it is empty the two directions are one sum: with noise that would be two draws for it, and without
+ * noise equal sums would say that nobody is missing.
  *
  * Beyond one pair of nodes this says nothing: a node may have nearly the people of one group of its parent's.
  */
@@ -32,7 +33,7 @@ export function spacedThresholds(
   const missing = counts.map((node) => (hasMissing ? node[binCount] : 0));
   const wereApart =
     above === null || Array.from({ length: binCount - 1 }, (_, bin) => at(bin, true)).some((i) => above[i] === 1);
-  const areApart = hasMissing && wereApart && missing.every((count) => count === 0 || count >= minimum);
+  const areApart = hasMissing && wereApart && missing.every((count) => count >= minimum);
 
   const below = counts.map(() => 0);
   const upper = counts.map((node, i) => sum(node) - (areApart ? missing[i] : 0));

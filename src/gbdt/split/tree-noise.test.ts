@@ -1,8 +1,12 @@
 import { describe, expect, test } from "vitest";
 import { noiseScaleOf } from "../../base/noise-scale.ts";
 import { highLimb, slotSum } from "../../base/quantised-gradients.ts";
+import { SeededRandom } from "../../base/random.ts";
 import { binFeature } from "./binning.ts";
-import { candidateCount } from "./candidate.ts";
+import { binGoesLeft, candidateCount, candidatesOf } from "./candidate.ts";
+import { binCategories } from "./category-binning.ts";
+import { minimumsOfJob } from "./job-minimums.ts";
+import { noMinimums, OfferedCandidates } from "./offered-candidates.ts";
 import { addNoise, minimumsWithNoise, TreeNoise } from "./tree-noise.ts";
 
 const rows = 60;
@@ -75,6 +79,127 @@ describe("noise adds up", () => {
   });
 });
 
+describe("one sum has one draw of noise", () => {
+  const column = (value: (i: number) => number): Float32Array =>
+    Float32Array.from({ length: rows }, (_, i) => (i % 5 === 0 ? Number.NaN : value(i)));
+  const coded = (levels: number): Float32Array => column((i) => i % levels);
+
+  test.each([
+    [
+      "two categories",
+      binCategories(
+        "c",
+        coded(2).map((code) => code || 0),
+        ["a", "b"],
+        9,
+      ),
+    ],
+    ["two categories and missing values", binCategories("c", coded(2), ["a", "b"], 9)],
+    [
+      "two categories, as sets",
+      binCategories(
+        "c",
+        coded(2).map((code) => code || 0),
+        ["a", "b"],
+        1,
+      ),
+    ],
+    ["a monotone column with missing values", { ...binFeature("m", coded(7), 8), monotone: 1 }],
+  ])("%s: candidates that part everybody alike differ in the sign alone", (_, feature) => {
+    const noise = new TreeNoise(party, [feature], 0, root).of(0, 0);
+    const candidates = candidatesOf(feature);
+    const lefts = candidates.map((candidate) =>
+      feature.bins.map((bin) => (binGoesLeft(feature, candidate, bin) ? 1 : 0)),
+    );
+    let pairs = 0;
+    for (let a = 0; a < lefts.length; a++)
+      for (let b = 0; b < a; b++) {
+        const signs = ([1, -1] as const).filter((sign) =>
+          lefts[a].every((isLeft, i) => isLeft === (sign === 1 ? lefts[b][i] : 1 - lefts[b][i])),
+        );
+        for (const sign of signs) {
+          pairs++;
+          expect(noise[2 * a]).toBe(sign * noise[2 * b]);
+          expect(noise[2 * a + 1]).toBe(sign * noise[2 * b + 1]);
+        }
+      }
+    expect(pairs).toBeGreaterThan(0);
+  });
+
+  /** Sums that are equal at a node, of candidates of one feature, and offered there with noise of their own. */
+  test.each([0, 0.05])("no candidates that are the same people at a node are offered, min_people_share %d", (share) => {
+    const random = new SeededRandom("averaging");
+    const sparse = [
+      binFeature(
+        "missing",
+        column(() => random.below(9)),
+        16,
+      ),
+      {
+        ...binFeature(
+          "monotone",
+          column(() => random.below(9)),
+          16,
+        ),
+        monotone: -1,
+      },
+      binFeature(
+        "plain",
+        Float32Array.from({ length: rows }, () => random.below(40)),
+        64,
+      ),
+      binCategories(
+        "one-hot",
+        column(() => random.below(4)),
+        ["a", "b", "c", "d"],
+        9,
+      ),
+      binCategories(
+        "sets",
+        column(() => random.below(4)),
+        ["a", "b", "c", "d"],
+        1,
+      ),
+    ];
+    const minimums = minimumsOfJob(noMinimums, { answer_noise: 5, min_people_share: share }, rows);
+    const offered = new OfferedCandidates(
+      minimums,
+      sparse,
+      sparse.map(({ bins }) => bins),
+      root,
+    );
+    const noise = new TreeNoise(party, sparse, 0, root);
+    // Nobody is missing in node 2.
+    const children = [node(1, (i) => i % 5 === 0 || i < 20), node(2, (i) => i % 5 !== 0 && i >= 20)] as const;
+    let offeredCount = 0;
+    const look = (nodes: readonly { id: number; members: Uint32Array }[]): void =>
+      sparse.forEach((feature, f) => {
+        const shown = candidatesOf(feature).flatMap((candidate, i) =>
+          offered.has(nodes[0].id, f, candidate) ? [i] : [],
+        );
+        offeredCount += shown.length;
+        for (const { id, members } of nodes) {
+          const draws = new Map<string, number>();
+          for (const i of shown) {
+            const lefts = Array.from(members, (m) =>
+              binGoesLeft(feature, candidatesOf(feature)[i], feature.bins[m]) ? 1 : 0,
+            );
+            const sign = lefts[0] === 1 ? 1 : -1;
+            const people = lefts.map((isLeft) => (isLeft === lefts[0] ? 1 : 0)).join("");
+            const drawn = sign * noise.of(id, f)[2 * i];
+            expect(draws.get(people) ?? drawn, `${feature.name} at node ${id}`).toBe(drawn);
+            draws.set(people, drawn);
+          }
+        }
+      });
+    look([root]);
+    offered.split(0, ...children);
+    noise.split(0, ...children);
+    look(children);
+    expect(offeredCount).toBeGreaterThan(30);
+  });
+});
+
 test("noise of one limb and of two is the same sum, whatever the sign", () => {
   const noise = Float64Array.of(5, -7, 3 * highLimb + 1, -highLimb - 2);
   const narrow = Float64Array.of(1, 2, 9, 3, 4, 9);
@@ -89,6 +214,6 @@ test("noise of one limb and of two is the same sum, whatever the sign", () => {
 test("with noise an empty side is never offered; an owner's own minimums stay", () => {
   const minimums = { perNode: 3, perCandidate: 1 };
   expect(minimumsWithNoise(minimums, false)).toBe(minimums);
-  expect(minimumsWithNoise(minimums, true)).toEqual({ perNode: 3, perCandidate: 2 });
+  expect(minimumsWithNoise(minimums, true)).toEqual({ perNode: 3, perCandidate: 2, between: 2 });
   expect(minimumsWithNoise({ perNode: 3, perCandidate: 8 }, true).perCandidate).toBe(8);
 });

@@ -8,7 +8,9 @@
  * asking for both shows nothing to average.
  *
  * It belongs to the LEFT side of a candidate; what goes right has the same with the other sign, and a node's total has
- * none.
+ * none. Candidates that part the bins in the same way, or in the same way turned round, have the same noise: two draws
+ * for one sum could be averaged. Those that come to the same at one node only, since nobody stands between them there,
+ * are not offered side by side (minimumsWithNoise).
  */
 import { assert } from "../../base/assert.ts";
 import { discreteGaussian } from "../../base/discrete-gaussian.ts";
@@ -17,6 +19,7 @@ import { noiseKey, NoiseStream } from "../../base/noise-stream.ts";
 import { highLimb } from "../../base/quantised-gradients.ts";
 import type { BinnedFeature } from "./binning.ts";
 import { candidateCount } from "./candidate.ts";
+import { distinctPartitions, type Partition } from "./distinct-partitions.ts";
 import type { Minimums } from "./offered-candidates.ts";
 
 /** What a party's noise is made of in one job. */
@@ -37,6 +40,8 @@ type NodeNoise = (feature: number) => Float64Array;
 export class TreeNoise {
   readonly #noise: PartyNoise;
   readonly #features: readonly BinnedFeature[];
+  /** Per feature and candidate: whose noise it has. */
+  readonly #partitions: readonly (readonly Partition[])[];
   readonly #round: number;
   readonly #nodes = new Map<number, NodeNoise>();
 
@@ -44,6 +49,7 @@ export class TreeNoise {
   constructor(noise: PartyNoise, features: readonly BinnedFeature[], round: number, root: SummedNode) {
     this.#noise = noise;
     this.#features = features;
+    this.#partitions = features.map(distinctPartitions);
     this.#round = round;
     this.#nodes.set(root.id, this.#drawn(root.members));
   }
@@ -76,10 +82,15 @@ export class TreeNoise {
     const stream = new NoiseStream(noiseKey(secret, this.#round, members));
     return kept((feature) => {
       const noise = new Float64Array(candidateCount(this.#features[feature]) * slotCount);
-      for (let i = 0; i < noise.length; i++) {
-        stream.seek(feature, Math.floor(i / slotCount), i % slotCount);
-        noise[i] = discreteGaussian(scale.sigma, scale.drawnMax, stream.draw);
-      }
+      this.#partitions[feature].forEach(({ first, sign }, candidate) => {
+        for (let slot = 0; slot < slotCount; slot++) {
+          stream.seek(feature, candidate, slot);
+          noise[candidate * slotCount + slot] =
+            first === candidate
+              ? discreteGaussian(scale.sigma, scale.drawnMax, stream.draw)
+              : sign * noise[first * slotCount + slot];
+        }
+      });
       return noise;
     });
   }
@@ -103,9 +114,15 @@ export function addNoise(rows: Float64Array, stride: number, noise: Float64Array
   }
 }
 
-/** Where counts are hidden behind noise, nobody can tell an empty side: it must not be offered. */
+/**
+ * Where counts are hidden behind noise, nobody can tell an empty side: it must not be offered. Nor must two thresholds
+ * with nobody between them, or both directions of missing values where there are none: they are one sum, with two draws
+ * of noise that can be averaged.
+ */
 export function minimumsWithNoise(minimums: Minimums, hasNoise: boolean): Minimums {
-  return !hasNoise ? minimums : { ...minimums, perCandidate: Math.max(2, minimums.perCandidate) };
+  if (!hasNoise) return minimums;
+  const { perCandidate, between = 1 } = minimums;
+  return { ...minimums, perCandidate: Math.max(2, perCandidate), between: Math.max(2, between) };
 }
 
 /** Computes once per feature. */
