@@ -24,6 +24,8 @@ test("the number and what it means", () => {
   expect(textOf({ depth: 4 })).toMatch(/0.053 .* about half/);
   expect(textOf({ depth: 5 })).toMatch(/0.11 exact sums .* nearly all/);
   expect(textOf({ answerNoise: 10 })).toMatch(/0.018 sums per person of shop, with noise: 'tandem audit' says/);
+  expect(textOf({ answerNoise: 0.01, depth: 6 }), "noise that hides nobody").toMatch(/exact sums .* nearly all/);
+  expect(textOf({ validationRows: 20_250 }), "sums are over a tenth").toMatch(/0.27 exact sums .* nearly all/);
 });
 
 test("nothing where it cannot be known", () => {

@@ -1,24 +1,29 @@
 /** How much of a passive party's columns a job's sums may give away, in one number and its word, before it starts. */
 import type { DisclosureFacts } from "./disclosure-entry.ts";
 import { sumsWord } from "./spending.ts";
-import { treeSpendingMax } from "./tree-spending.ts";
+import { isHidden, treeSpendingMax } from "./tree-spending.ts";
 
 export interface JobGauge {
   readonly active: string;
   readonly passive: string;
   /** Numbers in sums, per candidate and person, at most. */
   readonly sumsPerPerson: number;
-  /** The sums have noise. */
+  /** The sums have noise that hides people. */
   readonly isNoisy: boolean;
 }
 
 /** Null where the number of people is not known yet, or nothing bounds a tree. */
 export function gaugeOf(facts: DisclosureFacts): JobGauge | null {
-  const { active, passive, instances, trees, depth, leaves, classes, answerNoise } = facts;
+  const { active, passive, instances, validationRows, trees, depth, leaves, classes, answerNoise } = facts;
   if (instances === null || instances === 0 || (depth === 0 && leaves === 0)) return null;
   const terms = { maxDepth: depth, maxLeaves: leaves, outputs: Math.max(1, classes ?? 1), answerNoise };
-  const { sumsPerPerson, noisySumsPerPerson } = treeSpendingMax(terms, instances);
-  return { active, passive, sumsPerPerson: trees * (sumsPerPerson + noisySumsPerPerson), isNoisy: answerNoise > 0 };
+  const { sumsPerPerson, noisySumsPerPerson } = treeSpendingMax(terms, instances, instances - (validationRows ?? 0));
+  return {
+    active,
+    passive,
+    sumsPerPerson: trees * (sumsPerPerson + noisySumsPerPerson),
+    isNoisy: isHidden(answerNoise),
+  };
 }
 
 const meaning = {

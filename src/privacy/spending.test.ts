@@ -22,6 +22,17 @@ test("with noise no count travels, and the sums are counted apart", () => {
   expect(addSpending(exact, noisy)).toMatchObject({ sumsPerPerson: 0.12, noisySumsPerPerson: 0.08 });
 });
 
+test("noise that hides nobody does not make exact sums cheaper", () => {
+  const weak = treeSpending({ nodes: 4, outcomes: 100 }, { ...terms, answerNoise: 0.01 }, 100);
+  expect(weak).toEqual({ ...nothingSpent, sumsPerPerson: 0.08, outcomesPerPerson: 1 });
+});
+
+test("sums are over those who are learnt from; outcomes are told of everybody", () => {
+  const held = treeSpending({ nodes: 4, outcomes: 100 }, terms, 100, 10);
+  expect(held).toEqual({ ...nothingSpent, sumsPerPerson: 1.2, outcomesPerPerson: 1 });
+  expect(treeSpendingMax(terms, 100, 10).sumsPerPerson).toBeCloseTo(10 * treeSpendingMax(terms, 100).sumsPerPerson);
+});
+
 test("several outputs are several pairs of numbers; leaves bound trees without a depth", () => {
   const many = treeSpending({ nodes: 1, outcomes: 0 }, { ...terms, outputs: 3 }, 10);
   expect(many.sumsPerPerson).toBeCloseTo(0.7);

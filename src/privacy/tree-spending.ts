@@ -17,21 +17,37 @@ export interface TreeCounts {
   readonly outcomes: number;
 }
 
-/** @param people those of the job */
-export function treeSpending({ nodes, outcomes }: TreeCounts, terms: SpendingTerms, people: number): Spending {
+/**
+ * Noise of less than one person's gradient hides nobody: such sums count as exact ones. Otherwise a little of it would
+ * be a way around their limit.
+ */
+export function isHidden(answerNoise: number): boolean {
+  return answerNoise >= 1;
+}
+
+/**
+ * @param people those of the job
+ * @param summed those of them that trees learn from: rows that are held back for validation are in no sum
+ */
+export function treeSpending(
+  { nodes, outcomes }: TreeCounts,
+  terms: SpendingTerms,
+  people: number,
+  summed = people,
+): Spending {
   // With noise no count travels.
   const numbers = 2 * terms.outputs + (terms.answerNoise > 0 ? 0 : 1);
-  const sums = (nodes * numbers) / people;
+  const sums = (nodes * numbers) / summed;
   return {
     ...nothingSpent,
-    [terms.answerNoise > 0 ? "noisySumsPerPerson" : "sumsPerPerson"]: sums,
+    [isHidden(terms.answerNoise) ? "noisySumsPerPerson" : "sumsPerPerson"]: sums,
     outcomesPerPerson: outcomes / people,
   };
 }
 
 /** What a tree can ask for at most: a node of every pair, and everybody's side at every level. */
-export function treeSpendingMax(terms: SpendingTerms, people: number): Spending {
+export function treeSpendingMax(terms: SpendingTerms, people: number, summed = people): Spending {
   const { pairs, nodes } = treeSizeMax(terms);
   const levels = terms.maxDepth > 0 ? terms.maxDepth : (nodes - 1) / 2;
-  return treeSpending({ nodes: 1 + pairs, outcomes: levels * people }, terms, people);
+  return treeSpending({ nodes: 1 + pairs, outcomes: levels * people }, terms, people, summed);
 }
