@@ -86,6 +86,19 @@ test("scores are counted, bounded, and stored ahead", async () => {
   expect(scoredPeople).toBeLessThanOrEqual(2601);
 });
 
+test("people whom a start model scores must fit before the job begins, and once", async () => {
+  const budgets = new Disk().budgets({ scored_people: 30 });
+  await expectError(
+    () => budgets.admit("bank", { ...demand, startScores: 31 }),
+    "POLICY",
+    /does not allow this job: scored_people: 0 had, 31 asked, 30 allowed/,
+  );
+  await budgets.admit("bank", { ...demand, startScores: 20 });
+  await budgets.score("bank", 20);
+  await budgets.treesBegin("bank", demand, 1);
+  await budgets.admit("bank", { ...demand, startScores: 20 }); // it goes on
+});
+
 test("a file that was changed is not believed", async () => {
   const disk = new Disk();
   await disk.budgets().treesBegin("bank", demand, 1);

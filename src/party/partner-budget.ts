@@ -31,6 +31,8 @@ export interface JobDemand {
   /** Trees that are grown with this party in it. */
   readonly trees: number;
   readonly perTree: Spending;
+  /** People who are scored by a start model before the first tree; none where left out. */
+  readonly startScores?: number;
 }
 
 export interface BudgetOptions {
@@ -67,11 +69,13 @@ export class PartnerBudgets {
   /**
    * Whether the rest of a job fits. @throws TandemError POLICY naming what is spent, asked and allowed
    */
-  async admit(active: string, { jobId, trees, perTree }: JobDemand): Promise<void> {
+  async admit(active: string, { jobId, trees, perTree, startScores = 0 }: JobDemand): Promise<void> {
     await this.#turns.run(async () => {
-      const { spent, open } = await this.#of(active);
+      const { open } = await this.#of(active);
+      const spent = this.spent(active); // without the scores that are stored ahead
       const left = trees - (open[jobId]?.begun ?? 0);
-      this.#check(spent, scaled(perTree, left), "job");
+      const scores = { ...nothingSpent, scoredPeople: open[jobId] === undefined ? startScores : 0 };
+      this.#check(spent, addSpending(scaled(perTree, left), scores), "job");
     });
   }
 
@@ -128,7 +132,8 @@ export class PartnerBudgets {
   #check(spent: Spending, asked: Spending, what: string): void {
     const broken = (Object.keys(limitNames) as (keyof Spending)[]).flatMap((name) => {
       const limit = this.limits[limitNames[name]];
-      if (limit === undefined || spent[name] + asked[name] <= limit) return [];
+      // Of what is not asked for there may be more than the limit: scores are stored ahead.
+      if (limit === undefined || asked[name] === 0 || spent[name] + asked[name] <= limit) return [];
       return [`${limitNames[name]}: ${amount(spent[name])} had, ${amount(asked[name])} asked, ${limit} allowed`];
     });
     if (broken.length === 0) return;

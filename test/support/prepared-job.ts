@@ -24,7 +24,9 @@ export interface JobOptions {
   readonly training?: Partial<TrainingParameters>;
   readonly codec?: Partial<CodecParameters>;
   /** What a passive party has stored before, and where it stores. */
-  readonly passive?: Partial<Pick<PassiveJob, "progress" | "store" | "finished" | "permutationSecret" | "start">>;
+  readonly passive?: Partial<
+    Pick<PassiveJob, "progress" | "store" | "finished" | "permutationSecret" | "admitScores" | "start">
+  >;
   /** Per party, index 0 the active one; none where left out. */
   readonly minimums?: readonly Minimums[];
   /** What the parties have agreed on; none where left out. */

@@ -158,9 +158,10 @@ export class PassiveDesk implements PartyDesk {
         startSplits(this.#files, agreed, caller.name, rows.training),
       );
       const people = rows.training.ids.length;
-      const spending = new JobSpending(this.budgets, caller.name, terms.jobId, agreed, people);
-      if (!checkpoints.isFinished) await spending.admit();
       const deciding = decidingRows(rows);
+      const summed = deciding?.length ?? people;
+      const spending = new JobSpending(this.budgets, caller.name, terms.jobId, agreed, people, summed);
+      if (!checkpoints.isFinished) await spending.admit();
       const features = await this.#files.using(async () => binTable(rows.training, agreed, deciding));
       const { service, report } = openPassiveJob({
         config: this.#config,

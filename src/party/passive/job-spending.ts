@@ -10,17 +10,35 @@ export class JobSpending {
   readonly #active: string;
   readonly #agreed: AgreedParameters;
   readonly #people: number;
+  readonly #summed: number;
   readonly #demand: JobDemand;
   /** Of the tree under way. */
   #nodes = 0;
   #outcomes = 0;
 
-  constructor(budgets: PartnerBudgets, active: string, jobId: string, agreed: AgreedParameters, people: number) {
+  /**
+   * @param people those of the job
+   * @param summed those of them that trees learn from
+   */
+  constructor(
+    budgets: PartnerBudgets,
+    active: string,
+    jobId: string,
+    agreed: AgreedParameters,
+    people: number,
+    summed: number,
+  ) {
     this.#budgets = budgets;
     this.#active = active;
     this.#agreed = agreed;
     this.#people = people;
-    this.#demand = { jobId, trees: this.#countOf(treeCountOf(agreed)), perTree: treeSpendingMax(agreed, people) };
+    this.#summed = summed;
+    this.#demand = {
+      jobId,
+      trees: this.#countOf(treeCountOf(agreed)),
+      perTree: treeSpendingMax(agreed, people, summed),
+      startScores: agreed.startModel === "" ? 0 : people,
+    };
   }
 
   /** @throws TandemError POLICY if the job does not fit what is left */
@@ -41,7 +59,12 @@ export class JobSpending {
 
   /** @param trees finished in the whole job, the last one just now */
   async treeEnds(trees: number): Promise<void> {
-    const took = treeSpending({ nodes: this.#nodes, outcomes: this.#outcomes }, this.#agreed, this.#people);
+    const took = treeSpending(
+      { nodes: this.#nodes, outcomes: this.#outcomes },
+      this.#agreed,
+      this.#people,
+      this.#summed,
+    );
     this.#forget();
     await this.#budgets.treeEnds(this.#active, this.#demand, this.#countOf(trees), took);
   }

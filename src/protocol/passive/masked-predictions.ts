@@ -60,10 +60,8 @@ export class MaskedPredictions {
       case "begin": {
         const { rows } = step;
         const rowCount = session.subject === "start" ? rows.instanceCount : rows.ids.length;
-        if (session.subject === "model") {
-          await this.#job.admitScores?.(rowCount);
-          this.#tally.see(idsSeen(rows.ids));
-        }
+        await this.#job.admitScores?.(rowCount);
+        if (session.subject === "model") this.#tally.see(idsSeen(rows.ids));
         const [message, { known }] = await session.begin(batch, rowCount, async () => this.#outcomes(session, rows));
         return { known, scheme: message };
       }

@@ -369,11 +369,9 @@ export class PassiveRole {
     const outcomes = startInstances
       ? outcomesOfInstances(this.#job)
       : outcomesOfIds(this.#job, ids, this.#settledSplits);
-    if (!startInstances) {
-      await this.#job.admitScores?.(ids.length);
-      this.tally.see(idsSeen(ids));
-    }
     const rowCount = startInstances ? this.#job.instanceCount : ids.length;
+    await this.#job.admitScores?.(rowCount);
+    if (!startInstances) this.tally.see(idsSeen(ids));
     for (const outcome of outcomes) {
       const message = outcomeMessage(outcome, rowCount);
       this.tally.see(predictionSeen(message, rowCount));

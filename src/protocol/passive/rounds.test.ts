@@ -136,12 +136,15 @@ test("a start model's splits are answered over all instances, without ids, where
   const ask = (driver: Driver, ids: string[] = []): Promise<unknown> =>
     collect(driver.role.predict(create(ActivePredictSchema, { startInstances: true, ids })));
   const split = { tree: 0, node: 2, feature: 1, featureName: "p1f1", threshold: 2.5, defaultLeft: true };
-  const driver = drive(key, { start: [{ split, values: column }] });
+  const admitted: number[] = [];
+  const admitScores = async (people: number): Promise<void> => void admitted.push(people);
+  const driver = drive(key, { start: [{ split, values: column }], admitScores });
   await expectError(() => ask(driver), "PROTOCOL_STATE", /is waiting/);
   driver.join();
   // 1, 2, 3, missing, 1, 2, 3, missing, 1, 2
   expect(await ask(driver)).toEqual([{ tree: 0, node: 2, leftMembers: Uint8Array.of(0b10111011, 0b11) }]);
   expect(driver.role.tally.ledger).toMatchObject({ predictionOutcomes: 10, predictedIds: 0 });
+  expect(admitted, "they are scored, so their owner's budget counts them").toEqual([10]);
   await expectError(() => ask(driver, ["id-0"]), "PROTOCOL_STATE", /ids are named beside/);
   expect(driver.role.ownSplits).toEqual([split]);
   const without = drive(key);
