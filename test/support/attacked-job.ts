@@ -44,6 +44,7 @@ export async function attackedJob(
   const { trainMargins } = await trainCentralised({
     parties,
     labels,
+    weights: table.weights ?? null,
     parameters: training,
     quantise: quantiserFor(codec, 2047, noise),
     minimums,

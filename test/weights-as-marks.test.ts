@@ -1,0 +1,87 @@
+/**
+ * An active party that follows the protocol chooses the weights of its rows: with powers of two it reads single people
+ * off the sums. A minimum of people does not help, noise does.
+ */
+import { expect, test } from "vitest";
+import type { Defences } from "../src/base/parameters.ts";
+import { SeededRandom } from "../src/base/random.ts";
+import { slotSum } from "../src/base/quantised-gradients.ts";
+import { binGoesLeft, candidatesOf } from "../src/gbdt/split/candidate.ts";
+import { noMinimums } from "../src/gbdt/split/offered-candidates.ts";
+import { mostFrequentBins } from "../src/scheme/candidates/candidate-plan.ts";
+import { TreeNodes } from "../src/scheme/candidates/tree-nodes.ts";
+import { TreeSample } from "../src/scheme/candidates/tree-sample.ts";
+import { attackedJob } from "./support/attacked-job.ts";
+import { noiseSecret } from "./support/in-memory-job.ts";
+
+const people = 600;
+const marked = Array.from({ length: 16 }, (_, k) => 11 + 31 * k);
+
+/** Of the candidates that are shown at the root, the share whose side is read right, of all marked people. */
+async function readRight(defences: Partial<Defences>): Promise<{ shown: number; right: number }> {
+  const random = new SeededRandom("weights");
+  // The first two are at either end: nobody is right by taking all for one side.
+  const ends = new Map([
+    [marked[0], 0],
+    [marked[1], 11],
+  ]);
+  const column = (): Float32Array => Float32Array.from({ length: people }, (_, i) => ends.get(i) ?? random.below(12));
+  const weights = new Float64Array(people);
+  marked.forEach((person, k) => (weights[person] = 2 ** -k));
+  const labels = Float64Array.from({ length: people }, () => random.below(2));
+  const table = { labels, weights, parties: [[column()], [column(), column()]] };
+  const {
+    features,
+    people: instances,
+    transcript,
+    noise: scale,
+  } = await attackedJob(table, { num_round: 1, max_bin: 16 }, [], defences);
+  const [{ gradients, nodes }] = transcript.trees;
+  const [{ rows, withheld }] = nodes;
+  const limbs = gradients.columns.length / gradients.grids.length;
+  const stride = rows.length / withheld.length;
+  const ofPerson = (person: number): number =>
+    slotSum(
+      Float64Array.from(gradients.columns, (values) => values[person]),
+      0,
+      1,
+      limbs,
+    );
+  // The transcript's sums are exact; this is what the passive party adds, in the same secret order.
+  const noise = scale && { secret: noiseSecret(1), scale, slotCount: 2 };
+  const skippedBins = mostFrequentBins(features, instances);
+  const order = { permutationSecret: new Uint8Array(32).fill(9), skippedBins, sampler: null };
+  const limits = { maxDepth: 6, maxLeaves: 0, minimums: noMinimums };
+  const sample = new TreeSample(features, people, new Uint8Array(0));
+  const added = new TreeNodes({ features, instances, ...order, ...limits, noise }, 0, 0, sample).task(0).noise;
+  const sides = new Set<string>();
+  for (const feature of features)
+    for (const candidate of candidatesOf(feature))
+      for (const side of [true, false])
+        sides.add(
+          marked.map((person) => Number(binGoesLeft(feature, candidate, feature.bins[person]) === side)).join(""),
+        );
+  const shown = Array.from(withheld.keys()).filter((position) => withheld[position] === 0);
+  const right = shown.filter((position) => {
+    let left = slotSum(rows, position * stride, 1, limbs) + (added?.[2 * position + 1] ?? 0);
+    const read = marked.map((person) => {
+      const isIn = left >= ofPerson(person) ? 1 : 0;
+      left -= isIn * ofPerson(person);
+      return isIn;
+    });
+    return sides.has(read.join(""));
+  });
+  return { shown: shown.length, right: right.length };
+}
+
+test.each([{}, { min_people_share: 0.15 }])("exact sums are read off: %o", async (defences) => {
+  const { shown, right } = await readRight(defences);
+  expect(shown).toBeGreaterThan(5);
+  expect(right).toBe(shown);
+});
+
+test("noise hides whom they are over", async () => {
+  const { shown, right } = await readRight({ answer_noise: 10, min_people_share: 0.05 });
+  expect(shown).toBeGreaterThan(10);
+  expect(right).toBeLessThan(shown / 4);
+});
