@@ -62,6 +62,22 @@ test("jobs add up, over restarts of the party, until the budget is spent", async
   expect(spentSums(bounded.events)).toBeLessThanOrEqual(1.2 * afterOne);
 });
 
+test("a job that goes on from a model must fit too: its thresholds, and the people that it scores", async () => {
+  const onward = { training: { num_round: 1, max_depth: 2, max_bin: 8 }, warm_start: { model: "spring" } };
+  const world = await worlds.restarted(1, { policy: { privacy: { max_thresholds: 1 } } });
+  await expectError(
+    async () => runActive(await configFor(world, "summer", { ...onward, privacy: { max_thresholds: 1 } }), () => {}),
+    "POLICY",
+    /start_model: shop0 has more thresholds in it than max_thresholds allows/,
+  );
+  const poor = await worlds.restarted(1, { policy: { budget: { scored_people: 200 } } });
+  await expectError(
+    async () => runActive(await configFor(poor, "autumn", onward), () => {}),
+    "POLICY",
+    /budget of shop0 .* does not allow this job: scored_people: \d+ had, \d+ asked, 200 allowed/,
+  );
+});
+
 test("scores are bounded over all requests", async () => {
   // The training of the copied world has asked about its test rows already.
   const world = await worlds.restarted(1, { policy: { budget: { scored_people: 1200 } } });

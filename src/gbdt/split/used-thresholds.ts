@@ -34,6 +34,11 @@ export class UsedThresholds {
     return Math.max(0, this.limit - (this.#byFeature.get(feature)?.size ?? 0));
   }
 
+  /** Some feature has more than it may. */
+  get isExceeded(): boolean {
+    return [...this.#byFeature.values()].some(({ size }) => size > this.limit);
+  }
+
   copy(): UsedThresholds {
     const copy = new UsedThresholds(this.limit);
     for (const [feature, known] of this.#byFeature) copy.#byFeature.set(feature, new Set(known));

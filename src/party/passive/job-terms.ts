@@ -3,6 +3,7 @@ import { TandemError } from "../../base/error.ts";
 import type { PartyTable } from "../../data/dataset.ts";
 import { tableDigest } from "../../data/table-digest.ts";
 import { idsDigest } from "../../protocol/ids.ts";
+import { UsedThresholds } from "../../gbdt/split/used-thresholds.ts";
 import { type AgreedParameters, flatParameters } from "../../protocol/job-parameters.ts";
 import type { OwnSplit } from "../../protocol/passive/role.ts";
 import { textOf } from "../../store/stored-numbers.ts";
@@ -59,6 +60,12 @@ export async function startSplits(
     throw new TandemError(
       "POLICY",
       `start_model: ${name} made it with masked_scoring, so a job that goes on from it needs masked_scoring too`,
+    );
+  // All thresholds that are used may be used again: with more than were agreed on, the limit would be none.
+  if (agreed.maxThresholds > 0 && new UsedThresholds(agreed.maxThresholds, share.splits).isExceeded)
+    throw new TandemError(
+      "POLICY",
+      `start_model: ${name} has more thresholds in it than max_thresholds allows, so no job with it can go on from it`,
     );
   if (share.splits.some(({ tree }) => tree >= agreed.startTrees))
     throw new TandemError(
