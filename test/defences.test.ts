@@ -1,12 +1,16 @@
 /** A job that leaks, attacked; and the same job with each defence, where the same attack fails. */
 import { beforeAll, expect, test } from "vitest";
 import type { Defences } from "../src/base/parameters.ts";
+import { quantiserFor } from "../src/codec/gradient-layout.ts";
+import { BoostingTask } from "../src/gbdt/boost/boosting-task.ts";
+import { type OwnTree, transcriptFrom } from "../src/privacy/attack/observed.ts";
+import type { Observation } from "../src/privacy/observation.ts";
 import { SeededRandom } from "../src/base/random.ts";
 import { generateKey, selectKernel } from "../src/crypto/paillier/index.ts";
 import type { PartyExposure } from "../src/privacy/attack/audit-result.ts";
 import { exposureOf } from "../src/privacy/attack/exposure.ts";
 import { attackedJob } from "./support/attacked-job.ts";
-import { type TestTable, trainFederated } from "./support/in-memory-job.ts";
+import { parametersOf, type TestTable, trainFederated } from "./support/in-memory-job.ts";
 
 const people = 2000;
 const training = { num_round: 45, max_depth: 3, max_bin: 28, eta: 0.3 };
@@ -87,49 +91,69 @@ test("max_thresholds: outcomes and scoring tell no more than so few pieces", asy
   expect(bits - left.scoring).toBeLessThan(leaky.bits - leaky.left.scoring - 1);
 });
 
-test("masked_scoring: scoring tells nothing of a column", async () => {
-  const { columns } = await exposed({ masked_scoring: true }, 100);
-  for (const { bits, left, certain } of columns) {
-    expect(left.scoring).toBeCloseTo(bits, 9);
-    expect(certain.scoring).toBe(0);
-  }
-  for (const { certain } of leaky.columns) expect(certain.scoring).toBeGreaterThan(0.2);
-});
-
-test("guarded, between real roles: no count, no exact sum and no outcome of scoring is observed", async () => {
+/** What the active party observes of a real job: attacked as if every sum were exact. */
+async function observed(defences: Partial<Defences>): Promise<{ exposure: PartyExposure; predictions: number }> {
   const key = await generateKey({ bits: 256, insecure: true });
-  const few = { ...table, labels: table.labels.slice(0, 300) };
-  const small = { ...few, parties: table.parties.map((columns) => columns.map((column) => column.slice(0, 300))) };
-  const look = (defences: Partial<Defences>) => {
-    const seen = { counts: 0, exact: 0, rows: 0, predictions: 0 };
-    const observed = (_peer: string, observation: { readonly kind: string }): void => {
-      if (observation.kind === "prediction") seen.predictions++;
-      if (observation.kind !== "sums") return;
-      const { counts, rows, node } = observation as unknown as {
-        counts: readonly number[];
-        rows: Float64Array | null;
-        node: number;
-      };
-      seen.counts += counts.filter((count) => count > 0).length;
-      if (node !== 0 || rows === null) return;
-      // In the first tree h is 1/4 of everybody: a sum of h that is a whole number of people is exact.
-      const stride = rows.length / counts.length;
-      counts.forEach((_, i) => {
-        seen.rows++;
-        if (rows[i * stride + 1] % 2 ** 24 === 0) seen.exact++;
-      });
-    };
-    return {
-      seen,
-      job: { table: small, training: { num_round: 1 }, defences, kernel: selectKernel(), key, look: { observed } },
-    };
+  const count = 400;
+  const small: TestTable = {
+    labels: table.labels.slice(0, count),
+    parties: table.parties.map((columns) => columns.map((column) => column.slice(0, count))),
   };
-  const plain = look({});
-  await trainFederated(plain.job);
-  expect(plain.seen.counts).toBeGreaterThan(0);
-  expect(plain.seen.exact).toBe(plain.seen.rows);
-  const guarded = look({ answer_noise: 10, min_people_share: 0.01, max_thresholds: 3, masked_scoring: true });
-  await trainFederated(guarded.job);
-  expect(guarded.seen).toMatchObject({ counts: 0, predictions: 0 });
-  expect(guarded.seen.exact).toBeLessThan(guarded.seen.rows / 4); // those that are withheld are 0
+  const made = { table: small, training: { ...training, num_round: 20, max_bin: 16 }, defences, key };
+  const permutationSecret = new Uint8Array(32).fill(9);
+  const observations: Observation[] = [];
+  const trees: Omit<OwnTree, "gradients" | "sample">[] = [];
+  const margins: Float64Array[] = [];
+  await trainFederated({
+    ...made,
+    kernel: selectKernel(),
+    permutationSecrets: [permutationSecret],
+    look: {
+      observed: (_peer, observation) => observations.push(observation),
+      treeFinished(tree, now, grown) {
+        margins[tree] = now;
+        const children = grown.map((node) => (node.kind === "split" ? { left: node.left, right: node.right } : null));
+        trees.push({ tree, children });
+      },
+    },
+  });
+  const { recorder, features, people: whom, transcript, noise } = await attackedJob(small, made.training, [], defences);
+  const { training: all, codec } = parametersOf(made);
+  const task = new BoostingTask(all, small.labels, null, null);
+  const quantise = quantiserFor(codec, key.publicKey.bits - 1, noise);
+  const own = trees.map((tree, i): OwnTree => {
+    const before = i === 0 ? task.startMargins() : margins[i - 1];
+    return { ...tree, sample: null, gradients: quantise(task.gradients(before)) };
+  });
+  const seen = transcriptFrom(observations, count, own, transcript.job);
+  const end = performance.now() + 10_000;
+  const exposure = await exposureOf(
+    {
+      name: "shop",
+      features,
+      people: whom,
+      transcript: seen,
+      splits: recorder.splits,
+      sideAt: (tree, position) => recorder.sideAt(tree, position),
+      noise: null,
+      tellsScoring: seen.predictions.length > 0,
+    },
+    { left: () => Math.max(0, end - performance.now()), progress: () => {} },
+    1,
+  );
+  return { exposure, predictions: seen.predictions.length };
+}
+
+test("between real roles: what is observed comes apart, and under guarded it does not", async () => {
+  const plain = await observed({});
+  expect(plain.exposure.wrong).toBe(0);
+  expect(plain.exposure.linked).toBeGreaterThan(10);
+  expect(plain.exposure.certain.sums).toBeGreaterThan(plain.exposure.certain.outcomes + 0.2);
+  expect(plain.predictions).toBeGreaterThan(0);
+
+  const guarded = await observed({ answer_noise: 10, min_people_share: 0.01, max_thresholds: 3, masked_scoring: true });
+  expect(guarded.exposure.wrong).toBe(0);
+  expect(guarded.exposure.linked).toBe(0);
+  expect(guarded.exposure.certain.sums).toBe(guarded.exposure.certain.outcomes);
+  expect(guarded.predictions, "outcomes of test rows").toBe(0);
 });

@@ -22,19 +22,18 @@ export function auditText({ isEstimate, parties, labels, whatIf }: AuditResult):
 
 function partyText(party: PartyExposure, isEstimate: boolean): string {
   const { people, trees, columns, bits, certain, left } = party;
-  const scoring = (share: number): string => (party.tellsScoring ? percent(share) : "masked");
   const rows = columns.map((column) => [
     column.name,
     String(column.bins),
     percent(column.certain.outcomes),
     percent(column.certain.sums),
-    scoring(column.certain.scoring),
+    percent(column.certain.scoring),
     column.bits.toFixed(2),
     column.left.sums.toFixed(2),
     ...(column.sumsBound === null ? [] : [column.sumsBound.toFixed(2)]),
   ]);
   const bound = columns.some(({ sumsBound }) => sumsBound !== null);
-  const all = ["all", "-", percent(certain.outcomes), percent(certain.sums), scoring(certain.scoring)];
+  const all = ["all", "-", percent(certain.outcomes), percent(certain.sums), percent(certain.scoring)];
   return [
     `What the active party can learn of ${party.party}: ${formatCount(people)} people, ${columns.length} columns, ` +
       `${bits.toFixed(1)} bits a person; ${trees} trees, ${party.sumsPerPerson.toFixed(3)} sums per person`,
@@ -48,6 +47,9 @@ function partyText(party: PartyExposure, isEstimate: boolean): string {
     ...(isEstimate && !bound
       ? ["  + sums is an upper estimate: random gradients took the place of those that only the active party has."]
       : []),
+    ...(party.tellsScoring
+      ? []
+      : ["  scoring is masked: a score may fit one way through the trees only, and then tells what outcomes tell."]),
     "  left: bits a person that training leaves open. Names, and values within a bin, stay hidden.",
     ...(party.isComplete ? [] : ["  The time was over before everything was tried: --seconds gives it more."]),
     "  Further jobs, folds and warm starts on these people add to this.",

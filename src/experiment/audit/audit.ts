@@ -52,7 +52,11 @@ export async function auditSimulation(options: SimulateOptions, audit: AuditOpti
   const whatIf: WhatIf[] = [first.row];
   for (const { name, job: changed } of others) {
     const isTrainedAlike = isSameTraining(asItIs, changed);
-    whatIf.push(isTrainedAlike ? { ...first.row, name, scoringBits: 0 } : (await attacked(name, changed, budget)).row);
+    whatIf.push(
+      isTrainedAlike
+        ? { ...first.row, name, scoringBits: first.outcomeBits }
+        : (await attacked(name, changed, budget)).row,
+    );
   }
   return { isEstimate: false, parties: first.parties, labels: first.labels, whatIf: audit.whatIf ? whatIf : null };
 }
@@ -68,6 +72,8 @@ interface Attacked {
   readonly parties: readonly PartyExposure[];
   readonly labels: readonly LabelExposure[];
   readonly row: WhatIf;
+  /** Told by outcomes in training, mean over the parties. */
+  readonly outcomeBits: number;
 }
 
 async function attacked(name: string, job: AuditedJob, budget: Budget): Promise<Attacked> {
@@ -86,6 +92,7 @@ async function attacked(name: string, job: AuditedJob, budget: Budget): Promise<
   return {
     parties,
     labels,
+    outcomeBits: mean(parties.map(({ bits, left }) => bits - left.outcomes)) ?? 0,
     row: {
       name,
       testAuc: trained.testAuc,

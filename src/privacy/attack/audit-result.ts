@@ -39,7 +39,7 @@ export interface PartyExposure {
   readonly linked: number;
   readonly sumsPerPerson: number;
   readonly reach: Reach;
-  /** Scoring tells outcomes of splits; otherwise scores alone, and nothing is read off them here. */
+  /** Scoring tells outcomes of splits; otherwise scores alone, which are taken to tell the way through the trees. */
   readonly tellsScoring: boolean;
   /** Proven bins that are not the true ones: zero. */
   readonly wrong: number;

@@ -26,7 +26,9 @@ export interface AttackedParty {
 export async function exposureOf(party: AttackedParty, clock: AttackClock, atOnce: number): Promise<PartyExposure> {
   const { features, people, transcript, splits } = party;
   const outcomes = afterTraining(features, people, splits, transcript);
-  const scoring = afterScoring(features, people, party.tellsScoring ? splits : []);
+  // A masked score is a number that may fit one way through the trees only: it is taken to tell that way, which is what
+  // training tells of its people. Off the way it tells nothing.
+  const scoring = party.tellsScoring ? afterScoring(features, people, splits) : outcomes;
   const sums = features.map((feature, i) => new PossibleBins(feature, people, outcomes[i]));
   const attack =
     party.noise === null
@@ -67,7 +69,7 @@ export async function exposureOf(party: AttackedParty, clock: AttackClock, atOnc
     tellsScoring: party.tellsScoring,
     sumsPerPerson,
     reach: reachOf(sumsPerPerson),
-    wrong: [...outcomes, ...sums, ...scoring].reduce((sum, each) => sum + each.wrong(), 0),
+    wrong: [...outcomes, ...sums, ...(party.tellsScoring ? scoring : [])].reduce((sum, each) => sum + each.wrong(), 0),
     isComplete: attack.isComplete,
   };
 }
