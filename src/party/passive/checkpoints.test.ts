@@ -177,3 +177,12 @@ test("splits of a start model are stored with the job: the next attempt asks nob
     (await PassiveCheckpoints.open(disk.options, { ...terms, jobId: "ff" }, () => Promise.resolve([]))).start,
   ).toEqual([]);
 });
+
+test("a job that begins anew under the same id is another beginning; one that goes on is the same", async () => {
+  const disk = new Disk();
+  const first = await disk.begun();
+  expect((await PassiveCheckpoints.open(disk.options, terms)).beginning).toBe(first.beginning);
+  const anew = await PassiveCheckpoints.open(disk.options, { ...terms, agreed: { job: "j", numRound: 4 } });
+  expect(anew.beginning).not.toBe(first.beginning);
+  expect(anew.permutationSecret).not.toEqual(first.permutationSecret);
+});

@@ -6,6 +6,7 @@
  * A job that has finished trees is continued by the active party that began it, with everything as it was, or not at
  * all; one that has none may begin anew.
  */
+import { createHash } from "node:crypto";
 import { TandemError } from "../../base/error.ts";
 import { Exclusive } from "../../base/exclusive.ts";
 import { osRandom } from "../../base/random.ts";
@@ -150,6 +151,17 @@ export class PassiveCheckpoints {
     return this.#job.secret === null
       ? osRandom.fill(new Uint8Array(permutationSecretBytes))
       : bytesFrom(this.#job.secret);
+  }
+
+  /**
+   * What tells this beginning of the job from another one under the same id: its answers come from another secret, so
+   * that they are not the same answers again.
+   */
+  get beginning(): string {
+    return createHash("sha256")
+      .update(`${this.#job.jobId}\n${this.#job.secret ?? "finished"}`)
+      .digest("hex")
+      .slice(0, 32);
   }
 
   get samplingSecret(): string {

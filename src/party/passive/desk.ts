@@ -160,7 +160,7 @@ export class PassiveDesk implements PartyDesk {
       const people = rows.training.ids.length;
       const deciding = decidingRows(rows);
       const summed = deciding?.length ?? people;
-      const spending = new JobSpending(this.budgets, caller.name, terms.jobId, agreed, people, summed);
+      const spending = new JobSpending(this.budgets, caller.name, checkpoints.beginning, agreed, people, summed);
       if (!checkpoints.isFinished) await spending.admit();
       const features = await this.#files.using(async () => binTable(rows.training, agreed, deciding));
       const { service, report } = openPassiveJob({
