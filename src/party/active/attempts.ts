@@ -32,13 +32,8 @@ import { ProcessMeter } from "../../record/process-meter.ts";
 import { ProgressSampler } from "../../record/progress-sampler.ts";
 import type { JobNotes } from "../../record/job-record.ts";
 import { samplingSecretOf } from "../sampling-secret.ts";
-import {
-  base64,
-  noTranscript,
-  TranscriptFile,
-  transcriptFormat,
-  type TranscriptNotes,
-} from "../../record/transcript-file.ts";
+import { base64, noTranscript, type TranscriptNotes } from "../../record/transcript-file.ts";
+import { openTranscript } from "./job-transcript.ts";
 
 /** What is the same in every attempt once the rows are known. */
 interface Prepared {
@@ -99,7 +94,11 @@ export class JobAttempts {
     const peers = await this.#world.connect(this.#config);
     try {
       const begun = this.#checkpoints.checkpoint ?? (await this.#begin(secret, peers, patience));
-      this.#keepTranscript(begun);
+      if (this.#transcript === noTranscript && this.#config.output.transcript)
+        this.#transcript = openTranscript(this.#config, this.#checkpoints.folder, {
+          people: (this.#prepared ?? this.#prepare(begun.aligned)).labels.length,
+          isFresh: begun.progress === null,
+        });
       const { role, sampler } = this.#role(begun, peers, patience);
       try {
         await role.join();
@@ -256,29 +255,6 @@ export class JobAttempts {
       now: this.#world.now,
     });
     return { role, sampler };
-  }
-
-  /** For a later audit, where the config asks for it. */
-  #keepTranscript({ progress, aligned }: ActiveCheckpoint): void {
-    const { name, job, training, codec, privacy, output } = this.#config;
-    if (!output.transcript || this.#transcript !== noTranscript) return;
-    this.#transcript = new TranscriptFile(this.#checkpoints.folder);
-    if (progress !== null) return;
-    const { labels } = this.#prepared ?? this.#prepare(aligned);
-    this.#transcript.note({
-      kind: "job",
-      format: transcriptFormat,
-      party: name,
-      role: "active",
-      job,
-      people: labels.length,
-      depthMax: training.max_depth,
-      outputs: training.objective === "multi:softprob" ? training.num_class : 1,
-      answerNoise: privacy.answer_noise,
-      resolutionBits: codec.resolution_bits,
-      maskedScoring: privacy.masked_scoring,
-      takesAllColumns: Math.min(training.colsample_bytree, training.colsample_bylevel, training.colsample_bynode) === 1,
-    });
   }
 
   #tellLedger(role: ActiveRole): void {

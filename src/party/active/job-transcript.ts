@@ -1,0 +1,28 @@
+/** What the active party keeps of a job for a later audit, where its config asks for it. */
+import { TranscriptFile, transcriptFormat, type TranscriptNotes } from "../../record/transcript-file.ts";
+import type { ActiveConfig } from "../config.ts";
+
+/** @throws TandemError FILE_UNWRITABLE */
+export function openTranscript(
+  { name, job, training, codec, privacy }: ActiveConfig,
+  folder: string,
+  { people, isFresh }: { readonly people: number; readonly isFresh: boolean },
+): TranscriptNotes {
+  const file = new TranscriptFile(folder);
+  if (!isFresh) return file;
+  file.note({
+    kind: "job",
+    format: transcriptFormat,
+    party: name,
+    role: "active",
+    job,
+    people,
+    depthMax: training.max_depth,
+    outputs: training.objective === "multi:softprob" ? training.num_class : 1,
+    answerNoise: privacy.answer_noise,
+    resolutionBits: codec.resolution_bits,
+    maskedScoring: privacy.masked_scoring,
+    takesAllColumns: Math.min(training.colsample_bytree, training.colsample_bylevel, training.colsample_bynode) === 1,
+  });
+  return file;
+}
