@@ -1,4 +1,5 @@
 /** What an audit finds, as plain data: for the terminal, the report and the page. */
+import type { sumsWord } from "../spending.ts";
 
 /** Of three ways to learn it: outcomes in training, these with exact sums, and outcomes in scoring. */
 export interface ByChannel {
@@ -21,7 +22,7 @@ export interface ColumnExposure {
 }
 
 /** How far sums get by their number per person. */
-export type Reach = "little" | "some" | "half" | "all";
+export type Reach = ReturnType<typeof sumsWord>;
 
 export interface PartyExposure {
   readonly party: string;
@@ -89,11 +90,4 @@ export interface AuditResult {
   readonly labels: readonly LabelExposure[];
   /** The first is the job as it is; null: not asked for. */
   readonly whatIf: readonly WhatIf[] | null;
-}
-
-/** Half is gone at 0.05 sums per person, all at 0.1: measured, see docs/audit.md. */
-export function reachOf(sumsPerPerson: number): Reach {
-  if (sumsPerPerson < 0.02) return "little";
-  if (sumsPerPerson < 0.05) return "some";
-  return sumsPerPerson < 0.1 ? "half" : "all";
 }

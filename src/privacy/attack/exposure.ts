@@ -1,7 +1,8 @@
 /** All attacks on one passive party, and what they come to. */
 import type { BinnedFeature } from "../../gbdt/split/binning.ts";
 import { candidatesOf, leftBins } from "../../gbdt/split/candidate.ts";
-import { type ByChannel, type ColumnExposure, type PartyExposure, reachOf } from "./audit-result.ts";
+import { type ByChannel, type ColumnExposure, type PartyExposure } from "./audit-result.ts";
+import { sumsWord } from "../spending.ts";
 import { type AnswerNoise, Capacity, sentNodes } from "./capacity.ts";
 import { afterScoring, afterTraining } from "./outcomes.ts";
 import { PossibleBins } from "./possible-bins.ts";
@@ -68,7 +69,7 @@ export async function exposureOf(party: AttackedParty, clock: AttackClock, atOnc
     linked: attack.linked,
     tellsScoring: party.tellsScoring,
     sumsPerPerson,
-    reach: reachOf(sumsPerPerson),
+    reach: sumsWord(sumsPerPerson),
     wrong: [...outcomes, ...sums, ...(party.tellsScoring ? scoring : [])].reduce((sum, each) => sum + each.wrong(), 0),
     isComplete: attack.isComplete,
   };
