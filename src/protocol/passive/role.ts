@@ -11,7 +11,6 @@
 import { equals, type MessageInitShape } from "@bufbuild/protobuf";
 import { TandemError } from "../../base/error.ts";
 import { Exclusive } from "../../base/exclusive.ts";
-import { lowerSideBytes } from "../../scheme/candidates/lower-side.ts";
 import {
   type ActiveGradients,
   type ActiveHello,
@@ -47,11 +46,9 @@ import {
 } from "../../privacy/observation.ts";
 import { Tally } from "../../privacy/tally.ts";
 import type { NodeTask } from "../../scheme/candidates/node-task.ts";
-import { withheldBitmap } from "../../scheme/candidates/withheld.ts";
-import type { SumsPiece } from "../../scheme/scheme.ts";
-import { groupMessages } from "../../scheme/candidates/category-group.ts";
 import { decideSplit } from "./decide-split.ts";
 import { checkHello } from "./hello-check.ts";
+import { histogramAnswer } from "./histogram-answer.ts";
 import { MaskedPredictions } from "./masked-predictions.ts";
 import { outcomeMessage, outcomesOfIds, outcomesOfInstances } from "./predictions.ts";
 import { PassiveTrees } from "./trees.ts";
@@ -280,7 +277,7 @@ export class PassiveRole {
           work = "return";
           this.#edge(work, true);
         }
-        const answer = this.#answerOf(request.tree, task, firstCandidate, piece);
+        const answer = histogramAnswer(request.tree, task, firstCandidate, piece, this.#isMonotone);
         firstCandidate += piece.candidateCount;
         this.tally.see(sumsSeen(answer, null));
         yield answer;
@@ -297,23 +294,6 @@ export class PassiveRole {
     current.place(node, members);
     this.tally.see(membersSeen(request, members, current.members(node).length));
     return current.task(node);
-  }
-
-  #answerOf(tree: number, task: NodeTask, first: number, { candidateCount: count, message }: SumsPiece) {
-    const { node, counts, plan, withheld, groups } = task;
-    const last = first + count;
-    return {
-      tree,
-      node,
-      firstCandidate: first,
-      candidateCount: counts.length,
-      // Exact counts would tell what noise in the sums hides.
-      counts: Array.from(counts.subarray(first, last), (sumCount) => (task.noise === null ? sumCount : 0)),
-      lowerSides: this.#isMonotone ? lowerSideBytes(plan.lowerSides.subarray(first, last)) : new Uint8Array(0),
-      withheld: withheldBitmap(withheld.subarray(first, last)),
-      groups: first === 0 ? groupMessages(groups) : [],
-      scheme: message,
-    };
   }
 
   /** Among candidates of equal gain the lowest feature, then the lowest threshold, then missing-right wins. */
