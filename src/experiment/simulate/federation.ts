@@ -162,7 +162,7 @@ function passiveConfig(job: FederationJob, index: number, homes: readonly Home[]
       unpacked: true,
       max_resolution_bits: 50,
     },
-    output: { directory: outputOf(job, passive.name, directory) },
+    output: { directory: outputOf(job, passive.name, directory), transcript: job.keep !== undefined },
     sampling_secret: simulatedSecret(index + 1),
     noise_secret: simulatedSecret(index + 1),
   };
@@ -203,6 +203,7 @@ function activeConfig(job: FederationJob, homes: readonly Home[], ports: readonl
     // Scores of people are kept only where somebody asked for them.
     output: {
       directory: outputOf(job, name, directory),
+      transcript: job.keep !== undefined,
       predictions: resolve(job.predictions ?? join(directory, "predictions.csv")),
     },
   };
