@@ -32,7 +32,7 @@ export const columnExposure: Exposure = {
     effect("as it is", 0.7803, 0, 0.37, 18.9),
     effect("answer_noise 10, min_people_share 0.01", 0.7812, 0.0009, 0.31, 18.2),
     effect("and max_thresholds 3", 0.7809, 0.0006, 0.21, 13.3),
-    { name: "masked_scoring", metric: null, certain: null, scoringBits: 0, labelAuc: null },
+    { name: "masked_scoring", metric: null, certain: null, scoringBits: 7.58, labelAuc: null },
   ],
 };
 
