@@ -6,6 +6,8 @@ export { type ErrorCode, errorCodes, TandemError } from "./base/error.ts";
 export {
   codecParameters,
   type CodecParameters,
+  privacyParameters,
+  type PrivacyParameters,
   resolveParameters,
   trainingParameters,
   type TrainingParameters,
@@ -45,3 +47,6 @@ export { type DemoOptions, type DemoResult, runDemo } from "./experiment/simulat
 export { type FederationJob, type FederationResult, runFederation } from "./experiment/simulate/federation.ts";
 export { simulate, type SimulateResult } from "./experiment/simulate/simulate.ts";
 export type { SimulateOptions } from "./experiment/simulate/simulate-options.ts";
+export { auditSimulation, type AuditOptions } from "./experiment/audit/audit.ts";
+export { auditJob, type JobAudit } from "./experiment/audit/audit-job.ts";
+export type { AuditResult } from "./privacy/attack/audit-result.ts";
