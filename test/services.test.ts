@@ -307,7 +307,7 @@ describe("who and what is let in", () => {
     [{ insecure_min_key_bits: 512 }, {}, /key_bits: 256 asked, at least 512 allowed/],
     [{ insecure_min_key_bits: undefined }, {}, /key_bits: 256 asked, at least 2048 allowed/],
     [{ codecs: ["batched" as const] }, { codec: { codec: "unbatched" } }, /codec: unbatched asked, batched allowed/],
-    [{ min_instances: 136 }, {}, /instances: 135 brought, at least 136 allowed/],
+    [{ min_instances: 136 }, {}, /instances: 135 brought to learn from, at least 136 allowed/],
     [{ max_active_ids: 199 }, {}, /ids: 200 brought, at most 199 allowed/],
     [
       { max_trees: 1, max_depth: 1 },

@@ -84,3 +84,22 @@ describe("refused", () => {
     expect(ask("paillier", { keyBits: 2048 }, paper)).toMatchObject(paper);
   });
 });
+
+test("people who are held back for validation do not count: no sum is over them", async () => {
+  const parameters = agreedParameters(
+    "spring",
+    resolveParameters(trainingParameters, {}),
+    resolveParameters(codecParameters, {}),
+    { name: "paillier", parameters: { keyBits: 2048 } },
+  );
+  const hello = (validation: number[]) =>
+    create(ActiveHelloSchema, { parameters, instanceCount: 10, validationRows: Uint8Array.from(validation) });
+  const five = { ...policy, min_instances: 5 };
+  expect(agreedByPolicy(hello([]), five, "shop").job).toBe("spring");
+  expect(agreedByPolicy(hello([0b11111, 0]), five, "shop").job).toBe("spring");
+  await expectError(
+    () => agreedByPolicy(hello([0b111111, 0]), five, "shop"),
+    "POLICY",
+    /instances: 4 brought to learn from, at least 5 allowed/,
+  );
+});

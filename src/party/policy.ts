@@ -10,6 +10,7 @@ import type { ActiveHello } from "../wire/generated/tandem/v1/tandem_pb.ts";
 import { type AgreedParameters, treeCountOf } from "../protocol/job-parameters.ts";
 import { isScheme, schemeNamed, schemeNames } from "../scheme/registry.ts";
 import type { SchemeLimits } from "../scheme/scheme.ts";
+import { countSet } from "../wire/bitmap.ts";
 import { peerText } from "../wire/peer-text.ts";
 import { jobSyntax } from "../base/job-name.ts";
 import type { PolicyConfig } from "./config.ts";
@@ -27,11 +28,14 @@ export function agreedByPolicy(hello: ActiveHello, policy: PolicyConfig, name: s
       "HANDSHAKE_MISMATCH",
       `scheme: the active party proposes ${peerText(agreed.scheme)}, ${name} knows ${schemeNames().join(", ")}`,
     );
+  // Rows that are held back for validation hide nobody: no sum is over them.
+  const heldBack = countSet(hello.validationRows, Math.min(instanceCount, 8 * hello.validationRows.length));
+  const learnt = instanceCount - heldBack;
   const broken = [
     ...impossible(agreed),
     ...notAllowed(agreed, policy),
-    instanceCount < policy.min_instances &&
-      `instances: ${instanceCount} brought, at least ${policy.min_instances} allowed`,
+    learnt < policy.min_instances &&
+      `instances: ${learnt} brought to learn from, at least ${policy.min_instances} allowed`,
   ].filter((violation) => violation !== false);
   if (broken.length > 0) throw refusal(name, broken, presetHint(agreed, policy.privacy));
   return agreed;
