@@ -100,6 +100,7 @@ function tablesOf(result: DemoResult): string {
     ]),
     "",
     `  federated equals centralised?  ${same}`,
+    "  privacy: exact. Sums are told as they are; docs/privacy-choices.md has what lowers what a job gives away.",
     "",
     costTable(summarise(result.federation, result.keyBits, result.difference === "")),
     "",
