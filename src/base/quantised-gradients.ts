@@ -12,7 +12,7 @@
  * In a job with noise g is rounded to integers of either sign: a shift would have to be taken back by counts, which are
  * not told there.
  */
-import type { NoiseScale } from "./noise-scale.ts";
+import type { NoiseScale } from "./noise/noise-scale.ts";
 
 /** One slot's grid: an integer q stands for q * resolution + shift (paper sec. III-A, decoding). */
 export interface SlotGrid {

@@ -5,7 +5,7 @@
  *
  * With noise it is the job's layout to the bit. Without, it is the widest: bounds of gradients may save a bit.
  */
-import { noiseScaleOf, type NoiseScale } from "../base/noise-scale.ts";
+import { noiseScaleOf, type NoiseScale } from "../base/noise/noise-scale.ts";
 import { codecParameters, resolveParameters } from "../base/parameters.ts";
 import { autoSlots, buildLayout, type GradientLayout } from "./layout.ts";
 import type { Slot } from "./slot.ts";

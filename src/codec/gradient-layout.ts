@@ -4,7 +4,7 @@
  * gradients: a layout's width tells a passive party nothing.
  */
 import { TandemError } from "../base/error.ts";
-import type { NoiseScale } from "../base/noise-scale.ts";
+import type { NoiseScale } from "../base/noise/noise-scale.ts";
 import type { CodecParameters } from "../base/parameters.ts";
 import type { QuantisedGradients } from "../base/quantised-gradients.ts";
 import { quantise } from "./batch-codec.ts";

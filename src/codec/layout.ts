@@ -9,7 +9,7 @@
  * Both use the same slots and so the same quantised gradients, which is why both train the same model.
  */
 import { TandemError } from "../base/error.ts";
-import type { NoiseScale } from "../base/noise-scale.ts";
+import type { NoiseScale } from "../base/noise/noise-scale.ts";
 import type { CodecParameters } from "../base/parameters.ts";
 import type { Range } from "../base/real-gradients.ts";
 import {

@@ -2,7 +2,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { codecParameters, resolveParameters } from "../base/parameters.ts";
-import { noiseScaleOf } from "../base/noise-scale.ts";
+import { noiseScaleOf } from "../base/noise/noise-scale.ts";
 import { realSum, slotSum } from "../base/quantised-gradients.ts";
 import { agreedLayout, type LayoutTerms } from "./agreed-layout.ts";
 import { decodeSums, encode, encodeNoise, quantise } from "./batch-codec.ts";

@@ -2,7 +2,7 @@
  * What both sides of a job compare at the handshake, field by field; nothing more of the job is told to a passive
  * party.
  */
-import { noiseScaleOf, type NoiseScale } from "../base/noise-scale.ts";
+import { noiseScaleOf, type NoiseScale } from "../base/noise/noise-scale.ts";
 import {
   type CodecParameters,
   type Defences,

@@ -3,7 +3,7 @@ import { create } from "@bufbuild/protobuf";
 import { collect } from "./streams.ts";
 import { codecParameters, resolveParameters } from "../../src/base/parameters.ts";
 import type { QuantisedGradients } from "../../src/base/quantised-gradients.ts";
-import { noiseScaleOf } from "../../src/base/noise-scale.ts";
+import { noiseScaleOf } from "../../src/base/noise/noise-scale.ts";
 import { SeededRandom } from "../../src/base/random.ts";
 import { quantise } from "../../src/codec/batch-codec.ts";
 import type { GradientLayout } from "../../src/codec/layout.ts";

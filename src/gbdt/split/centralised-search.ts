@@ -20,7 +20,7 @@ export interface PartyColumns {
   readonly features: readonly BinnedFeature[];
   readonly sampler: ColumnSampler;
   readonly minimums: Minimums;
-  /** Null: any number of thresholds may be used. */
+  /** Null: thresholds are not limited. */
   readonly used: UsedThresholds | null;
   /** What its noise is made with where gradients have some; null: it adds none. */
   readonly noiseSecret: Uint8Array | null;

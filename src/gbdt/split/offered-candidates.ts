@@ -49,7 +49,7 @@ export class OfferedCandidates {
   readonly #minimums: Minimums;
   readonly #features: readonly BinnedFeature[];
   readonly #bins: readonly Uint16Array[];
-  /** Null: any number of thresholds may be used. */
+  /** Null: thresholds are not limited. */
   readonly #places: ThresholdPlaces | null;
   /**
    * Per node, feature and candidate, in the order of candidatesOf: 1 if offered. Nodes whose children are known are

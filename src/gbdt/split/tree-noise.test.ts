@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { noiseScaleOf } from "../../base/noise-scale.ts";
+import { noiseScaleOf } from "../../base/noise/noise-scale.ts";
 import { highLimb, slotSum } from "../../base/quantised-gradients.ts";
 import { SeededRandom } from "../../base/random.ts";
 import { binFeature } from "./binning.ts";

@@ -1,7 +1,7 @@
 /**
- * The noise of one party's candidates in one tree (base/noise-stream.ts says where it comes from). A function of who is
- * in a node alone, which the passive party and the centralised trainer both call: that is why they train the same
- * model, bit for bit.
+ * The noise of one party's candidates in one tree (base/noise/noise-stream.ts says where it comes from). A function of
+ * who is in a node alone, which the passive party and the centralised trainer both call: that is why they train the
+ * same model, bit for bit.
  *
  * Noise adds up as sums do, parent = left + right: it is drawn for the root and for the smaller child of each split,
  * and the larger child's is the rest. So it does not matter whether the larger child is asked for or derived, and
@@ -13,9 +13,9 @@
  * are not offered side by side (minimumsWithNoise).
  */
 import { assert } from "../../base/assert.ts";
-import { discreteGaussian } from "../../base/discrete-gaussian.ts";
-import type { NoiseScale } from "../../base/noise-scale.ts";
-import { noiseKey, NoiseStream } from "../../base/noise-stream.ts";
+import { discreteGaussian } from "../../base/noise/discrete-gaussian.ts";
+import type { NoiseScale } from "../../base/noise/noise-scale.ts";
+import { noiseKey, NoiseStream } from "../../base/noise/noise-stream.ts";
 import { highLimb } from "../../base/quantised-gradients.ts";
 import type { BinnedFeature } from "./binning.ts";
 import { candidateCount } from "./candidate.ts";

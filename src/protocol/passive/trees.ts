@@ -1,7 +1,7 @@
 /** The trees of an attempt at a passive party, one after the other: each has its nodes, and the round's sample. */
 import { assert } from "../../base/assert.ts";
 import { TandemError } from "../../base/error.ts";
-import { noiseScaleOf } from "../../base/noise-scale.ts";
+import { noiseScaleOf } from "../../base/noise/noise-scale.ts";
 import { ColumnSampler } from "../../gbdt/boost/column-sampling.ts";
 import { candidateCount } from "../../gbdt/split/candidate.ts";
 import { minimumsOfJob, peopleOf } from "../../gbdt/split/job-minimums.ts";
@@ -59,7 +59,7 @@ export class PassiveTrees {
   /**
    * The first tree of a round.
    * @param sampled bitmap of the instances that the round learns from; empty: all
-   * @param used thresholds of splits before; null: any number may be used
+   * @param used thresholds of splits before; null: they are not limited
    */
   begin(tree: number, sampled: Uint8Array, used: UsedThresholds | null): TreeNodes {
     const { features, instances } = this.#job;

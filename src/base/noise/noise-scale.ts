@@ -2,7 +2,7 @@
  * How much noise passive parties add to the sums that they return, in the integers of the grid. Both sides compute it
  * from what they have agreed on, so that neither can claim another.
  */
-import { TandemError } from "./error.ts";
+import { TandemError } from "../error.ts";
 
 export interface NoiseScale {
   /** What the largest gradient of one person is on the grid, of every slot: 2^resolution_bits. */

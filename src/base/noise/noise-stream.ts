@@ -13,7 +13,7 @@
  * difference of the two sums has none.
  */
 import { type Cipher, createCipheriv, createHmac } from "node:crypto";
-import { assert } from "./assert.ts";
+import { assert } from "../assert.ts";
 
 export const noiseSecretBytes = 32;
 
