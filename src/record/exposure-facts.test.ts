@@ -97,7 +97,7 @@ test("a what-if shows the columns that it has measured", () => {
   expect(head).toEqual(["with", "auc", "bins proven", "bits told by scoring"]);
   expect(rows[0]).toEqual(["as it is", "0.7803", "37%", "18.9"]);
   expect(rows[2]).toEqual(["and max_thresholds 3", "0.7809 (+0.0006)", "21%", "13.3"]);
-  expect(rows[3]).toEqual(["masked_scoring", "–", "–", "0.00"]);
+  expect(rows[3]).toEqual(["masked_scoring", "–", "–", "7.58"]);
 });
 
 test("the gauge: of all jobs with the partner, or else of the audited one", () => {
