@@ -2,7 +2,6 @@
  * The alignment's messages over real TLS with self-signed certificates: what deviates is refused, and nothing stays
  * open.
  */
-import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { createClient } from "@connectrpc/connect";
 import { createGrpcTransport, Http2SessionManager } from "@connectrpc/connect-node";
@@ -18,6 +17,7 @@ import type { TlsIdentity } from "../src/transport/tls-settings.ts";
 import { scratchDirectory } from "./support/command.ts";
 import { type Company, foundCompany, makePeople, type RunningParty, startParty } from "./support/companies.ts";
 import { expectError } from "./support/expect-error.ts";
+import { identityOf, rawClient } from "./support/raw-client.ts";
 import { collect, one } from "./support/streams.ts";
 
 const root = scratchDirectory();
@@ -44,25 +44,10 @@ async function pair(): Promise<Pair> {
   return { bank, shop, party, connect };
 }
 
-function identityOf({ folder }: Company): TlsIdentity {
-  return {
-    certificate: readFileSync(join(folder, "certificate.pem"), "utf8"),
-    key: readFileSync(join(folder, "key.pem"), "utf8"),
-  };
-}
-
-/** The generated client itself, to say what the peer never would. */
-function rawClient({ bank, party }: Pair) {
-  const { certificate: cert, key } = identityOf(bank);
-  const baseUrl = `https://127.0.0.1:${party.port}`;
-  const sessionManager = new Http2SessionManager(baseUrl, {}, { cert, key, rejectUnauthorized: false });
-  onTestFinished(() => sessionManager.abort());
-  return createClient(Alignment, createGrpcTransport({ baseUrl, sessionManager }));
-}
-
 const offer = { hashDomain, normalisations: [], activeIdCount: 2 };
 const wireOffer = { ...offer, protocolVersion, job: "j" };
 const point = (x: number): Uint8Array => Uint8Array.from({ length: 32 }, (_, i) => (i === 0 ? x : 0));
+const twoPoints = Uint8Array.from([...point(9), ...point(4)]);
 
 describe("out of turn", () => {
   test("masks without a beginning, and a second beginning", async () => {
@@ -76,13 +61,29 @@ describe("out of turn", () => {
     await expectError(() => peer.accept(0, one(new Uint32Array(0)), {}), "PROTOCOL_STATE", /no alignment under way/);
     await peer.begin(offer, {});
     expect(await peer.begin(offer, {})).toMatchObject({ passiveIdCount: 30 });
+    await collect(peer.remask(one(twoPoints), {}));
     expect((await collect(peer.maskedIds({}))).reduce((sum, chunk) => sum + chunk.length, 0)).toBe(30 * 32);
-    await expectError(
-      () => peer.accept(0, one(new Uint32Array(0)), {}),
-      "PROTOCOL_STATE",
-      /before all masks were exchanged/,
-    );
+    await expectError(() => collect(peer.maskedIds({})), "PROTOCOL_STATE", /exchanged: .* out of turn/);
     expect((await party.seen("refused")).code).toBe("PROTOCOL_STATE");
+  });
+
+  test("masked ids before all points have come; then it is over, until another beginning draws other masks", async () => {
+    const { connect } = await pair();
+    const peer = connect().alignment("j");
+    await peer.begin(offer, {});
+    await expectError(() => collect(peer.maskedIds({})), "PROTOCOL_STATE", /begun: .* out of turn/);
+    await expectError(() => collect(peer.remask(one(twoPoints), {})), "PROTOCOL_STATE", /no alignment under way/);
+    await peer.begin(offer, {});
+    await expectError(() => collect(peer.remask(one(point(9)), {})), "PROTOCOL_STATE", /ended after 1 of 2/);
+    await expectError(() => collect(peer.maskedIds({})), "PROTOCOL_STATE", /no alignment under way/);
+    const answers: string[] = [];
+    for (let beginning = 0; beginning < 2; beginning++) {
+      await peer.begin(offer, {});
+      const [answer] = await collect(peer.remask(one(twoPoints), {}));
+      answers.push(Buffer.from(answer).toString("hex"));
+    }
+    expect(answers[0]).not.toBe(answers[1]);
+    await expectError(() => collect(peer.remask(one(twoPoints), {})), "PROTOCOL_STATE", /remasked: .* out of turn/);
   });
 
   test("another connection, even of the same party, reaches nothing", async () => {
@@ -92,6 +93,7 @@ describe("out of turn", () => {
     const second = connect().alignment("j");
     await expectError(() => collect(second.maskedIds({})), "PROTOCOL_STATE", /on this connection/);
     await expectError(() => connect().alignment("another").begin(offer, {}), "PARTY_BUSY");
+    await collect(first.remask(one(twoPoints), {}));
     expect(await collect(first.maskedIds({}))).toHaveLength(1);
   });
 
@@ -102,6 +104,7 @@ describe("out of turn", () => {
     const second = connect().alignment("j");
     await second.begin(offer, {});
     await expectError(() => collect(first.maskedIds({})), "PROTOCOL_STATE", /on this connection/);
+    await collect(second.remask(one(twoPoints), {}));
     expect(await collect(second.maskedIds({}))).toHaveLength(1);
   });
 
@@ -117,7 +120,8 @@ describe("out of turn", () => {
 
 describe("messages that deviate", () => {
   test("another version, another hash domain, a name that is a path", async () => {
-    const client = rawClient(await pair());
+    const { bank, party } = await pair();
+    const client = rawClient(Alignment, bank, party.port);
     const refused = (change: object) =>
       client.begin({ ...wireOffer, ...change }).then(
         () => "",
@@ -131,8 +135,8 @@ describe("messages that deviate", () => {
   });
 
   test("points out of order, and a number that changes", async () => {
-    const made = await pair();
-    const client = rawClient(made);
+    const { bank, party } = await pair();
+    const client = rawClient(Alignment, bank, party.port);
     await client.begin(wireOffer);
     async function* skipping() {
       yield { sequence: 1, points: point(9) };
@@ -151,6 +155,24 @@ describe("messages that deviate", () => {
     }
     await expect(client.accept(changing())).rejects.toThrow(/changes its mind/);
   });
+});
+
+test("points of small order and other encodings of a point, over the wire", async () => {
+  const { connect } = await pair();
+  const peer = connect().alignment("j");
+  const highBit = point(9);
+  highBit[31] = 0x80;
+  for (const [bad, words] of [
+    [point(0), /small order/],
+    [point(1), /small order/],
+    [highBit, /canonical/],
+    [new Uint8Array(32).fill(255), /canonical/],
+  ] as const) {
+    await peer.begin(offer, {});
+    const points = Uint8Array.from([...point(9), ...bad]);
+    await expectError(() => collect(peer.remask(one(points), {})), "PROTOCOL_STATE", words);
+    await expectError(() => collect(peer.maskedIds({})), "PROTOCOL_STATE", /no alignment under way/);
+  }
 });
 
 describe("self-signed certificates", () => {

@@ -60,6 +60,11 @@ export async function alignActive(
   if (ids.ids.length > idCountMax)
     throw new TandemError("USAGE", `${ids.ids.length} ids are more than the ${idCountMax} that can be aligned`);
   const { threads, onProgress, random } = settled(options);
+  const [{ boundTo }] = peers;
+  assert(
+    peers.every((peer) => peer.boundTo === boundTo),
+    "all passive parties know the active one by the same certificate",
+  );
   const abort = new AbortController();
   const call: CallOptions = { signal: abort.signal };
   const pool = new MaskingPool(threads);
@@ -78,7 +83,7 @@ export async function alignActive(
     };
 
     const ownMasked = new KeptStream<Uint8Array>();
-    const masking = ownMasked.fill(counted(maskedIds(ids.ids, order, pool)));
+    const masking = ownMasked.fill(counted(maskedIds(ids.ids, order, pool, boundTo)));
     const matches = await Promise.all(
       peers.map(async (peer, p) => {
         const idCount = peerIdCounts[p];

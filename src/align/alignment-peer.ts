@@ -37,6 +37,8 @@ export interface CallOptions {
 /** A passive party as the active party sees it. The methods are called once each, in this order. */
 export interface AlignmentPeer {
   readonly name: string;
+  /** The fingerprint that the passive party knows the active one by; empty where there are none. */
+  readonly boundTo: string;
   begin(offer: AlignmentOffer, options: CallOptions): Promise<AlignmentAnswer>;
   /** Each point times the passive party's secret, in the same order. */
   remask(points: AsyncIterable<Uint8Array>, options: CallOptions): AsyncIterable<Uint8Array>;

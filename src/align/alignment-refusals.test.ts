@@ -56,7 +56,7 @@ async function expectRefused(outcome: Promise<unknown>, code: ErrorCode, message
 describe("begin", () => {
   test("another hash domain, other normalisations, too many ids or a number that is none", () => {
     const cases: [Partial<AlignmentOffer>, ErrorCode, RegExp][] = [
-      [{ hashDomain: "tandem/psi/v2" }, "HANDSHAKE_MISMATCH", /hashes ids otherwise/],
+      [{ hashDomain: "tandem/psi/v1" }, "HANDSHAKE_MISMATCH", /hashes ids otherwise/],
       [{ normalisations: ["lowercase"] }, "HANDSHAKE_MISMATCH", /normalises ids in another way; here it is: trim$/],
       [{ activeIdCount: 11 }, "PROTOCOL_STATE", /brings 11 ids; at most 10/],
       [{ activeIdCount: -1 }, "PROTOCOL_STATE", /not a number/],
@@ -111,12 +111,18 @@ describe("the passive party refuses", () => {
     await expectRefused(drain(passive().remask(stream(good))), "PROTOCOL_STATE", /waiting/);
     await expectRefused(drain(passive().maskedIds()), "PROTOCOL_STATE", /waiting/);
     await expectRefused(passive().accept(0, stream()), "PROTOCOL_STATE", /waiting/);
+    await expectRefused(drain(begun().maskedIds()), "PROTOCOL_STATE", /begun: .* out of turn/);
+    await expectRefused(begun().accept(0, stream()), "PROTOCOL_STATE", /begun/);
     const twice = begun();
-    await drain(twice.maskedIds());
-    await expectRefused(drain(twice.maskedIds()), "PROTOCOL_STATE", /twice/);
+    await drain(twice.remask(stream(good)));
+    await expectRefused(drain(twice.remask(stream(good))), "PROTOCOL_STATE", /remasked/);
     const early = begun();
-    await drain(early.maskedIds());
-    await expectRefused(early.accept(0, stream()), "PROTOCOL_STATE", /before all masks/);
+    await drain(early.remask(stream(good)));
+    await expectRefused(early.accept(0, stream()), "PROTOCOL_STATE", /remasked/);
+    const again = await exchanged();
+    await expectRefused(drain(again.maskedIds()), "PROTOCOL_STATE", /exchanged/);
+    const begunAgain = begun();
+    expect(() => begunAgain.begin(offer)).toThrow(/begun/);
     const done = await exchanged();
     await done.accept(0, stream());
     await expectRefused(done.accept(0, stream()), "PROTOCOL_STATE", /finished/);
@@ -124,11 +130,35 @@ describe("the passive party refuses", () => {
 
   test("to go on after the reader left in the middle of a stream", async () => {
     const alignment = begun();
+    await drain(alignment.remask(stream(good)));
     for await (const chunk of alignment.maskedIds()) {
       expect(chunk.length).toBe(160);
       break;
     }
-    await expectRefused(drain(alignment.remask(stream(good))), "PROTOCOL_STATE", /failed/);
+    await expectRefused(alignment.accept(0, stream()), "PROTOCOL_STATE", /failed/);
+  });
+
+  test("masked ids while points still arrive, though all but one of them are answered", async () => {
+    const alignment = begun();
+    const answers = alignment.remask(stream(good.subarray(0, 128), good.subarray(128)));
+    expect((await answers.next()).value).toHaveLength(128);
+    await expectRefused(drain(alignment.maskedIds()), "PROTOCOL_STATE", /remasking: .* out of turn/);
+    await expect(drain(answers)).rejects.toThrow(/closed|failed/);
+  });
+
+  test("nothing of a point that comes twice: it is answered twice by the same", async () => {
+    const alignment = begun();
+    const [answer] = await drain(alignment.remask(stream(points("v", "v", "w", "v", "v"))));
+    const answers = Array.from({ length: 5 }, (_, i) => Buffer.from(answer.subarray(32 * i, 32 * i + 32)));
+    for (const i of [1, 3, 4]) expect(answers[i].equals(answers[0])).toBe(true);
+    expect(answers[2].equals(answers[0])).toBe(false);
+  });
+
+  test("to answer a single point before it is admitted", async () => {
+    const alignment = passive({ admit: () => Promise.reject(new Error("not today")) });
+    alignment.begin(offer);
+    await expect(drain(alignment.remask(stream(good)))).rejects.toThrow("not today");
+    await expectRefused(drain(alignment.maskedIds()), "PROTOCOL_STATE", /failed/);
   });
 
   test.each<[string, number, number[][], RegExp]>([
@@ -176,6 +206,7 @@ describe("the active party refuses", () => {
     };
     return {
       name: "bank",
+      boundTo: "",
       begin: async (offered) => ({ passiveIdCount: tampering.idCount ?? (await peer.begin(offered)).passiveIdCount }),
       remask: (chunks) => change(peer.remask(chunks), tampering.remask),
       maskedIds: () => change(peer.maskedIds(), tampering.maskedIds),

@@ -114,6 +114,7 @@ class Wiretap {
   wrap(peer: AlignmentPeer): AlignmentPeer {
     return {
       name: peer.name,
+      boundTo: peer.boundTo,
       begin: (offer, options) => peer.begin(offer, options),
       remask: (points, options) => copying(peer.remask(copying(points, this.toPassive), options), this.toActive),
       maskedIds: (options) => copying(peer.maskedIds(options), this.toActive),
@@ -181,6 +182,7 @@ describe("what travels", () => {
       const peer = new InProcessPeer("p", new PassiveAlignment(DistinctIds.from(sets[0]), { threads: 0 }));
       const partly: AlignmentPeer = {
         name: "p",
+        boundTo: "",
         begin: (offer) => peer.begin(offer),
         maskedIds: () => peer.maskedIds(),
         accept: (count, positions) => peer.accept(count, positions),

@@ -13,7 +13,7 @@ function pointOf(id: string): Buffer {
 function firstOnCurve(id: string): { point: Buffer; attempts: number } {
   for (let attempts = 1; ; attempts++) {
     const counter = Math.floor((attempts - 1) / 2);
-    const digest = createHash("sha512").update(`tandem/psi/v1/${counter}/${id}`).digest();
+    const digest = createHash("sha512").update(`tandem/psi/v2//${counter}/${id}`).digest();
     const half = attempts % 2 === 1 ? digest.subarray(0, 32) : digest.subarray(32);
     half[31] &= 0x7f;
     const u = readCoordinate(half, 0);
@@ -35,9 +35,16 @@ describe("hashToCurve", () => {
   });
 
   test("does not change: both parties must find the same point", () => {
-    expect(pointOf("4711").toString("hex")).toBe("21eda7410c4199aa1e9aa30b63d93ffa689551943dcb603a1c52c3ec8718ad7a");
+    expect(pointOf("4711").toString("hex")).toBe("5635e4a57fcb7fc3f33796c51aea617b7c16008e2589df601e4dc9499b09a41f");
     const beyondAscii = pointOf("Zoë 🙂").toString("hex");
-    expect(beyondAscii).toBe("73a5930d85f63f33c5fde45d4fddf2dc6eec04e0d858bc7ae0b1c843e7f68626");
+    expect(beyondAscii).toBe("644c5374eb283fd7309c9640b220be559e67a9e6b3322f8e38949e0da75a7f2c");
+  });
+
+  test("is another point for another active party", () => {
+    const bound = Buffer.alloc(32);
+    hashToCurve("4711", bound, 0, "ab".repeat(32));
+    expect(bound.toString("hex")).toBe("bf2eba02903385845eaf5a6bc69c62f97c7621c7084799a8bf5df0f072d8d05c");
+    expect(bound.equals(pointOf("4711"))).toBe(false);
   });
 
   test("ids that run together with the counter stay apart", () => {

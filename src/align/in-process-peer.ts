@@ -12,6 +12,10 @@ export class InProcessPeer implements AlignmentPeer {
     this.#alignment = alignment;
   }
 
+  get boundTo(): string {
+    return this.#alignment.boundTo;
+  }
+
   /** The passive party's aligned rows, once it has accepted them. */
   get rows(): Uint32Array | null {
     return this.#rows;

@@ -14,9 +14,29 @@
  *     | positions of the common y, ascending     |
  *     |----------------------------------------->|                          accept
  *
- * Parties are honest but curious. A mask hides an id as long as decisional Diffie-Hellman is hard on the curve. An
- * active party can ask about any id that it can think of, whether it holds it or not: `activeIdCountMax` bounds how
- * many.
+ * A mask hides an id as long as decisional Diffie-Hellman is hard on the curve. An active party can ask about any id
+ * that it can think of, whether it holds it or not: `activeIdCountMax` bounds how many in one alignment, and the party's
+ * budget how many in a day.
+ *
+ * The order is enforced, since points can be passed on. An active party that gets masked ids of two passive parties A
+ * and B could send each of them the other's as its own, and count which points come back from both: the size of an
+ * intersection that is none of its business. To compare them it needs A's mask on B's masked ids, and B's on A's. (Two
+ * products of masks are only comparable if the same masks are in both; nobody can take a mask off.) But
+ *
+ *   A masks B's masked ids      => B has sent masked ids before A's remask was over
+ *   B masks A's masked ids      => A has sent masked ids before B's remask was over
+ *   a party sends masked ids    => its own remask is over, whole and checked
+ *
+ * and these say: A's remask was over before B's, and B's before A's. So one of the two must be missing, whoever else
+ * passes points on, over however many connections, jobs and colluding active parties; A and B may also be two
+ * alignments of one party. Answers of remask may travel while its points still arrive: the argument asks only when the
+ * last point came. Every alignment draws a new mask and takes one remask, so nothing can be asked afterwards.
+ *
+ * Nor can points be passed on to an honest *active* party: ids are hashed together with the fingerprint of the active
+ * party (`boundTo`), so that points made for one mean nothing to another.
+ *
+ * Of the active party's points, those of small order and other encodings are refused. One that stands there twice is
+ * answered twice by the same: it counts twice and tells nothing more.
  *
  * @reveals active: the number of ids that the party holds; which of the active party's ids the party holds too
  */
@@ -40,18 +60,31 @@ import { secretOrder } from "./secret-order.ts";
 export interface PassiveAlignmentOptions extends AlignmentOptions {
   /** How many ids the active party may bring. */
   readonly activeIdCountMax?: number;
+  /** The fingerprint of the active party; empty where there are none. */
+  readonly boundTo?: string;
+  /** Asked before the first point is answered; what it throws ends the alignment. */
+  readonly admit?: () => Promise<void>;
 }
 
-/** "masking" takes the two streams, each once and in any order or at the same time. */
-type Phase = "waiting" | "masking" | "accepting" | "finished" | "failed";
-type StreamState = "due" | "running" | "done";
+/** Each but the last two takes one message only, or is the time while one is answered. */
+type Phase =
+  | "waiting"
+  | "begun"
+  | "remasking"
+  | "remasked"
+  | "sending masked ids"
+  | "exchanged"
+  | "accepting"
+  | "finished"
+  | "failed";
 
 export class PassiveAlignment {
   readonly #ids: DistinctIds;
   readonly #options: Required<AlignmentOptions>;
   readonly #activeIdCountMax: number;
   readonly #pool: MaskingPool;
-  readonly #streams: { remask: StreamState; maskedIds: StreamState } = { remask: "due", maskedIds: "due" };
+  readonly #admit: () => Promise<void>;
+  readonly boundTo: string;
   #phase: Phase = "waiting";
   #activeIdCount = 0;
   /** order[position] = index of an id; made when first needed. */
@@ -64,6 +97,8 @@ export class PassiveAlignment {
     this.#ids = ids;
     this.#options = settled(options);
     this.#activeIdCountMax = Math.min(options.activeIdCountMax ?? idCountMax, idCountMax);
+    this.boundTo = options.boundTo ?? "";
+    this.#admit = options.admit ?? (() => Promise.resolve());
     this.#pool = new MaskingPool(this.#options.threads);
   }
 
@@ -89,29 +124,29 @@ export class PassiveAlignment {
       );
     }
     this.#activeIdCount = activeIdCount;
-    this.#phase = "masking";
+    this.#phase = "begun";
     return { passiveIdCount: this.#ids.ids.length };
   }
 
-  /** Masks the active party's masked ids once more, in the order in which they come. */
+  /** Masks the active party's masked ids once more, in the order in which they come. Once, and before maskedIds. */
   async *remask(points: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void, undefined> {
-    yield* this.#stream("remask", () => maskedPeerPoints(points, this.#activeIdCount, "the active party", this.#pool));
+    yield* this.#stream("begun", "remasking", "remasked", async () => {
+      await this.#admit();
+      return maskedPeerPoints(points, this.#activeIdCount, "the active party", this.#pool);
+    });
   }
 
-  /** This party's masked ids in a secret order. */
+  /** This party's masked ids in a secret order. Not one of them leaves before the last of the others' has come. */
   async *maskedIds(): AsyncGenerator<Uint8Array, void, undefined> {
-    yield* this.#stream("maskedIds", async () => {
+    yield* this.#stream("remasked", "sending masked ids", "exchanged", async () => {
       this.#order = await secretOrder(this.#ids.ids.length, this.#options.random);
-      return maskedIds(this.#ids.ids, this.#order, this.#pool);
+      return maskedIds(this.#ids.ids, this.#order, this.#pool, this.boundTo);
     });
   }
 
   /** @returns this party's rows of the common instances, in the common order */
   async accept(commonCount: number, positions: AsyncIterable<Uint32Array>): Promise<Uint32Array> {
-    this.#expect("masking");
-    const { remask, maskedIds } = this.#streams;
-    if (remask !== "done" || maskedIds !== "done")
-      throw this.#fail("PROTOCOL_STATE", "the active party names the common set before all masks were exchanged");
+    this.#expect("exchanged");
     if (commonCount > this.#activeIdCount)
       throw this.#fail("PROTOCOL_STATE", "the active party names more common ids than it brought");
     this.#phase = "accepting";
@@ -138,31 +173,34 @@ export class PassiveAlignment {
     this.#pool.close();
   }
 
+  /** One stream, from its first request until its last chunk is taken: the phases before, during and after it. */
   async *#stream(
-    name: "remask" | "maskedIds",
-    open: () => AsyncIterable<Uint8Array> | Promise<AsyncIterable<Uint8Array>>,
+    before: Phase,
+    during: Phase,
+    after: Phase,
+    open: () => Promise<AsyncIterable<Uint8Array>>,
   ): AsyncGenerator<Uint8Array, void, undefined> {
-    this.#expect("masking");
-    if (this.#streams[name] !== "due")
-      throw this.#fail("PROTOCOL_STATE", "the active party asks for the same masks twice");
-    this.#streams[name] = "running";
+    this.#expect(before);
+    this.#phase = during;
+    let isWhole = false;
     try {
       for await (const chunk of await open()) {
         this.#done += chunk.length / pointBytes;
         this.#options.onProgress(this.#done, this.#activeIdCount + this.#ids.ids.length);
         yield chunk;
       }
-      this.#expect("masking");
-      this.#streams[name] = "done";
+      this.#expect(during);
+      this.#phase = after;
+      isWhole = true;
     } finally {
       // Also when the reader stops early: half a stream is never continued.
-      if (this.#streams[name] !== "done") this.close();
+      if (!isWhole) this.close();
     }
   }
 
   #expect(phase: Phase): void {
     if (this.#phase !== phase)
-      throw this.#fail("PROTOCOL_STATE", `the alignment is ${this.#phase} and cannot take this message now`);
+      throw this.#fail("PROTOCOL_STATE", `the alignment is ${this.#phase}: this message is out of turn`);
   }
 
   #fail(code: "HANDSHAKE_MISMATCH" | "PROTOCOL_STATE", message: string): TandemError {

@@ -16,8 +16,9 @@ export function maskedIds(
   ids: readonly string[],
   order: Uint32Array,
   pool: MaskingPool,
+  boundTo: string,
 ): AsyncGenerator<Uint8Array, void, undefined> {
-  return inOrder(hashedIds(ids, order), pool.callsAhead, async (points) => {
+  return inOrder(hashedIds(ids, order, boundTo), pool.callsAhead, async (points) => {
     const masked = await pool.mask(points);
     assert(!holdsZero(masked), "no id hashes to a point of small order");
     return masked;
@@ -78,13 +79,17 @@ function holdsZero(points: Uint8Array): boolean {
   return false;
 }
 
-async function* hashedIds(ids: readonly string[], order: Uint32Array): AsyncGenerator<Uint8Array, void, undefined> {
+async function* hashedIds(
+  ids: readonly string[],
+  order: Uint32Array,
+  boundTo: string,
+): AsyncGenerator<Uint8Array, void, undefined> {
   for (let first = 0; first < order.length; first += pointsPerChunk) {
     const end = Math.min(first + pointsPerChunk, order.length);
     const points = new Uint8Array((end - first) * pointBytes);
     for (let i = first; i < end; i++) {
       if (i % idsPerLook === 0 && isSliceOver()) await nextSlice();
-      hashToCurve(ids[order[i]], points, (i - first) * pointBytes);
+      hashToCurve(ids[order[i]], points, (i - first) * pointBytes, boundTo);
     }
     yield points;
   }

@@ -6,15 +6,18 @@ import { protocolVersion } from "../wire/version.ts";
 import { numbered, pointsOf } from "./numbered-points.ts";
 import { translatedClient } from "./translated-client.ts";
 
+/** @param boundTo the fingerprint of the active party's own certificate */
 export function alignmentPeerOver(
   name: string,
   transport: Transport,
   job: string,
   validationFile = false,
+  boundTo = "",
 ): AlignmentPeer {
   const client = translatedClient(Alignment, name, transport, { opening: "begin", isNaming: true });
   return {
     name,
+    boundTo,
     begin: ({ hashDomain, normalisations, activeIdCount }, options) =>
       client.begin(
         { protocolVersion, job, hashDomain, normalisations: [...normalisations], activeIdCount, validationFile },

@@ -7,6 +7,7 @@ import type { PassivePeer } from "../wire/peer.ts";
 import type { ScoringPeer } from "../wire/scoring-peer.ts";
 import { alignmentPeerOver } from "./alignment-client.ts";
 import { peerOver } from "./peer-client.ts";
+import { certificateFingerprint } from "./pinned-certificate.ts";
 import { PinnedSessionManager } from "./pinned-session.ts";
 import { pinnedSocket } from "./pinned-socket.ts";
 import { scoringPeerOver } from "./scoring-client.ts";
@@ -34,7 +35,8 @@ export function connectTls(
   });
   return {
     ...peerOver(name, transport),
-    alignment: (job, validationFile) => alignmentPeerOver(name, transport, job, validationFile),
+    alignment: (job, validationFile) =>
+      alignmentPeerOver(name, transport, job, validationFile, certificateFingerprint(identity.certificate)),
     close: () => sessions.abort(),
   };
 }

@@ -97,6 +97,7 @@ export class PassiveDesk implements PartyDesk {
       const normalisations = knownNormalisations(offer, name);
       const alignment = new PassiveAlignment(data.ids, {
         activeIdCountMax: policy.max_active_ids,
+        boundTo: caller.fingerprint,
         ...(threads === undefined ? {} : { threads }),
       });
       const answer = alignment.begin({ hashDomain, normalisations, activeIdCount });

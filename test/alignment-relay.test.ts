@@ -1,0 +1,253 @@
+/**
+ * Points that are passed on, over real TLS. A bank that holds nobody aligns with two shops that hold the same people.
+ * It sends each of them what the other has masked, in every order that it can think of, and looks for a point that it
+ * has got in two ways: that many people both shops hold. It must find none.
+ */
+import { join } from "node:path";
+import type { Client } from "@connectrpc/connect";
+import { expect, test } from "vitest";
+import { alignActive } from "../src/align/active-alignment.ts";
+import { type AlignmentPeer, pointsPerChunkMax } from "../src/align/alignment-peer.ts";
+import { hashDomain, hashToCurve } from "../src/align/hash-to-curve.ts";
+import { MaskingPool } from "../src/align/masking-pool.ts";
+import { DistinctIds } from "../src/align/normalise.ts";
+import { Alignment } from "../src/wire/generated/tandem/v1/alignment_pb.ts";
+import { protocolVersion } from "../src/wire/version.ts";
+import { scratchDirectory } from "./support/command.ts";
+import { type Company, foundCompany, makePeople, startParty } from "./support/companies.ts";
+import { rawClient } from "./support/raw-client.ts";
+import { collect } from "./support/streams.ts";
+
+const people = makePeople(40, "relay");
+const ids = people.map(({ id }) => id);
+const root = scratchDirectory();
+let worlds = 0;
+
+interface Relay {
+  readonly actives: readonly Company[];
+  /** A new connection of one of the active parties to the first or the second shop. */
+  connect(shop: 0 | 1, active?: 0 | 1): Cheat;
+}
+
+/** Two shops with the same people, and two active parties that both have pinned. */
+async function relay(): Promise<Relay> {
+  const folder = join(root, String(worlds++));
+  const actives = [
+    await foundCompany(folder, "bank", people, [0], true),
+    await foundCompany(folder, "lender", people, [0], true),
+  ];
+  const shops = [await foundCompany(folder, "north", people, [1]), await foundCompany(folder, "south", people, [2])];
+  const parties = await Promise.all(shops.map((shop) => startParty(shop, actives)));
+  return {
+    actives,
+    connect: (shop, active = 0) => new Cheat(rawClient(Alignment, actives[active], parties[shop].port)),
+  };
+}
+
+/** One connection, and every point that came over it. */
+class Cheat {
+  readonly seen: string[] = [];
+  readonly #client: Client<typeof Alignment>;
+
+  constructor(client: Client<typeof Alignment>) {
+    this.#client = client;
+  }
+
+  async begin(activeIdCount: number, job = "j"): Promise<void> {
+    await this.#client.begin({ protocolVersion, job, hashDomain, normalisations: [], activeIdCount });
+  }
+
+  async remask(points: readonly string[]): Promise<string[]> {
+    const answers: string[] = [];
+    for await (const answer of this.remasking(points)) answers.push(answer);
+    return answers;
+  }
+
+  /** One point per message, so that answers may come before all of them are sent. */
+  async *remasking(points: Iterable<string> | AsyncIterable<string>): AsyncGenerator<string> {
+    async function* messages() {
+      let sequence = 0;
+      for await (const point of points) yield { sequence: sequence++, points: Buffer.from(point, "hex") };
+    }
+    for await (const { points: answer } of this.#client.remask(messages())) yield* this.#note(answer);
+  }
+
+  async maskedIds(): Promise<string[]> {
+    const masked: string[] = [];
+    for await (const { points } of this.#client.maskedIds({})) masked.push(...this.#note(points));
+    return masked;
+  }
+
+  #note(points: Uint8Array): string[] {
+    const all = Buffer.from(points);
+    const found = Array.from({ length: all.length / 32 }, (_, i) => all.toString("hex", 32 * i, 32 * i + 32));
+    this.seen.push(...found);
+    return found;
+  }
+}
+
+/** Points that somebody who holds nobody can make. */
+function strangers(count: number, from = 0): string[] {
+  return Array.from({ length: count }, (_, i) => hashed(`stranger ${from + i}`));
+}
+
+function hashed(id: string, boundTo = ""): string {
+  const point = Buffer.alloc(32);
+  hashToCurve(id, point, 0, boundTo);
+  return point.toString("hex");
+}
+
+async function refusal(work: Promise<unknown>): Promise<string> {
+  return work.then(
+    () => "",
+    (error: unknown) => String(error),
+  );
+}
+
+function tick(): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, 1));
+}
+
+/** How often a point came in two ways. */
+function learnt(...cheats: readonly Cheat[]): number {
+  const all = cheats.flatMap(({ seen }) => seen);
+  expect(all.length).toBeGreaterThan(0);
+  return all.length - new Set(all).size;
+}
+
+test("the same count finds everybody where the bank may: it holds the people itself", async () => {
+  const { actives, connect } = await relay();
+  const shop = connect(0);
+  const pool = new MaskingPool(0);
+  const mask = async (points: readonly string[]): Promise<string[]> => {
+    const masked = Buffer.from(await pool.mask(Buffer.from(points.join(""), "hex")));
+    return points.map((_, i) => masked.toString("hex", 32 * i, 32 * i + 32));
+  };
+  await shop.begin(ids.length);
+  const remasked = await shop.remask(await mask(ids.map((id) => hashed(id, actives[0].fingerprint))));
+  const theirs = new Set(await mask(await shop.maskedIds()));
+  expect(remasked.filter((point) => theirs.has(point))).toHaveLength(40);
+  pool.close();
+});
+
+test("masked ids cannot be had first", async () => {
+  const { connect } = await relay();
+  const [north, south] = [connect(0), connect(1)];
+  for (const shop of [north, south]) {
+    await shop.begin(40);
+    expect(await refusal(shop.maskedIds())).toMatch(/begun: this message is out of turn/);
+    expect(await refusal(shop.remask(strangers(40)))).toMatch(/no alignment under way/);
+    expect(shop.seen).toEqual([]);
+  }
+});
+
+test("nor while both shops wait for the other's: the last point is missing", async () => {
+  const { connect } = await relay();
+  const [north, south] = [connect(0), connect(1)];
+  await Promise.all([north.begin(40), south.begin(40)]);
+  /** All but one point; when answers come, the other shop's masked ids are asked for, to be sent on. */
+  async function* waiting(from: Cheat, other: Cheat): AsyncGenerator<string> {
+    yield* strangers(39);
+    for (let waits = 0; from.seen.length < 20 && waits < 500; waits++) await tick();
+    const [last] = await other.maskedIds();
+    yield last;
+  }
+  const outcomes = await Promise.all([
+    refusal(collect(north.remasking(waiting(north, south)))),
+    refusal(collect(south.remasking(waiting(south, north)))),
+  ]);
+  expect(outcomes.join()).toMatch(/out of turn/);
+  for (const outcome of outcomes) expect(outcome).not.toBe("");
+  // Answers of points that the bank made itself came back, and no masked id did.
+  expect(north.seen.length + south.seen.length).toBeLessThanOrEqual(78);
+  expect(learnt(north, south)).toBe(0);
+});
+
+test("one shop's masked ids can be passed on to the other, but not back", async () => {
+  const { connect } = await relay();
+  const [north, south] = [connect(0), connect(1)];
+  await Promise.all([north.begin(40), south.begin(40)]);
+  await north.remask(strangers(40));
+  const ofNorth = await north.maskedIds();
+  await south.remask(ofNorth); // north's people, under both masks
+  const ofSouth = await south.maskedIds(); // south's people under its own mask: north's is missing
+  expect(await refusal(north.remask(ofSouth))).toMatch(/exchanged: this message is out of turn/);
+  expect(learnt(north, south)).toBe(0);
+});
+
+test("nor in another attempt, over another connection, or by another party: the mask is another", async () => {
+  const { connect } = await relay();
+  const [north, south] = [connect(0), connect(1)];
+  await Promise.all([north.begin(40), south.begin(40)]);
+  await north.remask(strangers(40));
+  await south.remask(await north.maskedIds());
+  const ofSouth = await south.maskedIds();
+
+  await north.begin(40);
+  const again = await north.remask(ofSouth);
+  await north.maskedIds();
+  const second = connect(0); // the same bank and job: it takes the first connection's place
+  await second.begin(40);
+  expect(await refusal(north.remask(ofSouth))).toMatch(/no alignment under way/);
+  await second.remask(again);
+  await second.maskedIds();
+  const lender = connect(0, 1);
+  expect(await refusal(lender.begin(40))).toMatch(/serves another job/);
+  const lenderSouth = connect(1, 1);
+  expect(await refusal(lenderSouth.begin(40))).toMatch(/serves another job/);
+  expect(learnt(north, south, second)).toBe(0);
+});
+
+test("two colluding active parties, one at each shop, find nothing in any order", async () => {
+  const { connect } = await relay();
+  const [north, south] = [connect(0, 0), connect(1, 1)];
+  await Promise.all([north.begin(80), south.begin(80)]);
+  // South's answers go to north while south still takes points.
+  const chain: string[] = [];
+  async function* intoSouth(): AsyncGenerator<string> {
+    yield* strangers(40);
+    for (let waits = 0; chain.length < 40; waits++) await (waits < 5000 ? tick() : expect.fail("no answers"));
+    await north.remask([...chain, ...strangers(40, 40)]);
+    yield* await north.maskedIds();
+  }
+  for await (const answer of south.remasking(intoSouth())) if (chain.length < 40) chain.push(answer);
+  await south.maskedIds();
+  expect(learnt(north, south)).toBe(0);
+});
+
+test("an honest active party's points mean nothing at a shop that it did not ask", async () => {
+  const { actives, connect } = await relay();
+  const shared = async (boundTo: string): Promise<number> => {
+    const shop = connect(0);
+    /** A passive party to the lender, that is the bank to a shop, and passes everything on. */
+    const between: AlignmentPeer = {
+      name: "between",
+      boundTo,
+      async begin({ activeIdCount }) {
+        await shop.begin(activeIdCount);
+        return { passiveIdCount: 40 };
+      },
+      async *remask(chunks) {
+        for await (const answer of shop.remasking(pointwise(chunks))) yield Buffer.from(answer, "hex");
+      },
+      async *maskedIds() {
+        yield Buffer.from((await shop.maskedIds()).join(""), "hex");
+      },
+      accept: () => Promise.resolve(),
+    };
+    const { pairwise } = await alignActive(DistinctIds.from(ids), [between], { threads: 0 });
+    return pairwise[0].sharedCount;
+  };
+  // The lender's points are bound to the lender, the shop's to whoever has called it.
+  expect(await shared(actives[1].fingerprint)).toBe(0);
+  // Without that, the one in between would learn how many people the lender and the shop share.
+  expect(await shared(actives[0].fingerprint)).toBe(40);
+});
+
+async function* pointwise(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
+  for await (const chunk of chunks) {
+    expect(chunk.length).toBeLessThanOrEqual(32 * pointsPerChunkMax);
+    for (let offset = 0; offset < chunk.length; offset += 32)
+      yield Buffer.from(chunk).toString("hex", offset, offset + 32);
+  }
+}
