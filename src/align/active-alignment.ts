@@ -11,6 +11,7 @@
 import { assert } from "../base/assert.ts";
 import { TandemError } from "../base/error.ts";
 import { type AlignmentOptions, type AlignmentPeer, type CallOptions, idCountMax, settled } from "./alignment-peer.ts";
+import { checkPeerSize, suspiciousOverlap, suspiciousSize } from "./peer-size.ts";
 import { byAscendingId } from "./common-order.ts";
 import { pointBytes } from "./curve25519.ts";
 import { isSliceOver, nextSlice } from "../base/event-loop-slice.ts";
@@ -45,16 +46,24 @@ interface PeerMatch {
   readonly sharedCount: number;
 }
 
+export interface ActiveAlignmentOptions extends AlignmentOptions {
+  /** How many ids each passive party may bring. */
+  readonly passiveIdCountMax?: number;
+  /** Takes what looks like a passive party that guesses ids. The alignment goes on. */
+  readonly onAlarm?: (peer: string, words: string) => void;
+}
+
 const absent = 0xffff_ffff;
 const stepsPerLook = 4096;
 
 /**
- * @throws TandemError PROTOCOL_STATE if a passive party sends what the protocol does not allow; nobody is aligned then
+ * @throws TandemError PROTOCOL_STATE if a passive party sends what the protocol does not allow; nobody is aligned then.
+ *   POLICY if it brings too many ids
  */
 export async function alignActive(
   ids: DistinctIds,
   peers: readonly AlignmentPeer[],
-  options: AlignmentOptions = {},
+  options: ActiveAlignmentOptions = {},
 ): Promise<ActiveAlignmentResult> {
   assert(peers.length > 0, "there is somebody to align with");
   if (ids.ids.length > idCountMax)
@@ -70,7 +79,7 @@ export async function alignActive(
   const pool = new MaskingPool(threads);
   try {
     const activeIdCount = ids.ids.length;
-    const peerIdCounts = await Promise.all(peers.map((peer) => begin(peer, ids, call)));
+    const peerIdCounts = await Promise.all(peers.map((peer) => begin(peer, ids, options, call)));
     const order = await secretOrder(activeIdCount, random);
     const total = peerIdCounts.reduce((sum, count) => sum + activeIdCount + count, activeIdCount);
     let done = 0;
@@ -91,7 +100,9 @@ export async function alignActive(
         const remasked = checkedPoints(peer.remask(ownMasked.read(), call), activeIdCount, peer.name);
         await takeRemasked(table, counted(remasked), peer.name);
         const theirs = maskedPeerPoints(peer.maskedIds(call), idCount, peer.name, pool);
-        return { peer, idCount, ...(await matchPoints(table, counted(theirs), peer.name)) };
+        const match = await matchPoints(table, counted(theirs), peer.name);
+        alarm(peer.name, suspiciousOverlap(idCount, activeIdCount, match.sharedCount), options);
+        return { peer, idCount, ...match };
       }),
     );
     await masking;
@@ -114,7 +125,13 @@ export async function alignActive(
   }
 }
 
-async function begin(peer: AlignmentPeer, ids: DistinctIds, call: CallOptions): Promise<number> {
+/** No masked id is sent to anybody before all passive parties have come through here. */
+async function begin(
+  peer: AlignmentPeer,
+  ids: DistinctIds,
+  options: ActiveAlignmentOptions,
+  call: CallOptions,
+): Promise<number> {
   const offer = { hashDomain, normalisations: ids.normalisations, activeIdCount: ids.ids.length };
   const { passiveIdCount } = await peer.begin(offer, call);
   if (!Number.isInteger(passiveIdCount) || passiveIdCount < 0 || passiveIdCount > idCountMax) {
@@ -123,7 +140,13 @@ async function begin(peer: AlignmentPeer, ids: DistinctIds, call: CallOptions): 
       `${peer.name} brings ${passiveIdCount} ids; at most ${idCountMax} can be aligned`,
     );
   }
+  checkPeerSize(peer.name, passiveIdCount, options.passiveIdCountMax ?? idCountMax);
+  alarm(peer.name, suspiciousSize(passiveIdCount, ids.ids.length), options);
   return passiveIdCount;
+}
+
+function alarm(peer: string, words: string | null, { onAlarm }: ActiveAlignmentOptions): void {
+  if (words !== null) onAlarm?.(peer, words);
 }
 
 /** Own ids under both secrets, in sending order. */

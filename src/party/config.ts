@@ -153,6 +153,8 @@ export const activeConfig = object({
     seed: wholeNumber(0, 4294967295).optional(),
   }),
   align: z.boolean("must be true or false").default(true),
+  /** A passive party learns which of its ids are common: one that brings more is not aligned with. */
+  max_passive_ids: wholeNumber(1, 67_108_864).default(10_000_000),
   /** A model that training goes on from: a finished job, the id of its model, or a folder with a share in it. */
   warm_start: object({ model: text }).optional(),
   training: parameters,

@@ -87,6 +87,7 @@ export type PartyEvent =
       readonly peer: string;
       readonly spent: Spending;
       readonly limits: BudgetSummary;
+      readonly today?: DaySummary;
     }
   | { readonly type: "ledger"; readonly party: string; readonly peer: string; readonly ledger: Ledger }
   | {
@@ -122,6 +123,8 @@ export type PartyEvent =
       readonly idCount: number;
       readonly unknownCount: number;
     }
+  /** Somebody should look: another party does what honest ones hardly do, or a limit is nearly reached. */
+  | { readonly type: "alarm"; readonly party: string; readonly peer: string; readonly words: string }
   | { readonly type: "turned-away"; readonly party: string; readonly address: string; readonly why: string }
   | { readonly type: "stopping"; readonly party: string }
   | { readonly type: "stopped"; readonly party: string }
@@ -137,6 +140,13 @@ export interface BudgetSummary {
   readonly noisy_sums_per_person?: number | undefined;
   readonly outcomes_per_person?: number | undefined;
   readonly scored_people?: number | undefined;
+}
+
+/** What a partner has asked for on a day (of UTC), and may, by the names of the config. */
+export interface DaySummary {
+  readonly day: string;
+  readonly used: Readonly<Record<string, number>>;
+  readonly limits: Readonly<Record<string, number>>;
 }
 
 /** The slot layout as the job uses it, with the proof that no sum overflows. */

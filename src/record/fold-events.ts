@@ -74,8 +74,10 @@ export function addEvent(view: JobView, event: Stamped): void {
       view.ledgers.set(event.peer, addedLedgers(view.earlierLedgers.get(event.peer) ?? emptyLedger(), event.ledger));
       return;
     case "budget":
-      view.budget = { peer: event.peer, spent: event.spent, limits: event.limits };
+      view.budget = { peer: event.peer, spent: event.spent, limits: event.limits, today: event.today };
       return;
+    case "alarm":
+      return alarmed(view, event.peer, event.words);
     case "waiting":
       return waiting(view, event.message);
     case "resumed":
@@ -121,6 +123,12 @@ function begin(view: JobView, event: JobEvent): void {
 
 function partyView(name: string, role: PartyView["role"], self: boolean): PartyView {
   return { name, role, self, connected: self, doing: null, featureCount: null, sentBytes: 0, receivedBytes: 0 };
+}
+
+/** Every attempt may say it again. */
+function alarmed(view: JobView, peer: string, words: string): void {
+  if (!view.alarms.some((alarm) => alarm.peer === peer && alarm.words === words))
+    view.alarms = [...view.alarms, { peer, words }];
 }
 
 /** All connections are given up at once. */

@@ -9,6 +9,7 @@ import type {
   ActiveResult,
   BudgetSummary,
   DataSummary,
+  DaySummary,
   JobEvent,
   LayoutSummary,
   Metrics,
@@ -78,7 +79,14 @@ export interface JobView {
   /** Of the attempts before the present one. */
   earlierLedgers: Map<string, Ledger>;
   /** At a passive party, what its partner has had in all jobs, and may have. */
-  budget: { readonly peer: string; readonly spent: Spending; readonly limits: BudgetSummary } | null;
+  budget: {
+    readonly peer: string;
+    readonly spent: Spending;
+    readonly limits: BudgetSummary;
+    readonly today?: DaySummary | undefined;
+  } | null;
+  /** What its owner should look at. */
+  alarms: readonly { readonly peer: string; readonly words: string }[];
   /** Why the next attempt is being waited for; null while one is under way. */
   waiting: string | null;
   result: ActiveResult | null;
@@ -118,6 +126,7 @@ export function emptyJobView(): JobView {
     ledgers: new Map(),
     earlierLedgers: new Map(),
     budget: null,
+    alarms: [],
     waiting: null,
     result: null,
     passiveResult: null,

@@ -79,6 +79,7 @@ const lines: { readonly [T in PartyEvent["type"]]: ((event: Event<T>) => LogLine
         `${unknownCount} ids were unknown`,
       { peer, job, model, requestCount, idCount, unknownCount },
     ),
+  alarm: ({ peer, words }) => ({ level: "warn", words: `ALARM about ${peer}: ${words}`, facts: { peer, words } }),
   "turned-away": ({ address, why }) => ({
     level: "warn",
     words: `turned away a connection from ${address}: ${why}`,

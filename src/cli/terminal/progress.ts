@@ -107,6 +107,9 @@ export class Progress {
       case "waiting":
         this.line(`${event.party}: ${event.message}; trying again in ${formatSeconds(event.delayMs / 1000)}`);
         break;
+      case "alarm":
+        this.line(`${event.party}: ALARM about ${event.peer}: ${event.words}`);
+        break;
       case "tree":
         if (this.#live === null) this.#tree(event.tree + 1, event.treeCount, event.metrics, event.validation);
         break;

@@ -81,7 +81,7 @@ export function rowsOf(tables: ActiveTables): JoinedTable {
 export async function alignTables(
   ids: DistinctIds,
   peers: readonly AlignmentPeer[],
-  config: Pick<ActiveConfig, "name" | "job" | "threads">,
+  config: Pick<ActiveConfig, "name" | "job" | "threads" | "max_passive_ids">,
   emit: Emit,
 ): Promise<AlignedRows> {
   const { name, job, threads } = config;
@@ -97,6 +97,8 @@ export async function alignTables(
     emit({ type: "alignment-progress", party: name, done, total });
   const { rows, pairwise } = await alignActive(ids, peers, {
     onProgress,
+    passiveIdCountMax: config.max_passive_ids,
+    onAlarm: (peer, words) => emit({ type: "alarm", party: name, peer, words }),
     ...(threads === undefined ? {} : { threads }),
   });
   emit({ type: "aligned", party: name, job, commonCount: rows.length, pairwise });
