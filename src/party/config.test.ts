@@ -91,7 +91,7 @@ describe("a config", () => {
       max_scoring_ids: 10_000,
       privacy: { privacy: "exact", answer_noise: 0, min_people_share: 0, max_thresholds: 0, masked_scoring: false },
       min_instances_per_tree: 1,
-      budget: {},
+      budget: { daily: { alignments: 100, jobs: 1000, attempts: 20_000, histogram_requests: 5_000_000 } },
     });
     expect(config.log.level).toBe("info");
   });

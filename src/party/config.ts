@@ -38,6 +38,7 @@ const wholeNumber = (min: number, max: number) => {
 };
 const oneOf = <const T extends readonly string[]>(names: T) => z.enum(names, `must be one of ${names.join(", ")}`);
 const amountOf = z.number("must be a number").min(0, "must be 0 or more");
+const perDay = wholeNumber(0, 1_000_000_000_000);
 const port = wholeNumber(0, 65535);
 const object = <S extends z.core.$ZodLooseShape>(shape: S) =>
   z.strictObject(shape, {
@@ -105,6 +106,15 @@ const policy = object({
     noisy_sums_per_person: amountOf.optional(),
     outcomes_per_person: amountOf.optional(),
     scored_people: amountOf.optional(),
+    /** What it may ask for in one day (of UTC). */
+    daily: object({
+      /** 20 times this party's rows, and 100,000 at least, where it is left out. */
+      ids: perDay.optional(),
+      alignments: perDay.default(100),
+      jobs: perDay.default(1000),
+      attempts: perDay.default(20_000),
+      histogram_requests: perDay.default(5_000_000),
+    }).prefault({}),
   }).prefault({}),
 });
 

@@ -118,7 +118,8 @@ policy:
   max_scoring_ids: 10000       # how many ids it may ask about in one request for scores
   warm_start: true             # may a job go on from a model that was trained with this party before?
   min_instances_per_tree: 1    # trees that sum fewer people are refused; 1000 where you have many
-  # What one active party may have, all jobs together. Without a line there is no limit.
+  # What one active party may have, all jobs together. Without a line there is no limit. What it may ask for in a day
+  # has limits in any case: docs/config.md, policy.budget.daily.
   # budget:
   #   sums_per_person: 0.02      # exact sums; at 0.05 half of your columns can be computed, at 0.1 all of them
   #   noisy_sums_per_person: 1   # sums with noise, as guarded and strict have them

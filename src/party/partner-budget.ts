@@ -12,8 +12,10 @@ import type { Storage } from "../base/storage.ts";
 import { addSpending, nothingSpent, type Spending } from "../privacy/spending.ts";
 import { readBudget, type StoredBudget, writeBudget } from "../store/budget-file.ts";
 import type { PolicyConfig } from "./config.ts";
+import type { DailyBudgets } from "./daily-budget.ts";
 
-export type BudgetLimits = PolicyConfig["budget"];
+/** Over all jobs. */
+export type BudgetLimits = Omit<PolicyConfig["budget"], "daily">;
 
 /** Scored people that are stored ahead of being asked about. */
 const scoresAhead = 100;
@@ -40,6 +42,8 @@ export interface BudgetOptions {
   /** The party's output directory. */
   readonly directory: string;
   readonly limits: BudgetLimits;
+  /** What it may ask for in a day. */
+  readonly daily: DailyBudgets;
   readonly storage: Storage;
   /** Runs what concerns this party's own files: its trouble is told to its own log only. */
   readonly ownFiles: <T>(work: () => Promise<T>) => Promise<T>;
@@ -58,6 +62,10 @@ export class PartnerBudgets {
 
   get limits(): BudgetLimits {
     return this.#options.limits;
+  }
+
+  get daily(): DailyBudgets {
+    return this.#options.daily;
   }
 
   /** Of a partner that has asked for something; what stands in its file may be more than that. */
@@ -114,6 +122,7 @@ export class PartnerBudgets {
   /** People are asked about. @throws TandemError POLICY if that is more than is allowed */
   async score(active: string, people: number): Promise<void> {
     if (people === 0) return;
+    await this.daily.charge(active, { ids: people }, "request");
     await this.#turns.run(async () => {
       const budget = await this.#of(active);
       const ahead = this.#ahead.get(active) ?? 0;

@@ -25,7 +25,7 @@ const policy: PolicyConfig = {
   max_scoring_ids: 10,
   privacy: resolveParameters(privacyParameters, {}),
   min_instances_per_tree: 1,
-  budget: {},
+  budget: { daily: { alignments: 100, jobs: 1000, attempts: 20_000, histogram_requests: 5_000_000 } },
 };
 
 function ask(

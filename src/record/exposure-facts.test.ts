@@ -11,7 +11,8 @@ import {
 } from "./exposure-facts.ts";
 import { emptyJobView, type JobView } from "./job-view.ts";
 import { emptyOwn } from "./own-view.ts";
-import { assumption, otherSpending, sumsSentence, sumsSpent } from "./spending-facts.ts";
+import { alarmSentences, assumption, dailySpending, otherSpending, sumsSentence, sumsSpent } from "./spending-facts.ts";
+import { jobView } from "./fold-events.ts";
 
 const passive = (changes: Partial<JobView> = {}): JobView => ({
   ...emptyJobView(),
@@ -116,6 +117,19 @@ test("the gauge: of all jobs with the partner, or else of the audited one", () =
     { value: "7,500", label: "scored people, your limit 10,000" },
   ]);
   expect(sumsSentence(0.06)).toBe("Exact sums alone give away about half of your binned table.");
+});
+
+test("what was asked for on the day, with the limits; alarms are said once each", () => {
+  const today = { day: "2100-06-15", used: { ids: 12_000, jobs: 2, other: 1 }, limits: { ids: 100_000, jobs: 1000 } };
+  expect(dailySpending(passive({ budget: { peer: "bank", spent, limits: {}, today } }))).toEqual([
+    { value: "12,000", label: "ids asked about on 2100-06-15, your limit 100,000" },
+    { value: "2", label: "jobs begun on 2100-06-15, your limit 1,000" },
+  ]);
+  expect(dailySpending(passive({ budget: { peer: "bank", spent, limits: {} } }))).toEqual([]);
+  expect(dailySpending(passive())).toEqual([]);
+  const alarm = { type: "alarm", party: "shop", peer: "bank", words: "its budget runs low", at: 1 } as const;
+  const view = jobView([alarm, alarm, { ...alarm, words: "it guesses" }]);
+  expect(alarmSentences(view)).toEqual(["bank: its budget runs low.", "bank: it guesses."]);
 });
 
 test("what to assume follows from what the partner has had, and from the defences", () => {

@@ -53,6 +53,29 @@ export function otherSpending({ budget }: JobView): { readonly value: string; re
   ];
 }
 
+const dailyWords: Readonly<Record<string, string>> = {
+  ids: "ids asked about",
+  alignments: "alignments",
+  jobs: "jobs begun",
+  attempts: "attempts",
+  histogram_requests: "nodes asked for",
+};
+
+/** What the partner had asked for on the day of the record's end, each with the policy's limit. */
+export function dailySpending({ budget }: JobView): { readonly value: string; readonly label: string }[] {
+  const { day, used, limits } = budget?.today ?? { day: "", used: {}, limits: {} };
+  return Object.entries(used).flatMap(([name, count]) => {
+    const words = dailyWords[name];
+    if (words === undefined) return [];
+    return [{ value: formatCount(count), label: `${words} on ${day}, your limit ${formatCount(limits[name] ?? 0)}` }];
+  });
+}
+
+/** What its owner should look at. */
+export function alarmSentences({ alarms }: JobView): string[] {
+  return alarms.map(({ peer, words }) => `${peer}: ${words}.`);
+}
+
 /** What to assume of the list of disclosures, as docs/leakage.md says it in short. */
 export function assumption(view: JobView): string {
   if (view.role === "active") {

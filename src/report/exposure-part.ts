@@ -16,7 +16,7 @@ import {
 } from "../record/exposure-facts.ts";
 import type { JobView } from "../record/job-view.ts";
 import type { OwnJobView } from "../record/own-view.ts";
-import { otherSpending, sumsSentence, sumsSpent } from "../record/spending-facts.ts";
+import { alarmSentences, dailySpending, otherSpending, sumsSentence, sumsSpent } from "../record/spending-facts.ts";
 import { exposureBars, exposurePatterns, gaugePicture } from "./exposure-pictures.ts";
 import { htmlTable } from "./html-table.ts";
 import { labelChart } from "./job-charts.ts";
@@ -26,7 +26,8 @@ export function exposurePart(view: JobView, own: OwnJobView): Html {
   const tried = exposures.filter(({ whatIf }) => whatIf.length > 0);
   return html`<h2>Exposure</h2>
     <p>${privacyLine(view)}</p>
-    ${exposurePatterns} ${exposures.length === 0 ? noAudit : exposures.map(findings)} ${gauge(view, exposures)}
+    ${alarmSentences(view).map((words) => html`<p class="warning" role="alert">${words}</p>`)} ${exposurePatterns}
+    ${exposures.length === 0 ? noAudit : exposures.map(findings)} ${gauge(view, exposures)}
     <h3>What lowers it</h3>
     ${htmlTable(settingHead, settingRows(view), 3)} ${tried.map((exposure) => whatIfPart(exposure, tried.length > 1))}`;
 }
@@ -71,6 +72,8 @@ function gauge(view: JobView, exposures: readonly Exposure[]): Html {
     <p>${sumsSentence(sumsPerPerson)} Half of a table is gone at 0.05, all of it at 0.1.</p>
     <figure>${gaugePicture(spent)}</figure>
     <div class="figures">
-      ${otherSpending(view).map(({ value, label }) => html`<div><strong>${value}</strong><span>${label}</span></div>`)}
+      ${[...otherSpending(view), ...dailySpending(view)].map(
+        ({ value, label }) => html`<div><strong>${value}</strong><span>${label}</span></div>`,
+      )}
     </div>`;
 }

@@ -40,10 +40,14 @@ const kind: SealedKind<StoredBudget> = {
   advice: "Put the file back as it was: it counts what this partner has had",
 };
 
-/** A name may be any text. */
-function budgetPath(directory: string, active: string): string {
+/** A file about a partner, whose name may be any text. @param ending of the file's name */
+export function partnerPath(directory: string, active: string, ending: string): string {
   const digest = createHash("sha256").update(active).digest("hex").slice(0, 16);
-  return join(directory, ".partners", `${digest}.json`);
+  return join(directory, ".partners", `${digest}.${ending}`);
+}
+
+function budgetPath(directory: string, active: string): string {
+  return partnerPath(directory, active, "json");
 }
 
 export function readBudget(directory: string, active: string, storage: Storage): Promise<StoredBudget | null> {

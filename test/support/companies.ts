@@ -123,6 +123,7 @@ export async function startParty(
   changes: Partial<PassiveConfigInput> = {},
   atEnd: (stop: () => Promise<void>) => void = onTestFinished,
   storage?: Storage,
+  now?: () => number,
 ): Promise<RunningParty> {
   const path = writePassiveConfig(company, actives, changes);
   const events: PartyEvent[] = [];
@@ -135,6 +136,7 @@ export async function startParty(
   const ended = runPassive(await readPassiveConfig(path), emit, {
     stop: stopping.signal,
     ...(storage === undefined ? {} : { storage }),
+    ...(now === undefined ? {} : { now }),
   });
   const seen: RunningParty["seen"] = (type, count = 1) => {
     const found = new Promise<Extract<PartyEvent, { type: typeof type }>>((resolve) => {

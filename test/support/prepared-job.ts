@@ -25,7 +25,7 @@ export interface JobOptions {
   readonly codec?: Partial<CodecParameters>;
   /** What a passive party has stored before, and where it stores. */
   readonly passive?: Partial<
-    Pick<PassiveJob, "progress" | "store" | "finished" | "permutationSecret" | "admitScores" | "start">
+    Pick<PassiveJob, "progress" | "store" | "finished" | "permutationSecret" | "admitNode" | "admitScores" | "start">
   >;
   /** Per party, index 0 the active one; none where left out. */
   readonly minimums?: readonly Minimums[];

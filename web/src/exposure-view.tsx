@@ -4,7 +4,13 @@ import { privacyLine, settingHead, settingRows, whatIfTable, whatIfTitle } from 
 import type { Exposure } from "../../src/record/exposure.ts";
 import { auditCommand, columnSentences, labelSentences, ownExposures } from "../../src/record/exposure-facts.ts";
 import type { JobView } from "../../src/record/job-view.ts";
-import { otherSpending, sumsSentence, sumsSpent } from "../../src/record/spending-facts.ts";
+import {
+  alarmSentences,
+  dailySpending,
+  otherSpending,
+  sumsSentence,
+  sumsSpent,
+} from "../../src/record/spending-facts.ts";
 import { Card, Figure, Nothing, Table } from "./card.tsx";
 import { ExposureBars } from "./exposure-bars.tsx";
 import { LabelCurve } from "./label-curve.tsx";
@@ -18,6 +24,7 @@ export function ExposureView() {
     <>
       <h1 class="title">Exposure</h1>
       <p class="lead">{privacyLine(view)}</p>
+      <Alarms view={view} />
       <div class="grid">
         {exposures.length === 0 ? (
           <>
@@ -43,6 +50,20 @@ export function ExposureView() {
         )}
       </div>
     </>
+  );
+}
+
+function Alarms({ view }: { readonly view: JobView }) {
+  const alarms = alarmSentences(view);
+  if (alarms.length === 0) return null;
+  return (
+    <Card title="Alarms" wide>
+      <ul role="alert">
+        {alarms.map((words) => (
+          <li key={words}>{words}</li>
+        ))}
+      </ul>
+    </Card>
   );
 }
 
@@ -83,7 +104,7 @@ function Spent({ view, exposures }: { readonly view: JobView; readonly exposures
       <Sentences of={[sumsSentence(spent.sumsPerPerson), "Half of a table is gone at 0.05, all of it at 0.1."]} />
       <SumsGauge spent={spent} />
       <div class="figures">
-        {otherSpending(view).map(({ value, label }) => (
+        {[...otherSpending(view), ...dailySpending(view)].map(({ value, label }) => (
           <Figure key={label} value={value} label={label} />
         ))}
       </div>

@@ -54,7 +54,7 @@ export class SimulatedPassive {
       this.config,
       () => {},
       () => {},
-      { storage },
+      { storage, now: () => 0 }, // a simulation takes no day
     );
     await desk.load();
     this.#kill = () => (dead = true);

@@ -142,6 +142,11 @@ export class PassiveCheckpoints {
     return this.#job.secret === null;
   }
 
+  /** An earlier attempt has begun the job. */
+  get isStored(): boolean {
+    return this.#stored;
+  }
+
   /** This party's splits of the model that training goes on from. */
   get start(): readonly OwnSplit[] {
     return this.#job.start;

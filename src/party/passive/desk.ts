@@ -28,6 +28,7 @@ import { binTable } from "../party-data.ts";
 import { agreedByPolicy, checkValidationFile } from "../policy.ts";
 import { samplingSecretOf } from "../sampling-secret.ts";
 import { checkOffer, knownNormalisations } from "./alignment-offer.ts";
+import { deskBudgets } from "./desk-budgets.ts";
 import { DeskFiles } from "./desk-files.ts";
 import { type DeskState, giveWay, idle, refuseOthers, type Running } from "./desk-state.ts";
 import { openPassiveJob } from "./job.ts";
@@ -35,10 +36,12 @@ import { decidingRows, jobRows } from "./job-rows.ts";
 import { startSplits, termsOf } from "./job-terms.ts";
 import { PassiveCheckpoints, refuseAlignment } from "./checkpoints.ts";
 import { JobSpending } from "./job-spending.ts";
-import { PartnerBudgets } from "../partner-budget.ts";
+import type { PartnerBudgets } from "../partner-budget.ts";
 
 export interface DeskOptions {
   readonly storage?: Storage | undefined;
+  /** Milliseconds since the epoch: which day it is. */
+  readonly now?: (() => number) | undefined;
   /** Takes what only this party may look at. */
   readonly own?: (view: OwnView) => void;
 }
@@ -51,6 +54,8 @@ export class PassiveDesk implements PartyDesk {
   readonly #files: DeskFiles;
   /** What each partner may have, and has had. */
   readonly budgets: PartnerBudgets;
+  /** Of the table as it was last seen whole. */
+  #rowCount = 0;
   /** What opens something waits for what is being opened or stored. */
   readonly #turns = new Exclusive();
   #state: DeskState = idle;
@@ -59,20 +64,14 @@ export class PassiveDesk implements PartyDesk {
     config: PassiveConfig,
     emit: Emit,
     onJobEnded: (end: PassiveEnd) => void,
-    { storage = diskStorage, own = () => {} }: DeskOptions = {},
+    { storage = diskStorage, own = () => {}, now = Date.now }: DeskOptions = {},
   ) {
     this.#config = config;
     this.#emit = emit;
     this.#onJobEnded = onJobEnded;
     this.#own = own;
     this.#files = new DeskFiles(config, storage, emit);
-    this.budgets = new PartnerBudgets({
-      party: config.name,
-      directory: config.output.directory,
-      limits: config.policy.budget,
-      storage,
-      ownFiles: (work) => this.#files.using(work),
-    });
+    this.budgets = deskBudgets(this.#files, { emit, now, rowCount: () => this.#rowCount });
   }
 
   /** The party's tables, for whoever else answers with them. */
@@ -82,22 +81,29 @@ export class PassiveDesk implements PartyDesk {
 
   /** Reads the data once, so that what is wrong with it shows at the start. */
   async load(): Promise<void> {
-    await Promise.all([this.data.table(), this.data.testTable()]);
+    const [{ ids }] = await Promise.all([this.data.table(), this.data.testTable()]);
+    this.#rowCount = ids.ids.length;
   }
 
   async beginAlignment(offer: ActiveAlignmentOffer, caller: Caller): Promise<{ passiveIdCount: number }> {
     const { job, activeIdCount, hashDomain } = offer;
     return this.#opening(caller, job, async (before) => {
       const { name, policy, threads } = this.#config;
+      await this.budgets.daily.charge(caller.name, { attempts: 1 }, "alignment");
       if (before.kind === "running" && before.caller === caller)
         throw new TandemError("PROTOCOL_STATE", `${name} has this job open on this connection already`);
       checkOffer(offer, this.#config);
       await refuseAlignment(this.#files.checkpointsOf(job), caller.name);
       const data = await this.#files.table();
+      this.#rowCount = data.ids.ids.length;
+      const asked = { alignments: 1, ids: activeIdCount };
+      await this.budgets.daily.check(caller.name, asked, "alignment");
       const normalisations = knownNormalisations(offer, name);
       const alignment = new PassiveAlignment(data.ids, {
         activeIdCountMax: policy.max_active_ids,
         boundTo: caller.fingerprint,
+        // Counted here, not above: while another party is away an alignment begins again and again, and tells nothing.
+        admit: () => this.budgets.daily.charge(caller.name, asked, "alignment"),
         ...(threads === undefined ? {} : { threads }),
       });
       const answer = alignment.begin({ hashDomain, normalisations, activeIdCount });
@@ -148,6 +154,7 @@ export class PassiveDesk implements PartyDesk {
     const { name, policy } = this.#config;
     return this.#opening(caller, hello.parameters?.job ?? "", async (before) => {
       if (before.kind === "running" && before.caller === caller) return before.service; // it came twice
+      await this.budgets.daily.charge(caller.name, { attempts: 1 }, "job");
       const agreed = agreedByPolicy(hello, policy, name);
       checkValidationFile(hello.validationFile, this.#config.data.validation_path, name);
       const { job } = agreed;
@@ -158,6 +165,7 @@ export class PassiveDesk implements PartyDesk {
       const checkpoints = await PassiveCheckpoints.open(this.#files.checkpointsOf(job), terms, () =>
         startSplits(this.#files, agreed, caller.name, rows.training),
       );
+      if (!checkpoints.isStored) await this.budgets.daily.chargeJob(caller.name, `${job}/${terms.jobId}`);
       const people = rows.training.ids.length;
       const deciding = decidingRows(rows);
       const summed = deciding?.length ?? people;

@@ -3,6 +3,7 @@ import type { Observation } from "../../privacy/observation.ts";
 import type { Spending } from "../../privacy/spending.ts";
 import { treeSpending, treeSpendingMax } from "../../privacy/tree-spending.ts";
 import { type AgreedParameters, firstTreeOf, treeCountOf } from "../../protocol/job-parameters.ts";
+import type { DaySpent } from "../daily-budget.ts";
 import type { BudgetLimits, JobDemand, PartnerBudgets } from "../partner-budget.ts";
 
 export class JobSpending {
@@ -52,6 +53,11 @@ export class JobSpending {
     return this.#budgets.treesBegin(this.#active, this.#demand, this.#countOf(tree + this.#agreed.treesPerRound));
   }
 
+  /** A node is asked for. @throws TandemError POLICY if there were too many today */
+  node(): Promise<void> {
+    return this.#budgets.daily.charge(this.#active, { histogram_requests: 1 }, "node");
+  }
+
   see(observation: Observation): void {
     if (observation.kind === "sums" && observation.firstCandidate === 0) this.#nodes++;
     if (observation.kind === "outcome") this.#outcomes += observation.instanceCount;
@@ -81,6 +87,11 @@ export class JobSpending {
 
   get limits(): BudgetLimits {
     return this.#budgets.limits;
+  }
+
+  /** What the partner has asked for today. */
+  get today(): DaySpent | null {
+    return this.#budgets.daily.spent(this.#active);
   }
 
   finished(): Promise<void> {

@@ -86,7 +86,8 @@ export class JobVoice {
   #sayBudget(): void {
     const { spending, emit } = this.#options;
     const { party, peer } = this.#who;
-    emit({ type: "budget", party, peer, spent: spending.spent, limits: spending.limits });
+    const { spent, limits, today } = spending;
+    emit({ type: "budget", party, peer, spent, limits, ...(today === null ? {} : { today }) });
   }
 
   /** What the job is, and what it will reveal at most. */

@@ -110,6 +110,7 @@ function roleJob({
       treesStored = progress.trees;
     },
     admitScores: (people) => spending.score(people),
+    admitNode: () => spending.node(),
     admitRound: (tree) => spending.roundBegins(tree),
     sampleMin: config.policy.min_instances_per_tree,
     lookUp: rowLookUp(predictable),

@@ -17,6 +17,8 @@ export interface PassiveRunOptions {
   readonly once?: boolean;
   /** The disk, unless it says otherwise. */
   readonly storage?: Storage;
+  /** Milliseconds since the epoch: the machine's clock, unless it says otherwise. */
+  readonly now?: () => number;
 }
 
 /**
@@ -35,14 +37,18 @@ export async function runPassive(config: PassiveConfig, emit: Emit, options: Pas
 async function serve(
   config: PassiveConfig,
   tell: Emit,
-  { stop, once = false, storage }: PassiveRunOptions,
+  { stop, once = false, storage, now }: PassiveRunOptions,
 ): Promise<void> {
   const { name } = config;
   const records = new RecordKeeper(config.output.directory, tell);
   const { emit } = records;
   let jobEnded: (end: PassiveEnd) => void = () => {};
   const firstEnd = new Promise<PassiveEnd>((resolve) => (jobEnded = resolve));
-  const desk = new PassiveDesk(config, emit, (end) => jobEnded(end), { storage, own: (view) => records.own(view) });
+  const desk = new PassiveDesk(config, emit, (end) => jobEnded(end), {
+    storage,
+    now,
+    own: (view) => records.own(view),
+  });
   const [identity] = await Promise.all([readIdentity(config.tls), desk.load()]);
   const scoring = new PassiveScoring(config, desk.data, emit, desk.budgets);
   const routes = [partyRoutes(desk), scoringRoutes(scoring)];

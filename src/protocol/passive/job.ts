@@ -42,6 +42,8 @@ export interface PassiveJob {
   readonly store?: (progress: PassiveProgress) => Promise<void>;
   /** A round begins whose first tree this is: settles before anything of it is answered, or refuses it. */
   readonly admitRound?: (tree: number) => Promise<void>;
+  /** A node is asked for: settles before anything of it is answered, or refuses it. */
+  readonly admitNode?: () => Promise<void>;
   /** So many people are asked about: settles before anything is told of them, or refuses it. */
   readonly admitScores?: (people: number) => Promise<void>;
   /** Fewer summed people in a tree are refused. */

@@ -268,6 +268,7 @@ export class PassiveRole {
     let work: Work = "aggregate";
     this.#edge(work, true);
     for await (const request of nodes) {
+      await this.#job.admitNode?.();
       this.#expectTree(request.tree);
       const task = this.#place(request);
       let firstCandidate = 0;

@@ -132,6 +132,23 @@ test("rounds that the active party grows alone count as stored by everybody", as
   expect(attempts.progress.trees).toBe(4);
 });
 
+test("every node that is asked for is admitted first, also one that is asked for again", async () => {
+  let admitted = 0;
+  const admitNode = async (): Promise<void> => {
+    if (++admitted > 3) throw new Error("enough");
+  };
+  const driver = drive(key, { admitNode });
+  driver.join();
+  driver.setUp();
+  await driver.gradients(0);
+  for (let time = 0; time < 3; time++) await driver.root(0);
+  const { candidateSums } = driver.role.tally.ledger;
+  await expect(driver.root(0)).rejects.toThrow("enough");
+  expect(candidateSums).toBeGreaterThan(0);
+  expect(driver.role.tally.ledger.candidateSums).toBe(candidateSums);
+  expect(admitted).toBe(4);
+});
+
 test("a start model's splits are answered over all instances, without ids, where there is such a model", async () => {
   const ask = (driver: Driver, ids: string[] = []): Promise<unknown> =>
     collect(driver.role.predict(create(ActivePredictSchema, { startInstances: true, ids })));

@@ -1,0 +1,185 @@
+/** What a partner may ask for in a day: bounded, stored before it is answered, and never fresh too early. */
+import { expect, test } from "vitest";
+import { expectError } from "../../test/support/expect-error.ts";
+import type { Storage } from "../base/storage.ts";
+import type { PartyEvent } from "../record/events.ts";
+import { DailyBudgets, type DailyLimits } from "./daily-budget.ts";
+
+const noon = Date.UTC(2100, 0, 31, 12);
+const hourMs = 3_600_000;
+const limits = { ids: 20_000, alignments: 5, jobs: 10, attempts: 50, histogram_requests: 30_000 };
+
+class Disk {
+  readonly files = new Map<string, string>();
+  readonly events: PartyEvent[] = [];
+  writes = 0;
+  isFull = false;
+  now = noon;
+  rows = 0;
+
+  budgets(changes: Partial<DailyLimits> = {}): DailyBudgets {
+    const storage: Storage = {
+      read: async (path) => this.files.get(path) ?? null,
+      write: async (path, contents) => {
+        await new Promise((resolve) => setImmediate(resolve));
+        if (this.isFull) throw new Error("no room");
+        this.writes++;
+        this.files.set(path, typeof contents === "string" ? contents : [...contents].join(""));
+      },
+      remove: async (path) => void this.files.delete(path),
+      makeFolder: () => Promise.resolve(),
+      tidy: () => Promise.resolve(),
+    };
+    return new DailyBudgets({
+      party: "shop",
+      directory: "jobs",
+      limits: { ...limits, ...changes },
+      storage,
+      ownFiles: (work) => work(),
+      rowCount: () => this.rows,
+      now: () => this.now,
+      emit: (event) => this.events.push(event),
+    });
+  }
+
+  get alarms(): string[] {
+    return this.events.flatMap((event) => (event.type === "alarm" ? [`${event.peer}: ${event.words}`] : []));
+  }
+
+  /** What the file says of ids. */
+  get storedIds(): number {
+    return Number(/"ids":(\d+)/.exec([...this.files.values()].join())?.[1] ?? 0);
+  }
+}
+
+test("over the limit: the field, what was had, asked and allowed, and when there is more", async () => {
+  const budgets = new Disk().budgets();
+  await budgets.charge("bank", { ids: 19_990, alignments: 1 }, "alignment");
+  await expectError(
+    () => budgets.charge("bank", { ids: 11, alignments: 1 }, "alignment"),
+    "POLICY",
+    /^the budget of shop for this partner does not allow this alignment today: budget\.daily\.ids: 19990 had, 11 asked, 20000 allowed; fresh again at 2100-02-01 00:00 UTC$/,
+  );
+  await budgets.charge("bank", { ids: 10 }, "request");
+  await expectError(() => budgets.check("bank", { ids: 1 }, "request"), "POLICY", /20000 had, 1 asked/);
+  await budgets.charge("telecom", { ids: 20_000 }, "request"); // has a budget of its own
+  expect(budgets.spent("bank")).toEqual({
+    day: "2100-01-31",
+    used: { ids: 20_000, alignments: 1, jobs: 0, attempts: 0, histogram_requests: 0 },
+    limits,
+  });
+  expect(budgets.spent("nobody")).toBeNull();
+});
+
+test("the next day is fresh, a clock that was set back is not: not in this process, not in another", async () => {
+  const disk = new Disk();
+  const budgets = disk.budgets();
+  await budgets.charge("bank", { ids: 20_000 }, "request");
+  disk.now = noon - 48 * hourMs;
+  for (const asked of [budgets, disk.budgets()])
+    await expectError(() => asked.charge("bank", { ids: 1 }, "request"), "POLICY", /20000 had/);
+  disk.now = noon + 12 * hourMs;
+  await budgets.charge("bank", { ids: 20_000 }, "request");
+  disk.now = noon; // yesterday is over for good
+  for (const asked of [budgets, disk.budgets()])
+    await expectError(() => asked.charge("bank", { ids: 1 }, "request"), "POLICY", /fresh again at 2100-02-02/);
+});
+
+test("what comes by the thousand is stored ahead: few writes, and a crash counts a little too much", async () => {
+  const disk = new Disk();
+  const budgets = disk.budgets();
+  for (let request = 0; request < 1000; request++) {
+    await budgets.charge("bank", { ids: 3 }, "request");
+    expect(disk.storedIds).toBeGreaterThanOrEqual(3 * (request + 1));
+  }
+  for (let node = 0; node < 10_000; node++) await budgets.charge("bank", { histogram_requests: 1 }, "node");
+  expect(disk.writes).toBeLessThan(60);
+  const after = disk.budgets();
+  await after.charge("bank", { ids: 1 }, "request");
+  expect(after.spent("bank")?.used.ids).toBeGreaterThanOrEqual(3001);
+  expect(after.spent("bank")?.used.ids).toBeLessThanOrEqual(3001 + 200);
+  expect(after.spent("bank")?.used.histogram_requests).toBeLessThanOrEqual(10_000 + 300);
+});
+
+test("requests at the same time are all counted, and none is answered before its number is stored", async () => {
+  const disk = new Disk();
+  const budgets = disk.budgets({ ids: 500 });
+  let answered = 0;
+  const outcomes = await Promise.allSettled(
+    Array.from({ length: 600 }, async () => {
+      await budgets.charge("bank", { ids: 1 }, "request");
+      answered++;
+      expect(disk.storedIds).toBeGreaterThanOrEqual(answered);
+    }),
+  );
+  expect(outcomes.filter(({ status }) => status === "fulfilled")).toHaveLength(500);
+  expect(budgets.spent("bank")?.used.ids).toBe(500);
+});
+
+test("what cannot be stored is not answered, and counts", async () => {
+  const disk = new Disk();
+  disk.isFull = true;
+  const budgets = disk.budgets();
+  await expect(budgets.charge("bank", { ids: 100 }, "request")).rejects.toThrow("no room");
+  await expect(budgets.charge("bank", { ids: 1 }, "request")).rejects.toThrow("no room");
+  disk.isFull = false;
+  await budgets.charge("bank", { ids: 1 }, "request");
+  expect(budgets.spent("bank")?.used.ids).toBe(102);
+});
+
+test("a job that begins again before it was stored counts once", async () => {
+  const disk = new Disk();
+  for (let crash = 0; crash < 30; crash++) await disk.budgets().chargeJob("bank", "spring/aa");
+  const budgets = disk.budgets();
+  for (let job = 0; job < 9; job++) await budgets.chargeJob("bank", `summer/${job}`);
+  await expectError(() => budgets.chargeJob("bank", "autumn/aa"), "POLICY", /jobs: 10 had, 1 asked, 10 allowed/);
+});
+
+test("a limit that runs low is told once a day, over restarts", async () => {
+  const disk = new Disk();
+  await disk.budgets().charge("bank", { ids: 15_999 }, "request");
+  expect(disk.alarms).toEqual([]);
+  for (let restart = 0; restart < 3; restart++) await disk.budgets().charge("bank", { ids: 200 }, "request");
+  expect(disk.alarms).toHaveLength(1);
+  expect(disk.alarms[0]).toMatch(
+    /^bank: its budget runs low: \d+ of 20000 ids asked about are used on 2100-01-31 \(UTC\); budget\.daily\.ids$/,
+  );
+  for (let attempt = 0; attempt < 45; attempt++) await disk.budgets().charge("bank", { attempts: 1 }, "job");
+  expect(disk.alarms).toHaveLength(2);
+  disk.now += 24 * hourMs;
+  await disk.budgets().charge("bank", { ids: 16_000 }, "request");
+  expect(disk.alarms).toHaveLength(3);
+});
+
+test("without a line in the config the ids follow the own table", async () => {
+  const disk = new Disk();
+  const { ids: _ids, ...others } = limits;
+  const budgets = new DailyBudgets({
+    party: "shop",
+    directory: "jobs",
+    limits: others,
+    storage: {
+      read: async () => null,
+      write: async () => {},
+      remove: async () => {},
+      makeFolder: async () => {},
+      tidy: async () => {},
+    },
+    ownFiles: (work) => work(),
+    rowCount: () => disk.rows,
+    now: () => noon,
+    emit: () => {},
+  });
+  await budgets.charge("bank", { ids: 100_000 }, "request");
+  await expectError(() => budgets.check("bank", { ids: 1 }, "request"), "POLICY", /100000 allowed/);
+  disk.rows = 10_000;
+  await budgets.charge("bank", { ids: 100_000 }, "request");
+  await expectError(() => budgets.check("bank", { ids: 1 }, "request"), "POLICY", /200000 allowed/);
+});
+
+test("a file that was changed is not believed", async () => {
+  const disk = new Disk();
+  await disk.budgets().charge("bank", { ids: 20_000 }, "request");
+  for (const [path, text] of disk.files) disk.files.set(path, text.replace('"ids":20000', '"ids":0'));
+  await expectError(() => disk.budgets().charge("bank", { ids: 1 }, "request"), "CHECKPOINT", /checksum/);
+});

@@ -1,0 +1,213 @@
+/**
+ * How much a partner may ask of this passive party in a day: alignments and scores answer "do you hold this id?", and
+ * would do so for every id that there can be. It is stored before anything is answered. What comes by the thousand is
+ * stored some ahead, so that counting costs nothing; a crash counts a few too many.
+ *
+ * A day is one of UTC, and only ever a later one than the last: setting the clock back gives nobody a fresh budget.
+ */
+import { TandemError } from "../base/error.ts";
+import { Exclusive } from "../base/exclusive.ts";
+import type { Storage } from "../base/storage.ts";
+import type { Emit } from "../record/events.ts";
+import { type DailyAmounts, readDay, type StoredDay, writeDay } from "../store/daily-file.ts";
+import type { PolicyConfig } from "./config.ts";
+
+export type DailyLimits = PolicyConfig["budget"]["daily"];
+export type DailyName = keyof DailyAmounts;
+export type Asked = Partial<DailyAmounts>;
+
+/** Of the ids, where the policy says nothing: an honest partner asks about some times this party's people, no more. */
+const timesOwnRows = 20;
+const idsMin = 100_000;
+/** Stored ahead at most, and as a part of the limit. */
+const aheadMax = 1000;
+const aheadPart = 100;
+/** From here on a limit runs low, and its owner is told. */
+const lowPart = 0.8;
+
+const words: Readonly<Record<DailyName, string>> = {
+  ids: "ids asked about",
+  alignments: "alignments",
+  jobs: "jobs begun",
+  attempts: "attempts",
+  histogram_requests: "nodes asked for",
+};
+const names = Object.keys(words) as DailyName[];
+
+export interface DailyOptions {
+  readonly party: string;
+  /** The party's output directory. */
+  readonly directory: string;
+  readonly limits: DailyLimits;
+  readonly storage: Storage;
+  /** Runs what concerns this party's own files: its trouble is told to its own log only. */
+  readonly ownFiles: <T>(work: () => Promise<T>) => Promise<T>;
+  /** How many people this party holds. */
+  readonly rowCount: () => number;
+  /** Milliseconds since the epoch. */
+  readonly now: () => number;
+  readonly emit: Emit;
+}
+
+/** A partner's day, and the limits that hold in it. */
+export interface DaySpent {
+  readonly day: string;
+  readonly used: Readonly<DailyAmounts>;
+  readonly limits: Readonly<DailyAmounts>;
+}
+
+interface OpenDay {
+  readonly day: string;
+  readonly used: DailyAmounts;
+  /** What the file says: at least what is used. */
+  stored: DailyAmounts;
+  readonly told: Set<string>;
+  lastJob: string;
+}
+
+export class DailyBudgets {
+  readonly #options: DailyOptions;
+  readonly #turns = new Exclusive();
+  readonly #days = new Map<string, OpenDay>();
+
+  constructor(options: DailyOptions) {
+    this.#options = options;
+  }
+
+  /** Of a partner that has asked for something since this process began; null of another. */
+  spent(active: string): DaySpent | null {
+    const open = this.#days.get(active);
+    return open === undefined ? null : { day: open.day, used: { ...open.used }, limits: this.#limits };
+  }
+
+  /** Whether this would fit. @throws TandemError POLICY */
+  async check(active: string, asked: Asked, what: string): Promise<void> {
+    await this.#turns.run(async () => this.#refuse(await this.#of(active), asked, what));
+  }
+
+  /**
+   * Counts what is asked for; settles when it may be answered. @param what in a word, for messages
+   * @throws TandemError POLICY naming what was had, asked and allowed, and when there is more
+   */
+  async charge(active: string, asked: Asked, what: string): Promise<void> {
+    if (this.#chargeAhead(active, asked)) return;
+    await this.#turns.run(async () => {
+      const open = await this.#of(active);
+      this.#refuse(open, asked, what);
+      await this.#count(active, open, asked);
+    });
+  }
+
+  /** A job begins. One that has not got as far as being stored may begin again: it counts once. */
+  async chargeJob(active: string, job: string): Promise<void> {
+    await this.#turns.run(async () => {
+      const open = await this.#of(active);
+      if (open.lastJob === job) return;
+      this.#refuse(open, { jobs: 1 }, "job");
+      open.lastJob = job;
+      await this.#count(active, open, { jobs: 1 });
+    });
+  }
+
+  /** Counts at once what the file has counted already. */
+  #chargeAhead(active: string, asked: Asked): boolean {
+    const open = this.#days.get(active);
+    if (open === undefined || this.#isOver(open)) return false;
+    const limits = this.#limits;
+    const fits = names.every((name) => {
+      const used = open.used[name] + (asked[name] ?? 0);
+      return used <= Math.min(open.stored[name], limits[name]) && (open.told.has(name) || !isLow(used, limits[name]));
+    });
+    if (fits) add(open.used, asked);
+    return fits;
+  }
+
+  async #count(active: string, open: OpenDay, asked: Asked): Promise<void> {
+    const limits = this.#limits;
+    add(open.used, asked);
+    const low = names.filter(
+      (name) => (asked[name] ?? 0) > 0 && !open.told.has(name) && isLow(open.used[name], limits[name]),
+    );
+    for (const name of low) open.told.add(name);
+    const stored = { ...open.stored };
+    for (const name of names) {
+      if (open.used[name] > stored[name])
+        stored[name] = Math.max(open.used[name], Math.min(open.used[name] + ahead(name, limits), limits[name]));
+    }
+    const { directory, storage, ownFiles, party, emit } = this.#options;
+    const { day, told, lastJob } = open;
+    await ownFiles(() => writeDay(directory, { active, day, used: stored, told: [...told], lastJob }, storage));
+    open.stored = stored; // not before: others may count up to it at once
+    for (const name of low) {
+      const left = `${open.used[name]} of ${limits[name]} ${words[name]} are used on ${day} (UTC)`;
+      emit({ type: "alarm", party, peer: active, words: `its budget runs low: ${left}; budget.daily.${name}` });
+    }
+  }
+
+  #refuse(open: OpenDay, asked: Asked, what: string): void {
+    const limits = this.#limits;
+    const broken = names.flatMap((name) => {
+      const wanted = asked[name] ?? 0;
+      if (wanted === 0 || open.used[name] + wanted <= limits[name]) return [];
+      return [`budget.daily.${name}: ${open.used[name]} had, ${wanted} asked, ${limits[name]} allowed`];
+    });
+    if (broken.length === 0) return;
+    const fresh = dayOf(Date.parse(open.day) + dayMs);
+    throw new TandemError(
+      "POLICY",
+      `the budget of ${this.#options.party} for this partner does not allow this ${what} today: ${broken.join("; ")}; ` +
+        `fresh again at ${fresh} 00:00 UTC`,
+    );
+  }
+
+  get #limits(): DailyAmounts {
+    const { limits, rowCount } = this.#options;
+    return { ...limits, ids: limits.ids ?? Math.max(idsMin, timesOwnRows * rowCount()) };
+  }
+
+  #isOver({ day }: OpenDay): boolean {
+    return dayOf(this.#options.now()) > day;
+  }
+
+  /** The partner's present day. */
+  async #of(active: string): Promise<OpenDay> {
+    const { directory, storage, ownFiles, now } = this.#options;
+    const kept = this.#days.get(active);
+    if (kept !== undefined && !this.#isOver(kept)) return kept;
+    const file = kept === undefined ? await ownFiles(() => readDay(directory, active, storage)) : null;
+    const today = dayOf(now());
+    const open = file !== null && file.day >= today ? opened(file) : freshDay(kept, today);
+    this.#days.set(active, open);
+    return open;
+  }
+}
+
+function opened({ day, used, told, lastJob }: StoredDay): OpenDay {
+  return { day, used: { ...used }, stored: { ...used }, told: new Set(told), lastJob };
+}
+
+/** Nothing is used, and nothing stored ahead. */
+function freshDay(before: OpenDay | undefined, day: string): OpenDay {
+  const nothing = { ids: 0, alignments: 0, jobs: 0, attempts: 0, histogram_requests: 0 };
+  return { day, used: { ...nothing }, stored: { ...nothing }, told: new Set(), lastJob: before?.lastJob ?? "" };
+}
+
+function add(used: DailyAmounts, asked: Asked): void {
+  for (const name of names) used[name] += asked[name] ?? 0;
+}
+
+function isLow(used: number, limit: number): boolean {
+  return used >= lowPart * limit;
+}
+
+/** The others come one by one: each is stored as it is. */
+function ahead(name: DailyName, limits: DailyAmounts): number {
+  if (name !== "ids" && name !== "histogram_requests") return 0;
+  return Math.min(aheadMax, Math.floor(limits[name] / aheadPart));
+}
+
+const dayMs = 86_400_000;
+
+function dayOf(ms: number): string {
+  return new Date(ms).toISOString().slice(0, 10);
+}

@@ -1,0 +1,171 @@
+/**
+ * Parties over real TLS, one of which asks too much: a bank that tries ids by the thousand, in scores, alignments and
+ * attempts, and a shop whose table is made of guesses.
+ */
+import { readdirSync, readFileSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import type { Client } from "@connectrpc/connect";
+import { expect, test } from "vitest";
+import { hashDomain, hashToCurve } from "../src/align/hash-to-curve.ts";
+import { runActive } from "../src/party/active/run.ts";
+import type { PassiveConfigInput } from "../src/party/config.ts";
+import type { PartyEvent } from "../src/record/events.ts";
+import { readPassiveShare } from "../src/store/share-files.ts";
+import { Alignment } from "../src/wire/generated/tandem/v1/alignment_pb.ts";
+import { Scoring } from "../src/wire/generated/tandem/v1/scoring_pb.ts";
+import { protocolVersion } from "../src/wire/version.ts";
+import { scratchDirectory } from "./support/command.ts";
+import { activeConfig, foundCompany, makePeople, type RunningParty, startParty } from "./support/companies.ts";
+import { expectError } from "./support/expect-error.ts";
+import { rawClient } from "./support/raw-client.ts";
+import { collect, one } from "./support/streams.ts";
+import { configFor, type TrainedWorld, TrainedWorlds } from "./support/trained-world.ts";
+
+const worlds = new TrainedWorlds(scratchDirectory());
+const dayMs = 86_400_000;
+type Daily = NonNullable<NonNullable<NonNullable<PassiveConfigInput["policy"]>["budget"]>["daily"]>;
+
+/** A trained world whose shop has these limits, on a day of its own, and a clock that can be set. */
+async function limited(daily: Daily): Promise<{
+  readonly world: TrainedWorld;
+  readonly clock: { now: number };
+  /** Stops the shop, and starts it again. */
+  restart(changed?: Daily): Promise<TrainedWorld>;
+}> {
+  const before = await worlds.restarted(1);
+  await before.parties[0].stop();
+  const clock = { now: Date.UTC(2100, 5, 15, 12) };
+  let party: RunningParty | null = null;
+  const restart = async (changed: Daily = daily): Promise<TrainedWorld> => {
+    await party?.stop();
+    const policy = { budget: { daily: changed } };
+    party = await startParty(before.shops[0], [before.bank], { policy }, undefined, undefined, () => clock.now);
+    return { ...before, parties: [party] };
+  };
+  return { world: await restart(), clock, restart };
+}
+
+/** Asks whether the shop knows ids. @returns how many, or why it does not say */
+async function oracle(world: TrainedWorld, guesses: readonly string[]): Promise<number | string> {
+  const { model } = await readPassiveShare(join(world.shops[0].folder, "jobs", "spring", "share.json"));
+  const client = rawClient(Scoring, world.bank, world.parties[0].port);
+  return client.score({ protocolVersion, model, ids: [...guesses], unknownAsMissing: true }).then(
+    ({ known }) => known.reduce((sum, byte) => sum + byte.toString(2).replaceAll("0", "").length, 0),
+    (error: unknown) => String(error),
+  );
+}
+
+const guesses = (count: number): string[] => Array.from({ length: count }, (_, i) => `zq${1000 + i}x`);
+
+/** One alignment with made-up points, as far as the masked ids. */
+async function aligned(client: Client<typeof Alignment>, count: number, job: string): Promise<number> {
+  await client.begin({ protocolVersion, job, hashDomain, normalisations: [], activeIdCount: count });
+  const points = new Uint8Array(32 * count);
+  for (let i = 0; i < count; i++) hashToCurve(`guess ${i}`, points, 32 * i);
+  await collect(client.remask(one({ sequence: 0, points })));
+  const answers = await collect(client.maskedIds({}));
+  return answers.reduce((sum, { points: { length } }) => sum + length / 32, 0);
+}
+
+test("scoring as an oracle: it ends with the day's ids, over restarts and whatever the clock says", async () => {
+  const { world, clock, restart } = await limited({ ids: 1000 });
+  expect(await oracle(world, guesses(400))).toBe(210);
+  expect(await oracle(world, guesses(400))).toBe(210);
+  const refused = /ids: 800 had, 400 asked, 1000 allowed; fresh again at 2100-06-16 00:00 UTC/;
+  expect(await oracle(world, guesses(400))).toMatch(refused);
+  expect((await world.parties[0].seen("alarm")).words).toMatch(/800 of 1000 ids asked about .* budget\.daily\.ids/);
+  clock.now -= 3 * dayMs;
+  expect(await oracle(world, guesses(400))).toMatch(refused);
+  const again = await restart();
+  expect(await oracle(again, guesses(400))).toMatch(/ids: 8\d\d had, 400 asked/);
+  clock.now += 4 * dayMs;
+  expect(await oracle(again, guesses(400))).toBe(210);
+});
+
+test("a bound without a line in the config: a small table, 100,000 guesses a day", async () => {
+  const { world } = await limited({});
+  for (let request = 0; request < 10; request++) expect(await oracle(world, guesses(10_000))).toBe(210);
+  expect(await oracle(world, guesses(1))).toMatch(/ids: 100000 had, 1 asked, 100000 allowed/);
+});
+
+test("alignments take of the same ids, count themselves, and are refused before a point is answered", async () => {
+  const { world } = await limited({ ids: 1000, alignments: 3 });
+  const client = rawClient(Alignment, world.bank, world.parties[0].port);
+  for (let time = 0; time < 3; time++) expect(await aligned(client, 100, `job${time}`)).toBe(210);
+  await expect(aligned(client, 100, "more")).rejects.toThrow(/alignments: 3 had, 1 asked, 3 allowed/);
+  expect(await oracle(world, guesses(701))).toMatch(/ids: 300 had, 701 asked/);
+  expect(await oracle(world, guesses(700))).toBe(210);
+});
+
+test("an alignment that only begins tells nothing and takes an attempt; two that began cannot share one place", async () => {
+  const { world } = await limited({ alignments: 1, attempts: 6 });
+  const begin = (client: Client<typeof Alignment>) =>
+    client.begin({ protocolVersion, job: "j", hashDomain, normalisations: [], activeIdCount: 1 });
+  const client = rawClient(Alignment, world.bank, world.parties[0].port);
+  for (let time = 0; time < 5; time++) await begin(client);
+  expect(await aligned(client, 1, "j")).toBe(210);
+  await expect(begin(client)).rejects.toThrow(/attempts: 6 had, 1 asked, 6 allowed/);
+});
+
+test("jobs and nodes are bounded; a refused job begins when the day is over", async () => {
+  const { world, clock, restart } = await limited({ jobs: 1 });
+  await runActive(await configFor(world, "summer"), () => {});
+  const autumn = await configFor(world, "autumn");
+  await expectError(() => runActive(autumn, () => {}), "POLICY", /jobs: 1 had, 1 asked, 1 allowed/);
+  clock.now += dayMs;
+  await runActive(autumn, () => {});
+  const few = await restart({ histogram_requests: 5 });
+  await expectError(
+    async () => runActive(await configFor(few, "winter"), () => {}),
+    "POLICY",
+    /does not allow this node today: .*histogram_requests: \d+ had, 1 asked, 5 allowed/,
+  );
+});
+
+test("what was asked for shows in the job's record, and its file can be removed", async () => {
+  const { world, restart } = await limited({ jobs: 1, ids: 5000 });
+  await runActive(await configFor(world, "summer"), () => {});
+  await world.parties[0].seen("job-ended");
+  const budget = world.parties[0].events.findLast(({ type }) => type === "budget");
+  expect(budget).toMatchObject({
+    today: { day: "2100-06-15", used: { jobs: 1, alignments: 1, attempts: 2 }, limits: { jobs: 1, ids: 5000 } },
+  });
+  const partners = join(world.shops[0].folder, "jobs", ".partners");
+  await world.parties[0].stop();
+  const files = readdirSync(partners).sort();
+  expect(files).toHaveLength(2);
+  for (const file of files) expect(readFileSync(join(partners, file), "utf8")).toContain('"active":"bank"');
+  const day = files.find((file) => file.endsWith(".day.json")) ?? expect.fail("no file of the day");
+  rmSync(join(partners, day));
+  const again = await restart();
+  await runActive(await configFor(again, "autumn"), () => {});
+});
+
+test("a shop with a table of guesses: refused before a masked id, and an alarm where it is allowed", async () => {
+  const root = scratchDirectory();
+  const everybody = makePeople(900, "guesses");
+  const bank = await foundCompany(root, "bank", everybody.slice(0, 30), [0], true);
+  const shop = await foundCompany(root, "shop", everybody, [1]);
+  const party = await startParty(shop, [bank]);
+  const attempt = async (job: string, changes: object): Promise<PartyEvent[]> => {
+    const events: PartyEvent[] = [];
+    const emit = (event: PartyEvent): void => void events.push(event);
+    await runActive(await activeConfig(bank, [{ company: shop, party }], job, changes), emit).catch((error: unknown) =>
+      events.push({ type: "error", party: "bank", code: "INTERNAL", message: String(error) }),
+    );
+    return events;
+  };
+  const bounded = await attempt("bounded", { max_passive_ids: 899 });
+  expect(bounded.find(({ type }) => type === "error")).toMatchObject({
+    message: expect.stringMatching(/shop brings 900 ids; at most 899 are allowed here \(max_passive_ids\)/),
+  });
+  // Not one id was masked, and the shop's alignment ended before it took any.
+  expect(bounded.map(({ type }) => type)).not.toContain("alignment-progress");
+  expect((await party.seen("refused")).message).toMatch(/gone/);
+  expect(party.events.map(({ type }) => type)).not.toContain("aligned");
+
+  const alarms = (await attempt("allowed", {})).flatMap((event) => (event.type === "alarm" ? [event] : []));
+  expect(alarms.map(({ peer }) => peer)).toEqual(["shop", "shop"]);
+  expect(alarms[0].words).toMatch(/brings 900 ids, more than 20 times the 30 of this party/);
+  expect(alarms[1].words).toMatch(/holds all 30 ids of this party, among 900/);
+});
