@@ -8,6 +8,7 @@ import type { Client } from "@connectrpc/connect";
 import { expect, test } from "vitest";
 import { hashDomain, hashToCurve } from "../src/align/hash-to-curve.ts";
 import { runActive } from "../src/party/active/run.ts";
+import { type ActiveWorld, realWorld } from "../src/party/active/world.ts";
 import type { PassiveConfigInput } from "../src/party/config.ts";
 import type { PartyEvent } from "../src/record/events.ts";
 import { readPassiveShare } from "../src/store/share-files.ts";
@@ -139,6 +140,29 @@ test("what was asked for shows in the job's record, and its file can be removed"
   rmSync(join(partners, day));
   const again = await restart();
   await runActive(await configFor(again, "autumn"), () => {});
+});
+
+test("a bank that names other people than the common ones has no job about them: it cannot say who they are", async () => {
+  const world = await worlds.restarted(1);
+  async function* first(count: number): AsyncGenerator<Uint32Array> {
+    yield Uint32Array.from({ length: count }, (_, position) => position);
+  }
+  const cheating: ActiveWorld = {
+    ...realWorld,
+    connect: async (config) =>
+      (await realWorld.connect(config)).map((peer) => ({
+        ...peer,
+        alignment: (job, validationFile) => {
+          const honest = peer.alignment(job, validationFile);
+          return { ...honest, accept: (count, _positions, options) => honest.accept(count, first(count), options) };
+        },
+      })),
+  };
+  const [party] = world.parties;
+  const config = await configFor(world, "others");
+  await expectError(() => runActive(config, () => {}, cheating), "ID_MISMATCH", /does not hold the same ids/);
+  expect((await party.seen("aligned")).commonCount).toBe(180);
+  expect(party.events.map(({ type }) => type)).not.toContain("passive-tree");
 });
 
 test("a shop with a table of guesses: refused before a masked id, and an alarm where it is allowed", async () => {
