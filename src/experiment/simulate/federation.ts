@@ -161,6 +161,7 @@ function passiveConfig(job: FederationJob, index: number, homes: readonly Home[]
       min_instances: 1,
       unpacked: true,
       max_resolution_bits: 50,
+      budget: { daily: { ids: 1e12, histogram_requests: 1e12 } },
     },
     output: { directory: outputOf(job, passive.name, directory), transcript: job.keep !== undefined },
     sampling_secret: simulatedSecret(index + 1),
