@@ -67,7 +67,7 @@ describe("out of turn", () => {
     expect((await party.seen("refused")).code).toBe("PROTOCOL_STATE");
   });
 
-  test("masked ids before all points have come; then it is over, until another beginning draws other masks", async () => {
+  test("masked ids before all points have come; another beginning draws other masks", async () => {
     const { connect } = await pair();
     const peer = connect().alignment("j");
     await peer.begin(offer, {});

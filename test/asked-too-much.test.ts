@@ -98,7 +98,7 @@ test("alignments take of the same ids, count themselves, and are refused before 
   expect(await oracle(world, guesses(700))).toBe(210);
 });
 
-test("an alignment that only begins tells nothing and takes an attempt; two that began cannot share one place", async () => {
+test("an alignment that only begins tells nothing, and takes an attempt but no alignment", async () => {
   const { world } = await limited({ alignments: 1, attempts: 6 });
   const begin = (client: Client<typeof Alignment>) =>
     client.begin({ protocolVersion, job: "j", hashDomain, normalisations: [], activeIdCount: 1 });
@@ -142,7 +142,7 @@ test("what was asked for shows in the job's record, and its file can be removed"
   await runActive(await configFor(again, "autumn"), () => {});
 });
 
-test("a bank that names other people than the common ones has no job about them: it cannot say who they are", async () => {
+test("a bank that names other people than the common ones has no job about them", async () => {
   const world = await worlds.restarted(1);
   async function* first(count: number): AsyncGenerator<Uint32Array> {
     yield Uint32Array.from({ length: count }, (_, position) => position);

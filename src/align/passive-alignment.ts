@@ -15,8 +15,8 @@
  *     |----------------------------------------->|                          accept
  *
  * A mask hides an id as long as decisional Diffie-Hellman is hard on the curve. An active party can ask about any id
- * that it can think of, whether it holds it or not: `activeIdCountMax` bounds how many in one alignment, and the party's
- * budget how many in a day.
+ * that it can think of, whether it holds it or not: `activeIdCountMax` bounds how many in one alignment, and the budget
+ * of its partner how many in a day.
  *
  * The order is enforced, since points can be passed on. An active party that gets masked ids of two passive parties A
  * and B could send each of them the other's as its own, and count which points come back from both: the size of an

@@ -15,8 +15,8 @@ export function checkPeerSize(peer: string, idCount: number, idCountMax: number)
   if (idCount <= idCountMax) return;
   throw new TandemError(
     "POLICY",
-    `${peer} brings ${idCount} ids; at most ${idCountMax} are allowed here (max_passive_ids): it learns which of them ` +
-      "this party holds",
+    `${peer} brings ${idCount} ids; at most ${idCountMax} are allowed here (max_passive_ids): it learns which of ` +
+      "them this party holds",
   );
 }
 

@@ -155,8 +155,8 @@ export class DailyBudgets {
     const fresh = dayOf(Date.parse(open.day) + dayMs);
     throw new TandemError(
       "POLICY",
-      `the budget of ${this.#options.party} for this partner does not allow this ${what} today: ${broken.join("; ")}; ` +
-        `fresh again at ${fresh} 00:00 UTC`,
+      `the budget of ${this.#options.party} for this partner does not allow this ${what} today: ` +
+        `${broken.join("; ")}; fresh again at ${fresh} 00:00 UTC`,
     );
   }
 
