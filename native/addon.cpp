@@ -52,8 +52,12 @@ struct KernelName {
   Kernel kernel;
   const char* name;
 };
-// Best first.
-constexpr KernelName kKernelNames[] = {{Kernel::kAvx2, "avx2"}, {Kernel::kAdx, "adx"}, {Kernel::kScalar, "scalar"}};
+// Best first; the last is for tests.
+constexpr KernelName kKernelNames[] = {{Kernel::kIfma, "ifma"},
+                                       {Kernel::kAvx2, "avx2"},
+                                       {Kernel::kAdx, "adx"},
+                                       {Kernel::kScalar, "scalar"},
+                                       {Kernel::kIfmaEmulated, "ifma-emulated"}};
 
 // kernels(): the names of those that this processor can run, best first.
 napi_value kernels(const Arguments& arguments) {

@@ -21,6 +21,14 @@ bool hasAvx2() {
 #endif
 }
 
+bool hasIfma() {
+#if defined(__x86_64__)
+  return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512ifma");
+#else
+  return false;
+#endif
+}
+
 }  // namespace
 
 bool isAvailable(Kernel kernel) {
@@ -31,12 +39,16 @@ bool isAvailable(Kernel kernel) {
       return hasAdx();
     case Kernel::kAvx2:
       return hasAvx2();
+    case Kernel::kIfma:
+      return hasIfma();
+    case Kernel::kIfmaEmulated:
+      return true;
   }
   return false;
 }
 
 RowFunction rowsOf(Kernel kernel) {
-  // The four-lane kernel does its odd jobs on single numbers with the best rows there are.
+  // Kernels of several lanes do their odd jobs on single numbers with the best rows there are.
   return kernel != Kernel::kScalar && hasAdx() ? addProductRowAdx : addProductRow;
 }
 

@@ -7,7 +7,9 @@
 namespace tandem {
 
 // kScalar: portable C++. kAdx: the same with rows in MULX/ADCX/ADOX. kAvx2: four lanes, radix 2^28.
-enum class Kernel { kScalar, kAdx, kAvx2 };
+// kIfma: eight lanes of AVX-512, radix 2^52. kIfmaEmulated: the same without its instructions, for tests; it runs
+// everywhere.
+enum class Kernel { kScalar, kAdx, kAvx2, kIfma, kIfmaEmulated };
 
 bool isAvailable(Kernel kernel);
 

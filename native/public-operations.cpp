@@ -203,7 +203,8 @@ void runningSums(const PublicContext& context, const RunningSumsJob& job, Limb* 
     ring.gather(sums.data(), none);
     for (std::size_t step = 0;; step++) {
       const Limb* elements[kLanesMax] = {nullptr};
-      std::int32_t targets[kLanesMax] = {-1, -1, -1, -1};
+      std::int32_t targets[kLanesMax];
+      std::fill(targets, targets + kLanesMax, -1);
       bool any = false;
       for (std::size_t lane = 0; lane < lanes; lane++) {
         const std::size_t at = job.chainOffsets[firstChain + lane] + step;

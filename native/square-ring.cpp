@@ -1,15 +1,17 @@
 // See square-ring.h.
 #include "square-ring.h"
 
-#include "avx2-ring.h"
+#include "lane-rings.h"
 #include "scalar-ring.h"
 
 namespace tandem {
 
 std::unique_ptr<SquareRing> SquareRing::create(Kernel kernel, const Limb* n, std::size_t limbs) {
 #if defined(__x86_64__)
-  if (kernel == Kernel::kAvx2) return std::make_unique<Avx2Ring>(n, limbs);
+  if (kernel == Kernel::kAvx2) return makeAvx2Ring(n, limbs);
+  if (kernel == Kernel::kIfma) return makeIfmaRing(n, limbs);
 #endif
+  if (kernel == Kernel::kIfmaEmulated) return makeEmulatedRing(n, limbs);
   return std::make_unique<ScalarRing>(n, limbs, rowsOf(kernel));
 }
 

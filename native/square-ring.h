@@ -24,7 +24,7 @@
 
 namespace tandem {
 
-constexpr std::size_t kLanesMax = 4;
+constexpr std::size_t kLanesMax = 8;
 
 class SquareRing {
  public:

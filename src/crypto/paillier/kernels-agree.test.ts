@@ -33,16 +33,20 @@ interface Contender {
 
 /** Every kernel that this processor runs, with the numbers of threads to try it on. */
 const contenders: Contender[] = [];
+const bestOfLanes = kernels.has("ifma") ? "ifma" : "avx2";
 for (const [name, kernel] of kernels) {
-  for (const threads of name === "avx2" ? [1, 2, 3] : [2]) contenders.push({ kernel, threads });
+  for (const threads of name === bestOfLanes ? [1, 2, 3] : [2]) contenders.push({ kernel, threads });
 }
+const emulated = kernels.get("ifma-emulated");
 
 /**
  * How work is handed out to threads does not depend on the key. The tables of long keys take long, so those are tried
- * on one number of threads only.
+ * on one number of threads only. What emulates IFMA is slow: short keys and 2048 bits will do.
  */
 function contendersFor(bits: number): readonly Contender[] {
-  return bits > 1024 ? contenders.filter(({ threads }) => threads === 2) : contenders;
+  const isTried = ({ kernel, threads }: Contender): boolean =>
+    (bits <= 1024 || threads === 2) && (bits <= 256 || bits === 2048 || kernel !== emulated);
+  return contenders.filter(isTried);
 }
 
 /** 130, 190 and 1000 bits: primes and moduli that do not fill their limbs. */

@@ -18,8 +18,8 @@ export interface PrivateContext {
 
 type Refused = Promise<number>;
 
-/** Arithmetic inside the addon: portable C++, MULX/ADX rows, or four AVX2 lanes (native/cpu.h). */
-export type NativeKernelName = "scalar" | "adx" | "avx2";
+/** Arithmetic inside the addon: portable C++, MULX/ADX rows, four AVX2 lanes, or eight of AVX-512 (native/cpu.h). */
+export type NativeKernelName = "scalar" | "adx" | "avx2" | "ifma" | "ifma-emulated";
 
 export interface NativeAddon {
   /** What this processor can run, best first. */

@@ -21,8 +21,8 @@ describe("selectKernel", () => {
     expect(() => selectKernel({ TANDEM_KERNEL: "gpu" })).toThrow(usage);
     const forced = (): string => selectKernel({ TANDEM_KERNEL: "native" }).name;
     if (native === undefined) expect(forced).toThrow(usage);
-    else expect(forced()).toMatch(/^native-(avx2|adx|scalar)$/);
-    for (const name of ["avx2", "adx", "scalar"] as const) {
+    else expect(forced()).toMatch(/^native-(ifma|avx2|adx|scalar)$/);
+    for (const name of ["ifma", "avx2", "adx", "scalar", "ifma-emulated"] as const) {
       const select = (): Kernel => selectKernel({ TANDEM_KERNEL: name });
       if (kernels.has(name)) expect(select().name).toBe(`native-${name}`);
       else expect(select).toThrow(usage);

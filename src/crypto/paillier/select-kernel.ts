@@ -7,11 +7,11 @@ import type { NativeKernelName } from "./native-addon.ts";
 import { loadNativeKernel } from "./native-kernel.ts";
 import { portableKernel } from "./portable-kernel.ts";
 
-const nativeNames: readonly string[] = ["avx2", "adx", "scalar"] satisfies NativeKernelName[];
+const nativeNames: readonly string[] = ["ifma", "avx2", "adx", "scalar", "ifma-emulated"] satisfies NativeKernelName[];
 
 /**
- * @param environment TANDEM_KERNEL forces one: native (the best that this processor runs), avx2, adx, scalar, or
- * portable
+ * @param environment TANDEM_KERNEL forces one: native (the best that this processor runs), ifma, avx2, adx, scalar,
+ * ifma-emulated (for tests) or portable
  * @throws TandemError USAGE for another value, or for a forced native kernel that cannot be loaded or run here
  */
 export function selectKernel(environment: Readonly<Record<string, string | undefined>> = process.env): Kernel {
@@ -19,7 +19,10 @@ export function selectKernel(environment: Readonly<Record<string, string | undef
   if (wanted === "portable") return portableKernel;
   const isNamed = wanted !== undefined && nativeNames.includes(wanted);
   if (wanted !== undefined && wanted !== "" && wanted !== "native" && !isNamed) {
-    throw new TandemError("USAGE", `TANDEM_KERNEL must be native, avx2, adx, scalar or portable; got '${wanted}'`);
+    throw new TandemError(
+      "USAGE",
+      `TANDEM_KERNEL must be native, ifma, avx2, adx, scalar or portable; got '${wanted}'`,
+    );
   }
   const native = loadNativeKernel();
   const kernel = isNamed ? native.kernels.get(wanted as NativeKernelName) : native.kernel;

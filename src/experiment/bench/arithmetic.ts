@@ -12,6 +12,7 @@ import {
   type PublicEvaluator,
 } from "../../crypto/paillier/index.ts";
 import { type HistogramRequest } from "../../crypto/paillier/kernel.ts";
+import { loadNativeKernel } from "../../crypto/paillier/native-kernel.ts";
 import type { ResidentVector } from "../../crypto/paillier/vectors.ts";
 import { type Contender, interleave, type Timing } from "./measure.ts";
 import { opensslPower, randomOdd } from "./yardstick.ts";
@@ -44,6 +45,7 @@ export async function benchArithmetic(bench: ArithmeticBench, onFigure: (figure:
   const key = keys.get(2048);
   if (key === undefined) return;
   onFigure(await multiplication(bench, key));
+  for (const figure of await kernelsOfLanes(bench, key)) onFigure(figure);
   onFigure(await decryption(bench, key));
   onFigure(await packing(bench, key));
   onFigure(await rerandomisation(bench, key));
@@ -96,6 +98,24 @@ async function multiplication({ kernel, repeats, seed, quick }: ArithmeticBench,
   );
   const value = timing(timings, "product").min / (timing(timings, "power").min / productsPerPower);
   return { name: "multiply.ratio.4096", value, bar: { atMost: 0.75 }, parts: Object.fromEntries(timings) };
+}
+
+/** Eight lanes of AVX-512 against four of AVX2, where the processor has both. */
+async function kernelsOfLanes({ repeats, seed, quick }: ArithmeticBench, key: PrivateKey): Promise<Figure[]> {
+  const { kernels } = loadNativeKernel();
+  const contenders: Contender[] = [];
+  for (const name of ["ifma", "avx2"] as const) {
+    const kernel = kernels.get(name);
+    if (kernel === undefined) return [];
+    const evaluator = kernel.publicEvaluator(key.publicKey, { threads: 1 });
+    const instances = quick ? 1000 : 8000;
+    const request = await histogramRequest(kernel, key, seed, { instances, features: 4, bins: 32 });
+    const run = (): Promise<unknown> => evaluator.histogram({ ...request, jointBins: false });
+    contenders.push({ name, units: instances * 4 - 4 * 32, run });
+  }
+  const timings = await interleave(contenders, repeats, "cpu");
+  const parts = Object.fromEntries(timings);
+  return [{ name: "multiply.ifma", value: ratio(timings, "ifma", "avx2"), bar: { atMost: 0.4 }, parts }];
 }
 
 async function decryption({ kernel, repeats }: ArithmeticBench, key: PrivateKey): Promise<Figure> {

@@ -1,23 +1,17 @@
-// One sweep over all columns of a pair product in four lanes, with both Montgomery reductions interleaved:
+// One sweep over all columns of a pair product in every lane, with both Montgomery reductions interleaved:
 //     r = (first + m N) / R        and        s = (second - m + m' N) / R,
-// where `first` and `second` are each a sum of products and addends. See square-ring.h for why, avx2-columns.h for the
-// inner loops. Included by avx2-ring.cpp only.
+// where `first` and `second` are each a sum of products and addends. See square-ring.h for why, lane-columns.h for the
+// inner loops. Included once per kernel, like that.
 //
-// -m must not make a column negative: to every digit -m[j] the sweep adds 2^28 - 1, together R - 1, and `balance`,
-// which makes a multiple of N of it. (2^28 - 1) - m[j] is m[j] with all its 28 bits flipped.
+// -m must not make a column negative: to every digit -m[j] the sweep adds 2^kDigitBits - 1, together R - 1, and
+// `balance`, which makes a multiple of N of it. (2^kDigitBits - 1) - m[j] is m[j] with all its bits flipped.
 //
 // The low columns give one digit of m each and are zero afterwards; the high columns are the result. Results may
 // overwrite operands: a block's result digits lie below all operand digits that later columns read.
 //
-// Constant-time: as avx2-columns.h.
-#pragma once
-
-#include "avx2-columns.h"
-
+// Constant-time: as lane-columns.h.
 namespace tandem {
-namespace avx2 {
-
-constexpr std::size_t kDigitsMax = 147;  // 4096 bits and 4 to spare
+namespace TANDEM_LANES {
 
 struct Sweep {
   std::ptrdiff_t digits;
@@ -50,17 +44,17 @@ struct SweepState {
 };
 
 template <int columns, bool fold>
-TANDEM_AVX2_INLINE void foldIfWanted(Sums<columns>& sums, Vector& spill) {
+TANDEM_LANE_INLINE void foldIfWanted(Sums<columns>& sums, Vector& spill) {
   if constexpr (fold) spill = add(spill, sums.fold());
 }
 
 template <int columns>
-TANDEM_AVX2_INLINE void addFirstAddend(const Sweep& sweep, Sums<columns>& sums, std::ptrdiff_t at) {
+TANDEM_LANE_INLINE void addFirstAddend(const Sweep& sweep, Sums<columns>& sums, std::ptrdiff_t at) {
   if (at + columns <= sweep.firstAddendDigits) sums.plus(sweep.firstAddend + at);
 }
 
 template <int columns, bool fold>
-TANDEM_AVX2 __attribute__((noinline)) void sweepFirstLow(const Sweep& sweep, SweepState& state, std::ptrdiff_t at) {
+TANDEM_LANE __attribute__((noinline)) void sweepFirstLow(const Sweep& sweep, SweepState& state, std::ptrdiff_t at) {
   Sums<columns> sums;
   Vector spill = zero();
   sums.clear();
@@ -80,7 +74,7 @@ TANDEM_AVX2 __attribute__((noinline)) void sweepFirstLow(const Sweep& sweep, Swe
 }
 
 template <int columns, bool fold>
-TANDEM_AVX2 __attribute__((noinline)) void sweepSecondLow(const Sweep& sweep, SweepState& state, std::ptrdiff_t at) {
+TANDEM_LANE __attribute__((noinline)) void sweepSecondLow(const Sweep& sweep, SweepState& state, std::ptrdiff_t at) {
   Sums<columns> sums;
   Vector spill = zero();
   sums.clear();
@@ -94,8 +88,8 @@ TANDEM_AVX2 __attribute__((noinline)) void sweepSecondLow(const Sweep& sweep, Sw
     spill = add(spill, spill);
   }
   const Vector mask = digitMask();
-  unroll<columns>(
-      [&](auto c) TANDEM_AVX2_LAMBDA { sums.at[c] = add(sums.at[c], _mm256_xor_si256(sweep.quotient[at + c], mask)); });
+  unroll<columns>([&](auto c)
+                      TANDEM_LANE_LAMBDA { sums.at[c] = add(sums.at[c], bitXor(sweep.quotient[at + c], mask)); });
   sums.plus(sweep.balance + at);
   if (sweep.secondAddend != nullptr) sums.plus(sweep.secondAddend + at);
   sums.addRows(state.secondQuotient, sweep.modulus + at, at);
@@ -106,7 +100,7 @@ TANDEM_AVX2 __attribute__((noinline)) void sweepSecondLow(const Sweep& sweep, Sw
 
 // The first result is held back in `result` until the second has read its operands.
 template <int columns, bool fold>
-TANDEM_AVX2 __attribute__((noinline)) void sweepFirstHigh(const Sweep& sweep, SweepState& state, std::ptrdiff_t at,
+TANDEM_LANE __attribute__((noinline)) void sweepFirstHigh(const Sweep& sweep, SweepState& state, std::ptrdiff_t at,
                                                           Vector* result) {
   Sums<columns> sums;
   Vector spill = zero();
@@ -127,7 +121,7 @@ TANDEM_AVX2 __attribute__((noinline)) void sweepFirstHigh(const Sweep& sweep, Sw
 }
 
 template <int columns, bool fold>
-TANDEM_AVX2 __attribute__((noinline)) void sweepSecondHigh(const Sweep& sweep, SweepState& state, std::ptrdiff_t at) {
+TANDEM_LANE __attribute__((noinline)) void sweepSecondHigh(const Sweep& sweep, SweepState& state, std::ptrdiff_t at) {
   Sums<columns> sums;
   Vector spill = zero();
   sums.clear();
@@ -147,23 +141,23 @@ TANDEM_AVX2 __attribute__((noinline)) void sweepSecondHigh(const Sweep& sweep, S
 }
 
 template <int columns, bool fold>
-TANDEM_AVX2 void sweepLow(const Sweep& sweep, SweepState& state, std::ptrdiff_t at) {
+TANDEM_LANE void sweepLow(const Sweep& sweep, SweepState& state, std::ptrdiff_t at) {
   sweepFirstLow<columns, fold>(sweep, state, at);
   if (sweep.hasSecond) sweepSecondLow<columns, fold>(sweep, state, at);
 }
 
 template <int columns, bool fold>
-TANDEM_AVX2 void sweepHigh(const Sweep& sweep, SweepState& state, std::ptrdiff_t at) {
+TANDEM_LANE void sweepHigh(const Sweep& sweep, SweepState& state, std::ptrdiff_t at) {
   Vector* result = sweep.firstResult + (at - sweep.digits);
   if (!sweep.hasSecond) return sweepFirstHigh<columns, fold>(sweep, state, at, result);
   Vector held[columns];
   sweepFirstHigh<columns, fold>(sweep, state, at, held);
   sweepSecondHigh<columns, fold>(sweep, state, at);
-  unroll<columns>([&](auto c) TANDEM_AVX2_LAMBDA { result[c] = held[c]; });
+  unroll<columns>([&](auto c) TANDEM_LANE_LAMBDA { result[c] = held[c]; });
 }
 
 template <int columns, bool fold>
-TANDEM_AVX2 void sweepRest(const Sweep& sweep, SweepState& state, std::ptrdiff_t at) {
+TANDEM_LANE void sweepRest(const Sweep& sweep, SweepState& state, std::ptrdiff_t at) {
   if (at < sweep.digits) {
     sweepLow<columns, fold>(sweep, state, at);
   } else {
@@ -173,7 +167,7 @@ TANDEM_AVX2 void sweepRest(const Sweep& sweep, SweepState& state, std::ptrdiff_t
 
 // The block that is left when the digits are no multiple of kBlock.
 template <bool fold>
-TANDEM_AVX2 void sweepPartBlock(const Sweep& sweep, SweepState& state, std::ptrdiff_t at, std::ptrdiff_t columns) {
+TANDEM_LANE void sweepPartBlock(const Sweep& sweep, SweepState& state, std::ptrdiff_t at, std::ptrdiff_t columns) {
   switch (columns) {
     case 1:
       return sweepRest<1, fold>(sweep, state, at);
@@ -195,9 +189,9 @@ TANDEM_AVX2 void sweepPartBlock(const Sweep& sweep, SweepState& state, std::ptrd
 }
 
 template <bool fold>
-TANDEM_AVX2 void runSweep(const Sweep& sweep) {
+TANDEM_LANE void runSweep(const Sweep& sweep) {
   SweepState state;
-  state.firstCarry = state.secondCarry = _mm256_setzero_si256();
+  state.firstCarry = state.secondCarry = zero();
   const std::ptrdiff_t digits = sweep.digits;
   const std::ptrdiff_t rest = digits % kBlock;
   std::ptrdiff_t at = 0;
@@ -207,5 +201,5 @@ TANDEM_AVX2 void runSweep(const Sweep& sweep) {
   sweepPartBlock<fold>(sweep, state, at, rest);
 }
 
-}  // namespace avx2
+}  // namespace TANDEM_LANES
 }  // namespace tandem
