@@ -106,15 +106,15 @@ describe("one category against the rest, and sets of categories", () => {
         parties: [first, second, [...third.slice(0, -1), third[third.length - 1].map(() => Number.NaN)]],
       };
     };
-    await expectEqual({ table: odd });
-    await expectEqual({ table: odd, training: { max_cat_to_onehot: 1 } });
+    await expectEqual({ table: odd, training: { min_category_people: 0 } });
+    await expectEqual({ table: odd, training: { max_cat_to_onehot: 1, min_category_people: 0 } });
   });
 });
 
 describe("with what else there is", () => {
   test.each<Partial<TrainingParameters>>([
     { subsample: 0.5 },
-    { sampling_method: "goss" },
+    { sampling_method: "goss", min_category_people: 4 },
     { colsample_bytree: 0.6 },
     { colsample_bynode: 0.6, colsample_bylevel: 0.8 },
     { grow_policy: "lossguide", max_leaves: 7, max_depth: 6 },

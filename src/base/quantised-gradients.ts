@@ -56,6 +56,17 @@ export function slotSumOfRest(
   return (totals[high] - row[offset + high]) * highLimb + (totals[high + 1] - row[offset + high + 1]);
 }
 
+/** The largest difference between the slots of two rows: 0 exactly if their sums are equal, whatever their limbs. */
+export function farthestApart(a: Float64Array, b: Float64Array, limbs: number): number {
+  let farthest = 0;
+  for (let column = 0; column + limbs < a.length; column += limbs) {
+    const first = a[column] - b[column];
+    const apart = limbs === 1 ? first : first * highLimb + (a[column + 1] - b[column + 1]);
+    farthest = Math.max(farthest, Math.abs(apart));
+  }
+  return farthest;
+}
+
 /** The real value of a sum of `count` quantised values: de-quantise, then shift back by count * s_j. */
 export function realSum(grid: SlotGrid, integerSum: number, count: number): number {
   return integerSum * grid.resolution + count * grid.shift;

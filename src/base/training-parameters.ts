@@ -153,6 +153,12 @@ export const trainingParameters = {
     max: 4096,
     help: "sets of categories: how many are tried from either end of their order",
   },
+  min_category_people: {
+    kind: "number",
+    default: 5,
+    min: 0,
+    help: "people that a passive party's categories need on average before sets of them are named: few tell labels",
+  },
   base_score: {
     kind: "number",
     default: 0.5,

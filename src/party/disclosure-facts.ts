@@ -26,6 +26,7 @@ import type { PassiveConfig, PolicyConfig } from "./config.ts";
 import type { DisclosureFacts, PassiveFacts, Sampling } from "../privacy/disclosures.ts";
 import { binTable } from "./party-data.ts";
 import { minimumsOf, schemeLimitsOf } from "./policy.ts";
+import { smallCategoriesOf } from "./small-categories.ts";
 
 /** What the active party knows of every other. */
 export const unknownParty: PassiveFacts = {
@@ -77,6 +78,7 @@ export function jobFacts(
     predictedRows,
     peopleMin: minimumsOfJob(noMinimums, privacy, peopleOf(train.ids.length, validationRows?.length ?? 0)).perCandidate,
     thresholdsMax: privacy.max_thresholds,
+    categoryPeopleMin: training.min_category_people,
   };
 }
 
@@ -100,6 +102,16 @@ export function policyFacts({ name, active, policy }: PassiveConfig, table: Part
   const binsMax = trainingParameters.max_bin.max;
   const { keyBitsMin: keyBits } = schemeLimitsOf(policy);
   const keys = policy.schemes.map((scheme) => keyWords({ scheme, keyBits }));
+  const features = binTable(table, {
+    maxBin: binsMax,
+    enableCategorical: true,
+    maxCatToOnehot: trainingParameters.max_cat_to_onehot.default,
+  });
+  // Names stay with the owner: this is printed, and never logged.
+  const passiveParty = {
+    ...ownSide(features, policy, minimumsOf(policy)),
+    smallCategories: smallCategoriesOf(features),
+  };
   return active.map((caller) => ({
     ...unknownJob,
     active: caller.name,
@@ -118,15 +130,7 @@ export function policyFacts({ name, active, policy }: PassiveConfig, table: Part
     columnsAreSampled: false,
     thresholdsMax: policy.privacy.max_thresholds,
     answerNoise: policy.privacy.answer_noise,
-    passiveParty: ownSide(
-      binTable(table, {
-        maxBin: binsMax,
-        enableCategorical: true,
-        maxCatToOnehot: trainingParameters.max_cat_to_onehot.default,
-      }),
-      policy,
-      minimumsOf(policy),
-    ),
+    passiveParty,
   }));
 }
 

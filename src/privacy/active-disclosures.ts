@@ -49,6 +49,18 @@ export const activeDisclosures = {
       return reasons.length === 0 ? null : { atMost: null, unit: "candidates", note: reasons.join("; ") };
     },
   },
+  candidateOrders: {
+    learner: "active",
+    what:
+      "where candidates tie for the best, the order in which the node's candidates stand in their owner's table, " +
+      "without names",
+    extent: (facts) =>
+      present([facts.trees, facts.answerNoise > 0 ? 0 : 1], {
+        atMost: product(facts.trees, splitsMax(facts), candidatesMax(facts)),
+        unit: "ranks of unnamed candidates",
+        note: "once per node that is split; one that has the sums of all trees can compute most of it",
+      }),
+  },
   splitOutcomes: {
     learner: "active",
     what: "for each split that a passive party wins, which side each person of the node falls on",

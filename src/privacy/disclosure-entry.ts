@@ -41,6 +41,8 @@ export interface DisclosureFacts {
   readonly peopleMin?: number;
   /** Thresholds of each passive feature that the job may use; 0 or left out: no limit. */
   readonly thresholdsMax?: number;
+  /** People that a category needs on average before sets are named; left out: only the active party knows. */
+  readonly categoryPeopleMin?: number;
   readonly passiveParty: PassiveFacts;
 }
 
@@ -57,6 +59,8 @@ export interface PassiveFacts {
   readonly constrainedFeatures: number | null;
   /** Features that are split in sets of categories. */
   readonly groupedFeatures: number | null;
+  /** In words: its own features with categories of few people. Left out: not known. */
+  readonly smallCategories?: readonly string[];
   readonly minimums: Minimums | null;
   readonly scoringIdsMax: number | "refused" | null;
 }

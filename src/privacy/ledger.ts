@@ -17,6 +17,11 @@ export const ledgerEntries = {
     unit: "unnamed candidates",
   },
   candidates: { learner: "active", what: "number of features and of split candidates", unit: "candidates in all" },
+  candidateOrders: {
+    learner: "active",
+    what: "the order in which the node's candidates stand in their owner's table",
+    unit: "unnamed candidates in order",
+  },
   splitOutcomes: {
     learner: "active",
     what: "which side each person of the node falls on",
@@ -34,7 +39,7 @@ export const ledgerEntries = {
     what: "which instances are in each node that is split",
     unit: "instances of nodes",
   },
-  wins: { learner: "passive", what: "which of its candidates win, and which tie", unit: "splits won" },
+  wins: { learner: "passive", what: "which of its candidates win, and where some tied", unit: "splits won" },
   predictedIds: { learner: "passive", what: "the ids that are to be predicted", unit: "ids" },
 } as const satisfies Record<string, LedgerEntry>;
 
@@ -45,6 +50,7 @@ export function emptyLedger(): Ledger {
   return {
     candidateSums: 0,
     candidates: 0,
+    candidateOrders: 0,
     splitOutcomes: 0,
     predictionOutcomes: 0,
     maskedScores: 0,

@@ -37,7 +37,7 @@ export type PassiveObservation =
       readonly kind: "win";
       readonly tree: number;
       readonly node: number;
-      /** Candidates and sets that tie for the best gain. */
+      /** The one that splits: a candidate or a set. */
       readonly candidates: readonly number[];
       readonly sets: readonly CategoriesOnly[];
     })
@@ -59,6 +59,7 @@ export type ActiveObservation =
       /** Per candidate its slot sums and count, at the party that can read them; null at the other. */
       readonly rows: Float64Array | null;
     })
+  | (Seen & { readonly kind: "order"; readonly tree: number; readonly node: number; readonly entryCount: number })
   | (Seen & {
       readonly kind: "outcome";
       readonly tree: number;
@@ -91,6 +92,12 @@ interface CategoriesOnly {
   readonly categories?: readonly number[];
 }
 
+/** As it travels (proto/, ActiveSplitDecision). */
+type NamedInMessage =
+  | { readonly case: "candidate"; readonly value: number }
+  | { readonly case: "set"; readonly value: CategoriesOnly }
+  | { readonly case: undefined };
+
 const numberBytes = 4;
 
 export function gradientsSeen(
@@ -120,15 +127,12 @@ export function membersSeen(
 
 export function winSeen(
   tree: number,
-  decision: {
-    readonly node: number;
-    readonly candidates: readonly number[];
-    readonly sets: readonly CategoriesOnly[];
-  },
+  { node, named }: { readonly node: number; readonly named: NamedInMessage },
 ): Observation {
-  const { node, candidates, sets } = decision;
-  const named = sets.reduce((sum, { categories }) => sum + (categories?.length ?? 0), candidates.length);
-  return { learner: "passive", kind: "win", tree, node, candidates, sets, bytes: named * numberBytes };
+  const candidates = named.case === "candidate" ? [named.value] : [];
+  const sets = named.case === "set" ? [named.value] : [];
+  const numbers = sets.reduce((sum, { categories }) => sum + (categories?.length ?? 0), candidates.length);
+  return { learner: "passive", kind: "win", tree, node, candidates, sets, bytes: numbers * numberBytes };
 }
 
 export function idsSeen(ids: readonly string[]): Observation {
@@ -157,6 +161,19 @@ export function sumsSeen(
   const numbers = counts.length + 3 * groups.length;
   const bytes = numbers * numberBytes + lowerSides.length + withheld.length + scheme.length;
   return { learner: "active", kind: "sums", tree, node, firstCandidate, counts, withheld, groups, rows, bytes };
+}
+
+export function orderSeen({
+  tree,
+  node,
+  ranks,
+}: {
+  readonly tree: number;
+  readonly node: number;
+  readonly ranks: ArrayLike<number>;
+}): Observation {
+  const entryCount = ranks.length;
+  return { learner: "active", kind: "order", tree, node, entryCount, bytes: entryCount * numberBytes };
 }
 
 type OutcomeMessage = { readonly tree: number; readonly node: number; readonly leftMembers: Uint8Array };

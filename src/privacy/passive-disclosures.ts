@@ -70,7 +70,7 @@ export const passiveDisclosures = {
   },
   wins: {
     learner: "passive",
-    what: "which of its candidates win, and which tie",
+    what: "which of its candidates win, and where some tied",
     extent: (facts) => present([facts.trees], { atMost: product(facts.trees, splitsMax(facts)), unit: "splits" }),
   },
   categoryWeights: {
@@ -78,8 +78,12 @@ export const passiveDisclosures = {
     what:
       "of a set of categories that wins, that each of them alone would have a lower leaf weight in the node " +
       "than those that are left",
-    extent: ({ trees, passiveParty: { groupedFeatures: count } }) =>
-      present([trees, count], { atMost: null, unit: "sets", note: "a hint about labels" }),
+    extent: (facts) =>
+      present([facts.trees, facts.passiveParty.groupedFeatures], {
+        atMost: null,
+        unit: "sets",
+        note: ["a hint about labels", ...fewPeople(facts)].join("; "),
+      }),
   },
   predictedIds: {
     learner: "passive",
@@ -117,6 +121,17 @@ export const passiveDisclosures = {
     extent: ({ validationRows: count }) => present([count], { atMost: count, unit: "people" }),
   },
 } as const satisfies Record<string, DisclosureEntry>;
+
+/** Of a category with one person the side is that person's label, or near to it. */
+function fewPeople({ categoryPeopleMin: least, passiveParty: { smallCategories } }: DisclosureFacts): string[] {
+  const own = smallCategories ?? [];
+  return [
+    ...(least === undefined
+      ? ["the active party may refuse categories with few people"]
+      : [`categories have ${least} people or more on average; of those with fewer it is close to their labels`]),
+    ...(own.length === 0 ? [] : [`few people per category: ${own.join(", ")}`]),
+  ];
+}
 
 function sampledExtent(facts: DisclosureFacts): Extent | null {
   const { sampling, rounds, validationRows } = facts;

@@ -59,6 +59,9 @@ function enter(ledger: Ledger, observation: Observation): void {
     case "sums":
       ledger.candidateSums += observation.counts.length;
       break;
+    case "order":
+      ledger.candidateOrders += observation.entryCount;
+      break;
     case "outcome":
       ledger.splitOutcomes += observation.instanceCount;
       break;

@@ -11,6 +11,8 @@ import type { Phase } from "../protocol/phase.ts";
 import type { JobEvent, LayoutSummary, Metrics, PartyEvent, PhaseSpan } from "./events.ts";
 import { emptyJobView, type PartyView, type JobView } from "./job-view.ts";
 
+const alarmsShown = 10;
+
 type Stamped = PartyEvent & { readonly at: number };
 
 export function jobView(events: readonly Stamped[]): JobView {
@@ -127,7 +129,7 @@ function partyView(name: string, role: PartyView["role"], self: boolean): PartyV
 
 /** Every attempt may say it again. */
 function alarmed(view: JobView, peer: string, words: string): void {
-  if (!view.alarms.some((alarm) => alarm.peer === peer && alarm.words === words))
+  if (view.alarms.length < alarmsShown && !view.alarms.some((alarm) => alarm.peer === peer && alarm.words === words))
     view.alarms = [...view.alarms, { peer, words }];
 }
 

@@ -85,7 +85,7 @@ export interface JobView {
     readonly limits: BudgetSummary;
     readonly today?: DaySummary | undefined;
   } | null;
-  /** What its owner should look at. */
+  /** What its owner should look at: the first few. */
   alarms: readonly { readonly peer: string; readonly words: string }[];
   /** Why the next attempt is being waited for; null while one is under way. */
   waiting: string | null;

@@ -9,6 +9,7 @@ import {
   ActiveHelloSchema,
   ActiveNodeSchema,
   ActiveSetUpSchema,
+  ActiveOrderSchema,
   ActiveSplitDecisionsSchema,
   ActiveTreeFinishedSchema,
 } from "../../src/wire/generated/tandem/v1/tandem_pb.ts";
@@ -46,7 +47,8 @@ export interface Driver {
   gradients(tree: number): Promise<void>;
   root(tree: number): Promise<unknown>;
   node(tree: number, description: Pick<NodeRequest, "node" | "origin">): Promise<unknown>;
-  splits(tree: number, node: number, candidates: readonly number[]): Promise<Uint8Array>;
+  splits(tree: number, node: number, candidate: number): Promise<Uint8Array>;
+  order(tree: number, node: number): Promise<number[]>;
   finishTree(tree: number): Promise<void>;
 }
 
@@ -86,11 +88,16 @@ export function drive(
     gradients: (tree) => role.gradients(chunks(tree)),
     root: (tree) => node(tree, { node: 0, origin: null }),
     node,
-    splits: async (tree, node, candidates) => {
+    splits: async (tree, node, candidate) => {
+      const named = { case: "candidate" as const, value: candidate };
       const [answer] = await collect(
-        role.splits(create(ActiveSplitDecisionsSchema, { tree, decisions: [{ node, candidates: [...candidates] }] })),
+        role.splits(create(ActiveSplitDecisionsSchema, { tree, decisions: [{ node, named }] })),
       );
       return answer.leftMembers ?? new Uint8Array(0);
+    },
+    order: async (tree, node) => {
+      const pieces = await collect(role.order(create(ActiveOrderSchema, { tree, nodes: [node] })));
+      return pieces.flatMap(({ ranks }) => ranks ?? []);
     },
     finishTree: (tree) => role.finishTree(create(ActiveTreeFinishedSchema, { tree })),
   };

@@ -8,7 +8,7 @@ import { Overview } from "./overview.tsx";
 import { QualityView } from "./quality-view.tsx";
 import { href, route, type ViewName, views } from "./route.ts";
 import { JobsView } from "./jobs-view.tsx";
-import { connection, openJob, jobFailure, jobWarning, jobs, jobState, viewer, viewers } from "./session.ts";
+import { connection, openJob, jobAlarms, jobFailure, jobWarning, jobs, jobState, viewer, viewers } from "./session.ts";
 import { nextTheme, theme } from "./theme.ts";
 import { TreesView } from "./trees-view.tsx";
 import { Announcer } from "./announcer.tsx";
@@ -179,7 +179,12 @@ function Trouble() {
 }
 
 function Warning() {
-  return jobWarning.value === null ? null : <Banner>{jobWarning.value}</Banner>;
+  return (
+    <>
+      {jobWarning.value === null ? null : <Banner>{jobWarning.value}</Banner>}
+      {jobAlarms.value === "" ? null : jobAlarms.value.split("\n").map((alarm) => <Banner key={alarm}>{alarm}</Banner>)}
+    </>
+  );
 }
 
 function Banner({ children }: { readonly children: ComponentChildren }) {

@@ -61,6 +61,8 @@ export const openJob = computed(() => {
 export const jobState = computed(() => jobViews.value.view.state);
 export const jobFailure = computed(() => jobViews.value.view.failure);
 export const jobWarning = computed(() => jobViews.value.view.warning);
+/** One text: it changes only when one is added. */
+export const jobAlarms = computed(() => jobViews.value.view.alarms.join("\n"));
 
 /**
  * Of the list of jobs: a party that waits for a job wants to see it begin; beside a job that goes on nobody looks at

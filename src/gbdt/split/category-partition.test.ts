@@ -55,7 +55,7 @@ describe("the best of all sets, by trying them all", () => {
         }
       }
       expect(found?.gain, `seed ${seed}`).toBe(highest);
-      expect(found?.rightCount).toBe(
+      expect(found?.right[2]).toBe(
         10 * ((found?.candidate.categories.length ?? 0) + (found?.candidate.missingLeft === false ? 1 : 0)),
       );
     }

@@ -27,8 +27,8 @@ export interface CategoryRows {
 export interface PartitionSplit {
   readonly gain: number;
   readonly candidate: CategoryCandidate;
-  /** Summed instances that go right. */
-  readonly rightCount: number;
+  /** The sums and the count of what goes right. */
+  readonly right: Float64Array;
 }
 
 /** @returns null if no set is allowed */
@@ -66,7 +66,8 @@ export function bestPartition(
   const [first] = best.indices;
   const { cut, missingLeft } = tried[first];
   const categories = order.slice(0, cut).sort((a, b) => a - b);
-  return { gain: best.gain, candidate: { categories, missingLeft }, rightCount: sides[(first + 1) * stride - 1] };
+  const right = sides.slice(first * stride, (first + 1) * stride);
+  return { gain: best.gain, candidate: { categories, missingLeft }, right };
 }
 
 /** XGBoost compares these weights in float32, and its sort is stable. */

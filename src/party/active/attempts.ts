@@ -233,6 +233,8 @@ export class JobAttempts {
         layoutProven: (layout) => emit({ type: "layout", party: name, layout: layoutSummary(layout, this.#config) }),
         treeBegan: () => this.#meter.start(),
         phase: sampler.edge,
+        alarm: (peer, tree, _node, what) =>
+          emit({ type: "alarm", party: name, peer, words: `in tree ${tree + 1}: ${what}` }),
         treeFinished: async (tree, margins, evaluateRound, grown) => {
           this.#meter.stop();
           this.#margins = margins;

@@ -210,6 +210,8 @@ class CrossValidationAttempts {
       layoutProven: (layout) =>
         this.#emit({ type: "layout", party: name, layout: layoutSummary(layout, this.#config) }),
       treeBegan: () => {},
+      alarm: (peer, tree, _node, what) =>
+        this.#emit({ type: "alarm", party: name, peer, words: `in tree ${tree + 1}: ${what}` }),
       treeFinished: () => {
         patience.progressed();
         const { latest, roundsDone } = folds;

@@ -11,6 +11,7 @@ import type { SearchWatch } from "../../gbdt/split/centralised-search.ts";
 import { featureHistogram } from "../../gbdt/split/histogram.ts";
 import type { GrowingNode } from "../../gbdt/tree/grow.ts";
 import { bestOfCandidates } from "../../scheme/candidates/best-candidates.ts";
+import { entriesOf, orderOf } from "../../scheme/candidates/candidate-order.ts";
 import type { CandidatePlan } from "../../scheme/candidates/candidate-plan.ts";
 import {
   candidateIn,
@@ -125,7 +126,7 @@ export class TranscriptRecorder {
         if (chosen.owner !== owner || at === undefined || rows === undefined) return;
         const { feature, candidate } = chosen;
         this.#splits.push({ tree, node: node.id, feature, left: leftBins(features[feature], candidate) });
-        at.won = this.#won(node, rows, gain, left);
+        at.won = this.#won(node, rows, sets.at({ node: node.id, depth: node.depth }), gain, left);
       },
       children: (parent, left, right) => {
         parents.set(left, parent).set(right, parent);
@@ -133,9 +134,23 @@ export class TranscriptRecorder {
     };
   }
 
-  #won(node: GrowingNode, rows: CandidateRows, gain: WatchedTree["gain"], left: Uint32Array): WonSplit {
-    const named = bestOfCandidates(rows, node.totals, gain, node.bounds);
-    return { candidates: named?.candidates ?? [], sets: named?.sets ?? [], left };
+  /** The one that is named: the first in tie order. */
+  #won(
+    node: GrowingNode,
+    rows: CandidateRows,
+    set: CandidateSet,
+    gain: WatchedTree["gain"],
+    left: Uint32Array,
+  ): WonSplit {
+    const tied = bestOfCandidates(rows, node.totals, gain, node.bounds)?.tied ?? [];
+    const order = orderOf(set, rows.withheld);
+    const ranks = entriesOf(tied, rows).map((entry) => order[entry]);
+    const named = tied[ranks.indexOf(Math.min(...ranks))];
+    return {
+      candidates: named?.kind === "candidate" ? [named.position] : [],
+      sets: named?.kind === "set" ? [named.set] : [],
+      left,
+    };
   }
 }
 

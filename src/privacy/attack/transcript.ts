@@ -8,7 +8,7 @@ import type { CategoryGroup, CategorySet } from "../../scheme/candidates/categor
 
 /** A split that the party has won: what was named to it, and who it said goes left. */
 export interface WonSplit {
-  /** Positions in the tree's secret order that tied for the best gain. */
+  /** The position in the tree's secret order that was named, or the set; none where that is not known. */
   readonly candidates: readonly number[];
   readonly sets: readonly CategorySet[];
   readonly left: Uint32Array;

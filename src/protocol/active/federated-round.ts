@@ -130,7 +130,8 @@ export class FederatedRound {
       "tree" | "outputs" | "sampler" | "gradients" | "sample" | "layout" | "sharedRoot" | "gradientsTaken"
     >,
   ): Promise<GrownTree<ActiveRule>> {
-    const { features, training, subtraction } = this.#job;
+    const { features, training, subtraction, observer } = this.#job;
+    const alarmed = new Set<string>();
     const grown = await growFederatedTree({
       ...own,
       features,
@@ -138,6 +139,12 @@ export class FederatedRound {
       subtraction,
       sessions: this.#sessions,
       isConstrained: this.#isConstrained,
+      categoryPeopleMin: training.min_category_people,
+      onAlarm: (party, ...what) => {
+        if (alarmed.has(party)) return; // one of a tree is enough
+        alarmed.add(party);
+        observer.alarm?.(party, ...what);
+      },
       waiting: this.#waiting,
       decrypting: this.#decrypting,
     });

@@ -15,17 +15,20 @@ import { partition as partitionByBin } from "../../gbdt/split/candidate.ts";
 import type { TreeGain } from "../../gbdt/split/gain.ts";
 import type { GrowingNode, NodePair, SplitOutcome, SplitSearch } from "../../gbdt/tree/grow.ts";
 import { ruleOf } from "../../gbdt/tree/tree.ts";
-import { bitmapFrom, countSet, isSet, partition } from "../../wire/bitmap.ts";
-import { bestOfCandidates, type NamedCandidates } from "../../scheme/candidates/best-candidates.ts";
+import { bitmapFrom, partition } from "../../wire/bitmap.ts";
+import { bestOfCandidates, type BestCandidates } from "../../scheme/candidates/best-candidates.ts";
 import type { ActiveRule, TreeTask } from "./federated-tree.ts";
 import { type CandidateRows, noCandidates } from "../../scheme/candidates/candidate-rows.ts";
-import { type Decision, type NodeRequest, type PeerSession, type SplitAnswer } from "./peer-session.ts";
+import { BelievableSums } from "./believable-sums.ts";
+import type { NodeRequest, PeerSession, SplitAnswer } from "./peer-session.ts";
 import { siblingRows } from "../../scheme/candidates/withheld.ts";
+import { checkCategories } from "./small-categories.ts";
+import { splitsOf, type WonNode } from "./won-splits.ts";
 
 /** A split of the active party's own, or candidates of a passive party that tie for the best gain. */
 type FederatedSplit =
   | (PartySplit & { readonly kind: "own" })
-  | (NamedCandidates & { readonly kind: "peer"; readonly peer: number });
+  | (BestCandidates & { readonly kind: "peer"; readonly peer: number });
 
 type RowsByPeer = readonly CandidateRows[];
 
@@ -34,10 +37,17 @@ export class FederatedSearch implements SplitSearch<ActiveRule, FederatedSplit> 
   readonly #gain: TreeGain;
   /** Of the nodes whose children may be asked about. */
   readonly #rows = new Map<number, RowsByPeer>();
+  /** Of nodes other than the root and smaller children: how many drawn values their noise is made of. */
+  readonly #draws = new Map<number, number>();
+  /** Null with noise, and where nobody else takes part. */
+  readonly #believable: BelievableSums | null;
 
   constructor(task: TreeTask, gain: TreeGain) {
     this.#task = task;
     this.#gain = gain;
+    const { gradients, sample, sessions } = task;
+    const isChecked = gradients.noise === undefined && sessions.length > 0;
+    this.#believable = isChecked ? new BelievableSums(gradients, sample) : null;
   }
 
   async root(root: GrowingNode): Promise<FederatedSplit | null> {
@@ -61,6 +71,7 @@ export class FederatedSearch implements SplitSearch<ActiveRule, FederatedSplit> 
     const [own] = await this.#ownSearch([root], asked);
     const rows = (await asked).map((byNode) => byNode.get(root.id) ?? noCandidates);
     sharedRoot?.push(...rows);
+    this.#checkCategories(root, rows);
     return this.#best(root, own, rows);
   }
 
@@ -76,18 +87,19 @@ export class FederatedSearch implements SplitSearch<ActiveRule, FederatedSplit> 
     const nodes = pairs.flatMap(({ left, right }) => [left, right]);
     const own = await this.#ownSearch(nodes, asked);
     const byPeer = await asked;
-    const found: (FederatedSplit | null)[] = [];
-    for (const [i, node] of nodes.entries()) {
+    for (const pair of pairs) this.#draws.set(bySize(pair)[1].id, (this.#draws.get(pair.parent.id) ?? 1) + 1);
+    const rows = nodes.map((node, i): RowsByPeer => {
       const pair = pairs[i >>> 1]; // left and right of each pair, in order
       const [smaller] = bySize(pair);
       const parentRows = this.#rows.get(pair.parent.id) ?? [];
-      const rows = byPeer.map(
+      return byPeer.map(
         (byNode, peer) =>
           byNode.get(node.id) ??
           siblingRows(parentRows[peer], byNode.get(smaller.id) ?? noCandidates, this.#task.sessions[peer].name),
       );
-      found.push(await this.#best(node, own[i], rows));
-    }
+    });
+    const found: (FederatedSplit | null)[] = [];
+    for (const [i, node] of nodes.entries()) found.push(await this.#best(node, own[i], rows[i]));
     for (const { parent } of pairs) this.#rows.delete(parent.id);
     return found;
   }
@@ -96,25 +108,18 @@ export class FederatedSearch implements SplitSearch<ActiveRule, FederatedSplit> 
   async split(
     chosen: readonly { readonly node: GrowingNode; readonly found: FederatedSplit }[],
   ): Promise<SplitOutcome<ActiveRule>[]> {
-    const { tree, sessions, features } = this.#task;
-    const decisions = sessions.map((): Decision[] => []);
+    const { tree, sessions, features, gradients, onAlarm } = this.#task;
+    const won = sessions.map((): WonNode[] => []);
     for (const { node, found } of chosen) {
       if (found.kind !== "peer") continue;
-      const { candidates, sets, sideCounts } = found;
-      const { id, instances, sampled } = node;
-      decisions[found.peer].push({
-        node: id,
-        instanceCount: instances.length,
-        candidates,
-        sets,
-        sideCounts: this.#task.gradients.noise === undefined ? sideCounts : null, // no count travels with noise
-        sampledCount: sampled.length,
-        countSampled: (bitmap) => countSampled(node, bitmap),
-      });
+      const rows = this.#rows.get(node.id)?.[found.peer] ?? noCandidates;
+      won[found.peer].push({ node, tied: found.tied, rows, draws: this.#draws.get(node.id) ?? 1 });
     }
     const answers = await Promise.all(
       sessions.map((session, peer) =>
-        decisions[peer].length === 0 ? new Map<number, SplitAnswer>() : session.splits(tree, decisions[peer]),
+        won[peer].length === 0
+          ? new Map<number, SplitAnswer>()
+          : splitsOf(session, tree, won[peer], gradients, onAlarm),
       ),
     );
     return chosen.map(({ node, found }) => {
@@ -163,10 +168,19 @@ export class FederatedSearch implements SplitSearch<ActiveRule, FederatedSplit> 
     let best: FederatedSplit | null = own && { kind: "own", ...own };
     for (const [peer, ofPeer] of rows.entries()) {
       if (isSliceOver()) await nextSlice();
+      const fault = this.#believable?.fault(ofPeer, node.totals) ?? null;
+      if (fault !== null) throw this.#task.sessions[peer].deviates(fault);
       const found = bestOfCandidates(ofPeer, node.totals, this.#gain, node.bounds);
       best = betterSplit<FederatedSplit>(best, found && { kind: "peer", peer, ...found });
     }
     return best;
+  }
+
+  #checkCategories({ sampled }: GrowingNode, rows: RowsByPeer): void {
+    const { sessions, categoryPeopleMin, gradients } = this.#task;
+    rows.forEach((ofPeer, peer) =>
+      checkCategories(ofPeer, sampled.length, categoryPeopleMin, gradients.noise !== undefined, sessions[peer].name),
+    );
   }
 }
 
@@ -184,19 +198,6 @@ function nodeRequest({ parent }: NodePair, child: GrowingNode, sibling: GrowingN
     sampledCount: child.sampled.length,
     origin: { parent: parent.id, sibling: sibling.id, members },
   };
-}
-
-/** How many of the instances that are set in a bitmap over the node's are sampled. */
-function countSampled({ instances, sampled }: GrowingNode, bitmap: Uint8Array): number {
-  if (sampled === instances) return countSet(bitmap, instances.length);
-  let count = 0;
-  let next = 0; // both ascend
-  for (let i = 0; i < instances.length && next < sampled.length; i++) {
-    if (instances[i] !== sampled[next]) continue;
-    next++;
-    if (isSet(bitmap, i)) count++;
-  }
-  return count;
 }
 
 function bySize({ left, right }: NodePair): [GrowingNode, GrowingNode] {

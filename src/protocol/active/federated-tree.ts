@@ -10,6 +10,7 @@ import type { BusyClock } from "./busy-clock.ts";
 import { FederatedSearch } from "./federated-search.ts";
 import type { CandidateRows } from "../../scheme/candidates/candidate-rows.ts";
 import type { PeerSession } from "./peer-session.ts";
+import type { OnAlarm } from "./won-splits.ts";
 
 /** What the active party knows of a passive party's split: whose it is. */
 export interface RemoteRule {
@@ -45,6 +46,9 @@ export interface TreeTask {
   readonly sessions: readonly PeerSession[];
   /** Some party has monotone constraints. */
   readonly isConstrained: boolean;
+  /** People that a category must have on average, at the root, for sets of them to be named. */
+  readonly categoryPeopleMin: number;
+  readonly onAlarm: OnAlarm;
   /** Settles per session when the party has taken all gradients. */
   readonly gradientsTaken: readonly Promise<void>[];
   /** Time spent waiting for candidate sums, and within it decrypting them. */

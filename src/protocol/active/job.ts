@@ -95,6 +95,8 @@ export interface ActiveObserver {
     evaluate: () => Promise<RoundMetrics>,
     grown: Tree<ActiveRule>,
   ): void | Promise<void>;
+  /** A passive party does what honest columns hardly ever do; the job goes on. */
+  alarm?(party: string, tree: number, node: number, words: string): void;
   /** What either side sees of the other, as it happens: for this party's own eyes. */
   observed?(peer: string, observation: Observation): void;
 }

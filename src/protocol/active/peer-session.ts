@@ -10,12 +10,14 @@ import { columnCount, type GradientLayout } from "../../codec/layout.ts";
 import { categoryCountMax } from "../../gbdt/split/category-binning.ts";
 import { checkBitmap } from "../../wire/bitmap.ts";
 import { NodeAnswers, type PartyTraits } from "./node-answers.ts";
+import { OrderAnswers } from "./order-answers.ts";
 import type { BusyClock } from "./busy-clock.ts";
 import {
   candidatesSeen,
   gradientsSeen,
   idsSeen,
   membersSeen,
+  orderSeen,
   outcomeSeen,
   predictionSeen,
   scoresSeen,
@@ -24,7 +26,8 @@ import {
 } from "../../privacy/observation.ts";
 import { Tally, type Watch } from "../../privacy/tally.ts";
 import type { CandidateRows } from "../../scheme/candidates/candidate-rows.ts";
-import { type CategorySet, setMessage } from "../../scheme/candidates/category-group.ts";
+import type { Named } from "../../scheme/candidates/best-candidates.ts";
+import { setMessage } from "../../scheme/candidates/category-group.ts";
 import {
   type ActiveGradients,
   type ActiveHelloSchema,
@@ -59,21 +62,15 @@ export interface SplitAnswer {
   readonly monotone: number;
 }
 
-/** Which candidates of which node tie for the best gain. */
+/** What splits a node. */
 export interface Decision {
   readonly node: number;
   readonly instanceCount: number;
-  readonly candidates: readonly number[];
-  /** The same for sets of categories, at most one per group. */
-  readonly sets: readonly CategorySet[];
-  /**
-   * Instances on the summed side of each of these candidates: the split must agree with one of them. Null where noise
-   * hides them: then no side may be empty.
-   */
-  readonly sideCounts: readonly number[] | null;
-  readonly sampledCount: number;
-  /** Of a bitmap over the node's instances: how many of those set are sampled. */
-  readonly countSampled: (bitmap: Uint8Array) => number;
+  readonly named: Named;
+  /** Of those that tie with it where there is noise (scheme/candidates/same-sums.ts); otherwise 0. */
+  readonly constraints: number;
+  /** Of a bitmap over the node's instances: whether the people on either side make the sums that were answered. */
+  readonly addsUp: (leftMembers: Uint8Array) => boolean;
 }
 
 export class PeerSession {
@@ -200,15 +197,29 @@ export class PeerSession {
     return collected.whole();
   }
 
+  /** Per node the order of its candidates. @param entryCounts per node that is asked about */
+  async orders(tree: number, entryCounts: ReadonlyMap<number, number>): Promise<Map<number, Uint32Array>> {
+    const collected = new OrderAnswers(tree, entryCounts, (what) => this.#deviates(what));
+    await this.#guard(
+      (async () => {
+        for await (const piece of this.#peer.order({ tree, nodes: [...entryCounts.keys()] }, this.#options())) {
+          collected.add(piece);
+          this.tally.see(orderSeen(piece));
+        }
+      })(),
+    );
+    return collected.whole();
+  }
+
   /** Per decision who goes left. */
   async splits(tree: number, decisions: readonly Decision[]): Promise<Map<number, SplitAnswer>> {
     const sizes = new Map(decisions.map(({ node, instanceCount }) => [node, instanceCount]));
     const decisionOf = new Map(decisions.map((decision) => [decision.node, decision]));
     const answers = new Map<number, SplitAnswer>();
-    const named = decisions.map(({ node, candidates, sets }) => ({
+    const named = decisions.map(({ node, named: one, constraints }) => ({
       node,
-      candidates: [...candidates],
-      sets: sets.map(setMessage),
+      named: namedMessage(one),
+      constraints,
     }));
     const request = { tree, decisions: named };
     for (const decision of named) this.tally.see(winSeen(tree, decision));
@@ -225,8 +236,8 @@ export class PeerSession {
             throw this.#deviates("a split that was not asked for");
           checkBitmap(split.leftMembers, size);
           const decision = decisionOf.get(split.node);
-          if (decision === undefined || !isOneOf(decision, split.leftMembers))
-            throw this.#deviates("a split that is none of the candidates");
+          if (decision?.addsUp(split.leftMembers) !== true)
+            throw this.#deviates("a split whose people do not add up to what it had answered");
           this.tally.see(outcomeSeen(split, size));
           answers.set(split.node, { leftMembers: split.leftMembers, monotone: split.monotone });
         }
@@ -359,6 +370,11 @@ export class PeerSession {
     return new TandemError(error.code, `party ${this.name}: ${error.message}`, { cause: error });
   }
 
+  /** The error that names the party. */
+  deviates(what: string): TandemError {
+    return this.#deviates(what);
+  }
+
   #deviates(what: string): TandemError {
     return new TandemError("PROTOCOL_STATE", `party ${this.name} sent ${what}`);
   }
@@ -368,9 +384,8 @@ export class PeerSession {
   }
 }
 
-/** Whether a split is of the size of one of the candidates, as far as their sizes are known. */
-function isOneOf({ sideCounts, sampledCount, countSampled }: Decision, leftMembers: Uint8Array): boolean {
-  const left = countSampled(leftMembers);
-  if (sideCounts === null) return left > 0 && left < sampledCount;
-  return sideCounts.some((count) => count === left || sampledCount - count === left);
+function namedMessage(named: Named) {
+  return named.kind === "candidate"
+    ? { case: "candidate" as const, value: named.position }
+    : { case: "set" as const, value: setMessage(named.set) };
 }

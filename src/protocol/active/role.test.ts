@@ -160,7 +160,11 @@ describe("candidates", () => {
 
   test("with noise, where no counts are told: a side that nobody is on, or a withheld sum that is none", async () => {
     const nobodyLeft = splits((split) => [{ ...split, leftMembers: new Uint8Array(split.leftMembers.length) }]);
-    await expectFailure(jobWith(nobodyLeft, 1), "PROTOCOL_STATE", /a split that is none of the candidates/);
+    await expectFailure(
+      jobWith(nobodyLeft, 1),
+      "PROTOCOL_STATE",
+      /a split whose people do not add up to what it had answered/,
+    );
     const withheld = histograms((answer) => [
       { ...answer, withheld: bitmapFrom(answer.counts.length, (i) => i === 0) },
     ]);

@@ -1,4 +1,4 @@
-/** Which of the candidates that tie for the best gain splits a node, and who then goes left. */
+/** How the candidate that is named splits a node, and who then goes left. */
 import { TandemError } from "../../base/error.ts";
 import type { BinnedFeature } from "../../gbdt/split/binning.ts";
 import { leftBins } from "../../gbdt/split/candidate.ts";
@@ -9,21 +9,18 @@ import type { ActiveSplitDecision } from "../../wire/generated/tandem/v1/tandem_
 import type { DecidedSplit } from "./answered-splits.ts";
 
 /**
- * The lowest feature wins, then the lowest threshold, then missing-right.
+ * One candidate is named, or one set. The tie is broken before: lowest feature, lowest threshold, missing-right first.
  * @throws TandemError PROTOCOL_STATE if something is named that the node does not have, or that is withheld there
  */
 export function decideSplit(
   nodes: TreeNodes,
   features: readonly BinnedFeature[],
   tree: number,
-  { node, candidates, sets }: ActiveSplitDecision,
+  { node, named, constraints }: ActiveSplitDecision,
 ): DecidedSplit & { readonly leftMembers: Uint8Array; readonly monotone: number } {
-  const tied = [
-    ...candidates.map((position) => nodes.candidateAt(node, position)),
-    ...sets.map((set) => nodes.setAt(node, set)),
-  ];
-  if (tied.length === 0) throw new TandemError("PROTOCOL_STATE", `no candidate was named for node ${node}`);
-  const chosen = tied.reduce((best, candidate) => (candidate.rank < best.rank ? candidate : best));
+  if (named.case === undefined) throw new TandemError("PROTOCOL_STATE", `no candidate was named for node ${node}`);
+  const chosen =
+    named.case === "candidate" ? nodes.namedAt(node, named.value, constraints) : nodes.setAt(node, named.value);
   const feature = features[chosen.feature];
   const members = nodes.members(node);
   const split = { tree, node, feature: chosen.feature, featureName: feature.name, ...testOf(feature, chosen) };

@@ -84,9 +84,9 @@ describe("on one connection", () => {
     await expectError(() => driver.root(0), "PROTOCOL_STATE", /is loading/);
     release();
     await Promise.all([first, second]);
-    await driver.splits(0, 0, [0]);
+    await driver.splits(0, 0, 0);
     await driver.role.gradients(each(chunks)); // later still
-    await driver.splits(0, 0, [0]);
+    await driver.splits(0, 0, 0);
     await driver.finishTree(0);
     await driver.role.gradients(each(chunks));
     expect(driver.job.observed.filter(([, event]) => event === "gradientsBegan")).toEqual([
@@ -128,7 +128,7 @@ describe("on one connection", () => {
   test("splits twice, also at the same time: one write, the same answer", async () => {
     const disk = new Disk();
     const driver = await disk.growing();
-    const [a, b] = await Promise.all([driver.splits(0, 0, [0, 1]), driver.splits(0, 0, [0, 1])]);
+    const [a, b] = await Promise.all([driver.splits(0, 0, 0), driver.splits(0, 0, 0)]);
     expect(a).toEqual(b);
     expect(driver.role.ownSplits).toHaveLength(1);
     expect(disk.writes).toBe(1);
@@ -154,11 +154,11 @@ describe("on one connection", () => {
 describe("after a crash", () => {
   test("what was answered is stored: the same question gets the same answer, another is refused", async () => {
     const disk = new Disk();
-    const before = await (await disk.growing()).splits(0, 0, [3]);
+    const before = await (await disk.growing()).splits(0, 0, 3);
     expect(disk.progress.splits).toHaveLength(1);
     const again = await disk.growing();
-    await expectError(() => again.splits(0, 0, [4]), "PROTOCOL_STATE", /node 0 is split already, and in another way/);
-    expect(await again.splits(0, 0, [3])).toEqual(before);
+    await expectError(() => again.splits(0, 0, 4), "PROTOCOL_STATE", /node 0 is split already, and in another way/);
+    expect(await again.splits(0, 0, 3)).toEqual(before);
     expect(again.role.ownSplits).toHaveLength(1);
   });
 
@@ -167,16 +167,16 @@ describe("after a crash", () => {
     const origin = (count: number) => ({ parent: 0, sibling: 2, members: bitmapFrom(column.length, (i) => i < count) });
     const first = await disk.growing();
     await first.node(0, { node: 1, origin: origin(5) });
-    await first.splits(0, 1, [3]);
+    await first.splits(0, 1, 3);
     const again = await disk.growing();
     await again.node(0, { node: 1, origin: origin(6) });
-    await expectError(() => again.splits(0, 1, [3]), "PROTOCOL_STATE", /node 1 is split already, and in another way/);
+    await expectError(() => again.splits(0, 1, 3), "PROTOCOL_STATE", /node 1 is split already, and in another way/);
   });
 
   test("a tree that was finished here and not there is redone, and only in the same way", async () => {
     const disk = new Disk();
     const first = await disk.growing();
-    const left = await first.splits(0, 0, [3]);
+    const left = await first.splits(0, 0, 3);
     await first.finishTree(0);
     const again = await disk.growing(0);
     await expectError(
@@ -184,8 +184,8 @@ describe("after a crash", () => {
       "PROTOCOL_STATE",
       /tree 0 was grown in another way before: node 0 was split/,
     );
-    await expectError(() => again.splits(0, 0, [4]), "PROTOCOL_STATE");
-    expect(await again.splits(0, 0, [3])).toEqual(left);
+    await expectError(() => again.splits(0, 0, 4), "PROTOCOL_STATE");
+    expect(await again.splits(0, 0, 3)).toEqual(left);
     await again.finishTree(0);
     expect(disk.progress).toMatchObject({ trees: 1, splits: [{ tree: 0, node: 0 }] });
     await again.gradients(1);
@@ -210,7 +210,7 @@ describe("after a crash", () => {
   test("a job that has ended well answers for predictions and its end, and for nothing else", async () => {
     const disk = new Disk();
     const driver = await disk.growing();
-    await driver.splits(0, 0, [3]);
+    await driver.splits(0, 0, 3);
     await driver.finishTree(0);
     await driver.gradients(1);
     await driver.finishTree(1);
@@ -226,7 +226,7 @@ describe("after a crash", () => {
   test("splits of a tree that is to be redone are not predicted with", async () => {
     const disk = new Disk();
     const driver = await disk.growing();
-    await driver.splits(0, 0, [3]);
+    await driver.splits(0, 0, 3);
     const again = disk.role();
     again.join();
     expect(await collect(again.role.predict(create(ActivePredictSchema, { ids: ["id-0"] })))).toEqual([]);
@@ -237,11 +237,11 @@ test("what cannot be stored is not answered, and not remembered", async () => {
   const disk = new Disk();
   const driver = await disk.growing();
   disk.isFull = true;
-  await expectError(() => driver.splits(0, 0, [3]), "FILE_UNWRITABLE");
+  await expectError(() => driver.splits(0, 0, 3), "FILE_UNWRITABLE");
   expect(driver.role.ownSplits).toEqual([]);
   await expectError(() => driver.finishTree(0), "FILE_UNWRITABLE");
   disk.isFull = false;
-  await driver.splits(0, 0, [4]);
+  await driver.splits(0, 0, 4);
   await driver.finishTree(0);
   expect(disk.progress.trees).toBe(1);
 });

@@ -61,7 +61,7 @@ describe("messages are taken in their phase only", () => {
     setUp: (driver) => driver.setUp(),
     gradients: (driver) => driver.gradients(0),
     histograms: (driver) => driver.root(0),
-    splits: (driver) => driver.splits(0, 0, [0]),
+    splits: (driver) => driver.splits(0, 0, 0),
     finishTree: (driver) => driver.finishTree(0),
     predict: (driver) => collect(driver.role.predict(create(ActivePredictSchema, { ids: ["id-0"] }))),
     "finishJob with success": (driver) => driver.role.finishJob(create(ActiveJobFinishedSchema, { treeCount: 2 })),
@@ -101,7 +101,7 @@ describe("messages are taken in their phase only", () => {
 
   test("the tree must be the current one", async () => {
     const driver = await at("growing");
-    for (const work of [() => driver.root(1), () => driver.splits(1, 0, [0]), () => driver.finishTree(1)]) {
+    for (const work of [() => driver.root(1), () => driver.splits(1, 0, 0), () => driver.finishTree(1)]) {
       await expectError(work, "PROTOCOL_STATE", /passive-1 is at tree 0, not 1/);
     }
   });
@@ -281,37 +281,47 @@ describe("splits", () => {
       (c: { feature: number; bin: number; missingLeft: boolean }) => c.feature === 1 && c.bin === 1 && c.missingLeft,
       { feature: 1, threshold: 3, defaultLeft: true },
     ],
-  ])("%s, whatever the order of the candidates", async (_name, wanted, expected) => {
-    for (const reversed of [false, true]) {
-      const driver = await at("growing");
-      expect(driver.role.ownSplits).toEqual([]);
-      const positions = positionsOf(driver, wanted);
-      const left = await driver.splits(0, 0, reversed ? positions.reverse() : positions);
-      expect(driver.role.ownSplits).toEqual([{ tree: 0, node: 0, featureName: `p1f${expected.feature}`, ...expected }]);
-      const goesLeft = [...column].map((value) =>
-        Number.isNaN(value) ? expected.defaultLeft : value < expected.threshold,
-      );
-      expect(goesLeft.map((_, i) => isSet(left, i))).toEqual(goesLeft);
-    }
+  ])("%s stands first in the order that is told", async (_name, wanted, expected) => {
+    const driver = await at("growing");
+    expect(driver.role.ownSplits).toEqual([]);
+    await driver.root(0);
+    const order = await driver.order(0, 0);
+    const first = positionsOf(driver, wanted).reduce((a, b) => (order[b] < order[a] ? b : a));
+    const left = await driver.splits(0, 0, first);
+    expect(driver.role.ownSplits).toEqual([{ tree: 0, node: 0, featureName: `p1f${expected.feature}`, ...expected }]);
+    const goesLeft = [...column].map((value) =>
+      Number.isNaN(value) ? expected.defaultLeft : value < expected.threshold,
+    );
+    expect(goesLeft.map((_, i) => isSet(left, i))).toEqual(goesLeft);
   });
 
-  test("no candidate, a candidate that does not exist, an unknown node: nothing is kept", async () => {
+  test("the order is told after the sums only, about nodes of this tree, and is the same again", async () => {
     const driver = await at("growing");
-    await expectError(() => driver.splits(0, 0, []), "PROTOCOL_STATE", /no candidate was named for node 0/);
-    await expectError(() => driver.splits(0, 0, [10]), "PROTOCOL_STATE", /candidate 10 does not exist/);
-    await expectError(() => driver.splits(0, 0, [0xffffffff]), "PROTOCOL_STATE", /does not exist/);
-    await expectError(() => driver.splits(0, 5, [0]), "PROTOCOL_STATE", /node 5 is not known/);
+    await expectError(() => driver.order(0, 0), "PROTOCOL_STATE", /told after their sums/);
+    await driver.root(0);
+    const order = await driver.order(0, 0);
+    expect([...order].sort((a, b) => a - b)).toEqual(order.map((_, i) => i));
+    expect(await driver.order(0, 0)).toEqual(order);
+    await expectError(() => driver.order(0, 5), "PROTOCOL_STATE", /node 5 is not known/);
+    await expectError(() => driver.order(1, 0), "PROTOCOL_STATE", /is at tree 0, not 1/);
+  });
+
+  test("a candidate that does not exist, an unknown node: nothing is kept", async () => {
+    const driver = await at("growing");
+    await expectError(() => driver.splits(0, 0, 10), "PROTOCOL_STATE", /candidate 10 does not exist/);
+    await expectError(() => driver.splits(0, 0, 0xffffffff), "PROTOCOL_STATE", /does not exist/);
+    await expectError(() => driver.splits(0, 5, 0), "PROTOCOL_STATE", /node 5 is not known/);
     expect(driver.role.ownSplits).toEqual([]);
   });
 
   test("a node's memberships are given away once per tree", async () => {
     const driver = await at("growing");
-    await driver.splits(0, 0, [0]);
-    await expectError(() => driver.splits(0, 0, [1]), "PROTOCOL_STATE", /node 0 is split already/);
+    await driver.splits(0, 0, 0);
+    await expectError(() => driver.splits(0, 0, 1), "PROTOCOL_STATE", /node 0 is split already/);
     expect(driver.role.ownSplits.length).toBe(1);
     await driver.finishTree(0);
     await driver.gradients(1);
-    await driver.splits(1, 0, [1]);
+    await driver.splits(1, 0, 1);
     expect(driver.role.ownSplits.map(({ tree }) => tree)).toEqual([0, 1]);
   });
 });
@@ -319,7 +329,7 @@ describe("splits", () => {
 describe("prediction", () => {
   test("the outcome of each split for each id, missing values by default direction", async () => {
     const driver = await at("growing");
-    await driver.splits(0, 0, [0]);
+    await driver.splits(0, 0, 0);
     await driver.finishTree(0);
     const [{ threshold = Number.NaN, defaultLeft }] = driver.role.ownSplits;
     const ids = ["id-3", "id-0", "id-2"];

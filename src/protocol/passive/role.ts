@@ -17,6 +17,7 @@ import {
   ActiveHelloSchema,
   type ActiveJobFinished,
   type ActiveNode,
+  type ActiveOrder,
   type ActivePredict,
   type ActiveSetUp,
   ActiveSetUpSchema,
@@ -24,6 +25,7 @@ import {
   type ActiveTreeFinished,
   type PassiveHelloSchema,
   type PassiveHistogramsSchema,
+  type PassiveOrderSchema,
   type PassiveReadySchema,
   type PassiveSplitSchema,
 } from "../../wire/generated/tandem/v1/tandem_pb.ts";
@@ -39,6 +41,7 @@ import {
   gradientsSeen,
   idsSeen,
   membersSeen,
+  orderSeen,
   outcomeSeen,
   predictionSeen,
   sumsSeen,
@@ -51,6 +54,7 @@ import { checkHello } from "./hello-check.ts";
 import { histogramAnswer } from "./histogram-answer.ts";
 import { MaskedPredictions } from "./masked-predictions.ts";
 import { outcomeMessage, outcomesOfIds, outcomesOfInstances } from "./predictions.ts";
+import { toldOrder } from "./told-order.ts";
 import { PassiveTrees } from "./trees.ts";
 import { ThresholdLimit } from "./threshold-limit.ts";
 import { countSet } from "../../wire/bitmap.ts";
@@ -297,7 +301,19 @@ export class PassiveRole {
     return current.task(node);
   }
 
-  /** Among candidates of equal gain the lowest feature, then the lowest threshold, then missing-right wins. */
+  /** Asked for where some of its candidates tie: which of them is not said. */
+  async *order({ tree, nodes }: ActiveOrder): AsyncGenerator<MessageInitShape<typeof PassiveOrderSchema>> {
+    this.#expectTree(tree);
+    const { current } = this.#grown;
+    for (const node of nodes) {
+      for (const piece of toldOrder(current, tree, node)) {
+        this.tally.see(orderSeen({ tree, node, ranks: piece.ranks }));
+        yield piece;
+      }
+    }
+  }
+
+  /** What is named splits its node. */
   async *splits(request: ActiveSplitDecisions): AsyncGenerator<MessageInitShape<typeof PassiveSplitSchema>> {
     const answers = await this.#turns.run(async () => {
       this.#expectTree(request.tree);

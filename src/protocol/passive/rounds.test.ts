@@ -46,14 +46,14 @@ describe("a round of three trees", () => {
     const attempts = new Attempts();
     const driver = await attempts.at(0);
     await driver.gradients(0);
-    await driver.splits(0, 0, [3]);
+    await driver.splits(0, 0, 3);
     await driver.finishTree(0);
     await driver.gradients(0);
     await driver.finishTree(0);
-    await expectError(() => driver.splits(0, 0, [3]), "PROTOCOL_STATE", /is at tree 1, not 0/);
+    await expectError(() => driver.splits(0, 0, 3), "PROTOCOL_STATE", /is at tree 1, not 0/);
     await expectError(() => driver.gradients(1), "PROTOCOL_STATE");
     await expectError(() => driver.finishTree(2), "PROTOCOL_STATE", /is at tree 1, not 2/);
-    await driver.splits(1, 0, [4]);
+    await driver.splits(1, 0, 4);
     await driver.finishTree(1);
     await driver.finishTree(2);
     await round(driver, 3);
@@ -64,20 +64,20 @@ describe("a round of three trees", () => {
     const attempts = new Attempts();
     const first = await attempts.at(0);
     await first.gradients(0);
-    const left = [await first.splits(0, 0, [3])];
+    const left = [await first.splits(0, 0, 3)];
     await first.finishTree(0);
-    left.push(await first.splits(1, 0, [4]));
+    left.push(await first.splits(1, 0, 4));
     expect(attempts.progress).toMatchObject({ trees: 1, splits: [{ tree: 0 }, { tree: 1 }] });
 
     const again = await attempts.at(0);
     await again.gradients(0);
     await expectError(() => again.finishTree(0), "PROTOCOL_STATE", /tree 0 was grown in another way before/);
-    await expectError(() => again.splits(0, 0, [4]), "PROTOCOL_STATE", /node 0 is split already/);
-    expect(await again.splits(0, 0, [3])).toEqual(left[0]);
+    await expectError(() => again.splits(0, 0, 4), "PROTOCOL_STATE", /node 0 is split already/);
+    expect(await again.splits(0, 0, 3)).toEqual(left[0]);
     await again.finishTree(0);
     await expectError(() => again.finishTree(1), "PROTOCOL_STATE", /tree 1 was grown in another way before/);
-    await expectError(() => again.splits(1, 0, [3]), "PROTOCOL_STATE", /node 0 is split already/);
-    expect(await again.splits(1, 0, [4])).toEqual(left[1]);
+    await expectError(() => again.splits(1, 0, 3), "PROTOCOL_STATE", /node 0 is split already/);
+    expect(await again.splits(1, 0, 4)).toEqual(left[1]);
     await again.finishTree(1);
     await again.finishTree(2);
     expect(attempts.progress).toMatchObject({ trees: 3, splits: [{ tree: 0 }, { tree: 1 }] });
@@ -89,10 +89,10 @@ describe("a round of three trees", () => {
   test("keeps whole rounds, which were grown, at the end; and answers for dropped ones until then", async () => {
     const driver = await new Attempts().at(0);
     await driver.gradients(0);
-    await driver.splits(0, 0, [3]);
+    await driver.splits(0, 0, 3);
     for (const tree of [0, 1, 2]) await driver.finishTree(tree);
     await driver.gradients(3);
-    await driver.splits(3, 0, [4]);
+    await driver.splits(3, 0, 4);
     for (const tree of [3, 4, 5]) await driver.finishTree(tree);
     for (const treeCount of [0, 4, 9])
       await expectError(

@@ -42,7 +42,7 @@ const positionOf = (driver: Driver, node: number, bin: number): number =>
     .byPosition.indexOf(2 * bin);
 
 const ask = (driver: Driver, tree: number, node: number, bin: number): Promise<Uint8Array> =>
-  driver.splits(tree, node, [positionOf(driver, node, bin)]);
+  driver.splits(tree, node, positionOf(driver, node, bin));
 
 /** Parts a node in two halves. */
 async function place(driver: Driver, tree: number, parent: number, child: number): Promise<void> {

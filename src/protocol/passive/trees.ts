@@ -68,7 +68,11 @@ export class PassiveTrees {
 
   /** Another tree of the same round. */
   next(tree: number, used: UsedThresholds | null): TreeNodes {
-    return this.#start(tree, this.current.sample, used);
+    const before = this.current;
+    const nodes = this.#start(tree, before.sample, used);
+    // Trees of a round share their root, unless it is offered anew.
+    nodes.isRootAsked = before.isRootAsked && used === null && this.#job.sampler?.takesAll !== false;
+    return nodes;
   }
 
   #start(tree: number, sample: TreeSample, used: UsedThresholds | null): TreeNodes {

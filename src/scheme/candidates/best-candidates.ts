@@ -1,17 +1,22 @@
-/** What the active party names to a passive one: everything of that party that reaches its highest gain at a node. */
+/** What of a passive party reaches its highest gain at a node: one candidate, or several that tie. */
 import { bestPartition } from "../../gbdt/split/category-partition.ts";
 import type { TreeGain, WeightBounds } from "../../gbdt/split/gain.ts";
 import { selectBest } from "../../gbdt/split/select-best.ts";
 import type { CandidateRows } from "./candidate-rows.ts";
 import { categoryRows, type CategorySet, groupedCount } from "./category-group.ts";
 
-export interface NamedCandidates {
+/** What a decision names: a position in the secret order, or a set of categories. */
+export type Named =
+  | { readonly kind: "candidate"; readonly position: number }
+  | { readonly kind: "set"; readonly set: CategorySet };
+
+/** One that reaches the gain, and the sums and the count of one of its sides. */
+export type BestCandidate = Named & { readonly side: Float64Array };
+
+export interface BestCandidates {
   readonly gain: number;
-  /** Positions in the secret order. */
-  readonly candidates: readonly number[];
-  readonly sets: readonly CategorySet[];
-  /** Of each of them how many are on one of its sides. */
-  readonly sideCounts: readonly number[];
+  /** Sets first, then candidates by their position; at least one. */
+  readonly tied: readonly BestCandidate[];
 }
 
 /** Of a group of categories the first set that reaches the gain, as its owner would find it. */
@@ -20,7 +25,7 @@ export function bestOfCandidates(
   totals: Float64Array,
   treeGain: TreeGain,
   bounds: WeightBounds,
-): NamedCandidates | null {
+): BestCandidates | null {
   const stride = totals.length;
   const { rows, lowerSides, groups } = ofPeer;
   const firstSplit = groupedCount(groups);
@@ -36,17 +41,13 @@ export function bestOfCandidates(
   });
   const gain = Math.max(splitGain, ...partitions.map((found) => found?.gain ?? -Infinity));
   if (gain === -Infinity) return null;
-  const candidates = splitGain === gain ? indices : [];
-  const best = partitions.flatMap((found, group) =>
-    found?.gain === gain ? [{ group, ...found.candidate, rightCount: found.rightCount }] : [],
+  const sets = partitions.flatMap((found, group): BestCandidate[] =>
+    found?.gain === gain ? [{ kind: "set", set: { group, ...found.candidate }, side: found.right }] : [],
   );
-  return {
-    gain,
-    candidates: candidates.map((candidate) => firstSplit + candidate),
-    sets: best.map(({ group, categories, missingLeft }) => ({ group, categories, missingLeft })),
-    sideCounts: [
-      ...candidates.map((candidate) => splits[candidate * stride + stride - 1]),
-      ...best.map(({ rightCount }) => rightCount),
-    ],
-  };
+  const candidates = (splitGain === gain ? indices : []).map((index): BestCandidate => ({
+    kind: "candidate",
+    position: firstSplit + index,
+    side: splits.subarray(index * stride, (index + 1) * stride),
+  }));
+  return { gain, tied: [...sets, ...candidates] };
 }

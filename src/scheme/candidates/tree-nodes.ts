@@ -20,7 +20,9 @@ import type { CategorySet, NodeMembers } from "../../wire/generated/tandem/v1/ta
 import { binCountsOf, type PlannedCandidate, sideCounts } from "./candidate-plan.ts";
 import { candidateIn, type CandidateJob, type CandidateSet, TreeCandidates } from "./candidate-set.ts";
 import { groupedCount, setFrom } from "./category-group.ts";
+import { orderOf } from "./candidate-order.ts";
 import type { NodeTask } from "./node-task.ts";
+import { firstWithSameSums } from "./same-sums.ts";
 import type { TreeSample } from "./tree-sample.ts";
 
 export interface TreeJob extends CandidateJob {
@@ -52,6 +54,8 @@ interface PlacedNode {
 
 export class TreeNodes {
   readonly sample: TreeSample;
+  /** The root's sums were asked for, in this tree or in one before it that has the same. */
+  isRootAsked = false;
   readonly #job: TreeJob;
   readonly #candidates: TreeCandidates;
   readonly #nodes: Map<number, PlacedNode>;
@@ -110,20 +114,44 @@ export class TreeNodes {
 
   /** What is summed at a node. */
   task(node: number): NodeTask {
+    if (node === 0) this.isRootAsked = true;
+    return this.#task(node);
+  }
+
+  #task(node: number): NodeTask {
     const set = this.candidates(node);
     const { plan, groups } = set;
     const positions = this.sample.positions(this.members(node));
     const bins = this.binsOf(set);
     const binCounts = binCountsOf(bins, plan, positions);
     const counts = sideCounts(plan, binCounts);
-    const withheld = new Uint8Array(counts.length);
-    for (let position = 0; this.#offered !== null && position < counts.length; position++) {
-      if (this.#isOffered(node, candidateIn(set, position))) continue;
-      withheld[position] = 1;
-      counts[position] = 0;
-    }
+    const withheld = this.#withheld(node, set);
+    withheld.forEach((isWithheld, position) => {
+      if (isWithheld === 1) counts[position] = 0;
+    });
     const noise = this.#noiseOf(node, set, withheld);
     return { node, positions, bins, plan, binCounts, counts, withheld, groups, noise };
+  }
+
+  /** Per candidate, in the node's order, 1 if it is withheld. */
+  #withheld(node: number, set: CandidateSet): Uint8Array {
+    const withheld = new Uint8Array(set.byPosition.length);
+    if (this.#offered === null) return withheld;
+    return withheld.map((_, position) => (this.#isOffered(node, candidateIn(set, position)) ? 0 : 1));
+  }
+
+  /**
+   * Where the node's candidates stand in tie order, without names. The same answer every time.
+   * @throws TandemError PROTOCOL_STATE where its sums, and its sibling's, were not asked for; and in a job with noise,
+   * which hides what the order would link from tree to tree
+   */
+  order(node: number): Uint32Array {
+    if (this.#noise !== null) throw new TandemError("PROTOCOL_STATE", "a job with noise tells no order of candidates");
+    this.#placed(node);
+    if (node === 0 && !this.isRootAsked)
+      throw new TandemError("PROTOCOL_STATE", "the order of candidates is told after their sums");
+    const set = this.candidates(node);
+    return orderOf(set, this.#withheld(node, set));
   }
 
   /** Per candidate, in the node's order, and slot: with the sign of the side that is summed. */
@@ -170,6 +198,18 @@ export class TreeNodes {
       throw new TandemError("PROTOCOL_STATE", `candidate ${position} is withheld at node ${node}`);
     }
     return candidate;
+  }
+
+  /**
+   * The candidate that a position stands for where it is named: with noise the first in tie order that has its sums.
+   * @param constraints which monotone constraints that one may have (same-sums.ts)
+   * @throws TandemError PROTOCOL_STATE if it does not exist or is withheld
+   */
+  namedAt(node: number, position: number, constraints: number): RankedCandidate {
+    const candidate = this.candidateAt(node, position);
+    if (this.#noise === null) return candidate;
+    const set = this.candidates(node);
+    return candidateIn(set, firstWithSameSums(this.#task(node), set, this.#job.features, position, constraints));
   }
 
   /**

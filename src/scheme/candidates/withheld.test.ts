@@ -1,5 +1,5 @@
 /** What the active party gets to see of candidates that are withheld: nothing. */
-import { create } from "@bufbuild/protobuf";
+import { create, type MessageInitShape } from "@bufbuild/protobuf";
 import { beforeAll, describe, expect, test, vi } from "vitest";
 import { expectError } from "../../../test/support/expect-error.ts";
 import { prepareJob } from "../../../test/support/prepared-job.ts";
@@ -14,6 +14,7 @@ import { bitmapFrom, isSet } from "../../wire/bitmap.ts";
 import {
   ActiveNodeSchema,
   type ActiveNode,
+  type ActiveSplitDecisionSchema,
   ActiveSplitDecisionsSchema,
   type NodeMembers,
   type PassiveHistograms,
@@ -186,17 +187,18 @@ describe("a passive party with minimums refuses", () => {
     await used[0];
   }
 
-  test("a split that names a withheld candidate, alone or among others", () =>
+  test("a split that names a withheld candidate, or none", () =>
     held(async ({ passives: [{ role }] }, { counts, withheld }) => {
       const hidden = counts.findIndex((_, i) => isSet(withheld, i));
       const shown = counts.findIndex((_, i) => !isSet(withheld, i));
       expect(Math.min(hidden, shown)).toBeGreaterThanOrEqual(0);
-      const decide = (candidates: number[]) =>
-        collect(role.splits(create(ActiveSplitDecisionsSchema, { tree: 0, decisions: [{ node: 0, candidates }] })));
-      await expectError(() => decide([hidden]), "PROTOCOL_STATE", /is withheld at node 0/);
-      await expectError(() => decide([shown, hidden]), "PROTOCOL_STATE", /is withheld at node 0/);
+      const decide = (named: MessageInitShape<typeof ActiveSplitDecisionSchema>["named"] & object) =>
+        collect(role.splits(create(ActiveSplitDecisionsSchema, { tree: 0, decisions: [{ node: 0, named }] })));
+      const withheldOne = { case: "candidate" as const, value: hidden };
+      await expectError(() => decide(withheldOne), "PROTOCOL_STATE", /is withheld at node 0/);
+      await expectError(() => decide({ case: undefined }), "PROTOCOL_STATE", /no candidate was named/);
       expect(role.ownSplits).toEqual([]);
-      expect(await decide([shown])).toHaveLength(1);
+      expect(await decide({ case: "candidate", value: shown })).toHaveLength(1);
     }));
 
   test("another way to part a node that is parted; the same pair may be asked for from both ends", () =>

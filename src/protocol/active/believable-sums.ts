@@ -1,0 +1,78 @@
+/**
+ * What a passive party's sums can be at all. The active party knows every gradient and every node's total, so it need
+ * not believe just any number: whoever sends others than its columns make should not be named a winner.
+ *
+ * Nothing of this is checked with noise: no count is told there, and categories do not add up.
+ */
+import { highLimb, type QuantisedGradients, slotSum, slotSumOfRest } from "../../base/quantised-gradients.ts";
+import { addRow } from "../../gbdt/split/histogram.ts";
+import type { CandidateRows } from "../../scheme/candidates/candidate-rows.ts";
+import { categoryRows } from "../../scheme/candidates/category-group.ts";
+
+/** Sums of limbs are rounded above 2^53, and so are their bounds. */
+const limbedSlack = 2 ** -50;
+
+export class BelievableSums {
+  readonly #limbs: number;
+  /** Per slot the smallest and the largest gradient of the sample. */
+  readonly #ranges: readonly { readonly least: number; readonly most: number }[];
+
+  /** @param sample the instances that a tree learns from; null: all */
+  constructor({ columns, grids, instanceCount }: QuantisedGradients, sample: Uint32Array | null) {
+    const limbs = (this.#limbs = columns.length / grids.length);
+    const count = sample?.length ?? instanceCount;
+    this.#ranges = grids.map((_, slot) => {
+      const high = limbs === 1 ? columns[slot] : columns[2 * slot];
+      let [least, most] = [Infinity, -Infinity];
+      for (let i = 0; i < count; i++) {
+        const instance = sample === null ? i : sample[i];
+        const value = limbs === 1 ? high[instance] : high[instance] * highLimb + columns[2 * slot + 1][instance];
+        if (value < least) least = value;
+        if (value > most) most = value;
+      }
+      return { least, most };
+    });
+  }
+
+  /** @param totals the node's row. @returns what is wrong with a node's candidates; null: nothing */
+  fault(ofPeer: CandidateRows, totals: Float64Array): string | null {
+    const stride = totals.length;
+    const { rows } = ofPeer;
+    const all = totals[stride - 1];
+    for (let row = 0; row < rows.length; row += stride) {
+      const count = rows[row + stride - 1];
+      if (count < 0 || count > all) return "a candidate with more instances than its node";
+      for (const [slot, { least, most }] of this.#ranges.entries()) {
+        const isPossible =
+          this.#isWithin(slotSum(rows, row, slot, this.#limbs), count, least, most) &&
+          this.#isWithin(slotSumOfRest(totals, rows, row, slot, this.#limbs), all - count, least, most);
+        if (!isPossible) return "a sum that so many people of the node cannot have";
+      }
+    }
+    return this.#groupFault(ofPeer, totals);
+  }
+
+  /** Whoever is in a node is in one category of each feature, or in one that is withheld. */
+  #groupFault(ofPeer: CandidateRows, totals: Float64Array): string | null {
+    const stride = totals.length;
+    let first = 0;
+    for (const group of ofPeer.groups) {
+      const { rows, withheld } = categoryRows(group, first, ofPeer, totals);
+      first += group.size;
+      const sum = new Float64Array(stride);
+      for (let row = 0; row < rows.length; row += stride) addRow(sum, rows.subarray(row, row + stride));
+      const rest = totals[stride - 1] - sum[stride - 1];
+      const fits = this.#ranges.every(({ least, most }, slot) =>
+        this.#isWithin(slotSumOfRest(totals, sum, 0, slot, this.#limbs), rest, least, most),
+      );
+      if (rest < 0 || !fits || (rest > 0 && !withheld.includes(1))) return "categories that do not add up to the node";
+    }
+    return null;
+  }
+
+  /** Of nobody the sum is 0. */
+  #isWithin(sum: number, count: number, least: number, most: number): boolean {
+    const slack = this.#limbs === 1 ? 0 : limbedSlack * count * Math.max(Math.abs(least), Math.abs(most));
+    return sum >= count * least - slack && sum <= count * most + slack;
+  }
+}

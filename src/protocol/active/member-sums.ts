@@ -1,0 +1,69 @@
+/**
+ * Whether the people whom a passive party sends left and right add up to the sums that it had answered for the
+ * candidate that won. The active party knows every gradient: one pass over the node's people tells.
+ *
+ * Exactly so without noise. With noise either side may differ from its sum by `deviations` standard deviations of what
+ * was added: an honest party exceeds that at a split with a probability below 2^-100, since a discrete Gaussian has
+ * tails no heavier than the Gaussian's.
+ */
+import type { NoiseScale } from "../../base/noise/noise-scale.ts";
+import { farthestApart, type QuantisedGradients } from "../../base/quantised-gradients.ts";
+import type { GrowingNode } from "../../gbdt/tree/grow.ts";
+import type { BestCandidate } from "../../scheme/candidates/best-candidates.ts";
+import { isSet } from "../../wire/bitmap.ts";
+
+const deviations = 12;
+
+/** @param draws how many drawn values the noise of a candidate of the node is made of */
+export function addsUp(
+  node: GrowingNode,
+  leftMembers: Uint8Array,
+  best: BestCandidate,
+  gradients: QuantisedGradients,
+  draws: number,
+): boolean {
+  const { totals } = node;
+  const left = sumOfMembers(node, leftMembers, gradients);
+  const count = left[totals.length - 1];
+  const { noise } = gradients;
+  if (noise !== undefined && (count === 0 || count === node.sampled.length)) return false;
+  const right = totals.map((total, i) => total - left[i]);
+  const slack = noise === undefined ? null : slackOf(noise, draws * partsOf(best));
+  const limbs = gradients.columns.length / gradients.grids.length;
+  return [left, right].some((side) => isClose(side, best.side, limbs, slack));
+}
+
+/** The row of those who are sampled and set in a bitmap over the node's instances. */
+function sumOfMembers(
+  { instances, sampled }: GrowingNode,
+  bitmap: Uint8Array,
+  { columns }: QuantisedGradients,
+): Float64Array {
+  const sum = new Float64Array(columns.length + 1);
+  const isEverybody = sampled === instances;
+  let next = 0; // both ascend
+  for (let i = 0; i < instances.length; i++) {
+    const instance = instances[i];
+    if (!isEverybody && instance !== sampled[next]) continue;
+    next++;
+    if (!isSet(bitmap, i)) continue;
+    for (let column = 0; column < columns.length; column++) sum[column] += columns[column][instance];
+    sum[columns.length]++;
+  }
+  return sum;
+}
+
+/** @param slack null: the counts must be equal too, and the sums exactly */
+function isClose(side: Float64Array, answered: Float64Array, limbs: number, slack: number | null): boolean {
+  if (slack === null && side[side.length - 1] !== answered[side.length - 1]) return false;
+  return farthestApart(side, answered, limbs) <= (slack ?? 0);
+}
+
+function slackOf({ sigma }: NoiseScale, drawn: number): number {
+  return deviations * sigma * Math.sqrt(drawn);
+}
+
+/** Each category of a set has noise of its own. */
+function partsOf(best: BestCandidate): number {
+  return best.kind === "candidate" ? 1 : best.set.categories.length + 1;
+}

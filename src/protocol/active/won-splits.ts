@@ -1,0 +1,84 @@
+/**
+ * The splits that one passive party has won on a level: which of its candidates that tie is named, and who goes left.
+ *
+ * One name per node is all that the party is told. Where several tie, it is asked for the order of the node's
+ * candidates first (scheme/candidates/candidate-order.ts). With noise there is no order: it would link candidates from
+ * tree to tree, which noise hides. There the first is named, and its owner takes the first in tie order of those that
+ * have the same sums (scheme/candidates/same-sums.ts); others do not tie with it.
+ */
+import type { QuantisedGradients } from "../../base/quantised-gradients.ts";
+import type { GrowingNode } from "../../gbdt/tree/grow.ts";
+import type { BestCandidate } from "../../scheme/candidates/best-candidates.ts";
+import { entriesOf, entryCount } from "../../scheme/candidates/candidate-order.ts";
+import type { CandidateRows } from "../../scheme/candidates/candidate-rows.ts";
+import { constraintsOfTied } from "../../scheme/candidates/same-sums.ts";
+import { addsUp } from "./member-sums.ts";
+import type { PeerSession, SplitAnswer } from "./peer-session.ts";
+import { isAlarming } from "./tie-alarm.ts";
+
+export interface WonNode {
+  readonly node: GrowingNode;
+  readonly tied: readonly BestCandidate[];
+  /** All of the party's candidates there. */
+  readonly rows: CandidateRows;
+  /** How many drawn values the noise of each of them is made of. */
+  readonly draws: number;
+}
+
+/** Something that an honest party's columns hardly ever do; the job goes on. */
+export type OnAlarm = (party: string, tree: number, node: number, words: string) => void;
+
+/** Per node the party's answer. @throws TandemError PROTOCOL_STATE if its people do not make the sums */
+export async function splitsOf(
+  session: PeerSession,
+  tree: number,
+  won: readonly WonNode[],
+  gradients: QuantisedGradients,
+  onAlarm: OnAlarm,
+): Promise<Map<number, SplitAnswer>> {
+  const hasNoise = gradients.noise !== undefined;
+  const inTie = won.filter(({ tied }) => tied.length > 1);
+  const orders =
+    hasNoise || inTie.length === 0 ? new Map<number, Uint32Array>() : await askOrders(session, tree, inTie);
+  const decisions = won.map((each) => {
+    const { node, tied, rows, draws } = each;
+    const order = orders.get(node.id);
+    const ranks = order === undefined ? null : entriesOf(tied, rows).map((entry) => order[entry]);
+    if (isAlarming({ ...countsOf(each), ranks, sampledCount: node.sampled.length }))
+      onAlarm(session.name, tree, node.id, alarmWords(tied.length, node.sampled.length));
+    const first = ranks === null ? 0 : ranks.indexOf(Math.min(...ranks));
+    return {
+      node: node.id,
+      instanceCount: node.instances.length,
+      named: tied[first],
+      constraints: hasNoise ? constraintsOfTied(tied, rows, node.totals, limbsOf(gradients)) : 0,
+      addsUp: (leftMembers: Uint8Array) => addsUp(node, leftMembers, tied[first], gradients, draws),
+    };
+  });
+  return session.splits(tree, decisions);
+}
+
+function limbsOf({ columns, grids }: QuantisedGradients): number {
+  return columns.length / grids.length;
+}
+
+function askOrders(session: PeerSession, tree: number, inTie: readonly WonNode[]): Promise<Map<number, Uint32Array>> {
+  return session.orders(tree, new Map(inTie.map(({ node, rows }) => [node.id, entryCount(rows)])));
+}
+
+function countsOf({ node, tied, rows }: WonNode): { readonly tiedCount: number; readonly partingCount: number } {
+  const stride = node.totals.length;
+  let partingCount = 0;
+  for (let at = stride - 1; at < rows.rows.length; at += stride) {
+    const count = rows.rows[at];
+    if (count > 0 && count < node.sampled.length) partingCount++;
+  }
+  return { tiedCount: tied.length, partingCount };
+}
+
+function alarmWords(tiedCount: number, people: number): string {
+  return (
+    `${tiedCount} of its candidates are the best alike for ${people} people. Copies of a column do that, ` +
+    "and so do sums that are made up to find labels. It is told one of them"
+  );
+}

@@ -1,0 +1,51 @@
+/**
+ * The order in which a node's candidates stand in their owner's table, without names. The active party breaks ties with
+ * it, and then names one candidate: so the owner does not learn which others would have done as well. A party that
+ * sends the same sums for many people would otherwise be told whose labels are alike.
+ *
+ * An entry is a group of categories, or another candidate that is not withheld: first the groups, then the others, as
+ * they stand in the secret order. Each has a rank from 0 on, so that nothing but the order is told.
+ *
+ * @reveals active: where candidates tie for the best, the order in which the node's candidates stand in their owner's
+ *   table, without names
+ */
+import type { Named } from "./best-candidates.ts";
+import type { CandidateRows } from "./candidate-rows.ts";
+import type { CandidateSet } from "./candidate-set.ts";
+import { groupedCount } from "./category-group.ts";
+
+type Entries = Pick<CandidateRows, "groups" | "withheld">;
+
+export function entryCount({ groups, withheld }: Entries): number {
+  const singles = withheld.subarray(groupedCount(groups));
+  return groups.length + singles.reduce((sum, isWithheld) => sum + 1 - isWithheld, 0);
+}
+
+/** Which entry each of some that can be named is. */
+export function entriesOf(named: readonly Named[], { groups, withheld }: Entries): number[] {
+  const first = groupedCount(groups);
+  const entryAt = new Map<number, number>();
+  let entry = groups.length;
+  for (let position = first; position < withheld.length; position++)
+    if (withheld[position] === 0) entryAt.set(position, entry++);
+  return named.map((each) => (each.kind === "set" ? each.set.group : (entryAt.get(each.position) ?? -1)));
+}
+
+/** Per entry its rank among the entries, in tie order. */
+export function orderOf({ groups, byPosition }: CandidateSet, withheld: Uint8Array): Uint32Array {
+  const inTable = [
+    ...groups.map(({ firstRank }) => firstRank),
+    ...Array.from(byPosition.subarray(groupedCount(groups))).filter((_, i) => withheld[groupedCount(groups) + i] === 0),
+  ];
+  const byRank = Array.from(inTable.keys()).sort((a, b) => inTable[a] - inTable[b]);
+  const order = new Uint32Array(inTable.length);
+  byRank.forEach((entry, rank) => (order[entry] = rank));
+  return order;
+}
+
+/** Whether ranks are what an order has: each from 0 on, once. */
+export function isOrder(ranks: Uint32Array): boolean {
+  const seen = new Uint8Array(ranks.length);
+  for (const rank of ranks) if (rank < ranks.length) seen[rank] = 1;
+  return !seen.includes(0);
+}
