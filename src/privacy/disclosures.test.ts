@@ -122,6 +122,10 @@ test("every disclosure is either revealed or absent, and numbers follow from the
   expect(all.encryptedGradients).toMatchObject({ atMost: 400, learner: "shop", about: "bank" });
 });
 
+test("with noise no order of candidates is told", () => {
+  expect(disclosuresOf({ ...plain, answerNoise: 1 }).absent).toContain("candidateOrders");
+});
+
 test.each<[string, Partial<DisclosureFacts>, DisclosureName, Partial<Disclosure>]>([
   [
     "goss",
@@ -162,8 +166,20 @@ test.each<[string, Partial<DisclosureFacts>, DisclosureName, Partial<Disclosure>
     "what a set tells its owner",
     { passiveParty: { ...plain.passiveParty, groupedFeatures: 2 } },
     "categoryWeights",
-    { note: "a hint about labels" },
+    { note: "a hint about labels; the active party may refuse categories with few people" },
   ],
+  [
+    "what a set of few people tells its owner, as far as the active party lets it",
+    {
+      categoryPeopleMin: 5,
+      passiveParty: { ...plain.passiveParty, groupedFeatures: 2, smallCategories: ["'town' has 3 of 9"] },
+    },
+    "categoryWeights",
+    {
+      note: expect.stringMatching(/5 people or more on average.*few people per category: 'town' has 3 of 9/) as string,
+    },
+  ],
+  ["the order of candidates", {}, "candidateOrders", { atMost: 4 * 7 * 30 }],
   [
     "minimums",
     { passiveParty: { ...plain.passiveParty, minimums: { perNode: 1, perCandidate: 5 } } },

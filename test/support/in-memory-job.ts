@@ -67,7 +67,7 @@ export interface TestJob {
   /** Goes on from what this training left. */
   readonly start?: Pick<TestOutcome, "model" | "activeShare" | "passiveShares"> | undefined;
   /** Sees what the active party observes of each passive one, and each tree as it is finished. */
-  readonly look?: Pick<ActiveObserver, "observed"> & {
+  readonly look?: Pick<ActiveObserver, "observed" | "alarm"> & {
     treeFinished?(tree: number, margins: Float64Array, grown: Tree<ActiveRule>): void;
   };
   /** Per passive party the secret of its candidates' order; drawn where left out. */
@@ -248,6 +248,10 @@ export async function trainFederated(job: TestJob): Promise<TestOutcome> {
         job.look?.treeFinished?.(tree, margins, grownTree);
       },
       observed: (peer, observation) => job.look?.observed?.(peer, observation),
+      alarm: (...alarm) => {
+        if (job.look?.alarm === undefined) throw new Error(`an honest job raised an alarm: ${alarm.join(", ")}`);
+        job.look.alarm(...alarm);
+      },
     },
     now: () => performance.now(),
   });

@@ -1,0 +1,122 @@
+import { describe, expect, test } from "vitest";
+import { highLimb, type QuantisedGradients } from "../../base/quantised-gradients.ts";
+import { nodeTotals } from "../../gbdt/split/histogram.ts";
+import { GrowingNode } from "../../gbdt/tree/grow.ts";
+import type { CandidateRows } from "../../scheme/candidates/candidate-rows.ts";
+import { bitmapFrom } from "../../wire/bitmap.ts";
+import { BelievableSums } from "./believable-sums.ts";
+import { addsUp } from "./member-sums.ts";
+
+const grid = { shift: -1, resolution: 1 };
+const plain = { instanceCount: 6, grids: [grid, grid] };
+const g = Float64Array.of(2, 2, 8, 8, 5, 5);
+const h = Float64Array.of(1, 2, 3, 1, 2, 3);
+const gradients: QuantisedGradients = { ...plain, columns: [g, h] };
+const everybody = Uint32Array.of(0, 1, 2, 3, 4, 5);
+const totals = nodeTotals(gradients, everybody); // 30, 12 of 6
+
+const rowsOf = (rows: readonly number[], more: Partial<CandidateRows> = {}): CandidateRows => ({
+  rows: Float64Array.from(rows),
+  lowerSides: null,
+  withheld: new Uint8Array(rows.length / 3),
+  groups: [],
+  ...more,
+});
+
+describe("sums of candidates", () => {
+  const fault = (...row: number[]) => new BelievableSums(gradients, null).fault(rowsOf(row), totals);
+
+  test.each([
+    ["two of the lowest", [4, 3, 2]],
+    ["nobody", [0, 0, 0]],
+    ["everybody", [30, 12, 6]],
+  ])("%s: possible", (_name, row) => expect(fault(...row)).toBeNull());
+
+  test.each([
+    ["nobody with a sum", [1, 0, 0]],
+    ["nobody with a hessian", [0, 1, 0]],
+    ["less than any two have", [3, 3, 2]],
+    ["more than any two have", [17, 3, 2]],
+    ["so much that the others cannot have the rest", [28, 8, 4]],
+    ["a hessian that is too large", [10, 7, 2]],
+    ["more than there are", [30, 12, 7]],
+    ["fewer than none, as a sibling may come to", [-2, -1, -1]],
+  ])("%s: not", (_name, row) => expect(fault(...row)).toMatch(/cannot have|more instances than its node/));
+
+  test("only the sample's gradients count", () => {
+    const sums = new BelievableSums(gradients, Uint32Array.of(4, 5));
+    const node = nodeTotals(gradients, Uint32Array.of(4, 5));
+    expect(sums.fault(rowsOf([5, 2, 1]), node)).toBeNull();
+    expect(sums.fault(rowsOf([2, 2, 1]), node)).toMatch(/cannot have/);
+  });
+});
+
+describe("groups of categories", () => {
+  const group = { size: 3, hasMissing: false, flipped: -1 };
+  const parts = [4, 3, 2, 16, 4, 2, 10, 5, 2];
+  const fault = (rows: readonly number[], more: Partial<CandidateRows> = {}) =>
+    new BelievableSums(gradients, null).fault(rowsOf(rows, { groups: [group], ...more }), totals);
+
+  test("add up to the node, also where one is summed over the others", () => {
+    expect(fault(parts)).toBeNull();
+    const flipped = [26, 9, 4, ...parts.slice(3)];
+    expect(fault(flipped, { groups: [{ ...group, flipped: 0 }] })).toBeNull();
+  });
+
+  test("do not where somebody is in two of them, or in none that is withheld", () => {
+    expect(fault([4, 3, 2, 16, 4, 2, 8, 3, 1])).toMatch(/do not add up/);
+    expect(fault([4, 3, 2, 16, 4, 2, 12, 5, 2])).toMatch(/do not add up/);
+    expect(fault([...parts.slice(0, 6), 0, 0, 0], { withheld: Uint8Array.of(0, 0, 1) })).toBeNull();
+    expect(fault([4, 3, 2, 16, 4, 2, 10, 5, 2], { withheld: Uint8Array.of(1, 0, 0) })).toBeNull();
+  });
+});
+
+describe("the people of a split", () => {
+  const node = new GrowingNode(0, 0, everybody, everybody, gradients);
+  const left = bitmapFrom(6, (i) => i < 2);
+  const side = (...row: number[]) => ({ kind: "candidate" as const, position: 0, side: Float64Array.from(row) });
+
+  test("make the sums of one of its sides, exactly", () => {
+    expect(addsUp(node, left, side(4, 3, 2), gradients, 1)).toBe(true);
+    expect(addsUp(node, left, side(26, 9, 4), gradients, 1)).toBe(true);
+    for (const row of [
+      [5, 3, 2],
+      [4, 4, 2],
+      [4, 3, 3],
+      [26, 9, 2],
+    ])
+      expect(addsUp(node, left, side(...row), gradients, 1), row.join()).toBe(false);
+  });
+
+  test("those who are not sampled do not count", () => {
+    const sampled = new GrowingNode(0, 0, everybody, Uint32Array.of(0, 2, 4), gradients);
+    expect(addsUp(sampled, left, side(2, 1, 1), gradients, 1)).toBe(true);
+    expect(
+      addsUp(
+        sampled,
+        bitmapFrom(6, (i) => i < 2 || i === 5),
+        side(2, 1, 1),
+        gradients,
+        1,
+      ),
+    ).toBe(true);
+    expect(addsUp(sampled, left, side(4, 3, 2), gradients, 1)).toBe(false);
+  });
+
+  test("in limbs, whatever these are", () => {
+    const limbed: QuantisedGradients = { ...plain, columns: [g, h, h, g] };
+    const wide = new GrowingNode(0, 0, everybody, everybody, limbed);
+    expect(addsUp(wide, left, side(4, 3, 3, 4, 2), limbed, 1)).toBe(true);
+    expect(addsUp(wide, left, side(3, 3 + highLimb, 4, 4 - highLimb, 2), limbed, 1)).toBe(true);
+    expect(addsUp(wide, left, side(3, 4 + highLimb, 3, 4, 2), limbed, 1)).toBe(false);
+  });
+
+  test("with noise: within twelve deviations of what was drawn, and nobody's side is empty", () => {
+    const noise = { unit: 1, sigma: 0.1, drawnMax: 2, max: 2 };
+    const noisy = { ...gradients, noise };
+    expect(addsUp(node, left, side(5, 3, 0), noisy, 1)).toBe(true);
+    expect(addsUp(node, left, side(6, 3, 0), noisy, 1)).toBe(false);
+    expect(addsUp(node, left, side(6, 3, 0), noisy, 4)).toBe(true);
+    expect(addsUp(node, new Uint8Array(1), side(0, 0, 0), noisy, 1)).toBe(false);
+  });
+});
