@@ -306,15 +306,6 @@ describe("splits", () => {
     await expectError(() => driver.order(1, 0), "PROTOCOL_STATE", /is at tree 0, not 1/);
   });
 
-  test("with noise no order is told: it would link candidates from tree to tree", async () => {
-    const driver = drive(key, {}, undefined, { answer_noise: 1 });
-    driver.join();
-    driver.setUp();
-    await driver.gradients(0);
-    await driver.root(0);
-    await expectError(() => driver.order(0, 0), "PROTOCOL_STATE", /a job with noise tells no order of candidates/);
-  });
-
   test("a candidate that does not exist, an unknown node: nothing is kept", async () => {
     const driver = await at("growing");
     await expectError(() => driver.splits(0, 0, 10), "PROTOCOL_STATE", /candidate 10 does not exist/);

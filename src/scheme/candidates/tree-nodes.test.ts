@@ -2,7 +2,9 @@
 import { create } from "@bufbuild/protobuf";
 import { describe, expect, test } from "vitest";
 import { expectError } from "../../../test/support/expect-error.ts";
-import { binFeature } from "../../gbdt/split/binning.ts";
+import { binFeature, type BinnedFeature } from "../../gbdt/split/binning.ts";
+import { binCategories } from "../../gbdt/split/category-binning.ts";
+import { noiseScaleOf } from "../../base/noise/noise-scale.ts";
 import { noMinimums } from "../../gbdt/split/offered-candidates.ts";
 import { NodeMembersSchema } from "../../wire/generated/tandem/v1/tandem_pb.ts";
 import { bitmapFrom } from "../../wire/bitmap.ts";
@@ -87,4 +89,58 @@ test("a task sums those of a node that are sampled; all are its members", () => 
   expect(counts).toHaveLength(candidateCount);
   expect(Math.max(...counts)).toBeLessThanOrEqual(2);
   expect(withheld.includes(1)).toBe(false);
+});
+
+describe("with noise", () => {
+  const scale = noiseScaleOf({ answerNoise: 1, resolutionBits: 24, maxDepth: 3, maxLeaves: 0 });
+  const noisy = (columns: readonly BinnedFeature[]): TreeNodes => {
+    const job = {
+      features: columns,
+      instances: Uint32Array.from({ length: instanceCount }, (_, i) => i),
+      maxDepth: 3,
+      maxLeaves: 0,
+      permutationSecret: new Uint8Array(32).fill(6),
+      skippedBins: new Int32Array(columns.length).fill(-1),
+      sampler: null,
+      minimums: noMinimums,
+      noise: scale && { secret: new Uint8Array(32), scale, slotCount: 2 },
+    };
+    return new TreeNodes(job, 0, 0, new TreeSample(columns, instanceCount, new Uint8Array(0)));
+  };
+
+  test("no order is told: it would link candidates from tree to tree", async () => {
+    const nodes = noisy(features);
+    nodes.task(0);
+    await expectError(() => nodes.order(0), "PROTOCOL_STATE", /a job with noise tells no order of candidates/);
+  });
+
+  test("a name stands for the first that has its sums: one of two categories for the other, a copy for itself", () => {
+    const codes = Float32Array.from({ length: instanceCount }, (_, i) => (i % 3 === 0 ? 1 : 0));
+    const pair = binCategories("pair", codes, ["x", "y"], 4);
+    const nodes = noisy([pair, binFeature("copy", codes, 8), pair]);
+    const { byPosition } = nodes.candidates(0);
+    const meant = Array.from(byPosition, (rank, position) => [rank, nodes.namedAt(0, position, 1).rank]);
+    expect(new Map(meant as [number, number][])).toEqual(
+      new Map([
+        [0, 0],
+        [1, 0],
+        [2, 2],
+        [3, 3],
+        [4, 3],
+      ]),
+    );
+    // Of those that tie none has such a constraint.
+    expect(nodes.namedAt(0, byPosition.indexOf(1), 2).rank).toBe(1);
+  });
+
+  test("a constraint may forbid the first: the active party says what those have that tie", () => {
+    const codes = Float32Array.from({ length: instanceCount }, (_, i) => (i % 3 === 0 ? Number.NaN : i % 2));
+    const nodes = noisy([{ ...binFeature("up", codes, 8), monotone: 1 }]);
+    const { byPosition, plan } = nodes.candidates(0);
+    const last = byPosition.indexOf(byPosition.length - 1); // missing left, all present right
+    const mirrored = byPosition.indexOf(byPosition.length - 2);
+    const own = plan.lowerSides[last] === 1 ? 2 : 4;
+    expect(nodes.namedAt(0, last, own).rank).toBe(byPosition[last]);
+    expect(nodes.namedAt(0, last, 6).rank).toBe(byPosition[mirrored]);
+  });
 });
