@@ -14,6 +14,8 @@ export interface Storage {
   write(path: string, contents: string | Iterable<string>): Promise<void>;
   /** Nothing happens where there is no such file. @throws TandemError FILE_UNWRITABLE */
   remove(path: string): Promise<void>;
+  /** With everything in it. Nothing happens where there is no such folder. @throws TandemError FILE_UNWRITABLE */
+  removeFolder(path: string): Promise<void>;
   /** With everything above it. @throws TandemError FILE_UNWRITABLE */
   makeFolder(path: string): Promise<void>;
   /**
@@ -36,6 +38,13 @@ export const diskStorage: Storage = {
     try {
       await rm(path, { force: true });
       await syncDirectory(dirname(path));
+    } catch (cause) {
+      throw new TandemError("FILE_UNWRITABLE", `${path} cannot be removed (${codeOf(cause)})`, { cause });
+    }
+  },
+  async removeFolder(path) {
+    try {
+      await rm(path, { force: true, recursive: true });
     } catch (cause) {
       throw new TandemError("FILE_UNWRITABLE", `${path} cannot be removed (${codeOf(cause)})`, { cause });
     }

@@ -85,6 +85,8 @@ describe("a config", () => {
       schemes: ["paillier"],
       unpacked: false,
       max_resolution_bits: 24,
+      max_outputs: 100,
+      min_deciding_share: 0.5,
       codecs: ["batched", "unbatched"],
       scoring: true,
       warm_start: true,

@@ -98,6 +98,10 @@ const policy = object({
   max_scoring_ids: wholeNumber(1, 1_000_000).default(10_000),
   /** What a job must bring at least. */
   privacy,
+  /** Values of a person that a model may predict at once: its classes. */
+  max_outputs: wholeNumber(1, trainingParameters.num_class.max).default(100),
+  /** Of the people who take part, those that are not held back for validation. */
+  min_deciding_share: z.number("must be a number").gt(0, "must be above 0").max(1, "must be at most 1").default(0.5),
   /** Fewer summed people in a tree than this are refused. */
   min_instances_per_tree: wholeNumber(1, 67_108_864).default(1),
   /** What one active party may have, over all of its jobs. */

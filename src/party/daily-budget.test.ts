@@ -29,6 +29,7 @@ class Disk {
       remove: async (path) => void this.files.delete(path),
       makeFolder: () => Promise.resolve(),
       tidy: () => Promise.resolve(),
+      removeFolder: () => Promise.resolve(),
     };
     return new DailyBudgets({
       party: "shop",
@@ -164,6 +165,7 @@ test("without a line in the config the ids follow the own table", async () => {
       remove: async () => {},
       makeFolder: async () => {},
       tidy: async () => {},
+      removeFolder: async () => {},
     },
     ownFiles: (work) => work(),
     rowCount: () => disk.rows,

@@ -18,6 +18,9 @@ class Disk {
         this.files.set(path, typeof contents === "string" ? contents : [...contents].join(""));
       },
       remove: async (path) => void this.files.delete(path),
+      removeFolder: async (path) => {
+        for (const file of this.files.keys()) if (file.startsWith(`${path}/`)) this.files.delete(file);
+      },
       makeFolder: () => Promise.resolve(),
       tidy: () => Promise.resolve(),
     };

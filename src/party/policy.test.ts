@@ -20,6 +20,8 @@ const policy: PolicyConfig = {
   codecs: ["batched"],
   unpacked: false,
   max_resolution_bits: 24,
+  max_outputs: 10,
+  min_deciding_share: 0.5,
   scoring: true,
   warm_start: true,
   max_scoring_ids: 10,

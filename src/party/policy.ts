@@ -36,6 +36,9 @@ export function agreedByPolicy(hello: ActiveHello, policy: PolicyConfig, name: s
     ...notAllowed(agreed, policy),
     learnt < policy.min_instances &&
       `instances: ${learnt} brought to learn from, at least ${policy.min_instances} allowed`,
+    // Bins that few decide show where these few are.
+    learnt < policy.min_deciding_share * instanceCount &&
+      `validation_rows: ${heldBack} of ${instanceCount} held back, at least ${policy.min_deciding_share} must not be`,
   ].filter((violation) => violation !== false);
   if (broken.length > 0) throw refusal(name, broken, presetHint(agreed, policy.privacy));
   return agreed;
@@ -53,7 +56,9 @@ function impossible(agreed: AgreedParameters): readonly (string | false)[] {
     localRounds > numRound && `local_rounds: ${localRounds} asked, there are ${numRound} rounds`,
     startTrees >= treeCount && `start_trees: ${startTrees} asked, of ${treeCount} in all`,
     startTrees > 0 !== (agreed.startModel !== "") && "start_model: a model is named if and only if it has trees",
-    treesPerRound < 1 && `trees_per_round: ${treesPerRound} asked, at least 1 is needed`,
+    treesPerRound !== 1 &&
+      treesPerRound !== agreed.outputs &&
+      `trees_per_round: ${treesPerRound} asked, it must be 1 or the number of outputs, ${agreed.outputs}`,
     maxDepth === 0 && maxLeaves === 0 && "max_depth: no limit asked, and max_leaves has none either",
     maxDepth > depths.max && `max_depth: ${maxDepth} asked, it must be ${describeBounds(depths)}`,
     maxLeaves > leaves.max && `max_leaves: ${maxLeaves} asked, it must be ${describeBounds(leaves)}`,
@@ -103,6 +108,7 @@ function notAllowed(agreed: AgreedParameters, policy: PolicyConfig): readonly (s
   return [
     treeCountOf(agreed) > policy.max_trees &&
       `num_round: ${numRound}${ofTrees} asked, at most ${policy.max_trees} allowed`,
+    agreed.outputs > policy.max_outputs && `outputs: ${agreed.outputs} asked, at most ${policy.max_outputs} allowed`,
     agreed.startTrees > 0 && !policy.warm_start && "start_model: going on from an earlier model is not allowed",
     isTooDeep && `max_depth: ${depth} asked, at most ${policy.max_depth} allowed`,
     !policy.schemes.includes(scheme) && `scheme: ${scheme} asked, ${policy.schemes.join(" or ")} allowed`,

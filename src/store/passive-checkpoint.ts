@@ -5,10 +5,10 @@
  *   job.json        what was agreed, its splits of the model that training goes on from, and two secrets: of the
  *                   candidates' order, and of drawing columns. It is written when a job first begins, and once more,
  *                   without the secrets, when it has ended well
- *   progress.json   its own splits so far; rewritten before each of them is answered. It has the id of the
- *                   job that it belongs to: progress of an earlier job of the same name does not count
- *
- * Encrypted gradients and obfuscators are never stored.
+ *   progress.json   its own splits so far, and what must stay the same when a round is redone; rewritten before
+ *                   each of them is answered. It has the id of the job that it belongs to: progress of an earlier job of
+ *                   the same name does not count
+ *   round/          what was told of the round under way (round-files.ts)
  */
 import { join } from "node:path";
 import { z } from "zod";
@@ -54,11 +54,15 @@ const progressFile = z.strictObject({
   trees: index,
   splits: z.array(ownSplitSchema),
   members: z.record(z.string(), hex),
+  sides: z.record(z.string(), hex),
+  setUp: hex.nullable(),
+  round: z.strictObject({ tree: index, sample: hex, chunks: index.nullable() }).nullable(),
+  testRows: hex.nullable(),
 });
 
 const alignmentFile = z.strictObject({ active: z.string(), rows: z.base64(), data: hex });
 
-const kind = <T>(name: string, schema: z.ZodType<T>, version = 1): SealedKind<T> => ({
+export const passiveKind = <T>(name: string, schema: z.ZodType<T>, version = 1): SealedKind<T> => ({
   format: `tandem-passive-${name}/${version}`,
   name,
   noun: `a passive party's ${name}`,
@@ -66,9 +70,9 @@ const kind = <T>(name: string, schema: z.ZodType<T>, version = 1): SealedKind<T>
   code: "CHECKPOINT",
   advice,
 });
-const jobKind = kind("job", jobFile, 3);
-const progressKind = kind("progress", progressFile);
-const alignmentKind = kind("alignment", alignmentFile);
+const jobKind = passiveKind("job", jobFile, 3);
+const progressKind = passiveKind("progress", progressFile, 2);
+const alignmentKind = passiveKind("alignment", alignmentFile);
 
 /** Which rows of a table are common to all parties, in the common order. */
 export interface StoredAlignment {
@@ -95,20 +99,20 @@ export function writePassiveJob(folder: string, job: PassiveJobFile, storage: St
 export async function readProgress(folder: string, jobId: string, storage: Storage): Promise<PassiveProgress> {
   const stored = await readSealed(join(folder, "progress.json"), progressKind, storage);
   if (stored === null || stored.run !== jobId) return noProgress;
-  const { trees, splits, members } = stored;
-  return { trees, splits, members };
+  const { run: _run, ...progress } = stored;
+  return progress;
 }
 
 export function writeProgress(
   folder: string,
   jobId: string,
-  { trees, splits, members }: PassiveProgress,
+  { splits, members, sides, ...progress }: PassiveProgress,
   storage: Storage,
 ): Promise<void> {
   return writeSealed(
     join(folder, "progress.json"),
     progressKind,
-    { run: jobId, trees, splits: splits.map(storedSplit), members: { ...members } },
+    { run: jobId, ...progress, splits: splits.map(storedSplit), members: { ...members }, sides: { ...sides } },
     storage,
   );
 }

@@ -112,7 +112,9 @@ describe("a job that fails", () => {
           splits: (decisions, options) =>
             call === "splits" ? peer.splits({ tree: 99 }, options) : peer.splits(decisions, options),
           predict: (request, options) =>
-            call === "predict" ? peer.predict({ ids: ["nobody"] }, options) : peer.predict(request, options),
+            call === "predict"
+              ? peer.predict({ firstRow: 1 << 20, rowCount: 1 }, options)
+              : peer.predict(request, options),
         };
       },
     });

@@ -8,7 +8,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { expectError, watchRejections } from "../../test/support/expect-error.ts";
 import { trainFederated, trainInOnePlace } from "../../test/support/in-memory-job.ts";
 import { prepareJob, type PreparedJob } from "../../test/support/prepared-job.ts";
-import { collect } from "../../test/support/streams.ts";
+import { one } from "../../test/support/streams.ts";
 import { randomTable } from "../../test/support/tables.ts";
 import {
   cuttableWay,
@@ -234,11 +234,7 @@ describe("what is too large", () => {
     const { service, hello } = lonely();
     const peer = closing((await served(service)).connect("telecom"));
     await joined(peer, hello);
-    await expectError(
-      () => collect(peer.predict({ ids }, {})),
-      "PROTOCOL_STATE",
-      /party telecom: a message was refused/,
-    );
+    await expectError(() => peer.testRows(one({ ids }), {}), "PROTOCOL_STATE", /party telecom: a message was refused/);
   });
 
   test("is not read either", async () => {
@@ -253,9 +249,9 @@ describe("what is too large", () => {
     );
     cleanUps.push(() => sessionManager.abort());
     const transport = createGrpcTransport({ baseUrl, sessionManager });
-    const refused = await collect(createClient(PassiveParty, transport).predict({ ids })).catch(
-      (error: unknown) => error,
-    );
+    const refused = await createClient(PassiveParty, transport)
+      .testRows(one({ ids }))
+      .catch((error: unknown) => error);
     expect(ConnectError.from(refused).code).toBe(Code.ResourceExhausted);
   });
 });

@@ -8,9 +8,11 @@ import {
   ActiveGradientsSchema,
   ActiveHelloSchema,
   ActiveNodeSchema,
+  ActivePredictSchema,
   ActiveSetUpSchema,
   ActiveOrderSchema,
   ActiveSplitDecisionsSchema,
+  ActiveTestRowsSchema,
   ActiveTreeFinishedSchema,
 } from "../../src/wire/generated/tandem/v1/tandem_pb.ts";
 import { gradientLayout } from "../../src/codec/gradient-layout.ts";
@@ -47,9 +49,18 @@ export interface Driver {
   gradients(tree: number): Promise<void>;
   root(tree: number): Promise<unknown>;
   node(tree: number, description: Pick<NodeRequest, "node" | "origin">): Promise<unknown>;
+  /** The root is asked about before it is split. */
   splits(tree: number, node: number, candidate: number): Promise<Uint8Array>;
   order(tree: number, node: number): Promise<number[]>;
   finishTree(tree: number): Promise<void>;
+  /** Names these test rows. */
+  testRows(ids: readonly string[]): Promise<void>;
+  /** Names these test rows, and asks about all of them. */
+  predict(ids: readonly string[]): ReturnType<typeof predicted>;
+}
+
+function predicted(role: PassiveRole, rowCount: number) {
+  return collect(role.predict(create(ActivePredictSchema, { rowCount })));
 }
 
 export function drive(
@@ -78,7 +89,7 @@ export function drive(
     idsDigest: idsDigest(job.ids),
     parameters: job.agreed,
   };
-  return {
+  const driver: Driver = {
     job,
     role,
     join: (change = {}) => role.join(create(ActiveHelloSchema, { ...hello, ...change })),
@@ -89,6 +100,7 @@ export function drive(
     root: (tree) => node(tree, { node: 0, origin: null }),
     node,
     splits: async (tree, node, candidate) => {
+      if (node === 0) await driver.root(tree);
       const named = { case: "candidate" as const, value: candidate };
       const [answer] = await collect(
         role.splits(create(ActiveSplitDecisionsSchema, { tree, decisions: [{ node, named }] })),
@@ -100,7 +112,13 @@ export function drive(
       return pieces.flatMap(({ ranks }) => ranks ?? []);
     },
     finishTree: (tree) => role.finishTree(create(ActiveTreeFinishedSchema, { tree })),
+    testRows: (ids) => role.testRows(one(create(ActiveTestRowsSchema, { ids: [...ids] }))),
+    predict: async (ids) => {
+      await driver.testRows(ids);
+      return predicted(role, ids.length);
+    },
   };
+  return driver;
 
   function node(tree: number, description: Pick<NodeRequest, "node" | "origin">): Promise<unknown> {
     return collect(

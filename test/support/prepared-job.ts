@@ -25,7 +25,10 @@ export interface JobOptions {
   readonly codec?: Partial<CodecParameters>;
   /** What a passive party has stored before, and where it stores. */
   readonly passive?: Partial<
-    Pick<PassiveJob, "progress" | "store" | "finished" | "permutationSecret" | "admitNode" | "admitScores" | "start">
+    Pick<
+      PassiveJob,
+      "progress" | "store" | "roundStore" | "finished" | "permutationSecret" | "admitNode" | "admitScores" | "start"
+    >
   >;
   /** Per party, index 0 the active one; none where left out. */
   readonly minimums?: readonly Minimums[];

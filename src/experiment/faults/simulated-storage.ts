@@ -2,6 +2,7 @@
  * A party's disk in a simulation: what was written stays, whatever happens to the processes that write. Each process of
  * the party has a view of its own, which is dead once the process is: a crashed process changes nothing any more.
  */
+import { sep } from "node:path";
 import { TandemError } from "../../base/error.ts";
 import type { Storage } from "../../base/storage.ts";
 import { ticks } from "./ticks.ts";
@@ -51,6 +52,10 @@ export class SimulatedDisk {
       write: (path, contents) =>
         changing(path, () => this.files.set(path, typeof contents === "string" ? contents : [...contents].join(""))),
       remove: (path) => changing(path, () => this.files.delete(path)),
+      removeFolder: (path) =>
+        changing(path, () => {
+          for (const file of this.files.keys()) if (file.startsWith(`${path}${sep}`)) this.files.delete(file);
+        }),
       makeFolder: alive,
       tidy: alive,
     };

@@ -33,6 +33,9 @@ class Disk {
         this.files.set(path, typeof contents === "string" ? contents : [...contents].join(""));
       },
       remove: async (path) => void this.files.delete(path),
+      removeFolder: async (path) => {
+        for (const file of this.files.keys()) if (file.startsWith(`${path}/`)) this.files.delete(file);
+      },
       makeFolder: () => Promise.resolve(),
       tidy: () => Promise.resolve(),
     };
@@ -52,7 +55,7 @@ describe("checkpoints that are retired", () => {
     const checkpoints = await disk.begun();
     let open = (): void => {};
     disk.gate = new Promise((resolve) => (open = resolve));
-    const underWay = checkpoints.store({ trees: 1, splits: [split], members: {} });
+    const underWay = checkpoints.store({ ...noProgress, trees: 1, splits: [split], members: {} });
     await new Promise((resolve) => setImmediate(resolve));
     let isRetired = false;
     const retired = checkpoints.retire().then(() => (isRetired = true));
@@ -82,11 +85,11 @@ describe("a job that is opened again", () => {
   test("has its secret and its progress, until it has ended well: then the secret is gone", async () => {
     const disk = new Disk();
     const checkpoints = await disk.begun();
-    await checkpoints.store({ trees: 3, splits: [split], members: { "2/0": "ab" } });
+    await checkpoints.store({ ...noProgress, trees: 3, splits: [split], members: { "2/0": "ab" } });
     const again = await PassiveCheckpoints.open(disk.options, { ...terms, sampling: "of a renewed certificate" });
     expect(again.permutationSecret).toEqual(checkpoints.permutationSecret);
     expect(again.samplingSecret).toBe(terms.sampling);
-    expect(again.progress).toEqual({ trees: 3, splits: [split], members: { "2/0": "ab" } });
+    expect(again.progress).toEqual({ ...noProgress, trees: 3, splits: [split], members: { "2/0": "ab" } });
     const secret = Buffer.from(checkpoints.permutationSecret).toString("base64");
     expect([...disk.files.values()].join("")).toContain(secret);
     await again.finish(shareOf([split]));
@@ -117,12 +120,12 @@ describe("a job that is opened again", () => {
     const anew = await disk.begun(change);
     expect(anew.permutationSecret).not.toEqual(first.permutationSecret);
     expect(anew.progress).toEqual(noProgress);
-    await anew.store({ trees: 1, splits: [], members: {} });
+    await anew.store({ ...noProgress, trees: 1, splits: [], members: {} });
     if (name === "job id")
       expect((await PassiveCheckpoints.open(disk.options, { ...terms, ...change })).progress.trees).toBe(1);
     await expectError(() => PassiveCheckpoints.open(disk.options, terms), "CHECKPOINT", /since then/);
     const forth = new Disk();
-    await (await forth.begun()).store({ trees: 1, splits: [], members: {} });
+    await (await forth.begun()).store({ ...noProgress, trees: 1, splits: [], members: {} });
     await expectError(() => PassiveCheckpoints.open(forth.options, { ...terms, ...change }), "CHECKPOINT", says);
     await expectError(
       () => refuseAlignment(forth.options, "bank"),
@@ -133,7 +136,7 @@ describe("a job that is opened again", () => {
 
   test("data that changes after the first answer of the first tree is noticed as well", async () => {
     const disk = new Disk();
-    await (await disk.begun()).store({ trees: 0, splits: [split], members: { "0/0": "ab" } });
+    await (await disk.begun()).store({ ...noProgress, trees: 0, splits: [split], members: { "0/0": "ab" } });
     await expectError(
       () => PassiveCheckpoints.open(disk.options, { ...terms, data: "ff" }),
       "CHECKPOINT",
@@ -156,7 +159,7 @@ describe("a job that is opened again", () => {
 
   test("progress of an earlier beginning is none", async () => {
     const disk = new Disk();
-    await (await disk.begun()).store({ trees: 0, splits: [split], members: {} });
+    await (await disk.begun()).store({ ...noProgress, trees: 0, splits: [split], members: {} });
     const stale = disk.files.get("jobs/j/progress.json") ?? "";
     await disk.begun({ jobId: "bb" });
     disk.files.set("jobs/j/progress.json", stale);

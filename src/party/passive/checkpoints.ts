@@ -13,7 +13,9 @@ import { osRandom } from "../../base/random.ts";
 import type { Storage } from "../../base/storage.ts";
 import { peerText } from "../../wire/peer-text.ts";
 import { permutationSecretBytes } from "../../scheme/candidates/secret-permutation.ts";
-import { noProgress, type OwnSplit, type PassiveProgress } from "../../protocol/passive/answered-splits.ts";
+import type { OwnSplit } from "../../protocol/passive/answered-splits.ts";
+import { hasBegun, noProgress, type PassiveProgress } from "../../protocol/passive/progress.ts";
+import type { RoundStore } from "../../protocol/passive/round-store.ts";
 import {
   type PassiveJobFile,
   readPassiveJob,
@@ -23,6 +25,7 @@ import {
   writePassiveJob,
   writeProgress,
 } from "../../store/passive-checkpoint.ts";
+import { RoundFiles } from "../../store/round-files.ts";
 import { type PassiveShare, writePassiveShare } from "../../store/share-files.ts";
 import { bytesFrom, textOf } from "../../store/stored-numbers.ts";
 
@@ -91,6 +94,7 @@ export class PassiveCheckpoints {
   #job: PassiveJobFile;
   #stored: boolean;
   #retired = false;
+  #roundFiles: RoundFiles | null = null;
 
   private constructor(
     options: PassiveCheckpointsOptions,
@@ -123,7 +127,7 @@ export class PassiveCheckpoints {
     if (stored !== null && stored.secret === null) throw finishedAlready(options);
     const progress = stored === null ? noProgress : await progressOf(options, stored);
     // The data may have changed under an attempt that goes on; a new beginning takes it as it is.
-    const goesOn = stored?.jobId === terms.jobId && progress.splits.length > 0;
+    const goesOn = stored?.jobId === terms.jobId && hasBegun(progress);
     if (progress.trees > 0 || goesOn)
       throw new TandemError(
         "CHECKPOINT",
@@ -180,7 +184,25 @@ export class PassiveCheckpoints {
       await storage.makeFolder(folder);
       await writePassiveJob(folder, this.#job, storage);
       this.#stored = true;
+      await this.#files.forgetAll(); // of another beginning
     });
+  }
+
+  /** What was told of the round that may be redone. */
+  get rounds(): RoundStore {
+    const files = this.#files;
+    const { ownFiles } = this.#options;
+    return {
+      readAnswer: (round, index) => ownFiles(() => files.readAnswer(round, index)),
+      readGradients: (round, index) => ownFiles(() => files.readGradients(round, index)),
+      writeAnswer: (round, index, answer) => this.#write(() => files.writeAnswer(round, index, answer)),
+      writeGradients: (round, index, message) => this.#write(() => files.writeGradients(round, index, message)),
+      forget: (round) => this.#write(() => files.forget(round)),
+    };
+  }
+
+  get #files(): RoundFiles {
+    return (this.#roundFiles ??= new RoundFiles(this.#options.folder, this.beginning, this.#options.storage));
   }
 
   store(progress: PassiveProgress): Promise<void> {
@@ -190,11 +212,12 @@ export class PassiveCheckpoints {
   /** The share first: a job whose secret is gone has one. What answers a repeated question of this job stays. */
   finish(share: PassiveShare): Promise<void> {
     return this.#write(async ({ folder, storage }) => {
-      if (this.isFinished) return;
+      if (this.isFinished) return this.#files.forgetAll();
       await writePassiveShare(sharePath(folder), share, storage);
       const finished = { ...this.#job, secret: null, sampling: null };
       await writePassiveJob(folder, finished, storage);
       this.#job = finished;
+      await this.#files.forgetAll();
     });
   }
 

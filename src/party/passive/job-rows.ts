@@ -29,15 +29,19 @@ export interface RowsWanted {
 export async function jobRows(files: DeskFiles, { hello, job, active, aligned }: RowsWanted): Promise<JobRows> {
   const { name } = files.config;
   const { trainingRows, validationRows: validation } = hello;
-  const training = (all: PartyTable): PartyTable => selectRows(all, rowsIn(trainingRows, all.ids.length, name));
+  const ofTable = (all: PartyTable, areTrained: boolean): PartyTable =>
+    selectRows(all, rowsIn(trainingRows, all.ids.length, areTrained, name));
+  const training = (all: PartyTable): PartyTable => ofTable(all, true);
+  // Whoever is trained on is not predicted: outcomes off their path would be told too.
+  const others = (all: PartyTable): PartyTable => ofTable(all, false);
   if (hello.aligned) {
     const all =
       aligned?.job === job ? selectRows(aligned.data.table, aligned.rows) : await storedRows(files, job, active);
-    return { training: training(all), validation, predictable: all };
+    return { training: training(all), validation, predictable: others(all) };
   }
   const { table } = await files.table();
   const test = await files.testTable();
-  return { training: training(table), validation, predictable: test?.table ?? table };
+  return { training: training(table), validation, predictable: test?.table ?? others(table) };
 }
 
 /** The rows of the last alignment for a job, before this connection. */
@@ -55,10 +59,10 @@ async function storedRows(files: DeskFiles, job: string, active: string): Promis
   return selectRows(table, stored.rows);
 }
 
-/** The rows that a bitmap names; all of them without one. */
-function rowsIn(bitmap: Uint8Array, rowCount: number, name: string): Uint32Array {
+/** The rows that a bitmap names, or the others; without one it names all. */
+function rowsIn(bitmap: Uint8Array, rowCount: number, areNamed: boolean, name: string): Uint32Array {
   const all = Uint32Array.from({ length: rowCount }, (_, row) => row);
-  if (bitmap.length === 0) return all;
+  if (bitmap.length === 0) return areNamed ? all : new Uint32Array(0);
   try {
     checkBitmap(bitmap, rowCount);
   } catch (cause) {
@@ -68,7 +72,7 @@ function rowsIn(bitmap: Uint8Array, rowCount: number, name: string): Uint32Array
       { cause },
     );
   }
-  return all.filter((row) => isSet(bitmap, row));
+  return all.filter((row) => isSet(bitmap, row) === areNamed);
 }
 
 /**

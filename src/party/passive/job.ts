@@ -109,6 +109,7 @@ function roleJob({
       await checkpoints.store(progress);
       treesStored = progress.trees;
     },
+    roundStore: checkpoints.rounds,
     admitScores: (people) => spending.score(people),
     admitNode: () => spending.node(),
     admitRound: (tree) => spending.roundBegins(tree),

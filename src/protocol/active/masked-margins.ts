@@ -17,9 +17,8 @@ const batchesAtOnce = 2;
 /** What is asked about, in pieces. */
 export interface MaskedQuestion {
   readonly rowCount: number;
-  /** Null: instances of the job, by a start model. */
-  readonly ids: readonly string[] | null;
-  readonly batchEnd: (first: number) => number;
+  /** Those of the test rows, in the pieces in which they are named; null: instances of the job, by a start model. */
+  readonly ids: readonly (readonly string[])[] | null;
   readonly own: Pick<RowOutcomes, "ownValue" | "ownNames">;
 }
 
@@ -27,28 +26,28 @@ export async function maskedMargins(
   sessions: readonly PeerSession[],
   model: Pick<ActiveModel, "trees" | "outputCount" | "baseMargin">,
   answered: readonly Tree<ActiveRule>[],
-  { rowCount, ids, batchEnd, own }: MaskedQuestion,
+  { rowCount, ids, own }: MaskedQuestion,
 ): Promise<Float64Array> {
   const { outputCount = 1, trees, baseMargin } = model;
   const margins = new Float64Array(rowCount * outputCount);
   const scorer = new MaskedScorer(new Products(model, answered), baseMargin, { startModel: ids === null });
   const parties = scorer.parties.map(({ owner }) => sessions[owner - 1]);
+  if (ids !== null) await Promise.all(parties.map((session) => session.testRows(ids)));
   const goesLeft = ownOutcomes(trees, own);
   const rowsMax = Math.max(1, scorer.rowsMax);
   function* batches(): Generator<[first: number, end: number]> {
     for (let first = 0, end = 0; first < rowCount; first = end) {
-      end = Math.min(batchEnd(first), first + rowsMax);
+      end = Math.min(rowCount, first + rowsMax);
       yield [first, end];
     }
   }
   await fewAtOnce(batches(), batchesAtOnce, async ([first, end]) => {
-    const rows = ids?.slice(first, end) ?? null;
     const sums = await scorer.sums(
-      parties.map((session) => session.masked(end - first, rows)),
+      parties.map((session) => session.masked(end - first)),
       {
         rowCount: end - first,
         hasIds: false,
-        message: rows === null ? { firstInstance: first, instanceCount: end - first } : { ids: rows },
+        message: { firstRow: first, rowCount: end - first },
         ownGoesLeft: (tree, node, row) => goesLeft(tree, node, first + row),
       },
     );

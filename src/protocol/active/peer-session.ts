@@ -252,13 +252,24 @@ export class PeerSession {
     await this.#guard(this.#peer.finishTree({ tree }, this.#options()));
   }
 
+  /** Names all who will be predicted, at once: nobody else may be asked about in this job. */
+  async testRows(chunks: readonly (readonly string[])[]): Promise<void> {
+    const { tally } = this;
+    async function* messages(): AsyncGenerator<{ ids: string[] }> {
+      for (const ids of chunks) {
+        tally.see(idsSeen(ids));
+        yield { ids: [...ids] };
+      }
+    }
+    await this.#guard(this.#peer.testRows(messages(), this.#options()));
+  }
+
   /**
-   * The outcome of each of the party's splits, as a bitmap over `ids`.
+   * The outcome of each of the party's splits, as a bitmap over so many of these rows.
    * @param splits the keys of all its splits: nothing else is accepted, and nothing less
    */
-  predict(ids: readonly string[], splits: ReadonlySet<string>): Promise<Map<string, Uint8Array>> {
-    this.tally.see(idsSeen(ids));
-    return this.#outcomes({ ids: [...ids] }, ids.length, splits);
+  predict(firstRow: number, rowCount: number, splits: ReadonlySet<string>): Promise<Map<string, Uint8Array>> {
+    return this.#outcomes({ firstRow, rowCount }, rowCount, splits);
   }
 
   /** The same for the splits of a start model, over all instances of the job in their order. */
@@ -289,14 +300,13 @@ export class PeerSession {
     return outcomes;
   }
 
-  /** The party as masked scoring asks it about so many rows; null ids: instances of the job. */
-  masked(rowCount: number, ids: readonly string[] | null): MaskedPeer {
+  /** The party as masked scoring asks it about so many rows. */
+  masked(rowCount: number): MaskedPeer {
     return {
       name: this.name,
       maskOpen: (request) => this.#guard(this.#peer.maskOpen(request, this.#options())),
       maskStep: async (request) => {
         const { batch = 0, rows } = request;
-        if (rows !== undefined && ids !== null) this.tally.see(idsSeen(ids));
         const answer = await this.#guard(this.#peer.maskStep(request, this.#options()));
         if (batch > 0 && rows === undefined) this.tally.see(scoresSeen(rowCount, answer.scheme));
         return answer;

@@ -13,8 +13,9 @@ import { maskedMargins } from "./masked-margins.ts";
 import type { ActiveModel, ActiveStart, PredictionRows } from "./job.ts";
 import type { PeerSession } from "./peer-session.ts";
 
-const idsPerBatch = 10_000;
-const idBytesPerBatch = messageBytesMax / 2;
+/** Rows of one question: the outcomes of a split for all of them are one message. */
+const rowsPerBatch = 10_000;
+const idBytesPerMessage = messageBytesMax / 2;
 /** Instances whose trees are walked before others get their turn. */
 const instancesPerTurn = 10_000;
 
@@ -27,11 +28,12 @@ export async function predictRows(
   isMasked: boolean,
 ): Promise<Float64Array> {
   const { outputCount = 1 } = model;
+  const named = inPieces(rows.ids);
+  if (named.length === 0) return new Float64Array(0);
   if (isMasked)
     return maskedMargins(sessions, model, answered, {
       rowCount: rows.ids.length,
-      ids: rows.ids,
-      batchEnd: (first) => batchEnd(rows.ids, first),
+      ids: named,
       own: {
         ownValue: (rule, row) => rows.features[rule.feature][row],
         ownNames: (rule) => rows.categoryNames?.[rule.feature] ?? null,
@@ -39,10 +41,12 @@ export async function predictRows(
     });
   const margins = new Float64Array(rows.ids.length * outputCount).fill(model.baseMargin);
   const splits = sessions.map((_, peer) => remoteSplits(answered, peer + 1));
+  await Promise.all(sessions.map((session) => session.testRows(named)));
   for (let first = 0, end = 0; first < rows.ids.length; first = end) {
-    end = batchEnd(rows.ids, first);
-    const ids = rows.ids.slice(first, end);
-    const outcomes = await Promise.all(sessions.map((session, peer) => session.predict(ids, splits[peer])));
+    end = Math.min(rows.ids.length, first + rowsPerBatch);
+    const outcomes = await Promise.all(
+      sessions.map((session, peer) => session.predict(first, end - first, splits[peer])),
+    );
     addMargins(model, margins.subarray(first * outputCount, end * outputCount), {
       ownValue: (rule, i) => rows.features[rule.feature][first + i],
       ownNames: (rule) => rows.categoryNames?.[rule.feature] ?? null,
@@ -64,7 +68,6 @@ export async function marginsAfter(
     return maskedMargins(sessions, start, trees, {
       rowCount: instanceCount,
       ids: null,
-      batchEnd: () => instanceCount,
       own: {
         ownValue: (rule, row) => columns[rule.feature][row],
         ownNames: (rule) => categoryNames[rule.feature] ?? null,
@@ -85,16 +88,19 @@ export async function marginsAfter(
   return margins;
 }
 
-/** A batch is bounded by its number of ids and by their length: one message must hold it. */
-function batchEnd(ids: readonly string[], first: number): number {
-  let end = first + 1;
-  let bytes = Buffer.byteLength(ids[first]);
-  while (end < ids.length && end - first < idsPerBatch) {
-    bytes += Buffer.byteLength(ids[end]) + 8;
-    if (bytes > idBytesPerBatch) break;
-    end++;
+/** Ids, as many at a time as one message can hold. */
+function inPieces(ids: readonly string[]): string[][] {
+  const pieces: string[][] = [];
+  let bytes = Infinity;
+  for (const id of ids) {
+    bytes += Buffer.byteLength(id) + 8;
+    if (bytes > idBytesPerMessage) {
+      pieces.push([]);
+      bytes = Buffer.byteLength(id) + 8;
+    }
+    pieces[pieces.length - 1].push(id);
   }
-  return end;
+  return pieces;
 }
 
 /** The keys of all splits of one passive party. */

@@ -245,8 +245,8 @@ describe("predictions", () => {
     await expectFailure(jobWith(change), "PROTOCOL_STATE", message);
   });
 
-  test("of ids that do not fit one message: several batches, the same margins", async () => {
-    const batches: number[] = [];
+  test("of ids that do not fit one message: they are named in several, with the same margins", async () => {
+    const messages: number[] = [];
     const job = prepareJob({
       table,
       kernel: portableKernel,
@@ -254,24 +254,29 @@ describe("predictions", () => {
       training: { num_round: 1 },
       connect: (name, service) => {
         const peer = connectInMemory(name, service);
-        const predict: PassivePeer["predict"] = ({ ids = [] }, options) => {
-          batches.push(ids.reduce((sum, id) => sum + id.length, 0));
-          return peer.predict({ ids: ids.map((id) => id.trim()) }, options);
+        const testRows: PassivePeer["testRows"] = (chunks, options) => {
+          async function* short(): AsyncGenerator<{ ids: string[] }> {
+            for await (const { ids = [] } of chunks) {
+              messages.push(ids.reduce((sum, id) => sum + id.length, 0));
+              yield { ids: ids.map((id) => id.trim()) };
+            }
+          }
+          return peer.testRows(short(), options);
         };
-        return { ...peer, predict };
+        return { ...peer, testRows };
       },
     });
     await job.active.join();
     const model = await job.active.train();
     const margins = await job.active.predict(model, { ids: job.ids, features: table.parties[0] });
-    expect(batches.splice(0).length).toBe(2);
+    expect(messages.splice(0).length).toBe(2);
     const long = await job.active.predict(model, {
       ids: job.ids.map((id) => id.padEnd(300_000)),
       features: table.parties[0],
     });
     expect(long).toEqual(margins);
-    expect(batches.length).toBeGreaterThan(4);
-    for (const bytes of batches) expect(bytes).toBeLessThan(messageBytesMax);
+    expect(messages.length).toBeGreaterThan(4);
+    for (const bytes of messages) expect(bytes).toBeLessThan(messageBytesMax);
   });
 
   test("of an id that the party does not hold", async () => {

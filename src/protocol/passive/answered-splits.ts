@@ -3,12 +3,16 @@
  * asked again after a lost connection or a crash. A node that was split before may be asked about again only in the
  * same way, about the same people, and then gets the same answer.
  *
- * Nothing is answered before it is stored. They change only when the store has taken them, one change at a time.
+ * Nothing is answered before it is stored.
  */
-import { createHash } from "node:crypto";
 import { TandemError } from "../../base/error.ts";
 import type { SplitTest } from "../../gbdt/split/split-test.ts";
+import { partition } from "../../wire/bitmap.ts";
 import { splitKey, treeOfKey } from "../split-key.ts";
+import { membersDigest } from "./digests.ts";
+import type { PassiveProgress, StoredProgress } from "./progress.ts";
+
+export { noProgress, type PassiveProgress } from "./progress.ts";
 
 /** One of this party's own splits: its share of the model is a list of these. */
 export type OwnSplit = SplitTest & {
@@ -18,44 +22,43 @@ export type OwnSplit = SplitTest & {
   readonly featureName: string;
 };
 
-/** What a passive party must not forget of a job that is under way. */
-export interface PassiveProgress {
-  /** Number of trees that are finished; splits of the next one may be there too. */
-  readonly trees: number;
-  readonly splits: readonly OwnSplit[];
-  /** Digests of the people in each node that was split, by split key; of trees that can still be redone. */
-  readonly members: Readonly<Record<string, string>>;
-}
-
-export const noProgress: PassiveProgress = { trees: 0, splits: [], members: {} };
-
 /** A split that is about to be answered. */
 export interface DecidedSplit {
   readonly split: OwnSplit;
   /** The people in the node. */
   readonly members: Uint32Array;
+  /** Bitmap over them. */
+  readonly leftMembers: Uint8Array;
 }
 
 export class AnsweredSplits {
-  readonly #store: (progress: PassiveProgress) => Promise<void>;
+  readonly #progress: StoredProgress;
   readonly #treesPerRound: number;
-  #progress: PassiveProgress;
   /** Nodes of the current tree that were asked about since it began on this connection. */
   #asked = new Set<number>();
 
   /** @param treesPerRound trees that are redone together */
-  constructor(progress: PassiveProgress, store: (progress: PassiveProgress) => Promise<void>, treesPerRound = 1) {
+  constructor(progress: StoredProgress, treesPerRound = 1) {
     this.#treesPerRound = treesPerRound;
     this.#progress = progress;
-    this.#store = store;
   }
 
   get splits(): readonly OwnSplit[] {
-    return this.#progress.splits;
+    return this.#progress.current.splits;
   }
 
   get trees(): number {
-    return this.#progress.trees;
+    return this.#progress.current.trees;
+  }
+
+  /** Nodes of a tree that this party has split, in this attempt or before. */
+  nodesOf(tree: number): ReadonlySet<number> {
+    return new Set(this.splits.filter((split) => split.tree === tree).map(({ node }) => node));
+  }
+
+  /** Digest of those who went left where this party has split a node; null: it has not. */
+  leftOf(tree: number, node: number): string | null {
+    return this.#progress.current.sides[splitKey(tree, node)] ?? null;
   }
 
   /** A tree begins, for the first time or again. */
@@ -65,45 +68,53 @@ export class AnsweredSplits {
 
   /** @throws TandemError PROTOCOL_STATE if a node was split in another way before; nothing is changed then */
   async keep(decided: readonly DecidedSplit[]): Promise<void> {
-    const splits = [...this.#progress.splits];
-    const members = { ...this.#progress.members };
-    for (const { split, members: people } of decided) {
-      const digest = membersDigest(people);
-      const known = splits.find(({ tree, node }) => tree === split.tree && node === split.node);
-      if (known === undefined) {
-        splits.push(split);
-        members[splitKey(split.tree, split.node)] = digest;
-      } else if (!sameSplit(known, split) || members[splitKey(split.tree, split.node)] !== digest) {
-        throw new TandemError(
-          "PROTOCOL_STATE",
-          `node ${split.node} is split already, and in another way than is asked now`,
-        );
-      }
-    }
-    if (splits.length > this.#progress.splits.length) await this.#keep({ trees: this.trees, splits, members });
+    await this.#progress.update((progress) => withSplits(progress, decided));
     for (const { split } of decided) this.#asked.add(split.node);
   }
 
   /** @throws TandemError PROTOCOL_STATE if the tree is not the one that was grown before */
   async finishTree(finished: number): Promise<void> {
-    const { splits, members } = this.#progress;
-    const forgotten = splits.find(({ tree, node }) => tree === finished && !this.#asked.has(node));
-    if (forgotten !== undefined)
+    await this.#progress.update(({ trees, splits, members, sides }) => {
+      const forgotten = splits.find(({ tree, node }) => tree === finished && !this.#asked.has(node));
+      if (forgotten !== undefined)
+        throw new TandemError(
+          "PROTOCOL_STATE",
+          `tree ${finished} was grown in another way before: node ${forgotten.node} was split`,
+        );
+      if (finished < trees) return null;
+      // The trees of this round may be redone, those before it never again.
+      const firstOfRound = finished - (finished % this.#treesPerRound);
+      return { trees: finished + 1, members: since(members, firstOfRound), sides: since(sides, firstOfRound) };
+    });
+  }
+}
+
+/** Null if all of them are there. */
+function withSplits(progress: PassiveProgress, decided: readonly DecidedSplit[]): Partial<PassiveProgress> | null {
+  const splits = [...progress.splits];
+  const members = { ...progress.members };
+  const sides = { ...progress.sides };
+  for (const { split, members: people, leftMembers } of decided) {
+    const digest = membersDigest(people);
+    const key = splitKey(split.tree, split.node);
+    const known = splits.find(({ tree, node }) => tree === split.tree && node === split.node);
+    if (known === undefined) {
+      splits.push(split);
+      members[key] = digest;
+      sides[key] = membersDigest(partition(people, leftMembers).inside);
+    } else if (!sameSplit(known, split) || members[key] !== digest) {
       throw new TandemError(
         "PROTOCOL_STATE",
-        `tree ${finished} was grown in another way before: node ${forgotten.node} was split`,
+        `node ${split.node} is split already, and in another way than is asked now`,
       );
-    if (finished < this.trees) return;
-    // The trees of this round may be redone, those before it never again.
-    const firstOfRound = finished - (finished % this.#treesPerRound);
-    const kept = Object.entries(members).filter(([key]) => treeOfKey(key) >= firstOfRound);
-    await this.#keep({ trees: finished + 1, splits, members: Object.fromEntries(kept) });
+    }
   }
+  return splits.length > progress.splits.length ? { splits, members, sides } : null;
+}
 
-  async #keep(progress: PassiveProgress): Promise<void> {
-    await this.#store(progress);
-    this.#progress = progress;
-  }
+/** Of trees from this one on. */
+function since(digests: Readonly<Record<string, string>>, tree: number): Record<string, string> {
+  return Object.fromEntries(Object.entries(digests).filter(([key]) => treeOfKey(key) >= tree));
 }
 
 function sameSplit(a: OwnSplit, b: OwnSplit): boolean {
@@ -112,10 +123,4 @@ function sameSplit(a: OwnSplit, b: OwnSplit): boolean {
     JSON.stringify(a.categories) === JSON.stringify(b.categories) &&
     a.defaultLeft === b.defaultLeft;
   return a.feature === b.feature && a.featureName === b.featureName && sameTest;
-}
-
-function membersDigest(members: Uint32Array): string {
-  return createHash("sha256")
-    .update(new Uint8Array(members.buffer, members.byteOffset, members.byteLength))
-    .digest("hex");
 }

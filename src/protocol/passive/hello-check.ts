@@ -11,9 +11,10 @@ import { protocolVersion } from "../../wire/version.ts";
 
 /**
  * @param trees how many this party has stored
+ * @param begun the first tree of the round that was begun last: no earlier one is redone
  * @throws TandemError HANDSHAKE_MISMATCH, ID_MISMATCH or CHECKPOINT naming what differs
  */
-export function checkHello(hello: ActiveHello, job: PassiveJob, trees: number): void {
+export function checkHello(hello: ActiveHello, job: PassiveJob, trees: number, begun: number): void {
   const theirs = hello.protocolVersion;
   if (theirs !== protocolVersion) {
     throw new TandemError(
@@ -42,7 +43,7 @@ export function checkHello(hello: ActiveHello, job: PassiveJob, trees: number): 
     job.finished === true
       ? trees === Math.max(hello.trees, firstTreeOf(job.agreed))
       : fitsStoredTrees(job.agreed, hello.trees, trees);
-  if (!fits) {
+  if (!fits || Math.max(hello.trees, firstTreeOf(job.agreed)) < begun) {
     throw new TandemError(
       "CHECKPOINT",
       `${job.name} has stored ${trees} trees of this job and the active party ${hello.trees}: ` +

@@ -5,6 +5,8 @@ import type { NodeTask } from "../../scheme/candidates/node-task.ts";
 import { withheldBitmap } from "../../scheme/candidates/withheld.ts";
 import type { SumsPiece } from "../../scheme/scheme.ts";
 
+export type SumsAnswer = ReturnType<typeof histogramAnswer>;
+
 /** @param first the piece's first candidate @param isMonotone some of the party's features have constraints */
 export function histogramAnswer(
   tree: number,

@@ -7,6 +7,7 @@ import type { PhaseEdge } from "../phase.ts";
 import type { Watch } from "../../privacy/tally.ts";
 import type { PassiveScheme } from "../../scheme/scheme.ts";
 import type { OwnSplit, PassiveProgress } from "./answered-splits.ts";
+import type { RoundStore } from "./round-store.ts";
 import type { SplitColumn } from "./split-outcomes.ts";
 
 export interface PassiveJob {
@@ -40,6 +41,8 @@ export interface PassiveJob {
   readonly progress?: PassiveProgress;
   /** Makes progress outlive this process; settles when it does. */
   readonly store?: (progress: PassiveProgress) => Promise<void>;
+  /** Keeps what was told of a round that may be redone; left out: there is one attempt only. */
+  readonly roundStore?: RoundStore;
   /** A round begins whose first tree this is: settles before anything of it is answered, or refuses it. */
   readonly admitRound?: (tree: number) => Promise<void>;
   /** A node is asked for: settles before anything of it is answered, or refuses it. */

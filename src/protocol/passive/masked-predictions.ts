@@ -6,7 +6,7 @@
  */
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { TandemError } from "../../base/error.ts";
-import { idsSeen, scoresSeen } from "../../privacy/observation.ts";
+import { scoresSeen } from "../../privacy/observation.ts";
 import type { Tally } from "../../privacy/tally.ts";
 import { MaskedSession, MaskedSessions, type RowOutcomes, stepOf } from "../../scheme/masked/masked-sessions.ts";
 import type {
@@ -19,8 +19,9 @@ import type {
 import { protocolVersion } from "../../wire/version.ts";
 import type { OwnSplit } from "./answered-splits.ts";
 import type { PassiveJob } from "./job.ts";
-import { outcomesOfIds, type Outcome, outcomesOfInstances } from "./predictions.ts";
+import { type Outcome, outcomesOfInstances, outcomesOfRows } from "./predictions.ts";
 import { bySplitOrder } from "./split-outcomes.ts";
+import type { TestRows } from "./test-rows.ts";
 
 /** There is one caller: the job's. */
 const caller = "";
@@ -28,12 +29,14 @@ const caller = "";
 export class MaskedPredictions {
   readonly #job: PassiveJob;
   readonly #tally: Tally;
+  readonly #testRows: TestRows;
   readonly #sessions = new MaskedSessions();
   readonly #splits = new WeakMap<MaskedSession, readonly OwnSplit[]>();
 
-  constructor(job: PassiveJob, tally: Tally) {
+  constructor(job: PassiveJob, tally: Tally, testRows: TestRows) {
     this.#job = job;
     this.#tally = tally;
+    this.#testRows = testRows;
   }
 
   /** @param splits those of the model, or of the start model */
@@ -49,9 +52,14 @@ export class MaskedPredictions {
     return { protocolVersion, session: session.id, splitCount: splits.length, idsMax, scheme: session.opening };
   }
 
-  async step(request: ActiveMaskStep): Promise<MessageInitShape<typeof PassiveMaskStepSchema>> {
+  /** @param startMayBeAsked whether it is the time for a start model */
+  async step(
+    request: ActiveMaskStep,
+    startMayBeAsked: boolean,
+  ): Promise<MessageInitShape<typeof PassiveMaskStepSchema>> {
     const session = this.#sessions.find(caller, request);
     if (session === null) return { expired: true };
+    if (session.subject === "start" && !startMayBeAsked) throw tooLate();
     const { batch, scheme } = request;
     const step = stepOf(request);
     switch (step.kind) {
@@ -59,10 +67,9 @@ export class MaskedPredictions {
         return { scheme: await session.setUp(scheme) };
       case "begin": {
         const { rows } = step;
-        const rowCount = session.subject === "start" ? rows.instanceCount : rows.ids.length;
-        await this.#job.admitScores?.(rowCount);
-        if (session.subject === "model") this.#tally.see(idsSeen(rows.ids));
-        const [message, { known }] = await session.begin(batch, rowCount, async () => this.#outcomes(session, rows));
+        const outcomes = this.#outcomes(session, rows); // other rows are refused before anything is counted
+        await this.#job.admitScores?.(rows.rowCount);
+        const [message, { known }] = await session.begin(batch, rows.rowCount, async () => outcomes());
         return { known, scheme: message };
       }
       case "finish": {
@@ -73,13 +80,21 @@ export class MaskedPredictions {
     }
   }
 
-  #outcomes(session: MaskedSession, { ids, firstInstance: first, instanceCount: count }: MaskRows): RowOutcomes {
-    if (session.subject === "model")
-      return joined(outcomesOfIds(this.#job, ids, this.#splits.get(session) ?? []), ids.length);
-    if (ids.length > 0 || first + count > this.#job.instanceCount)
+  #outcomes(session: MaskedSession, { ids, firstRow: first, rowCount: count }: MaskRows): () => RowOutcomes {
+    if (ids.length > 0) throw new TandemError("PROTOCOL_STATE", "ids are named beside the job's rows");
+    if (session.subject === "model") {
+      const rows = this.#testRows.slice(first, count);
+      return () => joined(outcomesOfRows(this.#job, rows, this.#splits.get(session) ?? []), count);
+    }
+    if (first + count > this.#job.instanceCount)
       throw new TandemError("PROTOCOL_STATE", "instances that are none of the job's");
-    return joined(outcomesOfInstances(this.#job, first), count);
+    return () => joined(outcomesOfInstances(this.#job, first), count);
   }
+}
+
+/** A start model is asked about all instances, before the first gradients of an attempt. */
+export function tooLate(): TandemError {
+  return new TandemError("PROTOCOL_STATE", "the start model is asked before the first gradients only");
 }
 
 /** Outcomes split by split, in one bitmap. */

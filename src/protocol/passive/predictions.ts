@@ -10,6 +10,7 @@ import { columnTest } from "../../gbdt/split/split-test.ts";
 import { bitmapFrom } from "../../wire/bitmap.ts";
 import type { OwnSplit } from "./answered-splits.ts";
 import type { PassiveJob } from "./job.ts";
+import type { RowValues } from "./test-rows.ts";
 
 /** Of one split, for the rows asked for. */
 export interface Outcome {
@@ -23,17 +24,12 @@ export function outcomeMessage({ tree, node, goesLeft }: Outcome, rowCount: numb
   return { tree, node, leftMembers: bitmapFrom(rowCount, goesLeft) };
 }
 
-/** @throws TandemError ID_MISMATCH for an id that the party does not hold */
-export function* outcomesOfIds(
-  { name, lookUp, categoryNames }: PassiveJob,
-  ids: readonly string[],
+/** Of the job's own splits. */
+export function* outcomesOfRows(
+  { categoryNames }: PassiveJob,
+  rows: readonly RowValues[],
   splits: readonly OwnSplit[],
 ): Generator<Outcome> {
-  const rows = ids.map((id) => {
-    const row = lookUp(id);
-    if (row === null) throw new TandemError("ID_MISMATCH", `${name} does not hold one of the ids to predict`);
-    return row;
-  });
   for (const split of splits) {
     const { tree, node, feature } = split;
     const goesLeft = columnTest(split, categoryNames?.[feature] ?? null);

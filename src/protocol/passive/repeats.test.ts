@@ -10,7 +10,6 @@ import { bitmapFrom } from "../../wire/bitmap.ts";
 import {
   type ActiveGradients,
   ActiveJobFinishedSchema,
-  ActivePredictSchema,
   ActiveSetUpSchema,
 } from "../../wire/generated/tandem/v1/tandem_pb.ts";
 import { noProgress, type PassiveProgress } from "./answered-splits.ts";
@@ -131,7 +130,7 @@ describe("on one connection", () => {
     const [a, b] = await Promise.all([driver.splits(0, 0, 0), driver.splits(0, 0, 0)]);
     expect(a).toEqual(b);
     expect(driver.role.ownSplits).toHaveLength(1);
-    expect(disk.writes).toBe(1);
+    expect(disk.writes, "the round's beginning, and the split").toBe(2);
   });
 
   test("the end of a tree and of a job twice", async () => {
@@ -141,13 +140,13 @@ describe("on one connection", () => {
     await driver.gradients(1);
     await driver.finishTree(0);
     await driver.finishTree(1);
-    expect(disk.writes).toBe(2);
+    expect(disk.writes, "each tree's beginning and end").toBe(4);
     for (const failure of ["", "", "too late to give up"])
       driver.role.finishJob(create(ActiveJobFinishedSchema, { failure, treeCount: 2 }));
     expect(() => driver.role.finishJob(create(ActiveJobFinishedSchema, { treeCount: 1 }))).toThrow(
       /keeps 2 trees, not 1/,
     );
-    expect(await collect(driver.role.predict(create(ActivePredictSchema, { ids: ["id-0"] })))).toEqual([]);
+    await expectError(() => driver.predict(["id-0"]), "PROTOCOL_STATE", /other people are to be predicted/);
   });
 });
 
@@ -214,9 +213,10 @@ describe("after a crash", () => {
     await driver.finishTree(0);
     await driver.gradients(1);
     await driver.finishTree(1);
+    await driver.testRows(["id-0"]);
     const finished = disk.role(true);
     expect(finished.join({ trees: 2 })).toMatchObject({ trees: 2, finished: true });
-    expect(await collect(finished.role.predict(create(ActivePredictSchema, { ids: ["id-0"] })))).toHaveLength(1);
+    expect(await finished.predict(["id-0"])).toHaveLength(1);
     finished.role.finishJob(create(ActiveJobFinishedSchema, {}));
     await expectError(() => finished.setUp(), "PROTOCOL_STATE", /is finished/);
     await expectError(() => finished.gradients(1), "PROTOCOL_STATE", /is finished/);
@@ -229,7 +229,7 @@ describe("after a crash", () => {
     await driver.splits(0, 0, 3);
     const again = disk.role();
     again.join();
-    expect(await collect(again.role.predict(create(ActivePredictSchema, { ids: ["id-0"] })))).toEqual([]);
+    expect(await again.predict(["id-0"])).toEqual([]);
   });
 });
 

@@ -9,7 +9,6 @@ import {
   ActiveGradientsSchema,
   ActiveHelloSchema,
   ActiveJobFinishedSchema,
-  ActivePredictSchema,
 } from "../../wire/generated/tandem/v1/tandem_pb.ts";
 import { idsDigest } from "../ids.ts";
 import { flatParameters } from "../job-parameters.ts";
@@ -51,6 +50,7 @@ async function at(
   await driver.finishTree(0);
   await driver.gradients(1);
   await driver.finishTree(1);
+  await driver.testRows(["id-0"]);
   driver.role.finishJob(create(ActiveJobFinishedSchema, { treeCount: 2 }));
   return driver;
 }
@@ -63,7 +63,7 @@ describe("messages are taken in their phase only", () => {
     histograms: (driver) => driver.root(0),
     splits: (driver) => driver.splits(0, 0, 0),
     finishTree: (driver) => driver.finishTree(0),
-    predict: (driver) => collect(driver.role.predict(create(ActivePredictSchema, { ids: ["id-0"] }))),
+    predict: (driver) => driver.predict(["id-0"]),
     "finishJob with success": (driver) => driver.role.finishJob(create(ActiveJobFinishedSchema, { treeCount: 2 })),
   };
   // What is taken again was taken before on this connection, and changes nothing now.
@@ -333,7 +333,7 @@ describe("prediction", () => {
     await driver.finishTree(0);
     const [{ threshold = Number.NaN, defaultLeft }] = driver.role.ownSplits;
     const ids = ["id-3", "id-0", "id-2"];
-    const answers = await collect(driver.role.predict(create(ActivePredictSchema, { ids })));
+    const answers = await driver.predict(ids);
     expect(answers.length).toBe(1);
     const { tree, node, leftMembers } = answers[0];
     expect([tree, node, leftMembers?.length]).toEqual([0, 0, 1]);
@@ -346,11 +346,7 @@ describe("prediction", () => {
 
   test("an unknown id is refused without naming it", async () => {
     const driver = await at("ready");
-    const error = await expectError(
-      () => collect(driver.role.predict(create(ActivePredictSchema, { ids: ["id-0", "id-99"] }))),
-      "ID_MISMATCH",
-      /passive-1/,
-    );
+    const error = await expectError(() => driver.predict(["id-0", "id-99"]), "ID_MISMATCH", /passive-1/);
     expect(error.message).not.toContain("id-99");
   });
 });

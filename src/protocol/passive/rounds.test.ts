@@ -100,10 +100,10 @@ describe("a round of three trees", () => {
         "PROTOCOL_STATE",
         new RegExp(`after 6 of 9 trees and keeps ${treeCount}`),
       );
-    expect(await collect(driver.role.predict(create(ActivePredictSchema, { ids: ["id-0"] })))).toHaveLength(2);
+    expect(await driver.predict(["id-0"])).toHaveLength(2);
     driver.role.finishJob(create(ActiveJobFinishedSchema, { treeCount: 3 }));
     expect(driver.role.ownSplits).toMatchObject([{ tree: 0 }]);
-    expect(await collect(driver.role.predict(create(ActivePredictSchema, { ids: ["id-0"] })))).toHaveLength(2);
+    expect(await driver.predict(["id-0"])).toHaveLength(2);
   });
 
   test("is not left out by an end that comes before it is redone", async () => {
@@ -150,8 +150,8 @@ test("every node that is asked for is admitted first, also one that is asked for
 });
 
 test("a start model's splits are answered over all instances, without ids, where there is such a model", async () => {
-  const ask = (driver: Driver, ids: string[] = []): Promise<unknown> =>
-    collect(driver.role.predict(create(ActivePredictSchema, { startInstances: true, ids })));
+  const ask = (driver: Driver, rowCount = 0): Promise<unknown> =>
+    collect(driver.role.predict(create(ActivePredictSchema, { startInstances: true, rowCount })));
   const split = { tree: 0, node: 2, feature: 1, featureName: "p1f1", threshold: 2.5, defaultLeft: true };
   const admitted: number[] = [];
   const admitScores = async (people: number): Promise<void> => void admitted.push(people);
@@ -162,7 +162,7 @@ test("a start model's splits are answered over all instances, without ids, where
   expect(await ask(driver)).toEqual([{ tree: 0, node: 2, leftMembers: Uint8Array.of(0b10111011, 0b11) }]);
   expect(driver.role.tally.ledger).toMatchObject({ predictionOutcomes: 10, predictedIds: 0 });
   expect(admitted, "they are scored, so their owner's budget counts them").toEqual([10]);
-  await expectError(() => ask(driver, ["id-0"]), "PROTOCOL_STATE", /ids are named beside/);
+  await expectError(() => ask(driver, 1), "PROTOCOL_STATE", /test rows are named beside/);
   expect(driver.role.ownSplits).toEqual([split]);
   const without = drive(key);
   without.join();

@@ -44,10 +44,10 @@ const positionOf = (driver: Driver, node: number, bin: number): number =>
 const ask = (driver: Driver, tree: number, node: number, bin: number): Promise<Uint8Array> =>
   driver.splits(tree, node, positionOf(driver, node, bin));
 
-/** Parts a node in two halves. */
-async function place(driver: Driver, tree: number, parent: number, child: number): Promise<void> {
+/** Parts a node, in two halves unless its owner said who goes left. */
+async function place(driver: Driver, tree: number, parent: number, child: number, left?: Uint8Array): Promise<void> {
   const { length } = nodesOf(driver).members(parent);
-  const members = bitmapFrom(length, (i) => i % 2 === 0);
+  const members = left ?? bitmapFrom(length, (i) => i % 2 === 0);
   await driver.node(tree, { node: child, origin: { parent, sibling: child + 1, members } });
 }
 
@@ -57,8 +57,7 @@ describe("a threshold too many is refused", () => {
   test("below a root that has used the last one, and in the next tree; the used one may be used again", async () => {
     const disk = new Disk();
     const driver = await disk.growing(1);
-    await ask(driver, 0, 0, 1);
-    await place(driver, 0, 0, 1);
+    await place(driver, 0, 0, 1, await ask(driver, 0, 0, 1));
     await expectError(() => ask(driver, 0, 1, 0), "PROTOCOL_STATE", /is withheld at node 1/);
     await ask(driver, 0, 1, 1);
     await driver.finishTree(0);
@@ -71,9 +70,9 @@ describe("a threshold too many is refused", () => {
 
   test("to those who redo a tree in another way", async () => {
     const disk = new Disk();
-    await ask(await disk.growing(2), 0, 0, 0);
+    const left = await ask(await disk.growing(2), 0, 0, 0);
     const again = await disk.growing(2);
-    await place(again, 0, 0, 1); // as if somebody else had split the root
+    await place(again, 0, 0, 1, left); // without asking for the root's split again
     await ask(again, 0, 1, 1);
     await expectError(() => ask(again, 0, 2, 2), "PROTOCOL_STATE", /more thresholds than max_thresholds allows/);
     expect(disk.thresholds.size).toBe(2);
@@ -85,12 +84,13 @@ describe("a threshold too many is refused", () => {
 test("after a crash in the middle of a tree the same is offered, and then the same goes on", async () => {
   const grow = async (driver: Driver, steps: number): Promise<string[]> => {
     const seen: string[] = [];
+    const left: Uint8Array[] = [];
     const script = [
-      () => ask(driver, 1, 0, 0),
-      () => place(driver, 1, 0, 1),
-      () => ask(driver, 1, 1, 2),
+      async () => void (left[0] = await ask(driver, 1, 0, 1)),
+      () => place(driver, 1, 0, 1, left[0]),
+      async () => void (left[1] = await ask(driver, 1, 1, 0)),
       () => place(driver, 1, 2, 3),
-      () => place(driver, 1, 1, 5),
+      () => place(driver, 1, 1, 5, left[1]),
     ];
     for (const [i, step] of script.slice(0, steps).entries()) {
       seen.push(...(i === 0 ? [withheld(driver, 0)] : []));

@@ -42,6 +42,17 @@ export interface TreeJob extends CandidateJob {
 /** A candidate, and where it stands among the party's own in tie order. */
 export type RankedCandidate = PlannedCandidate & { readonly rank: number };
 
+/** Two nodes, and who of their parent is in which. */
+export interface Parted {
+  readonly parent: number;
+  readonly node: number;
+  readonly sibling: number;
+  /** In the node. */
+  readonly inside: Uint32Array;
+  /** In the sibling. */
+  readonly outside: Uint32Array;
+}
+
 interface PlacedNode {
   /** All instances, sampled or not. */
   readonly members: Uint32Array;
@@ -82,12 +93,14 @@ export class TreeNodes {
   /**
    * Learns who is in a node from its parent's members; the rest of the parent is the sibling. Asked again it must be
    * the same: the sums over two ways to part one node would show those over the few in which they differ.
+   * @param admit throws where two nodes must not be these; nothing is changed then
    * @throws TandemError PROTOCOL_STATE
    */
-  place(node: number, message: NodeMembers | undefined): void {
+  place(node: number, message: NodeMembers | undefined, admit: (parted: Parted) => void = () => {}): void {
     if (message === undefined) throw new TandemError("PROTOCOL_STATE", `nobody says who is in node ${node}`);
     if (message.isRoot) {
       if (node !== 0) throw new TandemError("PROTOCOL_STATE", `node ${node} cannot be a root`);
+      this.isRootAsked = true;
       return;
     }
     const { parent, sibling } = message;
@@ -100,6 +113,10 @@ export class TreeNodes {
       this.#checkSame(parent, node, sibling, inside);
       return;
     }
+    // Children of the last level are leaves: nobody may ask for them.
+    if (this.#job.maxDepth > 0 && above.depth + 1 >= this.#job.maxDepth)
+      throw new TandemError("PROTOCOL_STATE", `nodes ${node} and ${sibling} are deeper than a tree of this job`);
+    admit({ parent, node, sibling, inside, outside });
     this.#nodes.set(node, { members: inside, depth: above.depth + 1, parent, isParent: false });
     this.#nodes.set(sibling, { members: outside, depth: above.depth + 1, parent, isParent: false });
     above.isParent = true;
@@ -114,7 +131,6 @@ export class TreeNodes {
 
   /** What is summed at a node. */
   task(node: number): NodeTask {
-    if (node === 0) this.isRootAsked = true;
     return this.#task(node);
   }
 

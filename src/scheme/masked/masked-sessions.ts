@@ -12,6 +12,11 @@ import { maskingNamed, type PassiveMasking, type PendingSums } from "./masking.t
 
 /** Of one caller: for so many models and processes at once. */
 const sessionsMax = 16;
+/** Of one caller, as far as it decides what they take. The newest one stays in any case. */
+export const sessionsBytesMax = 256 << 20;
+/** What a condition takes beside its literals, and what a batch under way takes per row and condition: bits, shares. */
+const conditionBytes = 128;
+const pendingBytes = 1;
 /** Of one session: the active party has two under way, and may lose some. */
 const batchesMax = 4;
 /** One person's matrix must fit a message. */
@@ -35,15 +40,25 @@ export class MaskedSession {
   readonly splitCount: number;
   readonly opening: Uint8Array;
   readonly #conditions: readonly Uint32Array[];
+  readonly #conditionsBytes: number;
   readonly #masking: PassiveMasking;
   readonly #batches = new SingleUse();
   readonly #pending = new Map<number, { readonly sums: PendingSums; readonly rowCount: number }>();
+
+  /** What it takes in memory, about: conditions, and batches under way. */
+  get sizeBytes(): number {
+    let sizeBytes = this.#conditionsBytes;
+    for (const { sums, rowCount } of this.#pending.values())
+      sizeBytes += sums.message.length + rowCount * this.#conditions.length * pendingBytes;
+    return sizeBytes;
+  }
 
   /** @throws TandemError PROTOCOL_STATE if the conditions are not about these splits */
   constructor(request: ActiveMaskOpen, subject: string, splitCount: number) {
     this.subject = subject;
     this.splitCount = splitCount;
     this.#conditions = conditionsOf(request, splitCount);
+    this.#conditionsBytes = 4 * request.literals.length + conditionBytes * this.#conditions.length;
     const { runs } = request;
     if (runs.length > runsMax || runs.reduce((sum, run) => sum + run, 0) !== this.#conditions.length)
       throw new TandemError("PROTOCOL_STATE", "runs that are not those of the conditions");
@@ -118,6 +133,7 @@ export class MaskedSessions {
     this.#callers.set(caller, sessions);
     sessions.set(keyOf(session.id), session);
     for (const oldest of [...sessions.keys()].slice(0, -sessionsMax)) sessions.delete(oldest);
+    makeRoom(sessions);
   }
 
   /** @returns null if there is none, or it is another's */
@@ -127,7 +143,17 @@ export class MaskedSessions {
     if (sessions === undefined || session === undefined) return null;
     sessions.delete(keyOf(id)); // the one used last is the last to go
     sessions.set(keyOf(id), session);
+    makeRoom(sessions);
     return session;
+  }
+}
+
+/** The oldest go, but never the one that was used last. */
+function makeRoom(sessions: Map<string, MaskedSession>): void {
+  let sizeBytes = 0;
+  for (const [i, [key, session]] of [...sessions].toReversed().entries()) {
+    sizeBytes += session.sizeBytes;
+    if (i > 0 && sizeBytes > sessionsBytesMax) sessions.delete(key);
   }
 }
 

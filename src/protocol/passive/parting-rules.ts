@@ -1,0 +1,112 @@
+/**
+ * How the nodes of a tree may be parted and split, whatever the active party says. Sums over two ways to part one node
+ * would show those over the few in which they differ; so a node is parted once, over all attempts at its round.
+ *
+ * Where this party has split a node itself, the two sides are its children and nothing else is. Splits of other parties
+ * cannot be checked here: an active party that makes them up is free in who goes where, within the minimums.
+ */
+import { TandemError } from "../../base/error.ts";
+import { treeSizeMax } from "../../gbdt/tree/grow.ts";
+import type { Parted } from "../../scheme/candidates/tree-nodes.ts";
+import type { AgreedParameters } from "../job-parameters.ts";
+import type { AnsweredSplits } from "./answered-splits.ts";
+import { membersDigest } from "./digests.ts";
+import type { Parting } from "./round-store.ts";
+import type { ToldAnswers } from "./told-answers.ts";
+
+export class PartingRules {
+  readonly #agreed: AgreedParameters;
+  readonly #told: ToldAnswers;
+  readonly #answered: AnsweredSplits;
+  #tree = -1;
+  /** Nodes that were parted, in this attempt or before. */
+  #parted = new Set<number>();
+  /** Those, and nodes that this party has split. */
+  #split = new Set<number>();
+
+  constructor(agreed: AgreedParameters, told: ToldAnswers, answered: AnsweredSplits) {
+    this.#agreed = agreed;
+    this.#told = told;
+    this.#answered = answered;
+  }
+
+  /** What was told of the tree before is known. */
+  beginTree(tree: number): void {
+    this.#tree = tree;
+    this.#parted = new Set(this.#told.partings(tree).keys());
+    this.#split = new Set([...this.#parted, ...this.#answered.nodesOf(tree)]);
+  }
+
+  /** @throws TandemError PROTOCOL_STATE if a node may not be parted like this; it is parted otherwise */
+  checkParting(parted: Parted): void {
+    const { parent, node, sibling } = parted;
+    const [left, right] = [Math.min(node, sibling), Math.max(node, sibling)];
+    const before = this.#before(parted);
+    if (before.some((parting) => !isSame(parting, parted)))
+      throw new TandemError(
+        "PROTOCOL_STATE",
+        `nodes ${left} and ${right} are not the children of node ${parent} that they were`,
+      );
+    const ownLeft = this.#answered.leftOf(this.#tree, parent);
+    if (ownLeft !== null && membersDigest(membersOf(left, parted)) !== ownLeft)
+      throw new TandemError("PROTOCOL_STATE", `nodes ${left} and ${right} are not the sides of node ${parent}'s split`);
+    if (!this.#parted.has(parent) && this.#parted.size === treeSizeMax(this.#agreed).pairs)
+      throw new TandemError("PROTOCOL_STATE", `node ${parent} is one more than a tree of this job parts`);
+    this.#addSplit(parent);
+    this.#parted.add(parent);
+  }
+
+  /** @throws TandemError PROTOCOL_STATE if one of these nodes may not be split by this party */
+  checkSplits(asked: readonly number[]): void {
+    const own = this.#answered.nodesOf(this.#tree);
+    for (const node of asked) {
+      if (own.has(node)) continue; // it gets the same answer, or none
+      if (this.#parted.has(node))
+        throw new TandemError("PROTOCOL_STATE", `node ${node} was parted before, and not by a split of this party`);
+      if (!this.#isOffered(node))
+        throw new TandemError("PROTOCOL_STATE", `node ${node} is to be split, but nobody has asked what it offers`);
+    }
+    for (const node of asked) this.#addSplit(node);
+  }
+
+  /** What was told of these nodes, or of their parent's children. */
+  #before({ parent, node, sibling }: Parted): Parting[] {
+    const partings = this.#told.partings(this.#tree);
+    const above = partings.get(parent);
+    const others = [...partings.values()].filter((parting) => [node, sibling].some((child) => isChild(parting, child)));
+    return above === undefined ? others : [above, ...others];
+  }
+
+  /** The trees of a round share their root, unless each offers something else there. */
+  #isOffered(node: number): boolean {
+    const { colsampleBytree, colsampleBylevel, colsampleBynode, maxThresholds, treesPerRound } = this.#agreed;
+    const tree = this.#tree;
+    const isSameRoot = colsampleBytree * colsampleBylevel * colsampleBynode === 1 && maxThresholds === 0;
+    const first = node === 0 && isSameRoot ? tree - (tree % treesPerRound) : tree;
+    for (let t = first; t <= tree; t++) if (this.#told.isTold(t, node)) return true;
+    return false;
+  }
+
+  /** Splits of a tree, by whomever, are one fewer than its leaves. */
+  #addSplit(node: number): void {
+    const splits = this.#split.size + (this.#split.has(node) ? 0 : 1);
+    if (2 * splits + 1 > treeSizeMax(this.#agreed).nodes)
+      throw new TandemError("PROTOCOL_STATE", `tree ${this.#tree} would have more leaves than were agreed`);
+    this.#split.add(node);
+  }
+}
+
+function isChild({ node, sibling }: Parting, child: number): boolean {
+  return child === node || child === sibling;
+}
+
+function isSame(before: Parting, parted: Parted): boolean {
+  const { parent, node, sibling } = parted;
+  if (before.parent !== parent || !isChild(before, node) || !isChild(before, sibling)) return false;
+  return membersDigest(membersOf(before.node, parted)) === before.members;
+}
+
+/** Of one of the two children. */
+function membersOf(child: number, { node, inside, outside }: Parted): Uint32Array {
+  return child === node ? inside : outside;
+}

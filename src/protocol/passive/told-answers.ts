@@ -1,0 +1,113 @@
+/**
+ * What a passive party has told of the nodes of a round. A node is answered once: whoever asks again, after a lost
+ * connection, after a restart or at the same time, gets the same bytes, whatever gradients came this time. Otherwise an
+ * active party could lose its connection, ask about other people or with other gradients, and subtract: minimums would
+ * hide nobody, and the same noise in two answers would cancel.
+ *
+ * An answer is stored before its first byte is told. Without a store it is computed again within the attempt, from the
+ * same gradients, and there is no other attempt.
+ */
+import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
+import { TandemError } from "../../base/error.ts";
+import { Exclusive } from "../../base/exclusive.ts";
+import { PassiveHistogramsSchema } from "../../wire/generated/tandem/v1/tandem_pb.ts";
+import { splitKey } from "../split-key.ts";
+import type { SumsAnswer } from "./histogram-answer.ts";
+import type { Parting, RoundStore, ToldAnswer } from "./round-store.ts";
+
+type Answer = readonly SumsAnswer[];
+
+export class ToldAnswers {
+  readonly #store: RoundStore | null;
+  readonly #writes = new Exclusive();
+  #round = -1;
+  #count = 0;
+  /** By tree and node: where the store has the answer. */
+  readonly #places = new Map<string, number>();
+  /** By tree and parent: how nodes were parted of which something was told. */
+  readonly #partings = new Map<number, Map<number, Parting>>();
+  /** Nodes whose sibling was told. */
+  readonly #siblings = new Set<string>();
+  /** Answers that are being computed or stored. */
+  readonly #underWay = new Map<string, Promise<Answer>>();
+
+  constructor(store: RoundStore | null) {
+    this.#store = store;
+  }
+
+  /** A round begins, for the first time or again: learns what was told of it before. */
+  async begin(round: number): Promise<void> {
+    this.#round = round;
+    this.#count = 0;
+    this.#places.clear();
+    this.#partings.clear();
+    this.#siblings.clear();
+    if (this.#store === null) return;
+    for (;;) {
+      const told = await this.#store.readAnswer(round, this.#count);
+      if (told === null) return;
+      this.#remember(told);
+    }
+  }
+
+  /** How nodes of a tree were parted, by parent, if something was told of their children in this attempt or before. */
+  partings(tree: number): ReadonlyMap<number, Parting> {
+    return this.#partings.get(tree) ?? new Map<number, Parting>();
+  }
+
+  /** Whether the candidates of a node are known there: it was asked for, or its sibling was. */
+  isTold(tree: number, node: number): boolean {
+    const key = splitKey(tree, node);
+    return this.#places.has(key) || this.#siblings.has(key);
+  }
+
+  /** The answer about a node whose people are known to be those of before. @param compute what it is the first time */
+  answer(question: Omit<ToldAnswer, "messages">, compute: () => Promise<Answer>): Promise<Answer> {
+    const key = splitKey(question.tree, question.node);
+    const underWay = this.#underWay.get(key);
+    if (underWay !== undefined) return underWay;
+    const place = this.#places.get(key);
+    const answer =
+      place === undefined || this.#store === null ? this.#tell(question, compute) : this.#again(place, question);
+    this.#underWay.set(key, answer);
+    const ended = (): void => void this.#underWay.delete(key);
+    answer.then(ended, ended);
+    return answer;
+  }
+
+  /** Settles when nothing is being computed or stored any more. */
+  async idle(): Promise<void> {
+    await Promise.allSettled(this.#underWay.values());
+  }
+
+  async #tell(question: Omit<ToldAnswer, "messages">, compute: () => Promise<Answer>): Promise<Answer> {
+    const [store, round] = [this.#store, this.#round];
+    const answer = await compute();
+    await this.#writes.run(async () => {
+      const messages =
+        store === null
+          ? []
+          : answer.map((message) => toBinary(PassiveHistogramsSchema, create(PassiveHistogramsSchema, message)));
+      const told = { ...question, messages };
+      await store?.writeAnswer(round, this.#count, told);
+      this.#remember(told);
+    });
+    return answer;
+  }
+
+  async #again(place: number, { tree, node }: Omit<ToldAnswer, "messages">): Promise<Answer> {
+    const told = await this.#store?.readAnswer(this.#round, place);
+    if (told?.tree !== tree || told.node !== node)
+      throw new TandemError("CHECKPOINT", "what was told of this round is no longer stored");
+    return told.messages.map((message) => fromBinary(PassiveHistogramsSchema, message));
+  }
+
+  #remember({ tree, node, parting }: ToldAnswer): void {
+    this.#places.set(splitKey(tree, node), this.#count++);
+    if (parting === null) return;
+    this.#siblings.add(splitKey(tree, parting.sibling));
+    const ofTree = this.#partings.get(tree) ?? new Map<number, Parting>();
+    if (!ofTree.has(parting.parent)) ofTree.set(parting.parent, parting);
+    this.#partings.set(tree, ofTree);
+  }
+}

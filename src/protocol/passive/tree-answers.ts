@@ -1,0 +1,172 @@
+/** What a passive party answers about the tree under way: candidate sums of nodes, and outcomes of splits that it wins. */
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import { Exclusive } from "../../base/exclusive.ts";
+import { membersSeen, orderSeen, outcomeSeen, sumsSeen, winSeen } from "../../privacy/observation.ts";
+import type {
+  ActiveNode,
+  ActiveOrder,
+  ActiveSplitDecisions,
+  ActiveTreeFinished,
+  PassiveOrderSchema,
+  PassiveSplitSchema,
+} from "../../wire/generated/tandem/v1/tandem_pb.ts";
+import type { Phase as Work } from "../phase.ts";
+import type { Attempt } from "./attempt.ts";
+import { decideSplit } from "./decide-split.ts";
+import { membersDigest } from "./digests.ts";
+import { histogramAnswer, type SumsAnswer } from "./histogram-answer.ts";
+import type { Parting } from "./round-store.ts";
+import { toldOrder } from "./told-order.ts";
+
+export class TreeAnswers {
+  readonly #attempt: Attempt;
+  /** Whatever changes the answered splits waits for its turn. */
+  readonly #turns = new Exclusive();
+
+  constructor(attempt: Attempt) {
+    this.#attempt = attempt;
+  }
+
+  /** The next node is computed while the one before is being stored, and is on its way. */
+  async *histograms(nodes: AsyncIterable<ActiveNode>): AsyncGenerator<SumsAnswer> {
+    const { course, tally } = this.#attempt;
+    let work: Work = "aggregate";
+    course.edge(work, true);
+    const answers = this.#answers(nodes);
+    const ahead = (): ReturnType<typeof answers.next> => {
+      const next = answers.next();
+      next.catch(() => {}); // whoever waits for it sees it
+      return next;
+    };
+    for (let next = ahead(); ;) {
+      const { done, value } = await next;
+      if (done === true) break;
+      next = ahead();
+      const stored = await value.stored;
+      if (work === "aggregate") {
+        course.edge(work, false);
+        work = "return";
+        course.edge(work, true);
+      }
+      for (const answer of stored) {
+        tally.see(sumsSeen(answer, null));
+        yield answer;
+      }
+    }
+    course.edge(work, false);
+    course.level++;
+  }
+
+  /** One after the other, as soon as it is computed. */
+  async *#answers(nodes: AsyncIterable<ActiveNode>): AsyncGenerator<{ stored: Promise<readonly SumsAnswer[]> }> {
+    for await (const request of nodes) {
+      await this.#attempt.job.admitNode?.();
+      let computed = (): void => {};
+      const isComputed = new Promise<void>((resolve) => (computed = resolve));
+      const stored = this.#answer(request, computed);
+      stored.then(computed, computed);
+      await isComputed;
+      yield { stored };
+    }
+  }
+
+  /** @param computed called when only storing is left */
+  #answer(request: ActiveNode, computed: () => void): Promise<readonly SumsAnswer[]> {
+    const { told, course, job, isMonotone } = this.#attempt;
+    const { tree, node } = request;
+    course.expectTree(tree);
+    const { current } = this.#attempt.trees;
+    const parting = this.#place(request);
+    return told.answer({ tree, node, parting }, async () => {
+      const task = current.task(node);
+      const messages: SumsAnswer[] = [];
+      let firstCandidate = 0;
+      for await (const piece of job.scheme.sums(task, request.scheme)) {
+        messages.push(histogramAnswer(tree, task, firstCandidate, piece, isMonotone));
+        firstCandidate += piece.candidateCount;
+      }
+      computed();
+      return messages;
+    });
+  }
+
+  /** Who is in the node is known from here on. */
+  #place(request: ActiveNode): Parting | null {
+    const { tally, rules, trees } = this.#attempt;
+    const { node, members: origin } = request;
+    const { current } = trees;
+    current.place(node, origin, (parted) => rules.checkParting(parted));
+    const members = current.members(node);
+    tally.see(membersSeen(request, origin, members.length));
+    if (origin === undefined || origin.isRoot) return null;
+    return { parent: origin.parent, node, sibling: origin.sibling, members: membersDigest(members) };
+  }
+
+  /** Asked for where some of its candidates tie: which of them is not said. */
+  async *order({ tree, nodes }: ActiveOrder): AsyncGenerator<MessageInitShape<typeof PassiveOrderSchema>> {
+    const { course, tally, trees } = this.#attempt;
+    course.expectTree(tree);
+    for (const node of nodes) {
+      for (const piece of toldOrder(trees.current, tree, node)) {
+        tally.see(orderSeen({ tree, node, ranks: piece.ranks }));
+        yield piece;
+      }
+    }
+  }
+
+  /** What is named splits its node. */
+  async *splits(request: ActiveSplitDecisions): AsyncGenerator<MessageInitShape<typeof PassiveSplitSchema>> {
+    const { course, job, limit, answered, rules, tally } = this.#attempt;
+    const { tree, decisions } = request;
+    const answers = await this.#turns.run(async () => {
+      course.expectTree(tree);
+      const { current } = this.#attempt.trees;
+      const decided = decisions.map((decision) => decideSplit(current, job.features, tree, decision));
+      const own = decided.map(({ split }) => split);
+      rules.checkSplits(own.map(({ node }) => node));
+      limit.check(own);
+      await answered.keep(decided);
+      limit.answered(own);
+      return decided;
+    });
+    for (const decision of decisions) tally.see(winSeen(tree, decision));
+    for (const { split, members, leftMembers, monotone } of answers) {
+      const answer = { tree: split.tree, node: split.node, leftMembers, monotone };
+      tally.see(outcomeSeen(answer, members.length));
+      yield answer;
+    }
+  }
+
+  /** Stored before it is answered. The next tree of a round begins at once: its gradients are there. */
+  async finishTree({ tree }: ActiveTreeFinished): Promise<void> {
+    await this.#turns.run(async () => {
+      const { course, answered, told, job } = this.#attempt;
+      const isPast = tree < course.tree || (tree === course.tree && course.phase === "ready");
+      if (isPast) return;
+      course.expectTree(tree);
+      course.phase = "storing";
+      try {
+        await told.idle(); // what is still being computed is of this tree, from these gradients
+        await answered.finishTree(tree);
+      } finally {
+        if (course.phase === "storing") course.phase = "growing";
+      }
+      course.expectTree(tree); // it may have been given up
+      const isLastOfRound = (tree + 1) % job.agreed.treesPerRound === 0;
+      if (isLastOfRound) {
+        course.phase = "ready";
+        job.scheme.endRound();
+      } else this.#nextTree(tree + 1);
+      course.level = 0;
+      job.observer.treeFinished(tree, answered.splits);
+    });
+  }
+
+  #nextTree(tree: number): void {
+    const { course, answered, limit, job, trees, rules, splits } = this.#attempt;
+    course.tree = tree;
+    answered.beginTree();
+    rules.beginTree(tree);
+    job.scheme.nextTree(trees.next(tree, limit.beginTree(tree, splits)));
+  }
+}
