@@ -13,7 +13,7 @@ import { maskingNamed, type PassiveMasking, type PendingSums } from "./masking.t
 /** Of one caller: for so many models and processes at once. */
 const sessionsMax = 16;
 /** Of one caller, as far as it decides what they take. The newest one stays in any case. */
-export const sessionsBytesMax = 256 << 20;
+const sessionsBytesMax = 256 << 20;
 /** What a condition takes beside its literals, and what a batch under way takes per row and condition: bits, shares. */
 const conditionBytes = 128;
 const pendingBytes = 1;
@@ -127,13 +127,18 @@ function conditionsOf({ literals, lengths }: ActiveMaskOpen, splitCount: number)
 /** Sessions by caller. */
 export class MaskedSessions {
   readonly #callers = new Map<string, Map<string, MaskedSession>>();
+  readonly #bytesMax: number;
+
+  constructor(bytesMax = sessionsBytesMax) {
+    this.#bytesMax = bytesMax;
+  }
 
   add(caller: string, session: MaskedSession): void {
     const sessions = this.#callers.get(caller) ?? new Map<string, MaskedSession>();
     this.#callers.set(caller, sessions);
     sessions.set(keyOf(session.id), session);
     for (const oldest of [...sessions.keys()].slice(0, -sessionsMax)) sessions.delete(oldest);
-    makeRoom(sessions);
+    this.#makeRoom(sessions);
   }
 
   /** @returns null if there is none, or it is another's */
@@ -143,17 +148,17 @@ export class MaskedSessions {
     if (sessions === undefined || session === undefined) return null;
     sessions.delete(keyOf(id)); // the one used last is the last to go
     sessions.set(keyOf(id), session);
-    makeRoom(sessions);
+    this.#makeRoom(sessions);
     return session;
   }
-}
 
-/** The oldest go, but never the one that was used last. */
-function makeRoom(sessions: Map<string, MaskedSession>): void {
-  let sizeBytes = 0;
-  for (const [i, [key, session]] of [...sessions].toReversed().entries()) {
-    sizeBytes += session.sizeBytes;
-    if (i > 0 && sizeBytes > sessionsBytesMax) sessions.delete(key);
+  /** The oldest go, but never the one that was used last. */
+  #makeRoom(sessions: Map<string, MaskedSession>): void {
+    let sizeBytes = 0;
+    for (const [i, [key, session]] of [...sessions].toReversed().entries()) {
+      sizeBytes += session.sizeBytes;
+      if (i > 0 && sizeBytes > this.#bytesMax) sessions.delete(key);
+    }
   }
 }
 

@@ -233,6 +233,19 @@ describe("sessions", () => {
     sessions.add("bank", made[16]);
     expect([made[0], made[1], made[2], made[16]].map(isThere)).toEqual([true, false, true, true]);
   });
+
+  test("what a caller's sessions take in memory is bounded, and the one used last stays in any case", () => {
+    const made = Array.from({ length: 4 }, () => new MaskedSession(create(ActiveMaskOpenSchema, open), "", 2));
+    const [{ sizeBytes }] = made;
+    expect(sizeBytes).toBeGreaterThan(0);
+    const kept = (bytesMax: number): boolean[] => {
+      const sessions = new MaskedSessions(bytesMax);
+      for (const session of made) sessions.add("bank", session);
+      return made.map((session) => sessions.find("bank", { session: session.id }) !== null);
+    };
+    expect(kept(3 * sizeBytes)).toEqual([false, true, true, true]);
+    expect(kept(1)).toEqual([false, false, false, true]);
+  });
 });
 
 describe("the active party's whole view", () => {
