@@ -74,9 +74,21 @@ describe("refused", () => {
     ["wide padding", { padding: 17 }, /: padding: 17 asked, it must be an integer from 1 up to 16$/],
     ["gradients of nothing", { outputs: 0 }, /: outputs: 0 asked, it must be 1 up to 1000$/],
     ["more classes than there can be", { outputs: 0xffffffff }, /: outputs: 4294967295 asked, it must be 1 up to/],
+    ["more classes than its owner allows", { outputs: 11 }, /: outputs: 11 asked, at most 10 allowed$/],
+    [
+      "trees that share their gradients for nothing",
+      { treesPerRound: 3, numRound: 5 },
+      /: trees_per_round: 3 asked, it must be 1 or the number of outputs, 1$/,
+    ],
+    ["rounds of no tree", { treesPerRound: 0 }, /trees_per_round: 0 asked, it must be 1 or the/],
     ["noise in the paper's layout", { ...paper, answerNoise: 1 }, /: answer_noise: it needs layout auto$/],
   ])("%s", async (_name, changes, message) => {
     await expectError(() => ask("paillier", { keyBits: 2048 }, changes), "POLICY", message);
+  });
+
+  test("a tree per class, or one for all, are what several classes are trained with", () => {
+    for (const treesPerRound of [1, 3])
+      expect(ask("paillier", { keyBits: 2048 }, { outputs: 3, treesPerRound, numRound: 5 }).outputs).toBe(3);
   });
 
   test("an owner who says so allows a finer grid, and wider slots of the paper's with it", () => {
@@ -104,4 +116,12 @@ test("people who are held back for validation do not count: no sum is over them"
     "POLICY",
     /instances: 4 brought to learn from, at least 5 allowed/,
   );
+  // Nor may most be held back: bins that few decide show where these few are.
+  expect(agreedByPolicy(hello([0b11111, 0]), policy, "shop").job).toBe("spring");
+  await expectError(
+    () => agreedByPolicy(hello([0b111111, 0]), policy, "shop"),
+    "POLICY",
+    /validation_rows: 6 of 10 held back, at least 0.5 must not be/,
+  );
+  expect(agreedByPolicy(hello([0b111111, 0]), { ...policy, min_deciding_share: 0.4 }, "shop").job).toBe("spring");
 });
