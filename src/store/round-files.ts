@@ -1,5 +1,5 @@
 /**
- * What a passive party has told of the round that may be redone, in a folder of the job: `round/<first tree>/`, one file
+ * What a passive party has told of the round that may be redone, in a folder of the job: `round/<first tree>/`, a file
  * per node that was answered, numbered from 0, and where answers have noise one per chunk of gradients. Each names the
  * beginning of the job that it belongs to: what is left of another one counts as nothing.
  *

@@ -7,6 +7,7 @@ import {
   type ActiveGradients,
   ActiveGradientsSchema,
   ActiveHelloSchema,
+  type ActiveNode,
   ActiveNodeSchema,
   ActivePredictSchema,
   ActiveSetUpSchema,
@@ -17,9 +18,10 @@ import {
 } from "../../src/wire/generated/tandem/v1/tandem_pb.ts";
 import { gradientLayout } from "../../src/codec/gradient-layout.ts";
 import { idsDigest } from "../../src/protocol/ids.ts";
-import type { AgreedParameters } from "../../src/protocol/job-parameters.ts";
+import { type AgreedParameters, noiseIn } from "../../src/protocol/job-parameters.ts";
 import type { NodeRequest } from "../../src/protocol/active/peer-session.ts";
 import type { PassiveRole } from "../../src/protocol/passive/role.ts";
+import { isSet } from "../../src/wire/bitmap.ts";
 import { protocolVersion } from "../../src/wire/version.ts";
 import { parametersOf } from "./in-memory-job.ts";
 import { type JobOptions, prepareJob, type PreparedJob } from "./prepared-job.ts";
@@ -45,10 +47,13 @@ export interface Driver {
   readonly role: PassiveRole;
   join(change?: Partial<Hello>): ReturnType<PassiveRole["join"]>;
   setUp(): number;
-  chunks(tree: number): AsyncIterable<ActiveGradients>;
-  gradients(tree: number): Promise<void>;
-  root(tree: number): Promise<unknown>;
-  node(tree: number, description: Pick<NodeRequest, "node" | "origin">): Promise<unknown>;
+  /** @param g instead of its usual gradients; @param sampled bitmap of whose they are, if not everybody's */
+  chunks(tree: number, g?: Float64Array, sampled?: Uint8Array): AsyncIterable<ActiveGradients>;
+  gradients(tree: number, g?: Float64Array, sampled?: Uint8Array): Promise<void>;
+  root(tree: number): ReturnType<typeof asked>;
+  node(tree: number, description: Pick<NodeRequest, "node" | "origin">): ReturnType<typeof asked>;
+  /** What an answer's ciphertexts hold, slot by slot. */
+  sums(answer: Awaited<ReturnType<typeof asked>>): Promise<number[]>;
   /** The root is asked about before it is split. */
   splits(tree: number, node: number, candidate: number): Promise<Uint8Array>;
   order(tree: number, node: number): Promise<number[]>;
@@ -57,6 +62,10 @@ export interface Driver {
   testRows(ids: readonly string[]): Promise<void>;
   /** Names these test rows, and asks about all of them. */
   predict(ids: readonly string[]): ReturnType<typeof predicted>;
+}
+
+function asked(role: PassiveRole, request: ActiveNode) {
+  return collect(role.histograms(one(request)));
 }
 
 function predicted(role: PassiveRole, rowCount: number) {
@@ -72,16 +81,22 @@ export function drive(
   const job = prepareJob({ table, kernel: portableKernel, key, training, passive, defences });
   const [{ role }] = job.passives;
   const { scheme } = job;
-  const { codec } = parametersOf({});
+  const { codec, ...parameters } = parametersOf({ training, defences });
   const g = Float64Array.from(column, (_, i) => (i % 2 === 0 ? 0.5 : -0.5));
   const h = g.map(() => 0.25);
-  const layout = gradientLayout(codec, scheme.plaintextBitsMax, {
+  const bounded = {
     values: [g, h],
     bounds: [
       { min: -1, max: 1 },
       { min: 0, max: 0.25 },
     ],
-  });
+  };
+  const layout = gradientLayout(
+    codec,
+    scheme.plaintextBitsMax,
+    bounded,
+    noiseIn(parameters.training, codec, parameters.defences),
+  );
   const hello = {
     protocolVersion,
     activeName: "bank",
@@ -96,9 +111,15 @@ export function drive(
     setUp: () =>
       role.setUp(create(ActiveSetUpSchema, { scheme: scheme.setUp(layout), skipBin: true })).candidateCount ?? 0,
     chunks,
-    gradients: (tree) => role.gradients(chunks(tree)),
+    gradients: (tree, other, sampled) => role.gradients(chunks(tree, other, sampled)),
     root: (tree) => node(tree, { node: 0, origin: null }),
     node,
+    sums: async (answer) => {
+      const pieces = answer.map(({ scheme: message, counts }) =>
+        scheme.sums(layout, message, layout.noise === null ? counts : counts.map(() => column.length)),
+      );
+      return (await Promise.all(pieces)).flatMap((piece) => [...piece]);
+    },
     splits: async (tree, node, candidate) => {
       if (node === 0) await driver.root(tree);
       const named = { case: "candidate" as const, value: candidate };
@@ -120,25 +141,29 @@ export function drive(
   };
   return driver;
 
-  function node(tree: number, description: Pick<NodeRequest, "node" | "origin">): Promise<unknown> {
-    return collect(
-      role.histograms(
-        one(
-          create(ActiveNodeSchema, {
-            tree,
-            node: description.node,
-            members: description.origin ?? { isRoot: true },
-            scheme: scheme.node(),
-          }),
-        ),
-      ),
-    );
+  function node(
+    tree: number,
+    { node: number, origin }: Pick<NodeRequest, "node" | "origin">,
+  ): ReturnType<typeof asked> {
+    const members = origin ?? { isRoot: true };
+    return asked(role, create(ActiveNodeSchema, { tree, node: number, members, scheme: scheme.node() }));
   }
 
-  async function* chunks(tree: number): AsyncGenerator<ActiveGradients> {
+  async function* chunks(
+    tree: number,
+    other: Float64Array = g,
+    sampled: Uint8Array = new Uint8Array(0),
+  ): AsyncGenerator<ActiveGradients> {
     let sequence = 0;
-    for await (const chunk of scheme.gradients(layout, quantise(layout, [g, h]), null)) {
-      yield create(ActiveGradientsSchema, { tree, sequence: sequence++, scheme: chunk.message });
+    const rows = Uint32Array.from(column.keys()).filter((row) => isSet(sampled, row));
+    const sample = sampled.length === 0 ? null : rows;
+    for await (const chunk of scheme.gradients(layout, quantise(layout, [other, h]), sample)) {
+      yield create(ActiveGradientsSchema, {
+        tree,
+        sequence,
+        scheme: chunk.message,
+        sampled: sequence++ === 0 ? sampled : new Uint8Array(0),
+      });
     }
   }
 }

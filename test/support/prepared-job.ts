@@ -27,7 +27,15 @@ export interface JobOptions {
   readonly passive?: Partial<
     Pick<
       PassiveJob,
-      "progress" | "store" | "roundStore" | "finished" | "permutationSecret" | "admitNode" | "admitScores" | "start"
+      | "progress"
+      | "store"
+      | "roundStore"
+      | "finished"
+      | "permutationSecret"
+      | "noiseSecret"
+      | "admitNode"
+      | "admitScores"
+      | "start"
     >
   >;
   /** Per party, index 0 the active one; none where left out. */

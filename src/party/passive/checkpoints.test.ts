@@ -111,6 +111,7 @@ describe("a job that is opened again", () => {
   test.each([
     ["job id", { jobId: "bb" }, /the active party has begun anew/],
     ["people", { idsDigest: "ff" }, /the people have changed/],
+    ["training rows", { training: "AQ==" }, /the people have changed/],
     ["validation rows", { validation: "AQ==" }, /the people have changed/],
     ["parameters", { agreed: { job: "j", numRound: 4 } }, /numRound has changed/],
     ["data", { data: "ff" }, /its own data has changed/],
