@@ -6,8 +6,8 @@
  *                   candidates' order, and of drawing columns. It is written when a job first begins, and once more,
  *                   without the secrets, when it has ended well
  *   progress.json   its own splits so far, and what must stay the same when a round is redone; rewritten before
- *                   each of them is answered. It has the id of the job that it belongs to: progress of an earlier job of
- *                   the same name does not count
+ *                   each of them is answered. It has the id of the job that it belongs to: progress of an earlier
+ *                   job of the same name does not count
  *   round/          what was told of the round under way (round-files.ts)
  */
 import { join } from "node:path";
