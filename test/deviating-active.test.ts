@@ -3,7 +3,7 @@
  * too early, too late or twice. Passive parties here have real checkpoints on a real disk, and every attempt is a
  * restart.
  */
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { create, toBinary } from "@bufbuild/protobuf";
 import { beforeAll, describe, expect, test } from "vitest";
@@ -108,7 +108,7 @@ class Job {
   get stored(): string[] {
     const folder = join(this.folder, "round");
     return existsSync(folder)
-      ? readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((name) => name.endsWith(".json"))
+      ? readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((name) => name.includes(".json"))
       : [];
   }
 }
@@ -215,9 +215,9 @@ describe("what is stored of a round", () => {
     let isFull = false;
     job.storage = {
       ...diskStorage,
-      write: async (path, contents) => {
+      append: async (path, contents) => {
         if (isFull) throw new TandemError("FILE_UNWRITABLE", "full");
-        await diskStorage.write(path, contents);
+        await diskStorage.append(path, contents);
       },
     };
     const driver = await job.growing();
@@ -226,7 +226,34 @@ describe("what is stored of a round", () => {
     isFull = false;
     expect(job.stored).toEqual([]);
     await driver.root(0);
-    expect(job.stored).toEqual([join("0", "0.json")]);
+    expect(job.stored).toEqual([join("0", "answers-0.jsonl")]);
+  });
+
+  test("several nodes of one call, with the rest of an interrupted write between them: all are told again", async () => {
+    const job = new Job({ max_depth: 4 });
+    const ask = async (driver: Driver): Promise<string[]> => {
+      const nodes = [
+        { isRoot: true },
+        { parent: 0, sibling: 2, members: firsts(6) },
+        { parent: 1, sibling: 4, members: firsts(3, 6) },
+      ];
+      async function* requests(): AsyncGenerator<ActiveNode> {
+        for (const [i, members] of nodes.entries())
+          yield create(ActiveNodeSchema, { tree: 0, node: [0, 1, 3][i], members });
+      }
+      return bytesOf(await collect(driver.role.histograms(requests())));
+    };
+    const before = await ask(await job.growing());
+    const path = join(job.folder, "round", "0", "answers-0.jsonl");
+    const [whole] = [readFileSync(path, "utf8")];
+    writeFileSync(path, `${whole}\n${whole.trim().slice(0, 200)}`);
+    const again = await job.growing(0, ones);
+    expect(await ask(again)).toEqual(before);
+    await again.node(0, childOf(firsts(2, 4), 5, 6, 2));
+    expect(await ask(await job.growing(0, zeros))).toEqual(before);
+    // One that was changed is noticed.
+    writeFileSync(path, whole.replace(/"messages":\["..../, '"messages":["AAAA'));
+    await expectError(() => job.growing(), "CHECKPOINT", /is damaged/);
   });
 
   test("goes when the next round begins, and with the job", async () => {
@@ -234,12 +261,12 @@ describe("what is stored of a round", () => {
     const driver = await job.growing();
     await driver.root(0);
     await driver.finishTree(0);
-    expect(job.stored).toContain(join("0", "0.json"));
+    expect(job.stored).toContain(join("0", "answers-0.jsonl"));
     await driver.gradients(1);
     expect(job.stored).toEqual([]);
     await driver.root(1);
     await driver.finishTree(1);
-    expect(job.stored).toContain(join("1", "0.json"));
+    expect(job.stored).toContain(join("1", "answers-0.jsonl"));
     await driver.finish(2);
     expect(existsSync(join(job.folder, "round"))).toBe(false);
   });
@@ -248,7 +275,7 @@ describe("what is stored of a round", () => {
     const job = new Job();
     const driver = await job.growing();
     await driver.splits(0, 0, [3]);
-    const text = readFileSync(join(job.folder, "round", "0", "0.json"), "utf8");
+    const text = readFileSync(join(job.folder, "round", "0", "answers-0.jsonl"), "utf8").trim();
     expect(Object.keys((JSON.parse(text) as { answer: object }).answer).toSorted()).toEqual([
       "beginning",
       "messages",
@@ -439,7 +466,7 @@ describe("predictions", () => {
     await expectError(() => job.growing(1), "PROTOCOL_STATE", /training of this job is over/);
   });
 
-  test("are none of a job that ended without any, nor while a round is to be redone, nor of anybody twice", async () => {
+  test("are none of a job that ended without any, while a round is to be redone, or of anybody twice", async () => {
     const job = new Job();
     const driver = await trained(job);
     await expectError(() => driver.testRows(["id-1", "id-1"]), "PROTOCOL_STATE", /named twice/);

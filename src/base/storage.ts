@@ -2,7 +2,7 @@
  * Where a party keeps what must outlive its process. A file is the old version or the new one and nothing in between,
  * and once a write has settled it stays, also if the machine loses power. A simulation brings a storage of its own.
  */
-import { mkdir, readdir, readFile, rm } from "node:fs/promises";
+import { mkdir, open, readdir, readFile, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { isUnfinishedWrite, syncDirectory, writeFileAtomically } from "./atomic-file.ts";
 import { TandemError } from "./error.ts";
@@ -12,6 +12,11 @@ export interface Storage {
   read(path: string): Promise<string | null>;
   /** Readable by its owner only. @throws TandemError FILE_UNWRITABLE */
   write(path: string, contents: string | Iterable<string>): Promise<void>;
+  /**
+   * Adds to a file's end; makes it where there is none. What never settled may be there in part, at the end of all that
+   * had. @throws TandemError FILE_UNWRITABLE
+   */
+  append(path: string, contents: string): Promise<void>;
   /** Nothing happens where there is no such file. @throws TandemError FILE_UNWRITABLE */
   remove(path: string): Promise<void>;
   /** With everything in it. Nothing happens where there is no such folder. @throws TandemError FILE_UNWRITABLE */
@@ -34,6 +39,21 @@ export const diskStorage: Storage = {
     }
   },
   write: (path, contents) => writeFileAtomically(path, contents, 0o600),
+  async append(path, contents) {
+    try {
+      const file = await open(path, "a", 0o600);
+      try {
+        const isNew = (await file.stat()).size === 0;
+        await file.writeFile(contents);
+        await file.datasync();
+        if (isNew) await syncDirectory(dirname(path));
+      } finally {
+        await file.close();
+      }
+    } catch (cause) {
+      throw new TandemError("FILE_UNWRITABLE", `${path} cannot be written (${codeOf(cause)})`, { cause });
+    }
+  },
   async remove(path) {
     try {
       await rm(path, { force: true });

@@ -18,6 +18,7 @@ class Disk {
         this.files.set(path, typeof contents === "string" ? contents : [...contents].join(""));
       },
       remove: async (path) => void this.files.delete(path),
+      append: async (path, contents) => void this.files.set(path, (this.files.get(path) ?? "") + contents),
       removeFolder: async (path) => {
         for (const file of this.files.keys()) if (file.startsWith(`${path}/`)) this.files.delete(file);
       },

@@ -1,7 +1,7 @@
 /**
- * What a passive party has told of the round that may be redone, in a folder of the job: `round/<first tree>/`, a file
- * per node that was answered, numbered from 0, and where answers have noise one per chunk of gradients. Each names the
- * beginning of the job that it belongs to: what is left of another one counts as nothing.
+ * What a passive party has told of the round that may be redone, in a folder of the job: `round/<first tree>/`. A line
+ * per node that was answered, in parts from 0 on, and where answers have noise a file per chunk of gradients. All name
+ * the beginning of the job that they belong to: what is left of another one counts as nothing.
  *
  * All of it is ciphertexts of the active party, and digests. It goes when the next round begins, and with the job.
  */
@@ -10,7 +10,7 @@ import { z } from "zod";
 import type { Storage } from "../base/storage.ts";
 import type { ToldAnswer } from "../protocol/passive/round-store.ts";
 import { passiveKind } from "./passive-checkpoint.ts";
-import { readSealed, type SealedKind, writeSealed } from "./sealed-file.ts";
+import { appendSealed, readSealed, readSealedLines, writeSealed } from "./sealed-file.ts";
 import { bytesFrom, textOf } from "./stored-numbers.ts";
 
 const index = z.number().int().nonnegative();
@@ -42,26 +42,33 @@ export class RoundFiles {
     this.#storage = storage;
   }
 
-  async readAnswer(round: number, number: number): Promise<ToldAnswer | null> {
-    const stored = await this.#read(round, `${number}.json`, answerKind);
-    if (stored === null) return null;
-    const { tree, node, parting, messages } = stored;
-    return { tree, node, parting, messages: messages.map(bytesFrom) };
+  async readAnswers(round: number, part: number): Promise<readonly ToldAnswer[] | null> {
+    const stored = await readSealedLines(this.#answers(round, part), answerKind, this.#storage);
+    const own = stored?.filter(({ beginning }) => beginning === this.#beginning) ?? null;
+    return own?.map(({ beginning: _, messages, ...told }) => ({ ...told, messages: messages.map(bytesFrom) })) ?? null;
   }
 
-  writeAnswer(round: number, number: number, { tree, node, parting, messages }: ToldAnswer): Promise<void> {
-    const contents = { tree, node, parting, messages: messages.map(textOf) };
-    return this.#write(round, `${number}.json`, answerKind, { beginning: this.#beginning, ...contents });
+  async addAnswers(round: number, part: number, answers: readonly ToldAnswer[]): Promise<void> {
+    await this.#makeFolder(round);
+    const lines = answers.map(({ tree, node, parting, messages }) => ({
+      beginning: this.#beginning,
+      tree,
+      node,
+      parting,
+      messages: messages.map(textOf),
+    }));
+    await appendSealed(this.#answers(round, part), answerKind, lines, this.#storage);
   }
 
   async readGradients(round: number, number: number): Promise<Uint8Array | null> {
-    const stored = await this.#read(round, `gradients-${number}.json`, gradientsKind);
-    return stored === null ? null : bytesFrom(stored.message);
+    const stored = await readSealed(this.#gradients(round, number), gradientsKind, this.#storage);
+    return stored?.beginning === this.#beginning ? bytesFrom(stored.message) : null;
   }
 
-  writeGradients(round: number, number: number, message: Uint8Array): Promise<void> {
+  async writeGradients(round: number, number: number, message: Uint8Array): Promise<void> {
+    await this.#makeFolder(round);
     const contents = { beginning: this.#beginning, message: textOf(message) };
-    return this.#write(round, `gradients-${number}.json`, gradientsKind, contents);
+    await writeSealed(this.#gradients(round, number), gradientsKind, contents, this.#storage);
   }
 
   forget(round: number): Promise<void> {
@@ -72,19 +79,17 @@ export class RoundFiles {
     return this.#storage.removeFolder(this.#folder);
   }
 
-  async #read<T extends { readonly beginning: string }>(
-    round: number,
-    name: string,
-    kind: SealedKind<T>,
-  ): Promise<T | null> {
-    const stored = await readSealed(join(this.#of(round), name), kind, this.#storage);
-    return stored?.beginning === this.#beginning ? stored : null;
-  }
-
-  async #write<T>(round: number, name: string, kind: SealedKind<T>, contents: T): Promise<void> {
+  async #makeFolder(round: number): Promise<void> {
     if (this.#made !== round) await this.#storage.makeFolder(this.#of(round));
     this.#made = round;
-    await writeSealed(join(this.#of(round), name), kind, contents, this.#storage);
+  }
+
+  #answers(round: number, part: number): string {
+    return join(this.#of(round), `answers-${part}.jsonl`);
+  }
+
+  #gradients(round: number, number: number): string {
+    return join(this.#of(round), `gradients-${number}.json`);
   }
 
   #of(round: number): string {

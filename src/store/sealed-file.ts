@@ -31,6 +31,36 @@ export async function writeSealed<T>(
   contents: T,
   storage: Storage = diskStorage,
 ): Promise<void> {
+  await storage.write(path, sealed(kind, contents));
+}
+
+/** Adds lines to a file of many of a kind. @see readSealedLines */
+export async function appendSealed<T>(
+  path: string,
+  kind: SealedKind<T>,
+  contents: readonly T[],
+  storage: Storage,
+): Promise<void> {
+  // What an interrupted write has left has no end.
+  await storage.append(path, `\n${contents.map((one) => sealed(kind, one)).join("")}`);
+}
+
+/**
+ * All lines that were written whole: one that was interrupted has no end, and nobody was told of it.
+ * @returns null where there is no such file
+ */
+export async function readSealedLines<T>(
+  path: string,
+  kind: SealedKind<T>,
+  storage: Storage,
+): Promise<readonly T[] | null> {
+  const text = await storage.read(path);
+  if (text === null) return null;
+  const lines = text.split("\n").map((line) => `${line}\n`);
+  return lines.filter((line) => envelopeSyntax.test(line)).map((line) => unsealed(path, line, kind));
+}
+
+function sealed<T>(kind: SealedKind<T>, contents: T): string {
   const text = JSON.stringify(contents, (_key, value: unknown) => {
     // JSON would turn these into null and 0: what is read back would not be what was stored.
     assert(
@@ -39,7 +69,7 @@ export async function writeSealed<T>(
     );
     return value;
   });
-  await storage.write(path, `{"format":"${kind.format}","sha256":"${sha256(text)}","${kind.name}":${text}}\n`);
+  return `{"format":"${kind.format}","sha256":"${sha256(text)}","${kind.name}":${text}}\n`;
 }
 
 const envelopeSyntax = /^\{"format":"([^"]*)","sha256":"([0-9a-f]{64})","([a-z]+)":(.*)\}\n$/s;
@@ -59,7 +89,10 @@ export async function readSealed<T>(
   storage: Storage = diskStorage,
 ): Promise<T | null> {
   const text = await storage.read(path);
-  if (text === null) return null;
+  return text === null ? null : unsealed(path, text, kind);
+}
+
+function unsealed<T>(path: string, text: string, kind: SealedKind<T>): T {
   const wrong = (what: string): TandemError =>
     new TandemError(kind.code, `${path} ${what}${kind.advice === undefined ? "" : `. ${kind.advice}`}`);
   const envelope = envelopeSyntax.exec(text);

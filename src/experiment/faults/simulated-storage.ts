@@ -51,6 +51,7 @@ export class SimulatedDisk {
       },
       write: (path, contents) =>
         changing(path, () => this.files.set(path, typeof contents === "string" ? contents : [...contents].join(""))),
+      append: (path, contents) => changing(path, () => this.files.set(path, (this.files.get(path) ?? "") + contents)),
       remove: (path) => changing(path, () => this.files.delete(path)),
       removeFolder: (path) =>
         changing(path, () => {

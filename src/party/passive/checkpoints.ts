@@ -193,9 +193,9 @@ export class PassiveCheckpoints {
     const files = this.#files;
     const { ownFiles } = this.#options;
     return {
-      readAnswer: (round, index) => ownFiles(() => files.readAnswer(round, index)),
+      readAnswers: (round, part) => ownFiles(() => files.readAnswers(round, part)),
       readGradients: (round, index) => ownFiles(() => files.readGradients(round, index)),
-      writeAnswer: (round, index, answer) => this.#write(() => files.writeAnswer(round, index, answer)),
+      addAnswers: (round, part, answers) => this.#write(() => files.addAnswers(round, part, answers)),
       writeGradients: (round, index, message) => this.#write(() => files.writeGradients(round, index, message)),
       forget: (round) => this.#write(() => files.forget(round)),
     };

@@ -117,8 +117,8 @@ export class RoundGradients {
       const chunk = next.value;
       checkChunk(chunk, tree, count);
       if (count > 0 && chunk.sampled.length > 0) throw new TandemError("PROTOCOL_STATE", "a second sample of one tree");
+      if (kept === null) await this.#takeChunk(chunk); // what the scheme refuses is not stored
       if (keeps) await roundStore.writeGradients(tree, count, chunk.scheme);
-      if (kept === null) await this.#takeChunk(chunk);
       count++;
     }
     for (let i = 0; i < (kept ?? 0); i++) {

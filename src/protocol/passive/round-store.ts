@@ -23,10 +23,10 @@ export interface ToldAnswer {
 }
 
 export interface RoundStore {
-  /** The answers of a round, from 0 on; null: there are no more. */
-  readAnswer(round: number, index: number): Promise<ToldAnswer | null>;
-  /** Settles when it outlives this process. */
-  writeAnswer(round: number, index: number, answer: ToldAnswer): Promise<void>;
+  /** The answers of a round, in the order in which they were added, part by part from 0 on; null: no such part. */
+  readAnswers(round: number, part: number): Promise<readonly ToldAnswer[] | null>;
+  /** Adds some to a part. Settles when they outlive this process. */
+  addAnswers(round: number, part: number, answers: readonly ToldAnswer[]): Promise<void>;
   /** Chunks of a round's gradients, from 0 on: what the scheme takes. */
   readGradients(round: number, index: number): Promise<Uint8Array | null>;
   writeGradients(round: number, index: number, message: Uint8Array): Promise<void>;

@@ -17,19 +17,33 @@ import type { Parting, RoundStore, ToldAnswer } from "./round-store.ts";
 
 type Answer = readonly SumsAnswer[];
 
+/** Parts of what is stored are read whole, and so are no larger than about this. */
+const partBytesMax = 16 << 20;
+
+interface Place {
+  readonly part: number;
+  readonly index: number;
+}
+
 export class ToldAnswers {
   readonly #store: RoundStore | null;
   readonly #writes = new Exclusive();
   #round = -1;
-  #count = 0;
+  /** Where the next answer goes, and what stands before it in its part. */
+  #next: Place = { part: 0, index: 0 };
+  #partBytes = 0;
   /** By tree and node: where the store has the answer. */
-  readonly #places = new Map<string, number>();
+  readonly #places = new Map<string, Place>();
   /** By tree and parent: how nodes were parted of which something was told. */
   readonly #partings = new Map<number, Map<number, Parting>>();
   /** Nodes whose sibling was told. */
   readonly #siblings = new Set<string>();
   /** Answers that are being computed or stored. */
   readonly #underWay = new Map<string, Promise<Answer>>();
+  /** Those of them that wait for the store: it takes all at once. */
+  readonly #waiting: ToldAnswer[] = [];
+  /** The part that was read last. */
+  #read: { readonly part: number; readonly answers: readonly ToldAnswer[] } | null = null;
 
   constructor(store: RoundStore | null) {
     this.#store = store;
@@ -38,15 +52,17 @@ export class ToldAnswers {
   /** A round begins, for the first time or again: learns what was told of it before. */
   async begin(round: number): Promise<void> {
     this.#round = round;
-    this.#count = 0;
+    this.#next = { part: 0, index: 0 };
+    this.#partBytes = 0;
     this.#places.clear();
     this.#partings.clear();
     this.#siblings.clear();
-    if (this.#store === null) return;
-    for (;;) {
-      const told = await this.#store.readAnswer(round, this.#count);
-      if (told === null) return;
-      this.#remember(told);
+    this.#read = null;
+    for (let part = 0; this.#store !== null; part++) {
+      const answers = await this.#store.readAnswers(round, part);
+      if (answers === null) return;
+      if (part > 0) this.#nextPart();
+      for (const told of answers) this.#remember(told);
     }
   }
 
@@ -81,33 +97,53 @@ export class ToldAnswers {
   }
 
   async #tell(question: Omit<ToldAnswer, "messages">, compute: () => Promise<Answer>): Promise<Answer> {
-    const [store, round] = [this.#store, this.#round];
     const answer = await compute();
-    await this.#writes.run(async () => {
-      const messages =
-        store === null
-          ? []
-          : answer.map((message) => toBinary(PassiveHistogramsSchema, create(PassiveHistogramsSchema, message)));
-      const told = { ...question, messages };
-      await store?.writeAnswer(round, this.#count, told);
-      this.#remember(told);
-    });
+    const encoded = (message: SumsAnswer): Uint8Array =>
+      toBinary(PassiveHistogramsSchema, create(PassiveHistogramsSchema, message));
+    await this.#keep({ ...question, messages: this.#store === null ? [] : answer.map(encoded) });
     return answer;
   }
 
-  async #again(place: number, { tree, node }: Omit<ToldAnswer, "messages">): Promise<Answer> {
-    const told = await this.#store?.readAnswer(this.#round, place);
+  /** With whatever else waits. */
+  async #keep(told: ToldAnswer): Promise<void> {
+    this.#waiting.push(told);
+    await this.#writes.run(async () => {
+      if (!this.#waiting.includes(told)) return; // somebody before has stored it
+      const all = this.#waiting.splice(0);
+      if (this.#partBytes > partBytesMax) this.#nextPart();
+      try {
+        await this.#store?.addAnswers(this.#round, this.#next.part, all);
+      } catch (error) {
+        this.#waiting.unshift(...all.filter((other) => other !== told)); // they try for themselves
+        throw error;
+      }
+      for (const one of all) this.#remember(one);
+    });
+  }
+
+  async #again({ part, index }: Place, { tree, node }: Omit<ToldAnswer, "messages">): Promise<Answer> {
+    if (this.#read?.part !== part || this.#read.answers.length <= index)
+      this.#read = { part, answers: (await this.#store?.readAnswers(this.#round, part)) ?? [] };
+    const told = this.#read.answers[index] as ToldAnswer | undefined;
     if (told?.tree !== tree || told.node !== node)
       throw new TandemError("CHECKPOINT", "what was told of this round is no longer stored");
     return told.messages.map((message) => fromBinary(PassiveHistogramsSchema, message));
   }
 
-  #remember({ tree, node, parting }: ToldAnswer): void {
-    this.#places.set(splitKey(tree, node), this.#count++);
+  #remember({ tree, node, parting, messages }: ToldAnswer): void {
+    const { part, index } = this.#next;
+    this.#places.set(splitKey(tree, node), this.#next);
+    this.#next = { part, index: index + 1 };
+    this.#partBytes += messages.reduce((sum, message) => sum + message.length, 0);
     if (parting === null) return;
     this.#siblings.add(splitKey(tree, parting.sibling));
     const ofTree = this.#partings.get(tree) ?? new Map<number, Parting>();
     if (!ofTree.has(parting.parent)) ofTree.set(parting.parent, parting);
     this.#partings.set(tree, ofTree);
+  }
+
+  #nextPart(): void {
+    this.#next = { part: this.#next.part + 1, index: 0 };
+    this.#partBytes = 0;
   }
 }

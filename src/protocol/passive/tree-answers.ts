@@ -1,4 +1,4 @@
-/** What a passive party answers about the tree under way: candidate sums of nodes, and outcomes of splits that it wins. */
+/** What a passive party answers about the tree under way: candidate sums of nodes, outcomes of splits that it wins. */
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { Exclusive } from "../../base/exclusive.ts";
 import { membersSeen, orderSeen, outcomeSeen, sumsSeen, winSeen } from "../../privacy/observation.ts";
@@ -18,6 +18,9 @@ import { histogramAnswer, type SumsAnswer } from "./histogram-answer.ts";
 import type { Parting } from "./round-store.ts";
 import { toldOrder } from "./told-order.ts";
 
+/** Nodes that may be computed before an earlier one is stored: the store takes those that wait at once. */
+const nodesAhead = 8;
+
 export class TreeAnswers {
   readonly #attempt: Attempt;
   /** Whatever changes the answered splits waits for its turn. */
@@ -27,7 +30,7 @@ export class TreeAnswers {
     this.#attempt = attempt;
   }
 
-  /** The next node is computed while the one before is being stored, and is on its way. */
+  /** Other nodes are computed while one is being stored, and is on its way. */
   async *histograms(nodes: AsyncIterable<ActiveNode>): AsyncGenerator<SumsAnswer> {
     const { course, tally } = this.#attempt;
     let work: Work = "aggregate";
@@ -38,10 +41,11 @@ export class TreeAnswers {
       next.catch(() => {}); // whoever waits for it sees it
       return next;
     };
-    for (let next = ahead(); ;) {
-      const { done, value } = await next;
+    const next = Array.from({ length: nodesAhead }, ahead);
+    for (let i = 0; ; i = (i + 1) % nodesAhead) {
+      const { done, value } = await next[i];
       if (done === true) break;
-      next = ahead();
+      next[i] = ahead();
       const stored = await value.stored;
       if (work === "aggregate") {
         course.edge(work, false);
