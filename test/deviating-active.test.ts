@@ -229,7 +229,7 @@ describe("what is stored of a round", () => {
     expect(job.stored).toEqual([join("0", "answers-0.jsonl")]);
   });
 
-  test("several nodes of one call, with the rest of an interrupted write between them: all are told again", async () => {
+  test("several nodes of one call, with the rest of an interrupted write between them: told again", async () => {
     const job = new Job({ max_depth: 4 });
     const ask = async (driver: Driver): Promise<string[]> => {
       const nodes = [

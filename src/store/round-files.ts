@@ -44,8 +44,9 @@ export class RoundFiles {
 
   async readAnswers(round: number, part: number): Promise<readonly ToldAnswer[] | null> {
     const stored = await readSealedLines(this.#answers(round, part), answerKind, this.#storage);
-    const own = stored?.filter(({ beginning }) => beginning === this.#beginning) ?? null;
-    return own?.map(({ beginning: _, messages, ...told }) => ({ ...told, messages: messages.map(bytesFrom) })) ?? null;
+    if (stored === null) return null;
+    const own = stored.filter(({ beginning }) => beginning === this.#beginning);
+    return own.map(({ tree, node, parting, messages }) => ({ tree, node, parting, messages: messages.map(bytesFrom) }));
   }
 
   async addAnswers(round: number, part: number, answers: readonly ToldAnswer[]): Promise<void> {

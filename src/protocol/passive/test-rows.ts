@@ -20,7 +20,7 @@ export class TestRows {
     this.#attempt = attempt;
   }
 
-  /** @throws TandemError ID_MISMATCH for an id that the party does not hold, PROTOCOL_STATE for other rows than before */
+  /** @throws TandemError ID_MISMATCH for an id that it does not hold, PROTOCOL_STATE for other rows than before */
   async name(chunks: AsyncIterable<ActiveTestRows>): Promise<void> {
     this.#expectEnd();
     const { progress, tally } = this.#attempt;
