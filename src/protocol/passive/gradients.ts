@@ -1,7 +1,7 @@
 /**
- * A round's gradients, as a passive party takes them: who is sampled, and chunk after chunk of ciphertexts. A round that
- * is redone has the same sample. Where answers have noise it has the same gradients too, whatever comes this time: the
- * noise of a node is that of its parent less its sibling's, so three answers with three gradients would cancel it.
+ * A round's gradients, as a passive party takes them: who is sampled, and chunk after chunk of ciphertexts. A round
+ * that is redone has the same sample. Where answers have noise it has the same gradients too, whatever comes this time:
+ * the noise of a node is that of its parent less its sibling's, so three answers with three gradients would cancel it.
  */
 import { TandemError } from "../../base/error.ts";
 import { gradientsSeen } from "../../privacy/observation.ts";
