@@ -274,7 +274,7 @@ describe("what is stored of a round", () => {
   test("is neither a key nor a threshold", async () => {
     const job = new Job();
     const driver = await job.growing();
-    await driver.splits(0, 0, [3]);
+    await driver.splits(0, 0, 3);
     const text = readFileSync(join(job.folder, "round", "0", "answers-0.jsonl"), "utf8").trim();
     expect(Object.keys((JSON.parse(text) as { answer: object }).answer).toSorted()).toEqual([
       "beginning",
@@ -290,7 +290,7 @@ describe("a node that this party has split", () => {
   test("is parted by that split only, and the left child has the lower number, after a restart too", async () => {
     const job = new Job();
     const first = await job.growing();
-    const left = await first.splits(0, 0, [3]);
+    const left = await first.splits(0, 0, 3);
     const others = bitmapFrom(column.length, (i) => (left[i >>> 3] & (1 << (i & 7))) === 0);
     for (const driver of [first, await job.growing()]) {
       for (const members of [others, firsts(5)])
@@ -304,9 +304,9 @@ describe("a node that this party has split", () => {
     const first = await job.growing();
     await first.root(0);
     await first.node(0, childOf(firsts(4)));
-    await expectError(() => first.splits(0, 0, [3]), "PROTOCOL_STATE", /node 0 was parted before/);
+    await expectError(() => first.splits(0, 0, 3), "PROTOCOL_STATE", /node 0 was parted before/);
     const again = await job.growing();
-    await expectError(() => again.splits(0, 0, [3]), "PROTOCOL_STATE", /node 0 was parted before/);
+    await expectError(() => again.splits(0, 0, 3), "PROTOCOL_STATE", /node 0 was parted before/);
     expect(again.role.ownSplits).toEqual([]);
   });
 
@@ -314,7 +314,12 @@ describe("a node that this party has split", () => {
     const driver = await new Job().growing();
     const split = (node: number) =>
       collect(
-        driver.role.splits(create(ActiveSplitDecisionsSchema, { tree: 0, decisions: [{ node, candidates: [3] }] })),
+        driver.role.splits(
+          create(ActiveSplitDecisionsSchema, {
+            tree: 0,
+            decisions: [{ node, named: { case: "candidate", value: 3 } }],
+          }),
+        ),
       );
     await expectError(() => split(0), "PROTOCOL_STATE", /nobody has asked what it offers/);
     await driver.root(0);
@@ -337,11 +342,11 @@ describe("a tree", () => {
     await first.root(0);
     await first.node(0, childOf(firsts(6)));
     await expectError(() => first.node(0, childOf(firsts(3, 6), 3, 4, 1)), "PROTOCOL_STATE", /one more than a tree/);
-    await first.splits(0, 1, [3]);
-    await expectError(() => first.splits(0, 2, [3]), "PROTOCOL_STATE", /more leaves than were agreed/);
+    await first.splits(0, 1, 3);
+    await expectError(() => first.splits(0, 2, 3), "PROTOCOL_STATE", /more leaves than were agreed/);
     const again = await job.growing();
     await again.node(0, childOf(firsts(6)));
-    await expectError(() => again.splits(0, 2, [3]), "PROTOCOL_STATE", /more leaves than were agreed/);
+    await expectError(() => again.splits(0, 2, 3), "PROTOCOL_STATE", /more leaves than were agreed/);
   });
 
   test("two streams at once: one answer for the same question, a refusal for another", async () => {
@@ -404,7 +409,7 @@ describe("masked predictions", () => {
   test("of test rows need these to be named", async () => {
     const driver = masked();
     await driver.gradients(0);
-    await driver.splits(0, 0, [3]);
+    await driver.splits(0, 0, 3);
     await driver.finishTree(0);
     await expectError(() => open(driver, false), "PROTOCOL_STATE", /nobody is named/);
     await driver.testRows(["id-1"]);
@@ -427,7 +432,7 @@ describe("predictions", () => {
 
   async function trained(job: Job): ReturnType<Job["attempt"]> {
     const driver = await job.growing();
-    await driver.splits(0, 0, [3]);
+    await driver.splits(0, 0, 3);
     await driver.finishTree(0);
     return driver;
   }

@@ -29,6 +29,7 @@ class Disk {
       remove: async (path) => void this.files.delete(path),
       makeFolder: () => Promise.resolve(),
       tidy: () => Promise.resolve(),
+      append: () => Promise.resolve(),
       removeFolder: () => Promise.resolve(),
     };
     return new DailyBudgets({
@@ -165,6 +166,7 @@ test("without a line in the config the ids follow the own table", async () => {
       remove: async () => {},
       makeFolder: async () => {},
       tidy: async () => {},
+      append: async () => {},
       removeFolder: async () => {},
     },
     ownFiles: (work) => work(),

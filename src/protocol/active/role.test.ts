@@ -165,9 +165,12 @@ describe("candidates", () => {
       "PROTOCOL_STATE",
       /a split whose people do not add up to what it had answered/,
     );
-    const withheld = histograms((answer) => [
-      { ...answer, withheld: bitmapFrom(answer.counts.length, (i) => i === 0) },
-    ]);
+    const withheld = histograms((answer) => {
+      const { length } = answer.counts;
+      const isWithheld = (i: number): boolean => ((answer.withheld[i >> 3] ?? 0) & (1 << (i & 7))) !== 0;
+      const offered = Array.from({ length }, (_, i) => i).find((i) => !isWithheld(i));
+      return [{ ...answer, withheld: bitmapFrom(length, (i) => i === offered || isWithheld(i)) }];
+    });
     await expectFailure(jobWith(withheld, 1), "DECODE_OVERFLOW", /overflows/);
   });
 
