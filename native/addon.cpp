@@ -170,6 +170,18 @@ napi_value invertCall(const Arguments& arguments) {
   });
 }
 
+// firstNonUnit(context, elements, threads)
+napi_value firstNonUnitCall(const Arguments& arguments) {
+  const PublicContext& context = publicContext(arguments);
+  std::shared_ptr<Limbs> owner;
+  const Span<const Limb> elements = arguments.elements(1, context.elementLimbs(), owner);
+  const std::size_t threads = arguments.threads(2);
+  return startTask(arguments.env(), arguments.keepAlive(), [=, &context] {
+    (void)owner;
+    return firstNonUnit(context, elements.data, elements.length, threads);
+  });
+}
+
 // raise(context, a, scalars, scalarBytes, result, threads)
 napi_value raiseCall(const Arguments& arguments) {
   const PublicContext& context = publicContext(arguments);
@@ -338,6 +350,25 @@ napi_value decryptCall(const Arguments& arguments) {
                    [=, &context] { return context.decrypt(ciphertexts, result.data, resultBytes, threads); });
 }
 
+// nthRoots(context, values, valueBytes, exponentP, exponentQ, result, resultBytes, threads)
+napi_value nthRootsCall(const Arguments& arguments) {
+  const PrivateContext& context = *static_cast<const PrivateContext*>(arguments.external(0, kPrivateTag));
+  const FlatInput values = arguments.flat(1, context.plaintextBytesMax());
+  const auto exponent = [&](std::size_t index) {
+    const Span<std::uint8_t> span = arguments.bytes(index);
+    check(span.length == context.primeBytes(), "an exponent has the prime's size");
+    return Exponent(span.data, span.length, ExponentKind::kSecret);
+  };
+  const Exponent p = exponent(3);
+  const Exponent q = exponent(4);
+  const Span<std::uint8_t> result = arguments.bytes(5);
+  const std::size_t resultBytes = arguments.integer(6, 1, context.plaintextBytesMax());
+  check(result.length == checkedProduct(values.count, resultBytes), "a result has the wrong size");
+  const std::size_t threads = arguments.threads(7);
+  return startTask(arguments.env(), arguments.keepAlive(),
+                   [=, &context] { return context.nthRoots(values, p, q, result.data, resultBytes, threads); });
+}
+
 // peel(keys, nodeTrees, memberOffsets, members, treeBits, equations, sums, words, possible, milliseconds)
 napi_value peelCall(const Arguments& arguments) {
   PeelInput input;
@@ -407,6 +438,7 @@ NAPI_MODULE_INIT() {
       {"unload", guarded<unloadCall, 5>},
       {"multiply", guarded<multiplyCall, 5>},
       {"invert", guarded<invertCall, 4>},
+      {"firstNonUnit", guarded<firstNonUnitCall, 3>},
       {"raise", guarded<raiseCall, 6>},
       {"nthPowers", guarded<nthPowersCall, 5>},
       {"seal", guarded<sealCall, 6>},
@@ -415,6 +447,7 @@ NAPI_MODULE_INIT() {
       {"pack", guarded<packCall, 6>},
       {"encrypt", guarded<encryptCall, 9>},
       {"decrypt", guarded<decryptCall, 6>},
+      {"nthRoots", guarded<nthRootsCall, 8>},
       {"peel", guarded<peelCall, 10>},
   };
   for (const Entry& entry : entries) {

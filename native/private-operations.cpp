@@ -309,4 +309,65 @@ long long PrivateContext::decrypt(FlatInput ciphertexts, std::uint8_t* result, s
   return bad.index();
 }
 
+void PrivateContext::rootSide(const PrimeSide& side, const Exponent& exponent, const Limb* const* values,
+                              Limb* const* results) const {
+  const SquareRing& ring = *side.ring;
+  const std::size_t size = ring.elementLimbs();
+  Limbs pairs(ring.lanes() * size);
+  const Limb* sources[kLanesMax] = {nullptr};
+  Limb* targets[kLanesMax] = {nullptr};
+  for (std::size_t lane = 0; lane < ring.lanes(); lane++) {
+    if (values[lane] == nullptr) continue;
+    targets[lane] = &pairs[lane * size];
+    sources[lane] = targets[lane];
+    side.square.remainderWide(targets[lane], values[lane], public_.limbsOfN);
+  }
+  Words group(ring.words());
+  ring.importPlain(group.data(), sources);
+  power(ring, group.data(), group.data(), exponent);
+  ring.exportPlain(targets, group.data());
+  // A pair's first half is the power modulo the prime.
+  for (std::size_t lane = 0; lane < ring.lanes(); lane++) {
+    if (values[lane] != nullptr) copyLimbs(results[lane], targets[lane], ring.limbs());
+  }
+}
+
+long long PrivateContext::nthRoots(FlatInput values, const Exponent& exponentP, const Exponent& exponentQ,
+                                   std::uint8_t* result, std::size_t resultBytes, std::size_t threads) const {
+  const std::size_t limbsOfN = public_.limbsOfN;
+  const std::size_t primeLimbs = p_.prime().limbs();
+  FirstBad bad;
+  const std::size_t chunk = laneChunk(values.count, threads, p_.ring->lanes());
+  parallelChunks(values.count, chunk, threads, [&](std::size_t begin, std::size_t end) {
+    const std::size_t lanes = end - begin;
+    Limbs numbers(lanes * limbsOfN);
+    Limbs residues(2 * kLanesMax * primeLimbs);
+    Limbs quotient(primeLimbs);
+    Limbs root(2 * primeLimbs);
+    Limb* modP[kLanesMax] = {nullptr};
+    Limb* modQ[kLanesMax] = {nullptr};
+    const Limb* sources[kLanesMax] = {nullptr};
+    for (std::size_t lane = 0; lane < lanes; lane++) {
+      Limb* number = &numbers[lane * limbsOfN];
+      loadBytes(number, limbsOfN, values.element(begin + lane), values.sizeBytes);
+      if (compare(number, public_.n.data(), limbsOfN) >= 0) return bad.report(begin + lane);
+      sources[lane] = number;
+      modP[lane] = &residues[lane * primeLimbs];
+      modQ[lane] = &residues[(kLanesMax + lane) * primeLimbs];
+    }
+    rootSide(p_, exponentP, sources, modP);
+    rootSide(q_, exponentQ, sources, modQ);
+    for (std::size_t lane = 0; lane < lanes; lane++) {
+      // Garner: x = x_q + q ((x_p - x_q) q^-1 mod p).
+      p_.prime().product(quotient.data(), modQ[lane], qInverse_.data());
+      p_.prime().product(modP[lane], modP[lane], qInverse_.data());
+      p_.prime().subtract(quotient.data(), modP[lane], quotient.data());
+      multiplyFull(p_.prime().rows(), root.data(), quotient.data(), q_.prime().value(), primeLimbs);
+      addSmall(root.data() + primeLimbs, addLimbs(root.data(), root.data(), modQ[lane], primeLimbs), primeLimbs);
+      storeBytes(result + (begin + lane) * resultBytes, resultBytes, root.data());
+    }
+  });
+  return bad.index();
+}
+
 }  // namespace tandem

@@ -5,7 +5,8 @@
 //
 // Constant-time. Decryption: yes, once the range of the (public) ciphertext is checked. Exponentiation with p - 1 reads
 // its table under masks, subtractions are masked, and no division is needed, since a power to base p ends as the pair
-// (1, m'). Two things show: that a ciphertext was refused, and the size of the key. Encryption: all products are made,
+// (1, m'). Two things show: that a ciphertext was refused, and the size of the key. Roots: as decryption, with other
+// secret exponents. Encryption: all products are made,
 // but table addresses depend on secret exponents, see fixed-base.h. Not covered: stack copies and registers are not
 // wiped. Multiplication instructions are assumed to take constant time, as they do on x86-64 and AArch64.
 #pragma once
@@ -58,6 +59,9 @@ class PrivateContext {
                     std::size_t resultBytes, std::size_t threads);
   // Refuses ciphertexts outside 0 < c < n^2 and multiples of p or q.
   long long decrypt(FlatInput ciphertexts, std::uint8_t* result, std::size_t resultBytes, std::size_t threads) const;
+  // n-th roots modulo n, by the inverses of n modulo p - 1 and q - 1. Refuses values from n on.
+  long long nthRoots(FlatInput values, const Exponent& exponentP, const Exponent& exponentQ, std::uint8_t* result,
+                     std::size_t resultBytes, std::size_t threads) const;
 
  private:
   struct Tables {
@@ -76,6 +80,8 @@ class PrivateContext {
   void assemble(const Limb* pairP, const Limb* pairQ, std::uint8_t* result, std::size_t resultBytes) const;
   // m modulo one prime for each lane (times q^-1 on p's side); sets refused for multiples of the prime.
   void decryptSide(const PrimeSide& side, const Limb* const* ciphertexts, Limb* const* results, bool* refused) const;
+  // A power modulo one prime for each lane.
+  void rootSide(const PrimeSide& side, const Exponent& exponent, const Limb* const* values, Limb* const* results) const;
 
   std::size_t primeBytes_;
   PublicContext public_;

@@ -100,7 +100,7 @@ class Job {
   async growing(trees = 0, g?: Float64Array, sampled?: Uint8Array): ReturnType<Job["attempt"]> {
     const driver = await this.attempt();
     driver.join({ trees });
-    driver.setUp();
+    await driver.setUp();
     await driver.gradients(trees, g, sampled);
     return driver;
   }
@@ -179,7 +179,7 @@ describe("a round that is redone", () => {
     withOther.join();
     await expectError(() => withOther.setUp(), "PROTOCOL_STATE", /begun with another set-up/);
     await expectError(setUp(new Uint8Array(0), true), "PROTOCOL_STATE", /begun with another set-up/);
-    again.setUp();
+    await again.setUp();
     await again.gradients(0);
   });
 
@@ -397,17 +397,17 @@ describe("a tree", () => {
 
 describe("masked predictions", () => {
   const split = { tree: 0, node: 0, feature: 0, featureName: "p1f0", threshold: 2.5, defaultLeft: true };
-  const masked = (passive = {}): Driver => {
+  const masked = async (passive = {}): Promise<Driver> => {
     const driver = drive(key, passive, { num_round: 2, max_depth: 2 }, { masked_scoring: true });
     driver.join();
-    driver.setUp();
+    await driver.setUp();
     return driver;
   };
   const open = (driver: Driver, startModel: boolean) =>
     driver.role.maskOpen(create(ActiveMaskOpenSchema, { startModel, literals: [0], lengths: [1], runs: [1] }));
 
   test("of test rows need these to be named", async () => {
-    const driver = masked();
+    const driver = await masked();
     await driver.gradients(0);
     await driver.splits(0, 0, 3);
     await driver.finishTree(0);
@@ -418,7 +418,7 @@ describe("masked predictions", () => {
   });
 
   test("by a start model come before the first gradients", async () => {
-    const driver = masked({ start: [{ split, values: column }] });
+    const driver = await masked({ start: [{ split, values: column }] });
     await expectError(() => open(driver, true), "PROTOCOL_STATE", /a masking that this party does not know/);
     await driver.gradients(0);
     await driver.finishTree(0);
@@ -493,7 +493,7 @@ describe("predictions", () => {
     const start = () => collect(driver.role.predict(create(ActivePredictSchema, { startInstances: true })));
     driver.join();
     const told = await start();
-    driver.setUp();
+    await driver.setUp();
     expect(await start()).toEqual(told);
     await driver.gradients(0);
     await driver.finishTree(0);

@@ -98,7 +98,8 @@ export interface ActiveScheme {
   readonly counts: OperationCounts;
   /** Bits that one plaintext can hold. */
   readonly plaintextBitsMax: number;
-  setUp(layout: GradientLayout): Uint8Array;
+  /** Once per attempt and passive party, the same for all. */
+  setUp(layout: GradientLayout): Promise<Uint8Array>;
   /**
    * The tree's gradients as chunks, each the same for every passive party.
    * @param sample the instances that the tree learns from; null: all
@@ -130,8 +131,8 @@ export interface SumsPiece {
 /** Messages come from the wire: a scheme checks them. */
 export interface PassiveScheme {
   readonly counts: OperationCounts;
-  /** Once per attempt. */
-  setUp(message: Uint8Array, job: PassiveSchemeJob): void;
+  /** Once per attempt. What it refuses changes nothing. */
+  setUp(message: Uint8Array, job: PassiveSchemeJob): Promise<void>;
   /** Once per round, before its chunks: the round's first tree, whose sample is known. */
   beginRound(tree: TreeNodes): void;
   /** Another tree of the same gradients. */

@@ -7,7 +7,7 @@ import { noiseScaleOf } from "../../src/base/noise/noise-scale.ts";
 import { SeededRandom } from "../../src/base/random.ts";
 import { quantise } from "../../src/codec/batch-codec.ts";
 import type { GradientLayout } from "../../src/codec/layout.ts";
-import type { PrivateKey } from "../../src/crypto/paillier/index.ts";
+import { modulusProof, type PrivateKey } from "../../src/crypto/paillier/index.ts";
 import { portableKernel } from "../../src/crypto/paillier/portable-kernel.ts";
 import { type BinnedFeature, binFeature } from "../../src/gbdt/split/binning.ts";
 import { candidateCount } from "../../src/gbdt/split/candidate.ts";
@@ -38,6 +38,13 @@ export function someFeatures(): BinnedFeature[] {
     binFeature("constant", new Float32Array(instanceCount), 8),
     binFeature("empty", new Float32Array(instanceCount).fill(Number.NaN), 8),
   ];
+}
+
+/** The proof that belongs to a key. */
+export function rootsOf(key: PrivateKey): Promise<Uint8Array[]> {
+  const options = { threads: 1 };
+  const evaluator = portableKernel.publicEvaluator(key.publicKey, options);
+  return modulusProof(portableKernel.privateEvaluator(key, options), evaluator);
 }
 
 export interface Bench {
@@ -115,7 +122,7 @@ export function treeOf({ trees }: Bench, tree = 0, sampled: Uint8Array = new Uin
 export async function loaded(made: Bench, tree = 0): Promise<Bench & { readonly nodes: TreeNodes }> {
   const { active, passive, layout, gradients, job } = made;
   const nodes = treeOf(made, tree);
-  passive.setUp(active.setUp(layout), job);
+  await passive.setUp(await active.setUp(layout), job);
   passive.beginRound(nodes);
   for await (const { message } of active.gradients(layout, gradients, null)) await passive.gradients(message);
   passive.endOfGradients();

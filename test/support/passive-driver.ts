@@ -10,6 +10,7 @@ import {
   type ActiveNode,
   ActiveNodeSchema,
   ActivePredictSchema,
+  type ActiveSetUp,
   ActiveSetUpSchema,
   ActiveOrderSchema,
   ActiveSplitDecisionsSchema,
@@ -46,7 +47,8 @@ export interface Driver {
   readonly job: PreparedJob;
   readonly role: PassiveRole;
   join(change?: Partial<Hello>): ReturnType<PassiveRole["join"]>;
-  setUp(): number;
+  setUpMessage(): Promise<ActiveSetUp>;
+  setUp(): Promise<number>;
   /** @param g instead of its usual gradients; @param sampled bitmap of whose they are, if not everybody's */
   chunks(tree: number, g?: Float64Array, sampled?: Uint8Array): AsyncIterable<ActiveGradients>;
   gradients(tree: number, g?: Float64Array, sampled?: Uint8Array): Promise<void>;
@@ -108,8 +110,8 @@ export function drive(
     job,
     role,
     join: (change = {}) => role.join(create(ActiveHelloSchema, { ...hello, ...change })),
-    setUp: () =>
-      role.setUp(create(ActiveSetUpSchema, { scheme: scheme.setUp(layout), skipBin: true })).candidateCount ?? 0,
+    setUpMessage,
+    setUp: async () => (await role.setUp(await setUpMessage())).candidateCount ?? 0,
     chunks,
     gradients: (tree, other, sampled) => role.gradients(chunks(tree, other, sampled)),
     root: (tree) => node(tree, { node: 0, origin: null }),
@@ -140,6 +142,10 @@ export function drive(
     },
   };
   return driver;
+
+  async function setUpMessage(): Promise<ActiveSetUp> {
+    return create(ActiveSetUpSchema, { scheme: await scheme.setUp(layout), skipBin: true });
+  }
 
   function node(
     tree: number,

@@ -19,6 +19,7 @@ export {
   serialisePublicKey,
   writePrivateKey,
 } from "./key-format.ts";
+export { checkModulusProof, modulusProof } from "./modulus-proof.ts";
 export { defaultThreads, selectKernel } from "./select-kernel.ts";
 export { bigintsFromPlaintexts, plaintextsFromBigints, signedFromPlaintext } from "./signed-plaintexts.ts";
 export { CiphertextVector, type ObfuscatorVector, PlaintextVector, type ResidentVector } from "./vectors.ts";

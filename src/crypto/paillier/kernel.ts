@@ -49,13 +49,20 @@ export interface PublicEvaluator {
   free(vector: HeldVector): void;
 
   /**
-   * Range-checks wire ciphertexts and writes them into `target` from element `offset` on.
-   * @throws TandemError CIPHERTEXT_RANGE naming the index of the first c outside 0 < c < n^2
+   * Checks wire ciphertexts and writes them into `target` from element `offset` on.
+   * @throws TandemError CIPHERTEXT_RANGE naming the index of the first c outside 0 < c < n^2; if there is none, of the
+   *   first that shares a factor with n: of such a one every product would, whatever it is re-randomised with
    */
   load(source: CiphertextVector, target: ResidentVector, offset: number): Promise<void>;
   unload(source: ResidentVector): Promise<CiphertextVector>;
-  /** Takes encryptions of zero, which only the key owner can vouch for, as obfuscators. @throws as load does */
+  /**
+   * Takes encryptions of zero, which only the key owner can vouch for, as obfuscators. @throws as load does; of factors
+   * that they share with n nothing is checked
+   */
   loadObfuscators(zeros: CiphertextVector): Promise<ObfuscatorVector>;
+
+  /** The first element that is 1 modulo n, (1 + n)^m: a plaintext that was never encrypted. -1: there is none. */
+  firstUnsealed(vector: ResidentVector): Promise<number>;
 
   /** Makes elements of `target` the sum over nobody: an unobfuscated zero. */
   clear(target: ResidentVector, elements: Uint32Array): Promise<void>;
@@ -92,6 +99,8 @@ export interface PrivateEvaluator {
   encryptTextbook(plaintexts: PlaintextVector): Promise<CiphertextVector>;
   /** CRT decryption. Elements of the result are key.publicKey.plaintextBytes wide. */
   decrypt(ciphertexts: CiphertextVector): Promise<PlaintextVector>;
+  /** The one x with x^n = value modulo n, for each value below n; plaintextBytes wide. */
+  nthRoots(values: PlaintextVector): Promise<PlaintextVector>;
 }
 
 /** Sum of the gradients of `instances` per feature and bin. */

@@ -48,6 +48,7 @@ export interface NativeAddon {
   unload(c: PublicContext, source: Uint8Array, result: Uint8Array, resultBytes: number, threads: number): Refused;
   multiply(c: PublicContext, a: Uint8Array, b: Uint8Array, result: Uint8Array, threads: number): Refused;
   invert(c: PublicContext, a: Uint8Array, result: Uint8Array, threads: number): Refused;
+  firstNonUnit(c: PublicContext, elements: Uint8Array, threads: number): Refused;
   raise(
     c: PublicContext,
     a: Uint8Array,
@@ -110,6 +111,16 @@ export interface NativeAddon {
     c: PrivateContext,
     ciphertexts: Uint8Array,
     ciphertextBytes: number,
+    result: Uint8Array,
+    resultBytes: number,
+    threads: number,
+  ): Refused;
+  nthRoots(
+    c: PrivateContext,
+    values: Uint8Array,
+    valueBytes: number,
+    exponentP: Uint8Array,
+    exponentQ: Uint8Array,
     result: Uint8Array,
     resultBytes: number,
     threads: number,

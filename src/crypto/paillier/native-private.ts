@@ -10,7 +10,7 @@ import type { PrivateKey } from "./keys.ts";
 import type { NativeAddon, NativeKernelName, PrivateContext } from "./native-addon.ts";
 import { NativePublicEvaluator } from "./native-public.ts";
 import { drawOwnerExponents, exponentBytes, type ExponentLength, isLess, type OwnerExponents } from "./nonces.ts";
-import { ownerConstants } from "./owner-constants.ts";
+import { ownerConstants, rootExponents } from "./owner-constants.ts";
 import * as check from "./request-checks.ts";
 import { CiphertextVector, PlaintextVector } from "./vectors.ts";
 
@@ -95,6 +95,30 @@ export class NativePrivateEvaluator implements SeamedPrivateEvaluator {
       check.refuseCiphertext(refused, inRange ? check.notInvertible : check.outOfRange);
     }
     return result;
+  }
+
+  async nthRoots(values: PlaintextVector): Promise<PlaintextVector> {
+    check.checkPlaintexts(this.key.publicKey, values);
+    const { plaintextBytes } = this.key.publicKey;
+    const result = new PlaintextVector(new Uint8Array(values.count * plaintextBytes), plaintextBytes);
+    const { p, q } = rootExponents(this.key);
+    const exponents = [p, q].map((exponent) => integerBytes(exponent, exponentBytes(this.key)));
+    try {
+      const refused = await this.#addon.nthRoots(
+        this.#context,
+        values.bytes,
+        values.sizeBytes,
+        exponents[0],
+        exponents[1],
+        result.bytes,
+        plaintextBytes,
+        this.#threads,
+      );
+      assert(refused < 0, check.plaintextTooLarge);
+      return result;
+    } finally {
+      for (const bytes of exponents) bytes.fill(0);
+    }
   }
 }
 

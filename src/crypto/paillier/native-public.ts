@@ -51,6 +51,14 @@ export class NativePublicEvaluator implements SeamedPublicEvaluator {
   }
 
   async load(source: CiphertextVector, target: ResidentVector, offset: number): Promise<void> {
+    await this.#loadInRange(source, target, offset);
+    if (source.count === 0) return;
+    const loaded = this.#bytes(this.slice(target, offset, source.count));
+    const refused = await this.#addon.firstNonUnit(this.#context, loaded, this.#threads);
+    if (refused >= 0) check.refuseCiphertext(refused, check.notInvertible);
+  }
+
+  async #loadInRange(source: CiphertextVector, target: ResidentVector, offset: number): Promise<void> {
     check.checkLoad(this.key, source, target, offset);
     const refused = await this.#addon.load(
       this.#context,
@@ -79,16 +87,25 @@ export class NativePublicEvaluator implements SeamedPublicEvaluator {
 
   async loadObfuscators(zeros: CiphertextVector): Promise<ObfuscatorVector> {
     const resident = this.allocate(zeros.count);
-    await this.load(zeros, resident, 0);
+    await this.#loadInRange(zeros, resident, 0);
     return this.#memory.obfuscators(this.#bytes(resident));
   }
 
+  async firstUnsealed(vector: ResidentVector): Promise<number> {
+    const bytes = this.#bytes(vector);
+    const one = await this.#one();
+    const sizeBytes = one.length;
+    // The first half of an element is its residue modulo n, times a constant.
+    const halfOfOne = one.subarray(0, sizeBytes / 2);
+    for (let i = 0; i < vector.count; i++) {
+      if (Buffer.compare(bytes.subarray(i * sizeBytes, (i + 0.5) * sizeBytes), halfOfOne) === 0) return i;
+    }
+    return -1;
+  }
+
   async clear(target: ResidentVector, elements: Uint32Array): Promise<void> {
-    const { ciphertextBytes } = this.key;
     const bytes = this.#bytes(target);
-    const zero = this.allocate(1);
-    await this.load(new CiphertextVector(integerBytes(1n, ciphertextBytes), ciphertextBytes), zero, 0);
-    const zeroBytes = this.#bytes(zero);
+    const zeroBytes = await this.#one();
     for (const element of elements) {
       assert(element < target.count, "a cleared element exists");
       bytes.set(zeroBytes, element * zeroBytes.length);
@@ -236,6 +253,14 @@ export class NativePublicEvaluator implements SeamedPublicEvaluator {
     );
     assert(refused < 0, check.plaintextTooLarge);
     return result;
+  }
+
+  /** 1 modulo n^2, resident: a sum over nobody. */
+  async #one(): Promise<Uint8Array> {
+    const { ciphertextBytes } = this.key;
+    const one = this.allocate(1);
+    await this.#loadInRange(new CiphertextVector(integerBytes(1n, ciphertextBytes), ciphertextBytes), one, 0);
+    return this.#bytes(one);
   }
 
   #bytes(vector: HeldVector): Uint8Array {

@@ -58,8 +58,14 @@ export function residueBase({ generator, prime, square }: PrimeConstants): bigin
   return power(generator, prime, square);
 }
 
+/** n^-1 modulo p - 1 and q - 1: exponents of n-th roots modulo n. */
+export function rootExponents(key: PrivateKey): { readonly p: bigint; readonly q: bigint } {
+  const { n } = key.publicKey;
+  return { p: certainInverse(n, key.p - 1n), q: certainInverse(n, key.q - 1n) };
+}
+
 function certainInverse(value: bigint, modulus: bigint): bigint {
   const result = inverse(value, modulus);
-  assert(result !== undefined, "distinct primes are invertible modulo each other");
+  assert(result !== undefined, "distinct primes are invertible modulo each other, and n modulo phi(n)");
   return result;
 }

@@ -5,10 +5,16 @@
 import { assert } from "../../base/assert.ts";
 import { isSliceOver, nextSlice } from "../../base/event-loop-slice.ts";
 import type { SeamedPrivateEvaluator } from "./evaluator-seams.ts";
-import { modulo, powerByDigits, readInteger, windowDigits, writeInteger } from "../integers.ts";
+import { modulo, power, powerByDigits, readInteger, windowDigits, writeInteger } from "../integers.ts";
 import type { PrivateKey } from "./keys.ts";
 import { drawOwnerExponents, exponentBytes, type ExponentLength, type OwnerExponents } from "./nonces.ts";
-import { type OwnerConstants, ownerConstants, type PrimeConstants, residueBase } from "./owner-constants.ts";
+import {
+  type OwnerConstants,
+  ownerConstants,
+  type PrimeConstants,
+  residueBase,
+  rootExponents,
+} from "./owner-constants.ts";
 import { PortablePublicEvaluator } from "./portable-public.ts";
 import * as check from "./request-checks.ts";
 import { CiphertextVector, PlaintextVector } from "./vectors.ts";
@@ -94,6 +100,24 @@ export class PortablePrivateEvaluator implements SeamedPrivateEvaluator {
       if (modP === undefined || modQ === undefined) check.refuseCiphertext(i, check.notInvertible);
       const plaintext = modQ + q.prime * modulo((modP - modQ) * qInverse, p.prime);
       writeInteger(result.bytes, result.sizeBytes, i, plaintext);
+      if (isSliceOver()) await nextSlice();
+    }
+    return result;
+  }
+
+  async nthRoots(values: PlaintextVector): Promise<PlaintextVector> {
+    const { publicKey } = this.key;
+    check.checkPlaintexts(publicKey, values);
+    const { p, q, qInverse } = this.#constants;
+    const exponents = rootExponents(this.key);
+    const { plaintextBytes } = publicKey;
+    const result = new PlaintextVector(new Uint8Array(values.count * plaintextBytes), plaintextBytes);
+    for (let i = 0; i < values.count; i++) {
+      const value = readInteger(values.bytes, values.sizeBytes, i);
+      assert(value < publicKey.n, check.plaintextTooLarge);
+      const modP = power(value, exponents.p, p.prime);
+      const modQ = power(value, exponents.q, q.prime);
+      writeInteger(result.bytes, plaintextBytes, i, modQ + q.prime * modulo((modP - modQ) * qInverse, p.prime));
       if (isSliceOver()) await nextSlice();
     }
     return result;

@@ -5,7 +5,16 @@
 import { assert } from "../../base/assert.ts";
 import { isSliceOver, nextSlice } from "../../base/event-loop-slice.ts";
 import type { SeamedPublicEvaluator } from "./evaluator-seams.ts";
-import { integerBytes, inverse, power, powerByDigits, readInteger, windowDigits, writeInteger } from "../integers.ts";
+import {
+  gcd,
+  integerBytes,
+  inverse,
+  power,
+  powerByDigits,
+  readInteger,
+  windowDigits,
+  writeInteger,
+} from "../integers.ts";
 import type { HistogramRequest, PackRequest, RunningSumsRequest } from "./kernel.ts";
 import type { PublicKey } from "./keys.ts";
 import { drawObfuscatorBases } from "./nonces.ts";
@@ -50,6 +59,18 @@ export class PortablePublicEvaluator implements SeamedPublicEvaluator {
   }
 
   async load(source: CiphertextVector, target: ResidentVector, offset: number): Promise<void> {
+    await this.#loadInRange(source, target, offset);
+    const from = this.#memory.bytes(target);
+    const { n } = this.key;
+    let product = 1n;
+    await this.#each(source.count, (i) => (product = (product * (this.#read(from, offset + i) % n)) % n));
+    if (gcd(product, n) === 1n) return;
+    await this.#each(source.count, (i) => {
+      if (gcd(this.#read(from, offset + i), n) !== 1n) check.refuseCiphertext(i, check.notInvertible);
+    });
+  }
+
+  async #loadInRange(source: CiphertextVector, target: ResidentVector, offset: number): Promise<void> {
     check.checkLoad(this.key, source, target, offset);
     const to = this.#memory.bytes(target);
     await this.#each(source.count, (i) => {
@@ -73,8 +94,17 @@ export class PortablePublicEvaluator implements SeamedPublicEvaluator {
 
   async loadObfuscators(zeros: CiphertextVector): Promise<ObfuscatorVector> {
     const resident = this.allocate(zeros.count);
-    await this.load(zeros, resident, 0);
+    await this.#loadInRange(zeros, resident, 0);
     return this.#memory.obfuscators(this.#memory.bytes(resident));
+  }
+
+  async firstUnsealed(vector: ResidentVector): Promise<number> {
+    const bytes = this.#memory.bytes(vector);
+    for (let i = 0; i < vector.count; i++) {
+      if (this.#read(bytes, i) % this.key.n === 1n) return i;
+      if (isSliceOver()) await nextSlice();
+    }
+    return -1;
   }
 
   async clear(target: ResidentVector, elements: Uint32Array): Promise<void> {

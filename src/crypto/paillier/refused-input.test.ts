@@ -50,9 +50,47 @@ describe.each(kernels)("the $name kernel refuses", (kernel) => {
     await evaluator.load(ciphertexts([1n, nSquared - 1n]), evaluator.allocate(3), 1);
   });
 
-  it("to negate a multiple of n, and to unload what was never loaded", async () => {
+  it("ciphertexts that share a factor with n, naming the first", async () => {
+    const { n, nSquared } = key.publicKey;
+    const { p, q } = key;
+    for (const bad of [p, q, 5n * p, n, nSquared - n, nSquared - q, p * p, n + p]) {
+      // Longer than a hand-out; the two primes together would be noticed anyhow.
+      const filler = Array.from({ length: 700 }, (_, i) => BigInt(i + 2));
+      const load = (values: readonly bigint[]): Promise<void> =>
+        evaluator.load(ciphertexts(values), evaluator.allocate(values.length + 3), 3);
+      for (const [at, values] of [
+        [0, [bad]],
+        [0, [bad, ...filler]],
+        [700, [...filler, bad, ...filler, p]],
+        [2100, [...filler, ...filler, ...filler, bad]],
+      ] as const)
+        await expect(load(values)).rejects.toMatchObject({
+          code: "CIPHERTEXT_RANGE",
+          message: expect.stringMatching(new RegExp(`^ciphertext ${at} is not invertible`)),
+        });
+      await load(filler);
+      // What is out of range is named first, wherever it stands.
+      await expect(load([bad, 2n, 0n])).rejects.toMatchObject({
+        message: expect.stringMatching(/^ciphertext 2 is not between/),
+      });
+    }
+  });
+
+  it("no unsealed plaintext by itself, but finds it", async () => {
+    const { n } = key.publicKey;
+    const find = async (values: readonly bigint[]): Promise<number> => {
+      const vector = evaluator.allocate(values.length);
+      await evaluator.load(ciphertexts(values), vector, 0);
+      return evaluator.firstUnsealed(vector);
+    };
+    expect(await find([2n, n - 1n, n + 2n, 3n * n - 1n])).toBe(-1);
+    for (const m of [0n, 1n, 77n, n - 1n]) expect(await find([2n, n + 2n, 1n + m * n, 1n])).toBe(2);
+    expect(await evaluator.firstUnsealed(four)).toBe(-1);
+  });
+
+  it("to negate and to unload what was never loaded", async () => {
     const vector = evaluator.allocate(3);
-    await evaluator.load(ciphertexts([2n, key.publicKey.n]), vector, 0);
+    await evaluator.load(ciphertexts([2n, 3n]), vector, 0);
     await expect(evaluator.negate(vector)).rejects.toMatchObject({ code: "CIPHERTEXT_RANGE" });
     await expect(evaluator.unload(vector)).rejects.toMatchObject({
       code: "CIPHERTEXT_RANGE",

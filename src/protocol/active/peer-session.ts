@@ -133,7 +133,8 @@ export class PeerSession {
   }
 
   async setUp(layout: GradientLayout, skipBin: boolean): Promise<void> {
-    const ready = await this.#guard(this.#peer.setUp({ scheme: this.#scheme.setUp(layout), skipBin }, this.#options()));
+    const scheme = await this.#scheme.setUp(layout);
+    const ready = await this.#guard(this.#peer.setUp({ scheme, skipBin }, this.#options()));
     if (ready.candidateCount > this.#candidateCountMax)
       throw this.#deviates("more candidates than its features can have");
     const { candidateCount, monotone: isMonotone } = ready;

@@ -40,7 +40,7 @@ class Disk {
   async growing(trees = 0): Promise<Driver> {
     const driver = this.role();
     driver.join({ trees });
-    driver.setUp();
+    await driver.setUp();
     await driver.gradients(trees);
     return driver;
   }
@@ -52,19 +52,42 @@ describe("on one connection", () => {
     const answer = driver.join();
     expect(driver.join()).toEqual(answer);
     await expectError(() => driver.join({ activeName: "another" }), "PROTOCOL_STATE", /is joined and cannot take/);
-    const count = driver.setUp();
+    const count = await driver.setUp();
     await driver.gradients(0);
     const before = await driver.root(0);
-    expect(driver.setUp()).toBe(count);
+    expect(await driver.setUp()).toBe(count);
     await expectError(() => driver.role.setUp(create(ActiveSetUpSchema, {})), "PROTOCOL_STATE", /is growing/);
     expect(await driver.root(0)).toHaveLength((before as unknown[]).length);
     expect(driver.job.observed.filter(([, event]) => event === "joined")).toHaveLength(1);
   });
 
+  test("set-ups at the same time: the first counts, its copy gets its answer, another is refused", async () => {
+    const driver = new Disk().role();
+    driver.join();
+    const message = await driver.setUpMessage();
+    const [first, other, copy] = [message, create(ActiveSetUpSchema, {}), message].map((sent) =>
+      driver.role.setUp(sent),
+    );
+    other.catch(() => {});
+    expect(await copy).toBe(await first);
+    await expectError(() => other, "PROTOCOL_STATE", /is ready/);
+    await driver.gradients(0);
+  });
+
+  test("a job that ends while it is being set up stays ended", async () => {
+    const driver = new Disk().role();
+    driver.join();
+    const setUp = driver.role.setUp(await driver.setUpMessage());
+    for (let i = 0; i < 5; i++) await Promise.resolve(); // it is at the proof
+    driver.role.finishJob(create(ActiveJobFinishedSchema, { failure: "tired" }));
+    await expectError(() => setUp, "PROTOCOL_STATE");
+    await expectError(() => driver.gradients(0), "PROTOCOL_STATE");
+  });
+
   test("gradients while they are taken: the second copy waits for the first, and disturbs nothing", async () => {
     const driver = new Disk().role();
     driver.join();
-    driver.setUp();
+    await driver.setUp();
     const chunks = await collect(driver.chunks(0));
     let release = (): void => {};
     const held = new Promise<void>((resolve) => (release = resolve));
@@ -99,7 +122,7 @@ describe("on one connection", () => {
   test("gradients that break off: the tree has not begun, and can", async () => {
     const driver = new Disk().role();
     driver.join();
-    driver.setUp();
+    await driver.setUp();
     async function* broken(): AsyncGenerator<ActiveGradients> {
       const [first] = await collect(driver.chunks(0));
       yield first;

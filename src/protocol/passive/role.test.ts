@@ -28,7 +28,7 @@ async function at(
   if (phase === "waiting") return driver;
   driver.join();
   if (phase === "joined") return driver;
-  driver.setUp();
+  await driver.setUp();
   if (phase === "ready") return driver;
   if (phase === "loading") {
     const chunks = driver.chunks(0)[Symbol.asyncIterator]();
@@ -236,7 +236,7 @@ describe("gradients", () => {
   test("with rows in them that are held back for validation: named in a sample, or by naming none", async () => {
     const driver = drive(key);
     driver.join({ validationRows: Uint8Array.of(0, 0b10) });
-    driver.setUp();
+    await driver.setUp();
     const [{ scheme }] = await collect(driver.chunks(0));
     for (const sampled of [new Uint8Array(0), Uint8Array.of(255, 3), Uint8Array.of(0, 2)])
       await expectError(

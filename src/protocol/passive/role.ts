@@ -30,6 +30,7 @@ import {
   type PassiveReadySchema,
 } from "../../wire/generated/tandem/v1/tandem_pb.ts";
 import type { ActiveMaskOpen, ActiveMaskStep } from "../../wire/generated/tandem/v1/masked_pb.ts";
+import { Exclusive } from "../../base/exclusive.ts";
 import { firstTreeOf, treeCountOf } from "../job-parameters.ts";
 import { candidatesSeen } from "../../privacy/observation.ts";
 import type { Tally } from "../../privacy/tally.ts";
@@ -57,6 +58,8 @@ export class PassiveRole {
   readonly #predictions: PredictionAnswers;
   #joined: { readonly hello: ActiveHello; readonly answer: MessageInitShape<typeof PassiveHelloSchema> } | null = null;
   #setUp: { readonly message: ActiveSetUp; readonly answer: MessageInitShape<typeof PassiveReadySchema> } | null = null;
+  /** A set-up that comes twice waits for the first. */
+  readonly #turns = new Exclusive();
   /** How many trees the model keeps; known at the end. */
   #kept: number | null = null;
 
@@ -106,7 +109,11 @@ export class PassiveRole {
   }
 
   /** @throws TandemError PROTOCOL_STATE if the job was begun with another key, or set up in another way */
-  setUp(setUp: ActiveSetUp): MessageInitShape<typeof PassiveReadySchema> {
+  setUp(setUp: ActiveSetUp): Promise<MessageInitShape<typeof PassiveReadySchema>> {
+    return this.#turns.run(() => this.#setUpInTurn(setUp));
+  }
+
+  async #setUpInTurn(setUp: ActiveSetUp): Promise<MessageInitShape<typeof PassiveReadySchema>> {
     if (this.#setUp !== null && equals(ActiveSetUpSchema, this.#setUp.message, setUp)) return this.#setUp.answer;
     const { course, heldBack, progress, isMonotone, tally } = this.#attempt;
     course.expect("joined");
@@ -118,7 +125,7 @@ export class PassiveRole {
     const trees = new PassiveTrees(this.#job, setUp.skipBin, countSet(heldBack, instanceCount));
     const { candidateCount, nodesAskedMax } = trees;
     const { schemeParameters: parameters, treesPerRound } = agreed;
-    scheme.setUp(setUp.scheme, {
+    await scheme.setUp(setUp.scheme, {
       parameters,
       instanceCount,
       candidateCount,
@@ -127,6 +134,7 @@ export class PassiveRole {
       terms: agreed,
       allowsUnpacked: this.#job.allowsUnpacked ?? false,
     });
+    course.expect("joined"); // the job may have ended meanwhile
     this.#attempt.setUp(trees, digest);
     const answer = { candidateCount, monotone: isMonotone };
     this.#setUp = { message: setUp, answer };

@@ -31,7 +31,7 @@ class Attempts {
       Promise.resolve(void (this.progress = structuredClone(progress) as PassiveProgress));
     const driver = drive(key, { progress: this.progress, store, permutationSecret }, this.#training);
     driver.join({ trees });
-    driver.setUp();
+    await driver.setUp();
     return driver;
   }
 }
@@ -139,7 +139,7 @@ test("every node that is asked for is admitted first, also one that is asked for
   };
   const driver = drive(key, { admitNode });
   driver.join();
-  driver.setUp();
+  await driver.setUp();
   await driver.gradients(0);
   for (let time = 0; time < 3; time++) await driver.root(0);
   const { candidateSums } = driver.role.tally.ledger;

@@ -22,7 +22,7 @@ class Disk {
     const passive = { progress: this.progress, store, permutationSecret };
     const driver = drive(key, passive, { num_round: 3, max_depth: 4 }, { max_thresholds });
     driver.join({ trees });
-    driver.setUp();
+    await driver.setUp();
     await driver.gradients(trees);
     return driver;
   }

@@ -15,6 +15,7 @@ import { columnCount, type GradientLayout } from "../../codec/layout.ts";
 import { plaintextBitsMax, sumPacking } from "../../codec/packing.ts";
 import type { Kernel, PrivateEvaluator, PublicEvaluator } from "../../crypto/paillier/kernel.ts";
 import type { PrivateKey } from "../../crypto/paillier/keys.ts";
+import { modulusProof } from "../../crypto/paillier/modulus-proof.ts";
 import { CiphertextVector, type ObfuscatorVector, PlaintextVector } from "../../crypto/paillier/vectors.ts";
 import {
   PaillierGradientsSchema,
@@ -41,6 +42,8 @@ export class PaillierActive implements ActiveScheme {
   readonly #public: PublicEvaluator;
   readonly #obfuscators: ObfuscatorPool;
   readonly #speed: SpeedParameters;
+  /** Made once, for all passive parties and attempts. */
+  #roots: Promise<Uint8Array[]> | undefined;
 
   constructor(
     kernel: Kernel,
@@ -79,13 +82,15 @@ export class PaillierActive implements ActiveScheme {
     return plaintextBitsMax(this.#keyBits);
   }
 
-  setUp(layout: GradientLayout): Uint8Array {
+  async setUp(layout: GradientLayout): Promise<Uint8Array> {
+    this.#roots ??= modulusProof(this.#evaluator, this.#public);
     return encodeMessage(PaillierSetUpSchema, {
       modulus: bigEndianBytes(this.#evaluator.key.publicKey.n),
       ciphertextsPerInstance: layout.plaintexts.length,
       plaintextBits: layout.plaintextBits,
       packing: this.#speed.packing,
       jointBins: this.#speed.joint_bins,
+      roots: await this.#roots,
     });
   }
 

@@ -5,7 +5,15 @@
 import { beforeAll, expect, test } from "vitest";
 import { expectError } from "../../../test/support/expect-error.ts";
 import { collect } from "../../../test/support/streams.ts";
-import { bench, type Bench, instanceCount, keyBits, sumsOf, treeOf } from "../../../test/support/paillier-bench.ts";
+import {
+  bench,
+  type Bench,
+  instanceCount,
+  keyBits,
+  rootsOf,
+  sumsOf,
+  treeOf,
+} from "../../../test/support/paillier-bench.ts";
 import { agreedLayout } from "../../codec/agreed-layout.ts";
 import { offsetOf } from "../../codec/slot.ts";
 import { CiphertextVector, generateKey, plaintextsFromBigints, type PrivateKey } from "../../crypto/paillier/index.ts";
@@ -17,8 +25,10 @@ import { encodeMessage } from "../../wire/scheme-message.ts";
 import { candidateIn } from "../candidates/candidate-set.ts";
 
 let key: PrivateKey;
+let roots: Uint8Array[];
 beforeAll(async () => {
   key = await generateKey({ bits: keyBits, insecure: true });
+  roots = await rootsOf(key);
 });
 
 /** Far fewer bits than there are people. */
@@ -37,7 +47,8 @@ async function decrypted(
 ): Promise<bigint[]> {
   const { passive, job } = whole;
   const modulus = bigEndianBytes(key.publicKey.n);
-  passive.setUp(encodeMessage(PaillierSetUpSchema, { modulus, ciphertextsPerInstance: 1, ...setUp }), job);
+  const message = { modulus, ciphertextsPerInstance: 1, ...setUp, roots };
+  await passive.setUp(encodeMessage(PaillierSetUpSchema, message), job);
   const nodes = treeOf(whole);
   passive.beginRound(nodes);
   const evaluator = portableKernel.privateEvaluator(key, { threads: 1 });

@@ -10,6 +10,7 @@ import { TandemError } from "../../base/error.ts";
 import type { GradientLayout } from "../../codec/layout.ts";
 import { type SumPacking, sumPacking } from "../../codec/packing.ts";
 import type { Kernel, PublicEvaluator } from "../../crypto/paillier/kernel.ts";
+import { checkModulusProof } from "../../crypto/paillier/modulus-proof.ts";
 import { CiphertextVector, type ResidentVector } from "../../crypto/paillier/vectors.ts";
 import {
   PaillierGradientsSchema,
@@ -69,8 +70,8 @@ export class PaillierPassive implements PassiveScheme {
     this.#threads = threads;
   }
 
-  setUp(message: Uint8Array, job: PassiveSchemeJob): void {
-    const { modulus, ciphertextsPerInstance, plaintextBits, packing, jointBins } = decodeMessage(
+  async setUp(message: Uint8Array, job: PassiveSchemeJob): Promise<void> {
+    const { modulus, ciphertextsPerInstance, plaintextBits, packing, jointBins, roots } = decodeMessage(
       PaillierSetUpSchema,
       message,
     );
@@ -80,6 +81,7 @@ export class PaillierPassive implements PassiveScheme {
     }
     const layout = checkedLayout({ ciphertextsPerInstance, plaintextBits, packing }, job, key.bits);
     const evaluator = this.#kernel.publicEvaluator(key, { threads: this.#threads });
+    await checkModulusProof(evaluator, roots);
     this.#state = {
       job,
       evaluator,

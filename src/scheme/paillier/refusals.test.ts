@@ -1,6 +1,7 @@
 /** Each half of the Paillier scheme against a peer that sends nonsense. */
 import { beforeAll, describe, expect, test } from "vitest";
 import { expectError } from "../../../test/support/expect-error.ts";
+import { bestRoots, chained } from "../../../test/support/bad-moduli.ts";
 import { collect } from "../../../test/support/streams.ts";
 import { CiphertextVector, generateKey, plaintextsFromBigints, type PrivateKey } from "../../crypto/paillier/index.ts";
 import { portableKernel } from "../../crypto/paillier/portable-kernel.ts";
@@ -24,13 +25,16 @@ import {
   instanceCount,
   keyBits,
   loaded,
+  rootsOf,
   sumsOf,
   treeOf,
 } from "../../../test/support/paillier-bench.ts";
 
 let key: PrivateKey;
+let roots: Uint8Array[];
 beforeAll(async () => {
   key = await generateKey({ bits: keyBits, insecure: true });
+  roots = await rootsOf(key);
 });
 
 function littleEndian(value: bigint, sizeBytes: number): Uint8Array {
@@ -43,32 +47,34 @@ describe("a passive party refuses a set-up", () => {
     ciphertextsPerInstance?: number;
     plaintextBits?: number;
     packing?: boolean;
+    roots?: Uint8Array[];
     job?: Partial<PassiveSchemeJob>;
-  }): (() => void) => {
+  }): (() => Promise<void>) => {
     const { passive, job } = bench(key);
     const good = {
       modulus: bigEndianBytes(key.publicKey.n),
       ciphertextsPerInstance: 1,
       plaintextBits: 65,
       packing: true,
+      roots,
     };
     const { job: otherJob, ...message } = change;
     return () => passive.setUp(encodeMessage(PaillierSetUpSchema, { ...good, ...message }), { ...job, ...otherJob });
   };
 
-  test("the good one passes", () => expect(setUpWith({})).not.toThrow());
+  test("the good one passes", () => setUpWith({})());
 
   test("wider plaintexts than the people at the agreed resolution need, or more of them: POLICY", async () => {
     const { terms } = bench(key).job;
     await expectError(setUpWith({ plaintextBits: 66 }), "POLICY", /1 plaintexts of 66 bits .* need 1 of 65 at most/);
     await expectError(setUpWith({ ciphertextsPerInstance: 2 }), "POLICY", /2 plaintexts of 65 bits/);
-    expect(setUpWith({ plaintextBits: 66, job: { instanceCount: 80 } })).not.toThrow();
-    expect(setUpWith({ plaintextBits: 60 })).not.toThrow(); // bounds of the objective may save bits
+    await setUpWith({ plaintextBits: 66, job: { instanceCount: 80 } })();
+    await setUpWith({ plaintextBits: 60 })(); // bounds of the objective may save bits
     const paper = { ...terms, resolutionBits: 0, slotBits: 30 };
-    expect(setUpWith({ plaintextBits: 64, job: { terms: paper } })).not.toThrow();
+    await setUpWith({ plaintextBits: 64, job: { terms: paper } })();
     await expectError(setUpWith({ plaintextBits: 65, job: { terms: paper } }), "POLICY", /at most/);
     const one = { ...terms, codec: "unbatched" };
-    expect(setUpWith({ ciphertextsPerInstance: 2, plaintextBits: 33, job: { terms: one } })).not.toThrow();
+    await setUpWith({ ciphertextsPerInstance: 2, plaintextBits: 33, job: { terms: one } })();
     await expectError(
       setUpWith({ ciphertextsPerInstance: 2, plaintextBits: 34, job: { terms: one } }),
       "POLICY",
@@ -79,14 +85,14 @@ describe("a passive party refuses a set-up", () => {
   test("with noise the layout is known to the bit", async () => {
     const job = { terms: { ...bench(key).job.terms, answerNoise: 1 } };
     const bits = agreedLayout(job.terms, instanceCount, keyBits - 1).plaintextBits;
-    expect(setUpWith({ plaintextBits: bits, job })).not.toThrow();
+    await setUpWith({ plaintextBits: bits, job })();
     await expectError(setUpWith({ plaintextBits: bits + 1, job }), "POLICY", /at most/);
     await expectError(setUpWith({ plaintextBits: bits - 1, job }), "PROTOCOL_STATE", /with noise it must be 1 of/);
   });
 
   test("a ciphertext for every sum, unless its owner allows it: POLICY", async () => {
     await expectError(setUpWith({ packing: false }), "POLICY", /packing: off asked, on needed/);
-    expect(setUpWith({ packing: false, job: { allowsUnpacked: true } })).not.toThrow();
+    await setUpWith({ packing: false, job: { allowsUnpacked: true } })();
   });
 
   test.each([
@@ -124,6 +130,23 @@ describe("a passive party refuses a set-up", () => {
     );
   });
 
+  test("an n without its proof, or with the best that a bad one can have: KEY_FORMAT", async () => {
+    await expectError(setUpWith({ roots: [] }), "KEY_FORMAT", /without a proof/);
+    await expectError(setUpWith({ roots: roots.toReversed() }), "KEY_FORMAT", /a root is wrong/);
+    const bad = chained(keyBits);
+    const modulus = bigEndianBytes(bad.n);
+    await expectError(setUpWith({ modulus, roots: bestRoots(bad) }), "KEY_FORMAT", /a root is wrong/);
+  });
+
+  test("what was refused is not set up", async () => {
+    const made = bench(key);
+    const { passive, job, layout, active } = made;
+    const good = decodeMessage(PaillierSetUpSchema, await active.setUp(layout));
+    const without = encodeMessage(PaillierSetUpSchema, { ...good, roots: [] });
+    await expectError(() => passive.setUp(without, job), "KEY_FORMAT");
+    await expectError(() => passive.beginRound(treeOf(made)), "PROTOCOL_STATE", /not set up/);
+  });
+
   test.each([
     { ciphertextsPerInstance: 0 },
     { ciphertextsPerInstance: 1025 },
@@ -156,7 +179,7 @@ describe("a passive party refuses gradients", () => {
   }> {
     const made = bench(key, codec);
     const { active, passive, layout, gradients, job } = made;
-    passive.setUp(active.setUp(layout), job);
+    await passive.setUp(await active.setUp(layout), job);
     passive.beginRound(treeOf(made, 0, sampled));
     const [{ message }] = await collect(active.gradients(layout, gradients, null));
     const { ciphertexts: bytes } = decodeMessage(PaillierGradientsSchema, message);

@@ -49,7 +49,7 @@ class ToyActive implements ActiveScheme {
   readonly counts = noOperations();
   readonly plaintextBitsMax = plaintextBitsMax;
 
-  setUp(layout: GradientLayout): Uint8Array {
+  async setUp(layout: GradientLayout): Promise<Uint8Array> {
     return toyMessage(columnCount(layout));
   }
 

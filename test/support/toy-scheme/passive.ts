@@ -15,7 +15,7 @@ export class ToyPassive implements PassiveScheme {
   /** Instance by instance, all columns of each. */
   #gradients: number[] = [];
 
-  setUp(message: Uint8Array): void {
+  async setUp(message: Uint8Array): Promise<void> {
     this.#columns = fromToyMessage(message).head;
   }
 
