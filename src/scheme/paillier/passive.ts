@@ -26,6 +26,7 @@ import { noisePlaintexts } from "./noise-plaintexts.ts";
 import { ObfuscatorPool } from "./obfuscator-pool.ts";
 import { publicKeyOf } from "./received-key.ts";
 import { checkedLayout } from "./received-layout.ts";
+import { SeenCiphertexts } from "./seen-ciphertexts.ts";
 
 /** The root is summed in pieces of this many instances while gradients arrive: large enough for joint bins to pay. */
 const rootSegmentInstances = 8192;
@@ -56,6 +57,7 @@ interface RoundState {
   rootInstances: number;
   /** Sums per bin over the first rootInstances; null before the first. One piece is added after the other. */
   rootBins: Promise<ResidentVector | null>;
+  readonly seen: SeenCiphertexts;
 }
 
 export class PaillierPassive implements PassiveScheme {
@@ -98,7 +100,8 @@ export class PaillierPassive implements PassiveScheme {
     const { job, ciphertextsPerInstance, obfuscators, packing } = this.#setUpState();
     const perNode = Math.ceil((job.candidateCount * ciphertextsPerInstance) / packing.perCiphertext);
     obfuscators.prepare(Math.min(perNode * job.nodesAskedMax * job.treesPerRound, obfuscatorsAheadMax));
-    this.#round = { tree, instancesLoaded: 0, rootInstances: 0, rootBins: Promise.resolve(null) };
+    const seen = new SeenCiphertexts(tree.sample.count * ciphertextsPerInstance);
+    this.#round = { tree, instancesLoaded: 0, rootInstances: 0, rootBins: Promise.resolve(null), seen };
   }
 
   nextTree(tree: TreeNodes): void {
@@ -122,7 +125,12 @@ export class PaillierPassive implements PassiveScheme {
         `a chunk of gradients at instance ${firstInstance} does not continue at ${round.instancesLoaded}`,
       );
     }
-    await evaluator.load(new CiphertextVector(ciphertexts, width), gradients, firstInstance * ciphertextsPerInstance);
+    const received = new CiphertextVector(ciphertexts, width);
+    const first = firstInstance * ciphertextsPerInstance;
+    await evaluator.load(received, gradients, first);
+    if ((await evaluator.firstUnsealed(evaluator.slice(gradients, first, received.count))) >= 0)
+      throw new TandemError("PROTOCOL_STATE", "a chunk of gradients has a plaintext that was not encrypted");
+    round.seen.add(received);
     round.instancesLoaded += count;
     if (round.instancesLoaded - round.rootInstances >= rootSegmentInstances) await this.#rootBins();
     this.counts.gradientCiphertexts += count * ciphertextsPerInstance;
@@ -130,13 +138,14 @@ export class PaillierPassive implements PassiveScheme {
   }
 
   endOfGradients(): void {
-    const { instancesLoaded, tree } = this.#roundState();
+    const { instancesLoaded, tree, seen } = this.#roundState();
     const expected = tree.sample.count;
-    if (instancesLoaded === expected) return;
-    throw new TandemError(
-      "PROTOCOL_STATE",
-      `gradients of ${instancesLoaded} instances arrived; ${expected} were expected`,
-    );
+    if (instancesLoaded !== expected)
+      throw new TandemError(
+        "PROTOCOL_STATE",
+        `gradients of ${instancesLoaded} instances arrived; ${expected} were expected`,
+      );
+    if (seen.hasRepeats()) throw new TandemError("PROTOCOL_STATE", "a ciphertext stands twice in a round's gradients");
   }
 
   async *sums(task: NodeTask): AsyncGenerator<SumsPiece> {

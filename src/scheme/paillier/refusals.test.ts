@@ -231,6 +231,41 @@ describe("a passive party refuses gradients", () => {
     await expectError(() => send(0, bytes), "CIPHERTEXT_RANGE", /ciphertext 3 /);
   });
 
+  test("a ciphertext that shares a factor with n: sums with it would be 0 modulo that factor", async () => {
+    const width = key.publicKey.ciphertextBytes;
+    for (const value of [key.p, key.q * 7n, key.publicKey.n, key.p * key.p]) {
+      const { bytes, send, passive } = await begun();
+      bytes.set(littleEndian(value, width), 3 * width);
+      await expectError(() => send(0, bytes), "CIPHERTEXT_RANGE", /ciphertext 3 is not invertible/);
+      await expectError(() => passive.endOfGradients(), "PROTOCOL_STATE", /of 0 instances arrived/);
+    }
+  });
+
+  test("a mark that is not encrypted at all", async () => {
+    const width = key.publicKey.ciphertextBytes;
+    for (const mark of [0n, 1n, 2n ** 40n, key.publicKey.n - 1n]) {
+      const { bytes, send } = await begun();
+      bytes.set(littleEndian(1n + mark * key.publicKey.n, width), 39 * width);
+      await expectError(() => send(0, bytes), "PROTOCOL_STATE", /was not encrypted/);
+    }
+  });
+
+  test.each([
+    ["one for everybody", (at: number) => at - at],
+    ["one twice, far apart", (at: number) => (at === 39 ? 0 : at)],
+    ["two neighbours", (at: number) => (at === 21 ? 20 : at)],
+  ])("the same ciphertext again: %s", async (_name, source) => {
+    const { bytes, send, passive } = await begun();
+    const width = key.publicKey.ciphertextBytes;
+    const repeated = Buffer.concat(
+      Array.from({ length: instanceCount }, (_, at) => bytes.slice(source(at) * width, (source(at) + 1) * width)),
+    );
+    // In two chunks: it is noticed over all of them.
+    await send(0, repeated.subarray(0, 25 * width));
+    await send(25, repeated.subarray(25 * width));
+    await expectError(() => passive.endOfGradients(), "PROTOCOL_STATE", /stands twice/);
+  });
+
   test("too few: the end is not accepted, nor is nonsense", async () => {
     const { passive, bytes, send } = await begun();
     await send(0, bytes.slice(0, 64));

@@ -1,0 +1,52 @@
+/**
+ * Whether a ciphertext came twice in a round's gradients. Nobody who encrypts sends the same one twice: a nonce is fresh
+ * for each. Whoever does saves the work, and sums a mark instead of gradients.
+ *
+ * Of each ciphertext the middle 16 bytes are kept. Ciphertexts of an honest party are spread evenly, so that two of N
+ * have these in common with probability N^2 2^-129; they are then taken for the same.
+ */
+import type { CiphertextVector } from "../../crypto/paillier/vectors.ts";
+
+export class SeenCiphertexts {
+  readonly #first: BigUint64Array;
+  readonly #second: BigUint64Array;
+  #count = 0;
+
+  /** @param countMax of the round */
+  constructor(countMax: number) {
+    this.#first = new BigUint64Array(countMax);
+    this.#second = new BigUint64Array(countMax);
+  }
+
+  add({ bytes, sizeBytes, count }: CiphertextVector): void {
+    const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    const middle = Math.floor(sizeBytes / 2);
+    for (let i = 0; i < count; i++) {
+      const at = i * sizeBytes + middle;
+      this.#first[this.#count] = view.getBigUint64(at - 8, true);
+      this.#second[this.#count] = view.getBigUint64(at, true);
+      this.#count++;
+    }
+  }
+
+  hasRepeats(): boolean {
+    const common = this.#commonWords();
+    if (common.size === 0) return false;
+    const seen = new Set<string>();
+    for (let i = 0; i < this.#count; i++) {
+      if (!common.has(this.#first[i])) continue;
+      const both = `${this.#first[i]} ${this.#second[i]}`;
+      if (seen.has(both)) return true;
+      seen.add(both);
+    }
+    return false;
+  }
+
+  /** First words that several have: for an honest party there is hardly ever one. */
+  #commonWords(): Set<bigint> {
+    const sorted = this.#first.slice(0, this.#count).sort();
+    const common = new Set<bigint>();
+    for (let i = 1; i < sorted.length; i++) if (sorted[i] === sorted[i - 1]) common.add(sorted[i]);
+    return common;
+  }
+}
