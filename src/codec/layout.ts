@@ -112,8 +112,8 @@ function overflowMessage(slot: Slot, instanceCount: number): string {
 
 /**
  * Slots derived from the values' bounds: each is rounded to `bound * 2^-resolution_bits`, and r is the smallest width
- * in which a sum of n values fits without touching the padding. Overflow is impossible by construction.
- * @param noise where there is some, the width depends on nothing but the number of instances and what was agreed
+ * in which a sum of n such values fits without touching the padding. Overflow is impossible by construction. The width
+ * depends on nothing but the number of instances and what was agreed.
  */
 export function autoSlots(
   parameters: CodecParameters,
@@ -122,8 +122,9 @@ export function autoSlots(
   noise: NoiseScale | null = null,
 ): Slot[] {
   return bounds.map((bound, index) => {
-    const slot = autoSlot(parameters, bound, instanceCount);
-    const whole = noise === null ? slot : noisySlot(slot, index % 2 === 0, instanceCount, noise);
+    const isSigned = index % 2 === 0;
+    const slot = autoSlot(parameters, bound, isSigned, instanceCount);
+    const whole = noise === null ? slot : noisySlot(slot, isSigned, instanceCount, noise);
     if (slotBits(whole) > slotBitsMax || !cannotOverflow(whole, instanceCount)) {
       const excess = Math.max(1, slotBits(whole) - slotBitsMax);
       throw new TandemError(
@@ -136,15 +137,17 @@ export function autoSlots(
   });
 }
 
-function autoSlot(parameters: CodecParameters, bound: Range, instanceCount: number): Slot {
+function autoSlot(parameters: CodecParameters, bound: Range, isSigned: boolean, instanceCount: number): Slot {
   const magnitude = Math.max(Math.abs(bound.min), Math.abs(bound.max));
   const unit = 2 ** Math.ceil(Math.log2(magnitude > 0 ? magnitude : 1));
   const resolution = unit * 2 ** -parameters.resolution_bits;
   const shift = Math.min(bound.min, 0);
   const alpha = bound.max - shift;
+  // alpha / resolution at the most, whatever the bounds are: passive parties know the width without them.
+  const levels = (isSigned || shift < 0 ? 2 : 1) * 2 ** parameters.resolution_bits;
   let r = 1;
   // n (alpha / resolution + 1/2) < 2^r keeps the padding at zero: stronger than the paper's condition.
-  while (instanceCount * (alpha / resolution + 0.5) >= 2 ** r) r++;
+  while (instanceCount * (levels + 0.5) >= 2 ** r) r++;
   return { shift, alpha, alphaMax: resolution * 2 ** r, r, padding: parameters.padding };
 }
 

@@ -179,3 +179,31 @@ test("what a passive party derives is what the active party uses, whatever the g
     expect(layoutOf({ ...terms, answerNoise: 0 }, [1, 0, 0], [0, 0, 0]).plaintextBits).toBe(exact.plaintextBits);
   }
 });
+
+test("without noise it is known to the bit too, whatever bounds the objective and its weights give", () => {
+  const range = fc.double({ min: 2 ** -20, max: 2 ** 20, noNaN: true });
+  fc.assert(
+    fc.property(
+      range,
+      range,
+      fc.integer({ min: 1, max: 3 }),
+      fc.integer({ min: 1, max: 40 }),
+      (g, h, outputs, count) => {
+        const terms = termsOf({ answerNoise: 0, outputs });
+        const values = Array.from({ length: 2 * outputs }, () => new Float64Array(count));
+        const each = Array.from({ length: 2 * outputs }, (_, slot) =>
+          slot % 2 === 0 ? { min: -g, max: g } : { min: 0, max: h },
+        );
+        const parameters = resolveParameters(codecParameters, { padding: terms.padding });
+        for (const bits of [100, keyBits]) {
+          const own = gradientLayout(parameters, bits, { values, bounds: each });
+          const { plaintexts, plaintextBits } = agreedLayout(terms, count, bits);
+          expect({ plaintexts: own.plaintexts, plaintextBits: own.plaintextBits }).toEqual({
+            plaintexts,
+            plaintextBits,
+          });
+        }
+      },
+    ),
+  );
+});

@@ -107,7 +107,7 @@ test("wide plaintexts are refused; in needed ones no more people can be marked t
   await expectError(
     () => decrypted(whole, marksOf(instanceCount), { plaintextBits: instanceCount, packing: true }),
     "POLICY",
-    /need 1 of 25 at most/,
+    /need 1 of 25$/,
   );
   const setUp = { plaintextBits: width, packing: true };
   const read = fields(await decrypted(whole, marksOf(width), setUp), width, whole.job.candidateCount);

@@ -1,4 +1,8 @@
-/** Whether the plaintexts that a set-up asks for are those of the job that was agreed on. */
+/**
+ * Whether the plaintexts that a set-up asks for are those of the job that was agreed on, to the bit. Nobody can see what
+ * is encrypted in them. But a sum has no more room than its stride, so that is all that an active party can learn of who
+ * was summed in it: per tree and candidate as many bits as plaintexts of a person have. docs/protocol.md has the figures.
+ */
 import { TandemError } from "../../base/error.ts";
 import { agreedLayout } from "../../codec/agreed-layout.ts";
 import type { GradientLayout } from "../../codec/layout.ts";
@@ -6,8 +10,9 @@ import { plaintextBitsMax } from "../../codec/packing.ts";
 import type { PassiveSchemeJob } from "../scheme.ts";
 
 /**
- * @returns the layout; its slots are the job's own only where there is noise
- * @throws TandemError POLICY for plaintexts that are wider than the job needs, or that come back one by one
+ * @returns the layout; what its slots say of shifts and resolutions is not the active party's
+ * @throws TandemError POLICY for plaintexts that are wider than the job needs, or more, or that come back one by one
+ * @throws TandemError PROTOCOL_STATE for narrower or fewer ones
  */
 export function checkedLayout(
   asked: { readonly ciphertextsPerInstance: number; readonly plaintextBits: number; readonly packing: boolean },
@@ -16,21 +21,13 @@ export function checkedLayout(
 ): GradientLayout {
   const { ciphertextsPerInstance, plaintextBits, packing } = asked;
   const layout = agreedLayout(terms, instanceCount, plaintextBitsMax(keyBits));
-  const { plaintexts } = layout;
-  // Slots that are narrower than the widest may be cut otherwise where there are several plaintexts.
-  const isCut = terms.codec !== "unbatched" && plaintexts.length > 1 && layout.noise === null;
-  const bitsMax = isCut ? plaintextBitsMax(keyBits) : layout.plaintextBits;
-  if (ciphertextsPerInstance > plaintexts.length || plaintextBits > bitsMax)
+  const count = layout.plaintexts.length;
+  const bits = layout.plaintextBits;
+  if (ciphertextsPerInstance !== count || plaintextBits !== bits)
     throw new TandemError(
-      "POLICY",
+      ciphertextsPerInstance > count || plaintextBits > bits ? "POLICY" : "PROTOCOL_STATE",
       `the set-up asks for ${ciphertextsPerInstance} plaintexts of ${plaintextBits} bits per person; ` +
-        `${instanceCount} people at the agreed resolution need ${plaintexts.length} of ${bitsMax} at most`,
-    );
-  if (layout.noise !== null && (ciphertextsPerInstance < plaintexts.length || plaintextBits < bitsMax))
-    throw new TandemError(
-      "PROTOCOL_STATE",
-      `the set-up asks for ${ciphertextsPerInstance} plaintexts of ${plaintextBits} bits per person; ` +
-        `with noise it must be ${plaintexts.length} of ${bitsMax}`,
+        `${instanceCount} people at the agreed resolution need ${count} of ${bits}`,
     );
   if (!packing && !allowsUnpacked)
     throw new TandemError(

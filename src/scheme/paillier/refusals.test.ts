@@ -66,13 +66,12 @@ describe("a passive party refuses a set-up", () => {
 
   test("wider plaintexts than the people at the agreed resolution need, or more of them: POLICY", async () => {
     const { terms } = bench(key).job;
-    await expectError(setUpWith({ plaintextBits: 66 }), "POLICY", /1 plaintexts of 66 bits .* need 1 of 65 at most/);
+    await expectError(setUpWith({ plaintextBits: 66 }), "POLICY", /1 plaintexts of 66 bits .* need 1 of 65$/);
     await expectError(setUpWith({ ciphertextsPerInstance: 2 }), "POLICY", /2 plaintexts of 65 bits/);
-    await setUpWith({ plaintextBits: 66, job: { instanceCount: 80 } })();
-    await setUpWith({ plaintextBits: 60 })(); // bounds of the objective may save bits
+    await setUpWith({ plaintextBits: 67, job: { instanceCount: 80 } })();
     const paper = { ...terms, resolutionBits: 0, slotBits: 30 };
     await setUpWith({ plaintextBits: 64, job: { terms: paper } })();
-    await expectError(setUpWith({ plaintextBits: 65, job: { terms: paper } }), "POLICY", /at most/);
+    await expectError(setUpWith({ plaintextBits: 65, job: { terms: paper } }), "POLICY", /need 1 of 64/);
     const one = { ...terms, codec: "unbatched" };
     await setUpWith({ ciphertextsPerInstance: 2, plaintextBits: 33, job: { terms: one } })();
     await expectError(
@@ -82,12 +81,25 @@ describe("a passive party refuses a set-up", () => {
     );
   });
 
-  test("with noise the layout is known to the bit", async () => {
-    const job = { terms: { ...bench(key).job.terms, answerNoise: 1 } };
-    const bits = agreedLayout(job.terms, instanceCount, keyBits - 1).plaintextBits;
-    await setUpWith({ plaintextBits: bits, job })();
-    await expectError(setUpWith({ plaintextBits: bits + 1, job }), "POLICY", /at most/);
-    await expectError(setUpWith({ plaintextBits: bits - 1, job }), "PROTOCOL_STATE", /with noise it must be 1 of/);
+  test("where a person has several plaintexts, none is wider than its slots: POLICY", async () => {
+    const job = { terms: { ...bench(key).job.terms, outputs: 5 } };
+    const { plaintexts, plaintextBits } = agreedLayout(job.terms, instanceCount, keyBits - 1);
+    const ciphertextsPerInstance = plaintexts.length;
+    expect(ciphertextsPerInstance).toBe(2);
+    await setUpWith({ ciphertextsPerInstance, plaintextBits, job })();
+    for (const wider of [plaintextBits + 1, keyBits - 1])
+      await expectError(setUpWith({ ciphertextsPerInstance, plaintextBits: wider, job }), "POLICY", /need 2 of/);
+    await expectError(setUpWith({ ciphertextsPerInstance: 3, plaintextBits, job }), "POLICY", /need 2 of/);
+  });
+
+  test("narrower or fewer ones: the layout is known to the bit, with noise and without", async () => {
+    for (const answerNoise of [0, 1]) {
+      const job = { terms: { ...bench(key).job.terms, answerNoise } };
+      const { plaintextBits: bits } = agreedLayout(job.terms, instanceCount, keyBits - 1);
+      await setUpWith({ plaintextBits: bits, job })();
+      await expectError(setUpWith({ plaintextBits: bits + 1, job }), "POLICY", /need 1 of/);
+      await expectError(setUpWith({ plaintextBits: bits - 1, job }), "PROTOCOL_STATE", /need 1 of/);
+    }
   });
 
   test("a ciphertext for every sum, unless its owner allows it: POLICY", async () => {
