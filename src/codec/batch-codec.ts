@@ -6,7 +6,7 @@ import { assert } from "../base/assert.ts";
 import { TandemError } from "../base/error.ts";
 import { highLimb, type QuantisedGradients, type SlotGrid } from "../base/quantised-gradients.ts";
 import { PlaintextVector } from "../crypto/paillier/vectors.ts";
-import { isZeroFrom, readField, writeField } from "./bit-fields.ts";
+import { readField, writeField } from "./bit-fields.ts";
 import type { GradientLayout } from "./layout.ts";
 import { offsetOf, quantiseColumn, quantisedMax, type Slot, slotBits, type SlotNoise, slotResolution } from "./slot.ts";
 
@@ -156,16 +156,6 @@ function overflow(): TandemError {
     "DECODE_OVERFLOW",
     "a decrypted sum overflows its slot: wrong key, corrupt data or a peer that deviates",
   );
-}
-
-/** @throws TandemError DECODE_OVERFLOW if anything stands above the fields that were expected */
-export function checkNothingAbove(bytes: Uint8Array, bitOffset: number): void {
-  if (!isZeroFrom(bytes, bitOffset)) {
-    throw new TandemError(
-      "DECODE_OVERFLOW",
-      "a decrypted plaintext has bits beyond its layout: wrong key, corrupt data or a peer that deviates",
-    );
-  }
 }
 
 interface Field {

@@ -40,12 +40,3 @@ export function readField(bytes: Uint8Array, bitOffset: number, width: number): 
   }
   return value;
 }
-
-/** Whether all bits from `bitOffset` to the end are zero. */
-export function isZeroFrom(bytes: Uint8Array, bitOffset: number): boolean {
-  const first = bitOffset >>> 3;
-  if (first >= bytes.length) return true;
-  if (bytes[first] >>> (bitOffset & 7) !== 0) return false;
-  for (let i = first + 1; i < bytes.length; i++) if (bytes[i] !== 0) return false;
-  return true;
-}

@@ -1,6 +1,7 @@
 /**
  * The active half of the Paillier scheme: it owns the private key, encrypts every instance's plaintexts once per tree
- * and decrypts packed candidate sums. Trust: honest-but-curious peers; every decryption is range-checked by the codec.
+ * and decrypts packed candidate sums. Every decrypted sum is range-checked by the codec; what is beside the sums is not
+ * looked at.
  *
  * @reveals passive: encrypted gradients only; the number of instances
  * @reveals active: per candidate of a passive party, without its name: the sums of g and h of one side, and its count
@@ -10,7 +11,7 @@ import { TandemError } from "../../base/error.ts";
 import { coresIdle } from "../../base/idle-cores.ts";
 import { resolveParameters, speedParameters, type SpeedParameters } from "../../base/parameters.ts";
 import type { QuantisedGradients } from "../../base/quantised-gradients.ts";
-import { checkNothingAbove, decodeSums, encode } from "../../codec/batch-codec.ts";
+import { decodeSums, encode } from "../../codec/batch-codec.ts";
 import { columnCount, type GradientLayout } from "../../codec/layout.ts";
 import { plaintextBitsMax, sumPacking } from "../../codec/packing.ts";
 import type { Kernel, PrivateEvaluator, PublicEvaluator } from "../../crypto/paillier/kernel.ts";
@@ -167,8 +168,10 @@ export class PaillierActive implements ActiveScheme {
       const bytes = plain.bytes.subarray(c * plain.sizeBytes, (c + 1) * plain.sizeBytes);
       const first = c * packing.perCiphertext;
       const held = Math.min(packing.perCiphertext, plaintextCount - first);
+      // Random bits stand above these fields, and in those of candidates over nobody.
       for (let k = 0; k < held; k++) {
         const candidate = Math.floor((first + k) / perCandidate);
+        if (counts[candidate] === 0) continue;
         decodeSums(
           layout,
           (first + k) % perCandidate,
@@ -179,8 +182,6 @@ export class PaillierActive implements ActiveScheme {
           candidate * rowSums,
         );
       }
-      // With noise a passive party fills the rest with random bits.
-      if (layout.noise === null) checkNothingAbove(bytes, held * packing.strideBits);
     }
     return sums;
   }

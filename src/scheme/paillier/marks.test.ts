@@ -10,6 +10,7 @@ import {
   type Bench,
   instanceCount,
   keyBits,
+  loaded,
   rootsOf,
   sumsOf,
   treeOf,
@@ -23,6 +24,7 @@ import { PaillierGradientsSchema, PaillierSetUpSchema } from "../../wire/generat
 import { bigEndianBytes } from "../../wire/big-endian.ts";
 import { encodeMessage } from "../../wire/scheme-message.ts";
 import { candidateIn } from "../candidates/candidate-set.ts";
+import type { TreeNodes } from "../candidates/tree-nodes.ts";
 
 let key: PrivateKey;
 let roots: Uint8Array[];
@@ -55,6 +57,15 @@ async function decrypted(
   const { bytes: ciphertexts } = await evaluator.encrypt(plaintextsFromBigints(key.publicKey, marks));
   await passive.gradients(encodeMessage(PaillierGradientsSchema, { firstInstance: 0, ciphertexts }));
   passive.endOfGradients();
+  return asked(whole, nodes, evaluator);
+}
+
+/** The root's sums, each ciphertext as one number. */
+async function asked(
+  { passive }: Bench,
+  nodes: TreeNodes,
+  evaluator = portableKernel.privateEvaluator(key, { threads: 1 }),
+): Promise<bigint[]> {
   const pieces = await collect(passive.sums(nodes.task(0)));
   const all = Buffer.concat(pieces.map(({ message }) => sumsOf(message)));
   const { bytes, sizeBytes, count } = await evaluator.decrypt(new CiphertextVector(all, key.publicKey.ciphertextBytes));
@@ -91,13 +102,56 @@ const fields = (packed: readonly bigint[], stride: number, count: number): bigin
   );
 };
 
-test("a sum with a ciphertext to itself tells everybody, so it needs its owner's word", async () => {
+/** Candidates that somebody is summed in. */
+const shown = (whole: Bench): number[] =>
+  [...treeOf(whole).task(0).counts].flatMap((count, k) => (count > 0 ? [k] : []));
+const ofShown = (whole: Bench, values: readonly bigint[]): bigint[] => shown(whole).map((k) => values[k]);
+
+test("a sum with a ciphertext to itself needs its owner's word, and has no more room than others", async () => {
   const whole = made(coarse);
   const width = agreedLayout(whole.job.terms, instanceCount, keyBits - 1).plaintextBits;
   const alone = { plaintextBits: width, packing: false };
-  const allowing = { ...whole, job: { ...whole.job, allowsUnpacked: true } };
-  expect(await decrypted(allowing, marksOf(instanceCount), alone)).toEqual(truth(whole, instanceCount));
   await expectError(() => decrypted(whole, marksOf(instanceCount), alone), "POLICY", /packing/);
+  const allowing = { ...whole, job: { ...whole.job, allowsUnpacked: true } };
+  const read = ofShown(whole, await decrypted(allowing, marksOf(instanceCount), alone));
+  const right = ofShown(whole, truth(whole, instanceCount));
+  const low = (values: readonly bigint[]): bigint[] => values.map((value) => BigInt.asUintN(width, value));
+  expect(low(read)).toEqual(low(right));
+  const above = (value: bigint): bigint => BigInt.asUintN(instanceCount - width, value >> BigInt(width));
+  expect(read.filter((value, k) => above(value) === above(right[k])).length).toBeLessThan(read.length / 4);
+});
+
+test("above the last sum, and where nobody is summed, stand random bits: marks cannot run over into them", async () => {
+  const whole = made(coarse);
+  const { plaintextBits: width } = agreedLayout(whole.job.terms, instanceCount, keyBits - 1);
+  const count = whole.job.candidateCount;
+  expect(shown(whole).length).toBeLessThan(count); // a feature that is missing for all
+  const perCiphertext = Math.floor((keyBits - 1) / width);
+  const last = count % perCiphertext;
+  expect(last).toBeGreaterThan(0); // fewer sums than there is room for
+  // One mark, where the room begins; then none.
+  const marks = (mark: bigint): bigint[] => Array.from({ length: instanceCount }, () => mark);
+  const packings = [];
+  for (const mark of [0n, 0n, 1n << BigInt(last * width)])
+    packings.push(await decrypted(whole, marks(mark), { plaintextBits: width, packing: true }));
+  const room = packings.map((packed) => packed[packed.length - 1] >> BigInt(last * width));
+  expect(new Set(room).size).toBe(3);
+  for (const above of room) expect(above.toString(2).length).toBeGreaterThan(keyBits - last * width - 40);
+  // Of nobody the sum would be 0.
+  const empty = packings.map((packed) => fields(packed, width, count).filter((_, k) => !shown(whole).includes(k)));
+  expect(new Set(empty.flat()).size).toBe(empty.flat().length);
+});
+
+test("asked again, the bits beside the sums are the same; in another round they are others", async () => {
+  for (const answerNoise of [0, 1]) {
+    const whole = await loaded(made({ answerNoise }));
+    const evaluator = portableKernel.privateEvaluator(key, { threads: 1 });
+    const first = await asked(whole, whole.nodes, evaluator);
+    expect(await asked(whole, whole.nodes, evaluator)).toEqual(first);
+    const again = await loaded(whole);
+    const other = await asked(again, again.nodes, evaluator);
+    other.forEach((value, i) => expect(value).not.toBe(first[i]));
+  }
 });
 
 test("wide plaintexts are refused; in needed ones no more people can be marked than they have bits", async () => {
@@ -111,9 +165,9 @@ test("wide plaintexts are refused; in needed ones no more people can be marked t
   );
   const setUp = { plaintextBits: width, packing: true };
   const read = fields(await decrypted(whole, marksOf(width), setUp), width, whole.job.candidateCount);
-  expect(read).toEqual(truth(whole, width));
+  expect(ofShown(whole, read)).toEqual(ofShown(whole, truth(whole, width)));
   const spilt = fields(await decrypted(whole, marksOf(instanceCount), setUp), width, whole.job.candidateCount);
-  expect(spilt).not.toEqual(truth(whole, width)); // marks beyond the width run into the next candidate's
+  expect(ofShown(whole, spilt)).not.toEqual(ofShown(whole, truth(whole, width))); // marks beyond the width run into the next candidate's
 });
 
 test("with noise marks drown, and above the last sum stand random bits", async () => {

@@ -3,11 +3,11 @@
  * bin and per candidate side, packs the sums and re-randomises what it returns. It holds a public key only.
  *
  * Re-randomisation hides from the key owner which instances were summed, so it uses fresh r^n with r from the OS.
- * Noise is sealed with the same r^n (noise-plaintexts.ts): a product per ciphertext more.
+ * It uses n only with a proof that this leaves nothing but the sums (crypto/paillier/modulus-proof.ts). Noise, and random
+ * bits beside the sums, are sealed with the same r^n (added-plaintexts.ts): a product per ciphertext more.
  */
 import { assert } from "../../base/assert.ts";
 import { TandemError } from "../../base/error.ts";
-import type { GradientLayout } from "../../codec/layout.ts";
 import { type SumPacking, sumPacking } from "../../codec/packing.ts";
 import type { Kernel, PublicEvaluator } from "../../crypto/paillier/kernel.ts";
 import { checkModulusProof } from "../../crypto/paillier/modulus-proof.ts";
@@ -22,11 +22,12 @@ import { type CandidatePlan, widened } from "../candidates/candidate-plan.ts";
 import type { NodeTask } from "../candidates/node-task.ts";
 import type { TreeNodes } from "../candidates/tree-nodes.ts";
 import { noOperations, type PassiveScheme, type PassiveSchemeJob, type SumsPiece } from "../scheme.ts";
-import { noisePlaintexts } from "./noise-plaintexts.ts";
+import { type Addition, addedPlaintexts } from "./added-plaintexts.ts";
 import { ObfuscatorPool } from "./obfuscator-pool.ts";
 import { publicKeyOf } from "./received-key.ts";
 import { checkedLayout } from "./received-layout.ts";
 import { SeenCiphertexts } from "./seen-ciphertexts.ts";
+import { type NodeRoom, UnusedRoom } from "./unused-room.ts";
 
 /** The root is summed in pieces of this many instances while gradients arrive: large enough for joint bins to pay. */
 const rootSegmentInstances = 8192;
@@ -42,7 +43,7 @@ interface SetUpState {
   readonly evaluator: PublicEvaluator;
   readonly ciphertextsPerInstance: number;
   readonly packing: SumPacking;
-  readonly layout: GradientLayout;
+  readonly addition: Addition;
   readonly jointBins: boolean;
   /** Room for one tree's gradients, used again for every tree. */
   readonly gradients: ResidentVector;
@@ -58,6 +59,7 @@ interface RoundState {
   /** Sums per bin over the first rootInstances; null before the first. One piece is added after the other. */
   rootBins: Promise<ResidentVector | null>;
   readonly seen: SeenCiphertexts;
+  readonly room: UnusedRoom;
 }
 
 export class PaillierPassive implements PassiveScheme {
@@ -84,12 +86,13 @@ export class PaillierPassive implements PassiveScheme {
     const layout = checkedLayout({ ciphertextsPerInstance, plaintextBits, packing }, job, key.bits);
     const evaluator = this.#kernel.publicEvaluator(key, { threads: this.#threads });
     await checkModulusProof(evaluator, roots);
+    const sumsPacking = sumPacking(plaintextBits, key.bits, packing);
     this.#state = {
       job,
       evaluator,
       ciphertextsPerInstance,
-      packing: sumPacking(plaintextBits, key.bits, packing),
-      layout,
+      packing: sumsPacking,
+      addition: { layout, packing: sumsPacking, key },
       jointBins,
       gradients: allocated(evaluator, job.instanceCount * ciphertextsPerInstance),
       obfuscators: new ObfuscatorPool(evaluator, (count) => evaluator.obfuscators(count), obfuscatorBatch),
@@ -100,8 +103,9 @@ export class PaillierPassive implements PassiveScheme {
     const { job, ciphertextsPerInstance, obfuscators, packing } = this.#setUpState();
     const perNode = Math.ceil((job.candidateCount * ciphertextsPerInstance) / packing.perCiphertext);
     obfuscators.prepare(Math.min(perNode * job.nodesAskedMax * job.treesPerRound, obfuscatorsAheadMax));
+    const room = new UnusedRoom();
     const seen = new SeenCiphertexts(tree.sample.count * ciphertextsPerInstance);
-    this.#round = { tree, instancesLoaded: 0, rootInstances: 0, rootBins: Promise.resolve(null), seen };
+    this.#round = { tree, instancesLoaded: 0, rootInstances: 0, rootBins: Promise.resolve(null), seen, room };
   }
 
   nextTree(tree: TreeNodes): void {
@@ -158,12 +162,13 @@ export class PaillierPassive implements PassiveScheme {
     this.#countAdditions(task);
     await evaluator.clear(sums, withheldElements(task.withheld, width));
 
+    const room = this.#roundState().room.ofNode(task.positions);
     const candidatesPerPiece = ciphertextsPerPiece * packing.perCiphertext; // whole ciphertexts, whatever the codec
     for (let first = 0; first < counts.length; first += candidatesPerPiece) {
       const candidateCount = Math.min(candidatesPerPiece, counts.length - first);
       const source = evaluator.slice(sums, first * width, candidateCount * width);
       const packed = await evaluator.pack({ source, ...packing });
-      const fresh = await this.#rerandomised(packed, task, first, candidateCount);
+      const fresh = await this.#rerandomised(packed, room, task, first, candidateCount);
       const { bytes: ciphertexts } = await evaluator.unload(fresh);
       this.counts.additions += source.count - packed.count;
       this.counts.candidateCiphertexts += packed.count;
@@ -171,13 +176,18 @@ export class PaillierPassive implements PassiveScheme {
     }
   }
 
-  /** With the noise of candidates from `first` on, where there is some. */
-  async #rerandomised(packed: ResidentVector, task: NodeTask, first: number, count: number): Promise<ResidentVector> {
-    const { evaluator, obfuscators, packing, layout } = this.#setUpState();
+  /** With the noise of candidates from `first` on, where there is some, and random bits where no sum is. */
+  async #rerandomised(
+    packed: ResidentVector,
+    room: NodeRoom,
+    task: NodeTask,
+    first: number,
+    count: number,
+  ): Promise<ResidentVector> {
+    const { evaluator, obfuscators, addition } = this.#setUpState();
     const fresh = await obfuscators.take(packed.count);
-    if (task.noise === null) return evaluator.rerandomise(packed, fresh);
-    const noise = noisePlaintexts(layout, packing, evaluator.key, task, first, count);
-    return evaluator.add(packed, await evaluator.sealWith(noise, fresh));
+    const added = addedPlaintexts(addition, room, await evaluator.unload(packed), task, first, count);
+    return evaluator.add(packed, await evaluator.sealWith(added, fresh));
   }
 
   endRound(): void {

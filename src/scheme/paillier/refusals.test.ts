@@ -353,15 +353,23 @@ describe("the active party refuses an answer", () => {
     await expectError(() => active.sums(layout, answer.message, answer.counts), "DECODE_OVERFLOW");
   });
 
-  test("with anything above the packed sums, although the sums themselves are right", async () => {
-    const { bytes, decode } = await answered();
+  test("without its fields being right; what stands above them it does not look at", async () => {
+    const { bytes, decode, counts, layout } = await answered();
+    const sums = await decode(bytes);
     const evaluator = portableKernel.publicEvaluator(key.publicKey, { threads: 1 });
-    const sums = evaluator.allocate(1);
-    await evaluator.load(new CiphertextVector(bytes.slice(0, 64), 64), sums, 0);
-    const high = await evaluator.encrypt(plaintextsFromBigints(key.publicKey, [2n ** 250n]));
-    const bad = bytes.slice();
-    bad.set((await evaluator.unload(await evaluator.add(sums, high))).bytes);
-    await expectError(() => decode(bad), "DECODE_OVERFLOW", /bits beyond its layout/);
+    const packed = evaluator.allocate(bytes.length / 64);
+    await evaluator.load(new CiphertextVector(bytes, 64), packed, 0);
+    const adding = async (value: bigint): Promise<Uint8Array> => {
+      const values = Array.from({ length: packed.count }, (_, i) => (i === 0 ? value : 0n));
+      const added = await evaluator.encrypt(plaintextsFromBigints(key.publicKey, values));
+      return (await evaluator.unload(await evaluator.add(packed, added))).bytes;
+    };
+    const held = Math.floor((keyBits - 1) / layout.plaintextBits);
+    expect(counts.length).toBeGreaterThan(held);
+    expect(await decode(await adding(2n ** BigInt(held * layout.plaintextBits)))).toEqual(sums);
+    const shown = counts.findIndex((count) => count > 0);
+    const padding = 2n ** BigInt((shown + 1) * layout.plaintextBits - 1);
+    await expectError(async () => decode(await adding(padding)), "DECODE_OVERFLOW");
   });
 
   test("whose sums are larger than its counts can make", async () => {
@@ -370,7 +378,7 @@ describe("the active party refuses an answer", () => {
       () =>
         decode(
           bytes,
-          counts.map(() => 0),
+          counts.map((count) => Math.min(count, 1)),
         ),
       "DECODE_OVERFLOW",
     );

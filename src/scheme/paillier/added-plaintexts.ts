@@ -1,0 +1,59 @@
+/**
+ * What a passive party adds to packed sums, one plaintext per ciphertext: in a job with noise the constants of its
+ * fields, side by side; and random bits wherever a packed plaintext holds no sum (unused-room.ts).
+ */
+import { encodeNoise } from "../../codec/batch-codec.ts";
+import type { GradientLayout } from "../../codec/layout.ts";
+import type { SumPacking } from "../../codec/packing.ts";
+import type { PublicKey } from "../../crypto/paillier/keys.ts";
+import { type CiphertextVector, PlaintextVector } from "../../crypto/paillier/vectors.ts";
+import type { NodeTask } from "../candidates/node-task.ts";
+import type { NodeRoom } from "./unused-room.ts";
+
+/** Of one job. */
+export interface Addition {
+  readonly layout: GradientLayout;
+  readonly packing: SumPacking;
+  readonly key: PublicKey;
+}
+
+type Candidates = Pick<NodeTask, "counts" | "noise" | "withheld">;
+
+/** @param packed the sums of `count` candidates from `first` on, before they are re-randomised */
+export function addedPlaintexts(
+  { layout, packing, key }: Addition,
+  room: NodeRoom,
+  packed: CiphertextVector,
+  task: Candidates,
+  first: number,
+  count: number,
+): PlaintextVector {
+  const { perCiphertext, strideBits } = packing;
+  const width = layout.plaintexts.length;
+  const elementCount = count * width;
+  const sizeBytes = key.plaintextBytes;
+  const bytes = new Uint8Array(packed.count * sizeBytes);
+  for (let c = 0; c < packed.count; c++) {
+    const start = c * perCiphertext;
+    const held = Math.min(perCiphertext, elementCount - start);
+    const candidateAt = (k: number): number => first + Math.floor((start + k) / width);
+    const isEmpty = Array.from({ length: held }, (_, k) => holdsNobody(task, candidateAt(k)));
+    const plaintext = bytes.subarray(c * sizeBytes, (c + 1) * sizeBytes);
+    const ciphertext = packed.bytes.subarray(c * packed.sizeBytes, (c + 1) * packed.sizeBytes);
+    room.fill(plaintext, key, { ciphertext, place: first * width + start, isEmpty, strideBits });
+    if (task.noise === null) continue;
+    for (let k = 0; k < held; k++) {
+      if (isEmpty[k]) continue;
+      const candidate = candidateAt(k);
+      const slotCount = layout.slots.length;
+      const ofCandidate = task.noise.subarray(candidate * slotCount, (candidate + 1) * slotCount);
+      encodeNoise(layout, (start + k) % width, plaintext, k * strideBits, task.counts[candidate], ofCandidate);
+    }
+  }
+  return new PlaintextVector(bytes, sizeBytes);
+}
+
+/** The active party knows that there is no sum: from the count 0, or from the mark of a withheld candidate. */
+function holdsNobody({ counts, withheld, noise }: Candidates, candidate: number): boolean {
+  return withheld[candidate] === 1 || (noise === null && counts[candidate] === 0);
+}
