@@ -25,7 +25,8 @@ export const errorCodes = {
   DECODE_OVERFLOW: "a decrypted sum shows overflow, or lies outside the range that the layout allows",
   CIPHERTEXT_RANGE: "a ciphertext from the wire is not between 0 and n^2, or shares a factor with n",
   HANDSHAKE_MISMATCH: "two parties disagree about protocol version, job or data",
-  POLICY: "a job asks for more than the passive party's owner allows",
+  POLICY:
+    "a job asks for more than a party's owner allows, or brings categories of fewer people than `min_category_people`",
   MODEL_UNKNOWN: "a party has no share of the model that was named, made with the party that asks",
   ID_UNKNOWN: "an id that is to be scored is not among the people that a party holds",
   PARTY_BUSY: "a party serves another job at the moment, or another process of it is at work",

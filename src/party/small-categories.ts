@@ -1,4 +1,4 @@
-/** Which of a party's own columns have categories of so few people that a set of them tells labels. For its own eyes. */
+/** Which of a party's own columns have categories of so few people that sets of them tell labels: its own affair. */
 import { trainingParameters } from "../base/parameters.ts";
 import type { BinnedFeature } from "../gbdt/split/binning.ts";
 

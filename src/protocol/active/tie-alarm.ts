@@ -1,6 +1,6 @@
 /**
- * Ties that columns of people hardly ever make, but sums that were made up to find labels do: a party that answers every
- * candidate with the gradient of one person sees all people of a class tie.
+ * Ties that columns of people hardly ever make, but sums that were made up to find labels do: where a party answers
+ * every candidate with the gradient of one person, all people of a class tie.
  *
  * In a large node the columns of an honest party tie where a column is there twice, or where nobody stands between
  * neighbouring thresholds. Neighbours are near in their owner's order, so what counts are the places far from each
