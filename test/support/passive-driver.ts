@@ -86,12 +86,13 @@ export function drive(
   const { codec, ...parameters } = parametersOf({ training, defences });
   const g = Float64Array.from(column, (_, i) => (i % 2 === 0 ? 0.5 : -0.5));
   const h = g.map(() => 0.25);
+  const pairs = Array.from({ length: job.agreed.outputs });
   const bounded = {
-    values: [g, h],
-    bounds: [
+    values: pairs.flatMap(() => [g, h]),
+    bounds: pairs.flatMap(() => [
       { min: -1, max: 1 },
       { min: 0, max: 0.25 },
-    ],
+    ]),
   };
   const layout = gradientLayout(
     codec,
@@ -117,9 +118,11 @@ export function drive(
     root: (tree) => node(tree, { node: 0, origin: null }),
     node,
     sums: async (answer) => {
-      const pieces = answer.map(({ scheme: message, counts }) =>
-        scheme.sums(layout, message, layout.noise === null ? counts : counts.map(() => column.length)),
-      );
+      const pieces = answer.map(({ scheme: message, counts, withheld = new Uint8Array(0) }) => {
+        // With noise counts are not told; what is withheld is over nobody.
+        const most = counts.map((_, i) => (withheld.length > 0 && isSet(withheld, i) ? 0 : column.length));
+        return scheme.sums(layout, message, layout.noise === null ? counts : most);
+      });
       return (await Promise.all(pieces)).flatMap((piece) => [...piece]);
     },
     splits: async (tree, node, candidate) => {
@@ -163,7 +166,14 @@ export function drive(
     let sequence = 0;
     const rows = Uint32Array.from(column.keys()).filter((row) => isSet(sampled, row));
     const sample = sampled.length === 0 ? null : rows;
-    for await (const chunk of scheme.gradients(layout, quantise(layout, [other, h]), sample)) {
+    for await (const chunk of scheme.gradients(
+      layout,
+      quantise(
+        layout,
+        pairs.flatMap(() => [other, h]),
+      ),
+      sample,
+    )) {
       yield create(ActiveGradientsSchema, {
         tree,
         sequence,
