@@ -3,8 +3,8 @@
  * so that the active party cannot claim another. Whoever sends plaintexts that are wider than sums of gradients need
  * could mark people by bits of their own, and read them off the sums.
  *
- * Its plaintexts and widths are the job's to the bit: no width depends on the gradients, nor on their bounds. Shifts and
- * resolutions are the active party's own.
+ * Its plaintexts and widths are the job's to the bit: no width depends on the gradients, nor on their bounds. Shifts
+ * and resolutions are the active party's own.
  */
 import { noiseScaleOf, type NoiseScale } from "../base/noise/noise-scale.ts";
 import { codecParameters, resolveParameters } from "../base/parameters.ts";

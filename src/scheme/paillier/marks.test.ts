@@ -167,7 +167,8 @@ test("wide plaintexts are refused; in needed ones no more people can be marked t
   const read = fields(await decrypted(whole, marksOf(width), setUp), width, whole.job.candidateCount);
   expect(ofShown(whole, read)).toEqual(ofShown(whole, truth(whole, width)));
   const spilt = fields(await decrypted(whole, marksOf(instanceCount), setUp), width, whole.job.candidateCount);
-  expect(ofShown(whole, spilt)).not.toEqual(ofShown(whole, truth(whole, width))); // marks beyond the width run into the next candidate's
+  // Marks beyond the width run into the next candidate's.
+  expect(ofShown(whole, spilt)).not.toEqual(ofShown(whole, truth(whole, width)));
 });
 
 test("with noise marks drown, and above the last sum stand random bits", async () => {

@@ -3,8 +3,8 @@
  * bin and per candidate side, packs the sums and re-randomises what it returns. It holds a public key only.
  *
  * Re-randomisation hides from the key owner which instances were summed, so it uses fresh r^n with r from the OS.
- * It uses n only with a proof that this leaves nothing but the sums (crypto/paillier/modulus-proof.ts). Noise, and random
- * bits beside the sums, are sealed with the same r^n (added-plaintexts.ts): a product per ciphertext more.
+ * It uses n only with a proof that this leaves nothing but the sums (crypto/paillier/modulus-proof.ts). Noise, and
+ * random bits beside the sums, are sealed with the same r^n (added-plaintexts.ts): a product per ciphertext more.
  */
 import { assert } from "../../base/assert.ts";
 import { TandemError } from "../../base/error.ts";

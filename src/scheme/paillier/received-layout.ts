@@ -1,7 +1,8 @@
 /**
- * Whether the plaintexts that a set-up asks for are those of the job that was agreed on, to the bit. Nobody can see what
- * is encrypted in them. But a sum has no more room than its stride, so that is all that an active party can learn of who
- * was summed in it: per tree and candidate as many bits as plaintexts of a person have. docs/protocol.md has the figures.
+ * Whether the plaintexts that a set-up asks for are those of the job that was agreed on, to the bit. Nobody can see
+ * what is encrypted in them. But sums have no more room than their strides. So that is all that an active party which
+ * encrypts marks can learn of who was summed: per candidate as many bits as a person's plaintexts have, on average.
+ * docs/protocol.md has the figures.
  */
 import { TandemError } from "../../base/error.ts";
 import { agreedLayout } from "../../codec/agreed-layout.ts";

@@ -1,6 +1,6 @@
 /**
- * Whether a ciphertext came twice in a round's gradients. Nobody who encrypts sends the same one twice: a nonce is fresh
- * for each. Whoever does saves the work, and sums a mark instead of gradients.
+ * Whether a ciphertext came twice in a round's gradients. Nobody who encrypts sends the same one twice: a nonce is
+ * fresh for each. Whoever does saves the work, and sums a mark instead of gradients.
  *
  * Of each ciphertext the middle 16 bytes are kept. Ciphertexts of an honest party are spread evenly, so that two of N
  * have these in common with probability N^2 2^-129; they are then taken for the same.

@@ -4,8 +4,8 @@
  * ran over from the sums: a bit for each person that it marked.
  *
  * Within a round the same ciphertext of sums gets the same bits at the same place of a node of the same people: asking
- * again tells nothing new. Elsewhere it gets others: equal bits would tell that the same people were summed, which noise
- * hides.
+ * again tells nothing new. Elsewhere it gets others: equal bits would tell that the same people were summed, which
+ * noise hides.
  *
  * The bits above the last field are a number R below floor(n / 2^h), h being the field's end. So an honest sum plus
  * R 2^h stays below n. Of what runs over, at most whether it passed n shows: about one bit of a ciphertext, where there
