@@ -1,12 +1,14 @@
-/** Serving a passive party over TLS. Who is let in is decided by pinned-certificate.ts, before any call is read. */
-import { createSecureServer, type Http2SecureServer, type ServerHttp2Session } from "node:http2";
-import type { Socket } from "node:net";
+/** Serving a passive party over TLS. Who is let in is decided by door.ts, before any call is read. */
+import { createSecureServer, type ServerHttp2Session } from "node:http2";
+import { createServer, type Server, type Socket } from "node:net";
 import type { TLSSocket } from "node:tls";
 import { Code, ConnectError, type ConnectRouter, createContextValues } from "@connectrpc/connect";
 import { connectNodeAdapter } from "@connectrpc/connect-node";
 import { TandemError } from "../base/error.ts";
+import type { OnTurnedAway } from "../base/waiting-room.ts";
 import { type Caller, callerKey } from "./caller.ts";
-import { checkCertificate, type PinnedParty } from "./pinned-certificate.ts";
+import { Door } from "./door.ts";
+import type { PinnedParty } from "./pinned-certificate.ts";
 import {
   type Address,
   messageLimits,
@@ -20,16 +22,15 @@ import {
 const silenceMs = 6 * pingIntervalMs;
 /** How long open calls may take to end when a server closes. */
 const closeGraceMs = 1000;
-/** One active party needs one connection, and a second while it reconnects; strangers get no more than the rest. */
-const connectionsMax = 32;
+/** Calls that one connection may have open. */
+const callsMax = 128;
+/** Connections that the system has taken and we have not: a flood must not fill it before our party comes. */
+const backlog = 4096;
 
 export interface ListeningServer {
   readonly port: number;
   close(): Promise<void>;
 }
-
-/** Who was turned away at the door, for the log. */
-export type OnTurnedAway = (address: string, why: string) => void;
 
 /** Serves a passive party to the holders of the pinned certificates, and to nobody else. */
 export async function listenTls(
@@ -44,7 +45,7 @@ export async function listenTls(
     {
       ...tlsOptions(identity),
       requestCert: true,
-      settings: { initialWindowSize: windowBytes },
+      settings: { initialWindowSize: windowBytes, maxConcurrentStreams: callsMax },
     },
     connectNodeAdapter({
       routes: service.routes,
@@ -57,60 +58,48 @@ export async function listenTls(
       },
     }),
   );
-  const sessions = new Set<ServerHttp2Session>();
+  const door = new Door(pinnedActives, onTurnedAway);
   const sockets = new Set<Socket>();
-  server.on("connection", (socket: Socket) => {
+  const port = createServer((socket) => {
     sockets.add(socket);
     socket.once("close", () => sockets.delete(socket));
+    socket.on("error", () => {});
+    door.knock(socket, () => server.emit("connection", socket));
   });
   server.on("session", (session: ServerHttp2Session) => {
-    const socket = session.socket as TLSSocket;
-    const checked = checkCertificate(socket.getPeerCertificate().raw, pinnedActives);
-    if (typeof checked === "string") {
-      onTurnedAway(socket.remoteAddress ?? "", checked);
-      session.destroy();
-      return;
-    }
+    session.on("error", () => {}); // a broken connection ends its streams, which is how the service notices
+    const party = door.admit(session);
+    if (party === null) return;
     const closing = new AbortController();
-    callers.set(session, { ...checked, gone: closing.signal });
+    callers.set(session, { ...party, gone: closing.signal });
     session.setLocalWindowSize(windowBytes);
     session.setTimeout(silenceMs, () => session.destroy());
-    session.on("error", () => {}); // a broken connection ends its streams, which is how the service notices
-    sessions.add(session);
-    session.once("close", () => {
-      sessions.delete(session);
-      closing.abort();
-    });
+    session.once("close", () => closing.abort());
   });
-  server.maxConnections = connectionsMax;
+  server.on("unknownProtocol", (socket: TLSSocket) => socket.destroy());
   // A stranger at the door is not our failure.
-  server.on("tlsClientError", (error, socket) =>
-    onTurnedAway(
-      socket.remoteAddress ?? "",
-      `no TLS 1.3 connection (${(error as NodeJS.ErrnoException).code ?? "unknown"})`,
-    ),
-  );
-  await listening(server, address);
-  const bound = server.address();
+  server.on("tlsClientError", (error, socket) => door.failed(socket, error));
+  await listening(port, address);
+  const bound = port.address();
   return {
     port: typeof bound === "object" && bound !== null ? bound.port : address.port,
     close: () =>
       new Promise((resolve) => {
         const deadline = setTimeout(() => sockets.forEach((socket) => socket.destroy()), closeGraceMs);
-        server.close(() => {
+        port.close(() => {
           clearTimeout(deadline);
           resolve();
         });
-        for (const session of sessions) session.close();
+        door.close();
       }),
   };
 }
 
-function listening(server: Http2SecureServer, { host, port }: Address): Promise<void> {
+function listening(server: Server, { host, port }: Address): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once("error", (cause) =>
       reject(new TandemError("USAGE", `cannot listen on ${host}:${port}: ${cause.message}`, { cause })),
     );
-    server.listen(port, host, () => resolve());
+    server.listen({ port, host, backlog }, () => resolve());
   });
 }
