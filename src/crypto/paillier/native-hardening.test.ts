@@ -1,0 +1,25 @@
+/** The addon parses what other companies send: a memory error in it must end the process, not open it. */
+import { execFileSync } from "node:child_process";
+import { existsSync } from "node:fs";
+import { expect, test } from "vitest";
+import { packagePath } from "../../base/package-root.ts";
+
+const addon = packagePath("build", "tandem.node");
+
+function readelf(option: string): string | null {
+  try {
+    return execFileSync("readelf", [option, "-W", addon], { encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] });
+  } catch {
+    return null;
+  }
+}
+
+const canLook = process.platform === "linux" && existsSync(addon) && readelf("-h") !== null;
+
+test.runIf(canLook)("the addon has canaries, and nothing in it can be rewritten after it was loaded", () => {
+  expect(readelf("--dyn-syms")).toContain("__stack_chk_fail");
+  expect(readelf("--dynamic")).toMatch(/\bNOW\b/);
+  const segments = readelf("--segments") ?? "";
+  expect(segments).toContain("GNU_RELRO");
+  expect(/GNU_STACK.*/.exec(segments)?.[0]).toMatch(/ RW /);
+});
