@@ -91,6 +91,14 @@ describe.each(["to passive", "to active"] as const)("%s", (direction) => {
     const { connections } = await runThrough(`silent ${direction}`, troubles);
     expect(connections).toBe(3);
   });
+
+  test("a bit of a record is changed on its way: that is a lost connection, and nobody's certificate", async () => {
+    const troubles = places[direction].slice(2).map((bytes): Trouble => ({ kind: "noise", direction, bytes }));
+    const { connections, events } = await runThrough(`noise ${direction}`, troubles);
+    expect(connections).toBe(troubles.length + 1);
+    const waits = events.filter((event) => event.type === "waiting");
+    expect(waits.map(({ code }) => code)).toEqual(troubles.map(() => "PARTY_LOST"));
+  });
 });
 
 test("patience ends: the job stops with an error that says how it continues, and it does", async () => {

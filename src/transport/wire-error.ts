@@ -48,8 +48,12 @@ export function fromWireError(error: unknown, partyName: string): TandemError {
   return new TandemError("PARTY_LOST", `party ${partyName} is gone: ${message}`, { cause: error });
 }
 
+/**
+ * Whether one side has refused the other's certificate, which happens while a connection is opened. Any other trouble
+ * of TLS, as a record that was changed on its way, is a connection that is lost.
+ */
 function isCertificateTrouble(error: ConnectError): boolean {
   const cause =
     error.cause instanceof Error ? `${(error.cause as NodeJS.ErrnoException).code ?? ""} ${error.cause.message}` : "";
-  return /cert|ALTNAME|SELF_SIGNED|ERR_TLS|ERR_SSL/i.test(cause);
+  return /cert|ALTNAME|SELF_SIGNED|UNKNOWN_CA|ERR_TLS_INVALID/i.test(cause);
 }

@@ -97,7 +97,7 @@ export async function cuttableWay(
 
 /**
  * A way on which the n-th connection breaks after so many bytes in one direction, in the middle of whatever is being
- * said, or goes silent.
+ * said, or goes silent, or changes a bit.
  */
 export async function troubledWay(
   port: number,
@@ -118,6 +118,10 @@ export async function troubledWay(
       let left = trouble?.direction === direction ? trouble.bytes : Infinity;
       from.on("data", (data: Buffer) => {
         if (silent) return;
+        if (trouble?.kind === "noise" && left <= data.length) {
+          data[left - 1] ^= 1;
+          left = Infinity;
+        }
         to.write(data.subarray(0, Math.min(left, data.length)));
         left -= data.length;
         if (left > 0) return;
@@ -139,7 +143,8 @@ export async function troubledWay(
 }
 
 export interface Trouble {
-  readonly kind: "cut" | "silence";
+  /** Noise is one bit that arrives as the other. */
+  readonly kind: "cut" | "silence" | "noise";
   readonly direction: "to passive" | "to active";
   readonly bytes: number;
 }
