@@ -191,7 +191,7 @@ describe("self-signed certificates", () => {
       server,
       [{ name: "bank", fingerprint: certificateFingerprint(client.certificate) }],
       { host: "127.0.0.1", port: 0 },
-      (_address, why) => turnedAway.push(why),
+      { onTurnedAway: (_address, why) => turnedAway.push(why) },
     );
     const peer = connectTls("shop", client, pinned, { host: "127.0.0.1", port: listening.port });
     onTestFinished(async () => {
@@ -223,7 +223,7 @@ describe("self-signed certificates", () => {
       server,
       [{ name: "bank", fingerprint: "0".repeat(64) }],
       { host: "127.0.0.1", port: 0 },
-      (_address, why) => turnedAway.push(why),
+      { onTurnedAway: (_address, why) => turnedAway.push(why) },
     );
     onTestFinished(() => listening.close());
     const baseUrl = `https://127.0.0.1:${listening.port}`;
@@ -240,7 +240,7 @@ describe("self-signed certificates", () => {
     await expectError(
       () => peer.alignment("j").begin(offer, {}),
       "PARTY_LOST",
-      /^party shop cannot be reached; is it running/,
+      /^party shop cannot be reached at 127\.0\.0\.1:\d+; is it running/,
     );
   });
 });

@@ -4,6 +4,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { TandemError } from "../src/base/error.ts";
 import { type ActiveWorld, realWorld } from "../src/party/active/world.ts";
 import type { PartyEvent } from "../src/record/events.ts";
 import { runActive } from "../src/party/active/run.ts";
@@ -122,17 +123,73 @@ test("patience ends: the job stops with an error that says how it continues, and
   expect(files("impatient")).toEqual(expected);
 });
 
-test("a wrong address shows within seconds, whatever the patience", async () => {
-  const config = await activeConfig(bank, [{ company: shop, party: { port: 1 } }], "nowhere", {
-    ...changes,
-    patience_seconds: 86_400,
+/** Waiting is only counted. */
+function hurried(): { world: ActiveWorld; emit: (event: PartyEvent) => void; waits: PartyEvent[]; waitedMs: () => number } {
+  const waits: PartyEvent[] = [];
+  let sleptMs = 0;
+  const sleep = (ms: number): Promise<void> => ((sleptMs += ms), Promise.resolve());
+  return {
+    world: { ...realWorld, sleep, now: () => sleptMs },
+    emit: (event) => void (event.type === "waiting" && waits.push(event)),
+    waits,
+    waitedMs: () => sleptMs,
+  };
+}
+
+describe("before anybody has answered", () => {
+  const knock = (changes: Parameters<typeof activeConfig>[3], job: string) =>
+    activeConfig(bank, [{ company: shop, party: { port: 1 } }], job, { insecure_key_bits: 512, ...changes });
+
+  test.each([
+    ["half a minute", {}, 30],
+    ["the patience that is written down", { patience_seconds: 300 }, 300],
+    ["no time at all, if that is written down", { patience_seconds: 0 }, 0],
+  ])("it is tried again for %s, and said at once", async (_words, patience, seconds) => {
+    const { world, emit, waits, waitedMs } = hurried();
+    await expectError(
+      async () => runActive(await knock(patience, `nowhere-${seconds}`), emit, world),
+      "PARTY_LOST",
+      /^party shop cannot be reached at 127\.0\.0\.1:1; is it running, and has it pinned .*\? \(.*ECONNREFUSED.*\)/,
+    );
+    expect(waitedMs()).toBeLessThanOrEqual(seconds * 1000);
+    expect(waitedMs()).toBeGreaterThanOrEqual(seconds * 1000 - 10_000);
+    if (seconds > 0) expect(waits[0]).toMatchObject({ leftMs: seconds * 1000 });
   });
-  const waits: number[] = [];
-  await expectError(
-    () => runActive(config, (event) => event.type === "waiting" && waits.push(event.delayMs)),
-    "PARTY_LOST",
-    /^party shop cannot be reached; is it running, and has it pinned .*\? \(.*ECONNREFUSED.*\)$/,
-  );
-  expect(waits.length).toBeGreaterThan(1);
-  expect(waits.reduce((sum, ms) => sum + ms, 0)).toBeLessThanOrEqual(3000);
+
+  test("a host that does not exist is no matter of patience", async () => {
+    const { world, emit, waitedMs } = hurried();
+    const lost = Object.assign(new Error("getaddrinfo ENOTFOUND no-such-host"), { code: "ENOTFOUND" });
+    const unresolved: ActiveWorld = {
+      ...world,
+      connect: () => Promise.reject(new TandemError("PARTY_LOST", "party shop cannot be reached", { cause: lost })),
+    };
+    await expectError(
+      async () => runActive(await knock({ patience_seconds: 86_400 }, "unresolved"), emit, unresolved),
+      "PARTY_LOST",
+      /gave up after waiting for \d s$/,
+    );
+    expect(waitedMs()).toBeLessThanOrEqual(3000);
+  });
+
+  test("a party that is started late is found", async () => {
+    const output = { directory: "late" };
+    const place = await startParty(shop, [bank], { output });
+    await place.stop();
+    const through = await activeConfig(bank, [{ company: shop, party: place }], "j", { ...changes, output });
+    const events: PartyEvent[] = [];
+    let knocks = 0;
+    const world: ActiveWorld = {
+      ...watchful,
+      connect: async (config) => {
+        if (++knocks === 4) {
+          const listen = { host: "127.0.0.1", port: place.port };
+          await startParty(shop, [bank], { output, listen });
+        }
+        return watchful.connect(config);
+      },
+    };
+    await runActive(through, (event) => events.push(event), world);
+    expect(events.filter(({ type }) => type === "waiting")).toHaveLength(3);
+    expect(files("late")).toEqual(expected);
+  });
 });

@@ -27,6 +27,9 @@ import { ConfigFile } from "./config-file.ts";
 
 /** Shorter keys than this need an option with the word insecure in it. */
 const secureKeyBits = 2048;
+const usualPatienceSeconds = 600;
+/** Nobody has answered yet: the address may be wrong. */
+const usualFirstContactSeconds = 30;
 
 const text = z.string("must be text; put it in quotes").min(1, "must not be empty");
 const fingerprint = z
@@ -182,7 +185,9 @@ export const activeConfig = object({
   /** Train the own columns alone as well, afterwards, and say what the others' have added. */
   compare_alone: z.boolean("must be true or false").default(false),
   /** How long to wait for parties that are gone before the job stops; the same command continues it. */
-  patience_seconds: wholeNumber(0, 604_800).default(600),
+  patience_seconds: wholeNumber(0, 604_800).optional(),
+  /** How long a party may work on one call. */
+  call_seconds: wholeNumber(1, 604_800).default(3600),
   log,
   threads,
   sampling_secret: samplingSecret,
@@ -196,8 +201,11 @@ export type PassiveConfig = Omit<z.output<typeof passiveConfig>, "policy"> & { r
 /** Hyper-parameters are checked and complete; the key's size is one number. */
 export type ActiveConfig = Omit<
   z.output<typeof activeConfig>,
-  "training" | "codec" | "speed" | "privacy" | "key_bits" | "insecure_key_bits" | "job"
+  "training" | "codec" | "speed" | "privacy" | "key_bits" | "insecure_key_bits" | "job" | "patience_seconds"
 > & {
+  readonly patience_seconds: number;
+  /** The patience that was written down, or a shorter one for parties that nobody has reached yet. */
+  readonly firstContactSeconds: number;
   readonly job: string;
   readonly training: TrainingParameters;
   readonly codec: CodecParameters;
@@ -263,6 +271,8 @@ export async function readActiveConfig(path: string, newJobName: (directory: str
   return {
     ...config,
     job,
+    patience_seconds: config.patience_seconds ?? usualPatienceSeconds,
+    firstContactSeconds: config.patience_seconds ?? usualFirstContactSeconds,
     keyBits: insecure ?? secure ?? secureKeyBits,
     insecureKey: insecure !== undefined,
     training,

@@ -66,8 +66,20 @@ export type PartyEvent =
       readonly party: string;
       readonly job: string;
       readonly delayMs: number;
+      /** For how long it will be tried again, if nothing helps. */
+      readonly leftMs?: number;
       readonly code: ErrorCode;
       readonly message: string;
+    }
+  | {
+      /** At the active party: a call to a passive one has not been answered for a while. */
+      readonly type: "unanswered";
+      readonly party: string;
+      readonly job: string;
+      readonly peer: string;
+      readonly waitedMs: number;
+      /** Whether that party says that it is working on it. */
+      readonly isWorking: boolean;
     }
   | { readonly type: "layout"; readonly party: string; readonly layout: LayoutSummary }
   | {

@@ -64,6 +64,11 @@ const lines: { readonly [T in PartyEvent["type"]]: ((event: Event<T>) => LogLine
   },
   resumed: ({ job, trees, treeCount }) =>
     info(`job ${job} goes on after ${trees} of ${treeCount} trees`, { job, trees, treeCount }),
+  unanswered: ({ job, peer, waitedMs, isWorking }) => ({
+    level: isWorking ? "info" : "warn",
+    words: `job ${job}: ${unansweredWords(peer, waitedMs, isWorking)}`,
+    facts: { job, peer, waitedMs, working: String(isWorking) },
+  }),
   waiting: ({ job, delayMs, ...trouble }) =>
     failed("warn", `job ${job} waits ${(delayMs / 1000).toFixed(1)} s: `, trouble, { job, delayMs }),
   "passive-tree": ({ peer, job, tree, treeCount }) =>
@@ -112,6 +117,14 @@ const lines: { readonly [T in PartyEvent["type"]]: ((event: Event<T>) => LogLine
 
 function lineOf<T extends PartyEvent["type"]>(event: Event<T>): LogLine | null {
   return (lines[event.type as T] as ((event: Event<T>) => LogLine | null) | null)?.(event) ?? null;
+}
+
+/** Whom a call waits for, since when, and whether anybody is there. */
+export function unansweredWords(peer: string, waitedMs: number, isWorking: boolean): string {
+  const seconds = `${Math.round(waitedMs / 1000)} s`;
+  return isWorking
+    ? `waiting for ${peer} for ${seconds}; it says that it is working`
+    : `${peer} has not answered for ${seconds}, and does not say that it is working`;
 }
 
 function rounded(value: number): string {

@@ -13,8 +13,10 @@ export function alignmentPeerOver(
   job: string,
   validationFile = false,
   boundTo = "",
+  at?: string,
 ): AlignmentPeer {
-  const client = translatedClient(Alignment, name, transport, { opening: "begin", isNaming: true });
+  const place = at === undefined ? {} : { at };
+  const client = translatedClient(Alignment, name, transport, { opening: "begin", isNaming: true, ...place });
   return {
     name,
     boundTo,

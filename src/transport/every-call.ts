@@ -13,6 +13,8 @@ export interface Around<More> {
   one(call: () => unknown, method: DescMethod, more: More): Promise<unknown>;
   /** A call with a stream of answers. */
   many(call: () => AsyncIterable<unknown>, method: DescMethod, more: More): AsyncIterable<unknown>;
+  /** Called for every message of a call that sends a stream of them. */
+  sent?(): void;
 }
 
 type AnyCall<More> = (request: unknown, more: More) => unknown;
@@ -28,8 +30,11 @@ export function everyCall<Calls extends object, More>(
 ): Calls {
   const calls: Record<string, AnyCall<More>> = {};
   for (const method of service.methods) {
+    const { sent } = around;
+    const passed = (request: unknown): unknown =>
+      sent !== undefined && isUpload(method) ? noted(request as AsyncIterable<unknown>, sent) : request;
     const forward: AnyCall<More> = (request, more) =>
-      (target(method, more) as Record<string, AnyCall<More>>)[method.localName](request, more);
+      (target(method, more) as Record<string, AnyCall<More>>)[method.localName](passed(request), more);
     calls[method.localName] = isStreamed(method)
       ? (request, more) => around.many(() => forward(request, more) as AsyncIterable<unknown>, method, more)
       : (request, more) => around.one(() => forward(request, more), method, more);
@@ -37,6 +42,18 @@ export function everyCall<Calls extends object, More>(
   // TypeScript cannot follow names and kinds that are read from a descriptor. Whoever calls this states the types of
   // the target and of the result; both are mapped from the same descriptor.
   return calls as Calls;
+}
+
+/** A stream whose reader is heard: it has taken the last message, and wants the next one. */
+export async function* noted<T>(items: AsyncIterable<T>, taken: () => void): AsyncGenerator<T> {
+  for await (const item of items) {
+    yield item;
+    taken();
+  }
+}
+
+function isUpload({ methodKind }: DescMethod): boolean {
+  return methodKind === "client_streaming" || methodKind === "bidi_streaming";
 }
 
 function isStreamed({ methodKind }: DescMethod): boolean {

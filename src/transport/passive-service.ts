@@ -14,11 +14,12 @@ import {
 } from "../wire/generated/tandem/v1/tandem_pb.ts";
 import { peerText } from "../wire/peer-text.ts";
 import { type Answers, handlersOf } from "./handlers.ts";
+import { countedCalls, heartbeatKey, heartbeats } from "./heartbeat.ts";
 import { isOwnFault, toWireError } from "./wire-error.ts";
 
 /** A PassiveRole, as far as a transport knows it: what it answers to each call. */
 export interface JobAnswers extends Omit<Answers<typeof PassiveParty>, "join" | "finishJob"> {
-  /** The one answer of a stream that lasts as long as the job. */
+  /** The first answer of a stream that lasts as long as the job; after it there are signs of life only. */
   join(hello: ActiveHello): MessageInitShape<typeof PassiveHelloSchema>;
   finishJob(finished: ActiveJobFinished): void;
 }
@@ -73,7 +74,9 @@ export function passiveService(role: JobAnswers, storage: ServiceStorage = nothi
     );
     try {
       yield answer;
-      if (!context.signal.aborted) await Promise.race([gone, ended]);
+      if (context.signal.aborted) return;
+      const beats = heartbeats(context.values.get(heartbeatKey), () => counted.isWorking(), Promise.race([gone, ended]));
+      while ((await beats.next()).done !== true) yield create(PassiveHelloSchema, { working: true });
     } finally {
       // However the stream ends, also while the answer is on its way: without it there is no job.
       const name = peerText(hello.activeName);
@@ -120,7 +123,8 @@ export function passiveService(role: JobAnswers, storage: ServiceStorage = nothi
     });
   };
 
-  const calls = handlersOf(PassiveParty, () => role, { own: { join, finishJob }, onError });
+  const counted = countedCalls(handlersOf(PassiveParty, () => role, { own: { join, finishJob }, onError }));
+  const { calls } = counted;
   return {
     routes: (router) => void router.service(PassiveParty, calls),
     calls,

@@ -4,6 +4,8 @@ import { PassiveParty } from "../wire/generated/tandem/v1/tandem_pb.ts";
 import type { PassivePeer } from "../wire/peer.ts";
 import { translatedClient } from "./translated-client.ts";
 
-export function peerOver(name: string, transport: Transport): PassivePeer {
-  return { name, ...translatedClient(PassiveParty, name, transport, { opening: "join" }) };
+/** @param at where the party should be, for people */
+export function peerOver(name: string, transport: Transport, at?: string): PassivePeer {
+  const place = at === undefined ? {} : { at };
+  return { name, ...translatedClient(PassiveParty, name, transport, { opening: "join", ...place }) };
 }

@@ -33,10 +33,11 @@ export function connectTls(
     isReplaced: false,
     ...liveness,
   });
+  const at = `${address.host}:${address.port}`;
   return {
-    ...peerOver(name, transport),
+    ...peerOver(name, transport, at),
     alignment: (job, validationFile) =>
-      alignmentPeerOver(name, transport, job, validationFile, certificateFingerprint(identity.certificate)),
+      alignmentPeerOver(name, transport, job, validationFile, certificateFingerprint(identity.certificate), at),
     close: () => sessions.abort(),
   };
 }

@@ -8,6 +8,7 @@ import { TandemError } from "../base/error.ts";
 import type { OnTurnedAway } from "../base/waiting-room.ts";
 import { type Caller, callerKey } from "./caller.ts";
 import { Door } from "./door.ts";
+import { heartbeatKey, heartbeatMs as usualHeartbeatMs } from "./heartbeat.ts";
 import type { PinnedParty } from "./pinned-certificate.ts";
 import {
   type Address,
@@ -32,13 +33,19 @@ export interface ListeningServer {
   close(): Promise<void>;
 }
 
+export interface ListenOptions {
+  /** Hears of strangers, for the log. */
+  readonly onTurnedAway?: OnTurnedAway;
+  readonly heartbeatMs?: number;
+}
+
 /** Serves a passive party to the holders of the pinned certificates, and to nobody else. */
 export async function listenTls(
   service: { readonly routes: (router: ConnectRouter) => void },
   identity: TlsIdentity,
   pinnedActives: readonly PinnedParty[],
   address: Address,
-  onTurnedAway: OnTurnedAway = () => {},
+  { onTurnedAway = () => {}, heartbeatMs = usualHeartbeatMs }: ListenOptions = {},
 ): Promise<ListeningServer> {
   const callers = new WeakMap<object, Caller>();
   const server = createSecureServer(
@@ -54,7 +61,7 @@ export async function listenTls(
         const caller =
           "stream" in request && request.stream.session !== undefined ? callers.get(request.stream.session) : undefined;
         if (caller === undefined) throw new ConnectError("not a pinned party", Code.Unauthenticated);
-        return createContextValues().set(callerKey, caller);
+        return createContextValues().set(callerKey, caller).set(heartbeatKey, heartbeatMs);
       },
     }),
   );

@@ -15,6 +15,7 @@ import {
   issued,
   type Listening,
   listening,
+  loopback,
   peerOnceReady,
   type TlsParties,
   tlsParties,
@@ -32,6 +33,7 @@ import { createAuthority } from "./certificates.ts";
 import type { PassiveService } from "./passive-service.ts";
 import { certificateFingerprint } from "./pinned-certificate.ts";
 import { connectTls, type TlsPeer } from "./tls-connect.ts";
+import { listenTls } from "./tls-listen.ts";
 import type { TlsIdentity } from "./tls-settings.ts";
 
 const table = randomTable("tls", { rows: 50, features: [1, 2, 2], missingFraction: 0.1 });
@@ -374,6 +376,38 @@ describe("a connection that is cut", () => {
     yield { tree: 0, sequence: 0 };
     await new Promise(() => {});
   }
+});
+
+test("a party says that it is working while it works on a call, and not otherwise", async () => {
+  const { service, hello, job } = lonely();
+  let finish = (): void => {};
+  job.passives[0].role.finishTree = () => new Promise((resolve) => (finish = resolve));
+  const server = await listenTls(
+    service,
+    parties.passive,
+    [{ name: "bank", fingerprint: certificateFingerprint(parties.active.certificate) }],
+    loopback,
+    { heartbeatMs: 10 },
+  );
+  cleanUps.push(() => server.close());
+  const address = { host: "127.0.0.1", port: server.port };
+  const peer = closing(
+    connectTls("telecom", parties.active, certificateFingerprint(parties.passive.certificate), address),
+  );
+  const stream = await joined(peer, hello);
+  let beats = 0;
+  const beating = (async () => {
+    while ((await stream.next()).done !== true) beats++;
+  })().catch(() => {});
+  await new Promise((resolve) => setTimeout(resolve, 60));
+  expect(beats).toBe(0);
+  const answer = peer.finishTree({ tree: 0 }, {});
+  await settled(() => Math.min(beats, 3));
+  expect(beats).toBeGreaterThan(2);
+  finish();
+  await answer;
+  peer.close();
+  await beating;
 });
 
 test("back-pressure: a party that stops reading stops the sender within the windows", async () => {

@@ -11,19 +11,21 @@ export interface Translation<Service extends DescService> {
   readonly opening: keyof Service["method"] | readonly (keyof Service["method"])[];
   /** Whether every error says which party it is about. */
   readonly isNaming?: boolean;
+  /** Where the party should be, for people: host and port. */
+  readonly at?: string;
 }
 
 export function translatedClient<Service extends DescService>(
   service: Service,
   party: string,
   transport: Transport,
-  { opening, isNaming = false }: Translation<Service>,
+  { opening, isNaming = false, at }: Translation<Service>,
 ): Client<Service> {
   const client = createClient(service, transport);
   const isOpening = (name: string): boolean => [opening].flat().includes(name);
   const translated = (cause: unknown, isReached: boolean): TandemError => {
     const error = fromWireError(cause, party);
-    const placed = isReached ? error : unreached(error, party, cause);
+    const placed = isReached ? error : unreached(error, party, cause, at);
     return isNaming ? named(party, placed) : placed;
   };
   return everyCall<Client<Service>, CallOptions | undefined>(service, () => client, {
@@ -49,11 +51,12 @@ export function translatedClient<Service extends DescService>(
 }
 
 /** A connection that breaks here was refused, or there is nobody: TLS does not always tell which. */
-function unreached(error: TandemError, party: string, cause: unknown): TandemError {
+function unreached(error: TandemError, party: string, cause: unknown, at?: string): TandemError {
   if (error.code !== "PARTY_LOST" || isPartyFault(error)) return error;
   const said = peerText(ConnectError.from(cause).rawMessage);
+  const where = at === undefined ? "" : ` at ${at}`;
   const question = "is it running, and has it pinned this party's certificate?";
-  return new TandemError("PARTY_LOST", `party ${party} cannot be reached; ${question} (${said})`, { cause });
+  return new TandemError("PARTY_LOST", `party ${party} cannot be reached${where}; ${question} (${said})`, { cause });
 }
 
 function named(party: string, error: TandemError): TandemError {

@@ -5,6 +5,7 @@
 import type { Command } from "commander";
 import { formatSeconds } from "../../base/format.ts";
 import type { LayoutSummary, PartyEvent } from "../../record/events.ts";
+import { unansweredWords } from "../../record/log.ts";
 import { LiveView, type Screen, standardErrorScreen } from "./live-view.ts";
 
 export type ProgressMode = "live" | "lines" | "json" | "quiet";
@@ -105,7 +106,13 @@ export class Progress {
         this.#wentOn = true;
         break;
       case "waiting":
-        this.line(`${event.party}: ${event.message}; trying again in ${formatSeconds(event.delayMs / 1000)}`);
+        this.line(
+          `${event.party}: ${event.message}; trying again in ${formatSeconds(event.delayMs / 1000)}` +
+            (event.leftMs === undefined ? "" : `, for up to ${formatSeconds(event.leftMs / 1000)}`),
+        );
+        break;
+      case "unanswered":
+        this.line(`${event.party}: ${unansweredWords(event.peer, event.waitedMs, event.isWorking)}`);
         break;
       case "alarm":
         this.line(`${event.party}: ALARM about ${event.peer}: ${event.words}`);

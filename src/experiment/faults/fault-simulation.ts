@@ -68,6 +68,7 @@ class Simulation implements PassiveSurroundings {
   /** What a party said about a node of a job. */
   readonly #given = new Map<string, string>();
   #nowMs = 0;
+  readonly #alarms = new Set<{ readonly atMs: number; readonly ring: () => void }>();
   #attempts = 0;
   #resumed = 0;
   #violation: Error | null = null;
@@ -144,8 +145,14 @@ class Simulation implements PassiveSurroundings {
       now: () => this.#nowMs,
       sleep: async (ms) => {
         this.#nowMs += ms;
+        this.#ring();
         await ticks(1);
         if (process.dead) throw new Crashed();
+      },
+      alarm: (ms, ring) => {
+        const alarm = { atMs: this.#nowMs + ms, ring };
+        this.#alarms.add(alarm);
+        return () => this.#alarms.delete(alarm);
       },
       jitter: () => plan.draw("jitter", this.#nowMs),
       connect: async () => {
@@ -154,6 +161,14 @@ class Simulation implements PassiveSurroundings {
         return Promise.all(this.#passives.map((passive) => this.#connect(process, crash, passive, attempt)));
       },
     };
+  }
+
+  #ring(): void {
+    for (const alarm of [...this.#alarms]) {
+      if (alarm.atMs > this.#nowMs) continue;
+      this.#alarms.delete(alarm);
+      alarm.ring();
+    }
   }
 
   async #connect(process: ActiveProcess, crashActive: () => void, passive: SimulatedPassive, attempt: number) {

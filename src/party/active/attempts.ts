@@ -21,6 +21,7 @@ import type { ActiveCheckpoints } from "./checkpoints.ts";
 import { labelsOf, layoutSummary, makeSecret, tellFailure, trainingLabels, writePredictions } from "./results.ts";
 import { type ActiveTables, type JobTables, jobTables } from "./tables.ts";
 import type { ActiveWorld, ConnectedPeer } from "./world.ts";
+import { connectWatched } from "./watched-peers.ts";
 import { alignAndWrite } from "./aligned-file.ts";
 import type { ActiveConfig } from "../config.ts";
 import { evaluate, predictionsFrom } from "../evaluate.ts";
@@ -91,7 +92,7 @@ export class JobAttempts {
     const isFresh = this.#attemptCount++ === 0 && this.#checkpoints.checkpoint === null;
     const secret = this.#checkpoints.checkpoint?.secret ?? (await this.#newSecret());
     patience.knocking();
-    const peers = await this.#world.connect(this.#config);
+    const peers = await connectWatched(this.#world, this.#config, this.#emit, (ms) => patience.wasted(ms));
     try {
       const begun = this.#checkpoints.checkpoint ?? (await this.#begin(secret, peers, patience));
       if (this.#transcript === noTranscript && this.#config.output.transcript)

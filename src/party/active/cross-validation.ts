@@ -22,6 +22,7 @@ import type { ActiveConfig } from "../config.ts";
 import type { Emit } from "../../record/events.ts";
 import { binningOf, binTable } from "../party-data.ts";
 import { Patience } from "./patience.ts";
+import { connectWatched } from "./watched-peers.ts";
 import { samplingSecretOf } from "../sampling-secret.ts";
 
 export interface CrossValidationOptions {
@@ -105,17 +106,18 @@ class CrossValidationAttempts {
   }
 
   async untilOver(): Promise<CrossValidationOutcome & { readonly instances: number }> {
-    const { name, job, patience_seconds: seconds } = this.#config;
+    const { name, job, patience_seconds: seconds, firstContactSeconds } = this.#config;
     const { now, sleep, jitter } = this.#world;
     const patience = new Patience(
       {
         patienceMs: seconds * 1000,
+        firstContactMs: firstContactSeconds * 1000,
         now,
         sleep,
         jitter,
         advice: "the cross-validation begins anew with the same command",
-        onWait: (error, delayMs) =>
-          this.#emit({ type: "waiting", party: name, job, delayMs, code: error.code, message: error.message }),
+        onWait: ({ code, message }, delayMs, leftMs) =>
+          this.#emit({ type: "waiting", party: name, job, delayMs, leftMs, code, message }),
       },
       false,
     );
@@ -134,7 +136,7 @@ class CrossValidationAttempts {
 
   async #attempt(patience: Patience): Promise<CrossValidationOutcome & { readonly instances: number }> {
     patience.knocking();
-    const peers = await this.#world.connect(this.#config);
+    const peers = await connectWatched(this.#world, this.#config, this.#emit, (ms) => patience.wasted(ms));
     try {
       const prepared = (this.#prepared ??= await this.#prepare(peers, patience));
       const role = new ActiveRole({ ...prepared, peers, observer: this.#observer(prepared.folds, patience) });

@@ -2,24 +2,27 @@
  * How long an active party waits for parties that are gone, and when it tries again: after 0.2 s, then twice as long
  * each time up to 10 s, each a little earlier at random, so that several jobs do not knock at the same moment. What
  * counts is fruitless waiting since the last thing that was stored; the time in which parties work does not. Before
- * anybody has answered for the first time only a few seconds are waited: a wrong address should not take ten minutes to
- * show.
+ * anybody has answered for the first time there may be a shorter time of its own: a wrong address should not take ten
+ * minutes to show. A host name that does not resolve shows within seconds in any case.
  */
 import { TandemError } from "../../base/error.ts";
 import { isPartyFault } from "../../transport/wire-error.ts";
 
 const firstDelayMs = 200;
 const delayMsMax = 10_000;
-const unprovenMs = 3000;
+const unresolvedMs = 3000;
 
 export interface PatienceOptions {
   readonly patienceMs: number;
+  /** The same until all parties have answered for the first time. */
+  readonly firstContactMs: number;
   /** Milliseconds that never run backwards. */
   readonly now: () => number;
   readonly sleep: (ms: number) => Promise<void>;
   /** Uniform in [0, 1). */
   readonly jitter: () => number;
-  readonly onWait: (error: TandemError, delayMs: number) => void;
+  /** @param leftMs for how long it will be tried again, if nothing helps */
+  readonly onWait: (error: TandemError, delayMs: number, leftMs: number) => void;
   /** What helps when patience has ended; that the same command continues the job, unless it says otherwise. */
   readonly advice?: string;
 }
@@ -55,6 +58,11 @@ export class Patience {
     this.#knockingSince = null;
   }
 
+  /** A call was waited for in vain. */
+  wasted(ms: number): void {
+    this.#waitedMs += ms;
+  }
+
   /** All parties are in the job. */
   joined(): void {
     this.answered();
@@ -73,22 +81,28 @@ export class Patience {
    * @throws the error itself where waiting does not help, or has not helped for long enough
    */
   async afterFailure(error: unknown): Promise<void> {
-    const { patienceMs, sleep, jitter, onWait, advice = "the same command continues the job" } = this.#options;
+    const { sleep, jitter, onWait, advice = "the same command continues the job" } = this.#options;
     if (!(error instanceof TandemError) || !this.#isWorthWaiting(error)) throw error;
     this.#stopKnocking();
     const delayMs = Math.round(this.#delayMs * (1 - jitter() / 2));
-    if (this.#waitedMs + delayMs > (this.#proven ? patienceMs : Math.min(patienceMs, unprovenMs))) {
-      if (!this.#proven || patienceMs === 0) throw error;
-      throw new TandemError(
-        error.code,
-        `${error.message}; gave up after waiting for ${Math.round(this.#waitedMs / 1000)} s: ${advice}`,
-        { cause: error },
-      );
+    const patienceMs = this.#patienceMsFor(error);
+    if (this.#waitedMs + delayMs > patienceMs) {
+      if (patienceMs === 0) throw error;
+      const gaveUp = `gave up after waiting for ${Math.round(this.#waitedMs / 1000)} s`;
+      // A job that nobody has heard of yet does not go on, it begins.
+      const words = this.#proven ? `${gaveUp}: ${advice}` : gaveUp;
+      throw new TandemError(error.code, `${error.message}; ${words}`, { cause: error });
     }
     this.#delayMs = Math.min(2 * this.#delayMs, delayMsMax);
     this.#waitedMs += delayMs;
-    onWait(error, delayMs);
+    onWait(error, delayMs, patienceMs - this.#waitedMs + delayMs);
     await sleep(delayMs);
+  }
+
+  #patienceMsFor(error: TandemError): number {
+    const { patienceMs, firstContactMs } = this.#options;
+    if (this.#proven) return patienceMs;
+    return isUnresolved(error) ? Math.min(firstContactMs, unresolvedMs) : firstContactMs;
   }
 
   /** A party that is gone may come back; one that has a bug will have it again. */
@@ -96,4 +110,13 @@ export class Patience {
     if (error.code === "PARTY_LOST") return !isPartyFault(error);
     return error.code === "PARTY_BUSY" && this.#joined;
   }
+}
+
+/** Whether there is no such host, as far as the system knows. */
+function isUnresolved(error: TandemError): boolean {
+  for (let at: unknown = error; at instanceof Error; at = at.cause) {
+    const { code } = at as NodeJS.ErrnoException;
+    if (code === "ENOTFOUND" || code === "EAI_AGAIN") return true;
+  }
+  return false;
 }

@@ -14,6 +14,7 @@ import { JobAttempts } from "./attempts.ts";
 import { ActiveCheckpoints, makeJobFolder } from "./checkpoints.ts";
 import { type ActiveTables, type AlignedRows, readActiveTables } from "./tables.ts";
 import { type ActiveWorld, realWorld } from "./world.ts";
+import { connectWatched } from "./watched-peers.ts";
 import { alignAndWrite } from "./aligned-file.ts";
 import type { ActiveConfig } from "../config.ts";
 import type { Emit, JobEvent } from "../../record/events.ts";
@@ -110,18 +111,12 @@ async function runJob(
   const patience = new Patience(
     {
       patienceMs: config.patience_seconds * 1000,
+      firstContactMs: config.firstContactSeconds * 1000,
       now: world.now,
       sleep: world.sleep,
       jitter: world.jitter,
-      onWait: (error, delayMs) =>
-        emit({
-          type: "waiting",
-          party: config.name,
-          job: config.job,
-          delayMs,
-          code: error.code,
-          message: error.message,
-        }),
+      onWait: ({ code, message }, delayMs, leftMs) =>
+        emit({ type: "waiting", party: config.name, job: config.job, delayMs, leftMs, code, message }),
     },
     checkpoints.checkpoint !== null,
   );
@@ -147,7 +142,7 @@ export async function runAlignment(
 ): Promise<{ readonly path: string; readonly aligned: AlignedRows }> {
   const tables = await readActiveTables(config);
   const path = out ?? join(await makeJobFolder(config, world.storage), "aligned.csv");
-  const peers = await world.connect(config);
+  const peers = await connectWatched(world, config, emit);
   try {
     return { path, aligned: await alignAndWrite(tables, peers, config, path, emit, world) };
   } finally {

@@ -30,6 +30,8 @@ export interface ActiveWorld {
   /** Milliseconds that never run backwards. */
   readonly now: () => number;
   readonly sleep: (ms: number) => Promise<void>;
+  /** Rings once, unless it is taken back with what this returns; nothing is kept alive for it. */
+  readonly alarm: (ms: number, ring: () => void) => () => void;
   /** Uniform in [0, 1); spreads attempts, and nothing else hangs on it. */
   readonly jitter: () => number;
 }
@@ -51,5 +53,9 @@ export const realWorld: ActiveWorld = {
   notes: (folder) => new JobRecord(folder),
   now: () => performance.now(),
   sleep: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
+  alarm: (ms, ring) => {
+    const timer = setTimeout(ring, ms).unref();
+    return () => clearTimeout(timer);
+  },
   jitter: () => osRandom.fill(new Uint8Array(1))[0] / 256,
 };

@@ -1,0 +1,39 @@
+/** Connections to all passive parties, none of which is waited for in silence or for ever. */
+import type { Emit } from "../../record/events.ts";
+import { CallWatch } from "../../transport/call-watch.ts";
+import { watchedAlignment, watchedPeer } from "../../transport/watched-peer.ts";
+import type { ActiveConfig } from "../config.ts";
+import type { ActiveWorld, ConnectedPeer } from "./world.ts";
+
+/** A party may be silent for this long, however little patience there is: it may be reading its table. */
+const stallMsMin = 120_000;
+
+/** @param onGivenUp hears how long a call was waited for that has failed */
+export async function connectWatched(
+  world: ActiveWorld,
+  config: ActiveConfig,
+  emit: Emit,
+  onGivenUp: (waitedMs: number) => void = () => {},
+): Promise<readonly ConnectedPeer[]> {
+  const { name, job, patience_seconds: patience, call_seconds: call } = config;
+  return (await world.connect(config)).map((peer) => {
+    const watch = new CallWatch({
+      party: peer.name,
+      stallMs: Math.max(patience * 1000, stallMsMin),
+      callMs: call * 1000,
+      now: world.now,
+      alarm: world.alarm,
+      onSlow: (waitedMs, isWorking) =>
+        emit({ type: "unanswered", party: name, job, peer: peer.name, waitedMs: Math.round(waitedMs), isWorking }),
+      onGivenUp,
+    });
+    return {
+      ...watchedPeer(peer, watch),
+      alignment: (ofJob, validationFile) => watchedAlignment(peer.alignment(ofJob, validationFile), watch),
+      close: () => {
+        watch.close();
+        peer.close();
+      },
+    };
+  });
+}

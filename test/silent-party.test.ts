@@ -1,0 +1,168 @@
+/**
+ * Passive parties that keep their connection and answer its pings, and answer no call: the active party says that it
+ * waits, and gives up when it should. Their services are real, over TLS; the active party's clock runs faster.
+ */
+import { join } from "node:path";
+import type { ConnectRouter, ServiceImpl } from "@connectrpc/connect";
+import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { runActive, runAlignment } from "../src/party/active/run.ts";
+import { type ActiveWorld, realWorld } from "../src/party/active/world.ts";
+import { readIdentity } from "../src/party/identity.ts";
+import type { PartyEvent } from "../src/record/events.ts";
+import { runPredict } from "../src/scoring/run-predict.ts";
+import { listenTls } from "../src/transport/tls-listen.ts";
+import { Alignment } from "../src/wire/generated/tandem/v1/alignment_pb.ts";
+import { Scoring } from "../src/wire/generated/tandem/v1/scoring_pb.ts";
+import { PassiveParty } from "../src/wire/generated/tandem/v1/tandem_pb.ts";
+import { protocolVersion } from "../src/wire/version.ts";
+import { scratchDirectory } from "./support/command.ts";
+import { activeConfig, type Company, foundCompany, makePeople, startParty } from "./support/companies.ts";
+import { expectError } from "./support/expect-error.ts";
+
+const root = scratchDirectory();
+const people = makePeople(300, "silent");
+let bank: Company;
+let shop: Company;
+beforeAll(async () => {
+  bank = await foundCompany(root, "bank", people, [0, 1], true);
+  shop = await foundCompany(root, "shop", people, [2, 3]);
+});
+
+const never = (): Promise<never> => new Promise(() => {});
+/** An hour is half a minute. */
+const speed = 120;
+const fast: ActiveWorld = {
+  ...realWorld,
+  now: () => speed * performance.now(),
+  alarm: (ms, ring) => realWorld.alarm(ms / speed, ring),
+  sleep: (ms) => realWorld.sleep(ms / speed),
+};
+
+/** A party at which somebody calls, and whose answers are these. */
+async function serving(routes: (router: ConnectRouter) => void): Promise<{ port: number }> {
+  const identity = await readIdentity({
+    certificate: join(shop.folder, "certificate.pem"),
+    key: join(shop.folder, "key.pem"),
+  });
+  const server = await listenTls(
+    { routes },
+    identity,
+    [{ name: "bank", fingerprint: bank.fingerprint }],
+    { host: "127.0.0.1", port: 0 },
+  );
+  onTestFinished(() => server.close());
+  return server;
+}
+
+/** Joins, and says that it is working every so often if at all; then it is as the test wants it. */
+function party(beatMs: number, more: Partial<ServiceImpl<typeof PassiveParty>>) {
+  return (router: ConnectRouter) =>
+    void router.service(PassiveParty, {
+      async *join(_hello, { signal }) {
+        yield { protocolVersion, passiveName: "shop", featureCount: 2 };
+        while (!signal.aborted) {
+          await (beatMs === 0 ? never() : new Promise((resolve) => setTimeout(resolve, beatMs)));
+          yield { working: true };
+        }
+      },
+      setUp: () => Promise.resolve({ candidateCount: 4 }),
+      ...more,
+    });
+}
+
+async function train(
+  routes: (router: ConnectRouter) => void,
+  changes: Parameters<typeof activeConfig>[3],
+): Promise<{ events: PartyEvent[]; message: string }> {
+  const events: PartyEvent[] = [];
+  const config = await activeConfig(bank, [{ company: shop, party: await serving(routes) }], `job-${jobs++}`, {
+    align: false,
+    data: { path: "data.csv", id: "id", features: "all", label: "outcome", positive: "defaulter" },
+    ...changes,
+  });
+  const { message } = await expectError(
+    () => runActive(config, (event) => events.push(event), fast),
+    "PARTY_LOST",
+    /party shop/,
+  );
+  return { events, message };
+}
+let jobs = 0;
+
+const unanswered = (events: readonly PartyEvent[]) => events.filter((event) => event.type === "unanswered");
+
+describe("training", () => {
+  test.each([
+    ["set-up", { setUp: never }],
+    ["gradients that it does not even read", { gradients: never }],
+    ["gradients that it has read", { gradients: async (chunks: AsyncIterable<unknown>) => (await drained(chunks), never()) }],
+    ["histograms", { gradients: async (chunks: AsyncIterable<unknown>) => (await drained(chunks), {}), histograms: silence }],
+  ])("a party that does not answer %s is given up after patience, and named before", async (_call, answers) => {
+    const { events, message } = await train(party(0, answers), { patience_seconds: 150 });
+    expect(message).toMatch(/has not answered for \d+ s, nor said that it works; gave up after waiting for \d+ s/);
+    const said = unanswered(events);
+    expect(said.length).toBeGreaterThan(1);
+    expect(said.length).toBeLessThan(9);
+    expect(said.at(-1)).toMatchObject({ party: "bank", peer: "shop", isWorking: false });
+    expect(said.at(-1)?.waitedMs).toBeGreaterThan(2 * (said.at(-2)?.waitedMs ?? Infinity));
+  });
+
+  test("a party that says it is working is waited for longer than patience, and not longer than call_seconds", async () => {
+    const { events, message } = await train(party(10, { setUp: never }), { patience_seconds: 1, call_seconds: 300 });
+    expect(message).toMatch(/says that it works, and has not answered a call for \d+ s; call_seconds allows more/);
+    expect(unanswered(events)).toContainEqual(expect.objectContaining({ peer: "shop", isWorking: true }));
+    expect(unanswered(events).length).toBeLessThan(6);
+  });
+
+  test("a party that does not even say hello", async () => {
+    const { message } = await train(party(0, { join: silence }), { patience_seconds: 150 });
+    expect(message).toMatch(/has not answered for \d+ s/);
+  });
+
+  test("little patience is no reason to leave a party that is silent for a minute", async () => {
+    const slowly = { setUp: () => new Promise<never>((_, reject) => setTimeout(() => reject(new Error("slow")), 200)) };
+    const { message } = await train(party(0, slowly), { patience_seconds: 1 });
+    expect(message).toMatch(/internal/);
+  });
+});
+
+test("an alignment with a party that does not answer ends as well", async () => {
+  const events: PartyEvent[] = [];
+  const routes = (router: ConnectRouter): void =>
+    void router.service(Alignment, { begin: () => ({ passiveIdCount: 300 }), remask: silence, maskedIds: silence });
+  const config = await activeConfig(bank, [{ company: shop, party: await serving(routes) }], "aligned", {
+    patience_seconds: 150,
+  });
+  await expectError(
+    () => runAlignment(config, join(root, "aligned.csv"), (event) => events.push(event), fast),
+    "PARTY_LOST",
+    /party shop has not answered for \d+ s/,
+  );
+  expect(unanswered(events).length).toBeGreaterThan(0);
+});
+
+test("scores of a party that does not answer are not waited for either", async () => {
+  const real = await startParty(shop, [bank], { output: { directory: "scored" } });
+  const output = { directory: "scored" };
+  await runActive(await activeConfig(bank, [{ company: shop, party: real }], "scored", { output }), () => {});
+  const mute = await serving((router) => void router.service(Scoring, { score: never, maskOpen: never, maskStep: never }));
+  const config = await activeConfig(bank, [{ company: shop, party: mute }], "scored", { output });
+  const options = {
+    model: "scored",
+    input: join(bank.folder, "data.csv"),
+    output: join(root, "scores.csv"),
+    unknown: "refuse",
+    onProgress: () => {},
+  } as const;
+  await expectError(() => runPredict(config, options), "PARTY_LOST", /party shop did not answer in time/);
+});
+
+async function drained(items: AsyncIterable<unknown>): Promise<void> {
+  const iterator = items[Symbol.asyncIterator]();
+  while ((await iterator.next()).done !== true);
+}
+
+// oxlint-disable-next-line require-yield
+async function* silence(): AsyncGenerator<never> {
+  await never();
+}
