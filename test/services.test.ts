@@ -1,5 +1,5 @@
 /** Companies with configs, certificates and files of their own: alignment, jobs one after the other, refusals, logs. */
-import { readFileSync, statSync, writeFileSync } from "node:fs";
+import { chmodSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { firstDifference } from "../src/gbdt/tree/model-compare.ts";
@@ -287,6 +287,22 @@ describe("one job after the other", () => {
 });
 
 describe("who and what is let in", () => {
+  test.skipIf(process.platform === "win32")(
+    "a key that others may read is refused before anybody connects",
+    async () => {
+      const {
+        bank,
+        companies: [careless],
+      } = await world(1);
+      chmodSync(join(careless.folder, "key.pem"), 0o640);
+      await expectError(() => startParty(careless, [bank], {}, () => {}), "FILE_UNREADABLE", /chmod 600 '.*key\.pem'/);
+      const tls = { certificate: "certificate.pem", key: "key.pem", insecure_key_file: true };
+      const party = await startParty(careless, [bank], { tls });
+      const config = await activeConfig(bank, [{ company: careless, party }], "careless");
+      await runAlignment(config, join(root, "careless.csv"), () => {});
+    },
+  );
+
   test("a certificate that is not pinned is turned away and named in the log", async () => {
     const made = await world(1);
     const stranger = await foundCompany(join(made.bank.folder, ".."), "stranger", people.slice(0, 200), [1], true);

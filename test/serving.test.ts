@@ -2,7 +2,7 @@
  * `tandem serve` in front of real parties over TLS: scores to the last bit over HTTP, batches, restarts, limits, the
  * document.
  */
-import { readFileSync, writeFileSync } from "node:fs";
+import { chmodSync, readFileSync, writeFileSync } from "node:fs";
 import { request as httpRequest } from "node:http";
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 import { join } from "node:path";
@@ -371,15 +371,11 @@ describe("the door", () => {
     await serve(world, { host: "0.0.0.0", token: "s3cret-s3cret-s3cret" });
     const tokenFile = join(world.bank.folder, "token");
     writeFileSync(tokenFile, "short\n");
-    const { exitCode, stderr } = await tandem(
-      "serve",
-      "-c",
-      world.configPath,
-      "--model",
-      "spring",
-      "--token-file",
-      tokenFile,
-    );
+    const serveWith = () => tandem("serve", "-c", world.configPath, "--model", "spring", "--token-file", tokenFile);
+    chmodSync(tokenFile, 0o644);
+    expect((await serveWith()).stderr).toMatch(/chmod 600 '.*token'.*FILE_UNREADABLE/);
+    chmodSync(tokenFile, 0o600);
+    const { exitCode, stderr } = await serveWith();
     expect(exitCode).toBe(2);
     expect(stderr).toMatch(/at least 16 characters.*FILE_FORMAT/);
     expect(stderr).not.toContain("short");

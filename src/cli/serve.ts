@@ -1,10 +1,10 @@
 /** `tandem serve`: scores over HTTP at the active party. */
-import { readFile } from "node:fs/promises";
 import { Command, Option } from "commander";
 import { TandemError } from "../base/error.ts";
 import { aliasesOf, resolveParameters, servingParameters } from "../base/parameters.ts";
 import { given, parameterOption } from "./job-options.ts";
 import { programVersion } from "../base/program-version.ts";
+import { readSecretFile } from "../base/secret-file.ts";
 import { addExamples } from "./terminal/help-text.ts";
 import { portNumber } from "./whole-number.ts";
 
@@ -55,7 +55,7 @@ export function serveCommand(): Command {
       import("../record/log.ts"),
     ]);
     const config = await readActiveConfig(flags.config, () => "serve");
-    const token = flags.tokenFile === undefined ? null : await readToken(flags.tokenFile);
+    const token = flags.tokenFile === undefined ? null : await readToken(flags.tokenFile, config.tls.insecure_key_file);
     const stop = new AbortController();
     for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => stop.abort());
     const log = logTo({
@@ -79,11 +79,12 @@ export function serveCommand(): Command {
 }
 
 /** @throws TandemError; the token itself stands in no message */
-async function readToken(path: string): Promise<string> {
+async function readToken(path: string, insecure: boolean): Promise<string> {
   let text: string;
   try {
-    text = (await readFile(path, "utf8")).trim();
+    text = (await readSecretFile(path, { insecure })).trim();
   } catch (cause) {
+    if (cause instanceof TandemError) throw cause;
     throw new TandemError("FILE_UNREADABLE", `${path}: the token cannot be read`, { cause });
   }
   if (!/^\S+$/.test(text) || text.length < tokenCharsMin)

@@ -65,6 +65,7 @@ describe("a config", () => {
     expect(config.tls).toEqual({
       certificate: join(folder, "certificate.pem"),
       key: "/etc/tandem/key.pem",
+      insecure_key_file: false,
       authority: undefined,
     });
     expect(config.data).toMatchObject({

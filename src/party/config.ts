@@ -50,7 +50,13 @@ const object = <S extends z.core.$ZodLooseShape>(shape: S) =>
 const listOf = <S extends z.ZodType>(item: S) => z.array(item, "must be a list");
 
 /** With `authority`, peers need a certificate of it; the pinned fingerprint is needed in any case. */
-const tls = object({ certificate: text, key: text, authority: text.optional() });
+const tls = object({
+  certificate: text,
+  key: text,
+  authority: text.optional(),
+  /** The key, and the token of `tandem serve`, may lie where other users of this machine can read them. */
+  insecure_key_file: z.boolean("must be true or false").default(false),
+});
 
 /** "all" leaves out the id and the label only. */
 const features = z.union(
@@ -331,6 +337,7 @@ function relativeTo(path: string): (given: string) => string {
 
 function tlsFrom(given: PassiveConfig["tls"], from: (path: string) => string): PassiveConfig["tls"] {
   return {
+    ...given,
     certificate: from(given.certificate),
     key: from(given.key),
     authority: given.authority === undefined ? undefined : from(given.authority),

@@ -9,6 +9,6 @@ import type { PassiveConfig } from "./config.ts";
 export function samplingSecretOf({
   sampling_secret: given,
   tls,
-}: Pick<PassiveConfig, "sampling_secret" | "tls">): string {
+}: Pick<PassiveConfig, "sampling_secret"> & { readonly tls: Pick<PassiveConfig["tls"], "key"> }): string {
   return given ?? createHmac("sha256", readFileSync(tls.key)).update("tandem/column-sampling").digest("hex");
 }

@@ -280,8 +280,8 @@ describe("a consent that cannot be given", () => {
   });
 
   test("with a key that is another certificate's, or none", async () => {
-    writeFileSync(join(shops[0].folder, "other.pem"), (await createSelfSigned("other", 1)).key);
-    writeFileSync(join(shops[0].folder, "none.pem"), "no key");
+    writeFileSync(join(shops[0].folder, "other.pem"), (await createSelfSigned("other", 1)).key, { mode: 0o600 });
+    writeFileSync(join(shops[0].folder, "none.pem"), "no key", { mode: 0o600 });
     const keyed = (key: string) => ({ tls: { certificate: "certificate.pem", key } });
     await expectError(
       () => consentOf(shops[0], {}, [bank], keyed("other.pem")),
