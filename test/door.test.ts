@@ -4,10 +4,14 @@
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
+import { appendFileSync, mkdirSync } from "node:fs";
+import { connect } from "node:net";
 import { join } from "node:path";
 import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { hashDomain } from "../src/align/hash-to-curve.ts";
+import { startDashboard } from "../src/dashboard/server.ts";
 import { readIdentity } from "../src/party/identity.ts";
+import { listenHttp } from "../src/scoring/http/http-server.ts";
 import { connectTls, type TlsPeer } from "../src/transport/tls-connect.ts";
 import { scratchDirectory } from "./support/command.ts";
 import { type Company, foundCompany, makePeople, type RunningParty, startParty } from "./support/companies.ts";
@@ -78,4 +82,76 @@ test("connections of the party itself that lead nowhere do not keep it out", asy
     expect((await offer(peers[i])).passiveIdCount).toBe(20);
   }
   await expect(offer(peers[0])).rejects.toThrow(/shop/);
+});
+
+describe.each(["silent", "half a request", "half a body", "reconnect"])("HTTP, a flood: %s", (kind) => {
+  test.each([null, "s3cret-s3cret-s3cret"])("the server of scores answers all the same (token %s)", async (token) => {
+    const server = await listenHttp([{ method: "POST", path: "/predict", handle: (body) => ({ status: 200, body }) }], {
+      host: "127.0.0.1",
+      port: 0,
+      token,
+      bodyBytesMax: 1000,
+      stopGraceMs: 100,
+      onAnswer: () => {},
+      onBug: () => {},
+    });
+    onTestFinished(() => server.close());
+    await flood(server.port, kind, 1500);
+    for (let call = 0; call < 3; call++) {
+      const answer = await fetch(`http://127.0.0.1:${server.port}/predict`, {
+        method: "POST",
+        headers: { "content-type": "application/json", authorization: `Bearer ${token}`, connection: "close" },
+        body: JSON.stringify({ call }),
+      });
+      expect(await answer.json()).toEqual({ call });
+    }
+  });
+
+  test("the dashboard opens, and a page that is open goes on hearing", async () => {
+    const dashboard = await startDashboard({
+      viewers: [{ name: "shop", directory: root, job: null }],
+      host: "127.0.0.1",
+      port: 0,
+    });
+    onTestFinished(() => dashboard.close());
+    const { origin, port } = new URL(dashboard.url);
+    const enter = async (): Promise<string> =>
+      (await fetch(dashboard.url, { headers: { connection: "close" } })).headers.get("set-cookie") ?? "";
+    const cookie = (await enter()).split(";")[0];
+    const leaving = new AbortController();
+    onTestFinished(() => leaving.abort());
+    const page = await fetch(`${origin}/api/stream?viewer=shop&job=live`, {
+      headers: { cookie },
+      signal: leaving.signal,
+    });
+    const reader = (page.body as ReadableStream<Uint8Array>).getReader();
+    await reader.read();
+    await flood(Number(port), kind, 1500);
+    expect(await enter()).toContain("HttpOnly");
+    const folder = join(root, "live");
+    mkdirSync(folder, { recursive: true });
+    appendFileSync(join(folder, "events.jsonl"), `{"kind":"${kind}"}\n`);
+    let heard = "";
+    while (!heard.includes(kind)) heard += Buffer.from((await reader.read()).value ?? []).toString();
+    expect(heard).toContain(`data: e{"kind":"${kind}"}`);
+  });
+});
+
+test("a stranger's half request is cut off, and nobody waits half a minute for that", async () => {
+  const server = await listenHttp([], {
+    host: "127.0.0.1",
+    port: 0,
+    token: null,
+    bodyBytesMax: 1000,
+    stopGraceMs: 100,
+    onAnswer: () => {},
+    onBug: () => {},
+  });
+  onTestFinished(() => server.close());
+  const socket = connect(server.port, "127.0.0.1");
+  socket.write("GET / HTTP/1.1\r\n");
+  const heard: Buffer[] = [];
+  socket.on("data", (data) => heard.push(data));
+  await once(socket, "close");
+  expect(Buffer.concat(heard).toString()).toMatch(/^HTTP\/1\.1 408 /);
 });

@@ -7,6 +7,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
+import { requestTimes, watchStrangers } from "../base/http-strangers.ts";
 import { programVersion } from "../base/program-version.ts";
 import { TandemError } from "../base/error.ts";
 import { jobSyntax } from "../base/job-name.ts";
@@ -48,7 +49,9 @@ const pagePolicy = [
 ].join("; ");
 /** The report is one file without scripts. */
 const reportPolicy = `default-src 'none'; style-src 'unsafe-inline'; img-src data:; ${closedPolicy}`;
+/** Of those who have shown the token. */
 const connectionsMax = 64;
+const requestMsMax = 10_000;
 const closingMsMax = 2000;
 
 /** @throws TandemError FILE_UNREADABLE if the page was not built, USAGE if the address cannot be listened on */
@@ -58,10 +61,10 @@ export async function startDashboard({ viewers, host, port }: DashboardOptions):
   const ending = new AbortController();
   const routes = new Routes(files, viewers, ending.signal);
   const server = createServer(
-    { maxHeaderSize: 8192, requestTimeout: 10_000 },
-    (request, response) => void answer(request, response, access, routes),
+    { maxHeaderSize: 8192, ...requestTimes(requestMsMax) },
+    (request, response) => void answer(request, response, access, routes, () => strangers.admit(request)),
   );
-  server.maxConnections = connectionsMax;
+  const strangers = watchStrangers(server, connectionsMax);
   access.port = await listen(server, host, port);
   return {
     url: access.url,
@@ -94,13 +97,17 @@ async function answer(
   response: ServerResponse,
   access: Access,
   routes: Routes,
+  admit: () => void,
 ): Promise<void> {
   for (const [name, value] of Object.entries(commonHeaders)) response.setHeader(name, value);
   try {
     const url = new URL(request.url ?? "/", "http://dashboard");
     const verdict = access.judge(request, url);
-    if (verdict === "wrong-host") return bare(response, 421);
-    if (verdict === "stranger") return bare(response, 401);
+    if (verdict === "wrong-host" || verdict === "stranger") {
+      response.setHeader("Connection", "close");
+      return bare(response, verdict === "stranger" ? 401 : 421);
+    }
+    admit();
     if (request.method !== "GET") return bare(response, 405);
     if (verdict === "new" || url.searchParams.has("token")) return introduce(response, access);
     const from = request.headers["sec-fetch-site"];

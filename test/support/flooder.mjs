@@ -32,7 +32,13 @@ const kinds = {
     return socket;
   },
   "wrong certificate": () =>
-    connectSecure({ port: Number(port), host: "127.0.0.1", rejectUnauthorized: false, ALPNProtocols: ["h2"], ...identity }),
+    connectSecure({
+      port: Number(port),
+      host: "127.0.0.1",
+      rejectUnauthorized: false,
+      ALPNProtocols: ["h2"],
+      ...identity,
+    }),
   reconnect: () => {
     const socket = plain();
     socket.once("connect", () => socket.destroy());

@@ -7,6 +7,7 @@ import { createHash, timingSafeEqual } from "node:crypto";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { TandemError } from "../../base/error.ts";
+import { requestTimes, watchStrangers } from "../../base/http-strangers.ts";
 import { isLoopback } from "../../base/loopback.ts";
 import type { Problem } from "./messages.ts";
 import { HttpProblem, problemOf } from "./http-problem.ts";
@@ -42,10 +43,12 @@ export interface RunningHttpServer {
   close(): Promise<void>;
 }
 
-const headersTimeoutMs = 10_000;
 const requestTimeoutMs = 30_000;
 const connectionsMax = 1024;
-/** Longer than proxies keep theirs, so that no request meets a connection that is just being closed. */
+/**
+ * For those that have shown the token. Longer than proxies keep theirs, so that no request meets a connection that is
+ * just being closed.
+ */
 const keepAliveMs = 75_000;
 const utf8 = new TextDecoder("utf-8", { fatal: true });
 const textType = "text/plain; version=0.0.4; charset=utf-8";
@@ -56,15 +59,19 @@ export async function listenHttp(routes: readonly Route[], options: HttpOptions)
   const respond = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const started = performance.now();
     const path = routes.find((route) => route.path === pathOf(request))?.path ?? "other";
-    const answer = await answerTo(request, routes, options);
-    send(response, answer, stopping || !request.complete);
+    let isKnown = false;
+    const answer = await answerTo(request, routes, options, () => {
+      isKnown = true;
+      strangers.admit(request);
+    });
+    send(response, answer, stopping || !request.complete || !isKnown);
     options.onAnswer({ path, status: answer.status, ms: performance.now() - started });
   };
   const server = createServer(
-    { headersTimeout: headersTimeoutMs, requestTimeout: requestTimeoutMs, keepAliveTimeout: keepAliveMs },
+    { ...requestTimes(requestTimeoutMs), keepAliveTimeout: keepAliveMs },
     (request, response) => void respond(request, response),
   );
-  server.maxConnections = connectionsMax;
+  const strangers = watchStrangers(server, connectionsMax);
   await listening(server, options);
   return {
     port: (server.address() as AddressInfo).port,
@@ -90,8 +97,13 @@ function listening(server: Server, { host, port }: HttpOptions): Promise<void> {
   });
 }
 
-/** Never rejects. */
-async function answerTo(request: IncomingMessage, routes: readonly Route[], options: HttpOptions): Promise<Answer> {
+/** Never rejects. @param admit called once the request has shown the token, or all of itself where there is none */
+async function answerTo(
+  request: IncomingMessage,
+  routes: readonly Route[],
+  options: HttpOptions,
+  admit: () => void,
+): Promise<Answer> {
   try {
     const path = pathOf(request);
     const here = routes.filter((route) => route.path === path);
@@ -106,7 +118,10 @@ async function answerTo(request: IncomingMessage, routes: readonly Route[], opti
       throw new HttpProblem(405, "USAGE", `this path takes ${here.map(({ method }) => method).join(" and ")} only`);
     if (route.open !== true) checkToken(request, options.token);
     if (options.token === null) checkHost(request, options.host);
-    return await route.handle(route.method === "POST" ? await jsonBody(request, options.bodyBytesMax) : undefined);
+    else if (route.open !== true) admit();
+    const body = route.method === "POST" ? await jsonBody(request, options.bodyBytesMax) : undefined;
+    if (options.token === null) admit();
+    return await route.handle(body);
   } catch (error) {
     const { status, code, message } = problemOf(error);
     if (status === 500) options.onBug(error);
