@@ -95,6 +95,12 @@ export class WaitingRoom {
     if (guest !== undefined) guest.why = why;
   }
 
+  /** It has shown that it does not belong here: whoever refuses it closes its connection. */
+  refuse(remote: Remote, why: string): void {
+    const guest = this.#find(remote);
+    if (guest !== undefined && this.#remove(guest)) this.#onTurnedAway(guest.address, why);
+  }
+
   /** Everybody out. */
   clear(): void {
     for (const group of this.#groups.values()) for (const { socket } of group.values()) socket.destroy();

@@ -32,7 +32,7 @@ export class Door {
   knock(socket: Socket, begin: () => void): void {
     this.#room.enter(socket);
     onFirstRecord(socket, begin, (why) => {
-      this.#room.explain(socket, why);
+      this.#room.refuse(socket, why);
       socket.destroy();
     });
   }
@@ -47,7 +47,7 @@ export class Door {
     const socket = session.socket as TLSSocket;
     const checked = checkCertificate(socket.getPeerCertificate().raw, this.#pinned);
     if (typeof checked === "string") {
-      this.#room.explain(socket, checked);
+      this.#room.refuse(socket, checked);
       session.destroy();
       return null;
     }
