@@ -59,7 +59,9 @@ try {
     for (const count of values.connections.split(",").map(Number)) {
       const keys = ["certificate.pem", "key.pem"].map((name) => join(dirname(stranger.configPath), name));
       const flood =
-        count === 0 ? null : started(join(root, "test/support/flooder.mjs"), String(port), kind, String(count), ...keys);
+        count === 0
+          ? null
+          : started(join(root, "test/support/flooder.mjs"), String(port), kind, String(count), ...keys);
       if (flood !== null) await said(flood, /flooding/);
       const delays = [];
       let failures = 0;

@@ -124,7 +124,12 @@ test("patience ends: the job stops with an error that says how it continues, and
 });
 
 /** Waiting is only counted. */
-function hurried(): { world: ActiveWorld; emit: (event: PartyEvent) => void; waits: PartyEvent[]; waitedMs: () => number } {
+function hurried(): {
+  world: ActiveWorld;
+  emit: (event: PartyEvent) => void;
+  waits: PartyEvent[];
+  waitedMs: () => number;
+} {
   const waits: PartyEvent[] = [];
   let sleptMs = 0;
   const sleep = (ms: number): Promise<void> => ((sleptMs += ms), Promise.resolve());

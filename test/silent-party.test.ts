@@ -44,12 +44,10 @@ async function serving(routes: (router: ConnectRouter) => void): Promise<{ port:
     certificate: join(shop.folder, "certificate.pem"),
     key: join(shop.folder, "key.pem"),
   });
-  const server = await listenTls(
-    { routes },
-    identity,
-    [{ name: "bank", fingerprint: bank.fingerprint }],
-    { host: "127.0.0.1", port: 0 },
-  );
+  const server = await listenTls({ routes }, identity, [{ name: "bank", fingerprint: bank.fingerprint }], {
+    host: "127.0.0.1",
+    port: 0,
+  });
   onTestFinished(() => server.close());
   return server;
 }
@@ -95,8 +93,14 @@ describe("training", () => {
   test.each([
     ["set-up", { setUp: never }],
     ["gradients that it does not even read", { gradients: never }],
-    ["gradients that it has read", { gradients: async (chunks: AsyncIterable<unknown>) => (await drained(chunks), never()) }],
-    ["histograms", { gradients: async (chunks: AsyncIterable<unknown>) => (await drained(chunks), {}), histograms: silence }],
+    [
+      "gradients that it has read",
+      { gradients: async (chunks: AsyncIterable<unknown>) => (await drained(chunks), never()) },
+    ],
+    [
+      "histograms",
+      { gradients: async (chunks: AsyncIterable<unknown>) => (await drained(chunks), {}), histograms: silence },
+    ],
   ])("a party that does not answer %s is given up after patience, and named before", async (_call, answers) => {
     const { events, message } = await train(party(0, answers), { patience_seconds: 150 });
     expect(message).toMatch(/has not answered for \d+ s, nor said that it works; gave up after waiting for \d+ s/);
@@ -107,7 +111,7 @@ describe("training", () => {
     expect(said.at(-1)?.waitedMs).toBeGreaterThan(2 * (said.at(-2)?.waitedMs ?? Infinity));
   });
 
-  test("a party that says it is working is waited for longer than patience, and not longer than call_seconds", async () => {
+  test("a party that says it is working is waited for beyond patience, up to call_seconds", async () => {
     const { events, message } = await train(party(10, { setUp: never }), { patience_seconds: 1, call_seconds: 300 });
     expect(message).toMatch(/says that it works, and has not answered a call for \d+ s; call_seconds allows more/);
     expect(unanswered(events)).toContainEqual(expect.objectContaining({ peer: "shop", isWorking: true }));
@@ -145,7 +149,9 @@ test("scores of a party that does not answer are not waited for either", async (
   const real = await startParty(shop, [bank], { output: { directory: "scored" } });
   const output = { directory: "scored" };
   await runActive(await activeConfig(bank, [{ company: shop, party: real }], "scored", { output }), () => {});
-  const mute = await serving((router) => void router.service(Scoring, { score: never, maskOpen: never, maskStep: never }));
+  const mute = await serving(
+    (router) => void router.service(Scoring, { score: never, maskOpen: never, maskStep: never }),
+  );
   const config = await activeConfig(bank, [{ company: shop, party: mute }], "scored", { output });
   const options = {
     model: "scored",

@@ -187,7 +187,7 @@ training:
 # scheme: paillier             # the cipher
 key_bits: 2048                 # shorter, for experiments only: insecure_key_bits
 # threads: 4                   # of the alignment; without it as many as there are cores
-patience_seconds: 600          # how long to wait for a party that is gone; then the same command continues the job
+# patience_seconds: 600        # how long to wait for a party that is gone; then the same command continues the job
 # compare_alone: true          # train the own columns alone as well, afterwards, and say what the others' have added
 
 # Each job gets a folder in here: share.json (this party's part of the model), predictions.csv, aligned.csv and

@@ -83,29 +83,20 @@ export class CallWatch {
     this.#beatAt = this.#progressAt = this.#options.now();
   }
 
-  #wait<T>(call: Call, answer: Promise<T>): Promise<T> {
+  async #wait<T>(call: Call, answer: Promise<T>): Promise<T> {
     const { now } = this.#options;
-    return new Promise<T>((resolve, reject) => {
-      call.since = now();
-      call.fail = reject;
-      if (!this.#isClosed) this.#waiting.add(call);
-      this.#look();
-      const ended = (): void => {
-        this.#waiting.delete(call);
-        call.waitedMs += now() - call.since;
-      };
-      answer.then(
-        (value) => {
-          ended();
-          this.#progressAt = now();
-          resolve(value);
-        },
-        (error: unknown) => {
-          ended();
-          reject(error as Error);
-        },
-      );
-    });
+    const failed = new Promise<never>((_, reject) => (call.fail = reject));
+    call.since = now();
+    if (!this.#isClosed) this.#waiting.add(call);
+    this.#look();
+    try {
+      const value = await Promise.race([answer, failed]);
+      this.#progressAt = now();
+      return value;
+    } finally {
+      this.#waiting.delete(call);
+      call.waitedMs += now() - call.since;
+    }
   }
 
   /** Looks every second while somebody waits. Short calls never see an alarm of their own. */
@@ -114,7 +105,7 @@ export class CallWatch {
     this.#isLooking = true;
     this.#options.alarm(lookMs, () => {
       this.#isLooking = false;
-      for (const call of [...this.#waiting]) this.#judge(call);
+      for (const call of this.#waiting) this.#judge(call);
       if (this.#waiting.size > 0) this.#look();
     });
   }

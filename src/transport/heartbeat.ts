@@ -44,19 +44,18 @@ export function countedCalls(answers: ServiceImpl<typeof PassiveParty>): Counted
 
 /** A turn every now and then while there is work, until it is over. */
 export async function* heartbeats(everyMs: number, isWorking: () => boolean, over: Promise<unknown>): AsyncGenerator {
-  let isOver = false;
-  let wake = (): void => {};
-  void over.then(() => {
-    isOver = true;
-    wake();
+  const ending = { isOver: false, wake: (): void => {} };
+  void over.finally(() => {
+    ending.isOver = true;
+    ending.wake();
   });
-  while (!isOver) {
+  while (!ending.isOver) {
     let timer: NodeJS.Timeout | undefined;
     await new Promise<void>((resolve) => {
-      wake = resolve;
+      ending.wake = resolve;
       if (everyMs > 0) timer = setTimeout(resolve, everyMs).unref();
     });
     clearTimeout(timer);
-    if (!isOver && isWorking()) yield;
+    if (!ending.isOver && isWorking()) yield;
   }
 }

@@ -75,7 +75,11 @@ export function passiveService(role: JobAnswers, storage: ServiceStorage = nothi
     try {
       yield answer;
       if (context.signal.aborted) return;
-      const beats = heartbeats(context.values.get(heartbeatKey), () => counted.isWorking(), Promise.race([gone, ended]));
+      const beats = heartbeats(
+        context.values.get(heartbeatKey),
+        () => counted.isWorking(),
+        Promise.race([gone, ended]),
+      );
       while ((await beats.next()).done !== true) yield create(PassiveHelloSchema, { working: true });
     } finally {
       // However the stream ends, also while the answer is on its way: without it there is no job.

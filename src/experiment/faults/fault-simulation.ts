@@ -164,7 +164,7 @@ class Simulation implements PassiveSurroundings {
   }
 
   #ring(): void {
-    for (const alarm of [...this.#alarms]) {
+    for (const alarm of this.#alarms) {
       if (alarm.atMs > this.#nowMs) continue;
       this.#alarms.delete(alarm);
       alarm.ring();
