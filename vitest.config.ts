@@ -50,6 +50,7 @@ export default defineConfig({
     testTimeout: 60_000,
     hookTimeout: 60_000,
     maxWorkers: 2,
+    globalSetup: "scripts/build-threads.mjs",
     sequence: { sequencer: LongestFirst },
     // Half a second of every file would go into loading the same modules again.
     isolate: false,

@@ -3,6 +3,7 @@
  * time of one that opens several hundred.
  *
  *   dist/program/                   the command, the library and what they share; CommonJS, which Node loads faster
+ *   dist/program/*-thread.mjs       what threads run, each in one file (scripts/build-threads.mjs)
  *   dist/index.js                   the library's entry: an ES module that hands on what the bundle exports
  *   dist/program.sha256             the digest of the sources that this was made from (program-digest.ts)
  *   dist/third-party-licences.txt   of the packages that are in the bundle
@@ -15,6 +16,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { rolldown } from "rolldown";
 import { minifySync } from "rolldown/utils";
+import { buildThreads } from "./build-threads.mjs";
 import { importSources } from "./import-sources.mjs";
 import { packageOf, thirdPartyLicences } from "./third-party-licences.mjs";
 
@@ -40,8 +42,6 @@ async function bundleProgram() {
     // It reads a WebAssembly file from its own folder.
     external: ["@resvg/resvg-wasm"],
     plugins: [minified],
-    // It does not say so itself: of its decompressors we take those that Node lacks.
-    treeshake: { moduleSideEffects: [{ test: /hyparquet-compressors/, sideEffects: false }] },
   });
   const { output } = await build.write({
     dir: join(dist, "program"),
@@ -70,7 +70,8 @@ function libraryEntry({ exports, fileName }) {
 rmSync(join(dist, "program"), { recursive: true, force: true });
 const chunks = await bundleProgram();
 writeFileSync(join(dist, "index.js"), libraryEntry(chunks.find(({ name, isEntry }) => isEntry && name === "library")));
-const licences = thirdPartyLicences(chunks.flatMap(({ moduleIds }) => moduleIds));
+const threadModules = await buildThreads({ folder: join(dist, "program"), minify: true });
+const licences = thirdPartyLicences([...chunks.flatMap(({ moduleIds }) => moduleIds), ...threadModules]);
 writeFileSync(join(dist, "third-party-licences.txt"), licences);
 const [{ sourceDigest }] = await importSources("experiment/trials/program-digest.ts");
 writeFileSync(join(dist, "program.sha256"), `${sourceDigest(root)}\n`);

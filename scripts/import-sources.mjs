@@ -2,6 +2,7 @@
 import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { rolldown } from "rolldown";
+import { buildThreads } from "./build-threads.mjs";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 
@@ -10,6 +11,7 @@ const root = fileURLToPath(new URL("..", import.meta.url));
  * @returns the modules, which share what they both import
  */
 export async function importSources(...paths) {
+  await buildThreads();
   const names = paths.map((path) => path.replaceAll("/", "-").replace(/\.ts$/, ""));
   const input = Object.fromEntries(names.map((name, i) => [name, join(root, "src", paths[i])]));
   const build = await rolldown({ cwd: root, input, platform: "node" });

@@ -1,6 +1,6 @@
 /**
  * How pages of Parquet files are decompressed. Node itself has gzip and Brotli; the others are a package's. A page says
- * how long it is, and no more than that is made of it.
+ * how long it is, and no more than that is made of it: each gets a buffer of that length, which is bounded too.
  */
 import { brotliDecompressSync, gunzipSync } from "node:zlib";
 import type { Compressors } from "hyparquet";
@@ -10,7 +10,19 @@ export const compressors: Compressors = {
   SNAPPY: decompressSnappy,
   GZIP: (input, length) => gunzipSync(input, { maxOutputLength: Math.max(1, length) }),
   BROTLI: (input, length) => brotliDecompressSync(input, { maxOutputLength: Math.max(1, length) }),
-  ZSTD: (input) => decompressZstd(input),
+  ZSTD: (input, length) => decompressZstd(input, new Uint8Array(length)),
   LZ4: decompressLz4,
   LZ4_RAW: decompressLz4Raw,
 };
+
+/** The same, for pages up to a length. They throw beyond it. */
+export function boundedCompressors(pageBytesMax: number): Compressors {
+  const bounded = Object.entries(compressors).map(([name, decompress]) => [
+    name,
+    (input: Uint8Array, length: number) => {
+      if (!(length >= 0 && length <= pageBytesMax)) throw new RangeError(`a page of ${length} bytes`);
+      return decompress(input, length);
+    },
+  ]);
+  return Object.fromEntries(bounded) as Compressors;
+}

@@ -2,51 +2,32 @@
  * A Parquet file as the same table of text cells that a CSV file gives, so that every check and message is the same;
  * rows are counted from 1. Null is an empty cell, true and false are 1 and 0. Columns of lists, structures or bytes are
  * refused only if they are used: their cells are not numbers.
+ *
+ * The file is read in a thread (parquet-thread.ts) that is ended when it goes beyond its limits.
  */
 import { stat } from "node:fs/promises";
-import { asyncBufferFromFile, parquetMetadataAsync, parquetRead, type AsyncBuffer, type FileMetaData } from "hyparquet";
-import { compressors } from "./parquet-compressors.ts";
 import { TandemError } from "../base/error.ts";
 import { type CsvTable, headerTrouble } from "./csv-table.ts";
+import { CellMemory, memoryTrouble, type TableLimits, tableLimits, threadLimits } from "./limits.ts";
+import { type Watched, watchThread } from "./parquet-watch.ts";
+import type { ParquetMessage } from "./parquet-thread.ts";
 
 /** @throws TandemError FILE_UNREADABLE or FILE_FORMAT naming the file */
-export async function readParquetTable(path: string): Promise<CsvTable> {
-  const { file, metadata } = await open(path);
-  const names = columnNames(metadata).map((name) => name.trim());
-  const trouble = names.length === 0 ? "it has no columns" : headerTrouble(names);
-  if (trouble !== null) throw new TandemError("FILE_FORMAT", `${path}: ${trouble}`);
-  const rowCount = Number(metadata.num_rows);
-  if (rowCount === 0) throw new TandemError("FILE_FORMAT", `${path} has columns but no rows`);
-  const columns: string[][] = names.map(() => []);
-  try {
-    for (let rowStart = 0; rowStart < rowCount;) {
-      const rowEnd = Math.min(rowStart + rowsPerRead, rowCount);
-      await parquetRead({
-        file,
-        metadata,
-        compressors,
-        rowStart,
-        rowEnd,
-        rowFormat: "array",
-        onComplete: (rows) => addRows(columns, rows),
-      });
-      rowStart = rowEnd;
-    }
-  } catch (cause) {
-    throw new TandemError("FILE_FORMAT", `${path} is damaged, or uses a Parquet feature that cannot be read`, {
-      cause,
-    });
-  }
-  if (columns.some((column) => column.length !== rowCount))
-    throw new TandemError("FILE_FORMAT", `${path} is damaged: it has fewer rows than it says`);
-  return { path, names, columns, rowCount, lineOf: (row) => row + 1, lineNoun: "row" };
+export async function readParquetTable(path: string, limits: TableLimits = tableLimits): Promise<CsvTable> {
+  const fileBytes = await sizeOf(path);
+  const collector = new ColumnCollector(path, limits);
+  const task = { path, pageBytesMax: limits.pageBytes, readsPerByteMax: limits.readsPerByte };
+  const end = await watchThread(task, () => threadLimits(fileBytes, collector.cellCount), (message) =>
+    collector.take(message),
+  );
+  return collector.finish(end);
 }
 
-const rowsPerRead = 100_000;
-
-async function open(path: string): Promise<{ file: AsyncBuffer; metadata: FileMetaData }> {
+async function sizeOf(path: string): Promise<number> {
   try {
-    if (!(await stat(path)).isFile()) throw new TandemError("FILE_UNREADABLE", `${path} is not a file`);
+    const found = await stat(path);
+    if (!found.isFile()) throw new TandemError("FILE_UNREADABLE", `${path} is not a file`);
+    return found.size;
   } catch (cause) {
     if (cause instanceof TandemError) throw cause;
     const code = cause instanceof Error && "code" in cause ? String(cause.code) : "";
@@ -56,38 +37,78 @@ async function open(path: string): Promise<{ file: AsyncBuffer; metadata: FileMe
       { cause },
     );
   }
-  try {
-    const file = await asyncBufferFromFile(path);
-    return { file, metadata: await parquetMetadataAsync(file) };
-  } catch (cause) {
-    throw new TandemError("FILE_FORMAT", `${path} is not a Parquet file, or is cut off`, { cause });
+}
+
+class ColumnCollector {
+  readonly #path: string;
+  readonly #limits: TableLimits;
+  readonly #memory: CellMemory;
+  #names: readonly string[] | null = null;
+  #rowCount = 0;
+  #columns: string[][] = [];
+
+  constructor(path: string, limits: TableLimits) {
+    this.#path = path;
+    this.#limits = limits;
+    this.#memory = new CellMemory(limits.memoryBytes);
   }
-}
 
-/** Names of the top level: the root's children, each followed by its own. */
-function columnNames({ schema }: FileMetaData): string[] {
-  const names: string[] = [];
-  const skip = (at: number): number => {
-    let next = at + 1;
-    for (let child = 0; child < (schema[at].num_children ?? 0); child++) next = skip(next);
-    return next;
-  };
-  let at = 1;
-  for (let child = 0; child < (schema[0].num_children ?? 0); child++) {
-    names.push(schema[at].name);
-    at = skip(at);
+  /** As many as the file says it has. */
+  get cellCount(): number {
+    return this.#rowCount * this.#columns.length;
   }
-  return names;
-}
 
-function addRows(columns: string[][], rows: readonly (readonly unknown[])[]): void {
-  for (const row of rows) columns.forEach((column, i) => column.push(cellText(row[i])));
-}
+  take(message: ParquetMessage): void {
+    if (message.kind === "shape") this.#shape(message.names, message.rowCount);
+    else if (message.kind === "cells") this.#cells(this.#columns[message.column], message.text, message.lengths);
+  }
 
-/** Numbers in their shortest form that reads back as the same number. */
-function cellText(value: unknown): string {
-  if (value === null || value === undefined) return "";
-  if (typeof value === "boolean") return value ? "1" : "0";
-  if (value instanceof Date) return value.toISOString();
-  return typeof value === "object" ? "(not a number)" : String(value);
+  #shape(names: readonly string[], rowCount: number): void {
+    const { rows, columns } = this.#limits;
+    if (names.length > columns) throw this.#refused(`: it has over ${columns} columns`);
+    const trouble = names.length === 0 ? "it has no columns" : headerTrouble(names);
+    if (trouble !== null) throw this.#refused(`: ${trouble}`);
+    if (rowCount === 0) throw this.#refused(" has columns but no rows");
+    if (!Number.isSafeInteger(rowCount) || rowCount < 0) throw this.#refused(" is damaged: it has no number of rows");
+    if (rowCount > rows) throw this.#refused(`: it has over ${rows} rows`);
+    this.#names = names;
+    this.#rowCount = rowCount;
+    this.#columns = names.map(() => []);
+    if (!this.#memory.fits(this.cellCount)) throw this.#refused(`: ${memoryTrouble}`);
+  }
+
+  #cells(column: string[], text: string, lengths: Uint32Array): void {
+    if (column.length + lengths.length > this.#rowCount) throw this.#refused(" is damaged: it has more rows than it says");
+    let at = 0;
+    for (const length of lengths) {
+      if (length > this.#limits.cellChars)
+        throw this.#refused(`, row ${column.length + 1}: a cell has over ${this.#limits.cellChars} characters`);
+      const cell = text.slice(at, at + length);
+      at += length;
+      column.push(cell);
+      this.#memory.add(cell);
+    }
+    if (this.#memory.isFull) throw this.#refused(`: ${memoryTrouble}`);
+  }
+
+  finish(end: Watched): CsvTable {
+    const names = this.#names;
+    const advice = ". Write it again, with smaller row groups, or as CSV";
+    if (end.kind !== "done") {
+      const why = {
+        failed: names === null ? "is not a Parquet file, or is cut off" : "is damaged, or uses a Parquet feature that cannot be read",
+        slow: "takes longer to read than a file of its size may",
+        large: "takes more memory to read than a file of its size may",
+      }[end.kind];
+      throw this.#refused(` ${why}${end.kind === "failed" ? "" : advice}`, end.cause);
+    }
+    if (names === null || this.#columns.some((column) => column.length !== this.#rowCount))
+      throw this.#refused(" is damaged: it has fewer rows than it says");
+    const { path, rowCount, columns } = { path: this.#path, rowCount: this.#rowCount, columns: this.#columns };
+    return { path, names, columns, rowCount, lineOf: (row) => row + 1, lineNoun: "row" };
+  }
+
+  #refused(what: string, cause?: unknown): TandemError {
+    return new TandemError("FILE_FORMAT", `${this.#path}${what}`, { cause });
+  }
 }

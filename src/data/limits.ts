@@ -1,0 +1,96 @@
+/**
+ * What a table may be, in one place: docs/own-data.md lists the same. A file that is beyond a limit is refused with
+ * FILE_FORMAT before it costs more than an honest one would. Honest tables of tens of millions of rows stay below.
+ */
+import { getHeapStatistics } from "node:v8";
+
+export interface TableLimits {
+  /** As many people as can be aligned and trained on. */
+  readonly rows: number;
+  readonly columns: number;
+  /** Characters of one cell. */
+  readonly cellChars: number;
+  /** Characters of one row of CSV, line breaks within quotes included. */
+  readonly rowChars: number;
+  /** Blank lines beyond one per row. */
+  readonly blankLines: number;
+  /** Decompressed bytes per compressed byte, once `ratioFreeBytes` have been decompressed. */
+  readonly gzipRatio: number;
+  readonly ratioFreeBytes: number;
+  /** Decompressed bytes of one page of a Parquet file. */
+  readonly pageBytes: number;
+  /** How often each byte of a Parquet file may be read, over all its columns. */
+  readonly readsPerByte: number;
+  /** What a table's cells may take of this process's memory, in bytes. */
+  readonly memoryBytes: number;
+}
+
+/** The rest is for everything that is not the table. */
+const memoryFraction = 0.85;
+
+export const tableLimits: TableLimits = {
+  rows: 1 << 26,
+  columns: 1 << 16,
+  cellChars: 1 << 20,
+  rowChars: 1 << 22,
+  blankLines: 1 << 20,
+  // DEFLATE itself ends at 1032: what comes this near holds nothing but repetitions.
+  gzipRatio: 900,
+  ratioFreeBytes: 1 << 24,
+  pageBytes: 1 << 29,
+  readsPerByte: 4,
+  memoryBytes: memoryFraction * getHeapStatistics().heap_size_limit,
+};
+
+/** What a thread that reads a file may take: more for a larger file. */
+export interface ThreadLimits {
+  readonly heapMegabytes: number;
+  /** Without a sign of progress. */
+  readonly silenceMs: number;
+  readonly totalMs: number;
+}
+
+/** An honest file needs some hundredth of this time. */
+export function threadLimits(fileBytes: number, cellCount: number): ThreadLimits {
+  const megabytes = Math.ceil(fileBytes / 2 ** 20);
+  return {
+    // Below a gigabyte no array can grow to where V8 would end the whole process instead of the thread.
+    heapMegabytes: Math.min(1024, 512 + 16 * megabytes),
+    silenceMs: 1000 * (3 + megabytes),
+    totalMs: 1000 * (60 + megabytes + cellCount / 2 ** 20),
+  };
+}
+
+/**
+ * How much memory the cells of a table take, at the least. A table that does not fit would otherwise end the whole
+ * process, without a word about the file.
+ */
+export class CellMemory {
+  readonly #bytesMax: number;
+  #bytes = 0;
+
+  constructor(bytesMax: number) {
+    this.#bytesMax = bytesMax;
+  }
+
+  /** A place in a column, and the text: V8 keeps one copy of every text of one character. */
+  add(cell: string): void {
+    this.#bytes += cell.length < 2 ? placeBytes : placeBytes + headerBytes + cell.length;
+  }
+
+  /** Whether so many cells can fit, however short they are. */
+  fits(cellCount: number): boolean {
+    return placeBytes * cellCount <= this.#bytesMax;
+  }
+
+  get isFull(): boolean {
+    return this.#bytes > this.#bytesMax;
+  }
+}
+
+const placeBytes = 8;
+const headerBytes = 16;
+
+export const memoryTrouble =
+  "the table does not fit into memory. Leave out columns, or give the process more with " +
+  "NODE_OPTIONS=--max-old-space-size=<megabytes>";
