@@ -3,12 +3,15 @@
  * file, line and column. Quoting and separators are papaparse's; what a table may look like is decided here.
  *
  * Line endings and separator (comma, semicolon or tab) are taken from the header line. Blank lines are skipped; every
- * other row must have as many cells as the header. Only the first column may have no name.
+ * other row must have as many cells as the header. Only the first column may have no name. limits.ts says how large all
+ * of it may be.
  */
 import { Readable } from "node:stream";
 import Papa from "papaparse";
 import { TandemError } from "../base/error.ts";
+import { type Dialect, DialectFinder } from "./csv-dialect.ts";
 import { csvText } from "./csv-text.ts";
+import { CellMemory, memoryTrouble, type TableLimits, tableLimits } from "./limits.ts";
 
 export interface CsvTable {
   /** As the user gave it, for messages. */
@@ -23,72 +26,49 @@ export interface CsvTable {
   readonly lineNoun?: "row";
 }
 
-/** A quote left open makes the rest of the file one record; refuse before it has all been buffered. */
-const recordCharsMax = 1 << 22;
-
 /**
  * Reads a `.csv` or `.csv.gz` file.
  * @throws TandemError FILE_UNREADABLE or FILE_FORMAT naming the file and, where there is one, the line
  */
-export function readCsvTable(path: string): Promise<CsvTable> {
-  return readCsvText(path, csvText(path));
+export function readCsvTable(path: string, limits: TableLimits = tableLimits): Promise<CsvTable> {
+  return readCsvText(path, csvText(path, limits), limits);
 }
 
 /** CSV text of any origin; `path` is what messages call it. @throws as readCsvTable does */
-export async function readCsvText(path: string, text: AsyncGenerator<string>): Promise<CsvTable> {
-  const { head, dialect } = await readHead(text);
+export async function readCsvText(
+  path: string,
+  text: AsyncGenerator<string>,
+  limits: TableLimits = tableLimits,
+): Promise<CsvTable> {
+  const { head, dialect } = await readHead(path, text, limits.rowChars);
   if (head.trim() === "") throw new TandemError("FILE_FORMAT", `${path} is empty`);
-  const collector = new RowCollector(path, dialect.newline);
+  const collector = new RowCollector(path, dialect.newline, limits);
   await parseRows(joined(head, text), dialect, collector);
   return collector.finish();
 }
 
-interface Dialect {
-  readonly newline: "\n" | "\r\n" | "\r";
-  readonly delimiter: string;
-}
+/** A quote left open makes the rest of the file one row, which is refused before it has all been buffered. */
+const openQuote = '; is a quote (") left open?';
 
 /** Reads until the header line is complete: its ending and separators fix the dialect of the whole file. */
-async function readHead(text: AsyncGenerator<string>): Promise<{ head: string; dialect: Dialect }> {
+async function readHead(
+  path: string,
+  text: AsyncGenerator<string>,
+  charsMax: number,
+): Promise<{ head: string; dialect: Dialect }> {
+  const finder = new DialectFinder();
   let head = "";
-  let dialect: Dialect | undefined;
-  while (dialect === undefined && head.length <= recordCharsMax) {
-    const next = await text.next();
-    if (next.done === true) break;
+  for (let next = await text.next(); next.done !== true; next = await text.next()) {
     head += next.value;
-    dialect = dialectOf(head);
+    const dialect = finder.add(next.value);
+    if (dialect !== undefined) return { head, dialect };
+    if (head.length > charsMax) {
+      await text.return(undefined);
+      throw new TandemError("FILE_FORMAT", `${path}: no header within ${charsMax} characters${openQuote}`);
+    }
   }
   // The appended break ends a header that is the whole file.
-  return { head, dialect: dialect ?? dialectOf(`${head}\n `) ?? { newline: "\n", delimiter: "," } };
-}
-
-/** @returns undefined while the first non-blank line has not ended (one character after a \r decides about \r\n). */
-function dialectOf(head: string): Dialect | undefined {
-  const counts = new Map([
-    [",", 0],
-    [";", 0],
-    ["\t", 0],
-  ]);
-  let fieldQuoted = false; // a quote means something only where a cell starts with one
-  let quoted = false;
-  let fieldStart = true;
-  let blank = true;
-  for (let i = 0; i + 1 < head.length; i++) {
-    const char = head[i];
-    if (fieldStart) fieldQuoted = char === '"';
-    if (fieldQuoted && char === '"') quoted = !quoted;
-    fieldStart = !quoted && (counts.has(char) || char === "\n" || char === "\r");
-    if (quoted) continue;
-    if ((char === "\n" || char === "\r") && !blank) {
-      const newline = char === "\n" ? "\n" : head[i + 1] === "\n" ? "\r\n" : "\r";
-      const [delimiter] = [...counts].reduce((best, entry) => (entry[1] > best[1] ? entry : best));
-      return { newline, delimiter };
-    }
-    if (char.trim() !== "") blank = false;
-    const count = counts.get(char);
-    if (count !== undefined) counts.set(char, count + 1);
-  }
-  return undefined;
+  return { head, dialect: finder.add("\n ") ?? { newline: "\n", delimiter: "," } };
 }
 
 async function* joined(head: string, rest: AsyncGenerator<string>): AsyncGenerator<string> {
@@ -96,15 +76,32 @@ async function* joined(head: string, rest: AsyncGenerator<string>): AsyncGenerat
   yield* rest;
 }
 
+/**
+ * papaparse begins an unfinished row again with every piece of text. So a piece is at least as long as what it holds
+ * back: then a long row takes time by its length, and not by the square of it.
+ */
+async function* inGrowingPieces(text: AsyncGenerator<string>, pendingChars: () => number): AsyncGenerator<string> {
+  let piece = "";
+  for await (const next of text) {
+    piece += next;
+    if (piece.length < pendingChars()) continue;
+    yield piece;
+    piece = "";
+  }
+  if (piece !== "") yield piece;
+}
+
 function parseRows(text: AsyncGenerator<string>, dialect: Dialect, collector: RowCollector): Promise<void> {
   return new Promise((resolve, reject) => {
     let charsRead = 0;
-    const source = Readable.from(text);
+    let pendingChars = 0;
+    const source = Readable.from(inGrowingPieces(text, () => pendingChars));
     source.on("data", (chunk: string) => (charsRead += chunk.length));
     Papa.parse<string[], Readable>(source, {
       ...dialect,
       chunk(results) {
-        collector.add(results, charsRead - results.meta.cursor);
+        pendingChars = charsRead - results.meta.cursor;
+        collector.add(results, pendingChars);
       },
       complete: () => resolve(),
       // Receives the stream's errors and what the chunk callback throws.
@@ -121,12 +118,17 @@ class RowCollector {
   /** The character that ends a line, also inside quoted cells. */
   readonly #lineEnd: string;
   #names: string[] | undefined;
+  readonly #limits: TableLimits;
+  readonly #memory: CellMemory;
   #columns: string[][] = [];
   #lines: number[] = [];
   #line = 1;
+  #blankLines = 0;
 
-  constructor(path: string, newline: string) {
+  constructor(path: string, newline: string, limits: TableLimits) {
     this.#path = path;
+    this.#limits = limits;
+    this.#memory = new CellMemory(limits.memoryBytes);
     this.#lineEnd = newline === "\r" ? "\r" : "\n";
   }
 
@@ -137,11 +139,19 @@ class RowCollector {
     results.data.forEach((cells, index) => {
       if (badRows.has(index)) throw this.#wrongQuote();
       if (cells.length > 1 || cells[0].trim() !== "") this.#addRow(cells);
+      else this.#skipBlank();
       for (const cell of cells) this.#line += occurrences(cell, this.#lineEnd);
       this.#line += 1;
     });
-    if (pendingChars > recordCharsMax)
-      throw this.#error(`a row of over ${recordCharsMax} characters; is a quote (") left open?`);
+    const { rowChars } = this.#limits;
+    if (pendingChars > rowChars) throw this.#error(`a row of over ${rowChars} characters${openQuote}`);
+    if (this.#memory.isFull) throw this.#error(memoryTrouble);
+  }
+
+  #skipBlank(): void {
+    this.#blankLines++;
+    if (this.#blankLines > this.#limits.blankLines + this.#lines.length)
+      throw this.#error(`there are over ${this.#blankLines - 1} blank lines. Remove them`);
   }
 
   #addRow(cells: string[]): void {
@@ -153,11 +163,21 @@ class RowCollector {
     if (cells.length !== this.#names.length) {
       throw this.#error(`has ${countOf(cells.length, "cell")}, but the header has ${this.#names.length}`);
     }
-    for (let i = 0; i < cells.length; i++) this.#columns[i].push(cells[i]);
+    if (this.#lines.length === this.#limits.rows) throw this.#error(`there are over ${this.#limits.rows} rows`);
+    for (let i = 0; i < cells.length; i++) {
+      const cell = cells[i];
+      if (cell.length > this.#limits.cellChars) throw this.#longCell(i);
+      this.#columns[i].push(cell);
+      this.#memory.add(cell);
+    }
     this.#lines.push(this.#line);
   }
 
   #checkedNames(cells: string[]): string[] {
+    const { columns, cellChars } = this.#limits;
+    if (cells.length > columns) throw this.#error(`the header has over ${columns} columns`);
+    const long = cells.findIndex((cell) => cell.length > cellChars);
+    if (long !== -1) throw this.#longCell(long);
     const names = cells.map((cell) => cell.trim());
     const trouble = headerTrouble(names);
     if (trouble !== null) throw this.#error(trouble);
@@ -172,6 +192,10 @@ class RowCollector {
     return { path: this.#path, names, columns: this.#columns, rowCount: lines.length, lineOf: (row) => lines[row] };
   }
 
+  #longCell(column: number): TandemError {
+    return this.#error(`the cell of column #${column} has over ${this.#limits.cellChars} characters`);
+  }
+
   #wrongQuote(): TandemError {
     return this.#error('a quote (") is not closed, or is followed by something else than a separator');
   }
@@ -183,12 +207,19 @@ class RowCollector {
 
 /** @returns what is wrong with the names of a table's columns, or null */
 export function headerTrouble(names: readonly string[]): string | null {
+  const known = new Map<string, number>();
   for (const [index, name] of names.entries()) {
     if (name === "" && index > 0) return `column #${index} of the header has no name`;
-    const first = names.indexOf(name);
-    if (first < index) return `two columns are named '${name}' (#${first} and #${index})`;
+    const first = known.get(name);
+    if (first !== undefined) return `two columns are named '${shortened(name)}' (#${first} and #${index})`;
+    known.set(name, index);
   }
   return null;
+}
+
+/** A name of a megabyte is no help in a message. */
+function shortened(name: string): string {
+  return name.length > 100 ? `${name.slice(0, 100)}...` : name;
 }
 
 function occurrences(text: string, char: string): number {

@@ -8,6 +8,7 @@ import { createReadStream } from "node:fs";
 import { Readable } from "node:stream";
 import { createGunzip } from "node:zlib";
 import { TandemError } from "../base/error.ts";
+import { type TableLimits, tableLimits } from "./limits.ts";
 
 const chunkSizeBytes = 1 << 18;
 
@@ -16,8 +17,8 @@ const chunkSizeBytes = 1 << 18;
  * @throws TandemError FILE_UNREADABLE if the file is missing or cannot be read, FILE_FORMAT if it is not UTF-8 text,
  * is a file of another kind, is damaged, or is named .gz without being compressed
  */
-export function csvText(path: string): AsyncGenerator<string> {
-  return utf8Text(path, plainBytes(path));
+export function csvText(path: string, limits: TableLimits = tableLimits): AsyncGenerator<string> {
+  return utf8Text(path, plainBytes(path, limits));
 }
 
 /** Bytes as UTF-8 text; `path` is what messages call their source. @throws as csvText does */
@@ -37,7 +38,7 @@ export async function* utf8Text(path: string, source: AsyncIterable<Buffer>): As
   }
 }
 
-async function* plainBytes(path: string): AsyncGenerator<Buffer> {
+async function* plainBytes(path: string, limits: TableLimits): AsyncGenerator<Buffer> {
   const file = createReadStream(path, { highWaterMark: chunkSizeBytes });
   try {
     const chunks: AsyncIterator<Buffer> = file[Symbol.asyncIterator]();
@@ -47,7 +48,7 @@ async function* plainBytes(path: string): AsyncGenerator<Buffer> {
     if (kind !== null) throw new TandemError("FILE_FORMAT", `${path} is ${kind}, not CSV. Save it as CSV`);
     // A stream may not be rewound (a pipe), so the chunk that showed the file's kind goes back in front.
     const all = prepended(first.value, chunks);
-    if (isGzip(first.value)) yield* gunzipped(all);
+    if (isGzip(first.value)) yield* gunzipped(path, all, limits);
     else if (path.endsWith(".gz"))
       throw new TandemError("FILE_FORMAT", `${path} is named .gz but is not gzip-compressed`);
     else yield* all;
@@ -61,15 +62,37 @@ async function* prepended(first: Buffer, rest: AsyncIterator<Buffer>): AsyncGene
   for (let next = await rest.next(); next.done !== true; next = await rest.next()) yield next.value;
 }
 
-async function* gunzipped(compressed: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
-  const source = Readable.from(compressed);
+async function* gunzipped(
+  path: string,
+  compressed: AsyncIterable<Buffer>,
+  { gzipRatio, ratioFreeBytes }: TableLimits,
+): AsyncGenerator<Buffer> {
+  const sizeBytes = { compressed: 0, plain: 0 };
+  const source = Readable.from(counted(compressed, (length) => (sizeBytes.compressed += length)));
   const gunzip = createGunzip({ chunkSize: chunkSizeBytes });
   source.on("error", (error) => gunzip.destroy(error)); // pipe() forwards data, not errors
   try {
-    yield* source.pipe(gunzip) as AsyncIterable<Buffer>;
+    for await (const bytes of source.pipe(gunzip) as AsyncIterable<Buffer>) {
+      if (sizeBytes.plain === 0 && isGzip(bytes))
+        throw new TandemError("FILE_FORMAT", `${path} is compressed twice. Decompress it once`);
+      sizeBytes.plain += bytes.length;
+      if (sizeBytes.plain > ratioFreeBytes && sizeBytes.plain > gzipRatio * sizeBytes.compressed)
+        throw new TandemError(
+          "FILE_FORMAT",
+          `${path} decompresses to over ${gzipRatio} times its size: that is no table. Look at what it holds`,
+        );
+      yield bytes;
+    }
   } finally {
     source.destroy();
     gunzip.destroy();
+  }
+}
+
+async function* counted(chunks: AsyncIterable<Buffer>, count: (length: number) => void): AsyncGenerator<Buffer> {
+  for await (const chunk of chunks) {
+    count(chunk.length);
+    yield chunk;
   }
 }
 

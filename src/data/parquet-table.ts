@@ -17,8 +17,10 @@ export async function readParquetTable(path: string, limits: TableLimits = table
   const fileBytes = await sizeOf(path);
   const collector = new ColumnCollector(path, limits);
   const task = { path, pageBytesMax: limits.pageBytes, readsPerByteMax: limits.readsPerByte };
-  const end = await watchThread(task, () => threadLimits(fileBytes, collector.cellCount), (message) =>
-    collector.take(message),
+  const end = await watchThread(
+    task,
+    () => threadLimits(fileBytes, collector.cellCount),
+    (message) => collector.take(message),
   );
   return collector.finish(end);
 }
@@ -78,7 +80,8 @@ class ColumnCollector {
   }
 
   #cells(column: string[], text: string, lengths: Uint32Array): void {
-    if (column.length + lengths.length > this.#rowCount) throw this.#refused(" is damaged: it has more rows than it says");
+    if (column.length + lengths.length > this.#rowCount)
+      throw this.#refused(" is damaged: it has more rows than it says");
     let at = 0;
     for (const length of lengths) {
       if (length > this.#limits.cellChars)
@@ -96,7 +99,10 @@ class ColumnCollector {
     const advice = ". Write it again, with smaller row groups, or as CSV";
     if (end.kind !== "done") {
       const why = {
-        failed: names === null ? "is not a Parquet file, or is cut off" : "is damaged, or uses a Parquet feature that cannot be read",
+        failed:
+          names === null
+            ? "is not a Parquet file, or is cut off"
+            : "is damaged, or uses a Parquet feature that cannot be read",
         slow: "takes longer to read than a file of its size may",
         large: "takes more memory to read than a file of its size may",
       }[end.kind];
