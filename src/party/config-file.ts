@@ -2,12 +2,13 @@
  * Config files: YAML (and so JSON), checked against a schema. An error names file, line and field, and for a name that
  * does not exist the nearest one that does. No value of the file stands in a message but what the schema says about it.
  */
-import { readFile } from "node:fs/promises";
-import { isMap, isScalar, LineCounter, type Document, parseDocument } from "yaml";
+import { isMap, isScalar, LineCounter, type Document, parseDocument, visit } from "yaml";
 import { z } from "zod";
+import { readBoundedText } from "../base/bounded-file.ts";
 import { TandemError } from "../base/error.ts";
 import { suggestion } from "../base/nearest-name.ts";
 import { type ParameterSpec, resolveParameters } from "../base/parameters.ts";
+import { configLimits, configTrouble } from "./config-limits.ts";
 
 type Path = readonly (string | number)[];
 
@@ -25,13 +26,10 @@ export class ConfigFile {
 
   /** @throws TandemError FILE_UNREADABLE, or FILE_FORMAT naming the line */
   static async read(path: string): Promise<ConfigFile> {
-    let text: string;
-    try {
-      text = await readFile(path, "utf8");
-    } catch (cause) {
-      const code = cause instanceof Error && "code" in cause ? ` (${String(cause.code)})` : "";
-      throw new TandemError("FILE_UNREADABLE", `${path} cannot be read${code}`, { cause });
-    }
+    const text = await readBoundedText(path, { sizeBytesMax: configLimits.sizeBytes, noun: "a config" });
+    if (text === null) throw new TandemError("FILE_UNREADABLE", `${path} cannot be read (ENOENT)`);
+    const trouble = configTrouble(text);
+    if (trouble !== null) throw new TandemError("FILE_FORMAT", `${path}, line ${trouble.line}: ${trouble.what}`);
     const lines = new LineCounter();
     const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
     const [error] = document.errors;
@@ -48,11 +46,33 @@ export class ConfigFile {
   parse<S extends z.ZodType>(schema: S): z.output<S> {
     if (!isMap(this.#document.contents))
       throw new TandemError("FILE_FORMAT", `${this.path}, line 1: this is not a config: it has no fields`);
-    const result = schema.safeParse(this.#document.toJS());
+    const result = schema.safeParse(this.#values());
     if (result.success) return result.data;
     // A misspelt field is missing as well: its name says more.
     const { issues } = result.error;
     throw this.#mistake(schema, issues.find(({ code }) => code === "unrecognized_keys") ?? issues[0]);
+  }
+
+  /** Aliases that stand for aliases multiply: the parser gives up where they become too many. */
+  #values(): unknown {
+    try {
+      return this.#document.toJS({ maxAliasCount: configLimits.aliases });
+    } catch (cause) {
+      throw new TandemError("FILE_FORMAT", `${this.path}, line ${this.#aliasLine()}: its aliases cannot be resolved`, {
+        cause,
+      });
+    }
+  }
+
+  /** The line of the last alias: those before it could be resolved. */
+  #aliasLine(): number {
+    let line = 1;
+    visit(this.#document, {
+      Alias: (_key, { range }) => {
+        if (range) line = this.#lines.linePos(range[0]).line;
+      },
+    });
+    return line;
   }
 
   /** Hyper-parameters under a field, checked against a table of them. @throws as parse does */

@@ -355,3 +355,28 @@ test("a file that is not there, or empty", async () => {
   );
   await expectError(() => readPassiveConfig(file("")), "FILE_FORMAT", /line 1: this is not a config/);
 });
+
+describe("files that are made to hurt", () => {
+  const levels = Array.from({ length: 9 }, (_, i) => `l${i + 1}: &l${i + 1} [${Array(9).fill(`*l${i}`).join(",")}]`);
+  const cases: [string, string, RegExp][] = [
+    ["aliases of aliases", `l0: &l0 [a, b]\n${levels.join("\n")}\n`, /line 10: its aliases cannot be resolved/],
+    ["many aliases", `a: &a 1\nb: [${Array(200).fill("*a").join(",")}]\n`, /line 2: there are more than 100 aliases/],
+    ["brackets", `name: x\na: ${"[".repeat(5000)}`, /line 2: this is nested more than 64 deep/],
+    ["dashes", `name:\n  ${"- ".repeat(5000)}x\n`, /line 2: this is nested more than 64 deep/],
+    ["stairs", Array.from({ length: 300 }, (_, i) => `${" ".repeat(i)}a:\n`).join(""), /line 258: .*indented by more/],
+    ["fields", `a: {${Array.from({ length: 9000 }, (_, i) => `f${i}`).join(",")}}`, /line 1: there are more than 4096/],
+    ["size", `# ${"x".repeat(2_000_000)}`, /is larger than a config may be \(1048576 bytes\)/],
+    ["a prototype", `${passive}__proto__:\n  admin: true\n`, /line \d+: unknown field '__proto__'/],
+    ["a cycle", `${passive}more: &m [*m]\n`, /line \d+: (unknown field 'more'|its aliases)/],
+  ];
+  test.each(cases)("%s", async (_what, text, says) => {
+    const path = file(text);
+    for (const role of ["passive", "active"] as const) await expectError(() => read[role](path), "FILE_FORMAT", says);
+  });
+
+  test("bytes that are no text", async () => {
+    const path = file("");
+    writeFileSync(path, Buffer.from("name: M\u00fcller\n", "latin1"));
+    await expectError(() => readPassiveConfig(path), "FILE_FORMAT", /is not a config: it is not UTF-8 text/);
+  });
+});
