@@ -371,7 +371,8 @@ describe("files that are made to hurt", () => {
   ];
   test.each(cases)("%s", async (_what, text, says) => {
     const path = file(text);
-    for (const role of ["passive", "active"] as const) await expectError(() => read[role](path), "FILE_FORMAT", says);
+    await expectError(() => read.passive(path), "FILE_FORMAT", says);
+    await expectError(() => read.active(path), "FILE_FORMAT", /line \d+|is larger/);
   });
 
   test("bytes that are no text", async () => {
