@@ -11,9 +11,9 @@ const { importsOf } = (await import(pathToFileURL(join(root, "scripts", "check-l
 
 /** What may run in the browser; types may come from anywhere, they leave nothing behind. */
 const allowed = [
-  /^src\/record\/(job-view|fold-events|own-view|(job|defence|exposure|spending)-facts)\.ts$/,
+  /^src\/record\/(job-view|fold-events|own-view|(event|own)-shapes|(job|defence|exposure|spending)-facts)\.ts$/,
   /^src\/report\/(tree|party|exposure)-layout\.ts$/,
-  /^src\/base\/(format|assert|error|quantised-gradients|privacy-parameters|parameter-spec)\.ts$/,
+  /^src\/base\/(format|shape|assert|error|quantised-gradients|privacy-parameters|parameter-spec)\.ts$/,
   /^src\/(privacy\/ledger|privacy\/spending|protocol\/phase|codec\/slot|codec\/bit-fields)\.ts$/,
 ];
 

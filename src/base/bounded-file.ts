@@ -1,11 +1,10 @@
 /**
- * A text file, read whole if it is not too large: its size is looked at before a byte is read, and once more while it
- * is. What is not UTF-8 is refused rather than mended.
+ * A file, read whole if it is not too large: its size is looked at before a byte is read, and once more while it is.
  */
 import { open } from "node:fs/promises";
 import { TandemError } from "./error.ts";
 
-export interface BoundedText {
+export interface FileBound {
   readonly sizeBytesMax: number;
   /** In words, for messages: "a config". */
   readonly noun: string;
@@ -14,16 +13,17 @@ export interface BoundedText {
 const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
 /** @returns null where there is no such file. @throws TandemError FILE_UNREADABLE, or FILE_FORMAT naming the file */
-export async function readBoundedText(path: string, { sizeBytesMax, noun }: BoundedText): Promise<string | null> {
-  const bytes = await readBounded(path, sizeBytesMax, noun);
+export async function readBoundedText(path: string, bound: FileBound): Promise<string | null> {
+  const bytes = await readBounded(path, bound);
   try {
     return bytes && utf8.decode(bytes);
   } catch (cause) {
-    throw new TandemError("FILE_FORMAT", `${path} is not ${noun}: it is not UTF-8 text`, { cause });
+    throw new TandemError("FILE_FORMAT", `${path} is not ${bound.noun}: it is not UTF-8 text`, { cause });
   }
 }
 
-async function readBounded(path: string, sizeBytesMax: number, noun: string): Promise<Buffer | null> {
+/** The bytes alone. @returns null where there is no such file. @throws as readBoundedText does */
+export async function readBounded(path: string, { sizeBytesMax, noun }: FileBound): Promise<Buffer | null> {
   const tooLarge = (): TandemError =>
     new TandemError("FILE_FORMAT", `${path} is larger than ${noun} may be (${sizeBytesMax} bytes)`);
   let file;

@@ -70,3 +70,12 @@ test("a long file is followed in steps, from any line on; a line that is longer 
   expect(rest[0]).toBe(long);
   expect(rest.slice(1)).toEqual(lines.slice(0, rest.length - 1));
 });
+
+test("a line that is longer than a line may be is passed over, and those behind it are read", () => {
+  const path = join(directory, "endless.jsonl");
+  writeFileSync(path, ["1", "x".repeat(900_000), "2", "x".repeat(900_000)].join("\n"));
+  const tail = new LineTail(path, 0, 300_000);
+  const seen: string[] = [];
+  for (let more = true; more; more = tail.more) seen.push(...tail.next());
+  expect(seen).toEqual(["1", "2"]);
+});

@@ -66,18 +66,23 @@ function lastByte(descriptor: number, size: number): number {
 /** Of one step through a file: a long one is no reason to keep everybody else waiting. */
 const stepBytes = 256 << 10;
 
+/** A line that is longer is passed over, as one that is no JSON: a text could not hold it. */
+const lineBytesMax = 1 << 28;
+
 /**
  * Follows such a file from a position on, whole lines only, as text. It asks for the size and reads what was added, at
  * once: a local file answers sooner than a turn through the thread pool, where the arithmetic of a job stands in line.
  */
 export class LineTail {
   readonly #path: string;
+  readonly #lineBytesMax: number;
   #offset: number;
   #more = false;
 
-  constructor(path: string, offset = 0) {
+  constructor(path: string, offset = 0, longestBytes = lineBytesMax) {
     this.#path = path;
     this.#offset = offset;
+    this.#lineBytesMax = longestBytes;
   }
 
   /** How many bytes of the file have been returned so far. */
@@ -103,6 +108,7 @@ export class LineTail {
       const bytes = this.#read(Math.min(wanted, size - this.#offset));
       const whole = bytes.lastIndexOf(newline) + 1;
       const atEnd = bytes.length < wanted;
+      if (whole === 0 && wanted > this.#lineBytesMax) return this.#passOver(size);
       if (whole === 0 && !atEnd) continue; // a line that is longer than a step
       this.#offset += whole;
       this.#more = !atEnd;
@@ -111,6 +117,19 @@ export class LineTail {
         .split("\n")
         .filter((line) => line !== "");
     }
+    return [];
+  }
+
+  /** Goes on behind the line that begins here; at the end of the file where it has not ended. */
+  #passOver(size: number): string[] {
+    for (let found = false; !found && this.#offset < size;) {
+      const bytes = this.#read(Math.min(stepBytes, size - this.#offset));
+      if (bytes.length === 0) break;
+      const end = bytes.indexOf(newline) + 1;
+      found = end > 0;
+      this.#offset += found ? end : bytes.length;
+    }
+    this.#more = this.#offset < size;
     return [];
   }
 

@@ -2,10 +2,14 @@
  * Where a party keeps what must outlive its process. A file is the old version or the new one and nothing in between,
  * and once a write has settled it stays, also if the machine loses power. A simulation brings a storage of its own.
  */
-import { mkdir, open, readdir, readFile, rm } from "node:fs/promises";
+import { mkdir, open, readdir, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { isUnfinishedWrite, syncDirectory, writeFileAtomically } from "./atomic-file.ts";
+import { readBounded } from "./bounded-file.ts";
 import { TandemError } from "./error.ts";
+
+/** The margins of forty million people; a text of more than 2^29 characters does not exist. */
+const storedBytesMax = 2 ** 29 - 1024;
 
 export interface Storage {
   /** Null where there is no such file. @throws TandemError FILE_UNREADABLE */
@@ -31,12 +35,8 @@ export interface Storage {
 
 export const diskStorage: Storage = {
   async read(path) {
-    try {
-      return await readFile(path, "utf8");
-    } catch (cause) {
-      if (codeOf(cause) === "ENOENT") return null;
-      throw new TandemError("FILE_UNREADABLE", `${path} cannot be read (${codeOf(cause)})`, { cause });
-    }
+    // Bytes that are no text stay replaced: every file has a checksum or a signature, and its reader's own advice.
+    return (await readBounded(path, { sizeBytesMax: storedBytesMax, noun: "a stored file" }))?.toString("utf8") ?? null;
   },
   write: (path, contents) => writeFileAtomically(path, contents, 0o600),
   async append(path, contents) {

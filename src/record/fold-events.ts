@@ -9,6 +9,7 @@
 import { emptyLedger, type Ledger, type LedgerName } from "../privacy/ledger.ts";
 import type { Phase } from "../protocol/phase.ts";
 import type { JobEvent, LayoutSummary, Metrics, PartyEvent, PhaseSpan } from "./events.ts";
+import { hasEventShape } from "./event-shapes.ts";
 import { emptyJobView, type PartyView, type JobView } from "./job-view.ts";
 
 const alarmsShown = 10;
@@ -23,16 +24,7 @@ export function jobView(events: readonly Stamped[]): JobView {
 
 /** Whether a line of a record can be taken into a view. */
 export function isStampedEvent(value: unknown): value is Stamped {
-  return (
-    typeof value === "object" &&
-    value !== null &&
-    "type" in value &&
-    typeof value.type === "string" &&
-    "at" in value &&
-    typeof value.at === "number" &&
-    "party" in value &&
-    typeof value.party === "string"
-  );
+  return hasEventShape(value);
 }
 
 /** Takes one more event into a view. Events of kinds that this version does not know change nothing. */

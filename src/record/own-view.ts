@@ -8,6 +8,7 @@ import type { ScoreCurves } from "../gbdt/metric/score-curves.ts";
 import type { SplitTest } from "../gbdt/split/split-test.ts";
 import type { Exposure } from "./exposure.ts";
 import type { OwnView } from "./job-record.ts";
+import { hasOwnShape } from "./own-shapes.ts";
 
 /** A tree's node as its viewer may see it. */
 export type TreeNodeView =
@@ -56,7 +57,7 @@ export function emptyOwn(): OwnJobView {
 }
 
 export function isOwnView(value: unknown): value is OwnView {
-  return typeof value === "object" && value !== null && "kind" in value && typeof value.kind === "string";
+  return hasOwnShape(value);
 }
 
 /** @param parties the job's parties, the active one first, in the order of its config */

@@ -9,6 +9,7 @@ import { join } from "node:path";
 import { JsonLinesFile, JsonLinesReader } from "../base/json-lines.ts";
 import { TandemError } from "../base/error.ts";
 import type { Observation } from "../privacy/observation.ts";
+import { hasTranscriptShape } from "./transcript-shapes.ts";
 
 export const transcriptFileName = "transcript.jsonl";
 export const transcriptFormat = "tandem-transcript/1";
@@ -144,5 +145,5 @@ export async function readTranscript(folder: string): Promise<readonly Transcrip
 }
 
 function isLine(value: unknown): value is TranscriptLine {
-  return typeof value === "object" && value !== null && "kind" in value && typeof value.kind === "string";
+  return hasTranscriptShape(value);
 }

@@ -12,15 +12,18 @@
  *   default directions
  */
 import { type KeyObject, sign, verify, X509Certificate } from "node:crypto";
-import { readFile } from "node:fs/promises";
 import { z } from "zod";
 import { writeFileAtomically } from "../base/atomic-file.ts";
+import { readBoundedText } from "../base/bounded-file.ts";
 import { TandemError } from "../base/error.ts";
+import { exactJson } from "../base/exact-json.ts";
 import { checked } from "./sealed-file.ts";
 import { type PassiveShare, passiveShareSchema } from "./share-files.ts";
 
 const format = "tandem-consent/1";
 export const purposeCharactersMax = 500;
+/** Some hundred thousand splits. */
+const consentBytesMax = 64 << 20;
 
 const text = z.string().min(1);
 const statement = z.strictObject({
@@ -99,19 +102,14 @@ export async function writeConsent(path: string, given: Consent, { certificate, 
 export async function readConsent(
   path: string,
 ): Promise<{ readonly certificate: X509Certificate; readonly consent: Consent }> {
-  let contents: string;
-  try {
-    contents = await readFile(path, "utf8");
-  } catch (cause) {
-    throw new TandemError("FILE_UNREADABLE", `${path}: the consent cannot be read`, { cause });
-  }
+  const contents = await readBoundedText(path, { sizeBytesMax: consentBytesMax, noun: "a consent" });
+  if (contents === null) throw new TandemError("FILE_UNREADABLE", `${path}: the consent cannot be read: no such file`);
   const envelope = envelopeSyntax.exec(contents);
   if (envelope === null) throw new TandemError("FILE_FORMAT", `${path} is not a consent, or only a part of one`);
   const [, given, der, signature, body] = envelope;
   if (given !== format) throw new TandemError("FILE_FORMAT", `${path} has the format ${given}, not ${format}`);
   const certificate = certificateFrom(path, der);
-  const { publicKey } = certificate;
-  if (!verify(digestFor(publicKey), signedBytes(body), publicKey, Buffer.from(signature, "base64"))) {
+  if (!isSigned(certificate, body, signature)) {
     throw new TandemError("CONSENT", `${path}: the signature does not match: the file was changed after it was signed`);
   }
   return {
@@ -129,6 +127,15 @@ function digestFor({ asymmetricKeyType }: KeyObject): string | null {
   return asymmetricKeyType === "ed25519" || asymmetricKeyType === "ed448" ? null : "sha256";
 }
 
+/** A certificate of a key that signs nothing, as one for key exchange, has signed nothing. */
+function isSigned({ publicKey }: X509Certificate, body: string, signature: string): boolean {
+  try {
+    return verify(digestFor(publicKey), signedBytes(body), publicKey, Buffer.from(signature, "base64"));
+  } catch {
+    return false;
+  }
+}
+
 function certificateFrom(path: string, der: string): X509Certificate {
   try {
     return new X509Certificate(Buffer.from(der, "base64"));
@@ -137,10 +144,10 @@ function certificateFrom(path: string, der: string): X509Certificate {
   }
 }
 
+/** What is signed has one meaning: nobody can say later that it meant another. */
 function jsonOf(path: string, body: string): unknown {
-  try {
-    return JSON.parse(body);
-  } catch (cause) {
-    throw new TandemError("FILE_FORMAT", `${path}: the consent in it is not JSON`, { cause });
-  }
+  const value = exactJson(body);
+  if (value === undefined)
+    throw new TandemError("FILE_FORMAT", `${path}: the consent in it is not JSON as this program writes it`);
+  return value;
 }

@@ -6,6 +6,7 @@ import { createHash } from "node:crypto";
 import { z } from "zod";
 import { assert } from "../base/assert.ts";
 import { type ErrorCode, TandemError } from "../base/error.ts";
+import { exactJson } from "../base/exact-json.ts";
 import { diskStorage, type Storage } from "../base/storage.ts";
 
 /** A kind of file. */
@@ -103,7 +104,9 @@ function unsealed<T>(path: string, text: string, kind: SealedKind<T>): T {
     throw wrong(`has the format ${format}, not ${kind.format}${advice}`);
   }
   if (sha256(contents) !== digest) throw wrong("is damaged: its checksum does not match");
-  return checked(kind.schema, JSON.parse(contents), (what) => wrong(`has wrong contents: ${what}`));
+  const value = exactJson(contents);
+  if (value === undefined) throw wrong("has wrong contents: they are not JSON as this program writes it");
+  return checked(kind.schema, value, (what) => wrong(`has wrong contents: ${what}`));
 }
 
 /**

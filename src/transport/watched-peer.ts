@@ -21,6 +21,7 @@ export function watchedAlignment(peer: AlignmentPeer, watch: CallWatch): Alignme
   const taken = (): void => watch.taken();
   return {
     name: peer.name,
+    boundTo: peer.boundTo,
     begin: (offer, options) => watch.call()(peer.begin(offer, options)),
     remask: (points, options) => watchedStream(peer.remask(noted(points, taken), options), watch),
     maskedIds: (options) => watchedStream(peer.maskedIds(options), watch),
