@@ -33,6 +33,7 @@ import {
   type KeptTree,
   lastOf,
 } from "./kept-transcript.ts";
+import { aboutTranscript, checkTranscript } from "./check-transcript.ts";
 import { exposuresOf } from "./exposures.ts";
 
 export interface JobAudit {
@@ -45,7 +46,7 @@ export interface JobAudit {
 const knownLabels = 200;
 const ownBytesMax = 64 << 20;
 
-/** The result is kept beside the job, for the page and the report. @throws TandemError FILE_UNREADABLE */
+/** The result is kept beside the job, for the page and the report. @throws TandemError FILE_UNREADABLE, FILE_FORMAT */
 export async function auditJob(folder: string, clock: AttackClock): Promise<JobAudit> {
   const lines = await readTranscript(folder);
   const job = lastOf(lines, "job");
@@ -54,7 +55,8 @@ export async function auditJob(folder: string, clock: AttackClock): Promise<JobA
   // Without a tree every figure would be 0, which reads as "safe".
   if (peers.length === 0)
     throw new TandemError("FILE_UNREADABLE", `${folder}: no tree was grown with another party, nothing to audit`);
-  const result =
+  checkTranscript(folder, lines, job);
+  const result = await aboutTranscript(folder, async () =>
     job.role === "passive"
       ? {
           isEstimate: true,
@@ -67,7 +69,8 @@ export async function auditJob(folder: string, clock: AttackClock): Promise<JobA
           parties: [],
           labels: peers.map((peer) => labelExposure(lines, job, peer)),
           whatIf: null,
-        };
+        },
+  );
   const kept = new JsonLinesFile(join(folder, ownFileName), ownBytesMax);
   kept.append({ kind: "exposure", exposures: exposuresOf(result, job, peers) });
   kept.close();
