@@ -88,13 +88,17 @@ export async function fuzzFormat(program, format, { seed, from, count, env }) {
   return total;
 }
 
-export function printTable(totals, seed) {
+export function printHead() {
   console.log("format              mutants     read  refused  slowest ms  peak MB  wrong");
-  for (const { format, mutants, read, refused, slowestMs, peakBytes, wrong } of totals) {
-    const numbers = [mutants, read, refused, Math.round(slowestMs), Math.round(peakBytes / 2 ** 20), wrong.length];
-    const widths = [7, 8, 8, 11, 8, 6];
-    console.log(format.padEnd(20) + numbers.map((number, i) => String(number).padStart(widths[i])).join(" "));
-  }
+}
+
+export function printLine({ format, mutants, read, refused, slowestMs, peakBytes, wrong }) {
+  const numbers = [mutants, read, refused, Math.round(slowestMs), Math.round(peakBytes / 2 ** 20), wrong.length];
+  const widths = [7, 8, 8, 11, 8, 6];
+  console.log(format.padEnd(20) + numbers.map((number, i) => String(number).padStart(widths[i])).join(" "));
+}
+
+export function printWrong(totals, seed) {
   for (const { format, wrong } of totals) {
     for (const { mutant, what } of wrong.slice(0, 10)) {
       console.error(`${format}, mutant ${mutant}: ${what}`);
@@ -121,11 +125,13 @@ async function main() {
   const [seed, from] = [Number(values.seed), Number(values.from)];
   const count = Math.ceil(Number(values.mutants) / chosen.length);
   const totals = [];
+  printHead();
   for (const format of chosen) {
-    totals.push(await fuzzFormat(program, format, { seed, from, count }));
-    if (process.stderr.isTTY) console.error(`${format}: done`);
+    const total = await fuzzFormat(program, format, { seed, from, count });
+    printLine(total);
+    totals.push(total);
   }
-  printTable(totals, seed);
+  printWrong(totals, seed);
   process.exitCode = totals.some(({ wrong }) => wrong.length > 0) ? 1 : 0;
 }
 
