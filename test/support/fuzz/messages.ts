@@ -83,7 +83,7 @@ const messages: FuzzFormat = {
       },
       async read({ schema, bytes }: { readonly schema: DescMessage; readonly bytes: Uint8Array }) {
         const message = decodeMessage(schema, bytes);
-        if (schema === ActiveHelloSchema) checkHello(message as ActiveHello, job, 0);
+        if (schema === ActiveHelloSchema) checkHello(message as ActiveHello, job, 0, 0);
         return undefined;
       },
     };

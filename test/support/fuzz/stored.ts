@@ -9,6 +9,7 @@ import { TandemError } from "../../../src/base/error.ts";
 import type { SeededRandom } from "../../../src/base/random.ts";
 import { diskStorage } from "../../../src/base/storage.ts";
 import { generateKey } from "../../../src/crypto/paillier/index.ts";
+import { noProgress } from "../../../src/protocol/passive/progress.ts";
 import { paillier, PaillierSecret } from "../../../src/scheme/paillier/paillier.ts";
 import { checkpointPath, readActiveCheckpoint, writeActiveCheckpoint } from "../../../src/store/active-checkpoint.ts";
 import { readBudget, writeBudget } from "../../../src/store/budget-file.ts";
@@ -152,7 +153,8 @@ const passiveFiles: FuzzFormat = {
       },
       diskStorage,
     );
-    await writeProgress(folder, "0102", { trees: 1, splits: [...ownSplits], members: { "0/1": "03" } }, diskStorage);
+    const told = { trees: 1, splits: [...ownSplits], members: { "0/1": "03" } };
+    await writeProgress(folder, "0102", { ...noProgress, ...told }, diskStorage);
     const names = ["alignment.json", "job.json", "progress.json"];
     return sealedTarget(
       names.map((name) => join(folder, name)),
