@@ -79,7 +79,7 @@ function isHidden({ withheld }: PassiveHistograms, position: number): boolean {
 
 const minimums = { perNode: 10, perCandidate: 4 };
 
-test("a withheld candidate decrypts to zero, in ciphertexts like all others", async () => {
+test("a withheld candidate is read as zero, in ciphertexts like all others", async () => {
   const { answers, job } = watchedJob(minimums);
   const decoded = vi.spyOn(job.scheme, "sums");
   await job.run();
@@ -105,12 +105,11 @@ test("a withheld candidate decrypts to zero, in ciphertexts like all others", as
     }
     if (!isWithheld.includes(false)) {
       empty++;
-      // Packed from zeros alone: nothing but zeros comes out, and yet no two ciphertexts are equal.
+      // Nothing but random bits comes out, and no two ciphertexts are equal.
       const { ciphertexts } = decodeMessage(PaillierSumsSchema, scheme);
       const width = key.publicKey.ciphertextBytes;
-      expect((await plain.decrypt(new CiphertextVector(ciphertexts, width))).bytes.every((byte) => byte === 0)).toBe(
-        true,
-      );
+      const { bytes } = await plain.decrypt(new CiphertextVector(ciphertexts, width));
+      expect(bytes.filter((byte) => byte === 0).length).toBeLessThan(bytes.length / 2);
       const each = Array.from({ length: ciphertexts.length / width }, (_, c) =>
         Buffer.from(ciphertexts.subarray(c * width, (c + 1) * width)).toString("hex"),
       );
