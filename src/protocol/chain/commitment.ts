@@ -1,0 +1,46 @@
+/**
+ * What a party fixes before the first tree and cannot change later: a digest over a random salt and a list of facts.
+ * Large facts stand in the list as digests of their own. Whoever is given salt and facts can check them; to everybody
+ * else the commitment says nothing.
+ */
+import { createHash } from "node:crypto";
+import type { BinnedFeature } from "../../gbdt/split/binning.ts";
+
+export type Facts = Readonly<Record<string, string | number | boolean>>;
+
+export const saltBytes = 32;
+
+export function commitmentTo(salt: Uint8Array, facts: Facts): Uint8Array {
+  const sorted = Object.entries(facts).sort(([a], [b]) => (a < b ? -1 : 1));
+  const hash = createHash("sha256").update("tandem-commitment/1\n").update(salt).update(JSON.stringify(sorted));
+  return Uint8Array.from(hash.digest());
+}
+
+/** A group of values under names of its own: `training.eta`. */
+export function factsOf(group: string, values: object): Facts {
+  return Object.fromEntries(
+    Object.entries(values).map(([field, value]) => [
+      `${group}.${field}`,
+      Array.isArray(value) ? value.join(", ") : (value as string | number | boolean),
+    ]),
+  );
+}
+
+export function numbersDigest(values: Float64Array | Uint32Array | null): string {
+  if (values === null) return "none";
+  return createHash("sha256")
+    .update(new Uint8Array(values.buffer, values.byteOffset, values.byteLength))
+    .digest("hex");
+}
+
+/** Names, cuts, categories and constraints of features, and everybody's bins. */
+export function featuresDigest(features: readonly BinnedFeature[]): string {
+  const hash = createHash("sha256");
+  for (const { name, thresholds, categories, oneHot, lowest, binCount, hasMissing, monotone = 0, bins } of features) {
+    const head = { name, categories, oneHot, lowest, binCount, hasMissing, monotone, people: bins.length };
+    hash.update(`${JSON.stringify(head)}\n`);
+    for (const { buffer, byteOffset, byteLength } of [thresholds, bins])
+      hash.update(new Uint8Array(buffer, byteOffset, byteLength));
+  }
+  return hash.digest("hex");
+}

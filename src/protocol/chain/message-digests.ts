@@ -1,0 +1,63 @@
+/** Digests of messages as they are encoded, whatever fields they have. */
+import { createHash, type Hash } from "node:crypto";
+import { create, type DescMessage, type MessageInitShape, toBinary } from "@bufbuild/protobuf";
+import { PassiveHistogramsSchema } from "../../wire/generated/tandem/v1/tandem_pb.ts";
+
+export function digestOf(bytes: Uint8Array): Uint8Array {
+  return Uint8Array.from(createHash("sha256").update(bytes).digest());
+}
+
+export function encoded<D extends DescMessage>(schema: D, message: MessageInitShape<D>): Uint8Array {
+  return toBinary(schema, create(schema, message));
+}
+
+export function messageDigest<D extends DescMessage>(schema: D, message: MessageInitShape<D>): Uint8Array {
+  return digestOf(encoded(schema, message));
+}
+
+/** One after the other, each by its own digest. */
+class Parts {
+  readonly #hash: Hash = createHash("sha256");
+
+  add(digest: Uint8Array): void {
+    this.#hash.update(digest);
+  }
+
+  digest(): Uint8Array {
+    return Uint8Array.from(this.#hash.digest());
+  }
+}
+
+/** Chunks are made once and sent to several parties: each is hashed once. */
+const chunkDigests = new WeakMap<Uint8Array, Uint8Array>();
+
+/** A round's gradients: all chunks in their order. */
+export class GradientDigest {
+  readonly #parts = new Parts();
+
+  add(scheme: Uint8Array): void {
+    const digest = chunkDigests.get(scheme) ?? digestOf(scheme);
+    chunkDigests.set(scheme, digest);
+    this.#parts.add(digest);
+  }
+
+  digest(): Uint8Array {
+    return this.#parts.digest();
+  }
+}
+
+/** A node's answer: what is computed anew, and the ciphertexts beside it. */
+export class AnswerDigest {
+  readonly #answer = new Parts();
+  readonly #sums = new Parts();
+
+  add(piece: MessageInitShape<typeof PassiveHistogramsSchema>): void {
+    const { scheme = new Uint8Array(0), ...others } = piece;
+    this.#answer.add(messageDigest(PassiveHistogramsSchema, { ...others, scheme: new Uint8Array(0) }));
+    this.#sums.add(digestOf(scheme));
+  }
+
+  digests(): { readonly answer: Uint8Array; readonly sums: Uint8Array } {
+    return { answer: this.#answer.digest(), sums: this.#sums.digest() };
+  }
+}

@@ -1,0 +1,103 @@
+/**
+ * The chain of digests between an active and a passive party, in one attempt at a job. The link of a tree covers the
+ * digests of its messages and the link of the tree before; the first covers the commitments of both. A round that is
+ * redone begins again at the link of the last round that both have: what it replaces was never finished.
+ */
+import { createHash } from "node:crypto";
+import { TandemError } from "../../base/error.ts";
+import { type EntryKind, isSame, TreeEntries } from "./entries.ts";
+
+/** What both sides know before the first tree. */
+export interface ChainBeginning {
+  readonly jobId: Uint8Array;
+  readonly active: Uint8Array;
+  readonly passive: Uint8Array;
+}
+
+export function firstLink({ jobId, active, passive }: ChainBeginning): Uint8Array {
+  const hash = createHash("sha256").update("tandem-chain/1\n");
+  for (const part of [jobId, active, passive]) hash.update(prefixed(part));
+  return Uint8Array.from(hash.digest());
+}
+
+export function nextLink(previous: Uint8Array, tree: number, entries: Uint8Array): Uint8Array {
+  const hash = createHash("sha256").update(`tandem-link/1\n${tree}\n`).update(previous).update(entries);
+  return Uint8Array.from(hash.digest());
+}
+
+/** What a party signs at the end of a tree. */
+export function signedText(role: "active" | "passive", job: string, tree: number, link: Uint8Array): Buffer {
+  return Buffer.from(`tandem-chain/1\n${role}\n${job}\n${tree}\n${Buffer.from(link).toString("hex")}`, "utf8");
+}
+
+/** A length in front: nothing can run on. */
+function prefixed(bytes: Uint8Array): Buffer {
+  const length = Buffer.alloc(4);
+  length.writeUInt32LE(bytes.length);
+  return Buffer.concat([length, bytes]);
+}
+
+/** A tree whose messages both sides agree about. */
+export interface ClosedTree {
+  readonly tree: number;
+  readonly link: Uint8Array;
+  readonly entries: Uint8Array;
+}
+
+export class PairChain {
+  #tree: number;
+  #previous: Uint8Array;
+  #entries = new TreeEntries();
+  /** The same in all trees of an attempt. */
+  readonly #fixed: { readonly kind: EntryKind; readonly digest: Uint8Array }[] = [];
+
+  /** @param tree the next one @param previous the link before it */
+  constructor(tree: number, previous: Uint8Array) {
+    this.#tree = tree;
+    this.#previous = previous;
+  }
+
+  /** The tree under way. */
+  get tree(): number {
+    return this.#tree;
+  }
+
+  /** Of the whole attempt. */
+  noteFixed(kind: "set-up" | "ready", digest: Uint8Array): void {
+    this.#entries.note(kind, 0, digest);
+    this.#fixed.push({ kind, digest });
+  }
+
+  /** A message of another tree than the one under way is late: it changes nothing. */
+  note(tree: number, kind: EntryKind, node: number, digest: Uint8Array): void {
+    if (tree === this.#tree) this.#entries.note(kind, node, digest);
+  }
+
+  /** What this side has of the tree under way. */
+  closing(): ClosedTree {
+    const entries = this.#entries.encoded();
+    return { tree: this.#tree, entries, link: nextLink(this.#previous, this.#tree, entries) };
+  }
+
+  /** What the other side says of it. @throws TandemError PROTOCOL_STATE naming the tree if this side has another */
+  agree({ tree, entries, link }: ClosedTree): ClosedTree {
+    try {
+      if (tree !== this.#tree) throw new TandemError("PROTOCOL_STATE", `tree ${this.#tree} is under way`);
+      this.#entries.check(entries);
+      if (!isSame(link, nextLink(this.#previous, tree, entries)))
+        throw new TandemError("PROTOCOL_STATE", "the digest is not that of the same messages");
+      return { tree, entries, link };
+    } catch (error) {
+      if (!(error instanceof TandemError)) throw error;
+      throw new TandemError("PROTOCOL_STATE", `tree ${tree}: ${error.message}`, { cause: error });
+    }
+  }
+
+  /** The tree is stored. */
+  advance({ tree, link }: ClosedTree): void {
+    this.#tree = tree + 1;
+    this.#previous = link;
+    this.#entries = new TreeEntries();
+    for (const { kind, digest } of this.#fixed) this.#entries.note(kind, 0, digest);
+  }
+}

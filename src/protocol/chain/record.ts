@@ -1,0 +1,47 @@
+/** What the party around a role does for its chain with another: it commits, signs, checks signatures and stores. */
+import type { ClosedTree, PairChain } from "./pair-chain.ts";
+
+/** What each side tells of itself at the handshake. */
+export interface Introduction {
+  readonly commitment: Uint8Array;
+  /** DER. */
+  readonly certificate: Uint8Array;
+}
+
+/** The chain of one attempt. */
+export interface OpenChain {
+  readonly chain: PairChain;
+  /** With this party's key. */
+  sign(closed: ClosedTree): Uint8Array;
+  /** @throws TandemError PROTOCOL_STATE if it is not the other party's */
+  verify(closed: ClosedTree, signature: Uint8Array): void;
+}
+
+/** A tree that both sides have signed. */
+export interface SignedTree extends ClosedTree {
+  readonly own: Uint8Array;
+  readonly theirs: Uint8Array;
+}
+
+interface PairRecord {
+  readonly own: Introduction;
+  /**
+   * The other party has introduced itself.
+   * @throws TandemError HANDSHAKE_MISMATCH if it is not the pinned one, or has committed to something else before
+   */
+  joined(theirs: Introduction): OpenChain;
+}
+
+export interface ActivePairRecord extends PairRecord {
+  /** As it was sent: an auditor reads the key in it. */
+  setUp(message: Uint8Array): void;
+  /** The ciphertexts of a node's answer, piece by piece. */
+  answered(tree: number, node: number, pieces: readonly Uint8Array[]): void;
+  /** Becomes lasting before the round is stored. */
+  closed(tree: SignedTree): void;
+}
+
+export interface PassivePairRecord extends PairRecord {
+  /** Settles when it is stored. */
+  closed(tree: SignedTree): Promise<void>;
+}

@@ -1,0 +1,175 @@
+/**
+ * A passive role with a chain of digests around it: what comes and what is answered is noted, and a tree is finished
+ * only if the active party has signed the same messages. The role inside knows nothing of this.
+ */
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import { TandemError } from "../../base/error.ts";
+import { Exclusive } from "../../base/exclusive.ts";
+import {
+  type ActiveGradients,
+  type ActiveHello,
+  type ActiveNode,
+  ActiveNodeSchema,
+  type ActiveSetUp,
+  ActiveSetUpSchema,
+  type ActiveSplitDecisions,
+  ActiveSplitDecisionSchema,
+  type ActiveTreeFinished,
+  type PassiveHelloSchema,
+  type PassiveHistogramsSchema,
+  PassiveReadySchema,
+  PassiveSplitSchema,
+  type PassiveTreeStoredSchema,
+} from "../../wire/generated/tandem/v1/tandem_pb.ts";
+import { protocolVersion } from "../../wire/version.ts";
+import { AnswerDigest, GradientDigest, digestOf, messageDigest } from "../chain/message-digests.ts";
+import type { OpenChain, PassivePairRecord } from "../chain/record.ts";
+import type { PassiveRole } from "./role.ts";
+
+/** The calls of a role that belong to trees. */
+type TreeCalls = Pick<PassiveRole, "join" | "setUp" | "gradients" | "histograms" | "splits" | "finishTree">;
+
+/** Everything else goes to the role as it is. */
+export function chainedRole<Role extends TreeCalls>(role: Role, record: PassivePairRecord): Role {
+  const chained = new ChainedRole(role, record);
+  const own: Readonly<Record<string, unknown>> = {
+    join: (hello: ActiveHello) => chained.join(hello),
+    setUp: (setUp: ActiveSetUp) => chained.setUp(setUp),
+    gradients: (chunks: AsyncIterable<ActiveGradients>) => chained.gradients(chunks),
+    histograms: (nodes: AsyncIterable<ActiveNode>) => chained.histograms(nodes),
+    splits: (request: ActiveSplitDecisions) => chained.splits(request),
+    finishTree: (finished: ActiveTreeFinished) => chained.finishTree(finished),
+  };
+  return new Proxy(role, {
+    get(target, name) {
+      if (typeof name === "string" && Object.hasOwn(own, name)) return own[name];
+      const value: unknown = Reflect.get(target, name, target);
+      return typeof value === "function" ? (value.bind(target) as unknown) : value;
+    },
+  });
+}
+
+class ChainedRole {
+  readonly #role: TreeCalls;
+  readonly #record: PassivePairRecord;
+  readonly #turns = new Exclusive();
+  /** What was said at the end of each tree of this attempt: the same again if it is asked again. */
+  readonly #said = new Map<number, MessageInitShape<typeof PassiveTreeStoredSchema>>();
+  #open: OpenChain | null = null;
+  #isSetUp = false;
+  /** Which copy of a round's gradients the role takes: the first that begins. */
+  #taking: { readonly tree: number; readonly copy: object } | null = null;
+
+  constructor(role: TreeCalls, record: PassivePairRecord) {
+    this.#role = role;
+    this.#record = record;
+  }
+
+  get #opened(): OpenChain {
+    if (this.#open === null) throw new TandemError("PROTOCOL_STATE", "nobody has joined");
+    return this.#open;
+  }
+
+  join(hello: ActiveHello): MessageInitShape<typeof PassiveHelloSchema> {
+    // What speaks another version is refused for that.
+    if (hello.protocolVersion === protocolVersion) this.#open ??= this.#record.joined(hello);
+    return { ...this.#role.join(hello), ...this.#record.own };
+  }
+
+  setUp(setUp: ActiveSetUp): MessageInitShape<typeof PassiveReadySchema> {
+    const ready = this.#role.setUp(setUp);
+    if (this.#isSetUp) return ready;
+    this.#isSetUp = true;
+    this.#opened.chain.noteFixed("set-up", messageDigest(ActiveSetUpSchema, setUp));
+    this.#opened.chain.noteFixed("ready", messageDigest(PassiveReadySchema, ready));
+    return ready;
+  }
+
+  async gradients(chunks: AsyncIterable<ActiveGradients>): Promise<void> {
+    const copy = {};
+    const digest = new GradientDigest();
+    let first: ActiveGradients | null = null;
+    const take = (chunk: ActiveGradients): void => {
+      first ??= chunk;
+      if (this.#taking?.tree !== first.tree) this.#taking = { tree: first.tree, copy };
+      if (this.#taking.copy === copy) digest.add(chunk.scheme);
+    };
+    async function* noted(): AsyncGenerator<ActiveGradients> {
+      for await (const chunk of chunks) {
+        take(chunk);
+        yield chunk;
+      }
+    }
+    try {
+      await this.#role.gradients(noted());
+      this.#noteGradients(first, copy, digest);
+    } catch (error) {
+      if (this.#taking?.copy === copy) this.#taking = null;
+      throw error;
+    }
+  }
+
+  #noteGradients(first: ActiveGradients | null, copy: object, digest: GradientDigest): void {
+    if (first === null || this.#taking?.copy !== copy) return;
+    const { chain } = this.#opened;
+    chain.note(first.tree, "sample", 0, digestOf(first.sampled));
+    chain.note(first.tree, "gradients", 0, digest.digest());
+  }
+
+  async *histograms(
+    nodes: AsyncIterable<ActiveNode>,
+  ): AsyncGenerator<MessageInitShape<typeof PassiveHistogramsSchema>> {
+    const { chain } = this.#opened;
+    let digest = new AnswerDigest();
+    async function* noted(): AsyncGenerator<ActiveNode> {
+      for await (const request of nodes) {
+        const { tree, node } = request;
+        digest = new AnswerDigest();
+        yield request;
+        // The role wants the next node when it is done with this one.
+        const { answer, sums } = digest.digests();
+        chain.note(tree, "members", node, messageDigest(ActiveNodeSchema, request));
+        chain.note(tree, "answer", node, answer);
+        chain.note(tree, "sums", node, sums);
+      }
+    }
+    for await (const piece of this.#role.histograms(noted())) {
+      digest.add(piece);
+      yield piece;
+    }
+  }
+
+  async *splits(request: ActiveSplitDecisions): AsyncGenerator<MessageInitShape<typeof PassiveSplitSchema>> {
+    const { chain } = this.#opened;
+    let isAccepted = false;
+    for await (const split of this.#role.splits(request)) {
+      if (!isAccepted)
+        for (const decision of request.decisions)
+          chain.note(request.tree, "decision", decision.node, messageDigest(ActiveSplitDecisionSchema, decision));
+      isAccepted = true;
+      chain.note(request.tree, "outcome", split.node ?? 0, messageDigest(PassiveSplitSchema, split));
+      yield split;
+    }
+  }
+
+  /** Signed and stored before the role stores its splits: whatever trees it has, it has their links. */
+  finishTree(finished: ActiveTreeFinished): Promise<MessageInitShape<typeof PassiveTreeStoredSchema>> {
+    return this.#turns.run(async () => {
+      const { chain, sign, verify } = this.#opened;
+      const said = this.#said.get(finished.tree);
+      if (said !== undefined) {
+        await this.#role.finishTree(finished);
+        return said;
+      }
+      const closed = chain.agree({ tree: finished.tree, entries: finished.entries, link: finished.digest });
+      verify(closed, finished.signature);
+      const own = sign(closed);
+      await this.#record.closed({ ...closed, own, theirs: finished.signature });
+      await this.#role.finishTree(finished);
+      chain.advance(closed);
+      const stored = { digest: closed.link, signature: own };
+      this.#said.set(closed.tree, stored);
+      return stored;
+    });
+  }
+}
