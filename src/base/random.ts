@@ -3,7 +3,7 @@
  * only the operating system feeds; shuffles that must repeat (train/test split, synthetic data) take a SeededRandom.
  * Neither type is assignable to the other, so that no nonce can ever come from a seed.
  */
-import { createHash, randomFillSync } from "node:crypto";
+import { createCipheriv, createHash, randomFillSync } from "node:crypto";
 
 declare const secureBrand: unique symbol;
 
@@ -14,12 +14,32 @@ export interface SecureRandom {
   fill<T extends Uint8Array>(target: T): T;
 }
 
-/** The only SecureRandom there is. */
+/** The operating system's own. */
 export const osRandom = {
   fill<T extends Uint8Array>(target: T): T {
     return randomFillSync(target);
   },
 } as SecureRandom;
+
+/**
+ * Draws that can be made again by whoever has the secret, and by nobody else: AES-256 in counter mode. To everybody
+ * else they are as good as the system's, as long as the secret was drawn there and stays one.
+ * @param secret 32 bytes, from osRandom @param draw its number: no two draws with one secret may have the same
+ */
+export function derivedRandom(secret: Uint8Array, draw: number): SecureRandom {
+  const start = Buffer.alloc(16);
+  start.writeBigUInt64BE(BigInt(draw));
+  const cipher = createCipheriv("aes-256-ctr", secret, start);
+  return {
+    fill<T extends Uint8Array>(target: T): T {
+      target.fill(0);
+      target.set(cipher.update(target));
+      return target;
+    },
+  } as SecureRandom;
+}
+
+export const derivedSecretBytes = 32;
 
 /** A repeatable generator (xoshiro128**, seeded through SHA-256). Statistically good, useless as a secret. */
 export class SeededRandom {

@@ -24,6 +24,8 @@ export interface SchemeOptions {
   /** Default: as many as the machine has cores. */
   readonly threads?: number | undefined;
   readonly speed: SpeedParameters;
+  /** Gradients' ciphertexts can be made again by whoever has the recipe; default: not. */
+  readonly repeatable?: boolean | undefined;
 }
 
 /** What a passive party's policy asks of a scheme. */
@@ -51,10 +53,43 @@ export interface Scheme {
   makeSecret(options: SchemeOptions): Promise<SchemeSecret>;
   /** The secret of a job that is taken up again. @throws TandemError for a text that is none */
   readSecret(text: string): Promise<SchemeSecret>;
-  active(secret: SchemeSecret, options: Pick<SchemeOptions, "threads" | "speed">): ActiveScheme;
+  active(secret: SchemeSecret, options: Pick<SchemeOptions, "threads" | "speed" | "repeatable">): ActiveScheme;
   passive(options: Pick<SchemeOptions, "threads">): PassiveScheme;
+  /** A job once more, for an auditor who has the secret; left out: its ciphertexts cannot be checked. */
+  replay?(secret: SchemeSecret, options: Pick<SchemeOptions, "threads" | "speed">): SchemeReplay;
   /** Measures its operations on this machine. */
   costModel(options: Pick<SchemeOptions, "keyBits">): Promise<CostModel>;
+}
+
+/** Nonces of a round's gradients: a secret that they are drawn from, and which draws each chunk took. */
+export interface GradientRecipe {
+  readonly secret: Uint8Array;
+  readonly chunks: readonly (readonly (readonly number[])[])[];
+}
+
+/** What a round of a replay began with. */
+export interface ReplayedRound {
+  readonly layout: GradientLayout;
+  readonly gradients: QuantisedGradients;
+  readonly sample: Uint32Array | null;
+}
+
+/** Both halves of a scheme without its cipher, and what compares them with ciphertexts of the job itself. */
+export interface SchemeReplay {
+  readonly active: ActiveScheme & { readonly round: ReplayedRound | null };
+  passive(): PassiveScheme;
+  /** Whether a set-up message is what the active party had to send. */
+  isSetUp(message: Uint8Array, layout: GradientLayout): boolean;
+  /** The messages of a round's gradients, made again. */
+  remade(
+    layout: GradientLayout,
+    gradients: QuantisedGradients,
+    sample: Uint32Array | null,
+    recipe: GradientRecipe,
+  ): AsyncIterable<Uint8Array>;
+  /** What a piece of an answer holds. @param counts as ActiveScheme.sums takes them */
+  opened(layout: GradientLayout, message: Uint8Array, counts: readonly number[]): Promise<Float64Array>;
+  close(): void;
 }
 
 /** A private key, or whatever else must outlive a crash of the active party. Only its scheme looks inside. */
@@ -111,6 +146,8 @@ export interface ActiveScheme {
   ): AsyncIterable<GradientChunk>;
   /** Gradients of another tree will follow: what can be made ahead of them may be made while cores are idle. */
   expectTree(layout: GradientLayout, instanceCount: number): void;
+  /** How the last gradients can be made again; null or left out: they cannot. */
+  readonly recipe?: GradientRecipe | null;
   /** What a node's request says besides who is in it; often nothing. */
   node(node: number): Uint8Array;
   /**

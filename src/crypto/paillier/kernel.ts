@@ -4,6 +4,7 @@
  *
  * The two evaluators mirror the two kinds of key: a PublicEvaluator has no decrypt.
  */
+import type { SecureRandom } from "../../base/random.ts";
 import type { PrivateKey, PublicKey } from "./keys.ts";
 import type { CiphertextVector, HeldVector, ObfuscatorVector, PlaintextVector, ResidentVector } from "./vectors.ts";
 
@@ -90,11 +91,24 @@ export interface PublicEvaluator {
   encrypt(plaintexts: PlaintextVector): Promise<ResidentVector>;
 }
 
+/** Some of the exponents of one draw. */
+export interface ExponentPart {
+  readonly random: SecureRandom;
+  readonly drawn: number;
+  readonly first: number;
+  readonly count: number;
+}
+
 export interface PrivateEvaluator {
   readonly key: PrivateKey;
   readonly kernelName: string;
-  /** Key-owner encryption modulo p^2 and q^2 with fixed-base tables; exponents as the evaluator's options say. */
-  encrypt(plaintexts: PlaintextVector): Promise<CiphertextVector>;
+  /**
+   * Key-owner encryption modulo p^2 and q^2 with fixed-base tables; exponents as the evaluator's options say.
+   * @param random where exponents come from; the operating system where left out
+   */
+  encrypt(plaintexts: PlaintextVector, random?: SecureRandom): Promise<CiphertextVector>;
+  /** With exponents that were drawn before: `count` of the `drawn`, from `first` on, for each part in turn. */
+  encryptAgain(plaintexts: PlaintextVector, parts: readonly ExponentPart[]): Promise<CiphertextVector>;
   /** Textbook encryption (1 + m n) r^n mod n^2, without use of the primes: slow, for ablations. */
   encryptTextbook(plaintexts: PlaintextVector): Promise<CiphertextVector>;
   /** CRT decryption. Elements of the result are key.publicKey.plaintextBytes wide. */

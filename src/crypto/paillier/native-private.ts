@@ -3,13 +3,21 @@
  * drawn here, once per batch; p and q are handed over here, once per evaluator.
  */
 import { assert } from "../../base/assert.ts";
+import type { SecureRandom } from "../../base/random.ts";
 import type { SeamedPrivateEvaluator } from "./evaluator-seams.ts";
 import { bitLength, integerBytes, readInteger } from "../integers.ts";
-import type { EvaluatorOptions } from "./kernel.ts";
+import type { EvaluatorOptions, ExponentPart } from "./kernel.ts";
 import type { PrivateKey } from "./keys.ts";
 import type { NativeAddon, NativeKernelName, PrivateContext } from "./native-addon.ts";
 import { NativePublicEvaluator } from "./native-public.ts";
-import { drawOwnerExponents, exponentBytes, type ExponentLength, isLess, type OwnerExponents } from "./nonces.ts";
+import {
+  drawOwnerExponents,
+  exponentBytes,
+  type ExponentLength,
+  isLess,
+  type OwnerExponents,
+  redrawOwnerExponents,
+} from "./nonces.ts";
 import { ownerConstants, rootExponents } from "./owner-constants.ts";
 import * as check from "./request-checks.ts";
 import { CiphertextVector, PlaintextVector } from "./vectors.ts";
@@ -34,14 +42,20 @@ export class NativePrivateEvaluator implements SeamedPrivateEvaluator {
     this.#exponents = options.exponents ?? "full";
   }
 
-  async encrypt(plaintexts: PlaintextVector): Promise<CiphertextVector> {
-    const exponents = await drawOwnerExponents(this.key, plaintexts.count, this.#exponents);
+  async encrypt(plaintexts: PlaintextVector, random?: SecureRandom): Promise<CiphertextVector> {
+    const exponents = await drawOwnerExponents(this.key, plaintexts.count, this.#exponents, random);
     try {
       return await this.#encrypt(plaintexts, exponents);
     } finally {
       exponents.p.fill(0);
       exponents.q.fill(0);
     }
+  }
+
+  async encryptAgain(plaintexts: PlaintextVector, parts: readonly ExponentPart[]): Promise<CiphertextVector> {
+    const count = parts.reduce((sum, part) => sum + part.count, 0);
+    assert(count === plaintexts.count, "every plaintext has its exponents");
+    return this.encryptWithExponents(plaintexts, await redrawOwnerExponents(this.key, parts, this.#exponents));
   }
 
   async encryptTextbook(plaintexts: PlaintextVector): Promise<CiphertextVector> {

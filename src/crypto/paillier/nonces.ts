@@ -1,5 +1,5 @@
 /**
- * Every secret random number of this layer, drawn from the operating system: obfuscator bases, exponents, candidates of
+ * Every secret random number of this layer, drawn from the operating system, or from a secret that was: obfuscator bases, exponents, candidates of
  * key generation. Uniform by rejection, never by reduction. The number of rejections depends on the values that were
  * thrown away, which are never used.
  */
@@ -7,6 +7,7 @@ import { assert } from "../../base/assert.ts";
 import { isSliceOver, nextSlice } from "../../base/event-loop-slice.ts";
 import { osRandom, type SecureRandom } from "../../base/random.ts";
 import { bitLength, integerBytes, readInteger } from "../integers.ts";
+import type { ExponentPart } from "./kernel.ts";
 import type { PrivateKey, PublicKey } from "./keys.ts";
 
 /** Exponents of key-owner encryption, flat, `sizeBytes` wide: e below p-1 and e' below q-1. */
@@ -36,19 +37,41 @@ export async function drawOwnerExponents(
   key: PrivateKey,
   count: number,
   length: ExponentLength,
+  random: SecureRandom = osRandom,
 ): Promise<OwnerExponents> {
   const sizeBytes = exponentBytes(key);
   const shortBytes = shortExponentBits(key) / 8;
   // Keys below 640 bits have no room for short exponents that would be shorter.
   if (length === "short" && shortBytes < sizeBytes) {
-    const e = await uniformFlat(osRandom, 0n, 1n << BigInt(8 * shortBytes), shortBytes, count);
+    const e = await uniformFlat(random, 0n, 1n << BigInt(8 * shortBytes), shortBytes, count);
     return { p: e, q: e, sizeBytes: shortBytes };
   }
   return {
-    p: await uniformFlat(osRandom, 0n, key.p - 1n, sizeBytes, count),
-    q: await uniformFlat(osRandom, 0n, key.q - 1n, sizeBytes, count),
+    p: await uniformFlat(random, 0n, key.p - 1n, sizeBytes, count),
+    q: await uniformFlat(random, 0n, key.q - 1n, sizeBytes, count),
     sizeBytes,
   };
+}
+
+/** More than anybody draws at a time. */
+const drawnMax = 1 << 20;
+
+/** Exponents of earlier draws, one part after the other. */
+export async function redrawOwnerExponents(
+  key: PrivateKey,
+  parts: readonly ExponentPart[],
+  length: ExponentLength,
+): Promise<OwnerExponents> {
+  const all: OwnerExponents[] = [];
+  const areWhole = parts.every((part) => part.drawn <= drawnMax && part.first >= 0 && part.count >= 0);
+  assert(areWhole && parts.every(({ drawn, first, count }) => first + count <= drawn), "exponents that were drawn");
+  for (const { random, drawn, first, count } of parts) {
+    const { p, q, sizeBytes } = await drawOwnerExponents(key, drawn, length, random);
+    const part = (flat: Uint8Array): Uint8Array => flat.subarray(first * sizeBytes, (first + count) * sizeBytes);
+    all.push({ p: part(p), q: part(q), sizeBytes });
+  }
+  const joined = (side: "p" | "q"): Uint8Array => Uint8Array.from(Buffer.concat(all.map((part) => part[side])));
+  return { p: joined("p"), q: joined("q"), sizeBytes: all[0]?.sizeBytes ?? exponentBytes(key) };
 }
 
 /**

@@ -4,10 +4,18 @@
  */
 import { assert } from "../../base/assert.ts";
 import { isSliceOver, nextSlice } from "../../base/event-loop-slice.ts";
+import type { SecureRandom } from "../../base/random.ts";
 import type { SeamedPrivateEvaluator } from "./evaluator-seams.ts";
 import { modulo, power, powerByDigits, readInteger, windowDigits, writeInteger } from "../integers.ts";
+import type { ExponentPart } from "./kernel.ts";
 import type { PrivateKey } from "./keys.ts";
-import { drawOwnerExponents, exponentBytes, type ExponentLength, type OwnerExponents } from "./nonces.ts";
+import {
+  drawOwnerExponents,
+  exponentBytes,
+  type ExponentLength,
+  type OwnerExponents,
+  redrawOwnerExponents,
+} from "./nonces.ts";
 import {
   type OwnerConstants,
   ownerConstants,
@@ -41,14 +49,20 @@ export class PortablePrivateEvaluator implements SeamedPrivateEvaluator {
     };
   }
 
-  async encrypt(plaintexts: PlaintextVector): Promise<CiphertextVector> {
-    const exponents = await drawOwnerExponents(this.key, plaintexts.count, this.#exponents);
+  async encrypt(plaintexts: PlaintextVector, random?: SecureRandom): Promise<CiphertextVector> {
+    const exponents = await drawOwnerExponents(this.key, plaintexts.count, this.#exponents, random);
     try {
       return await this.encryptWithExponents(plaintexts, exponents);
     } finally {
       exponents.p.fill(0);
       exponents.q.fill(0);
     }
+  }
+
+  async encryptAgain(plaintexts: PlaintextVector, parts: readonly ExponentPart[]): Promise<CiphertextVector> {
+    const count = parts.reduce((sum, part) => sum + part.count, 0);
+    assert(count === plaintexts.count, "every plaintext has its exponents");
+    return this.encryptWithExponents(plaintexts, await redrawOwnerExponents(this.key, parts, this.#exponents));
   }
 
   async encryptWithExponents(plaintexts: PlaintextVector, exponents: OwnerExponents): Promise<CiphertextVector> {

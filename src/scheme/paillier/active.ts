@@ -24,8 +24,15 @@ import {
   PaillierSumsSchema,
 } from "../../wire/generated/tandem/v1/paillier_pb.ts";
 import { decodeMessage, encodeMessage } from "../../wire/scheme-message.ts";
-import { type ActiveScheme, type GradientChunk, noOperations, type SchemeParameters } from "../scheme.ts";
+import {
+  type ActiveScheme,
+  type GradientChunk,
+  type GradientRecipe,
+  noOperations,
+  type SchemeParameters,
+} from "../scheme.ts";
 import { bigEndianBytes } from "../../wire/big-endian.ts";
+import { exponentParts, type NonceDraws } from "./nonce-draws.ts";
 import { ObfuscatorPool } from "./obfuscator-pool.ts";
 import { chunkBytes } from "../../wire/version.ts";
 
@@ -45,6 +52,8 @@ export class PaillierActive implements ActiveScheme {
   readonly #speed: SpeedParameters;
   /** Made once, for all passive parties and attempts. */
   #roots: Promise<Uint8Array[]> | undefined;
+  /** Null: nonces come from the operating system, and nobody can draw them again. */
+  readonly #draws: NonceDraws | null;
 
   constructor(
     kernel: Kernel,
@@ -52,7 +61,9 @@ export class PaillierActive implements ActiveScheme {
     threads: number,
     speed: SpeedParameters = resolveParameters(speedParameters, {}),
     untilIdle = coresIdle,
+    draws: NonceDraws | null = null,
   ) {
+    this.#draws = speed.encryption === "textbook" ? null : draws;
     this.#evaluator = kernel.privateEvaluator(key, {
       threads,
       exponents: speed.encryption === "short" ? "short" : "full",
@@ -101,13 +112,8 @@ export class PaillierActive implements ActiveScheme {
     sample: Uint32Array | null,
   ): AsyncGenerator<GradientChunk> {
     this.#obfuscators.pause();
-    const perInstance = layout.plaintexts.length;
-    const instancesPerChunk = Math.max(1, Math.floor(chunkBytes / (perInstance * this.#ciphertextBytes)));
-    const instanceCount = sample?.length ?? gradients.instanceCount;
-    for (let first = 0; first < instanceCount; first += instancesPerChunk) {
-      const count = Math.min(instancesPerChunk, instanceCount - first);
-      const instances =
-        sample?.subarray(first, first + count) ?? Uint32Array.from({ length: count }, (_, i) => first + i);
+    this.#draws?.begin();
+    for (const { first, instances } of this.#chunksOf(layout, gradients, sample)) {
       const ciphertexts = await this.#encrypt(encode(layout, gradients, instances));
       this.counts.encryptions += ciphertexts.count;
       const message = encodeMessage(PaillierGradientsSchema, { firstInstance: first, ciphertexts: ciphertexts.bytes });
@@ -115,9 +121,46 @@ export class PaillierActive implements ActiveScheme {
     }
   }
 
+  /** The messages of gradients that were sent before. */
+  async *gradientsAgain(
+    layout: GradientLayout,
+    gradients: QuantisedGradients,
+    sample: Uint32Array | null,
+    recipe: GradientRecipe,
+  ): AsyncGenerator<Uint8Array> {
+    let chunk = 0;
+    for (const { first, instances } of this.#chunksOf(layout, gradients, sample)) {
+      const parts = exponentParts(recipe, recipe.chunks[chunk++] ?? []);
+      const { bytes } = await this.#evaluator.encryptAgain(encode(layout, gradients, instances), parts);
+      yield encodeMessage(PaillierGradientsSchema, { firstInstance: first, ciphertexts: bytes });
+    }
+  }
+
+  *#chunksOf(
+    layout: GradientLayout,
+    gradients: QuantisedGradients,
+    sample: Uint32Array | null,
+  ): Generator<{ readonly first: number; readonly instances: Uint32Array }> {
+    const perInstance = layout.plaintexts.length;
+    const instancesPerChunk = Math.max(1, Math.floor(chunkBytes / (perInstance * this.#ciphertextBytes)));
+    const instanceCount = sample?.length ?? gradients.instanceCount;
+    for (let first = 0; first < instanceCount; first += instancesPerChunk) {
+      const count = Math.min(instancesPerChunk, instanceCount - first);
+      const instances =
+        sample?.subarray(first, first + count) ?? Uint32Array.from({ length: count }, (_, i) => first + i);
+      yield { first, instances };
+    }
+  }
+
+  get recipe(): GradientRecipe | null {
+    return this.#draws?.recipe ?? null;
+  }
+
   async #encrypt(plaintexts: PlaintextVector): Promise<CiphertextVector> {
     if (this.#speed.encryption === "textbook") return this.#evaluator.encryptTextbook(plaintexts);
-    if (this.#obfuscators.stock < plaintexts.count) return this.#evaluator.encrypt(plaintexts);
+    if (this.#obfuscators.stock < plaintexts.count)
+      return this.#evaluator.encrypt(plaintexts, this.#draws?.now(plaintexts.count));
+    this.#draws?.take(plaintexts.count);
     return this.#public.unload(await this.#public.sealWith(plaintexts, await this.#obfuscators.take(plaintexts.count)));
   }
 
@@ -128,7 +171,8 @@ export class PaillierActive implements ActiveScheme {
 
   /** An encryption of zero is an obfuscator. */
   async #makeObfuscators(count: number): Promise<ObfuscatorVector> {
-    return this.#public.loadObfuscators(await this.#evaluator.encrypt(new PlaintextVector(new Uint8Array(count), 1)));
+    const zeros = new PlaintextVector(new Uint8Array(count), 1);
+    return this.#public.loadObfuscators(await this.#evaluator.encrypt(zeros, this.#draws?.ahead(count)));
   }
 
   expectTree(layout: GradientLayout, instanceCount: number): void {

@@ -1,5 +1,6 @@
 /** The Paillier scheme as the rest of Tandem finds it: its parameters, its key, its two halves. */
 import { assert } from "../../base/assert.ts";
+import { coresIdle } from "../../base/idle-cores.ts";
 import { plaintextBitsMax, sumPacking } from "../../codec/packing.ts";
 import {
   checkKeyBits,
@@ -15,7 +16,9 @@ import {
 import type { Scheme, SchemeParameters, SchemeSecret } from "../scheme.ts";
 import { PaillierActive, paillierSchemeName } from "./active.ts";
 import { paillierCosts } from "./cost-model.ts";
+import { NonceDraws } from "./nonce-draws.ts";
 import { PaillierPassive } from "./passive.ts";
+import { PaillierReplay } from "./replay.ts";
 
 /** The active party's private key. */
 export class PaillierSecret implements SchemeSecret {
@@ -79,12 +82,18 @@ export const paillier: Scheme = {
   // How long a key must be was decided when the job began.
   readSecret: async (text) => new PaillierSecret(await parsePrivateKey(text, { insecure: true })),
 
-  active: (secret, { threads, speed }) => {
+  active: (secret, { threads, speed, repeatable = false }) => {
     assert(secret instanceof PaillierSecret, "a secret of this scheme");
-    return new PaillierActive(selectKernel(), secret.key, threads ?? defaultThreads(), speed);
+    const draws = repeatable ? new NonceDraws() : null;
+    return new PaillierActive(selectKernel(), secret.key, threads ?? defaultThreads(), speed, coresIdle, draws);
   },
 
   passive: ({ threads }) => new PaillierPassive(selectKernel(), threads ?? defaultThreads()),
+
+  replay: (secret, { threads, speed }) => {
+    assert(secret instanceof PaillierSecret, "a secret of this scheme");
+    return new PaillierReplay(new PaillierActive(selectKernel(), secret.key, threads ?? defaultThreads(), speed));
+  },
 
   costModel: ({ keyBits }) => paillierCosts(selectKernel(), keyBits),
 };

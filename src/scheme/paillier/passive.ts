@@ -32,7 +32,7 @@ import { type NodeRoom, UnusedRoom } from "./unused-room.ts";
 /** The root is summed in pieces of this many instances while gradients arrive: large enough for joint bins to pay. */
 const rootSegmentInstances = 8192;
 /** Packed ciphertexts that are sent at a time: the active party decrypts them while the next are being packed. */
-const ciphertextsPerPiece = 32;
+export const ciphertextsPerPiece = 32;
 const obfuscatorBatch = 32;
 /** Prepared for one tree at the most: deep trees ask for fewer nodes than they could. */
 const obfuscatorsAheadMax = 1024;

@@ -1,0 +1,60 @@
+/**
+ * A job with Paillier once more, in one place, by an auditor who has the key: gradients and sums are computed in the
+ * clear, cut into the same messages, and compared with what was encrypted in the job itself.
+ */
+import type { QuantisedGradients } from "../../base/quantised-gradients.ts";
+import type { GradientLayout } from "../../codec/layout.ts";
+import { sumPacking } from "../../codec/packing.ts";
+import { PaillierSetUpSchema } from "../../wire/generated/tandem/v1/paillier_pb.ts";
+import { decodeMessage } from "../../wire/scheme-message.ts";
+import { ClearActive } from "../replay/clear-active.ts";
+import { ClearPassive } from "../replay/clear-passive.ts";
+import type { GradientRecipe, SchemeReplay } from "../scheme.ts";
+import type { PaillierActive } from "./active.ts";
+import { ciphertextsPerPiece } from "./passive.ts";
+
+export class PaillierReplay implements SchemeReplay {
+  readonly active: ClearActive;
+  readonly #real: PaillierActive;
+
+  constructor(real: PaillierActive) {
+    this.#real = real;
+    this.active = new ClearActive(real);
+  }
+
+  passive(): ClearPassive {
+    return new ClearPassive((setUp, { keyBits }) => {
+      const { packing, plaintextBits } = decodeMessage(PaillierSetUpSchema, setUp);
+      return ciphertextsPerPiece * sumPacking(plaintextBits, keyBits, packing).perCiphertext;
+    });
+  }
+
+  /** What else a set-up says is between the halves alone: these fields decide what is computed. */
+  isSetUp(message: Uint8Array, layout: GradientLayout): boolean {
+    const given = decodeMessage(PaillierSetUpSchema, message);
+    const expected = decodeMessage(PaillierSetUpSchema, this.#real.setUp(layout));
+    return (
+      Buffer.compare(given.modulus, expected.modulus) === 0 &&
+      (["ciphertextsPerInstance", "plaintextBits", "packing", "jointBins"] as const).every(
+        (field) => given[field] === expected[field],
+      )
+    );
+  }
+
+  remade(
+    layout: GradientLayout,
+    gradients: QuantisedGradients,
+    sample: Uint32Array | null,
+    recipe: GradientRecipe,
+  ): AsyncIterable<Uint8Array> {
+    return this.#real.gradientsAgain(layout, gradients, sample, recipe);
+  }
+
+  opened(layout: GradientLayout, message: Uint8Array, counts: readonly number[]): Promise<Float64Array> {
+    return this.#real.sums(layout, message, counts);
+  }
+
+  close(): void {
+    this.#real.close();
+  }
+}
