@@ -133,6 +133,8 @@ const policy = object({
 
 /** Keep who was in which node, for an audit of the job. */
 const transcript = z.boolean("must be true or false").default(false);
+/** Keep what proves afterwards that this party has followed the protocol: keys and secrets of the job among it. */
+const verifiable = z.boolean("must be true or false").default(true);
 const log = object({ level: oneOf(logLevels).default("info") }).prefault({});
 const parameters = z.record(z.string(), z.unknown()).default({});
 const threads = wholeNumber(1, 256).optional();
@@ -151,7 +153,7 @@ export const passiveConfig = object({
   active: listOf(object({ name: text, fingerprint })).min(1, "must name at least one active party"),
   data: object(dataFields),
   policy: policy.prefault({}),
-  output: object({ directory: text, transcript }),
+  output: object({ directory: text, transcript, verifiable }),
   log,
   threads,
   sampling_secret: samplingSecret,
@@ -187,7 +189,7 @@ export const activeConfig = object({
   scheme: schemeName.default(defaultScheme),
   key_bits: wholeNumber(secureKeyBits, 4096).optional(),
   insecure_key_bits: z.int("must be a whole number").optional(), // making the key says what sizes there are
-  output: object({ directory: text, predictions: text.optional(), transcript }),
+  output: object({ directory: text, predictions: text.optional(), transcript, verifiable }),
   /** Train the own columns alone as well, afterwards, and say what the others' have added. */
   compare_alone: z.boolean("must be true or false").default(false),
   /** How long to wait for parties that are gone before the job stops; the same command continues it. */

@@ -20,3 +20,11 @@ function wholeElements(text: string, size: number): ArrayBuffer {
   const bytes = bytesFrom(text);
   return bytes.buffer.slice(0, bytes.length - (bytes.length % size)) as ArrayBuffer;
 }
+
+export function toHex(bytes: Uint8Array): string {
+  return Buffer.from(bytes).toString("hex");
+}
+
+export function fromHex(text: string): Uint8Array {
+  return Uint8Array.from(Buffer.from(text, "hex"));
+}

@@ -8,11 +8,12 @@ import { join } from "node:path";
 import { readActiveConfig, readPassiveConfig } from "../../party/config.ts";
 import { readActiveShare } from "../../store/share-files.ts";
 import { activeName, jobName, type Scenario, simulateFaults } from "./fault-simulation.ts";
+import { createSelfSigned } from "../../transport/certificates.ts";
+import { certificateFingerprint } from "../../transport/pinned-certificate.ts";
 import { ScenarioTables, type TableTerms } from "./scenario-tables.ts";
 
 const earlierJob = "earlier";
 const passiveNames = ["shop", "telecom"];
-const fingerprint = "0".repeat(64);
 const data = { id: "id", features: "all" };
 
 interface Terms extends TableTerms {
@@ -122,7 +123,8 @@ export interface Scenarios {
 /** In a folder of their own; `close` removes it. */
 export async function prepareScenarios(): Promise<Scenarios> {
   const root = await mkdtemp(join(tmpdir(), "tandem-faults-"));
-  const all = await Promise.all(allTerms.map((terms, i) => scenario(join(root, String(i)), terms)));
+  const fingerprints = await writeIdentities(root);
+  const all = await Promise.all(allTerms.map((terms, i) => scenario(join(root, String(i)), terms, fingerprints)));
   const [plain, ...others] = all;
   return {
     all,
@@ -131,7 +133,19 @@ export async function prepareScenarios(): Promise<Scenarios> {
   };
 }
 
-async function scenario(root: string, terms: Terms): Promise<Scenario> {
+/** Beside the scenarios: the same key and certificate of each party for all of them. @returns its fingerprint */
+async function writeIdentities(root: string): Promise<ReadonlyMap<string, string>> {
+  const fingerprints = new Map<string, string>();
+  for (const name of [activeName, ...passiveNames]) {
+    const { certificate, key } = await createSelfSigned(name, 1);
+    await writeFile(join(root, `${name}-certificate.pem`), certificate);
+    await writeFile(join(root, `${name}-key.pem`), key);
+    fingerprints.set(name, certificateFingerprint(certificate));
+  }
+  return fingerprints;
+}
+
+async function scenario(root: string, terms: Terms, fingerprints: ReadonlyMap<string, string>): Promise<Scenario> {
   await mkdir(root);
   const {
     align = false,
@@ -146,7 +160,12 @@ async function scenario(root: string, terms: Terms): Promise<Scenario> {
   const tables = new ScenarioTables(root, terms);
   const active = await writeConfig(root, activeName, {
     job: jobName,
-    passives: passiveNames.map((name) => ({ name, host: "simulated", port: 1, fingerprint })),
+    passives: passiveNames.map((name) => ({
+      name,
+      host: "simulated",
+      port: 1,
+      fingerprint: fingerprints.get(name),
+    })),
     data: {
       ...data,
       ...(await tables.writeActive()),
@@ -165,7 +184,7 @@ async function scenario(root: string, terms: Terms): Promise<Scenario> {
       const isConstrained = monotone !== undefined && i === passiveNames.length - 1;
       return writeConfig(root, name, {
         listen: { host: "simulated", port: 1 },
-        active: [{ name: activeName, fingerprint }],
+        active: [{ name: activeName, fingerprint: fingerprints.get(activeName) }],
         data: {
           ...data,
           ...(await tables.writePassive(name, i)),
@@ -190,7 +209,7 @@ async function writeConfig(root: string, name: string, config: object): Promise<
   const path = join(root, `${name}.json`);
   const common = {
     name,
-    tls: { certificate: "unused", key: "unused" },
+    tls: { certificate: `../${name}-certificate.pem`, key: `../${name}-key.pem` },
     sampling_secret: `columns of ${name}`,
     output: { directory: name },
     threads: 1,

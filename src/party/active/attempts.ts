@@ -9,9 +9,10 @@ import type { BinnedFeature } from "../../gbdt/split/binning.ts";
 import { BoostingTask, otherRows } from "../../gbdt/boost/boosting-task.ts";
 import { scoreCurves } from "../../gbdt/metric/score-curves.ts";
 import { roundsBefore } from "../../gbdt/boost/warm-start.ts";
+import { chainedPeer } from "../../protocol/active/chained-peer.ts";
 import { ActiveRole, type PhaseTimesMs } from "../../protocol/active/role.ts";
 import { idsDigest } from "../../protocol/ids.ts";
-import { agreedParameters, treesPerRound } from "../../protocol/job-parameters.ts";
+import { agreedParameters, firstTreeOf, treesPerRound } from "../../protocol/job-parameters.ts";
 import { modelId } from "../../protocol/model-id.ts";
 import { chosenScheme } from "../../scheme/registry.ts";
 import type { ActiveScheme, SchemeSecret } from "../../scheme/scheme.ts";
@@ -35,6 +36,9 @@ import type { JobNotes } from "../../record/job-record.ts";
 import { samplingSecretOf } from "../sampling-secret.ts";
 import { base64, noTranscript, type TranscriptNotes } from "../../record/transcript-file.ts";
 import { openTranscript } from "./job-transcript.ts";
+import type { ActiveAudit } from "./job-audit.ts";
+import { openActiveAudit } from "./open-audit.ts";
+import type { PassivePeer } from "../../wire/peer.ts";
 
 /** What is the same in every attempt once the rows are known. */
 interface Prepared {
@@ -66,6 +70,7 @@ export class JobAttempts {
   #scheme: ActiveScheme | null = null;
   #secret: SchemeSecret | null = null;
   #attemptCount = 0;
+  #audit: ActiveAudit | null = null;
   #transcript: TranscriptNotes = noTranscript;
   /** Of the rows that take part, after the last tree. */
   #margins: Float64Array | null = null;
@@ -100,7 +105,7 @@ export class JobAttempts {
           people: (this.#prepared ?? this.#prepare(begun.aligned)).labels.length,
           isFresh: begun.progress === null,
         });
-      const { role, sampler } = this.#role(begun, peers, patience);
+      const { role, sampler } = this.#role(begun, await this.#chained(begun, peers), patience);
       try {
         await role.join();
         patience.joined();
@@ -187,7 +192,7 @@ export class JobAttempts {
 
   #role(
     begun: ActiveCheckpoint,
-    peers: readonly ConnectedPeer[],
+    peers: readonly PassivePeer[],
     patience: Patience,
   ): { readonly role: ActiveRole; readonly sampler: ProgressSampler } {
     const { name, job, training, codec, speed, privacy } = this.#config;
@@ -225,6 +230,7 @@ export class JobAttempts {
       },
       ...(begun.progress === null ? {} : { progress: begun.progress }),
       store: async (progress) => {
+        await this.#audit?.store(this.#schemeOf(begun.secret).recipe ?? null);
         await this.#checkpoints.store(begun, progress);
         patience.progressed();
       },
@@ -260,13 +266,36 @@ export class JobAttempts {
     return { role, sampler };
   }
 
+  /** The passive parties, with a chain of digests around each. */
+  async #chained(begun: ActiveCheckpoint, peers: readonly ConnectedPeer[]): Promise<readonly PassivePeer[]> {
+    const firstTree = firstTreeOf({
+      localRounds: this.#config.training.local_rounds,
+      treesPerRound: treesPerRound(this.#config.training),
+      startTrees: this.#start?.trees.length ?? 0,
+    });
+    this.#audit ??= await openActiveAudit({
+      config: this.#config,
+      prepared: this.#prepared ?? this.#prepare(begun.aligned),
+      begun,
+      firstTree,
+      folder: this.#checkpoints.folder,
+      storage: this.#world.storage,
+    });
+    const trees = (begun.progress ?? this.#start)?.trees.length ?? 0;
+    const record = await this.#audit.attempt(Math.max(trees, firstTree));
+    return peers.map((peer) => chainedPeer(peer, record(peer.name)));
+  }
+
   #tellLedger(role: ActiveRole): void {
     for (const { peer, ledger } of role.exchanges)
       this.#emit({ type: "ledger", party: this.#config.name, peer, ledger });
   }
 
   #schemeOf(secret: SchemeSecret): ActiveScheme {
-    this.#scheme ??= chosenScheme(this.#config).scheme.active(secret, this.#config);
+    this.#scheme ??= chosenScheme(this.#config).scheme.active(secret, {
+      ...this.#config,
+      repeatable: this.#config.output.verifiable,
+    });
     return this.#scheme;
   }
 

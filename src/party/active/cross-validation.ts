@@ -14,7 +14,13 @@ import { type CrossValidationOutcome, FoldTurns } from "../../gbdt/boost/fold-tu
 import { ActiveRole } from "../../protocol/active/role.ts";
 import { idsDigest } from "../../protocol/ids.ts";
 import { chosenScheme } from "../../scheme/registry.ts";
-import type { ActiveScheme } from "../../scheme/scheme.ts";
+import type { ActiveScheme, SchemeSecret } from "../../scheme/scheme.ts";
+import type { PartyTable } from "../../data/dataset.ts";
+import { firstTreeOf, treesPerRound } from "../../protocol/job-parameters.ts";
+import { chainedPeer } from "../../protocol/active/chained-peer.ts";
+import type { PassivePeer } from "../../wire/peer.ts";
+import type { ActiveAudit } from "./job-audit.ts";
+import { openActiveAudit } from "./open-audit.ts";
 import { layoutSummary, makeSecret, tellFailure, trainingLabels } from "./results.ts";
 import { alignTables, jobTables, readActiveTables, rowsOf } from "./tables.ts";
 import { type ActiveWorld, type ConnectedPeer, realWorld } from "./world.ts";
@@ -64,28 +70,39 @@ export async function runCrossValidation(
 
 /** What is the same in every attempt once the rows are known. */
 type Prepared = Omit<ConstructorParameters<typeof ActiveRole>[0], "peers" | "observer">;
+interface PreparedFolds extends Prepared {
+  readonly folds: FoldTurns;
+  readonly train: PartyTable;
+  readonly aligned: Uint32Array | null;
+  readonly jobId: Uint8Array;
+  readonly samplingSecret: string;
+}
 
 class CrossValidationAttempts {
   readonly #config: ActiveConfig;
   readonly #options: CrossValidationOptions;
   readonly #tables: Awaited<ReturnType<typeof readActiveTables>>;
+  readonly #secret: SchemeSecret;
   readonly #scheme: ActiveScheme;
   readonly #emit: Emit;
   readonly #world: ActiveWorld;
-  #prepared: (Prepared & { readonly folds: FoldTurns }) | null = null;
+  #prepared: PreparedFolds | null = null;
+  #audit: ActiveAudit | null = null;
 
   private constructor(
     config: ActiveConfig,
     options: CrossValidationOptions,
     tables: Awaited<ReturnType<typeof readActiveTables>>,
-    scheme: ActiveScheme,
+    secret: SchemeSecret,
     emit: Emit,
     world: ActiveWorld,
   ) {
     this.#config = config;
     this.#options = options;
     this.#tables = tables;
-    this.#scheme = scheme;
+    this.#secret = secret;
+    const repeatable = config.output.verifiable;
+    this.#scheme = chosenScheme(config).scheme.active(secret, { ...config, repeatable });
     this.#emit = emit;
     this.#world = world;
   }
@@ -101,8 +118,7 @@ class CrossValidationAttempts {
     if (config.warm_start !== undefined)
       throw new TandemError("USAGE", "a cross-validation begins every fold's model anew; leave warm_start out");
     const tables = await readActiveTables(config);
-    const scheme = chosenScheme(config).scheme.active(await makeSecret(config, emit), config);
-    return new CrossValidationAttempts(config, options, tables, scheme, emit, world);
+    return new CrossValidationAttempts(config, options, tables, await makeSecret(config, emit), emit, world);
   }
 
   async untilOver(): Promise<CrossValidationOutcome & { readonly instances: number }> {
@@ -139,7 +155,8 @@ class CrossValidationAttempts {
     const peers = await connectWatched(this.#world, this.#config, this.#emit, (ms) => patience.wasted(ms));
     try {
       const prepared = (this.#prepared ??= await this.#prepare(peers, patience));
-      const role = new ActiveRole({ ...prepared, peers, observer: this.#observer(prepared.folds, patience) });
+      const chained = await this.#chained(prepared, peers);
+      const role = new ActiveRole({ ...prepared, peers: chained, observer: this.#observer(prepared.folds, patience) });
       try {
         await role.join();
         patience.joined();
@@ -155,11 +172,27 @@ class CrossValidationAttempts {
     }
   }
 
+  /** The passive parties, with a chain of digests around each. */
+  async #chained(prepared: PreparedFolds, peers: readonly ConnectedPeer[]): Promise<readonly PassivePeer[]> {
+    const { training, output, job } = this.#config;
+    const { folds, train, labels, features, jobId, samplingSecret, aligned } = prepared;
+    const localRounds = Math.min(training.local_rounds, training.num_round) * folds.foldCount;
+    const firstTree = firstTreeOf({ localRounds, treesPerRound: treesPerRound(training), startTrees: 0 });
+    this.#audit ??= await openActiveAudit({
+      config: this.#config,
+      prepared: { tables: { train, validationRows: null }, labels, features, digest: prepared.idsDigest },
+      begun: { jobId, samplingSecret, secret: this.#secret, aligned, start: null },
+      firstTree,
+      folds: folds.foldCount,
+      folder: join(output.directory, job),
+      storage: this.#world.storage,
+    });
+    const record = await this.#audit.attempt(Math.max(folds.treesDone, firstTree));
+    return peers.map((peer) => chainedPeer(peer, record(peer.name)));
+  }
+
   /** Test rows stay out of it altogether; a validation set is what each fold is to its model. */
-  async #prepare(
-    peers: readonly ConnectedPeer[],
-    patience: Patience,
-  ): Promise<Prepared & { readonly folds: FoldTurns }> {
+  async #prepare(peers: readonly ConnectedPeer[], patience: Patience): Promise<PreparedFolds> {
     const { name, job, training, codec, speed, privacy, data, align } = this.#config;
     const emit: Emit = (event) => {
       if (event.type === "alignment-progress") patience.answered();
@@ -184,6 +217,8 @@ class CrossValidationAttempts {
       (_, fold) => foldRows(labels.length, this.#options.folds, fold, data.seed ?? training.seed).test,
     );
     return {
+      train,
+      aligned: aligned?.rows ?? null,
       name,
       job,
       training,
@@ -214,7 +249,8 @@ class CrossValidationAttempts {
       treeBegan: () => {},
       alarm: (peer, tree, _node, what) =>
         this.#emit({ type: "alarm", party: name, peer, words: `in tree ${tree + 1}: ${what}` }),
-      treeFinished: () => {
+      treeFinished: async () => {
+        await this.#audit?.store(this.#scheme.recipe ?? null);
         patience.progressed();
         const { latest, roundsDone } = folds;
         if (roundsDone === told || latest === null) return;

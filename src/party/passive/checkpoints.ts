@@ -209,6 +209,11 @@ export class PassiveCheckpoints {
     return this.#write(({ folder, storage }) => writeProgress(folder, this.#job.jobId, progress, storage));
   }
 
+  /** What else belongs into the job's folder. */
+  keep(work: (folder: string, storage: Storage) => Promise<void>): Promise<void> {
+    return this.#write(({ folder, storage }) => work(folder, storage));
+  }
+
   /** The share first: a job whose secret is gone has one. What answers a repeated question of this job stays. */
   finish(share: PassiveShare): Promise<void> {
     return this.#write(async ({ folder, storage }) => {

@@ -32,6 +32,7 @@ import { deskBudgets } from "./desk-budgets.ts";
 import { DeskFiles } from "./desk-files.ts";
 import { type DeskState, giveWay, idle, refuseOthers, type Running } from "./desk-state.ts";
 import { openPassiveJob } from "./job.ts";
+import { openAudit } from "./open-audit.ts";
 import { decidingRows, jobRows } from "./job-rows.ts";
 import { startSplits, termsOf } from "./job-terms.ts";
 import { PassiveCheckpoints, refuseAlignment } from "./checkpoints.ts";
@@ -172,8 +173,10 @@ export class PassiveDesk implements PartyDesk {
       const spending = new JobSpending(this.budgets, caller.name, checkpoints.beginning, agreed, people, summed);
       if (!checkpoints.isFinished) await spending.admit();
       const features = await this.#files.using(async () => binTable(rows.training, agreed, deciding));
+      const audit = await openAudit(this.#files, { hello, agreed, rows, features, checkpoints, peer: caller.name });
       const { service, report } = openPassiveJob({
         config: this.#config,
+        audit,
         agreed,
         rows,
         features,

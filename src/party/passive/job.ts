@@ -3,6 +3,7 @@ import { categoryNamesOf, type PartyTable } from "../../data/dataset.ts";
 import type { Traffic } from "../../privacy/tally.ts";
 import { idsDigest } from "../../protocol/ids.ts";
 import { modelId } from "../../protocol/model-id.ts";
+import { chainedRole } from "../../protocol/passive/chained-role.ts";
 import { type PassiveJob, PassiveRole } from "../../protocol/passive/role.ts";
 import { ProcessMeter } from "../../record/process-meter.ts";
 import { ProgressSampler } from "../../record/progress-sampler.ts";
@@ -22,7 +23,7 @@ export interface OpenedJob {
 }
 
 export function openPassiveJob(options: PassiveJobOptions): OpenedJob {
-  const { config, agreed, rows, checkpoints, peer, spending, emit } = options;
+  const { config, agreed, rows, checkpoints, peer, spending, audit, emit } = options;
   const { name } = config;
   const { job } = agreed;
   const scheme = schemeNamed(agreed.scheme).passive(config);
@@ -52,9 +53,10 @@ export function openPassiveJob(options: PassiveJobOptions): OpenedJob {
       },
     },
   });
-  const service = passiveService(role, {
+  const service = passiveService(chainedRole(role, audit), {
     begin: async () => {
       await checkpoints.begin();
+      await audit.begin();
       transcript = openTranscript(options);
     },
     finish: async () => {

@@ -1,0 +1,48 @@
+/** What the active party commits to before the first tree: all that decides what it will send. */
+import type { BinnedFeature } from "../../gbdt/split/binning.ts";
+import { type Facts, factsOf, featuresDigest, numbersDigest } from "../../protocol/chain/commitment.ts";
+import type { SchemeSecret } from "../../scheme/scheme.ts";
+import type { ActiveConfig } from "../config.ts";
+
+export interface CommittedJob {
+  readonly config: Pick<
+    ActiveConfig,
+    "name" | "training" | "codec" | "speed" | "privacy" | "scheme" | "keyBits" | "passives"
+  >;
+  readonly idsDigest: Uint8Array;
+  readonly labels: Float64Array;
+  readonly weights: Float64Array | null;
+  readonly validationRows: Uint32Array | null;
+  readonly features: readonly BinnedFeature[];
+  readonly samplingSecret: string;
+  readonly secret: SchemeSecret;
+  /** The id of the model that training goes on from; "": none. */
+  readonly startModel: string;
+  /** Of a cross-validation; 0: none. */
+  readonly folds: number;
+}
+
+export function activeFacts(job: CommittedJob): Facts {
+  const { name, training, codec, speed, privacy, scheme, keyBits, passives } = job.config;
+  return {
+    party: "active",
+    name,
+    passives: passives.map((passive) => passive.name).join(", "),
+    ids: Buffer.from(job.idsDigest).toString("hex"),
+    people: job.labels.length,
+    labels: numbersDigest(job.labels),
+    weights: numbersDigest(job.weights),
+    validation: numbersDigest(job.validationRows),
+    features: featuresDigest(job.features),
+    sampling: job.samplingSecret,
+    key: job.secret.serialise(),
+    start: job.startModel,
+    folds: job.folds,
+    scheme,
+    key_bits: keyBits,
+    ...factsOf("training", training),
+    ...factsOf("codec", codec),
+    ...factsOf("speed", speed),
+    ...factsOf("privacy", privacy),
+  };
+}

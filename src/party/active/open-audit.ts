@@ -1,0 +1,55 @@
+/** Opens the active party's record of a job for verifying it: what it commits to, and where its chains go on. */
+import type { Storage } from "../../base/storage.ts";
+import type { BinnedFeature } from "../../gbdt/split/binning.ts";
+import type { ActiveCheckpoint } from "../../store/active-checkpoint.ts";
+import type { ActiveConfig } from "../config.ts";
+import { readSigner } from "../model/signer.ts";
+import { ActiveAudit } from "./job-audit.ts";
+import { activeFacts } from "./job-facts.ts";
+import type { JobTables } from "./tables.ts";
+
+export interface AuditedJob {
+  readonly config: ActiveConfig;
+  readonly prepared: {
+    readonly tables: Pick<JobTables, "train" | "validationRows">;
+    readonly labels: Float64Array;
+    readonly features: readonly BinnedFeature[];
+    readonly digest: Uint8Array;
+  };
+  readonly begun: Pick<ActiveCheckpoint, "jobId" | "samplingSecret" | "secret" | "aligned" | "start">;
+  readonly firstTree: number;
+  /** Of a cross-validation; left out: none. */
+  readonly folds?: number;
+  readonly folder: string;
+  readonly storage: Storage;
+}
+
+export async function openActiveAudit(job: AuditedJob): Promise<ActiveAudit> {
+  const { config, prepared, begun, firstTree, folds = 0, folder, storage } = job;
+  const { tables, labels, features, digest } = prepared;
+  const { jobId, samplingSecret, secret, aligned, start } = begun;
+  return ActiveAudit.open({
+    name: config.name,
+    job: config.job,
+    jobId,
+    facts: activeFacts({
+      config,
+      idsDigest: digest,
+      labels,
+      weights: tables.train.weights ?? null,
+      validationRows: tables.validationRows,
+      features,
+      samplingSecret,
+      secret,
+      startModel: start?.model ?? "",
+      folds,
+    }),
+    signer: await readSigner(config.tls, new Date()),
+    passives: config.passives,
+    firstTree,
+    aligned,
+    isVerifiable: config.output.verifiable,
+    folder,
+    storage,
+  });
+}

@@ -1,0 +1,74 @@
+/** A party's side of its chain with another: whose signatures are taken, and what they are over. */
+import { type KeyObject, sign, verify, X509Certificate } from "node:crypto";
+import { TandemError } from "../base/error.ts";
+import { digestBytes } from "../protocol/chain/entries.ts";
+import { PairChain, signedText } from "../protocol/chain/pair-chain.ts";
+import type { Introduction, OpenChain } from "../protocol/chain/record.ts";
+import { certificateFingerprint } from "../transport/pinned-certificate.ts";
+import { peerText } from "../wire/peer-text.ts";
+
+export type ChainRole = "active" | "passive";
+
+export interface ChainTerms {
+  readonly role: ChainRole;
+  readonly job: string;
+  /** The other party's name, and the certificate that it has shown. */
+  readonly peer: string;
+  readonly certificate: X509Certificate;
+  readonly key: KeyObject;
+  /** The next tree, and the link before it. */
+  readonly tree: number;
+  readonly previous: Uint8Array;
+}
+
+export function openChain({ role, job, peer, certificate, key, tree, previous }: ChainTerms): OpenChain {
+  const other = role === "active" ? "passive" : "active";
+  return {
+    chain: new PairChain(tree, previous),
+    sign: (closed) => Uint8Array.from(sign(digestFor(key), signedText(role, job, closed.tree, closed.link), key)),
+    verify: (closed, signature) => {
+      if (isSigned(certificate, signedText(other, job, closed.tree, closed.link), signature)) return;
+      throw new TandemError("PROTOCOL_STATE", `party ${peer} has not signed tree ${closed.tree} with its key`);
+    },
+  };
+}
+
+export function isSigned({ publicKey }: X509Certificate, text: Uint8Array, signature: Uint8Array): boolean {
+  return verify(digestFor(publicKey), text, publicKey, signature);
+}
+
+/** These two hash by themselves; the others (ECDSA, RSA) are told how. */
+function digestFor({ asymmetricKeyType }: KeyObject): string | null {
+  return asymmetricKeyType === "ed25519" || asymmetricKeyType === "ed448" ? null : "sha256";
+}
+
+/**
+ * Who the other party says it is: the one that is pinned, with a commitment.
+ * @throws TandemError HANDSHAKE_MISMATCH
+ */
+export function checkedCertificate(
+  peer: string,
+  { commitment, certificate }: Introduction,
+  fingerprint: string | undefined,
+): X509Certificate {
+  const shown = peerText(peer);
+  if (commitment.length !== digestBytes)
+    throw new TandemError("HANDSHAKE_MISMATCH", `commitment: party ${shown} has made none`);
+  let parsed: X509Certificate;
+  try {
+    parsed = new X509Certificate(certificate);
+  } catch (cause) {
+    throw new TandemError("HANDSHAKE_MISMATCH", `certificate: party ${shown} shows none that can be read`, { cause });
+  }
+  if (certificateFingerprint(parsed.toString()) !== fingerprint)
+    throw new TandemError("HANDSHAKE_MISMATCH", `certificate: party ${shown} shows another than the pinned one`);
+  return parsed;
+}
+
+/** @throws TandemError HANDSHAKE_MISMATCH */
+export function refuseOtherCommitment(peer: string): never {
+  throw new TandemError(
+    "HANDSHAKE_MISMATCH",
+    `commitment: party ${peerText(peer)} has committed to something else when the job began; choose another name`,
+  );
+}

@@ -1,0 +1,144 @@
+/**
+ * What a passive party keeps of a job so that it can be verified: its commitment, and the signed link of every tree.
+ * Losing a connection and losing the process are the same to it: the next attempt reads what is stored.
+ */
+import { TandemError } from "../../base/error.ts";
+import { osRandom } from "../../base/random.ts";
+import type { Storage } from "../../base/storage.ts";
+import { commitmentTo, type Facts, saltBytes } from "../../protocol/chain/commitment.ts";
+import { isSame } from "../../protocol/chain/entries.ts";
+import { firstLink } from "../../protocol/chain/pair-chain.ts";
+import type { Introduction, OpenChain, PassivePairRecord, SignedTree } from "../../protocol/chain/record.ts";
+import { type AuditFile, readAudit, readAuditTree, writeAudit, writeAuditTree } from "../../store/audit-files.ts";
+import { bytesFrom, fromHex, textOf, toHex } from "../../store/stored-numbers.ts";
+import type { Signer } from "../../store/consent-file.ts";
+import type { PassiveCheckpointsOptions } from "./checkpoints.ts";
+import { checkedCertificate, openChain, refuseOtherCommitment } from "../job-chain.ts";
+
+export interface PassiveAuditTerms {
+  readonly name: string;
+  readonly job: string;
+  readonly jobId: Uint8Array;
+  /** Tells this beginning of the job from others under its id. */
+  readonly beginning: string;
+  readonly isFinished: boolean;
+  readonly facts: Facts;
+  readonly signer: Signer;
+  /** The active party's pinned name and fingerprint. */
+  readonly peer: string;
+  readonly fingerprint: string | undefined;
+  /** The next tree, and the first that this party hears of. */
+  readonly tree: number;
+  readonly firstTree: number;
+  readonly isVerifiable: boolean;
+}
+
+/** Writes into the job's folder, as long as this attempt lasts. */
+export type KeepInFolder = (work: (folder: string, storage: Storage) => Promise<void>) => Promise<void>;
+
+export class PassiveAudit implements PassivePairRecord {
+  readonly own: Introduction;
+  readonly #terms: PassiveAuditTerms;
+  readonly #keep: KeepInFolder;
+  #file: AuditFile;
+  #isStored: boolean;
+  readonly #previous: Uint8Array | null;
+
+  private constructor(
+    terms: PassiveAuditTerms,
+    keep: KeepInFolder,
+    file: AuditFile,
+    isStored: boolean,
+    previous: Uint8Array | null,
+  ) {
+    this.#terms = terms;
+    this.#keep = keep;
+    this.#file = file;
+    this.#isStored = isStored;
+    this.#previous = previous;
+    this.own = { commitment: fromHex(file.own.commitment), certificate: bytesFrom(file.own.certificate) };
+  }
+
+  /** Nothing is written yet. @throws TandemError CHECKPOINT if what was committed to has changed */
+  static async open(
+    terms: PassiveAuditTerms,
+    { folder, storage, ownFiles }: PassiveCheckpointsOptions,
+    keep: KeepInFolder,
+  ): Promise<PassiveAudit> {
+    const stored = await ownFiles(() => readAudit(folder, storage));
+    const { name, job, tree, firstTree } = terms;
+    const jobId = toHex(terms.jobId);
+    const run = `${jobId}/${terms.beginning}`;
+    const fits = stored !== null && (terms.isFinished ? stored.run.startsWith(`${jobId}/`) : stored.run === run);
+    if (!fits) return new PassiveAudit(terms, keep, newAudit(terms, run), false, null);
+    const changed = terms.isFinished ? undefined : changedFact(stored, terms.facts);
+    if (changed !== undefined)
+      throw new TandemError(
+        "CHECKPOINT",
+        `${name} has begun job ${job}, and since then ${changed} has changed; put it back, or choose another name`,
+      );
+    const before = tree > firstTree ? await ownFiles(() => readAuditTree(folder, tree - 1, storage)) : null;
+    const link = before?.run === stored.run ? before.pairs[terms.peer]?.link : undefined;
+    return new PassiveAudit(terms, keep, stored, true, link === undefined ? null : fromHex(link));
+  }
+
+  joined(theirs: Introduction): OpenChain {
+    const { job, jobId, peer, fingerprint, signer, tree, firstTree, isFinished } = this.#terms;
+    const certificate = checkedCertificate(peer, theirs, fingerprint);
+    const known = this.#file.peers[peer];
+    if (known !== undefined && !isSame(fromHex(known.commitment), theirs.commitment)) refuseOtherCommitment(peer);
+    const { commitment } = theirs;
+    const introduced = { commitment: toHex(commitment), certificate: textOf(theirs.certificate) };
+    if (known === undefined) {
+      this.#file = { ...this.#file, peers: { [peer]: introduced } };
+      this.#isStored = false;
+    }
+    const beginning = firstLink({ jobId, active: commitment, passive: this.own.commitment });
+    const previous = tree > firstTree ? this.#previous : beginning;
+    if (previous === null && !isFinished)
+      throw new TandemError("CHECKPOINT", `${this.#terms.name} has lost its record of tree ${tree - 1}`);
+    return openChain({
+      role: "passive",
+      job,
+      peer,
+      certificate,
+      key: signer.key,
+      tree,
+      previous: previous ?? beginning,
+    });
+  }
+
+  /** The attempt is welcome. */
+  async begin(): Promise<void> {
+    if (this.#isStored) return;
+    await this.#keep((folder, storage) => writeAudit(folder, this.#file, storage));
+    this.#isStored = true;
+  }
+
+  closed({ tree, link, entries, own, theirs }: SignedTree): Promise<void> {
+    const pair = { link: toHex(link), entries: textOf(entries), own: textOf(own), theirs: textOf(theirs) };
+    const stored = { run: this.#file.run, tree, pairs: { [this.#terms.peer]: pair }, recipe: null };
+    return this.#keep((folder, storage) => writeAuditTree(folder, stored, storage));
+  }
+}
+
+function newAudit({ name, job, facts, signer, isVerifiable }: PassiveAuditTerms, run: string): AuditFile {
+  const salt = osRandom.fill(new Uint8Array(saltBytes));
+  return {
+    role: "passive",
+    name,
+    job,
+    run,
+    own: { commitment: toHex(commitmentTo(salt, facts)), certificate: signer.certificate.raw.toString("base64") },
+    opened: isVerifiable ? { salt: toHex(salt), facts } : null,
+    aligned: null,
+    peers: {},
+  };
+}
+
+/** The first fact that is not as it was when the party committed to it. */
+function changedFact({ opened }: AuditFile, facts: Facts): string | undefined {
+  if (opened === null) return undefined;
+  const names = new Set([...Object.keys(opened.facts), ...Object.keys(facts)]);
+  return [...names].find((name) => opened.facts[name] !== facts[name]);
+}

@@ -1,0 +1,104 @@
+/**
+ * What a party keeps of a job so that it can be verified afterwards (docs/verify.md), for its own eyes (mode 0600):
+ *
+ *   audit.json        its commitment with salt and facts, secrets among them, and who the others said they are
+ *   audit/00012.json  of a tree: the digests of its messages, the signatures of both sides, and what only this side has
+ *
+ * They stay when the job is over. Where the config says `output.verifiable: false`, salt, facts, ciphertexts and
+ * nonces are left out: the chain then proves that both sides had the same messages, and nothing more.
+ */
+import { join } from "node:path";
+import { z } from "zod";
+import type { Storage } from "../base/storage.ts";
+import type { Facts } from "../protocol/chain/commitment.ts";
+import { readSealed, type SealedKind, writeSealed } from "./sealed-file.ts";
+
+const hex = z.string().regex(/^([0-9a-f]{2})*$/);
+const base64 = z.base64();
+const advice = "Put the file back as it was, or begin anew under another name";
+
+export const introductionSchema = z.strictObject({ commitment: hex, certificate: base64 });
+
+/** What a commitment was made from. */
+export const openedSchema = z.strictObject({
+  salt: hex,
+  facts: z.record(z.string(), z.union([z.string(), z.number(), z.boolean()])),
+});
+
+const auditFile = z.strictObject({
+  role: z.enum(["active", "passive"]),
+  name: z.string(),
+  job: z.string(),
+  /** The job id; of a passive party also which of its beginnings under this id. */
+  run: z.string(),
+  own: introductionSchema,
+  /** Null where nothing is kept. */
+  opened: openedSchema.nullable(),
+  /** The active party's rows that are common to all, base64; null: all, or a passive party. */
+  aligned: base64.nullable(),
+  /** By pinned name. */
+  peers: z.record(z.string(), introductionSchema),
+});
+export type AuditFile = Omit<z.infer<typeof auditFile>, "opened"> & {
+  readonly opened: { readonly salt: string; readonly facts: Facts } | null;
+};
+
+export const signedPairSchema = z.strictObject({
+  link: hex,
+  entries: base64,
+  /** This party's signature, and the other's. */
+  own: base64,
+  theirs: base64,
+});
+
+/** Nonces of a round's gradients: a secret that they are drawn from, and which draws each chunk took. */
+export const recipeSchema = z.strictObject({ secret: base64, chunks: z.array(z.array(z.array(z.number().int()))) });
+
+export const auditTreeSchema = z.strictObject({
+  run: z.string(),
+  tree: z.number().int().nonnegative(),
+  pairs: z.record(
+    z.string(),
+    signedPairSchema.extend({
+      /** The set-up message; of the active party only. */
+      setUp: base64.optional(),
+      /** Per node that was asked for the ciphertexts of its answer, piece by piece; of the active party only. */
+      answers: z.record(z.string(), z.array(base64)).optional(),
+    }),
+  ),
+  recipe: recipeSchema.nullable(),
+});
+export type AuditTree = z.infer<typeof auditTreeSchema>;
+
+const kind = <T>(name: string, schema: z.ZodType<T>): SealedKind<T> => ({
+  format: `tandem-${name}/1`,
+  name,
+  noun: `what verifying a job needs`,
+  schema,
+  code: "CHECKPOINT",
+  advice,
+});
+const auditKind = kind("audit", auditFile);
+const treeKind = kind("tree", auditTreeSchema);
+
+export function readAudit(folder: string, storage: Storage): Promise<AuditFile | null> {
+  return readSealed(join(folder, "audit.json"), auditKind, storage);
+}
+
+export async function writeAudit(folder: string, audit: AuditFile, storage: Storage): Promise<void> {
+  await storage.makeFolder(treeFolder(folder));
+  const opened = audit.opened && { salt: audit.opened.salt, facts: { ...audit.opened.facts } };
+  await writeSealed(join(folder, "audit.json"), auditKind, { ...audit, opened }, storage);
+}
+
+const treeFolder = (folder: string): string => join(folder, "audit");
+const treePath = (folder: string, tree: number): string =>
+  join(treeFolder(folder), `${String(tree).padStart(5, "0")}.json`);
+
+export function readAuditTree(folder: string, tree: number, storage: Storage): Promise<AuditTree | null> {
+  return readSealed(treePath(folder, tree), treeKind, storage);
+}
+
+export function writeAuditTree(folder: string, tree: AuditTree, storage: Storage): Promise<void> {
+  return writeSealed(treePath(folder, tree.tree), treeKind, tree, storage);
+}
