@@ -56,6 +56,8 @@ export const layers = {
   // Reads records only.
   report: ["base", "gbdt", "privacy", "protocol", "record"],
   dashboard: ["base", "record", "report"],
+  // Looks at jobs that are over, with the parties' own ways of reading data.
+  verify: [...belowParty, "party", "party/model", "party/active", "party/passive", "scoring"],
   experiment: [...belowParty, "party", "party/model", "party/active", "party/passive", "scoring", "scoring/http"],
 };
 const all = Object.keys(layers);

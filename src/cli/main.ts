@@ -30,6 +30,7 @@ const groups: Readonly<Record<string, Readonly<Record<string, Load>>>> = {
   },
   "Look at jobs:": {
     report: async () => (await import("./report.ts")).reportCommand(),
+    "verify-job": async () => (await import("./verify-job.ts")).verifyJobCommand(),
     dashboard: async () => (await import("./dashboard.ts")).dashboardCommand(),
   },
   "Measure:": {

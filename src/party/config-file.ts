@@ -42,6 +42,10 @@ export class ConfigFile {
     return new ConfigFile(path, document, lines);
   }
 
+  has(field: string): boolean {
+    return isMap(this.#document.contents) && this.#document.contents.has(field);
+  }
+
   /** @throws TandemError FILE_FORMAT naming file, line and field of the first mistake */
   parse<S extends z.ZodType>(schema: S): z.output<S> {
     if (!isMap(this.#document.contents))

@@ -11,7 +11,9 @@ import { join } from "node:path";
 import { z } from "zod";
 import type { Storage } from "../base/storage.ts";
 import type { Facts } from "../protocol/chain/commitment.ts";
+import type { SignedTree } from "../protocol/chain/record.ts";
 import { readSealed, type SealedKind, writeSealed } from "./sealed-file.ts";
+import { textOf, toHex } from "./stored-numbers.ts";
 
 const hex = z.string().regex(/^([0-9a-f]{2})*$/);
 const base64 = z.base64();
@@ -36,6 +38,8 @@ const auditFile = z.strictObject({
   opened: openedSchema.nullable(),
   /** The active party's rows that are common to all, base64; null: all, or a passive party. */
   aligned: base64.nullable(),
+  /** The first tree that the parties grow together. */
+  firstTree: z.number().int().nonnegative(),
   /** By pinned name. */
   peers: z.record(z.string(), introductionSchema),
 });
@@ -69,6 +73,10 @@ export const auditTreeSchema = z.strictObject({
   recipe: recipeSchema.nullable(),
 });
 export type AuditTree = z.infer<typeof auditTreeSchema>;
+
+export function signedPair({ link, entries, own, theirs }: SignedTree): z.infer<typeof signedPairSchema> {
+  return { link: toHex(link), entries: textOf(entries), own: textOf(own), theirs: textOf(theirs) };
+}
 
 const kind = <T>(name: string, schema: z.ZodType<T>): SealedKind<T> => ({
   format: `tandem-${name}/1`,

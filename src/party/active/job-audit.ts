@@ -8,13 +8,14 @@ import type { Storage } from "../../base/storage.ts";
 import { commitmentTo, type Facts, saltBytes } from "../../protocol/chain/commitment.ts";
 import { isSame } from "../../protocol/chain/entries.ts";
 import { firstLink } from "../../protocol/chain/pair-chain.ts";
-import type { ActivePairRecord, Introduction, OpenChain, SignedTree } from "../../protocol/chain/record.ts";
+import type { ActivePairRecord, Introduction, OpenChain } from "../../protocol/chain/record.ts";
 import type { GradientRecipe } from "../../scheme/scheme.ts";
 import {
   type AuditFile,
   type AuditTree,
   readAudit,
   readAuditTree,
+  signedPair,
   writeAudit,
   writeAuditTree,
 } from "../../store/audit-files.ts";
@@ -156,7 +157,10 @@ export class ActiveAudit {
   }
 }
 
-function newAudit({ name, job, facts, signer, aligned, isVerifiable }: ActiveAuditTerms, run: string): AuditFile {
+function newAudit(
+  { name, job, facts, signer, aligned, firstTree, isVerifiable }: ActiveAuditTerms,
+  run: string,
+): AuditFile {
   const salt = osRandom.fill(new Uint8Array(saltBytes));
   return {
     role: "active",
@@ -166,12 +170,9 @@ function newAudit({ name, job, facts, signer, aligned, isVerifiable }: ActiveAud
     own: { commitment: toHex(commitmentTo(salt, facts)), certificate: signer.certificate.raw.toString("base64") },
     opened: isVerifiable ? { salt: toHex(salt), facts } : null,
     aligned: aligned === null || !isVerifiable ? null : textOf(aligned),
+    firstTree,
     peers: {},
   };
-}
-
-export function signedPair({ link, entries, own, theirs }: SignedTree) {
-  return { link: toHex(link), entries: textOf(entries), own: textOf(own), theirs: textOf(theirs) };
 }
 
 function stored({ secret, chunks }: GradientRecipe): NonNullable<AuditTree["recipe"]> {

@@ -9,7 +9,14 @@ import { commitmentTo, type Facts, saltBytes } from "../../protocol/chain/commit
 import { isSame } from "../../protocol/chain/entries.ts";
 import { firstLink } from "../../protocol/chain/pair-chain.ts";
 import type { Introduction, OpenChain, PassivePairRecord, SignedTree } from "../../protocol/chain/record.ts";
-import { type AuditFile, readAudit, readAuditTree, writeAudit, writeAuditTree } from "../../store/audit-files.ts";
+import {
+  type AuditFile,
+  readAudit,
+  readAuditTree,
+  signedPair,
+  writeAudit,
+  writeAuditTree,
+} from "../../store/audit-files.ts";
 import { bytesFrom, fromHex, textOf, toHex } from "../../store/stored-numbers.ts";
 import type { Signer } from "../../store/consent-file.ts";
 import type { PassiveCheckpointsOptions } from "./checkpoints.ts";
@@ -115,14 +122,14 @@ export class PassiveAudit implements PassivePairRecord {
     this.#isStored = true;
   }
 
-  closed({ tree, link, entries, own, theirs }: SignedTree): Promise<void> {
-    const pair = { link: toHex(link), entries: textOf(entries), own: textOf(own), theirs: textOf(theirs) };
-    const stored = { run: this.#file.run, tree, pairs: { [this.#terms.peer]: pair }, recipe: null };
+  closed(signed: SignedTree): Promise<void> {
+    const { peer } = this.#terms;
+    const stored = { run: this.#file.run, tree: signed.tree, pairs: { [peer]: signedPair(signed) }, recipe: null };
     return this.#keep((folder, storage) => writeAuditTree(folder, stored, storage));
   }
 }
 
-function newAudit({ name, job, facts, signer, isVerifiable }: PassiveAuditTerms, run: string): AuditFile {
+function newAudit({ name, job, facts, signer, firstTree, isVerifiable }: PassiveAuditTerms, run: string): AuditFile {
   const salt = osRandom.fill(new Uint8Array(saltBytes));
   return {
     role: "passive",
@@ -132,6 +139,7 @@ function newAudit({ name, job, facts, signer, isVerifiable }: PassiveAuditTerms,
     own: { commitment: toHex(commitmentTo(salt, facts)), certificate: signer.certificate.raw.toString("base64") },
     opened: isVerifiable ? { salt: toHex(salt), facts } : null,
     aligned: null,
+    firstTree,
     peers: {},
   };
 }

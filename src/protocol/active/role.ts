@@ -250,7 +250,7 @@ export class ActiveRole {
 }
 
 /** All folds' rounds, as passive parties count them. */
-function roundsOfAll(training: TrainingParameters, folds: number): TrainingParameters {
+export function roundsOfAll(training: TrainingParameters, folds: number): TrainingParameters {
   const { num_round: rounds, local_rounds: local } = training;
   return { ...training, num_round: rounds * folds, local_rounds: Math.min(local, rounds) * folds };
 }

@@ -1,0 +1,55 @@
+/** What an auditor finds, in lines. */
+import type { Finding, TreeVerdict, Verdict } from "../../verify/findings.ts";
+import { deviations } from "../../verify/findings.ts";
+import { peerText } from "../../wire/peer-text.ts";
+
+export function verdictText(verdict: Verdict): string {
+  const { job, parties, records, trees, notChecked } = verdict;
+  const names = parties.map(peerText).join(" and ");
+  const lines = [`job ${peerText(job)}, opened by ${names}`, ""];
+  lines.push(
+    records.length === 0
+      ? "commitments, signatures and chains: they hold"
+      : records.map((finding) => `record: ${findingText(finding)}`).join("\n"),
+  );
+  for (const run of runsOf(trees)) lines.push(runText(run));
+  for (const what of notChecked) lines.push(`not checked: ${peerText(what)}`);
+  lines.push("", conclusion(verdict));
+  return lines.join("\n");
+}
+
+function conclusion(verdict: Verdict): string {
+  const found = deviations(verdict);
+  if (found.length > 0) {
+    const named = [...new Set(found.map(({ party }) => (party === null ? "somebody" : peerText(party))))];
+    return `${named.join(" and ")} deviated.`;
+  }
+  const isWhole = verdict.trees.every(({ state }) => state === "as agreed") && verdict.notChecked.length === 0;
+  return isWhole ? "Everybody followed the protocol." : "Nothing that was checked deviates.";
+}
+
+function findingText({ party, tree, what }: Finding): string {
+  const where = tree === null ? "" : `tree ${tree}: `;
+  return `${where}${party === null ? "undecided" : peerText(party)}: ${peerText(what)}`;
+}
+
+/** Consecutive trees of which the same can be said. */
+function runsOf(trees: readonly TreeVerdict[]): TreeVerdict[][] {
+  const runs: TreeVerdict[][] = [];
+  for (const verdict of trees) {
+    const last = runs.at(-1);
+    if (last !== undefined && last[0].state === verdict.state && verdict.finding === null) last.push(verdict);
+    else runs.push([verdict]);
+  }
+  return runs;
+}
+
+const states = { "as agreed": "as agreed", plain: "as agreed but for ciphertexts, which were not compared" };
+
+function runText(run: readonly TreeVerdict[]): string {
+  const [{ tree, state, finding }] = run;
+  if (finding !== null) return findingText(finding);
+  const last = run[run.length - 1].tree;
+  const said = state === "as agreed" || state === "plain" ? states[state] : "not checked";
+  return `${tree === last ? `tree ${tree}` : `trees ${tree} to ${last}`}: ${said}`;
+}

@@ -1,0 +1,84 @@
+/** `tandem verify-job`: whether the parties of a job have followed the protocol, and who has not. */
+import { resolve } from "node:path";
+import { Command } from "commander";
+import { TandemError } from "../base/error.ts";
+import { verdictText } from "./terminal/verdict-text.ts";
+import { addExamples } from "./terminal/help-text.ts";
+
+interface OpenFlags {
+  readonly config: string;
+  readonly job: string;
+  readonly out?: string;
+}
+
+interface CheckFlags {
+  readonly trees?: string;
+  readonly json?: boolean;
+}
+
+export function verifyJobCommand(): Command {
+  const command = new Command("verify-job").description(
+    "after a job: open what a party has committed to, and check whether everybody followed the protocol",
+  );
+  command
+    .command("open")
+    .description("write all that this party had committed to into one file, for an auditor whom both sides trust")
+    .requiredOption("-c, --config <file>", "the party's config, as it was in the job")
+    .requiredOption("--job <name>", "the name of the job")
+    .option("--out <file>", "where to write it (default: <party>.opening in this folder)")
+    .action(open);
+  command
+    .command("check")
+    .description("compute the job once more from the openings of its parties, and name who deviated")
+    .argument("<opening...>", "the files that 'verify-job open' has written, one per party")
+    .option("--trees <list>", "compare ciphertexts of these trees only, counted from 0: 1-3,7 (default: of all)")
+    .option("--json", "print the verdict as one line of JSON")
+    .action(check);
+  return addExamples(
+    command,
+    "tandem verify-job open -c active.yaml --job spring-model --out bank.opening",
+    "tandem verify-job check bank.opening shop.opening",
+  );
+}
+
+async function open({ config, job, out }: OpenFlags): Promise<void> {
+  const [{ openJob }, { writeOpening }] = await Promise.all([
+    import("../verify/open-job.ts"),
+    import("../verify/opening.ts"),
+  ]);
+  const opening = await openJob(config, job);
+  const path = resolve(out ?? `${opening.name}.opening`);
+  await writeOpening(path, opening);
+  const holds =
+    opening.role === "active"
+      ? "the labels, the binned columns and the PRIVATE KEY of this job"
+      : "the binned columns of this party and its secrets of this job";
+  process.stderr.write(`It holds ${holds}. Give it to nobody but the auditor.\n`);
+  process.stdout.write(`${path}\n`);
+}
+
+/** Exit code 1 if somebody deviated. */
+async function check(paths: readonly string[], flags: CheckFlags): Promise<void> {
+  const trees = flags.trees === undefined ? null : treesFrom(flags.trees);
+  const [{ checkOpenings }, { readOpening }, { deviations }] = await Promise.all([
+    import("../verify/check.ts"),
+    import("../verify/opening.ts"),
+    import("../verify/findings.ts"),
+  ]);
+  const verdict = await checkOpenings(await Promise.all(paths.map((path) => readOpening(resolve(path)))), { trees });
+  process.stdout.write(`${flags.json === true ? JSON.stringify(verdict) : verdictText(verdict)}\n`);
+  if (deviations(verdict).length > 0) process.exitCode = 1;
+}
+
+/** @throws TandemError USAGE */
+function treesFrom(text: string): ReadonlySet<number> {
+  const trees = new Set<number>();
+  for (const part of text.split(",")) {
+    const range = /^\s*(\d{1,6})(?:-(\d{1,6}))?\s*$/.exec(part);
+    const [first, last] = [Number(range?.[1]), Number(range?.[2] ?? range?.[1])];
+    if (range === null || last < first)
+      throw new TandemError("USAGE", `--trees takes numbers and ranges, as in 1-3,7; got '${text}'`);
+    for (let tree = first; tree <= last; tree++) trees.add(tree);
+  }
+  return trees;
+}

@@ -1,0 +1,148 @@
+/** `tandem verify-job open`: reads a party's own data again, and writes down all that it had committed to. */
+import { create } from "@bufbuild/protobuf";
+import { join } from "node:path";
+import { TandemError } from "../base/error.ts";
+import { diskStorage } from "../base/storage.ts";
+import { foldRows } from "../data/split.ts";
+import { otherRows } from "../gbdt/boost/boosting-task.ts";
+import { activeFacts } from "../party/active/job-facts.ts";
+import { trainingLabels } from "../party/active/results.ts";
+import { jobTables, readActiveTables } from "../party/active/tables.ts";
+import { type ActiveConfig, type PassiveConfig, readActiveConfig, readPassiveConfig } from "../party/config.ts";
+import { ConfigFile } from "../party/config-file.ts";
+import { binningOf, binTable } from "../party/party-data.ts";
+import { DeskFiles } from "../party/passive/desk-files.ts";
+import { decidingRows, jobRows } from "../party/passive/job-rows.ts";
+import { passiveFacts } from "../party/passive/job-facts.ts";
+import { idsDigest } from "../protocol/ids.ts";
+import { schemeNamed } from "../scheme/registry.ts";
+import { readPassiveJob } from "../store/passive-checkpoint.ts";
+import { bytesFrom, fromHex, rowsFrom, textOf } from "../store/stored-numbers.ts";
+import { ActiveHelloSchema } from "../wire/generated/tandem/v1/tandem_pb.ts";
+import { keptAudit, keptTrees, requireFacts } from "./kept-record.ts";
+import { type Opening, storedFeature } from "./opening.ts";
+
+/**
+ * Either party's, by its config.
+ * @throws TandemError CHECKPOINT if config or data are not what was committed to, FILE_UNREADABLE without a record
+ */
+export async function openJob(configPath: string, job: string): Promise<Opening> {
+  const isActive = (await ConfigFile.read(configPath)).has("passives");
+  if (!isActive) return openPassive(await readPassiveConfig(configPath), job);
+  return openActive({ ...(await readActiveConfig(configPath, () => job)), job });
+}
+
+/** @throws TandemError CHECKPOINT if the data is not what was committed to, FILE_UNREADABLE without a record */
+export async function openActive(config: ActiveConfig): Promise<Opening> {
+  const folder = join(config.output.directory, config.job);
+  const audit = await keptAudit(folder, "active");
+  const { facts } = audit.opened;
+  const foldCount = Number(facts["folds"]);
+  const { training, codec, speed, privacy, scheme, keyBits, passives, data } = config;
+  const aligned = audit.aligned === null ? null : rowsFrom(audit.aligned);
+  const read = foldCount === 0 ? data : { ...data, validation_fraction: undefined };
+  const { train, validationRows } = jobTables(await readActiveTables(config), aligned, { training, data: read });
+  const labels = trainingLabels(train);
+  const { weights = null } = train;
+  const features = binTable(train, binningOf(training), validationRows && otherRows(validationRows, labels.length));
+  const now = activeFacts({
+    config,
+    idsDigest: idsDigest(train.ids),
+    labels,
+    weights,
+    validationRows,
+    features,
+    // These are the record's own: nothing else knows them.
+    samplingSecret: String(facts["sampling"]),
+    secret: await schemeNamed(scheme).readSecret(String(facts["key"])),
+    startModel: String(facts["start"]),
+    folds: foldCount,
+  });
+  requireFacts(folder, facts, now);
+  const folds = Array.from(
+    { length: foldCount },
+    (_, fold) => foldRows(labels.length, foldCount, fold, data.seed ?? training.seed).test,
+  );
+  return {
+    ...recordOf(audit),
+    pins: Object.fromEntries(passives.map(({ name, fingerprint }) => [name, fingerprint])),
+    features: features.map(storedFeature),
+    trees: await keptTrees(folder, audit),
+    active: {
+      labels: textOf(labels),
+      weights: weights && textOf(weights),
+      validationRows: validationRows && textOf(validationRows),
+      folds: folds.map(textOf),
+      passives: passives.map(({ name }) => name),
+      parameters: {
+        training: { ...training, eval_metric: [...training.eval_metric] },
+        codec: { ...codec },
+        speed: { ...speed },
+        privacy: { ...privacy },
+      },
+      scheme,
+      keyBits,
+    },
+  };
+}
+
+/** @throws TandemError CHECKPOINT if the data is not what was committed to, FILE_UNREADABLE without a record */
+export async function openPassive(config: PassiveConfig, job: string): Promise<Opening> {
+  const folder = join(config.output.directory, job);
+  const audit = await keptAudit(folder, "passive");
+  const stored = await readPassiveJob(folder, diskStorage);
+  if (stored === null) throw new TandemError("FILE_UNREADABLE", `${folder}: this party has no record of such a job`);
+  const { facts } = audit.opened;
+  const hello = create(ActiveHelloSchema, {
+    aligned: stored.aligned,
+    trainingRows: bytesFrom(stored.training),
+    validationRows: bytesFrom(stored.validation),
+  });
+  const files = new DeskFiles(config, diskStorage, () => {});
+  const rows = await jobRows(files, { hello, job, active: stored.active, aligned: null });
+  const agreed = stored.agreed;
+  const features = binTable(
+    rows.training,
+    {
+      maxBin: Number(agreed["maxBin"]),
+      enableCategorical: agreed["enableCategorical"] === true,
+      maxCatToOnehot: Number(agreed["maxCatToOnehot"]),
+    },
+    decidingRows(rows),
+  );
+  requireFacts(
+    folder,
+    facts,
+    passiveFacts({
+      name: config.name,
+      idsDigest: idsDigest(rows.training.ids),
+      instanceCount: rows.training.ids.length,
+      features,
+      // These are the record's own.
+      ...secretsIn(facts),
+    }),
+  );
+  return {
+    ...recordOf(audit),
+    pins: Object.fromEntries(config.active.map(({ name, fingerprint }) => [name, fingerprint])),
+    features: features.map(storedFeature),
+    trees: await keptTrees(folder, audit),
+  };
+}
+
+/** What a passive party's facts say besides its data. */
+export function secretsIn(facts: Opening["opened"]["facts"]) {
+  const noise = String(facts["noise"]);
+  return {
+    permutationSecret: fromHex(String(facts["order"])),
+    samplingSecret: String(facts["sampling"]),
+    ...(noise === "none" ? {} : { noiseSecret: fromHex(noise) }),
+    minimums: { perNode: Number(facts["minimums.perNode"]), perCandidate: Number(facts["minimums.perCandidate"]) },
+    allowsUnpacked: facts["unpacked"] === true,
+  };
+}
+
+function recordOf({ role, name, job, run, own, opened, firstTree, peers }: Awaited<ReturnType<typeof keptAudit>>) {
+  const facts = { ...opened.facts };
+  return { role, name, job, run, own, opened: { salt: opened.salt, facts }, firstTree, peers };
+}

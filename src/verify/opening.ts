@@ -1,0 +1,115 @@
+/**
+ * An opening: all that a party had committed to, and its record of the job's trees. The active party's holds its
+ * labels and the job's private key, a passive party's its binned columns and its secrets: it is for an auditor whom
+ * both sides trust with it, and for nobody else (mode 0600).
+ */
+import { z } from "zod";
+import type { BinnedFeature } from "../gbdt/split/binning.ts";
+import { auditTreeSchema, introductionSchema, openedSchema } from "../store/audit-files.ts";
+import { readSealed, type SealedKind, writeSealed } from "../store/sealed-file.ts";
+import { bytesFrom, doublesFrom, textOf } from "../store/stored-numbers.ts";
+import { TandemError } from "../base/error.ts";
+
+const index = z.number().int().nonnegative();
+
+const featureSchema = z.strictObject({
+  name: z.string(),
+  /** Float32. */
+  thresholds: z.base64(),
+  categories: z.array(z.string()).optional(),
+  oneHot: z.boolean().optional(),
+  /** One float64. */
+  lowest: z.base64(),
+  binCount: index,
+  hasMissing: z.boolean(),
+  monotone: z.number(),
+  /** Uint16. */
+  bins: z.base64(),
+});
+
+const values = z.record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.array(z.string())]));
+
+const openingSchema = z.strictObject({
+  role: z.enum(["active", "passive"]),
+  name: z.string(),
+  job: z.string(),
+  run: z.string(),
+  own: introductionSchema,
+  opened: openedSchema,
+  /** What the others said at the handshake, and the fingerprints under which this party has pinned them. */
+  peers: z.record(z.string(), introductionSchema),
+  pins: z.record(z.string(), z.string()),
+  features: z.array(featureSchema),
+  /** The first tree that the parties grew together. */
+  firstTree: index,
+  trees: z.array(auditTreeSchema),
+  /** Of the active party only. */
+  active: z
+    .strictObject({
+      labels: z.base64(),
+      weights: z.base64().nullable(),
+      validationRows: z.base64().nullable(),
+      folds: z.array(z.base64()),
+      passives: z.array(z.string()),
+      parameters: z.strictObject({ training: values, codec: values, speed: values, privacy: values }),
+      scheme: z.string(),
+      keyBits: index,
+    })
+    .optional(),
+});
+export type Opening = z.infer<typeof openingSchema>;
+export type StoredFeature = z.infer<typeof featureSchema>;
+
+const kind: SealedKind<Opening> = {
+  format: "tandem-opening/1",
+  name: "opening",
+  noun: "an opening",
+  schema: openingSchema,
+  code: "FILE_FORMAT",
+};
+
+/** @throws TandemError FILE_UNWRITABLE */
+export function writeOpening(path: string, opening: Opening): Promise<void> {
+  return writeSealed(path, kind, opening);
+}
+
+/** @throws TandemError FILE_UNREADABLE or FILE_FORMAT naming the file */
+export async function readOpening(path: string): Promise<Opening> {
+  const opening = await readSealed(path, kind);
+  if (opening === null) throw new TandemError("FILE_UNREADABLE", `${path}: there is no such opening`);
+  return opening;
+}
+
+export function storedFeature(feature: BinnedFeature): StoredFeature {
+  const { name, thresholds, categories, oneHot, lowest, binCount, hasMissing, monotone = 0, bins } = feature;
+  return {
+    name,
+    thresholds: textOf(bytesOf(thresholds)),
+    ...(categories === undefined ? {} : { categories: [...categories] }),
+    ...(oneHot === undefined ? {} : { oneHot }),
+    lowest: textOf(Float64Array.of(lowest)),
+    binCount,
+    hasMissing,
+    monotone,
+    bins: textOf(bytesOf(bins)),
+  };
+}
+
+export function featureFrom(stored: StoredFeature): BinnedFeature {
+  const { name, thresholds, categories, oneHot, lowest, binCount, hasMissing, monotone, bins } = stored;
+  return {
+    name,
+    thresholds: new Float32Array(bytesFrom(thresholds).buffer),
+    ...(categories === undefined ? {} : { categories }),
+    ...(oneHot === undefined ? {} : { oneHot }),
+    lowest: doublesFrom(lowest)[0],
+    binCount,
+    hasMissing,
+    monotone,
+    bins: new Uint16Array(bytesFrom(bins).buffer),
+  };
+}
+
+function bytesOf({ buffer, byteOffset, byteLength }: Float32Array | Uint16Array): Uint8Array {
+  return new Uint8Array(buffer, byteOffset, byteLength);
+}

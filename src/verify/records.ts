@@ -1,0 +1,139 @@
+/** Whether openings are what their parties committed to and signed, and whether they are about the same messages. */
+import { X509Certificate } from "node:crypto";
+import { resolveParameters, codecParameters, privacyParameters, speedParameters } from "../base/parameters.ts";
+import { trainingParameters } from "../base/parameters.ts";
+import { activeFacts } from "../party/active/job-facts.ts";
+import { isSigned } from "../party/job-chain.ts";
+import { passiveFacts } from "../party/passive/job-facts.ts";
+import { commitmentTo, type Facts } from "../protocol/chain/commitment.ts";
+import { isSame } from "../protocol/chain/entries.ts";
+import { firstLink, nextLink, signedText } from "../protocol/chain/pair-chain.ts";
+import { schemeNamed } from "../scheme/registry.ts";
+import { bytesFrom, doublesFrom, fromHex, rowsFrom, toHex } from "../store/stored-numbers.ts";
+import { certificateFingerprint } from "../transport/pinned-certificate.ts";
+import type { Finding } from "./findings.ts";
+import { firstChange } from "./kept-record.ts";
+import { featureFrom, type Opening } from "./opening.ts";
+import { secretsIn } from "./open-job.ts";
+
+export async function checkRecord(opening: Opening): Promise<Finding[]> {
+  const { name, own, opened } = opening;
+  const found: Finding[] = [];
+  const add = (what: string, tree: number | null = null): void => void found.push({ party: name, tree, what });
+  if (toHex(commitmentTo(fromHex(opened.salt), opened.facts)) !== own.commitment)
+    add("what it opens is not what it has committed to");
+  const changed = await changedFact(opening);
+  if (changed !== null) add(`its opened data does not fit its commitment: ${changed}`);
+  for (const peer of Object.keys(opening.peers)) {
+    const broken = brokenPair(opening, peer);
+    if (broken !== null) add(broken.what, broken.tree);
+  }
+  return found;
+}
+
+/** Whether two parties say the same of each other. */
+export function checkTogether(active: Opening, passive: Opening): Finding[] {
+  const found: Finding[] = [];
+  for (const [one, other] of [
+    [active, passive],
+    [passive, active],
+  ]) {
+    const said = one.peers[other.name];
+    const nobody = { party: null, tree: null };
+    if (said === undefined) found.push({ party: one.name, tree: null, what: `its record has no ${other.name}` });
+    else if (said.certificate !== other.own.certificate)
+      found.push({ ...nobody, what: `${one.name} and ${other.name} show two certificates of ${other.name}` });
+    else if (said.commitment !== other.own.commitment)
+      found.push({ ...nobody, what: `${one.name} and ${other.name} show two commitments of ${other.name}` });
+  }
+  for (const { tree, pairs } of active.trees) {
+    const theirs = passive.trees.find((other) => other.tree === tree)?.pairs[active.name];
+    const ours = pairs[passive.name];
+    if (theirs === undefined || ours === undefined || theirs.link === ours.link) continue;
+    const what = `${active.name} and ${passive.name} show two records of it, both signed`;
+    found.push({ party: null, tree, what });
+    break;
+  }
+  return found;
+}
+
+/** The first link or signature of a record that does not hold. Its keeper had checked them all. */
+function brokenPair(opening: Opening, peer: string): { readonly tree: number | null; readonly what: string } | null {
+  const { role, job, run, own, peers, pins, trees, firstTree } = opening;
+  const [ours, theirs] = [certificateOf(own.certificate), certificateOf(peers[peer].certificate)];
+  if (ours === null || theirs === null) return { tree: null, what: "a certificate in its record cannot be read" };
+  if (certificateFingerprint(theirs.toString()) !== pins[peer])
+    return { tree: null, what: `its record has another certificate of ${peer} than it has pinned` };
+  const other = role === "active" ? "passive" : "active";
+  const commitments = { [role]: fromHex(own.commitment), [other]: fromHex(peers[peer].commitment) };
+  const { active, passive } = commitments as Record<"active" | "passive", Uint8Array>;
+  let previous = firstLink({ jobId: fromHex(run.split("/")[0]), active, passive });
+  for (const [i, { tree, pairs }] of trees.entries()) {
+    const pair = pairs[peer];
+    if (tree !== firstTree + i || pair === undefined)
+      return { tree, what: `its record of the messages with ${peer} is not whole` };
+    const link = nextLink(previous, tree, bytesFrom(pair.entries));
+    if (!isSame(link, fromHex(pair.link))) return { tree, what: `its chain with ${peer} is broken` };
+    const isOurs = isSigned(ours, signedText(role, job, tree, link), bytesFrom(pair.own));
+    if (!isOurs) return { tree, what: "its own signature in its record does not hold" };
+    if (!isSigned(theirs, signedText(other, job, tree, link), bytesFrom(pair.theirs)))
+      return { tree, what: `the signature of ${peer} in its record does not hold` };
+    previous = link;
+  }
+  return null;
+}
+
+function certificateOf(der: string): X509Certificate | null {
+  try {
+    return new X509Certificate(bytesFrom(der));
+  } catch {
+    return null;
+  }
+}
+
+async function changedFact(opening: Opening): Promise<string | null> {
+  try {
+    return firstChange(opening.opened.facts, await factsIn(opening));
+  } catch {
+    return "it cannot be read";
+  }
+}
+
+/** The facts once more, from the data beside them. */
+async function factsIn({ name, features: stored, active, opened: { facts } }: Opening): Promise<Facts> {
+  const features = stored.map(featureFrom);
+  const idsDigest = fromHex(String(facts["ids"])); // ids are not opened: both parties have the same digest of them
+  if (active === undefined) {
+    const instanceCount = features[0]?.bins.length ?? Number(facts["people"]);
+    return passiveFacts({ name, idsDigest, instanceCount, features, ...secretsIn(facts) });
+  }
+  const { labels, weights, validationRows, passives, scheme, keyBits } = active;
+  return activeFacts({
+    config: {
+      name,
+      ...parametersIn(active),
+      scheme,
+      keyBits,
+      passives: passives.map((passive) => ({ name: passive, host: "", port: 1, fingerprint: "" })),
+    },
+    idsDigest,
+    labels: doublesFrom(labels),
+    weights: weights === null ? null : doublesFrom(weights),
+    validationRows: validationRows === null ? null : rowsFrom(validationRows),
+    features,
+    samplingSecret: String(facts["sampling"]),
+    secret: await schemeNamed(scheme).readSecret(String(facts["key"])),
+    startModel: String(facts["start"]),
+    folds: active.folds.length,
+  });
+}
+
+/** @throws TandemError USAGE for values that no job can have */
+export function parametersIn({ parameters }: NonNullable<Opening["active"]>) {
+  return {
+    training: resolveParameters(trainingParameters, parameters.training),
+    codec: resolveParameters(codecParameters, parameters.codec),
+    speed: resolveParameters(speedParameters, parameters.speed),
+    privacy: resolveParameters(privacyParameters, parameters.privacy),
+  };
+}

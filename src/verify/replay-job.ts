@@ -1,0 +1,209 @@
+/**
+ * A job once more in one place, from the openings of all of its parties: the same roles, with schemes that hide
+ * nothing. After each tree its messages are compared with what was signed.
+ */
+import { create } from "@bufbuild/protobuf";
+import { FoldTurns } from "../gbdt/boost/fold-turns.ts";
+import type { GradientLayout } from "../codec/layout.ts";
+import { chainedPeer } from "../protocol/active/chained-peer.ts";
+import { ActiveRole, roundsOfAll } from "../protocol/active/role.ts";
+import { agreedParameters } from "../protocol/job-parameters.ts";
+import { decodeEntries } from "../protocol/chain/entries.ts";
+import { PassiveRole } from "../protocol/passive/role.ts";
+import { schemeNamed } from "../scheme/registry.ts";
+import type { SchemeReplay } from "../scheme/scheme.ts";
+import type { AuditTree } from "../store/audit-files.ts";
+import { bytesFrom, doublesFrom, fromHex, rowsFrom } from "../store/stored-numbers.ts";
+import { connectInMemory } from "../transport/in-memory.ts";
+import { passiveService } from "../transport/passive-service.ts";
+import { PassiveTreeStoredSchema } from "../wire/generated/tandem/v1/tandem_pb.ts";
+import type { PassivePeer } from "../wire/peer.ts";
+import type { TreeVerdict } from "./findings.ts";
+import { featureFrom, type Opening } from "./opening.ts";
+import { secretsIn } from "./open-job.ts";
+import { parametersIn } from "./records.ts";
+import { ReplayedEvents } from "./replayed-events.ts";
+import { checkTree, type RoundCheck } from "./tree-check.ts";
+
+export type ActiveOpening = Opening & { readonly active: NonNullable<Opening["active"]> };
+
+/** Nothing more is to be compared. */
+class Over extends Error {}
+
+export interface ReplayOptions {
+  /** Whose ciphertexts are compared too. */
+  readonly isChosen: (tree: number) => boolean;
+  /** The last tree whose records agree. */
+  readonly last: number;
+  readonly onTree?: (verdict: TreeVerdict) => void;
+}
+
+/**
+ * Up to the first tree that deviates: what follows goes by it.
+ * @param passives in the active party's order
+ * @returns null if the scheme cannot be replayed
+ */
+export async function replayJob(
+  active: ActiveOpening,
+  passives: readonly Opening[],
+  { isChosen, last, onTree }: ReplayOptions,
+): Promise<TreeVerdict[] | null> {
+  const replay = await replayOf(active);
+  if (replay === null) return null;
+  const found: TreeVerdict[] = [];
+  try {
+    const job = new Replay(active, passives, replay);
+    await job.run(last, async (tree) => {
+      const verdict = await judged(job, tree, isChosen(tree.tree));
+      found.push(verdict);
+      onTree?.(verdict);
+      return verdict.finding === null;
+    });
+    return found;
+  } finally {
+    replay.close();
+  }
+}
+
+async function replayOf({ active, opened: { facts } }: ActiveOpening): Promise<SchemeReplay | null> {
+  const scheme = schemeNamed(active.scheme);
+  const secret = await scheme.readSecret(String(facts["key"]));
+  return scheme.replay?.(secret, { speed: parametersIn(active).speed }) ?? null;
+}
+
+async function judged(job: Replay, kept: AuditTree, isChosen: boolean): Promise<TreeVerdict> {
+  const { tree } = kept;
+  const toCheck = job.toCheck(kept);
+  const light = isChosen ? null : await checkTree(toCheck, false);
+  if (!isChosen && light === null) return { tree, state: "plain", finding: null };
+  // Who it was is seen from the ciphertexts too.
+  const finding = (await checkTree(toCheck, true)) ?? light;
+  return { tree, state: finding === null ? "as agreed" : "deviates", finding };
+}
+
+class Replay {
+  readonly #active: ActiveOpening;
+  readonly #passives: readonly Opening[];
+  readonly #replay: SchemeReplay;
+  readonly #events = new ReplayedEvents();
+  #round: RoundCheck | null = null;
+  #setUpLayout: GradientLayout | null = null;
+
+  constructor(active: ActiveOpening, passives: readonly Opening[], replay: SchemeReplay) {
+    this.#active = active;
+    this.#passives = passives;
+    this.#replay = replay;
+  }
+
+  toCheck(tree: AuditTree) {
+    const { speed } = parametersIn(this.#active.active);
+    if (this.#round === null || this.#setUpLayout === null) throw new Error("no round has begun");
+    return {
+      active: this.#active.name,
+      tree,
+      replayed: this.#events,
+      replay: this.#replay,
+      round: this.#round,
+      setUpLayout: this.#setUpLayout,
+      skipBin: speed.skip_bin,
+      hasNonces: speed.encryption !== "textbook",
+      people: doublesFrom(this.#active.active.labels).length,
+    };
+  }
+
+  /** @param look at a tree that is finished; false: that was the last */
+  async run(last: number, look: (tree: AuditTree) => Promise<boolean>): Promise<void> {
+    const { role, folds } = this.#role(async (tree) => {
+      if (tree < this.#active.firstTree) return;
+      const kept = this.#active.trees.find((other) => other.tree === tree);
+      if (kept === undefined || tree > last) throw new Over();
+      this.#beginRound(kept);
+      if (!(await look(kept))) throw new Over();
+      this.#events.clear();
+    });
+    try {
+      await role.join();
+      if (folds === null) await role.train();
+      else await role.crossValidate(folds);
+    } catch (error) {
+      if (!(error instanceof Over)) throw error;
+    }
+  }
+
+  /** Gradients are told with a round's first tree. */
+  #beginRound(kept: AuditTree): void {
+    const { round } = this.#replay.active;
+    const signed = new Map<string, Uint8Array>();
+    for (const [peer, { entries }] of Object.entries(kept.pairs)) {
+      const gradients = decodeEntries(bytesFrom(entries)).find(({ kind }) => kind === "gradients");
+      if (gradients !== undefined) signed.set(peer, gradients.digest);
+    }
+    if (round !== null && (this.#round === null || this.#round.round !== round))
+      this.#round = { round, recipe: kept.recipe, signed };
+  }
+
+  #role(treeFinished: (tree: number) => Promise<void>) {
+    const { name, job, features, active, opened, firstTree } = this.#active;
+    const { training, codec, speed, privacy } = parametersIn(active);
+    const scheme = this.#replay.active;
+    const labels = doublesFrom(active.labels);
+    const weights = active.weights === null ? null : doublesFrom(active.weights);
+    const folds =
+      active.folds.length === 0 ? null : new FoldTurns(training, labels, weights, active.folds.map(rowsFrom));
+    const whole = folds === null ? training : roundsOfAll(training, folds.foldCount);
+    const agreed = agreedParameters(job, whole, codec, scheme, null, privacy);
+    const idsDigest = fromHex(String(opened.facts["ids"]));
+    const peers = this.#passives.map((passive) => {
+      const own = new PassiveRole({
+        name: passive.name,
+        agreed,
+        idsDigest,
+        features: passive.features.map(featureFrom),
+        instanceCount: labels.length,
+        ...secretsIn(passive.opened.facts),
+        scheme: this.#replay.passive(),
+        lookUp: () => null,
+        observer: { joined() {}, gradientsBegan() {}, treeFinished() {} },
+      });
+      const peer = echoing(connectInMemory(passive.name, passiveService(own)));
+      return chainedPeer(peer, this.#events.recordOf(passive.name, firstTree));
+    });
+    const role = new ActiveRole({
+      name,
+      job,
+      training,
+      codec,
+      defences: privacy,
+      subtraction: speed.subtraction,
+      skipBin: speed.skip_bin,
+      features: features.map(featureFrom),
+      labels,
+      weights,
+      validationRows: active.validationRows === null ? null : rowsFrom(active.validationRows),
+      ...(folds === null ? {} : { folds }),
+      samplingSecret: String(opened.facts["sampling"]),
+      idsDigest,
+      scheme,
+      peers,
+      observer: {
+        joined() {},
+        layoutProven: (layout) => (this.#setUpLayout = layout),
+        treeBegan() {},
+        treeFinished,
+      },
+      now: () => 0,
+    });
+    return { role, folds };
+  }
+}
+
+/** A bare role says nothing at the end of a tree: here it agrees. */
+function echoing(peer: PassivePeer): PassivePeer {
+  return {
+    ...peer,
+    finishTree: async (finished, options) => {
+      await peer.finishTree(finished, options);
+      return create(PassiveTreeStoredSchema, { digest: finished.digest ?? new Uint8Array(0) });
+    },
+  };
+}

@@ -1,0 +1,165 @@
+/**
+ * Compares the messages of one tree, as both sides have signed them, with what they had to be. Messages are looked at
+ * in the order in which they had to be sent. Up to the first that differs the job was the one that was agreed on, so
+ * its sender is the one who deviated.
+ *
+ * Ciphertexts are nobody's to compute again by chance: gradients are encrypted once more with the nonces of the
+ * active party, and answers are decrypted with its key. Only where both hold can sums be blamed on who sent them, and
+ * decisions on who took them.
+ */
+import { decodeEntries, type Entry, type EntryKind, inWords, isSame } from "../protocol/chain/entries.ts";
+import { AnswerDigest, digestOf, GradientDigest } from "../protocol/chain/message-digests.ts";
+import { fromClearMessage } from "../scheme/replay/clear-message.ts";
+import type { GradientLayout } from "../codec/layout.ts";
+import type { ReplayedRound, SchemeReplay } from "../scheme/scheme.ts";
+import type { AuditTree } from "../store/audit-files.ts";
+import { bytesFrom } from "../store/stored-numbers.ts";
+import { ActiveSetUpSchema } from "../wire/generated/tandem/v1/tandem_pb.ts";
+import { decodeMessage } from "../wire/scheme-message.ts";
+import type { Finding } from "./findings.ts";
+import type { Event, ReplayedEvents } from "./replayed-events.ts";
+
+/** A round's gradients, as far as they were made again: per peer the digest that they must have. */
+export interface RoundCheck {
+  readonly round: ReplayedRound;
+  /** What the active party has kept of the round's first tree. */
+  readonly recipe: AuditTree["recipe"];
+  /** Digest of the messages, null: they cannot be made again; undefined: not tried yet. */
+  remade?: Uint8Array | null;
+  /** Per peer what was signed. */
+  readonly signed: Map<string, Uint8Array>;
+}
+
+export interface TreeToCheck {
+  readonly active: string;
+  readonly tree: AuditTree;
+  readonly replayed: ReplayedEvents;
+  readonly replay: SchemeReplay;
+  readonly round: RoundCheck;
+  /** Of the beginning of the job. */
+  readonly setUpLayout: GradientLayout;
+  readonly skipBin: boolean;
+  /** Gradients can be made again: not of textbook encryption, which is for ablations. */
+  readonly hasNonces: boolean;
+  readonly people: number;
+}
+
+const activeKinds: readonly EntryKind[] = ["set-up", "sample", "gradients", "members", "decision"];
+
+/** @param isFull ciphertexts too */
+export async function checkTree(job: TreeToCheck, isFull: boolean): Promise<Finding | null> {
+  const entries = new Map(
+    Object.entries(job.tree.pairs).map(([peer, pair]) => [peer, keyed(decodeEntries(bytesFrom(pair.entries)))]),
+  );
+  if (isFull && job.hasNonces) {
+    const gradients = await gradientsDeviate(job);
+    if (gradients !== null) return gradients;
+  }
+  const unseen: string[] = job.hasNonces ? [] : ["how the gradients were encrypted"];
+  for (const event of job.replayed.events) {
+    const { peer, kind, node } = event;
+    const entry = entries.get(peer)?.get(`${kind}/${node}`);
+    entries.get(peer)?.delete(`${kind}/${node}`);
+    const outcome = entry === undefined ? "deviates" : await compare(job, event, entry, isFull);
+    if (outcome === "unseen") unseen.push(`${inWords({ kind, node })} from ${peer}`);
+    if (outcome === "deviates") return blame(job, event, entry === undefined, unseen);
+  }
+  for (const [peer, rest] of entries)
+    for (const { kind, node } of rest.values())
+      return deviation(job, job.active, `${inWords({ kind, node })}: told to ${peer}, where nothing was due`);
+  return null;
+}
+
+function blame(
+  { active, hasNonces, tree: { tree } }: TreeToCheck,
+  { peer, kind, node }: Event,
+  isMissing: boolean,
+  unseen: readonly string[],
+): Finding {
+  const what = `${inWords({ kind, node })} ${isMissing ? "is missing" : "is not what follows from the opened data"}`;
+  if (!activeKinds.includes(kind) && (kind !== "sums" || hasNonces))
+    return { party: isMissing ? active : peer, tree, what };
+  // Who asks and decides goes by answers: what nobody has kept cannot be held against anybody.
+  const isDecided = unseen.length === 0 || kind === "set-up" || kind === "sample";
+  if (isDecided) return { party: active, tree, what: `${what} (towards ${peer})` };
+  return { party: null, tree, what: `${what} (${active} towards ${peer}), but nobody has kept ${unseen[0]}` };
+}
+
+function deviation({ tree: { tree } }: TreeToCheck, party: string, what: string): Finding {
+  return { party, tree, what };
+}
+
+async function compare(
+  job: TreeToCheck,
+  event: Event,
+  entry: Entry,
+  isFull: boolean,
+): Promise<"same" | "deviates" | "unseen"> {
+  switch (event.kind) {
+    case "set-up":
+      return isSetUp(job, event.peer, entry) ? "same" : "deviates";
+    case "gradients":
+      return "same"; // compared before everything else, or not at all
+    case "sums":
+      return isFull ? sumsOf(job, event, entry) : "same";
+    default:
+      return isSame(event.digest, entry.digest) ? "same" : "deviates";
+  }
+}
+
+function isSetUp({ tree, replay, setUpLayout, skipBin }: TreeToCheck, peer: string, entry: Entry): boolean {
+  const message = bytesFrom(tree.pairs[peer].setUp ?? "");
+  if (!isSame(digestOf(message), entry.digest)) return false;
+  const setUp = decodeMessage(ActiveSetUpSchema, message);
+  return setUp.skipBin === skipBin && replay.isSetUp(setUp.scheme, setUpLayout);
+}
+
+/** Made once more for the whole round, whichever of its trees is looked at first. */
+async function gradientsDeviate(job: TreeToCheck): Promise<Finding | null> {
+  const { round, active } = job;
+  if (round.remade === undefined) round.remade = await remade(job);
+  for (const [peer, signed] of round.signed) {
+    if (round.remade === null)
+      return deviation(job, active, `the gradients that it sent to ${peer} cannot be made again from what it opens`);
+    if (!isSame(round.remade, signed))
+      return deviation(job, active, `the gradients that it sent to ${peer} are not those of its labels and margins`);
+  }
+  return null;
+}
+
+async function remade({ replay, round }: TreeToCheck): Promise<Uint8Array | null> {
+  const { recipe } = round;
+  if (recipe === null) return null;
+  const digest = new GradientDigest();
+  try {
+    const { layout, gradients, sample } = round.round;
+    const nonces = { secret: bytesFrom(recipe.secret), chunks: recipe.chunks };
+    for await (const message of replay.remade(layout, gradients, sample, nonces)) digest.add(message);
+    return digest.digest();
+  } catch {
+    return null; // nonces that are none
+  }
+}
+
+/** What the answer holds, decrypted, beside the sums of the opened columns. */
+async function sumsOf(job: TreeToCheck, event: Event, entry: Entry): Promise<"same" | "deviates" | "unseen"> {
+  const { tree, replayed, replay, round, people } = job;
+  const kept = tree.pairs[event.peer].answers?.[event.node]?.map(bytesFrom);
+  const expected = replayed.answer(event.peer, event.node).map((piece) => fromClearMessage(piece).values);
+  if (kept === undefined) return "unseen";
+  const digest = new AnswerDigest();
+  for (const scheme of kept) digest.add({ scheme });
+  if (!isSame(digest.digests().sums, entry.digest)) return "unseen"; // not what was sent
+  if (kept.length !== expected.length) return "deviates";
+  const { layout, gradients } = round.round;
+  for (const [i, message] of kept.entries()) {
+    const counts = new Array<number>(expected[i].length / gradients.columns.length).fill(people);
+    const sums = await replay.opened(layout, message, counts).catch(() => null);
+    if (sums === null || !sums.every((sum, k) => sum === expected[i][k])) return "deviates";
+  }
+  return "same";
+}
+
+function keyed(entries: readonly Entry[]): Map<string, Entry> {
+  return new Map(entries.map((entry) => [`${entry.kind}/${entry.node}`, entry]));
+}
