@@ -1,14 +1,19 @@
 /** Jobs between companies over TLS, opened and checked afterwards: honest ones hold, and whoever deviates is named. */
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import type { ActiveConfigInput, PassiveConfigInput } from "../src/party/config.ts";
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { diskStorage } from "../src/base/storage.ts";
+import type { ActiveConfig, ActiveConfigInput, PassiveConfigInput } from "../src/party/config.ts";
+import { runCrossValidation } from "../src/party/active/cross-validation.ts";
 import { runActive } from "../src/party/active/run.ts";
+import { type ActiveWorld, realWorld } from "../src/party/active/world.ts";
+import { readAudit, readAuditTree, writeAudit } from "../src/store/audit-files.ts";
 import { checkOpenings } from "../src/verify/check.ts";
 import { deviations } from "../src/verify/findings.ts";
 import { openJob } from "../src/verify/open-job.ts";
-import type { Opening } from "../src/verify/opening.ts";
+import { type Opening, readOpening, writeOpening } from "../src/verify/opening.ts";
+import { tandem } from "./support/command.ts";
 import {
   activeConfig,
   type Company,
@@ -19,6 +24,7 @@ import {
   writeActiveConfig,
   writePassiveConfig,
 } from "./support/companies.ts";
+import { expectError } from "./support/expect-error.ts";
 
 const root = mkdtempSync(join(tmpdir(), "tandem-verify-"));
 let bank: Company;
@@ -37,15 +43,34 @@ interface Changes {
   readonly passive?: Partial<PassiveConfigInput>;
 }
 
-async function trained(job: string, { active = {}, passive = {} }: Changes = {}): Promise<Opening[]> {
+interface Ran {
+  /** Of all parties, the bank's first. */
+  readonly configs: readonly string[];
+  open(): Promise<Opening[]>;
+}
+
+/** @param run what the bank does; trains unless it says otherwise */
+async function ran(
+  job: string,
+  { active = {}, passive = {} }: Changes = {},
+  run: (config: ActiveConfig) => Promise<unknown> = (config) => runActive(config, () => {}),
+): Promise<Ran> {
   const parties = await Promise.all([shop, telecom].map((company) => startParty(company, [bank], passive)));
   const partners = [shop, telecom].map((company, i) => ({ company, party: parties[i] }));
-  await runActive(await activeConfig(bank, partners, job, active), () => {});
-  return Promise.all([
-    openJob(writeActiveConfig(bank, partners, job, active), job),
-    ...[shop, telecom].map((company) => openJob(writePassiveConfig(company, [bank], passive), job)),
-  ]);
+  await run(await activeConfig(bank, partners, job, active));
+  const configs = [
+    writeActiveConfig(bank, partners, job, active),
+    ...[shop, telecom].map((company) => writePassiveConfig(company, [bank], passive)),
+  ];
+  return { configs, open: () => Promise.all(configs.map((path) => openJob(path, job))) };
 }
+
+const expectHolds = async (openings: readonly Opening[], trees: number): Promise<void> => {
+  const verdict = await checkOpenings(openings, { trees: null });
+  expect(deviations(verdict)).toEqual([]);
+  expect(verdict.notChecked).toEqual([]);
+  expect(verdict.trees.map(({ state }) => state)).toEqual(new Array(trees).fill("as agreed"));
+};
 
 test.each<{ readonly name: string; readonly changes: Changes }>([
   { name: "plain", changes: {} },
@@ -59,10 +84,129 @@ test.each<{ readonly name: string; readonly changes: Changes }>([
   },
   { name: "noisy", changes: { active: { privacy: { answer_noise: 2, max_thresholds: 3 } } } },
 ])("an honest job holds: $name", async ({ name, changes }) => {
-  const openings = await trained(`honest-${name}`, changes);
-  const verdict = await checkOpenings(openings, { trees: null });
-  expect(deviations(verdict)).toEqual([]);
-  expect(verdict.notChecked).toEqual([]);
-  expect(verdict.trees.map(({ state }) => state)).toEqual(verdict.trees.map(() => "as agreed"));
-  expect(verdict.trees.length).toBe(2);
+  const { open } = await ran(`honest-${name}`, changes);
+  await expectHolds(await open(), 2);
 });
+
+test("folds of a cross-validation hold too", async () => {
+  const { open } = await ran("folds", {}, (config) => runCrossValidation(config, { folds: 3 }, () => {}));
+  await expectHolds(await open(), 6);
+});
+
+test("a job holds that was broken off in the middle, where a passive party was a tree ahead", async () => {
+  const training = { num_round: 3 };
+  const { open } = await ran("broken", { active: { training } }, async (config) => {
+    const tear = tornWorld(1);
+    await expect(runActive({ ...config, patience_seconds: 0 }, () => {}, tear.world)).rejects.toThrow("torn");
+    expect(tear.torn).toBe(1);
+    await runActive(config, () => {});
+  });
+  await expectHolds(await open(), 3);
+});
+
+/** The bank's process ends when shop has stored a tree, and before it hears of it. */
+function tornWorld(tree: number) {
+  const state = { torn: 0 };
+  const world: ActiveWorld = {
+    ...realWorld,
+    connect: async (config) => {
+      const [first, ...others] = await realWorld.connect(config);
+      const finishTree: typeof first.finishTree = async (finished, options) => {
+        const stored = await first.finishTree(finished, options);
+        if (finished.tree !== tree) return stored;
+        state.torn++;
+        throw new Error("torn");
+      };
+      return [{ ...first, finishTree }, ...others];
+    },
+  };
+  return {
+    world,
+    get torn() {
+      return state.torn;
+    },
+  };
+}
+
+test("a party that commits to something else in the middle of a job is refused, by either side", async () => {
+  const { configs } = await ran("recommitted", { active: { training: { num_round: 3 } } }, async (config) => {
+    await expect(runActive(config, () => {}, tornWorld(1).world)).rejects.toThrow("torn");
+    const path = join(bank.folder, "jobs", "recommitted", "audit.json");
+    const kept = readFileSync(path);
+    const audit = await readAudit(join(bank.folder, "jobs", "recommitted"), diskStorage);
+    if (audit === null) throw new Error("the bank has committed");
+    const folder = join(bank.folder, "jobs", "recommitted");
+    await writeAudit(folder, { ...audit, own: { ...audit.own, commitment: "ab".repeat(32) } }, diskStorage);
+    await expectError(
+      () => runActive(config, () => {}),
+      "HANDSHAKE_MISMATCH",
+      /commitment: party bank has committed to something else/,
+    );
+    await writeAudit(folder, { ...audit, peers: { ...audit.peers, shop: audit.peers["telecom"] } }, diskStorage);
+    await expectError(
+      () => runActive(config, () => {}),
+      "HANDSHAKE_MISMATCH",
+      /commitment: party shop has committed to something else/,
+    );
+    writeFileSync(path, kept);
+    await runActive(config, () => {});
+  });
+  expect(configs.length).toBe(3);
+});
+
+test("the command writes openings for nobody else's eyes, checks them, and says who deviated", async () => {
+  const { configs } = await ran("command");
+  const paths = [bank, shop, telecom].map(({ name }) => join(root, `${name}.opening`));
+  for (const [i, config] of configs.entries()) {
+    const { stderr } = await tandem("verify-job", "open", "-c", config, "--job", "command", "--out", paths[i]);
+    expect(stderr.includes("PRIVATE KEY")).toBe(i === 0);
+    expect(statSync(paths[i]).mode & 0o777).toBe(0o600);
+  }
+  const held = await tandem("verify-job", "check", ...paths);
+  expect([held.exitCode, held.stdout]).toEqual([
+    0,
+    expect.stringMatching(/trees 0 to 1: as agreed\n\nEverybody followed/),
+  ]);
+  const chosen = await tandem("verify-job", "check", ...paths, "--trees", "1");
+  expect([chosen.exitCode, chosen.stdout]).toEqual([
+    0,
+    expect.stringMatching(/tree 0: as agreed but for ciphertexts[\s\S]*not checked: the ciphertexts of 1 tree/),
+  ]);
+  const opening = await readOpening(paths[1]);
+  const [tree, ...rest] = opening.trees;
+  const pairs = { bank: { ...tree.pairs["bank"], theirs: tree.pairs["bank"].own } };
+  await writeOpening(paths[1], { ...opening, trees: [{ ...tree, pairs }, ...rest] });
+  const broken = await tandem("verify-job", "check", ...paths);
+  expect([broken.exitCode, broken.stdout]).toEqual([
+    1,
+    expect.stringMatching(/record: tree 0: shop: the signature of bank[\s\S]*shop deviated\.\n$/),
+  ]);
+});
+
+test("other data, or another config, than in the job cannot be opened", async () => {
+  const { configs, open } = await ran("changed");
+  const data = join(bank.folder, "data.csv");
+  const before = readFileSync(data, "utf8");
+  onTestFinished(() => writeFileSync(data, before));
+  writeFileSync(data, before.replaceAll("defaulter", "~").replaceAll("payer", "defaulter").replaceAll("~", "payer"));
+  await expectError(open, "CHECKPOINT", /'labels' is not what the party has committed to/);
+  writeFileSync(data, before);
+  const config = JSON.parse(readFileSync(configs[0], "utf8")) as ActiveConfigInput;
+  writeFileSync(configs[0], JSON.stringify({ ...config, training: { ...config.training, eta: 0.9 } }));
+  await expectError(open, "CHECKPOINT", /'training.eta' is not what the party has committed to/);
+});
+
+test("where nothing is kept for it, a job cannot be opened, and no secret of it is left", async () => {
+  const changes = { directory: "jobs", verifiable: false };
+  const { open } = await ran("closed", { active: { output: changes }, passive: { output: changes } });
+  await expectError(open, "FILE_UNREADABLE", /output.verifiable: false/);
+  for (const { folder } of [bank, shop]) {
+    const kept = await readAudit(join(folder, "jobs", "closed"), diskStorage);
+    expect(kept).toMatchObject({ opened: null, aligned: null });
+    const tree = await readAuditTree(join(folder, "jobs", "closed"), 0, diskStorage);
+    expect(tree?.recipe).toBe(null);
+    for (const pair of Object.values(tree?.pairs ?? {})) expect(Object.keys(pair)).toEqual(signedFields);
+  }
+});
+
+const signedFields = ["link", "entries", "own", "theirs"];

@@ -1,0 +1,243 @@
+/**
+ * A job of a bank with shop and telecom in one process, with commitments, chains and signatures as companies have them;
+ * any of them may cheat. What is left is their openings.
+ */
+import { X509Certificate, createPrivateKey } from "node:crypto";
+import { join } from "node:path";
+import {
+  type CodecParameters,
+  type Defences,
+  resolveParameters,
+  codecParameters,
+  privacyParameters,
+  speedParameters,
+  type SpeedParameters,
+  type TrainingParameters,
+} from "../../src/base/parameters.ts";
+import { diskStorage } from "../../src/base/storage.ts";
+import { generateKey, selectKernel } from "../../src/crypto/paillier/index.ts";
+import { noMinimums } from "../../src/gbdt/split/offered-candidates.ts";
+import { ActiveAudit } from "../../src/party/active/job-audit.ts";
+import { activeFacts } from "../../src/party/active/job-facts.ts";
+import { PassiveAudit } from "../../src/party/passive/job-audit.ts";
+import { passiveFacts } from "../../src/party/passive/job-facts.ts";
+import { chainedPeer } from "../../src/protocol/active/chained-peer.ts";
+import { ActiveRole } from "../../src/protocol/active/role.ts";
+import { idsDigest } from "../../src/protocol/ids.ts";
+import { agreedParameters, firstTreeOf } from "../../src/protocol/job-parameters.ts";
+import { chainedRole } from "../../src/protocol/passive/chained-role.ts";
+import { PassiveRole } from "../../src/protocol/passive/role.ts";
+import { PaillierPassive } from "../../src/scheme/paillier/passive.ts";
+import { paillier, PaillierSecret } from "../../src/scheme/paillier/paillier.ts";
+import type { ActiveScheme, PassiveScheme } from "../../src/scheme/scheme.ts";
+import { textOf } from "../../src/store/stored-numbers.ts";
+import { createSelfSigned } from "../../src/transport/certificates.ts";
+import { connectInMemory } from "../../src/transport/in-memory.ts";
+import { passiveService } from "../../src/transport/passive-service.ts";
+import { certificateFingerprint } from "../../src/transport/pinned-certificate.ts";
+import { keptAudit, keptTrees } from "../../src/verify/kept-record.ts";
+import { type Opening, storedFeature } from "../../src/verify/opening.ts";
+import type { PassivePeer } from "../../src/wire/peer.ts";
+import { binTable, noiseSecret, parametersOf, samplingSecret, type TestTable } from "./in-memory-job.ts";
+
+/** What somebody does instead of what was agreed on; between the role and its chain, so that both ends sign it. */
+export interface Cheat {
+  /** The bank sends other messages. */
+  readonly peer?: (peer: PassivePeer) => PassivePeer;
+  readonly activeScheme?: (scheme: ActiveScheme) => ActiveScheme;
+  /** The bank trains with other parameters than it has committed to. */
+  readonly training?: Partial<TrainingParameters>;
+  /** Shop answers in another way. */
+  readonly role?: (role: PassiveRole) => PassiveRole;
+  readonly passiveScheme?: (scheme: PassiveScheme) => PassiveScheme;
+}
+
+export interface AuditedJob {
+  readonly table: TestTable;
+  readonly training?: Partial<TrainingParameters>;
+  readonly defences?: Partial<Defences>;
+  readonly speed?: Partial<SpeedParameters>;
+  readonly cheat?: Cheat;
+}
+
+const names = ["bank", "shop", "telecom"];
+const job = "audited";
+
+export async function auditedJob(root: string, options: AuditedJob): Promise<Opening[]> {
+  const { table, cheat = {} } = options;
+  const { training, codec, defences } = parametersOf(options);
+  const speed = resolveParameters(speedParameters, { ...options.speed });
+  const signers = await Promise.all(names.map(signerOf));
+  const fingerprints = signers.map(({ certificate }) => certificateFingerprint(certificate.toString()));
+  const secret = new PaillierSecret(await generateKey({ bits: 256, insecure: true }));
+  const real = paillier.active(secret, { speed, threads: 1, repeatable: true });
+  const scheme = cheat.activeScheme?.(real) ?? real;
+  const binned = binTable(table, training);
+  const digest = idsDigest(Array.from(table.labels, (_, i) => `id-${i}`));
+  const agreed = agreedParameters(job, training, codec, scheme, null, defences);
+  const jobId = new Uint8Array(16).fill(7);
+  const firstTree = firstTreeOf(agreed);
+  const passives = names.slice(1).map((name, i) => ({ name, fingerprint: fingerprints[i + 1] }));
+  const folders = names.map((name) => join(root, name));
+  const config = {
+    name: "bank",
+    training,
+    codec,
+    speed,
+    privacy: { privacy: "exact" as const, ...defences },
+    scheme: paillier.name,
+    keyBits: 256,
+    passives: passives.map((passive) => ({ ...passive, host: "", port: 1 })),
+  };
+  const { labels, weights = null, validationRows = null } = table;
+  const audit = await ActiveAudit.open({
+    name: "bank",
+    job,
+    jobId,
+    facts: activeFacts({
+      config,
+      idsDigest: digest,
+      labels,
+      weights,
+      validationRows,
+      features: binned[0],
+      samplingSecret: samplingSecret(0),
+      secret,
+      startModel: "",
+      folds: 0,
+    }),
+    signer: signers[0],
+    passives,
+    firstTree,
+    aligned: null,
+    isVerifiable: true,
+    folder: folders[0],
+    storage: diskStorage,
+  });
+  const recordOf = await audit.attempt(firstTree);
+  const peers = await Promise.all(
+    passives.map(async ({ name }, i) => {
+      const isCheat = i === 0;
+      const own = {
+        name,
+        idsDigest: digest,
+        instanceCount: labels.length,
+        features: binned[i + 1],
+        permutationSecret: new Uint8Array(32).fill(i + 1),
+        samplingSecret: samplingSecret(i + 1),
+        noiseSecret: noiseSecret(i + 1),
+        minimums: noMinimums,
+        allowsUnpacked: true,
+      };
+      const realScheme = new PaillierPassive(selectKernel(), 1);
+      const role = new PassiveRole({
+        ...own,
+        agreed,
+        scheme: (isCheat ? cheat.passiveScheme?.(realScheme) : undefined) ?? realScheme,
+        lookUp: () => null,
+        observer: { joined() {}, gradientsBegan() {}, treeFinished() {} },
+      });
+      const folder = folders[i + 1];
+      const record = await PassiveAudit.open(
+        {
+          name,
+          job,
+          jobId,
+          beginning: "once",
+          isFinished: false,
+          facts: passiveFacts(own),
+          signer: signers[i + 1],
+          peer: "bank",
+          fingerprint: fingerprints[0],
+          tree: firstTree,
+          firstTree,
+          isVerifiable: true,
+        },
+        { party: name, job, folder, storage: diskStorage, ownFiles: (work) => work() },
+        (work) => work(folder, diskStorage),
+      );
+      const chained = chainedRole((isCheat ? cheat.role?.(role) : undefined) ?? role, record);
+      const service = passiveService(chained, { begin: () => record.begin(), finish: () => Promise.resolve() });
+      const peer = chainedPeer(connectInMemory(name, service), recordOf(name));
+      return (isCheat ? cheat.peer?.(peer) : undefined) ?? peer;
+    }),
+  );
+  const active = new ActiveRole({
+    name: "bank",
+    job,
+    training: { ...training, ...cheat.training },
+    codec,
+    defences,
+    subtraction: speed.subtraction,
+    skipBin: speed.skip_bin,
+    features: binned[0],
+    labels,
+    weights,
+    validationRows,
+    samplingSecret: samplingSecret(0),
+    idsDigest: digest,
+    scheme,
+    peers,
+    store: () => audit.store(scheme.recipe ?? null),
+    observer: { joined() {}, layoutProven() {}, treeBegan() {}, treeFinished() {} },
+    now: () => performance.now(),
+  });
+  await active.join();
+  await active.train();
+  await active.finish();
+  return Promise.all(
+    folders.map(async (folder, i): Promise<Opening> => {
+      const kept = await keptAudit(folder, i === 0 ? "active" : "passive");
+      const { role, name, run, own, opened, peers: others } = kept;
+      const { salt, facts } = opened;
+      const opening = {
+        role,
+        name,
+        job,
+        run,
+        own,
+        opened: { salt, facts: { ...facts } },
+        firstTree,
+        peers: others,
+        pins: Object.fromEntries(names.map((pinned, k) => [pinned, fingerprints[k]])),
+        features: binned[i].map(storedFeature),
+        trees: await keptTrees(folder, kept),
+      };
+      return i > 0 ? opening : { ...opening, active: activePart(table, { ...config, codec, speed }) };
+    }),
+  );
+}
+
+async function signerOf(name: string) {
+  const { certificate, key } = await createSelfSigned(name, 1);
+  return { certificate: new X509Certificate(certificate), key: createPrivateKey(key) };
+}
+
+function activePart(
+  { labels, weights, validationRows }: TestTable,
+  config: {
+    readonly training: TrainingParameters;
+    readonly codec: CodecParameters;
+    readonly speed: SpeedParameters;
+    readonly privacy: object;
+    readonly scheme: string;
+    readonly keyBits: number;
+  },
+): NonNullable<Opening["active"]> {
+  const { training, codec, speed, privacy, scheme, keyBits } = config;
+  return {
+    labels: textOf(labels),
+    weights: weights === undefined ? null : textOf(weights),
+    validationRows: validationRows === undefined ? null : textOf(validationRows),
+    folds: [],
+    passives: names.slice(1),
+    parameters: {
+      training: { ...training, eval_metric: [...training.eval_metric] },
+      codec: { ...resolveParameters(codecParameters, codec) },
+      speed: { ...speed },
+      privacy: { ...resolveParameters(privacyParameters, { ...privacy }) },
+    },
+    scheme,
+    keyBits,
+  };
+}
