@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { osRandom, SeededRandom } from "./random.ts";
+import { derivedRandom, osRandom, SeededRandom } from "./random.ts";
 
 /** Pearson's statistic against equal fractions. */
 function chiSquared(counts: readonly number[], drawn: number): number {
@@ -81,4 +81,22 @@ test("osRandom fills the array that it is given, differently each time", () => {
   expect(osRandom.fill(target)).toBe(target);
   expect(target.some((byte) => byte !== 0)).toBe(true);
   expect(osRandom.fill(new Uint8Array(32))).not.toEqual(target);
+});
+
+test("derived draws can be made again with the secret and the number, and with nothing else", () => {
+  const secret = osRandom.fill(new Uint8Array(32));
+  /** Short and long pieces, in one order. */
+  const drawn = (from: Uint8Array, draw: number): string => {
+    const random = derivedRandom(from, draw);
+    const pieces = [16, 5000, 128, 1024, 1025, 4000, 3].map((length) => random.fill(new Uint8Array(length).fill(7)));
+    return Buffer.concat(pieces).toString("hex");
+  };
+  const first = drawn(secret, 0);
+  expect(drawn(secret, 0)).toBe(first);
+  const others = [drawn(secret, 1), drawn(osRandom.fill(new Uint8Array(32)), 0)];
+  expect(new Set([first, ...others]).size).toBe(3);
+  // No piece is another's: nothing is handed out twice.
+  const random = derivedRandom(secret, 2);
+  const nonces = Array.from({ length: 600 }, () => Buffer.from(random.fill(new Uint8Array(32))).toString("hex"));
+  expect(new Set(nonces).size).toBe(600);
 });

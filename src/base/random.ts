@@ -30,14 +30,25 @@ export function derivedRandom(secret: Uint8Array, draw: number): SecureRandom {
   const start = Buffer.alloc(16);
   start.writeBigUInt64BE(BigInt(draw));
   const cipher = createCipheriv("aes-256-ctr", secret, start);
+  let block = new Uint8Array(0);
+  let used = 0;
   return {
     fill<T extends Uint8Array>(target: T): T {
-      target.fill(0);
-      target.set(cipher.update(target));
+      if (target.length > blockBytes / 4) {
+        target.fill(0);
+        target.set(cipher.update(target));
+        return target;
+      }
+      // Single numbers are drawn again and again: a call of the cipher each would cost more than the bytes.
+      if (used + target.length > block.length) [block, used] = [cipher.update(new Uint8Array(blockBytes)), 0];
+      target.set(block.subarray(used, used + target.length));
+      used += target.length;
       return target;
     },
   } as SecureRandom;
 }
+
+const blockBytes = 4096;
 
 export const derivedSecretBytes = 32;
 
