@@ -321,6 +321,8 @@ test("another process of the same party, at the same job or in the same folder, 
   expect(readdirSync(join(made.bank.folder, "jobs", "j")).toSorted()).toEqual([
     "aligned.csv",
     "events.jsonl",
+    "evidence",
+    "evidence.json",
     "own.jsonl",
     "predictions.csv",
     "share.json",

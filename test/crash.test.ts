@@ -3,6 +3,8 @@ import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "
 import { join } from "node:path";
 import { beforeAll, expect, test } from "vitest";
 import { runActive } from "../src/party/active/run.ts";
+import { checkOpenings } from "../src/verify/check.ts";
+import { openJob } from "../src/verify/open-job.ts";
 import { scratchDirectory } from "./support/command.ts";
 import { activeConfig, type Company, foundCompany, makePeople, shuffled, startParty } from "./support/companies.ts";
 import { freePort, PartyProcess, until } from "./support/processes.ts";
@@ -35,6 +37,18 @@ beforeAll(async () => {
   await runActive(await activeConfig(bank, partners, "job", { ...changes, ...undisturbed }), () => {});
   await Promise.all(partners.map(({ party }) => party.stop()));
 });
+
+/** Whatever was redone, in the end both sides have signed the same, and it is what was agreed. */
+async function expectVerified(directory: string): Promise<void> {
+  const configs = [
+    join(bank.folder, "active-job.json"),
+    ...shops.map(({ folder }) => join(folder, `${directory}.json`)),
+  ];
+  const openings = await Promise.all(configs.map((path) => openJob(path, "job")));
+  const { records, trees } = await checkOpenings(openings, { trees: null });
+  expect(records).toEqual([]);
+  expect(trees).toEqual(Array.from({ length: 8 }, (_, tree) => ({ tree, state: "as agreed", finding: null })));
+}
 
 /** The parties of a job, not yet started, with their results in this directory. */
 async function processes(directory: string): Promise<{ active: PartyProcess; passives: PartyProcess[] }> {
@@ -70,6 +84,8 @@ function expectUndisturbedFiles(directory: string): void {
   expect(readdirSync(join(bank.folder, directory, "job")).toSorted()).toEqual([
     "aligned.csv",
     "events.jsonl",
+    "evidence",
+    "evidence.json",
     "own.jsonl",
     "predictions.csv",
     "report.html",
@@ -143,6 +159,7 @@ test(
     for (const process of all) expect(process.kills, process.name).toBeGreaterThanOrEqual(3);
 
     expectUndisturbedFiles("crashing");
+    await expectVerified("crashing");
     expect(active.saidEver).toMatch(/goes on after \d of 8 trees/);
     expect(active.saidEver).toMatch(/trying again in/);
   },

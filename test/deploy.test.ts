@@ -102,6 +102,8 @@ test("the walk-through, word for word", async () => {
   expect(readdirSync(join(directory, "bank", "jobs", "spring-model")).toSorted()).toEqual([
     "aligned.csv",
     "events.jsonl",
+    "evidence",
+    "evidence.json",
     "own.jsonl",
     "predictions.csv",
     "report.html",
@@ -111,6 +113,8 @@ test("the walk-through, word for word", async () => {
     "aligned.csv",
     "alignment.json",
     "events.jsonl",
+    "evidence",
+    "evidence.json",
     "job.json",
     "own.jsonl",
     "progress.json",
@@ -120,7 +124,16 @@ test("the walk-through, word for word", async () => {
     readFileSync(join(directory, "retailer", "jobs", "spring-model", "job.json"), "utf8"),
     "the secret of the order is gone",
   ).toContain('"secret":null');
-  for (const name of ["aligned.csv", "events.jsonl", "own.jsonl", "predictions.csv", "report.html", "share.json"])
+  for (const name of [
+    "aligned.csv",
+    "events.jsonl",
+    "evidence",
+    "evidence.json",
+    "own.jsonl",
+    "predictions.csv",
+    "report.html",
+    "share.json",
+  ])
     expect(statSync(join(directory, "bank", "jobs", "spring-model", name)).mode & 0o077, name).toBe(0);
 
   expect(readFileSync(join(directory, "bank", "scores.csv"), "utf8")).toMatch(

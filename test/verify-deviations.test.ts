@@ -13,19 +13,19 @@ import type { Opening } from "../src/verify/opening.ts";
 import { ActiveNodeSchema } from "../src/wire/generated/tandem/v1/tandem_pb.ts";
 import { isSet } from "../src/wire/bitmap.ts";
 import type { PassivePeer } from "../src/wire/peer.ts";
-import { auditedJob, type AuditedJob, type Cheat } from "./support/audited-job.ts";
+import { verifiedJob, type VerifiedJob, type Cheat } from "./support/verified-job.ts";
 import { manyFeatures } from "./support/oracle-jobs.ts";
 import { randomTable } from "./support/tables.ts";
 
-const root = mkdtempSync(join(tmpdir(), "tandem-audited-"));
+const root = mkdtempSync(join(tmpdir(), "tandem-verified-"));
 afterAll(() => rmSync(root, { recursive: true, force: true }));
 
 let folders = 0;
-const opened = (options: AuditedJob): Promise<Opening[]> => auditedJob(join(root, String(folders++)), options);
+const opened = (options: VerifiedJob): Promise<Opening[]> => verifiedJob(join(root, String(folders++)), options);
 const check = (openings: readonly Opening[], trees: ReadonlySet<number> | null = null): Promise<Verdict> =>
   checkOpenings(openings, { trees });
 
-const table = randomTable("audited", { rows: 90, features: [1, 2, 2], missingFraction: 0.1 });
+const table = randomTable("verified", { rows: 90, features: [1, 2, 2], missingFraction: 0.1 });
 
 test.each([
   ["noise", { table, training: { num_round: 2 }, defences: { answer_noise: 3, min_people_share: 0.05 } }],
@@ -55,7 +55,7 @@ function marking(scheme: ActiveScheme): ActiveScheme {
     gradients: (layout, gradients, sample) => {
       const columns = gradients.columns.map((column) => {
         const marked = column.slice();
-        marked[40] = marked[41];
+        marked[40] = column.find((value) => value !== column[40]) ?? 0;
         return marked;
       });
       return scheme.gradients(layout, { ...gradients, columns } as QuantisedGradients, sample);
@@ -109,44 +109,44 @@ function overridden<T extends object>(original: T, own: Partial<T>): T {
   });
 }
 
-/** Where the third tree alone is looked at closely, a mark in the first is not seen: it is seen in the third. */
-const cheats: readonly (readonly [string, Cheat, Partial<Finding> & { readonly what: unknown }, number])[] = [
+const cheats: readonly (readonly [string, Cheat, Finding])[] = [
   [
     "the bank encrypts a mark instead of a gradient",
     { activeScheme: marking },
-    { party: "bank", tree: 0, what: expect.stringMatching(/gradients .* are not those of its labels/) },
-    2,
+    { party: "bank", tree: 0, what: expect.stringMatching(/gradients .* are not those of its labels/) as string },
   ],
   [
     "the bank sends other people as a node's members",
     { peer: otherMembers },
-    { party: "bank", tree: 0, what: expect.stringMatching(/^who is in node \d+ is not/) },
-    0,
+    { party: "bank", tree: 0, what: expect.stringMatching(/^who is in node \d+: not/) as string },
   ],
   [
     "the bank names other candidates than the best",
     { training: { lambda: 60 } },
-    { party: "bank", tree: 0, what: expect.stringMatching(/^(the decision at|who is in) node \d+ is/) },
-    0,
+    { party: "bank", tree: 0, what: expect.stringMatching(/^(the decision at|who is in) node \d+: /) as string },
+  ],
+  [
+    "the bank agrees on other parameters than it has committed to",
+    { training: { seed: 99 } },
+    { party: "bank", tree: 0, what: expect.stringMatching(/^the terms of the job: not/) as string },
   ],
   [
     "shop leaves people out of its sums",
     { passiveScheme: (scheme) => forgetting(scheme) },
-    { party: "shop", tree: 0, what: expect.stringMatching(/^the sums of node \d+ is not/) },
-    0,
+    { party: "shop", tree: 0, what: expect.stringMatching(/^the sums of node \d+: not/) as string },
   ],
   [
     "shop answers another outcome",
     { role: otherOutcome },
-    { party: "shop", tree: 0, what: expect.stringMatching(/^the outcome at node \d+ is not/) },
-    0,
+    { party: "shop", tree: 0, what: expect.stringMatching(/^the outcome at node \d+: not/) as string },
   ],
 ];
 
-test.each(cheats)("%s", async (_, cheat, expected, closely) => {
+test.each(cheats)("%s", async (_, cheat, expected) => {
   const openings = await opened({ table, training: { num_round: 3 }, cheat });
   expect(deviations(await check(openings))).toEqual([expected]);
-  expect(deviations(await check(openings, new Set([2])))).toEqual([{ ...expected, tree: closely }]);
+  // Where something deviates, ciphertexts are looked at whether they were chosen or not.
+  expect(deviations(await check(openings, new Set([2])))).toEqual([expected]);
 });
 
 test("what is opened otherwise than it was committed to is its owner's", async () => {
@@ -168,7 +168,7 @@ test("what is opened otherwise than it was committed to is its owner's", async (
     ],
     [[bank, { ...shop, features: [...shop.features].reverse() }, telecom], "shop", /commitment: features/],
     [[bank, shop, changedEntries(telecom)], "telecom", /chain with bank is broken/],
-    [[bank, changedSignature(shop), telecom], "shop", /signature of bank in its record does not hold/],
+    [[bank, changedSignature(shop), telecom], "shop", /signature of bank in its evidence does not hold/],
     [[bank, { ...shop, trees: shop.trees.slice(1) }, telecom], "shop", /is not whole/],
   ];
   for (const [openings, party, what] of cases) {

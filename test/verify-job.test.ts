@@ -8,7 +8,7 @@ import type { ActiveConfig, ActiveConfigInput, PassiveConfigInput } from "../src
 import { runCrossValidation } from "../src/party/active/cross-validation.ts";
 import { runActive } from "../src/party/active/run.ts";
 import { type ActiveWorld, realWorld } from "../src/party/active/world.ts";
-import { readAudit, readAuditTree, writeAudit } from "../src/store/audit-files.ts";
+import { readEvidence, readTreeEvidence, writeEvidence } from "../src/store/evidence-files.ts";
 import { checkOpenings } from "../src/verify/check.ts";
 import { deviations } from "../src/verify/findings.ts";
 import { openJob } from "../src/verify/open-job.ts";
@@ -131,18 +131,22 @@ function tornWorld(tree: number) {
 test("a party that commits to something else in the middle of a job is refused, by either side", async () => {
   const { configs } = await ran("recommitted", { active: { training: { num_round: 3 } } }, async (config) => {
     await expect(runActive(config, () => {}, tornWorld(1).world)).rejects.toThrow("torn");
-    const path = join(bank.folder, "jobs", "recommitted", "audit.json");
+    const path = join(bank.folder, "jobs", "recommitted", "evidence.json");
     const kept = readFileSync(path);
-    const audit = await readAudit(join(bank.folder, "jobs", "recommitted"), diskStorage);
-    if (audit === null) throw new Error("the bank has committed");
+    const evidence = await readEvidence(join(bank.folder, "jobs", "recommitted"), diskStorage);
+    if (evidence === null) throw new Error("the bank has committed");
     const folder = join(bank.folder, "jobs", "recommitted");
-    await writeAudit(folder, { ...audit, own: { ...audit.own, commitment: "ab".repeat(32) } }, diskStorage);
+    await writeEvidence(folder, { ...evidence, own: { ...evidence.own, commitment: "ab".repeat(32) } }, diskStorage);
     await expectError(
       () => runActive(config, () => {}),
       "HANDSHAKE_MISMATCH",
       /commitment: party bank has committed to something else/,
     );
-    await writeAudit(folder, { ...audit, peers: { ...audit.peers, shop: audit.peers["telecom"] } }, diskStorage);
+    await writeEvidence(
+      folder,
+      { ...evidence, peers: { ...evidence.peers, shop: evidence.peers["telecom"] } },
+      diskStorage,
+    );
     await expectError(
       () => runActive(config, () => {}),
       "HANDSHAKE_MISMATCH",
@@ -179,7 +183,7 @@ test("the command writes openings for nobody else's eyes, checks them, and says 
   const broken = await tandem("verify-job", "check", ...paths);
   expect([broken.exitCode, broken.stdout]).toEqual([
     1,
-    expect.stringMatching(/record: tree 0: shop: the signature of bank[\s\S]*shop deviated\.\n$/),
+    expect.stringMatching(/evidence: tree 0: shop: the signature of bank[\s\S]*shop deviated\.\n$/),
   ]);
 });
 
@@ -201,9 +205,9 @@ test("where nothing is kept for it, a job cannot be opened, and no secret of it 
   const { open } = await ran("closed", { active: { output: changes }, passive: { output: changes } });
   await expectError(open, "FILE_UNREADABLE", /output.verifiable: false/);
   for (const { folder } of [bank, shop]) {
-    const kept = await readAudit(join(folder, "jobs", "closed"), diskStorage);
+    const kept = await readEvidence(join(folder, "jobs", "closed"), diskStorage);
     expect(kept).toMatchObject({ opened: null, aligned: null });
-    const tree = await readAuditTree(join(folder, "jobs", "closed"), 0, diskStorage);
+    const tree = await readTreeEvidence(join(folder, "jobs", "closed"), 0, diskStorage);
     expect(tree?.recipe).toBe(null);
     for (const pair of Object.values(tree?.pairs ?? {})) expect(Object.keys(pair)).toEqual(signedFields);
   }

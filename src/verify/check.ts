@@ -42,7 +42,7 @@ function whyNot(active: ActiveOpening | null, missing: readonly string[] | null,
     return `no tree: the opening of ${missing.join(" and ")} is not here, so that nothing can be computed once more`;
   if (active.opened.facts["start"] !== "")
     return "no tree: the job went on from an earlier model, whose outcomes are not opened";
-  return records.length > 0 ? "no tree: the records above must hold first" : null;
+  return records.length > 0 ? "no tree: the evidence above must hold first" : null;
 }
 
 function afterReplay(
@@ -56,9 +56,9 @@ function afterReplay(
   const notChecked: string[] = [];
   const plain = found.filter(({ state }) => state === "plain").map(({ tree }) => tree);
   if (plain.length > 0) notChecked.push(`the ciphertexts of ${plain.length} trees that were not chosen`);
-  if (found.at(-1)?.finding != null && rest.length > 0)
+  if (found.some(({ finding }) => finding !== null) && rest.length > 0)
     notChecked.push(`${rest.length} trees after the one that deviates: they go by it`);
-  else if (active.trees.some(({ tree }) => tree > last)) notChecked.push("trees that not all parties have a record of");
+  else if (active.trees.some(({ tree }) => tree > last)) notChecked.push("trees that not all parties have evidence of");
   return { trees: [...found, ...rest.map(({ tree }) => untouchedTree(tree))], notChecked };
 }
 

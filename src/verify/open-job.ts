@@ -19,7 +19,7 @@ import { schemeNamed } from "../scheme/registry.ts";
 import { readPassiveJob } from "../store/passive-checkpoint.ts";
 import { bytesFrom, fromHex, rowsFrom, textOf } from "../store/stored-numbers.ts";
 import { ActiveHelloSchema } from "../wire/generated/tandem/v1/tandem_pb.ts";
-import { keptAudit, keptTrees, requireFacts } from "./kept-record.ts";
+import { keptEvidence, keptTrees, requireFacts } from "./kept-evidence.ts";
 import { type Opening, storedFeature } from "./opening.ts";
 
 /**
@@ -35,11 +35,11 @@ export async function openJob(configPath: string, job: string): Promise<Opening>
 /** @throws TandemError CHECKPOINT if the data is not what was committed to, FILE_UNREADABLE without a record */
 export async function openActive(config: ActiveConfig): Promise<Opening> {
   const folder = join(config.output.directory, config.job);
-  const audit = await keptAudit(folder, "active");
-  const { facts } = audit.opened;
+  const evidence = await keptEvidence(folder, "active");
+  const { facts } = evidence.opened;
   const foldCount = Number(facts["folds"]);
   const { training, codec, speed, privacy, scheme, keyBits, passives, data } = config;
-  const aligned = audit.aligned === null ? null : rowsFrom(audit.aligned);
+  const aligned = evidence.aligned === null ? null : rowsFrom(evidence.aligned);
   const read = foldCount === 0 ? data : { ...data, validation_fraction: undefined };
   const { train, validationRows } = jobTables(await readActiveTables(config), aligned, { training, data: read });
   const labels = trainingLabels(train);
@@ -64,10 +64,10 @@ export async function openActive(config: ActiveConfig): Promise<Opening> {
     (_, fold) => foldRows(labels.length, foldCount, fold, data.seed ?? training.seed).test,
   );
   return {
-    ...recordOf(audit),
+    ...recordOf(evidence),
     pins: Object.fromEntries(passives.map(({ name, fingerprint }) => [name, fingerprint])),
     features: features.map(storedFeature),
-    trees: await keptTrees(folder, audit),
+    trees: await keptTrees(folder, evidence),
     active: {
       labels: textOf(labels),
       weights: weights && textOf(weights),
@@ -89,10 +89,10 @@ export async function openActive(config: ActiveConfig): Promise<Opening> {
 /** @throws TandemError CHECKPOINT if the data is not what was committed to, FILE_UNREADABLE without a record */
 export async function openPassive(config: PassiveConfig, job: string): Promise<Opening> {
   const folder = join(config.output.directory, job);
-  const audit = await keptAudit(folder, "passive");
+  const evidence = await keptEvidence(folder, "passive");
   const stored = await readPassiveJob(folder, diskStorage);
-  if (stored === null) throw new TandemError("FILE_UNREADABLE", `${folder}: this party has no record of such a job`);
-  const { facts } = audit.opened;
+  if (stored === null) throw new TandemError("FILE_UNREADABLE", `${folder}: this party has no evidence of such a job`);
+  const { facts } = evidence.opened;
   const hello = create(ActiveHelloSchema, {
     aligned: stored.aligned,
     trainingRows: bytesFrom(stored.training),
@@ -123,10 +123,10 @@ export async function openPassive(config: PassiveConfig, job: string): Promise<O
     }),
   );
   return {
-    ...recordOf(audit),
+    ...recordOf(evidence),
     pins: Object.fromEntries(config.active.map(({ name, fingerprint }) => [name, fingerprint])),
     features: features.map(storedFeature),
-    trees: await keptTrees(folder, audit),
+    trees: await keptTrees(folder, evidence),
   };
 }
 
@@ -142,7 +142,7 @@ export function secretsIn(facts: Opening["opened"]["facts"]) {
   };
 }
 
-function recordOf({ role, name, job, run, own, opened, firstTree, peers }: Awaited<ReturnType<typeof keptAudit>>) {
+function recordOf({ role, name, job, run, own, opened, firstTree, peers }: Awaited<ReturnType<typeof keptEvidence>>) {
   const facts = { ...opened.facts };
   return { role, name, job, run, own, opened: { salt: opened.salt, facts }, firstTree, peers };
 }

@@ -5,7 +5,7 @@
  */
 import { z } from "zod";
 import type { BinnedFeature } from "../gbdt/split/binning.ts";
-import { auditTreeSchema, introductionSchema, openedSchema } from "../store/audit-files.ts";
+import { treeEvidenceSchema, introductionSchema, openedSchema } from "../store/evidence-files.ts";
 import { readSealed, type SealedKind, writeSealed } from "../store/sealed-file.ts";
 import { bytesFrom, doublesFrom, textOf } from "../store/stored-numbers.ts";
 import { TandemError } from "../base/error.ts";
@@ -42,7 +42,7 @@ const openingSchema = z.strictObject({
   features: z.array(featureSchema),
   /** The first tree that the parties grew together. */
   firstTree: index,
-  trees: z.array(auditTreeSchema),
+  trees: z.array(treeEvidenceSchema),
   /** Of the active party only. */
   active: z
     .strictObject({

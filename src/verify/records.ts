@@ -1,7 +1,12 @@
 /** Whether openings are what their parties committed to and signed, and whether they are about the same messages. */
 import { X509Certificate } from "node:crypto";
-import { resolveParameters, codecParameters, privacyParameters, speedParameters } from "../base/parameters.ts";
-import { trainingParameters } from "../base/parameters.ts";
+import {
+  codecParameters,
+  privacyParameters,
+  resolveParameters,
+  speedParameters,
+  trainingParameters,
+} from "../base/parameters.ts";
 import { activeFacts } from "../party/active/job-facts.ts";
 import { isSigned } from "../party/job-chain.ts";
 import { passiveFacts } from "../party/passive/job-facts.ts";
@@ -12,7 +17,7 @@ import { schemeNamed } from "../scheme/registry.ts";
 import { bytesFrom, doublesFrom, fromHex, rowsFrom, toHex } from "../store/stored-numbers.ts";
 import { certificateFingerprint } from "../transport/pinned-certificate.ts";
 import type { Finding } from "./findings.ts";
-import { firstChange } from "./kept-record.ts";
+import { firstChange } from "./kept-evidence.ts";
 import { featureFrom, type Opening } from "./opening.ts";
 import { secretsIn } from "./open-job.ts";
 
@@ -40,7 +45,7 @@ export function checkTogether(active: Opening, passive: Opening): Finding[] {
   ]) {
     const said = one.peers[other.name];
     const nobody = { party: null, tree: null };
-    if (said === undefined) found.push({ party: one.name, tree: null, what: `its record has no ${other.name}` });
+    if (said === undefined) found.push({ party: one.name, tree: null, what: `its evidence has no ${other.name}` });
     else if (said.certificate !== other.own.certificate)
       found.push({ ...nobody, what: `${one.name} and ${other.name} show two certificates of ${other.name}` });
     else if (said.commitment !== other.own.commitment)
@@ -50,7 +55,7 @@ export function checkTogether(active: Opening, passive: Opening): Finding[] {
     const theirs = passive.trees.find((other) => other.tree === tree)?.pairs[active.name];
     const ours = pairs[passive.name];
     if (theirs === undefined || ours === undefined || theirs.link === ours.link) continue;
-    const what = `${active.name} and ${passive.name} show two records of it, both signed`;
+    const what = `${active.name} and ${passive.name} show two links of it, both signed`;
     found.push({ party: null, tree, what });
     break;
   }
@@ -61,23 +66,22 @@ export function checkTogether(active: Opening, passive: Opening): Finding[] {
 function brokenPair(opening: Opening, peer: string): { readonly tree: number | null; readonly what: string } | null {
   const { role, job, run, own, peers, pins, trees, firstTree } = opening;
   const [ours, theirs] = [certificateOf(own.certificate), certificateOf(peers[peer].certificate)];
-  if (ours === null || theirs === null) return { tree: null, what: "a certificate in its record cannot be read" };
+  if (ours === null || theirs === null) return { tree: null, what: "a certificate in its evidence cannot be read" };
   if (certificateFingerprint(theirs.toString()) !== pins[peer])
-    return { tree: null, what: `its record has another certificate of ${peer} than it has pinned` };
+    return { tree: null, what: `its evidence has another certificate of ${peer} than it has pinned` };
   const other = role === "active" ? "passive" : "active";
   const commitments = { [role]: fromHex(own.commitment), [other]: fromHex(peers[peer].commitment) };
   const { active, passive } = commitments as Record<"active" | "passive", Uint8Array>;
   let previous = firstLink({ jobId: fromHex(run.split("/")[0]), active, passive });
   for (const [i, { tree, pairs }] of trees.entries()) {
     const pair = pairs[peer];
-    if (tree !== firstTree + i || pair === undefined)
-      return { tree, what: `its record of the messages with ${peer} is not whole` };
+    if (tree !== firstTree + i || pair === undefined) return { tree, what: `its evidence about ${peer} is not whole` };
     const link = nextLink(previous, tree, bytesFrom(pair.entries));
     if (!isSame(link, fromHex(pair.link))) return { tree, what: `its chain with ${peer} is broken` };
     const isOurs = isSigned(ours, signedText(role, job, tree, link), bytesFrom(pair.own));
-    if (!isOurs) return { tree, what: "its own signature in its record does not hold" };
+    if (!isOurs) return { tree, what: "its own signature in its evidence does not hold" };
     if (!isSigned(theirs, signedText(other, job, tree, link), bytesFrom(pair.theirs)))
-      return { tree, what: `the signature of ${peer} in its record does not hold` };
+      return { tree, what: `the signature of ${peer} in its evidence does not hold` };
     previous = link;
   }
   return null;

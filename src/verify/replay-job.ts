@@ -12,7 +12,7 @@ import { decodeEntries } from "../protocol/chain/entries.ts";
 import { PassiveRole } from "../protocol/passive/role.ts";
 import { schemeNamed } from "../scheme/registry.ts";
 import type { SchemeReplay } from "../scheme/scheme.ts";
-import type { AuditTree } from "../store/audit-files.ts";
+import type { TreeEvidence } from "../store/evidence-files.ts";
 import { bytesFrom, doublesFrom, fromHex, rowsFrom } from "../store/stored-numbers.ts";
 import { connectInMemory } from "../transport/in-memory.ts";
 import { passiveService } from "../transport/passive-service.ts";
@@ -71,7 +71,7 @@ async function replayOf({ active, opened: { facts } }: ActiveOpening): Promise<S
   return scheme.replay?.(secret, { speed: parametersIn(active).speed }) ?? null;
 }
 
-async function judged(job: Replay, kept: AuditTree, isChosen: boolean): Promise<TreeVerdict> {
+async function judged(job: Replay, kept: TreeEvidence, isChosen: boolean): Promise<TreeVerdict> {
   const { tree } = kept;
   const toCheck = job.toCheck(kept);
   const light = isChosen ? null : await checkTree(toCheck, false);
@@ -95,7 +95,7 @@ class Replay {
     this.#replay = replay;
   }
 
-  toCheck(tree: AuditTree) {
+  toCheck(tree: TreeEvidence) {
     const { speed } = parametersIn(this.#active.active);
     if (this.#round === null || this.#setUpLayout === null) throw new Error("no round has begun");
     return {
@@ -112,7 +112,7 @@ class Replay {
   }
 
   /** @param look at a tree that is finished; false: that was the last */
-  async run(last: number, look: (tree: AuditTree) => Promise<boolean>): Promise<void> {
+  async run(last: number, look: (tree: TreeEvidence) => Promise<boolean>): Promise<void> {
     const { role, folds } = this.#role(async (tree) => {
       if (tree < this.#active.firstTree) return;
       const kept = this.#active.trees.find((other) => other.tree === tree);
@@ -131,7 +131,7 @@ class Replay {
   }
 
   /** Gradients are told with a round's first tree. */
-  #beginRound(kept: AuditTree): void {
+  #beginRound(kept: TreeEvidence): void {
     const { round } = this.#replay.active;
     const signed = new Map<string, Uint8Array>();
     for (const [peer, { entries }] of Object.entries(kept.pairs)) {

@@ -69,7 +69,7 @@ class NotedChain extends PairChain {
     this.#noteFixed = noteFixed;
   }
 
-  override noteFixed(kind: "set-up" | "ready", digest: Uint8Array): void {
+  override noteFixed(kind: "terms" | "set-up" | "ready", digest: Uint8Array): void {
     super.noteFixed(kind, digest);
     this.#noteFixed(kind, digest);
   }

@@ -12,7 +12,7 @@ import { AnswerDigest, digestOf, GradientDigest } from "../protocol/chain/messag
 import { fromClearMessage } from "../scheme/replay/clear-message.ts";
 import type { GradientLayout } from "../codec/layout.ts";
 import type { ReplayedRound, SchemeReplay } from "../scheme/scheme.ts";
-import type { AuditTree } from "../store/audit-files.ts";
+import type { TreeEvidence } from "../store/evidence-files.ts";
 import { bytesFrom } from "../store/stored-numbers.ts";
 import { ActiveSetUpSchema } from "../wire/generated/tandem/v1/tandem_pb.ts";
 import { decodeMessage } from "../wire/scheme-message.ts";
@@ -23,7 +23,7 @@ import type { Event, ReplayedEvents } from "./replayed-events.ts";
 export interface RoundCheck {
   readonly round: ReplayedRound;
   /** What the active party has kept of the round's first tree. */
-  readonly recipe: AuditTree["recipe"];
+  readonly recipe: TreeEvidence["recipe"];
   /** Digest of the messages, null: they cannot be made again; undefined: not tried yet. */
   remade?: Uint8Array | null;
   /** Per peer what was signed. */
@@ -32,7 +32,7 @@ export interface RoundCheck {
 
 export interface TreeToCheck {
   readonly active: string;
-  readonly tree: AuditTree;
+  readonly tree: TreeEvidence;
   readonly replayed: ReplayedEvents;
   readonly replay: SchemeReplay;
   readonly round: RoundCheck;
@@ -44,7 +44,7 @@ export interface TreeToCheck {
   readonly people: number;
 }
 
-const activeKinds: readonly EntryKind[] = ["set-up", "sample", "gradients", "members", "decision"];
+const activeKinds: readonly EntryKind[] = ["terms", "set-up", "sample", "gradients", "members", "decision"];
 
 /** @param isFull ciphertexts too */
 export async function checkTree(job: TreeToCheck, isFull: boolean): Promise<Finding | null> {
@@ -76,11 +76,11 @@ function blame(
   isMissing: boolean,
   unseen: readonly string[],
 ): Finding {
-  const what = `${inWords({ kind, node })} ${isMissing ? "is missing" : "is not what follows from the opened data"}`;
+  const what = `${inWords({ kind, node })}: ${isMissing ? "missing" : "not what follows from the opened data"}`;
   if (!activeKinds.includes(kind) && (kind !== "sums" || hasNonces))
     return { party: isMissing ? active : peer, tree, what };
   // Who asks and decides goes by answers: what nobody has kept cannot be held against anybody.
-  const isDecided = unseen.length === 0 || kind === "set-up" || kind === "sample";
+  const isDecided = unseen.length === 0 || ["terms", "set-up", "sample"].includes(kind);
   if (isDecided) return { party: active, tree, what: `${what} (towards ${peer})` };
   return { party: null, tree, what: `${what} (${active} towards ${peer}), but nobody has kept ${unseen[0]}` };
 }

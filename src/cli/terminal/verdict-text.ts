@@ -10,7 +10,7 @@ export function verdictText(verdict: Verdict): string {
   lines.push(
     records.length === 0
       ? "commitments, signatures and chains: they hold"
-      : records.map((finding) => `record: ${findingText(finding)}`).join("\n"),
+      : records.map((finding) => `evidence: ${findingText(finding)}`).join("\n"),
   );
   for (const run of runsOf(trees)) lines.push(runText(run));
   for (const what of notChecked) lines.push(`not checked: ${peerText(what)}`);

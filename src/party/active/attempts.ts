@@ -36,8 +36,8 @@ import type { JobNotes } from "../../record/job-record.ts";
 import { samplingSecretOf } from "../sampling-secret.ts";
 import { base64, noTranscript, type TranscriptNotes } from "../../record/transcript-file.ts";
 import { openTranscript } from "./job-transcript.ts";
-import type { ActiveAudit } from "./job-audit.ts";
-import { openActiveAudit } from "./open-audit.ts";
+import type { ActiveEvidence } from "./job-evidence.ts";
+import { openActiveEvidence } from "./open-evidence.ts";
 import type { PassivePeer } from "../../wire/peer.ts";
 
 /** What is the same in every attempt once the rows are known. */
@@ -70,7 +70,7 @@ export class JobAttempts {
   #scheme: ActiveScheme | null = null;
   #secret: SchemeSecret | null = null;
   #attemptCount = 0;
-  #audit: ActiveAudit | null = null;
+  #evidence: ActiveEvidence | null = null;
   #transcript: TranscriptNotes = noTranscript;
   /** Of the rows that take part, after the last tree. */
   #margins: Float64Array | null = null;
@@ -230,7 +230,7 @@ export class JobAttempts {
       },
       ...(begun.progress === null ? {} : { progress: begun.progress }),
       store: async (progress) => {
-        await this.#audit?.store(this.#schemeOf(begun.secret).recipe ?? null);
+        await this.#evidence?.store(this.#schemeOf(begun.secret).recipe ?? null);
         await this.#checkpoints.store(begun, progress);
         patience.progressed();
       },
@@ -273,7 +273,7 @@ export class JobAttempts {
       treesPerRound: treesPerRound(this.#config.training),
       startTrees: this.#start?.trees.length ?? 0,
     });
-    this.#audit ??= await openActiveAudit({
+    this.#evidence ??= await openActiveEvidence({
       config: this.#config,
       prepared: this.#prepared ?? this.#prepare(begun.aligned),
       begun,
@@ -282,7 +282,7 @@ export class JobAttempts {
       storage: this.#world.storage,
     });
     const trees = (begun.progress ?? this.#start)?.trees.length ?? 0;
-    const record = await this.#audit.attempt(Math.max(trees, firstTree));
+    const record = await this.#evidence.attempt(Math.max(trees, firstTree));
     return peers.map((peer) => chainedPeer(peer, record(peer.name)));
   }
 

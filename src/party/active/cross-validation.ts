@@ -19,8 +19,8 @@ import type { PartyTable } from "../../data/dataset.ts";
 import { firstTreeOf, treesPerRound } from "../../protocol/job-parameters.ts";
 import { chainedPeer } from "../../protocol/active/chained-peer.ts";
 import type { PassivePeer } from "../../wire/peer.ts";
-import type { ActiveAudit } from "./job-audit.ts";
-import { openActiveAudit } from "./open-audit.ts";
+import type { ActiveEvidence } from "./job-evidence.ts";
+import { openActiveEvidence } from "./open-evidence.ts";
 import { layoutSummary, makeSecret, tellFailure, trainingLabels } from "./results.ts";
 import { alignTables, jobTables, readActiveTables, rowsOf } from "./tables.ts";
 import { type ActiveWorld, type ConnectedPeer, realWorld } from "./world.ts";
@@ -87,7 +87,7 @@ class CrossValidationAttempts {
   readonly #emit: Emit;
   readonly #world: ActiveWorld;
   #prepared: PreparedFolds | null = null;
-  #audit: ActiveAudit | null = null;
+  #evidence: ActiveEvidence | null = null;
 
   private constructor(
     config: ActiveConfig,
@@ -178,7 +178,7 @@ class CrossValidationAttempts {
     const { folds, train, labels, features, jobId, samplingSecret, aligned } = prepared;
     const localRounds = Math.min(training.local_rounds, training.num_round) * folds.foldCount;
     const firstTree = firstTreeOf({ localRounds, treesPerRound: treesPerRound(training), startTrees: 0 });
-    this.#audit ??= await openActiveAudit({
+    this.#evidence ??= await openActiveEvidence({
       config: this.#config,
       prepared: { tables: { train, validationRows: null }, labels, features, digest: prepared.idsDigest },
       begun: { jobId, samplingSecret, secret: this.#secret, aligned, start: null },
@@ -187,7 +187,7 @@ class CrossValidationAttempts {
       folder: join(output.directory, job),
       storage: this.#world.storage,
     });
-    const record = await this.#audit.attempt(Math.max(folds.treesDone, firstTree));
+    const record = await this.#evidence.attempt(Math.max(folds.treesDone, firstTree));
     return peers.map((peer) => chainedPeer(peer, record(peer.name)));
   }
 
@@ -250,7 +250,7 @@ class CrossValidationAttempts {
       alarm: (peer, tree, _node, what) =>
         this.#emit({ type: "alarm", party: name, peer, words: `in tree ${tree + 1}: ${what}` }),
       treeFinished: async () => {
-        await this.#audit?.store(this.#scheme.recipe ?? null);
+        await this.#evidence?.store(this.#scheme.recipe ?? null);
         patience.progressed();
         const { latest, roundsDone } = folds;
         if (roundsDone === told || latest === null) return;

@@ -32,7 +32,7 @@ import { deskBudgets } from "./desk-budgets.ts";
 import { DeskFiles } from "./desk-files.ts";
 import { type DeskState, giveWay, idle, refuseOthers, type Running } from "./desk-state.ts";
 import { openPassiveJob } from "./job.ts";
-import { openAudit } from "./open-audit.ts";
+import { openEvidence } from "./open-evidence.ts";
 import { decidingRows, jobRows } from "./job-rows.ts";
 import { startSplits, termsOf } from "./job-terms.ts";
 import { PassiveCheckpoints, refuseAlignment } from "./checkpoints.ts";
@@ -173,10 +173,17 @@ export class PassiveDesk implements PartyDesk {
       const spending = new JobSpending(this.budgets, caller.name, checkpoints.beginning, agreed, people, summed);
       if (!checkpoints.isFinished) await spending.admit();
       const features = await this.#files.using(async () => binTable(rows.training, agreed, deciding));
-      const audit = await openAudit(this.#files, { hello, agreed, rows, features, checkpoints, peer: caller.name });
+      const evidence = await openEvidence(this.#files, {
+        hello,
+        agreed,
+        rows,
+        features,
+        checkpoints,
+        peer: caller.name,
+      });
       const { service, report } = openPassiveJob({
         config: this.#config,
-        audit,
+        evidence,
         agreed,
         rows,
         features,

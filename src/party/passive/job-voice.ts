@@ -16,7 +16,7 @@ import { protocolVersion } from "../../wire/version.ts";
 import { agreedFacts } from "../disclosure-facts.ts";
 import type { PassiveConfig } from "../config.ts";
 import type { PassiveCheckpoints } from "./checkpoints.ts";
-import type { PassiveAudit } from "./job-audit.ts";
+import type { PassiveEvidence } from "./job-evidence.ts";
 import { decidingRows, type JobRows } from "./job-rows.ts";
 import type { JobSpending } from "./job-spending.ts";
 
@@ -30,7 +30,7 @@ export interface PassiveJobOptions {
   /** The active party's pinned name. */
   readonly peer: string;
   readonly spending: JobSpending;
-  readonly audit: PassiveAudit;
+  readonly evidence: PassiveEvidence;
   readonly emit: Emit;
   /** For this party's own eyes. */
   readonly own: (view: OwnView) => void;

@@ -23,7 +23,7 @@ export interface OpenedJob {
 }
 
 export function openPassiveJob(options: PassiveJobOptions): OpenedJob {
-  const { config, agreed, rows, checkpoints, peer, spending, audit, emit } = options;
+  const { config, agreed, rows, checkpoints, peer, spending, evidence, emit } = options;
   const { name } = config;
   const { job } = agreed;
   const scheme = schemeNamed(agreed.scheme).passive(config);
@@ -53,10 +53,10 @@ export function openPassiveJob(options: PassiveJobOptions): OpenedJob {
       },
     },
   });
-  const service = passiveService(chainedRole(role, audit), {
+  const service = passiveService(chainedRole(role, evidence), {
     begin: async () => {
       await checkpoints.begin();
-      await audit.begin();
+      await evidence.begin();
       transcript = openTranscript(options);
     },
     finish: async () => {

@@ -16,7 +16,14 @@ import {
 import type { CallOptions, PassivePeer } from "../../wire/peer.ts";
 import { protocolVersion } from "../../wire/version.ts";
 import { isSame } from "../chain/entries.ts";
-import { AnswerDigest, digestOf, encoded, GradientDigest, messageDigest } from "../chain/message-digests.ts";
+import {
+  AnswerDigest,
+  digestOf,
+  encoded,
+  GradientDigest,
+  messageDigest,
+  termsDigest,
+} from "../chain/message-digests.ts";
 import type { PairChain } from "../chain/pair-chain.ts";
 import type { ActivePairRecord, OpenChain } from "../chain/record.ts";
 
@@ -55,7 +62,10 @@ class ChainedPeer {
   async *join(hello: Parameters<PassivePeer["join"]>[0], options: CallOptions): AsyncGenerator<PassiveHello> {
     for await (const answer of this.#peer.join({ ...hello, ...this.#record.own }, options)) {
       // What speaks another version is refused for that.
-      if (answer.protocolVersion === protocolVersion) this.#open ??= this.#record.joined(answer);
+      if (answer.protocolVersion === protocolVersion && this.#open === null) {
+        this.#open = this.#record.joined(answer);
+        this.#chain.noteFixed("terms", termsDigest(hello));
+      }
       yield answer;
     }
   }

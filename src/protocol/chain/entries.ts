@@ -9,6 +9,7 @@ import { TandemError } from "../../base/error.ts";
 
 /** In the order in which they stand; those before "members" are about a tree as a whole. */
 export const entryKinds = [
+  "terms",
   "set-up",
   "ready",
   "sample",
@@ -103,6 +104,7 @@ export function decodeEntries(encoded: Uint8Array): Entry[] {
 }
 
 const words: Readonly<Record<EntryKind, string>> = {
+  terms: "the terms of the job",
   "set-up": "the set-up",
   ready: "the answer to the set-up",
   sample: "the sample",

@@ -1,7 +1,7 @@
 /** Digests of messages as they are encoded, whatever fields they have. */
 import { createHash, type Hash } from "node:crypto";
 import { create, type DescMessage, type MessageInitShape, toBinary } from "@bufbuild/protobuf";
-import { PassiveHistogramsSchema } from "../../wire/generated/tandem/v1/tandem_pb.ts";
+import { ActiveHelloSchema, PassiveHistogramsSchema } from "../../wire/generated/tandem/v1/tandem_pb.ts";
 
 export function digestOf(bytes: Uint8Array): Uint8Array {
   return Uint8Array.from(createHash("sha256").update(bytes).digest());
@@ -14,6 +14,15 @@ export function encoded<D extends DescMessage>(schema: D, message: MessageInitSh
 export function messageDigest<D extends DescMessage>(schema: D, message: MessageInitShape<D>): Uint8Array {
   return digestOf(encoded(schema, message));
 }
+
+/** What of a hello decides the messages of a job; not where an attempt begins, nor whose rows these are. */
+export function termsDigest(hello: MessageInitShape<typeof ActiveHelloSchema>): Uint8Array {
+  const { parameters, instanceCount = 0, idsDigest = none, validationRows = none } = hello;
+  const terms = { instanceCount, idsDigest, validationRows, ...(parameters === undefined ? {} : { parameters }) };
+  return messageDigest(ActiveHelloSchema, terms);
+}
+
+const none = new Uint8Array(0);
 
 /** One after the other, each by its own digest. */
 class Parts {

@@ -63,7 +63,7 @@ export class PairChain {
   }
 
   /** Of the whole attempt. */
-  noteFixed(kind: "set-up" | "ready", digest: Uint8Array): void {
+  noteFixed(kind: "terms" | "set-up" | "ready", digest: Uint8Array): void {
     this.#entries.note(kind, 0, digest);
     this.#fixed.push({ kind, digest });
   }

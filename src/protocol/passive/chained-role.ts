@@ -22,7 +22,7 @@ import {
   type PassiveTreeStoredSchema,
 } from "../../wire/generated/tandem/v1/tandem_pb.ts";
 import { protocolVersion } from "../../wire/version.ts";
-import { AnswerDigest, GradientDigest, digestOf, messageDigest } from "../chain/message-digests.ts";
+import { AnswerDigest, GradientDigest, digestOf, messageDigest, termsDigest } from "../chain/message-digests.ts";
 import type { OpenChain, PassivePairRecord } from "../chain/record.ts";
 import type { PassiveRole } from "./role.ts";
 
@@ -72,7 +72,10 @@ class ChainedRole {
 
   join(hello: ActiveHello): MessageInitShape<typeof PassiveHelloSchema> {
     // What speaks another version is refused for that.
-    if (hello.protocolVersion === protocolVersion) this.#open ??= this.#record.joined(hello);
+    if (hello.protocolVersion === protocolVersion && this.#open === null) {
+      this.#open = this.#record.joined(hello);
+      this.#open.chain.noteFixed("terms", termsDigest(hello));
+    }
     return { ...this.#role.join(hello), ...this.#record.own };
   }
 

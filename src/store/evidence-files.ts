@@ -1,8 +1,8 @@
 /**
  * What a party keeps of a job so that it can be verified afterwards (docs/verify.md), for its own eyes (mode 0600):
  *
- *   audit.json        its commitment with salt and facts, secrets among them, and who the others said they are
- *   audit/00012.json  of a tree: the digests of its messages, the signatures of both sides, and what only this side has
+ *   evidence.json        its commitment with salt and facts, secrets among them, and who the others said they are
+ *   evidence/00012.json  of a tree: the digests of its messages, the signatures of both sides, and what only this side has
  *
  * They stay when the job is over. Where the config says `output.verifiable: false`, salt, facts, ciphertexts and
  * nonces are left out: the chain then proves that both sides had the same messages, and nothing more.
@@ -27,7 +27,7 @@ export const openedSchema = z.strictObject({
   facts: z.record(z.string(), z.union([z.string(), z.number(), z.boolean()])),
 });
 
-const auditFile = z.strictObject({
+const evidenceFile = z.strictObject({
   role: z.enum(["active", "passive"]),
   name: z.string(),
   job: z.string(),
@@ -43,7 +43,7 @@ const auditFile = z.strictObject({
   /** By pinned name. */
   peers: z.record(z.string(), introductionSchema),
 });
-export type AuditFile = Omit<z.infer<typeof auditFile>, "opened"> & {
+export type EvidenceFile = Omit<z.infer<typeof evidenceFile>, "opened"> & {
   readonly opened: { readonly salt: string; readonly facts: Facts } | null;
 };
 
@@ -58,7 +58,7 @@ export const signedPairSchema = z.strictObject({
 /** Nonces of a round's gradients: a secret that they are drawn from, and which draws each chunk took. */
 export const recipeSchema = z.strictObject({ secret: base64, chunks: z.array(z.array(z.array(z.number().int()))) });
 
-export const auditTreeSchema = z.strictObject({
+export const treeEvidenceSchema = z.strictObject({
   run: z.string(),
   tree: z.number().int().nonnegative(),
   pairs: z.record(
@@ -72,7 +72,7 @@ export const auditTreeSchema = z.strictObject({
   ),
   recipe: recipeSchema.nullable(),
 });
-export type AuditTree = z.infer<typeof auditTreeSchema>;
+export type TreeEvidence = z.infer<typeof treeEvidenceSchema>;
 
 export function signedPair({ link, entries, own, theirs }: SignedTree): z.infer<typeof signedPairSchema> {
   return { link: toHex(link), entries: textOf(entries), own: textOf(own), theirs: textOf(theirs) };
@@ -86,27 +86,27 @@ const kind = <T>(name: string, schema: z.ZodType<T>): SealedKind<T> => ({
   code: "CHECKPOINT",
   advice,
 });
-const auditKind = kind("audit", auditFile);
-const treeKind = kind("tree", auditTreeSchema);
+const evidenceKind = kind("evidence", evidenceFile);
+const treeKind = kind("tree", treeEvidenceSchema);
 
-export function readAudit(folder: string, storage: Storage): Promise<AuditFile | null> {
-  return readSealed(join(folder, "audit.json"), auditKind, storage);
+export function readEvidence(folder: string, storage: Storage): Promise<EvidenceFile | null> {
+  return readSealed(join(folder, "evidence.json"), evidenceKind, storage);
 }
 
-export async function writeAudit(folder: string, audit: AuditFile, storage: Storage): Promise<void> {
+export async function writeEvidence(folder: string, evidence: EvidenceFile, storage: Storage): Promise<void> {
   await storage.makeFolder(treeFolder(folder));
-  const opened = audit.opened && { salt: audit.opened.salt, facts: { ...audit.opened.facts } };
-  await writeSealed(join(folder, "audit.json"), auditKind, { ...audit, opened }, storage);
+  const opened = evidence.opened && { salt: evidence.opened.salt, facts: { ...evidence.opened.facts } };
+  await writeSealed(join(folder, "evidence.json"), evidenceKind, { ...evidence, opened }, storage);
 }
 
-const treeFolder = (folder: string): string => join(folder, "audit");
+const treeFolder = (folder: string): string => join(folder, "evidence");
 const treePath = (folder: string, tree: number): string =>
   join(treeFolder(folder), `${String(tree).padStart(5, "0")}.json`);
 
-export function readAuditTree(folder: string, tree: number, storage: Storage): Promise<AuditTree | null> {
+export function readTreeEvidence(folder: string, tree: number, storage: Storage): Promise<TreeEvidence | null> {
   return readSealed(treePath(folder, tree), treeKind, storage);
 }
 
-export function writeAuditTree(folder: string, tree: AuditTree, storage: Storage): Promise<void> {
+export function writeTreeEvidence(folder: string, tree: TreeEvidence, storage: Storage): Promise<void> {
   return writeSealed(treePath(folder, tree.tree), treeKind, tree, storage);
 }

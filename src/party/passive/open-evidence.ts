@@ -8,11 +8,11 @@ import { noiseSecretOf } from "../noise-secret.ts";
 import { minimumsOf } from "../policy.ts";
 import type { PassiveCheckpoints } from "./checkpoints.ts";
 import type { DeskFiles } from "./desk-files.ts";
-import { PassiveAudit } from "./job-audit.ts";
+import { PassiveEvidence } from "./job-evidence.ts";
 import { passiveFacts } from "./job-facts.ts";
 import type { JobRows } from "./job-rows.ts";
 
-export interface AuditedJob {
+export interface VerifiedJob {
   readonly hello: ActiveHello;
   readonly agreed: AgreedParameters;
   readonly rows: JobRows;
@@ -23,13 +23,13 @@ export interface AuditedJob {
 }
 
 /** @throws TandemError CHECKPOINT if what was committed to has changed */
-export async function openAudit(files: DeskFiles, job: AuditedJob): Promise<PassiveAudit> {
+export async function openEvidence(files: DeskFiles, job: VerifiedJob): Promise<PassiveEvidence> {
   const { config } = files;
   const { hello, agreed, rows, features, checkpoints, peer } = job;
   const firstTree = firstTreeOf(agreed);
   const signer = await files.using(() => readSigner(config.tls, new Date()));
   const { permutationSecret, samplingSecret } = checkpoints;
-  return PassiveAudit.open(
+  return PassiveEvidence.open(
     {
       name: config.name,
       job: agreed.job,

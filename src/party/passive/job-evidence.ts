@@ -10,19 +10,19 @@ import { isSame } from "../../protocol/chain/entries.ts";
 import { firstLink } from "../../protocol/chain/pair-chain.ts";
 import type { Introduction, OpenChain, PassivePairRecord, SignedTree } from "../../protocol/chain/record.ts";
 import {
-  type AuditFile,
-  readAudit,
-  readAuditTree,
+  type EvidenceFile,
+  readEvidence,
+  readTreeEvidence,
   signedPair,
-  writeAudit,
-  writeAuditTree,
-} from "../../store/audit-files.ts";
+  writeEvidence,
+  writeTreeEvidence,
+} from "../../store/evidence-files.ts";
 import { bytesFrom, fromHex, textOf, toHex } from "../../store/stored-numbers.ts";
 import type { Signer } from "../../store/consent-file.ts";
 import type { PassiveCheckpointsOptions } from "./checkpoints.ts";
 import { checkedCertificate, openChain, refuseOtherCommitment } from "../job-chain.ts";
 
-export interface PassiveAuditTerms {
+export interface PassiveEvidenceTerms {
   readonly name: string;
   readonly job: string;
   readonly jobId: Uint8Array;
@@ -43,18 +43,18 @@ export interface PassiveAuditTerms {
 /** Writes into the job's folder, as long as this attempt lasts. */
 export type KeepInFolder = (work: (folder: string, storage: Storage) => Promise<void>) => Promise<void>;
 
-export class PassiveAudit implements PassivePairRecord {
+export class PassiveEvidence implements PassivePairRecord {
   readonly own: Introduction;
-  readonly #terms: PassiveAuditTerms;
+  readonly #terms: PassiveEvidenceTerms;
   readonly #keep: KeepInFolder;
-  #file: AuditFile;
+  #file: EvidenceFile;
   #isStored: boolean;
   readonly #previous: Uint8Array | null;
 
   private constructor(
-    terms: PassiveAuditTerms,
+    terms: PassiveEvidenceTerms,
     keep: KeepInFolder,
-    file: AuditFile,
+    file: EvidenceFile,
     isStored: boolean,
     previous: Uint8Array | null,
   ) {
@@ -68,25 +68,25 @@ export class PassiveAudit implements PassivePairRecord {
 
   /** Nothing is written yet. @throws TandemError CHECKPOINT if what was committed to has changed */
   static async open(
-    terms: PassiveAuditTerms,
+    terms: PassiveEvidenceTerms,
     { folder, storage, ownFiles }: PassiveCheckpointsOptions,
     keep: KeepInFolder,
-  ): Promise<PassiveAudit> {
-    const stored = await ownFiles(() => readAudit(folder, storage));
+  ): Promise<PassiveEvidence> {
+    const stored = await ownFiles(() => readEvidence(folder, storage));
     const { name, job, tree, firstTree } = terms;
     const jobId = toHex(terms.jobId);
     const run = `${jobId}/${terms.beginning}`;
     const fits = stored !== null && (terms.isFinished ? stored.run.startsWith(`${jobId}/`) : stored.run === run);
-    if (!fits) return new PassiveAudit(terms, keep, newAudit(terms, run), false, null);
+    if (!fits) return new PassiveEvidence(terms, keep, newEvidence(terms, run), false, null);
     const changed = terms.isFinished ? undefined : changedFact(stored, terms.facts);
     if (changed !== undefined)
       throw new TandemError(
         "CHECKPOINT",
         `${name} has begun job ${job}, and since then ${changed} has changed; put it back, or choose another name`,
       );
-    const before = tree > firstTree ? await ownFiles(() => readAuditTree(folder, tree - 1, storage)) : null;
+    const before = tree > firstTree ? await ownFiles(() => readTreeEvidence(folder, tree - 1, storage)) : null;
     const link = before?.run === stored.run ? before.pairs[terms.peer]?.link : undefined;
-    return new PassiveAudit(terms, keep, stored, true, link === undefined ? null : fromHex(link));
+    return new PassiveEvidence(terms, keep, stored, true, link === undefined ? null : fromHex(link));
   }
 
   joined(theirs: Introduction): OpenChain {
@@ -118,18 +118,21 @@ export class PassiveAudit implements PassivePairRecord {
   /** The attempt is welcome. */
   async begin(): Promise<void> {
     if (this.#isStored) return;
-    await this.#keep((folder, storage) => writeAudit(folder, this.#file, storage));
+    await this.#keep((folder, storage) => writeEvidence(folder, this.#file, storage));
     this.#isStored = true;
   }
 
   closed(signed: SignedTree): Promise<void> {
     const { peer } = this.#terms;
     const stored = { run: this.#file.run, tree: signed.tree, pairs: { [peer]: signedPair(signed) }, recipe: null };
-    return this.#keep((folder, storage) => writeAuditTree(folder, stored, storage));
+    return this.#keep((folder, storage) => writeTreeEvidence(folder, stored, storage));
   }
 }
 
-function newAudit({ name, job, facts, signer, firstTree, isVerifiable }: PassiveAuditTerms, run: string): AuditFile {
+function newEvidence(
+  { name, job, facts, signer, firstTree, isVerifiable }: PassiveEvidenceTerms,
+  run: string,
+): EvidenceFile {
   const salt = osRandom.fill(new Uint8Array(saltBytes));
   return {
     role: "passive",
@@ -145,7 +148,7 @@ function newAudit({ name, job, facts, signer, firstTree, isVerifiable }: Passive
 }
 
 /** The first fact that is not as it was when the party committed to it. */
-function changedFact({ opened }: AuditFile, facts: Facts): string | undefined {
+function changedFact({ opened }: EvidenceFile, facts: Facts): string | undefined {
   if (opened === null) return undefined;
   const names = new Set([...Object.keys(opened.facts), ...Object.keys(facts)]);
   return [...names].find((name) => opened.facts[name] !== facts[name]);

@@ -4,11 +4,11 @@ import type { BinnedFeature } from "../../gbdt/split/binning.ts";
 import type { ActiveCheckpoint } from "../../store/active-checkpoint.ts";
 import type { ActiveConfig } from "../config.ts";
 import { readSigner } from "../model/signer.ts";
-import { ActiveAudit } from "./job-audit.ts";
+import { ActiveEvidence } from "./job-evidence.ts";
 import { activeFacts } from "./job-facts.ts";
 import type { JobTables } from "./tables.ts";
 
-export interface AuditedJob {
+export interface VerifiedJob {
   readonly config: ActiveConfig;
   readonly prepared: {
     readonly tables: Pick<JobTables, "train" | "validationRows">;
@@ -24,11 +24,11 @@ export interface AuditedJob {
   readonly storage: Storage;
 }
 
-export async function openActiveAudit(job: AuditedJob): Promise<ActiveAudit> {
+export async function openActiveEvidence(job: VerifiedJob): Promise<ActiveEvidence> {
   const { config, prepared, begun, firstTree, folds = 0, folder, storage } = job;
   const { tables, labels, features, digest } = prepared;
   const { jobId, samplingSecret, secret, aligned, start } = begun;
-  return ActiveAudit.open({
+  return ActiveEvidence.open({
     name: config.name,
     job: config.job,
     jobId,

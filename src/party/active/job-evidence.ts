@@ -11,19 +11,19 @@ import { firstLink } from "../../protocol/chain/pair-chain.ts";
 import type { ActivePairRecord, Introduction, OpenChain } from "../../protocol/chain/record.ts";
 import type { GradientRecipe } from "../../scheme/scheme.ts";
 import {
-  type AuditFile,
-  type AuditTree,
-  readAudit,
-  readAuditTree,
+  type EvidenceFile,
+  type TreeEvidence,
+  readEvidence,
+  readTreeEvidence,
   signedPair,
-  writeAudit,
-  writeAuditTree,
-} from "../../store/audit-files.ts";
+  writeEvidence,
+  writeTreeEvidence,
+} from "../../store/evidence-files.ts";
 import type { Signer } from "../../store/consent-file.ts";
 import { bytesFrom, fromHex, textOf, toHex } from "../../store/stored-numbers.ts";
 import { checkedCertificate, openChain, refuseOtherCommitment } from "../job-chain.ts";
 
-export interface ActiveAuditTerms {
+export interface ActiveEvidenceTerms {
   readonly name: string;
   readonly job: string;
   readonly jobId: Uint8Array;
@@ -41,26 +41,26 @@ export interface ActiveAuditTerms {
 /** Ciphertexts that are kept of one tree and party; of what is beyond, the digests alone. */
 const answerBytesMax = 2 << 20;
 
-type Pairs = AuditTree["pairs"];
+type Pairs = TreeEvidence["pairs"];
 
-export class ActiveAudit {
-  readonly #terms: ActiveAuditTerms;
-  #file: AuditFile;
+export class ActiveEvidence {
+  readonly #terms: ActiveEvidenceTerms;
+  #file: EvidenceFile;
   #isStored: boolean;
   /** Signed and not stored yet. */
   readonly #pending = new Map<number, Pairs>();
 
-  private constructor(terms: ActiveAuditTerms, file: AuditFile, isStored: boolean) {
+  private constructor(terms: ActiveEvidenceTerms, file: EvidenceFile, isStored: boolean) {
     this.#terms = terms;
     this.#file = file;
     this.#isStored = isStored;
   }
 
-  static async open(terms: ActiveAuditTerms): Promise<ActiveAudit> {
-    const stored = await readAudit(terms.folder, terms.storage);
+  static async open(terms: ActiveEvidenceTerms): Promise<ActiveEvidence> {
+    const stored = await readEvidence(terms.folder, terms.storage);
     const run = toHex(terms.jobId);
     const fits = stored?.run === run;
-    return new ActiveAudit(terms, fits ? stored : newAudit(terms, run), fits);
+    return new ActiveEvidence(terms, fits ? stored : newEvidence(terms, run), fits);
   }
 
   /**
@@ -71,7 +71,7 @@ export class ActiveAudit {
     const { folder, storage, firstTree, name } = this.#terms;
     this.#pending.clear();
     await this.#storeFile();
-    const before = tree > firstTree ? await readAuditTree(folder, tree - 1, storage) : null;
+    const before = tree > firstTree ? await readTreeEvidence(folder, tree - 1, storage) : null;
     return (peer) => {
       const link = before?.run === this.#file.run ? before.pairs[peer]?.link : undefined;
       if (tree > firstTree && link === undefined)
@@ -90,7 +90,7 @@ export class ActiveAudit {
     let nonces = isVerifiable && recipe !== null ? stored(recipe) : null;
     for (const tree of [...this.#pending.keys()].sort((a, b) => a - b)) {
       const pairs = this.#pending.get(tree) ?? {};
-      await writeAuditTree(folder, { run: this.#file.run, tree, pairs, recipe: nonces }, storage);
+      await writeTreeEvidence(folder, { run: this.#file.run, tree, pairs, recipe: nonces }, storage);
       this.#pending.delete(tree);
       nonces = null; // the round's other trees have the same gradients
     }
@@ -98,7 +98,7 @@ export class ActiveAudit {
 
   async #storeFile(): Promise<void> {
     if (this.#isStored) return;
-    await writeAudit(this.#terms.folder, this.#file, this.#terms.storage);
+    await writeEvidence(this.#terms.folder, this.#file, this.#terms.storage);
     this.#isStored = true;
   }
 
@@ -157,10 +157,10 @@ export class ActiveAudit {
   }
 }
 
-function newAudit(
-  { name, job, facts, signer, aligned, firstTree, isVerifiable }: ActiveAuditTerms,
+function newEvidence(
+  { name, job, facts, signer, aligned, firstTree, isVerifiable }: ActiveEvidenceTerms,
   run: string,
-): AuditFile {
+): EvidenceFile {
   const salt = osRandom.fill(new Uint8Array(saltBytes));
   return {
     role: "active",
@@ -175,6 +175,6 @@ function newAudit(
   };
 }
 
-function stored({ secret, chunks }: GradientRecipe): NonNullable<AuditTree["recipe"]> {
+function stored({ secret, chunks }: GradientRecipe): NonNullable<TreeEvidence["recipe"]> {
   return { secret: textOf(secret), chunks: chunks.map((parts) => parts.map((part) => [...part])) };
 }

@@ -17,9 +17,9 @@ import {
 import { diskStorage } from "../../src/base/storage.ts";
 import { generateKey, selectKernel } from "../../src/crypto/paillier/index.ts";
 import { noMinimums } from "../../src/gbdt/split/offered-candidates.ts";
-import { ActiveAudit } from "../../src/party/active/job-audit.ts";
+import { ActiveEvidence } from "../../src/party/active/job-evidence.ts";
 import { activeFacts } from "../../src/party/active/job-facts.ts";
-import { PassiveAudit } from "../../src/party/passive/job-audit.ts";
+import { PassiveEvidence } from "../../src/party/passive/job-evidence.ts";
 import { passiveFacts } from "../../src/party/passive/job-facts.ts";
 import { chainedPeer } from "../../src/protocol/active/chained-peer.ts";
 import { ActiveRole } from "../../src/protocol/active/role.ts";
@@ -35,7 +35,7 @@ import { createSelfSigned } from "../../src/transport/certificates.ts";
 import { connectInMemory } from "../../src/transport/in-memory.ts";
 import { passiveService } from "../../src/transport/passive-service.ts";
 import { certificateFingerprint } from "../../src/transport/pinned-certificate.ts";
-import { keptAudit, keptTrees } from "../../src/verify/kept-record.ts";
+import { keptEvidence, keptTrees } from "../../src/verify/kept-evidence.ts";
 import { type Opening, storedFeature } from "../../src/verify/opening.ts";
 import type { PassivePeer } from "../../src/wire/peer.ts";
 import { binTable, noiseSecret, parametersOf, samplingSecret, type TestTable } from "./in-memory-job.ts";
@@ -52,7 +52,7 @@ export interface Cheat {
   readonly passiveScheme?: (scheme: PassiveScheme) => PassiveScheme;
 }
 
-export interface AuditedJob {
+export interface VerifiedJob {
   readonly table: TestTable;
   readonly training?: Partial<TrainingParameters>;
   readonly defences?: Partial<Defences>;
@@ -61,9 +61,9 @@ export interface AuditedJob {
 }
 
 const names = ["bank", "shop", "telecom"];
-const job = "audited";
+const job = "verified";
 
-export async function auditedJob(root: string, options: AuditedJob): Promise<Opening[]> {
+export async function verifiedJob(root: string, options: VerifiedJob): Promise<Opening[]> {
   const { table, cheat = {} } = options;
   const { training, codec, defences } = parametersOf(options);
   const speed = resolveParameters(speedParameters, { ...options.speed });
@@ -74,7 +74,7 @@ export async function auditedJob(root: string, options: AuditedJob): Promise<Ope
   const scheme = cheat.activeScheme?.(real) ?? real;
   const binned = binTable(table, training);
   const digest = idsDigest(Array.from(table.labels, (_, i) => `id-${i}`));
-  const agreed = agreedParameters(job, training, codec, scheme, null, defences);
+  const agreed = agreedParameters(job, { ...training, ...cheat.training }, codec, scheme, null, defences);
   const jobId = new Uint8Array(16).fill(7);
   const firstTree = firstTreeOf(agreed);
   const passives = names.slice(1).map((name, i) => ({ name, fingerprint: fingerprints[i + 1] }));
@@ -90,7 +90,7 @@ export async function auditedJob(root: string, options: AuditedJob): Promise<Ope
     passives: passives.map((passive) => ({ ...passive, host: "", port: 1 })),
   };
   const { labels, weights = null, validationRows = null } = table;
-  const audit = await ActiveAudit.open({
+  const evidence = await ActiveEvidence.open({
     name: "bank",
     job,
     jobId,
@@ -114,7 +114,7 @@ export async function auditedJob(root: string, options: AuditedJob): Promise<Ope
     folder: folders[0],
     storage: diskStorage,
   });
-  const recordOf = await audit.attempt(firstTree);
+  const recordOf = await evidence.attempt(firstTree);
   const peers = await Promise.all(
     passives.map(async ({ name }, i) => {
       const isCheat = i === 0;
@@ -138,7 +138,7 @@ export async function auditedJob(root: string, options: AuditedJob): Promise<Ope
         observer: { joined() {}, gradientsBegan() {}, treeFinished() {} },
       });
       const folder = folders[i + 1];
-      const record = await PassiveAudit.open(
+      const record = await PassiveEvidence.open(
         {
           name,
           job,
@@ -178,7 +178,7 @@ export async function auditedJob(root: string, options: AuditedJob): Promise<Ope
     idsDigest: digest,
     scheme,
     peers,
-    store: () => audit.store(scheme.recipe ?? null),
+    store: () => evidence.store(scheme.recipe ?? null),
     observer: { joined() {}, layoutProven() {}, treeBegan() {}, treeFinished() {} },
     now: () => performance.now(),
   });
@@ -187,7 +187,7 @@ export async function auditedJob(root: string, options: AuditedJob): Promise<Ope
   await active.finish();
   return Promise.all(
     folders.map(async (folder, i): Promise<Opening> => {
-      const kept = await keptAudit(folder, i === 0 ? "active" : "passive");
+      const kept = await keptEvidence(folder, i === 0 ? "active" : "passive");
       const { role, name, run, own, opened, peers: others } = kept;
       const { salt, facts } = opened;
       const opening = {

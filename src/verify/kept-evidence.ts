@@ -2,28 +2,28 @@
 import { TandemError } from "../base/error.ts";
 import { diskStorage } from "../base/storage.ts";
 import type { Facts } from "../protocol/chain/commitment.ts";
-import { type AuditFile, type AuditTree, readAudit, readAuditTree } from "../store/audit-files.ts";
+import { type EvidenceFile, type TreeEvidence, readEvidence, readTreeEvidence } from "../store/evidence-files.ts";
 
-export type KeptAudit = AuditFile & { readonly opened: NonNullable<AuditFile["opened"]> };
+export type KeptEvidence = EvidenceFile & { readonly opened: NonNullable<EvidenceFile["opened"]> };
 
 /** @throws TandemError FILE_UNREADABLE if there is nothing to open */
-export async function keptAudit(folder: string, role: AuditFile["role"]): Promise<KeptAudit> {
-  const audit = await readAudit(folder, diskStorage);
-  if (audit === null || audit.role !== role)
-    throw new TandemError("FILE_UNREADABLE", `${folder}: this party has no record of such a job`);
-  const { opened } = audit;
+export async function keptEvidence(folder: string, role: EvidenceFile["role"]): Promise<KeptEvidence> {
+  const evidence = await readEvidence(folder, diskStorage);
+  if (evidence === null || evidence.role !== role)
+    throw new TandemError("FILE_UNREADABLE", `${folder}: this party has no evidence of such a job`);
+  const { opened } = evidence;
   if (opened === null)
     throw new TandemError(
       "FILE_UNREADABLE",
       `${folder}: the job ran with 'output.verifiable: false', so that there is nothing to open`,
     );
-  return { ...audit, opened };
+  return { ...evidence, opened };
 }
 
-export async function keptTrees(folder: string, { run, firstTree }: AuditFile): Promise<AuditTree[]> {
-  const trees: AuditTree[] = [];
+export async function keptTrees(folder: string, { run, firstTree }: EvidenceFile): Promise<TreeEvidence[]> {
+  const trees: TreeEvidence[] = [];
   for (let tree = firstTree; ; tree++) {
-    const kept = await readAuditTree(folder, tree, diskStorage);
+    const kept = await readTreeEvidence(folder, tree, diskStorage);
     if (kept === null || kept.run !== run) return trees;
     trees.push(kept);
   }

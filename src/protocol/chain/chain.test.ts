@@ -1,0 +1,109 @@
+/** The chain of one pair: what both sides must have seen alike, and what a link is over. */
+import { describe, expect, test } from "vitest";
+import { expectError } from "../../../test/support/expect-error.ts";
+import { commitmentTo } from "./commitment.ts";
+import { decodeEntries, encodeEntries, entryKinds, TreeEntries } from "./entries.ts";
+import { firstLink, nextLink, PairChain, signedText } from "./pair-chain.ts";
+
+const digest = (byte: number): Uint8Array => new Uint8Array(32).fill(byte);
+const beginning = firstLink({ jobId: digest(1), active: digest(2), passive: digest(3) });
+
+test("the order of messages in time does not matter; their contents, kinds and nodes do", async () => {
+  const noted = (...notes: (readonly [(typeof entryKinds)[number], number, number])[]): TreeEntries => {
+    const entries = new TreeEntries();
+    for (const [kind, node, byte] of notes) entries.note(kind, node, digest(byte));
+    return entries;
+  };
+  const one = noted(["members", 3, 1], ["gradients", 0, 2], ["answer", 3, 3]);
+  const other = noted(["answer", 3, 3], ["members", 3, 1], ["gradients", 0, 2]);
+  expect(one.encoded()).toEqual(other.encoded());
+  one.check(other.encoded());
+  const refused = async (entries: TreeEntries, what: RegExp): Promise<unknown> =>
+    expectError(() => one.check(entries.encoded()), "PROTOCOL_STATE", what);
+  await refused(noted(["members", 3, 9], ["gradients", 0, 2], ["answer", 3, 3]), /who is in node 3/);
+  await refused(noted(["members", 4, 1], ["gradients", 0, 2], ["answer", 3, 3]), /node 3/);
+  await refused(noted(["members", 3, 1], ["gradients", 0, 2]), /the answer about node 3/);
+  await refused(noted(["members", 3, 1], ["gradients", 0, 2], ["answer", 3, 3], ["sums", 3, 4]), /the sums of node 3/);
+});
+
+test("sums may be sent again in other ciphertexts, and any of them is taken; nothing else changes", async () => {
+  const entries = new TreeEntries();
+  for (const byte of [1, 2]) entries.note("sums", 0, digest(byte));
+  for (const byte of [1, 2]) entries.check(encodeEntries([{ kind: "sums", node: 0, digest: digest(byte) }]));
+  const other = encodeEntries([{ kind: "sums", node: 0, digest: digest(3) }]);
+  await expectError(() => entries.check(other), "PROTOCOL_STATE", /the sums of node 0/);
+  for (const kind of entryKinds.filter((each) => each !== "sums")) {
+    const once = new TreeEntries();
+    once.note(kind, 0, digest(1));
+    once.note(kind, 0, digest(1));
+    await expectError(() => once.note(kind, 0, digest(2)), "PROTOCOL_STATE", /told twice, and in two ways/);
+  }
+});
+
+test("lists of digests that are cut off, or of unknown kinds, are refused", async () => {
+  const encoded = encodeEntries([{ kind: "sample", node: 7, digest: digest(1) }]);
+  expect(decodeEntries(encoded)).toEqual([{ kind: "sample", node: 7, digest: digest(1) }]);
+  await expectError(() => decodeEntries(encoded.subarray(1)), "PROTOCOL_STATE", /cut off/);
+  encoded[0] = 200;
+  await expectError(() => decodeEntries(encoded), "PROTOCOL_STATE", /nothing that is known/);
+});
+
+describe("links", () => {
+  const closing = (previous: Uint8Array, tree: number, byte: number) => {
+    const chain = new PairChain(tree, previous);
+    chain.note(tree, "sample", 0, digest(byte));
+    return { chain, closed: chain.closing() };
+  };
+
+  test("a link covers the tree, its messages, and all before", () => {
+    const { closed } = closing(beginning, 0, 5);
+    const others = [closing(digest(9), 0, 5), closing(beginning, 1, 5), closing(beginning, 0, 6)];
+    for (const other of others) expect(other.closed.link).not.toEqual(closed.link);
+    expect(nextLink(beginning, 0, closed.entries)).toEqual(closed.link);
+    for (const changed of [
+      { jobId: digest(8), active: digest(2), passive: digest(3) },
+      { jobId: digest(1), active: digest(8), passive: digest(3) },
+      { jobId: digest(1), active: digest(2), passive: digest(8) },
+    ])
+      expect(firstLink(changed)).not.toEqual(beginning);
+  });
+
+  test("both sides agree tree by tree; a late message changes nothing; another digest is refused by its tree", async () => {
+    const [one, other] = [new PairChain(4, beginning), new PairChain(4, beginning)];
+    for (const chain of [one, other]) chain.noteFixed("set-up", digest(1));
+    for (const tree of [4, 5]) {
+      for (const chain of [one, other]) chain.note(tree, "sample", 0, digest(tree));
+      one.note(tree - 1, "sample", 0, digest(77));
+      const closed = one.closing();
+      await expectError(
+        () => other.agree({ ...closed, link: digest(0) }),
+        "PROTOCOL_STATE",
+        new RegExp(`^tree ${tree}:`),
+      );
+      expect(other.agree(closed)).toEqual(closed);
+      for (const chain of [one, other]) chain.advance(closed);
+    }
+    expect(one.closing()).toEqual(other.closing());
+    await expectError(() => other.agree({ ...one.closing(), tree: 4 }), "PROTOCOL_STATE", /tree 6 is under way/);
+  });
+
+  test("a signature is for one role, job, tree and link", () => {
+    const texts = [
+      signedText("active", "a", 1, digest(1)),
+      signedText("passive", "a", 1, digest(1)),
+      signedText("active", "b", 1, digest(1)),
+      signedText("active", "a", 2, digest(1)),
+      signedText("active", "a", 1, digest(2)),
+    ].map(String);
+    expect(new Set(texts).size).toBe(texts.length);
+  });
+});
+
+test("a commitment is to salt and facts, whatever their order", () => {
+  const facts = { labels: "a", people: 3 };
+  const made = commitmentTo(digest(1), facts);
+  expect(commitmentTo(digest(1), { people: 3, labels: "a" })).toEqual(made);
+  for (const other of [{ ...facts, people: 4 }, { ...facts, people: "3" }, { labels: "a" }, { ...facts, more: true }])
+    expect(commitmentTo(digest(1), other)).not.toEqual(made);
+  expect(commitmentTo(digest(2), facts)).not.toEqual(made);
+});
