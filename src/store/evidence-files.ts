@@ -2,7 +2,8 @@
  * What a party keeps of a job so that it can be verified afterwards (docs/verify.md), for its own eyes (mode 0600):
  *
  *   evidence.json        its commitment with salt and facts, secrets among them, and who the others said they are
- *   evidence/00012.json  of a tree: the digests of its messages, the signatures of both sides, and what only this side has
+ *   evidence/00012.json  of a tree: the digests of its messages, the signatures of both sides, and what only this side
+ *                        has
  *
  * They stay when the job is over. Where the config says `output.verifiable: false`, salt, facts, ciphertexts and
  * nonces are left out: the chain then proves that both sides had the same messages, and nothing more.
