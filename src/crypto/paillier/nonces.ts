@@ -1,7 +1,7 @@
 /**
- * Every secret random number of this layer, drawn from the operating system, or from a secret that was: obfuscator bases, exponents, candidates of
- * key generation. Uniform by rejection, never by reduction. The number of rejections depends on the values that were
- * thrown away, which are never used.
+ * Every secret random number of this layer, drawn from the operating system, or from a secret that was: obfuscator
+ * bases, exponents, candidates of key generation. Uniform by rejection, never by reduction. The number of rejections
+ * depends on the values that were thrown away, which are never used.
  */
 import { assert } from "../../base/assert.ts";
 import { isSliceOver, nextSlice } from "../../base/event-loop-slice.ts";

@@ -68,7 +68,7 @@ describe("links", () => {
       expect(firstLink(changed)).not.toEqual(beginning);
   });
 
-  test("both sides agree tree by tree; a late message changes nothing; another digest is refused by its tree", async () => {
+  test("both sides agree tree by tree; a late message changes nothing, and another digest is refused", async () => {
     const [one, other] = [new PairChain(4, beginning), new PairChain(4, beginning)];
     for (const chain of [one, other]) chain.noteFixed("set-up", digest(1));
     for (const tree of [4, 5]) {
