@@ -79,7 +79,7 @@ export interface SchemeReplay {
   readonly active: ActiveScheme & { readonly round: ReplayedRound | null };
   passive(): PassiveScheme;
   /** Whether a set-up message is what the active party had to send. */
-  isSetUp(message: Uint8Array, layout: GradientLayout): boolean;
+  isSetUp(message: Uint8Array, layout: GradientLayout): Promise<boolean>;
   /** The messages of a round's gradients, made again. */
   remade(
     layout: GradientLayout,

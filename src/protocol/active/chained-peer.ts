@@ -22,6 +22,7 @@ import {
   encoded,
   GradientDigest,
   messageDigest,
+  OrderDigests,
   termsDigest,
 } from "../chain/message-digests.ts";
 import type { PairChain } from "../chain/pair-chain.ts";
@@ -35,6 +36,7 @@ export function chainedPeer(peer: PassivePeer, record: ActivePairRecord): Passiv
     setUp: (setUp, options) => chained.setUp(setUp, options),
     gradients: (chunks, options) => chained.gradients(chunks, options),
     histograms: (nodes, options) => chained.histograms(nodes, options),
+    order: (request, options) => chained.order(request, options),
     splits: (decisions, options) => chained.splits(decisions, options),
     finishTree: (finished, options) => chained.finishTree(finished, options),
   };
@@ -125,6 +127,18 @@ class ChainedPeer {
       chain.note(tree, "sums", node, sums);
       this.#record.answered(tree, node, pieces);
     }
+  }
+
+  async *order(
+    request: Parameters<PassivePeer["order"]>[0],
+    options: CallOptions,
+  ): ReturnType<PassivePeer["order"]> & AsyncGenerator {
+    const orders = new OrderDigests();
+    for await (const piece of this.#peer.order(request, options)) {
+      orders.add(piece);
+      yield piece;
+    }
+    for (const [node, digest] of orders.digests()) this.#chain.note(request.tree ?? 0, "order", node, digest);
   }
 
   async *splits(

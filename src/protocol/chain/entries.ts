@@ -17,6 +17,7 @@ export const entryKinds = [
   "members",
   "answer",
   "sums",
+  "order",
   "decision",
   "outcome",
 ] as const;
@@ -112,6 +113,7 @@ const words: Readonly<Record<EntryKind, string>> = {
   members: "who is in",
   answer: "the answer about",
   sums: "the sums of",
+  order: "the order of candidates at",
   decision: "the decision at",
   outcome: "the outcome at",
 };

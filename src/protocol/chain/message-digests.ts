@@ -70,3 +70,21 @@ export class AnswerDigest {
     return { answer: this.#answer.digest(), sums: this.#sums.digest() };
   }
 }
+
+/** Of the orders that are told in one call, node by node, wherever messages are cut. */
+export class OrderDigests {
+  readonly #ranks = new Map<number, number[][]>();
+
+  add({ node = 0, ranks = [] }: { readonly node?: number; readonly ranks?: number[] }): void {
+    const told = this.#ranks.get(node);
+    if (told === undefined) this.#ranks.set(node, [ranks]);
+    else told.push(ranks);
+  }
+
+  digests(): Map<number, Uint8Array> {
+    const digests = new Map<number, Uint8Array>();
+    for (const [node, ranks] of this.#ranks)
+      digests.set(node, digestOf(Buffer.from(Uint32Array.from(ranks.flat()).buffer)));
+    return digests;
+  }
+}

@@ -10,6 +10,7 @@ import {
   type ActiveHello,
   type ActiveNode,
   ActiveNodeSchema,
+  type ActiveOrder,
   type ActiveSetUp,
   ActiveSetUpSchema,
   type ActiveSplitDecisions,
@@ -17,17 +18,25 @@ import {
   type ActiveTreeFinished,
   type PassiveHelloSchema,
   type PassiveHistogramsSchema,
+  type PassiveOrderSchema,
   PassiveReadySchema,
   PassiveSplitSchema,
   type PassiveTreeStoredSchema,
 } from "../../wire/generated/tandem/v1/tandem_pb.ts";
 import { protocolVersion } from "../../wire/version.ts";
-import { AnswerDigest, GradientDigest, digestOf, messageDigest, termsDigest } from "../chain/message-digests.ts";
+import {
+  AnswerDigest,
+  digestOf,
+  GradientDigest,
+  messageDigest,
+  OrderDigests,
+  termsDigest,
+} from "../chain/message-digests.ts";
 import type { OpenChain, PassivePairRecord } from "../chain/record.ts";
 import type { PassiveRole } from "./role.ts";
 
 /** The calls of a role that belong to trees. */
-type TreeCalls = Pick<PassiveRole, "join" | "setUp" | "gradients" | "histograms" | "splits" | "finishTree">;
+type TreeCalls = Pick<PassiveRole, "join" | "setUp" | "gradients" | "histograms" | "order" | "splits" | "finishTree">;
 
 /** Everything else goes to the role as it is. */
 export function chainedRole<Role extends TreeCalls>(role: Role, record: PassivePairRecord): Role {
@@ -37,6 +46,7 @@ export function chainedRole<Role extends TreeCalls>(role: Role, record: PassiveP
     setUp: (setUp: ActiveSetUp) => chained.setUp(setUp),
     gradients: (chunks: AsyncIterable<ActiveGradients>) => chained.gradients(chunks),
     histograms: (nodes: AsyncIterable<ActiveNode>) => chained.histograms(nodes),
+    order: (request: ActiveOrder) => chained.order(request),
     splits: (request: ActiveSplitDecisions) => chained.splits(request),
     finishTree: (finished: ActiveTreeFinished) => chained.finishTree(finished),
   };
@@ -79,8 +89,8 @@ class ChainedRole {
     return { ...this.#role.join(hello), ...this.#record.own };
   }
 
-  setUp(setUp: ActiveSetUp): MessageInitShape<typeof PassiveReadySchema> {
-    const ready = this.#role.setUp(setUp);
+  async setUp(setUp: ActiveSetUp): Promise<MessageInitShape<typeof PassiveReadySchema>> {
+    const ready = await this.#role.setUp(setUp);
     if (this.#isSetUp) return ready;
     this.#isSetUp = true;
     this.#opened.chain.noteFixed("set-up", messageDigest(ActiveSetUpSchema, setUp));
@@ -123,23 +133,33 @@ class ChainedRole {
     nodes: AsyncIterable<ActiveNode>,
   ): AsyncGenerator<MessageInitShape<typeof PassiveHistogramsSchema>> {
     const { chain } = this.#opened;
-    let digest = new AnswerDigest();
+    const asked = new Map<number, { readonly request: ActiveNode; readonly digest: AnswerDigest }>();
     async function* noted(): AsyncGenerator<ActiveNode> {
       for await (const request of nodes) {
-        const { tree, node } = request;
-        digest = new AnswerDigest();
+        asked.set(request.node, { request, digest: new AnswerDigest() });
         yield request;
-        // The role wants the next node when it is done with this one.
-        const { answer, sums } = digest.digests();
-        chain.note(tree, "members", node, messageDigest(ActiveNodeSchema, request));
-        chain.note(tree, "answer", node, answer);
-        chain.note(tree, "sums", node, sums);
       }
     }
     for await (const piece of this.#role.histograms(noted())) {
-      digest.add(piece);
+      asked.get(piece.node ?? 0)?.digest.add(piece);
       yield piece;
     }
+    for (const [node, { request, digest }] of asked) {
+      const { answer, sums } = digest.digests();
+      chain.note(request.tree, "members", node, messageDigest(ActiveNodeSchema, request));
+      chain.note(request.tree, "answer", node, answer);
+      chain.note(request.tree, "sums", node, sums);
+    }
+  }
+
+  async *order(request: ActiveOrder): AsyncGenerator<MessageInitShape<typeof PassiveOrderSchema>> {
+    const { chain } = this.#opened;
+    const orders = new OrderDigests();
+    for await (const piece of this.#role.order(request)) {
+      orders.add(piece);
+      yield piece;
+    }
+    for (const [node, digest] of orders.digests()) chain.note(request.tree, "order", node, digest);
   }
 
   async *splits(request: ActiveSplitDecisions): AsyncGenerator<MessageInitShape<typeof PassiveSplitSchema>> {

@@ -28,7 +28,7 @@ export class ClearActive implements ActiveScheme {
     return this.#real.plaintextBitsMax;
   }
 
-  setUp(layout: GradientLayout): Uint8Array {
+  setUp(layout: GradientLayout): Promise<Uint8Array> {
     return this.#real.setUp(layout);
   }
 

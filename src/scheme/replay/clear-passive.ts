@@ -24,7 +24,7 @@ export class ClearPassive implements PassiveScheme {
     this.#pieceSize = pieceSize;
   }
 
-  setUp(message: Uint8Array, { parameters }: PassiveSchemeJob): void {
+  async setUp(message: Uint8Array, { parameters }: PassiveSchemeJob): Promise<void> {
     this.#candidatesPerPiece = this.#pieceSize(message, parameters);
   }
 
