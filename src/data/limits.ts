@@ -56,7 +56,7 @@ export function threadLimits(fileBytes: number, cellCount: number): ThreadLimits
   return {
     // Below a gigabyte no array can grow to where V8 would end the whole process instead of the thread.
     heapMegabytes: Math.min(1024, 512 + 16 * megabytes),
-    silenceMs: 1000 * (2 + megabytes),
+    silenceMs: 1000 * (1 + megabytes),
     totalMs: 1000 * (60 + megabytes + cellCount / 2 ** 20),
   };
 }

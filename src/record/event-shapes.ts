@@ -5,6 +5,7 @@
 import {
   byField,
   count,
+  countUpTo,
   either,
   flag,
   listOf,
@@ -31,7 +32,13 @@ const traffic = objectOf({ activeToPassive: number, passiveToActive: number });
 const failure = objectOf({ code: text, message: text });
 const resultMetrics = objectOf({ train: metrics, test: orNull(metrics) }, { validation: metrics });
 const processUse = { cpuSeconds: number, eventLoopMaxBlockMs: number, peakRssBytes: number };
-const slot = objectOf({ shift: number, alpha: number, alphaMax: number, r: count, padding: count });
+/** A whole number that may be beyond what a double counts. */
+const whole: Shape = (value) => Number.isInteger(value) && (value as number) >= 0;
+const scale: Shape = (value) => number(value) && (value as number) >= 2 ** -128 && (value as number) <= 2 ** 128;
+const slot = objectOf(
+  { shift: number, alpha: scale, alphaMax: scale, r: countUpTo(128), padding: countUpTo(128) },
+  { noise: objectOf({ largest: whole, excess: whole, max: whole, people: whole }) },
+);
 const span = objectOf({
   party: text,
   phase: literal(...phases),
@@ -49,7 +56,7 @@ const layout = objectOf(
     kind: text,
     codec: text,
     slots: listOf(slot),
-    instanceCountMax: number,
+    instanceCountMax: whole,
     plaintextsPerInstance: number,
     plaintextBits: number,
     sumsPerCiphertext: number,

@@ -1,0 +1,58 @@
+/** Lines that somebody has changed: none of them reaches a view, and what is true of the others stays. */
+import { expect, test } from "vitest";
+import { hasEventShape } from "./event-shapes.ts";
+import { hasOwnShape } from "./own-shapes.ts";
+import { hasTranscriptShape } from "./transcript-shapes.ts";
+
+const stamp = { party: "bank", at: 1 };
+const slot = { shift: -1, alpha: 2, alphaMax: 8192, r: 37, padding: 2 };
+const layout = {
+  kind: "auto",
+  codec: "batched",
+  slots: [slot],
+  instanceCountMax: 1000,
+  plaintextsPerInstance: 1,
+  plaintextBits: 78,
+  sumsPerCiphertext: 26,
+  proof: [],
+};
+
+test("an event has the fields that views ask about; kinds of later versions are let through", () => {
+  expect(hasEventShape({ type: "layout", ...stamp, layout })).toBe(true);
+  expect(hasEventShape({ type: "of-a-later-version", ...stamp, more: 1 })).toBe(true);
+  expect(hasEventShape({ type: "tree", ...stamp, tree: 0, treeCount: 1, metrics: { auc: null } })).toBe(true);
+  for (const wrong of [
+    null,
+    [],
+    "layout",
+    { type: "layout", ...stamp },
+    { type: "layout", party: "bank", at: "now", layout },
+    { type: "layout", ...stamp, layout: { ...layout, slots: [{ ...slot, r: 1e308 }] } },
+    { type: "layout", ...stamp, layout: { ...layout, slots: [{ ...slot, alphaMax: 0 }] } },
+    { type: "tree", ...stamp, tree: -1, treeCount: 1, metrics: {} },
+    { type: "tree", ...stamp, tree: 0, treeCount: 1, metrics: { auc: "high" } },
+    { type: "progress", ...stamp, tree: 0, level: 0, doing: { bank: "steal" }, bytes: {}, spans: [] },
+  ])
+    expect(hasEventShape(wrong), JSON.stringify(wrong)).toBe(false);
+});
+
+test("a tree that leads back to itself, out of itself or nowhere is none", () => {
+  const leaf = { kind: "leaf", weight: 1, count: 1 };
+  const tree = (left: number, right: number, rule: object = { owner: 1 }) => ({
+    kind: "tree",
+    tree: 0,
+    nodes: [{ kind: "split", left, right, gain: 1, count: 2, rule }, leaf, leaf],
+  });
+  expect(hasOwnShape(tree(1, 2))).toBe(true);
+  expect(hasOwnShape(tree(1, 2, { owner: 0, featureName: "a", threshold: 1, defaultLeft: true }))).toBe(true);
+  for (const wrong of [tree(0, 1), tree(1, 1), tree(1, 3), tree(1, 2, { owner: 0, featureName: "a" }), tree(1.5, 2)])
+    expect(hasOwnShape(wrong)).toBe(false);
+  expect(hasOwnShape({ kind: "tree", tree: 0, nodes: [] })).toBe(false);
+});
+
+test("numbers of a transcript are bounded: arrays are made of them", () => {
+  const column = { name: "a", binCount: 4, hasMissing: false, oneHot: null, monotone: 0, bins: "" };
+  expect(hasTranscriptShape({ kind: "columns", columns: [column] })).toBe(true);
+  expect(hasTranscriptShape({ kind: "columns", columns: [{ ...column, binCount: 1e9 }] })).toBe(false);
+  expect(hasTranscriptShape({ kind: "tree", peer: "bank", tree: 1e300, sampled: "" })).toBe(false);
+});
