@@ -56,11 +56,27 @@ test("people get a table, and pipelines an error where too much is proven", asyn
 
 test("a job that grew no tree is not called safe", async () => {
   const folder = scratchDirectory();
-  const line = { kind: "job", format: "tandem-transcript/1", party: "bank", role: "active", job: "spring", people: 9 };
+  const line = {
+    kind: "job",
+    format: "tandem-transcript/1",
+    party: "bank",
+    role: "active",
+    job: "spring",
+    people: 9,
+    depthMax: 3,
+    outputs: 1,
+    answerNoise: 0,
+    resolutionBits: 24,
+    maskedScoring: false,
+    takesAllColumns: true,
+  };
   writeFileSync(join(folder, "transcript.jsonl"), `${JSON.stringify(line)}\n`);
   const { exitCode, stdout, stderr } = await tandem("audit", "--job", folder, "--max-certain", "0");
   expect([exitCode, stdout]).toEqual([2, ""]);
   expect(stderr).toContain("no tree was grown with another party, nothing to audit (FILE_UNREADABLE)");
   writeFileSync(join(folder, "transcript.jsonl"), `${JSON.stringify({ ...line, format: "another" })}\n`);
   expect((await tandem("audit", "--job", folder)).stderr).toContain("of another version of Tandem (FILE_FORMAT)");
+  writeFileSync(join(folder, "transcript.jsonl"), `${JSON.stringify({ ...line, people: "9" })}\n`);
+  const changed = await tandem("audit", "--job", folder);
+  expect(changed.stderr).toContain("transcript.jsonl is damaged: a line of the kind 'job' is not whole (FILE_FORMAT)");
 });

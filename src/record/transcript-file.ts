@@ -130,13 +130,24 @@ export function base64(bytes: Uint8Array | Uint16Array | Float64Array): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("base64");
 }
 
-/** @throws TandemError FILE_UNREADABLE if the job has kept none */
+/**
+ * Lines that are torn are passed over. One that is whole and of another form is not: an audit without it would find
+ * less, and that would read as "safe".
+ * @throws TandemError FILE_UNREADABLE if the job has kept none, FILE_FORMAT naming the file if it was changed
+ */
 export async function readTranscript(folder: string): Promise<readonly TranscriptLine[]> {
-  const lines = (await new JsonLinesReader(join(folder, transcriptFileName)).next()).filter(isLine);
+  const path = join(folder, transcriptFileName);
+  const lines = (await new JsonLinesReader(path).next()).filter(hasKind);
   const job = lines.findLast(({ kind }) => kind === "job");
-  if (job?.kind === "job" && job.format !== transcriptFormat)
+  if (job !== undefined && job["format"] !== transcriptFormat)
     throw new TandemError("FILE_FORMAT", `${folder}: the transcript is of another version of Tandem`);
-  if (lines.length > 0) return lines;
+  const wrong = lines.find((line) => !isLine(line));
+  if (wrong !== undefined)
+    throw new TandemError(
+      "FILE_FORMAT",
+      `${path} is damaged: a line of the kind '${shownKind(wrong.kind)}' is not whole`,
+    );
+  if (lines.length > 0) return lines.filter(isLine);
   throw new TandemError(
     "FILE_UNREADABLE",
     `${folder} has no ${transcriptFileName}: set 'output.transcript: true' in the config before the job, ` +
@@ -144,6 +155,17 @@ export async function readTranscript(folder: string): Promise<readonly Transcrip
   );
 }
 
+type Kind = Readonly<Record<string, unknown>> & { readonly kind: string };
+
+function hasKind(value: unknown): value is Kind {
+  return typeof value === "object" && value !== null && "kind" in value && typeof value.kind === "string";
+}
+
 function isLine(value: unknown): value is TranscriptLine {
   return hasTranscriptShape(value);
+}
+
+/** Only what is known: the rest of a file that was changed may be anything. */
+function shownKind(kind: string): string {
+  return /^[a-z]{1,16}$/.test(kind) ? kind : "?";
 }
