@@ -3,11 +3,12 @@
  * open.
  */
 import { join } from "node:path";
+import { create } from "@bufbuild/protobuf";
 import { createClient } from "@connectrpc/connect";
 import { createGrpcTransport, Http2SessionManager } from "@connectrpc/connect-node";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { hashDomain } from "../src/align/hash-to-curve.ts";
-import { Alignment } from "../src/wire/generated/tandem/v1/alignment_pb.ts";
+import { ActiveMaskedIdsSchema, Alignment } from "../src/wire/generated/tandem/v1/alignment_pb.ts";
 import { protocolVersion } from "../src/wire/version.ts";
 import { createSelfSigned } from "../src/transport/certificates.ts";
 import { certificateFingerprint } from "../src/transport/pinned-certificate.ts";
@@ -48,6 +49,16 @@ const offer = { hashDomain, normalisations: [], activeIdCount: 2 };
 const wireOffer = { ...offer, protocolVersion, job: "j" };
 const point = (x: number): Uint8Array => Uint8Array.from({ length: 32 }, (_, i) => (i === 0 ? x : 0));
 const twoPoints = Uint8Array.from([...point(9), ...point(4)]);
+
+test("bytes that are no message: the alignment ends as with any other deviation, and nobody has a bug", async () => {
+  const made = await pair();
+  const client = rawClient(made);
+  await client.begin(wireOffer);
+  const unreadable = create(ActiveMaskedIdsSchema);
+  unreadable.$unknown = [{ no: 2, wireType: 2, data: Uint8Array.of(9, 1) }];
+  await expect(collect(client.remask(one(unreadable)))).rejects.toThrow(/parse binary/);
+  expect((await made.party.seen("refused")).code).toBe("PROTOCOL_STATE");
+});
 
 describe("out of turn", () => {
   test("masks without a beginning, and a second beginning", async () => {

@@ -2,7 +2,7 @@
  * The service Alignment around a desk: points and positions without their messages. Masks are not used twice, so
  * whatever goes wrong with an alignment that has begun ends it.
  */
-import type { ConnectError, HandlerContext, ServiceImpl } from "@connectrpc/connect";
+import { ConnectError, type HandlerContext, type ServiceImpl } from "@connectrpc/connect";
 import type { PassiveAlignment } from "../align/passive-alignment.ts";
 import { TandemError } from "../base/error.ts";
 import {
@@ -13,7 +13,7 @@ import {
 import { type Caller, callerOf } from "./caller.ts";
 import { type Answers, handlersOf } from "./handlers.ts";
 import { numbered, pointsOf } from "./numbered-points.ts";
-import { toWireError } from "./wire-error.ts";
+import { fromWireError, toWireError } from "./wire-error.ts";
 
 export interface AlignmentDesk {
   beginAlignment(offer: ActiveAlignmentOffer, caller: Caller): Promise<{ passiveIdCount: number }>;
@@ -27,7 +27,10 @@ export interface AlignmentDesk {
 export function alignmentCalls(desk: AlignmentDesk): ServiceImpl<typeof Alignment> {
   const onError = (error: unknown, context: HandlerContext): ConnectError => {
     // An offer that is refused has begun nothing.
-    if (context.method !== Alignment.method.begin) desk.alignmentFailed(callerOf(context), error);
+    if (context.method === Alignment.method.begin) return toWireError(error);
+    const caller = callerOf(context);
+    // A message that cannot be read, or a stream that broke: not this party's fault.
+    desk.alignmentFailed(caller, error instanceof ConnectError ? fromWireError(error, caller.name) : error);
     return toWireError(error);
   };
   /** Half a stream is a failure as well: the caller has left. */
