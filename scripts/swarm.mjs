@@ -1,49 +1,28 @@
 /**
- * Simulates jobs under faults for many seeds (src/experiment/faults/fault-simulation.ts), one after the other.
+ * Many jobs in which something is wrong, from seeds.
  *
  *   npm run swarm -- --seeds 1000 --from 1
+ *   npm run swarm -- --hostile [--seed 1] [--jobs 200] [--messages 0] [--only 17] [--json]
  *
- * Half of the seeds take a plain job, the others one of every other kind in turn. Prints each seed that fails, with its
- * error; exits with 1 if any did.
+ * The first breaks connections and processes, and simulates them (src/experiment/faults/). Half of the seeds take a
+ * plain job, the others one of every other kind in turn. The second lies: a hostile party against real processes
+ * (src/experiment/hostile/), at least so many jobs, and until so many messages were changed. It needs `npm run build`.
+ *
+ * Prints what failed, with the command that does it again; exits with 1 if anything did.
  */
 import { parseArgs } from "node:util";
-import { importSources } from "./import-sources.mjs";
 
 const { values } = parseArgs({
-  options: { seeds: { type: "string", default: "1000" }, from: { type: "string", default: "1" } },
+  options: {
+    seeds: { type: "string", default: "1000" },
+    from: { type: "string", default: "1" },
+    hostile: { type: "boolean", default: false },
+    seed: { type: "string", default: "1" },
+    jobs: { type: "string", default: "200" },
+    messages: { type: "string", default: "0" },
+    only: { type: "string" },
+    json: { type: "boolean", default: false },
+  },
 });
-const [{ prepareScenarios }, { simulateFaults }] = await importSources(
-  "experiment/faults/fault-scenarios.ts",
-  "experiment/faults/fault-simulation.ts",
-);
-const [from, count] = [Number(values.from), Number(values.seeds)];
-const scenarios = await prepareScenarios();
-const undisturbed = new Map();
-for (const scenario of scenarios.all) undisturbed.set(scenario, await simulateFaults(scenario, 0, true));
-const totals = {};
-const failures = [];
-let attempts = 0;
-const started = performance.now();
-for (let seed = from; seed < from + count; seed++) {
-  const scenario = scenarios.of(seed);
-  try {
-    const result = await simulateFaults(scenario, seed);
-    for (const [path, text] of undisturbed.get(scenario).files) {
-      if (result.files.get(path) !== text) throw new Error(`${path} differs from that of an undisturbed job`);
-    }
-    for (const [kind, times] of Object.entries(result.faults)) totals[kind] = (totals[kind] ?? 0) + times;
-    attempts += result.attempts;
-    if ((seed - from + 1) % 100 === 0)
-      console.log(`${seed - from + 1} seeds, ${attempts} attempts, ${failures.length} failed`);
-  } catch (error) {
-    failures.push(seed);
-    console.error(
-      `seed ${seed} (${scenario.name}): ${error.stack}\n  replay: npm run swarm -- --seeds 1 --from ${seed}`,
-    );
-  }
-}
-await scenarios.close();
-const seconds = Math.round((performance.now() - started) / 1000);
-console.log(`${count} seeds, ${attempts} attempts, ${seconds} s, ${failures.length} failed`);
-console.log(totals);
-process.exit(failures.length === 0 ? 0 : 1);
+const { runSwarm } = await (values.hostile ? import("./hostile-swarm.mjs") : import("./fault-swarm.mjs"));
+process.exit(await runSwarm(values));

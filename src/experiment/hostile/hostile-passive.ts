@@ -1,0 +1,43 @@
+/** A hostile passive party: an honest one behind real TLS, some of whose answers are changed on their way out. */
+import { readPassiveConfig } from "../../party/config.ts";
+import { readIdentity } from "../../party/identity.ts";
+import { PassiveDesk } from "../../party/passive/desk.ts";
+import { PassiveScoring } from "../../scoring/desk.ts";
+import { partyRoutes } from "../../transport/party-service.ts";
+import { scoringRoutes } from "../../transport/scoring-service.ts";
+import { listenTls } from "../../transport/tls-listen.ts";
+import { type HostileAnswers, hostileRouter } from "./hostile-answers.ts";
+
+export interface HostilePassive {
+  readonly port: number;
+  /** How the next job is answered; null: as it should be. */
+  answers: HostileAnswers | null;
+  close(): Promise<void>;
+}
+
+/** @param configPath of an ordinary passive party */
+export async function startHostilePassive(configPath: string): Promise<HostilePassive> {
+  const config = await readPassiveConfig(configPath);
+  const desk = new PassiveDesk(
+    config,
+    () => {},
+    () => {},
+  );
+  await desk.load();
+  const scoring = new PassiveScoring(config, desk.data, () => {}, desk.budgets);
+  const routes = [partyRoutes(desk), scoringRoutes(scoring)];
+  const state: { answers: HostileAnswers | null } = { answers: null };
+  const server = await listenTls(
+    { routes: (router) => routes.forEach((add) => add(hostileRouter(router, () => state.answers))) },
+    await readIdentity(config.tls),
+    config.active,
+    config.listen,
+  );
+  return Object.assign(state, {
+    port: server.port,
+    async close() {
+      await server.close();
+      scoring.close();
+    },
+  });
+}

@@ -1,0 +1,96 @@
+/**
+ * A short draw of hostile jobs against real processes; `npm run swarm -- --hostile` makes as many as one likes. Every
+ * one is refused with a code, or ends with the exact model, and so does whoever comes after it.
+ */
+import { expect, test } from "vitest";
+import { create, equals, fromBinary, toBinary } from "@bufbuild/protobuf";
+import { SeededRandom } from "../src/base/random.ts";
+import { runCampaign } from "../src/experiment/hostile/campaign.ts";
+import { HostileJob } from "../src/experiment/hostile/hostile-job.ts";
+import { makePeople } from "../src/experiment/hostile/hostile-parties.ts";
+import { forgedLine } from "../src/experiment/hostile/hostile-values.ts";
+import { mutateMessage } from "../src/experiment/hostile/mutate-message.ts";
+import { ToldSecrets } from "../src/experiment/hostile/told-secrets.ts";
+import { PaillierGradientsSchema } from "../src/wire/generated/tandem/v1/paillier_pb.ts";
+import {
+  ActiveGradientsSchema,
+  ActiveHelloSchema,
+  JobParametersSchema,
+} from "../src/wire/generated/tandem/v1/tandem_pb.ts";
+
+const seed = 20;
+
+test("a hostile party is refused, or learns of nothing but its own job", { timeout: 300_000 }, async () => {
+  const report = await runCampaign({ seed, jobs: 40 });
+  expect(report.wrong.map(({ job, what, replay }) => `job ${job}: ${what}\n  ${replay}`).join("\n")).toBe("");
+  expect(report.jobCount).toBe(40);
+  expect(report.jobs.train + report.jobs.align).toBeGreaterThan(0);
+  expect(report.messages).toBeGreaterThan(500);
+  expect(report.honestJobs).toBeGreaterThanOrEqual(2);
+  // Whatever is refused at the door would never reach what lies behind it.
+  for (const outcome of ["answered", "PROTOCOL_STATE", "HANDSHAKE_MISMATCH", "POLICY"])
+    expect(report.outcomes[outcome], outcome).toBeGreaterThan(0);
+});
+
+test("a message is changed in the same way by the same seed, and every field of it by some seed", () => {
+  const scheme = toBinary(
+    PaillierGradientsSchema,
+    create(PaillierGradientsSchema, { ciphertexts: new Uint8Array(64) }),
+  );
+  const gradients = create(ActiveGradientsSchema, { tree: 3, sequence: 1, scheme });
+  const paths = new Set<string>();
+  for (let i = 0; i < 250; i++) {
+    const first = mutateMessage(ActiveGradientsSchema, gradients, new SeededRandom(i));
+    const again = mutateMessage(ActiveGradientsSchema, gradients, new SeededRandom(i));
+    expect(equals(ActiveGradientsSchema, first.message, again.message)).toBe(true);
+    expect(toBinary(ActiveGradientsSchema, first.message)).toEqual(toBinary(ActiveGradientsSchema, again.message));
+    paths.add(first.path);
+  }
+  expect(gradients).toEqual(create(ActiveGradientsSchema, { tree: 3, sequence: 1, scheme }));
+  for (const field of ["tree", "sequence", "sampled", "scheme", "scheme:PaillierGradients.ciphertexts", "(raw)"])
+    expect(paths, field).toContain(`ActiveGradients.${field}`);
+});
+
+test("fields of nested messages and maps are reached", () => {
+  const hello = create(ActiveHelloSchema, {
+    parameters: { job: "j", numRound: 3, schemeParameters: { keyBits: 256 } },
+    trainingRows: Uint8Array.of(255),
+  });
+  const paths = new Set<string>();
+  let unreadable = 0;
+  for (let i = 0; i < 3000; i++) {
+    const { message, path } = mutateMessage(ActiveHelloSchema, hello, new SeededRandom(`hello ${i}`));
+    paths.add(path);
+    try {
+      fromBinary(ActiveHelloSchema, toBinary(ActiveHelloSchema, message));
+    } catch {
+      unreadable++;
+    }
+  }
+  expect(unreadable).toBeGreaterThan(0);
+  for (const field of ActiveHelloSchema.fields) expect(paths).toContain(`ActiveHello.${field.name}`);
+  for (const field of JobParametersSchema.fields)
+    expect(
+      [...paths].some((path) => path.startsWith(`ActiveHello.parameters.${field.name}`)),
+      field.name,
+    ).toBe(true);
+});
+
+test("what a party must not say is noticed", () => {
+  const people = makePeople();
+  const told = new ToldSecrets(people);
+  expect(told.in('{"event":"joined","party":"shop"}\nerror: party shop is gone (PARTY_LOST)\n')).toEqual([]);
+  expect(told.in(`person ${people[3].id}`)).toEqual(["an id"]);
+  expect(told.in(`is a ${people[3].label}`)).toEqual(["a label"]);
+  expect(told.in(`at ${people.flatMap(({ shop }) => shop).find((cell) => cell.length > 4)}`)).toEqual(["a value"]);
+  expect(told.in("TypeError: x is undefined\n    at f (file.js:3:4)")).toEqual(["a stack"]);
+  expect(told.in('{"code":"INTERNAL"}')).toEqual(["an internal error"]);
+  expect(told.in(`{"message":"a\n${forgedLine}`)).toEqual(["a forged line"]);
+  expect(told.in(`{"message":"a ${forgedLine}`)).toEqual([]);
+});
+
+test("a job's draws hang on its number and the place, and on nothing else", () => {
+  const drawn = (number: number, place: string): number => new HostileJob(5, number).random(place).uint32();
+  expect(drawn(3, "join")).toBe(drawn(3, "join"));
+  expect(new Set([drawn(3, "join"), drawn(4, "join"), drawn(3, "setUp")]).size).toBe(3);
+});
