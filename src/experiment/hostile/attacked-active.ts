@@ -35,8 +35,9 @@ export type Run = "in process" | "train" | "align";
  * What a passive party says of its own columns and people nobody else can check: that it holds a person, on which side
  * of its split somebody is, what its sums are. A lie there makes another model, as a column with wrong values does.
  */
-const ownWord =
-  /^(?:PassiveSplit\.left_members|PassiveHistograms\.(?:scheme|counts|withheld|groups)|Passive(?:Remasked|Masked)Ids\.points)/;
+const ownWords = ["PassiveSplit.left_members", "PassiveRemaskedIds.points", "PassiveMaskedIds.points"].concat(
+  ["scheme", "counts", "withheld", "groups"].map((field) => `PassiveHistograms.${field}`),
+);
 
 export class AttackedActive {
   readonly #parties: HostileParties;
@@ -73,7 +74,7 @@ export class AttackedActive {
     if (outcome !== "finished" || run === "align") return;
     const share = await readActiveShare(join(this.#folder(job), "share.json"));
     if (isDeepStrictEqual(share.trees, trees)) return;
-    const word = job.done.find((what) => ownWord.test(what));
+    const word = job.done.find((what) => ownWords.some((own) => what.startsWith(own)));
     if (word === undefined) job.wrong.push(`another model than in one place, after ${job.done.join(", ")}`);
     else this.misled.set(word, (this.misled.get(word) ?? 0) + 1);
   }

@@ -1,8 +1,9 @@
 /**
- * `tandem party` as a process that hostile jobs are sent to, one after the other, and honest ones in between: these must
- * end with the model that all columns in one place make.
+ * `tandem party` as a process that hostile jobs are sent to, one after the other, and honest ones in between: these
+ * must end with the model that all columns in one place make.
  */
 import { create } from "@bufbuild/protobuf";
+import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Model } from "../../gbdt/tree/model.ts";
 import { readActiveShare } from "../../store/share-files.ts";
@@ -22,7 +23,7 @@ import { ToldSecrets } from "./told-secrets.ts";
 export const residentBytesMax = 640 << 20;
 
 /** Hostile calls before each honest one that is aimed at, about. */
-const callsBefore = 16;
+const callsBefore = 24;
 
 export class AttackedParty {
   readonly process: AttackedProcess;
@@ -66,15 +67,27 @@ export class AttackedParty {
     const { exitCode, signal } = await this.process.stop();
     if (exitCode !== 0) job.wrong.push(`the party ended with ${exitCode ?? signal} when it was asked to stop`);
     this.look(job, true);
+    await this.#lookAtRecords(job);
   }
 
   /** What the party has said or become since the last time. */
   look(job: HostileJob, mayHaveEnded = false): void {
     const news = this.process.news();
     for (const what of this.#secrets.in(news)) job.wrong.push(`the party says ${what}: ${excerpt(news)}`);
+    const refusals = [...job.refusals].join("\n");
+    for (const what of this.#secrets.in(refusals)) job.wrong.push(`a refusal says ${what}: ${excerpt(refusals)}`);
     if (this.process.hasEnded && !mayHaveEnded) job.wrong.push(`the party has ended: ${news.slice(-500)}`);
     if (this.process.peakBytes() > residentBytesMax)
       job.wrong.push(`the party takes ${this.process.peakBytes() >> 20} MB`);
+  }
+
+  /** What is kept of jobs for people to look at. */
+  async #lookAtRecords(job: HostileJob): Promise<void> {
+    const folder = join(this.#target.parties.shop.folder, "jobs");
+    for (const name of await readdir(folder)) {
+      const events = await readFile(join(folder, name, "events.jsonl"), "utf8").catch(() => "");
+      for (const what of this.#secrets.in(events)) job.wrong.push(`the record of ${name} says ${what}`);
+    }
   }
 
   /** An honest job whose messages are kept. */

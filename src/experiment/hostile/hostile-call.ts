@@ -1,6 +1,6 @@
 /** A call as a hostile active party makes it: other contents, another number of messages, an early end, or none. */
 import type { DescMethod, MessageShape, DescMessage } from "@bufbuild/protobuf";
-import type { Transport } from "@connectrpc/connect";
+import { ConnectError, type Transport } from "@connectrpc/connect";
 import type { SeededRandom } from "../../base/random.ts";
 import { type HostileJob, outcomeOf, watchdogMs } from "./hostile-job.ts";
 import { pick } from "./hostile-values.ts";
@@ -80,10 +80,12 @@ export async function makeHostileCall(
   const answers = answersTo(transport, call, signal, () => breakOff.abort());
   const ended = (async () => {
     try {
-      do if ((await answers.next()).done === true) break;
-      while (call.method.localName !== "join");
+      let next = await answers.next();
+      // What a join is answered with lasts as long as the job.
+      while (next.done !== true && call.method.localName !== "join") next = await answers.next();
       job.ended(call.what, "answered");
     } catch (error) {
+      if (error instanceof ConnectError) job.refusals.add(error.rawMessage);
       if (giveUp.aborted) job.ended(call.what, "hang");
       else job.ended(call.what, over.aborted || breakOff.signal.aborted ? "broken off" : outcomeOf(error));
     }

@@ -19,6 +19,8 @@ export class HostileJob {
   calls = 0;
   /** How often a call ended with which code; "answered" without one. */
   readonly outcomes = new Map<string, number>();
+  /** What the other party said when it refused. */
+  readonly refusals = new Set<string>();
   /** What must not happen, in words. */
   readonly wrong: string[] = [];
   /** The fields that were changed, and what else was done, in order. */

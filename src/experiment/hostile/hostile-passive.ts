@@ -1,4 +1,5 @@
 /** A hostile passive party: an honest one behind real TLS, some of whose answers are changed on their way out. */
+import type { ConnectRouter } from "@connectrpc/connect";
 import { readPassiveConfig } from "../../party/config.ts";
 import { readIdentity } from "../../party/identity.ts";
 import { PassiveDesk } from "../../party/passive/desk.ts";
@@ -15,8 +16,18 @@ export interface HostilePassive {
   close(): Promise<void>;
 }
 
+/** What stands between a passive party and the wire. */
+export type Between = (router: ConnectRouter) => ConnectRouter;
+
 /** @param configPath of an ordinary passive party */
 export async function startHostilePassive(configPath: string): Promise<HostilePassive> {
+  const state: { answers: HostileAnswers | null } = { answers: null };
+  const server = await servePassive(configPath, (router) => hostileRouter(router, () => state.answers));
+  return Object.assign(state, server);
+}
+
+/** A passive party in this process, behind real TLS. */
+export async function servePassive(configPath: string, between: Between): Promise<Omit<HostilePassive, "answers">> {
   const config = await readPassiveConfig(configPath);
   const desk = new PassiveDesk(
     config,
@@ -26,18 +37,17 @@ export async function startHostilePassive(configPath: string): Promise<HostilePa
   await desk.load();
   const scoring = new PassiveScoring(config, desk.data, () => {}, desk.budgets);
   const routes = [partyRoutes(desk), scoringRoutes(scoring)];
-  const state: { answers: HostileAnswers | null } = { answers: null };
   const server = await listenTls(
-    { routes: (router) => routes.forEach((add) => add(hostileRouter(router, () => state.answers))) },
+    { routes: (router) => routes.forEach((add) => add(between(router))) },
     await readIdentity(config.tls),
     config.active,
     config.listen,
   );
-  return Object.assign(state, {
+  return {
     port: server.port,
     async close() {
       await server.close();
       scoring.close();
     },
-  });
+  };
 }

@@ -87,10 +87,10 @@ export class HostileTransport {
     return method.methodKind === "unary" ? [changed[0] ?? messages[0]] : [...changed];
   }
 
-  /** A job leaves some calls alone, most of all the first ones, so that others are reached. */
+  /** A job leaves calls alone, some more than others and most of all the first ones, so that later ones are reached. */
   #isAimedAt({ name, parent }: DescMethod): boolean {
-    const share = parent === Alignment ? 0.12 : ["Join", "SetUp"].includes(name) ? 0.35 : 0.65;
-    return this.#job.random("aim", name).uniform() < share;
+    const share = parent === Alignment ? 0.15 : ["Join", "SetUp"].includes(name) ? 0.4 : 1;
+    return this.#job.random("aim", name).uniform() < share * this.#job.random("fierceness").uniform();
   }
 
   async #strike(said: Said, random: SeededRandom): Promise<void> {
