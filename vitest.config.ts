@@ -13,6 +13,8 @@ const longest = [
   "oracle",
   "crash",
   "faults",
+  "hostile",
+  "cheats",
   "dashboard-live",
   "warm-start-parties",
   "oracle-features",

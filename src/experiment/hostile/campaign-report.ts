@@ -24,6 +24,7 @@ export class CampaignReport {
   /** Jobs that ended well with another model, by what a passive party said of its own columns. */
   readonly misled: Record<string, number> = {};
   slowest = { job: 0, ms: 0 };
+  slowestCall = { job: 0, what: "", ms: 0 };
   partyPeakBytes = 0;
   commandPeakBytes = 0;
   seconds = 0;
@@ -43,6 +44,7 @@ export class CampaignReport {
     this.messages += job.messages;
     this.calls += job.calls;
     for (const [outcome, times] of job.outcomes) this.outcomes[outcome] = (this.outcomes[outcome] ?? 0) + times;
+    if (job.slowest.ms > this.slowestCall.ms) this.slowestCall = { job: job.number, ...job.slowest };
     if (ms > this.slowest.ms) this.slowest = { job: job.number, ms: Math.round(ms) };
     this.#blame(job);
   }

@@ -72,6 +72,7 @@ export async function makeHostileCall(
   job.messages += call.mutated;
   job.calls++;
   job.done.push(call.what);
+  const started = performance.now();
   const giveUp = AbortSignal.timeout(watchdogMs);
   const breakOff = new AbortController();
   // What stays open keeps whoever waits for its end: the honest call of the same party too, so not for ever.
@@ -90,7 +91,10 @@ export async function makeHostileCall(
       else job.ended(call.what, over.aborted || breakOff.signal.aborted ? "broken off" : outcomeOf(error));
     }
   })();
-  if (call.end !== "left open") await ended;
+  if (call.end === "left open") return;
+  await ended;
+  const ms = Math.round(performance.now() - started);
+  if (ms > job.slowest.ms) job.slowest = { what: call.what, ms };
 }
 
 async function* answersTo(

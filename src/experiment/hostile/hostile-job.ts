@@ -23,6 +23,8 @@ export class HostileJob {
   readonly refusals = new Set<string>();
   /** What must not happen, in words. */
   readonly wrong: string[] = [];
+  /** The hostile call that took longest until it was answered or refused. */
+  slowest = { what: "", ms: 0 };
   /** The fields that were changed, and what else was done, in order. */
   readonly done: string[] = [];
 
