@@ -42,10 +42,15 @@ export function fromWireError(error: unknown, partyName: string): TandemError {
       cause: error,
     });
   }
-  if (wire.code === Code.ResourceExhausted || wire.code === Code.InvalidArgument) {
+  if (wire.code === Code.ResourceExhausted || wire.code === Code.InvalidArgument || isUnreadable(wire)) {
     return new TandemError("PROTOCOL_STATE", `party ${partyName}: a message was refused: ${message}`, { cause: error });
   }
   return new TandemError("PARTY_LOST", `party ${partyName} is gone: ${message}`, { cause: error });
+}
+
+/** Bytes that are no message of the call, at either end: whoever sent them is there, and will send them again. */
+function isUnreadable({ code, rawMessage }: ConnectError): boolean {
+  return code === Code.Internal && rawMessage.startsWith("parse binary");
 }
 
 /**
