@@ -52,7 +52,7 @@ const twoPoints = Uint8Array.from([...point(9), ...point(4)]);
 
 test("bytes that are no message: the alignment ends as with any other deviation, and nobody has a bug", async () => {
   const made = await pair();
-  const client = rawClient(made);
+  const client = rawClient(Alignment, made.bank, made.party.port);
   await client.begin(wireOffer);
   const unreadable = create(ActiveMaskedIdsSchema);
   unreadable.$unknown = [{ no: 2, wireType: 2, data: Uint8Array.of(9, 1) }];

@@ -24,11 +24,11 @@ async function played(
 }
 
 /** A set-up with other contents. */
-function changedSetUp(
+async function changedSetUp(
   { scheme, layout }: Puppet,
   change: Partial<{ plaintextBits: number; packing: boolean; modulus: Uint8Array }>,
-): Uint8Array {
-  const message = fromBinary(PaillierSetUpSchema, scheme.setUp(layout));
+): Promise<Uint8Array> {
+  const message = fromBinary(PaillierSetUpSchema, await scheme.setUp(layout));
   return toBinary(PaillierSetUpSchema, { ...message, ...change });
 }
 
@@ -59,7 +59,7 @@ export const activeCheats: readonly Cheat[] = [
     run: (arena) =>
       played(arena, async (puppet) => {
         await puppet.join();
-        await puppet.setUp(changedSetUp(puppet, { plaintextBits: 250 }));
+        await puppet.setUp(await changedSetUp(puppet, { plaintextBits: 250 }));
         return "which people are in each sum";
       }),
   },
@@ -69,7 +69,7 @@ export const activeCheats: readonly Cheat[] = [
     run: (arena) =>
       played(arena, async (puppet) => {
         await puppet.join();
-        await puppet.setUp(changedSetUp(puppet, { packing: false }));
+        await puppet.setUp(await changedSetUp(puppet, { packing: false }));
         return "which people are in each sum";
       }),
   },
@@ -145,7 +145,7 @@ export const activeCheats: readonly Cheat[] = [
     run: (arena) =>
       played(arena, async (puppet) => {
         await puppet.join();
-        await puppet.setUp(changedSetUp(puppet, { modulus: bigEndianBytes(badModulus(256)) }));
+        await puppet.setUp(await changedSetUp(puppet, { modulus: bigEndianBytes(badModulus(256)) }));
         return "which ciphertexts were summed";
       }),
   },

@@ -23,7 +23,7 @@ import { type Cheat, caught } from "./cheat.ts";
 import { ids } from "./puppet.ts";
 
 /** What bounds how many people may be asked about by aligning again and again. */
-const alignmentBudget: PassiveChanges = {};
+const alignmentBudget: PassiveChanges = { policy: { budget: { daily: { ids: 100 } } } };
 const guessesPerAlignment = 20;
 const alignments = 12;
 
@@ -136,7 +136,12 @@ export const askingCheats: readonly Cheat[] = [
         const hellos = peer.join({ ...hello, trees: 2 }, {})[Symbol.asyncIterator]();
         await hellos.next();
         let outcomes = 0;
-        for await (const { leftMembers } of peer.predict({ ids }, {})) outcomes += 8 * leftMembers.length;
+        async function* named() {
+          yield { ids };
+        }
+        await peer.testRows(named(), {});
+        for await (const { leftMembers } of peer.predict({ rowCount: ids.length }, {}))
+          outcomes += 8 * leftMembers.length;
         return `${outcomes} outcomes of people whom it chose`;
       });
       close();

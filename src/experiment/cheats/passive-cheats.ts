@@ -35,7 +35,8 @@ import { littleEndianBytes, littleEndianNumber, power } from "./plain-numbers.ts
 type Calls = ServiceImpl<typeof PassiveParty>;
 
 /** The people whom a decision names, where each is a candidate of their own. */
-const candidatesIn = (decision: ActiveSplitDecision): readonly number[] => decision.candidates;
+const candidatesIn = ({ named }: ActiveSplitDecision): readonly number[] =>
+  named.case === "candidate" ? [named.value] : [];
 
 /** A call that takes longer than this is not going to be answered. */
 const patienceMs = 6000;
@@ -157,8 +158,8 @@ function categoryPerPerson(): Play {
   const change = (calls: Calls): Calls => ({
     ...calls,
     splits(request, context) {
-      for (const { sets } of request.decisions)
-        for (const { categories } of sets) largest = Math.max(largest, categories.length);
+      for (const { named } of request.decisions)
+        if (named.case === "set") largest = Math.max(largest, named.value.categories.length);
       return calls.splits(request, context);
     },
   });
@@ -167,6 +168,25 @@ function categoryPerPerson(): Play {
     scenario: { training: { enable_categorical: true } },
     shopRow: (_person, i) => ["1", "1", String(i)],
     learnt: () => (largest > 1 ? `that ${largest} people have much the same label` : null),
+  };
+}
+
+/** A table of guesses: when a job begins, its owner knows which of them are common. */
+function guessedTable(): Play {
+  let isTold = false;
+  const change = (calls: Calls): Calls => ({
+    ...calls,
+    join(hello, context) {
+      isTold = true;
+      return calls.join(hello, context);
+    },
+  });
+  return {
+    change,
+    scenario: { align: true },
+    strangers: 300,
+    bankChanges: { max_passive_ids: 100 },
+    learnt: () => (isTold ? "which of its guesses the active party holds" : null),
   };
 }
 
@@ -179,14 +199,7 @@ export const passiveCheats: readonly Cheat[] = [
   {
     name: "9 ids that it has guessed, to see whom the active party holds",
     codes: ["POLICY", "PROTOCOL_STATE"],
-    run: (arena) =>
-      played(arena, {
-        change: (calls) => calls,
-        scenario: { align: true },
-        strangers: 300,
-        bankChanges: { max_passive_ids: 100 },
-        learnt: () => "which of its guesses the active party holds",
-      }),
+    run: (arena) => played(arena, guessedTable()),
   },
   {
     name: "12 a category for each person",
@@ -199,6 +212,7 @@ export const passiveCheats: readonly Cheat[] = [
     run: (arena) =>
       played(arena, {
         change: (calls) => ({ ...calls, setUp: () => new Promise(() => {}) }),
+        bankChanges: { call_seconds: 2, patience_seconds: 0 },
         learnt: () => null,
       }),
   },

@@ -1,4 +1,5 @@
 /** An active party whose calls a cheat makes one by one, over real TLS and with the real cipher. */
+import { X509Certificate } from "node:crypto";
 import { create, type MessageInitShape } from "@bufbuild/protobuf";
 import { quantise } from "../../codec/batch-codec.ts";
 import { gradientLayout } from "../../codec/gradient-layout.ts";
@@ -13,6 +14,7 @@ import {
   type ActiveGradients,
   ActiveGradientsSchema,
   type ActiveHelloSchema,
+  type ActiveSplitDecisionSchema,
   type NodeMembersSchema,
 } from "../../wire/generated/tandem/v1/tandem_pb.ts";
 import type { PassivePeer } from "../../wire/peer.ts";
@@ -43,6 +45,8 @@ export class Puppet {
   readonly scheme: ActiveScheme;
   readonly layout: GradientLayout;
   readonly #connect: () => HostileConnection;
+  /** It commits to something, and knows what its certificate is. */
+  readonly #introduction: Pick<Hello, "commitment" | "certificate">;
   readonly #jobId = Uint8Array.from({ length: 16 }, (_, i) => i);
   #connection: HostileConnection;
   peer: PassivePeer;
@@ -51,11 +55,13 @@ export class Puppet {
     agreed: AgreedParameters,
     scheme: ActiveScheme,
     layout: GradientLayout,
+    certificate: Uint8Array,
     connect: () => HostileConnection,
   ) {
     this.agreed = agreed;
     this.scheme = scheme;
     this.layout = layout;
+    this.#introduction = { commitment: new Uint8Array(32).fill(7), certificate };
     this.#connect = connect;
     this.#connection = connect();
     this.peer = peerOver("shop", this.#connection.transport);
@@ -74,7 +80,8 @@ export class Puppet {
         { min: 0, max: 0.25 },
       ],
     });
-    return new Puppet(agreed, half, layout, () => connectHostile(identity, parties.shop, port));
+    const certificate = Uint8Array.from(new X509Certificate(identity.certificate).raw);
+    return new Puppet(agreed, half, layout, certificate, () => connectHostile(identity, parties.shop, port));
   }
 
   /** Loses its connection, and makes another. */
@@ -96,6 +103,7 @@ export class Puppet {
       idsDigest: idsDigest(ids),
       parameters: this.agreed,
       jobId: this.#jobId,
+      ...this.#introduction,
       ...changes,
     };
     await this.peer.join(hello, {})[Symbol.asyncIterator]().next();
@@ -104,7 +112,7 @@ export class Puppet {
   /** Joins, and sets the scheme up as it should be. */
   async begin(changes: HelloChanges = {}): Promise<void> {
     await this.join(changes);
-    await this.setUp(this.scheme.setUp(this.layout));
+    await this.setUp(await this.scheme.setUp(this.layout));
   }
 
   async setUp(scheme: Uint8Array): Promise<void> {
@@ -150,8 +158,8 @@ export class Puppet {
 }
 
 /** How a decision names its candidate. */
-function decision(node: number, candidate: number): { readonly node: number; readonly candidates: number[] } {
-  return { node, candidates: [candidate] };
+function decision(node: number, candidate: number): MessageInitShape<typeof ActiveSplitDecisionSchema> {
+  return { node, named: { case: "candidate", value: candidate } };
 }
 
 function gradientsOf(count: number): [Float64Array, Float64Array] {

@@ -115,8 +115,14 @@ export async function writeShopConfig(
     noise_secret: plantedSecrets[2],
     threads: 1,
     ...changes,
-    // Nothing here is about how much one partner may have: a campaign is thousands of jobs.
-    policy: { insecure_min_key_bits: 256, min_instances: 10, max_trees: 20, ...changes.policy },
+    policy: {
+      insecure_min_key_bits: 256,
+      min_instances: 10,
+      max_trees: 20,
+      // A campaign is thousands of jobs in a day.
+      budget: { daily: { ids: 1e9, alignments: 1e9, jobs: 1e9, attempts: 1e9, histogram_requests: 1e9 } },
+      ...changes.policy,
+    },
   };
   const path = join(shop.folder, file);
   await writeFile(path, JSON.stringify(config));

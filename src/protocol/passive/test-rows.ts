@@ -9,6 +9,9 @@ import type { ActiveTestRows } from "../../wire/generated/tandem/v1/tandem_pb.ts
 import { idsDigest } from "../ids.ts";
 import type { Attempt } from "./attempt.ts";
 
+/** More people than any table has. */
+const idsMax = 2 ** 26;
+
 /** A row's values, feature by feature. */
 export type RowValues = (feature: number) => number;
 
@@ -24,15 +27,9 @@ export class TestRows {
   async name(chunks: AsyncIterable<ActiveTestRows>): Promise<void> {
     this.#expectEnd();
     const { progress, tally } = this.#attempt;
-    const ids: string[] = [];
-    const rows: RowValues[] = [];
-    const seen = new Set<string>();
-    for await (const chunk of chunks) {
-      for (const id of chunk.ids) {
-        rows.push(this.#find(id, seen));
-        ids.push(id);
-      }
-    }
+    const named = new Set<string>();
+    for await (const chunk of chunks) for (const id of chunk.ids) this.#add(id, named);
+    const ids = [...named];
     if (ids.length === 0) throw new TandemError("PROTOCOL_STATE", "nobody is named to be predicted");
     const digest = Buffer.from(idsDigest(ids)).toString("hex");
     await progress.update(({ testRows }) => {
@@ -43,7 +40,8 @@ export class TestRows {
       return { testRows: digest };
     });
     tally.see(idsSeen(ids));
-    this.#rows = rows;
+    // Looked for only now: whoever names one id after the other would learn which of them are held.
+    this.#rows = ids.map((id) => this.#find(id));
   }
 
   /** @throws TandemError PROTOCOL_STATE if they were not named in this attempt */
@@ -68,11 +66,15 @@ export class TestRows {
       throw new TandemError("PROTOCOL_STATE", `${job.name} has stored ${stored} trees, and this attempt has fewer`);
   }
 
-  /** Each is named once: there are no more of them than the party has rows. */
-  #find(id: string, seen: Set<string>): RowValues {
+  /** Each is named once. */
+  #add(id: string, named: Set<string>): void {
+    if (named.has(id)) throw new TandemError("PROTOCOL_STATE", "an id to be predicted is named twice");
+    if (named.size === idsMax) throw new TandemError("PROTOCOL_STATE", "more ids than a table can have");
+    named.add(id);
+  }
+
+  #find(id: string): RowValues {
     const { name, lookUp } = this.#attempt.job;
-    if (seen.has(id)) throw new TandemError("PROTOCOL_STATE", "an id to be predicted is named twice");
-    seen.add(id);
     const row = lookUp(id);
     if (row === null) throw new TandemError("ID_MISMATCH", `${name} does not hold one of the ids to predict`);
     return row;
