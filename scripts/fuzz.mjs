@@ -1,7 +1,7 @@
 /**
  * Reads mutants of every kind of file, message and argument that comes from outside (test/support/fuzz/), each format
- * in a process of its own. A mutant must be read, or refused with an error of ours: never a raw exception, a crash, five
- * seconds without an answer, or more memory than an honest file takes.
+ * in a process of its own. A mutant must be read, or refused with an error of ours: never a raw exception, a crash,
+ * five seconds without an answer, or more memory than an honest file takes.
  *
  *   npm run fuzz -- --seed 7 --mutants 20000 [--format parquet] [--from 0]
  *
