@@ -47,6 +47,6 @@ export class Arena {
 
   async close(): Promise<void> {
     await Promise.all(this.#started.map((process) => process.stop("SIGKILL")));
-    await rm(this.#root, { recursive: true, force: true });
+    await rm(this.#root, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 });
   }
 }

@@ -114,9 +114,13 @@ export const askingCheats: readonly Cheat[] = [
         for (let i = 0; i < alignments; i++) {
           const { transport, close } = await connected(party);
           const guesses = Array.from({ length: guessesPerAlignment }, (_, k) => `zq${990 + 5 * i + k}x`);
-          await alignActive(DistinctIds.from(guesses), [alignmentPeerOver("shop", transport, arena.job())], {
-            threads: 1,
-          }).finally(close);
+          await alignActive(
+            DistinctIds.from(guesses),
+            [alignmentPeerOver("shop", transport, arena.job(), false, party.parties.bank.fingerprint)],
+            {
+              threads: 1,
+            },
+          ).finally(close);
         }
         return `which of ${alignments * guessesPerAlignment} guesses the party holds`;
       });

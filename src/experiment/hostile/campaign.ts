@@ -48,7 +48,7 @@ export async function runCampaign(options: CampaignOptions): Promise<CampaignRep
       ),
     );
   } finally {
-    await rm(root, { recursive: true, force: true });
+    await rm(root, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 });
   }
   report.end();
   return report;

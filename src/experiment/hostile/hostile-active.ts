@@ -40,7 +40,7 @@ export async function runHostileActive(
   const ways = { transport: connections.first.transport, other: () => connections.second.transport, ...hostility };
   const hostile = new HostileTransport(ways, job, over.signal);
   await untilFree(connections.first.transport, job);
-  const world = worldOver(parties.shop.name, hostile);
+  const world = worldOver(parties.shop.name, hostile, parties.bank.fingerprint);
   job.ended("the job", await outcomeWithin(watchdogMs, () => runActive(config, () => {}, world)));
   if (hostility.callsBefore > 0) await hostile.afterwards();
   over.abort();
@@ -63,11 +63,11 @@ export function jobName({ number }: HostileJob): string {
   return `job-${number}`;
 }
 
-function worldOver(name: string, { transport }: HostileTransport): ActiveWorld {
+function worldOver(name: string, { transport }: HostileTransport, boundTo: string): ActiveWorld {
   const connect = async (): Promise<readonly ConnectedPeer[]> => [
     {
       ...peerOver(name, transport),
-      alignment: (job, validationFile) => alignmentPeerOver(name, transport, job, validationFile),
+      alignment: (job, validationFile) => alignmentPeerOver(name, transport, job, validationFile, boundTo),
       close: () => {},
     },
   ];
