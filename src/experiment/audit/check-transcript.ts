@@ -1,8 +1,9 @@
 /** Whether the lines of a transcript fit each other: an audit computes with them as they stand. */
 import { join } from "node:path";
 import { TandemError } from "../../base/error.ts";
-import { totalBinCount } from "../../gbdt/split/binning.ts";
+import { binIndexCount, totalBinCount } from "../../gbdt/split/binning.ts";
 import { transcriptFileName, type TranscriptLine } from "../../record/transcript-file.ts";
+import { isSet } from "../../wire/bitmap.ts";
 import { bytesOf, keptFeature, type KeptJob, lastOf } from "./kept-transcript.ts";
 
 /** @throws TandemError FILE_FORMAT naming the file and the first thing that does not fit */
@@ -22,18 +23,30 @@ export function checkTranscript(folder: string, lines: readonly TranscriptLine[]
 function checkColumns(lines: readonly TranscriptLine[], job: KeptJob, wrong: (what: string) => TandemError): void {
   const columns = lastOf(lines, "columns")?.columns ?? [];
   if (columns.length === 0) throw wrong("it has no columns");
+  const isSummed = summedEver(lines, job);
   const features = columns.map((column, i) => {
     if (bytesOf(column.bins).length !== 2 * job.people) throw wrong(`column ${i} is of another number of people`);
     const feature = keptFeature(column);
     const binCount = totalBinCount(feature);
-    if (feature.bins.some((bin) => bin >= binCount)) throw wrong(`column ${i} has a bin that it does not have`);
+    const has = (bin: number, person: number): boolean =>
+      bin < (isSummed(person) ? binCount : binIndexCount(feature));
+    if (!feature.bins.every(has)) throw wrong(`column ${i} has a bin that it does not have`);
     return feature;
   });
   for (const line of lines) {
     if (line.kind !== "split") continue;
-    if (line.feature >= features.length || bytesOf(line.left).length !== totalBinCount(features[line.feature]))
+    if (line.feature >= features.length || bytesOf(line.left).length !== binIndexCount(features[line.feature]))
       throw wrong(`a split of tree ${line.tree} is of no column of it`);
   }
+}
+
+/** Who is held back may have a value that nobody had whom the cuts were made from: missing, or beyond all bins. */
+function summedEver(lines: readonly TranscriptLine[], job: KeptJob): (person: number) => boolean {
+  const samples = lines.flatMap((line) => (line.kind === "tree" ? [bytesOf(line.sampled)] : []));
+  if (samples.some((sampled) => sampled.length === 0)) return () => true;
+  const any = new Uint8Array(Math.ceil(job.people / 8));
+  for (const sampled of samples) sampled.forEach((byte, i) => (any[i] |= byte));
+  return (person) => isSet(any, person);
 }
 
 /** Errors of what an audit is computed from are about the file, whoever finds them. */

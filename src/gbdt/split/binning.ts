@@ -49,6 +49,11 @@ export function totalBinCount(feature: BinnedFeature): number {
   return feature.binCount + (feature.hasMissing ? 1 : 0);
 }
 
+/** Bins that somebody may be in: with that of missing values, and that beyond all, also where nobody decides on them. */
+export function binIndexCount({ binCount }: Pick<BinnedFeature, "binCount">): number {
+  return binCount + 2;
+}
+
 /**
  * Cuts `values` (NaN = missing, otherwise finite) into at most `maxBin` bins. Deterministic; O(n log n).
  * @param training the rows that decide where the cuts are; null: all

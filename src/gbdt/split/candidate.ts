@@ -3,7 +3,7 @@
  * missing-left; of categorical features as gbdt/split/category-candidate.ts says. A passive party numbers its
  * candidates by this order before it shuffles them.
  */
-import type { BinnedFeature } from "./binning.ts";
+import { binIndexCount, type BinnedFeature } from "./binning.ts";
 import {
   categoryCandidateCount,
   categoryCandidateIndex,
@@ -75,7 +75,7 @@ export function binGoesLeft(feature: BinnedFeature, candidate: Candidate, bin: n
 
 /** Per bin index 1 if it goes left; the last two are those of missing values and of what is beyond all bins. */
 export function leftBins(feature: BinnedFeature, candidate: Candidate): Uint8Array {
-  return Uint8Array.from({ length: feature.binCount + 2 }, (_, bin) => (binGoesLeft(feature, candidate, bin) ? 1 : 0));
+  return Uint8Array.from({ length: binIndexCount(feature) }, (_, bin) => (binGoesLeft(feature, candidate, bin) ? 1 : 0));
 }
 
 /** Splits a node's instances, keeping their order. */

@@ -1,6 +1,6 @@
 /** What a passive party keeps of a job for a later audit, where its config asks for it. */
 import { join } from "node:path";
-import type { BinnedFeature } from "../../gbdt/split/binning.ts";
+import { binIndexCount, type BinnedFeature } from "../../gbdt/split/binning.ts";
 import type { OwnSplit } from "../../protocol/passive/role.ts";
 import {
   base64,
@@ -53,9 +53,10 @@ export function noteSplits(
 }
 
 /** As leftBins says of the candidate that the split was. */
-function leftBinsOf(split: OwnSplit, { binCount, thresholds, categories }: BinnedFeature): Uint8Array {
+function leftBinsOf(split: OwnSplit, feature: BinnedFeature): Uint8Array {
+  const { binCount, thresholds, categories } = feature;
   const { threshold, categories: right } = split;
-  return Uint8Array.from({ length: binCount + 2 }, (_, bin) => {
+  return Uint8Array.from({ length: binIndexCount(feature) }, (_, bin) => {
     if (bin === binCount) return split.defaultLeft ? 1 : 0;
     if (right !== undefined) return right.includes(categories?.[bin] ?? "") ? 0 : 1;
     return bin < binCount && threshold !== undefined && thresholds[bin] <= threshold ? 1 : 0;
