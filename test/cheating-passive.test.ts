@@ -8,7 +8,13 @@ import { generateKey, type PrivateKey } from "../src/crypto/paillier/index.ts";
 import { portableKernel } from "../src/crypto/paillier/portable-kernel.ts";
 import type { OwnSplit } from "../src/protocol/passive/role.ts";
 import { bitmapFrom, isSet } from "../src/wire/bitmap.ts";
-import { cheating, multiplied, type ToldNames } from "./support/cheating-peers.ts";
+import {
+  cheating,
+  multipliedCounts,
+  MultiplyingPassive,
+  OfferingPassive,
+  type ToldNames,
+} from "./support/cheating-peers.ts";
 import { expectError } from "./support/expect-error.ts";
 import { firstDifference } from "../src/gbdt/tree/model-compare.ts";
 import { type TestTable, type TestJob, trainFederated, trainInOnePlace } from "./support/in-memory-job.ts";
@@ -33,12 +39,20 @@ function columnPerPerson(seed: number): TestTable {
 
 type Alarm = readonly [party: string, tree: number, node: number, words: string];
 
-function attacked(job: Pick<TestJob, "table" | "training" | "defences" | "connect">, alarms: Alarm[] = []): TestJob {
+function attacked(
+  job: Pick<TestJob, "table" | "training" | "defences" | "connect" | "passiveScheme">,
+  alarms: Alarm[] = [],
+): TestJob {
   return { kernel: portableKernel, key, look: { alarm: (...alarm) => void alarms.push(alarm) }, ...job };
 }
 
 describe("one person's gradient per candidate, so that all people of a class tie", () => {
   const training = { num_round: 2, max_depth: 2 };
+  /** As if so many people had the gradient of each. */
+  const multiplied = (told: ToldNames, times: number): Pick<TestJob, "connect" | "passiveScheme"> => ({
+    connect: cheating(told, { sums: multipliedCounts(times) }),
+    passiveScheme: () => new MultiplyingPassive(portableKernel, key.publicKey, times),
+  });
 
   test("with columns that are honest: one name per node, and an alarm", async () => {
     const table = columnPerPerson(1);
@@ -64,9 +78,8 @@ describe("one person's gradient per candidate, so that all people of a class tie
   test("as if several people had it: refused at the first split", async () => {
     for (const times of [2, 5]) {
       const [told, alarms]: [ToldNames, Alarm[]] = [[], []];
-      const connect = cheating(told, { sums: multiplied(key.publicKey, times) });
       await expectError(
-        () => trainFederated(attacked({ table: columnPerPerson(times), training, connect }, alarms)),
+        () => trainFederated(attacked({ table: columnPerPerson(times), training, ...multiplied(told, times) }, alarms)),
         "PROTOCOL_STATE",
         /party passive-1 sent a split whose people do not add up to what it had answered/,
       );
@@ -77,9 +90,8 @@ describe("one person's gradient per candidate, so that all people of a class tie
 
   test("more than the node can have is not named at all", async () => {
     const told: ToldNames = [];
-    const connect = cheating(told, { sums: multiplied(key.publicKey, people - 1) });
     await expectError(
-      () => trainFederated(attacked({ table: columnPerPerson(3), training, connect })),
+      () => trainFederated(attacked({ table: columnPerPerson(3), training, ...multiplied(told, people - 1) })),
       "PROTOCOL_STATE",
       /party passive-1 sent a sum that so many people of the node cannot have/,
     );
@@ -164,9 +176,12 @@ describe("one category per person", () => {
       /party passive-1 has a feature with 96 categories of 1\.0 people.*--min-category-people/,
     );
     // An honest party withholds every category of one person there; this one does not.
-    const offering = cheating(told, { sums: (answer) => ({ ...answer, withheld: new Uint8Array(0) }) });
+    const offering = {
+      connect: cheating(told, { sums: (answer) => ({ ...answer, withheld: new Uint8Array(0) }) }),
+      passiveScheme: () => new OfferingPassive(portableKernel),
+    };
     await expectError(
-      () => trainFederated(attacked({ table, training, defences: { answer_noise: 0.01 }, connect: offering })),
+      () => trainFederated(attacked({ table, training, defences: { answer_noise: 0.01 }, ...offering })),
       "POLICY",
       /party passive-1 has a feature with 96 categories of 1\.0 people/,
     );

@@ -32,7 +32,7 @@ import { PaillierPassive } from "../../src/scheme/paillier/passive.ts";
 import type { Tally } from "../../src/privacy/tally.ts";
 import { PassiveRole } from "../../src/protocol/passive/role.ts";
 import type { PassivePeer } from "../../src/wire/peer.ts";
-import type { OperationCounts, Scheme } from "../../src/scheme/scheme.ts";
+import type { OperationCounts, PassiveScheme, Scheme } from "../../src/scheme/scheme.ts";
 import { mergeShares } from "../../src/store/merge-shares.ts";
 import type { ActiveShare, PassiveShare } from "../../src/store/share-files.ts";
 import { connectInMemory } from "../../src/transport/in-memory.ts";
@@ -60,6 +60,8 @@ export interface TestJob {
   readonly key: PrivateKey;
   /** Another scheme than Paillier with this kernel and key. */
   readonly scheme?: Scheme;
+  /** What passive parties compute with in place of the scheme's own half. */
+  readonly passiveScheme?: () => PassiveScheme;
   /** Per party, index 0 the active one; none where left out. */
   readonly minimums?: readonly Minimums[];
   /** What the parties have agreed on; none where left out. */
@@ -184,7 +186,7 @@ export async function trainFederated(job: TestJob): Promise<TestOutcome> {
   const agreed = agreedParameters("test", training, codec, scheme, start?.activeShare ?? null, defences);
 
   const roles = binned.slice(1).map((features, i) => {
-    const passiveScheme = job.scheme?.passive({}) ?? new PaillierPassive(kernel, 1);
+    const passiveScheme = job.passiveScheme?.() ?? job.scheme?.passive({}) ?? new PaillierPassive(kernel, 1);
     const role = new PassiveRole({
       name: `passive-${i + 1}`,
       agreed,

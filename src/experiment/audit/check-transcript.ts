@@ -28,8 +28,7 @@ function checkColumns(lines: readonly TranscriptLine[], job: KeptJob, wrong: (wh
     if (bytesOf(column.bins).length !== 2 * job.people) throw wrong(`column ${i} is of another number of people`);
     const feature = keptFeature(column);
     const binCount = totalBinCount(feature);
-    const has = (bin: number, person: number): boolean =>
-      bin < (isSummed(person) ? binCount : binIndexCount(feature));
+    const has = (bin: number, person: number): boolean => bin < (isSummed(person) ? binCount : binIndexCount(feature));
     if (!feature.bins.every(has)) throw wrong(`column ${i} has a bin that it does not have`);
     return feature;
   });

@@ -75,7 +75,9 @@ export function binGoesLeft(feature: BinnedFeature, candidate: Candidate, bin: n
 
 /** Per bin index 1 if it goes left; the last two are those of missing values and of what is beyond all bins. */
 export function leftBins(feature: BinnedFeature, candidate: Candidate): Uint8Array {
-  return Uint8Array.from({ length: binIndexCount(feature) }, (_, bin) => (binGoesLeft(feature, candidate, bin) ? 1 : 0));
+  return Uint8Array.from({ length: binIndexCount(feature) }, (_, bin) =>
+    binGoesLeft(feature, candidate, bin) ? 1 : 0,
+  );
 }
 
 /** Splits a node's instances, keeping their order. */
