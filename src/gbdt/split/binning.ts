@@ -49,7 +49,7 @@ export function totalBinCount(feature: BinnedFeature): number {
   return feature.binCount + (feature.hasMissing ? 1 : 0);
 }
 
-/** Bins that somebody may be in: with that of missing values, and that beyond all, also where nobody decides on them. */
+/** Bins that somebody may be in: also that of missing values, and that beyond all. */
 export function binIndexCount({ binCount }: Pick<BinnedFeature, "binCount">): number {
   return binCount + 2;
 }
