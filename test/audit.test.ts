@@ -74,7 +74,7 @@ test("a job that grew no tree is not called safe", async () => {
   const { exitCode, stdout, stderr } = await tandem("audit", "--job", folder, "--max-certain", "0");
   expect([exitCode, stdout]).toEqual([2, ""]);
   expect(stderr).toContain("no tree was grown with another party, nothing to audit (FILE_UNREADABLE)");
-  writeFileSync(join(folder, "transcript.jsonl"), `${JSON.stringify({ ...line, format: "another" })}\n`);
+  writeFileSync(join(folder, "transcript.jsonl"), `${JSON.stringify({ kind: "job", format: "another" })}\n`);
   expect((await tandem("audit", "--job", folder)).stderr).toContain("of another version of Tandem (FILE_FORMAT)");
   writeFileSync(join(folder, "transcript.jsonl"), `${JSON.stringify({ ...line, people: "9" })}\n`);
   const changed = await tandem("audit", "--job", folder);

@@ -192,7 +192,7 @@ const passiveLines = [
   { kind: "node", peer: "bank", tree: 0, node: 0, parent: 0, sibling: 0, members: "" },
   { kind: "outcome", peer: "bank", tree: 0, node: 0, left: bitmap((i) => i % 4 < 2) },
   { kind: "node", peer: "bank", tree: 0, node: 1, parent: 0, sibling: 2, members: bitmap((i) => i % 4 < 2) },
-  { kind: "split", tree: 0, node: 0, feature: 0, left: base64(Uint8Array.of(1, 1, 0, 0)) },
+  { kind: "split", tree: 0, node: 0, feature: 0, left: base64(Uint8Array.of(1, 1, 0, 0, 0, 0)) },
 ];
 const activeLines = [
   { ...job, party: "bank", role: "active" },
