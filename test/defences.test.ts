@@ -126,7 +126,7 @@ async function observed(defences: Partial<Defences>): Promise<{ exposure: PartyE
     return { ...tree, sample: null, gradients: quantise(task.gradients(before)) };
   });
   const seen = transcriptFrom(observations, count, own, transcript.job);
-  const end = performance.now() + 10_000;
+  const end = performance.now() + 30_000;
   const exposure = await exposureOf(
     {
       name: "shop",
@@ -156,4 +156,4 @@ test("between real roles: what is observed comes apart, and under guarded it doe
   expect(guarded.exposure.linked).toBe(0);
   expect(guarded.exposure.certain.sums).toBe(guarded.exposure.certain.outcomes);
   expect(guarded.predictions, "outcomes of test rows").toBe(0);
-});
+}, 120_000);
