@@ -8,7 +8,6 @@
 import { join } from "node:path";
 import { JsonLinesFile, JsonLinesReader } from "../base/json-lines.ts";
 import { TandemError } from "../base/error.ts";
-import { literal, objectOf, text } from "../base/shape.ts";
 import type { Observation } from "../privacy/observation.ts";
 import { hasTranscriptShape } from "./transcript-shapes.ts";
 

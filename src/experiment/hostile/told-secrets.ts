@@ -1,3 +1,6 @@
+/** What an active party says of a party that claims a bug of its own. */
+const theirs = /party \S+ failed: an internal error; the party's own log has it/g;
+
 /** What must not stand in anything that a party says: its people, their values and labels, keys; stacks of our own. */
 import { forgedLine } from "./hostile-values.ts";
 import { labelWords, type Person, plantedSecrets } from "./hostile-parties.ts";
@@ -19,7 +22,7 @@ export class ToldSecrets {
     if (/PRIVATE KEY|\d{60}/.test(text)) found.push("key material");
     if (/"threshold":/.test(text)) found.push("a threshold");
     if (/^\s+at .+[:(]\d+/m.test(text) || /\bnode:internal\b|\b[A-Z]\w*Error: /.test(text)) found.push("a stack");
-    if (/\bINTERNAL\b|internal error/i.test(text)) found.push("an internal error");
+    if (/\bINTERNAL\b|internal error/i.test(text.replaceAll(theirs, ""))) found.push("an internal error");
     if (text.split("\n").some((line) => line.startsWith(forgedLine))) found.push("a forged line");
     return found;
   }
