@@ -45,6 +45,8 @@ export interface TreeToCheck {
 }
 
 const activeKinds: readonly EntryKind[] = ["terms", "set-up", "sample", "gradients", "members", "decision"];
+/** Those of them that go by no answer. */
+const ownKinds: readonly EntryKind[] = ["terms", "set-up", "sample", "gradients"];
 
 /** @param isFull ciphertexts too */
 export async function checkTree(job: TreeToCheck, isFull: boolean): Promise<Finding | null> {
@@ -66,22 +68,23 @@ export async function checkTree(job: TreeToCheck, isFull: boolean): Promise<Find
   }
   for (const [peer, rest] of entries)
     for (const { kind, node } of rest.values())
-      return deviation(job, job.active, `${inWords({ kind, node })}: told to ${peer}, where nothing was due`);
+      return whoAsks(job, kind, `${inWords({ kind, node })}: where nothing was due`, peer, unseen);
   return null;
 }
 
-function blame(
-  { active, hasNonces, tree: { tree } }: TreeToCheck,
-  { peer, kind, node }: Event,
-  isMissing: boolean,
-  unseen: readonly string[],
-): Finding {
+function blame(job: TreeToCheck, { peer, kind, node }: Event, isMissing: boolean, unseen: readonly string[]): Finding {
   const what = `${inWords({ kind, node })}: ${isMissing ? "missing" : "not what follows from the opened data"}`;
-  if (!activeKinds.includes(kind) && (kind !== "sums" || hasNonces))
-    return { party: isMissing ? active : peer, tree, what };
-  // Who asks and decides goes by answers: what nobody has kept cannot be held against anybody.
-  const isDecided = unseen.length === 0 || ["terms", "set-up", "sample"].includes(kind);
-  if (isDecided) return { party: active, tree, what: `${what} (towards ${peer})` };
+  // What was never answered was never asked for.
+  const isAnswer = !activeKinds.includes(kind) && !isMissing;
+  if (isAnswer && (kind !== "sums" || job.hasNonces)) return deviation(job, peer, what);
+  return whoAsks(job, kind, what, peer, unseen);
+}
+
+/** Who asks and decides goes by answers: what nobody has kept cannot be held against anybody. */
+function whoAsks(job: TreeToCheck, kind: EntryKind, what: string, peer: string, unseen: readonly string[]): Finding {
+  const { active } = job;
+  if (unseen.length === 0 || ownKinds.includes(kind)) return deviation(job, active, `${what} (towards ${peer})`);
+  const { tree } = job.tree;
   return { party: null, tree, what: `${what} (${active} towards ${peer}), but nobody has kept ${unseen[0]}` };
 }
 

@@ -16,6 +16,7 @@ import {
 } from "../../src/base/parameters.ts";
 import { diskStorage } from "../../src/base/storage.ts";
 import { generateKey, selectKernel } from "../../src/crypto/paillier/index.ts";
+import type { BinnedFeature } from "../../src/gbdt/split/binning.ts";
 import { noMinimums } from "../../src/gbdt/split/offered-candidates.ts";
 import { ActiveEvidence } from "../../src/party/active/job-evidence.ts";
 import { activeFacts } from "../../src/party/active/job-facts.ts";
@@ -39,6 +40,7 @@ import { keptEvidence, keptTrees } from "../../src/verify/kept-evidence.ts";
 import { type Opening, storedFeature } from "../../src/verify/opening.ts";
 import type { PassivePeer } from "../../src/wire/peer.ts";
 import { binTable, noiseSecret, parametersOf, samplingSecret, type TestTable } from "./in-memory-job.ts";
+import { withoutOwnChecks } from "./unchecking-bank.ts";
 
 /** What somebody does instead of what was agreed on; between the role and its chain, so that both ends sign it. */
 export interface Cheat {
@@ -47,9 +49,16 @@ export interface Cheat {
   readonly activeScheme?: (scheme: ActiveScheme) => ActiveScheme;
   /** The bank trains with other parameters than it has committed to. */
   readonly training?: Partial<TrainingParameters>;
+  /** The bank trains with other labels or weights than it has committed to. */
+  readonly labels?: (labels: Float64Array) => Float64Array;
+  readonly weights?: Float64Array;
+  /** The bank does not look whether sums and outcomes fit its gradients, since they do not. */
+  readonly isUnchecking?: boolean;
   /** Shop answers in another way. */
   readonly role?: (role: PassiveRole) => PassiveRole;
   readonly passiveScheme?: (scheme: PassiveScheme) => PassiveScheme;
+  /** Shop takes part with other columns than it has committed to. */
+  readonly features?: (features: readonly BinnedFeature[]) => readonly BinnedFeature[];
 }
 
 export interface VerifiedJob {
@@ -132,6 +141,7 @@ export async function verifiedJob(root: string, options: VerifiedJob): Promise<O
       const realScheme = new PaillierPassive(selectKernel(), 1);
       const role = new PassiveRole({
         ...own,
+        features: (isCheat ? cheat.features?.(own.features) : undefined) ?? own.features,
         agreed,
         scheme: (isCheat ? cheat.passiveScheme?.(realScheme) : undefined) ?? realScheme,
         lookUp: () => null,
@@ -171,8 +181,8 @@ export async function verifiedJob(root: string, options: VerifiedJob): Promise<O
     subtraction: speed.subtraction,
     skipBin: speed.skip_bin,
     features: binned[0],
-    labels,
-    weights,
+    labels: cheat.labels?.(labels) ?? labels,
+    weights: cheat.weights ?? weights,
     validationRows,
     samplingSecret: samplingSecret(0),
     idsDigest: digest,
@@ -182,9 +192,12 @@ export async function verifiedJob(root: string, options: VerifiedJob): Promise<O
     observer: { joined() {}, layoutProven() {}, treeBegan() {}, treeFinished() {} },
     now: () => performance.now(),
   });
-  await active.join();
-  await active.train();
-  await active.finish();
+  const train = async (): Promise<void> => {
+    await active.join();
+    await active.train();
+    await active.finish();
+  };
+  await (cheat.isUnchecking === true ? withoutOwnChecks(train) : train());
   return Promise.all(
     folders.map(async (folder, i): Promise<Opening> => {
       const kept = await keptEvidence(folder, i === 0 ? "active" : "passive");

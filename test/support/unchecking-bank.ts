@@ -1,0 +1,24 @@
+/** A bank that deviates does not check itself: it takes whatever sums and outcomes come of what it has done. */
+import { BelievableSums } from "../../src/protocol/active/believable-sums.ts";
+import { PeerSession } from "../../src/protocol/active/peer-session.ts";
+import { vi } from "vitest";
+
+/** For as long as `work` takes: an auditor's own checks are on again afterwards. */
+export async function withoutOwnChecks<T>(work: () => Promise<T>): Promise<T> {
+  const believing = vi.spyOn(BelievableSums.prototype, "fault").mockReturnValue(null);
+  const checked = Reflect.get(PeerSession.prototype, "splits") as PeerSession["splits"];
+  const taking = vi.spyOn(PeerSession.prototype, "splits").mockImplementation(function (
+    this: PeerSession,
+    tree,
+    decisions,
+  ) {
+    const taken = decisions.map((decision) => ({ ...decision, addsUp: () => true }));
+    return checked.call(this, tree, taken);
+  });
+  try {
+    return await work();
+  } finally {
+    believing.mockRestore();
+    taking.mockRestore();
+  }
+}
