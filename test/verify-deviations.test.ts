@@ -2,22 +2,23 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { create } from "@bufbuild/protobuf";
 import { afterAll, expect, test } from "vitest";
-import type { QuantisedGradients } from "../src/base/quantised-gradients.ts";
 import type { BinnedFeature } from "../src/gbdt/split/binning.ts";
-import type { PassiveRole } from "../src/protocol/passive/role.ts";
-import type { ActiveScheme, PassiveScheme } from "../src/scheme/scheme.ts";
 import { checkOpenings } from "../src/verify/check.ts";
 import { deviations, type Finding, type Verdict } from "../src/verify/findings.ts";
 import type { Opening } from "../src/verify/opening.ts";
 import {
-  type ActiveNode,
-  ActiveNodeSchema,
-  ActiveSplitDecisionSchema,
-} from "../src/wire/generated/tandem/v1/tandem_pb.ts";
-import { isSet } from "../src/wire/bitmap.ts";
-import type { PassivePeer } from "../src/wire/peer.ts";
+  anyMembers,
+  askingOrders,
+  confusing,
+  exchanged,
+  forgetting,
+  marking,
+  otherCandidate,
+  otherMembers,
+  otherOrder,
+  otherOutcome,
+} from "./support/deviating-parties.ts";
 import { expectError } from "./support/expect-error.ts";
 import type { TestTable } from "./support/in-memory-job.ts";
 import { verifiedJob, type VerifiedJob, type Cheat } from "./support/verified-job.ts";
@@ -50,160 +51,7 @@ test.each([
   expect(new Set(verdict.trees.map(({ state }) => state))).toEqual(new Set(["as agreed"]));
 });
 
-/** One who is in and one who is not change places; as long as there are two such in whole bytes. */
-function swapped(bitmap: Uint8Array): Uint8Array {
-  const size = 8 * (bitmap.length - 1);
-  const bits = Array.from({ length: Math.max(0, size) }, (_, i) => isSet(bitmap, i));
-  const [one, other] = [bits.indexOf(true), bits.indexOf(false)];
-  const changed = bitmap.slice();
-  if (one >= 0 && other >= 0) for (const i of [one, other]) changed[i >> 3] ^= 1 << (i & 7);
-  return changed;
-}
-
-/** The bank marks a single person. */
-function marking(scheme: ActiveScheme): ActiveScheme {
-  return overridden(scheme, {
-    gradients: (layout, gradients, sample) => {
-      const columns = gradients.columns.map((column) => {
-        const marked = column.slice();
-        marked[40] = column.find((value) => value !== column[40]) ?? 0;
-        return marked;
-      });
-      return scheme.gradients(layout, { ...gradients, columns } as QuantisedGradients, sample);
-    },
-  });
-}
-
-/** Shop leaves somebody out at every node below the root. */
-function forgetting(scheme: PassiveScheme): PassiveScheme {
-  return overridden(scheme, {
-    sums: (task, message) =>
-      scheme.sums(task.node === 0 ? task : { ...task, positions: task.positions.subarray(1) }, message),
-  });
-}
-
-/** Two people of a node, of either label, change places in shop's first column while it sums. */
-function confusing(scheme: PassiveScheme, node: number): PassiveScheme {
-  return overridden(scheme, {
-    sums: (task, message) => {
-      const [payer, defaulter] = [0, 1].map((label) => task.positions.find((i) => table.labels[i] === label) ?? 0);
-      const [first, ...others] = task.bins;
-      const bins = [exchange(first, payer, defaulter), ...others];
-      return scheme.sums(task.node === node ? { ...task, bins } : task, message);
-    },
-  });
-}
-
-function exchange<Column extends Uint8Array | Uint16Array>(bins: Column, one: number, other: number): Column {
-  const changed = bins.slice() as Column;
-  [changed[one], changed[other]] = [bins[other], bins[one]];
-  return changed;
-}
-
-/** Who is in the children of nodes that shop has not split: there it cannot know better. */
-function otherMembers(peer: PassivePeer): PassivePeer {
-  const ofShop = new Set<string>();
-  return {
-    ...peer,
-    splits: (request, options) => {
-      for (const { node } of request.decisions ?? []) ofShop.add(`${request.tree}/${node}`);
-      return peer.splits(request, options);
-    },
-    histograms: (nodes, options) =>
-      peer.histograms(
-        otherRequests(nodes, ({ tree, members }) => members !== undefined && !ofShop.has(`${tree}/${members.parent}`)),
-        options,
-      ),
-  };
-}
-
-/** Everywhere. */
-function anyMembers(peer: PassivePeer): PassivePeer {
-  return {
-    ...peer,
-    histograms: (nodes, options) =>
-      peer.histograms(
-        otherRequests(nodes, () => true),
-        options,
-      ),
-  };
-}
-
-type Requests = Parameters<PassivePeer["histograms"]>[0];
-
-async function* otherRequests(nodes: Requests, isChanged: (request: ActiveNode) => boolean): Requests {
-  for await (const request of nodes) {
-    const copy = create(ActiveNodeSchema, request);
-    if (copy.members !== undefined && isChanged(copy)) copy.members.members = swapped(copy.members.members);
-    yield copy;
-  }
-}
-
-/** The bank names the candidate beside the best one. */
-function otherCandidate(peer: PassivePeer): PassivePeer {
-  return {
-    ...peer,
-    splits: ({ tree, decisions = [] }, options) => {
-      const changed = decisions.map((decision) => {
-        const { named, ...rest } = create(ActiveSplitDecisionSchema, decision);
-        return { ...rest, named: named.case === "candidate" ? { ...named, value: named.value ^ 1 } : named };
-      });
-      return peer.splits({ ...(tree === undefined ? {} : { tree }), decisions: changed }, options);
-    },
-  };
-}
-
-/** The bank asks for the order of nodes where nothing ties. */
-function askingOrders(peer: PassivePeer): PassivePeer {
-  async function* splits(...[request, options]: Parameters<PassivePeer["splits"]>): ReturnType<PassivePeer["splits"]> {
-    const { tree = 0, decisions = [] } = request;
-    const nodes = decisions.map(({ node = 0 }) => node);
-    for await (const piece of peer.order({ tree, nodes }, options)) expect(piece.ranks.length).toBeGreaterThan(0);
-    yield* peer.splits(request, options);
-  }
-  return { ...peer, splits };
-}
-
-/** Shop prefers the last of its candidates that tie. */
-function otherOrder(role: PassiveRole): PassiveRole {
-  return overridden(role, {
-    async *order(request) {
-      for await (const piece of role.order(request)) yield { ...piece, ranks: reversed(piece.ranks ?? []) };
-    },
-  });
-}
-
-function reversed(ranks: readonly number[]): number[] {
-  return ranks.map((rank) => ranks.length - 1 - rank);
-}
-
-/** Two people change places in shop's second column. */
-const exchanged =
-  (one: number, other: number) =>
-  (features: readonly BinnedFeature[]): readonly BinnedFeature[] =>
-    features.map((feature, i) => (i === 1 ? { ...feature, bins: exchange(feature.bins, one, other) } : feature));
-
-function otherOutcome(role: PassiveRole): PassiveRole {
-  return overridden(role, {
-    async *splits(request) {
-      for await (const split of role.splits(request))
-        yield { ...split, leftMembers: swapped(split.leftMembers ?? new Uint8Array(0)) };
-    },
-  });
-}
-
-/** An object with some methods of its own; the others are the original's. */
-function overridden<T extends object>(original: T, own: Partial<T>): T {
-  return new Proxy(original, {
-    get(target, name) {
-      if (Object.hasOwn(own, name)) return own[name as keyof T];
-      const value: unknown = Reflect.get(target, name, target);
-      return typeof value === "function" ? (value.bind(target) as unknown) : value;
-    },
-  });
-}
-
-/** Those whom the table below calls alike have the same label, and so the same gradients in the first tree. */
+/** Two who are alike have the same label, and so the same gradients in the first tree. */
 const [person, alike, unlike] = [0, 11, 2];
 
 interface Deviation {
@@ -301,7 +149,7 @@ test.each(cheats)("$name", async ({ job = {}, cheat, party, what }) => {
 });
 
 test("sums that decide nothing are seen where ciphertexts are looked at", async () => {
-  const cheat: Cheat = { passiveScheme: (scheme) => confusing(scheme, 4) };
+  const cheat: Cheat = { passiveScheme: (scheme) => confusing(scheme, table.labels, 4) };
   // Asked for by themselves: what is derived from confused sums is often impossible.
   const openings = await opened({ table, training: { num_round: 1 }, speed: { subtraction: false }, cheat });
   expect(deviations(await check(openings))).toEqual([
