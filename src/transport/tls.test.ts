@@ -8,7 +8,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { expectError, watchRejections } from "../../test/support/expect-error.ts";
 import { trainFederated, trainInOnePlace } from "../../test/support/in-memory-job.ts";
 import { prepareJob, type PreparedJob } from "../../test/support/prepared-job.ts";
-import { one } from "../../test/support/streams.ts";
+import { collect, one } from "../../test/support/streams.ts";
 import { randomTable } from "../../test/support/tables.ts";
 import {
   cuttableWay,
@@ -251,9 +251,10 @@ describe("what is too large", () => {
     );
     cleanUps.push(() => sessionManager.abort());
     const transport = createGrpcTransport({ baseUrl, sessionManager });
-    const refused = await createClient(PassiveParty, transport)
-      .testRows(one({ ids }))
-      .catch((error: unknown) => error);
+    const nodes = new Array<number>(1 << 20).fill(0xffffffff);
+    const refused = await collect(createClient(PassiveParty, transport).order({ nodes })).catch(
+      (error: unknown) => error,
+    );
     expect(ConnectError.from(refused).code).toBe(Code.ResourceExhausted);
   });
 });
