@@ -81,6 +81,8 @@ describe("refused", () => {
       /: trees_per_round: 3 asked, it must be 1 or the number of outputs, 1$/,
     ],
     ["rounds of no tree", { treesPerRound: 0 }, /trees_per_round: 0 asked, it must be 1 or the/],
+    ["noise of less than nothing", { answerNoise: -0 }, /: answer_noise: 0 asked, it must be/],
+    ["a share of less than nothing", { minPeopleShare: -0 }, /: min_people_share: 0 asked, it must be/],
     ["noise in the paper's layout", { ...paper, answerNoise: 1 }, /: answer_noise: it needs layout auto$/],
   ])("%s", async (_name, changes, message) => {
     await expectError(() => ask("paillier", { keyBits: 2048 }, changes), "POLICY", message);

@@ -65,14 +65,19 @@ function impossible(agreed: AgreedParameters): readonly (string | false)[] {
     (maxBin < bins.min || maxBin > bins.max) && `max_bin: ${maxBin} asked, it must be ${describeBounds(bins)}`,
     (maxCatToOnehot < 1 || maxCatToOnehot > categoryCountMax + 1) &&
       `max_cat_to_onehot: ${maxCatToOnehot} asked, it must be ${describeBounds(oneHot)}`,
-    !(agreed.answerNoise >= 0 && agreed.answerNoise <= noise.max) &&
+    !isAmount(agreed.answerNoise, noise.max) &&
       `answer_noise: ${agreed.answerNoise} asked, it must be ${describeBounds(noise)}`,
-    !(agreed.minPeopleShare >= 0 && agreed.minPeopleShare <= share.max) &&
+    !isAmount(agreed.minPeopleShare, share.max) &&
       `min_people_share: ${agreed.minPeopleShare} asked, it must be ${describeBounds(share)}`,
     agreed.answerNoise > 0 && agreed.resolutionBits === 0 && "answer_noise: it needs layout auto",
     ...impossibleLayout(agreed),
     !rates.every((rate) => rate > 0 && rate <= 1) && "colsample: fractions of the columns must be above 0 up to 1",
   ];
+}
+
+/** From 0 on; a zero with a sign is none: it cannot be stored. */
+function isAmount(value: number, max: number): boolean {
+  return value >= 0 && value <= max && !Object.is(value, -0);
 }
 
 /** Where plaintexts are not what any layout makes of gradients. */

@@ -139,7 +139,7 @@ async function writeIdentities(root: string): Promise<ReadonlyMap<string, string
   for (const name of [activeName, ...passiveNames]) {
     const { certificate, key } = await createSelfSigned(name, 1);
     await writeFile(join(root, `${name}-certificate.pem`), certificate);
-    await writeFile(join(root, `${name}-key.pem`), key);
+    await writeFile(join(root, `${name}-key.pem`), key, { mode: 0o600 });
     fingerprints.set(name, certificateFingerprint(certificate));
   }
   return fingerprints;

@@ -117,6 +117,7 @@ function roleJob({
     admitRound: (tree) => spending.roundBegins(tree),
     sampleMin: config.policy.min_instances_per_tree,
     lookUp: rowLookUp(predictable),
+    testRowsMax: predictable.ids.length,
     categoryNames: categoryNamesOf(predictable),
   };
 }

@@ -29,6 +29,8 @@ export interface PassiveJob {
   readonly scheme: PassiveScheme;
   /** Own feature values of ids that may be asked for, or null for an unknown id. */
   readonly lookUp: (id: string) => ((feature: number) => number) | null;
+  /** How many ids may be asked for: more are refused before they are looked for. Left out: no limit. */
+  readonly testRowsMax?: number;
   /** Per feature what these values stand for if they are codes of categories; left out where none has some. */
   readonly categoryNames?: readonly CategoryNames[];
   readonly observer: PassiveObserver;

@@ -9,9 +9,6 @@ import type { ActiveTestRows } from "../../wire/generated/tandem/v1/tandem_pb.ts
 import { idsDigest } from "../ids.ts";
 import type { Attempt } from "./attempt.ts";
 
-/** More people than any table has. */
-const idsMax = 2 ** 26;
-
 /** A row's values, feature by feature. */
 export type RowValues = (feature: number) => number;
 
@@ -69,7 +66,8 @@ export class TestRows {
   /** Each is named once. */
   #add(id: string, named: Set<string>): void {
     if (named.has(id)) throw new TandemError("PROTOCOL_STATE", "an id to be predicted is named twice");
-    if (named.size === idsMax) throw new TandemError("PROTOCOL_STATE", "more ids than a table can have");
+    if (named.size >= (this.#attempt.job.testRowsMax ?? Infinity))
+      throw new TandemError("ID_MISMATCH", `${this.#attempt.job.name} does not hold all of the ids to predict`);
     named.add(id);
   }
 
