@@ -13,7 +13,7 @@ import { maskingNamed, type PassiveMasking, type PendingSums } from "./masking.t
 /** Of one caller: for so many models and processes at once. */
 const sessionsMax = 16;
 /** Of one caller, as far as it decides what they take. The newest one stays in any case. */
-const sessionsBytesMax = 256 << 20;
+const sessionsBytesMax = 64 << 20;
 /** What a condition takes beside its literals, and what a batch under way takes per row and condition: bits, shares. */
 const conditionBytes = 128;
 const pendingBytes = 1;
