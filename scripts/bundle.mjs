@@ -23,16 +23,14 @@ import { packageOf, thirdPartyLicences } from "./third-party-licences.mjs";
 const root = fileURLToPath(new URL("..", import.meta.url));
 const dist = join(root, "dist");
 
-const minified = {
-  name: "minified",
-  renderChunk(code, { fileName, moduleIds }) {
-    const isOurs = moduleIds.some((id) => packageOf(id) === null);
-    const readable = { compress: false, mangle: { toplevel: false, keepNames: true } };
-    const { code: short, errors } = minifySync(fileName, code, { module: false, ...(isOurs ? readable : {}) });
-    if (errors.length > 0) throw new Error(`${fileName}: ${errors[0].message}`);
-    return { code: short };
-  },
-};
+/** After the bundler has printed a chunk: what is shortened before, it would spread out again. */
+function minify({ code, fileName, moduleIds }) {
+  const isOurs = moduleIds.some((id) => packageOf(id) === null);
+  const readable = { compress: false, mangle: { toplevel: false, keepNames: true } };
+  const { code: short, errors } = minifySync(fileName, code, { module: false, ...(isOurs ? readable : {}) });
+  if (errors.length > 0) throw new Error(`${fileName}: ${errors[0].message}`);
+  return short;
+}
 
 async function bundleProgram() {
   const build = await rolldown({
@@ -41,7 +39,6 @@ async function bundleProgram() {
     platform: "node",
     // It reads a WebAssembly file from its own folder.
     external: ["@resvg/resvg-wasm"],
-    plugins: [minified],
   });
   const { output } = await build.write({
     dir: join(dist, "program"),
@@ -54,7 +51,9 @@ async function bundleProgram() {
     },
   });
   await build.close();
-  return output;
+  const chunks = output.filter(({ type }) => type === "chunk");
+  for (const chunk of chunks) writeFileSync(join(dist, "program", chunk.fileName), minify(chunk));
+  return chunks;
 }
 
 /** Names, not `export *`: of CommonJS that would be a guess at what it exports. */

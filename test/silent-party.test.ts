@@ -2,6 +2,8 @@
  * Passive parties that keep their connection and answer its pings, and answer no call: the active party says that it
  * waits, and gives up when it should. Their services are real, over TLS; the active party's clock runs faster.
  */
+import { X509Certificate } from "node:crypto";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { ConnectRouter, ServiceImpl } from "@connectrpc/connect";
 import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
@@ -52,12 +54,18 @@ async function serving(routes: (router: ConnectRouter) => void): Promise<{ port:
   return server;
 }
 
+/** It commits to something, and its certificate is the pinned one. */
+function introduction(): { readonly commitment: Uint8Array; readonly certificate: Uint8Array } {
+  const certificate = new X509Certificate(readFileSync(join(shop.folder, "certificate.pem"))).raw;
+  return { commitment: new Uint8Array(32), certificate: Uint8Array.from(certificate) };
+}
+
 /** Joins, and says that it is working every so often if at all; then it is as the test wants it. */
 function party(beatMs: number, more: Partial<ServiceImpl<typeof PassiveParty>>) {
   return (router: ConnectRouter) =>
     void router.service(PassiveParty, {
       async *join(_hello, { signal }) {
-        yield { protocolVersion, passiveName: "shop", featureCount: 2 };
+        yield { protocolVersion, passiveName: "shop", featureCount: 2, ...introduction() };
         while (!signal.aborted) {
           await (beatMs === 0 ? never() : new Promise((resolve) => setTimeout(resolve, beatMs)));
           yield { working: true };
