@@ -8,6 +8,9 @@ export interface ProcessEnd {
   readonly signal: string | null;
 }
 
+/** Left alone, Node lets garbage grow with the machine's memory: what is needed would not show. Without room it ends. */
+const heapBound = "--max-old-space-size=320";
+
 export class AttackedProcess {
   readonly #child: ChildProcess;
   /** Settles when the process and what it says have ended. */
@@ -20,7 +23,7 @@ export class AttackedProcess {
   readonly #sampling: NodeJS.Timeout;
 
   constructor(...args: readonly string[]) {
-    const child = spawn(process.execPath, [packagePath("bin", "tandem.js"), ...args], {
+    const child = spawn(process.execPath, [heapBound, packagePath("bin", "tandem.js"), ...args], {
       stdio: ["ignore", "pipe", "pipe"],
     });
     for (const stream of [child.stdout, child.stderr])

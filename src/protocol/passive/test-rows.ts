@@ -23,7 +23,8 @@ export class TestRows {
   /** @throws TandemError ID_MISMATCH for an id that it does not hold, PROTOCOL_STATE for other rows than before */
   async name(chunks: AsyncIterable<ActiveTestRows>): Promise<void> {
     this.#expectEnd();
-    const { progress, tally } = this.#attempt;
+    const { progress, tally, course } = this.#attempt;
+    if (course.phase === "finished" && progress.current.testRows === null) throw otherPeople();
     const named = new Set<string>();
     for await (const chunk of chunks) for (const id of chunk.ids) this.#add(id, named);
     const ids = [...named];
@@ -32,8 +33,7 @@ export class TestRows {
     await progress.update(({ testRows }) => {
       this.#expectEnd();
       if (testRows === digest) return null;
-      if (testRows !== null || this.#attempt.course.phase === "finished")
-        throw new TandemError("PROTOCOL_STATE", "other people are to be predicted than this job has named before");
+      if (testRows !== null || course.phase === "finished") throw otherPeople();
       return { testRows: digest };
     });
     tally.see(idsSeen(ids));
@@ -77,4 +77,8 @@ export class TestRows {
     if (row === null) throw new TandemError("ID_MISMATCH", `${name} does not hold one of the ids to predict`);
     return row;
   }
+}
+
+function otherPeople(): TandemError {
+  return new TandemError("PROTOCOL_STATE", "other people are to be predicted than this job has named before");
 }
