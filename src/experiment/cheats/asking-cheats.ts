@@ -129,7 +129,7 @@ export const askingCheats: readonly Cheat[] = [
   },
   {
     name: "14 predictions after the end, of a party that does not score",
-    codes: ["POLICY", "PROTOCOL_STATE"],
+    codes: ["POLICY", "PROTOCOL_STATE", "ID_MISMATCH"],
     run: async (arena) => {
       const party = await arena.party({ policy: { scoring: false } });
       const { said } = await afterJob(party);
