@@ -8,7 +8,7 @@ export interface ProcessEnd {
   readonly signal: string | null;
 }
 
-/** Left alone, Node lets garbage grow with the machine's memory: what is needed would not show. Without room it ends. */
+/** Left alone, Node lets garbage grow with the machine's memory, and what is needed would not show. */
 const heapBound = "--max-old-space-size=320";
 
 export class AttackedProcess {
