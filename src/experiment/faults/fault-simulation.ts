@@ -27,7 +27,7 @@ import { ticks } from "./ticks.ts";
 
 export const jobName = "simulated";
 export const activeName = "bank";
-const activeStartsMax = 60;
+const activeStartsMax = 200;
 
 /** A job on real (small) data. */
 export interface Scenario {
