@@ -1,0 +1,85 @@
+/**
+ * How far a job's answers are from ones that tell nothing but sums: the statistical distance delta.
+ *
+ *   delta <= 1/2 sqrt(0.779 S2) / W,     S2 = answers x 8 (n_c + 4N/3)
+ *
+ * 0.779 / W^2 is the flood's Fisher information; 8 (n_c + 4N/3) is the mean square of V_c, what is flooded. Squared and
+ * times 12,000 both sides are whole numbers, so the comparison with 2^-40 has no rounding.
+ */
+import { TandemError } from "../../base/error.ts";
+import { bitLength } from "../integers.ts";
+import type { JobBounds } from "./job-bounds.ts";
+import type { LatticeSet } from "./sets.ts";
+
+/** More hints than this would be a gigabyte. */
+export const candidateCountMax = 32_768;
+/** Groups of a node have a byte in the streams: a number that wrapped would use a secret twice. */
+export const groupCountMax = 256;
+/** delta is at most 2 to the power of this. */
+export const distanceLimitLog2 = -40;
+
+/** What a passive party answers over a whole job, at the most. */
+export interface AnswerBudget {
+  /** Node messages, those of rounds that are redone included; every class's tree counts. */
+  readonly nodesMax: number;
+  /** Pairs of g and h per node. */
+  readonly outputs: number;
+  readonly candidateCount: number;
+  /** Rows on the side of a candidate that is summed, at the most; all rows unless told: that is public. */
+  readonly sideRowsMax?: number;
+}
+
+/** @throws TandemError USAGE for a budget that no job can have */
+export function checkBudget(set: LatticeSet, { nodesMax, outputs, candidateCount }: AnswerBudget): void {
+  if (!isCount(nodesMax) || !isCount(outputs) || !isCount(candidateCount)) {
+    throw new TandemError("USAGE", "nodes, outputs and candidates of a job are whole numbers, 1 or more");
+  }
+  if (candidateCount > candidateCountMax) {
+    throw new TandemError(
+      "USAGE",
+      `the lattice scheme takes at most ${candidateCountMax} candidates per party; these are ${candidateCount}. ` +
+        "Use a lower --max-bin, or the paillier scheme",
+    );
+  }
+  if (set.groups * outputs > groupCountMax) {
+    throw new TandemError(
+      "USAGE",
+      `a node of the lattice scheme holds at most ${groupCountMax / set.groups} outputs in set ${set.name}; ` +
+        `got ${outputs}. Use one tree per class`,
+    );
+  }
+}
+
+const isCount = (value: number): boolean => Number.isSafeInteger(value) && value >= 1;
+
+/** delta squared, as a fraction of whole numbers. */
+function squaredDistance(bounds: JobBounds, budget: AnswerBudget): { numerator: bigint; denominator: bigint } {
+  const { set, rowCount, floodWidth } = bounds;
+  checkBudget(set, budget);
+  const words = [budget.nodesMax, budget.outputs, set.groups, budget.candidateCount];
+  const answers = words.reduce((product, factor) => product * BigInt(factor), 1n);
+  const sideRows = BigInt(budget.sideRowsMax ?? rowCount);
+  return {
+    numerator: 779n * answers * 8n * (3n * sideRows + 4n * BigInt(set.degree)),
+    denominator: 12_000n * floodWidth ** 2n,
+  };
+}
+
+/** Whether delta is at most 2^-40. */
+export function isHidden(bounds: JobBounds, budget: AnswerBudget): boolean {
+  const { numerator, denominator } = squaredDistance(bounds, budget);
+  return numerator << BigInt(-2 * distanceLimitLog2) <= denominator;
+}
+
+/** log2 of delta, rounded up to hundredths. */
+export function distanceLog2(bounds: JobBounds, budget: AnswerBudget): number {
+  const { numerator, denominator } = squaredDistance(bounds, budget);
+  const log2 = (log2Of(numerator) - log2Of(denominator)) / 2;
+  // The two logarithms are off by less than 2^-40.
+  return Math.ceil((log2 + 2 ** -40) * 100) / 100;
+}
+
+function log2Of(value: bigint): number {
+  const dropped = Math.max(0, bitLength(value) - 53);
+  return Math.log2(Number(value >> BigInt(dropped))) + dropped;
+}

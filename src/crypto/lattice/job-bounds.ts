@@ -1,0 +1,123 @@
+/**
+ * The numbers of a job, from what everybody knows of it: set, rows, resolution, noise. All in exact integers, so that
+ * both sides compute the same. docs/lattice.md has the argument in words.
+ *
+ *   set A   t = 2 (n 2^r + noise) + 1        g and h each in a ciphertext of its own
+ *   set B   t = 2^(2S + 1)                   Z = g 2^S + h; S bits hold n 2^r + 2 noise
+ *   D = floor(q / t)      V = 16 (n + 2N)      W = floor((D - 2V - 2 rho) / 8), at most 2^76
+ *
+ * A sum is opened from D Z + V_c + f with |V_c| <= V and |f| <= 4W; rho is what all roundings can make. Since
+ * 4W + V + rho <= D/2 the nearest multiple of q/t is that of Z, always: there is no tail that could fail.
+ */
+import { TandemError } from "../../base/error.ts";
+import { bitLength } from "../integers.ts";
+import type { LatticeSet } from "./sets.ts";
+
+export const resolutionBitsMin = 4;
+export const resolutionBitsMax = 24;
+
+/** Sums stay below 2^50: they are doubles later, and the widest t of set B is then 2^101. */
+const sumBitsMax = 50;
+/** The flood's Fisher information is 0.779 / W^2 from here on; for a tiny W it would be more. */
+export const floodWidthMin = 2n ** 20n;
+const floodWidthMax = 2n ** 76n;
+
+export interface JobSize {
+  /** n: rows that are summed. */
+  readonly rowCount: number;
+  /** r: |g| <= 2^r and 0 <= h <= 2^r on the grid. */
+  readonly resolutionBits: number;
+  /** The largest magnitude of what a passive party adds to a sum; 0 unless told. */
+  readonly noiseMax?: number;
+}
+
+export interface JobBounds {
+  readonly set: LatticeSet;
+  readonly rowCount: number;
+  readonly resolutionBits: number;
+  readonly noiseMax: number;
+  /** Plaintexts are integers modulo t. */
+  readonly t: bigint;
+  /** Bits of the lower slot; 0 where each column has its own ciphertext. */
+  readonly slotBits: number;
+  /** What is added to a noisy sum of h, so that the lower slot is never negative; 0 where there is no lower slot. */
+  readonly slotOffset: number;
+  /** D: what a plaintext is multiplied with. */
+  readonly scale: bigint;
+  /** V: no sum of errors is larger. */
+  readonly errorMax: bigint;
+  /** rho: what the roundings of words and of multipliers can add up to. */
+  readonly roundingMax: bigint;
+  /** W: a flood is the sum of four uniforms on [-W, W). */
+  readonly floodWidth: bigint;
+}
+
+export const modulusOf = ({ primes }: LatticeSet): bigint => primes.reduce((product, prime) => product * prime, 1n);
+
+/** Bits of q, rounded up to the primes' width. */
+const modulusBits = ({ primes }: LatticeSet): number => 50 * primes.length;
+
+/**
+ * @throws TandemError USAGE for a size that no job can have, LAYOUT_OVERFLOW where no flood would be wide enough
+ */
+export function jobBounds(set: LatticeSet, { rowCount, resolutionBits, noiseMax = 0 }: JobSize): JobBounds {
+  checkSize(rowCount, resolutionBits, noiseMax);
+  const largestSum = BigInt(rowCount) << BigInt(resolutionBits);
+  const noise = BigInt(noiseMax);
+  const sideBySide = set.groups === 1;
+  const slotBits = sideBySide ? bitLength(largestSum + 2n * noise) : 0;
+  const t = sideBySide ? 2n ** BigInt(2 * slotBits + 1) : 2n * (largestSum + noise) + 1n;
+  const scale = modulusOf(set) / t;
+  const errorMax = 16n * BigInt(rowCount + 2 * set.degree);
+  const roundingMax = wordRoundingMax(set) + (sideBySide ? 2n ** BigInt(slotBits + 1) : t / 2n + 1n);
+  const room = (scale - 2n * errorMax - 2n * roundingMax) / 8n;
+  const floodWidth = room < floodWidthMax ? room : floodWidthMax;
+  if (floodWidth < floodWidthMin) refuseNarrowFlood(set, rowCount, resolutionBits);
+  const slotOffset = sideBySide ? noiseMax : 0;
+  const size = { set, rowCount, resolutionBits, noiseMax };
+  return { ...size, t, slotBits, slotOffset, scale, errorMax, roundingMax, floodWidth };
+}
+
+/** The N + 1 words of an opening are off by less than 133/256 each, in units of q / 2^F. */
+function wordRoundingMax(set: LatticeSet): bigint {
+  return 133n * BigInt(set.degree + 1) * 2n ** BigInt(modulusBits(set) - set.wordBits - 8);
+}
+
+/** @returns whether sums of such a job stay below 2^50 */
+export function sumsFit({ rowCount, resolutionBits, noiseMax = 0 }: JobSize): boolean {
+  return (BigInt(rowCount) << BigInt(resolutionBits)) + 2n * BigInt(noiseMax) < 1n << BigInt(sumBitsMax);
+}
+
+/** @throws TandemError USAGE */
+export function checkResolution(bits: number): void {
+  if (Number.isInteger(bits) && bits >= resolutionBitsMin && bits <= resolutionBitsMax) return;
+  throw new TandemError(
+    "USAGE",
+    `with the lattice scheme resolution_bits is between ${resolutionBitsMin} and ${resolutionBitsMax}; got ${bits}`,
+  );
+}
+
+function checkSize(rowCount: number, resolutionBits: number, noiseMax: number): void {
+  if (!Number.isSafeInteger(rowCount) || rowCount < 1) {
+    throw new TandemError("USAGE", `the lattice scheme sums at least one row; got ${rowCount}`);
+  }
+  checkResolution(resolutionBits);
+  if (!Number.isSafeInteger(noiseMax) || noiseMax < 0) {
+    throw new TandemError("USAGE", "the largest noise of a sum is a whole number of steps of the grid, 0 or more");
+  }
+  if (sumsFit({ rowCount, resolutionBits, noiseMax })) return;
+  throw new TandemError(
+    "LAYOUT_OVERFLOW",
+    `sums of ${rowCount} rows at resolution_bits ${resolutionBits} with noise of at most ${noiseMax} reach ` +
+      `2^${sumBitsMax}. Use a lower --resolution-bits`,
+  );
+}
+
+function refuseNarrowFlood({ name }: LatticeSet, rowCount: number, resolutionBits: number): never {
+  const other = name === "A" ? ", or set B" : "";
+  throw new TandemError(
+    "LAYOUT_OVERFLOW",
+    `set ${name} has no room to hide errors in sums of ${rowCount} rows at resolution_bits ${resolutionBits}. ` +
+      `Use a lower --resolution-bits${other}`,
+  );
+}
