@@ -1,0 +1,34 @@
+/** What g and h are multiplied with in a ciphertext, and how a plaintext becomes sums again. */
+import { modulo } from "../integers.ts";
+import { modulusOf } from "./job-bounds.ts";
+import type { LatticeShape } from "./kernel.ts";
+
+/** A column of a group: which, and its multiplier D. */
+export interface GroupColumn {
+  readonly column: number;
+  readonly multiplier: bigint;
+}
+
+/** Per group of a ciphertext the columns in it. */
+export function groupColumns({ set, t, slotBits }: LatticeShape): readonly (readonly GroupColumn[])[] {
+  const q = modulusOf(set);
+  if (set.groups === 2) return [0, 1].map((column) => [{ column, multiplier: q / t }]);
+  return [
+    [
+      { column: 0, multiplier: (q << BigInt(slotBits)) / t },
+      { column: 1, multiplier: q / t },
+    ],
+  ];
+}
+
+/** The multiple of q/t that is nearest to value q / 2^F. */
+export function roundToPlaintext(value: bigint, t: bigint, wordBits: bigint): bigint {
+  return (value * t + (1n << (wordBits - 1n))) >> wordBits;
+}
+
+/** Sums of a group's columns, in the order of groupColumns. */
+export function splitSlots(plaintext: bigint, { set, slotBits }: LatticeShape): bigint[] {
+  if (set.groups === 2) return [plaintext];
+  const low = modulo(plaintext, 1n << BigInt(slotBits));
+  return [(plaintext - low) >> BigInt(slotBits), low];
+}
