@@ -9,8 +9,7 @@
  * larger, every slot has two columns, its limbs: q = high * 2^26 + low. Limbs are summed each for itself, exactly, and
  * need no carry: `slotSum` rounds high * 2^26 + low once, so any limbs of the same sum give the same number.
  *
- * In a job with noise g is rounded to integers of either sign: a shift would have to be taken back by counts, which are
- * not told there.
+ * Where counts are not told g is rounded to integers of either sign: a shift would have to be taken back by counts.
  */
 import type { NoiseScale } from "./noise/noise-scale.ts";
 
@@ -24,12 +23,14 @@ export interface QuantisedGradients {
   readonly instanceCount: number;
   readonly grids: readonly SlotGrid[];
   /**
-   * Per slot one column, or two limbs, the high one first; per instance an integer, which is not negative but for g in
-   * a job with noise.
+   * Per slot one column, or two limbs, the high one first; per instance an integer, which is not negative but for g
+   * where counts are not told.
    */
   readonly columns: readonly Float64Array[];
   /** What passive parties add to their sums of these; left out: nothing. */
   readonly noise?: NoiseScale;
+  /** Sums come without counts: with noise, and where members are hidden. Left out: they have some. */
+  readonly hidesCounts?: boolean;
 }
 
 /** What one unit of the high limb stands for. */

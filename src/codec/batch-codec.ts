@@ -29,7 +29,8 @@ export function quantise(layout: GradientLayout, values: readonly Float64Array[]
       ? [quantised]
       : [quantised.map((q) => Math.floor(q / highLimb)), quantised.map((q) => q - Math.floor(q / highLimb) * highLimb)];
   });
-  return { instanceCount, grids: layoutGrids(layout), columns, ...(layout.noise && { noise: layout.noise }) };
+  const { hidesCounts, noise } = layout;
+  return { instanceCount, grids: layoutGrids(layout), columns, hidesCounts, ...(noise && { noise }) };
 }
 
 /** Batches the given instances: their plaintexts one after the other, layout.plaintexts.length per instance. */

@@ -16,8 +16,12 @@ export function gradientLayout(
   plaintextBitsMax: number,
   { values, bounds }: RealGradients,
   noise: NoiseScale | null = null,
+  hidesCounts = noise !== null,
 ): GradientLayout {
   const instanceCount = values[0].length;
+  if (hidesCounts && parameters.layout === "paper")
+    throw new TandemError("USAGE", "the paper's layout needs counts, which are not told here. Use --layout auto");
+  const grid = hidesCounts ? { unit: 2 ** parameters.resolution_bits, max: noise?.max ?? 0 } : null;
   const slots =
     parameters.layout === "paper"
       ? paperSlots(parameters, values.length, instanceCount)
@@ -25,9 +29,9 @@ export function gradientLayout(
           parameters,
           values.map((column, slot) => bounds[slot] ?? rangeOf(column, slot % 2 === 1)),
           instanceCount,
-          noise,
+          grid,
         );
-  return buildLayout(parameters.codec, slots, instanceCount, plaintextBitsMax, noise);
+  return buildLayout(parameters.codec, slots, instanceCount, plaintextBitsMax, noise, hidesCounts);
 }
 
 /** Far from where the arithmetic of slots and gains would leave the range of doubles. */
@@ -58,6 +62,8 @@ export function quantiserFor(
   parameters: CodecParameters,
   plaintextBitsMax: number,
   noise: NoiseScale | null = null,
+  hidesCounts = noise !== null,
 ): (gradients: RealGradients) => QuantisedGradients {
-  return (gradients) => quantise(gradientLayout(parameters, plaintextBitsMax, gradients, noise), gradients.values);
+  return (gradients) =>
+    quantise(gradientLayout(parameters, plaintextBitsMax, gradients, noise, hidesCounts), gradients.values);
 }

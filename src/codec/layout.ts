@@ -40,6 +40,8 @@ export interface GradientLayout {
   readonly plaintextBits: number;
   /** What passive parties add to sums; null: nothing. */
   readonly noise: NoiseScale | null;
+  /** Nobody tells counts, so values are rounded to integers of either sign; as with noise. */
+  readonly hidesCounts: boolean;
 }
 
 /** Cuts slots into plaintexts of at most `plaintextBitsMax` bits. */
@@ -49,6 +51,7 @@ export function buildLayout(
   instanceCountMax: number,
   plaintextBitsMax: number,
   noise: NoiseScale | null = null,
+  hidesCounts = noise !== null,
 ): GradientLayout {
   const plaintexts: number[][] = [];
   let room = 0;
@@ -72,7 +75,7 @@ export function buildLayout(
   });
   const widths = plaintexts.map((members) => members.reduce((sum, index) => sum + slotBits(slots[index]), 0));
   const limbs = slots.some((slot) => slotLimbs(slot) === 2) ? 2 : 1;
-  return { codec, slots, instanceCountMax, limbs, plaintexts, plaintextBits: Math.max(...widths), noise };
+  return { codec, slots, instanceCountMax, limbs, plaintexts, plaintextBits: Math.max(...widths), noise, hidesCounts };
 }
 
 /**
@@ -119,7 +122,7 @@ export function autoSlots(
   parameters: CodecParameters,
   bounds: readonly Range[],
   instanceCount: number,
-  noise: NoiseScale | null = null,
+  noise: Pick<NoiseScale, "unit" | "max"> | null = null,
 ): Slot[] {
   return bounds.map((bound, index) => {
     const isSigned = index % 2 === 0;
@@ -152,7 +155,7 @@ function autoSlot(parameters: CodecParameters, bound: Range, isSigned: boolean, 
 }
 
 /** The same grid with room for noise, and for sums of either sign. */
-function noisySlot(slot: Slot, isSigned: boolean, instanceCount: number, { unit, max }: NoiseScale): Slot {
+function noisySlot(slot: Slot, isSigned: boolean, instanceCount: number, { unit, max }: Pick<NoiseScale, "unit" | "max">): Slot {
   const excess = isSigned ? unit : 0;
   const noise = { largest: unit, excess, max, people: instanceCount };
   let r = 1;

@@ -22,6 +22,11 @@ export const ledgerEntries = {
     what: "the order in which the node's candidates stand in their owner's table",
     unit: "unnamed candidates in order",
   },
+  candidateLinks: {
+    learner: "active",
+    what: "which candidate is which over all trees",
+    unit: "unnamed candidates",
+  },
   splitOutcomes: {
     learner: "active",
     what: "which side each person of the node falls on",
@@ -51,6 +56,7 @@ export function emptyLedger(): Ledger {
     candidateSums: 0,
     candidates: 0,
     candidateOrders: 0,
+    candidateLinks: 0,
     splitOutcomes: 0,
     predictionOutcomes: 0,
     maskedScores: 0,

@@ -34,6 +34,13 @@ export type PassiveObservation =
       readonly members: Uint8Array;
     })
   | (Seen & {
+      /** Gradients of a node of its own, where members are hidden. */
+      readonly kind: "sealed node";
+      readonly tree: number;
+      readonly node: number;
+      readonly ciphertexts: number;
+    })
+  | (Seen & {
       readonly kind: "win";
       readonly tree: number;
       readonly node: number;
@@ -46,6 +53,7 @@ export type PassiveObservation =
 /** What the active party sees of a passive one. */
 export type ActiveObservation =
   | (Seen & { readonly kind: "candidates"; readonly candidateCount: number })
+  | (Seen & { readonly kind: "hints"; readonly candidateCount: number })
   | (Seen & {
       readonly kind: "sums";
       readonly tree: number;
@@ -125,6 +133,11 @@ export function membersSeen(
   return { learner: "passive", kind: "members", tree, node, parent, sibling, instanceCount, members, bytes };
 }
 
+/** @param bytes of all messages of the node */
+export function sealedNodeSeen(tree: number, node: number, ciphertexts: number, bytes: number): Observation {
+  return { learner: "passive", kind: "sealed node", tree, node, ciphertexts, bytes };
+}
+
 export function winSeen(
   tree: number,
   { node, named }: { readonly node: number; readonly named: NamedInMessage },
@@ -142,6 +155,11 @@ export function idsSeen(ids: readonly string[]): Observation {
 
 export function candidatesSeen(candidateCount: number): Observation {
   return { learner: "active", kind: "candidates", candidateCount, bytes: 0 };
+}
+
+/** Where members are hidden: what links the answers of each candidate over all trees. */
+export function hintsSeen(candidateCount: number, bytes: number): Observation {
+  return { learner: "active", kind: "hints", candidateCount, bytes };
 }
 
 export function sumsSeen(

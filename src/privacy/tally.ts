@@ -44,6 +44,12 @@ function enter(ledger: Ledger, observation: Observation): void {
     case "gradients":
       ledger.encryptedGradients += observation.ciphertexts;
       break;
+    case "sealed node":
+      ledger.encryptedGradients += observation.ciphertexts;
+      break;
+    case "hints":
+      ledger.candidateLinks += observation.candidateCount;
+      break;
     case "members":
       ledger.memberships += observation.instanceCount;
       break;

@@ -9,6 +9,7 @@ import type { SpeedParameters } from "../base/parameters.ts";
 import type { QuantisedGradients } from "../base/quantised-gradients.ts";
 import type { LayoutTerms } from "../codec/agreed-layout.ts";
 import type { GradientLayout } from "../codec/layout.ts";
+import type { CandidatePlan } from "./candidates/candidate-plan.ts";
 import type { NodeTask } from "./candidates/node-task.ts";
 import type { TreeNodes } from "./candidates/tree-nodes.ts";
 import type { CostModel } from "./cost-model.ts";
@@ -35,6 +36,11 @@ export interface SchemeLimits {
 
 export interface Scheme {
   readonly name: string;
+  /**
+   * Passive parties are not told who is in a node: each node has gradients of its own, encrypted anew, with zeros for
+   * everybody who is not in it. No counts are told either, so gradients are rounded to integers of either sign.
+   */
+  readonly hidesMembers: boolean;
   /** What the handshake will say. @throws TandemError USAGE for options that it cannot work with */
   parameters(options: Pick<SchemeOptions, "keyBits" | "insecureKey">): SchemeParameters;
   /** What computes on this machine. */
@@ -133,8 +139,10 @@ export interface ActiveScheme {
   readonly counts: OperationCounts;
   /** Bits that one plaintext can hold. */
   readonly plaintextBitsMax: number;
-  /** Once per attempt and passive party, the same for all. */
-  setUp(layout: GradientLayout): Promise<Uint8Array>;
+  /** Where nodes have gradients of their own; null: a round's gradients are sent once. */
+  readonly hidden: ActiveHidden | null;
+  /** Once per attempt: the same message for all passive parties. */
+  setUp(job: ActiveSchemeJob): Promise<Uint8Array>;
   /**
    * The tree's gradients as chunks, each the same for every passive party.
    * @param sample the instances that the tree learns from; null: all
@@ -152,11 +160,64 @@ export interface ActiveScheme {
   node(node: number): Uint8Array;
   /**
    * Slot sums of consecutive candidates, slot by slot (stride: number of slots).
-   * @param counts how many are summed in each; with noise, where nobody tells, how many it can be at most
+   * @param counts how many are summed in each; where nobody tells, how many it can be at most
    */
-  sums(layout: GradientLayout, message: Uint8Array, counts: readonly number[]): Promise<Float64Array>;
+  sums(
+    layout: GradientLayout,
+    message: Uint8Array,
+    counts: readonly number[],
+    asked: AskedOfPeer,
+  ): Promise<Float64Array>;
   /** Nothing more is wanted: what is being made ahead is for nobody. */
   close(): void;
+}
+
+/** Whom was asked about which node. */
+export interface AskedOfPeer {
+  /** Its place among the passive parties. */
+  readonly peer: number;
+  readonly tree: number;
+  readonly node: number;
+}
+
+/** What an active half knows of an attempt. */
+export interface ActiveSchemeJob extends SchemeJob {
+  readonly layout: GradientLayout;
+  /** What the passive halves have said at the handshake, in their order. */
+  readonly greetings: readonly Uint8Array[];
+  /** The instances that are summed in any tree, ascending; null: all. */
+  readonly rows: Uint32Array | null;
+}
+
+/** What both halves know of an attempt. */
+export interface SchemeJob {
+  readonly instanceCount: number;
+  /** 32 bytes that name the job. */
+  readonly run: Uint8Array;
+  /** Nodes that may be asked for in all attempts at the job together. */
+  readonly nodesMax: number;
+  /** Pairs of g and h of a tree. */
+  readonly outputsPerTree: number;
+}
+
+/** A node of which nobody else learns who is in it. */
+export interface HiddenNode {
+  readonly tree: number;
+  readonly node: number;
+  /** Those that the tree learns. */
+  readonly outputs: readonly number[];
+  /** The instances that are summed. */
+  readonly sampled: Uint32Array;
+  readonly gradients: QuantisedGradients;
+}
+
+export interface ActiveHidden {
+  /** What a passive party's answers are opened with. @param candidateCount those that it has said to have */
+  hints(peer: number, candidateCount: number, pieces: AsyncIterable<Uint8Array>): Promise<void>;
+  /** A node's gradients as chunks, each the same for every passive party. Every call encrypts anew, once. */
+  seal(node: HiddenNode): AsyncIterable<GradientChunk>;
+  /** No node of this tree is opened any more. */
+  endTree(tree: number): void;
 }
 
 /** Sums of consecutive candidates of a node, in the node's order. */
@@ -168,8 +229,10 @@ export interface SumsPiece {
 /** Messages come from the wire: a scheme checks them. */
 export interface PassiveScheme {
   readonly counts: OperationCounts;
-  /** Once per attempt. What it refuses changes nothing. */
-  setUp(message: Uint8Array, job: PassiveSchemeJob): Promise<void>;
+  /** Where nodes have gradients of their own; null: a round's gradients are sent once. */
+  readonly hidden: PassiveHidden | null;
+  /** Once per attempt. What it refuses changes nothing. @returns what must be the same in every attempt at the job */
+  setUp(message: Uint8Array, job: PassiveSchemeJob): Promise<Uint8Array>;
   /** Once per round, before its chunks: the round's first tree, whose sample is known. */
   beginRound(tree: TreeNodes): void;
   /** Another tree of the same gradients. */
@@ -178,19 +241,40 @@ export interface PassiveScheme {
   gradients(message: Uint8Array): Promise<number>;
   /** Once per round, after the last chunk. @throws TandemError PROTOCOL_STATE if some are missing */
   endOfGradients(): void;
-  /** The sums of a node's candidates, with the task's noise; of those that are withheld a sum over nobody. */
-  sums(task: NodeTask, message: Uint8Array): AsyncIterable<SumsPiece>;
+  /**
+   * The sums of a node's candidates, with the task's noise; of those that are withheld a sum over nobody.
+   * @param messages what the node's request says: one, or as many as its gradients have
+   */
+  sums(task: NodeTask, messages: AsyncIterable<Uint8Array>): AsyncIterable<SumsPiece>;
   /** Once per round, when nothing more is asked of it. */
   endRound(): void;
   /** Nothing more is wanted: what is being made ahead is for nobody. */
   close(): void;
 }
 
+export interface PassiveHidden {
+  /** For the handshake; drawn once per attempt. */
+  greeting(): Uint8Array;
+  /** Once per attempt, after the set-up. @throws TandemError PROTOCOL_STATE the second time */
+  hints(): AsyncIterable<Uint8Array>;
+}
+
+/** What is summed where members are hidden: the same rows and candidates in every tree. */
+export interface SummedRows {
+  /** Per feature the bin of each row. */
+  readonly bins: readonly Uint16Array[];
+  /** All candidates, in the order of the job. */
+  readonly plan: CandidatePlan;
+  /** Places of those that are ever answered, ascending. */
+  readonly offered: Uint32Array;
+}
+
 /** What a passive half knows of a job. */
-export interface PassiveSchemeJob {
+export interface PassiveSchemeJob extends SchemeJob {
   readonly parameters: SchemeParameters;
-  readonly instanceCount: number;
   readonly candidateCount: number;
+  /** Null where members are told. */
+  readonly summed: SummedRows | null;
   /** Nodes that may be asked for in one tree, and trees of one round. */
   readonly nodesAskedMax: number;
   readonly treesPerRound: number;

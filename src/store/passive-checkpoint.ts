@@ -57,6 +57,7 @@ const progressFile = z.strictObject({
   sides: z.record(z.string(), hex),
   setUp: hex.nullable(),
   round: z.strictObject({ tree: index, sample: hex, chunks: index.nullable() }).nullable(),
+  nodesReserved: index,
   testRows: hex.nullable(),
 });
 
@@ -71,7 +72,7 @@ export const passiveKind = <T>(name: string, schema: z.ZodType<T>, version = 1):
   advice,
 });
 const jobKind = passiveKind("job", jobFile, 3);
-const progressKind = passiveKind("progress", progressFile, 2);
+const progressKind = passiveKind("progress", progressFile, 3);
 const alignmentKind = passiveKind("alignment", alignmentFile);
 
 /** Which rows of a table are common to all parties, in the common order. */

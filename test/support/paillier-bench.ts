@@ -103,6 +103,10 @@ export function bench(
     treesPerRound: 1,
     terms,
     allowsUnpacked: false,
+    run: new Uint8Array(32),
+    nodesMax: 0,
+    outputsPerTree: 1,
+    summed: null,
   };
   return {
     active,
@@ -122,7 +126,7 @@ export function treeOf({ trees }: Bench, tree = 0, sampled: Uint8Array = new Uin
 export async function loaded(made: Bench, tree = 0): Promise<Bench & { readonly nodes: TreeNodes }> {
   const { active, passive, layout, gradients, job } = made;
   const nodes = treeOf(made, tree);
-  await passive.setUp(await active.setUp(layout), job);
+  await passive.setUp(await active.setUp({ layout }), job);
   passive.beginRound(nodes);
   for await (const { message } of active.gradients(layout, gradients, null)) await passive.gradients(message);
   passive.endOfGradients();

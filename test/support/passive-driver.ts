@@ -147,7 +147,7 @@ export function drive(
   return driver;
 
   async function setUpMessage(): Promise<ActiveSetUp> {
-    return create(ActiveSetUpSchema, { scheme: await scheme.setUp(layout), skipBin: true });
+    return create(ActiveSetUpSchema, { scheme: await scheme.setUp({ layout }), skipBin: true });
   }
 
   function node(

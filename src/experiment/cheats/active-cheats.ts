@@ -25,10 +25,10 @@ async function played(
 
 /** A set-up with other contents. */
 async function changedSetUp(
-  { scheme, layout }: Puppet,
+  puppet: Puppet,
   change: Partial<{ plaintextBits: number; packing: boolean; modulus: Uint8Array }>,
 ): Promise<Uint8Array> {
-  const message = fromBinary(PaillierSetUpSchema, await scheme.setUp(layout));
+  const message = fromBinary(PaillierSetUpSchema, await puppet.setUpMessage());
   return toBinary(PaillierSetUpSchema, { ...message, ...change });
 }
 

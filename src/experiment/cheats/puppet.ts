@@ -112,7 +112,13 @@ export class Puppet {
   /** Joins, and sets the scheme up as it should be. */
   async begin(changes: HelloChanges = {}): Promise<void> {
     await this.join(changes);
-    await this.setUp(await this.scheme.setUp(this.layout));
+    await this.setUp(await this.setUpMessage());
+  }
+
+  /** As it should be. */
+  setUpMessage(): Promise<Uint8Array> {
+    const nobody = { greetings: [], rows: null, run: new Uint8Array(32), nodesMax: 0 };
+    return this.scheme.setUp({ layout: this.layout, instanceCount: ids.length, outputsPerTree: 1, ...nobody });
   }
 
   async setUp(scheme: Uint8Array): Promise<void> {
@@ -140,7 +146,8 @@ export class Puppet {
     const sums: number[] = [];
     for await (const answer of this.peer.histograms(request(), {})) {
       counts.push(...answer.counts);
-      sums.push(...(await this.scheme.sums(this.layout, answer.scheme, answer.counts)));
+      const asked = { peer: 0, tree, node };
+      sums.push(...(await this.scheme.sums(this.layout, answer.scheme, answer.counts, asked)));
     }
     return { counts, sums };
   }

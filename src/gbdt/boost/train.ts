@@ -129,7 +129,7 @@ export async function* centralisedRounds(training: CentralisedTraining): AsyncGe
       const gain = new TreeGain(gradients.grids, growParameters, {
         outputs,
         isConstrained,
-        hidesCounts: gradients.noise !== undefined,
+        hidesCounts: gradients.hidesCounts ?? false,
       });
       const isLocal = round < parameters.local_rounds;
       const treeNumber = training.treeNumber?.(treeIndex) ?? treeIndex;

@@ -24,7 +24,7 @@ const rowsOf = (rows: readonly number[], more: Partial<CandidateRows> = {}): Can
 });
 
 describe("sums of candidates", () => {
-  const fault = (...row: number[]) => new BelievableSums(gradients, null).fault(rowsOf(row), totals);
+  const fault = (...row: number[]) => new BelievableSums(gradients, null).fault(rowsOf(row), { totals });
 
   test.each([
     ["two of the lowest", [4, 3, 2]],
@@ -45,7 +45,7 @@ describe("sums of candidates", () => {
 
   test("only the sample's gradients count", () => {
     const sums = new BelievableSums(gradients, Uint32Array.of(4, 5));
-    const node = nodeTotals(gradients, Uint32Array.of(4, 5));
+    const node = { totals: nodeTotals(gradients, Uint32Array.of(4, 5)) };
     expect(sums.fault(rowsOf([5, 2, 1]), node)).toBeNull();
     expect(sums.fault(rowsOf([2, 2, 1]), node)).toMatch(/cannot have/);
   });
@@ -55,7 +55,7 @@ describe("groups of categories", () => {
   const group = { size: 3, hasMissing: false, flipped: -1 };
   const parts = [4, 3, 2, 16, 4, 2, 10, 5, 2];
   const fault = (rows: readonly number[], more: Partial<CandidateRows> = {}) =>
-    new BelievableSums(gradients, null).fault(rowsOf(rows, { groups: [group], ...more }), totals);
+    new BelievableSums(gradients, null).fault(rowsOf(rows, { groups: [group], ...more }), { totals });
 
   test("add up to the node, also where one is summed over the others", () => {
     expect(fault(parts)).toBeNull();

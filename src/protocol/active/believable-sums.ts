@@ -6,6 +6,7 @@
  */
 import { highLimb, type QuantisedGradients, slotSum, slotSumOfRest } from "../../base/quantised-gradients.ts";
 import { addRow } from "../../gbdt/split/histogram.ts";
+import type { GrowingNode } from "../../gbdt/tree/grow.ts";
 import type { CandidateRows } from "../../scheme/candidates/candidate-rows.ts";
 import { categoryRows } from "../../scheme/candidates/category-group.ts";
 
@@ -34,8 +35,8 @@ export class BelievableSums {
     });
   }
 
-  /** @param totals the node's row. @returns what is wrong with a node's candidates; null: nothing */
-  fault(ofPeer: CandidateRows, totals: Float64Array): string | null {
+  /** @returns what is wrong with a node's candidates; null: nothing */
+  fault(ofPeer: CandidateRows, { totals }: Pick<GrowingNode, "totals">): string | null {
     const stride = totals.length;
     const { rows } = ofPeer;
     const all = totals[stride - 1];

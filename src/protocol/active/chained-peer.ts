@@ -6,7 +6,7 @@ import type { MessageInitShape } from "@bufbuild/protobuf";
 import { TandemError } from "../../base/error.ts";
 import {
   type ActiveGradientsSchema,
-  ActiveNodeSchema,
+  type ActiveNodeSchema,
   ActiveSetUpSchema,
   ActiveSplitDecisionSchema,
   type PassiveHello,
@@ -22,6 +22,7 @@ import {
   encoded,
   GradientDigest,
   messageDigest,
+  NodeDigest,
   OrderDigests,
   termsDigest,
 } from "../chain/message-digests.ts";
@@ -108,10 +109,15 @@ class ChainedPeer {
     const chain = this.#chain;
     const asked = new Map<number, { readonly tree: number; readonly digest: AnswerDigest; pieces: Uint8Array[] }>();
     async function* noted(): AsyncGenerator<MessageInitShape<typeof ActiveNodeSchema>> {
+      let digest = new NodeDigest();
       for await (const request of nodes) {
-        const { tree = 0, node = 0 } = request;
-        chain.note(tree, "members", node, messageDigest(ActiveNodeSchema, request));
-        asked.set(node, { tree, digest: new AnswerDigest(), pieces: [] });
+        const { tree = 0, node = 0, more = false } = request;
+        digest.add(request);
+        if (!more) {
+          chain.note(tree, "members", node, digest.digest());
+          asked.set(node, { tree, digest: new AnswerDigest(), pieces: [] });
+          digest = new NodeDigest();
+        }
         yield request;
       }
     }

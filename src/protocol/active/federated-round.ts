@@ -78,7 +78,7 @@ export class FederatedRound {
     const gradientsTaken = this.#sendGradients(firstTree, layout, gradients, sample, !isLast);
     const sampler = new ColumnSampler(columnRatesOf(training), training.seed, this.#job.samplingSecret ?? "");
     // What is offered at the root changes from tree to tree where columns are drawn, or thresholds are limited.
-    const isSameRoot = sampler.takesAll && (this.#job.defences?.max_thresholds ?? 0) === 0;
+    const isSameRoot = this.#job.scheme.hidden === null && sampler.takesAll && (this.#job.defences?.max_thresholds ?? 0) === 0;
     const sharedRoot: CandidateRows[] | null = isSameRoot ? [] : null;
     const shared = { sampler, gradients, sample, layout, sharedRoot, gradientsTaken };
     const trees: Tree<ActiveRule>[] = [];
@@ -115,7 +115,7 @@ export class FederatedRound {
     const made = timed(scheme.gradients(layout, gradients, sample), this.#encrypting);
     const chunks = new Broadcast(made, chunksAhead);
     const readers = this.#sessions.map(() => chunks.reader());
-    const sampled = rowBitmap(sample, gradients.instanceCount);
+    const sampled = scheme.hidden === null ? rowBitmap(sample, gradients.instanceCount) : new Uint8Array(0);
     const taken = this.#sessions.map((session, i) => session.sendGradients(firstTree, sampled, readers[i]));
     if (taken.length > 0 && moreFollow) {
       const expect = (): void => scheme.expectTree(layout, sample?.length ?? gradients.instanceCount);
@@ -130,7 +130,7 @@ export class FederatedRound {
       "tree" | "outputs" | "sampler" | "gradients" | "sample" | "layout" | "sharedRoot" | "gradientsTaken"
     >,
   ): Promise<GrownTree<ActiveRule>> {
-    const { features, training, subtraction, observer } = this.#job;
+    const { features, training, subtraction, observer, scheme, defences } = this.#job;
     const alarmed = new Set<string>();
     const grown = await growFederatedTree({
       ...own,
@@ -138,6 +138,8 @@ export class FederatedRound {
       parameters: growParametersOf(training),
       subtraction,
       sessions: this.#sessions,
+      hidden: scheme.hidden,
+      tellsPlaces: !own.sampler.isFixedPerTree || (defences?.max_thresholds ?? 0) > 0,
       isConstrained: this.#isConstrained,
       categoryPeopleMin: training.min_category_people,
       onAlarm: (party, ...what) => {
@@ -148,6 +150,7 @@ export class FederatedRound {
       waiting: this.#waiting,
       decrypting: this.#decrypting,
     });
+    scheme.hidden?.endTree(own.tree);
     await Promise.all(this.#sessions.map((session) => session.finishTree(own.tree)));
     return grown;
   }
@@ -157,7 +160,8 @@ export function layoutFor(
   { codec, training, defences, scheme }: Pick<ActiveJob, "codec" | "training" | "defences" | "scheme">,
   gradients: RealGradients,
 ): GradientLayout {
-  return gradientLayout(codec, scheme.plaintextBitsMax, gradients, noiseIn(training, codec, defences));
+  const noise = noiseIn(training, codec, defences);
+  return gradientLayout(codec, scheme.plaintextBitsMax, gradients, noise, noise !== null || scheme.hidden !== null);
 }
 
 /** Counts the time in which the next chunk is being made. */

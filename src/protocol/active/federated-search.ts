@@ -15,12 +15,14 @@ import { partition as partitionByBin } from "../../gbdt/split/candidate.ts";
 import type { TreeGain } from "../../gbdt/split/gain.ts";
 import type { GrowingNode, NodePair, SplitOutcome, SplitSearch } from "../../gbdt/tree/grow.ts";
 import { ruleOf } from "../../gbdt/tree/tree.ts";
-import { bitmapFrom, partition } from "../../wire/bitmap.ts";
+import { partition } from "../../wire/bitmap.ts";
 import { bestOfCandidates, type BestCandidates } from "../../scheme/candidates/best-candidates.ts";
 import type { ActiveRule, TreeTask } from "./federated-tree.ts";
 import { type CandidateRows, noCandidates } from "../../scheme/candidates/candidate-rows.ts";
 import { BelievableSums } from "./believable-sums.ts";
-import type { NodeRequest, PeerSession, SplitAnswer } from "./peer-session.ts";
+import { UncountedSums } from "./uncounted-sums.ts";
+import { type AskedNode, AskedNodes } from "./asked-nodes.ts";
+import type { SplitAnswer } from "./peer-session.ts";
 import { siblingRows } from "../../scheme/candidates/withheld.ts";
 import { checkCategories } from "./small-categories.ts";
 import { splitsOf, type WonNode } from "./won-splits.ts";
@@ -39,15 +41,21 @@ export class FederatedSearch implements SplitSearch<ActiveRule, FederatedSplit> 
   readonly #rows = new Map<number, RowsByPeer>();
   /** Of nodes other than the root and smaller children: how many drawn values their noise is made of. */
   readonly #draws = new Map<number, number>();
+  readonly #asked: AskedNodes;
   /** Null with noise, and where nobody else takes part. */
-  readonly #believable: BelievableSums | null;
+  readonly #believable: BelievableSums | UncountedSums | null;
 
   constructor(task: TreeTask, gain: TreeGain) {
     this.#task = task;
     this.#gain = gain;
+    this.#asked = new AskedNodes(task);
     const { gradients, sample, sessions } = task;
     const isChecked = gradients.noise === undefined && sessions.length > 0;
-    this.#believable = isChecked ? new BelievableSums(gradients, sample) : null;
+    this.#believable = !isChecked
+      ? null
+      : task.hidden
+        ? new UncountedSums(gradients, task.outputs)
+        : new BelievableSums(gradients, sample);
   }
 
   async root(root: GrowingNode): Promise<FederatedSplit | null> {
@@ -56,18 +64,7 @@ export class FederatedSearch implements SplitSearch<ActiveRule, FederatedSplit> 
       const [own] = await this.#ownSearch([root], Promise.resolve());
       return this.#best(root, own, sharedRoot);
     }
-    const request = {
-      node: root.id,
-      origin: null,
-      instanceCount: root.instances.length,
-      sampledCount: root.sampled.length,
-    };
-    const asked = Promise.all(
-      this.#task.sessions.map(async (session, i) => {
-        await this.#task.gradientsTaken[i];
-        return this.#candidateRows(session, [request]);
-      }),
-    );
+    const asked = this.#ask([{ node: root, pair: null }]);
     const [own] = await this.#ownSearch([root], asked);
     const rows = (await asked).map((byNode) => byNode.get(root.id) ?? noCandidates);
     sharedRoot?.push(...rows);
@@ -78,12 +75,12 @@ export class FederatedSearch implements SplitSearch<ActiveRule, FederatedSplit> 
   /** Asks every party for the smaller child of each pair, or for both, and derives what was not asked for. */
   async children(pairs: readonly NodePair[]): Promise<(FederatedSplit | null)[]> {
     const subtraction = this.#task.subtraction && this.#task.sampler.isFixedPerTree;
-    const requests = pairs.flatMap((pair) => {
-      const [smaller, larger] = bySize(pair);
-      const request = nodeRequest(pair, smaller, larger);
-      return subtraction ? [request] : [request, nodeRequest(pair, larger, smaller)];
+    this.#asked.open(pairs);
+    const wanted = pairs.flatMap((pair) => {
+      const nodes = bySize(pair).map((node) => ({ node, pair }));
+      return subtraction ? nodes.slice(0, 1) : nodes;
     });
-    const asked = Promise.all(this.#task.sessions.map((session) => this.#candidateRows(session, requests)));
+    const asked = this.#ask(wanted);
     const nodes = pairs.flatMap(({ left, right }) => [left, right]);
     const own = await this.#ownSearch(nodes, asked);
     const byPeer = await asked;
@@ -92,10 +89,11 @@ export class FederatedSearch implements SplitSearch<ActiveRule, FederatedSplit> 
       const pair = pairs[i >>> 1]; // left and right of each pair, in order
       const [smaller] = bySize(pair);
       const parentRows = this.#rows.get(pair.parent.id) ?? [];
-      return byPeer.map(
-        (byNode, peer) =>
-          byNode.get(node.id) ??
-          siblingRows(parentRows[peer], byNode.get(smaller.id) ?? noCandidates, this.#task.sessions[peer].name),
+      return byPeer.map((byNode, peer) =>
+        this.#asked.isClosed(peer, node.id)
+          ? noCandidates
+          : (byNode.get(node.id) ??
+            siblingRows(parentRows[peer], byNode.get(smaller.id) ?? noCandidates, this.#task.sessions[peer].name)),
       );
     });
     const found: (FederatedSplit | null)[] = [];
@@ -108,7 +106,7 @@ export class FederatedSearch implements SplitSearch<ActiveRule, FederatedSplit> 
   async split(
     chosen: readonly { readonly node: GrowingNode; readonly found: FederatedSplit }[],
   ): Promise<SplitOutcome<ActiveRule>[]> {
-    const { tree, sessions, features, gradients, onAlarm } = this.#task;
+    const { sessions, features } = this.#task;
     const won = sessions.map((): WonNode[] => []);
     for (const { node, found } of chosen) {
       if (found.kind !== "peer") continue;
@@ -119,7 +117,7 @@ export class FederatedSearch implements SplitSearch<ActiveRule, FederatedSplit> 
       sessions.map((session, peer) =>
         won[peer].length === 0
           ? new Map<number, SplitAnswer>()
-          : splitsOf(session, tree, won[peer], gradients, onAlarm),
+          : splitsOf(session, this.#task, won[peer]),
       ),
     );
     return chosen.map(({ node, found }) => {
@@ -157,9 +155,17 @@ export class FederatedSearch implements SplitSearch<ActiveRule, FederatedSplit> 
     return searched;
   }
 
-  #candidateRows(session: PeerSession, requests: readonly NodeRequest[]): Promise<Map<number, CandidateRows>> {
-    const { tree, layout, waiting, decrypting } = this.#task;
-    return waiting.during(() => session.histograms(tree, layout, requests, decrypting));
+  /** Per session and node its candidates. */
+  #ask(nodes: readonly AskedNode[]): Promise<Map<number, CandidateRows>[]> {
+    const { tree, layout, waiting, decrypting, sessions, gradientsTaken } = this.#task;
+    const requests = this.#asked.requests(nodes);
+    return Promise.all(
+      sessions.map(async (session, i) => {
+        await gradientsTaken[i];
+        if (requests[i].length === 0) return new Map<number, CandidateRows>();
+        return waiting.during(() => session.histograms(tree, layout, requests[i], decrypting));
+      }),
+    );
   }
 
   /** The best split of a node over all parties: the active party wins ties, then passives in config order. */
@@ -168,7 +174,7 @@ export class FederatedSearch implements SplitSearch<ActiveRule, FederatedSplit> 
     let best: FederatedSplit | null = own && { kind: "own", ...own };
     for (const [peer, ofPeer] of rows.entries()) {
       if (isSliceOver()) await nextSlice();
-      const fault = this.#believable?.fault(ofPeer, node.totals) ?? null;
+      const fault = this.#believable?.fault(ofPeer, node) ?? null;
       if (fault !== null) throw this.#task.sessions[peer].deviates(fault);
       const found = bestOfCandidates(ofPeer, node.totals, this.#gain, node.bounds);
       best = betterSplit<FederatedSplit>(best, found && { kind: "peer", peer, ...found });
@@ -179,25 +185,9 @@ export class FederatedSearch implements SplitSearch<ActiveRule, FederatedSplit> 
   #checkCategories({ sampled }: GrowingNode, rows: RowsByPeer): void {
     const { sessions, categoryPeopleMin, gradients } = this.#task;
     rows.forEach((ofPeer, peer) =>
-      checkCategories(ofPeer, sampled.length, categoryPeopleMin, gradients.noise !== undefined, sessions[peer].name),
+      checkCategories(ofPeer, sampled.length, categoryPeopleMin, gradients.hidesCounts ?? false, sessions[peer].name),
     );
   }
-}
-
-function nodeRequest({ parent }: NodePair, child: GrowingNode, sibling: GrowingNode): NodeRequest {
-  // Both list their instances in the same order.
-  let next = 0;
-  const members = bitmapFrom(parent.instances.length, (i) => {
-    const isMember = parent.instances[i] === child.instances[next];
-    if (isMember) next++;
-    return isMember;
-  });
-  return {
-    node: child.id,
-    instanceCount: child.instances.length,
-    sampledCount: child.sampled.length,
-    origin: { parent: parent.id, sibling: sibling.id, members },
-  };
 }
 
 function bySize({ left, right }: NodePair): [GrowingNode, GrowingNode] {

@@ -9,6 +9,7 @@ import type { SplitRule } from "../../gbdt/tree/tree.ts";
 import type { BusyClock } from "./busy-clock.ts";
 import { FederatedSearch } from "./federated-search.ts";
 import type { CandidateRows } from "../../scheme/candidates/candidate-rows.ts";
+import type { ActiveHidden } from "../../scheme/scheme.ts";
 import type { PeerSession } from "./peer-session.ts";
 import type { OnAlarm } from "./won-splits.ts";
 
@@ -44,6 +45,10 @@ export interface TreeTask {
   readonly subtraction: boolean;
   /** Empty in a round that the active party grows alone. */
   readonly sessions: readonly PeerSession[];
+  /** Where nodes have gradients of their own; null: members are told. */
+  readonly hidden: ActiveHidden | null;
+  /** Where members are hidden: requests say which node is whose child. */
+  readonly tellsPlaces: boolean;
   /** Some party has monotone constraints. */
   readonly isConstrained: boolean;
   /** People that a category must have on average, at the root, for sets of them to be named. */
@@ -61,7 +66,7 @@ export function growFederatedTree(task: TreeTask): Promise<GrownTree<ActiveRule>
   const gain = new TreeGain(gradients.grids, parameters, {
     outputs: task.outputs,
     isConstrained,
-    hidesCounts: gradients.noise !== undefined,
+    hidesCounts: gradients.hidesCounts ?? false,
   });
   return growTree(new FederatedSearch(task, gain), gradients, sample, gain, parameters);
 }

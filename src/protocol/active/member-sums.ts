@@ -14,15 +14,20 @@ import { isSet } from "../../wire/bitmap.ts";
 
 const deviations = 12;
 
-/** @param draws how many drawn values the noise of a candidate of the node is made of */
+/**
+ * @param draws how many drawn values the noise of a candidate of the node is made of
+ * @param outputs where sums are exact and have no counts: those of the tree; null: otherwise
+ */
 export function addsUp(
   node: GrowingNode,
   leftMembers: Uint8Array,
   best: BestCandidate,
   gradients: QuantisedGradients,
   draws: number,
+  outputs: readonly number[] | null = null,
 ): boolean {
   const { totals } = node;
+  if (outputs !== null) return addsUpUncounted(node, leftMembers, best, gradients, outputs);
   const left = sumOfMembers(node, leftMembers, gradients);
   const count = left[totals.length - 1];
   const { noise } = gradients;
@@ -31,6 +36,19 @@ export function addsUp(
   const slack = noise === undefined ? null : slackOf(noise, draws * partsOf(best));
   const limbs = gradients.columns.length / gradients.grids.length;
   return [left, right].some((side) => isClose(side, best.side, limbs, slack));
+}
+
+function addsUpUncounted(
+  node: GrowingNode,
+  leftMembers: Uint8Array,
+  { side }: BestCandidate,
+  gradients: QuantisedGradients,
+  outputs: readonly number[],
+): boolean {
+  const left = sumOfMembers(node, leftMembers, gradients);
+  const slots = outputs.flatMap((output) => [2 * output, 2 * output + 1]);
+  const isLeft = slots.every((slot) => left[slot] === side[slot]);
+  return isLeft || slots.every((slot) => node.totals[slot] - left[slot] === side[slot]);
 }
 
 /** The row of those who are sampled and set in a bitmap over the node's instances. */

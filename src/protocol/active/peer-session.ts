@@ -8,19 +8,21 @@ import { create, type MessageInitShape } from "@bufbuild/protobuf";
 import { TandemError } from "../../base/error.ts";
 import { columnCount, type GradientLayout } from "../../codec/layout.ts";
 import { categoryCountMax } from "../../gbdt/split/category-binning.ts";
-import { checkBitmap } from "../../wire/bitmap.ts";
+import { bitmapFrom, checkBitmap, isSet } from "../../wire/bitmap.ts";
 import { NodeAnswers, type PartyTraits } from "./node-answers.ts";
 import { OrderAnswers } from "./order-answers.ts";
 import type { BusyClock } from "./busy-clock.ts";
 import {
   candidatesSeen,
   gradientsSeen,
+  hintsSeen,
   idsSeen,
   membersSeen,
   orderSeen,
   outcomeSeen,
   predictionSeen,
   scoresSeen,
+  sealedNodeSeen,
   sumsSeen,
   winSeen,
 } from "../../privacy/observation.ts";
@@ -52,6 +54,8 @@ export interface NodeRequest {
   readonly instanceCount: number;
   /** Those that are summed. */
   readonly sampledCount: number;
+  /** Its own gradients, where members are hidden: then `origin` has an empty bitmap, or is null. */
+  readonly sealed?: AsyncIterable<GradientChunk>;
 }
 
 /** What a party says of a split that it won. */
@@ -65,7 +69,8 @@ export interface SplitAnswer {
 /** What splits a node. */
 export interface Decision {
   readonly node: number;
-  readonly instanceCount: number;
+  /** Who is in it. */
+  readonly instances: Uint32Array;
   readonly named: Named;
   /** Of those that tie with it where there is noise (scheme/candidates/same-sums.ts); otherwise 0. */
   readonly constraints: number;
@@ -73,15 +78,24 @@ export interface Decision {
   readonly addsUp: (leftMembers: Uint8Array) => boolean;
 }
 
+/** A bitmap over all instances as one over some of them. */
+function bitmapOfNode(instances: Uint32Array, ofAll: Uint8Array): Uint8Array {
+  return bitmapFrom(instances.length, (i) => isSet(ofAll, instances[i]));
+}
+
 export class PeerSession {
   /** What either end has seen of the other. */
   readonly tally: Tally;
   readonly #peer: PassivePeer;
+  /** Among the passive parties. */
+  readonly #index: number;
   readonly #scheme: ActiveScheme;
   readonly #onPhase: OnPhase;
   readonly #closing = new AbortController();
   readonly #waiting = new Set<(lost: TandemError) => void>();
   #candidateCountMax = 0;
+  #greeting: Uint8Array = new Uint8Array(0);
+  #nodeMinimum = 0;
   #traits: PartyTraits = { candidateCount: 0, isMonotone: false, takesAllColumns: true, takesCategories: false };
   /** How often nodes of the current tree were asked for. */
   #level = 0;
@@ -89,9 +103,10 @@ export class PeerSession {
   #lost: TandemError | null = null;
 
   /** @param watch sees what either end sees of the other, as it happens */
-  constructor(peer: PassivePeer, scheme: ActiveScheme, onPhase: OnPhase = () => {}, watch?: Watch) {
+  constructor(peer: PassivePeer, index: number, scheme: ActiveScheme, onPhase: OnPhase = () => {}, watch?: Watch) {
     this.tally = new Tally(watch);
     this.#peer = peer;
+    this.#index = index;
     this.#scheme = scheme;
     this.#onPhase = onPhase;
   }
@@ -128,18 +143,45 @@ export class PeerSession {
     const { colsampleBytree, colsampleBylevel, colsampleBynode } = rates;
     const takesAllColumns = [colsampleBytree, colsampleBylevel, colsampleBynode].every((rate) => rate === 1);
     this.#traits = { ...this.#traits, takesAllColumns, takesCategories: enableCategorical };
+    this.#greeting = first.value.scheme;
     void this.#watch(stream);
     return first.value;
   }
 
-  async setUp(layout: GradientLayout, skipBin: boolean): Promise<void> {
-    const scheme = await this.#scheme.setUp(layout);
+  /** What the scheme's passive half has said at the handshake. */
+  get greeting(): Uint8Array {
+    return this.#greeting;
+  }
+
+  /** @param scheme the set-up message, which is the same for all */
+  async setUp(scheme: Uint8Array, skipBin: boolean): Promise<void> {
     const ready = await this.#guard(this.#peer.setUp({ scheme, skipBin }, this.#options()));
     if (ready.candidateCount > this.#candidateCountMax)
       throw this.#deviates("more candidates than its features can have");
     const { candidateCount, monotone: isMonotone } = ready;
     this.#traits = { ...this.#traits, candidateCount, isMonotone };
+    this.#nodeMinimum = ready.nodeMinimum;
     this.tally.see(candidatesSeen(candidateCount));
+  }
+
+  /** Fewer people than these may be in neither of two nodes that the party is asked about; it cannot count them. */
+  get nodeMinimum(): number {
+    return this.#nodeMinimum;
+  }
+
+  /** Takes what the party's answers are opened with. */
+  async takeHints(): Promise<void> {
+    const { candidateCount } = this.#traits;
+    let bytes = 0;
+    const hints = this.#peer.hints({}, this.#options());
+    async function* pieces(): AsyncGenerator<Uint8Array> {
+      for await (const { scheme } of hints) {
+        bytes += scheme.length;
+        yield scheme;
+      }
+    }
+    await this.#guard(this.#scheme.hidden?.hints(this.#index, candidateCount, pieces()) ?? Promise.resolve());
+    this.tally.see(hintsSeen(candidateCount, bytes));
   }
 
   /** Whether the party has monotone constraints; known after set-up. */
@@ -187,8 +229,10 @@ export class PeerSession {
             edge(true);
           }
           collected.check(answer);
-          const summedMost = layout.noise === null ? answer.counts : collected.summedMost(answer);
-          const sums = await decrypting.during(() => this.#scheme.sums(layout, answer.scheme, summedMost));
+          const tellsCounts = layout.noise === null && this.#scheme.hidden === null;
+          const summedMost = tellsCounts ? answer.counts : collected.summedMost(answer);
+          const asked = { peer: this.#index, tree, node: answer.node };
+          const sums = await decrypting.during(() => this.#scheme.sums(layout, answer.scheme, summedMost, asked));
           this.tally.see(sumsSeen(answer, collected.add(answer, sums)));
         }
       })(),
@@ -212,9 +256,15 @@ export class PeerSession {
     return collected.whole();
   }
 
-  /** Per decision who goes left. */
-  async splits(tree: number, decisions: readonly Decision[]): Promise<Map<number, SplitAnswer>> {
-    const sizes = new Map(decisions.map(({ node, instanceCount }) => [node, instanceCount]));
+  /**
+   * Per decision who goes left.
+   * @param everybody where members are hidden: how many instances there are, since all of them are answered for
+   */
+  async splits(
+    tree: number,
+    decisions: readonly Decision[],
+    everybody: number | null = null,
+  ): Promise<Map<number, SplitAnswer>> {
     const decisionOf = new Map(decisions.map((decision) => [decision.node, decision]));
     const answers = new Map<number, SplitAnswer>();
     const named = decisions.map(({ node, named: one, constraints }) => ({
@@ -227,20 +277,22 @@ export class PeerSession {
     await this.#guard(
       (async () => {
         for await (const split of this.#peer.splits(request, this.#options())) {
-          const size = sizes.get(split.node);
+          const decision = decisionOf.get(split.node);
           if (
-            size === undefined ||
+            decision === undefined ||
             split.tree !== tree ||
             answers.has(split.node) ||
             Math.abs(split.monotone) > (this.#traits.isMonotone ? 1 : 0)
           )
             throw this.#deviates("a split that was not asked for");
+          const size = everybody ?? decision.instances.length;
           checkBitmap(split.leftMembers, size);
-          const decision = decisionOf.get(split.node);
-          if (decision?.addsUp(split.leftMembers) !== true)
+          const leftMembers =
+            everybody === null ? split.leftMembers : bitmapOfNode(decision.instances, split.leftMembers);
+          if (!decision.addsUp(leftMembers))
             throw this.#deviates("a split whose people do not add up to what it had answered");
           this.tally.see(outcomeSeen(split, size));
-          answers.set(split.node, { leftMembers: split.leftMembers, monotone: split.monotone });
+          answers.set(split.node, { leftMembers, monotone: split.monotone });
         }
       })(),
     );
@@ -327,11 +379,38 @@ export class PeerSession {
   }
 
   async *#nodeMessages(tree: number, requests: readonly NodeRequest[]): AsyncGenerator<ActiveNode> {
-    for (const { node, origin, instanceCount } of requests) {
+    for (const request of requests) {
+      const { node, origin, instanceCount, sealed } = request;
+      if (sealed !== undefined) {
+        yield* this.#sealedMessages(tree, { node, origin }, sealed);
+        continue;
+      }
       const message = { tree, node, scheme: this.#scheme.node(node) };
       this.tally.see(membersSeen(message, origin, instanceCount));
       yield create(ActiveNodeSchema, { ...message, members: origin === null ? { isRoot: true } : origin });
     }
+  }
+
+  /** A node with gradients of its own: chunk by chunk, each of which says whether another follows. */
+  async *#sealedMessages(
+    tree: number,
+    { node, origin }: Pick<NodeRequest, "node" | "origin">,
+    sealed: AsyncIterable<GradientChunk>,
+  ): AsyncGenerator<ActiveNode> {
+    const { counts } = this.#scheme;
+    let [ciphertexts, bytes] = [0, 0];
+    let before: ActiveNode | null = null;
+    for await (const chunk of sealed) {
+      if (before !== null) yield { ...before, more: true };
+      const isFirst: boolean = before === null;
+      const place: Pick<MessageInitShape<typeof ActiveNodeSchema>, "members"> = isFirst && origin !== null ? { members: origin } : {};
+      before = create(ActiveNodeSchema, { tree, node, scheme: chunk.message, ...place });
+      ciphertexts += chunk.ciphertexts;
+      bytes += chunk.message.length;
+    }
+    counts.gradientCiphertexts += ciphertexts;
+    this.tally.see(sealedNodeSeen(tree, node, ciphertexts, bytes));
+    if (before !== null) yield before;
   }
 
   /** Waits for the end of the join stream, which lasts as long as the party does. */

@@ -19,7 +19,8 @@ import type { Tree } from "../../gbdt/tree/tree.ts";
 import type { Ledger } from "../../privacy/ledger.ts";
 import type { Traffic } from "../../privacy/tally.ts";
 import { protocolVersion } from "../../wire/version.ts";
-import { agreedParameters, noiseIn } from "../job-parameters.ts";
+import { nodesOfJob, outputsPerTree, runOf } from "../hidden-nodes.ts";
+import { agreedParameters, type AgreedParameters, noiseIn } from "../job-parameters.ts";
 import { FederatedRound, layoutFor, rowBitmap } from "./federated-round.ts";
 import type { ActiveRule } from "./federated-tree.ts";
 import type { ActiveJob, ActiveModel, PhaseTimesMs, PredictionRows, RoundMetrics } from "./job.ts";
@@ -50,9 +51,10 @@ export class ActiveRole {
   constructor(job: ActiveJob) {
     this.#job = job;
     this.#sessions = job.peers.map(
-      (peer) =>
+      (peer, index) =>
         new PeerSession(
           peer,
+          index,
           job.scheme,
           (edge) => job.observer.phase?.(edge),
           (observation) => job.observer.observed?.(peer.name, observation),
@@ -82,22 +84,8 @@ export class ActiveRole {
 
   /** Agrees on version, parameters and ids with every party. */
   async join(): Promise<void> {
-    const {
-      job,
-      name,
-      training,
-      folds,
-      codec,
-      scheme,
-      labels,
-      idsDigest,
-      rows,
-      observer,
-      start = null,
-      progress,
-      jobId,
-      now,
-    } = this.#job;
+    const { name, training, folds, codec, labels, idsDigest, rows, observer, start = null, progress, jobId, now } =
+      this.#job;
     const started = now();
     checkGrowth(training);
     noiseIn(training, codec, this.#job.defences);
@@ -113,14 +101,7 @@ export class ActiveRole {
       jobId: jobId ?? new Uint8Array(0),
       validationFile: this.#job.validationFile ?? false,
       validationRows: rowBitmap(this.#job.validationRows ?? null, labels.length),
-      parameters: agreedParameters(
-        job,
-        folds === undefined ? training : roundsOfAll(training, folds.foldCount),
-        codec,
-        scheme,
-        start,
-        this.#job.defences,
-      ),
+      parameters: this.#agreed,
     };
     await Promise.all(
       this.#sessions.map(async (session) => observer.joined(session.name, (await session.join(hello)).featureCount)),
@@ -214,13 +195,31 @@ export class ActiveRole {
     await Promise.all(this.#sessions.map((session) => session.finish(failure, this.#treesKept)));
   }
 
+  get #agreed(): AgreedParameters {
+    const { job, training, folds, codec, scheme, start = null, defences } = this.#job;
+    const rounds = folds === undefined ? training : roundsOfAll(training, folds.foldCount);
+    return agreedParameters(job, rounds, codec, scheme, start, defences);
+  }
+
   #newTask(): BoostingTask {
     const { training, labels, weights, validationRows } = this.#job;
     return new BoostingTask(training, labels, weights, validationRows);
   }
 
   async #setUp(task: BoostingTask, layout: GradientLayout): Promise<void> {
-    await Promise.all(this.#sessions.map((session) => session.setUp(layout, this.#job.skipBin ?? true)));
+    const { scheme, jobId, job, labels, skipBin = true } = this.#job;
+    const agreed = this.#agreed;
+    const message = await scheme.setUp({
+      layout,
+      instanceCount: labels.length,
+      run: runOf(job, jobId ?? new Uint8Array(0)),
+      nodesMax: nodesOfJob(agreed),
+      outputsPerTree: outputsPerTree(agreed),
+      greetings: this.#sessions.map((session) => session.greeting),
+      rows: task.trainingRows,
+    });
+    await Promise.all(this.#sessions.map((session) => session.setUp(message, skipBin)));
+    if (scheme.hidden !== null) await Promise.all(this.#sessions.map((session) => session.takeHints()));
     if (task.treeOutputs[0].length > 1 && this.#sessions.some((session) => session.isMonotone)) {
       throw new TandemError(
         "USAGE",

@@ -12,9 +12,12 @@ import type { BestCandidate } from "../../scheme/candidates/best-candidates.ts";
 import { entriesOf, entryCount } from "../../scheme/candidates/candidate-order.ts";
 import type { CandidateRows } from "../../scheme/candidates/candidate-rows.ts";
 import { constraintsOfTied } from "../../scheme/candidates/same-sums.ts";
+import type { TreeTask } from "./federated-tree.ts";
 import { addsUp } from "./member-sums.ts";
 import type { PeerSession, SplitAnswer } from "./peer-session.ts";
 import { isAlarming } from "./tie-alarm.ts";
+
+type WonTask = Pick<TreeTask, "tree" | "gradients" | "onAlarm" | "hidden" | "outputs">;
 
 export interface WonNode {
   readonly node: GrowingNode;
@@ -31,11 +34,10 @@ export type OnAlarm = (party: string, tree: number, node: number, words: string)
 /** Per node the party's answer. @throws TandemError PROTOCOL_STATE if its people do not make the sums */
 export async function splitsOf(
   session: PeerSession,
-  tree: number,
+  { tree, gradients, onAlarm, hidden, outputs }: WonTask,
   won: readonly WonNode[],
-  gradients: QuantisedGradients,
-  onAlarm: OnAlarm,
 ): Promise<Map<number, SplitAnswer>> {
+  const exact = hidden !== null && gradients.noise === undefined ? outputs : null;
   const hasNoise = gradients.noise !== undefined;
   const inTie = won.filter(({ tied }) => tied.length > 1);
   const orders =
@@ -44,18 +46,18 @@ export async function splitsOf(
     const { node, tied, rows, draws } = each;
     const order = orders.get(node.id);
     const ranks = order === undefined ? null : entriesOf(tied, rows).map((entry) => order[entry]);
-    if (isAlarming({ ...countsOf(each), ranks, sampledCount: node.sampled.length }))
+    if (isAlarming({ ...countsOf(each, outputs), ranks, sampledCount: node.sampled.length }))
       onAlarm(session.name, tree, node.id, alarmWords(tied.length, node.sampled.length));
     const first = ranks === null ? 0 : ranks.indexOf(Math.min(...ranks));
     return {
       node: node.id,
-      instanceCount: node.instances.length,
+      instances: node.instances,
       named: tied[first],
       constraints: hasNoise ? constraintsOfTied(tied, rows, node.totals, limbsOf(gradients)) : 0,
-      addsUp: (leftMembers: Uint8Array) => addsUp(node, leftMembers, tied[first], gradients, draws),
+      addsUp: (leftMembers: Uint8Array) => addsUp(node, leftMembers, tied[first], gradients, draws, exact),
     };
   });
-  return session.splits(tree, decisions);
+  return session.splits(tree, decisions, hidden === null ? null : gradients.instanceCount);
 }
 
 function limbsOf({ columns, grids }: QuantisedGradients): number {
@@ -66,12 +68,18 @@ function askOrders(session: PeerSession, tree: number, inTie: readonly WonNode[]
   return session.orders(tree, new Map(inTie.map(({ node, rows }) => [node.id, entryCount(rows)])));
 }
 
-function countsOf({ node, tied, rows }: WonNode): { readonly tiedCount: number; readonly partingCount: number } {
+/** Where counts are not told there is somebody on a side that has a hessian. */
+function countsOf(
+  { node, tied, rows }: WonNode,
+  outputs: readonly number[],
+): { readonly tiedCount: number; readonly partingCount: number } {
   const stride = node.totals.length;
+  const isCounted = rows.rows.some((value, i) => i % stride === stride - 1 && value > 0);
+  const column = isCounted ? stride - 1 : 2 * outputs[0] + 1;
   let partingCount = 0;
-  for (let at = stride - 1; at < rows.rows.length; at += stride) {
-    const count = rows.rows[at];
-    if (count > 0 && count < node.sampled.length) partingCount++;
+  for (let at = column; at < rows.rows.length; at += stride) {
+    const amount = rows.rows[at];
+    if (amount > 0 && amount < node.totals[column]) partingCount++;
   }
   return { tiedCount: tied.length, partingCount };
 }

@@ -1,7 +1,7 @@
 /** Digests of messages as they are encoded, whatever fields they have. */
 import { createHash, type Hash } from "node:crypto";
 import { create, type DescMessage, type MessageInitShape, toBinary } from "@bufbuild/protobuf";
-import { ActiveHelloSchema, PassiveHistogramsSchema } from "../../wire/generated/tandem/v1/tandem_pb.ts";
+import { ActiveHelloSchema, ActiveNodeSchema, PassiveHistogramsSchema } from "../../wire/generated/tandem/v1/tandem_pb.ts";
 
 export function digestOf(bytes: Uint8Array): Uint8Array {
   return Uint8Array.from(createHash("sha256").update(bytes).digest());
@@ -40,18 +40,43 @@ class Parts {
 /** Chunks are made once and sent to several parties: each is hashed once. */
 const chunkDigests = new WeakMap<Uint8Array, Uint8Array>();
 
+function chunkDigest(chunk: Uint8Array): Uint8Array {
+  const digest = chunkDigests.get(chunk) ?? digestOf(chunk);
+  chunkDigests.set(chunk, digest);
+  return digest;
+}
+
 /** A round's gradients: all chunks in their order. */
 export class GradientDigest {
   readonly #parts = new Parts();
 
   add(scheme: Uint8Array): void {
-    const digest = chunkDigests.get(scheme) ?? digestOf(scheme);
-    chunkDigests.set(scheme, digest);
-    this.#parts.add(digest);
+    this.#parts.add(chunkDigest(scheme));
   }
 
   digest(): Uint8Array {
     return this.#parts.digest();
+  }
+}
+
+/** A node's request: one message, or as many as it has gradients of its own. */
+export class NodeDigest {
+  readonly #parts = new Parts();
+  #alone: Uint8Array | null = null;
+
+  add(request: MessageInitShape<typeof ActiveNodeSchema>): void {
+    const { scheme = new Uint8Array(0), more = false } = request;
+    if (this.#alone === null && !more) {
+      this.#alone = messageDigest(ActiveNodeSchema, request);
+      return;
+    }
+    this.#alone = new Uint8Array(0);
+    this.#parts.add(messageDigest(ActiveNodeSchema, { ...request, scheme: new Uint8Array(0) }));
+    this.#parts.add(chunkDigest(scheme));
+  }
+
+  digest(): Uint8Array {
+    return this.#alone === null || this.#alone.length === 0 ? this.#parts.digest() : this.#alone;
   }
 }
 

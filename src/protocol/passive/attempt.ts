@@ -31,9 +31,15 @@ export class Attempt {
     this.tally = new Tally(job.observer.observed);
     this.progress = new StoredProgress(job.progress ?? noProgress, job.store ?? (() => Promise.resolve()));
     this.answered = new AnsweredSplits(this.progress, job.agreed.treesPerRound);
-    this.told = new ToldAnswers(job.roundStore ?? null);
-    this.rules = new PartingRules(job.agreed, this.told, this.answered);
+    // Where members are hidden nothing is told again: whoever asks has other secrets by then.
+    this.told = new ToldAnswers(this.isHidden ? null : (job.roundStore ?? null));
+    this.rules = new PartingRules(job.agreed, this.told, this.answered, this.isHidden);
     this.limit = new ThresholdLimit(job.agreed.maxThresholds, this.splits);
+  }
+
+  /** Nobody says who is in a node. */
+  get isHidden(): boolean {
+    return this.job.scheme.hidden !== null;
   }
 
   /** Those of a start model first. */

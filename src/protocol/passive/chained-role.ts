@@ -9,7 +9,6 @@ import {
   type ActiveGradients,
   type ActiveHello,
   type ActiveNode,
-  ActiveNodeSchema,
   type ActiveOrder,
   type ActiveSetUp,
   ActiveSetUpSchema,
@@ -29,6 +28,7 @@ import {
   digestOf,
   GradientDigest,
   messageDigest,
+  NodeDigest,
   OrderDigests,
   termsDigest,
 } from "../chain/message-digests.ts";
@@ -133,10 +133,15 @@ class ChainedRole {
     nodes: AsyncIterable<ActiveNode>,
   ): AsyncGenerator<MessageInitShape<typeof PassiveHistogramsSchema>> {
     const { chain } = this.#opened;
-    const asked = new Map<number, { readonly request: ActiveNode; readonly digest: AnswerDigest }>();
+    const asked = new Map<number, { tree: number; request: Uint8Array; readonly digest: AnswerDigest }>();
     async function* noted(): AsyncGenerator<ActiveNode> {
+      let digest = new NodeDigest();
       for await (const request of nodes) {
-        asked.set(request.node, { request, digest: new AnswerDigest() });
+        digest.add(request);
+        if (!request.more) {
+          asked.set(request.node, { tree: request.tree, request: digest.digest(), digest: new AnswerDigest() });
+          digest = new NodeDigest();
+        }
         yield request;
       }
     }
@@ -144,11 +149,11 @@ class ChainedRole {
       asked.get(piece.node ?? 0)?.digest.add(piece);
       yield piece;
     }
-    for (const [node, { request, digest }] of asked) {
+    for (const [node, { tree, request, digest }] of asked) {
       const { answer, sums } = digest.digests();
-      chain.note(request.tree, "members", node, messageDigest(ActiveNodeSchema, request));
-      chain.note(request.tree, "answer", node, answer);
-      chain.note(request.tree, "sums", node, sums);
+      chain.note(tree, "members", node, request);
+      chain.note(tree, "answer", node, answer);
+      chain.note(tree, "sums", node, sums);
     }
   }
 

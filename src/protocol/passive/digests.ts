@@ -11,9 +11,9 @@ export function sampleDigest(sampled: Uint8Array): string {
   return digest("sample", sampled);
 }
 
-/** With the key in it. An honest active party that is started again sets up the same, from its checkpoint. */
-export function setUpDigest({ scheme, skipBin }: Pick<ActiveSetUp, "scheme" | "skipBin">): string {
-  return digest(`set-up/${String(skipBin)}`, scheme);
+/** @param lasting what the scheme keeps from attempt to attempt: of Paillier the key */
+export function setUpDigest({ skipBin }: Pick<ActiveSetUp, "skipBin">, lasting: Uint8Array): string {
+  return digest(`set-up/${String(skipBin)}`, lasting);
 }
 
 function digest(what: string, bytes: Uint8Array): string {

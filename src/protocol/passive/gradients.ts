@@ -6,6 +6,7 @@
 import { TandemError } from "../../base/error.ts";
 import { gradientsSeen } from "../../privacy/observation.ts";
 import type { ActiveGradients } from "../../wire/generated/tandem/v1/tandem_pb.ts";
+import { nodesOfJob } from "../hidden-nodes.ts";
 import { treeCountOf } from "../job-parameters.ts";
 import type { Attempt } from "./attempt.ts";
 import { sampleDigest } from "./digests.ts";
@@ -95,13 +96,33 @@ export class RoundGradients {
 
   /** From here on no earlier round is redone, and this one only with this sample. */
   async #begin(begun: BegunRound): Promise<void> {
-    const { progress, told, job, setUpDigest } = this.#attempt;
+    const { progress, told, job, setUpDigest, isHidden } = this.#attempt;
     const { round } = progress.current;
+    if (isHidden) await this.#reserveNodes();
     if (round?.tree !== begun.tree) {
       await progress.update(() => ({ setUp: setUpDigest, round: begun }));
       if (round !== null) await job.roundStore?.forget(round.tree);
     }
     await told.begin(begun.tree);
+  }
+
+  /**
+   * Before a node of the round is answered all of them are counted, also if the round is redone: a job's secrets wear
+   * off with every answer.
+   */
+  async #reserveNodes(): Promise<void> {
+    const { progress, job, trees } = this.#attempt;
+    const most = nodesOfJob(job.agreed);
+    await progress.update(({ nodesReserved }) => {
+      const reserved = nodesReserved + trees.nodesAskedMax * job.agreed.treesPerRound;
+      if (reserved > most)
+        throw new TandemError(
+          "POLICY",
+          `this job may ask ${job.name} for ${most} nodes in all its attempts, and they are used up. ` +
+            "Begin anew under another name",
+        );
+      return { nodesReserved: reserved };
+    });
   }
 
   /** @returns how many chunks are kept; null: none need be */
@@ -137,6 +158,10 @@ export class RoundGradients {
 
   /** Validation rows are never summed: what they hold may have no bin, and their owner counts on it. */
   #checkSample(sampled: Uint8Array): void {
+    if (this.#attempt.isHidden) {
+      if (sampled.length > 0) throw new TandemError("PROTOCOL_STATE", "a sample, which this scheme hides");
+      return; // they are not among the rows that are summed
+    }
     const areSummed = this.#attempt.heldBack.some(
       (rows, i) => (rows & (sampled.length === 0 ? 255 : sampled[i])) !== 0,
     );

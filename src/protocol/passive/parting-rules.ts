@@ -18,13 +18,16 @@ export class PartingRules {
   readonly #agreed: AgreedParameters;
   readonly #told: ToldAnswers;
   readonly #answered: AnsweredSplits;
+  readonly #isHidden: boolean;
   #tree = -1;
   /** Nodes that were parted, in this attempt or before. */
   #parted = new Set<number>();
   /** Those, and nodes that this party has split. */
   #split = new Set<number>();
 
-  constructor(agreed: AgreedParameters, told: ToldAnswers, answered: AnsweredSplits) {
+  /** @param isHidden nobody says who is in a node: then only the number of splits can be checked */
+  constructor(agreed: AgreedParameters, told: ToldAnswers, answered: AnsweredSplits, isHidden = false) {
+    this.#isHidden = isHidden;
     this.#agreed = agreed;
     this.#told = told;
     this.#answered = answered;
@@ -63,7 +66,7 @@ export class PartingRules {
       if (own.has(node)) continue; // it gets the same answer, or none
       if (this.#parted.has(node))
         throw new TandemError("PROTOCOL_STATE", `node ${node} was parted before, and not by a split of this party`);
-      if (!this.#isOffered(node))
+      if (!this.#isHidden && !this.#isOffered(node))
         throw new TandemError("PROTOCOL_STATE", `node ${node} is to be split, but nobody has asked what it offers`);
     }
     for (const node of asked) this.#addSplit(node);

@@ -27,6 +27,8 @@ export interface PassiveProgress {
   readonly setUp: string | null;
   /** Null before the first gradients. */
   readonly round: BegunRound | null;
+  /** Nodes that may have been answered, where members are hidden: reserved round by round, before any is. */
+  readonly nodesReserved: number;
   /** Digest of the ids that are predicted. Once they are known training is over. */
   readonly testRows: string | null;
 }
@@ -38,6 +40,7 @@ export const noProgress: PassiveProgress = {
   sides: {},
   setUp: null,
   round: null,
+  nodesReserved: 0,
   testRows: null,
 };
 

@@ -9,6 +9,8 @@ import {
   ActiveGradientsSchema,
   ActiveHelloSchema,
   ActiveJobFinishedSchema,
+  ActiveOrderSchema,
+  ActiveSplitDecisionsSchema,
 } from "../../wire/generated/tandem/v1/tandem_pb.ts";
 import { idsDigest } from "../ids.ts";
 import { flatParameters } from "../job-parameters.ts";
@@ -125,6 +127,7 @@ describe("the handshake", () => {
       passiveName: "passive-1",
       featureCount: 2,
       trees: 0,
+      scheme: new Uint8Array(0),
       finished: false,
     }));
 
@@ -304,6 +307,20 @@ describe("splits", () => {
     expect(await driver.order(0, 0)).toEqual(order);
     await expectError(() => driver.order(0, 5), "PROTOCOL_STATE", /node 5 is not known/);
     await expectError(() => driver.order(1, 0), "PROTOCOL_STATE", /is at tree 0, not 1/);
+  });
+
+  test("a list with more nodes than a tree has, or a node twice: refused before any work", async () => {
+    const driver = await at("growing");
+    await driver.root(0);
+    const long = Array.from({ length: 1000 }, (_, i) => i);
+    for (const nodes of [[0, 0], long]) {
+      const order = create(ActiveOrderSchema, { tree: 0, nodes });
+      await expectError(() => collect(driver.role.order(order)), "PROTOCOL_STATE", /more nodes than a tree has/);
+      const decisions = nodes.map((node) => ({ node, named: { case: "candidate" as const, value: 0 } }));
+      const splits = create(ActiveSplitDecisionsSchema, { tree: 0, decisions });
+      await expectError(() => collect(driver.role.splits(splits)), "PROTOCOL_STATE", /one of them twice/);
+    }
+    expect(driver.role.ownSplits).toEqual([]);
   });
 
   test("a candidate that does not exist, an unknown node: nothing is kept", async () => {

@@ -27,14 +27,15 @@ import {
   type ActiveTestRows,
   type ActiveTreeFinished,
   type PassiveHelloSchema,
+  type PassiveHintsSchema,
   type PassiveReadySchema,
 } from "../../wire/generated/tandem/v1/tandem_pb.ts";
 import type { ActiveMaskOpen, ActiveMaskStep } from "../../wire/generated/tandem/v1/masked_pb.ts";
 import { Exclusive } from "../../base/exclusive.ts";
+import { nodesOfJob, outputsPerTree, runOf } from "../hidden-nodes.ts";
 import { firstTreeOf, treeCountOf } from "../job-parameters.ts";
-import { candidatesSeen } from "../../privacy/observation.ts";
+import { candidatesSeen, hintsSeen } from "../../privacy/observation.ts";
 import type { Tally } from "../../privacy/tally.ts";
-import { countSet } from "../../wire/bitmap.ts";
 import { peerText } from "../../wire/peer-text.ts";
 import { protocolVersion } from "../../wire/version.ts";
 import type { OwnSplit } from "./answered-splits.ts";
@@ -102,6 +103,7 @@ export class PassiveRole {
       featureCount: job.features.length,
       trees,
       finished: job.finished === true,
+      scheme: job.scheme.hidden?.greeting() ?? new Uint8Array(0),
     };
     this.#joined = { hello, answer };
     job.observer.joined(peerText(hello.activeName));
@@ -117,30 +119,47 @@ export class PassiveRole {
     if (this.#setUp !== null && equals(ActiveSetUpSchema, this.#setUp.message, setUp)) return this.#setUp.answer;
     const { course, heldBack, progress, isMonotone, tally } = this.#attempt;
     course.expect("joined");
-    const digest = setUpDigest(setUp);
-    const before = progress.current.setUp;
-    if (before !== null && before !== digest)
-      throw new TandemError("PROTOCOL_STATE", "this job was begun with another set-up: its key stays the same");
     const { instanceCount, scheme, agreed } = this.#job;
-    const trees = new PassiveTrees(this.#job, setUp.skipBin, countSet(heldBack, instanceCount));
-    const { candidateCount, nodesAskedMax } = trees;
+    const trees = new PassiveTrees(this.#job, setUp.skipBin, heldBack);
+    const { candidateCount, nodesAskedMax, summed, nodeMinimum } = trees;
     const { schemeParameters: parameters, treesPerRound } = agreed;
-    await scheme.setUp(setUp.scheme, {
+    const lasting = await scheme.setUp(setUp.scheme, {
       parameters,
       instanceCount,
+      run: runOf(agreed.job, this.#joined?.hello.jobId ?? new Uint8Array(0)),
+      nodesMax: nodesOfJob(agreed),
+      outputsPerTree: outputsPerTree(agreed),
       candidateCount,
+      summed,
       nodesAskedMax,
       treesPerRound,
       terms: agreed,
       allowsUnpacked: this.#job.allowsUnpacked ?? false,
     });
     course.expect("joined"); // the job may have ended meanwhile
+    const digest = setUpDigest(setUp, lasting);
+    const before = progress.current.setUp;
+    if (before !== null && before !== digest)
+      throw new TandemError("PROTOCOL_STATE", "this job was begun with another set-up: its key stays the same");
     this.#attempt.setUp(trees, digest);
-    const answer = { candidateCount, monotone: isMonotone };
+    const answer = { candidateCount, monotone: isMonotone, nodeMinimum };
     this.#setUp = { message: setUp, answer };
     course.phase = "ready";
     tally.see(candidatesSeen(candidateCount));
     return answer;
+  }
+
+  /** What the answers of this attempt are opened with: told once. */
+  async *hints(): AsyncGenerator<MessageInitShape<typeof PassiveHintsSchema>> {
+    this.#attempt.course.expect("ready");
+    const { hidden } = this.#job.scheme;
+    if (hidden === null) throw new TandemError("PROTOCOL_STATE", "this scheme has no hints");
+    let bytes = 0;
+    for await (const scheme of hidden.hints()) {
+      bytes += scheme.length;
+      yield { scheme };
+    }
+    this.#attempt.tally.see(hintsSeen(this.#attempt.trees.candidateCount, bytes));
   }
 
   gradients(chunks: AsyncIterable<ActiveGradients>): Promise<void> {

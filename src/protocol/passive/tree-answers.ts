@@ -1,7 +1,9 @@
 /** What a passive party answers about the tree under way: candidate sums of nodes, outcomes of splits that it wins. */
 import type { MessageInitShape } from "@bufbuild/protobuf";
+import { TandemError } from "../../base/error.ts";
 import { Exclusive } from "../../base/exclusive.ts";
-import { membersSeen, orderSeen, outcomeSeen, sumsSeen, winSeen } from "../../privacy/observation.ts";
+import { treeSizeMax } from "../../gbdt/tree/grow.ts";
+import { membersSeen, orderSeen, outcomeSeen, sealedNodeSeen, sumsSeen, winSeen } from "../../privacy/observation.ts";
 import type {
   ActiveNode,
   ActiveOrder,
@@ -10,10 +12,12 @@ import type {
   PassiveOrderSchema,
   PassiveSplitSchema,
 } from "../../wire/generated/tandem/v1/tandem_pb.ts";
+import { splitKey } from "../split-key.ts";
 import type { Phase as Work } from "../phase.ts";
 import type { Attempt } from "./attempt.ts";
 import { decideSplit } from "./decide-split.ts";
 import { membersDigest } from "./digests.ts";
+import { NodeMessages } from "./node-messages.ts";
 import { histogramAnswer, type SumsAnswer } from "./histogram-answer.ts";
 import type { Parting } from "./round-store.ts";
 import { toldOrder } from "./told-order.ts";
@@ -25,6 +29,8 @@ export class TreeAnswers {
   readonly #attempt: Attempt;
   /** Whatever changes the answered splits waits for its turn. */
   readonly #turns = new Exclusive();
+  /** Where members are hidden: the nodes of this tree that were asked for. */
+  #asked = new Set<string>();
 
   constructor(attempt: Attempt) {
     this.#attempt = attempt;
@@ -63,43 +69,66 @@ export class TreeAnswers {
 
   /** One after the other, as soon as it is computed. */
   async *#answers(nodes: AsyncIterable<ActiveNode>): AsyncGenerator<{ stored: Promise<readonly SumsAnswer[]> }> {
-    for await (const request of nodes) {
-      await this.#attempt.job.admitNode?.();
-      let computed = (): void => {};
-      const isComputed = new Promise<void>((resolve) => (computed = resolve));
-      const stored = this.#answer(request, computed);
-      stored.then(computed, computed);
-      await isComputed;
-      yield { stored };
+    const messages = nodes[Symbol.asyncIterator]();
+    try {
+      for (let next = await messages.next(); next.done !== true; next = await messages.next()) {
+        const request = next.value;
+        await this.#attempt.job.admitNode?.();
+        let computed = (): void => {};
+        const isComputed = new Promise<void>((resolve) => (computed = resolve));
+        const stored = this.#answer(request, new NodeMessages(request, messages), computed);
+        stored.then(computed, computed);
+        await isComputed;
+        yield { stored };
+      }
+    } finally {
+      await messages.return?.();
     }
   }
 
   /** @param computed called when only storing is left */
-  #answer(request: ActiveNode, computed: () => void): Promise<readonly SumsAnswer[]> {
-    const { told, course, job, isMonotone } = this.#attempt;
+  #answer(
+    request: ActiveNode,
+    requested: NodeMessages,
+    computed: () => void,
+  ): Promise<readonly SumsAnswer[]> {
+    const { told, course, job, isMonotone, isHidden, tally } = this.#attempt;
     const { tree, node } = request;
     course.expectTree(tree);
     const { current } = this.#attempt.trees;
     const parting = this.#place(request);
+    if (isHidden) this.#askOnce(tree, node);
     return told.answer({ tree, node, parting }, async () => {
       const task = current.task(node);
       const messages: SumsAnswer[] = [];
       let firstCandidate = 0;
-      for await (const piece of job.scheme.sums(task, request.scheme)) {
+      const before = job.scheme.counts.gradientCiphertexts;
+      for await (const piece of job.scheme.sums(task, requested)) {
         messages.push(histogramAnswer(tree, task, firstCandidate, piece, isMonotone));
         firstCandidate += piece.candidateCount;
       }
+      if (isHidden)
+        tally.see(sealedNodeSeen(tree, node, job.scheme.counts.gradientCiphertexts - before, requested.bytes));
       computed();
       return messages;
     });
   }
 
-  /** Who is in the node is known from here on. */
+  /** A second answer under other gradients, or another flood over the same, would tell more than one does. */
+  #askOnce(tree: number, node: number): void {
+    const key = splitKey(tree, node);
+    if (this.#asked.has(key) || this.#asked.size === this.#attempt.trees.nodesAskedMax)
+      throw new TandemError("PROTOCOL_STATE", `node ${node} of tree ${tree} is asked for too often`);
+    this.#asked.add(key);
+  }
+
+  /** Who is in the node is known from here on, where it is told. */
   #place(request: ActiveNode): Parting | null {
-    const { tally, rules, trees } = this.#attempt;
+    const { tally, rules, trees, isHidden } = this.#attempt;
     const { node, members: origin } = request;
     const { current } = trees;
     current.place(node, origin, (parted) => rules.checkParting(parted));
+    if (isHidden) return null;
     const members = current.members(node);
     tally.see(membersSeen(request, origin, members.length));
     if (origin === undefined || origin.isRoot) return null;
@@ -110,6 +139,7 @@ export class TreeAnswers {
   async *order({ tree, nodes }: ActiveOrder): AsyncGenerator<MessageInitShape<typeof PassiveOrderSchema>> {
     const { course, tally, trees } = this.#attempt;
     course.expectTree(tree);
+    this.#checkNumber(nodes);
     for (const node of nodes) {
       for (const piece of toldOrder(trees.current, tree, node)) {
         tally.see(orderSeen({ tree, node, ranks: piece.ranks }));
@@ -118,12 +148,20 @@ export class TreeAnswers {
     }
   }
 
+  /** One message names each node of a tree once: each costs time. */
+  #checkNumber(nodes: readonly number[]): void {
+    const most = treeSizeMax(this.#attempt.job.agreed).nodes;
+    if (nodes.length > most || new Set(nodes).size < nodes.length)
+      throw new TandemError("PROTOCOL_STATE", "more nodes than a tree has, or one of them twice");
+  }
+
   /** What is named splits its node. */
   async *splits(request: ActiveSplitDecisions): AsyncGenerator<MessageInitShape<typeof PassiveSplitSchema>> {
     const { course, job, limit, answered, rules, tally } = this.#attempt;
     const { tree, decisions } = request;
     const answers = await this.#turns.run(async () => {
       course.expectTree(tree);
+      this.#checkNumber(decisions.map(({ node }) => node));
       const { current } = this.#attempt.trees;
       const decided = decisions.map((decision) => decideSplit(current, job.features, tree, decision));
       const own = decided.map(({ split }) => split);
@@ -162,6 +200,7 @@ export class TreeAnswers {
         job.scheme.endRound();
       } else this.#nextTree(tree + 1);
       course.level = 0;
+      this.#asked.clear();
       job.observer.treeFinished(tree, answered.splits);
     });
   }

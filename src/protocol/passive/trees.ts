@@ -3,15 +3,20 @@ import { assert } from "../../base/assert.ts";
 import { TandemError } from "../../base/error.ts";
 import { noiseScaleOf } from "../../base/noise/noise-scale.ts";
 import { ColumnSampler } from "../../gbdt/boost/column-sampling.ts";
-import { candidateCount } from "../../gbdt/split/candidate.ts";
-import { minimumsOfJob, peopleOf } from "../../gbdt/split/job-minimums.ts";
+import { candidateCount, candidateIndex } from "../../gbdt/split/candidate.ts";
+import { minimumsOfJob } from "../../gbdt/split/job-minimums.ts";
 import type { UsedThresholds } from "../../gbdt/split/used-thresholds.ts";
 import type { PartyNoise } from "../../gbdt/split/tree-noise.ts";
 import { treeSizeMax } from "../../gbdt/tree/grow.ts";
-import { mostFrequentBins } from "../../scheme/candidates/candidate-plan.ts";
+import { middleBins, mostFrequentBins } from "../../scheme/candidates/candidate-plan.ts";
+import { TreeCandidates } from "../../scheme/candidates/candidate-set.ts";
+import { everOffered } from "../../scheme/candidates/hidden-members.ts";
 import { type TreeJob, TreeNodes } from "../../scheme/candidates/tree-nodes.ts";
 import { TreeSample } from "../../scheme/candidates/tree-sample.ts";
+import type { SummedRows } from "../../scheme/scheme.ts";
+import { isSet } from "../../wire/bitmap.ts";
 import { candidateCountMax } from "../../wire/version.ts";
+import { nodesPerTree, tellsPlaces } from "../hidden-nodes.ts";
 import { defencesOf } from "../job-parameters.ts";
 import type { PassiveJob } from "./job.ts";
 
@@ -19,16 +24,20 @@ export class PassiveTrees {
   readonly candidateCount: number;
   /** Nodes of one tree that may be asked for: the root and one child of each pair. */
   readonly nodesAskedMax: number;
+  /** Where members are hidden; null where they are told. */
+  readonly summed: SummedRows | null;
+  /** Fewer people than these are in no node that may be asked about; who cannot count them tells others. */
+  readonly nodeMinimum: number;
   readonly #job: TreeJob;
   readonly #treesPerRound: number;
   #current: TreeNodes | null = null;
 
   /**
    * @param skipBin leave out each feature's most frequent bin at the root, which is the same in every tree
-   * @param validationRowCount instances that no tree learns from
+   * @param heldBack bitmap of the instances that no tree learns from; empty: none
    * @throws TandemError USAGE if there are too many candidates
    */
-  constructor(job: PassiveJob, skipBin: boolean, validationRowCount: number) {
+  constructor(job: PassiveJob, skipBin: boolean, heldBack: Uint8Array) {
     const { features, instanceCount, permutationSecret, agreed, samplingSecret = "" } = job;
     const { maxDepth, maxLeaves, treesPerRound } = agreed;
     this.candidateCount = features.reduce((sum, feature) => sum + candidateCount(feature), 0);
@@ -39,15 +48,27 @@ export class PassiveTrees {
           "Use a smaller max_bin or fewer features",
       );
     }
-    this.nodesAskedMax = 1 + treeSizeMax(agreed).pairs;
+    const isHidden = job.scheme.hidden !== null;
+    this.nodesAskedMax = isHidden ? nodesPerTree(agreed) : 1 + treeSizeMax(agreed).pairs;
     this.#treesPerRound = treesPerRound;
     const instances = Uint32Array.from({ length: instanceCount }, (_, i) => i);
-    const skippedBins = skipBin ? mostFrequentBins(features, instances) : new Int32Array(features.length).fill(-1);
+    const rows = heldBack.length === 0 ? instances : instances.filter((instance) => !isSet(heldBack, instance));
+    const skippedBins = isHidden
+      ? middleBins(features, rows)
+      : skipBin
+        ? mostFrequentBins(features, instances)
+        : new Int32Array(features.length).fill(-1);
     const rates = { byTree: agreed.colsampleBytree, byLevel: agreed.colsampleBylevel, byNode: agreed.colsampleBynode };
     const sampler = new ColumnSampler(rates, agreed.seed, samplingSecret);
-    const minimums = minimumsOfJob(job.minimums, defencesOf(agreed), peopleOf(instanceCount, validationRowCount));
+    const minimums = minimumsOfJob(job.minimums, defencesOf(agreed), rows.length);
+    this.nodeMinimum = isHidden ? minimums.perNode : 0;
     const noise = noiseOf(job);
-    this.#job = { features, instances, permutationSecret, skippedBins, sampler, maxDepth, maxLeaves, minimums, noise };
+    const hidden = isHidden
+      ? { tellsPlaces: tellsPlaces(agreed), offered: everOffered(minimums, features, rows) }
+      : null;
+    const common = { features, instances, permutationSecret, skippedBins, sampler, maxDepth, maxLeaves };
+    this.#job = { ...common, minimums, noise, hidden };
+    this.summed = isHidden ? summedRows(this.#job, rows) : null;
   }
 
   /** The tree under way. */
@@ -79,6 +100,21 @@ export class PassiveTrees {
     this.#current = new TreeNodes(this.#job, tree, Math.floor(tree / this.#treesPerRound), sample, used);
     return this.#current;
   }
+}
+
+/** What a scheme sums where members are hidden. */
+function summedRows(job: TreeJob, rows: Uint32Array): SummedRows {
+  const { plan, byPosition } = new TreeCandidates(job, 0, 0).all;
+  const offered = job.hidden?.offered ?? null;
+  const isOffered = (rank: number): boolean => {
+    const candidate = plan.candidates[rank];
+    return offered?.[candidate.feature][candidateIndex(job.features[candidate.feature], candidate)] !== 0;
+  };
+  const isEverybody = rows.length === job.instances.length;
+  const bins = job.features.map((feature) =>
+    isEverybody ? feature.bins : Uint16Array.from(rows, (row) => feature.bins[row]),
+  );
+  return { bins, plan, offered: Uint32Array.from(byPosition.keys()).filter((place) => isOffered(byPosition[place])) };
 }
 
 function noiseOf({ agreed, noiseSecret: secret }: PassiveJob): PartyNoise | null {

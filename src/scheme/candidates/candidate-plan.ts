@@ -63,6 +63,22 @@ export function mostFrequentBins(features: readonly BinnedFeature[], instances: 
   });
 }
 
+/** Per feature the bin of the middle one of the given instances, of categories the most frequent bin. */
+export function middleBins(features: readonly BinnedFeature[], instances: Uint32Array): Int32Array {
+  const frequent = mostFrequentBins(features, instances);
+  return Int32Array.from(features, (feature, index) => {
+    if (isCategorical(feature)) return frequent[index];
+    const counts = new Uint32Array(feature.binCount);
+    for (const instance of instances) if (feature.bins[instance] < feature.binCount) counts[feature.bins[instance]]++;
+    const present = counts.reduce((a, b) => a + b, 0);
+    let below = 0;
+    return Math.max(
+      0,
+      counts.findIndex((count) => 2 * (below += count) >= present),
+    );
+  });
+}
+
 /**
  * @param skippedBins per feature the bin to leave out, or -1
  * @param positions a permutation of the candidates

@@ -66,8 +66,31 @@ export class TreeCandidates {
 
   at(place: Omit<NodePlace, "tree">): CandidateSet {
     const { features, sampler } = this.#job;
-    const drawn =
-      sampler?.at({ tree: this.#tree, ...place }, features.length) ?? Uint32Array.from(features, (_, i) => i);
+    return this.#of(sampler?.at({ tree: this.#tree, ...place }, features.length) ?? everyFeature(features));
+  }
+
+  /** Of all features, whatever is drawn. */
+  get all(): CandidateSet {
+    return this.#of(everyFeature(this.#job.features));
+  }
+
+  /** Per candidate of a set, in its order, the place among all. */
+  inAll(set: CandidateSet): Uint32Array {
+    const all = this.all;
+    if (set === all) return Uint32Array.from(set.byPosition.keys());
+    const firstInSet = new Map<number, number>();
+    let rank = 0;
+    for (const index of set.features) {
+      firstInSet.set(index, rank);
+      rank += candidateCount(this.#job.features[index]);
+    }
+    const rankInAll = new Uint32Array(rank);
+    for (const [index, first] of firstInSet)
+      for (let i = 0; i < candidateCount(this.#job.features[index]); i++) rankInAll[first + i] = this.#first[index] + i;
+    return Uint32Array.from(set.byPosition, (own) => all.plan.positions[rankInAll[own]]);
+  }
+
+  #of(drawn: Uint32Array): CandidateSet {
     const key = drawn.join();
     let set = this.#sets.get(key);
     if (set === undefined) {
@@ -121,6 +144,10 @@ export class TreeCandidates {
     }
     return groups.sort((a, b) => inTree[a.firstRank] - inTree[b.firstRank]);
   }
+}
+
+function everyFeature(features: readonly BinnedFeature[]): Uint32Array {
+  return Uint32Array.from(features, (_, i) => i);
 }
 
 /** @returns the candidate at a position of the secret order */

@@ -20,6 +20,8 @@ export interface NodeTask {
   readonly withheld: Uint8Array;
   /** From the first candidate on: those that are no splits, but categories. */
   readonly groups: readonly CategoryGroup[];
+  /** Where members are hidden: per candidate its place among all of the job. Null where they are told. */
+  readonly inJob: Uint32Array | null;
   /** Per candidate and slot what a scheme adds to the sum, 0 where it is withheld; null: a job without noise. */
   readonly noise: Float64Array | null;
 }

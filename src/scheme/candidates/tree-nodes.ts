@@ -11,7 +11,7 @@
 import { TandemError } from "../../base/error.ts";
 import type { BinnedFeature } from "../../gbdt/split/binning.ts";
 import { candidateIndex, candidatesOf } from "../../gbdt/split/candidate.ts";
-import { areOff, type CountedNode, type Minimums, OfferedCandidates } from "../../gbdt/split/offered-candidates.ts";
+import { areOff, type CountedNode, type Minimums, noMinimums, OfferedCandidates } from "../../gbdt/split/offered-candidates.ts";
 import { type PartyNoise, type SummedNode, TreeNoise } from "../../gbdt/split/tree-noise.ts";
 import type { UsedThresholds } from "../../gbdt/split/used-thresholds.ts";
 import { treeSizeMax } from "../../gbdt/tree/grow.ts";
@@ -22,6 +22,7 @@ import { candidateIn, type CandidateJob, type CandidateSet, TreeCandidates } fro
 import { groupedCount, setFrom } from "./category-group.ts";
 import { orderOf } from "./candidate-order.ts";
 import type { NodeTask } from "./node-task.ts";
+import type { HiddenMembers } from "./hidden-members.ts";
 import { firstWithSameSums } from "./same-sums.ts";
 import type { TreeSample } from "./tree-sample.ts";
 
@@ -37,6 +38,8 @@ export interface TreeJob extends CandidateJob {
   readonly minimums: Minimums;
   /** What is added to sums; null or left out: nothing. */
   readonly noise?: PartyNoise | null;
+  /** Nobody tells who is in a node (hidden-members.ts); null or left out: members are told. */
+  readonly hidden?: HiddenMembers | null;
 }
 
 /** A candidate, and where it stands among the party's own in tie order. */
@@ -81,12 +84,14 @@ export class TreeNodes {
   constructor(job: TreeJob, tree: number, round: number, sample: TreeSample, used: UsedThresholds | null = null) {
     this.sample = sample;
     this.#job = job;
-    this.#candidates = new TreeCandidates(job, tree, round);
+    // Where members are hidden a candidate has the same place in all trees: its answers are opened by what was told of
+    // it once.
+    this.#candidates = new TreeCandidates(job, tree, job.hidden ? 0 : round);
     this.#nodes = new Map([[0, { members: job.instances, depth: 0, parent: -1, isParent: false }]]);
     const root = { id: 0, members: Uint32Array.from({ length: sample.count }, (_, i) => i) };
     const { minimums, features } = job;
-    const withholds = !areOff(minimums) || used !== null;
-    this.#offered = withholds ? new OfferedCandidates(minimums, features, sample.bins, root, used) : null;
+    const withholds = (!areOff(minimums) && !job.hidden) || used !== null;
+    this.#offered = withholds ? new OfferedCandidates(job.hidden ? noMinimums : minimums, features, sample.bins, root, used) : null;
     this.#noise = job.noise ? new TreeNoise(job.noise, job.features, round, this.#summed(0, job.instances)) : null;
   }
 
@@ -97,6 +102,7 @@ export class TreeNodes {
    * @throws TandemError PROTOCOL_STATE
    */
   place(node: number, message: NodeMembers | undefined, admit: (parted: Parted) => void = () => {}): void {
+    if (this.#job.hidden) return this.#placeHidden(node, message, this.#job.hidden);
     if (message === undefined) throw new TandemError("PROTOCOL_STATE", `nobody says who is in node ${node}`);
     if (message.isRoot) {
       if (node !== 0) throw new TandemError("PROTOCOL_STATE", `node ${node} cannot be a root`);
@@ -104,9 +110,7 @@ export class TreeNodes {
       return;
     }
     const { parent, sibling } = message;
-    if (node <= parent || sibling <= parent || node === sibling || Math.max(node, sibling) >= this.#nodeCountMax) {
-      throw new TandemError("PROTOCOL_STATE", `nodes ${node} and ${sibling} cannot be the children of node ${parent}`);
-    }
+    this.#checkNumbers(parent, node, sibling);
     const above = this.#placed(parent);
     const { inside, outside } = partition(above.members, message.members);
     if (above.isParent || this.#nodes.has(node) || this.#nodes.has(sibling)) {
@@ -124,6 +128,32 @@ export class TreeNodes {
     this.#noise?.split(parent, this.#summed(node, inside), this.#summed(sibling, outside));
   }
 
+  /** Learns no more of a node than its number, and where it stands if what is offered there depends on that. */
+  #placeHidden(node: number, message: NodeMembers | undefined, { tellsPlaces }: HiddenMembers): void {
+    const isPlaced = message !== undefined && !message.isRoot;
+    if (node >= this.#nodeCountMax || (message?.members.length ?? 0) > 0 || isPlaced !== (tellsPlaces && node > 0))
+      throw new TandemError("PROTOCOL_STATE", `node ${node} is told in a way that this job does not know`);
+    if (node === 0) this.isRootAsked = true;
+    if (!isPlaced) return;
+    const { parent, sibling } = message;
+    this.#checkNumbers(parent, node, sibling);
+    const above = this.#placed(parent);
+    if (above.isParent || this.#nodes.has(node) || this.#nodes.has(sibling)) {
+      this.#checkSame(parent, node, sibling, this.#job.instances);
+      return;
+    }
+    for (const child of [node, sibling])
+      this.#nodes.set(child, { members: this.#job.instances, depth: above.depth + 1, parent, isParent: false });
+    above.isParent = true;
+    const nobody = new Uint32Array(0);
+    this.#offered?.split(parent, { id: node, members: nobody }, { id: sibling, members: nobody });
+  }
+
+  #checkNumbers(parent: number, node: number, sibling: number): void {
+    if (node <= parent || sibling <= parent || node === sibling || Math.max(node, sibling) >= this.#nodeCountMax)
+      throw new TandemError("PROTOCOL_STATE", `nodes ${node} and ${sibling} cannot be the children of node ${parent}`);
+  }
+
   /** The instances that are in a node. @throws TandemError PROTOCOL_STATE for a node that was never placed */
   members(node: number): Uint32Array {
     return this.#placed(node).members;
@@ -137,6 +167,7 @@ export class TreeNodes {
   #task(node: number): NodeTask {
     const set = this.candidates(node);
     const { plan, groups } = set;
+    if (this.#job.hidden) return this.#hiddenTask(node, set);
     const positions = this.sample.positions(this.members(node));
     const bins = this.binsOf(set);
     const binCounts = binCountsOf(bins, plan, positions);
@@ -146,13 +177,24 @@ export class TreeNodes {
       if (isWithheld === 1) counts[position] = 0;
     });
     const noise = this.#noiseOf(node, set, withheld);
-    return { node, positions, bins, plan, binCounts, counts, withheld, groups, noise };
+    return { node, positions, bins, plan, binCounts, counts, withheld, groups, noise, inJob: null };
+  }
+
+  /** Everybody is summed, and nobody counted. */
+  #hiddenTask(node: number, set: CandidateSet): NodeTask {
+    const { plan, groups, byPosition } = set;
+    const withheld = this.#withheld(node, set);
+    const none = new Uint32Array(0);
+    const counts = new Uint32Array(byPosition.length);
+    const inJob = this.#candidates.inAll(set);
+    const noise = this.#noiseOf(node, set, withheld);
+    return { node, positions: none, bins: [], plan, binCounts: none, counts, withheld, groups, noise, inJob };
   }
 
   /** Per candidate, in the node's order, 1 if it is withheld. */
   #withheld(node: number, set: CandidateSet): Uint8Array {
     const withheld = new Uint8Array(set.byPosition.length);
-    if (this.#offered === null) return withheld;
+    if (this.#offered === null && !this.#job.hidden?.offered) return withheld;
     return withheld.map((_, position) => (this.#isOffered(node, candidateIn(set, position)) ? 0 : 1));
   }
 
@@ -239,7 +281,7 @@ export class TreeNodes {
     }
     const { feature, firstRank } = group;
     const parts = candidatesOf(this.#job.features[feature]);
-    const isWithheld = (place: number): boolean => this.#offered?.has(node, feature, parts[place]) === false;
+    const isWithheld = (place: number): boolean => !this.#isOffered(node, { feature, ...parts[place] });
     return { feature, rank: firstRank, ...setFrom(message, group, isWithheld) };
   }
 
@@ -257,7 +299,9 @@ export class TreeNodes {
   }
 
   #isOffered(node: number, candidate: PlannedCandidate): boolean {
-    return this.#offered?.has(node, candidate.feature, candidate) !== false;
+    const { feature } = candidate;
+    const ever = this.#job.hidden?.offered?.[feature][candidateIndex(this.#job.features[feature], candidate)] !== 0;
+    return ever && this.#offered?.has(node, feature, candidate) !== false;
   }
 
   #counted(id: number, instances: Uint32Array): CountedNode {
@@ -269,6 +313,9 @@ export class TreeNodes {
   }
 
   #placed(node: number): PlacedNode {
+    const { hidden, instances } = this.#job;
+    const isAnywhere = hidden && !hidden.tellsPlaces && node < this.#nodeCountMax;
+    if (isAnywhere) return { members: instances, depth: 0, parent: -1, isParent: false };
     const placed = this.#nodes.get(node);
     if (placed === undefined) throw new TandemError("PROTOCOL_STATE", `node ${node} is not known in this tree`);
     return placed;

@@ -26,6 +26,7 @@ import {
 import { decodeMessage, encodeMessage } from "../../wire/scheme-message.ts";
 import {
   type ActiveScheme,
+  type ActiveSchemeJob,
   type GradientChunk,
   type GradientRecipe,
   noOperations,
@@ -45,6 +46,7 @@ export const paillierSchemeName = "paillier";
 
 export class PaillierActive implements ActiveScheme {
   readonly name = paillierSchemeName;
+  readonly hidden = null;
   readonly counts = noOperations();
   readonly #evaluator: PrivateEvaluator;
   readonly #public: PublicEvaluator;
@@ -94,7 +96,7 @@ export class PaillierActive implements ActiveScheme {
     return plaintextBitsMax(this.#keyBits);
   }
 
-  async setUp(layout: GradientLayout): Promise<Uint8Array> {
+  async setUp({ layout }: Pick<ActiveSchemeJob, "layout">): Promise<Uint8Array> {
     this.#roots ??= modulusProof(this.#evaluator, this.#public);
     return encodeMessage(PaillierSetUpSchema, {
       modulus: bigEndianBytes(this.#evaluator.key.publicKey.n),

@@ -36,6 +36,7 @@ export class PaillierSecret implements SchemeSecret {
 
 export const paillier: Scheme = {
   name: paillierSchemeName,
+  hidesMembers: false,
 
   parameters: ({ keyBits, insecureKey }) => {
     checkKeyBits(keyBits, insecureKey);

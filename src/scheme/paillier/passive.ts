@@ -63,6 +63,7 @@ interface RoundState {
 }
 
 export class PaillierPassive implements PassiveScheme {
+  readonly hidden = null;
   readonly counts = noOperations();
   readonly #kernel: Kernel;
   readonly #threads: number;
@@ -74,7 +75,7 @@ export class PaillierPassive implements PassiveScheme {
     this.#threads = threads;
   }
 
-  async setUp(message: Uint8Array, job: PassiveSchemeJob): Promise<void> {
+  async setUp(message: Uint8Array, job: PassiveSchemeJob): Promise<Uint8Array> {
     const { modulus, ciphertextsPerInstance, plaintextBits, packing, jointBins, roots } = decodeMessage(
       PaillierSetUpSchema,
       message,
@@ -97,6 +98,7 @@ export class PaillierPassive implements PassiveScheme {
       gradients: allocated(evaluator, job.instanceCount * ciphertextsPerInstance),
       obfuscators: new ObfuscatorPool(evaluator, (count) => evaluator.obfuscators(count), obfuscatorBatch),
     };
+    return message;
   }
 
   beginRound(tree: TreeNodes): void {

@@ -32,7 +32,7 @@ export class PaillierReplay implements SchemeReplay {
   /** What else a set-up says is between the halves alone: these fields decide what is computed. */
   async isSetUp(message: Uint8Array, layout: GradientLayout): Promise<boolean> {
     const given = decodeMessage(PaillierSetUpSchema, message);
-    const expected = decodeMessage(PaillierSetUpSchema, await this.#real.setUp(layout));
+    const expected = decodeMessage(PaillierSetUpSchema, await this.#real.setUp({ layout }));
     return (
       Buffer.compare(given.modulus, expected.modulus) === 0 &&
       (["ciphertextsPerInstance", "plaintextBits", "packing", "jointBins"] as const).every(

@@ -1,18 +1,29 @@
 /** The active half of a replay: it says at set-up what the real one says, and sends gradients as they are. */
 import type { QuantisedGradients } from "../../base/quantised-gradients.ts";
 import type { GradientLayout } from "../../codec/layout.ts";
-import { type ActiveScheme, type GradientChunk, noOperations, type ReplayedRound } from "../scheme.ts";
+import {
+  type ActiveScheme,
+  type ActiveSchemeJob,
+  type GradientChunk,
+  noOperations,
+  type ReplayedRound,
+} from "../scheme.ts";
 import { clearMessage, fromClearMessage } from "./clear-message.ts";
 
 const instancesPerChunk = 4096;
 
+type RealActive = Pick<ActiveScheme, "name" | "parameters" | "plaintextBitsMax" | "node"> & {
+  setUp(job: Pick<ActiveSchemeJob, "layout">): Promise<Uint8Array>;
+};
+
 export class ClearActive implements ActiveScheme {
   readonly counts = noOperations();
+  readonly hidden = null;
   /** What the round under way was begun with. */
   round: ReplayedRound | null = null;
-  readonly #real: Pick<ActiveScheme, "name" | "parameters" | "plaintextBitsMax" | "setUp" | "node">;
+  readonly #real: RealActive;
 
-  constructor(real: Pick<ActiveScheme, "name" | "parameters" | "plaintextBitsMax" | "setUp" | "node">) {
+  constructor(real: RealActive) {
     this.#real = real;
   }
 
@@ -28,8 +39,8 @@ export class ClearActive implements ActiveScheme {
     return this.#real.plaintextBitsMax;
   }
 
-  setUp(layout: GradientLayout): Promise<Uint8Array> {
-    return this.#real.setUp(layout);
+  setUp(job: Pick<ActiveSchemeJob, "layout">): Promise<Uint8Array> {
+    return this.#real.setUp(job);
   }
 
   async *gradients(

@@ -12,6 +12,7 @@ import { clearMessage, fromClearMessage } from "./clear-message.ts";
 
 export class ClearPassive implements PassiveScheme {
   readonly counts = noOperations();
+  readonly hidden = null;
   readonly #pieceSize: (setUp: Uint8Array, parameters: SchemeParameters) => number;
   #candidatesPerPiece = 1;
   #columns = 0;
@@ -24,8 +25,9 @@ export class ClearPassive implements PassiveScheme {
     this.#pieceSize = pieceSize;
   }
 
-  async setUp(message: Uint8Array, { parameters }: PassiveSchemeJob): Promise<void> {
+  async setUp(message: Uint8Array, { parameters }: PassiveSchemeJob): Promise<Uint8Array> {
     this.#candidatesPerPiece = this.#pieceSize(message, parameters);
+    return message;
   }
 
   beginRound(): void {

@@ -5,7 +5,7 @@
 import { TandemError } from "../../../src/base/error.ts";
 import type { QuantisedGradients } from "../../../src/base/quantised-gradients.ts";
 import { columnCount, type GradientLayout } from "../../../src/codec/layout.ts";
-import { type ActiveScheme, type GradientChunk, noOperations, type Scheme } from "../../../src/scheme/scheme.ts";
+import { type ActiveScheme, type ActiveSchemeJob, type GradientChunk, noOperations, type Scheme } from "../../../src/scheme/scheme.ts";
 import { fromToyMessage, toyMessage } from "./message.ts";
 import { ToyPassive } from "./passive.ts";
 
@@ -15,6 +15,7 @@ const secret = { scheme: "toy", serialise: () => "toy" };
 
 export const toy: Scheme = {
   name: "toy",
+  hidesMembers: false,
   parameters: () => ({ plaintextBits: plaintextBitsMax }),
   kernelName: () => "none",
   describe: () => "no key at all",
@@ -45,11 +46,12 @@ export const toy: Scheme = {
 
 class ToyActive implements ActiveScheme {
   readonly name = "toy";
+  readonly hidden = null;
   readonly parameters = { plaintextBits: plaintextBitsMax };
   readonly counts = noOperations();
   readonly plaintextBitsMax = plaintextBitsMax;
 
-  async setUp(layout: GradientLayout): Promise<Uint8Array> {
+  async setUp({ layout }: Pick<ActiveSchemeJob, "layout">): Promise<Uint8Array> {
     return toyMessage(columnCount(layout));
   }
 

@@ -10,13 +10,15 @@ const candidatesPerPiece = 7;
 
 export class ToyPassive implements PassiveScheme {
   readonly counts = noOperations();
+  readonly hidden = null;
   #columns = 0;
   #sampled = 0;
   /** Instance by instance, all columns of each. */
   #gradients: number[] = [];
 
-  async setUp(message: Uint8Array): Promise<void> {
+  async setUp(message: Uint8Array): Promise<Uint8Array> {
     this.#columns = fromToyMessage(message).head;
+    return message;
   }
 
   beginRound(tree: TreeNodes): void {

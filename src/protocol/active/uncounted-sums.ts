@@ -1,0 +1,73 @@
+/**
+ * What a passive party's sums can be where it tells no counts, but adds no noise either: nothing below the sum of the
+ * node's negative gradients, nor above that of its positive ones. And categories add up to the node.
+ */
+import type { QuantisedGradients } from "../../base/quantised-gradients.ts";
+import { addRow } from "../../gbdt/split/histogram.ts";
+import type { GrowingNode } from "../../gbdt/tree/grow.ts";
+import type { CandidateRows } from "../../scheme/candidates/candidate-rows.ts";
+import { categoryRows } from "../../scheme/candidates/category-group.ts";
+
+interface Range {
+  readonly slot: number;
+  readonly least: number;
+  readonly most: number;
+}
+
+export class UncountedSums {
+  readonly #columns: readonly Float64Array[];
+  /** Those of the tree. */
+  readonly #slots: readonly number[];
+
+  /** @param outputs those that the tree learns: sums of others are not told */
+  constructor({ columns }: Pick<QuantisedGradients, "columns">, outputs: readonly number[]) {
+    this.#columns = columns;
+    this.#slots = outputs.flatMap((output) => [2 * output, 2 * output + 1]);
+  }
+
+  /** @returns what is wrong with a node's candidates; null: nothing */
+  fault(ofPeer: CandidateRows, { sampled, totals }: Pick<GrowingNode, "sampled" | "totals">): string | null {
+    const { rows } = ofPeer;
+    if (rows.length === 0) return null;
+    const ranges = this.#slots.map((slot) => this.#range(slot, sampled));
+    for (let row = 0; row < rows.length; row += totals.length)
+      if (!isWithin(rows, row, totals, ranges)) return "a sum that people of the node cannot have";
+    return groupFault(ofPeer, totals, ranges);
+  }
+
+  #range(slot: number, sampled: Uint32Array): Range {
+    const column = this.#columns[slot];
+    let [least, most] = [0, 0];
+    for (const instance of sampled) {
+      const value = column[instance];
+      if (value < 0) least += value;
+      else most += value;
+    }
+    return { slot, least, most };
+  }
+}
+
+/** The sum, and that of the others. */
+function isWithin(rows: Float64Array, row: number, totals: Float64Array, ranges: readonly Range[]): boolean {
+  return ranges.every(({ slot, least, most }) => {
+    const sum = rows[row + slot];
+    const rest = totals[slot] - sum;
+    return sum >= least && sum <= most && rest >= least && rest <= most;
+  });
+}
+
+/** Whoever is in a node is in one category of each feature, or in one that is withheld. */
+function groupFault(ofPeer: CandidateRows, totals: Float64Array, ranges: readonly Range[]): string | null {
+  const stride = totals.length;
+  let first = 0;
+  for (const group of ofPeer.groups) {
+    const { rows, withheld } = categoryRows(group, first, ofPeer, totals);
+    first += group.size;
+    const sum = new Float64Array(stride);
+    for (let row = 0; row < rows.length; row += stride) addRow(sum, rows.subarray(row, row + stride));
+    const isWhole = ranges.every(({ slot }) => sum[slot] === totals[slot]);
+    if (!isWhole && !(withheld.includes(1) && isWithin(sum, 0, totals, ranges)))
+      return "categories that do not add up to the node";
+  }
+  return null;
+}

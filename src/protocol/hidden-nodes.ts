@@ -1,0 +1,37 @@
+/** What both sides of a job compute alike where a scheme hides who is in a node. */
+import { createHash } from "node:crypto";
+import { treeSizeMax } from "../gbdt/tree/grow.ts";
+import { type AgreedParameters, firstTreeOf, treeCountOf } from "./job-parameters.ts";
+
+/** A round that is redone is asked about anew, and so is every node of it. */
+const redoneAtMost = 2;
+
+/** 32 bytes that name a job among all jobs. */
+export function runOf(job: string, jobId: Uint8Array): Uint8Array {
+  return Uint8Array.from(createHash("sha256").update(`tandem/run/${job.length}/${job}/`).update(jobId).digest());
+}
+
+/** What is offered at a node depends on where it stands, so requests say so. */
+export function tellsPlaces(agreed: AgreedParameters): boolean {
+  return agreed.maxThresholds > 0 || !hasSameColumns(agreed);
+}
+
+/** Nodes that are asked for in one tree: the root, and of each pair one child, or both where columns differ. */
+export function nodesPerTree(agreed: AgreedParameters): number {
+  return 1 + treeSizeMax(agreed).pairs * (hasSameColumns(agreed) ? 1 : 2);
+}
+
+/** Nodes that are answered in a job, all attempts together: its secrets wear off with each. */
+export function nodesOfJob(agreed: AgreedParameters): number {
+  return redoneAtMost * (treeCountOf(agreed) - firstTreeOf(agreed)) * nodesPerTree(agreed);
+}
+
+/** Pairs of g and h of a tree: those of all classes only where a tree has a weight for each. */
+export function outputsPerTree({ outputs, treesPerRound }: AgreedParameters): number {
+  return outputs / treesPerRound;
+}
+
+/** All nodes of a tree have the same columns: a sibling's sums are derived from its parent's. */
+function hasSameColumns({ colsampleBylevel, colsampleBynode }: AgreedParameters): boolean {
+  return colsampleBylevel === 1 && colsampleBynode === 1;
+}

@@ -1,0 +1,28 @@
+/** The messages of one node, as its scheme reads them: the first, and those that each announces. */
+import { TandemError } from "../../base/error.ts";
+import type { ActiveNode } from "../../wire/generated/tandem/v1/tandem_pb.ts";
+
+export class NodeMessages implements AsyncIterable<Uint8Array> {
+  /** Of those that were read. */
+  bytes = 0;
+  readonly #first: ActiveNode;
+  readonly #rest: AsyncIterator<ActiveNode>;
+
+  constructor(first: ActiveNode, rest: AsyncIterator<ActiveNode>) {
+    this.#first = first;
+    this.#rest = rest;
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<Uint8Array> {
+    const { tree, node } = this.#first;
+    for (let message = this.#first; ; ) {
+      this.bytes += message.scheme.length;
+      yield message.scheme;
+      if (!message.more) return;
+      const next = await this.#rest.next();
+      if (next.done === true || next.value.tree !== tree || next.value.node !== node)
+        throw new TandemError("PROTOCOL_STATE", `node ${node} is told in part only`);
+      message = next.value;
+    }
+  }
+}
