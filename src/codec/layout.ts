@@ -155,7 +155,12 @@ function autoSlot(parameters: CodecParameters, bound: Range, isSigned: boolean, 
 }
 
 /** The same grid with room for noise, and for sums of either sign. */
-function noisySlot(slot: Slot, isSigned: boolean, instanceCount: number, { unit, max }: Pick<NoiseScale, "unit" | "max">): Slot {
+function noisySlot(
+  slot: Slot,
+  isSigned: boolean,
+  instanceCount: number,
+  { unit, max }: Pick<NoiseScale, "unit" | "max">,
+): Slot {
   const excess = isSigned ? unit : 0;
   const noise = { largest: unit, excess, max, people: instanceCount };
   let r = 1;

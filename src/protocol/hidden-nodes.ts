@@ -6,9 +6,10 @@ import { type AgreedParameters, firstTreeOf, treeCountOf } from "./job-parameter
 /** A round that is redone is asked about anew, and so is every node of it. */
 const redoneAtMost = 2;
 
-/** 32 bytes that name a job among all jobs. */
+/** 16 bytes that name a job among all jobs. */
 export function runOf(job: string, jobId: Uint8Array): Uint8Array {
-  return Uint8Array.from(createHash("sha256").update(`tandem/run/${job.length}/${job}/`).update(jobId).digest());
+  const digest = createHash("sha256").update(`tandem/run/${job.length}/${job}/`).update(jobId).digest();
+  return Uint8Array.from(digest.subarray(0, 16));
 }
 
 /** What is offered at a node depends on where it stands, so requests say so. */

@@ -4,10 +4,11 @@
  * Another scheme is registered before a party is started; nothing else has to know of it.
  */
 import { TandemError } from "../base/error.ts";
+import { lattice } from "./lattice/lattice.ts";
 import { paillier } from "./paillier/paillier.ts";
 import type { Scheme, SchemeParameters } from "./scheme.ts";
 
-const schemes = new Map<string, Scheme>([[paillier.name, paillier]]);
+const schemes = new Map<string, Scheme>([paillier, lattice].map((scheme) => [scheme.name, scheme]));
 
 export const defaultScheme = paillier.name;
 

@@ -187,13 +187,17 @@ export interface ActiveSchemeJob extends SchemeJob {
   readonly greetings: readonly Uint8Array[];
   /** The instances that are summed in any tree, ascending; null: all. */
   readonly rows: Uint32Array | null;
+  /** Candidates that a passive party can have at the most, by its features and what was agreed. */
+  readonly candidatesMax: number;
 }
 
 /** What both halves know of an attempt. */
 export interface SchemeJob {
   readonly instanceCount: number;
-  /** 32 bytes that name the job. */
+  /** 16 bytes that name the job. */
   readonly run: Uint8Array;
+  /** Nodes that may be asked for in one tree. */
+  readonly nodesPerTree: number;
   /** Nodes that may be asked for in all attempts at the job together. */
   readonly nodesMax: number;
   /** Pairs of g and h of a tree. */

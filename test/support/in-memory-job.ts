@@ -133,10 +133,12 @@ export function trainInOnePlace(
   samplingSecrets = job.table.parties.map((_, party) => samplingSecret(party)),
 ): Promise<Model> {
   const { training, codec, defences } = parametersOf(job);
+  const noise = noiseIn(training, codec, defences);
   const quantise = quantiserFor(
     codec,
     job.scheme?.plaintextBitsMax({}) ?? job.key.publicKey.bits - 1,
-    noiseIn(training, codec, defences),
+    noise,
+    noise !== null || job.scheme?.hidesMembers === true,
   );
   const { labels, weights = null, validationRows = null } = job.table;
   const start =

@@ -104,6 +104,7 @@ export function bench(
     terms,
     allowsUnpacked: false,
     run: new Uint8Array(32),
+    nodesPerTree: 1,
     nodesMax: 0,
     outputsPerTree: 1,
     summed: null,

@@ -11,6 +11,7 @@
  */
 import { TandemError } from "../../base/error.ts";
 import { bitLength } from "../integers.ts";
+import type { LatticeShape } from "./kernel.ts";
 import type { LatticeSet } from "./sets.ts";
 
 export const resolutionBitsMin = 4;
@@ -76,6 +77,11 @@ export function jobBounds(set: LatticeSet, { rowCount, resolutionBits, noiseMax 
   const slotOffset = sideBySide ? noiseMax : 0;
   const size = { set, rowCount, resolutionBits, noiseMax };
   return { ...size, t, slotBits, slotOffset, scale, errorMax, roundingMax, floodWidth };
+}
+
+/** What a kernel needs of them. */
+export function shapeOf({ set, rowCount, t, slotBits }: JobBounds, crsKey: Uint8Array): LatticeShape {
+  return { set, rowCount, t, slotBits, crsKey };
 }
 
 /** The N + 1 words of an opening are off by less than 133/256 each, in units of q / 2^F. */

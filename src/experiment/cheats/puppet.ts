@@ -117,7 +117,14 @@ export class Puppet {
 
   /** As it should be. */
   setUpMessage(): Promise<Uint8Array> {
-    const nobody = { greetings: [], rows: null, run: new Uint8Array(32), nodesMax: 0 };
+    const nobody = {
+      greetings: [],
+      rows: null,
+      run: new Uint8Array(32),
+      nodesPerTree: 1,
+      nodesMax: 0,
+      candidatesMax: 1,
+    };
     return this.scheme.setUp({ layout: this.layout, instanceCount: ids.length, outputsPerTree: 1, ...nobody });
   }
 

@@ -78,7 +78,8 @@ export class FederatedRound {
     const gradientsTaken = this.#sendGradients(firstTree, layout, gradients, sample, !isLast);
     const sampler = new ColumnSampler(columnRatesOf(training), training.seed, this.#job.samplingSecret ?? "");
     // What is offered at the root changes from tree to tree where columns are drawn, or thresholds are limited.
-    const isSameRoot = this.#job.scheme.hidden === null && sampler.takesAll && (this.#job.defences?.max_thresholds ?? 0) === 0;
+    const isSameRoot =
+      this.#job.scheme.hidden === null && sampler.takesAll && (this.#job.defences?.max_thresholds ?? 0) === 0;
     const sharedRoot: CandidateRows[] | null = isSameRoot ? [] : null;
     const shared = { sampler, gradients, sample, layout, sharedRoot, gradientsTaken };
     const trees: Tree<ActiveRule>[] = [];

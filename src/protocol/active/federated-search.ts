@@ -115,9 +115,7 @@ export class FederatedSearch implements SplitSearch<ActiveRule, FederatedSplit> 
     }
     const answers = await Promise.all(
       sessions.map((session, peer) =>
-        won[peer].length === 0
-          ? new Map<number, SplitAnswer>()
-          : splitsOf(session, this.#task, won[peer]),
+        won[peer].length === 0 ? new Map<number, SplitAnswer>() : splitsOf(session, this.#task, won[peer]),
       ),
     );
     return chosen.map(({ node, found }) => {

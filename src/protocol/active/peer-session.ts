@@ -148,6 +148,11 @@ export class PeerSession {
     return first.value;
   }
 
+  /** Candidates that the party can have, by its features and what was agreed. */
+  get candidatesMax(): number {
+    return this.#candidateCountMax;
+  }
+
   /** What the scheme's passive half has said at the handshake. */
   get greeting(): Uint8Array {
     return this.#greeting;
@@ -403,7 +408,9 @@ export class PeerSession {
     for await (const chunk of sealed) {
       if (before !== null) yield { ...before, more: true };
       const isFirst: boolean = before === null;
-      const place: Pick<MessageInitShape<typeof ActiveNodeSchema>, "members"> = isFirst && origin !== null ? { members: origin } : {};
+      const place: Pick<MessageInitShape<typeof ActiveNodeSchema>, "members"> = isFirst && origin !== null
+        ? { members: origin }
+        : {};
       before = create(ActiveNodeSchema, { tree, node, scheme: chunk.message, ...place });
       ciphertexts += chunk.ciphertexts;
       bytes += chunk.message.length;

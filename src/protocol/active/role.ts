@@ -19,7 +19,7 @@ import type { Tree } from "../../gbdt/tree/tree.ts";
 import type { Ledger } from "../../privacy/ledger.ts";
 import type { Traffic } from "../../privacy/tally.ts";
 import { protocolVersion } from "../../wire/version.ts";
-import { nodesOfJob, outputsPerTree, runOf } from "../hidden-nodes.ts";
+import { nodesOfJob, nodesPerTree, outputsPerTree, runOf } from "../hidden-nodes.ts";
 import { agreedParameters, type AgreedParameters, noiseIn } from "../job-parameters.ts";
 import { FederatedRound, layoutFor, rowBitmap } from "./federated-round.ts";
 import type { ActiveRule } from "./federated-tree.ts";
@@ -84,8 +84,20 @@ export class ActiveRole {
 
   /** Agrees on version, parameters and ids with every party. */
   async join(): Promise<void> {
-    const { name, training, folds, codec, labels, idsDigest, rows, observer, start = null, progress, jobId, now } =
-      this.#job;
+    const {
+      name,
+      training,
+      folds,
+      codec,
+      labels,
+      idsDigest,
+      rows,
+      observer,
+      start = null,
+      progress,
+      jobId,
+      now,
+    } = this.#job;
     const started = now();
     checkGrowth(training);
     noiseIn(training, codec, this.#job.defences);
@@ -213,10 +225,12 @@ export class ActiveRole {
       layout,
       instanceCount: labels.length,
       run: runOf(job, jobId ?? new Uint8Array(0)),
+      nodesPerTree: nodesPerTree(agreed),
       nodesMax: nodesOfJob(agreed),
       outputsPerTree: outputsPerTree(agreed),
       greetings: this.#sessions.map((session) => session.greeting),
       rows: task.trainingRows,
+      candidatesMax: Math.max(1, ...this.#sessions.map((session) => session.candidatesMax)),
     });
     await Promise.all(this.#sessions.map((session) => session.setUp(message, skipBin)));
     if (scheme.hidden !== null) await Promise.all(this.#sessions.map((session) => session.takeHints()));

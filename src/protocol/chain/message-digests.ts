@@ -1,7 +1,11 @@
 /** Digests of messages as they are encoded, whatever fields they have. */
 import { createHash, type Hash } from "node:crypto";
 import { create, type DescMessage, type MessageInitShape, toBinary } from "@bufbuild/protobuf";
-import { ActiveHelloSchema, ActiveNodeSchema, PassiveHistogramsSchema } from "../../wire/generated/tandem/v1/tandem_pb.ts";
+import {
+  ActiveHelloSchema,
+  ActiveNodeSchema,
+  PassiveHistogramsSchema,
+} from "../../wire/generated/tandem/v1/tandem_pb.ts";
 
 export function digestOf(bytes: Uint8Array): Uint8Array {
   return Uint8Array.from(createHash("sha256").update(bytes).digest());

@@ -15,7 +15,7 @@ export class NodeMessages implements AsyncIterable<Uint8Array> {
 
   async *[Symbol.asyncIterator](): AsyncGenerator<Uint8Array> {
     const { tree, node } = this.#first;
-    for (let message = this.#first; ; ) {
+    for (let message = this.#first; ;) {
       this.bytes += message.scheme.length;
       yield message.scheme;
       if (!message.more) return;

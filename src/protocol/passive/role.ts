@@ -32,7 +32,7 @@ import {
 } from "../../wire/generated/tandem/v1/tandem_pb.ts";
 import type { ActiveMaskOpen, ActiveMaskStep } from "../../wire/generated/tandem/v1/masked_pb.ts";
 import { Exclusive } from "../../base/exclusive.ts";
-import { nodesOfJob, outputsPerTree, runOf } from "../hidden-nodes.ts";
+import { nodesOfJob, nodesPerTree, outputsPerTree, runOf } from "../hidden-nodes.ts";
 import { firstTreeOf, treeCountOf } from "../job-parameters.ts";
 import { candidatesSeen, hintsSeen } from "../../privacy/observation.ts";
 import type { Tally } from "../../privacy/tally.ts";
@@ -127,6 +127,7 @@ export class PassiveRole {
       parameters,
       instanceCount,
       run: runOf(agreed.job, this.#joined?.hello.jobId ?? new Uint8Array(0)),
+      nodesPerTree: nodesPerTree(agreed),
       nodesMax: nodesOfJob(agreed),
       outputsPerTree: outputsPerTree(agreed),
       candidateCount,

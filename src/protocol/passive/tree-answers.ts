@@ -87,11 +87,7 @@ export class TreeAnswers {
   }
 
   /** @param computed called when only storing is left */
-  #answer(
-    request: ActiveNode,
-    requested: NodeMessages,
-    computed: () => void,
-  ): Promise<readonly SumsAnswer[]> {
+  #answer(request: ActiveNode, requested: NodeMessages, computed: () => void): Promise<readonly SumsAnswer[]> {
     const { told, course, job, isMonotone, isHidden, tally } = this.#attempt;
     const { tree, node } = request;
     course.expectTree(tree);

@@ -11,7 +11,13 @@
 import { TandemError } from "../../base/error.ts";
 import type { BinnedFeature } from "../../gbdt/split/binning.ts";
 import { candidateIndex, candidatesOf } from "../../gbdt/split/candidate.ts";
-import { areOff, type CountedNode, type Minimums, noMinimums, OfferedCandidates } from "../../gbdt/split/offered-candidates.ts";
+import {
+  areOff,
+  type CountedNode,
+  type Minimums,
+  noMinimums,
+  OfferedCandidates,
+} from "../../gbdt/split/offered-candidates.ts";
 import { type PartyNoise, type SummedNode, TreeNoise } from "../../gbdt/split/tree-noise.ts";
 import type { UsedThresholds } from "../../gbdt/split/used-thresholds.ts";
 import { treeSizeMax } from "../../gbdt/tree/grow.ts";
@@ -91,7 +97,9 @@ export class TreeNodes {
     const root = { id: 0, members: Uint32Array.from({ length: sample.count }, (_, i) => i) };
     const { minimums, features } = job;
     const withholds = (!areOff(minimums) && !job.hidden) || used !== null;
-    this.#offered = withholds ? new OfferedCandidates(job.hidden ? noMinimums : minimums, features, sample.bins, root, used) : null;
+    this.#offered = withholds
+      ? new OfferedCandidates(job.hidden ? noMinimums : minimums, features, sample.bins, root, used)
+      : null;
     this.#noise = job.noise ? new TreeNoise(job.noise, job.features, round, this.#summed(0, job.instances)) : null;
   }
 

@@ -5,7 +5,13 @@
 import { TandemError } from "../../../src/base/error.ts";
 import type { QuantisedGradients } from "../../../src/base/quantised-gradients.ts";
 import { columnCount, type GradientLayout } from "../../../src/codec/layout.ts";
-import { type ActiveScheme, type ActiveSchemeJob, type GradientChunk, noOperations, type Scheme } from "../../../src/scheme/scheme.ts";
+import {
+  type ActiveScheme,
+  type ActiveSchemeJob,
+  type GradientChunk,
+  noOperations,
+  type Scheme,
+} from "../../../src/scheme/scheme.ts";
 import { fromToyMessage, toyMessage } from "./message.ts";
 import { ToyPassive } from "./passive.ts";
 

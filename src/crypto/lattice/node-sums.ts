@@ -1,0 +1,121 @@
+/**
+ * One node at a passive party: records are added as they arrive, in order, and answered once. The flood of an answer is
+ * drawn here and nowhere else, so none is used twice, and none can be asked for.
+ */
+import { TandemError } from "../../base/error.ts";
+import { osRandom } from "../../base/random.ts";
+import type { BinChains, Lattice } from "./kernel.ts";
+import { laneCount, wordBytes } from "./sets.ts";
+import { seedBytes } from "./streams.ts";
+
+/** What all nodes of an attempt share. */
+export interface NodeSumsSource {
+  readonly lattice: Lattice;
+  readonly floodWidth: bigint;
+  readonly rowBins: Uint8Array;
+  readonly chains: BinChains;
+  readonly masks: Uint8Array;
+}
+
+export class NodeSums {
+  readonly #source: NodeSumsSource;
+  readonly #isOpen: () => boolean;
+  readonly #candidateCount: number;
+  readonly #cells: BigUint64Array;
+  readonly #products: BigInt64Array;
+  /** The mask row is multiplied as one. */
+  readonly #maskRow: Uint8Array;
+  #nextRecord = 0;
+  #state: "open" | "broken" | "answered" = "open";
+
+  /** @param isOpen whether the attempt's secrets are still there: without masks an answer would tell too much */
+  constructor(source: NodeSumsSource, isOpen: () => boolean) {
+    const { lattice, chains, masks } = source;
+    const { set } = lattice.shape;
+    this.#source = source;
+    this.#isOpen = isOpen;
+    this.#candidateCount = masks.length / lattice.maskBytes(1);
+    this.#cells = new BigUint64Array(lattice.cellCount(chains.binCounts.reduce((a, b) => a + b, 0)));
+    this.#products = new BigInt64Array(this.#candidateCount * laneCount(set));
+    this.#maskRow = new Uint8Array(set.degree * set.recordBytes);
+  }
+
+  /**
+   * Adds the next records: the mask row first, then all rows.
+   * @throws TandemError PROTOCOL_STATE for records out of order, CIPHERTEXT_RANGE for one that is not canonical. The
+   * node cannot be answered then
+   */
+  async add(firstRecord: number, records: Uint8Array): Promise<void> {
+    this.#begin();
+    const { set, rowCount } = this.#source.lattice.shape;
+    const count = records.length / set.recordBytes;
+    if (firstRecord !== this.#nextRecord || count === 0 || !Number.isInteger(count)) {
+      throw new TandemError("PROTOCOL_STATE", `whole records from ${this.#nextRecord} on were to come`);
+    }
+    if (firstRecord + count > set.degree + rowCount) {
+      throw new TandemError("PROTOCOL_STATE", `a node has ${set.degree + rowCount} records; more were sent`);
+    }
+    this.#nextRecord += count;
+    const maskCount = Math.max(0, Math.min(count, set.degree - firstRecord));
+    const cut = maskCount * set.recordBytes;
+    if (maskCount > 0) await this.#addMaskRow(firstRecord, records.subarray(0, cut));
+    if (cut < records.length) {
+      await this.#addRows(firstRecord + maskCount - set.degree, records.subarray(cut));
+    }
+    this.#state = "open";
+  }
+
+  async #addMaskRow(firstRecord: number, records: Uint8Array): Promise<void> {
+    const { lattice, masks } = this.#source;
+    const { recordBytes } = lattice.shape.set;
+    this.#maskRow.set(records, firstRecord * recordBytes);
+    if (firstRecord * recordBytes + records.length < this.#maskRow.length) return;
+    checkCanonical(await lattice.maskProducts(masks, this.#maskRow, this.#candidateCount, this.#products), 0);
+  }
+
+  async #addRows(firstRow: number, records: Uint8Array): Promise<void> {
+    const { lattice, rowBins, chains } = this.#source;
+    const refused = await lattice.accumulate(rowBins, chains.binCounts, records, firstRow, this.#cells);
+    checkCanonical(refused, lattice.shape.set.degree + firstRow);
+  }
+
+  /**
+   * The words of all candidates. Once only.
+   * @param noise added to g and h of every candidate; null: none
+   * @throws TandemError PROTOCOL_STATE before all records are there, and the second time
+   */
+  async answer(noise: Float64Array | null): Promise<Uint8Array> {
+    this.#begin();
+    const { lattice, chains, floodWidth } = this.#source;
+    const { set, rowCount } = lattice.shape;
+    if (this.#nextRecord !== set.degree + rowCount) {
+      throw new TandemError("PROTOCOL_STATE", `a node has ${set.degree + rowCount} records; ${this.#nextRecord} came`);
+    }
+    this.#state = "answered";
+    const words = new Uint8Array(this.#candidateCount * set.groups * wordBytes(set));
+    const seed = osRandom.fill(new Uint8Array(seedBytes));
+    await lattice
+      .answer(this.#cells, chains, this.#products, noise, floodWidth, seed, words)
+      .finally(() => seed.fill(0));
+    this.#checkOpen();
+    return words;
+  }
+
+  /** One thing at a time; whatever fails on the way leaves the node broken. */
+  #begin(): void {
+    this.#checkOpen();
+    if (this.#state !== "open") {
+      throw new TandemError("PROTOCOL_STATE", "a node is answered once, and only if all of its records were taken");
+    }
+    this.#state = "broken";
+  }
+
+  #checkOpen(): void {
+    if (!this.#isOpen()) throw new TandemError("PROTOCOL_STATE", "a node came after the attempt was over");
+  }
+}
+
+function checkCanonical(refused: number, firstRecord: number): void {
+  if (refused < 0) return;
+  throw new TandemError("CIPHERTEXT_RANGE", `record ${firstRecord + refused} of a node is not canonical`);
+}

@@ -1,0 +1,174 @@
+/** The active half in one attempt at a job: public rows, the parties' hints, and a kit per node that is under way. */
+import { assert } from "../../base/assert.ts";
+import { TandemError } from "../../base/error.ts";
+import { osRandom } from "../../base/random.ts";
+import type { GradientLayout } from "../../codec/layout.ts";
+import { nonceBytes, nonceList } from "../../crypto/lattice/common-key.ts";
+import { candidateCountMax } from "../../crypto/lattice/distance.ts";
+import type { JobBounds } from "../../crypto/lattice/job-bounds.ts";
+import type { Lattice, LatticeKernel } from "../../crypto/lattice/kernel.ts";
+import { KitPool } from "../../crypto/lattice/kit-pool.ts";
+import type { NodeKit, PartyHints } from "../../crypto/lattice/node-kit.ts";
+import { latticeSets } from "../../crypto/lattice/sets.ts";
+import { LatticeNodeSchema, LatticeSetUpSchema } from "../../wire/generated/tandem/v1/lattice_pb.ts";
+import { encodeMessage } from "../../wire/scheme-message.ts";
+import { chunkBytes } from "../../wire/version.ts";
+import type { ActiveSchemeJob, AskedOfPeer, GradientChunk, HiddenNode } from "../scheme.ts";
+import { hidingBounds, type LatticeTerms, shapeOf } from "./set-up.ts";
+import { takeHints } from "./hint-table.ts";
+
+/** A node that is being answered. */
+interface SealedNode {
+  readonly tree: number;
+  readonly outputs: readonly number[];
+  readonly kits: readonly NodeKit[];
+}
+
+export class ActiveAttempt {
+  readonly setUpMessage: Uint8Array;
+  readonly #lattice: Lattice;
+  readonly #bounds: JobBounds;
+  /** Per passive party, once they are there. */
+  readonly #hints: (PartyHints | undefined)[];
+  readonly #nodesPerTree: number;
+  #kits: KitPool | null = null;
+  /** Per instance its row, -1 where it is never summed; null: they are the same. */
+  readonly #rowOf: Int32Array | null;
+  readonly #nodes = new Map<string, SealedNode>();
+
+  constructor(kernel: LatticeKernel, threads: number, job: ActiveSchemeJob) {
+    this.#bounds = boundsFor(job);
+    const nonce = osRandom.fill(new Uint8Array(nonceBytes));
+    const nonces = nonceList(job.greetings, osRandom);
+    this.#lattice = kernel.lattice(shapeOf(this.#bounds, job.run, nonce, nonces), threads);
+    this.#hints = job.greetings.map(() => undefined);
+    this.#nodesPerTree = job.nodesPerTree * job.outputsPerTree;
+    this.#rowOf = rowsOf(job);
+    this.setUpMessage = encodeMessage(LatticeSetUpSchema, {
+      set: this.#bounds.set.name,
+      nonce,
+      nonces: Buffer.concat(nonces),
+    });
+  }
+
+  hintCount(peer: number): number {
+    return this.#hints[peer]?.candidateCount ?? 0;
+  }
+
+  /** @throws TandemError PROTOCOL_STATE for pieces that do not fit each other */
+  async hints(peer: number, candidateCount: number, pieces: AsyncIterable<Uint8Array>): Promise<void> {
+    assert(this.#hints[peer] === undefined && this.#kits === null, "hints are taken once in an attempt");
+    this.#hints[peer] = await takeHints(this.#lattice, candidateCount, pieces);
+    if (this.#hints.every((hints) => hints !== undefined)) {
+      this.#kits = new KitPool(this.#lattice, this.#hints as PartyHints[]);
+      this.expectTree();
+    }
+  }
+
+  /** Another tree follows: what depends on no gradient is made while cores are idle. */
+  expectTree(): void {
+    this.#kits?.expect(this.#nodesPerTree);
+  }
+
+  async *seal({ tree, node, outputs, sampled, gradients }: HiddenNode): AsyncGenerator<GradientChunk> {
+    const key = keyOf(tree, node);
+    assert(!this.#nodes.has(key), "a node is sealed once");
+    const { set } = this.#lattice.shape;
+    const kits: NodeKit[] = [];
+    this.#nodes.set(key, { tree, outputs, kits });
+    for (let i = 0; i < outputs.length; i++) {
+      if (this.#kits === null) throw new TandemError("PROTOCOL_STATE", "a node before all hints are there");
+      const kit = await this.#kits.take();
+      kits.push(kit);
+      const columns = [2 * outputs[i], 2 * outputs[i] + 1].map((slot) =>
+        this.#column(gradients.columns[slot], sampled),
+      );
+      for await (const { firstRecord, records } of kit.seal(columns, chunkBytes)) {
+        const message = encodeMessage(LatticeNodeSchema, { output: i, firstRecord, records });
+        yield { message, ciphertexts: (records.length / set.recordBytes) * set.groups };
+      }
+    }
+  }
+
+  /** Per output of the tree the sums of g and h of the candidates that are answered. */
+  async open(
+    { peer, tree, node }: AskedOfPeer,
+    words: Uint8Array,
+    places: Uint32Array | null,
+  ): Promise<readonly { readonly output: number; readonly pairs: Float64Array }[]> {
+    const sealed = this.#nodes.get(keyOf(tree, node));
+    if (sealed === undefined) throw new TandemError("PROTOCOL_STATE", "an answer about a node that was not sealed");
+    const { set } = this.#lattice.shape;
+    const count = places?.length ?? this.hintCount(peer);
+    const size = (set.wordBits / 8) * set.groups * count;
+    if (words.length !== size * sealed.outputs.length)
+      throw new TandemError("PROTOCOL_STATE", "an answer with other words than its candidates have");
+    return Promise.all(
+      sealed.kits.map(async (kit, i) => {
+        const pairs = await kit.open(peer, words.subarray(i * size, (i + 1) * size), places);
+        if (this.#bounds.slotOffset > 0)
+          for (let at = 1; at < pairs.length; at += 2) pairs[at] -= this.#bounds.slotOffset;
+        return { output: sealed.outputs[i], pairs };
+      }),
+    );
+  }
+
+  endTree(tree: number): void {
+    for (const [key, sealed] of this.#nodes) {
+      if (sealed.tree !== tree) continue;
+      for (const kit of sealed.kits) kit.dispose();
+      this.#nodes.delete(key);
+    }
+  }
+
+  close(): void {
+    for (const { tree } of this.#nodes.values()) this.endTree(tree);
+    this.#kits?.close();
+  }
+
+  /** Zero for everybody who is not summed at the node. */
+  #column(values: Float64Array, sampled: Uint32Array): Int32Array {
+    const column = new Int32Array(this.#lattice.shape.rowCount);
+    const rowOf = this.#rowOf;
+    if (rowOf === null) for (const instance of sampled) column[instance] = values[instance];
+    else for (const instance of sampled) column[rowOf[instance]] = values[instance];
+    return column;
+  }
+}
+
+/** Set A where it hides what is asked, otherwise B: its hints are four times as large. */
+function boundsFor({
+  layout,
+  rows,
+  instanceCount,
+  nodesMax,
+  outputsPerTree,
+  candidatesMax,
+}: ActiveSchemeJob): JobBounds {
+  const terms = termsOf(layout, rows?.length ?? instanceCount);
+  const budget = { nodesMax, outputs: outputsPerTree, candidateCount: Math.min(candidatesMax, candidateCountMax) };
+  try {
+    return hidingBounds(latticeSets.A, terms, budget);
+  } catch (error) {
+    if (!(error instanceof TandemError)) throw error;
+    return hidingBounds(latticeSets.B, terms, budget);
+  }
+}
+
+function termsOf({ slots, noise, limbs, hidesCounts }: GradientLayout, rowCount: number): LatticeTerms {
+  const unit = slots[0].noise?.largest;
+  if (limbs !== 1 || !hidesCounts || unit === undefined)
+    throw new TandemError("USAGE", "the lattice scheme sums integers below 2^50. Use a lower --resolution-bits");
+  return { rowCount, resolutionBits: Math.log2(unit), noiseMax: noise?.max ?? 0 };
+}
+
+function rowsOf({ rows, instanceCount }: ActiveSchemeJob): Int32Array | null {
+  if (rows === null || rows.length === instanceCount) return null;
+  const rowOf = new Int32Array(instanceCount).fill(-1);
+  rows.forEach((instance, row) => (rowOf[instance] = row));
+  return rowOf;
+}
+
+function keyOf(tree: number, node: number): string {
+  return `${tree}/${node}`;
+}

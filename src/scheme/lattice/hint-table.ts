@@ -1,0 +1,42 @@
+/** The hints of one passive party at the active one, as they come: consecutive candidates, each once. */
+import { TandemError } from "../../base/error.ts";
+import { candidateCountMax } from "../../crypto/lattice/distance.ts";
+import type { Lattice } from "../../crypto/lattice/kernel.ts";
+import type { PartyHints } from "../../crypto/lattice/node-kit.ts";
+import { wordBytes } from "../../crypto/lattice/sets.ts";
+import { LatticeHintsSchema } from "../../wire/generated/tandem/v1/lattice_pb.ts";
+import { decodeMessage } from "../../wire/scheme-message.ts";
+
+/**
+ * @param candidatesMax those that the party has said to have
+ * @throws TandemError PROTOCOL_STATE for pieces that do not fit each other
+ */
+export async function takeHints(
+  lattice: Lattice,
+  candidatesMax: number,
+  pieces: AsyncIterable<Uint8Array>,
+): Promise<PartyHints> {
+  const { set } = lattice.shape;
+  const size = wordBytes(set) * set.degree;
+  let hints: PartyHints | null = null;
+  let next = 0;
+  for await (const piece of pieces) {
+    const { firstCandidate, candidateCount, words } = decodeMessage(LatticeHintsSchema, piece);
+    if (candidateCount > Math.min(candidatesMax, candidateCountMax))
+      throw new TandemError("PROTOCOL_STATE", "hints of more candidates than the party has");
+    hints ??= { candidateCount, table: new BigUint64Array(lattice.tableSize(candidateCount)) };
+    const count = words.length / size;
+    const fits =
+      candidateCount === hints.candidateCount &&
+      firstCandidate === next &&
+      Number.isInteger(count) &&
+      (count > 0 || candidateCount === 0) &&
+      next + count <= candidateCount;
+    if (!fits) throw new TandemError("PROTOCOL_STATE", `hints do not go on at candidate ${next}`);
+    if (count > 0) await lattice.loadHints(words, firstCandidate, hints.table);
+    next += count;
+  }
+  if (hints === null || next !== hints.candidateCount)
+    throw new TandemError("PROTOCOL_STATE", "hints of fewer candidates than were announced");
+  return hints;
+}

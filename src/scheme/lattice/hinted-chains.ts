@@ -1,0 +1,18 @@
+/** The chains of a party's bins, for those candidates that are ever answered. */
+import type { BinChains } from "../../crypto/lattice/kernel.ts";
+import type { SummedRows } from "../scheme.ts";
+
+export interface HintedChains {
+  /** Targets are places among the candidates that have hints. */
+  readonly chains: BinChains;
+  /** Per candidate of the job its place among those that have hints, or -1. */
+  readonly hintOf: Int32Array;
+}
+
+export function hintedChains({ plan, offered }: SummedRows): HintedChains {
+  const hintOf = new Int32Array(plan.candidates.length).fill(-1);
+  offered.forEach((place, hint) => (hintOf[place] = hint));
+  const { binCounts, chainOffsets, sources } = plan;
+  const targets = plan.targets.map((place) => (place < 0 ? -1 : hintOf[place]));
+  return { chains: { binCounts, chainOffsets, sources, targets }, hintOf };
+}

@@ -1,0 +1,41 @@
+/** The lattice scheme as the rest of Tandem finds it: its parameters, and its two halves. Experimental (docs/lattice.md). */
+import { availableParallelism } from "node:os";
+import { TandemError } from "../../base/error.ts";
+import { latticeSets } from "../../crypto/lattice/sets.ts";
+import { selectLatticeKernel } from "../../crypto/lattice/select-kernel.ts";
+import type { Scheme, SchemeSecret } from "../scheme.ts";
+import { LatticeActive, latticePlaintextBits, latticeSchemeName } from "./active.ts";
+import { latticeCosts } from "./cost-model.ts";
+import { LatticePassive } from "./passive.ts";
+
+/** Nothing outlives an attempt: every secret is used for one node. */
+const nothing: SchemeSecret = { scheme: latticeSchemeName, serialise: () => latticeSchemeName };
+
+export const lattice: Scheme = {
+  name: latticeSchemeName,
+  hidesMembers: true,
+  parameters: () => ({}),
+  kernelName: () => selectLatticeKernel().name,
+  describe: () => `lattices (at least ${Math.floor(latticeSets.A.security)} bits of security; experimental)`,
+  warning: () => "The lattice scheme is experimental: nobody outside has reviewed it yet.",
+  violations: (parameters) =>
+    Object.keys(parameters).length > 0 ? ["scheme: more parameters asked than the lattice scheme has"] : [],
+  plaintextBitsMax: () => latticePlaintextBits,
+  sizes: (_parameters, { slots }) => {
+    const { groups, recordBytes } = latticeSets.A;
+    return {
+      ciphertextBytes: recordBytes / groups,
+      ciphertextsPerInstance: slots.length,
+      sumsPerCiphertext: 1,
+      plaintextBitsMax: latticePlaintextBits,
+    };
+  },
+  makeSecret: async () => nothing,
+  readSecret: async (text) => {
+    if (text !== latticeSchemeName) throw new TandemError("KEY_FORMAT", "no secret of the lattice scheme");
+    return nothing;
+  },
+  active: (_secret, { threads }) => new LatticeActive(selectLatticeKernel(), threads ?? availableParallelism()),
+  passive: ({ threads }) => new LatticePassive(selectLatticeKernel(), threads ?? availableParallelism()),
+  costModel: () => latticeCosts(),
+};

@@ -1,0 +1,170 @@
+/**
+ * The passive half of the lattice scheme. It sees records of every row at every node, and never who is in it: a node is
+ * a plain histogram over integers modulo q. What depends on its bins alone is told once per attempt, masked: the hints.
+ *
+ * @reveals active: which candidate is which over all trees, where members are hidden
+ */
+import { TandemError } from "../../base/error.ts";
+import { osRandom } from "../../base/random.ts";
+import { checkOwnNonce, nonceBytes } from "../../crypto/lattice/common-key.ts";
+import { HintSecrets } from "../../crypto/lattice/hint-secrets.ts";
+import type { JobBounds } from "../../crypto/lattice/job-bounds.ts";
+import type { BinChains, Lattice, LatticeKernel } from "../../crypto/lattice/kernel.ts";
+import { wordBytes } from "../../crypto/lattice/sets.ts";
+import { bitmapFrom } from "../../wire/bitmap.ts";
+import {
+  LatticeHintsSchema,
+  LatticeSetUpSchema,
+  LatticeSumsSchema,
+} from "../../wire/generated/tandem/v1/lattice_pb.ts";
+import { decodeMessage, encodeMessage } from "../../wire/scheme-message.ts";
+import { chunkBytes } from "../../wire/version.ts";
+import type { NodeTask } from "../candidates/node-task.ts";
+import { noOperations, type PassiveScheme, type PassiveSchemeJob, type SumsPiece } from "../scheme.ts";
+import { hintedChains } from "./hinted-chains.ts";
+import { SealedNode } from "./sealed-node.ts";
+import { hidingBounds, latticeTerms, noncesFrom, setNamed, shapeOf } from "./set-up.ts";
+
+interface SetUpState {
+  readonly job: PassiveSchemeJob;
+  readonly bounds: JobBounds;
+  readonly lattice: Lattice;
+  readonly chains: BinChains;
+  /** Per candidate of the job its place among those that have hints, or -1. */
+  readonly hintOf: Int32Array;
+  readonly hintCount: number;
+  readonly secrets: HintSecrets;
+}
+
+export class LatticePassive implements PassiveScheme {
+  readonly counts = noOperations();
+  readonly hidden = { greeting: () => this.#nonce, hints: () => this.#hints() };
+  readonly #kernel: LatticeKernel;
+  readonly #threads: number;
+  /** Of this attempt: an object serves one. */
+  readonly #nonce = osRandom.fill(new Uint8Array(nonceBytes));
+  #state: SetUpState | null = null;
+  /** The tree under way, counted within its round: of a tree per class its class. */
+  #treeOfRound = 0;
+
+  constructor(kernel: LatticeKernel, threads: number) {
+    this.#kernel = kernel;
+    this.#threads = threads;
+  }
+
+  /** @returns the set: nonces are drawn anew for every attempt */
+  async setUp(message: Uint8Array, job: PassiveSchemeJob): Promise<Uint8Array> {
+    const { summed, terms, run, nodesMax, outputsPerTree: outputs } = job;
+    if (summed === null) throw new TandemError("PROTOCOL_STATE", "the lattice scheme needs rows that it sums");
+    const { set: name, nonce, nonces } = decodeMessage(LatticeSetUpSchema, message);
+    const set = setNamed(name);
+    const list = noncesFrom(nonces);
+    checkOwnNonce(list, this.#nonce);
+    const { bins, offered } = summed;
+    const rowCount = bins[0]?.length ?? job.instanceCount;
+    const budget = { nodesMax, outputs, candidateCount: Math.max(1, offered.length) };
+    const bounds = hidingBounds(set, latticeTerms(terms, rowCount), budget);
+    const lattice = this.#kernel.lattice(shapeOf(bounds, run, nonce, list), this.#threads);
+    const { chains, hintOf } = hintedChains(summed);
+    const secrets = new HintSecrets(lattice, bounds);
+    this.#state = { job, bounds, lattice, chains, hintOf, hintCount: offered.length, secrets };
+    return new TextEncoder().encode(name);
+  }
+
+  async *#hints(): AsyncGenerator<Uint8Array> {
+    const { job, lattice, chains, hintCount, secrets } = this.#setUpState();
+    const words = await secrets.make(job.summed?.bins ?? [], chains, hintCount);
+    const size = wordBytes(lattice.shape.set) * lattice.shape.set.degree;
+    const perMessage = Math.max(1, Math.floor(chunkBytes / size));
+    for (let first = 0; first < Math.max(1, hintCount); first += perMessage)
+      yield encodeMessage(LatticeHintsSchema, {
+        firstCandidate: first,
+        candidateCount: hintCount,
+        words: words.subarray(first * size, Math.min(first + perMessage, hintCount) * size),
+      });
+  }
+
+  beginRound(): void {
+    this.#treeOfRound = 0;
+  }
+
+  nextTree(): void {
+    this.#treeOfRound++;
+  }
+
+  /** A round is opened by an empty message: every node has gradients of its own. */
+  async gradients(message: Uint8Array): Promise<number> {
+    if (message.length > 0) throw new TandemError("PROTOCOL_STATE", "gradients of a round, where nodes have their own");
+    return 0;
+  }
+
+  endOfGradients(): void {}
+
+  async *sums(task: NodeTask, messages: AsyncIterable<Uint8Array>): AsyncGenerator<SumsPiece> {
+    const { job, lattice, chains, secrets, hintCount } = this.#setUpState();
+    const { set, rowCount } = lattice.shape;
+    const node = new SealedNode(secrets, job.outputsPerTree);
+    let bytes = 0;
+    for await (const message of messages) bytes += await node.take(message);
+    if (task.counts.length === 0) return;
+    const answered = this.#answered(task);
+    const words = await node.answer((output) => this.#noise(task, output));
+    this.counts.gradientCiphertexts += (bytes / set.recordBytes) * set.groups;
+    this.counts.additions += rowCount * chains.binCounts.length * job.outputsPerTree;
+    this.counts.candidateCiphertexts += answered.length * set.groups * job.outputsPerTree;
+    const isAll = answered.length === hintCount;
+    const isAnswered = new Set(answered);
+    yield {
+      candidateCount: task.counts.length,
+      message: encodeMessage(LatticeSumsSchema, {
+        words: Buffer.concat(words.map((all) => picked(all, answered, all.length / Math.max(1, hintCount)))),
+        answered: isAll ? new Uint8Array(0) : bitmapFrom(hintCount, (hint) => isAnswered.has(hint)),
+      }),
+    };
+  }
+
+  /** Hints of the node's candidates that are not withheld, ascending. */
+  #answered({ inJob, withheld }: NodeTask): Uint32Array {
+    const { hintOf } = this.#setUpState();
+    if (inJob === null) throw new TandemError("PROTOCOL_STATE", "a node whose candidates have no place in the job");
+    return Uint32Array.from(
+      inJob.filter((_, i) => withheld[i] === 0),
+      (place) => hintOf[place],
+    );
+  }
+
+  /** Per hint what is added to g and h of an output; null: nothing. */
+  #noise({ noise, inJob, withheld }: NodeTask, output: number): Float64Array | null {
+    if (noise === null || inJob === null) return null;
+    const { job, hintOf, hintCount, bounds } = this.#setUpState();
+    const slotCount = noise.length / withheld.length;
+    const slot = 2 * (job.outputsPerTree === 1 ? this.#treeOfRound : output);
+    const added = new Float64Array(2 * hintCount);
+    inJob.forEach((place, i) => {
+      const hint = hintOf[place];
+      if (hint < 0 || withheld[i] === 1) return;
+      added[2 * hint] = noise[i * slotCount + slot];
+      added[2 * hint + 1] = noise[i * slotCount + slot + 1] + bounds.slotOffset;
+    });
+    return added;
+  }
+
+  endRound(): void {}
+
+  close(): void {
+    this.#state?.secrets.dispose();
+  }
+
+  #setUpState(): SetUpState {
+    if (this.#state === null) throw new TandemError("PROTOCOL_STATE", "the scheme is not set up");
+    return this.#state;
+  }
+}
+
+/** Those of consecutive pieces of some size that are named. */
+function picked(all: Uint8Array, places: Uint32Array, size: number): Uint8Array {
+  if (places.length * size === all.length) return all;
+  const chosen = new Uint8Array(places.length * size);
+  places.forEach((place, i) => chosen.set(all.subarray(place * size, (place + 1) * size), i * size));
+  return chosen;
+}

@@ -1,0 +1,37 @@
+/** The messages of one node at a passive party: records of one output after the other, each whole before the next. */
+import { TandemError } from "../../base/error.ts";
+import type { HintSecrets } from "../../crypto/lattice/hint-secrets.ts";
+import type { NodeSums } from "../../crypto/lattice/node-sums.ts";
+import { LatticeNodeSchema } from "../../wire/generated/tandem/v1/lattice_pb.ts";
+import { decodeMessage } from "../../wire/scheme-message.ts";
+
+export class SealedNode {
+  readonly #secrets: HintSecrets;
+  readonly #outputCount: number;
+  readonly #outputs: NodeSums[] = [];
+
+  constructor(secrets: HintSecrets, outputCount: number) {
+    this.#secrets = secrets;
+    this.#outputCount = outputCount;
+  }
+
+  /** @throws TandemError PROTOCOL_STATE for records out of order, CIPHERTEXT_RANGE for one that is not canonical */
+  async take(message: Uint8Array): Promise<number> {
+    const { output, firstRecord, records } = decodeMessage(LatticeNodeSchema, message);
+    const last = this.#outputs.length - 1;
+    if (output !== (firstRecord === 0 ? last + 1 : last) || output >= this.#outputCount)
+      throw new TandemError("PROTOCOL_STATE", `records of output ${output} do not go on where the last ones ended`);
+    if (firstRecord === 0) this.#outputs.push(this.#secrets.beginNode());
+    await this.#outputs[output].add(firstRecord, records);
+    return records.length;
+  }
+
+  /** Per output the words of all candidates that have hints. @param noiseOf what is added to an output's sums */
+  async answer(noiseOf: (output: number) => Float64Array | null): Promise<Uint8Array[]> {
+    if (this.#outputs.length !== this.#outputCount)
+      throw new TandemError("PROTOCOL_STATE", `a node has ${this.#outputCount} outputs; some did not come`);
+    const words: Uint8Array[] = [];
+    for (const [output, sums] of this.#outputs.entries()) words.push(await sums.answer(noiseOf(output)));
+    return words;
+  }
+}

@@ -1,0 +1,64 @@
+/** What both halves compute from a set-up: the numbers of the job, and the key of its public rows. */
+import { TandemError } from "../../base/error.ts";
+import { noiseScaleOf } from "../../base/noise/noise-scale.ts";
+import type { LayoutTerms } from "../../codec/agreed-layout.ts";
+import { largestResolution } from "../../crypto/lattice/choose-set.ts";
+import { commonKey, nonceBytes } from "../../crypto/lattice/common-key.ts";
+import { type AnswerBudget, isHidden } from "../../crypto/lattice/distance.ts";
+import { type JobBounds, jobBounds } from "../../crypto/lattice/job-bounds.ts";
+import type { LatticeShape } from "../../crypto/lattice/kernel.ts";
+import { type LatticeSet, latticeSets } from "../../crypto/lattice/sets.ts";
+
+/** @throws TandemError PROTOCOL_STATE */
+export function setNamed(name: string): LatticeSet {
+  if (name !== "A" && name !== "B")
+    throw new TandemError("PROTOCOL_STATE", "a set-up with parameters that this scheme does not have");
+  return latticeSets[name];
+}
+
+/** Nonces that travel as one field. @throws TandemError PROTOCOL_STATE */
+export function noncesFrom(bytes: Uint8Array): Uint8Array[] {
+  if (bytes.length % nonceBytes !== 0) throw new TandemError("PROTOCOL_STATE", "a list of nonces that is cut off");
+  return Array.from({ length: bytes.length / nonceBytes }, (_, i) =>
+    bytes.subarray(i * nonceBytes, (i + 1) * nonceBytes),
+  );
+}
+
+/** What of a job decides about its numbers. */
+export interface LatticeTerms {
+  readonly rowCount: number;
+  readonly resolutionBits: number;
+  readonly noiseMax: number;
+}
+
+export function latticeTerms(terms: LayoutTerms, rowCount: number): LatticeTerms {
+  if (terms.resolutionBits === 0)
+    throw new TandemError("USAGE", "the lattice scheme needs layout auto: the paper's layout has no room for signs");
+  return { rowCount, resolutionBits: terms.resolutionBits, noiseMax: noiseScaleOf(terms)?.max ?? 0 };
+}
+
+/**
+ * The numbers of a job whose answers tell nothing but sums.
+ * @throws TandemError POLICY naming the resolution that would do
+ */
+export function hidingBounds(set: LatticeSet, terms: LatticeTerms, budget: AnswerBudget): JobBounds {
+  const bounds = jobBounds(set, terms);
+  if (isHidden(bounds, budget)) return bounds;
+  const { nodesMax, candidateCount } = budget;
+  const largest = largestResolution(set, terms, budget);
+  throw new TandemError(
+    "POLICY",
+    `${nodesMax} nodes of ${candidateCount} candidates at resolution_bits ${terms.resolutionBits} would tell more than ` +
+      `sums. ${largest === undefined ? "Use fewer trees" : `Use --resolution-bits ${largest} or less`}`,
+  );
+}
+
+export function shapeOf(
+  bounds: JobBounds,
+  run: Uint8Array,
+  activeNonce: Uint8Array,
+  nonces: readonly Uint8Array[],
+): LatticeShape {
+  const { set, rowCount, t, slotBits } = bounds;
+  return { set, rowCount, t, slotBits, crsKey: commonKey(run, activeNonce, nonces) };
+}

@@ -1,0 +1,82 @@
+/**
+ * The main oracle with the lattice scheme: federated training equals centralised training, node for node and bit for
+ * bit, although passive parties do not know who is in a node.
+ */
+import { beforeAll, describe, expect, test } from "vitest";
+import { generateKey, type PrivateKey } from "../src/crypto/paillier/index.ts";
+import { portableKernel } from "../src/crypto/paillier/portable-kernel.ts";
+import { firstDifference } from "../src/gbdt/tree/model-compare.ts";
+import { lattice } from "../src/scheme/lattice/lattice.ts";
+import { trainFederated, trainInOnePlace, type TestJob, type TestOutcome } from "./support/in-memory-job.ts";
+import { manyFeatures } from "./support/oracle-jobs.ts";
+import { randomTable } from "./support/tables.ts";
+
+let key: PrivateKey;
+beforeAll(async () => {
+  key = await generateKey({ bits: 256, insecure: true });
+});
+
+async function expectEqual(job: Omit<TestJob, "kernel" | "key">): Promise<TestOutcome> {
+  const whole = { kernel: portableKernel, key, scheme: lattice, ...job };
+  const outcome = await trainFederated(whole);
+  const splits = outcome.model.trees.flat().filter((node) => node.kind === "split");
+  expect(splits.length, "nothing was split, nothing was tested").toBeGreaterThan(0);
+  expect(firstDifference(outcome.model, await trainInOnePlace(whole))).toBeNull();
+  return outcome;
+}
+
+describe("federated equals centralised", () => {
+  test("one passive party: it is told nobody's place, and its candidates are linked", async () => {
+    const table = randomTable("lattice", { rows: 90, features: [2, 2] });
+    const { seen } = await expectEqual({ table, training: { num_round: 2 } });
+    for (const { active, passive } of seen) {
+      expect(passive.ledger).toEqual(active.ledger);
+      expect(passive.traffic).toEqual(active.traffic);
+      expect(passive.ledger.memberships).toBe(0);
+      expect(passive.ledger.candidateLinks).toBe(passive.ledger.candidates);
+      expect(passive.ledger.splitOutcomes).toBe(90 * passive.ledger.wins);
+    }
+  });
+
+  test.each([2, 3])("%i passive parties, with missing values", async (passives) => {
+    const features = [2, ...Array.from({ length: passives }, () => 2)];
+    await expectEqual({ table: randomTable("parties", { rows: 90, features, missingFraction: 0.2 }) });
+  });
+
+  test.each([0, 0.3])("ties on purpose, missing fraction %d", async (missingFraction) => {
+    const shape = { rows: 60, features: [1, 2, 2], ties: true, missingFraction };
+    await expectEqual({ table: randomTable("ties", shape) });
+  });
+
+  test.each(manyFeatures)("%s", async (_name, table, training) => {
+    await expectEqual({ table, training });
+  });
+
+  test("validation rows, which are in outcomes and not in sums; early stopping; weights", async () => {
+    const table = randomTable("held back", { rows: 80, features: [1, 2] });
+    const validationRows = Uint32Array.from({ length: 20 }, (_, i) => 4 * i);
+    const weights = Float64Array.from({ length: 80 }, (_, i) => 1 + (i % 3));
+    await expectEqual({
+      table: { ...table, validationRows, weights },
+      training: { num_round: 6, early_stopping_rounds: 2 },
+    });
+  });
+
+  test("an active party without features; passives with one bin, one row a bin, or only missing values", async () => {
+    const table = randomTable("odd", { rows: 50, features: [0, 3, 1] });
+    table.parties[1][1].fill(4);
+    table.parties[1][2].fill(Number.NaN);
+    await expectEqual({ table, training: { max_bin: 64 } });
+  });
+
+  test("few thresholds, masked scoring", async () => {
+    const table = randomTable("few", { rows: 80, features: [1, 2, 2] });
+    await expectEqual({ table, defences: { max_thresholds: 2, masked_scoring: true }, training: { num_round: 4 } });
+  });
+
+  test("a warm start", async () => {
+    const table = randomTable("warm", { rows: 70, features: [1, 2] });
+    const start = await expectEqual({ table });
+    await expectEqual({ table, start });
+  });
+});
