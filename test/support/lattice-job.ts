@@ -1,6 +1,6 @@
 /** One node of a lattice job through a kernel, with seeds that are given: what known answers and kernels are about. */
 import { createHash } from "node:crypto";
-import { jobBounds, type JobBounds } from "../../src/crypto/lattice/job-bounds.ts";
+import { jobBounds, type JobBounds, shapeOf as shapeWithKey } from "../../src/crypto/lattice/job-bounds.ts";
 import type { BinChains, Lattice, LatticeKernel, LatticeShape } from "../../src/crypto/lattice/kernel.ts";
 import { laneCount, type LatticeSet, wordBytes } from "../../src/crypto/lattice/sets.ts";
 
@@ -18,8 +18,7 @@ export interface LatticeJob {
 export const seedFrom = (first: number): Uint8Array => Uint8Array.from({ length: 32 }, (_, i) => (i === 0 ? first : 0));
 
 /** The job of the known answers: N + 4 rows, two features of four bins, six cuts; a third of the rows outside. */
-export function knownJob(set: LatticeSet): LatticeJob {
-  const rowCount = set.degree + 4;
+export function knownJob(set: LatticeSet, rowCount = set.degree + 4): LatticeJob {
   const rows = Array.from({ length: rowCount }, (_, i) => i);
   const bins = [
     Uint16Array.from(rows, (i) => (7 * i + Math.floor(i / 5)) % 4),
@@ -41,9 +40,11 @@ export function knownJob(set: LatticeSet): LatticeJob {
   return { shape: shapeOf(bounds), bounds, bins, chains, candidateCount: 6, columns, seeds };
 }
 
-export function shapeOf({ set, rowCount, t, slotBits }: JobBounds): LatticeShape {
-  return { set, rowCount, t, slotBits, crsKey: Uint8Array.from({ length: 16 }, (_, i) => i) };
-}
+export const shapeOf = (bounds: JobBounds): LatticeShape =>
+  shapeWithKey(
+    bounds,
+    Uint8Array.from({ length: 16 }, (_, i) => i),
+  );
 
 export interface LatticeOutcome {
   readonly hints: Uint8Array;

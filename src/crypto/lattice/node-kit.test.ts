@@ -1,0 +1,232 @@
+import { expect, test } from "vitest";
+import { expectError } from "../../../test/support/expect-error.ts";
+import { knownJob, type LatticeJob, plainSums } from "../../../test/support/lattice-job.ts";
+import { HintSecrets } from "./hint-secrets.ts";
+import type { Lattice } from "./kernel.ts";
+import { KitPool } from "./kit-pool.ts";
+import { makeKits, type NodeKit, type PartyHints, type SealedChunk } from "./node-kit.ts";
+import { portableLatticeKernel } from "./portable-lattice.ts";
+import { latticeSets } from "./sets.ts";
+
+const { A, B } = latticeSets;
+const rowCount = 40;
+
+/** What the kernel was called with. */
+interface Seen {
+  readonly seeds: Uint8Array[];
+  readonly seedsAsSeen: string[];
+  readonly dots: BigUint64Array[];
+  readonly batches: number[];
+}
+
+function watched(job: LatticeJob): { lattice: Lattice; seen: Seen } {
+  const inner = portableLatticeKernel.lattice(job.shape, 1);
+  const seen: Seen = { seeds: [], seedsAsSeen: [], dots: [], batches: [] };
+  const note = (seeds: Uint8Array): void => {
+    seen.seeds.push(seeds);
+    for (let at = 0; at < seeds.length; at += 32)
+      seen.seedsAsSeen.push(Buffer.from(seeds.subarray(at, at + 32)).toString("hex"));
+  };
+  const lattice = Object.create(inner) as Lattice;
+  const bound = <K extends "tableSize" | "dotCount" | "maskBytes" | "cellCount">(name: K) => inner[name].bind(inner);
+  return {
+    seen,
+    lattice: Object.assign(lattice, {
+      shape: inner.shape,
+      tableSize: bound("tableSize"),
+      dotCount: bound("dotCount"),
+      maskBytes: bound("maskBytes"),
+      cellCount: bound("cellCount"),
+      rowBins: inner.rowBins.bind(inner),
+      accumulate: inner.accumulate.bind(inner),
+      maskProducts: inner.maskProducts.bind(inner),
+      loadHints: inner.loadHints.bind(inner),
+      open: inner.open.bind(inner),
+      hints: (...call: Parameters<Lattice["hints"]>) => (note(call[2]), inner.hints(...call)),
+      answer: (...call: Parameters<Lattice["answer"]>) => (note(call[5]), inner.answer(...call)),
+      seal: (...call: Parameters<Lattice["seal"]>) => (note(call[0]), inner.seal(...call)),
+      dots: (...call: Parameters<Lattice["dots"]>) => {
+        note(call[2]);
+        seen.dots.push(call[3]);
+        seen.batches.push(call[2].length / 32);
+        return inner.dots(...call);
+      },
+    }),
+  };
+}
+
+async function hintsOf(lattice: Lattice, job: LatticeJob): Promise<{ secrets: HintSecrets; party: PartyHints }> {
+  const secrets = new HintSecrets(lattice, job.bounds);
+  const words = await secrets.make(job.bins, job.chains, job.candidateCount);
+  const table = new BigUint64Array(lattice.tableSize(job.candidateCount));
+  await lattice.loadHints(words, 0, table);
+  return { secrets, party: { candidateCount: job.candidateCount, table } };
+}
+
+async function chunksOf(kit: NodeKit, job: LatticeJob, chunkBytes?: number): Promise<SealedChunk[]> {
+  const chunks: SealedChunk[] = [];
+  for await (const chunk of kit.seal(job.columns, chunkBytes)) chunks.push(chunk);
+  return chunks;
+}
+
+async function answerOf(secrets: HintSecrets, chunks: readonly SealedChunk[]): Promise<Uint8Array> {
+  const sums = secrets.beginNode();
+  for (const { firstRecord, records } of chunks) await sums.add(firstRecord, records);
+  return sums.answer(null);
+}
+
+test.each(["A", "B"] as const)("a node goes through kits and secrets, for two parties: set %s", async (name) => {
+  const job = knownJob(latticeSets[name], rowCount);
+  const lattice = portableLatticeKernel.lattice(job.shape, 1);
+  const first = await hintsOf(lattice, job);
+  const second = await hintsOf(lattice, job);
+  const [kit] = await makeKits(lattice, [first.party, second.party], 1);
+  // Chunks that cut the mask row and the rows.
+  const chunks = await chunksOf(kit, job, 3000 * job.shape.set.recordBytes);
+  expect(chunks.map(({ firstRecord }) => firstRecord)).toEqual(name === "A" ? [0, 3000] : [0, 3000, 6000]);
+  const answers = [await answerOf(first.secrets, chunks), await answerOf(second.secrets, chunks)];
+  expect(answers[0]).not.toEqual(answers[1]);
+  for (const party of [0, 1]) expect(await kit.open(party, answers[party], null)).toEqual(plainSums(job));
+});
+
+test("a kit seals once, also if nobody read what it sealed, and opens between seal and dispose", async () => {
+  const job = knownJob(A, rowCount);
+  const lattice = portableLatticeKernel.lattice(job.shape, 1);
+  const { party, secrets } = await hintsOf(lattice, job);
+  const [kit, unused] = await makeKits(lattice, [party], 2);
+  await expectError(() => kit.open(0, new Uint8Array(84), null), "PROTOCOL_STATE", /is fresh/);
+  kit.seal(job.columns);
+  await expectError(() => kit.seal(job.columns), "PROTOCOL_STATE", /second time under one secret/);
+  const chunks = await chunksOf(unused, job);
+  await expectError(() => unused.seal(job.columns), "PROTOCOL_STATE", /second time/);
+  const answer = await answerOf(secrets, chunks);
+  await expectError(() => unused.open(0, answer.subarray(1), null), "PROTOCOL_STATE", /83 bytes/);
+  await expectError(() => unused.open(0, answer.subarray(0, 14), Uint32Array.of(6)), "PROTOCOL_STATE", /no hint/);
+  unused.dispose();
+  await expectError(() => unused.open(0, answer, null), "PROTOCOL_STATE", /is disposed/);
+});
+
+test("disposing overwrites seeds and inner products, and stops what is being sealed", async () => {
+  const job = knownJob(A, rowCount);
+  const { lattice, seen } = watched(job);
+  const { party } = await hintsOf(lattice, job);
+  const kits = await makeKits(lattice, [party], 2);
+  const [batch] = seen.seeds.filter(({ length }) => length === 64);
+  const [dots] = seen.dots;
+  const chunks = kits[0].seal(job.columns, 1000 * A.recordBytes);
+  const begun = chunks.next();
+  kits[0].dispose();
+  expect(batch.subarray(0, 32).every((byte) => byte === 0)).toBe(true);
+  expect(batch.subarray(32).every((byte) => byte === 0)).toBe(false);
+  expect(dots.subarray(0, dots.length / 2).every((value) => value === 0n)).toBe(true);
+  expect(dots.subarray(dots.length / 2).some((value) => value === 0n)).toBe(false);
+  // The chunk that was on its way was sealed under the kit's secret, not under zeros.
+  const zeros = Buffer.alloc(32).toString("hex");
+  await begun;
+  expect(seen.seedsAsSeen).not.toContain(zeros);
+  await expectError(() => chunks.next(), "PROTOCOL_STATE", /is disposed/);
+  // Copies are gone too: hints, and the chunk's.
+  for (const seeds of seen.seeds) if (seeds !== batch) expect(seeds.every((byte) => byte === 0)).toBe(true);
+});
+
+test("no two kits, hints or answers have the same seed", async () => {
+  const job = knownJob(A, rowCount);
+  const { lattice, seen } = watched(job);
+  const { party, secrets } = await hintsOf(lattice, job);
+  await hintsOf(lattice, job);
+  const kits = await makeKits(lattice, [party], 2);
+  for (const kit of kits) await answerOf(secrets, await chunksOf(kit, job));
+  // Two of hints, two of kits (seen by dots and by seal), two of floods.
+  expect(seen.seedsAsSeen.length).toBe(8);
+  expect(new Set(seen.seedsAsSeen).size).toBe(6);
+});
+
+test("a pool makes 16 kits together, ahead where it was told to, and no more than are expected", async () => {
+  const job = knownJob(A, rowCount);
+  const { lattice, seen } = watched(job);
+  const { party } = await hintsOf(lattice, job);
+  const pool = new KitPool(lattice, [party]);
+  pool.expect(20);
+  const taken = await Promise.all(Array.from({ length: 20 }, () => pool.take()));
+  expect(new Set(taken).size).toBe(20);
+  expect(seen.batches).toEqual([20]);
+  await pool.take();
+  expect(seen.batches).toEqual([20, 16]);
+  pool.expect(15);
+  await pool.take();
+  expect(seen.batches).toEqual([20, 16]);
+  pool.close();
+  await expectError(() => pool.take(), "PROTOCOL_STATE", /after its job was over/);
+  for (const kit of taken) kit.seal(job.columns);
+  // What nobody had taken is overwritten.
+  expect(seen.dots[1].subarray(2 * lattice.dotCount(6)).every((value) => value === 0n)).toBe(true);
+});
+
+test("a pool that cannot make kits says so to whoever takes one, and goes on afterwards", async () => {
+  const job = knownJob(A, rowCount);
+  const { lattice } = watched(job);
+  const { party } = await hintsOf(lattice, job);
+  let failures = 2;
+  const failing: Lattice = Object.assign(Object.create(lattice) as Lattice, {
+    dots: (...call: Parameters<Lattice["dots"]>) =>
+      failures-- > 0 ? Promise.reject(new Error("no memory")) : lattice.dots(...call),
+  });
+  const pool = new KitPool(failing, [party]);
+  pool.expect(1);
+  await expect(pool.take()).rejects.toThrow("no memory");
+  await expect(pool.take()).rejects.toThrow("no memory");
+  await pool.take();
+});
+
+test("hints are made once, and nodes come between hints and the end", async () => {
+  const job = knownJob(B, rowCount);
+  const lattice = portableLatticeKernel.lattice(job.shape, 1);
+  const secrets = new HintSecrets(lattice, job.bounds);
+  await expectError(() => secrets.beginNode(), "PROTOCOL_STATE", /before its hints/);
+  await secrets.make(job.bins, job.chains, job.candidateCount);
+  await expectError(() => secrets.make(job.bins, job.chains, 6), "PROTOCOL_STATE", /once in an attempt/);
+  const node = secrets.beginNode();
+  secrets.dispose();
+  await expectError(() => secrets.beginNode(), "PROTOCOL_STATE", /after the attempt was over/);
+  await expectError(() => node.add(0, new Uint8Array(19)), "PROTOCOL_STATE", /after the attempt was over/);
+  const disposed = new HintSecrets(lattice, job.bounds);
+  const making = disposed.make(job.bins, job.chains, job.candidateCount);
+  disposed.dispose();
+  await expectError(() => making, "PROTOCOL_STATE", /after the attempt/);
+});
+
+test("a node's records come whole and in order, and are answered once", async () => {
+  const job = knownJob(A, rowCount);
+  const lattice = portableLatticeKernel.lattice(job.shape, 1);
+  const { secrets, party } = await hintsOf(lattice, job);
+  const [kit] = await makeKits(lattice, [party], 1);
+  const chunks = await chunksOf(kit, job, 2048 * 25);
+  const whole = Buffer.concat(chunks.map(({ records }) => records));
+  const sent = async (...parts: [number, Uint8Array][]): Promise<Uint8Array> => {
+    const node = secrets.beginNode();
+    for (const [first, records] of parts) await node.add(first, records);
+    return node.answer(null);
+  };
+  await expectError(() => sent([0, whole.subarray(0, 26)]), "PROTOCOL_STATE", /whole records from 0/);
+  await expectError(() => sent([0, new Uint8Array(0)]), "PROTOCOL_STATE", /whole records/);
+  await expectError(() => sent([4096, whole.subarray(4096 * 25)]), "PROTOCOL_STATE", /from 0 on/);
+  const [head, rest] = [whole.subarray(0, 100 * 25), whole.subarray(100 * 25)];
+  await expectError(() => sent([0, head], [0, head]), "PROTOCOL_STATE", /from 100 on/);
+  await expectError(() => sent([0, head]), "PROTOCOL_STATE", /100 came/);
+  await expectError(() => sent([0, Buffer.concat([whole, head])]), "PROTOCOL_STATE", /more were sent/);
+  for (const record of [5, 4097]) {
+    const spoilt = Buffer.from(whole);
+    spoilt.fill(0xff, record * 25, record * 25 + 25);
+    await expectError(() => sent([0, spoilt]), "CIPHERTEXT_RANGE", new RegExp(`record ${record} of`));
+  }
+  const node = secrets.beginNode();
+  await node.add(0, head);
+  await node.add(100, rest);
+  expect(await kit.open(0, await node.answer(null), null)).toEqual(plainSums(job));
+  await expectError(() => node.answer(null), "PROTOCOL_STATE", /answered once/);
+  await expectError(() => node.add(4136, head), "PROTOCOL_STATE", /answered once/);
+  // Whatever was refused cannot be mended.
+  const broken = secrets.beginNode();
+  await expectError(() => broken.add(1, head), "PROTOCOL_STATE");
+  await expectError(() => broken.add(0, head), "PROTOCOL_STATE", /all of its records/);
+});

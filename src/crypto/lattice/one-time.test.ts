@@ -1,0 +1,63 @@
+/** No stream of a job is used for two things: every (seed, domain, sub, block) is drawn for one. */
+import type * as nodeCrypto from "node:crypto";
+import { expect, test, vi } from "vitest";
+import { knownJob } from "../../../test/support/lattice-job.ts";
+import { HintSecrets } from "./hint-secrets.ts";
+import { makeKits } from "./node-kit.ts";
+import { portableLatticeKernel } from "./portable-lattice.ts";
+import { latticeSets } from "./sets.ts";
+import { domains } from "./streams.ts";
+
+const drawn = vi.hoisted((): { seed: string; domain: number; sub: number; block: number }[] => []);
+
+vi.mock("node:crypto", async (importOriginal) => {
+  const original = await importOriginal<typeof nodeCrypto>();
+  const createCipheriv = (name: string, key: Uint8Array, start: Buffer): unknown => {
+    const seed = Buffer.from(key).toString("hex");
+    drawn.push({ seed, domain: start[0], sub: start[1], block: start.readUInt32BE(4) });
+    return original.createCipheriv(name, key, start);
+  };
+  return { ...original, createCipheriv };
+});
+
+test("streams of a job with two nodes and 300 candidates are all distinct", async () => {
+  const set = latticeSets.A;
+  const known = knownJob(set);
+  const candidateCount = 300;
+  // Four of them have rows: that is enough to see whose streams are whose.
+  const chains = {
+    binCounts: known.chains.binCounts,
+    chainOffsets: Uint32Array.of(0, 1, 2, 3, 4),
+    sources: Uint32Array.of(0, 1, 4, 5),
+    targets: Int32Array.of(0, 1, 2, 299),
+  };
+  const lattice = portableLatticeKernel.lattice(known.shape, 1);
+  const secrets = new HintSecrets(lattice, known.bounds);
+  await secrets.make(known.bins, chains, candidateCount);
+  const table = new BigUint64Array(lattice.tableSize(candidateCount));
+  for (const kit of await makeKits(lattice, [{ candidateCount, table }], 2)) {
+    const node = secrets.beginNode();
+    for await (const { firstRecord, records } of kit.seal(known.columns)) await node.add(firstRecord, records);
+    await node.answer(null);
+  }
+  const countOf = (domain: keyof typeof domains): number[] => {
+    const own = drawn.filter((stream) => stream.domain === domains[domain]);
+    return [own.length, new Set(own.map((stream) => JSON.stringify(stream))).size];
+  };
+  // Two nodes, two groups, two blocks; floods of 300 candidates are two streams; four candidates have a hint.
+  expect(countOf("error")).toEqual([8, 8]);
+  expect(countOf("maskError")).toEqual([4, 4]);
+  expect(countOf("hintSecret")).toEqual([4, 4]);
+  expect(countOf("hintError")).toEqual([4, 4]);
+  expect(countOf("flood")).toEqual([4, 4]);
+  expect(countOf("row")).toEqual([4, 4]);
+  expect(countOf("maskRow")).toEqual([2, 2]);
+  // A node's secret is drawn for its inner products and again to seal: twice the same.
+  expect(countOf("secret")).toEqual([8, 4]);
+  // One seed is one node, one set of hints or one answer.
+  const usesOf = (names: readonly (keyof typeof domains)[]): Set<string> =>
+    new Set(drawn.filter(({ domain }) => names.some((name) => domains[name] === domain)).map(({ seed }) => seed));
+  const seeds = [usesOf(["secret", "error", "maskError"]), usesOf(["hintSecret", "hintError"]), usesOf(["flood"])];
+  expect(seeds.map(({ size }) => size)).toEqual([2, 1, 2]);
+  expect(new Set(seeds.flatMap((group) => [...group])).size).toBe(5);
+});
