@@ -12,6 +12,8 @@
 #include <string>
 
 #include "arguments.h"
+#include "calls.h"
+#include "lattice-calls.h"
 #include "peel.h"
 #include "private-operations.h"
 #include "public-operations.h"
@@ -25,16 +27,6 @@ constexpr napi_type_tag kPublicTag = {0x74616e64656d0001, 0x9d2f6c3be1a84750};
 constexpr napi_type_tag kPrivateTag = {0x74616e64656d0002, 0x5b1e87f04c6ad329};
 
 constexpr std::size_t kCountMax = std::size_t{1} << 40;
-
-template <typename T>
-napi_value wrapExternal(napi_env env, std::unique_ptr<T> context, const napi_type_tag& tag) {
-  napi_value value = nullptr;
-  const auto finalize = [](napi_env, void* data, void*) { delete static_cast<T*>(data); };
-  require(env, napi_create_external(env, context.get(), finalize, nullptr, &value));
-  context.release();
-  require(env, napi_type_tag_object(env, value, &tag));
-  return value;
-}
 
 const PublicContext& publicContext(const Arguments& arguments) {
   return *static_cast<const PublicContext*>(arguments.external(0, kPublicTag));
@@ -257,32 +249,8 @@ napi_value histogramCall(const Arguments& arguments) {
 
 // The arrays of a running-sums call, copied and checked.
 RunningSumsJob checkedRunningSums(const Arguments& arguments, Span<const Limb> source, std::size_t targetCount) {
-  const Span<std::uint32_t> offsets = arguments.uint32s(2);
-  const Span<std::uint32_t> sources = arguments.uint32s(3);
-  const Span<std::int32_t> targets = arguments.int32s(4);
-  RunningSumsJob job{source.data,
-                     {offsets.data, offsets.data + offsets.length},
-                     {sources.data, sources.data + sources.length},
-                     {targets.data, targets.data + targets.length}};
-  check(job.sources.size() == job.targets.size(), "every step has a source and a target");
-  check(!job.chainOffsets.empty() && job.chainOffsets.front() == 0, "chains start at step 0");
-  check(job.chainOffsets.back() == job.sources.size(), "chains cover all steps");
-  for (std::size_t c = 1; c < job.chainOffsets.size(); c++) {
-    check(job.chainOffsets[c - 1] <= job.chainOffsets[c], "chain offsets must not decrease");
-  }
-  std::vector<bool> written(targetCount);
-  std::size_t writtenCount = 0;
-  for (std::size_t step = 0; step < job.sources.size(); step++) {
-    check(job.sources[step] < source.length, "a step's source is out of range");
-    const std::int32_t target = job.targets[step];
-    if (target == -1) continue;
-    check(target >= 0 && static_cast<std::size_t>(target) < targetCount, "a step's target is out of range");
-    check(!written[static_cast<std::size_t>(target)], "a target is written twice");
-    written[static_cast<std::size_t>(target)] = true;
-    writtenCount++;
-  }
-  check(writtenCount == targetCount, "every target must be written");
-  return job;
+  Chains chains = arguments.chains(2, source.length, targetCount);
+  return {source.data, std::move(chains.offsets), std::move(chains.sources), std::move(chains.targets)};
 }
 
 // runningSums(context, source, chainOffsets, sources, targets, targetCount, result, threads)
@@ -408,28 +376,12 @@ napi_value peelCall(const Arguments& arguments) {
   return startTask(arguments.env(), arguments.keepAlive(), [=] { return peel(input); });
 }
 
-template <napi_value (*function)(const Arguments&), std::size_t argumentCount>
-napi_value guarded(napi_env env, napi_callback_info info) {
-  try {
-    return function(Arguments(env, info, argumentCount));
-  } catch (const std::exception& exception) {
-    bool pending = false;
-    napi_is_exception_pending(env, &pending);
-    if (!pending) napi_throw_type_error(env, nullptr, exception.what());
-    return nullptr;
-  }
-}
-
 }  // namespace
 
 }  // namespace tandem
 
 NAPI_MODULE_INIT() {
   using namespace tandem;
-  struct Entry {
-    const char* name;
-    napi_callback callback;
-  };
   const Entry entries[] = {
       {"kernels", guarded<kernels, 0>},
       {"createPublic", guarded<createPublic, 2>},
@@ -450,10 +402,7 @@ NAPI_MODULE_INIT() {
       {"nthRoots", guarded<nthRootsCall, 8>},
       {"peel", guarded<peelCall, 10>},
   };
-  for (const Entry& entry : entries) {
-    napi_value function = nullptr;
-    napi_create_function(env, entry.name, NAPI_AUTO_LENGTH, entry.callback, nullptr, &function);
-    napi_set_named_property(env, exports, entry.name, function);
-  }
+  for (const Entry& entry : entries) exportEntry(env, exports, entry);
+  for (const Entry& entry : latticeEntries()) exportEntry(env, exports, entry);
   return exports;
 }

@@ -81,19 +81,75 @@ Span<double> Arguments::float64s(std::size_t index) const {
   return span;
 }
 
-std::vector<Span<std::uint16_t>> Arguments::uint16Arrays(std::size_t index) const {
+Span<std::uint64_t> Arguments::uint64s(std::size_t index) const {
+  Span<std::uint64_t> span{nullptr, 0};
+  span.data = static_cast<std::uint64_t*>(typedArray(values_[index], napi_biguint64_array, &span.length));
+  return span;
+}
+
+Span<std::int64_t> Arguments::int64s(std::size_t index) const {
+  Span<std::int64_t> span{nullptr, 0};
+  span.data = static_cast<std::int64_t*>(typedArray(values_[index], napi_bigint64_array, &span.length));
+  return span;
+}
+
+template <typename T>
+std::vector<Span<T>> Arguments::typedArrays(std::size_t index, napi_typedarray_type type) const {
   bool isArray = false;
   require(env_, napi_is_array(env_, values_[index], &isArray));
   check(isArray, "an argument must be an array");
   std::uint32_t length = 0;
   require(env_, napi_get_array_length(env_, values_[index], &length));
-  std::vector<Span<std::uint16_t>> spans(length);
+  std::vector<Span<T>> spans(length);
   for (std::uint32_t i = 0; i < length; i++) {
     napi_value element = nullptr;
     require(env_, napi_get_element(env_, values_[index], i, &element));
-    spans[i].data = static_cast<std::uint16_t*>(typedArray(element, napi_uint16_array, &spans[i].length));
+    spans[i].data = static_cast<T*>(typedArray(element, type, &spans[i].length));
   }
   return spans;
+}
+
+std::vector<Span<std::uint16_t>> Arguments::uint16Arrays(std::size_t index) const {
+  return typedArrays<std::uint16_t>(index, napi_uint16_array);
+}
+
+std::vector<Span<std::int32_t>> Arguments::int32Arrays(std::size_t index) const {
+  return typedArrays<std::int32_t>(index, napi_int32_array);
+}
+
+bool Arguments::isNull(std::size_t index) const {
+  napi_valuetype type;
+  require(env_, napi_typeof(env_, values_[index], &type));
+  return type == napi_null;
+}
+
+Chains Arguments::chains(std::size_t index, std::size_t sourceCount, std::size_t targetCount) const {
+  const Span<std::uint32_t> offsets = uint32s(index);
+  const Span<std::uint32_t> sources = uint32s(index + 1);
+  const Span<std::int32_t> targets = int32s(index + 2);
+  const Chains chains{{offsets.data, offsets.data + offsets.length},
+                      {sources.data, sources.data + sources.length},
+                      {targets.data, targets.data + targets.length}};
+  check(chains.sources.size() == chains.targets.size(), "every step has a source and a target");
+  check(!chains.offsets.empty() && chains.offsets.front() == 0, "chains start at step 0");
+  check(chains.offsets.back() == chains.sources.size(), "chains cover all steps");
+  for (std::size_t c = 1; c < chains.offsets.size(); c++) {
+    check(chains.offsets[c - 1] <= chains.offsets[c], "chain offsets must not decrease");
+  }
+  check(targetCount <= chains.targets.size(), "every target must be written");
+  std::vector<bool> written(targetCount);
+  std::size_t writtenCount = 0;
+  for (std::size_t step = 0; step < chains.sources.size(); step++) {
+    check(chains.sources[step] < sourceCount, "a step's source is out of range");
+    const std::int32_t target = chains.targets[step];
+    if (target == -1) continue;
+    check(target >= 0 && static_cast<std::size_t>(target) < targetCount, "a step's target is out of range");
+    check(!written[static_cast<std::size_t>(target)], "a target is written twice");
+    written[static_cast<std::size_t>(target)] = true;
+    writtenCount++;
+  }
+  check(writtenCount == targetCount, "every target must be written");
+  return chains;
 }
 
 std::string Arguments::text(std::size_t index) const {

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "chains.h"
 #include "limbs.h"
 #include "public-operations.h"
 
@@ -45,7 +46,13 @@ class Arguments {
   Span<std::uint32_t> uint32s(std::size_t index) const;
   Span<std::int32_t> int32s(std::size_t index) const;
   Span<double> float64s(std::size_t index) const;
+  Span<std::uint64_t> uint64s(std::size_t index) const;
+  Span<std::int64_t> int64s(std::size_t index) const;
   std::vector<Span<std::uint16_t>> uint16Arrays(std::size_t index) const;
+  std::vector<Span<std::int32_t>> int32Arrays(std::size_t index) const;
+  bool isNull(std::size_t index) const;
+  // Offsets, sources and targets, from argument `index` on: copied and checked. Every target is written once.
+  Chains chains(std::size_t index, std::size_t sourceCount, std::size_t targetCount) const;
   // A short text.
   std::string text(std::size_t index) const;
   // An integer from `low` to `high`.
@@ -64,6 +71,8 @@ class Arguments {
 
  private:
   void* typedArray(napi_value value, napi_typedarray_type type, std::size_t* length) const;
+  template <typename T>
+  std::vector<Span<T>> typedArrays(std::size_t index, napi_typedarray_type type) const;
 
   napi_env env_;
   std::vector<napi_value> values_;

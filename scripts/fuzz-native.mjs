@@ -32,7 +32,8 @@ function runtime() {
 async function build() {
   mkdirSync(folder, { recursive: true });
   const headers = join(dirname(createRequire(import.meta.url).resolve("node-api-headers/package.json")), "include");
-  const flags = ["-O1", "-g", "-fPIC", "-std=c++17", "-pthread", "-fvisibility=hidden", ...sanitised, `-I${headers}`];
+  const shared = ["-O1", "-g", "-fPIC", "-std=c++17", "-pthread", "-fvisibility=hidden", "-ffp-contract=off"];
+  const flags = [...shared, ...sanitised, `-I${headers}`];
   const sources = readdirSync(join(root, "native")).filter((name) => name.endsWith(".cpp"));
   const objects = sources.map((name) => join(folder, `${name}.o`));
   const queue = sources.map((name, i) => [join(root, "native", name), objects[i]]);

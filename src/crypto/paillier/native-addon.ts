@@ -1,9 +1,8 @@
 /**
- * The functions of the native addon (native/addon.cpp) as TypeScript sees them, and the one place that loads it. Every
- * function is deterministic; promises resolve to the index of the first refused element, or -1.
+ * The Paillier functions of the native addon (native/addon.cpp) as TypeScript sees them. Every function is
+ * deterministic; promises resolve to the index of the first refused element, or -1.
  */
-import { createRequire } from "node:module";
-import { packagePath } from "../../base/package-root.ts";
+import { loadAddonFile } from "../native-addon-file.ts";
 
 declare const publicContextBrand: unique symbol;
 declare const privateContextBrand: unique symbol;
@@ -129,5 +128,5 @@ export interface NativeAddon {
 
 /** @throws whatever Node throws when the file is missing or not loadable on this machine */
 export function loadAddon(): NativeAddon {
-  return createRequire(import.meta.url)(packagePath("build", "tandem.node")) as NativeAddon;
+  return loadAddonFile() as NativeAddon;
 }

@@ -1,0 +1,13 @@
+// The functions of the lattice scheme as JavaScript calls them: src/crypto/lattice/native-addon.ts declares the other
+// side.
+#pragma once
+
+#include <vector>
+
+#include "calls.h"
+
+namespace tandem {
+
+std::vector<Entry> latticeEntries();
+
+}  // namespace tandem
