@@ -79,4 +79,36 @@ describe("federated equals centralised", () => {
     const start = await expectEqual({ table });
     await expectEqual({ table, start });
   });
+
+  const table = randomTable("minimums", { rows: 120, features: [1, 2, 2], missingFraction: 0.1 });
+
+  test.each<[string, Partial<TestJob>]>([
+    ["per candidate, at the root", { minimums: [1, 45, 40].map((perCandidate) => ({ perNode: 1, perCandidate })) }],
+    ["per node, which others keep", { minimums: [1, 30, 20].map((perNode) => ({ perNode, perCandidate: 1 })) }],
+    ["a share of the people", { defences: { min_people_share: 0.3 } }],
+    [
+      "with a sample",
+      { minimums: [1, 30, 30].map((least) => ({ perNode: least, perCandidate: least })), training: { subsample: 0.6 } },
+    ],
+  ])("minimums %s", async (_name, job) => {
+    const { model } = await expectEqual({ table, ...job });
+    const unlimited = { kernel: portableKernel, key, scheme: lattice, table, training: job.training ?? {} };
+    expect(firstDifference(model, await trainInOnePlace(unlimited)), "nothing was withheld").not.toBeNull();
+  });
+
+  test.each<[string, Partial<TestJob>]>([
+    ["plain", {}],
+    ["deep", { training: { max_depth: 5 } }],
+    ["columns per node, where both children are asked for", { training: { colsample_bynode: 0.5 } }],
+    ["presets", { defences: { answer_noise: 10, min_people_share: 0.01, max_thresholds: 3, masked_scoring: true } }],
+  ])("noise, %s", async (_name, job) => {
+    const noisy = { table, ...job, defences: job.defences ?? { answer_noise: 0.7 } };
+    const { model } = await expectEqual(noisy);
+    const quiet = { kernel: portableKernel, key, scheme: lattice, ...noisy, defences: {} };
+    expect(firstDifference(model, await trainInOnePlace(quiet)), "no noise").not.toBeNull();
+  });
+
+  test.each(manyFeatures)("noise, %s", async (_name, many, training) => {
+    await expectEqual({ table: many, training, defences: { answer_noise: 0.7 } });
+  });
 });

@@ -1,6 +1,6 @@
 /** What both sides of a job compute alike where a scheme hides who is in a node. */
 import { createHash } from "node:crypto";
-import { treeSizeMax } from "../gbdt/tree/grow.ts";
+import { nodesAskedMax } from "../gbdt/tree/grow.ts";
 import { type AgreedParameters, firstTreeOf, treeCountOf } from "./job-parameters.ts";
 
 /** A round that is redone is asked about anew, and so is every node of it. */
@@ -19,7 +19,7 @@ export function tellsPlaces(agreed: AgreedParameters): boolean {
 
 /** Nodes that are asked for in one tree: the root, and of each pair one child, or both where columns differ. */
 export function nodesPerTree(agreed: AgreedParameters): number {
-  return 1 + treeSizeMax(agreed).pairs * (hasSameColumns(agreed) ? 1 : 2);
+  return nodesAskedMax(agreed, { byLevel: agreed.colsampleBylevel, byNode: agreed.colsampleBynode });
 }
 
 /** Nodes that are answered in a job, all attempts together: its secrets wear off with each. */

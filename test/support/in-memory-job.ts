@@ -160,6 +160,7 @@ export function trainInOnePlace(
     samplingSecrets,
     minimums: job.minimums ?? [],
     defences,
+    hidesMembers: job.scheme?.hidesMembers ?? false,
     noiseSecrets: job.table.parties.map((_, party) => noiseSecret(party)),
     ...(job.watch === undefined ? {} : { watch: job.watch }),
   });

@@ -11,6 +11,8 @@
  * difference. Trees of one round share their gradients, and so their sums over the same people. That is enough against
  * a party which follows the protocol. One that redoes a round with other gradients gets the same noise, and the
  * difference of the two sums has none.
+ *
+ * Where nobody tells who is in a node, its number and that of the try at its round take the members' place.
  */
 import { type Cipher, createCipheriv, createHmac } from "node:crypto";
 import { assert } from "../assert.ts";
@@ -28,6 +30,12 @@ export function noiseKey(secret: Uint8Array, round: number, members: Uint32Array
   assert(secret.length === noiseSecretBytes, "the noise secret has 32 bytes");
   const bytes = new Uint8Array(members.buffer, members.byteOffset, members.byteLength);
   return createHmac("sha256", secret).update(`tandem/answer-noise/${round}/${members.length}/`).update(bytes).digest();
+}
+
+/** Where nobody tells who is in a node. @param serial of the try at its round: no two have the same */
+export function numberedNoiseKey(secret: Uint8Array, serial: number, tree: number, node: number): Uint8Array {
+  assert(secret.length === noiseSecretBytes, "the noise secret has 32 bytes");
+  return createHmac("sha256", secret).update(`tandem/answer-noise/numbered/${serial}/${tree}/${node}`).digest();
 }
 
 /** The random numbers of one node. */

@@ -7,12 +7,13 @@ import type { BinnedFeature } from "../split/binning.ts";
 import { BoostingMonitor } from "./boosting-monitor.ts";
 import type { RealGradients } from "../../base/real-gradients.ts";
 import { BoostingTask } from "./boosting-task.ts";
-import { CentralisedSearch, type SearchWatch } from "../split/centralised-search.ts";
+import { CentralisedSearch, type PartyColumns, type SearchWatch } from "../split/centralised-search.ts";
 import { ColumnSampler, columnRatesOf } from "./column-sampling.ts";
 import { splitParametersOf, TreeGain } from "../split/gain.ts";
-import { growTree, type GrowParameters } from "../tree/grow.ts";
+import { growTree, type GrowParameters, nodesAskedMax } from "../tree/grow.ts";
 import type { Model } from "../tree/model.ts";
 import { predictMargins } from "../tree/predict.ts";
+import { everOffered, minimumsBelow } from "../split/ever-offered.ts";
 import { minimumsOfJob, peopleOf } from "../split/job-minimums.ts";
 import { areOff, type Minimums, noMinimums } from "../split/offered-candidates.ts";
 import { checkSampling, sampleRows } from "./row-sampling.ts";
@@ -28,6 +29,8 @@ export type Quantise = (gradients: RealGradients) => QuantisedGradients;
 export interface SharedJob {
   /** See peopleOf. */
   readonly people: number;
+  /** Models that grow by turns; one where left out. */
+  readonly folds?: number;
   /** Per party what its splits have used; null where that is not limited, as of the active party. */
   readonly used: readonly (UsedThresholds | null)[];
 }
@@ -60,6 +63,8 @@ export interface CentralisedTraining {
   readonly minimums?: readonly Minimums[];
   /** What lowers what passive parties give away; none where left out. */
   readonly defences?: Defences;
+  /** Passive parties are not told who is in a node; left out: they are. */
+  readonly hidesMembers?: boolean;
   /** Per party what its noise is made with; index 0, the active party, has none. Needed where there is noise. */
   readonly noiseSecrets?: readonly Uint8Array[];
   /** Left out: the model is the only one of its job. */
@@ -113,7 +118,7 @@ export async function* centralisedRounds(training: CentralisedTraining): AsyncGe
   const columns = parties.map((features, owner) => ({
     features,
     sampler: new ColumnSampler(columnRatesOf(parameters), parameters.seed, training.samplingSecrets?.[owner] ?? ""),
-    minimums: minimumsOfParty(training, owner, people),
+    ...offersOf(training, owner, people, task.trainingRows),
     used: used[owner],
     noiseSecret: owner === 0 ? null : (training.noiseSecrets?.[owner] ?? null),
   }));
@@ -134,7 +139,11 @@ export async function* centralisedRounds(training: CentralisedTraining): AsyncGe
       const isLocal = round < parameters.local_rounds;
       const treeNumber = training.treeNumber?.(treeIndex) ?? treeIndex;
       const search = new CentralisedSearch(
-        { tree: treeNumber, round: Math.floor(treeNumber / task.treeOutputs.length) },
+        {
+          tree: treeNumber,
+          round: Math.floor(treeNumber / task.treeOutputs.length),
+          serial: training.hidesMembers === true ? serialOf(training, task, treeNumber, startRounds) : null,
+        },
         isLocal ? columns.slice(0, 1) : columns,
         gradients,
         gain,
@@ -172,6 +181,32 @@ function jobOf({ parties, labels, validationRows = null, start = null, defences 
         ),
   );
   return { people: peopleOf(labels.length, validationRows?.length ?? 0), used };
+}
+
+/** What a party offers: with hidden members minimums hold over all who are summed. */
+function offersOf(
+  training: CentralisedTraining,
+  owner: number,
+  people: number,
+  trainingRows: Uint32Array | null,
+): Pick<PartyColumns, "minimums" | "ever"> {
+  const minimums = minimumsOfParty(training, owner, people);
+  if (training.hidesMembers !== true || owner === 0) return { minimums, ever: null };
+  const features = training.parties[owner];
+  const rows = trainingRows ?? Uint32Array.from({ length: training.labels.length }, (_, i) => i);
+  return { minimums: minimumsBelow(minimums), ever: everOffered(minimums, features, rows) };
+}
+
+/** What a passive party has reserved when nothing was redone (protocol/hidden-nodes.ts). */
+function serialOf(
+  { parameters, job }: Pick<CentralisedTraining, "parameters" | "job">,
+  { treeOutputs }: BoostingTask,
+  tree: number,
+  startRounds: number,
+): number {
+  const alone = Math.min(parameters.local_rounds, parameters.num_round) * (job?.folds ?? 1);
+  const rounds = Math.floor(tree / treeOutputs.length) + 1 - Math.max(startRounds, alone);
+  return rounds * treeOutputs.length * nodesAskedMax(growParametersOf(parameters), columnRatesOf(parameters));
 }
 
 /** Defences are passive parties' only. */

@@ -20,6 +20,8 @@ export interface PartyColumns {
   readonly features: readonly BinnedFeature[];
   readonly sampler: ColumnSampler;
   readonly minimums: Minimums;
+  /** Per feature and candidate 1 if it is ever offered; null: all are. */
+  readonly ever: readonly Uint8Array[] | null;
   /** Null: thresholds are not limited. */
   readonly used: UsedThresholds | null;
   /** What its noise is made with where gradients have some; null: it adds none. */
@@ -30,6 +32,8 @@ export interface PartyColumns {
 export interface TreePlace {
   readonly tree: number;
   readonly round: number;
+  /** Of the try at the round, where members are hidden; null: they are told. */
+  readonly serial: number | null;
 }
 
 /** Who looks on as a tree is searched and split in one place. It changes nothing. */
@@ -71,8 +75,8 @@ export class CentralisedSearch implements SplitSearch<SplitRule, OwnedSplit> {
   async root(root: GrowingNode): Promise<OwnedSplit | null> {
     const members = { id: root.id, members: root.sampled };
     const { noise: scale = null, grids } = this.#gradients;
-    this.#offered = this.#parties.map(({ features, minimums, used }) =>
-      areOff(minimums) && used === null
+    this.#offered = this.#parties.map(({ features, minimums, used, ever }) =>
+      areOff(minimums) && used === null && ever === null
         ? null
         : new OfferedCandidates(
             minimums,
@@ -80,12 +84,20 @@ export class CentralisedSearch implements SplitSearch<SplitRule, OwnedSplit> {
             features.map(({ bins }) => bins),
             members,
             used,
+            ever,
           ),
     );
-    this.#noise = this.#parties.map(({ features, noiseSecret: secret }) =>
+    const { tree, round, serial } = this.#place;
+    this.#noise = this.#parties.map(({ features, noiseSecret: secret, sampler }) =>
       secret === null || scale === null
         ? null
-        : new TreeNoise({ secret, scale, slotCount: grids.length }, features, this.#place.round, members),
+        : new TreeNoise(
+            { secret, scale, slotCount: grids.length },
+            features,
+            round,
+            members,
+            serial === null ? { by: "members" } : { by: "number", tree, serial, derives: sampler.isFixedPerTree },
+          ),
     );
     return this.#bestOf(root);
   }

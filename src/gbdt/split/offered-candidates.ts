@@ -60,6 +60,7 @@ export class OfferedCandidates {
   /**
    * @param bins per feature the bin of each possible member
    * @param used what the job's splits have used so far, where that is limited; whoever decides a split adds to it
+   * @param ever per feature and candidate 1 if it is ever offered; null: all are
    */
   constructor(
     minimums: Minimums,
@@ -67,6 +68,7 @@ export class OfferedCandidates {
     bins: readonly Uint16Array[],
     root: CountedNode,
     used: UsedThresholds | null = null,
+    ever: readonly Uint8Array[] | null = null,
   ) {
     this.#minimums = minimums;
     this.#features = features;
@@ -74,7 +76,7 @@ export class OfferedCandidates {
     this.#places = used && new ThresholdPlaces(used, features, root.id);
     this.#offered.set(
       root.id,
-      features.map((_, feature) => this.#offeredOf(feature, [root], null)),
+      features.map((_, feature) => this.#offeredOf(feature, [root], ever?.[feature] ?? null)),
     );
   }
 

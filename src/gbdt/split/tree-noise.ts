@@ -15,7 +15,7 @@
 import { assert } from "../../base/assert.ts";
 import { discreteGaussian } from "../../base/noise/discrete-gaussian.ts";
 import type { NoiseScale } from "../../base/noise/noise-scale.ts";
-import { noiseKey, NoiseStream } from "../../base/noise/noise-stream.ts";
+import { noiseKey, NoiseStream, numberedNoiseKey } from "../../base/noise/noise-stream.ts";
 import { highLimb } from "../../base/quantised-gradients.ts";
 import type { BinnedFeature } from "./binning.ts";
 import { candidateCount } from "./candidate.ts";
@@ -29,11 +29,22 @@ export interface PartyNoise {
   readonly slotCount: number;
 }
 
+/**
+ * What decides the noise of a node: who is summed there, or only its number where nobody is told more. Then the larger
+ * child's is derived only where the active party derives it, and a serial tells one try at a round from the next: with
+ * the same noise for other people the difference of two sums would have none.
+ */
+export type NoiseNames =
+  | { readonly by: "members" }
+  | { readonly by: "number"; readonly tree: number; readonly serial: number; readonly derives: boolean };
+
 /** A node by the instances that are summed there, ascending. */
 export interface SummedNode {
   readonly id: number;
   readonly members: Uint32Array;
 }
+
+const nobody = new Uint32Array(0);
 
 type NodeNoise = (feature: number) => Float64Array;
 
@@ -43,15 +54,23 @@ export class TreeNoise {
   /** Per feature and candidate: whose noise it has. */
   readonly #partitions: readonly (readonly Partition[])[];
   readonly #round: number;
+  readonly #names: NoiseNames;
   readonly #nodes = new Map<number, NodeNoise>();
 
   /** @param round the number of the gradients */
-  constructor(noise: PartyNoise, features: readonly BinnedFeature[], round: number, root: SummedNode) {
+  constructor(
+    noise: PartyNoise,
+    features: readonly BinnedFeature[],
+    round: number,
+    root: SummedNode,
+    names: NoiseNames = { by: "members" },
+  ) {
+    this.#names = names;
     this.#noise = noise;
     this.#features = features;
     this.#partitions = features.map(distinctPartitions);
     this.#round = round;
-    this.#nodes.set(root.id, this.#drawn(root.members));
+    this.#nodes.set(root.id, this.#drawn(root));
   }
 
   /** Learns the children of a split. The one with fewer members is drawn, on a tie the one with the lower id. */
@@ -60,7 +79,11 @@ export class TreeNoise {
     assert(above !== undefined, "children are told after their parent");
     const isFirst = a.members.length - b.members.length || a.id - b.id;
     const [smaller, larger] = isFirst < 0 ? [a, b] : [b, a];
-    const drawn = this.#drawn(smaller.members);
+    const drawn = this.#drawn(smaller);
+    if (this.#names.by === "number" && !this.#names.derives) {
+      this.#nodes.set(smaller.id, drawn).set(larger.id, this.#drawn(larger));
+      return;
+    }
     this.#nodes.set(smaller.id, drawn).set(
       larger.id,
       kept((feature) => {
@@ -72,14 +95,23 @@ export class TreeNoise {
 
   /** Per candidate of a feature, in the order of candidatesOf, and slot: what is added to the left side. */
   of(node: number, feature: number): Float64Array {
-    const noise = this.#nodes.get(node);
+    let noise = this.#nodes.get(node);
+    if (noise === undefined && this.#names.by === "number") {
+      noise = this.#drawn({ id: node, members: nobody }); // whoever is in it
+      this.#nodes.set(node, noise);
+    }
     assert(noise !== undefined, "a node of this tree");
     return noise(feature);
   }
 
-  #drawn(members: Uint32Array): NodeNoise {
+  #drawn({ id, members }: SummedNode): NodeNoise {
     const { secret, scale, slotCount } = this.#noise;
-    const stream = new NoiseStream(noiseKey(secret, this.#round, members));
+    const names = this.#names;
+    const stream = new NoiseStream(
+      names.by === "members"
+        ? noiseKey(secret, this.#round, members)
+        : numberedNoiseKey(secret, names.serial, names.tree, id),
+    );
     return kept((feature) => {
       const noise = new Float64Array(candidateCount(this.#features[feature]) * slotCount);
       this.#partitions[feature].forEach(({ first, sign }, candidate) => {

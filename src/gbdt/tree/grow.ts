@@ -39,6 +39,17 @@ export function treeSizeMax({ maxDepth, maxLeaves }: Pick<GrowParameters, "maxDe
   return { nodes: 2 * leaves - 1, pairs };
 }
 
+/**
+ * Nodes of one tree that passive parties are asked for: the root, and of each pair one child, or both where nodes may
+ * have different columns.
+ */
+export function nodesAskedMax(
+  size: Pick<GrowParameters, "maxDepth" | "maxLeaves">,
+  { byLevel, byNode }: { readonly byLevel: number; readonly byNode: number },
+): number {
+  return 1 + treeSizeMax(size).pairs * (byLevel === 1 && byNode === 1 ? 1 : 2);
+}
+
 /** A node that is not split yet. */
 export class GrowingNode {
   readonly id: number;

@@ -34,12 +34,19 @@ export class AskedNodes {
     this.#closed = task.sessions.map(() => new Set<number>());
   }
 
+  /** Learns of the root, before it is asked about. */
+  openRoot({ id, sampled }: GrowingNode): void {
+    this.#task.sessions.forEach(({ nodeMinimum }, session) => {
+      if (nodeMinimum > 1 && sampled.length < nodeMinimum) this.#closed[session].add(id);
+    });
+  }
+
   /** Learns of the children of split nodes, before they are asked about. */
   open(pairs: readonly NodePair[]): void {
     this.#task.sessions.forEach(({ nodeMinimum }, session) => {
       const closed = this.#closed[session];
       for (const { parent, left, right } of pairs) {
-        const isSmall = Math.min(left.sampled.length, right.sampled.length) < nodeMinimum;
+        const isSmall = nodeMinimum > 1 && Math.min(left.sampled.length, right.sampled.length) < nodeMinimum;
         if (isSmall || closed.has(parent.id)) closed.add(left.id).add(right.id);
       }
     });

@@ -64,6 +64,7 @@ export class FederatedSearch implements SplitSearch<ActiveRule, FederatedSplit> 
       const [own] = await this.#ownSearch([root], Promise.resolve());
       return this.#best(root, own, sharedRoot);
     }
+    this.#asked.openRoot(root);
     const asked = this.#ask([{ node: root, pair: null }]);
     const [own] = await this.#ownSearch([root], asked);
     const rows = (await asked).map((byNode) => byNode.get(root.id) ?? noCandidates);

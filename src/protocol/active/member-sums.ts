@@ -16,7 +16,8 @@ const deviations = 12;
 
 /**
  * @param draws how many drawn values the noise of a candidate of the node is made of
- * @param outputs where sums are exact and have no counts: those of the tree; null: otherwise
+ * @param outputs where the party cannot count who is in a node: those of the tree, of which alone it has sums. It may
+ *   then offer candidates with everybody on one side, which noise can make the best. Null: it tells all, and counts
  */
 export function addsUp(
   node: GrowingNode,
@@ -27,28 +28,25 @@ export function addsUp(
   outputs: readonly number[] | null = null,
 ): boolean {
   const { totals } = node;
-  if (outputs !== null) return addsUpUncounted(node, leftMembers, best, gradients, outputs);
   const left = sumOfMembers(node, leftMembers, gradients);
-  const count = left[totals.length - 1];
-  const { noise } = gradients;
-  if (noise !== undefined && (count === 0 || count === node.sampled.length)) return false;
   const right = totals.map((total, i) => total - left[i]);
+  const { noise } = gradients;
   const slack = noise === undefined ? null : slackOf(noise, draws * partsOf(best));
+  if (outputs !== null) return [left, right].some((side) => isCloseUncounted(side, best.side, outputs, slack ?? 0));
+  const count = left[totals.length - 1];
+  if (noise !== undefined && (count === 0 || count === node.sampled.length)) return false;
   const limbs = gradients.columns.length / gradients.grids.length;
   return [left, right].some((side) => isClose(side, best.side, limbs, slack));
 }
 
-function addsUpUncounted(
-  node: GrowingNode,
-  leftMembers: Uint8Array,
-  { side }: BestCandidate,
-  gradients: QuantisedGradients,
+function isCloseUncounted(
+  side: Float64Array,
+  answered: Float64Array,
   outputs: readonly number[],
+  slack: number,
 ): boolean {
-  const left = sumOfMembers(node, leftMembers, gradients);
   const slots = outputs.flatMap((output) => [2 * output, 2 * output + 1]);
-  const isLeft = slots.every((slot) => left[slot] === side[slot]);
-  return isLeft || slots.every((slot) => node.totals[slot] - left[slot] === side[slot]);
+  return slots.every((slot) => Math.abs(side[slot] - answered[slot]) <= slack);
 }
 
 /** The row of those who are sampled and set in a bitmap over the node's instances. */

@@ -74,7 +74,8 @@ export class NodeAnswers {
   summedMost({ node, firstCandidate, counts }: PassiveHistograms): number[] {
     const { withheld } = this.#tables.get(node) ?? noCandidates;
     const size = this.#sizes.get(node) ?? 0;
-    return counts.map((_, i) => (withheld[firstCandidate + i] === 1 ? 0 : size));
+    // A node may be empty where its owner cannot count: it is answered all the same.
+    return counts.map((_, i) => (withheld[firstCandidate + i] === 1 ? 0 : Math.max(1, size)));
   }
 
   /** @returns the rows of the piece: slot sums and count per candidate */

@@ -37,7 +37,6 @@ export async function splitsOf(
   { tree, gradients, onAlarm, hidden, outputs }: WonTask,
   won: readonly WonNode[],
 ): Promise<Map<number, SplitAnswer>> {
-  const exact = hidden !== null && gradients.noise === undefined ? outputs : null;
   const hasNoise = gradients.noise !== undefined;
   const inTie = won.filter(({ tied }) => tied.length > 1);
   const orders =
@@ -54,7 +53,7 @@ export async function splitsOf(
       instances: node.instances,
       named: tied[first],
       constraints: hasNoise ? constraintsOfTied(tied, rows, node.totals, limbsOf(gradients)) : 0,
-      addsUp: (leftMembers: Uint8Array) => addsUp(node, leftMembers, tied[first], gradients, draws, exact),
+      addsUp: (leftMembers: Uint8Array) => addsUp(node, leftMembers, tied[first], gradients, draws, hidden && outputs),
     };
   });
   return session.splits(tree, decisions, hidden === null ? null : gradients.instanceCount);

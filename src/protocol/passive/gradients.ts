@@ -78,6 +78,7 @@ export class RoundGradients {
     course.edge("send", true);
     try {
       this.#checkSample(sampled);
+      if (this.#attempt.isHidden) await this.#reserveNodes(tree);
       const nodes = this.#attempt.trees.begin(tree, sampled, limit.beginTree(tree, this.#attempt.splits));
       this.#checkSampleSize(nodes.sample.count);
       await job.admitRound?.(tree);
@@ -96,9 +97,8 @@ export class RoundGradients {
 
   /** From here on no earlier round is redone, and this one only with this sample. */
   async #begin(begun: BegunRound): Promise<void> {
-    const { progress, told, job, setUpDigest, isHidden } = this.#attempt;
+    const { progress, told, job, setUpDigest } = this.#attempt;
     const { round } = progress.current;
-    if (isHidden) await this.#reserveNodes();
     if (round?.tree !== begun.tree) {
       await progress.update(() => ({ setUp: setUpDigest, round: begun }));
       if (round !== null) await job.roundStore?.forget(round.tree);
@@ -108,12 +108,12 @@ export class RoundGradients {
 
   /**
    * Before a node of the round is answered all of them are counted, also if the round is redone: a job's secrets wear
-   * off with every answer.
+   * off with every answer. With noise a round that is redone gets other noise, and may be split otherwise.
    */
-  async #reserveNodes(): Promise<void> {
+  async #reserveNodes(tree: number): Promise<void> {
     const { progress, job, trees } = this.#attempt;
     const most = nodesOfJob(job.agreed);
-    await progress.update(({ nodesReserved }) => {
+    await progress.update(({ nodesReserved, splits, trees: finished }) => {
       const reserved = nodesReserved + trees.nodesAskedMax * job.agreed.treesPerRound;
       if (reserved > most)
         throw new TandemError(
@@ -121,7 +121,9 @@ export class RoundGradients {
           `this job may ask ${job.name} for ${most} nodes in all its attempts, and they are used up. ` +
             "Begin anew under another name",
         );
-      return { nodesReserved: reserved };
+      if (job.agreed.answerNoise === 0) return { nodesReserved: reserved };
+      const before = splits.filter((split) => split.tree < tree);
+      return { nodesReserved: reserved, splits: before, trees: Math.min(finished, tree) };
     });
   }
 

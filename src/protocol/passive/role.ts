@@ -120,7 +120,7 @@ export class PassiveRole {
     const { course, heldBack, progress, isMonotone, tally } = this.#attempt;
     course.expect("joined");
     const { instanceCount, scheme, agreed } = this.#job;
-    const trees = new PassiveTrees(this.#job, setUp.skipBin, heldBack);
+    const trees = new PassiveTrees(this.#job, setUp.skipBin, heldBack, () => progress.current.nodesReserved);
     const { candidateCount, nodesAskedMax, summed, nodeMinimum } = trees;
     const { schemeParameters: parameters, treesPerRound } = agreed;
     const lasting = await scheme.setUp(setUp.scheme, {

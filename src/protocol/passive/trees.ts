@@ -4,13 +4,13 @@ import { TandemError } from "../../base/error.ts";
 import { noiseScaleOf } from "../../base/noise/noise-scale.ts";
 import { ColumnSampler } from "../../gbdt/boost/column-sampling.ts";
 import { candidateCount, candidateIndex } from "../../gbdt/split/candidate.ts";
+import { everOffered } from "../../gbdt/split/ever-offered.ts";
 import { minimumsOfJob } from "../../gbdt/split/job-minimums.ts";
 import type { UsedThresholds } from "../../gbdt/split/used-thresholds.ts";
 import type { PartyNoise } from "../../gbdt/split/tree-noise.ts";
 import { treeSizeMax } from "../../gbdt/tree/grow.ts";
 import { middleBins, mostFrequentBins } from "../../scheme/candidates/candidate-plan.ts";
 import { TreeCandidates } from "../../scheme/candidates/candidate-set.ts";
-import { everOffered } from "../../scheme/candidates/hidden-members.ts";
 import { type TreeJob, TreeNodes } from "../../scheme/candidates/tree-nodes.ts";
 import { TreeSample } from "../../scheme/candidates/tree-sample.ts";
 import type { SummedRows } from "../../scheme/scheme.ts";
@@ -35,9 +35,10 @@ export class PassiveTrees {
   /**
    * @param skipBin leave out each feature's most frequent bin at the root, which is the same in every tree
    * @param heldBack bitmap of the instances that no tree learns from; empty: none
+   * @param serial of the try at the round under way, where members are hidden
    * @throws TandemError USAGE if there are too many candidates
    */
-  constructor(job: PassiveJob, skipBin: boolean, heldBack: Uint8Array) {
+  constructor(job: PassiveJob, skipBin: boolean, heldBack: Uint8Array, serial: () => number) {
     const { features, instanceCount, permutationSecret, agreed, samplingSecret = "" } = job;
     const { maxDepth, maxLeaves, treesPerRound } = agreed;
     this.candidateCount = features.reduce((sum, feature) => sum + candidateCount(feature), 0);
@@ -64,7 +65,7 @@ export class PassiveTrees {
     this.nodeMinimum = isHidden ? minimums.perNode : 0;
     const noise = noiseOf(job);
     const hidden = isHidden
-      ? { tellsPlaces: tellsPlaces(agreed), offered: everOffered(minimums, features, rows) }
+      ? { tellsPlaces: tellsPlaces(agreed), offered: everOffered(minimums, features, rows), serial }
       : null;
     const common = { features, instances, permutationSecret, skippedBins, sampler, maxDepth, maxLeaves };
     this.#job = { ...common, minimums, noise, hidden };

@@ -18,7 +18,7 @@ import {
   noMinimums,
   OfferedCandidates,
 } from "../../gbdt/split/offered-candidates.ts";
-import { type PartyNoise, type SummedNode, TreeNoise } from "../../gbdt/split/tree-noise.ts";
+import { type NoiseNames, type PartyNoise, type SummedNode, TreeNoise } from "../../gbdt/split/tree-noise.ts";
 import type { UsedThresholds } from "../../gbdt/split/used-thresholds.ts";
 import { treeSizeMax } from "../../gbdt/tree/grow.ts";
 import { partition } from "../../wire/bitmap.ts";
@@ -100,7 +100,9 @@ export class TreeNodes {
     this.#offered = withholds
       ? new OfferedCandidates(job.hidden ? noMinimums : minimums, features, sample.bins, root, used)
       : null;
-    this.#noise = job.noise ? new TreeNoise(job.noise, job.features, round, this.#summed(0, job.instances)) : null;
+    this.#noise = job.noise
+      ? new TreeNoise(job.noise, job.features, round, this.#summed(0, job.instances), namesOf(job, tree))
+      : null;
   }
 
   /**
@@ -328,6 +330,11 @@ export class TreeNodes {
     if (placed === undefined) throw new TandemError("PROTOCOL_STATE", `node ${node} is not known in this tree`);
     return placed;
   }
+}
+
+/** Whatever is derived of an answer is derived by whoever asked. */
+function namesOf({ hidden }: TreeJob, tree: number): NoiseNames {
+  return hidden ? { by: "number", tree, serial: hidden.serial(), derives: false } : { by: "members" };
 }
 
 function areEqual(a: Uint32Array, b: Uint32Array): boolean {
