@@ -132,7 +132,7 @@ describe("in pieces", () => {
     expect(await lattice.maskProducts(masks, maskRow, 1, new BigInt64Array(laneCount(A)))).toBe(4095);
   });
 
-  test("hints can be loaded one by one, secrets of many nodes multiplied at once, and some candidates opened", async () => {
+  test("hints are loaded one by one, nodes multiplied together, and some candidates opened", async () => {
     const { hints, masks } = await makeHints(lattice, job);
     const table = new BigUint64Array(lattice.tableSize(6));
     const size = 4096 * wordBytes(A);
