@@ -70,16 +70,23 @@ export class TreeEntries {
         our.kind === their.kind &&
         our.node === their.node &&
         our.digests.some((digest) => isSame(digest, their.digest));
-      if (!fits)
-        throw new TandemError("PROTOCOL_STATE", `the two sides differ about ${inWords(our ?? their)} of this tree`);
+      if (!fits) {
+        // One side may have what the other has not: that is the one that comes first.
+        const [first] = [our, their].filter((entry) => entry !== undefined).sort(byPlace);
+        throw new TandemError("PROTOCOL_STATE", `the two sides differ about ${inWords(first)} of this tree`);
+      }
     }
   }
 
   #sorted() {
-    return [...this.#entries.values()].sort(
-      (a, b) => a.node - b.node || entryKinds.indexOf(a.kind) - entryKinds.indexOf(b.kind),
-    );
+    return [...this.#entries.values()].sort(byPlace);
   }
+}
+
+type Named = Pick<Entry, "kind" | "node">;
+
+function byPlace(a: Named, b: Named): number {
+  return a.node - b.node || entryKinds.indexOf(a.kind) - entryKinds.indexOf(b.kind);
 }
 
 export function encodeEntries(entries: readonly Entry[]): Uint8Array {
@@ -119,7 +126,7 @@ const words: Readonly<Record<EntryKind, string>> = {
 };
 
 /** "the sums of node 3". */
-export function inWords({ kind, node }: Pick<Entry, "kind" | "node">): string {
+export function inWords({ kind, node }: Named): string {
   return entryKinds.indexOf(kind) < entryKinds.indexOf("members") ? words[kind] : `${words[kind]} node ${node}`;
 }
 

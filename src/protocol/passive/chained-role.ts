@@ -104,6 +104,7 @@ class ChainedRole {
     let first: ActiveGradients | null = null;
     const take = (chunk: ActiveGradients): void => {
       first ??= chunk;
+      if (first.tree !== this.#opened.chain.tree) return; // a late copy, which the role refuses
       if (this.#taking?.tree !== first.tree) this.#taking = { tree: first.tree, copy };
       if (this.#taking.copy === copy) digest.add(chunk.scheme);
     };
