@@ -3,29 +3,30 @@ import { importSources } from "./import-sources.mjs";
 
 /** @returns the exit code */
 export async function runSwarm({ seeds, from }) {
-  const [{ prepareScenarios }, { simulateFaults }] = await importSources(
+  const [{ prepareScenarios }, { simulateFaults, simulateUndisturbed }] = await importSources(
     "experiment/faults/fault-scenarios.ts",
     "experiment/faults/fault-simulation.ts",
   );
   const [first, count] = [Number(from), Number(seeds)];
   const scenarios = await prepareScenarios();
   const undisturbed = new Map();
-  for (const scenario of scenarios.all) undisturbed.set(scenario, await simulateFaults(scenario, 0, true));
+  for (const scenario of scenarios.all) undisturbed.set(scenario, await simulateUndisturbed(scenario));
   const totals = {};
   const failures = [];
-  let attempts = 0;
+  const attempts = [];
   const started = performance.now();
   for (let seed = first; seed < first + count; seed++) {
     const scenario = scenarios.of(seed);
     try {
-      const result = await simulateFaults(scenario, seed);
-      for (const [path, text] of undisturbed.get(scenario).files) {
+      const calm = undisturbed.get(scenario);
+      const result = await simulateFaults(scenario, seed, calm);
+      for (const [path, text] of calm.files) {
         if (result.files.get(path) !== text) throw new Error(`${path} differs from that of an undisturbed job`);
       }
       for (const [kind, times] of Object.entries(result.faults)) totals[kind] = (totals[kind] ?? 0) + times;
-      attempts += result.attempts;
+      attempts.push(result.attempts);
       if ((seed - first + 1) % 100 === 0)
-        console.log(`${seed - first + 1} seeds, ${attempts} attempts, ${failures.length} failed`);
+        console.log(`${seed - first + 1} seeds, ${words(attempts)}, ${failures.length} failed`);
     } catch (error) {
       failures.push(seed);
       console.error(
@@ -35,7 +36,13 @@ export async function runSwarm({ seeds, from }) {
   }
   await scenarios.close();
   const seconds = Math.round((performance.now() - started) / 1000);
-  console.log(`${count} seeds, ${attempts} attempts, ${seconds} s, ${failures.length} failed`);
+  console.log(`${count} seeds, ${words(attempts)}, ${seconds} s, ${failures.length} failed`);
   console.log(totals);
   return failures.length === 0 ? 0 : 1;
+}
+
+function words(attempts) {
+  const sorted = attempts.toSorted((a, b) => a - b);
+  const total = attempts.reduce((sum, count) => sum + count, 0);
+  return `${total} attempts (median ${sorted[sorted.length >> 1] ?? 0}, most ${sorted.at(-1) ?? 0})`;
 }

@@ -5,7 +5,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { generateKey, type PrivateKey, selectKernel } from "../src/crypto/paillier/index.ts";
 import { prepareScenarios, type Scenarios } from "../src/experiment/faults/fault-scenarios.ts";
-import { type Scenario, simulateFaults } from "../src/experiment/faults/fault-simulation.ts";
+import { type Scenario, simulateFaults, simulateUndisturbed } from "../src/experiment/faults/fault-simulation.ts";
 import { noMinimums } from "../src/gbdt/split/offered-candidates.ts";
 import { firstDifference } from "../src/gbdt/tree/model-compare.ts";
 import { isScheme, registerScheme, schemeNames } from "../src/scheme/registry.ts";
@@ -70,11 +70,8 @@ describe("between parties", () => {
   test("every scenario ends with the trees of Paillier's, also when parties are lost on the way", async () => {
     for (const scenario of scenarios.all.filter(({ startTrees }) => startTrees === 0)) {
       const own = withToy(scenario);
-      const [paillier, calm, broken] = [
-        await simulateFaults(scenario, 0, true),
-        await simulateFaults(own, 0, true),
-        await simulateFaults(own, 4),
-      ];
+      const [paillier, calm] = [await simulateUndisturbed(scenario), await simulateUndisturbed(own)];
+      const broken = await simulateFaults(own, 4, calm);
       expect(treesOf(calm.files.get("bank/share.json")), scenario.name).toEqual(
         treesOf(paillier.files.get("bank/share.json")),
       );
@@ -86,6 +83,6 @@ describe("between parties", () => {
     const [scenario] = scenarios.all;
     const own = withToy(scenario);
     const refusing = { ...own, passives: scenario.passives };
-    await expect(simulateFaults(refusing, 0, true)).rejects.toThrow(/scheme: toy asked, paillier allowed/);
+    await expect(simulateUndisturbed(refusing)).rejects.toThrow(/scheme: toy asked, paillier allowed/);
   });
 });

@@ -1,9 +1,14 @@
 /**
  * What goes wrong in a simulated world, and where: every decision is drawn from a hash over the seed and the place
- * (which party, which attempt, which call, which message), so that a seed fails in the same way again however the event
- * loop happens to order things.
+ * (which party, which attempt, which call, which message), so that a seed has the same faults at the same places
+ * however the event loop happens to order things.
+ *
+ * Which places a job comes to is not the same in every run: ciphertexts are computed on real threads and tables are
+ * read from a real disk. How many ticks pass meanwhile differs, and with it which answers are stored at once and what a
+ * late copy finds. A seed that failed may have to be replayed a few times.
  */
 import { createHash } from "node:crypto";
+import { shareMax, type Stretch } from "./exposure.ts";
 
 /** Kinds of trouble, as they are counted. */
 export const faultKinds = [
@@ -26,18 +31,44 @@ export const faultKinds = [
 ] as const;
 
 export type FaultKind = (typeof faultKinds)[number];
+
+/** After these the attempt under way is over. */
+const fatalKinds: ReadonlySet<FaultKind> = new Set<FaultKind>([
+  "request lost",
+  "answer lost",
+  "stream cut",
+  "connection lost",
+  "passive crash at a call",
+  "passive crash at a write",
+  "passive crash after a write",
+  "active crash at a call",
+  "active crash at a write",
+  "active crash after a write",
+]);
+
 export type Place = readonly (string | number)[];
 
 export class FaultPlan {
   readonly seed: number;
   readonly counts: Record<FaultKind, number>;
-  /** 0 for a world without trouble; most seeds have some, a few have a lot. */
-  readonly #intensity: number;
+  /** What all shares are multiplied with: 0 in a world without trouble. Most seeds have some, a few have a lot. */
+  readonly share: number;
+  #calls = 0;
+  #faults = 0;
 
-  constructor(seed: number, undisturbed = false) {
+  /** @param scale for what a job is open to; 0: nothing goes wrong */
+  constructor(seed: number, scale: number) {
     this.seed = seed;
     this.counts = Object.fromEntries(faultKinds.map((kind) => [kind, 0])) as Record<FaultKind, number>;
-    this.#intensity = undisturbed ? 0 : 0.3 + 1.5 * this.draw("intensity") ** 3;
+    this.share = scale * (0.3 + (shareMax - 0.3) * this.draw("intensity") ** 3);
+  }
+
+  /** What the world was open to since the last time, whatever became of it. */
+  takeStretch(): Stretch {
+    const stretch = { calls: this.#calls, faults: this.#faults };
+    this.#calls = 0;
+    this.#faults = 0;
+    return stretch;
   }
 
   /** Uniform in [0, 1). */
@@ -61,9 +92,11 @@ export class FaultPlan {
     return this.upTo(this.happens("slow write", 0.04, ...place) ? 3000 : 2, "write", ...place);
   }
 
-  /** Whether something goes wrong here, with this share of all such places at intensity 1. */
+  /** Whether something goes wrong here, with this share of all such places where shares are taken as they are. */
   happens(kind: FaultKind, share: number, ...place: Place): boolean {
-    const happens = this.draw(kind, ...place) < share * this.#intensity;
+    if (kind === "request lost") this.#calls++; // every call may lose it
+    if (fatalKinds.has(kind)) this.#faults -= Math.log(1 - shareMax * share) / shareMax;
+    const happens = this.draw(kind, ...place) < share * this.share;
     if (happens) this.counts[kind]++;
     return happens;
   }

@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { readActiveConfig, readPassiveConfig } from "../../party/config.ts";
 import { readActiveShare } from "../../store/share-files.ts";
-import { activeName, jobName, type Scenario, simulateFaults } from "./fault-simulation.ts";
+import { activeName, jobName, type Scenario, simulateUndisturbed } from "./fault-simulation.ts";
 import { createSelfSigned } from "../../transport/certificates.ts";
 import { certificateFingerprint } from "../../transport/pinned-certificate.ts";
 import { ScenarioTables, type TableTerms } from "./scenario-tables.ts";
@@ -221,11 +221,10 @@ async function writeConfig(root: string, name: string, config: object): Promise<
 /** The shares of an earlier job lie on real disks: nobody writes them any more. */
 async function afterEarlierJob(scenario: Scenario, before: object): Promise<Scenario> {
   const { active, passives } = scenario;
-  const { files } = await simulateFaults(
-    { ...scenario, active: { ...active, training: { ...active.training, ...before } } },
-    0,
-    true,
-  );
+  const { files } = await simulateUndisturbed({
+    ...scenario,
+    active: { ...active, training: { ...active.training, ...before } },
+  });
   for (const { name, output } of [active, ...passives]) {
     const folder = join(output.directory, earlierJob);
     await mkdir(folder, { recursive: true });

@@ -19,6 +19,7 @@ import type { PassiveSplit } from "../../wire/generated/tandem/v1/tandem_pb.ts";
 import { firstTreeOf, fitsStoredTrees, treesPerRound } from "../../protocol/job-parameters.ts";
 import { alignmentPeerOver } from "../../transport/alignment-client.ts";
 import { peerOver } from "../../transport/peer-client.ts";
+import { attemptsMax, type JobExposure, shareScale, type Stretch } from "./exposure.ts";
 import { FaultPlan, type FaultKind } from "./fault-plan.ts";
 import { SimulatedConnection } from "./simulated-connection.ts";
 import { downMsMax, type PassiveSurroundings, SimulatedPassive } from "./simulated-passive.ts";
@@ -27,7 +28,6 @@ import { ticks } from "./ticks.ts";
 
 export const jobName = "simulated";
 export const activeName = "bank";
-const activeStartsMax = 200;
 
 /** A job on real (small) data. */
 export interface Scenario {
@@ -44,13 +44,27 @@ export interface SimulationResult {
   /** Attempts at the job, over all processes of the active party. */
   readonly attempts: number;
   readonly resumed: number;
+  readonly exposure: JobExposure;
   /** What every party has at the end, by party and file. */
   readonly files: ReadonlyMap<string, string>;
 }
 
-/** @throws if the job fails, or something is seen on the way that must not be */
-export async function simulateFaults(scenario: Scenario, seed: number, undisturbed = false): Promise<SimulationResult> {
-  return new Simulation(scenario, new FaultPlan(seed, undisturbed)).run();
+/** The job as it is without faults: what becomes of it with faults is compared with this. */
+export async function simulateUndisturbed(scenario: Scenario): Promise<SimulationResult> {
+  return new Simulation(scenario, new FaultPlan(0, 0), Infinity).run();
+}
+
+/**
+ * @param exposure of this job, or one like it, undisturbed
+ * @throws if the job fails, or something is seen on the way that must not be
+ */
+export async function simulateFaults(
+  scenario: Scenario,
+  seed: number,
+  { exposure }: Pick<SimulationResult, "exposure">,
+): Promise<SimulationResult> {
+  const plan = new FaultPlan(seed, shareScale(exposure));
+  return new Simulation(scenario, plan, attemptsMax(exposure, plan.share)).run();
 }
 
 /** A process of the active party. */
@@ -69,20 +83,24 @@ class Simulation implements PassiveSurroundings {
   readonly #given = new Map<string, string>();
   #nowMs = 0;
   readonly #alarms = new Set<{ readonly atMs: number; readonly ring: () => void }>();
+  /** At the stretch of the job that is to be done next. */
+  readonly #attemptsMax: number;
+  #attemptsFailed = 0;
   #attempts = 0;
   #resumed = 0;
+  #join: Stretch | null = null;
+  readonly #stretches: Stretch[] = [];
   #violation: Error | null = null;
 
-  constructor(scenario: Scenario, plan: FaultPlan) {
+  constructor(scenario: Scenario, plan: FaultPlan, triesMax: number) {
     this.#scenario = scenario;
     this.plan = plan;
+    this.#attemptsMax = triesMax;
     this.#passives = scenario.passives.map((config) => new SimulatedPassive(config, this));
   }
 
   async run(): Promise<SimulationResult> {
     for (let start = 0; ; start++) {
-      if (start === activeStartsMax)
-        throw new Error(`the job was not done after ${activeStartsMax} starts of the active party`);
       // A process may crash when everything is done and nothing is left to do.
       if ((await this.#runActive(start)) || this.#isDone()) break;
       this.#nowMs += this.plan.upTo(downMsMax, "active down", start);
@@ -93,6 +111,7 @@ class Simulation implements PassiveSurroundings {
       faults: this.plan.counts,
       attempts: this.#attempts,
       resumed: this.#resumed,
+      exposure: { join: this.#join ?? this.plan.takeStretch(), stretches: this.#stretches },
       files: this.#files(),
     };
   }
@@ -111,6 +130,7 @@ class Simulation implements PassiveSurroundings {
     let isProven = this.#activeDisk.files.has(join(this.#activeFolder, "checkpoint.json"));
     const emit: Emit = ({ type }) => {
       if (type === "alignment-progress" || type === "layout") isProven = true;
+      if (type === "layout") this.#join ??= this.plan.takeStretch();
       if (type === "resumed" && !process.dead) this.#resumed++;
     };
     const failed = (error: unknown): boolean => {
@@ -135,6 +155,7 @@ class Simulation implements PassiveSurroundings {
       before: (path, index) => crashAt("active crash at a write", path, index),
       after: (path, index) => {
         this.check();
+        if (path === join(this.#activeFolder, "checkpoint.json")) this.#progressed();
         crashAt("active crash after a write", path, index);
       },
     });
@@ -158,9 +179,20 @@ class Simulation implements PassiveSurroundings {
       connect: async () => {
         if (process.dead) throw new Crashed();
         const attempt = this.#attempts++;
+        if (++this.#attemptsFailed > this.#attemptsMax) throw this.#stuck();
         return Promise.all(this.#passives.map((passive) => this.#connect(process, crash, passive, attempt)));
       },
     };
+  }
+
+  /** A stretch of the job will not have to be done again. */
+  #progressed(): void {
+    this.#attemptsFailed = 0;
+    this.#stretches.push(this.plan.takeStretch());
+  }
+
+  #stuck(): Error {
+    return new Error(`the job gets no further: ${this.#attemptsMax} attempts at what is next have failed`);
   }
 
   #ring(): void {
