@@ -1,5 +1,5 @@
 /** The passive half of a replay: plain sums, cut into the pieces that the real half would send. */
-import { highLimb } from "../../base/quantised-gradients.ts";
+import { clearSums } from "../candidates/clear-sums.ts";
 import type { NodeTask } from "../candidates/node-task.ts";
 import {
   noOperations,
@@ -53,7 +53,7 @@ export class ClearPassive implements PassiveScheme {
   }
 
   async *sums(task: NodeTask): AsyncGenerator<SumsPiece> {
-    const sums = this.#candidateSums(task);
+    const sums = clearSums(task, this.#gradients, this.#columns);
     for (let first = 0; first < task.counts.length; first += this.#candidatesPerPiece) {
       const candidateCount = Math.min(this.#candidatesPerPiece, task.counts.length - first);
       const piece = sums.subarray(first * this.#columns, (first + candidateCount) * this.#columns);
@@ -64,40 +64,4 @@ export class ClearPassive implements PassiveScheme {
   endRound(): void {}
 
   close(): void {}
-
-  #candidateSums({ plan, positions, bins, withheld, noise }: NodeTask): Float64Array {
-    const columns = this.#columns;
-    const binSums = new Float64Array(plan.binCounts.reduce((a, b) => a + b, 0) * columns);
-    let firstBin = 0;
-    bins.forEach((column, feature) => {
-      for (const position of positions) {
-        const bin = firstBin + column[position];
-        for (let c = 0; c < columns; c++) binSums[bin * columns + c] += this.#gradients[position * columns + c];
-      }
-      firstBin += plan.binCounts[feature];
-    });
-    const sums = new Float64Array(plan.candidates.length * columns);
-    for (let chain = 0; chain + 1 < plan.chainOffsets.length; chain++) {
-      const running = new Float64Array(columns);
-      for (let step = plan.chainOffsets[chain]; step < plan.chainOffsets[chain + 1]; step++) {
-        for (let c = 0; c < columns; c++) running[c] += binSums[plan.sources[step] * columns + c];
-        if (plan.targets[step] >= 0) sums.set(running, plan.targets[step] * columns);
-      }
-    }
-    withheld.forEach((isWithheld, candidate) => {
-      if (isWithheld === 1) sums.fill(0, candidate * columns, (candidate + 1) * columns);
-    });
-    if (noise !== null && noise.length > 0) addNoise(sums, columns, noise);
-    return sums;
-  }
-}
-
-/** To rows of one or two columns per slot. */
-function addNoise(sums: Float64Array, columns: number, noise: Float64Array): void {
-  const limbs = columns / (noise.length / (sums.length / columns));
-  noise.forEach((value, i) => {
-    const high = limbs === 1 ? value : Math.floor(value / highLimb);
-    sums[i * limbs] += high;
-    if (limbs === 2) sums[i * limbs + 1] += value - high * highLimb;
-  });
 }
