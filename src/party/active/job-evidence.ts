@@ -3,9 +3,7 @@
  * with all passive parties, the answers' ciphertexts and the nonces of its gradients.
  */
 import { TandemError } from "../../base/error.ts";
-import { osRandom } from "../../base/random.ts";
 import type { Storage } from "../../base/storage.ts";
-import { commitmentTo, type Facts, saltBytes } from "../../protocol/chain/commitment.ts";
 import { isSame } from "../../protocol/chain/entries.ts";
 import { firstLink } from "../../protocol/chain/pair-chain.ts";
 import type { ActivePairRecord, Introduction, OpenChain } from "../../protocol/chain/record.ts";
@@ -19,21 +17,14 @@ import {
   writeEvidence,
   writeTreeEvidence,
 } from "../../store/evidence-files.ts";
-import type { Signer } from "../../store/consent-file.ts";
 import { bytesFrom, fromHex, textOf, toHex } from "../../store/stored-numbers.ts";
 import { checkedCertificate, openChain, refuseOtherCommitment } from "../job-chain.ts";
+import { type CommitmentTerms, newEvidence } from "../new-evidence.ts";
 
-export interface ActiveEvidenceTerms {
-  readonly name: string;
-  readonly job: string;
+export interface ActiveEvidenceTerms extends CommitmentTerms {
   readonly jobId: Uint8Array;
-  readonly facts: Facts;
-  readonly signer: Signer;
   readonly passives: readonly { readonly name: string; readonly fingerprint: string }[];
-  /** The first tree that passive parties hear of. */
-  readonly firstTree: number;
   readonly aligned: Uint32Array | null;
-  readonly isVerifiable: boolean;
   readonly folder: string;
   readonly storage: Storage;
 }
@@ -59,8 +50,9 @@ export class ActiveEvidence {
   static async open(terms: ActiveEvidenceTerms): Promise<ActiveEvidence> {
     const stored = await readEvidence(terms.folder, terms.storage);
     const run = toHex(terms.jobId);
-    const fits = stored?.run === run;
-    return new ActiveEvidence(terms, fits ? stored : newEvidence(terms, run), fits);
+    if (stored?.run === run) return new ActiveEvidence(terms, stored, true);
+    const aligned = terms.aligned === null || !terms.isVerifiable ? null : textOf(terms.aligned);
+    return new ActiveEvidence(terms, newEvidence("active", terms, run, aligned), false);
   }
 
   /**
@@ -155,24 +147,6 @@ export class ActiveEvidence {
       previous: previous ?? firstLink({ jobId, active, passive: theirs.commitment }),
     });
   }
-}
-
-function newEvidence(
-  { name, job, facts, signer, aligned, firstTree, isVerifiable }: ActiveEvidenceTerms,
-  run: string,
-): EvidenceFile {
-  const salt = osRandom.fill(new Uint8Array(saltBytes));
-  return {
-    role: "active",
-    name,
-    job,
-    run,
-    own: { commitment: toHex(commitmentTo(salt, facts)), certificate: signer.certificate.raw.toString("base64") },
-    opened: isVerifiable ? { salt: toHex(salt), facts } : null,
-    aligned: aligned === null || !isVerifiable ? null : textOf(aligned),
-    firstTree,
-    peers: {},
-  };
 }
 
 function stored({ secret, chunks }: GradientRecipe): NonNullable<TreeEvidence["recipe"]> {

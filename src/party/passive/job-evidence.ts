@@ -3,9 +3,8 @@
  * Losing a connection and losing the process are the same to it: the next attempt reads what is stored.
  */
 import { TandemError } from "../../base/error.ts";
-import { osRandom } from "../../base/random.ts";
 import type { Storage } from "../../base/storage.ts";
-import { commitmentTo, type Facts, saltBytes } from "../../protocol/chain/commitment.ts";
+import type { Facts } from "../../protocol/chain/commitment.ts";
 import { isSame } from "../../protocol/chain/entries.ts";
 import { firstLink } from "../../protocol/chain/pair-chain.ts";
 import type { Introduction, OpenChain, PassivePairRecord, SignedTree } from "../../protocol/chain/record.ts";
@@ -18,26 +17,20 @@ import {
   writeTreeEvidence,
 } from "../../store/evidence-files.ts";
 import { bytesFrom, fromHex, textOf, toHex } from "../../store/stored-numbers.ts";
-import type { Signer } from "../../store/consent-file.ts";
 import type { PassiveCheckpointsOptions } from "./checkpoints.ts";
 import { checkedCertificate, openChain, refuseOtherCommitment } from "../job-chain.ts";
+import { type CommitmentTerms, newEvidence } from "../new-evidence.ts";
 
-export interface PassiveEvidenceTerms {
-  readonly name: string;
-  readonly job: string;
+export interface PassiveEvidenceTerms extends CommitmentTerms {
   readonly jobId: Uint8Array;
   /** Tells this beginning of the job from others under its id. */
   readonly beginning: string;
   readonly isFinished: boolean;
-  readonly facts: Facts;
-  readonly signer: Signer;
   /** The active party's pinned name and fingerprint. */
   readonly peer: string;
   readonly fingerprint: string | undefined;
-  /** The next tree, and the first that this party hears of. */
+  /** The next tree. */
   readonly tree: number;
-  readonly firstTree: number;
-  readonly isVerifiable: boolean;
 }
 
 /** Writes into the job's folder, as long as this attempt lasts. */
@@ -77,7 +70,7 @@ export class PassiveEvidence implements PassivePairRecord {
     const jobId = toHex(terms.jobId);
     const run = `${jobId}/${terms.beginning}`;
     const fits = stored !== null && (terms.isFinished ? stored.run.startsWith(`${jobId}/`) : stored.run === run);
-    if (!fits) return new PassiveEvidence(terms, keep, newEvidence(terms, run), false, null);
+    if (!fits) return new PassiveEvidence(terms, keep, newEvidence("passive", terms, run, null), false, null);
     const changed = terms.isFinished ? undefined : changedFact(stored, terms.facts);
     if (changed !== undefined)
       throw new TandemError(
@@ -127,24 +120,6 @@ export class PassiveEvidence implements PassivePairRecord {
     const stored = { run: this.#file.run, tree: signed.tree, pairs: { [peer]: signedPair(signed) }, recipe: null };
     return this.#keep((folder, storage) => writeTreeEvidence(folder, stored, storage));
   }
-}
-
-function newEvidence(
-  { name, job, facts, signer, firstTree, isVerifiable }: PassiveEvidenceTerms,
-  run: string,
-): EvidenceFile {
-  const salt = osRandom.fill(new Uint8Array(saltBytes));
-  return {
-    role: "passive",
-    name,
-    job,
-    run,
-    own: { commitment: toHex(commitmentTo(salt, facts)), certificate: signer.certificate.raw.toString("base64") },
-    opened: isVerifiable ? { salt: toHex(salt), facts } : null,
-    aligned: null,
-    firstTree,
-    peers: {},
-  };
 }
 
 /** The first fact that is not as it was when the party committed to it. */
