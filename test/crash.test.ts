@@ -8,6 +8,7 @@ import { openJob } from "../src/verify/open-job.ts";
 import { scratchDirectory } from "./support/command.ts";
 import { activeConfig, type Company, foundCompany, makePeople, shuffled, startParty } from "./support/companies.ts";
 import { freePort, PartyProcess, until } from "./support/processes.ts";
+import { activeJobFiles } from "./support/job-files.ts";
 
 const root = scratchDirectory();
 const people = makePeople(700, "crash");
@@ -81,16 +82,7 @@ function expectUndisturbedFiles(directory: string): void {
     for (const name of readdirSync(folder))
       expect(statSync(join(folder, name)).mode & 0o077, `${company.name}: ${name}`).toBe(0);
   }
-  expect(readdirSync(join(bank.folder, directory, "job")).toSorted()).toEqual([
-    "aligned.csv",
-    "events.jsonl",
-    "evidence",
-    "evidence.json",
-    "own.jsonl",
-    "predictions.csv",
-    "report.html",
-    "share.json",
-  ]);
+  expect(readdirSync(join(bank.folder, directory, "job")).toSorted()).toEqual(activeJobFiles);
 }
 
 test(

@@ -9,6 +9,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, expect, test } from "vitest";
 import { scratchDirectory } from "./support/command.ts";
+import { activeJobFiles } from "./support/job-files.ts";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const directory = scratchDirectory();
@@ -99,16 +100,7 @@ test("the walk-through, word for word", async () => {
     learner: { feature_names: expect.arrayContaining(["visits"]) as unknown },
   });
   expect(text).toMatch(/test +0\.\d{4} +0\.\d{4} +0\.\d{4}/);
-  expect(readdirSync(join(directory, "bank", "jobs", "spring-model")).toSorted()).toEqual([
-    "aligned.csv",
-    "events.jsonl",
-    "evidence",
-    "evidence.json",
-    "own.jsonl",
-    "predictions.csv",
-    "report.html",
-    "share.json",
-  ]);
+  expect(readdirSync(join(directory, "bank", "jobs", "spring-model")).toSorted()).toEqual(activeJobFiles);
   expect(readdirSync(join(directory, "retailer", "jobs", "spring-model")).toSorted()).toEqual([
     "aligned.csv",
     "alignment.json",
@@ -124,16 +116,7 @@ test("the walk-through, word for word", async () => {
     readFileSync(join(directory, "retailer", "jobs", "spring-model", "job.json"), "utf8"),
     "the secret of the order is gone",
   ).toContain('"secret":null');
-  for (const name of [
-    "aligned.csv",
-    "events.jsonl",
-    "evidence",
-    "evidence.json",
-    "own.jsonl",
-    "predictions.csv",
-    "report.html",
-    "share.json",
-  ])
+  for (const name of activeJobFiles)
     expect(statSync(join(directory, "bank", "jobs", "spring-model", name)).mode & 0o077, name).toBe(0);
 
   expect(readFileSync(join(directory, "bank", "scores.csv"), "utf8")).toMatch(

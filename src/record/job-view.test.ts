@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { sampleLayout } from "../../test/support/record-samples.ts";
 import type { PartyEvent } from "./events.ts";
 import { emptyLedger } from "../privacy/ledger.ts";
 import { emptyOwn } from "./own-view.ts";
@@ -20,20 +21,7 @@ import { addEvent, jobView } from "./fold-events.ts";
 import { emptyJobView } from "./job-view.ts";
 
 const counts = { encryptions: 0, additions: 0, decryptions: 0, gradientCiphertexts: 0, candidateCiphertexts: 4 };
-const slot = { shift: -1, alpha: 2, alphaMax: 8192, r: 37, padding: 2 };
-const layout = {
-  kind: "auto",
-  codec: "batched",
-  slots: [slot, slot],
-  instanceCountMax: 1000,
-  scheme: "paillier",
-  plaintextBitsMax: 2047,
-  ciphertextBytes: 512,
-  plaintextsPerInstance: 1,
-  plaintextBits: 78,
-  sumsPerCiphertext: 26,
-  proof: [],
-} as const;
+const layout = { ...sampleLayout, proof: [] };
 
 function story(): (PartyEvent & { at: number })[] {
   const job: PartyEvent = {

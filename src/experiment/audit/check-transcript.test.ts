@@ -1,25 +1,13 @@
 import { describe, expect, test } from "vitest";
-import { base64, transcriptFormat, type TranscriptLine } from "../../record/transcript-file.ts";
+import { transcriptJob } from "../../../test/support/record-samples.ts";
+import { base64, type TranscriptLine } from "../../record/transcript-file.ts";
 import { bitmapFrom } from "../../wire/bitmap.ts";
 import { checkTranscript } from "./check-transcript.ts";
 import type { KeptJob } from "./kept-transcript.ts";
 
 const people = 10;
 const heldBack = 9;
-const job: KeptJob = {
-  kind: "job",
-  format: transcriptFormat,
-  party: "shop",
-  role: "passive",
-  job: "spring",
-  people,
-  depthMax: 2,
-  outputs: 1,
-  answerNoise: 0,
-  resolutionBits: 24,
-  maskedScoring: false,
-  takesAllColumns: true,
-};
+const job: KeptJob = transcriptJob(people);
 const binCount = 4;
 
 function check(binOf: (person: number) => number, leftLength = binCount + 2): void {

@@ -7,10 +7,11 @@ import { emptyLedger } from "../../../src/privacy/ledger.ts";
 import { eventsFileName, ownFileName } from "../../../src/record/job-record.ts";
 import { importance } from "../../../src/record/own-view.ts";
 import { readRecord } from "../../../src/record/stored-record.ts";
-import { base64, transcriptFileName, transcriptFormat } from "../../../src/record/transcript-file.ts";
+import { base64, transcriptFileName } from "../../../src/record/transcript-file.ts";
 import { jobReport } from "../../../src/report/job-report.ts";
 import type { SeededRandom } from "../../../src/base/random.ts";
 import { columnExposure, labelExposure } from "../exposed-job.ts";
+import { sampleLayout as layout, transcriptJob } from "../record-samples.ts";
 import type { FuzzFormat } from "./fuzz-format.ts";
 import { mutated } from "./mutate.ts";
 import { mutatedJson } from "./mutate-json.ts";
@@ -18,20 +19,6 @@ import { mutatedJson } from "./mutate-json.ts";
 const counts = { encryptions: 9, additions: 8, decryptions: 7, gradientCiphertexts: 6, candidateCiphertexts: 4 };
 const bytes = { activeToPassive: 70, passiveToActive: 9 };
 const use = { cpuSeconds: 1, eventLoopMaxBlockMs: 2, peakRssBytes: 3 };
-const slot = { shift: -1, alpha: 2, alphaMax: 8192, r: 37, padding: 2 };
-const layout = {
-  kind: "auto",
-  codec: "batched",
-  slots: [slot, slot],
-  instanceCountMax: 1000,
-  scheme: "paillier",
-  plaintextBitsMax: 2047,
-  ciphertextBytes: 512,
-  plaintextsPerInstance: 1,
-  plaintextBits: 78,
-  sumsPerCiphertext: 26,
-  proof: ["2^37 > 1000"],
-};
 const span = { party: "bank", phase: "encrypt", tree: 0, level: 0, from: 2000, to: 2500 };
 const events = [
   {
@@ -163,20 +150,7 @@ const bitmap = (isSet: (i: number) => boolean, length = people): string => {
   for (let i = 0; i < length; i++) if (isSet(i)) out[i >> 3] |= 1 << (i & 7);
   return base64(out);
 };
-const job = {
-  kind: "job",
-  format: transcriptFormat,
-  party: "shop",
-  role: "passive",
-  job: "spring",
-  people,
-  depthMax: 2,
-  outputs: 1,
-  answerNoise: 0,
-  resolutionBits: 24,
-  maskedScoring: false,
-  takesAllColumns: true,
-};
+const job = transcriptJob(people);
 const column = (name: string, bins: number) => ({
   name,
   binCount: bins,

@@ -1,0 +1,11 @@
+/** What a finished job leaves in the active party's folder, where it was aligned, has test rows and a report. */
+export const activeJobFiles: readonly string[] = [
+  "aligned.csv",
+  "events.jsonl",
+  "evidence",
+  "evidence.json",
+  "own.jsonl",
+  "predictions.csv",
+  "report.html",
+  "share.json",
+];
