@@ -107,8 +107,7 @@ function overflowFigure(rows: readonly OverflowRow[]): ResultFigure {
   return {
     name: "overflow-sums",
     caption:
-      "Sums of real gradients, by the number of values added: " +
-      "the fraction that raises an overflow, and the fraction that is wrong without one.",
+      "Sums of real gradients, by the number of values added: what raises an overflow, and what is wrong without one.",
     panels: [panel("(a) overflow is raised", "raised"), panel("(b) wrong without an overflow", "wrong")],
   };
 }
