@@ -15,6 +15,7 @@
 #include "calls.h"
 #include "lattice-calls.h"
 #include "peel.h"
+#include "plain-histogram.h"
 #include "private-operations.h"
 #include "public-operations.h"
 #include "task.h"
@@ -376,6 +377,32 @@ napi_value peelCall(const Arguments& arguments) {
   return startTask(arguments.env(), arguments.keepAlive(), [=] { return peel(input); });
 }
 
+// plainHistogram(numbers, columns, selected, bins[], binCounts, result, threads)
+napi_value plainHistogramCall(const Arguments& arguments) {
+  PlainHistogramJob job{};
+  const Span<double> numbers = arguments.float64s(0);
+  job.numbers = numbers.data;
+  job.columns = arguments.integer(1, 1, 65536);
+  job.rowCount = numbers.length / job.columns;
+  const Span<std::uint32_t> selected = arguments.uint32s(2);
+  job.selected = selected.data;
+  job.selectedCount = selected.length;
+  const std::vector<Span<std::uint16_t>> bins = arguments.uint16Arrays(3);
+  const Span<std::uint32_t> binCounts = arguments.uint32s(4);
+  check(bins.size() == binCounts.length, "every feature has bins and their count");
+  std::size_t rows = 0;
+  for (std::size_t f = 0; f < bins.size(); f++) {
+    check(bins[f].length >= job.rowCount, "every row has a bin");
+    check(binCounts.data[f] <= 65536, "a bin fits 16 bits");
+    job.features.push_back({bins[f].data, binCounts.data[f], rows});
+    rows += binCounts.data[f];
+  }
+  const Span<double> result = arguments.float64s(5);
+  check(result.length == checkedProduct(rows, job.columns + 1), "a result has the wrong size");
+  const std::size_t threads = arguments.threads(6);
+  return startTask(arguments.env(), arguments.keepAlive(), [=] { return plainHistogram(job, result.data, threads); });
+}
+
 }  // namespace
 
 }  // namespace tandem
@@ -401,6 +428,7 @@ NAPI_MODULE_INIT() {
       {"decrypt", guarded<decryptCall, 6>},
       {"nthRoots", guarded<nthRootsCall, 8>},
       {"peel", guarded<peelCall, 10>},
+      {"plainHistogram", guarded<plainHistogramCall, 7>},
   };
   for (const Entry& entry : entries) exportEntry(env, exports, entry);
   for (const Entry& entry : latticeEntries()) exportEntry(env, exports, entry);

@@ -3,7 +3,7 @@
  * then the lowest feature, then the order of candidatesOf; among sets of categories that of bestPartition.
  */
 import type { QuantisedGradients } from "../../base/quantised-gradients.ts";
-import { candidatesOf, type Candidate } from "./candidate.ts";
+import { candidateAt, candidatesOf, type Candidate } from "./candidate.ts";
 import { isPartitioned } from "./category-candidate.ts";
 import { bestPartition } from "./category-partition.ts";
 import { type TreeGain, unbounded, type WeightBounds } from "./gain.ts";
@@ -20,14 +20,7 @@ export interface PartySplit {
   readonly candidate: Candidate;
 }
 
-/**
- * The best split of one feature.
- * @param index the feature's place among its party's
- * @param totals the node's row, from nodeTotals
- * @param isOffered which candidates may be chosen; null: all
- * @param noise what its owner adds to the left side of each candidate (TreeNoise); null: nothing
- * @returns null if no candidate is allowed
- */
+/** bestSplitOf of a feature whose histogram is still to be summed. */
 export function bestFeatureSplit(
   feature: BinnedFeature,
   index: number,
@@ -36,20 +29,40 @@ export function bestFeatureSplit(
   totals: Float64Array,
   gain: TreeGain,
   bounds: WeightBounds = unbounded,
+): PartySplit | null {
+  return bestSplitOf(feature, index, featureHistogram(feature, gradients, instances), totals, gain, bounds);
+}
+
+/**
+ * The best split of one feature.
+ * @param index the feature's place among its party's
+ * @param histogram of the feature; it is not changed
+ * @param totals the node's row, from nodeTotals
+ * @param isOffered which candidates may be chosen; null: all
+ * @param noise what its owner adds to the left side of each candidate (TreeNoise); null: nothing
+ * @returns null if no candidate is allowed
+ */
+export function bestSplitOf(
+  feature: BinnedFeature,
+  index: number,
+  histogram: Float64Array,
+  totals: Float64Array,
+  gain: TreeGain,
+  bounds: WeightBounds = unbounded,
   isOffered: ((candidate: Candidate) => boolean) | null = null,
   noise: Float64Array | null = null,
 ): PartySplit | null {
-  const histogram = featureHistogram(feature, gradients, instances);
   if (isPartitioned(feature)) {
+    const rows = noise === null ? histogram : histogram.slice();
     // A candidate is one category, which goes right.
-    if (noise !== null && noise.length > 0) addNoise(histogram, totals.length, noise, -1);
+    if (noise !== null && noise.length > 0) addNoise(rows, totals.length, noise, -1);
     const withheld = Uint8Array.from(candidatesOf(feature), (candidate) =>
       isOffered === null || isOffered(candidate) ? 0 : 1,
     );
     const best =
       withheld.length === 0
         ? null
-        : bestPartition({ rows: histogram, hasMissing: feature.hasMissing, withheld }, totals, gain, bounds);
+        : bestPartition({ rows, hasMissing: feature.hasMissing, withheld }, totals, gain, bounds);
     return best && { gain: best.gain, feature: index, candidate: best.candidate };
   }
   const sides = leftSums(feature, histogram);
@@ -60,7 +73,7 @@ export function bestFeatureSplit(
   const best = selectBest(gains);
   return best.indices.length === 0
     ? null
-    : { gain: best.gain, feature: index, candidate: candidatesOf(feature)[best.indices[0]] };
+    : { gain: best.gain, feature: index, candidate: candidateAt(feature, best.indices[0]) };
 }
 
 /** The better of two splits; the first one on a tie. */

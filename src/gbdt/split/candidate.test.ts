@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { binFeature } from "./binning.ts";
-import { binGoesLeft, candidateCount, candidatesOf, partition } from "./candidate.ts";
+import { binGoesLeft, candidateAt, candidateCount, candidatesOf, partition } from "./candidate.ts";
 
 const dense = binFeature("x", Float32Array.of(3, 1, 2, 1), 8);
 const holed = binFeature("x", Float32Array.of(3, NaN, 2, 1), 8);
@@ -26,8 +26,10 @@ describe("candidatesOf", () => {
       holed,
       binFeature("x", Float32Array.of(NaN), 8),
       binFeature("x", Float32Array.of(1), 8),
+      { ...holed, monotone: 1 },
     ]) {
       expect(candidateCount(feature)).toBe(candidatesOf(feature).length);
+      for (const [i, candidate] of candidatesOf(feature).entries()) expect(candidateAt(feature, i)).toEqual(candidate);
     }
   });
 });

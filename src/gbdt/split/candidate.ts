@@ -43,6 +43,14 @@ export function candidatesOf(feature: BinnedFeature): Candidate[] {
   return candidates;
 }
 
+/** candidatesOf(feature)[index], without making the others where thresholds are tried. */
+export function candidateAt(feature: BinnedFeature, index: number): Candidate {
+  if (isCategorical(feature)) return categoryCandidates(feature)[index];
+  if (!feature.hasMissing) return { bin: index, missingLeft: false };
+  if (index === 2 * feature.binCount - 1) return { bin: -1, missingLeft: true };
+  return { bin: index >>> 1, missingLeft: (index & 1) === 1 };
+}
+
 /** The length of candidatesOf, without making it. */
 export function candidateCount(feature: BinnedFeature): number {
   if (isCategorical(feature)) return categoryCandidateCount(feature);
@@ -91,9 +99,15 @@ export function partition(
   const right = new Uint32Array(instances.length);
   let leftCount = 0;
   let rightCount = 0;
-  for (const instance of instances) {
-    if (goesLeft[feature.bins[instance]] === 1) left[leftCount++] = instance;
-    else right[rightCount++] = instance;
+  const { bins } = feature;
+  for (let i = 0; i < instances.length; i++) {
+    const instance = instances[i];
+    // Both are written, and one of them counts: no branch that nobody can foresee.
+    const isLeft = goesLeft[bins[instance]];
+    left[leftCount] = instance;
+    right[rightCount] = instance;
+    leftCount += isLeft;
+    rightCount += 1 - isLeft;
   }
   return { left: left.slice(0, leftCount), right: right.slice(0, rightCount) };
 }

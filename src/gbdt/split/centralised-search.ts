@@ -1,11 +1,12 @@
 /** The split search with every party's features in one place: what the federated one is measured against. */
 import type { QuantisedGradients } from "../../base/quantised-gradients.ts";
-import { bestFeatureSplit, betterSplit, type PartySplit } from "./best-split.ts";
+import { bestSplitOf, betterSplit, type PartySplit } from "./best-split.ts";
 import type { BinnedFeature } from "./binning.ts";
 import { type Candidate, partition } from "./candidate.ts";
 import type { ColumnSampler } from "../boost/column-sampling.ts";
 import type { TreeGain } from "./gain.ts";
 import type { GrowingNode, NodePair, SplitOutcome, SplitSearch } from "../tree/grow.ts";
+import { type NodeHistogram, NodeHistograms, partsOf } from "./node-histograms.ts";
 import { areOff, type Minimums, OfferedCandidates } from "./offered-candidates.ts";
 import { ruleOf, type SplitRule } from "../tree/tree.ts";
 import { TreeNoise } from "./tree-noise.ts";
@@ -52,6 +53,8 @@ export class CentralisedSearch implements SplitSearch<SplitRule, OwnedSplit> {
   readonly #gradients: QuantisedGradients;
   readonly #gain: TreeGain;
   readonly #watch: SearchWatch | undefined;
+  /** Per party. */
+  readonly #histograms: readonly NodeHistograms[];
   /** Per party, null where nothing is withheld. */
   #offered: readonly (OfferedCandidates | null)[] = [];
   /** Per party, null where there is none. */
@@ -70,6 +73,7 @@ export class CentralisedSearch implements SplitSearch<SplitRule, OwnedSplit> {
     this.#parties = parties;
     this.#gradients = gradients;
     this.#gain = gain;
+    this.#histograms = parties.map(({ features }) => new NodeHistograms(features, gradients));
   }
 
   async root(root: GrowingNode): Promise<OwnedSplit | null> {
@@ -99,16 +103,28 @@ export class CentralisedSearch implements SplitSearch<SplitRule, OwnedSplit> {
             serial === null ? { by: "members" } : { by: "number", tree, serial, derives: sampler.isFixedPerTree },
           ),
     );
-    return this.#bestOf(root);
+    const histograms = this.#parties.map((party, i) => this.#histograms[i].root(root, this.#drawn(party, root)));
+    return this.#bestOf(root, await Promise.all(histograms));
   }
 
   async children(pairs: readonly NodePair[]): Promise<(OwnedSplit | null)[]> {
-    return pairs.flatMap(({ parent, left, right }) => {
+    const found: (OwnedSplit | null)[] = [];
+    for (const { parent, left, right } of pairs) {
       for (const known of [...this.#offered, ...this.#noise])
         known?.split(parent.id, { id: left.id, members: left.sampled }, { id: right.id, members: right.sampled });
       this.#watch?.children(parent.id, left.id, right.id);
-      return [this.#bestOf(left), this.#bestOf(right)];
-    });
+      const byParty = await Promise.all(
+        this.#parties.map((party, i) => {
+          const drawn = [this.#drawn(party, left), this.#drawn(party, right)] as const;
+          return this.#histograms[i].children(parent, [left, right], drawn);
+        }),
+      );
+      for (const [side, node] of [left, right].entries()) {
+        const histograms = byParty.map((sides) => sides[side]);
+        found.push(this.#bestOf(node, histograms));
+      }
+    }
+    return found;
   }
 
   async split(
@@ -129,24 +145,27 @@ export class CentralisedSearch implements SplitSearch<SplitRule, OwnedSplit> {
     });
   }
 
+  #drawn({ features, sampler }: PartyColumns, { depth, id }: GrowingNode): Uint32Array {
+    return sampler.at({ tree: this.#place.tree, depth, node: id }, features.length);
+  }
+
   /** Ties: the lowest owner, then the lowest feature. */
-  #bestOf(node: GrowingNode): OwnedSplit | null {
+  #bestOf(node: GrowingNode, histograms: readonly NodeHistogram[]): OwnedSplit | null {
     this.#watch?.searched(
       node,
       (owner, feature, candidate) => this.#offered[owner]?.has(node.id, feature, candidate) ?? true,
     );
     let best: OwnedSplit | null = null;
-    const place = { tree: this.#place.tree, depth: node.depth, node: node.id };
-    this.#parties.forEach(({ features, sampler }, owner) => {
+    const columnCount = this.#gradients.columns.length;
+    this.#parties.forEach(({ features }, owner) => {
       const offered = this.#offered[owner];
-      for (const index of sampler.at(place, features.length)) {
+      for (const [index, histogram] of partsOf(histograms[owner], features, columnCount)) {
         const isOffered =
           offered === null ? null : (candidate: Candidate): boolean => offered.has(node.id, index, candidate);
-        const split = bestFeatureSplit(
+        const split = bestSplitOf(
           features[index],
           index,
-          this.#gradients,
-          node.sampled,
+          histogram,
           node.totals,
           this.#gain,
           node.bounds,

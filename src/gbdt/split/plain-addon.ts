@@ -1,0 +1,33 @@
+/**
+ * The native addon's plain sums (native/plain-histogram.h), where it is built and loads. The TypeScript beside whoever
+ * calls this gives the same bits, and is what it is held to.
+ */
+import { createRequire } from "node:module";
+import { packagePath } from "../../base/package-root.ts";
+
+export interface PlainAddon {
+  /** @returns the place of the first selected row that cannot be summed; -1: none. Then `result` is written */
+  plainHistogram(
+    numbers: Float64Array,
+    columns: number,
+    selected: Uint32Array,
+    bins: readonly Uint16Array[],
+    binCounts: Uint32Array,
+    result: Float64Array,
+    threads: number,
+  ): Promise<number>;
+}
+
+let loaded: PlainAddon | null | undefined;
+
+/** Null where there is none, or TANDEM_KERNEL asks for portable arithmetic. */
+export function plainAddon(): PlainAddon | null {
+  if (loaded !== undefined) return loaded;
+  try {
+    const isWanted = process.env["TANDEM_KERNEL"] !== "portable";
+    loaded = isWanted ? (createRequire(import.meta.url)(packagePath("build", "tandem.node")) as PlainAddon) : null;
+  } catch {
+    loaded = null;
+  }
+  return loaded;
+}
