@@ -10,11 +10,12 @@
  */
 import { assert } from "../../base/assert.ts";
 import { isSliceOver, nextSlice } from "../../base/event-loop-slice.ts";
-import { bestFeatureSplit, betterSplit, type PartySplit } from "../../gbdt/split/best-split.ts";
+import { betterSplit, type PartySplit } from "../../gbdt/split/best-split.ts";
 import { partition as partitionByBin } from "../../gbdt/split/candidate.ts";
 import type { TreeGain } from "../../gbdt/split/gain.ts";
 import type { GrowingNode, NodePair, SplitOutcome, SplitSearch } from "../../gbdt/tree/grow.ts";
 import { ruleOf } from "../../gbdt/tree/tree.ts";
+import { OwnSearch } from "../../gbdt/split/own-search.ts";
 import { partition } from "../../wire/bitmap.ts";
 import { bestOfCandidates, type BestCandidates } from "../../scheme/candidates/best-candidates.ts";
 import type { ActiveRule, TreeTask } from "./federated-tree.ts";
@@ -37,6 +38,7 @@ type RowsByPeer = readonly CandidateRows[];
 export class FederatedSearch implements SplitSearch<ActiveRule, FederatedSplit> {
   readonly #task: TreeTask;
   readonly #gain: TreeGain;
+  readonly #own: OwnSearch;
   /** Of the nodes whose children may be asked about. */
   readonly #rows = new Map<number, RowsByPeer>();
   /** Of nodes other than the root and smaller children: how many drawn values their noise is made of. */
@@ -50,6 +52,7 @@ export class FederatedSearch implements SplitSearch<ActiveRule, FederatedSplit> 
     this.#gain = gain;
     this.#asked = new AskedNodes(task);
     const { gradients, sample, sessions } = task;
+    this.#own = new OwnSearch(task, gain);
     const isChecked = gradients.noise === undefined && sessions.length > 0;
     this.#believable = !isChecked
       ? null
@@ -61,12 +64,13 @@ export class FederatedSearch implements SplitSearch<ActiveRule, FederatedSplit> 
   async root(root: GrowingNode): Promise<FederatedSplit | null> {
     const { sharedRoot } = this.#task;
     if (sharedRoot !== null && sharedRoot.length === this.#task.sessions.length) {
-      const [own] = await this.#ownSearch([root], Promise.resolve());
+      const own = await this.#own.root(root);
       return this.#best(root, own, sharedRoot);
     }
     this.#asked.openRoot(root);
     const asked = this.#ask([{ node: root, pair: null }]);
-    const [own] = await this.#ownSearch([root], asked);
+    asked.catch(() => {}); // whoever waits for it afterwards sees it
+    const own = await this.#own.root(root);
     const rows = (await asked).map((byNode) => byNode.get(root.id) ?? noCandidates);
     sharedRoot?.push(...rows);
     this.#checkCategories(root, rows);
@@ -83,7 +87,8 @@ export class FederatedSearch implements SplitSearch<ActiveRule, FederatedSplit> 
     });
     const asked = this.#ask(wanted);
     const nodes = pairs.flatMap(({ left, right }) => [left, right]);
-    const own = await this.#ownSearch(nodes, asked);
+    asked.catch(() => {});
+    const own = await this.#own.children(pairs);
     const byPeer = await asked;
     for (const pair of pairs) this.#draws.set(bySize(pair)[1].id, (this.#draws.get(pair.parent.id) ?? 1) + 1);
     const rows = nodes.map((node, i): RowsByPeer => {
@@ -133,25 +138,6 @@ export class FederatedSearch implements SplitSearch<ActiveRule, FederatedSplit> 
       const { inside, outside } = partition(node.instances, answer.leftMembers);
       return { rule: { owner: found.peer + 1 }, monotone: answer.monotone, left: inside, right: outside };
     });
-  }
-
-  /** The best split among the active party's own features, while others compute what `meanwhile` stands for. */
-  async #ownSearch(nodes: readonly GrowingNode[], meanwhile: Promise<unknown>): Promise<(PartySplit | null)[]> {
-    meanwhile.catch(() => {}); // whoever waits for it afterwards sees it
-    const { tree, features, sampler, gradients } = this.#task;
-    const searched: (PartySplit | null)[] = [];
-    for (const { id, depth, sampled, totals, bounds } of nodes) {
-      let best: PartySplit | null = null;
-      for (const index of sampler.at({ tree, depth, node: id }, features.length)) {
-        if (isSliceOver()) await nextSlice();
-        best = betterSplit(
-          best,
-          bestFeatureSplit(features[index], index, gradients, sampled, totals, this.#gain, bounds),
-        );
-      }
-      searched.push(best);
-    }
-    return searched;
   }
 
   /** Per session and node its candidates. */
