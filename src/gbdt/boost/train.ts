@@ -274,5 +274,12 @@ export function addLeafWeights<R>(
   tree: Tree<R>,
   leaves: Uint32Array,
 ): void {
-  for (let i = 0; i < leaves.length; i++) addLeaf(margins, i, outputCount, treeIndex, tree[leaves[i]]);
+  if (tree.some((node) => node.kind === "leaf" && node.weights !== undefined)) {
+    for (let i = 0; i < leaves.length; i++) addLeaf(margins, i, outputCount, treeIndex, tree[leaves[i]]);
+    return;
+  }
+  // A split's weight is never looked up: rows end at leaves.
+  const weights = Float64Array.from(tree, (node) => (node.kind === "leaf" ? node.weight : Number.NaN));
+  for (let i = 0, at = treeIndex % outputCount; i < leaves.length; i++, at += outputCount)
+    margins[at] += weights[leaves[i]];
 }

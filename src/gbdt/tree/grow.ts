@@ -59,9 +59,10 @@ export class GrowingNode {
   /** Those of them that the tree learns from; the others only learn where they belong. */
   readonly sampled: Uint32Array;
   readonly bounds: WeightBounds;
-  readonly #gradients: QuantisedGradients;
+  readonly #sumUp: () => Float64Array;
   #totals: Float64Array | null = null;
 
+  /** @param sumUp makes the node's row; left out: from all its gradients */
   constructor(
     id: number,
     depth: number,
@@ -69,18 +70,19 @@ export class GrowingNode {
     sampled: Uint32Array,
     gradients: QuantisedGradients,
     bounds: WeightBounds = unbounded,
+    sumUp: () => Float64Array = () => nodeTotals(gradients, sampled),
   ) {
     this.id = id;
     this.depth = depth;
     this.instances = instances;
     this.sampled = sampled;
     this.bounds = bounds;
-    this.#gradients = gradients;
+    this.#sumUp = sumUp;
   }
 
   /** The node's row (slot sums, count): summed when it is first asked for, which may be while others compute. */
   get totals(): Float64Array {
-    this.#totals ??= nodeTotals(this.#gradients, this.sampled);
+    this.#totals ??= this.#sumUp();
     return this.#totals;
   }
 }
@@ -150,7 +152,7 @@ export async function growTree<R, F extends FoundSplit>(
       cover: gain.cover(totals),
       count: instances.length,
     };
-    for (const instance of instances) leaves[instance] = id;
+    for (let i = 0; i < instances.length; i++) leaves[instances[i]] = id;
   };
   const queue: Expandable<F>[] = [];
   const enqueue = ({ node, found }: Searched<F>): void => {
@@ -161,7 +163,8 @@ export async function growTree<R, F extends FoundSplit>(
   let nextId = 1;
   let leafCount = 1;
   const leavesLeft = (): number => (maxLeaves === 0 ? Infinity : maxLeaves - leafCount);
-  const everybody = leaves.map((_, i) => i);
+  const everybody = new Uint32Array(leaves.length);
+  for (let i = 0; i < everybody.length; i++) everybody[i] = i;
   const sampledOf = samplePicker(sample, gradients.instanceCount);
   const root = new GrowingNode(0, 0, everybody, sampledOf(everybody), gradients);
   enqueue({ node: root, found: await search.root(root) });
@@ -180,11 +183,15 @@ export async function growTree<R, F extends FoundSplit>(
         count: node.instances.length,
         rule,
       };
-      const leftTotals = (): Float64Array => nodeTotals(gradients, sampledOf(left));
+      const sampled = [sampledOf(left), sampledOf(right)] as const;
+      const [leftTotals, rightTotals] = childTotals(node, sampled, gradients);
       const [leftBounds, rightBounds] = childBounds(node, outcomes[i].monotone, leftTotals, gain);
-      const child = (instances: Uint32Array, bounds: WeightBounds): GrowingNode =>
-        new GrowingNode(nextId++, node.depth + 1, instances, sampledOf(instances), gradients, bounds);
-      return { parent: node, left: child(left, leftBounds), right: child(right, rightBounds) };
+      const depth = node.depth + 1;
+      return {
+        parent: node,
+        left: new GrowingNode(nextId++, depth, left, sampled[0], gradients, leftBounds, leftTotals),
+        right: new GrowingNode(nextId++, depth, right, sampled[1], gradients, rightBounds, rightTotals),
+      };
     });
     leafCount += chosen.length;
     const [open, closed] = divide(pairs, ({ left }) => (maxDepth === 0 || left.depth < maxDepth) && leavesLeft() > 0);
@@ -197,6 +204,19 @@ export async function growTree<R, F extends FoundSplit>(
   }
   for (const { node } of queue) addLeaf(node);
   return { tree: nodes, leaves };
+}
+
+/** The rows of two children: the smaller one's is summed, the other's is the parent's minus it, exactly. */
+function childTotals(
+  parent: GrowingNode,
+  [left, right]: readonly [Uint32Array, Uint32Array],
+  gradients: QuantisedGradients,
+): [left: () => Float64Array, right: () => Float64Array] {
+  const isLeftSmaller = left.length <= right.length;
+  let summed: Float64Array | null = null;
+  const smaller = (): Float64Array => (summed ??= nodeTotals(gradients, isLeftSmaller ? left : right));
+  const larger = (): Float64Array => subtractRows(parent.totals, smaller());
+  return isLeftSmaller ? [smaller, larger] : [larger, smaller];
 }
 
 /**
