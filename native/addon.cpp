@@ -16,6 +16,7 @@
 #include "lattice-calls.h"
 #include "peel.h"
 #include "plain-histogram.h"
+#include "plain-sort.h"
 #include "private-operations.h"
 #include "public-operations.h"
 #include "task.h"
@@ -403,6 +404,15 @@ napi_value plainHistogramCall(const Arguments& arguments) {
   return startTask(arguments.env(), arguments.keepAlive(), [=] { return plainHistogram(job, result.data, threads); });
 }
 
+// plainSort(values)
+napi_value plainSortCall(const Arguments& arguments) {
+  const Span<double> values = arguments.float64s(0);
+  return startTask(arguments.env(), arguments.keepAlive(), [=] {
+    plainSort(values.data, values.length);
+    return -1LL;
+  });
+}
+
 }  // namespace
 
 }  // namespace tandem
@@ -429,6 +439,7 @@ NAPI_MODULE_INIT() {
       {"nthRoots", guarded<nthRootsCall, 8>},
       {"peel", guarded<peelCall, 10>},
       {"plainHistogram", guarded<plainHistogramCall, 7>},
+      {"plainSort", guarded<plainSortCall, 1>},
   };
   for (const Entry& entry : entries) exportEntry(env, exports, entry);
   for (const Entry& entry : latticeEntries()) exportEntry(env, exports, entry);

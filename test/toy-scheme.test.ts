@@ -29,7 +29,7 @@ afterAll(async () => {
 });
 
 test("nobody but this test knows the scheme", () => {
-  expect(schemeNames()).toEqual(["paillier", "toy"]);
+  expect(schemeNames()).toEqual(["paillier", "lattice", "toy"]);
   expect(isScheme("toy")).toBe(true);
 });
 

@@ -4,7 +4,7 @@
  * model.
  */
 import { TandemError } from "../../base/error.ts";
-import { nextSlice } from "../../base/event-loop-slice.ts";
+import { isSliceOver, nextSlice } from "../../base/event-loop-slice.ts";
 import type { TrainingParameters } from "../../base/parameters.ts";
 import type { BoostingTask } from "./boosting-task.ts";
 import { Evaluation, fittingMetrics, isHigherBetter, type MetricName } from "../metric/eval-metric.ts";
@@ -92,10 +92,11 @@ export class BoostingMonitor {
       rows === null ? labels : Float64Array.from(rows, (row) => labels[row]),
       weights === null || rows === null ? weights : Float64Array.from(rows, (row) => weights[row]),
     );
+    await evaluation.prepare(this.#metrics);
     const values: Record<string, number> = {};
     for (const metric of this.#metrics) {
+      if (isSliceOver()) await nextSlice();
       values[metric] = evaluation.value(metric);
-      await nextSlice();
     }
     return values;
   }

@@ -1,7 +1,7 @@
 /** Metrics by XGBoost's names, and those that fit an objective. */
 import { error, logloss, mae, merror, mlogloss, poissonNloglik, rmse, type Weights } from "./metrics.ts";
 import { type ObjectiveName, objectiveFor } from "../objective/objective.ts";
-import { type Separation, separation } from "./ranking-metrics.ts";
+import { type Separation, separation, separationAside } from "./ranking-metrics.ts";
 
 export const metricNames = [
   "auc",
@@ -47,17 +47,26 @@ export class Evaluation {
     return this.#separation;
   }
 
+  /** What takes long of these metrics is computed aside. */
+  async prepare(wanted: readonly MetricName[]): Promise<void> {
+    if (wanted.some((metric) => metrics[metric].separates === true))
+      this.#separation ??= await separationAside(this.#margins, this.labels, this.weights);
+  }
+
   value(metric: MetricName): number {
     return metrics[metric].of(this);
   }
 }
 
 const metrics: Readonly<
-  Record<MetricName, { readonly of: (evaluation: Evaluation) => number; readonly higherIsBetter?: true }>
+  Record<
+    MetricName,
+    { readonly of: (evaluation: Evaluation) => number; readonly higherIsBetter?: true; readonly separates?: true }
+  >
 > = {
-  auc: { of: ({ separation: { auc } }) => auc, higherIsBetter: true },
-  aucpr: { of: ({ separation: { aucpr } }) => aucpr, higherIsBetter: true },
-  ks: { of: ({ separation: { ks } }) => ks, higherIsBetter: true },
+  auc: { of: ({ separation: { auc } }) => auc, higherIsBetter: true, separates: true },
+  aucpr: { of: ({ separation: { aucpr } }) => aucpr, higherIsBetter: true, separates: true },
+  ks: { of: ({ separation: { ks } }) => ks, higherIsBetter: true, separates: true },
   logloss: { of: ({ predictions, labels, weights }) => logloss(predictions, labels, weights) },
   error: { of: ({ predictions, labels, weights }) => error(predictions, labels, weights) },
   rmse: { of: ({ predictions, labels, weights }) => rmse(predictions, labels, weights) },

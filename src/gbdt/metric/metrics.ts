@@ -8,6 +8,9 @@ export type Weights = ArrayLike<number> | null;
 export function logloss(probabilities: ArrayLike<number>, labels: ArrayLike<number>, weights: Weights = null): number {
   const epsilon = 1e-16;
   return mean(probabilities, labels, weights, (predicted, label) => {
+    // Of label * log(p) + (1 - label) * log(q) one term is zero.
+    if (label === 1) return -Math.log(Math.max(predicted, epsilon));
+    if (label === 0) return -Math.log(Math.max(1 - predicted, epsilon));
     const p = Math.max(predicted, epsilon);
     const q = Math.max(1 - predicted, epsilon);
     return -(label * Math.log(p) + (1 - label) * Math.log(q));

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { auc, ks, separation } from "./ranking-metrics.ts";
+import { SeededRandom } from "../../base/random.ts";
+import { auc, ks, separation, separationAside } from "./ranking-metrics.ts";
 
 // Few distinct scores, so that ties are everywhere.
 const scored = fc.array(fc.record({ score: fc.integer({ min: 0, max: 8 }), label: fc.constantFrom(0, 1) }), {
@@ -82,4 +83,19 @@ describe("weights", () => {
 
 it("refuses different lengths", () => {
   expect(() => auc([1], [1, 0])).toThrow("length");
+});
+
+describe("separationAside", () => {
+  it("has the same bits, whoever sorts", async () => {
+    const random = new SeededRandom("aside");
+    const count = 6000;
+    // Of either sign, from very small to very large, some of them equal, -0 among them.
+    const scores = Float64Array.from({ length: count }, () =>
+      random.below(4) === 0 ? random.below(9) - 4 : (random.below(2 ** 31) - 2 ** 30) * 2 ** (random.below(80) - 60),
+    ).map((score) => (score === 0 && random.below(2) === 0 ? -0 : score));
+    const labels = Float64Array.from(scores, (score) => (random.below(3) === 0 || score > 1e6 ? 1 : 0));
+    const [plain, aside] = [separation(scores, labels), await separationAside(scores, labels)];
+    expect([aside.auc, aside.ks, aside.aucpr]).toEqual([plain.auc, plain.ks, plain.aucpr]);
+    expect(plain.auc).toBeGreaterThan(0.5);
+  });
 });

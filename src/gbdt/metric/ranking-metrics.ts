@@ -1,6 +1,10 @@
 /** Metrics of how well scores separate two classes: only the order of scores counts. `labels` are 0 or 1. */
 import { assert } from "../../base/assert.ts";
+import { plainAddon } from "../../base/plain-addon.ts";
 import type { Weights } from "./metrics.ts";
+
+/** Below this many scores a call of the addon costs more than it brings. */
+const nativeMin = 4096;
 
 export interface Separation {
   readonly auc: number;
@@ -19,28 +23,82 @@ export interface Separation {
  */
 export function separation(scores: ArrayLike<number>, labels: ArrayLike<number>, weights: Weights = null): Separation {
   assert(scores.length === labels.length, "predictions and labels of different length");
-  const groups = tieGroups(scores, labels, weights);
-  let positives = 0;
-  let negatives = 0;
-  for (const group of groups) {
-    positives += group.positives;
-    negatives += group.negatives;
+  if (weights !== null) return new GroupedScores(weightedGroups(scores, labels, weights));
+  return new GroupedScores(mergedGroups(classScores(scores, labels, 1).sort(), classScores(scores, labels, 0).sort()));
+}
+
+/** The same, sorted by the addon where it is there: the event loop does not wait for it. */
+export async function separationAside(
+  scores: ArrayLike<number>,
+  labels: ArrayLike<number>,
+  weights: Weights = null,
+): Promise<Separation> {
+  const addon = plainAddon();
+  if (addon === null || weights !== null || scores.length < nativeMin) return separation(scores, labels, weights);
+  assert(scores.length === labels.length, "predictions and labels of different length");
+  const classes = [classScores(scores, labels, 1), classScores(scores, labels, 0)];
+  await Promise.all(classes.map((ofClass) => addon.plainSort(ofClass)));
+  return new GroupedScores(mergedGroups(classes[0], classes[1]));
+}
+
+/** Weights of the instances of one score, from the lowest score up; the first `count` of each array. */
+interface TieGroups {
+  readonly positives: Float64Array;
+  readonly negatives: Float64Array;
+  readonly count: number;
+}
+
+class GroupedScores implements Separation {
+  readonly auc: number;
+  readonly ks: number;
+  readonly #groups: TieGroups;
+  readonly #positives: number;
+  readonly #negatives: number;
+
+  constructor(groups: TieGroups) {
+    this.#groups = groups;
+    let positives = 0;
+    let negatives = 0;
+    for (let i = 0; i < groups.count; i++) {
+      positives += groups.positives[i];
+      negatives += groups.negatives[i];
+    }
+    this.#positives = positives;
+    this.#negatives = negatives;
+    if (positives === 0 || negatives === 0) {
+      this.auc = this.ks = NaN;
+      return;
+    }
+    let wins = 0; // of positives over negatives
+    let positivesBelow = 0;
+    let negativesBelow = 0;
+    let largest = 0;
+    for (let i = 0; i < groups.count; i++) {
+      wins += groups.positives[i] * (negativesBelow + groups.negatives[i] / 2);
+      positivesBelow += groups.positives[i];
+      negativesBelow += groups.negatives[i];
+      largest = Math.max(largest, Math.abs(positivesBelow / positives - negativesBelow / negatives));
+    }
+    this.auc = wins / (positives * negatives);
+    this.ks = largest;
   }
-  if (positives === 0 || negatives === 0) return { auc: NaN, aucpr: NaN, ks: NaN };
-  let wins = 0; // of positives over negatives
-  let positivesBelow = 0;
-  let negativesBelow = 0;
-  let largest = 0;
-  let aucpr = 0;
-  for (const group of groups) {
-    wins += group.positives * (negativesBelow + group.negatives / 2);
-    const above = { tp: positives - positivesBelow, fp: negatives - negativesBelow };
-    positivesBelow += group.positives;
-    negativesBelow += group.negatives;
-    aucpr += precisionRecallArea({ tp: positives - positivesBelow, fp: negatives - negativesBelow }, above, positives);
-    largest = Math.max(largest, Math.abs(positivesBelow / positives - negativesBelow / negatives));
+
+  /** Asked for rarely, and dear: logarithms. */
+  get aucpr(): number {
+    const [positives, negatives] = [this.#positives, this.#negatives];
+    if (positives === 0 || negatives === 0) return NaN;
+    let positivesBelow = 0;
+    let negativesBelow = 0;
+    let aucpr = 0;
+    for (let i = 0; i < this.#groups.count; i++) {
+      const above = { tp: positives - positivesBelow, fp: negatives - negativesBelow };
+      positivesBelow += this.#groups.positives[i];
+      negativesBelow += this.#groups.negatives[i];
+      const from = { tp: positives - positivesBelow, fp: negatives - negativesBelow };
+      aucpr += precisionRecallArea(from, above, positives);
+    }
+    return aucpr;
   }
-  return { auc: wins / (positives * negatives), aucpr, ks: largest };
 }
 
 export function auc(scores: ArrayLike<number>, labels: ArrayLike<number>, weights: Weights = null): number {
@@ -68,45 +126,44 @@ function precisionRecallArea(from: Found, to: Found, positives: number): number 
   return (step - (b / a) * (Math.log((a * to.tp) / positives + b) - Math.log((a * from.tp) / positives + b))) / a;
 }
 
-interface TieGroup {
-  /** Weights of the instances of one score. */
-  readonly positives: number;
-  readonly negatives: number;
+function weightedGroups(scores: ArrayLike<number>, labels: ArrayLike<number>, weights: ArrayLike<number>): TieGroups {
+  const order = Uint32Array.from({ length: scores.length }, (_, i) => i).sort((i, j) => scores[i] - scores[j]);
+  const positives = new Float64Array(scores.length);
+  const negatives = new Float64Array(scores.length);
+  let count = 0;
+  for (let at = 0; at < order.length; count++) {
+    const score = scores[order[at]];
+    assert(!Number.isNaN(score), "a score is not a number");
+    const sums = [0, 0];
+    for (; at < order.length && scores[order[at]] === score; at++) sums[labels[order[at]]] += weights[order[at]];
+    [negatives[count], positives[count]] = sums;
+  }
+  return { positives, negatives, count };
 }
 
 /**
- * Groups of equal scores from the lowest score up. Without weights the two classes are sorted apart and merged: plain
- * numeric sorts are several times faster than sorting row numbers by score, and this runs after every tree.
+ * Without weights the two classes are sorted apart and merged: plain numeric sorts are several times faster than
+ * sorting row numbers by score, and this runs after every tree.
  */
-function tieGroups(scores: ArrayLike<number>, labels: ArrayLike<number>, weights: Weights): TieGroup[] {
-  const groups: TieGroup[] = [];
-  if (weights !== null) {
-    const order = Uint32Array.from({ length: scores.length }, (_, i) => i).sort((i, j) => scores[i] - scores[j]);
-    for (let at = 0; at < order.length;) {
-      const score = scores[order[at]];
-      assert(!Number.isNaN(score), "a score is not a number");
-      const sums = [0, 0];
-      for (; at < order.length && scores[order[at]] === score; at++) sums[labels[order[at]]] += weights[order[at]];
-      groups.push({ positives: sums[1], negatives: sums[0] });
-    }
-    return groups;
-  }
-  const positives = sortedScores(scores, labels, 1);
-  const negatives = sortedScores(scores, labels, 0);
+function mergedGroups(ofPositives: Float64Array, ofNegatives: Float64Array): TieGroups {
+  const positives = new Float64Array(ofPositives.length + ofNegatives.length);
+  const negatives = new Float64Array(positives.length);
   let p = 0;
   let n = 0;
-  while (p < positives.length || n < negatives.length) {
-    const score = n >= negatives.length || positives[p] < negatives[n] ? positives[p] : negatives[n];
+  let count = 0;
+  for (; p < ofPositives.length || n < ofNegatives.length; count++) {
+    const score = n >= ofNegatives.length || ofPositives[p] < ofNegatives[n] ? ofPositives[p] : ofNegatives[n];
     const [pBefore, nBefore] = [p, n];
-    while (positives[p] === score) p++;
-    while (negatives[n] === score) n++;
-    groups.push({ positives: p - pBefore, negatives: n - nBefore });
+    while (p < ofPositives.length && ofPositives[p] === score) p++;
+    while (n < ofNegatives.length && ofNegatives[n] === score) n++;
+    positives[count] = p - pBefore;
+    negatives[count] = n - nBefore;
   }
-  return groups;
+  return { positives, negatives, count };
 }
 
-/** The scores of one class, ascending. */
-function sortedScores(scores: ArrayLike<number>, labels: ArrayLike<number>, label: number): Float64Array {
+/** The scores of one class. */
+function classScores(scores: ArrayLike<number>, labels: ArrayLike<number>, label: number): Float64Array {
   const kept = new Float64Array(scores.length);
   let count = 0;
   for (let i = 0; i < scores.length; i++) {
@@ -114,5 +171,5 @@ function sortedScores(scores: ArrayLike<number>, labels: ArrayLike<number>, labe
     assert(!Number.isNaN(scores[i]), "a score is not a number");
     kept[count++] = scores[i];
   }
-  return kept.subarray(0, count).sort();
+  return kept.subarray(0, count);
 }

@@ -4,7 +4,7 @@ import { SeededRandom } from "../../base/random.ts";
 import { binFeature } from "./binning.ts";
 import { featureHistogram } from "./histogram.ts";
 import { NodeHistograms, partsOf } from "./node-histograms.ts";
-import { plainAddon } from "./plain-addon.ts";
+import { plainAddon } from "../../base/plain-addon.ts";
 
 const rowCount = 5000;
 const random = new SeededRandom("node histograms");

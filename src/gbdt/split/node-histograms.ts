@@ -8,7 +8,7 @@ import { assert } from "../../base/assert.ts";
 import type { QuantisedGradients } from "../../base/quantised-gradients.ts";
 import { type BinnedFeature, totalBinCount } from "./binning.ts";
 import { featureHistogram, rowStride, subtractRows } from "./histogram.ts";
-import { type PlainAddon, plainAddon } from "./plain-addon.ts";
+import { type PlainAddon, plainAddon } from "../../base/plain-addon.ts";
 
 /** Below this many additions a call of the addon costs more than it brings. */
 const additionsMin = 4096;

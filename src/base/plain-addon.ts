@@ -1,9 +1,9 @@
 /**
- * The native addon's plain sums (native/plain-histogram.h), where it is built and loads. The TypeScript beside whoever
- * calls this gives the same bits, and is what it is held to.
+ * What the native addon does without any cipher (native/plain-*.h), where it is built and loads. The TypeScript beside
+ * whoever calls it gives the same bits, and is what it is held to.
  */
 import { createRequire } from "node:module";
-import { packagePath } from "../../base/package-root.ts";
+import { packagePath } from "./package-root.ts";
 
 export interface PlainAddon {
   /** @returns the place of the first selected row that cannot be summed; -1: none. Then `result` is written */
@@ -16,6 +16,8 @@ export interface PlainAddon {
     result: Float64Array,
     threads: number,
   ): Promise<number>;
+  /** Sorts in place, as TypedArray.prototype.sort does; nothing may be NaN. */
+  plainSort(values: Float64Array): Promise<number>;
 }
 
 let loaded: PlainAddon | null | undefined;
