@@ -211,7 +211,7 @@ test("the ledger names who learnt what of whom, from either side", () => {
 
 test("early stopping: where training ended, and how much of it is the model", () => {
   const use = { cpuSeconds: 1, peakRssBytes: 1, eventLoopMaxBlockMs: 1 };
-  const phasesMs = { handshake: 0, encrypt: 0, aggregate: 0, decrypt: 0, keygen: 0, training: 1 };
+  const phasesMs = { handshake: 0, setUp: 0, encrypt: 0, aggregate: 0, decrypt: 0, keygen: 0, training: 1 };
   const result = (trees: number) => ({
     ...use,
     trees,

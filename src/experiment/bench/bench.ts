@@ -4,13 +4,22 @@
 import { selectKernel } from "../../crypto/paillier/index.ts";
 import { benchArithmetic, type Figure } from "./arithmetic.ts";
 import { benchAblation } from "./ablation.ts";
+import { benchLattice } from "./lattice.ts";
 import { benchNoise } from "./noise.ts";
 import { benchScoringMasked } from "./scoring-masked.ts";
 import { benchServing } from "./serving.ts";
 import { benchTraining, defaultTable } from "./training.ts";
 import { type Machine, thisCommit, thisMachine } from "./machine.ts";
 
-export const benchParts = ["arithmetic", "training", "ablation", "noise", "serving", "scoring-masked"] as const;
+export const benchParts = [
+  "arithmetic",
+  "training",
+  "ablation",
+  "noise",
+  "serving",
+  "scoring-masked",
+  "lattice",
+] as const;
 export type BenchPart = (typeof benchParts)[number];
 
 export interface BenchOptions {
@@ -51,6 +60,7 @@ export async function runBench(options: BenchOptions): Promise<BenchReport> {
   if (wants("noise")) await benchNoise(await defaultTable(training), training, collect);
   if (wants("serving")) await benchServing(training, collect);
   if (wants("scoring-masked")) await benchScoringMasked({ ...training, repeats: options.repeats }, collect);
+  if (wants("lattice")) await benchLattice(training, collect);
   return {
     machine: thisMachine(),
     seed: options.seed,

@@ -60,7 +60,7 @@ export class JobAttempts {
   readonly #world: ActiveWorld;
   readonly #meter = new ProcessMeter();
   readonly #spent = {
-    phases: { handshake: 0, encrypt: 0, aggregate: 0, decrypt: 0 },
+    phases: { handshake: 0, setUp: 0, encrypt: 0, aggregate: 0, decrypt: 0 },
     keygenMs: 0,
     trainingMs: 0,
     activeToPassive: 0,

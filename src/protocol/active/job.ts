@@ -119,6 +119,8 @@ export interface ActiveModel {
 
 export interface PhaseTimesMs {
   handshake: number;
+  /** Before the first tree: keys are checked, hints are made and told. */
+  setUp: number;
   encrypt: number;
   aggregate: number;
   decrypt: number;

@@ -39,7 +39,7 @@ export type {
 } from "./job.ts";
 
 export class ActiveRole {
-  readonly phases: PhaseTimesMs = { handshake: 0, encrypt: 0, aggregate: 0, decrypt: 0 };
+  readonly phases: PhaseTimesMs = { handshake: 0, setUp: 0, encrypt: 0, aggregate: 0, decrypt: 0 };
   readonly #job: ActiveJob;
   readonly #sessions: readonly PeerSession[];
   /** Trees that were grown, and how many of them the model keeps. */
@@ -219,7 +219,8 @@ export class ActiveRole {
   }
 
   async #setUp(task: BoostingTask, layout: GradientLayout): Promise<void> {
-    const { scheme, jobId, job, labels, skipBin = true } = this.#job;
+    const { scheme, jobId, job, labels, skipBin = true, now } = this.#job;
+    const started = now();
     const agreed = this.#agreed;
     const message = await scheme.setUp({
       layout,
@@ -234,6 +235,7 @@ export class ActiveRole {
     });
     await Promise.all(this.#sessions.map((session) => session.setUp(message, skipBin)));
     if (scheme.hidden !== null) await Promise.all(this.#sessions.map((session) => session.takeHints()));
+    this.phases.setUp = now() - started;
     if (task.treeOutputs[0].length > 1 && this.#sessions.some((session) => session.isMonotone)) {
       throw new TandemError(
         "USAGE",

@@ -52,7 +52,7 @@ const events = [
     result: {
       trees: 2,
       metrics: { train: { auc: 0.7, logloss: 0.5 }, test: { auc: 0.69, logloss: 0.6 } },
-      phasesMs: { handshake: 1, encrypt: 2, aggregate: 3, decrypt: 4, keygen: 5, training: 6 },
+      phasesMs: { handshake: 1, setUp: 1, encrypt: 2, aggregate: 3, decrypt: 4, keygen: 5, training: 6 },
       counts,
       bytes,
       ...use,
