@@ -25,7 +25,7 @@ struct AnswerJob {
   const std::uint64_t* cells;
   Chains chains;
   const std::int64_t* products;
-  std::vector<std::int64_t> noise;  // per candidate what is added to g and to h; empty: nothing
+  Array<std::int64_t> noise;  // per candidate what is added to g and to h; empty: nothing
   Wide floodWidth;
   const std::uint8_t* seed;
   std::size_t candidates;

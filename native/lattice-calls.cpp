@@ -221,11 +221,11 @@ napi_value maskProductsCall(const Arguments& arguments) {
 }
 
 // Whole numbers that doubles hold exactly; null: none.
-std::vector<std::int64_t> checkedNoise(const Arguments& arguments, std::size_t index, std::size_t candidates) {
+lattice::Array<std::int64_t> checkedNoise(const Arguments& arguments, std::size_t index, std::size_t candidates) {
   if (arguments.isNull(index)) return {};
   const Span<double> noise = arguments.float64s(index);
   check(noise.length == lattice::kColumns * candidates, "every candidate has noise for g and h");
-  std::vector<std::int64_t> result;
+  lattice::Array<std::int64_t> result;
   for (std::size_t i = 0; i < noise.length; i++) {
     const double value = noise.data[i];
     check(std::fabs(value) <= 9007199254740992.0 && std::floor(value) == value, "noise is whole");

@@ -76,12 +76,11 @@ CommonRows::CommonRows(const Set& set, const Kernel& kernel, const std::uint8_t*
       isDrawn_(new std::once_flag[blocks + 1]),
       elements_(blocks + 1) {}
 
-const double* CommonRows::element(std::size_t k, Domain domain, std::size_t limb) const {
+const double* CommonRows::element(std::size_t k, std::size_t limb) const {
   std::call_once(isDrawn_[k], [&] {
     Array<double> drawn(set_.limbs * set_.degree);
     for (std::size_t l = 0; l < set_.limbs; l++) {
-      const StreamName name = domain == Domain::kRows ? StreamName{lattice::Domain::kCrsRows, l, k}
-                                                      : StreamName{lattice::Domain::kCrsMask, l, 0};
+      const StreamName name = k < blocks_ ? StreamName{Domain::kCrsRows, l, k} : StreamName{Domain::kCrsMask, l, 0};
       KeyStream stream(kernel_, key_, name);
       drawUniform(stream, l, drawn.data() + l * set_.degree, set_.degree);
     }

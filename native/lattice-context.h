@@ -18,13 +18,12 @@ class CommonRows {
   CommonRows(const Set& set, const Kernel& kernel, const std::uint8_t* crsKey, std::size_t blocks);
 
   // a^_k. Safe on several threads.
-  const double* block(std::size_t k, std::size_t limb) const { return element(k, Domain::kRows, limb); }
+  const double* block(std::size_t k, std::size_t limb) const { return element(k, limb); }
   // a^*, the mask row.
-  const double* mask(std::size_t limb) const { return element(blocks_, Domain::kMask, limb); }
+  const double* mask(std::size_t limb) const { return element(blocks_, limb); }
 
  private:
-  enum class Domain { kRows, kMask };
-  const double* element(std::size_t k, Domain domain, std::size_t limb) const;
+  const double* element(std::size_t k, std::size_t limb) const;
 
   const Set& set_;
   const Kernel& kernel_;

@@ -26,29 +26,29 @@ struct Pass {
 
 Pass makePass(const Set& set, const Array<std::int8_t>& secrets, std::size_t first, std::size_t end) {
   Pass pass{first, end, std::max(end - first, kDigitsMin), Array<std::uint8_t>(set.degree)};
-  std::size_t weight = 1;
+  int weight = 1;
   for (std::size_t s = first; s < end; s++, weight *= 3) {
     const std::int8_t* secret = secrets.data() + s * set.degree;
     for (std::size_t i = 0; i < set.degree; i++) {
-      pass.patterns[i] = static_cast<std::uint8_t>(pass.patterns[i] + weight * static_cast<std::size_t>(secret[i] + 1));
+      pass.patterns[i] = static_cast<std::uint8_t>(pass.patterns[i] + weight * (secret[i] + 1));
     }
   }
-  std::size_t cells = 1;
-  for (std::size_t digit = 0; digit < pass.digits; digit++) cells *= 3;
-  for (std::size_t i = 0; i < set.degree; i++) {
-    pass.patterns[i] = static_cast<std::uint8_t>(pass.patterns[i] + weight * (i % (cells / weight)));
+  for (std::size_t filler = end - first, period = 1; filler < pass.digits; filler++, weight *= 3, period *= 3) {
+    for (std::size_t i = 0; i < set.degree; i++) {
+      pass.patterns[i] = static_cast<std::uint8_t>(pass.patterns[i] + weight * static_cast<int>(i / period % 3));
+    }
   }
   return pass;
 }
 
 // As few passes as can be, of nearly equal size.
-std::vector<Pass> planPasses(const Set& set, const Array<std::int8_t>& secrets) {
+std::vector<Pass> planPasses(const Set& set, const Array<std::int8_t>& secrets, std::size_t threads) {
   const std::size_t count = secrets.size() / set.degree;
   const std::size_t passes = (count + kSecretsPerPass - 1) / kSecretsPerPass;
-  std::vector<Pass> result;
-  for (std::size_t p = 0; p < passes; p++) {
-    result.push_back(makePass(set, secrets, p * count / passes, (p + 1) * count / passes));
-  }
+  std::vector<Pass> result(passes);
+  parallelChunks(passes, 1, threads, [&](std::size_t p, std::size_t) {
+    result[p] = makePass(set, secrets, p * count / passes, (p + 1) * count / passes);
+  });
   return result;
 }
 
@@ -83,6 +83,7 @@ class TileDots {
       std::uint64_t difference[kTile];
       context_.kernel.takeDigit(cells, pass.digits - digit, difference);
       std::copy(difference, difference + count, dots_ + (pass.first + digit) * columns_ + tile * kTile);
+      wipe(difference, sizeof difference);
     }
   }
 
@@ -129,12 +130,12 @@ void dots(const Context& context, const std::uint64_t* table, std::size_t candid
           std::size_t seedCount, std::uint64_t* dots, std::size_t threads) {
   const Set& set = context.set;
   Array<std::int8_t> secrets(seedCount * set.groups * set.degree);
-  for (std::size_t i = 0; i < seedCount; i++) {
+  parallelChunks(seedCount, 1, threads, [&](std::size_t i, std::size_t) {
     const AesKey key(seeds + i * kSeedBytes, kSeedBytes);
     const Array<std::int8_t> own = drawSecrets(context, key);
-    std::copy(own.begin(), own.end(), secrets.begin() + static_cast<std::ptrdiff_t>(i * own.size()));
-  }
-  const std::vector<Pass> passes = planPasses(set, secrets);
+    std::copy(own.begin(), own.end(), secrets.data() + i * own.size());
+  });
+  const std::vector<Pass> passes = planPasses(set, secrets, threads);
   parallelChunks(tileCount(set, candidates), 8, threads, [&](std::size_t begin, std::size_t end) {
     TileDots tileDots(context, candidates, dots);
     for (std::size_t tile = begin; tile < end; tile++) {

@@ -1,21 +1,17 @@
-/** One node through a kernel, as both parties would: for tests of kernels. */
+/** Attempts and nodes of the lattice scheme through one kernel, as both parties would: for tests of kernels. */
 import type { BinChains, Lattice, LatticeKernel, LatticeShape } from "../../src/crypto/lattice/kernel.ts";
 import { laneCount, type LatticeSet, wordBytes } from "../../src/crypto/lattice/sets.ts";
 
-export interface NodeJob {
+/** What does not change over nodes. */
+export interface AttemptJob {
   readonly set: LatticeSet;
+  readonly rowCount: number;
   readonly resolutionBits: number;
   readonly bins: readonly Uint16Array[];
   readonly chains: BinChains;
-  readonly candidateCount: number;
-  /** g and h of every row. */
-  readonly columns: readonly Int32Array[];
-  readonly noise: Float64Array | null;
 }
 
 export interface NodeRun {
-  readonly hints: Uint8Array;
-  readonly masks: Uint8Array;
   readonly records: Uint8Array;
   readonly cells: BigUint64Array;
   readonly products: BigInt64Array;
@@ -25,7 +21,7 @@ export interface NodeRun {
 
 export const testSeed = (first: number): Uint8Array => Uint8Array.from({ length: 32 }, (_, i) => (i === 0 ? first : 0));
 
-export const crsKey = Uint8Array.from({ length: 16 }, (_, i) => i);
+const crsKey = Uint8Array.from({ length: 16 }, (_, i) => i);
 
 /** t and the slot's bits, as everybody computes them from rows and resolution. */
 export function shapeOf(set: LatticeSet, rowCount: number, resolutionBits: number): LatticeShape {
@@ -46,87 +42,115 @@ export function floodWidth({ set, rowCount, t, slotBits }: LatticeShape): bigint
   return room < 1n << 76n ? room : 1n << 76n;
 }
 
-/** Candidates of ordered features: a prefix below the bin of the median, otherwise a suffix. */
-export function cutChains(bins: readonly Uint16Array[], binCounts: Uint32Array): BinChains {
-  const [offsets, sources, targets]: number[][] = [[0], [], []];
-  let [firstBin, firstCandidate] = [0, 0];
-  bins.forEach((column, feature) => {
-    const last = binCounts[feature] - 1;
-    const turn = Math.min(last, [...column].sort((a, b) => a - b)[Math.ceil(column.length / 2) - 1]);
-    const step = (bin: number, cut: number): void => {
-      sources.push(firstBin + bin);
-      targets.push(firstCandidate + cut);
-    };
-    for (let cut = 0; cut < turn; cut++) step(cut, cut);
-    offsets.push(sources.length);
-    for (let cut = last - 1; cut >= turn; cut--) step(cut + 1, cut);
-    offsets.push(sources.length);
-    firstBin += last + 1;
-    firstCandidate += last;
-  });
+/** Chains from lists of steps: bin and target. */
+export function chainsOf(binCounts: Uint32Array, chains: readonly (readonly [number, number][])[]): BinChains {
+  const offsets = [0];
+  for (const chain of chains) offsets.push(offsets[offsets.length - 1] + chain.length);
   return {
     binCounts,
     chainOffsets: Uint32Array.from(offsets),
-    sources: Uint32Array.from(sources),
-    targets: Int32Array.from(targets),
+    sources: Uint32Array.from(chains.flat(), ([source]) => source),
+    targets: Int32Array.from(chains.flat(), ([, target]) => target),
   };
 }
 
-/** Hints, a node, its answer and its sums. */
-export async function runNode(kernel: LatticeKernel, job: NodeJob, threads = 1): Promise<NodeRun> {
-  const { set, bins, chains, candidateCount } = job;
-  const shape = shapeOf(set, job.columns[0].length, job.resolutionBits);
-  const lattice = kernel.lattice(shape, threads);
-  const hints = new Uint8Array(candidateCount * set.degree * wordBytes(set));
-  const masks = new Uint8Array(lattice.maskBytes(candidateCount));
-  await lattice.hints(bins, chains, testSeed(11), hints, masks);
-
-  const table = new BigUint64Array(lattice.tableSize(candidateCount));
-  const half = Math.floor(candidateCount / 2);
-  const cut = half * set.degree * wordBytes(set);
-  await lattice.loadHints(hints.subarray(cut), half, table);
-  await lattice.loadHints(hints.subarray(0, cut), 0, table);
-  const dots = new BigUint64Array(lattice.dotCount(candidateCount));
-  await lattice.dots(table, candidateCount, testSeed(12), dots);
-
-  const records = await sealAll(lattice, job.columns);
-  const rowBins = await lattice.rowBins(bins, chains.binCounts);
-  const cells = new BigUint64Array(lattice.cellCount(chains.binCounts.reduce((a, b) => a + b, 0)));
-  const maskRecords = records.subarray(0, set.degree * set.recordBytes);
-  const rowRecords = records.subarray(maskRecords.length);
-  await lattice.accumulate(rowBins, chains.binCounts, rowRecords, 0, cells);
-  const products = new BigInt64Array(candidateCount * laneCount(set));
-  await lattice.maskProducts(masks, maskRecords, candidateCount, products);
-  const answer = new Uint8Array(candidateCount * set.groups * wordBytes(set));
-  await lattice.answer(cells, chains, products, job.noise, floodWidth(shape), testSeed(13), answer);
-  const sums = new Float64Array(2 * candidateCount);
-  await lattice.open(dots, candidateCount, answer, null, sums);
-  return { hints, masks, records, cells, products, answer, sums };
+/** Candidates of ordered features: a prefix below the bin of the median, otherwise a suffix. */
+export function cutChains(bins: readonly Uint16Array[], binCounts: Uint32Array): BinChains {
+  const chains: [number, number][][] = [];
+  let [firstBin, firstCandidate] = [0, 0];
+  bins.forEach((column, feature) => {
+    const last = binCounts[feature] - 1;
+    const turn = Math.min(last, column.toSorted()[Math.ceil(column.length / 2) - 1]);
+    const [prefix, suffix]: [number, number][][] = [[], []];
+    for (let cut = 0; cut < turn; cut++) prefix.push([firstBin + cut, firstCandidate + cut]);
+    for (let cut = last - 1; cut >= turn; cut--) suffix.push([firstBin + cut + 1, firstCandidate + cut]);
+    chains.push(prefix, suffix);
+    firstBin += last + 1;
+    firstCandidate += last;
+  });
+  return chainsOf(binCounts, chains);
 }
 
-async function sealAll(lattice: Lattice, columns: readonly Int32Array[]): Promise<Uint8Array> {
-  const { set, rowCount } = lattice.shape;
-  const records = new Uint8Array((set.degree + rowCount) * set.recordBytes);
-  await lattice.seal(testSeed(12), columns, 0, set.degree + rowCount, records);
-  return records;
+export const candidatesOf = ({ targets }: BinChains): number => targets.filter((target) => target >= 0).length;
+
+/** Both parties of an attempt, after its hints. */
+export class TestAttempt {
+  readonly lattice: Lattice;
+  readonly hints: Uint8Array;
+  readonly masks: Uint8Array;
+  readonly rowBins: Uint8Array;
+  readonly table: BigUint64Array;
+  readonly candidateCount: number;
+  readonly #job: AttemptJob;
+
+  private constructor(lattice: Lattice, job: AttemptJob, rowBins: Uint8Array) {
+    this.lattice = lattice;
+    this.#job = job;
+    this.rowBins = rowBins;
+    this.candidateCount = candidatesOf(job.chains);
+    this.hints = new Uint8Array(this.candidateCount * job.set.degree * wordBytes(job.set));
+    this.masks = new Uint8Array(lattice.maskBytes(this.candidateCount));
+    this.table = new BigUint64Array(lattice.tableSize(this.candidateCount));
+  }
+
+  static async start(kernel: LatticeKernel, job: AttemptJob, threads = 1): Promise<TestAttempt> {
+    const { set, bins, chains } = job;
+    const lattice = kernel.lattice(shapeOf(set, job.rowCount, job.resolutionBits), threads);
+    const attempt = new TestAttempt(lattice, job, await lattice.rowBins(bins, chains.binCounts));
+    const { hints, masks, table, candidateCount } = attempt;
+    await lattice.hints(bins, chains, testSeed(11), hints, masks);
+    // In two parts, the later one first.
+    const half = Math.floor(candidateCount / 2);
+    const cut = (half * hints.length) / Math.max(candidateCount, 1);
+    await lattice.loadHints(hints.subarray(cut), half, table);
+    await lattice.loadHints(hints.subarray(0, cut), 0, table);
+    return attempt;
+  }
+
+  /** @param columns g and h of every row @param noise per candidate what the passive party adds to g and h */
+  async node(columns: readonly Int32Array[], noise: Float64Array | null = null): Promise<NodeRun> {
+    const { lattice, candidateCount } = this;
+    const { set, rowCount, chains } = this.#job;
+    const dots = new BigUint64Array(lattice.dotCount(candidateCount));
+    await lattice.dots(this.table, candidateCount, testSeed(12), dots);
+    const records = new Uint8Array((set.degree + rowCount) * set.recordBytes);
+    await lattice.seal(testSeed(12), columns, 0, set.degree + rowCount, records);
+
+    const maskRecords = records.subarray(0, set.degree * set.recordBytes);
+    const cells = this.emptyCells();
+    await lattice.accumulate(this.rowBins, chains.binCounts, records.subarray(maskRecords.length), 0, cells);
+    const products = new BigInt64Array(candidateCount * laneCount(set));
+    await lattice.maskProducts(this.masks, maskRecords, candidateCount, products);
+    const answer = new Uint8Array(candidateCount * set.groups * wordBytes(set));
+    await lattice.answer(cells, chains, products, noise, floodWidth(lattice.shape), testSeed(13), answer);
+
+    const sums = new Float64Array(2 * candidateCount);
+    await lattice.open(dots, candidateCount, answer, null, sums);
+    return { records, cells, products, answer, sums };
+  }
+
+  emptyCells(): BigUint64Array {
+    return new BigUint64Array(this.lattice.cellCount(this.#job.chains.binCounts.reduce((a, b) => a + b, 0)));
+  }
 }
 
 /** Per candidate the plain sums of g and h. */
-export function plainSums(job: NodeJob): Float64Array {
-  const sums = new Float64Array(2 * job.candidateCount);
-  const { binCounts, chainOffsets, sources, targets } = job.chains;
+export function plainSums({ bins, chains }: AttemptJob, columns: readonly Int32Array[]): Float64Array {
+  const { binCounts, chainOffsets, sources, targets } = chains;
+  const sums = new Float64Array(2 * candidatesOf(chains));
   const histogram = new Float64Array(2 * binCounts.reduce((a, b) => a + b, 0));
   let first = 0;
-  job.bins.forEach((column, feature) => {
-    column.forEach((bin, i) => job.columns.forEach((values, y) => (histogram[2 * (first + bin) + y] += values[i])));
+  bins.forEach((column, feature) => {
+    for (let i = 0; i < column.length; i++)
+      for (let y = 0; y < 2; y++) histogram[2 * (first + column[i]) + y] += columns[y][i];
     first += binCounts[feature];
   });
   for (let chain = 0; chain + 1 < chainOffsets.length; chain++) {
     const sum = [0, 0];
     for (let step = chainOffsets[chain]; step < chainOffsets[chain + 1]; step++) {
-      for (const y of [0, 1]) sum[y] += histogram[2 * sources[step] + y];
+      for (let y = 0; y < 2; y++) sum[y] += histogram[2 * sources[step] + y];
       if (targets[step] >= 0) sums.set(sum, 2 * targets[step]);
     }
   }
-  return sums.map((sum, i) => sum + (job.noise?.[i] ?? 0));
+  return sums;
 }

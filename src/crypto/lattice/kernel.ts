@@ -47,7 +47,7 @@ export interface Lattice {
   /** Bins row by row, one byte each if no feature has more than 256 of them, otherwise two, little-endian. */
   rowBins(bins: readonly Uint16Array[], binCounts: Uint32Array): Promise<Uint8Array>;
   /**
-   * The hints of all candidates.
+   * The hints of all candidates. A chain has bins of one feature only.
    * @param bins per feature the bin of each row
    * @param words of all candidates by position: N words each
    * @param masks whatever maskProducts needs of each candidate's secret; maskBytes(candidateCount)
@@ -77,7 +77,8 @@ export interface Lattice {
   maskProducts(masks: Uint8Array, maskRecords: Uint8Array, candidateCount: number, products: BigInt64Array): Refused;
   /**
    * The answer's words, candidate by candidate, group by group.
-   * @param noise per candidate what is added to g and to h: whole numbers; null: nothing
+   * @param noise per candidate what is added to g and to h: whole numbers; null: nothing. Sums with their noise must
+   * stay within the layout: where g and h stand side by side, that of h must not become negative
    * @param floodWidth W
    */
   answer(
@@ -104,7 +105,8 @@ export interface Lattice {
   dots(table: BigUint64Array, candidateCount: number, seeds: Uint8Array, dots: BigUint64Array): Promise<void>;
   dotCount(candidateCount: number): number;
   /**
-   * Records of a node. Record 0 to N - 1 is the mask row, record N + i is row i.
+   * Records of a node. Record 0 to N - 1 is the mask row, record N + i is row i. Any range can be asked for; whole
+   * blocks of N records cost least.
    * @param columns g and h of every row, signed whole numbers
    */
   seal(

@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import { loadNativeLattice } from "./native-kernel.ts";
-import { cutChains, type NodeJob, plainSums, runNode } from "../../../test/support/lattice-node.ts";
+import { type AttemptJob, cutChains, plainSums, TestAttempt } from "../../../test/support/lattice-node.ts";
 import { type LatticeSet, latticeSets } from "./sets.ts";
 
 const kernels = [...loadNativeLattice().kernels.values()];
@@ -25,7 +25,7 @@ const known = {
 } as const;
 
 /** A row more than a block has, and three: two features of four bins, and gradients of two rows in three. */
-function knownJob(set: LatticeSet): NodeJob {
+function knownJob(set: LatticeSet): { readonly job: AttemptJob; readonly columns: readonly Int32Array[] } {
   const length = set.degree + 4;
   const bins = [
     Uint16Array.from({ length }, (_, i) => (7 * i + Math.floor(i / 5)) % 4),
@@ -36,19 +36,20 @@ function knownJob(set: LatticeSet): NodeJob {
     Int32Array.from({ length }, (_, i) => (i % 3 === 0 ? 0 : (104729 * i) % 1048577)),
   ];
   const chains = cutChains(bins, Uint32Array.of(4, 4));
-  return { set, resolutionBits: 20, bins, chains, candidateCount: 6, columns, noise: null };
+  return { job: { set, rowCount: length, resolutionBits: 20, bins, chains }, columns };
 }
 
 const sha256 = (bytes: Uint8Array): string => createHash("sha256").update(bytes).digest("hex");
 
 describe.each(kernels)("kernel $name", (kernel) => {
   it.each(Object.values(latticeSets))("gives the known answers of set $name", async (set) => {
-    const job = knownJob(set);
-    const run = await runNode(kernel, job);
+    const { job, columns } = knownJob(set);
+    const attempt = await TestAttempt.start(kernel, job);
+    const run = await attempt.node(columns);
     expect(sha256(run.records)).toBe(known[set.name].records);
-    expect(sha256(run.hints)).toBe(known[set.name].hints);
+    expect(sha256(attempt.hints)).toBe(known[set.name].hints);
     expect(sha256(run.answer)).toBe(known[set.name].answer);
     expect([...run.sums.subarray(0, 4)]).toEqual(known[set.name].sums);
-    expect(run.sums).toEqual(plainSums(job));
+    expect(run.sums).toEqual(plainSums(job, columns));
   });
 });

@@ -9,6 +9,7 @@ import { integerBytes } from "../../../src/crypto/integers.ts";
 import { generateKey } from "../../../src/crypto/paillier/index.ts";
 import { ownerConstants } from "../../../src/crypto/paillier/owner-constants.ts";
 import type { FuzzFormat, Outcome } from "./fuzz-format.ts";
+import { latticeCalls } from "./lattice-calls.ts";
 import { oneOf } from "./mutate.ts";
 
 type Call = readonly [name: string, ...values: unknown[]];
@@ -33,6 +34,8 @@ const oddArguments: readonly ((random: SeededRandom) => unknown)[] = [
   (random) => new Uint32Array(random.below(40)).fill(oneOf([0, 1, 5, 2 ** 32 - 1], random)),
   (random) => new Int32Array(random.below(40)).fill(oneOf([0, 1, -1, -(2 ** 31)], random)),
   (random) => new Uint16Array(random.below(40)).fill(65_535),
+  (random) => new BigUint64Array(random.below(40)).fill(oneOf([0n, 1n, 2n ** 64n - 1n], random)),
+  (random) => new BigInt64Array(random.below(40)).fill(oneOf([0n, -1n, -(2n ** 63n)], random)),
   (random) => new Float64Array(random.below(20)).fill(oneOf([0, Number.NaN, 1e300], random)),
   (random) => [
     new Uint16Array(random.below(9)).fill(oneOf([0, 3, 65_535], random)),
@@ -68,8 +71,11 @@ function varied(value: unknown, random: SeededRandom): unknown {
     return copy;
   }
   const copy = array.slice();
-  if (kind === 3) copy.fill(oneOf([0, 1, 255, 2 ** 32 - 1, -1], random));
-  else if (copy.length > 0) copy[random.below(copy.length)] = oneOf([0, 1, 255, 65_535, 2 ** 32 - 1, -1], random);
+  const drawn = oneOf([0, 1, 255, 65_535, 2 ** 32 - 1, -1], random);
+  // Numbers of 64 bits are written as bigints.
+  const odd = (Like.name.startsWith("Big") ? BigInt(drawn) : drawn) as number;
+  if (kind === 3) copy.fill(odd);
+  else if (copy.length > 0) copy[random.below(copy.length)] = odd;
   return copy;
 }
 
@@ -104,7 +110,7 @@ export const native: FuzzFormat = {
   },
 };
 
-/** Calls on a toy key that all succeed. */
+/** Calls on a toy key, and of the lattice scheme on every kernel, that all succeed. */
 async function validCalls(addon: Functions): Promise<Call[]> {
   const key = await generateKey({ bits: 256, insecure: true });
   const { n, plaintextBytes, ciphertextBytes } = key.publicKey;
@@ -172,6 +178,7 @@ async function validCalls(addon: Functions): Promise<Call[]> {
       words(3, 3, 3),
       50,
     ],
+    ...(addon["latticeKernels"]() as string[]).flatMap((name) => latticeCalls(addon, name)),
   ];
   for (const [name, ...values] of calls)
     await addon[name](...values.map((value) => (ArrayBuffer.isView(value) ? structuredClone(value) : value)));

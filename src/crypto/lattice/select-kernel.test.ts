@@ -1,0 +1,41 @@
+import { expect, it } from "vitest";
+import type { LatticeKernel } from "./kernel.ts";
+import { loadNativeLattice } from "./native-kernel.ts";
+import { selectLatticeKernel } from "./select-kernel.ts";
+
+const { kernels } = loadNativeLattice();
+const portable: LatticeKernel = {
+  name: "portable",
+  lattice: () => {
+    throw new Error("chosen, not used");
+  },
+};
+const select = (wanted?: string): string => selectLatticeKernel(portable, { TANDEM_KERNEL: wanted }).name;
+
+it("takes the best native kernel, or the portable one where there is none", () => {
+  const [best = portable] = kernels.values();
+  expect(select()).toBe(best.name);
+  expect(select("")).toBe(best.name);
+  expect(select("portable")).toBe("portable");
+});
+
+it("refuses what it does not know", () => {
+  expect(() => select("gpu")).toThrow(/TANDEM_KERNEL must be .* got 'gpu'/);
+});
+
+it.runIf(kernels.size === 0)("says why a forced native kernel is not there", () => {
+  expect(() => select("native")).toThrow(/no native kernel/);
+});
+
+it.runIf(kernels.size > 0)("takes the kernel of the same kind as Paillier's, where the processor runs it", () => {
+  expect(select("native")).toBe([...kernels.values()][0].name);
+  for (const name of ["scalar", "adx", "ifma-emulated"]) expect(select(name)).toBe("native-scalar");
+  for (const [name, own] of [
+    ["avx2", "avx2"],
+    ["ifma", "avx512"],
+    ["avx512", "avx512"],
+  ] as const) {
+    if (kernels.has(own)) expect(select(name)).toBe(`native-${own}`);
+    else expect(() => select(name)).toThrow(/only runs/);
+  }
+});
