@@ -8,6 +8,9 @@
 
 namespace tandem {
 
+std::vector<Entry> latticePassiveEntries();
+std::vector<Entry> latticeActiveEntries();
+// These, and those that make contexts.
 std::vector<Entry> latticeEntries();
 
 }  // namespace tandem
