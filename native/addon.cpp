@@ -15,6 +15,7 @@
 #include "calls.h"
 #include "lattice-calls.h"
 #include "peel.h"
+#include "plain-file.h"
 #include "plain-histogram.h"
 #include "plain-sort.h"
 #include "private-operations.h"
@@ -413,6 +414,35 @@ napi_value plainSortCall(const Arguments& arguments) {
   });
 }
 
+// A path, as bytes.
+std::string checkedPath(const Arguments& arguments, std::size_t index) {
+  const Span<std::uint8_t> bytes = arguments.bytes(index);
+  const std::string path(bytes.data, bytes.data + bytes.length);
+  check(!path.empty() && path.find('\0') == std::string::npos, "a path is a text without zeros");
+  return path;
+}
+
+// writeFileDurably(temporary, path, folder, contents, mode)
+napi_value writeFileDurablyCall(const Arguments& arguments) {
+  const std::string temporary = checkedPath(arguments, 0);
+  const std::string path = checkedPath(arguments, 1);
+  const std::string folder = checkedPath(arguments, 2);
+  const Span<std::uint8_t> contents = arguments.bytes(3);
+  const unsigned mode = static_cast<unsigned>(arguments.integer(4, 0, 0777));
+  return startTask(arguments.env(), arguments.keepAlive(),
+                   [=] { return writeFileDurably(temporary, path, folder, contents.data, contents.length, mode); });
+}
+
+// appendFileDurably(path, folder, contents, mode)
+napi_value appendFileDurablyCall(const Arguments& arguments) {
+  const std::string path = checkedPath(arguments, 0);
+  const std::string folder = checkedPath(arguments, 1);
+  const Span<std::uint8_t> contents = arguments.bytes(2);
+  const unsigned mode = static_cast<unsigned>(arguments.integer(3, 0, 0777));
+  return startTask(arguments.env(), arguments.keepAlive(),
+                   [=] { return appendFileDurably(path, folder, contents.data, contents.length, mode); });
+}
+
 }  // namespace
 
 }  // namespace tandem
@@ -438,6 +468,8 @@ NAPI_MODULE_INIT() {
       {"decrypt", guarded<decryptCall, 6>},
       {"nthRoots", guarded<nthRootsCall, 8>},
       {"peel", guarded<peelCall, 10>},
+      {"writeFileDurably", guarded<writeFileDurablyCall, 5>},
+      {"appendFileDurably", guarded<appendFileDurablyCall, 4>},
       {"plainHistogram", guarded<plainHistogramCall, 7>},
       {"plainSort", guarded<plainSortCall, 1>},
   };

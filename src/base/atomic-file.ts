@@ -4,6 +4,7 @@
  */
 import { open, rename, rm } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
+import { writeDurably } from "./durable-file.ts";
 import { TandemError } from "./error.ts";
 import { osRandom } from "./random.ts";
 
@@ -20,10 +21,12 @@ export async function writeFileAtomically(
   const suffix = Buffer.from(osRandom.fill(new Uint8Array(6))).toString("hex");
   const temporary = join(dirname(path), `.${basename(path)}.${suffix}`);
   try {
+    const isOnePiece = typeof contents === "string" || contents instanceof Uint8Array;
+    if (isOnePiece && (await writeDurably(temporary, path, contents, mode))) return;
     const file = await open(temporary, "wx", mode);
     try {
       await file.chmod(mode);
-      const pieces = typeof contents === "string" || contents instanceof Uint8Array ? [contents] : contents;
+      const pieces = isOnePiece ? [contents] : contents;
       for (const piece of pieces) await file.writeFile(piece); // each goes on where the last one ended
       await file.sync();
     } finally {

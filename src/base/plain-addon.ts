@@ -6,6 +6,15 @@ import { createRequire } from "node:module";
 import { packagePath } from "./package-root.ts";
 
 export interface PlainAddon {
+  /** All paths as bytes. @returns 0, -1 where this system cannot, or the number of the error */
+  writeFileDurably(
+    temporary: Uint8Array,
+    path: Uint8Array,
+    folder: Uint8Array,
+    contents: Uint8Array,
+    mode: number,
+  ): Promise<number>;
+  appendFileDurably(path: Uint8Array, folder: Uint8Array, contents: Uint8Array, mode: number): Promise<number>;
   /** @returns the place of the first selected row that cannot be summed; -1: none. Then `result` is written */
   plainHistogram(
     numbers: Float64Array,

@@ -6,6 +6,7 @@ import { mkdir, open, readdir, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { isUnfinishedWrite, syncDirectory, writeFileAtomically } from "./atomic-file.ts";
 import { readBounded } from "./bounded-file.ts";
+import { appendDurably } from "./durable-file.ts";
 import { TandemError } from "./error.ts";
 
 /** The margins of forty million people; a text of more than 2^29 characters does not exist. */
@@ -41,6 +42,7 @@ export const diskStorage: Storage = {
   write: (path, contents) => writeFileAtomically(path, contents, 0o600),
   async append(path, contents) {
     try {
+      if (await appendDurably(path, contents, 0o600)) return;
       const file = await open(path, "a", 0o600);
       try {
         const isNew = (await file.stat()).size === 0;

@@ -1,19 +1,13 @@
 import { expect, it } from "vitest";
-import type { LatticeKernel } from "./kernel.ts";
 import { loadNativeLattice } from "./native-kernel.ts";
+import { portableLatticeKernel } from "./portable-lattice.ts";
 import { selectLatticeKernel } from "./select-kernel.ts";
 
 const { kernels } = loadNativeLattice();
-const portable: LatticeKernel = {
-  name: "portable",
-  lattice: () => {
-    throw new Error("chosen, not used");
-  },
-};
-const select = (wanted?: string): string => selectLatticeKernel(portable, { TANDEM_KERNEL: wanted }).name;
+const select = (wanted?: string): string => selectLatticeKernel({ TANDEM_KERNEL: wanted }).name;
 
 it("takes the best native kernel, or the portable one where there is none", () => {
-  const [best = portable] = kernels.values();
+  const [best = portableLatticeKernel] = kernels.values();
   expect(select()).toBe(best.name);
   expect(select("")).toBe(best.name);
   expect(select("portable")).toBe("portable");

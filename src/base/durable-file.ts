@@ -1,0 +1,42 @@
+/**
+ * Writing files that last as one piece of work of the native addon (native/plain-file.h). Where that is not there,
+ * nothing is done, and the caller goes Node's way, call by call.
+ */
+import { dirname } from "node:path";
+import { getSystemErrorName } from "node:util";
+import { plainAddon } from "./plain-addon.ts";
+
+/** @returns whether it was done. @throws Error with the system's code */
+export async function writeDurably(
+  temporary: string,
+  path: string,
+  contents: string | Uint8Array,
+  mode: number,
+): Promise<boolean> {
+  const addon = plainAddon();
+  if (addon === null) return false;
+  return isDone(
+    await addon.writeFileDurably(
+      Buffer.from(temporary),
+      Buffer.from(path),
+      Buffer.from(dirname(path)),
+      typeof contents === "string" ? Buffer.from(contents) : contents,
+      mode,
+    ),
+  );
+}
+
+/** Adds to a file's end. @returns whether it was done. @throws Error with the system's code */
+export async function appendDurably(path: string, contents: string, mode: number): Promise<boolean> {
+  const addon = plainAddon();
+  if (addon === null) return false;
+  return isDone(
+    await addon.appendFileDurably(Buffer.from(path), Buffer.from(dirname(path)), Buffer.from(contents), mode),
+  );
+}
+
+function isDone(error: number): boolean {
+  if (error <= 0) return error === 0;
+  const code = getSystemErrorName(-error);
+  throw Object.assign(new Error(`the system says ${code}`), { code });
+}
