@@ -11,8 +11,9 @@ import type { Scheme, SchemeSecret } from "../scheme/scheme.ts";
 import { TandemError } from "../base/error.ts";
 import { trainingParameters } from "../base/parameters.ts";
 import type { ActiveModel, ActiveProgress } from "../protocol/active/role.ts";
-import { readSealed, type SealedKind, writeSealed } from "./sealed-file.ts";
+import { readSealed, type SealedKind, writeSealedText } from "./sealed-file.ts";
 import { treeSchema } from "./share-files.ts";
+import { storedJson, storedList } from "./stored-json.ts";
 import { bytesFrom, doublesFrom, rowsFrom, textOf } from "./stored-numbers.ts";
 
 export type JobIdentity = Readonly<Record<string, string | number | boolean>>;
@@ -80,18 +81,20 @@ export async function writeActiveCheckpoint(
   { identity, jobId, secret, samplingSecret, aligned, start, progress }: ActiveCheckpoint,
   storage: Storage,
 ): Promise<void> {
-  const stored = {
+  const { best = null } = progress ?? {};
+  const stored: Omit<z.infer<typeof contents>, "trees"> = {
     identity: { ...identity },
     run: textOf(jobId),
     key: secret.serialise(),
     sampling: samplingSecret,
     aligned: aligned === null ? null : textOf(aligned),
     start: start && { ...start, trees: start.trees.length },
-    trees: ((progress ?? start)?.trees ?? []) as z.infer<typeof contents>["trees"],
     margins: textOf(progress?.margins ?? new Float64Array(0)),
-    best: progress?.best ? { round: progress.best.round, value: textOf(Float64Array.of(progress.best.value)) } : null,
+    best: best && { round: best.round, value: textOf(Float64Array.of(best.value)) },
   };
-  await writeSealed(checkpointPath(folder), kind, stored, storage);
+  const trees = storedList((progress ?? start)?.trees ?? []);
+  const text = `${storedJson(stored).slice(0, -1)},"trees":${trees}}`;
+  await writeSealedText(checkpointPath(folder), kind, text, storage);
 }
 
 /**

@@ -55,6 +55,24 @@ export function readBudget(directory: string, active: string, storage: Storage):
 }
 
 export async function writeBudget(directory: string, budget: StoredBudget, storage: Storage): Promise<void> {
-  await storage.makeFolder(join(directory, ".partners"));
-  await writeSealed(budgetPath(directory, budget.active), kind, budget, storage);
+  await inPartnersFolder(directory, storage, () =>
+    writeSealed(budgetPath(directory, budget.active), kind, budget, storage),
+  );
+}
+
+/** Writes into `.partners/`, which is made where it is not there: hardly ever, and this is done several times a tree. */
+export async function inPartnersFolder(directory: string, storage: Storage, write: () => Promise<void>): Promise<void> {
+  try {
+    await write();
+  } catch (error) {
+    if (!isFolderMissing(error)) throw error;
+    await storage.makeFolder(join(directory, ".partners"));
+    await write();
+  }
+}
+
+function isFolderMissing(error: unknown): boolean {
+  return (
+    error instanceof Error && error.cause instanceof Error && "code" in error.cause && error.cause.code === "ENOENT"
+  );
 }

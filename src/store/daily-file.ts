@@ -3,10 +3,9 @@
  * all days. Numbers of what comes by the thousand are some ahead of what was asked. Removing the file gives the partner
  * a fresh day, and forgets nothing that it has had.
  */
-import { join } from "node:path";
 import { z } from "zod";
 import type { Storage } from "../base/storage.ts";
-import { partnerPath } from "./budget-file.ts";
+import { inPartnersFolder, partnerPath } from "./budget-file.ts";
 import { type SealedKind, readSealed, writeSealed } from "./sealed-file.ts";
 
 const count = z.number().int().nonnegative();
@@ -53,6 +52,5 @@ export function readDay(directory: string, active: string, storage: Storage): Pr
 }
 
 export async function writeDay(directory: string, day: StoredDay, storage: Storage): Promise<void> {
-  await storage.makeFolder(join(directory, ".partners"));
-  await writeSealed(dailyPath(directory, day.active), kind, day, storage);
+  await inPartnersFolder(directory, storage, () => writeSealed(dailyPath(directory, day.active), kind, day, storage));
 }

@@ -14,7 +14,8 @@ import { join } from "node:path";
 import { z } from "zod";
 import type { Storage } from "../base/storage.ts";
 import { noProgress, type OwnSplit, type PassiveProgress } from "../protocol/passive/answered-splits.ts";
-import { readSealed, type SealedKind, writeSealed } from "./sealed-file.ts";
+import { readSealed, type SealedKind, writeSealed, writeSealedText } from "./sealed-file.ts";
+import { storedJson, storedList } from "./stored-json.ts";
 import { ownSplitSchema } from "./share-files.ts";
 import { rowsFrom, textOf } from "./stored-numbers.ts";
 
@@ -110,12 +111,14 @@ export function writeProgress(
   { splits, members, sides, ...progress }: PassiveProgress,
   storage: Storage,
 ): Promise<void> {
-  return writeSealed(
-    join(folder, "progress.json"),
-    progressKind,
-    { run: jobId, ...progress, splits: splits.map(storedSplit), members: { ...members }, sides: { ...sides } },
-    storage,
-  );
+  const stored: Omit<z.infer<typeof progressFile>, "splits"> = {
+    run: jobId,
+    ...progress,
+    members: { ...members },
+    sides: { ...sides },
+  };
+  const text = `${storedJson(stored).slice(0, -1)},"splits":${storedList(splits)}}`;
+  return writeSealedText(join(folder, "progress.json"), progressKind, text, storage);
 }
 
 export function storedSplit(split: OwnSplit): z.infer<typeof ownSplitSchema> {

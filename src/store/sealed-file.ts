@@ -4,10 +4,10 @@
  */
 import { createHash } from "node:crypto";
 import { z } from "zod";
-import { assert } from "../base/assert.ts";
 import { type ErrorCode, TandemError } from "../base/error.ts";
 import { exactJson } from "../base/exact-json.ts";
 import { diskStorage, type Storage } from "../base/storage.ts";
+import { storedJson } from "./stored-json.ts";
 
 /** A kind of file. */
 export interface SealedKind<T> {
@@ -33,6 +33,16 @@ export async function writeSealed<T>(
   storage: Storage = diskStorage,
 ): Promise<void> {
   await storage.write(path, sealed(kind, contents));
+}
+
+/** writeSealed of contents that are text already, from storedJson: of what grows only the end is made anew. */
+export async function writeSealedText<T>(
+  path: string,
+  kind: SealedKind<T>,
+  text: string,
+  storage: Storage,
+): Promise<void> {
+  await storage.write(path, sealedText(kind, text));
 }
 
 /** Adds lines to a file of many of a kind. @see readSealedLines */
@@ -62,14 +72,11 @@ export async function readSealedLines<T>(
 }
 
 function sealed<T>(kind: SealedKind<T>, contents: T): string {
-  const text = JSON.stringify(contents, (_key, value: unknown) => {
-    // JSON would turn these into null and 0: what is read back would not be what was stored.
-    assert(
-      typeof value !== "number" || (Number.isFinite(value) && !Object.is(value, -0)),
-      "a stored file's numbers survive JSON",
-    );
-    return value;
-  });
+  return sealedText(kind, storedJson(contents));
+}
+
+/** @param text the contents, as storedJson makes it */
+function sealedText<T>(kind: SealedKind<T>, text: string): string {
   return `{"format":"${kind.format}","sha256":"${sha256(text)}","${kind.name}":${text}}\n`;
 }
 
