@@ -94,11 +94,11 @@ export class TreeNodes {
     // it once.
     this.#candidates = new TreeCandidates(job, tree, job.hidden ? 0 : round);
     this.#nodes = new Map([[0, { members: job.instances, depth: 0, parent: -1, isParent: false }]]);
-    const root = { id: 0, members: Uint32Array.from({ length: sample.count }, (_, i) => i) };
     const { minimums, features } = job;
     const withholds = (!areOff(minimums) && !job.hidden) || used !== null;
+    const root = (): CountedNode => ({ id: 0, members: Uint32Array.from({ length: sample.count }, (_, i) => i) });
     this.#offered = withholds
-      ? new OfferedCandidates(job.hidden ? noMinimums : minimums, features, sample.bins, root, used)
+      ? new OfferedCandidates(job.hidden ? noMinimums : minimums, features, sample.bins, root(), used)
       : null;
     this.#noise = job.noise
       ? new TreeNoise(job.noise, job.features, round, this.#summed(0, job.instances), namesOf(job, tree))
