@@ -379,18 +379,21 @@ napi_value peelCall(const Arguments& arguments) {
   return startTask(arguments.env(), arguments.keepAlive(), [=] { return peel(input); });
 }
 
-// plainHistogram(numbers, columns, selected, bins[], binCounts, result, threads)
+// plainHistogram(columns[], selected, bins[], binCounts, result, threads)
 napi_value plainHistogramCall(const Arguments& arguments) {
   PlainHistogramJob job{};
-  const Span<double> numbers = arguments.float64s(0);
-  job.numbers = numbers.data;
-  job.columns = arguments.integer(1, 1, 65536);
-  job.rowCount = numbers.length / job.columns;
-  const Span<std::uint32_t> selected = arguments.uint32s(2);
+  const std::vector<Span<double>> columns = arguments.float64Arrays(0);
+  check(!columns.empty() && columns.size() <= 65536, "there are columns to sum");
+  job.rowCount = columns[0].length;
+  for (const Span<double>& column : columns) {
+    check(column.length == job.rowCount, "columns have the same length");
+    job.columns.push_back(column.data);
+  }
+  const Span<std::uint32_t> selected = arguments.uint32s(1);
   job.selected = selected.data;
   job.selectedCount = selected.length;
-  const std::vector<Span<std::uint16_t>> bins = arguments.uint16Arrays(3);
-  const Span<std::uint32_t> binCounts = arguments.uint32s(4);
+  const std::vector<Span<std::uint16_t>> bins = arguments.uint16Arrays(2);
+  const Span<std::uint32_t> binCounts = arguments.uint32s(3);
   check(bins.size() == binCounts.length, "every feature has bins and their count");
   std::size_t rows = 0;
   for (std::size_t f = 0; f < bins.size(); f++) {
@@ -399,9 +402,9 @@ napi_value plainHistogramCall(const Arguments& arguments) {
     job.features.push_back({bins[f].data, binCounts.data[f], rows});
     rows += binCounts.data[f];
   }
-  const Span<double> result = arguments.float64s(5);
-  check(result.length == checkedProduct(rows, job.columns + 1), "a result has the wrong size");
-  const std::size_t threads = arguments.threads(6);
+  const Span<double> result = arguments.float64s(4);
+  check(result.length == checkedProduct(rows, job.columns.size() + 1), "a result has the wrong size");
+  const std::size_t threads = arguments.threads(5);
   return startTask(arguments.env(), arguments.keepAlive(), [=] { return plainHistogram(job, result.data, threads); });
 }
 
@@ -470,7 +473,7 @@ NAPI_MODULE_INIT() {
       {"peel", guarded<peelCall, 10>},
       {"writeFileDurably", guarded<writeFileDurablyCall, 5>},
       {"appendFileDurably", guarded<appendFileDurablyCall, 4>},
-      {"plainHistogram", guarded<plainHistogramCall, 7>},
+      {"plainHistogram", guarded<plainHistogramCall, 6>},
       {"plainSort", guarded<plainSortCall, 1>},
   };
   for (const Entry& entry : entries) exportEntry(env, exports, entry);

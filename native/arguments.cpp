@@ -152,6 +152,10 @@ Chains Arguments::chains(std::size_t index, std::size_t sourceCount, std::size_t
   return chains;
 }
 
+std::vector<Span<double>> Arguments::float64Arrays(std::size_t index) const {
+  return typedArrays<double>(index, napi_float64_array);
+}
+
 std::string Arguments::text(std::size_t index) const {
   char buffer[32];
   std::size_t length = 0;

@@ -53,6 +53,7 @@ class Arguments {
   bool isNull(std::size_t index) const;
   // Offsets, sources and targets, from argument `index` on: copied and checked. Every target is written once.
   Chains chains(std::size_t index, std::size_t sourceCount, std::size_t targetCount) const;
+  std::vector<Span<double>> float64Arrays(std::size_t index) const;
   // A short text.
   std::string text(std::size_t index) const;
   // An integer from `low` to `high`.

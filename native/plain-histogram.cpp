@@ -67,7 +67,7 @@ class ManyCells {
 // Some features, from the first to the last, over all selected rows.
 template <typename Cells>
 void sumFeatures(const PlainHistogramJob& job, std::vector<Cells>& cells, std::size_t first, FirstBad& bad) {
-  const std::size_t columns = job.columns;
+  const std::size_t columns = job.columns.size();
   std::vector<std::uint32_t> rows(kBlockRows);
   std::vector<double> numbers(kBlockRows * columns);
   for (std::size_t begin = 0; begin < job.selectedCount; begin += kBlockRows) {
@@ -76,7 +76,10 @@ void sumFeatures(const PlainHistogramJob& job, std::vector<Cells>& cells, std::s
       const std::uint32_t row = job.selected[begin + i];
       if (row >= job.rowCount) return bad.report(begin + i);
       rows[i] = row;
-      std::memcpy(numbers.data() + i * columns, job.numbers + row * columns, columns * sizeof(double));
+    }
+    for (std::size_t c = 0; c < columns; c++) {
+      const double* const column = job.columns[c];
+      for (std::size_t i = 0; i < count; i++) numbers[i * columns + c] = column[rows[i]];
     }
     for (std::size_t f = 0; f < cells.size(); f++) {
       const PlainHistogramJob::Feature& feature = job.features[first + f];
@@ -101,15 +104,15 @@ long long plainHistogram(const PlainHistogramJob& job, double* result, std::size
     const auto sum = [&](auto cells) {
       sumFeatures(job, cells, begin, bad);
       for (std::size_t f = begin; f < end; f++)
-        cells[f - begin].write(result + job.features[f].firstRow * (job.columns + 1));
+        cells[f - begin].write(result + job.features[f].firstRow * (job.columns.size() + 1));
     };
-    if (job.columns == 2) {
+    if (job.columns.size() == 2) {
       std::vector<PairCells> cells;
       for (std::size_t f = begin; f < end; f++) cells.emplace_back(job.features[f].binCount);
       sum(std::move(cells));
     } else {
       std::vector<ManyCells> cells;
-      for (std::size_t f = begin; f < end; f++) cells.emplace_back(job.features[f].binCount, job.columns);
+      for (std::size_t f = begin; f < end; f++) cells.emplace_back(job.features[f].binCount, job.columns.size());
       sum(std::move(cells));
     }
   });

@@ -16,9 +16,8 @@ struct PlainHistogramJob {
     // Where its rows begin in the result, counted in rows.
     std::size_t firstRow;
   };
-  // Row by row, `columns` numbers each.
-  const double* numbers;
-  std::size_t columns;
+  // What is summed: a number per row each.
+  std::vector<const double*> columns;
   std::size_t rowCount;
   const std::uint32_t* selected;
   std::size_t selectedCount;

@@ -17,8 +17,7 @@ export interface PlainAddon {
   appendFileDurably(path: Uint8Array, folder: Uint8Array, contents: Uint8Array, mode: number): Promise<number>;
   /** @returns the place of the first selected row that cannot be summed; -1: none. Then `result` is written */
   plainHistogram(
-    numbers: Float64Array,
-    columns: number,
+    columns: readonly Float64Array[],
     selected: Uint32Array,
     bins: readonly Uint16Array[],
     binCounts: Uint32Array,

@@ -61,8 +61,7 @@ test.skipIf(addon === null)(
   async () => {
     const call = (selected: Uint32Array, binCount: number, result = new Float64Array(3 * binCount)) =>
       addon?.plainHistogram(
-        new Float64Array(8),
-        2,
+        [new Float64Array(4), new Float64Array(4)],
         selected,
         [Uint16Array.of(0, 1, 2, 3)],
         Uint32Array.of(binCount),

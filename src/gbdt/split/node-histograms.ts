@@ -46,8 +46,6 @@ export class NodeHistograms {
   readonly #features: readonly BinnedFeature[];
   readonly #gradients: QuantisedGradients;
   readonly #addon: PlainAddon | null;
-  /** Gradients row by row, as the addon takes them; made when it is first asked. */
-  #numbers: Float64Array | null = null;
   readonly #kept = new Map<number, NodeHistogram>();
   #keptBytes = 0;
 
@@ -87,9 +85,9 @@ export class NodeHistograms {
   }
 
   async #sum({ sampled }: SummedNode, drawn: Uint32Array): Promise<NodeHistogram> {
-    const columns = this.#gradients.columns.length;
+    const { columns } = this.#gradients;
     const binCounts = Uint32Array.from(drawn, (index) => totalBinCount(this.#features[index]));
-    const rows = new Float64Array(binCounts.reduce((sum, count) => sum + count, 0) * rowStride(columns));
+    const rows = new Float64Array(binCounts.reduce((sum, count) => sum + count, 0) * rowStride(columns.length));
     const isNative = this.#addon !== null && sampled.length * drawn.length >= additionsMin;
     if (!isNative) {
       let first = 0;
@@ -100,10 +98,9 @@ export class NodeHistograms {
       }
       return { features: drawn, rows };
     }
-    this.#numbers ??= rowByRow(this.#gradients);
     const bins = Array.from(drawn, (index) => this.#features[index].bins);
     const threads = Math.min(availableParallelism(), 256);
-    const refused = await this.#addon.plainHistogram(this.#numbers, columns, sampled, bins, binCounts, rows, threads);
+    const refused = await this.#addon.plainHistogram(columns, sampled, bins, binCounts, rows, threads);
     assert(refused === -1, "every instance that is summed has a bin");
     return { features: drawn, rows };
   }
@@ -122,15 +119,6 @@ export class NodeHistograms {
     this.#keptBytes -= kept?.rows.byteLength ?? 0;
     return kept;
   }
-}
-
-function rowByRow({ columns, instanceCount }: QuantisedGradients): Float64Array {
-  const numbers = new Float64Array(instanceCount * columns.length);
-  for (let c = 0; c < columns.length; c++) {
-    const column = columns[c];
-    for (let i = 0, at = c; i < instanceCount; i++, at += columns.length) numbers[at] = column[i];
-  }
-  return numbers;
 }
 
 function isSame(a: Uint32Array, b: Uint32Array): boolean {
