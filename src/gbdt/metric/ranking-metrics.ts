@@ -41,12 +41,8 @@ export async function separationAside(
   return new GroupedScores(mergedGroups(classes[0], classes[1]));
 }
 
-/** Weights of the instances of one score, from the lowest score up; the first `count` of each array. */
-interface TieGroups {
-  readonly positives: Float64Array;
-  readonly negatives: Float64Array;
-  readonly count: number;
-}
+/** Visits the groups of equal scores from the lowest score up, with the weights of either class in each. */
+type TieGroups = (visit: (positives: number, negatives: number) => void) => void;
 
 class GroupedScores implements Separation {
   readonly auc: number;
@@ -59,28 +55,25 @@ class GroupedScores implements Separation {
     this.#groups = groups;
     let positives = 0;
     let negatives = 0;
-    for (let i = 0; i < groups.count; i++) {
-      positives += groups.positives[i];
-      negatives += groups.negatives[i];
-    }
+    groups((ofPositives, ofNegatives) => {
+      positives += ofPositives;
+      negatives += ofNegatives;
+    });
     this.#positives = positives;
     this.#negatives = negatives;
-    if (positives === 0 || negatives === 0) {
-      this.auc = this.ks = NaN;
-      return;
-    }
     let wins = 0; // of positives over negatives
     let positivesBelow = 0;
     let negativesBelow = 0;
     let largest = 0;
-    for (let i = 0; i < groups.count; i++) {
-      wins += groups.positives[i] * (negativesBelow + groups.negatives[i] / 2);
-      positivesBelow += groups.positives[i];
-      negativesBelow += groups.negatives[i];
+    groups((ofPositives, ofNegatives) => {
+      wins += ofPositives * (negativesBelow + ofNegatives / 2);
+      positivesBelow += ofPositives;
+      negativesBelow += ofNegatives;
       largest = Math.max(largest, Math.abs(positivesBelow / positives - negativesBelow / negatives));
-    }
-    this.auc = wins / (positives * negatives);
-    this.ks = largest;
+    });
+    const isOneClass = positives === 0 || negatives === 0;
+    this.auc = isOneClass ? NaN : wins / (positives * negatives);
+    this.ks = isOneClass ? NaN : largest;
   }
 
   /** Asked for rarely, and dear: logarithms. */
@@ -90,13 +83,13 @@ class GroupedScores implements Separation {
     let positivesBelow = 0;
     let negativesBelow = 0;
     let aucpr = 0;
-    for (let i = 0; i < this.#groups.count; i++) {
+    this.#groups((ofPositives, ofNegatives) => {
       const above = { tp: positives - positivesBelow, fp: negatives - negativesBelow };
-      positivesBelow += this.#groups.positives[i];
-      negativesBelow += this.#groups.negatives[i];
+      positivesBelow += ofPositives;
+      negativesBelow += ofNegatives;
       const from = { tp: positives - positivesBelow, fp: negatives - negativesBelow };
       aucpr += precisionRecallArea(from, above, positives);
-    }
+    });
     return aucpr;
   }
 }
@@ -128,48 +121,44 @@ function precisionRecallArea(from: Found, to: Found, positives: number): number 
 
 function weightedGroups(scores: ArrayLike<number>, labels: ArrayLike<number>, weights: ArrayLike<number>): TieGroups {
   const order = Uint32Array.from({ length: scores.length }, (_, i) => i).sort((i, j) => scores[i] - scores[j]);
-  const positives = new Float64Array(scores.length);
-  const negatives = new Float64Array(scores.length);
-  let count = 0;
-  for (let at = 0; at < order.length; count++) {
-    const score = scores[order[at]];
-    assert(!Number.isNaN(score), "a score is not a number");
-    const sums = [0, 0];
-    for (; at < order.length && scores[order[at]] === score; at++) sums[labels[order[at]]] += weights[order[at]];
-    [negatives[count], positives[count]] = sums;
-  }
-  return { positives, negatives, count };
+  return (visit) => {
+    for (let at = 0; at < order.length;) {
+      const score = scores[order[at]];
+      assert(!Number.isNaN(score), "a score is not a number");
+      const sums = [0, 0];
+      for (; at < order.length && scores[order[at]] === score; at++) sums[labels[order[at]]] += weights[order[at]];
+      visit(sums[1], sums[0]);
+    }
+  };
 }
 
 /**
  * Without weights the two classes are sorted apart and merged: plain numeric sorts are several times faster than
  * sorting row numbers by score, and this runs after every tree.
  */
-function mergedGroups(ofPositives: Float64Array, ofNegatives: Float64Array): TieGroups {
-  const positives = new Float64Array(ofPositives.length + ofNegatives.length);
-  const negatives = new Float64Array(positives.length);
-  let p = 0;
-  let n = 0;
-  let count = 0;
-  for (; p < ofPositives.length || n < ofNegatives.length; count++) {
-    const score = n >= ofNegatives.length || ofPositives[p] < ofNegatives[n] ? ofPositives[p] : ofNegatives[n];
-    const [pBefore, nBefore] = [p, n];
-    while (p < ofPositives.length && ofPositives[p] === score) p++;
-    while (n < ofNegatives.length && ofNegatives[n] === score) n++;
-    positives[count] = p - pBefore;
-    negatives[count] = n - nBefore;
-  }
-  return { positives, negatives, count };
+function mergedGroups(positives: Float64Array, negatives: Float64Array): TieGroups {
+  return (visit) => {
+    let p = 0;
+    let n = 0;
+    while (p < positives.length || n < negatives.length) {
+      const score = n >= negatives.length || positives[p] < negatives[n] ? positives[p] : negatives[n];
+      const [pBefore, nBefore] = [p, n];
+      while (p < positives.length && positives[p] === score) p++;
+      while (n < negatives.length && negatives[n] === score) n++;
+      visit(p - pBefore, n - nBefore);
+    }
+  };
 }
 
 /** The scores of one class. */
 function classScores(scores: ArrayLike<number>, labels: ArrayLike<number>, label: number): Float64Array {
-  const kept = new Float64Array(scores.length);
   let count = 0;
-  for (let i = 0; i < scores.length; i++) {
+  for (let i = 0; i < labels.length; i++) if (labels[i] === label) count++;
+  const kept = new Float64Array(count);
+  for (let i = 0, at = 0; at < count; i++) {
     if (labels[i] !== label) continue;
     assert(!Number.isNaN(scores[i]), "a score is not a number");
-    kept[count++] = scores[i];
+    kept[at++] = scores[i];
   }
-  return kept.subarray(0, count);
+  return kept;
 }
