@@ -3,7 +3,7 @@
  * native calls. Measured in CPU time of that thread where the system tells it (Linux), because on a machine whose cores
  * are all busy every thread is also delayed by the others; elsewhere in wall time.
  */
-import { readFileSync } from "node:fs";
+import { closeSync, openSync, readSync } from "node:fs";
 
 const tickMs = 5;
 const threadUse = `/proc/self/task/${process.pid}/schedstat`;
@@ -12,6 +12,9 @@ const threadUse = `/proc/self/task/${process.pid}/schedstat`;
 const measuring = new Set<(blockedMs: number) => void>();
 let timer: NodeJS.Timeout | null = null;
 let last = 0;
+/** Of threadUse while somebody measures; null where the system does not tell. */
+let descriptor: number | null = null;
+const text = Buffer.alloc(128);
 
 export class LoopMonitor {
   #maxMs = 0;
@@ -20,6 +23,7 @@ export class LoopMonitor {
   start(): void {
     measuring.add(this.#see);
     if (timer !== null) return;
+    descriptor = opened();
     last = threadMs();
     // A tick that comes late shows how long the loop was away; `unref`: this never keeps a process alive.
     timer = setInterval(() => {
@@ -34,6 +38,8 @@ export class LoopMonitor {
     if (measuring.size > 0 || timer === null) return;
     clearInterval(timer);
     timer = null;
+    if (descriptor !== null) closeSync(descriptor);
+    descriptor = null;
   }
 
   /** Up to one tick of ordinary short work is in it. */
@@ -45,8 +51,21 @@ export class LoopMonitor {
 /** CPU milliseconds of the main thread, or wall milliseconds. */
 function threadMs(): number {
   try {
-    return Number(readFileSync(threadUse, "latin1").split(" ", 1)[0]) / 1e6;
+    if (descriptor !== null) {
+      // From the start again: every read tells the present. Opening the file anew two hundred times a second is dear.
+      const length = readSync(descriptor, text, 0, text.length, 0);
+      return Number.parseInt(text.toString("latin1", 0, length), 10) / 1e6;
+    }
   } catch {
-    return performance.now() - tickMs;
+    // Nothing is told any more.
+  }
+  return performance.now() - tickMs;
+}
+
+function opened(): number | null {
+  try {
+    return openSync(threadUse, "r");
+  } catch {
+    return null;
   }
 }
