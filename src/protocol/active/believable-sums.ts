@@ -23,6 +23,7 @@ export class BelievableSums {
     const limbs = (this.#limbs = columns.length / grids.length);
     const count = sample?.length ?? instanceCount;
     this.#ranges = grids.map((_, slot) => {
+      if (limbs === 1 && sample === null) return rangeOf(columns[slot]);
       const high = limbs === 1 ? columns[slot] : columns[2 * slot];
       let [least, most] = [Infinity, -Infinity];
       for (let i = 0; i < count; i++) {
@@ -76,4 +77,16 @@ export class BelievableSums {
     const slack = this.#limbs === 1 ? 0 : limbedSlack * count * Math.max(Math.abs(least), Math.abs(most));
     return sum >= count * least - slack && sum <= count * most + slack;
   }
+}
+
+/** The usual case, in a loop without a question per person. */
+function rangeOf(column: Float64Array): { readonly least: number; readonly most: number } {
+  let least = Infinity;
+  let most = -Infinity;
+  for (let i = 0; i < column.length; i++) {
+    const value = column[i];
+    if (value < least) least = value;
+    if (value > most) most = value;
+  }
+  return { least, most };
 }
