@@ -17,7 +17,7 @@
 #include "peel.h"
 #include "plain-file.h"
 #include "plain-histogram.h"
-#include "plain-sort.h"
+#include "plain-separation.h"
 #include "private-operations.h"
 #include "public-operations.h"
 #include "task.h"
@@ -408,15 +408,6 @@ napi_value plainHistogramCall(const Arguments& arguments) {
   return startTask(arguments.env(), arguments.keepAlive(), [=] { return plainHistogram(job, result.data, threads); });
 }
 
-// plainSort(values)
-napi_value plainSortCall(const Arguments& arguments) {
-  const Span<double> values = arguments.float64s(0);
-  return startTask(arguments.env(), arguments.keepAlive(), [=] {
-    plainSort(values.data, values.length);
-    return -1LL;
-  });
-}
-
 // A path, as bytes.
 std::string checkedPath(const Arguments& arguments, std::size_t index) {
   const Span<std::uint8_t> bytes = arguments.bytes(index);
@@ -444,6 +435,25 @@ napi_value appendFileDurablyCall(const Arguments& arguments) {
   const unsigned mode = static_cast<unsigned>(arguments.integer(3, 0, 0777));
   return startTask(arguments.env(), arguments.keepAlive(),
                    [=] { return appendFileDurably(path, folder, contents.data, contents.length, mode); });
+}
+
+// plainSeparation(scores, labels, positives, negatives, result)
+napi_value plainSeparationCall(const Arguments& arguments) {
+  const Span<double> scores = arguments.float64s(0);
+  const Span<double> labels = arguments.float64s(1);
+  const Span<double> positives = arguments.float64s(2);
+  const Span<double> negatives = arguments.float64s(3);
+  const Span<double> result = arguments.float64s(4);
+  check(labels.length == scores.length, "every score has a label");
+  check(result.length == 2, "a result has the wrong size");
+  return startTask(arguments.env(), arguments.keepAlive(), [=] {
+    Separation found{};
+    const long long refused = plainSeparation(scores.data, labels.data, scores.length, positives.data, positives.length,
+                                              negatives.data, negatives.length, found);
+    result.data[0] = found.auc;
+    result.data[1] = found.ks;
+    return refused;
+  });
 }
 
 }  // namespace
@@ -474,7 +484,7 @@ NAPI_MODULE_INIT() {
       {"writeFileDurably", guarded<writeFileDurablyCall, 5>},
       {"appendFileDurably", guarded<appendFileDurablyCall, 4>},
       {"plainHistogram", guarded<plainHistogramCall, 6>},
-      {"plainSort", guarded<plainSortCall, 1>},
+      {"plainSeparation", guarded<plainSeparationCall, 5>},
   };
   for (const Entry& entry : entries) exportEntry(env, exports, entry);
   for (const Entry& entry : latticeEntries()) exportEntry(env, exports, entry);

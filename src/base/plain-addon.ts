@@ -24,8 +24,17 @@ export interface PlainAddon {
     result: Float64Array,
     threads: number,
   ): Promise<number>;
-  /** Sorts in place, as TypedArray.prototype.sort does; nothing may be NaN. */
-  plainSort(values: Float64Array): Promise<number>;
+  /**
+   * Parts scores by their labels, 1 or 0, sorts both parts, and writes auc and ks to `result`.
+   * @returns the first row whose score is no number or that does not fit; -1: none
+   */
+  plainSeparation(
+    scores: Float64Array,
+    labels: Float64Array,
+    positives: Float64Array,
+    negatives: Float64Array,
+    result: Float64Array,
+  ): Promise<number>;
 }
 
 let loaded: PlainAddon | null | undefined;

@@ -98,4 +98,10 @@ describe("separationAside", () => {
     expect([aside.auc, aside.ks, aside.aucpr]).toEqual([plain.auc, plain.ks, plain.aucpr]);
     expect(plain.auc).toBeGreaterThan(0.5);
   });
+
+  it("refuses what is no number, and has no figure for one class", async () => {
+    const labels = Float64Array.from({ length: 5000 }, (_, i) => i % 2);
+    await expect(separationAside(new Float64Array(5000).fill(NaN, 4999), labels)).rejects.toThrow("not a number");
+    expect((await separationAside(new Float64Array(5000), labels.fill(1))).auc).toBeNaN();
+  });
 });

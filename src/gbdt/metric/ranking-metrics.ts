@@ -27,18 +27,30 @@ export function separation(scores: ArrayLike<number>, labels: ArrayLike<number>,
   return new GroupedScores(mergedGroups(classScores(scores, labels, 1).sort(), classScores(scores, labels, 0).sort()));
 }
 
-/** The same, sorted by the addon where it is there: the event loop does not wait for it. */
+/** The same, by the addon where it is there: the event loop does not wait for it. */
 export async function separationAside(
-  scores: ArrayLike<number>,
-  labels: ArrayLike<number>,
+  scores: Float64Array,
+  labels: Float64Array,
   weights: Weights = null,
 ): Promise<Separation> {
   const addon = plainAddon();
   if (addon === null || weights !== null || scores.length < nativeMin) return separation(scores, labels, weights);
   assert(scores.length === labels.length, "predictions and labels of different length");
-  const classes = [classScores(scores, labels, 1), classScores(scores, labels, 0)];
-  await Promise.all(classes.map((ofClass) => addon.plainSort(ofClass)));
-  return new GroupedScores(mergedGroups(classes[0], classes[1]));
+  let positiveCount = 0;
+  for (let i = 0; i < labels.length; i++) if (labels[i] === 1) positiveCount++;
+  const positives = new Float64Array(positiveCount);
+  const negatives = new Float64Array(labels.length - positiveCount);
+  const result = new Float64Array(2);
+  const refused = await addon.plainSeparation(scores, labels, positives, negatives, result);
+  assert(refused === -1, "a score is not a number, or a label is not 0 or 1");
+  const [auc, ks] = positives.length === 0 || negatives.length === 0 ? [NaN, NaN] : result;
+  return {
+    auc,
+    ks,
+    get aucpr() {
+      return new GroupedScores(mergedGroups(positives, negatives)).aucpr;
+    },
+  };
 }
 
 /** Visits the groups of equal scores from the lowest score up, with the weights of either class in each. */
