@@ -2,6 +2,7 @@
 #include "lattice-answers.h"
 
 #include <algorithm>
+#include <memory>
 
 #include "lattice-cells.h"
 #include "lattice-samplers.h"
@@ -99,14 +100,15 @@ class AnswerWriter {
 
 long long maskProducts(const Context& context, const std::uint8_t* masks, const std::uint8_t* records,
                        std::size_t candidates, std::int64_t* products, std::size_t threads) {
-  Array<std::uint64_t> lanes(kLanes * context.set.degree);
-  const long long refused = unpackChecked(context, records, context.set.degree, lanes.data());
+  // All of it is written, and it came from the wire: it need be neither cleared nor wiped.
+  const std::unique_ptr<std::uint64_t[]> lanes(new std::uint64_t[kLanes * context.set.degree]);
+  const long long refused = unpackChecked(context, records, context.set.degree, lanes.get());
   if (refused >= 0) return refused;
   const std::size_t share = (candidates + threads - 1) / threads;
   const std::size_t chunk = std::clamp<std::size_t>(share, 1, kCandidatesPerPass);
   parallelChunks(candidates, chunk, threads, [&](std::size_t begin, std::size_t end) {
     Array<std::int64_t> sums(kLanes * (end - begin));
-    context.kernel.addMaskProducts(lanes.data(), masks, candidates, begin, end, sums.data());
+    context.kernel.addMaskProducts(lanes.get(), masks, candidates, begin, end, sums.data());
     for (std::size_t c = begin; c < end; c++) {
       const std::int64_t* own = sums.data() + kLanes * (c - begin);
       std::copy(own, own + context.set.lanes, products + c * context.set.lanes);

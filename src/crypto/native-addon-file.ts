@@ -1,4 +1,4 @@
-/** The one place that loads the native addon (scripts/build-native.mjs makes it). Each cipher knows its own functions. */
+/** The one place that loads the native addon (scripts/build-native.mjs makes it). A cipher knows its own functions. */
 import { createRequire } from "node:module";
 import { packagePath } from "../base/package-root.ts";
 

@@ -31,8 +31,8 @@ const constantColumns = (rowCount: number, g: number, h: number): Int32Array[] =
 ];
 
 /**
- * A feature with a bin for missing values, each of its bins in two chains; one without rows in its first bins; one whose
- * rows are all in one bin; one with more bins than a byte can name. Targets stand in another order.
+ * A feature with a bin for missing values, each of its bins in two chains; one without rows in its first bins; one
+ * whose rows are all in one bin; one with more bins than a byte can name. Targets stand in another order.
  */
 function oddChains(): BinChains {
   const prefix: [number, number][] = [
