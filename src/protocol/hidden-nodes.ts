@@ -24,7 +24,8 @@ export function nodesPerTree(agreed: AgreedParameters): number {
 
 /** Nodes that are answered in a job, all attempts together: its secrets wear off with each. */
 export function nodesOfJob(agreed: AgreedParameters): number {
-  return redoneAtMost * (treeCountOf(agreed) - firstTreeOf(agreed)) * nodesPerTree(agreed);
+  const trees = Math.max(1, treeCountOf(agreed) - firstTreeOf(agreed)); // none, where the active party grows all alone
+  return redoneAtMost * trees * nodesPerTree(agreed);
 }
 
 /** Pairs of g and h of a tree: those of all classes only where a tree has a weight for each. */

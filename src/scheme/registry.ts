@@ -63,6 +63,11 @@ export function plaintextBitsOf(choice: SchemeChoice): number {
   return scheme.plaintextBitsMax(parameters);
 }
 
+/** Nobody is told how many are summed: noise hides it, or the scheme hides who is in a node. */
+export function hidesCounts({ scheme = defaultScheme }: Pick<SchemeChoice, "scheme">, noise: object | null): boolean {
+  return noise !== null || schemeNamed(scheme).hidesMembers;
+}
+
 /** A scheme's parameters under the names that they have in a config: `key_bits`. */
 export function configNames(parameters: SchemeParameters): Readonly<Record<string, number>> {
   const named = Object.entries(parameters).map(([name, value]) => [

@@ -5,7 +5,7 @@
  * Nothing outside a scheme knows its cipher: who is in a node, what is offered there and in which order is the
  * protocol's (candidates/), and a scheme is found by its name (registry.ts).
  */
-import type { SpeedParameters } from "../base/parameters.ts";
+import type { CodecParameters, SpeedParameters } from "../base/parameters.ts";
 import type { QuantisedGradients } from "../base/quantised-gradients.ts";
 import type { LayoutTerms } from "../codec/agreed-layout.ts";
 import type { GradientLayout } from "../codec/layout.ts";
@@ -29,6 +29,34 @@ export interface SchemeOptions {
   readonly repeatable?: boolean | undefined;
 }
 
+/** What a config or a command line says, as far as a scheme may be unable to work with it. */
+export interface GivenOptions {
+  /** The length of a key was written down, as key_bits or as insecure_key_bits. */
+  readonly keyBitsGiven: "key_bits" | "insecure_key_bits" | null;
+  readonly codec: CodecParameters;
+  readonly speed: SpeedParameters;
+}
+
+/** An option that a scheme cannot work with. */
+export interface Conflict {
+  /** Where it stands in a config: ["codec", "layout"]. */
+  readonly field: readonly string[];
+  /** What to do about it, as a sentence goes on. */
+  readonly advice: string;
+}
+
+/** What decides how finely a job's gradients can be rounded. */
+export interface GridFacts {
+  /** Rows that are summed. */
+  readonly rows: number;
+  /** As in SchemeJob. */
+  readonly nodesMax: number;
+  readonly outputsPerTree: number;
+  readonly answerNoise: number;
+  readonly maxDepth: number;
+  readonly maxLeaves: number;
+}
+
 /** What a passive party's policy asks of a scheme. */
 export interface SchemeLimits {
   readonly keyBitsMin: number;
@@ -43,6 +71,13 @@ export interface Scheme {
   readonly hidesMembers: boolean;
   /** What the handshake will say. @throws TandemError USAGE for options that it cannot work with */
   parameters(options: Pick<SchemeOptions, "keyBits" | "insecureKey">): SchemeParameters;
+  /** Which of a job's options it cannot work with. */
+  conflicts(given: GivenOptions): readonly Conflict[];
+  /**
+   * The codec of a job: what is asked, with as many bits of resolution as this scheme has for such a job.
+   * @throws TandemError LAYOUT_OVERFLOW where there is no such job
+   */
+  codecFor(asked: CodecParameters, facts: GridFacts): CodecParameters;
   /** What computes on this machine. */
   kernelName(): string;
   /** In a few words, for people: "a 2048-bit Paillier key". */
@@ -143,6 +178,8 @@ export interface ActiveScheme {
   readonly hidden: ActiveHidden | null;
   /** Once per attempt: the same message for all passive parties. */
   setUp(job: ActiveSchemeJob): Promise<Uint8Array>;
+  /** That no sum is opened wrongly, proven at the set-up, in words; left out: the layout's own proof is all. */
+  readonly proof?: readonly string[];
   /**
    * The tree's gradients as chunks, each the same for every passive party.
    * @param sample the instances that the tree learns from; null: all

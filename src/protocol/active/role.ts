@@ -140,9 +140,9 @@ export class ActiveRole {
       this.#job,
       sampleRows(training, 0, task.gradients(task.startMargins()), task.trainingRows),
     );
-    this.#job.observer.layoutProven(layout);
     const isOver = (): boolean => round === roundCount || monitor.isOver;
-    if (!isOver()) await this.#setUp(task, layout);
+    if (!isOver()) await this.#setUp(task.trainingRows, task, layout);
+    this.#job.observer.layoutProven(layout);
     while (!isOver()) {
       this.#evaluated = await this.#round(
         { round, firstTree: trees.length, isLast: round + 1 === roundCount },
@@ -182,8 +182,9 @@ export class ActiveRole {
       this.#job,
       sampleRows(training, 0, task.gradients(task.startMargins()), task.trainingRows),
     );
+    // Every row is summed in some fold.
+    if (!folds.isOver) await this.#setUp(null, task, layout);
     observer.layoutProven(layout);
-    if (!folds.isOver) await this.#setUp(task, layout);
     while (!folds.isOver) {
       const turn = folds.next();
       await this.#round(turn, turn.task, turn.monitor, turn.margins, () => folds.finish(turn));
@@ -218,7 +219,8 @@ export class ActiveRole {
     return new BoostingTask(training, labels, weights, validationRows);
   }
 
-  async #setUp(task: BoostingTask, layout: GradientLayout): Promise<void> {
+  /** @param rows that are summed in any tree; null: all */
+  async #setUp(rows: Uint32Array | null, task: BoostingTask, layout: GradientLayout): Promise<void> {
     const { scheme, jobId, job, labels, skipBin = true, now } = this.#job;
     const started = now();
     const agreed = this.#agreed;
@@ -230,7 +232,7 @@ export class ActiveRole {
       nodesMax: nodesOfJob(agreed),
       outputsPerTree: outputsPerTree(agreed),
       greetings: this.#sessions.map((session) => session.greeting),
-      rows: task.trainingRows,
+      rows,
       candidatesMax: Math.max(1, ...this.#sessions.map((session) => session.candidatesMax)),
     });
     await Promise.all(this.#sessions.map((session) => session.setUp(message, skipBin)));

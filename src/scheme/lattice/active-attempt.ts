@@ -4,8 +4,9 @@ import { TandemError } from "../../base/error.ts";
 import { osRandom } from "../../base/random.ts";
 import type { GradientLayout } from "../../codec/layout.ts";
 import { nonceBytes, nonceList } from "../../crypto/lattice/common-key.ts";
-import { candidateCountMax } from "../../crypto/lattice/distance.ts";
+import { type AnswerBudget, candidateCountMax } from "../../crypto/lattice/distance.ts";
 import type { JobBounds } from "../../crypto/lattice/job-bounds.ts";
+import { jobProof } from "../../crypto/lattice/job-proof.ts";
 import type { Lattice, LatticeKernel } from "../../crypto/lattice/kernel.ts";
 import { KitPool } from "../../crypto/lattice/kit-pool.ts";
 import type { NodeKit, PartyHints } from "../../crypto/lattice/node-kit.ts";
@@ -26,6 +27,8 @@ interface SealedNode {
 
 export class ActiveAttempt {
   readonly setUpMessage: Uint8Array;
+  /** That every sum is opened exactly, and what answers tell besides: for people. */
+  readonly proof: readonly string[];
   readonly #lattice: Lattice;
   readonly #bounds: JobBounds;
   /** Per passive party, once they are there. */
@@ -37,7 +40,9 @@ export class ActiveAttempt {
   readonly #nodes = new Map<string, SealedNode>();
 
   constructor(kernel: LatticeKernel, threads: number, job: ActiveSchemeJob) {
-    this.#bounds = boundsFor(job);
+    const budget = budgetOf(job);
+    this.#bounds = boundsFor(job, budget);
+    this.proof = jobProof(this.#bounds, budget);
     const nonce = osRandom.fill(new Uint8Array(nonceBytes));
     const nonces = nonceList(job.greetings, osRandom);
     this.#lattice = kernel.lattice(shapeOf(this.#bounds, job.run, nonce, nonces), threads);
@@ -136,17 +141,13 @@ export class ActiveAttempt {
   }
 }
 
+function budgetOf({ nodesMax, outputsPerTree: outputs, candidatesMax }: ActiveSchemeJob): AnswerBudget {
+  return { nodesMax, outputs, candidateCount: Math.min(candidatesMax, candidateCountMax) };
+}
+
 /** Set A where it hides what is asked, otherwise B: its hints are four times as large. */
-function boundsFor({
-  layout,
-  rows,
-  instanceCount,
-  nodesMax,
-  outputsPerTree,
-  candidatesMax,
-}: ActiveSchemeJob): JobBounds {
+function boundsFor({ layout, rows, instanceCount }: ActiveSchemeJob, budget: AnswerBudget): JobBounds {
   const terms = termsOf(layout, rows?.length ?? instanceCount);
-  const budget = { nodesMax, outputs: outputsPerTree, candidateCount: Math.min(candidatesMax, candidateCountMax) };
   try {
     return hidingBounds(latticeSets.A, terms, budget);
   } catch (error) {

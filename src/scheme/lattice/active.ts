@@ -36,6 +36,7 @@ export class LatticeActive implements ActiveScheme {
     seal: (node) => this.#counted(this.#current.seal(node)),
     endTree: (tree) => this.#attempt?.endTree(tree),
   };
+  proof: readonly string[] = [];
   readonly #kernel: LatticeKernel;
   readonly #threads: number;
   #attempt: ActiveAttempt | null = null;
@@ -49,6 +50,7 @@ export class LatticeActive implements ActiveScheme {
   async setUp(job: ActiveSchemeJob): Promise<Uint8Array> {
     this.#attempt?.close();
     this.#attempt = new ActiveAttempt(this.#kernel, this.#threads, job);
+    this.proof = this.#attempt.proof;
     return this.#attempt.setUpMessage;
   }
 

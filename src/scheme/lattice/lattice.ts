@@ -5,7 +5,9 @@ import { latticeSets } from "../../crypto/lattice/sets.ts";
 import { selectLatticeKernel } from "../../crypto/lattice/select-kernel.ts";
 import type { Scheme, SchemeSecret } from "../scheme.ts";
 import { LatticeActive, latticePlaintextBits, latticeSchemeName } from "./active.ts";
+import { latticeConflicts } from "./conflicts.ts";
 import { latticeCosts } from "./cost-model.ts";
+import { latticeCodec } from "./job-resolution.ts";
 import { LatticePassive } from "./passive.ts";
 
 /** Nothing outlives an attempt: every secret is used for one node. */
@@ -15,6 +17,8 @@ export const lattice: Scheme = {
   name: latticeSchemeName,
   hidesMembers: true,
   parameters: () => ({}),
+  conflicts: latticeConflicts,
+  codecFor: latticeCodec,
   kernelName: () => selectLatticeKernel().name,
   describe: () => `lattices (at least ${Math.floor(latticeSets.A.security)} bits of security; experimental)`,
   warning: () => "The lattice scheme is experimental: nobody outside has reviewed it yet.",

@@ -43,6 +43,10 @@ export const paillier: Scheme = {
     return { keyBits };
   },
 
+  conflicts: () => [],
+
+  codecFor: (asked) => asked,
+
   kernelName: () => selectKernel().name,
 
   describe: (parameters) => {

@@ -23,6 +23,8 @@ export const toy: Scheme = {
   name: "toy",
   hidesMembers: false,
   parameters: () => ({ plaintextBits: plaintextBitsMax }),
+  conflicts: () => [],
+  codecFor: (asked) => asked,
   kernelName: () => "none",
   describe: () => "no key at all",
   warning: () => "Nothing is encrypted.",

@@ -1,0 +1,60 @@
+/**
+ * The grid of a job, as everybody computes it who knows the rows: the active party, and whoever trains the same job in
+ * one place. What a scheme can do of the resolution that is asked for depends on the job's size.
+ */
+import type { CodecParameters, Defences, TrainingParameters } from "../base/parameters.ts";
+import type { QuantisedGradients } from "../base/quantised-gradients.ts";
+import type { RealGradients } from "../base/real-gradients.ts";
+import { gradientLayout, quantiserFor } from "../codec/gradient-layout.ts";
+import type { GradientLayout } from "../codec/layout.ts";
+import { nodesOfJob, outputsPerTree } from "../protocol/hidden-nodes.ts";
+import { agreedParameters, type AgreedStart, noiseIn } from "../protocol/job-parameters.ts";
+import { chosenScheme, hidesCounts, plaintextBitsOf, type SchemeChoice } from "../scheme/registry.ts";
+
+export interface GridJob extends SchemeChoice {
+  readonly training: TrainingParameters;
+  readonly codec: CodecParameters;
+  /** None where left out. */
+  readonly defences?: Defences | undefined;
+}
+
+/** What of a job's rows decides about its grid. */
+export interface GridRows {
+  readonly instances: number;
+  /** Of them, those that are never learnt from; null: none. */
+  readonly validationRows: ArrayLike<number> | null;
+  /** The model that training goes on from; null or left out: none. */
+  readonly start?: Pick<AgreedStart, "trees"> | null;
+}
+
+/**
+ * The codec that is asked for, with the resolution that the job's scheme has for so many rows and trees.
+ * @param job of a cross-validation: with the rounds of all folds
+ * @throws TandemError LAYOUT_OVERFLOW where the scheme cannot train such a job
+ */
+export function codecOfJob(job: GridJob, { instances, validationRows, start = null }: GridRows): CodecParameters {
+  const { training, codec, defences } = job;
+  const { scheme, parameters } = chosenScheme(job);
+  const named = { name: scheme.name, parameters };
+  const agreed = agreedParameters("", training, codec, named, start && { model: "", trees: start.trees }, defences);
+  return scheme.codecFor(codec, {
+    rows: instances - (validationRows?.length ?? 0),
+    nodesMax: nodesOfJob(agreed),
+    outputsPerTree: outputsPerTree(agreed),
+    answerNoise: agreed.answerNoise,
+    maxDepth: agreed.maxDepth,
+    maxLeaves: agreed.maxLeaves,
+  });
+}
+
+/** The layout of gradients, where the codec is the job's already. */
+export function layoutOfJob(job: GridJob, gradients: RealGradients): GradientLayout {
+  const noise = noiseIn(job.training, job.codec, job.defences);
+  return gradientLayout(job.codec, plaintextBitsOf(job), gradients, noise, hidesCounts(job, noise));
+}
+
+/** The quantiser of a job, where the codec is the job's already. */
+export function quantiserOfJob(job: GridJob): (gradients: RealGradients) => QuantisedGradients {
+  const noise = noiseIn(job.training, job.codec, job.defences);
+  return quantiserFor(job.codec, plaintextBitsOf(job), noise, hidesCounts(job, noise));
+}
