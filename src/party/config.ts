@@ -4,7 +4,7 @@
  */
 import { jobSyntax } from "../base/job-name.ts";
 import { logLevels } from "../record/log.ts";
-import { defaultScheme, isScheme, schemeNames } from "../scheme/registry.ts";
+import { defaultScheme, isScheme, schemeNamed, schemeNames } from "../scheme/registry.ts";
 import { dirname, resolve } from "node:path";
 import { z } from "zod";
 import { normalisationNames } from "../align/normalise.ts";
@@ -98,6 +98,8 @@ const policy = object({
   min_instances_per_node: wholeNumber(1, 67_108_864).default(1),
   min_instances_per_candidate: wholeNumber(1, 67_108_864).default(1),
   schemes: listOf(schemeName).default([defaultScheme]),
+  /** Where minimums must hold: everywhere, so that no scheme is allowed that hides who is in a node; or at the root. */
+  lattice_minimums: oneOf(["everywhere", "root"]).default("everywhere"),
   codecs: listOf(oneOf(codecParameters.codec.choices)).default([...codecParameters.codec.choices]),
   /** May a sum come back in a ciphertext of its own? */
   unpacked: z.boolean("must be true or false").default(false),
@@ -276,6 +278,11 @@ export async function readActiveConfig(path: string, newJobName: (directory: str
   const codec = file.parameters("codec", codecParameters, config.codec);
   const defences = privacyFrom(file, ["privacy"], config.privacy);
   inField(file, ["privacy"], () => noiseIn(training, codec, defences));
+  const speed = file.parameters("speed", speedParameters, config.speed);
+  const keyBitsGiven = insecure !== undefined ? "insecure_key_bits" : secure !== undefined ? "key_bits" : null;
+  const [conflict] = schemeNamed(config.scheme).conflicts({ keyBitsGiven, codec, speed });
+  if (conflict !== undefined)
+    throw file.error(conflict.field, `field '${conflict.field.join(".")}' ${conflict.advice}`);
   return {
     ...config,
     job,
@@ -285,7 +292,7 @@ export async function readActiveConfig(path: string, newJobName: (directory: str
     insecureKey: insecure !== undefined,
     training,
     codec,
-    speed: file.parameters("speed", speedParameters, config.speed),
+    speed,
     privacy: defences,
     tls: tlsFrom(config.tls, from),
     warm_start: config.warm_start && {

@@ -5,7 +5,7 @@ import {
   trainingParameters,
   type TrainingParameters,
 } from "../base/parameters.ts";
-import { chosenScheme, plaintextBitsOf, type SchemeChoice, schemeNamed } from "../scheme/registry.ts";
+import { chosenScheme, type SchemeChoice, schemeNamed } from "../scheme/registry.ts";
 import type { PartyTable } from "../data/dataset.ts";
 import { BoostingTask } from "../gbdt/boost/boosting-task.ts";
 import type { BinnedFeature } from "../gbdt/split/binning.ts";
@@ -13,17 +13,16 @@ import { candidateCount } from "../gbdt/split/candidate.ts";
 import { categoryCountMax } from "../gbdt/split/category-binning.ts";
 import { minimumsOfJob, peopleOf } from "../gbdt/split/job-minimums.ts";
 import { type Minimums, noMinimums } from "../gbdt/split/offered-candidates.ts";
-import { gradientLayout } from "../codec/gradient-layout.ts";
 import {
   type AgreedParameters,
   defencesOf,
   firstTreeOf,
-  noiseIn,
   treeCountOf,
   treesPerRound,
 } from "../protocol/job-parameters.ts";
 import type { PassiveConfig, PolicyConfig } from "./config.ts";
 import type { DisclosureFacts, PassiveFacts, Sampling } from "../privacy/disclosures.ts";
+import { codecOfJob, layoutOfJob } from "./job-grid.ts";
 import { binTable } from "./party-data.ts";
 import { minimumsOf, schemeLimitsOf } from "./policy.ts";
 import { smallCategoriesOf } from "./small-categories.ts";
@@ -52,10 +51,12 @@ export function jobFacts(
   validationRows: Uint32Array | null,
   predictedRows: number,
 ): OwnFacts {
-  const { training, codec, privacy, hasStart } = job;
+  const { training, privacy, hasStart } = job;
   const task = new BoostingTask(training, train.labels ?? new Float64Array(0), train.weights ?? null, validationRows);
   const gradients = task.gradients(task.startMargins());
-  const layout = gradientLayout(codec, plaintextBitsOf(job), gradients, noiseIn(training, codec, privacy));
+  const asked = { ...job, defences: privacy };
+  const codec = codecOfJob(asked, { instances: train.ids.length, validationRows });
+  const layout = layoutOfJob({ ...asked, codec }, gradients);
   const localRounds = Math.min(training.local_rounds, training.num_round);
   const rounds = training.num_round - localRounds;
   return {

@@ -17,6 +17,7 @@ const policy: PolicyConfig = {
   min_instances_per_node: 1,
   min_instances_per_candidate: 1,
   schemes: ["paillier"],
+  lattice_minimums: "everywhere",
   codecs: ["batched"],
   unpacked: false,
   max_resolution_bits: 24,

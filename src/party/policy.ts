@@ -116,13 +116,32 @@ function notAllowed(agreed: AgreedParameters, policy: PolicyConfig): readonly (s
     agreed.outputs > policy.max_outputs && `outputs: ${agreed.outputs} asked, at most ${policy.max_outputs} allowed`,
     agreed.startTrees > 0 && !policy.warm_start && "start_model: going on from an earlier model is not allowed",
     isTooDeep && `max_depth: ${depth} asked, at most ${policy.max_depth} allowed`,
-    !policy.schemes.includes(scheme) && `scheme: ${scheme} asked, ${policy.schemes.join(" or ")} allowed`,
+    !policy.schemes.includes(scheme) &&
+      `scheme: ${scheme} asked, ${policy.schemes.join(" or ")} allowed ` +
+        `('schemes: [${[...policy.schemes, scheme].join(", ")}]' in its policy would allow it)`,
+    ...minimumsBelowRoot(agreed, policy),
     ...schemeNamed(scheme).violations(agreed.schemeParameters, schemeLimitsOf(policy)),
     !policy.codecs.some((allowed) => allowed === codec) &&
       `codec: ${peerText(codec)} asked, ${policy.codecs.join(" or ")} allowed`,
     resolutionBits > bitsMax && `resolution_bits: ${resolutionBits} asked, at most ${bitsMax} allowed`,
     slotBits > slotBitsMax && `r: ${slotBits} asked, at most ${slotBitsMax} allowed`,
     ...weakerDefences(agreed, policy.privacy),
+  ];
+}
+
+/** Minimums that nobody could keep below the root: a party that does not know who is in a node cannot count them. */
+function minimumsBelowRoot(agreed: AgreedParameters, policy: PolicyConfig): readonly string[] {
+  if (!schemeNamed(agreed.scheme).hidesMembers || policy.lattice_minimums === "root") return [];
+  const minimums = [
+    ...(["min_instances_per_node", "min_instances_per_candidate", "min_instances_per_tree"] as const).filter(
+      (name) => policy[name] > 1,
+    ),
+    ...(agreed.minPeopleShare > 0 ? ["min_people_share"] : []),
+  ];
+  if (minimums.length === 0) return [];
+  return [
+    `scheme: ${agreed.scheme} asked, with which ${minimums.join(", ")} would hold over all people only ` +
+      "('lattice_minimums: root' in its policy would allow it)",
   ];
 }
 

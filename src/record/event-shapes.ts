@@ -62,7 +62,7 @@ const layout = objectOf(
     sumsPerCiphertext: number,
     proof: listOf(text),
   },
-  { scheme: text, keyBits: number, plaintextBitsMax: number, ciphertextBytes: number },
+  { scheme: text, keyBits: number, plaintextBitsMax: number, ciphertextBytes: number, hidesMembers: flag },
 );
 const ledger = recordOf(number);
 const spent = objectOf({
@@ -73,7 +73,7 @@ const spent = objectOf({
 });
 
 const kinds: Readonly<Record<string, Shape>> = {
-  key: objectOf({ key: text, kernel: text }),
+  key: objectOf({ key: text, kernel: text }, { keyless: flag }),
   job: objectOf(
     {
       role: literal("active", "passive"),
@@ -93,6 +93,7 @@ const kinds: Readonly<Record<string, Shape>> = {
   joined: objectOf({ peer: text, featureCount: count }),
   resumed: objectOf({ job: text, trees: count, treeCount: count }),
   waiting: objectOf({ message: text }),
+  resolution: objectOf({ scheme: text, asked: count, resolutionBits: count }),
   layout: objectOf({ layout }),
   tree: objectOf({ tree: count, treeCount: count, metrics }, { validation: metrics, counts }),
   progress: objectOf({

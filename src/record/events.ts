@@ -25,6 +25,8 @@ export type PartyEvent =
       readonly process: number;
       /** In words: "a 2048-bit Paillier key". */
       readonly key: string;
+      /** There is none: the scheme draws secrets anew all the time, and `key` says what it is. Left out: there is. */
+      readonly keyless?: boolean;
       readonly kernel: string;
     }
   | JobEvent
@@ -80,6 +82,15 @@ export type PartyEvent =
       readonly waitedMs: number;
       /** Whether that party says that it is working on it. */
       readonly isWorking: boolean;
+    }
+  | {
+      /** At the active party: its scheme rounds gradients more coarsely than was asked for. */
+      readonly type: "resolution";
+      readonly party: string;
+      readonly job: string;
+      readonly scheme: string;
+      readonly asked: number;
+      readonly resolutionBits: number;
     }
   | { readonly type: "layout"; readonly party: string; readonly layout: LayoutSummary }
   | {
@@ -175,6 +186,8 @@ export interface LayoutSummary {
   readonly plaintextsPerInstance: number;
   readonly plaintextBits: number;
   readonly sumsPerCiphertext: number;
+  /** Gradients are encrypted anew for every node, and nothing is packed: the proof is the scheme's. Left out: no. */
+  readonly hidesMembers?: boolean;
   readonly proof: readonly string[];
 }
 

@@ -52,6 +52,9 @@ export function addEvent(view: JobView, event: Stamped): void {
       return;
     case "joined":
       return joined(view, event.peer, event.featureCount);
+    case "resolution":
+      view.parameters = { ...view.parameters, resolution_bits: event.resolutionBits };
+      return;
     case "layout":
       view.layout = layoutOf(event.layout);
       training(view, event.at);

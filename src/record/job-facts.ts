@@ -54,7 +54,7 @@ export function featuresOf(view: JobView, { featureCount, self }: PartyView): nu
 
 /** What a party brings to the job. */
 export function holdingOf(view: JobView, party: PartyView): string {
-  if (party.role === "active") return "labels, private key";
+  if (party.role === "active") return view.parameters["scheme"] === "lattice" ? "labels" : "labels, private key";
   const count = featuresOf(view, party);
   return count === null ? "features" : `${count} feature${count === 1 ? "" : "s"}`;
 }

@@ -111,6 +111,7 @@ const lines: { readonly [T in PartyEvent["type"]]: ((event: Event<T>) => LogLine
     ),
   "alignment-progress": null,
   layout: null,
+  resolution: null,
   tree: null,
   "active-result": null,
 };

@@ -27,6 +27,8 @@ export interface ActiveCheckpoint {
   readonly secret: SchemeSecret;
   /** What the active party draws its columns with. */
   readonly samplingSecret: string;
+  /** What the scheme could do of the resolution that was asked for; left out: all of it. */
+  readonly resolutionBits?: number | undefined;
   /** Rows common to all parties; null where nothing was aligned. */
   readonly aligned: Uint32Array | null;
   /** The model that training goes on from; null: none. */
@@ -47,6 +49,7 @@ const contents = z.strictObject({
   run: z.base64(),
   key: z.string(),
   sampling: z.string(),
+  resolution: z.number().int().positive().optional(),
   aligned: z.base64().nullable(),
   /** The trees of the model come first among `trees`. */
   start: z
@@ -78,7 +81,7 @@ export const checkpointPath = (folder: string): string => join(folder, "checkpoi
 
 export async function writeActiveCheckpoint(
   folder: string,
-  { identity, jobId, secret, samplingSecret, aligned, start, progress }: ActiveCheckpoint,
+  { identity, jobId, secret, samplingSecret, resolutionBits, aligned, start, progress }: ActiveCheckpoint,
   storage: Storage,
 ): Promise<void> {
   const { best = null } = progress ?? {};
@@ -87,6 +90,7 @@ export async function writeActiveCheckpoint(
     run: textOf(jobId),
     key: secret.serialise(),
     sampling: samplingSecret,
+    ...(resolutionBits === undefined ? {} : { resolution: resolutionBits }),
     aligned: aligned === null ? null : textOf(aligned),
     start: start && { ...start, trees: start.trees.length },
     margins: textOf(progress?.margins ?? new Float64Array(0)),
@@ -109,12 +113,13 @@ export async function readActiveCheckpoint(
   const path = checkpointPath(folder);
   const stored = await readSealed(path, kind, storage);
   if (stored === null) return null;
-  const { identity, run, key, sampling, aligned, start, trees, margins, best } = stored;
+  const { identity, run, key, sampling, resolution, aligned, start, trees, margins, best } = stored;
   return {
     identity,
     jobId: bytesFrom(run),
     secret: await readSecret(path, scheme, key),
     samplingSecret: sampling,
+    ...(resolution === undefined ? {} : { resolutionBits: resolution }),
     aligned: aligned === null ? null : rowsFrom(aligned),
     start: start && { ...start, trees: trees.slice(0, start.trees) },
     progress:

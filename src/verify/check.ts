@@ -1,5 +1,6 @@
 /** `tandem verify-job check`: whether the parties of a job have followed the protocol, and who has not. */
 import { TandemError } from "../base/error.ts";
+import { peerText } from "../wire/peer-text.ts";
 import type { Finding, TreeVerdict, Verdict } from "./findings.ts";
 import type { Opening } from "./opening.ts";
 import { checkRecord, checkTogether } from "./records.ts";
@@ -50,8 +51,7 @@ function afterReplay(
   found: readonly TreeVerdict[] | null,
   last: number,
 ): Pick<Verdict, "trees" | "notChecked"> {
-  if (found === null)
-    return { trees: untouched([active]), notChecked: ["no tree: this scheme cannot be computed once more"] };
+  if (found === null) return { trees: untouched([active]), notChecked: [noReplay(active)] };
   const rest = active.trees.filter(({ tree }) => !found.some((verdict) => verdict.tree === tree));
   const notChecked: string[] = [];
   const plain = found.filter(({ state }) => state === "plain").map(({ tree }) => tree);
@@ -60,6 +60,14 @@ function afterReplay(
     notChecked.push(`${rest.length} trees after the one that deviates: they go by it`);
   else if (active.trees.some(({ tree }) => tree > last)) notChecked.push("trees that not all parties have evidence of");
   return { trees: [...found, ...rest.map(({ tree }) => untouchedTree(tree))], notChecked };
+}
+
+/** What a scheme without a replay leaves open. */
+function noReplay({ active: { scheme } }: ActiveOpening): string {
+  return (
+    `no tree: what the ${peerText(scheme)} scheme has sent cannot be made again, since its secrets are never kept. ` +
+    "Commitments, signatures and chains of digests are all that was checked"
+  );
 }
 
 function untouched(openings: readonly Opening[]): TreeVerdict[] {

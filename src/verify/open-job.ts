@@ -14,6 +14,7 @@ import { binningOf, binTable } from "../party/party-data.ts";
 import { DeskFiles } from "../party/passive/desk-files.ts";
 import { decidingRows, jobRows } from "../party/passive/job-rows.ts";
 import { passiveFacts } from "../party/passive/job-facts.ts";
+import type { Facts } from "../protocol/chain/commitment.ts";
 import { idsDigest } from "../protocol/ids.ts";
 import { schemeNamed } from "../scheme/registry.ts";
 import { readPassiveJob } from "../store/passive-checkpoint.ts";
@@ -38,7 +39,8 @@ export async function openActive(config: ActiveConfig): Promise<Opening> {
   const evidence = await keptEvidence(folder, "active");
   const { facts } = evidence.opened;
   const foldCount = Number(facts["folds"]);
-  const { training, codec, speed, privacy, scheme, keyBits, passives, data } = config;
+  const { training, speed, privacy, scheme, keyBits, passives, data } = config;
+  const codec = codecInJob(config, facts);
   const aligned = evidence.aligned === null ? null : rowsFrom(evidence.aligned);
   const read = foldCount === 0 ? data : { ...data, validation_fraction: undefined };
   const { train, validationRows } = jobTables(await readActiveTables(config), aligned, { training, data: read });
@@ -46,7 +48,7 @@ export async function openActive(config: ActiveConfig): Promise<Opening> {
   const { weights = null } = train;
   const features = binTable(train, binningOf(training), validationRows && otherRows(validationRows, labels.length));
   const now = activeFacts({
-    config,
+    config: { ...config, codec },
     idsDigest: idsDigest(train.ids),
     labels,
     weights,
@@ -84,6 +86,13 @@ export async function openActive(config: ActiveConfig): Promise<Opening> {
       keyBits,
     },
   };
+}
+
+/** Where a scheme could not do all of the resolution that was asked for, the record says what it did. */
+function codecInJob({ codec, scheme }: ActiveConfig, facts: Facts): ActiveConfig["codec"] {
+  const done = Number(facts["codec.resolution_bits"]);
+  const isCoarser = schemeNamed(scheme).hidesMembers && done < codec.resolution_bits;
+  return isCoarser ? { ...codec, resolution_bits: done } : codec;
 }
 
 /** @throws TandemError CHECKPOINT if the data is not what was committed to, FILE_UNREADABLE without a record */

@@ -1,20 +1,20 @@
 /** A simulated job, trained in one place, with a recorder at every passive party. */
 import type { CodecParameters, Defences, TrainingParameters } from "../../base/parameters.ts";
 import { osRandom } from "../../base/random.ts";
-import { quantiserFor } from "../../codec/gradient-layout.ts";
 import { categoryNamesOf, type PartyTable } from "../../data/dataset.ts";
 import { otherRows } from "../../gbdt/boost/boosting-task.ts";
 import { ColumnSampler, columnRatesOf } from "../../gbdt/boost/column-sampling.ts";
 import { trainCentralised } from "../../gbdt/boost/train.ts";
 import { auc } from "../../gbdt/metric/ranking-metrics.ts";
 import { predictMargins } from "../../gbdt/tree/predict.ts";
+import { codecOfJob, quantiserOfJob } from "../../party/job-grid.ts";
 import { noiseSecretFrom } from "../../party/noise-secret.ts";
 import { binningOf, binTable } from "../../party/party-data.ts";
 import type { AttackedParty } from "../../privacy/attack/exposure.ts";
 import { TranscriptRecorder } from "../../privacy/attack/recorder.ts";
 import { mostFrequentBins } from "../../scheme/candidates/candidate-plan.ts";
 import { noiseIn } from "../../protocol/job-parameters.ts";
-import { plaintextBitsOf, type SchemeChoice } from "../../scheme/registry.ts";
+import type { SchemeChoice } from "../../scheme/registry.ts";
 import { withValidation } from "../simulate/comparison.ts";
 import { simulatedSecret } from "../simulate/federation.ts";
 
@@ -43,8 +43,9 @@ export interface RecordedTraining {
 
 export async function trainRecorded(job: AuditedJob): Promise<RecordedTraining> {
   const { training, names, defences } = job;
-  const noise = noiseIn(training, job.codec, defences);
   const { rows, validation } = withValidation(job);
+  const codec = codecOfJob(job, { instances: rows[0].ids.length, validationRows: validation });
+  const noise = noiseIn(training, codec, defences);
   const [{ weights = null }] = rows;
   const labels = labelsOf(rows);
   const deciding = validation && otherRows(validation, labels.length);
@@ -66,7 +67,7 @@ export async function trainRecorded(job: AuditedJob): Promise<RecordedTraining> 
     weights,
     validationRows: validation,
     parameters: training,
-    quantise: quantiserFor(job.codec, plaintextBitsOf(job), noise),
+    quantise: quantiserOfJob({ ...job, codec }),
     samplingSecrets: rows.map((_, party) => simulatedSecret(party)),
     defences,
     noiseSecrets: rows.map((_, party) => noiseSecretFrom(simulatedSecret(party))),

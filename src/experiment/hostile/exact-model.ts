@@ -6,6 +6,7 @@ import type { Model } from "../../gbdt/tree/model.ts";
 import { trainPlain } from "../../party/active/plain-training.ts";
 import { jobTables, readActiveTables, rowsOf } from "../../party/active/tables.ts";
 import type { ActiveConfig } from "../../party/config.ts";
+import { codecOfJob } from "../../party/job-grid.ts";
 import { noiseSecretFrom } from "../../party/noise-secret.ts";
 import { readPartyTable } from "../../party/party-data.ts";
 import { mergeShares } from "../../store/merge-shares.ts";
@@ -35,7 +36,7 @@ export async function centralisedModel(config: ActiveConfig, { shop }: HostilePa
     test: null,
     validationRows,
     training: config.training,
-    codec: config.codec,
+    codec: codecOfJob({ ...config, defences: config.privacy }, { instances: train.ids.length, validationRows }),
     scheme: config.scheme,
     keyBits: config.keyBits,
     samplingSecrets: [plantedSecrets[0], plantedSecrets[1]],

@@ -4,6 +4,7 @@ import type { PartyTable } from "../../data/dataset.ts";
 import { validationRows } from "../../data/split.ts";
 import type { Model } from "../../gbdt/tree/model.ts";
 import type { Metrics } from "../../record/events.ts";
+import { codecOfJob } from "../../party/job-grid.ts";
 import { joinTables } from "../../party/joined-tables.ts";
 import { type PlainResult, trainPlain } from "../../party/active/plain-training.ts";
 import { treesPerRound } from "../../protocol/job-parameters.ts";
@@ -16,6 +17,7 @@ export interface OnePlaceJob extends SchemeChoice {
   readonly train: readonly PartyTable[];
   readonly test: readonly PartyTable[] | null;
   readonly training: TrainingParameters;
+  /** As it was asked for. */
   readonly codec: CodecParameters;
   /** None where left out. */
   readonly defences?: Defences;
@@ -39,8 +41,10 @@ export async function trainInOnePlace(job: OnePlaceJob): Promise<OnePlaceResult>
 
 /** @param leftOut parties whose columns do not take part; the others draw their columns as before */
 function trainWithout(job: OnePlaceJob, leftOut: readonly number[]): Promise<PlainResult> {
-  const { codec, scheme, keyBits } = job;
+  const { scheme, keyBits } = job;
   const { rows, validation } = withValidation(job);
+  const instances = rows[0].ids.length;
+  const codec = codecOfJob(job, { instances, validationRows: validation, start: job.start ?? null });
   const isWhole = leftOut.length === 0;
   const start = isWhole ? (job.start ?? null) : null;
   // A model of everybody's says nothing of those that are left: they train all of its rounds themselves.

@@ -15,6 +15,8 @@ export interface DemoOptions {
   readonly rows: number;
   readonly trees: number;
   readonly seed: number;
+  /** Default: paillier. */
+  readonly scheme?: string | undefined;
   /** Where to keep what each party recorded; nowhere by default. */
   readonly keep?: FederationJob["keep"];
   readonly onEvent: (event: PartyEvent) => void;
@@ -22,6 +24,7 @@ export interface DemoOptions {
 
 export interface DemoResult {
   readonly federation: FederationResult;
+  readonly scheme?: string | undefined;
   readonly keyBits: number;
   readonly trainRows: number;
   readonly testRows: number;
@@ -58,6 +61,7 @@ export async function runDemo(options: DemoOptions): Promise<DemoResult> {
     training,
     codec,
     speed: {},
+    scheme: options.scheme,
     keyBits: demoKeyBits,
     insecureKey: false,
     predictions: undefined,
@@ -68,7 +72,7 @@ export async function runDemo(options: DemoOptions): Promise<DemoResult> {
   const tables = companies.map(({ table }) => table);
   const cut = (which: readonly PartyTable[], side: Uint32Array): PartyTable[] =>
     which.map((table) => selectRows(table, side));
-  const shared = { training, codec, keyBits: demoKeyBits };
+  const shared = { training, codec, scheme: options.scheme, keyBits: demoKeyBits };
   const everything = await trainInOnePlace({ train: cut(tables, rows.train), test: cut(tables, rows.test), ...shared });
   const alone = await trainInOnePlace({
     train: cut([tables[0]], rows.train),
@@ -77,6 +81,7 @@ export async function runDemo(options: DemoOptions): Promise<DemoResult> {
   });
   return {
     federation,
+    scheme: options.scheme,
     keyBits: demoKeyBits,
     trainRows: rows.train.length,
     testRows: rows.test.length,

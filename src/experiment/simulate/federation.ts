@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { type ParameterValue, type PrivacyParameters, trainingParameters } from "../../base/parameters.ts";
 import type { Model } from "../../gbdt/tree/model.ts";
-import { defaultScheme } from "../../scheme/registry.ts";
+import { chosenScheme, defaultScheme } from "../../scheme/registry.ts";
 import type { ActiveConfigInput, PassiveConfigInput } from "../../party/config.ts";
 import type { ActiveResult, LayoutSummary, PartyEvent, PassiveResult } from "../../record/events.ts";
 import { mergeShares } from "../../store/merge-shares.ts";
@@ -157,6 +157,7 @@ function passiveConfig(job: FederationJob, index: number, homes: readonly Home[]
       max_trees: treesMax,
       max_depth: 0,
       schemes: [schemeOf(job)],
+      lattice_minimums: "root",
       insecure_min_key_bits: 128,
       min_instances: 1,
       unpacked: true,
@@ -171,7 +172,7 @@ function passiveConfig(job: FederationJob, index: number, homes: readonly Home[]
 
 /** @param ports where the passive parties listen */
 function activeConfig(job: FederationJob, homes: readonly Home[], ports: readonly number[]): ActiveConfigInput {
-  const { training, codec, speed, keyBits } = job;
+  const { training, codec, speed } = job;
   const { name, label, positive, weight } = job.active;
   const { directory } = homes[0];
   return {
@@ -199,7 +200,7 @@ function activeConfig(job: FederationJob, homes: readonly Home[], ports: readonl
     ...(job.privacy && { privacy: configPrivacy(job.privacy) }),
     patience_seconds: 0, // nobody here starts a dead party again
     scheme: schemeOf(job),
-    ...(job.insecureKey ? { insecure_key_bits: keyBits } : { key_bits: keyBits }),
+    ...keyConfig(job),
     sampling_secret: simulatedSecret(0),
     // Scores of people are kept only where somebody asked for them.
     output: {
@@ -208,6 +209,13 @@ function activeConfig(job: FederationJob, homes: readonly Home[], ports: readonl
       predictions: resolve(job.predictions ?? join(directory, "predictions.csv")),
     },
   };
+}
+
+/** The length of the key, where the scheme has one. */
+function keyConfig(job: FederationJob): Pick<ActiveConfigInput, "key_bits" | "insecure_key_bits"> {
+  const { keyBits } = chosenScheme(job).parameters;
+  if (keyBits === undefined) return {};
+  return job.insecureKey ? { insecure_key_bits: keyBits } : { key_bits: keyBits };
 }
 
 function configPrivacy({ privacy: preset, ...defences }: PrivacyParameters): Record<string, ParameterValue> {

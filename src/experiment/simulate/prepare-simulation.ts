@@ -3,9 +3,7 @@
  * an error names the user's own file and line.
  */
 import type { GradientLayout } from "../../codec/layout.ts";
-import { gradientLayout } from "../../codec/gradient-layout.ts";
-import { noiseIn } from "../../protocol/job-parameters.ts";
-import { plaintextBitsOf } from "../../scheme/registry.ts";
+import { codecOfJob, layoutOfJob } from "../../party/job-grid.ts";
 import { type PartyTable, selectRows } from "../../data/dataset.ts";
 import { BoostingMonitor } from "../../gbdt/boost/boosting-monitor.ts";
 import { BoostingTask } from "../../gbdt/boost/boosting-task.ts";
@@ -71,8 +69,9 @@ async function checkTraining(
   roundsBefore(start, task, training);
   // Refuses what could overflow.
   const gradients = task.gradients(task.startMargins());
-  const layout = gradientLayout(codec, plaintextBitsOf(options), gradients, noiseIn(training, codec, privacy));
-  return { start, layout };
+  const asked = { ...options, training, codec, defences: privacy };
+  const ofJob = codecOfJob(asked, { instances: active.ids.length, validationRows: validation, start });
+  return { start, layout: layoutOfJob({ ...asked, codec: ofJob }, gradients) };
 }
 
 function federationJob(

@@ -5,6 +5,7 @@ import { TandemError } from "../../base/error.ts";
 import {
   type CodecParameters,
   codecParameters,
+  type ParameterSpec,
   privacyParameters,
   type PrivacyParameters,
   resolveParameters,
@@ -14,6 +15,7 @@ import {
   trainingParameters,
 } from "../../base/parameters.ts";
 import { chosenScheme } from "../../scheme/registry.ts";
+import type { GivenOptions } from "../../scheme/scheme.ts";
 import { checkGrowth } from "../../gbdt/boost/train.ts";
 import { noiseIn } from "../../protocol/job-parameters.ts";
 import type { PartyEvent } from "../../record/events.ts";
@@ -49,6 +51,8 @@ export interface SimulateOptions {
   readonly scheme?: string | undefined;
   readonly keyBits: number;
   readonly insecureKey: boolean;
+  /** Null or left out: nobody has named a length, and the key has the default one. */
+  readonly keyBitsGiven?: GivenOptions["keyBitsGiven"];
   readonly predictions?: string | undefined;
   /** Where to write the model in XGBoost's JSON format. */
   readonly export?: string | undefined;
@@ -78,11 +82,22 @@ export async function checkOptions(options: SimulateOptions): Promise<Simulation
   const privacy = resolveParameters(privacyParameters, options.privacy ?? {});
   checkGrowth(training);
   noiseIn(training, codec, privacy); // refuses noise that the layout has no room for
-  chosenScheme(options).scheme.parameters(options); // refuses a key that is too short
+  const { scheme } = chosenScheme(options);
+  const conflicts = scheme.conflicts({ keyBitsGiven: options.keyBitsGiven ?? null, codec, speed });
+  for (const { field, advice } of conflicts) throw new TandemError("USAGE", `${optionOf(field)} ${advice}`);
+  scheme.parameters(options); // refuses a key that is too short
   if (options.passives.length === 0)
     throw new TandemError("USAGE", "--passive is missing: name the columns of at least one passive party");
   for (const path of [options.export, options.predictions]) if (path !== undefined) await requireWritable(path);
   return { training, codec, speed, privacy };
+}
+
+/** ["codec", "layout"] of a config is --layout on the command line, and a switch that is on is turned off by --no-. */
+function optionOf(field: readonly string[]): string {
+  const name = field[field.length - 1];
+  const specs: Readonly<Record<string, ParameterSpec>> = speedParameters;
+  const isSwitch = Object.hasOwn(specs, name) && specs[name].kind === "switch";
+  return `--${isSwitch ? "no-" : ""}${name.replaceAll("_", "-")}`;
 }
 
 /** Before training, not after it: hours may lie between. */

@@ -24,6 +24,7 @@ import { type ActiveTables, type JobTables, jobTables } from "./tables.ts";
 import type { ActiveWorld, ConnectedPeer } from "./world.ts";
 import { connectWatched } from "./watched-peers.ts";
 import { alignAndWrite } from "./aligned-file.ts";
+import { withCodecOfJob } from "./job-codec.ts";
 import type { ActiveConfig } from "../config.ts";
 import { evaluate, predictionsFrom } from "../evaluate.ts";
 import type { Emit } from "../../record/events.ts";
@@ -46,6 +47,8 @@ interface Prepared {
   readonly labels: Float64Array;
   readonly features: readonly BinnedFeature[];
   readonly digest: Uint8Array;
+  /** The config, with what the scheme can do of the resolution that it asks for. */
+  readonly config: ActiveConfig;
 }
 
 /** A job in this process, over all of its attempts. */
@@ -102,7 +105,7 @@ export class JobAttempts {
       const begun = this.#checkpoints.checkpoint ?? (await this.#begin(secret, peers, patience));
       if (this.#transcript === noTranscript && this.#config.output.transcript)
         this.#transcript = openTranscript(this.#config, this.#checkpoints.folder, {
-          people: (this.#prepared ?? this.#prepare(begun.aligned)).labels.length,
+          people: (this.#prepared ?? this.#prepare(begun)).labels.length,
           isFresh: begun.progress === null,
         });
       const { role, sampler } = this.#role(begun, await this.#chained(begun, peers), patience);
@@ -147,18 +150,20 @@ export class JobAttempts {
     const aligned = this.#config.align
       ? await alignAndWrite(this.#tables, peers, this.#config, path, emit, this.#world)
       : null;
-    this.#prepare(aligned?.rows ?? null); // what is wrong with the rows shows before the job is stored
-    const begun = await this.#checkpoints.begin(
+    const rows = aligned?.rows ?? null;
+    const { config } = this.#prepare({ aligned: rows }); // what is wrong with the rows shows before the job is stored
+    const begun = await this.#checkpoints.begin({
       secret,
-      samplingSecretOf(this.#config),
-      aligned?.rows ?? null,
-      this.#start,
-    );
+      samplingSecret: samplingSecretOf(this.#config),
+      resolutionBits: config.codec.resolution_bits,
+      aligned: rows,
+      start: this.#start,
+    });
     if (aligned !== null) patience.progressed();
     return begun;
   }
 
-  #prepare(aligned: Uint32Array | null): Prepared {
+  #prepare({ aligned, resolutionBits }: Pick<ActiveCheckpoint, "aligned" | "resolutionBits">): Prepared {
     const { training } = this.#config;
     const tables = jobTables(this.#tables, aligned, this.#config);
     const labels = trainingLabels(tables.train);
@@ -173,7 +178,9 @@ export class JobAttempts {
       binningOf(training),
       validationRows && otherRows(validationRows, labels.length),
     );
-    this.#prepared = { tables, labels, features, digest: idsDigest(tables.train.ids) };
+    const grid = { instances: labels.length, validationRows, start: this.#start };
+    const config = withCodecOfJob(this.#config, grid, this.#emit, resolutionBits);
+    this.#prepared = { tables, labels, features, digest: idsDigest(tables.train.ids), config };
     const { name, job } = this.#config;
     this.#emit({
       type: "data",
@@ -195,8 +202,8 @@ export class JobAttempts {
     peers: readonly PassivePeer[],
     patience: Patience,
   ): { readonly role: ActiveRole; readonly sampler: ProgressSampler } {
-    const { name, job, training, codec, speed, privacy } = this.#config;
-    const { tables, labels, features, digest } = this.#prepared ?? this.#prepare(begun.aligned);
+    const { tables, labels, features, digest, config } = this.#prepared ?? this.#prepare(begun);
+    const { name, job, training, codec, speed, privacy } = config;
     const emit = this.#emit;
     const sampler = new ProgressSampler({
       party: name,
@@ -237,7 +244,12 @@ export class JobAttempts {
       observer: {
         observed: (peer, observation) => this.#transcript.observed(peer, observation),
         joined: (peer, featureCount) => emit({ type: "joined", party: name, peer, featureCount }),
-        layoutProven: (layout) => emit({ type: "layout", party: name, layout: layoutSummary(layout, this.#config) }),
+        layoutProven: (layout) =>
+          emit({
+            type: "layout",
+            party: name,
+            layout: layoutSummary(layout, config, this.#schemeOf(begun.secret).proof),
+          }),
         treeBegan: () => this.#meter.start(),
         phase: sampler.edge,
         alarm: (peer, tree, _node, what) =>
@@ -273,9 +285,10 @@ export class JobAttempts {
       treesPerRound: treesPerRound(this.#config.training),
       startTrees: this.#start?.trees.length ?? 0,
     });
+    const prepared = this.#prepared ?? this.#prepare(begun);
     this.#evidence ??= await openActiveEvidence({
-      config: this.#config,
-      prepared: this.#prepared ?? this.#prepare(begun.aligned),
+      config: prepared.config,
+      prepared,
       begun,
       firstTree,
       folder: this.#checkpoints.folder,
@@ -299,10 +312,10 @@ export class JobAttempts {
     return this.#scheme;
   }
 
-  #modelId({ secret, aligned }: ActiveCheckpoint): string {
-    const { job, training, codec, privacy } = this.#config;
-    const { labels, digest } = this.#prepared ?? this.#prepare(aligned);
-    const agreed = agreedParameters(job, training, codec, this.#schemeOf(secret), this.#start, privacy);
+  #modelId(begun: ActiveCheckpoint): string {
+    const { labels, digest, config } = this.#prepared ?? this.#prepare(begun);
+    const { job, training, codec, privacy } = config;
+    const agreed = agreedParameters(job, training, codec, this.#schemeOf(begun.secret), this.#start, privacy);
     return modelId(agreed, labels.length, digest);
   }
 
@@ -327,7 +340,7 @@ export class JobAttempts {
 
   async #trainAndFinish(role: ActiveRole, begun: ActiveCheckpoint): Promise<void> {
     const { name, job, training, output } = this.#config;
-    const { tables } = this.#prepared ?? this.#prepare(begun.aligned);
+    const { tables, config } = this.#prepared ?? this.#prepare(begun);
     const { storage, now } = this.#world;
     const trainingStarted = now();
     const model = await role.train().finally(() => (this.#spent.trainingMs += now() - trainingStarted));
@@ -362,7 +375,7 @@ export class JobAttempts {
     await this.#checkpoints.finish();
     this.#tellLedger(role);
     this.#account(role);
-    const alone = this.#config.compare_alone ? await this.#alone(tables, begun.samplingSecret) : null;
+    const alone = this.#config.compare_alone ? await this.#alone(config, tables, begun.samplingSecret) : null;
     const { phases, keygenMs, trainingMs, activeToPassive, passiveToActive } = this.#spent;
     this.#emit({
       type: "active-result",
@@ -385,10 +398,10 @@ export class JobAttempts {
   }
 
   /** From the beginning, also where the job went on from a model of everybody's. */
-  #alone(tables: JobTables, samplingSecret: string): ReturnType<typeof trainAlone> {
-    const { training } = this.#config;
+  #alone(config: ActiveConfig, tables: JobTables, samplingSecret: string): ReturnType<typeof trainAlone> {
+    const { training } = config;
     return trainAlone(
-      { ...this.#config, training: { ...training, num_round: this.#treeCount / treesPerRound(training) } },
+      { ...config, training: { ...training, num_round: this.#treeCount / treesPerRound(training) } },
       tables,
       samplingSecret,
     );

@@ -4,8 +4,7 @@ import { join } from "node:path";
 import { TandemError } from "../../base/error.ts";
 import { osRandom } from "../../base/random.ts";
 import type { Storage } from "../../base/storage.ts";
-import { schemeNamed } from "../../scheme/registry.ts";
-import type { SchemeSecret } from "../../scheme/scheme.ts";
+import { chosenScheme, configNames, schemeNamed } from "../../scheme/registry.ts";
 import { tableDigest } from "../../data/table-digest.ts";
 import type { ActiveProgress } from "../../protocol/active/role.ts";
 import {
@@ -15,7 +14,6 @@ import {
   identityDifference,
   type JobIdentity,
   readActiveCheckpoint,
-  type StartCheckpoint,
   writeActiveCheckpoint,
 } from "../../store/active-checkpoint.ts";
 import type { ActiveTables } from "./tables.ts";
@@ -61,13 +59,10 @@ export class ActiveCheckpoints {
 
   /** The rows are known, and so is the secret: from here on nobody has to be asked for them again. */
   async begin(
-    secret: SchemeSecret,
-    samplingSecret: string,
-    aligned: Uint32Array | null,
-    start: StartCheckpoint | null,
+    job: Pick<ActiveCheckpoint, "secret" | "samplingSecret" | "resolutionBits" | "aligned" | "start">,
   ): Promise<ActiveCheckpoint> {
     const jobId = osRandom.fill(new Uint8Array(jobIdBytes));
-    return this.#keep({ identity: this.#identity, jobId, secret, samplingSecret, aligned, start, progress: null });
+    return this.#keep({ identity: this.#identity, jobId, ...job, progress: null });
   }
 
   async store(begun: ActiveCheckpoint, { trees, margins, best }: ActiveProgress): Promise<void> {
@@ -134,7 +129,7 @@ function identityOf(config: ActiveConfig, tables: ActiveTables): JobIdentity {
     "data.files": tables.map(({ field }) => field).join(", "),
     "data.seed": data.seed ?? "none",
     scheme,
-    key_bits: keyBits,
+    ...configNames(chosenScheme({ scheme, keyBits }).parameters),
     warm_start: config.warm_start?.model ?? "none",
     ...Object.fromEntries([
       ...named("training", training),

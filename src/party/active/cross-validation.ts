@@ -11,7 +11,7 @@ import { TandemError } from "../../base/error.ts";
 import { osRandom } from "../../base/random.ts";
 import { foldRows } from "../../data/split.ts";
 import { type CrossValidationOutcome, FoldTurns } from "../../gbdt/boost/fold-turns.ts";
-import { ActiveRole } from "../../protocol/active/role.ts";
+import { ActiveRole, roundsOfAll } from "../../protocol/active/role.ts";
 import { idsDigest } from "../../protocol/ids.ts";
 import { chosenScheme } from "../../scheme/registry.ts";
 import type { ActiveScheme, SchemeSecret } from "../../scheme/scheme.ts";
@@ -27,6 +27,7 @@ import { type ActiveWorld, type ConnectedPeer, realWorld } from "./world.ts";
 import type { ActiveConfig } from "../config.ts";
 import type { Emit } from "../../record/events.ts";
 import { binningOf, binTable } from "../party-data.ts";
+import { withCodecOfJob } from "./job-codec.ts";
 import { Patience } from "./patience.ts";
 import { connectWatched } from "./watched-peers.ts";
 import { samplingSecretOf } from "../sampling-secret.ts";
@@ -71,6 +72,8 @@ export async function runCrossValidation(
 /** What is the same in every attempt once the rows are known. */
 type Prepared = Omit<ConstructorParameters<typeof ActiveRole>[0], "peers" | "observer">;
 interface PreparedFolds extends Prepared {
+  /** The config, with what the scheme can do of the resolution that it asks for. */
+  readonly config: ActiveConfig;
   readonly folds: FoldTurns;
   readonly train: PartyTable;
   readonly aligned: Uint32Array | null;
@@ -156,7 +159,7 @@ class CrossValidationAttempts {
     try {
       const prepared = (this.#prepared ??= await this.#prepare(peers, patience));
       const chained = await this.#chained(prepared, peers);
-      const role = new ActiveRole({ ...prepared, peers: chained, observer: this.#observer(prepared.folds, patience) });
+      const role = new ActiveRole({ ...prepared, peers: chained, observer: this.#observer(prepared, patience) });
       try {
         await role.join();
         patience.joined();
@@ -179,7 +182,7 @@ class CrossValidationAttempts {
     const localRounds = Math.min(training.local_rounds, training.num_round) * folds.foldCount;
     const firstTree = firstTreeOf({ localRounds, treesPerRound: treesPerRound(training), startTrees: 0 });
     this.#evidence ??= await openActiveEvidence({
-      config: this.#config,
+      config: prepared.config,
       prepared: { tables: { train, validationRows: null }, labels, features, digest: prepared.idsDigest },
       begun: { jobId, samplingSecret, secret: this.#secret, aligned, start: null },
       firstTree,
@@ -193,7 +196,7 @@ class CrossValidationAttempts {
 
   /** Test rows stay out of it altogether; a validation set is what each fold is to its model. */
   async #prepare(peers: readonly ConnectedPeer[], patience: Patience): Promise<PreparedFolds> {
-    const { name, job, training, codec, speed, privacy, data, align } = this.#config;
+    const { name, job, training, speed, privacy, data, align } = this.#config;
     const emit: Emit = (event) => {
       if (event.type === "alignment-progress") patience.answered();
       this.#emit(event);
@@ -216,13 +219,16 @@ class CrossValidationAttempts {
       { length: this.#options.folds },
       (_, fold) => foldRows(labels.length, this.#options.folds, fold, data.seed ?? training.seed).test,
     );
+    const grid = { instances: labels.length, validationRows: null, training: roundsOfAll(training, folds.length) };
+    const config = withCodecOfJob(this.#config, grid, emit);
     return {
+      config,
       train,
       aligned: aligned?.rows ?? null,
       name,
       job,
       training,
-      codec,
+      codec: config.codec,
       defences: privacy,
       subtraction: speed.subtraction,
       skipBin: speed.skip_bin,
@@ -239,13 +245,16 @@ class CrossValidationAttempts {
     };
   }
 
-  #observer(folds: FoldTurns, patience: Patience): ConstructorParameters<typeof ActiveRole>[0]["observer"] {
+  #observer(
+    { folds, config }: PreparedFolds,
+    patience: Patience,
+  ): ConstructorParameters<typeof ActiveRole>[0]["observer"] {
     const { name } = this.#config;
     let told = folds.roundsDone;
     return {
       joined: (peer, featureCount) => this.#emit({ type: "joined", party: name, peer, featureCount }),
       layoutProven: (layout) =>
-        this.#emit({ type: "layout", party: name, layout: layoutSummary(layout, this.#config) }),
+        this.#emit({ type: "layout", party: name, layout: layoutSummary(layout, config, this.#scheme.proof) }),
       treeBegan: () => {},
       alarm: (peer, tree, _node, what) =>
         this.#emit({ type: "alarm", party: name, peer, words: `in tree ${tree + 1}: ${what}` }),

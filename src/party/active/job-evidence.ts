@@ -25,6 +25,8 @@ export interface ActiveEvidenceTerms extends CommitmentTerms {
   readonly jobId: Uint8Array;
   readonly passives: readonly { readonly name: string; readonly fingerprint: string }[];
   readonly aligned: Uint32Array | null;
+  /** Ciphertexts can be compared later, so they are kept; default: they can. */
+  readonly isReplayable?: boolean;
   readonly folder: string;
   readonly storage: Storage;
 }
@@ -95,6 +97,8 @@ export class ActiveEvidence {
   }
 
   #pair(peer: string, tree: number, previous: Uint8Array | null): ActivePairRecord {
+    const { isVerifiable, isReplayable = true } = this.#terms;
+    const keeps = isVerifiable && isReplayable;
     const answers = new Map<number, Record<string, string[]>>();
     let setUp = "";
     let bytes = 0;
@@ -107,13 +111,13 @@ export class ActiveEvidence {
       setUp: (message) => (setUp = textOf(message)),
       answered: (ofTree, node, pieces) => {
         const size = pieces.reduce((sum, { length }) => sum + length, 0);
-        if (!this.#terms.isVerifiable || bytes + size > answerBytesMax) return;
+        if (!keeps || bytes + size > answerBytesMax) return;
         bytes += size;
         const kept = answers.get(ofTree) ?? {};
         answers.set(ofTree, { ...kept, [node]: pieces.map(textOf) });
       },
       closed: (closed) => {
-        const kept = this.#terms.isVerifiable ? { setUp, answers: answers.get(closed.tree) ?? {} } : {};
+        const kept = keeps ? { setUp, answers: answers.get(closed.tree) ?? {} } : {};
         this.#pending.set(closed.tree, {
           ...this.#pending.get(closed.tree),
           [peer]: { ...signedPair(closed), ...kept },

@@ -1,6 +1,7 @@
 /** What the active party commits to before the first tree: all that decides what it will send. */
 import type { BinnedFeature } from "../../gbdt/split/binning.ts";
 import { type Facts, factsOf, featuresDigest, numbersDigest } from "../../protocol/chain/commitment.ts";
+import { chosenScheme, configNames } from "../../scheme/registry.ts";
 import type { SchemeSecret } from "../../scheme/scheme.ts";
 import type { ActiveConfig } from "../config.ts";
 
@@ -39,7 +40,7 @@ export function activeFacts(job: CommittedJob): Facts {
     start: job.startModel,
     folds: job.folds,
     scheme,
-    key_bits: keyBits,
+    ...configNames(chosenScheme({ scheme, keyBits }).parameters),
     ...factsOf("training", training),
     ...factsOf("codec", codec),
     ...factsOf("speed", speed),

@@ -1,6 +1,7 @@
 /** Opens the active party's record of a job for verifying it: what it commits to, and where its chains go on. */
 import type { Storage } from "../../base/storage.ts";
 import type { BinnedFeature } from "../../gbdt/split/binning.ts";
+import { schemeNamed } from "../../scheme/registry.ts";
 import type { ActiveCheckpoint } from "../../store/active-checkpoint.ts";
 import type { ActiveConfig } from "../config.ts";
 import { readSigner } from "../model/signer.ts";
@@ -49,6 +50,7 @@ export async function openActiveEvidence(job: VerifiedJob): Promise<ActiveEviden
     firstTree,
     aligned,
     isVerifiable: config.output.verifiable,
+    isReplayable: schemeNamed(config.scheme).replay !== undefined,
     folder,
     storage,
   });

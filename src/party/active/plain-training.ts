@@ -4,17 +4,16 @@
  * what a job was worth.
  */
 import type { CodecParameters, Defences, TrainingParameters } from "../../base/parameters.ts";
-import { plaintextBitsOf, type SchemeChoice } from "../../scheme/registry.ts";
+import type { SchemeChoice } from "../../scheme/registry.ts";
 import { categoryNamesOf, type PartyTable } from "../../data/dataset.ts";
 import { BoostingMonitor } from "../../gbdt/boost/boosting-monitor.ts";
 import { BoostingTask, otherRows } from "../../gbdt/boost/boosting-task.ts";
 import type { Model } from "../../gbdt/tree/model.ts";
 import { predictMargins } from "../../gbdt/tree/predict.ts";
 import { trainCentralised } from "../../gbdt/boost/train.ts";
-import { quantiserFor } from "../../codec/gradient-layout.ts";
-import { noiseIn } from "../../protocol/job-parameters.ts";
 import type { JobTables } from "./tables.ts";
 import { evaluate } from "../evaluate.ts";
+import { quantiserOfJob } from "../job-grid.ts";
 import type { ActiveResult } from "../../record/events.ts";
 import { binningOf, binTable } from "../party-data.ts";
 
@@ -26,6 +25,7 @@ export interface PlainTraining extends SchemeChoice {
   /** The model that training goes on from; null or left out: none. */
   readonly start?: Model | null;
   readonly training: TrainingParameters;
+  /** The job's own, with what its scheme can do of the resolution (job-grid.ts). */
   readonly codec: CodecParameters;
   /** Per party what it draws its columns with. */
   readonly samplingSecrets: readonly string[];
@@ -50,7 +50,7 @@ export async function trainPlain(job: PlainTraining): Promise<PlainResult> {
   const labels = labelsOf(job.train);
   const deciding = validationRows && otherRows(validationRows, labels.length);
   const parties = job.train.map((table) => binTable(table, binningOf(training), deciding));
-  const quantise = quantiserFor(job.codec, plaintextBitsOf(job), noiseIn(training, job.codec, job.defences));
+  const quantise = quantiserOfJob(job);
   const start = job.start
     ? { model: job.start, columns: job.train.map(({ features }) => features), names: job.train.map(categoryNamesOf) }
     : null;

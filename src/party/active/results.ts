@@ -62,13 +62,16 @@ export async function makeSecret(config: ActiveConfig, emit: Emit): Promise<Sche
   const { scheme, parameters } = chosenScheme(config);
   const secret = await scheme.makeSecret(config);
   const key = scheme.describe(parameters);
-  emit({ type: "key", party: config.name, process: process.pid, key, kernel: scheme.kernelName() });
+  const keyless = parameters["keyBits"] === undefined ? { keyless: true } : {};
+  emit({ type: "key", party: config.name, process: process.pid, key, ...keyless, kernel: scheme.kernelName() });
   return secret;
 }
 
+/** @param proof the scheme's, where the layout alone does not decide */
 export function layoutSummary(
   layout: GradientLayout,
   job: SchemeChoice & { readonly codec: CodecParameters; readonly speed: SpeedParameters },
+  proof: readonly string[] = overflowProof(layout),
 ): LayoutSummary {
   const { scheme, parameters } = chosenScheme(job);
   const { ciphertextBytes, sumsPerCiphertext, plaintextBitsMax } = scheme.sizes(parameters, layout, job.speed);
@@ -83,6 +86,7 @@ export function layoutSummary(
     plaintextBitsMax,
     ciphertextBytes,
     sumsPerCiphertext,
-    proof: overflowProof(layout),
+    ...(scheme.hidesMembers ? { hidesMembers: true } : {}),
+    proof,
   };
 }
