@@ -55,6 +55,11 @@ async function ofTable(flags: AuditFlags, seconds: number, onProgress: Tell): Pr
   for (const name of ["data", "label"] as const)
     if (flags[name] === undefined)
       throw new TandemError("USAGE", `--${name} is missing: name a table with its label, or the folder of a --job`);
+  if (flags.scheme === "lattice")
+    throw new TandemError(
+      "USAGE",
+      "audit attacks what a job with the paillier scheme tells; with lattice other things are told: docs/leakage.md",
+    );
   const { auditSimulation } = await import("../experiment/audit/audit.ts");
   return auditSimulation(
     { ...jobFrom(flags), check: false, onEvent: () => {} },

@@ -14,8 +14,9 @@ import {
 } from "./dashboard.ts";
 import { addProgressOptions, Progress, type ProgressFlags } from "./terminal/progress.ts";
 import { writeReport } from "./report.ts";
+import { schemeFactsOf, schemeOption } from "./scheme-options.ts";
 import { wholeNumber } from "./whole-number.ts";
-import { costTable, summarise } from "./terminal/summary.ts";
+import { costTable, type JobSummary, summarise } from "./terminal/summary.ts";
 import { textTable } from "./terminal/text-table.ts";
 
 /** The portable kernel is some ten times slower: it gets a job that ends in a minute as well. */
@@ -24,6 +25,7 @@ const sizes = { native: { rows: 10_000, trees: 10 }, portable: { rows: 1_000, tr
 interface DemoFlags extends ProgressFlags, DashboardFlags, RecordsFlags {
   readonly rows?: string;
   readonly numRound?: string;
+  readonly scheme: string;
   readonly seed: string;
 }
 
@@ -32,13 +34,14 @@ export function demoCommand(): Command {
     .description("let a bank, a retailer and a telecom train one model on this machine")
     .option("--rows <count>", "people in the synthetic data (default: 10000, or 1000 without the native kernel)")
     .option("--num-round <trees>", "trees (default: 10, or 3 without the native kernel)")
+    .addOption(schemeOption())
     .option("--seed <number>", "fixes everything but the cryptographic nonces", "7");
   return addDashboardOptions(addRecordsOption(addProgressOptions(command))).action(async (options: DemoFlags) => {
-    const [{ selectKernel }, { demoParties, runDemo }] = await Promise.all([
-      import("../crypto/paillier/index.ts"),
+    const [{ schemeNamed }, { demoParties, runDemo }] = await Promise.all([
+      import("../scheme/registry.ts"),
       import("../experiment/simulate/demo.ts"),
     ]);
-    const portable = selectKernel().name === "portable";
+    const portable = schemeNamed(options.scheme).kernelName() === "portable";
     const size = portable ? sizes.portable : sizes.native;
     const rows = wholeNumber("--rows", options.rows ?? size.rows, 100, 1_000_000);
     const trees = wholeNumber("--num-round", options.numRound ?? size.trees, 1, 1000);
@@ -60,10 +63,16 @@ export function demoCommand(): Command {
         ? []
         : demoParties.map((name) => ({ name, directory: join(keep.directory, name), job: keep.job }));
     await besideDashboard(options, viewers, progress, async () => {
-      const result = await runDemo({ rows, trees, seed, keep, onEvent: (event) => progress.handle(event) }).finally(
-        () => progress.close(),
-      );
-      const text = options.json === true ? jsonOf(result) : tablesOf(result);
+      const result = await runDemo({
+        rows,
+        trees,
+        seed,
+        scheme: options.scheme,
+        keep,
+        onEvent: (event) => progress.handle(event),
+      }).finally(() => progress.close());
+      const summary = summarise(result.federation, await schemeFactsOf(result), result.difference === "");
+      const text = options.json === true ? jsonOf(result, summary) : tablesOf(result, summary);
       process.stdout.write(`${text}\n`);
       if (keep !== undefined)
         progress.line(`report: ${await writeReport(join(keep.directory, demoParties[0], keep.job))}`);
@@ -74,15 +83,15 @@ export function demoCommand(): Command {
   });
 }
 
-function jsonOf(result: DemoResult): string {
+function jsonOf(result: DemoResult, summary: JobSummary): string {
   const { bankAlone, federated, onePlace } = result;
   return JSON.stringify({
-    ...summarise(result.federation, result.keyBits, result.difference === ""),
+    ...summary,
     comparison: { bankAlone, federated, onePlace },
   });
 }
 
-function tablesOf(result: DemoResult): string {
+function tablesOf(result: DemoResult, summary: JobSummary): string {
   const row = (name: string, metrics: Readonly<Record<string, number>>): string[] => [
     name,
     metrics["auc"].toFixed(4),
@@ -102,7 +111,7 @@ function tablesOf(result: DemoResult): string {
     `  federated equals centralised?  ${same}`,
     "  privacy: exact. Sums are told as they are; docs/privacy-choices.md has what lowers what a job gives away.",
     "",
-    costTable(summarise(result.federation, result.keyBits, result.difference === "")),
+    costTable(summary),
     "",
   ].join("\n");
 }

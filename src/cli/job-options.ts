@@ -10,6 +10,7 @@ import {
   speedParameters,
   trainingParameters,
 } from "../base/parameters.ts";
+import { schemeOption } from "./scheme-options.ts";
 import type { SimulateOptions } from "../experiment/simulate/simulate-options.ts";
 
 export interface JobFlags {
@@ -27,6 +28,7 @@ export interface JobFlags {
   readonly missing?: string[];
   readonly monotoneConstraints?: string;
   readonly categorical?: string;
+  readonly scheme?: string;
   readonly keyBits?: string;
   readonly insecureKeyBits?: string;
   readonly textbookEncryption?: boolean;
@@ -60,7 +62,8 @@ export function addJobOptions(command: Command, isRequired = true): Command {
       "features that must only raise (1) or only lower (-1) the prediction, such as 'income:1,age:-1'",
     )
     .option("--categorical <columns>", "with --enable-categorical: columns of numbers that stand for categories")
-    .optionsGroup("Key:")
+    .optionsGroup("Encryption:")
+    .addOption(schemeOption())
     .option("--key-bits <bits>", `length of the Paillier key, 2048 to 4096 bits (default: ${defaultKeyBits})`)
     .option("--insecure-key-bits <bits>", "a shorter key, from 128, for experiments only");
   addParameters(command.optionsGroup("Training:"), trainingParameters);
@@ -110,6 +113,7 @@ export function jobFrom(flags: JobFlags): Omit<SimulateOptions, "check" | "onEve
     codec: given(flags, codecParameters),
     speed,
     privacy: given(flags, privacyParameters),
+    scheme: flags.scheme,
     ...keySize(flags),
   };
 }
@@ -124,13 +128,15 @@ function validationFraction({ validationFraction: given, validationData }: JobFl
   throw new TandemError("USAGE", `--validation-fraction must lie between 0 and 1; got '${given}'`);
 }
 
-function keySize(flags: JobFlags): { keyBits: number; insecureKey: boolean } {
+function keySize(flags: JobFlags): Pick<SimulateOptions, "keyBits" | "insecureKey" | "keyBitsGiven"> {
   if (flags.keyBits !== undefined && flags.insecureKeyBits !== undefined) {
     throw new TandemError("USAGE", "--key-bits and --insecure-key-bits exclude each other");
   }
   return {
     keyBits: Number(flags.insecureKeyBits ?? flags.keyBits ?? defaultKeyBits),
     insecureKey: flags.insecureKeyBits !== undefined,
+    keyBitsGiven:
+      flags.insecureKeyBits !== undefined ? "insecure_key_bits" : flags.keyBits !== undefined ? "key_bits" : null,
   };
 }
 

@@ -18,6 +18,7 @@ import { addExamples } from "./terminal/help-text.ts";
 import { addLeakageOptions, explainFirst, type LeakageFlags } from "./leakage.ts";
 import { addProgressOptions, Progress, type ProgressFlags } from "./terminal/progress.ts";
 import { writeReport } from "./report.ts";
+import { schemeFactsOf } from "./scheme-options.ts";
 import { contributionTable, costTable, metricsTable, type JobSummary, summarise } from "./terminal/summary.ts";
 
 interface SimulateFlags extends JobFlags, ProgressFlags, DashboardFlags, LeakageFlags, RecordsFlags {
@@ -77,7 +78,7 @@ async function runSimulate(flags: SimulateFlags): Promise<void> {
       onEvent: (event) => progress.handle(event),
     }).finally(() => progress.close());
     const identical = result.difference === null ? null : result.difference === "";
-    const summary = summarise(result, job.keyBits, identical);
+    const summary = summarise(result, await schemeFactsOf(job), identical);
     const { contribution } = result;
     process.stdout.write(
       flags.json === true

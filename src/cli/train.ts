@@ -10,6 +10,7 @@ import { addLeakageOptions, explainFirst, type LeakageFlags } from "./leakage.ts
 import { addExamples } from "./terminal/help-text.ts";
 import { addProgressOptions, Progress, type ProgressFlags } from "./terminal/progress.ts";
 import { writeReport } from "./report.ts";
+import { schemeFactsOf } from "./scheme-options.ts";
 import { contributionIn, readableOutcome, trainOutcome } from "./terminal/train-outcome.ts";
 
 interface TrainFlags extends CompanyFlags, ProgressFlags, DashboardFlags, LeakageFlags {
@@ -49,6 +50,7 @@ async function runTrain(flags: TrainFlags): Promise<void> {
     const contribution = seen.result.alone === undefined ? null : await contributionIn(config, seen.result.alone);
     const outcome = trainOutcome(
       config,
+      await schemeFactsOf(config),
       seen.result,
       contribution,
       seen.commonCount ?? null,

@@ -51,7 +51,9 @@ async function open({ config, job, out }: OpenFlags): Promise<void> {
   await writeOpening(path, opening);
   const holds =
     opening.role === "active"
-      ? "the labels, the binned columns and the PRIVATE KEY of this job"
+      ? opening.active?.scheme === "lattice"
+        ? "the labels and the binned columns of this job"
+        : "the labels, the binned columns and the PRIVATE KEY of this job"
       : "the binned columns of this party and its secrets of this job";
   process.stderr.write(`It holds ${holds}. Give it to nobody but the auditor.\n`);
   process.stdout.write(`${path}\n`);

@@ -10,6 +10,7 @@ import { bitLayoutPicture } from "./job-pictures.ts";
 export function encodingPart(view: JobView): Html {
   const { layout } = view;
   if (layout === null) return html``;
+  if (layout.hidesMembers === true) return perNodePart(view, layout);
   return html`<h2>Encoding, and the proof that no sum overflows</h2>
     <figure>
       <figcaption>One person's plaintext, to scale (codec ${layout.codec}, layout ${layout.kind})</figcaption>
@@ -24,6 +25,17 @@ export function encodingPart(view: JobView): Html {
     <h3>What batching and packing save</h3>
     <p>${packingWords(layout)}</p>
     ${htmlTable(["", "ciphertexts", "one per value", "bytes saved"], savingsRows(view))}`;
+}
+
+/** Where every node has gradients of its own: nothing is packed, and no slot stands beside another. */
+function perNodePart({ state }: JobView, { proof }: LayoutSummary): Html {
+  return html`<h2>Encoding, and the proof that every sum is exact</h2>
+    ${proof.map((line) => html`<p class="mono">${line}</p>`)}
+    <p>
+      Every node has gradients of its own, with zeros for whoever is not in it. All bounds were checked with integers
+      before the first encryption. Every sum is held against what the people of its node can make.
+      ${state === "finished" ? "This job ended without a sum that did not fit." : ""}
+    </p>`;
 }
 
 function packingWords(layout: LayoutSummary): string {

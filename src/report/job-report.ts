@@ -72,8 +72,16 @@ function figures(view: JobView): (readonly [string, string])[] {
     [formatSeconds((view.lastAt - view.startedAt) / 1000), "total time"],
     ...(data === null ? [] : [[formatCount(data.trainRows), "training rows"] as const]),
     ...(data === null || data.testRows === 0 ? [] : [[formatCount(data.testRows), "test rows"] as const]),
-    [String(view.parameters["key_bits"] ?? "–"), "bits of Paillier key"],
+    schemeFigure(view),
   ];
+}
+
+/** The length of its key, where the scheme has one. */
+function schemeFigure({ parameters }: JobView): readonly [string, string] {
+  const { key_bits: keyBits, scheme } = parameters;
+  return keyBits === undefined && scheme !== undefined
+    ? [String(scheme), "scheme"]
+    : [String(keyBits ?? "–"), "bits of Paillier key"];
 }
 
 function dateText(ms: number): string {

@@ -31,6 +31,7 @@ export function EncodingView() {
       </>
     );
   }
+  if (layout.hidesMembers === true) return <PerNodeEncoding proof={layout.proof} />;
   const packed = packedBits(layout);
   return (
     <>
@@ -67,6 +68,26 @@ export function EncodingView() {
           <p class="note">
             This is proven before the first encryption. Every decryption checks it again: a sum whose guard bits are all
             ones stops the job.
+          </p>
+        </Card>
+      </div>
+    </>
+  );
+}
+
+/** Where every node has gradients of its own: nothing is packed, and no slot stands beside another. */
+function PerNodeEncoding({ proof }: { readonly proof: readonly string[] }) {
+  return (
+    <>
+      <h1 class="title">Encoding</h1>
+      <div class="grid">
+        <Card title="Every sum is exact" wide>
+          {proof.map((line) => (
+            <p key={line}>{line}</p>
+          ))}
+          <p class="note">
+            Every node has gradients of its own, with zeros for whoever is not in it. This is proven before the first
+            encryption.
           </p>
         </Card>
       </div>

@@ -83,7 +83,10 @@ export class Progress {
         );
         break;
       case "key":
-        this.line(`${event.party} (process ${event.process}): made ${event.key} (${event.kernel} kernel)`);
+        this.line(
+          `${event.party} (process ${event.process}): ${event.keyless === true ? "encrypts with" : "made"} ` +
+            `${event.key} (${event.kernel} kernel)`,
+        );
         break;
       case "aligned":
         if (isActive)
@@ -95,8 +98,12 @@ export class Progress {
           this.line(`${event.party}: ${event.peer} joined with ${features}`);
         }
         break;
+      case "resolution":
+        this.line(`${event.party}: ${resolutionLine(event)}`);
+        break;
       case "layout":
         this.line(`${event.party}: ${layoutLine(event.layout)}; no sum can overflow`);
+        for (const line of schemeProof(event.layout)) this.line(`  ${line}`);
         this.#firstTreeAt = Date.now();
         break;
       case "resumed":
@@ -166,8 +173,20 @@ export class Progress {
   }
 }
 
+/** Fewer bits than were asked for, and why. */
+function resolutionLine({ resolutionBits, asked, scheme }: Extract<PartyEvent, { type: "resolution" }>): string {
+  const why = `more would let the ${scheme} scheme's answers tell more than sums, with so many people and trees`;
+  return `resolution_bits ${resolutionBits} instead of ${asked}: ${why}`;
+}
+
+/** What the scheme has proven of this job, where the layout does not say it. */
+function schemeProof({ hidesMembers = false, proof }: LayoutSummary): readonly string[] {
+  return hidesMembers ? proof : [];
+}
+
 /** How many ciphertexts a person's gradients take. */
-function layoutLine({ slots, plaintextsPerInstance: count }: LayoutSummary): string {
+function layoutLine({ slots, plaintextsPerInstance: count, hidesMembers = false }: LayoutSummary): string {
+  if (hidesMembers) return "every node has gradients of its own, with zeros for whoever is not in it";
   const what = slots.length === 2 ? "g and h" : `${slots.length / 2} pairs of g and h`;
   const verb = count > 1 ? "take" : "ride in";
   const number = count === 1 ? "one" : count === 2 ? "two" : String(count);

@@ -3,11 +3,11 @@ import { formatBytes, formatCount, formatSeconds } from "../../base/format.ts";
 import type { ContributionRow } from "../../experiment/simulate/comparison.ts";
 import type { FederationResult } from "../../experiment/simulate/federation.ts";
 import type { Metrics } from "../../record/events.ts";
+import type { SchemeFacts } from "../scheme-options.ts";
 import { textTable } from "./text-table.ts";
 
-export interface JobSummary {
+export interface JobSummary extends SchemeFacts {
   readonly trees: number;
-  readonly keyBits: number;
   readonly codec: string;
   readonly layout: FederationResult["layout"];
   readonly metrics: { readonly train: Metrics; readonly validation?: Metrics; readonly test: Metrics | null };
@@ -22,12 +22,12 @@ export interface JobSummary {
   readonly bytes: { readonly activeToPassive: number; readonly passiveToActive: number };
 }
 
-export function summarise(result: FederationResult, keyBits: number, identical: boolean | null): JobSummary {
+export function summarise(result: FederationResult, scheme: SchemeFacts, identical: boolean | null): JobSummary {
   const { active, passives, layout } = result;
   const { phasesMs } = active;
   return {
     trees: active.trees,
-    keyBits,
+    ...scheme,
     codec: layout.codec,
     layout,
     metrics: active.metrics,

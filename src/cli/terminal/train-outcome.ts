@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { formatBytes } from "../../base/format.ts";
 import type { ActiveConfig } from "../../party/config.ts";
 import type { ActiveResult } from "../../record/events.ts";
+import type { SchemeFacts } from "../scheme-options.ts";
 import { gainTable, type SplitGain, summariseActive } from "./model-summary.ts";
 import { aloneTable, metricsTable } from "./summary.ts";
 import { textTable } from "./text-table.ts";
@@ -13,11 +14,10 @@ interface Contribution {
   readonly parties: readonly SplitGain[];
 }
 
-interface TrainOutcome {
+interface TrainOutcome extends SchemeFacts {
   readonly job: string;
   readonly output: string;
   readonly trees: number;
-  readonly keyBits: number;
   readonly commonCount: number | null;
   readonly metrics: ActiveResult["metrics"];
   readonly contribution?: Contribution;
@@ -38,6 +38,7 @@ export async function contributionIn(
 
 export function trainOutcome(
   config: ActiveConfig,
+  scheme: SchemeFacts,
   result: ActiveResult,
   contribution: Contribution | null,
   commonCount: number | null,
@@ -49,7 +50,7 @@ export function trainOutcome(
     job: config.job,
     output: `${config.output.directory}/${config.job}`,
     trees: result.trees,
-    keyBits: config.keyBits,
+    ...scheme,
     commonCount,
     metrics: result.metrics,
     ...(contribution === null ? {} : { contribution }),

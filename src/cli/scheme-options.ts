@@ -1,0 +1,23 @@
+/** The option that chooses a cipher. Its choices stand here, since loading the ciphers takes long. */
+import { Option } from "commander";
+import type { SchemeChoice } from "../scheme/registry.ts";
+
+export const schemeChoices = ["paillier", "lattice"] as const;
+
+export function schemeOption(): Option {
+  return new Option("--scheme <name>", "the cipher; lattice is experimental: docs/lattice.md")
+    .choices(schemeChoices)
+    .default(schemeChoices[0]);
+}
+
+/** What a job was encrypted with: the scheme's name, and the length of its key where it has one. */
+export interface SchemeFacts {
+  readonly scheme: string;
+  readonly keyBits?: number;
+}
+
+export async function schemeFactsOf(choice: SchemeChoice): Promise<SchemeFacts> {
+  const { chosenScheme } = await import("../scheme/registry.ts");
+  const { scheme, parameters } = chosenScheme(choice);
+  return { scheme: scheme.name, ...parameters };
+}
