@@ -84,6 +84,7 @@ describe("a config", () => {
       min_instances_per_node: 1,
       min_instances_per_candidate: 1,
       schemes: ["paillier"],
+      lattice_minimums: "everywhere",
       unpacked: false,
       max_resolution_bits: 24,
       max_outputs: 100,

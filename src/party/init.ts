@@ -112,7 +112,10 @@ policy:
   # do not hide single people.
   min_instances_per_node: 1
   min_instances_per_candidate: 1  # on each side of a possible split
-  schemes: [paillier]          # ciphers that a job may use
+  schemes: [paillier]          # ciphers that a job may use; lattice is faster, hides who is in a node, and experimental
+  # With lattice nobody here can count who is in a node. Minimums of people, those of a preset among them, then hold
+  # over all people only, and min_instances_per_node is left to the active party. Whoever accepts that writes:
+  # lattice_minimums: root
   codecs: [batched, unbatched]
   scoring: true                # may the active party use the models that it trained with this party?
   max_scoring_ids: 10000       # how many ids it may ask about in one request for scores
@@ -184,7 +187,7 @@ training:
   eta: 0.3
   # seed: 7                    # fixes everything but the cryptographic nonces
 
-# scheme: paillier             # the cipher
+# scheme: paillier             # the cipher; or lattice, without key_bits, if all passive parties allow it: experimental
 key_bits: 2048                 # shorter, for experiments only: insecure_key_bits
 # threads: 4                   # of the alignment; without it as many as there are cores
 # patience_seconds: 600        # how long to wait for a party that is gone; then the same command continues the job

@@ -62,7 +62,11 @@ describe("refused", () => {
   });
 
   test.each(["", "rot13", "__proto__", "constructor"])("a scheme that nobody knows: '%s'", async (scheme) => {
-    await expectError(() => ask(scheme, { keyBits: 2048 }), "HANDSHAKE_MISMATCH", /^scheme: .*, shop knows paillier$/);
+    await expectError(
+      () => ask(scheme, { keyBits: 2048 }),
+      "HANDSHAKE_MISMATCH",
+      /^scheme: .*, shop knows paillier, lattice$/,
+    );
   });
 
   const paper = { resolutionBits: 0, slotBits: 30 };

@@ -4,7 +4,10 @@ import type { GradientLayout } from "../codec/layout.ts";
 
 /** What the formula needs to know of one passive party. */
 export interface PassiveShape {
+  readonly features: number;
   readonly candidates: number;
+  /** That so many features can have, as the active party counts them before it is told. */
+  readonly candidatesMax: number;
   /** Over all features: instances outside the feature's most frequent bin (or all, without skipping). */
   readonly rootAdditions: number;
 }
@@ -13,6 +16,8 @@ export interface JobShape {
   readonly rows: number;
   readonly trees: number;
   readonly depth: number;
+  /** Pairs of g and h of a round, whether its trees have one each or one tree has all of them. */
+  readonly outputsPerRound: number;
   readonly layout: GradientLayout;
   /** Which shortcuts are taken; skipped bins show in rootAdditions. */
   readonly speed: SpeedParameters;
@@ -23,6 +28,8 @@ export interface Prediction {
   readonly activeCpuSeconds: number;
   readonly passiveCpuSeconds: readonly number[];
   readonly bytes: { readonly activeToPassive: number; readonly passiveToActive: number };
+  /** What the scheme keeps, besides tables and the program itself. */
+  readonly memoryBytes: { readonly active: number; readonly passives: readonly number[] };
 }
 
 export interface CostModel {

@@ -1,13 +1,17 @@
 /**
- * What a simulation would cost, without running it: the cost model on the user's own table, after a short calibration.
+ * What a simulation would cost, without running it: the cost models on the user's own table, after a short calibration.
+ * Both schemes are looked at, whichever is asked for.
  */
 import { availableParallelism } from "node:os";
+import { TandemError } from "../../base/error.ts";
 import type { PartyTable } from "../../data/dataset.ts";
+import { categoryCountMax } from "../../gbdt/split/category-binning.ts";
 import { binningOf, type BinningParameters, binTable } from "../../party/party-data.ts";
 import { listCandidates, mostFrequentBins } from "../../scheme/candidates/candidate-plan.ts";
 import type { CostModel, JobShape, PassiveShape, Prediction } from "../../scheme/cost-model.ts";
-import { chosenScheme } from "../../scheme/registry.ts";
+import { chosenScheme, defaultScheme } from "../../scheme/registry.ts";
 import { type PreparedSimulation, prepareSimulation } from "./prepare-simulation.ts";
+import { recommendation, type Recommendation, type SchemeOutlook } from "./scheme-advice.ts";
 import type { SimulateOptions } from "./simulate-options.ts";
 
 export interface Estimate extends Prediction {
@@ -19,16 +23,52 @@ export interface Estimate extends Prediction {
   readonly secondsPerTree: number;
 }
 
+/** Of the scheme that is asked for, and of all beside each other. */
+export interface Estimates extends Estimate {
+  readonly scheme: string;
+  readonly schemes: readonly SchemeOutlook[];
+  readonly recommended: Recommendation;
+}
+
 /** Processes, certificates and key. */
 const startSeconds = 2.3;
 /** Cores that stand idle while one side waits for the other. */
 const idleFraction = 0.1;
+const schemesCompared = ["paillier", "lattice"] as const;
 
-export async function estimate(options: SimulateOptions): Promise<Estimate> {
+export async function estimate(options: SimulateOptions): Promise<Estimates> {
   const prepared = await prepareSimulation(options);
-  const { scheme } = chosenScheme(options);
-  const costs = await scheme.costModel(options);
-  return { ...estimateJob(prepared, costs), kernel: scheme.kernelName() };
+  const { scheme = defaultScheme } = options;
+  const names: readonly string[] = [...new Set([...schemesCompared, scheme])];
+  const schemes: SchemeOutlook[] = [];
+  for (const name of names) schemes.push(await outlook(prepared, options, name));
+  const asked = schemes.find(({ scheme: name }) => name === scheme);
+  if (asked?.estimate === undefined || asked.estimate === null)
+    throw new TandemError("USAGE", asked?.refusal ?? `there is no scheme '${scheme}'`);
+  const job = { rows: prepared.train[0].ids.length, peopleShare: prepared.privacy.min_people_share };
+  return { ...asked.estimate, scheme, schemes, recommended: recommendation(schemes, job) };
+}
+
+/** The job under one scheme, or why it cannot be trained so. */
+async function outlook(
+  prepared: PreparedSimulation,
+  { keyBits }: Pick<SimulateOptions, "keyBits">,
+  name: string,
+): Promise<SchemeOutlook> {
+  const { scheme, parameters } = chosenScheme({ scheme: name, keyBits });
+  const facts = { scheme: name, key: scheme.describe(parameters), hidesMembers: scheme.hidesMembers };
+  const { codec, speed } = prepared;
+  const [conflict] = scheme.conflicts({ keyBitsGiven: null, codec, speed });
+  if (conflict !== undefined)
+    return { ...facts, estimate: null, refusal: `${conflict.field.at(-1)} ${conflict.advice}` };
+  try {
+    const layout = prepared.layoutFor({ scheme: name, keyBits });
+    const job = estimateJob({ ...prepared, layout }, await scheme.costModel({ keyBits }));
+    return { ...facts, estimate: { ...job, kernel: scheme.kernelName() }, refusal: null };
+  } catch (error) {
+    if (!(error instanceof TandemError)) throw error;
+    return { ...facts, estimate: null, refusal: error.message };
+  }
 }
 
 /** A job whose tables have been read and whose layout has been proven. */
@@ -43,6 +83,7 @@ export function estimateJob(
     trees: training.num_round,
     // Without a limit, of a tree whose leaves are level.
     depth: training.max_depth || Math.max(1, Math.ceil(Math.log2(training.max_leaves))),
+    outputsPerRound: layout.slots.length / 2,
     layout,
     speed,
     passives: train.slice(1).map((table) => passiveShape(table, binningOf(training), speed.skip_bin)),
@@ -68,5 +109,11 @@ function passiveShape(table: PartyTable, binning: BinningParameters, skipBin: bo
   features.forEach((feature, f) => {
     for (const bin of feature.bins) if (!skipBin || bin !== skipped[f]) rootAdditions++;
   });
-  return { candidates: listCandidates(features).length, rootAdditions };
+  const binsMax = Math.max(binning.maxBin, binning.enableCategorical ? categoryCountMax : 0);
+  return {
+    features: features.length,
+    candidates: listCandidates(features).length,
+    candidatesMax: 2 * features.length * binsMax,
+    rootAdditions,
+  };
 }

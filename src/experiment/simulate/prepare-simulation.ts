@@ -4,6 +4,7 @@
  */
 import type { GradientLayout } from "../../codec/layout.ts";
 import { codecOfJob, layoutOfJob } from "../../party/job-grid.ts";
+import type { SchemeChoice } from "../../scheme/registry.ts";
 import { type PartyTable, selectRows } from "../../data/dataset.ts";
 import { BoostingMonitor } from "../../gbdt/boost/boosting-monitor.ts";
 import { BoostingTask } from "../../gbdt/boost/boosting-task.ts";
@@ -25,6 +26,8 @@ export interface PreparedSimulation extends SimulationParameters {
   /** Of a validation file; null: there is none. */
   readonly validation: readonly PartyTable[] | null;
   readonly layout: GradientLayout;
+  /** The layout under another scheme. @throws TandemError where that cannot train such a job */
+  readonly layoutFor: (choice: SchemeChoice) => GradientLayout;
   /** The model that training goes on from; null: none. */
   readonly start: Model | null;
 }
@@ -33,11 +36,10 @@ export interface PreparedSimulation extends SimulationParameters {
 export async function prepareSimulation(options: SimulateOptions): Promise<PreparedSimulation> {
   const parameters = await checkOptions(options);
   const tables = await readSimulationTables(options, parameters.training);
-  const { start, layout } = await checkTraining(options, parameters, tables);
+  const checked = await checkTraining(options, parameters, tables);
   return {
     ...parameters,
-    start,
-    layout,
+    ...checked,
     job: federationJob(options, parameters, tables),
     train: tables.train,
     test: tables.tested.parties.map((party) => selectRows(party, tables.rows.test)),
@@ -50,7 +52,7 @@ async function checkTraining(
   options: SimulateOptions,
   { training, codec, privacy }: SimulationParameters,
   { whole, train, validation: held }: SimulationTables,
-): Promise<Pick<PreparedSimulation, "start" | "layout">> {
+): Promise<Pick<PreparedSimulation, "start" | "layout" | "layoutFor">> {
   const {
     rows: [active],
     validation,
@@ -69,9 +71,12 @@ async function checkTraining(
   roundsBefore(start, task, training);
   // Refuses what could overflow.
   const gradients = task.gradients(task.startMargins());
-  const asked = { ...options, training, codec, defences: privacy };
-  const ofJob = codecOfJob(asked, { instances: active.ids.length, validationRows: validation, start });
-  return { start, layout: layoutOfJob({ ...asked, codec: ofJob }, gradients) };
+  const grid = { instances: active.ids.length, validationRows: validation, start };
+  const layoutFor = (choice: SchemeChoice): GradientLayout => {
+    const asked = { scheme: choice.scheme, keyBits: choice.keyBits, training, codec, defences: privacy };
+    return layoutOfJob({ ...asked, codec: codecOfJob(asked, grid) }, gradients);
+  };
+  return { start, layout: layoutFor(options), layoutFor };
 }
 
 function federationJob(

@@ -1,6 +1,79 @@
-/** What a job with the lattice scheme will cost on this machine. */
-import type { CostModel } from "../cost-model.ts";
+/**
+ * What a job with the lattice scheme will cost on this machine: the formulas of docs/lattice.md, with its operations
+ * measured in a fraction of a second. Every node is sealed for all rows, so nothing here depends on who is in it.
+ */
+import { largestResolution } from "../../crypto/lattice/choose-set.ts";
+import { candidateCountMax, checkBudget } from "../../crypto/lattice/distance.ts";
+import type { LatticeKernel } from "../../crypto/lattice/kernel.ts";
+import { type LatticeSet, latticeSets } from "../../crypto/lattice/sets.ts";
+import {
+  activeMemoryBytes,
+  hintBytes,
+  nodeBytesDown,
+  nodeBytesUp,
+  passiveMemoryBytes,
+} from "../../crypto/lattice/sizes.ts";
+import type { CostModel, JobShape, PassiveShape, Prediction } from "../cost-model.ts";
+import { calibrate, type LatticeCosts, inSet } from "./calibration.ts";
 
-export async function latticeCosts(): Promise<CostModel> {
-  throw new Error("unwritten");
+/** Copying, HTTP/2 and TLS, at either end. */
+const transportSecondsPerByte = 1.4e-9;
+/** Nodes of a job, those that are redone among them: the budget that both sides agree on. */
+const redoneAtMost = 2;
+
+export async function latticeCosts(kernel: LatticeKernel): Promise<CostModel> {
+  const costs = await calibrate(kernel);
+  return { predict: (job) => predict(job, setOf(job), costs) };
+}
+
+/** The root and one child of each pair. */
+function nodesPerTree({ depth }: JobShape): number {
+  return 2 ** (depth - 1);
+}
+
+/** The set that a job of this shape takes: A where it hides what is asked. */
+function setOf(job: JobShape): LatticeSet {
+  const wanted = Math.log2(job.layout.slots[0].noise?.largest ?? 2 ** 24);
+  const candidateCount = Math.max(1, ...job.passives.map(({ candidates }) => candidates));
+  checkBudget(latticeSets.B, { nodesMax: 1, outputs: 1, candidateCount }); // refuses tables that are too wide
+  const candidatesMax = Math.max(1, ...job.passives.map((passive) => passive.candidatesMax));
+  const budget = {
+    nodesMax: redoneAtMost * job.trees * nodesPerTree(job) * job.outputsPerRound,
+    outputs: 1,
+    candidateCount: Math.min(candidatesMax, candidateCountMax),
+  };
+  const rows = { rowCount: job.rows, noiseMax: job.layout.noise?.max ?? 0 };
+  return (largestResolution(latticeSets.A, rows, budget) ?? 0) >= wanted ? latticeSets.A : latticeSets.B;
+}
+
+function predict(job: JobShape, set: LatticeSet, measured: LatticeCosts): Prediction {
+  const costs = inSet(measured, set);
+  const { rows, passives } = job;
+  // A node of several outputs has records for each.
+  const nodes = job.trees * nodesPerTree(job) * job.outputsPerRound;
+  const up = nodeBytesUp(set, rows);
+  const down = ({ candidates }: PassiveShape): number => nodeBytesDown(set, candidates);
+  // Half of all splits are a passive party's, which then answers for everybody.
+  const outcomes = (job.trees * nodesPerTree(job) * rows) / 8;
+  const hints = passives.map(({ candidates }) => hintBytes(set, candidates));
+  const all = passives.reduce((sum, { candidates }) => sum + candidates, 0);
+  const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0);
+  const received = nodes * sum(passives.map(down)) + sum(hints) + outcomes;
+  const sent = nodes * up * passives.length;
+  const blocks = Math.ceil(rows / set.degree);
+  return {
+    activeCpuSeconds:
+      nodes * ((rows + set.degree) * costs.seal + all * costs.dots) + (sent + received) * transportSecondsPerByte,
+    passiveCpuSeconds: passives.map(
+      (passive, i) =>
+        passive.candidates * (blocks * costs.block + costs.emit) +
+        nodes * (rows * passive.features * costs.histogram + passive.candidates * (costs.mask + costs.answer)) +
+        (nodes * (up + down(passive)) + hints[i]) * transportSecondsPerByte,
+    ),
+    bytes: { activeToPassive: sent, passiveToActive: received },
+    memoryBytes: {
+      active: activeMemoryBytes(set, rows, all),
+      passives: passives.map(({ features, candidates }) => passiveMemoryBytes(set, rows, features, candidates)),
+    },
+  };
 }

@@ -41,5 +41,5 @@ export const lattice: Scheme = {
   },
   active: (_secret, { threads }) => new LatticeActive(selectLatticeKernel(), threads ?? availableParallelism()),
   passive: ({ threads }) => new LatticePassive(selectLatticeKernel(), threads ?? availableParallelism()),
-  costModel: () => latticeCosts(),
+  costModel: () => latticeCosts(selectLatticeKernel()),
 };

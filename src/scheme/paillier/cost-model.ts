@@ -77,6 +77,11 @@ function predict(job: JobShape, keyBits: number, costs: OperationCosts): Predict
       activeToPassive: job.trees * job.passives.length * (job.rows * width * ciphertextBytes + membershipBytes),
       passiveToActive: job.trees * (candidateBytes + membershipBytes),
     },
+    // Obfuscators of the next tree at the one side, gradients and bins at the other.
+    memoryBytes: {
+      active: job.rows * width * ciphertextBytes,
+      passives: job.passives.map(({ features }) => job.rows * (width * ciphertextBytes + 2 * features)),
+    },
   };
 }
 

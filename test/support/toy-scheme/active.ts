@@ -48,6 +48,7 @@ export const toy: Scheme = {
       activeCpuSeconds: 0,
       passiveCpuSeconds: passives.map(() => 0),
       bytes: { activeToPassive: 16 * rows, passiveToActive: 0 },
+      memoryBytes: { active: 0, passives: passives.map(() => 0) },
     }),
   }),
 };

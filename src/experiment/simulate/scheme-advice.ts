@@ -1,0 +1,80 @@
+/** Which scheme a job should take, and what each of them tells: the advice of docs/lattice.md, for one table. */
+import type { Estimate } from "./estimate.ts";
+
+/** A job under one scheme. */
+export interface SchemeOutlook {
+  readonly scheme: string;
+  /** In words: "a 2048-bit Paillier key". */
+  readonly key: string;
+  readonly hidesMembers: boolean;
+  /** Null: it cannot train such a job, and `refusal` says why. */
+  readonly estimate: Estimate | null;
+  readonly refusal: string | null;
+}
+
+export interface Recommendation {
+  readonly scheme: string;
+  readonly why: string;
+}
+
+/** Below, what is sent once is more than what a few trees send. */
+const fewRows = 2000;
+
+/** What the parties learn of each other besides sums, which both schemes tell. */
+export function revealedWords({ hidesMembers }: Pick<SchemeOutlook, "hidesMembers">): readonly string[] {
+  return hidesMembers
+    ? [
+        "passive parties: how many nodes of a tree are asked for, and never who is in one",
+        "the active party: of each won split the side of everybody, and which candidate is which over all trees",
+        "minimums of people hold at the root only",
+      ]
+    : [
+        "passive parties: who is in every node that is asked for",
+        "the active party: of each won split the side of the node's people, and how many are on each side",
+        "minimums of people hold at every node",
+      ];
+}
+
+/** @param peopleShare the job's min_people_share */
+export function recommendation(
+  schemes: readonly SchemeOutlook[],
+  { rows, peopleShare }: { readonly rows: number; readonly peopleShare: number },
+): Recommendation {
+  const told = schemes.find(({ hidesMembers, estimate }) => !hidesMembers && estimate !== null);
+  const hidden = schemes.find(({ hidesMembers, estimate }) => hidesMembers && estimate !== null);
+  const refused = schemes.find(({ estimate }) => estimate === null);
+  if (!told?.estimate || !hidden?.estimate)
+    return {
+      scheme: (told ?? hidden)?.scheme ?? schemes[0].scheme,
+      why: `the other cannot train this job: ${refused?.refusal ?? ""}`,
+    };
+  if (peopleShare > 0)
+    return { scheme: told.scheme, why: `with ${hidden.scheme} min_people_share would hold over all people only` };
+  const [slow, quick] = [told.estimate, hidden.estimate];
+  if (rows < fewRows && bytesOf(quick) > bytesOf(slow))
+    return { scheme: told.scheme, why: `for so few people the hints of ${hidden.scheme} are more than they save` };
+  if (quick.wallSeconds >= slow.wallSeconds)
+    return {
+      scheme: told.scheme,
+      why: `on this machine ${hidden.scheme} would not be faster (${quick.kernel} kernel)`,
+    };
+  const times = (slow.cpuSeconds / quick.cpuSeconds).toPrecision(2);
+  return {
+    scheme: hidden.scheme,
+    why:
+      `it takes ${times} times less CPU${linkWords(slow, quick)}, and passive parties do not learn who is in a node. ` +
+      "It is experimental: every passive party must allow it",
+  };
+}
+
+/** What is sent more has to be sent in the time that is saved. */
+function linkWords(slow: Estimate, quick: Estimate): string {
+  const more = bytesOf(quick) - bytesOf(slow);
+  if (more <= 0) return "";
+  const megabits = (8 * more) / 1e6 / (slow.wallSeconds - quick.wallSeconds);
+  return `, faster over links from ${Math.max(1, Math.ceil(megabits))} Mb/s on`;
+}
+
+function bytesOf({ bytes }: Estimate): number {
+  return bytes.activeToPassive + bytes.passiveToActive;
+}
