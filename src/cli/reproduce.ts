@@ -5,12 +5,15 @@ import { type ExperimentName, experimentNames } from "../experiment/reproduce/ex
 import type { ResultTable } from "../experiment/reproduce/outcome.ts";
 import type { Reproduction } from "../experiment/reproduce/reproduce.ts";
 import type { ScaleName } from "../experiment/reproduce/scale.ts";
+import { schemeOption } from "./scheme-options.ts";
 import { addExamples } from "./terminal/help-text.ts";
 import { ReproduceProgress } from "./terminal/reproduce-progress.ts";
 import { textTable } from "./terminal/text-table.ts";
 import { wholeNumber } from "./whole-number.ts";
 
 interface ReproduceFlags {
+  /** Taken only to be refused with a reason. */
+  readonly scheme: string;
   readonly data?: string;
   readonly synthetic?: boolean;
   readonly quick?: boolean;
@@ -26,6 +29,7 @@ export function reproduceCommand(): Command {
   const command = new Command("reproduce")
     .description("run the paper's experiments, and report the paper's numbers beside ours")
     .addArgument(new Argument("<experiment>", "which one").choices([...experimentNames, "all"]))
+    .addOption(schemeOption().hideHelp())
     .option("--data <folder>", "the folder with UCI_Credit_Card.csv and cs-training.csv, or both as .csv.gz")
     .option("--synthetic", "take made-up data of the same shape instead")
     .option("--quick", "a tenth of the rows and fewer trees: minutes instead of two hours")
@@ -43,6 +47,13 @@ export function reproduceCommand(): Command {
 }
 
 async function runReproduce(experiment: ExperimentName | "all", flags: ReproduceFlags): Promise<void> {
+  if (flags.scheme !== "paillier") {
+    throw new TandemError(
+      "USAGE",
+      "the paper's experiments are about Paillier: its keys, its batching, its overflows. " +
+        "'tandem bench --only lattice' sets the other scheme beside it",
+    );
+  }
   if (flags.data === undefined && flags.synthetic !== true) {
     throw new TandemError(
       "USAGE",
