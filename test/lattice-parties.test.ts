@@ -78,8 +78,7 @@ test(
     expect(firstDifference(await modelOf("hidden"), await modelOf("told"))).toBeNull();
     const answers = readdirSync(join(bank.folder, "jobs", "hidden", "evidence"));
     expect(answers.length).toBe(4);
-    const sizeOf = (job: string): number =>
-      statSync(join(bank.folder, "jobs", job, "evidence", answers[0])).size;
+    const sizeOf = (job: string): number => statSync(join(bank.folder, "jobs", job, "evidence", answers[0])).size;
     expect(sizeOf("hidden"), "answers are not kept").toBeLessThan(sizeOf("told") / 2);
 
     const openings = await Promise.all([openJob(config, "hidden"), openJob(theirs, "hidden")]);

@@ -2,6 +2,7 @@
 import { Command } from "commander";
 import { formatBytes, formatSeconds } from "../base/format.ts";
 import type { Estimate, Estimates } from "../experiment/simulate/estimate.ts";
+import { revealedWords } from "../experiment/simulate/scheme-advice.ts";
 import { addJobOptions, type JobFlags, jobFrom } from "./job-options.ts";
 import { textTable } from "./terminal/text-table.ts";
 
@@ -14,18 +15,13 @@ export function estimateCommand(): Command {
   return addJobOptions(command)
     .option("--json", "print the result as one line of JSON")
     .action(async (flags: JobFlags & { readonly json?: boolean }) => {
-      const [{ estimate }, { revealedWords }] = await Promise.all([
-        import("../experiment/simulate/estimate.ts"),
-        import("../experiment/simulate/scheme-advice.ts"),
-      ]);
+      const { estimate } = await import("../experiment/simulate/estimate.ts");
       const result = await estimate({ ...jobFrom(flags), check: false, onEvent: () => {} });
-      process.stdout.write(`${flags.json === true ? JSON.stringify(result) : readable(result, revealedWords)}\n`);
+      process.stdout.write(`${flags.json === true ? JSON.stringify(result) : readable(result)}\n`);
     });
 }
 
-type Reveals = typeof import("../experiment/simulate/scheme-advice.ts").revealedWords;
-
-function readable({ schemes, recommended, cores }: Estimates, revealedWords: Reveals): string {
+function readable({ schemes, recommended, cores }: Estimates): string {
   const possible = schemes.flatMap(({ scheme, estimate }) => (estimate === null ? [] : [{ scheme, estimate }]));
   const row = (title: string, cell: (estimate: Estimate) => string): string[] => [
     title,

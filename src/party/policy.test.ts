@@ -51,6 +51,44 @@ test("a key that is long enough is agreed on, field by field", () => {
   expect(ask("paillier", { keyBits: 2048 })).toMatchObject({ scheme: "paillier", schemeParameters: { keyBits: 2048 } });
 });
 
+describe("a scheme that hides who is in a node", () => {
+  const both = { ...policy, schemes: ["paillier", "lattice"] };
+  const needsWord = (fields: string): RegExp =>
+    new RegExp(
+      `: scheme: lattice asked, with which ${fields} would hold over all people only \\('lattice_minimums: root'`,
+    );
+
+  test("is allowed where it is named, and there are no minimums", () => {
+    expect(ask("lattice", {}, {}, both)).toMatchObject({ scheme: "lattice", schemeParameters: {} });
+  });
+
+  test("is refused by default, with the line that would allow it", async () => {
+    const line =
+      /: scheme: lattice asked, paillier allowed \('schemes: \[paillier, lattice\]' in its policy would allow/;
+    await expectError(() => ask("lattice", {}), "POLICY", line);
+  });
+
+  test.each(["min_instances_per_node", "min_instances_per_candidate", "min_instances_per_tree"])(
+    "is refused where %s is kept, until the owner says that the root is enough",
+    async (field) => {
+      const kept = { ...both, [field]: 2 };
+      await expectError(() => ask("lattice", {}, {}, kept), "POLICY", needsWord(field));
+      expect(ask("lattice", {}, {}, { ...kept, lattice_minimums: "root" }).scheme).toBe("lattice");
+      expect(ask("paillier", { keyBits: 2048 }, {}, kept).scheme).toBe("paillier");
+    },
+  );
+
+  test("is refused where the job brings min_people_share, until the owner says so", async () => {
+    const share = { minPeopleShare: 0.01 };
+    await expectError(() => ask("lattice", {}, share, both), "POLICY", needsWord("min_people_share"));
+    expect(ask("lattice", {}, share, { ...both, lattice_minimums: "root" }).minPeopleShare).toBe(0.01);
+  });
+
+  test("is refused with parameters of another", async () => {
+    await expectError(() => ask("lattice", { keyBits: 2048 }, {}, both), "POLICY", /more parameters asked than/);
+  });
+});
+
 describe("refused", () => {
   test.each<[string, Readonly<Record<string, number>>, RegExp]>([
     ["a short key", { keyBits: 1024 }, /: key_bits: 1024 asked, at least 2048 allowed$/],

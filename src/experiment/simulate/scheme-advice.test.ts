@@ -1,0 +1,51 @@
+import { expect, test } from "vitest";
+import type { Estimate } from "./estimate.ts";
+import { recommendation, revealedWords, type SchemeOutlook } from "./scheme-advice.ts";
+
+function outlook(scheme: "paillier" | "lattice", seconds: number, bytes: number): SchemeOutlook {
+  const estimate: Estimate = {
+    kernel: "native",
+    cores: 2,
+    cpuSeconds: seconds,
+    wallSeconds: seconds,
+    secondsPerTree: seconds,
+    activeCpuSeconds: seconds,
+    passiveCpuSeconds: [0],
+    bytes: { activeToPassive: bytes, passiveToActive: 0 },
+    memoryBytes: { active: 0, passives: [0] },
+  };
+  return { scheme, key: scheme, hidesMembers: scheme === "lattice", estimate, refusal: null };
+}
+
+const job = { rows: 20_000, peopleShare: 0 };
+const paillier = outlook("paillier", 100, 10e6);
+
+test("the faster one, from the link on that keeps up", () => {
+  const { scheme, why } = recommendation([paillier, outlook("lattice", 2, 110e6)], job);
+  expect(scheme).toBe("lattice");
+  expect(why).toMatch(/50 times less CPU, faster over links from 9 Mb\/s on, and passive parties do not learn/);
+  expect(recommendation([paillier, outlook("lattice", 2, 9e6)], job).why).not.toContain("Mb/s");
+});
+
+test.each([
+  ["minimums below the root", outlook("lattice", 2, 1), { ...job, peopleShare: 0.01 }, /min_people_share would hold/],
+  ["few people", outlook("lattice", 2, 11e6), { ...job, rows: 500 }, /so few people/],
+  ["a slow kernel", outlook("lattice", 200, 1), job, /would not be faster \(native kernel\)/],
+])("Paillier with %s", (_name, lattice, shape, why) => {
+  const found = recommendation([paillier, lattice], shape);
+  expect(found.scheme).toBe("paillier");
+  expect(found.why).toMatch(why);
+});
+
+test("the one that is possible", () => {
+  const none = { ...outlook("lattice", 1, 1), estimate: null, refusal: "too many candidates" };
+  expect(recommendation([paillier, none], job)).toEqual({
+    scheme: "paillier",
+    why: "the other cannot train this job: too many candidates",
+  });
+});
+
+test("what each tells is not the same", () => {
+  const [told, hidden] = [paillier, outlook("lattice", 1, 1)].map(revealedWords);
+  expect(told.some((line) => hidden.includes(line))).toBe(false);
+});

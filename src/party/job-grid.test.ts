@@ -1,0 +1,75 @@
+import { expect, test } from "vitest";
+import { codecParameters, privacyParameters, resolveParameters, trainingParameters } from "../base/parameters.ts";
+import { quantiserOfJob, codecOfJob, layoutOfJob } from "./job-grid.ts";
+
+const codec = resolveParameters(codecParameters, {});
+const job = (training: Record<string, unknown> = {}, privacy: Record<string, unknown> = {}) => ({
+  scheme: "lattice",
+  keyBits: 2048,
+  training: resolveParameters(trainingParameters, { num_round: 50, max_depth: 3, ...training }),
+  codec,
+  defences: resolveParameters(privacyParameters, privacy),
+});
+const bitsOf = (asked: ReturnType<typeof job>, instances: number, validationRows: Uint32Array | null = null): number =>
+  codecOfJob(asked, { instances, validationRows }).resolution_bits;
+
+test("Paillier takes the resolution that is asked for, whatever the job", () => {
+  const asked = resolveParameters(codecParameters, { resolution_bits: 40 });
+  const large = { instances: 1_000_000, validationRows: null };
+  expect(codecOfJob({ ...job({ num_round: 5000 }), scheme: "paillier", codec: asked }, large)).toBe(asked);
+  expect(codecOfJob({ ...job({ num_round: 5000 }), scheme: undefined, codec: asked }, large)).toBe(asked);
+});
+
+test("lattice takes what is asked for where it can, and at most 24", () => {
+  expect(bitsOf(job(), 1000)).toBe(24);
+  const [coarse, fine] = [12, 40].map((bits) => resolveParameters(codecParameters, { resolution_bits: bits }));
+  expect(bitsOf({ ...job(), codec: coarse }, 1000)).toBe(12);
+  expect(bitsOf({ ...job(), codec: fine }, 1000)).toBe(24);
+});
+
+test("the more rows and nodes, the coarser; rows that are held back are not summed; set B takes over below 20", () => {
+  // Set A: 22 at 18,300 rows and 4,096 candidates. B reaches 24 where A would have less than 20.
+  const some = bitsOf(job(), 18_300);
+  expect(some).toBeGreaterThanOrEqual(20);
+  expect(some).toBeLessThan(24);
+  expect(bitsOf(job({ num_round: 200 }), 18_300)).toBeLessThan(some);
+  expect(bitsOf(job(), 20_000, new Uint32Array(1700))).toBe(some);
+  expect(bitsOf(job(), 300_000)).toBe(24);
+  expect(bitsOf(job({ num_round: 500, max_depth: 6 }), 4_000_000)).toBeLessThan(20);
+});
+
+test("a job that has taken its resolution takes it again", () => {
+  for (const instances of [18_300, 60_000, 4_000_000]) {
+    const asked = job({ num_round: 100 });
+    const taken = codecOfJob(asked, { instances, validationRows: null });
+    expect(codecOfJob({ ...asked, codec: taken }, { instances, validationRows: null })).toEqual(taken);
+  }
+});
+
+test("noise takes room: of each resolution its own", () => {
+  const quiet = bitsOf(job({ num_round: 20 }), 18_300);
+  const loud = bitsOf(job({ num_round: 20 }, { answer_noise: 500 }), 18_300);
+  expect(loud).toBeLessThan(quiet);
+  expect(loud).toBeGreaterThanOrEqual(20);
+});
+
+test("a warm start counts the new rounds only; local rounds tell nothing", () => {
+  const start = { trees: Array.from({ length: 500 }, () => []) };
+  const rows = { instances: 18_300, validationRows: null };
+  expect(codecOfJob(job(), { ...rows, start })).toEqual(codecOfJob(job(), rows));
+  expect(bitsOf(job({ local_rounds: 50 }), 1000)).toBe(24);
+});
+
+test("where counts are not told, gradients are rounded to integers of either sign", () => {
+  const gradients = {
+    values: [Float64Array.of(-0.5, 0.25), Float64Array.of(0.25, 0.2)],
+    bounds: [
+      { min: -1, max: 1 },
+      { min: 0, max: 0.25 },
+    ],
+  };
+  expect(layoutOfJob(job(), gradients).hidesCounts).toBe(true);
+  expect(layoutOfJob({ ...job(), scheme: "paillier" }, gradients).hidesCounts).toBe(false);
+  const { columns } = quantiserOfJob(job())(gradients);
+  expect(columns[0][0]).toBe(-(2 ** 23));
+});
