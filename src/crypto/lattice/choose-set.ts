@@ -15,7 +15,7 @@ import {
 import { type LatticeSet, latticeSets } from "./sets.ts";
 
 /** Set A is taken although B would reach more, if it reaches this: its hints are a quarter of B's. */
-const enoughBits = 20;
+export const enoughBits = 20;
 
 export interface JobRows {
   readonly rowCount: number;

@@ -5,30 +5,40 @@
 import { TandemError } from "../../base/error.ts";
 import { noiseScaleOf } from "../../base/noise/noise-scale.ts";
 import type { CodecParameters } from "../../base/parameters.ts";
-import { chooseSet } from "../../crypto/lattice/choose-set.ts";
+import { enoughBits, largestResolution } from "../../crypto/lattice/choose-set.ts";
+import { groupCountMax } from "../../crypto/lattice/distance.ts";
 import { resolutionBitsMax, resolutionBitsMin } from "../../crypto/lattice/job-bounds.ts";
+import { type LatticeSet, latticeSets } from "../../crypto/lattice/sets.ts";
 import type { GridFacts } from "../scheme.ts";
 
 /** A party with more is taken all the same where the job leaves room for it. */
 export const candidatesAssumed = 4096;
 
-/** @throws TandemError LAYOUT_OVERFLOW where not even the coarsest grid is hidden */
+/**
+ * Set A's resolution where that reaches enough, otherwise set B's.
+ * @throws TandemError LAYOUT_OVERFLOW where not even the coarsest grid is hidden
+ */
 export function latticeCodec(asked: CodecParameters, facts: GridFacts): CodecParameters {
-  const { nodesMax, outputsPerTree: outputs } = facts;
-  const rowCount = Math.max(1, facts.rows);
-  const budget = { nodesMax, outputs, candidateCount: candidatesAssumed };
-  let refusal: unknown = null;
-  // Noise is as wide as the grid is fine: every resolution is tried with its own.
-  for (let bits = Math.min(asked.resolution_bits, resolutionBitsMax); bits >= resolutionBitsMin; bits--) {
-    try {
-      const chosen = chooseSet(bits, { rowCount, noiseMax: noiseAt(bits, facts) }, budget);
-      if (chosen.resolutionBits === bits) return { ...asked, resolution_bits: bits };
-    } catch (error) {
-      if (!(error instanceof TandemError) || error.code !== "LAYOUT_OVERFLOW") throw error;
-      refusal = error;
-    }
+  const wanted = Math.min(asked.resolution_bits, resolutionBitsMax);
+  const inA = bitsIn(latticeSets.A, wanted, facts);
+  const bits = inA !== undefined && inA >= Math.min(wanted, enoughBits) ? inA : bitsIn(latticeSets.B, wanted, facts);
+  if (bits !== undefined) return { ...asked, resolution_bits: bits };
+  throw new TandemError(
+    "LAYOUT_OVERFLOW",
+    `the lattice scheme cannot hide ${facts.nodesMax} nodes of ${facts.rows} people. ` +
+      "Use fewer trees or less noise, or the paillier scheme",
+  );
+}
+
+/** The most that a set reaches of what is wanted. Noise is as wide as the grid is fine: each resolution has its own. */
+function bitsIn(set: LatticeSet, wanted: number, facts: GridFacts): number | undefined {
+  const budget = { nodesMax: facts.nodesMax, outputs: facts.outputsPerTree, candidateCount: candidatesAssumed };
+  if (set === latticeSets.A && set.groups * budget.outputs > groupCountMax) return undefined; // B has room for more
+  for (let bits = wanted; bits >= resolutionBitsMin; bits--) {
+    const rows = { rowCount: Math.max(1, facts.rows), noiseMax: noiseAt(bits, facts) };
+    if ((largestResolution(set, rows, budget) ?? 0) >= bits) return bits;
   }
-  throw refusal;
+  return undefined;
 }
 
 function noiseAt(resolutionBits: number, { answerNoise, maxDepth, maxLeaves }: GridFacts): number {
