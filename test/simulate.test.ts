@@ -57,6 +57,7 @@ describe("simulate", () => {
     expect(unbatched.counts["gradientCiphertexts"]).toBe(2 * batched.counts["gradientCiphertexts"]);
     expect(Object.keys(batched)).toEqual([
       "trees",
+      "scheme",
       "keyBits",
       "codec",
       "layout",
