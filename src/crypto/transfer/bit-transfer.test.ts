@@ -1,0 +1,105 @@
+import { beforeAll, expect, test } from "vitest";
+import { expectError } from "../../../test/support/expect-error.ts";
+import { osRandom } from "../../base/random.ts";
+import { chosenKeys, type ChosenKeys, givenKeys, type KeyPairs, newAgreementKey } from "./base-transfer.ts";
+import { BitReceiver, BitSender, pieceCount, pieceRows } from "./bit-transfer.ts";
+
+let pairs: KeyPairs;
+let chosen: ChosenKeys;
+beforeAll(async () => {
+  const giver = newAgreementKey();
+  chosen = await chosenKeys(giver.publicKey, "test", osRandom);
+  pairs = await givenKeys(giver, chosen.points, "test");
+});
+
+let batch = 0;
+
+/** A bitmap without anything beyond its end. */
+function bitmap(count: number, fill: (bytes: Uint8Array) => Uint8Array = (bytes) => osRandom.fill(bytes)): Uint8Array {
+  const bytes = fill(new Uint8Array(Math.ceil(count / 8)));
+  if (count % 8 > 0) bytes[bytes.length - 1] &= (1 << (count % 8)) - 1;
+  return bytes;
+}
+
+function transfer(
+  choices: Uint8Array,
+  bits: Uint8Array,
+  count: number,
+): { readonly got: Uint8Array; readonly masked: Uint8Array; readonly pieces: readonly Uint8Array[] } {
+  const number = ++batch;
+  const receiving = new BitReceiver(pairs).choose(number, choices, count);
+  const sending = new BitSender(chosen).mask(number, bits, count);
+  const pieces: Uint8Array[] = [];
+  for (let piece = receiving.piece(); piece !== null; piece = receiving.piece()) {
+    pieces.push(piece);
+    sending.add(piece);
+  }
+  const masked = sending.masked();
+  return { got: receiving.finish(masked), masked, pieces };
+}
+
+test.each([1, 7, 8, 31, 32, 33, 129, 1000, pieceRows, pieceRows + 1, 2 * pieceRows + 77])(
+  "%i rows: those that are chosen, and no others",
+  (count) => {
+    const [choices, bits] = [bitmap(count), bitmap(count)];
+    const { got, masked, pieces } = transfer(choices, bits, count);
+    expect(got).toEqual(choices.map((byte, i) => byte & bits[i]));
+    expect(masked).toHaveLength(Math.ceil(count / 8));
+    expect(pieces).toHaveLength(pieceCount(count));
+  },
+);
+
+test("what is not chosen is masked by coins, whatever it is; and so is every choice", () => {
+  const count = 1 << 13;
+  const zeros = bitmap(count, (bytes) => bytes);
+  const ones = bitmap(count, (bytes) => bytes.fill(255));
+  for (const choices of [zeros, ones]) {
+    for (const bits of [zeros, ones]) {
+      const { masked, pieces } = transfer(choices, bits, count);
+      // Seven standard deviations: once in 10^11.
+      for (const sent of [masked, pieces[0]]) {
+        const set = sent.reduce((sum, byte) => sum + byte.toString(2).replaceAll("0", "").length, 0);
+        expect(Math.abs(set - 4 * sent.length)).toBeLessThan(3.5 * Math.sqrt(8 * sent.length));
+      }
+    }
+  }
+});
+
+test("a receiver that did not choose a row reads a coin there, although it has the whole answer", () => {
+  const count = 1 << 13;
+  const bits = bitmap(count, (bytes) => bytes.fill(255));
+  const number = ++batch;
+  const nobody = new BitReceiver(pairs).choose(number, new Uint8Array(count / 8), count);
+  const everybody = new BitReceiver(pairs).choose(number, bits, count);
+  const sending = new BitSender(chosen).mask(number, bits, count);
+  sending.add(nobody.piece() ?? new Uint8Array(0));
+  everybody.piece();
+  // Opened as if all had been chosen: what its own rows hash to is not what masks the bits.
+  const guessed = everybody.finish(sending.masked());
+  const right = guessed.reduce((sum, byte) => sum + byte.toString(2).replaceAll("0", "").length, 0);
+  expect(Math.abs(right - count / 2)).toBeLessThan(3.5 * Math.sqrt(count));
+});
+
+test("neither the same bits nor the same choices look the same again", () => {
+  const [choices, bits] = [bitmap(256), bitmap(256)];
+  const [one, two] = [transfer(choices, bits, 256), transfer(choices, bits, 256)];
+  expect(one.masked).not.toEqual(two.masked);
+  expect(one.pieces).not.toEqual(two.pieces);
+});
+
+test("a batch serves once, and what is too short, too long or too early is refused", async () => {
+  const [receiver, sender] = [new BitReceiver(pairs), new BitSender(chosen)];
+  const receiving = receiver.choose(3, new Uint8Array(5), 40);
+  await expectError(() => receiver.choose(3, new Uint8Array(5), 40), "PROTOCOL_STATE", /used before/);
+  await expectError(() => receiver.choose(4, new Uint8Array(6), 40), "PROTOCOL_STATE", /of 6 bytes; 5 were/);
+  const sending = sender.mask(3, new Uint8Array(5), 40);
+  await expectError(() => sender.mask(3, new Uint8Array(5), 40), "PROTOCOL_STATE", /used before/);
+  await expectError(() => sending.masked(), "PROTOCOL_STATE", /cut off/);
+  await expectError(() => receiving.finish(new Uint8Array(5)), "PROTOCOL_STATE", /before the choices/);
+  const piece = receiving.piece() ?? new Uint8Array(0);
+  expect(receiving.piece()).toBeNull();
+  await expectError(() => sending.add(piece.subarray(1)), "PROTOCOL_STATE", /piece of a matrix of/);
+  sending.add(piece);
+  await expectError(() => sending.add(piece), "PROTOCOL_STATE", /0 were expected/);
+  await expectError(() => receiving.finish(new Uint8Array(6)), "PROTOCOL_STATE", /of 6 bytes; 5 were/);
+});
