@@ -30,13 +30,15 @@ const below = {
   "scheme/candidates": ["base", "wire", "gbdt"],
   // Scores without outcomes: a cipher of its own, beside the scheme that trains.
   "scheme/masked": ["base", "wire", "crypto", "gbdt"],
+  // Outcomes of a node's people only, to a party that does not say who they are: beside the scheme as well.
+  "scheme/outcomes": ["base", "crypto"],
   // Attacks on our own transcripts: they need to know what travels, and no cipher.
   "privacy/attack": ["base", "wire", "gbdt", "privacy", "scheme/candidates"],
   scheme: ["base", "wire", "crypto", "codec", "gbdt", "scheme/candidates"],
   // The protocol knows no cipher: that is the scheme's.
   protocol: belowRoles,
-  "protocol/active": [...belowRoles, "scheme/masked", "protocol"],
-  "protocol/passive": [...belowRoles, "scheme/masked", "protocol"],
+  "protocol/active": [...belowRoles, "scheme/masked", "scheme/outcomes", "protocol"],
+  "protocol/passive": [...belowRoles, "scheme/masked", "scheme/outcomes", "protocol"],
   // The transport knows no roles: it forwards whatever the wire has.
   transport: ["base", "wire", "align"],
   store: ["base", "gbdt", "scheme", "protocol", "protocol/active", "protocol/passive"],

@@ -112,3 +112,52 @@ describe("federated equals centralised", () => {
     await expectEqual({ table: many, training, defences: { answer_noise: 0.7 } });
   });
 });
+
+describe("with hidden outcomes", () => {
+  const defences = { hidden_outcomes: true };
+
+  test("it is told the sides of the node's people, and both ends count from how many they are", async () => {
+    const table = randomTable("lattice", { rows: 90, features: [2, 2] });
+    const chosen: number[] = [];
+    const { seen } = await expectEqual({
+      table,
+      training: { num_round: 1 },
+      defences,
+      look: {
+        observed: (_, each) => {
+          if (each.kind !== "outcome") return;
+          chosen.push(each.instanceCount);
+          expect(each.leftMembers).toHaveLength(Math.ceil(each.instanceCount / 8));
+        },
+      },
+    });
+    for (const { active, passive } of seen) {
+      expect(passive.ledger).toEqual(active.ledger);
+      expect(passive.traffic).toEqual(active.traffic);
+      expect(passive.ledger.splitOutcomes).toBe(0);
+      expect(passive.ledger.outcomeTransfers).toBe(90 * passive.ledger.wins);
+      expect(chosen).toHaveLength(passive.ledger.wins);
+    }
+    expect(Math.min(...chosen), "below the root there are fewer").toBeLessThan(90);
+  });
+
+  test("several parties, missing values, validation rows, lossguide", async () => {
+    const table = randomTable("held back", { rows: 80, features: [1, 2, 2], missingFraction: 0.2 });
+    const validationRows = Uint32Array.from({ length: 20 }, (_, i) => 4 * i);
+    await expectEqual({
+      table: { ...table, validationRows },
+      training: { num_round: 1, grow_policy: "lossguide", max_leaves: 5, max_depth: 0 },
+      defences,
+    });
+  });
+
+  test("a tree per class", async () => {
+    const table = randomTable("classes", { rows: 60, features: [1, 2] });
+    const labels = table.labels.map((_, i) => i % 3);
+    await expectEqual({
+      table: { ...table, labels },
+      training: { objective: "multi:softprob", num_class: 3, num_round: 1, max_depth: 2 },
+      defences,
+    });
+  });
+});

@@ -40,6 +40,12 @@ export const privacyParameters = {
     defaultOf: { guarded: true, strict: true },
     help: "score people without telling the outcome of any split",
   },
+  hidden_outcomes: {
+    kind: "switch",
+    default: false,
+    defaultOf: { guarded: true, strict: true },
+    help: "where a scheme hides who is in a node: tell which side the node's people fall on, and nobody else",
+  },
 } as const satisfies Record<string, ParameterSpec>;
 
 export type PrivacyParameters = ValuesOf<typeof privacyParameters>;

@@ -93,7 +93,14 @@ describe("a config", () => {
       scoring: true,
       warm_start: true,
       max_scoring_ids: 10_000,
-      privacy: { privacy: "exact", answer_noise: 0, min_people_share: 0, max_thresholds: 0, masked_scoring: false },
+      privacy: {
+        privacy: "exact",
+        answer_noise: 0,
+        min_people_share: 0,
+        max_thresholds: 0,
+        masked_scoring: false,
+        hidden_outcomes: false,
+      },
       min_instances_per_tree: 1,
       budget: { daily: { alignments: 100, jobs: 1000, attempts: 20_000, histogram_requests: 5_000_000 } },
     });
@@ -280,6 +287,14 @@ const mistakes: readonly [
     "privacy: guarded\ncodec: { layout: paper }\ntraining:",
     15,
     /answer_noise needs layout auto/,
+  ],
+  [
+    "hidden outcomes where there is nothing to hide",
+    "active",
+    "training:",
+    "privacy:\n  preset: guarded\n  hidden_outcomes: true\ntraining:",
+    17,
+    /hidden_outcomes': the scheme paillier tells passive parties who is in a node/,
   ],
   [
     "validation rows from two places",

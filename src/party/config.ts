@@ -283,6 +283,7 @@ export async function readActiveConfig(path: string, newJobName: (directory: str
   const [conflict] = schemeNamed(config.scheme).conflicts({ keyBitsGiven, codec, speed });
   if (conflict !== undefined)
     throw file.error(conflict.field, `field '${conflict.field.join(".")}' ${conflict.advice}`);
+  checkHiddenOutcomes(file, config.scheme, config.privacy);
   return {
     ...config,
     job,
@@ -337,6 +338,16 @@ function privacyFrom(file: ConfigFile, path: readonly string[], given: z.output<
       `field '${path.join(".")}': ${error.message.replaceAll(/'privacy'|parameter privacy/g, "'preset'")}`,
     );
   }
+}
+
+/** Presets bring it for the schemes that have a use for it. */
+function checkHiddenOutcomes(file: ConfigFile, scheme: string, given: z.output<typeof privacy>): void {
+  if (typeof given === "string" || given["hidden_outcomes"] !== true || schemeNamed(scheme).hidesMembers) return;
+  throw file.error(
+    ["privacy", "hidden_outcomes"],
+    `field 'privacy.hidden_outcomes': the scheme ${scheme} tells passive parties who is in a node, and they tell the ` +
+      "sides of these people only: there is nothing to hide. Leave the field out",
+  );
 }
 
 function relativeTo(path: string): (given: string) => string {

@@ -7,7 +7,7 @@ import {
   trainingParameters,
 } from "../base/parameters.ts";
 import { agreedParameters } from "../protocol/job-parameters.ts";
-import { presetHint, weakerDefences } from "./privacy-policy.ts";
+import { presetHint, recordedDefences, weakerDefences } from "./privacy-policy.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -45,6 +45,22 @@ test("one defence that is weaker is named, with what was asked and what is neede
   expect(weaker({ ...guarded, max_thresholds: 0 }, guarded)[0]).toMatch(/^max_thresholds: no limit asked, at most/);
   expect(weaker({ ...guarded, masked_scoring: false }, guarded)).toEqual(["masked_scoring: off asked, it must be on"]);
   expect(weaker({ answer_noise: 50 }, { answer_noise: 50 })).toEqual([]);
+});
+
+test("hidden outcomes are demanded where members are hidden; other schemes have no use for them", () => {
+  const demanded = resolveParameters(privacyParameters, { privacy: "guarded" });
+  const brought = agreedWith({ privacy: "guarded", hidden_outcomes: false });
+  expect(weakerDefences(brought, demanded)).toEqual([]);
+  expect(weakerDefences({ ...brought, scheme: "lattice" }, demanded)).toEqual([
+    "hidden_outcomes: off asked, it must be on",
+  ]);
+  expect(weakerDefences({ ...agreedWith({ privacy: "guarded" }), scheme: "lattice" }, demanded)).toEqual([]);
+});
+
+test("a record says whether outcomes are hidden only where they may be", () => {
+  const defences = resolveParameters(privacyParameters, { privacy: "guarded" });
+  expect(recordedDefences(defences, "paillier")).not.toHaveProperty("hidden_outcomes");
+  expect(recordedDefences(defences, "lattice")).toEqual(defences);
 });
 
 test("whoever brings too little of a preset is told its name, and of a choice of its own none", () => {

@@ -1,6 +1,7 @@
 /** What a passive party's owner asks of a job's defences: no job may bring less of any of them. */
 import { type Defences, presetOf } from "../base/parameters.ts";
 import type { AgreedParameters } from "../protocol/job-parameters.ts";
+import { schemeNamed } from "../scheme/registry.ts";
 
 /** One phrase for each defence that is weaker than the policy's. */
 export function weakerDefences(agreed: AgreedParameters, demanded: Defences): readonly string[] {
@@ -14,7 +15,21 @@ export function weakerDefences(agreed: AgreedParameters, demanded: Defences): re
       (maxThresholds === 0 || maxThresholds > thresholds) &&
       `max_thresholds: ${few} asked, at most ${thresholds} allowed`,
     demanded.masked_scoring && !maskedScoring && "masked_scoring: off asked, it must be on",
+    // Where members are told nobody else's outcomes are.
+    demanded.hidden_outcomes &&
+      !agreed.hiddenOutcomes &&
+      schemeNamed(agreed.scheme).hidesMembers &&
+      "hidden_outcomes: off asked, it must be on",
   ].filter((phrase) => phrase !== false);
+}
+
+/** For a record: hidden outcomes only where there is something to hide. */
+export function recordedDefences<D extends Defences>(
+  defences: D,
+  scheme: string,
+): Omit<D, "hidden_outcomes"> & { readonly hidden_outcomes?: boolean } {
+  const { hidden_outcomes: hidden, ...others } = defences;
+  return schemeNamed(scheme).hidesMembers ? { ...others, hidden_outcomes: hidden } : others;
 }
 
 /** What the active party can write into its config where its defences are too weak; else nothing. */

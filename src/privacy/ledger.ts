@@ -32,6 +32,11 @@ export const ledgerEntries = {
     what: "which side each person of the node falls on",
     unit: "instances of split nodes",
   },
+  outcomeTransfers: {
+    learner: "active",
+    what: "for each split that a passive party wins, which side each person of the node falls on",
+    unit: "people of the job, where outcomes of the node's people only can be read",
+  },
   predictionOutcomes: {
     learner: "active",
     what: "the outcome of each of the party's splits",
@@ -58,6 +63,7 @@ export function emptyLedger(): Ledger {
     candidateOrders: 0,
     candidateLinks: 0,
     splitOutcomes: 0,
+    outcomeTransfers: 0,
     predictionOutcomes: 0,
     maskedScores: 0,
     encryptedGradients: 0,

@@ -48,6 +48,9 @@ export type PassiveObservation =
       readonly candidates: readonly number[];
       readonly sets: readonly CategoriesOnly[];
     })
+  /** Who is in a node, where outcomes are hidden: nobody but the active party can read it. */
+  | (Seen & { readonly kind: "choices"; readonly tree: number; readonly node: number })
+  | (Seen & { readonly kind: "outcome keys" })
   | (Seen & { readonly kind: "predicted ids"; readonly idCount: number });
 
 /** What the active party sees of a passive one. */
@@ -74,7 +77,13 @@ export type ActiveObservation =
       readonly node: number;
       readonly instanceCount: number;
       readonly leftMembers: Uint8Array;
+      /**
+       * Where outcomes are hidden: how many people there were to choose from; the others above are those that the
+       * active party has chosen, and nobody at the other end, which does not know them. 0: outcomes are told.
+       */
+      readonly transfers: number;
     })
+  | (Seen & { readonly kind: "outcome keys" })
   | (Seen & {
       readonly kind: "prediction";
       readonly tree: number;
@@ -197,7 +206,34 @@ export function orderSeen({
 type OutcomeMessage = { readonly tree: number; readonly node: number; readonly leftMembers: Uint8Array };
 
 export function outcomeSeen({ tree, node, leftMembers }: OutcomeMessage, instanceCount: number): Observation {
-  return { learner: "active", kind: "outcome", tree, node, instanceCount, leftMembers, bytes: leftMembers.length };
+  const bytes = leftMembers.length;
+  return { learner: "active", kind: "outcome", tree, node, instanceCount, leftMembers, transfers: 0, bytes };
+}
+
+/**
+ * An outcome where outcomes are hidden.
+ * @param message as it travels, with masked bits
+ * @param transfers everybody of the job
+ * @param chosen the node's people, at the party that knows them; null at the other
+ */
+export function transferredSeen(
+  { tree, node, leftMembers: masked }: OutcomeMessage,
+  transfers: number,
+  chosen: { readonly instanceCount: number; readonly leftMembers: Uint8Array } | null,
+): Observation {
+  const { instanceCount, leftMembers } = chosen ?? { instanceCount: 0, leftMembers: new Uint8Array(0) };
+  const bytes = masked.length;
+  return { learner: "active", kind: "outcome", tree, node, instanceCount, leftMembers, transfers, bytes };
+}
+
+/** Who is in a node, where outcomes are hidden. @param bytes of all messages of the node */
+export function choicesSeen(tree: number, node: number, bytes: number): Observation {
+  return { learner: "passive", kind: "choices", tree, node, bytes };
+}
+
+/** What is said once per attempt where outcomes are hidden. */
+export function outcomeKeysSeen(learner: "active" | "passive", message: Uint8Array): Observation {
+  return { learner, kind: "outcome keys", bytes: message.length };
 }
 
 /** Of masked scoring: the margins of so many rows, and no outcome. @param message what the sums travelled in */

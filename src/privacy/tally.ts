@@ -69,8 +69,13 @@ function enter(ledger: Ledger, observation: Observation): void {
       ledger.candidateOrders += observation.entryCount;
       break;
     case "outcome":
-      ledger.splitOutcomes += observation.instanceCount;
+      // One end does not know how many were chosen: both count from how many.
+      if (observation.transfers > 0) ledger.outcomeTransfers += observation.transfers;
+      else ledger.splitOutcomes += observation.instanceCount;
       break;
+    case "choices":
+    case "outcome keys":
+      break; // they tell nothing
     case "prediction":
       ledger.predictionOutcomes += observation.rowCount;
       break;

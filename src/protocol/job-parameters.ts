@@ -30,6 +30,7 @@ export function defencesOf(agreed: AgreedParameters): Defences {
     min_people_share: agreed.minPeopleShare,
     max_thresholds: agreed.maxThresholds,
     masked_scoring: agreed.maskedScoring,
+    hidden_outcomes: agreed.hiddenOutcomes,
   };
 }
 
@@ -107,6 +108,7 @@ export function agreedParameters(
     minPeopleShare: defences.min_people_share,
     maxThresholds: defences.max_thresholds,
     maskedScoring: defences.masked_scoring,
+    hiddenOutcomes: defences.hidden_outcomes,
     resolutionBits: codec.layout === "auto" ? codec.resolution_bits : 0,
     outputs: training.objective === "multi:softprob" ? training.num_class : 1,
     padding: codec.padding,

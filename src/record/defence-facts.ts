@@ -11,7 +11,14 @@ export function defencesOf({ parameters }: Pick<JobView, "parameters">): Defence
     min_people_share: numberOf("min_people_share"),
     max_thresholds: numberOf("max_thresholds"),
     masked_scoring: parameters["masked_scoring"] === true,
+    // Where it is not said: as every preset has it.
+    hidden_outcomes: (parameters["hidden_outcomes"] ?? parameters["masked_scoring"]) === true,
   };
+}
+
+/** Where a scheme tells who is in a node there is nothing to hide, and the record does not say it. */
+function mayHideOutcomes({ parameters }: Pick<JobView, "parameters">): boolean {
+  return parameters["hidden_outcomes"] !== undefined;
 }
 
 /** The defences that a job ran with, in one line. A record from before there were any has none. */
@@ -25,6 +32,7 @@ export function privacyLine(view: Pick<JobView, "parameters">): string {
     share > 0 && `at least ${formatPercent(share)} of the people`,
     thresholds > 0 && `${thresholds} threshold${thresholds === 1 ? "" : "s"} per feature`,
     defences.masked_scoring && "masked scoring",
+    defences.hidden_outcomes && mayHideOutcomes(view) && "hidden outcomes",
   ];
   return `privacy: ${preset ?? "own settings"} – ${words.filter((word) => word !== false).join(", ")}`;
 }
@@ -44,6 +52,9 @@ export function settingRows(view: Pick<JobView, "parameters" | "role">): string[
     ],
     ["max_thresholds", `what outcomes tell${whose}`, thresholds === 0 ? "off" : String(thresholds)],
     ["masked_scoring", `what scoring tells${whose}`, rest.masked_scoring ? "on" : "off"],
+    ...(mayHideOutcomes(view)
+      ? [["hidden_outcomes", "what outcomes tell of people outside the node", rest.hidden_outcomes ? "on" : "off"]]
+      : []),
   ];
   const labels = ["local_rounds", "what trees tell of your labels, if your own columns carry them"];
   return view.role === "active" ? [...rows, [...labels, rounds === 0 ? "off" : String(rounds)]] : rows;

@@ -74,6 +74,8 @@ export interface TestJob {
   };
   /** Per passive party the secret of its candidates' order; drawn where left out. */
   readonly permutationSecrets?: readonly Uint8Array[];
+  /** What stands between a passive party and the transport. */
+  readonly around?: (role: PassiveRole) => PassiveRole;
   /** In memory unless a test brings its own transport. */
   readonly connect?: (name: string, service: PassiveService) => PassivePeer;
 }
@@ -215,7 +217,7 @@ export async function trainFederated(job: TestJob): Promise<TestOutcome> {
       categoryNames: table.categories?.[i + 1] ?? [],
       observer: { joined() {}, gradientsBegan() {}, treeFinished() {} },
     });
-    return { role, scheme: passiveScheme, service: passiveService(role) };
+    return { role, scheme: passiveScheme, service: passiveService(job.around?.(role) ?? role) };
   });
   const connect = job.connect ?? connectInMemory;
   let margins = new Float64Array(0);

@@ -61,10 +61,13 @@ export async function auditSimulation(options: SimulateOptions, audit: AuditOpti
   return { isEstimate: false, parties: first.parties, labels: first.labels, whatIf: audit.whatIf ? whatIf : null };
 }
 
-/** Masked scoring changes nothing about training: what that tells is known already. */
+/**
+ * Masked scoring changes nothing about training: what that tells is known already. Hidden outcomes are of people of whom
+ * nothing is asked here.
+ */
 function isSameTraining(a: AuditedJob, b: AuditedJob): boolean {
-  const { masked_scoring: _a, ...defencesA } = a.defences;
-  const { masked_scoring: masked, ...defencesB } = b.defences;
+  const { masked_scoring: _a, hidden_outcomes: _hiddenA, ...defencesA } = a.defences;
+  const { masked_scoring: masked, hidden_outcomes: _hiddenB, ...defencesB } = b.defences;
   return masked && a.training === b.training && JSON.stringify(defencesA) === JSON.stringify(defencesB);
 }
 

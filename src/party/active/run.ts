@@ -17,6 +17,7 @@ import { type ActiveWorld, realWorld } from "./world.ts";
 import { connectWatched } from "./watched-peers.ts";
 import { alignAndWrite } from "./aligned-file.ts";
 import type { ActiveConfig } from "../config.ts";
+import { recordedDefences } from "../privacy-policy.ts";
 import type { Emit, JobEvent } from "../../record/events.ts";
 import { Patience } from "./patience.ts";
 import type { JobNotes } from "../../record/job-record.ts";
@@ -87,7 +88,7 @@ function jobEvent(
       eval_metric: training.eval_metric.join(", "),
       ...codec,
       ...speed,
-      ...privacy,
+      ...recordedDefences(privacy, scheme),
       scheme,
       ...configNames(parameters),
       align,

@@ -60,7 +60,8 @@ export class JobSpending {
 
   see(observation: Observation): void {
     if (observation.kind === "sums" && observation.firstCandidate === 0) this.#nodes++;
-    if (observation.kind === "outcome") this.#outcomes += observation.instanceCount;
+    // Where outcomes are hidden: as many as the partner can have read, if it has asked for everybody.
+    if (observation.kind === "outcome") this.#outcomes += Math.max(observation.instanceCount, observation.transfers);
   }
 
   /** @param trees finished in the whole job, the last one just now */

@@ -1,12 +1,12 @@
 /** What a passive party says of an attempt at a job: public events, and notes for its own eyes. */
 import type { TandemError } from "../../base/error.ts";
-import { type Defences, presetOf } from "../../base/parameters.ts";
+import { presetOf } from "../../base/parameters.ts";
 import { programVersion } from "../../base/program-version.ts";
 import { tableDigest } from "../../data/table-digest.ts";
 import type { BinnedFeature } from "../../gbdt/split/binning.ts";
 import { disclosuresOf } from "../../privacy/disclosures.ts";
 import type { Ledger } from "../../privacy/ledger.ts";
-import { type AgreedParameters, treeCountOf } from "../../protocol/job-parameters.ts";
+import { type AgreedParameters, defencesOf, treeCountOf } from "../../protocol/job-parameters.ts";
 import type { OwnSplit } from "../../protocol/passive/role.ts";
 import type { Emit, PassiveResult } from "../../record/events.ts";
 import type { OwnView } from "../../record/job-record.ts";
@@ -15,6 +15,7 @@ import type { OperationCounts } from "../../scheme/scheme.ts";
 import { protocolVersion } from "../../wire/version.ts";
 import { agreedFacts } from "../disclosure-facts.ts";
 import type { PassiveConfig } from "../config.ts";
+import { recordedDefences } from "../privacy-policy.ts";
 import type { PassiveCheckpoints } from "./checkpoints.ts";
 import type { PassiveEvidence } from "./job-evidence.ts";
 import { decidingRows, type JobRows } from "./job-rows.ts";
@@ -128,13 +129,8 @@ export class JobVoice {
 }
 
 /** By the names of the config. The preset's own name is not agreed upon: it follows from the others. */
-function agreedDefences({ answerNoise, minPeopleShare, maxThresholds, maskedScoring }: AgreedParameters) {
-  const defences: Defences = {
-    answer_noise: answerNoise,
-    min_people_share: minPeopleShare,
-    max_thresholds: maxThresholds,
-    masked_scoring: maskedScoring,
-  };
+function agreedDefences(agreed: AgreedParameters) {
+  const defences = defencesOf(agreed);
   const privacy = presetOf(defences);
-  return { ...(privacy === null ? {} : { privacy }), ...defences };
+  return { ...(privacy === null ? {} : { privacy }), ...recordedDefences(defences, agreed.scheme) };
 }

@@ -6,9 +6,11 @@ import type { MessageInitShape } from "@bufbuild/protobuf";
 import { TandemError } from "../../base/error.ts";
 import {
   type ActiveGradientsSchema,
+  type ActiveHiddenSplitsSchema,
   type ActiveNodeSchema,
   ActiveSetUpSchema,
   ActiveSplitDecisionSchema,
+  type ActiveSplitDecisionsSchema,
   type PassiveHello,
   PassiveReadySchema,
   PassiveSplitSchema,
@@ -18,6 +20,7 @@ import { protocolVersion } from "../../wire/version.ts";
 import { isSame } from "../chain/entries.ts";
 import {
   AnswerDigest,
+  ChoicesDigest,
   digestOf,
   encoded,
   GradientDigest,
@@ -39,6 +42,7 @@ export function chainedPeer(peer: PassivePeer, record: ActivePairRecord): Passiv
     histograms: (nodes, options) => chained.histograms(nodes, options),
     order: (request, options) => chained.order(request, options),
     splits: (decisions, options) => chained.splits(decisions, options),
+    hiddenSplits: (messages, options) => chained.hiddenSplits(messages, options),
     finishTree: (finished, options) => chained.finishTree(finished, options),
   };
 }
@@ -156,6 +160,34 @@ class ChainedPeer {
       this.#chain.note(tree, "decision", decision.node ?? 0, messageDigest(ActiveSplitDecisionSchema, decision));
     for await (const split of this.#peer.splits(request, options)) {
       this.#chain.note(tree, "outcome", split.node, messageDigest(PassiveSplitSchema, split));
+      yield split;
+    }
+  }
+
+  async *hiddenSplits(
+    messages: Parameters<PassivePeer["hiddenSplits"]>[0],
+    options: CallOptions,
+  ): ReturnType<PassivePeer["hiddenSplits"]> & AsyncGenerator {
+    const chain = this.#chain;
+    async function* noted(): AsyncGenerator<MessageInitShape<typeof ActiveHiddenSplitsSchema>> {
+      const choices = new ChoicesDigest();
+      let request: MessageInitShape<typeof ActiveSplitDecisionsSchema> = {};
+      for await (const message of messages) {
+        request = message.request ?? request;
+        for (const decision of message.request?.decisions ?? [])
+          chain.note(
+            request.tree ?? 0,
+            "decision",
+            decision.node ?? 0,
+            messageDigest(ActiveSplitDecisionSchema, decision),
+          );
+        choices.add(message);
+        yield message;
+      }
+      chain.note(request.tree ?? 0, "choices", request.decisions?.[0]?.node ?? 0, choices.digest());
+    }
+    for await (const split of this.#peer.hiddenSplits(noted(), options)) {
+      chain.note(split.tree, "outcome", split.node, messageDigest(PassiveSplitSchema, split));
       yield split;
     }
   }

@@ -11,6 +11,7 @@ import { categoryCountMax } from "../../gbdt/split/category-binning.ts";
 import { bitmapFrom, checkBitmap, isSet } from "../../wire/bitmap.ts";
 import { NodeAnswers, type PartyTraits } from "./node-answers.ts";
 import { OrderAnswers } from "./order-answers.ts";
+import { OutcomeTransfers } from "./outcome-transfers.ts";
 import type { BusyClock } from "./busy-clock.ts";
 import {
   candidatesSeen,
@@ -24,6 +25,7 @@ import {
   scoresSeen,
   sealedNodeSeen,
   sumsSeen,
+  transferredSeen,
   winSeen,
 } from "../../privacy/observation.ts";
 import { Tally, type Watch } from "../../privacy/tally.ts";
@@ -36,7 +38,9 @@ import {
   type ActiveNode,
   ActiveNodeSchema,
   type ActivePredictSchema,
+  type ActiveSplitDecisionsSchema,
   type PassiveHello,
+  type PassiveSplit,
 } from "../../wire/generated/tandem/v1/tandem_pb.ts";
 import { fitsStoredTrees } from "../job-parameters.ts";
 import type { MaskedPeer } from "../../scheme/masked/masked-scorer.ts";
@@ -87,6 +91,8 @@ export class PeerSession {
   /** What either end has seen of the other. */
   readonly tally: Tally;
   readonly #peer: PassivePeer;
+  /** Where outcomes are hidden; null: they are told. */
+  #transfers: OutcomeTransfers | null = null;
   /** Among the passive parties. */
   readonly #index: number;
   readonly #scheme: ActiveScheme;
@@ -137,7 +143,8 @@ export class PeerSession {
           "Begin anew under another name",
       );
     }
-    const { enableCategorical = false, maxBin = 0, ...rates } = hello.parameters ?? {};
+    const { enableCategorical = false, maxBin = 0, hiddenOutcomes = false, ...rates } = hello.parameters ?? {};
+    if (hiddenOutcomes && this.#scheme.hidden !== null) this.#transfers = new OutcomeTransfers(this.#peer, this.tally);
     const binsMax = Math.max(maxBin, enableCategorical ? categoryCountMax : 0);
     this.#candidateCountMax = Math.min(candidateCountMax, first.value.featureCount * 2 * binsMax);
     const { colsampleBytree, colsampleBylevel, colsampleBynode } = rates;
@@ -281,7 +288,7 @@ export class PeerSession {
     for (const decision of named) this.tally.see(winSeen(tree, decision));
     await this.#guard(
       (async () => {
-        for await (const split of this.#peer.splits(request, this.#options())) {
+        for await (const split of this.#told(request, decisions, everybody)) {
           const decision = decisionOf.get(split.node);
           if (
             decision === undefined ||
@@ -294,15 +301,36 @@ export class PeerSession {
           checkBitmap(split.leftMembers, size);
           const leftMembers =
             everybody === null ? split.leftMembers : bitmapOfNode(decision.instances, split.leftMembers);
-          if (!decision.addsUp(leftMembers))
-            throw this.#deviates("a split whose people do not add up to what it had answered");
-          this.tally.see(outcomeSeen(split, size));
+          if (everybody === null) this.#checkSums(decision, leftMembers);
+          this.tally.see(
+            this.#transfers === null
+              ? outcomeSeen(split, size)
+              : transferredSeen(split, size, { instanceCount: decision.instances.length, leftMembers }),
+          );
           answers.set(split.node, { leftMembers, monotone: split.monotone });
         }
       })(),
     );
     if (answers.size !== decisions.length) throw this.#deviates("fewer splits than were asked for");
+    // Where members are hidden a wrong side is noticed only if its person is in the node. In which of them is not shown.
+    if (everybody !== null)
+      for (const [node, { leftMembers }] of answers) this.#checkSums(decisionOf.get(node), leftMembers);
     return answers;
+  }
+
+  #told(
+    request: MessageInitShape<typeof ActiveSplitDecisionsSchema>,
+    decisions: readonly Decision[],
+    everybody: number | null,
+  ): AsyncIterable<PassiveSplit> {
+    return this.#transfers === null || everybody === null
+      ? this.#peer.splits(request, this.#options())
+      : this.#transfers.splits(request, decisions, everybody, this.#options());
+  }
+
+  #checkSums(decision: Decision | undefined, leftMembers: Uint8Array): void {
+    if (decision?.addsUp(leftMembers) !== true)
+      throw this.#deviates("a split whose people do not add up to what it had answered");
   }
 
   async finishTree(tree: number): Promise<void> {

@@ -20,6 +20,7 @@ export const entryKinds = [
   "order",
   "decision",
   "outcome",
+  "choices",
 ] as const;
 export type EntryKind = (typeof entryKinds)[number];
 
@@ -123,6 +124,7 @@ const words: Readonly<Record<EntryKind, string>> = {
   order: "the order of candidates at",
   decision: "the decision at",
   outcome: "the outcome at",
+  choices: "the hidden choices from",
 };
 
 /** "the sums of node 3". */

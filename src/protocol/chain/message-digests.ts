@@ -3,6 +3,7 @@ import { createHash, type Hash } from "node:crypto";
 import { create, type DescMessage, type MessageInitShape, toBinary } from "@bufbuild/protobuf";
 import {
   ActiveHelloSchema,
+  ActiveHiddenSplitsSchema,
   ActiveNodeSchema,
   PassiveHistogramsSchema,
 } from "../../wire/generated/tandem/v1/tandem_pb.ts";
@@ -97,6 +98,19 @@ export class AnswerDigest {
 
   digests(): { readonly answer: Uint8Array; readonly sums: Uint8Array } {
     return { answer: this.#answer.digest(), sums: this.#sums.digest() };
+  }
+}
+
+/** Whom outcomes are wanted of, where these are hidden: all that follows the decisions of one call. */
+export class ChoicesDigest {
+  readonly #parts = new Parts();
+
+  add(message: MessageInitShape<typeof ActiveHiddenSplitsSchema>): void {
+    this.#parts.add(messageDigest(ActiveHiddenSplitsSchema, message));
+  }
+
+  digest(): Uint8Array {
+    return this.#parts.digest();
   }
 }
 

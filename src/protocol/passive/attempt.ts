@@ -42,6 +42,11 @@ export class Attempt {
     return this.job.scheme.hidden !== null;
   }
 
+  /** Of a split that this party wins, the active party learns the sides of the node's people only. */
+  get hidesOutcomes(): boolean {
+    return this.isHidden && this.job.agreed.hiddenOutcomes;
+  }
+
   /** Those of a start model first. */
   get splits(): readonly OwnSplit[] {
     return [...(this.job.start ?? []).map(({ split }) => split), ...this.answered.splits];

@@ -8,6 +8,7 @@ import { Exclusive } from "../../base/exclusive.ts";
 import {
   type ActiveGradients,
   type ActiveHello,
+  type ActiveHiddenSplits,
   type ActiveNode,
   type ActiveOrder,
   type ActiveSetUp,
@@ -25,6 +26,7 @@ import {
 import { protocolVersion } from "../../wire/version.ts";
 import {
   AnswerDigest,
+  ChoicesDigest,
   digestOf,
   GradientDigest,
   messageDigest,
@@ -36,7 +38,10 @@ import type { OpenChain, PassivePairRecord } from "../chain/record.ts";
 import type { PassiveRole } from "./role.ts";
 
 /** The calls of a role that belong to trees. */
-type TreeCalls = Pick<PassiveRole, "join" | "setUp" | "gradients" | "histograms" | "order" | "splits" | "finishTree">;
+type TreeCalls = Pick<
+  PassiveRole,
+  "join" | "setUp" | "gradients" | "histograms" | "order" | "splits" | "hiddenSplits" | "finishTree"
+>;
 
 /** Everything else goes to the role as it is. */
 export function chainedRole<Role extends TreeCalls>(role: Role, record: PassivePairRecord): Role {
@@ -48,6 +53,7 @@ export function chainedRole<Role extends TreeCalls>(role: Role, record: PassiveP
     histograms: (nodes: AsyncIterable<ActiveNode>) => chained.histograms(nodes),
     order: (request: ActiveOrder) => chained.order(request),
     splits: (request: ActiveSplitDecisions) => chained.splits(request),
+    hiddenSplits: (messages: AsyncIterable<ActiveHiddenSplits>) => chained.hiddenSplits(messages),
     finishTree: (finished: ActiveTreeFinished) => chained.finishTree(finished),
   };
   return new Proxy(role, {
@@ -178,6 +184,31 @@ class ChainedRole {
       isAccepted = true;
       chain.note(request.tree, "outcome", split.node ?? 0, messageDigest(PassiveSplitSchema, split));
       yield split;
+    }
+  }
+
+  async *hiddenSplits(
+    messages: AsyncIterable<ActiveHiddenSplits>,
+  ): AsyncGenerator<MessageInitShape<typeof PassiveSplitSchema>> {
+    const { chain } = this.#opened;
+    const choices = new ChoicesDigest();
+    const requests: ActiveSplitDecisions[] = [];
+    async function* noted(): AsyncGenerator<ActiveHiddenSplits> {
+      for await (const message of messages) {
+        if (message.request !== undefined) requests.push(message.request);
+        choices.add(message);
+        yield message;
+      }
+    }
+    for await (const split of this.#role.hiddenSplits(noted())) {
+      chain.note(split.tree ?? 0, "outcome", split.node ?? 0, messageDigest(PassiveSplitSchema, split));
+      yield split;
+    }
+    // All of them are accepted here.
+    for (const { tree, decisions } of requests) {
+      for (const decision of decisions)
+        chain.note(tree, "decision", decision.node, messageDigest(ActiveSplitDecisionSchema, decision));
+      chain.note(tree, "choices", decisions[0]?.node ?? 0, choices.digest());
     }
   }
 

@@ -8,6 +8,11 @@ import { bitmapFrom } from "../../wire/bitmap.ts";
 import type { ActiveSplitDecision } from "../../wire/generated/tandem/v1/tandem_pb.ts";
 import type { DecidedSplit } from "./answered-splits.ts";
 
+/** A split that is about to be answered, and what is answered. */
+export interface SplitAnswer extends DecidedSplit {
+  readonly monotone: number;
+}
+
 /**
  * One candidate is named, or one set. The tie is broken before: lowest feature, lowest threshold, missing-right first.
  * @throws TandemError PROTOCOL_STATE if something is named that the node does not have, or that is withheld there
@@ -17,7 +22,7 @@ export function decideSplit(
   features: readonly BinnedFeature[],
   tree: number,
   { node, named, constraints }: ActiveSplitDecision,
-): DecidedSplit & { readonly leftMembers: Uint8Array; readonly monotone: number } {
+): SplitAnswer {
   if (named.case === undefined) throw new TandemError("PROTOCOL_STATE", `no candidate was named for node ${node}`);
   const chosen =
     named.case === "candidate" ? nodes.namedAt(node, named.value, constraints) : nodes.setAt(node, named.value);

@@ -162,6 +162,7 @@ describe("the handshake", () => {
     minPeopleShare: 0.1,
     maxThresholds: 4,
     maskedScoring: true,
+    hiddenOutcomes: true,
     resolutionBits: 30,
     outputs: 3,
     padding: 3,

@@ -16,10 +16,12 @@ import { TandemError } from "../../base/error.ts";
 import {
   type ActiveGradients,
   type ActiveHello,
+  type ActiveHiddenSplits,
   ActiveHelloSchema,
   type ActiveJobFinished,
   type ActiveNode,
   type ActiveOrder,
+  type ActiveOutcomeKeys,
   type ActivePredict,
   type ActiveSetUp,
   ActiveSetUpSchema,
@@ -43,6 +45,7 @@ import { Attempt } from "./attempt.ts";
 import { setUpDigest } from "./digests.ts";
 import { RoundGradients } from "./gradients.ts";
 import { checkHello } from "./hello-check.ts";
+import { HiddenSplits } from "./hidden-splits.ts";
 import type { PassiveJob } from "./job.ts";
 import { PredictionAnswers } from "./prediction-answers.ts";
 import { TreeAnswers } from "./tree-answers.ts";
@@ -56,6 +59,7 @@ export class PassiveRole {
   readonly #attempt: Attempt;
   readonly #gradients: RoundGradients;
   readonly #trees: TreeAnswers;
+  readonly #hiddenSplits: HiddenSplits;
   readonly #predictions: PredictionAnswers;
   #joined: { readonly hello: ActiveHello; readonly answer: MessageInitShape<typeof PassiveHelloSchema> } | null = null;
   #setUp: { readonly message: ActiveSetUp; readonly answer: MessageInitShape<typeof PassiveReadySchema> } | null = null;
@@ -69,6 +73,7 @@ export class PassiveRole {
     this.#attempt = new Attempt(job);
     this.#gradients = new RoundGradients(this.#attempt);
     this.#trees = new TreeAnswers(this.#attempt);
+    this.#hiddenSplits = new HiddenSplits(this.#attempt, (request) => this.#trees.decide(request));
     this.#predictions = new PredictionAnswers(this.#attempt, this.#gradients);
   }
 
@@ -177,6 +182,14 @@ export class PassiveRole {
 
   splits(request: ActiveSplitDecisions): ReturnType<TreeAnswers["splits"]> {
     return this.#trees.splits(request);
+  }
+
+  outcomeKeys(keys: ActiveOutcomeKeys): ReturnType<HiddenSplits["keys"]> {
+    return this.#hiddenSplits.keys(keys);
+  }
+
+  hiddenSplits(messages: AsyncIterable<ActiveHiddenSplits>): ReturnType<HiddenSplits["splits"]> {
+    return this.#hiddenSplits.splits(messages);
   }
 
   finishTree(finished: ActiveTreeFinished): Promise<void> {

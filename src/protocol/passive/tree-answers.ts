@@ -15,7 +15,7 @@ import type {
 import { splitKey } from "../split-key.ts";
 import type { Phase as Work } from "../phase.ts";
 import type { Attempt } from "./attempt.ts";
-import { decideSplit } from "./decide-split.ts";
+import { decideSplit, type SplitAnswer } from "./decide-split.ts";
 import { membersDigest } from "./digests.ts";
 import { NodeMessages } from "./node-messages.ts";
 import { histogramAnswer, type SumsAnswer } from "./histogram-answer.ts";
@@ -151,10 +151,20 @@ export class TreeAnswers {
       throw new TandemError("PROTOCOL_STATE", "more nodes than a tree has, or one of them twice");
   }
 
-  /** What is named splits its node. */
+  /** Who goes left where a candidate is named. */
   async *splits(request: ActiveSplitDecisions): AsyncGenerator<MessageInitShape<typeof PassiveSplitSchema>> {
+    const { tally, hidesOutcomes } = this.#attempt;
+    if (hidesOutcomes) throw new TandemError("PROTOCOL_STATE", "outcomes are hidden in this job");
+    for (const { split, members, leftMembers, monotone } of await this.decide(request)) {
+      const answer = { tree: split.tree, node: split.node, leftMembers, monotone };
+      tally.see(outcomeSeen(answer, members.length));
+      yield answer;
+    }
+  }
+
+  /** What is named splits its node, and is stored. */
+  async decide({ tree, decisions }: ActiveSplitDecisions): Promise<readonly SplitAnswer[]> {
     const { course, job, limit, answered, rules, tally } = this.#attempt;
-    const { tree, decisions } = request;
     const answers = await this.#turns.run(async () => {
       course.expectTree(tree);
       this.#checkNumber(decisions.map(({ node }) => node));
@@ -168,11 +178,7 @@ export class TreeAnswers {
       return decided;
     });
     for (const decision of decisions) tally.see(winSeen(tree, decision));
-    for (const { split, members, leftMembers, monotone } of answers) {
-      const answer = { tree: split.tree, node: split.node, leftMembers, monotone };
-      tally.see(outcomeSeen(answer, members.length));
-      yield answer;
-    }
+    return answers;
   }
 
   /** Stored before it is answered. The next tree of a round begins at once: its gradients are there. */

@@ -1,0 +1,90 @@
+/**
+ * The splits that one passive party has won, where it does not know who is in a node and the job hides outcomes: by
+ * oblivious transfer the active party gets the sides of the node's people, and of nobody else.
+ */
+import { create, type MessageInitShape } from "@bufbuild/protobuf";
+import { TandemError } from "../../base/error.ts";
+import { isSliceOver, nextSlice } from "../../base/event-loop-slice.ts";
+import { choicesSeen, outcomeKeysSeen } from "../../privacy/observation.ts";
+import type { Tally } from "../../privacy/tally.ts";
+import { ActiveOutcomes } from "../../scheme/outcomes/active-outcomes.ts";
+import {
+  ActiveHiddenSplitsSchema,
+  type ActiveHiddenSplits,
+  type ActiveSplitDecisionsSchema,
+  type PassiveSplit,
+} from "../../wire/generated/tandem/v1/tandem_pb.ts";
+import type { CallOptions, PassivePeer } from "../../wire/peer.ts";
+
+/** Of a batch: whose sides are wanted. */
+interface Wanted {
+  readonly node: number;
+  /** Who is in the node. */
+  readonly instances: Uint32Array;
+}
+
+type Pending = ReturnType<ActiveOutcomes["choose"]>;
+
+export class OutcomeTransfers {
+  readonly #peer: PassivePeer;
+  readonly #tally: Tally;
+  readonly #outcomes = new ActiveOutcomes();
+  #isOpen: Promise<void> | null = null;
+
+  constructor(peer: PassivePeer, tally: Tally) {
+    this.#peer = peer;
+    this.#tally = tally;
+  }
+
+  /**
+   * As `splits` of the peer answers where outcomes are told: bitmaps over everybody, in which nobody is set but people
+   * of the node.
+   * @param wanted the nodes of the request, in its order
+   */
+  async *splits(
+    request: MessageInitShape<typeof ActiveSplitDecisionsSchema>,
+    wanted: readonly Wanted[],
+    instanceCount: number,
+    options: CallOptions,
+  ): AsyncGenerator<PassiveSplit> {
+    await (this.#isOpen ??= this.#open(options));
+    const pending = new Map<number, Pending>();
+    const messages = this.#messages(request, wanted, instanceCount, pending);
+    for await (const split of this.#peer.hiddenSplits(messages, options)) {
+      const chosen = pending.get(split.node);
+      if (chosen === undefined)
+        throw new TandemError("PROTOCOL_STATE", "the outcome of a split before it was asked for");
+      pending.delete(split.node);
+      yield { ...split, leftMembers: chosen.finish(split.leftMembers) };
+    }
+  }
+
+  /** Base transfers, when the first split is won. */
+  async #open(options: CallOptions): Promise<void> {
+    const { opening } = this.#outcomes;
+    const { scheme } = await this.#peer.outcomeKeys({ scheme: opening }, options);
+    this.#tally.see(outcomeKeysSeen("passive", opening));
+    this.#tally.see(outcomeKeysSeen("active", scheme));
+    await this.#outcomes.opened(scheme);
+  }
+
+  async *#messages(
+    request: MessageInitShape<typeof ActiveSplitDecisionsSchema>,
+    wanted: readonly Wanted[],
+    instanceCount: number,
+    pending: Map<number, Pending>,
+  ): AsyncGenerator<ActiveHiddenSplits> {
+    yield create(ActiveHiddenSplitsSchema, { request, firstBatch: this.#outcomes.nextBatch });
+    for (const { node, instances } of wanted) {
+      const chosen = this.#outcomes.choose(instances, instanceCount);
+      pending.set(node, chosen);
+      let bytes = 0;
+      for (let scheme = chosen.piece(); scheme !== null; scheme = chosen.piece()) {
+        bytes += scheme.length;
+        yield create(ActiveHiddenSplitsSchema, { scheme });
+        if (isSliceOver()) await nextSlice();
+      }
+      this.#tally.see(choicesSeen(request.tree ?? 0, node, bytes));
+    }
+  }
+}

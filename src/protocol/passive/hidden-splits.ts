@@ -1,0 +1,93 @@
+/**
+ * A passive party's answers about splits that it wins, where it does not know who is in a node and the job hides
+ * outcomes: everybody's side, masked so that the active party can read those of the node's people only. Who these are
+ * this party does not learn.
+ *
+ * It cannot hold an active party to asking for no others. One that asks for all has what every job without hidden
+ * outcomes tells.
+ */
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import { TandemError } from "../../base/error.ts";
+import { isSliceOver, nextSlice } from "../../base/event-loop-slice.ts";
+import { choicesSeen, outcomeKeysSeen, transferredSeen } from "../../privacy/observation.ts";
+import { PassiveOutcomes, pieceCount } from "../../scheme/outcomes/passive-outcomes.ts";
+import type {
+  ActiveHiddenSplits,
+  ActiveOutcomeKeys,
+  ActiveSplitDecisions,
+  PassiveOutcomeKeysSchema,
+  PassiveSplitSchema,
+} from "../../wire/generated/tandem/v1/tandem_pb.ts";
+import type { Attempt } from "./attempt.ts";
+import type { SplitAnswer } from "./decide-split.ts";
+
+/** Decides and stores what is named. */
+type Decide = (request: ActiveSplitDecisions) => Promise<readonly SplitAnswer[]>;
+
+export class HiddenSplits {
+  readonly #attempt: Attempt;
+  readonly #decide: Decide;
+  readonly #outcomes = new PassiveOutcomes();
+  #hasKeys = false;
+
+  constructor(attempt: Attempt, decide: Decide) {
+    this.#attempt = attempt;
+    this.#decide = decide;
+  }
+
+  async keys({ scheme }: ActiveOutcomeKeys): Promise<MessageInitShape<typeof PassiveOutcomeKeysSchema>> {
+    this.#expectHidden();
+    this.#attempt.course.expect("growing");
+    const points = await this.#outcomes.open(scheme);
+    const { tally } = this.#attempt;
+    if (!this.#hasKeys) {
+      tally.see(outcomeKeysSeen("passive", scheme));
+      tally.see(outcomeKeysSeen("active", points));
+    }
+    this.#hasKeys = true;
+    return { scheme: points };
+  }
+
+  async *splits(
+    messages: AsyncIterable<ActiveHiddenSplits>,
+  ): AsyncGenerator<MessageInitShape<typeof PassiveSplitSchema>> {
+    this.#expectHidden();
+    const { tally, job } = this.#attempt;
+    const { instanceCount } = job;
+    const pieces = messages[Symbol.asyncIterator]();
+    try {
+      const first = await nextOf(pieces);
+      if (first.request === undefined) throw new TandemError("PROTOCOL_STATE", "choices without a decision");
+      const answers = await this.#decide(first.request);
+      for (const [i, { split, leftMembers, monotone }] of answers.entries()) {
+        const { tree, node } = split;
+        const masked = this.#outcomes.mask(first.firstBatch + i, leftMembers, instanceCount);
+        let bytes = 0;
+        for (let piece = 0; piece < pieceCount(instanceCount); piece++) {
+          const { scheme, request } = await nextOf(pieces);
+          if (request !== undefined) throw new TandemError("PROTOCOL_STATE", "decisions among choices");
+          bytes += scheme.length;
+          masked.add(scheme);
+          if (isSliceOver()) await nextSlice();
+        }
+        const answer = { tree, node, leftMembers: masked.masked(), monotone };
+        tally.see(choicesSeen(tree, node, bytes));
+        tally.see(transferredSeen(answer, instanceCount, null));
+        yield answer;
+      }
+      if ((await pieces.next()).done !== true) throw new TandemError("PROTOCOL_STATE", "choices for no decision");
+    } finally {
+      await pieces.return?.();
+    }
+  }
+
+  #expectHidden(): void {
+    if (!this.#attempt.hidesOutcomes) throw new TandemError("PROTOCOL_STATE", "outcomes are not hidden in this job");
+  }
+}
+
+async function nextOf(pieces: AsyncIterator<ActiveHiddenSplits>): Promise<ActiveHiddenSplits> {
+  const next = await pieces.next();
+  if (next.done === true) throw new TandemError("PROTOCOL_STATE", "fewer choices than decisions");
+  return next.value;
+}

@@ -1,0 +1,178 @@
+/**
+ * Split outcomes by oblivious transfer, in whole jobs: what is refused, what both sides sign, and what a passive party
+ * that spoils an outcome sees of it.
+ */
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import { expect, test } from "vitest";
+import { newAgreementKey } from "../src/crypto/transfer/base-transfer.ts";
+import { generateKey } from "../src/crypto/paillier/index.ts";
+import { portableKernel } from "../src/crypto/paillier/portable-kernel.ts";
+import { firstDifference } from "../src/gbdt/tree/model-compare.ts";
+import { chainedPeer } from "../src/protocol/active/chained-peer.ts";
+import { decodeEntries } from "../src/protocol/chain/entries.ts";
+import { firstLink, PairChain, type ClosedTree } from "../src/protocol/chain/pair-chain.ts";
+import { chainedRole } from "../src/protocol/passive/chained-role.ts";
+import { lattice } from "../src/scheme/lattice/lattice.ts";
+import { connectInMemory } from "../src/transport/in-memory.ts";
+import type { PassiveService } from "../src/transport/passive-service.ts";
+import { isSet } from "../src/wire/bitmap.ts";
+import type { ActiveHiddenSplitsSchema, PassiveSplit } from "../src/wire/generated/tandem/v1/tandem_pb.ts";
+import type { PassivePeer } from "../src/wire/peer.ts";
+import { expectError } from "./support/expect-error.ts";
+import { trainFederated, trainInOnePlace, type TestJob, type TestOutcome } from "./support/in-memory-job.ts";
+import { randomTable } from "./support/tables.ts";
+
+const people = 40;
+const key = await generateKey({ bits: 256, insecure: true });
+/** The passive party wins every split: nobody else has a column. */
+const job: TestJob = {
+  table: randomTable("hidden", { rows: people, features: [0, 2] }),
+  training: { num_round: 1, max_depth: 2 },
+  defences: { hidden_outcomes: true },
+  scheme: lattice,
+  kernel: portableKernel,
+  key,
+};
+
+type HiddenSplits = PassivePeer["hiddenSplits"];
+type Message = MessageInitShape<typeof ActiveHiddenSplitsSchema>;
+
+/** A passive party whose answers to splits go through this. */
+function between(hiddenSplits: (peer: PassivePeer, ...call: Parameters<HiddenSplits>) => ReturnType<HiddenSplits>) {
+  return (name: string, service: PassiveService): PassivePeer => {
+    const peer = connectInMemory(name, service);
+    return { ...peer, hiddenSplits: (messages, options) => hiddenSplits(peer, messages, options) };
+  };
+}
+
+/** It flips one person's masked bit at one node. */
+function spoiling(node: number, person: number) {
+  return between(async function* (peer, ...call): AsyncGenerator<PassiveSplit> {
+    for await (const split of peer.hiddenSplits(...call)) {
+      if (split.node !== node) yield split;
+      else {
+        const leftMembers = split.leftMembers.slice();
+        leftMembers[person >>> 3] ^= 1 << (person & 7);
+        yield { ...split, leftMembers };
+      }
+    }
+  });
+}
+
+/** Who is left of the root, as the active party has learnt it. */
+async function honest(): Promise<{ readonly outcome: TestOutcome; readonly isLeft: (person: number) => boolean }> {
+  let left = new Uint8Array(0);
+  const outcome = await trainFederated({
+    ...job,
+    look: {
+      observed: (_, seen) => {
+        if (seen.kind === "outcome" && seen.node === 0) left = Uint8Array.from(seen.leftMembers);
+      },
+    },
+  });
+  return { outcome, isLeft: (person) => isSet(left, person) };
+}
+
+test("a spoilt side ends the job if its person is in the node, and is not noticed otherwise", async () => {
+  const { outcome, isLeft } = await honest();
+  const child = outcome.model.trees[0][1];
+  expect(child.kind).toBe("split");
+  const everybody = Array.from({ length: people }, (_, i) => i);
+  const [inside, outside] = [everybody.find(isLeft) ?? -1, everybody.find((person) => !isLeft(person)) ?? -1];
+  const unnoticed = await trainFederated({ ...job, connect: spoiling(1, outside) });
+  expect(firstDifference(unnoticed.model, outcome.model)).toBeNull();
+  const error = await expectError(
+    () => trainFederated({ ...job, connect: spoiling(1, inside) }),
+    "PROTOCOL_STATE",
+    /passive-1 .*do not add up/,
+  );
+  expect(error.message, "which node it was is not said").not.toMatch(/node|\d{2}/);
+});
+
+test("both ends sign the same digests, of the choices too", async () => {
+  const closed: ClosedTree[] = [];
+  const introduction = { commitment: new Uint8Array(32), certificate: new Uint8Array(1) };
+  const opened = () => {
+    const empty = new Uint8Array(32);
+    const chain = new PairChain(0, firstLink({ jobId: empty, active: empty, passive: empty }));
+    return { chain, sign: () => new Uint8Array(1), verify: () => {} };
+  };
+  const record = { own: introduction, joined: opened, setUp() {}, answered() {} };
+  const outcome = await trainFederated({
+    ...job,
+    around: (role) => chainedRole(role, { ...record, closed: () => Promise.resolve() }),
+    connect: (name, service) =>
+      chainedPeer(connectInMemory(name, service), { ...record, closed: (tree) => void closed.push(tree) }),
+  });
+  expect(firstDifference(outcome.model, await trainInOnePlace(job))).toBeNull();
+  const kinds = closed.flatMap(({ entries }) => decodeEntries(entries).map(({ kind }) => kind));
+  for (const kind of ["decision", "outcome", "choices"] as const) expect(kinds).toContain(kind);
+});
+
+test("what does not belong to a job with hidden outcomes is refused, and the job goes on", async () => {
+  const refused: string[] = [];
+  const attempt = async (call: () => AsyncIterable<unknown> | Promise<unknown>): Promise<void> => {
+    const { message } = await expectError(async () => {
+      const answer = call();
+      if (answer instanceof Promise) await answer;
+      else for await (const _ of answer);
+    }, "PROTOCOL_STATE");
+    refused.push(message.replace(/^.*passive-1: /, ""));
+  };
+  let isFirst = true;
+  const outcome = await trainFederated({
+    ...job,
+    connect: between(async function* (peer, messages, options): AsyncGenerator<PassiveSplit> {
+      const sent: Message[] = [];
+      for await (const message of messages) sent.push(message);
+      const stream = async function* (...pieces: readonly Message[]) {
+        yield* pieces;
+      };
+      if (isFirst) {
+        isFirst = false;
+        const [first, ...pieces] = sent;
+        const later = (batch: number) => ({ ...first, firstBatch: 100 + batch });
+        await attempt(() => peer.splits(first.request ?? {}, options));
+        await attempt(() => peer.outcomeKeys({ scheme: newAgreementKey().publicKey }, options));
+        await attempt(() => peer.hiddenSplits(stream(...pieces), options));
+        await attempt(() => peer.hiddenSplits(stream(later(1)), options));
+        await attempt(() => peer.hiddenSplits(stream(later(2), later(2)), options));
+        await attempt(() => peer.hiddenSplits(stream(later(3), { scheme: new Uint8Array(7) }), options));
+        await attempt(() => peer.hiddenSplits(stream(later(4), ...pieces, ...pieces), options));
+        await attempt(() => peer.hiddenSplits(stream(later(4), ...pieces), options));
+      }
+      yield* peer.hiddenSplits(stream(...sent), options);
+    }),
+  });
+  expect(firstDifference(outcome.model, await trainInOnePlace(job))).toBeNull();
+  expect(refused).toEqual([
+    "outcomes are hidden in this job",
+    "there is a key for outcomes already",
+    "choices without a decision",
+    "fewer choices than decisions",
+    "decisions among choices",
+    "a piece of a matrix of 7 bytes; 1024 were expected",
+    "choices for no decision",
+    "a batch number that was used before",
+  ]);
+});
+
+test("a job that tells outcomes has no keys for hidden ones", async () => {
+  const refusals: unknown[] = [];
+  await trainFederated({
+    ...job,
+    defences: {},
+    connect: (name, service) => {
+      const peer = connectInMemory(name, service);
+      return {
+        ...peer,
+        async *splits(request, options) {
+          const keys = { scheme: newAgreementKey().publicKey };
+          refusals.push(await expectError(() => peer.outcomeKeys(keys, options), "PROTOCOL_STATE", /not hidden/));
+          yield* peer.splits(request, options);
+        },
+      };
+    },
+  });
+  expect(refusals.length).toBeGreaterThan(0);
+});
