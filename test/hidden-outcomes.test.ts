@@ -147,11 +147,11 @@ test("what does not belong to a job with hidden outcomes is refused, and the job
   expect(firstDifference(outcome.model, await trainInOnePlace(job))).toBeNull();
   expect(refused).toEqual([
     "outcomes are hidden in this job",
-    "there is a key for outcomes already",
+    "there are keys for outcomes already",
     "choices without a decision",
     "fewer choices than decisions",
     "decisions among choices",
-    "a piece of a matrix of 7 bytes; 1024 were expected",
+    "a piece of a matrix of 7 bytes; 256 were expected",
     "choices for no decision",
     "a batch number that was used before",
   ]);

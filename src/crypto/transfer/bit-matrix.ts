@@ -2,16 +2,17 @@
 
 /**
  * @param columns 128 columns of `words` words each; bit i of a column, lowest first, belongs to row i
- * @returns 32 * words rows of four words; bit j of a row, lowest first, is from column j
+ * @param from the first word that is turned, `to` the one after the last
+ * @returns 32 rows of four words for each word that is turned; bit j of a row, lowest first, is from column j
  */
-export function rowsOf(columns: Uint32Array, words: number): Uint32Array {
-  const rows = new Uint32Array(128 * words);
+export function rowsOf(columns: Uint32Array, words: number, from = 0, to = words): Uint32Array {
+  const rows = new Uint32Array(128 * (to - from));
   const square = new Uint32Array(32);
-  for (let w = 0; w < words; w++) {
+  for (let w = from; w < to; w++) {
     for (let quarter = 0; quarter < 4; quarter++) {
       for (let k = 0; k < 32; k++) square[k] = columns[(32 * quarter + k) * words + w];
       transpose(square);
-      for (let k = 0; k < 32; k++) rows[(32 * w + k) * 4 + quarter] = square[k];
+      for (let k = 0; k < 32; k++) rows[(32 * (w - from) + k) * 4 + quarter] = square[k];
     }
   }
   return rows;

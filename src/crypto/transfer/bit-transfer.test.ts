@@ -1,15 +1,54 @@
 import { beforeAll, expect, test } from "vitest";
 import { expectError } from "../../../test/support/expect-error.ts";
 import { osRandom } from "../../base/random.ts";
-import { chosenKeys, type ChosenKeys, givenKeys, type KeyPairs, newAgreementKey } from "./base-transfer.ts";
-import { BitReceiver, BitSender, pieceCount, pieceRows } from "./bit-transfer.ts";
+import { grownKeys, type PuncturedKeys, puncturedKeys } from "./all-but-one.ts";
+import { chosenKeys, type ChosenKeys, givenKeys, newAgreementKey } from "./base-transfer.ts";
+import { addLeaves } from "./bit-columns.ts";
+import { BitReceiver, BitSender, pieceBytes, pieceCount, pieceRows } from "./bit-transfer.ts";
+import { words as asWords } from "./block-cipher.ts";
 
-let pairs: KeyPairs;
+let grown: ReturnType<typeof grownKeys>;
 let chosen: ChosenKeys;
+let punctured: PuncturedKeys;
 beforeAll(async () => {
   const giver = newAgreementKey();
   chosen = await chosenKeys(giver.publicKey, "test", osRandom);
-  pairs = await givenKeys(giver, chosen.points, "test");
+  grown = grownKeys(await givenKeys(giver, chosen.points, "test"), osRandom);
+  punctured = puncturedKeys(chosen, grown.sums);
+});
+
+test("the chooser has all leaves but one of each tree, the one opposite to its choices", async () => {
+  expect(punctured.leaves).toHaveLength(32);
+  for (const [tree, leaves] of grown.leaves.entries()) {
+    const choices = Array.from(
+      { length: 4 },
+      (_, i) => (chosen.choices[(4 * tree + i) >>> 3] >>> ((4 * tree + i) & 7)) & 1,
+    );
+    const missing = choices.reduce((leaf, bit) => 2 * leaf + 1 - bit, 0);
+    expect(punctured.missing[tree]).toBe(missing);
+    expect(punctured.leaves[tree]).toEqual(leaves.map((leaf, i) => (i === missing ? null : leaf)));
+  }
+  const all = grown.leaves.flat().map((leaf) => Buffer.from(leaf).toString("hex"));
+  expect(new Set(all).size).toBe(512);
+  await expectError(() => puncturedKeys(chosen, grown.sums.subarray(1)), "PROTOCOL_STATE", /4096 were expected/);
+});
+
+test("columns are sums over the leaves, each times its number", () => {
+  const words = 3;
+  const leaves = asWords(osRandom.fill(new Uint8Array(4 * 15 * words)));
+  const columns = new Uint32Array(128 * words);
+  const sums = new Uint32Array(words);
+  addLeaves(leaves, words, 5, columns, sums);
+  for (let w = 0; w < words; w++) {
+    const sumOf = (takes: (y: number) => boolean): number => {
+      let sum = 0;
+      for (let y = 1; y < 16; y++) if (takes(y)) sum ^= leaves[(y - 1) * words + w];
+      return sum >>> 0;
+    };
+    for (let bit = 0; bit < 4; bit++)
+      expect(columns[(20 + bit) * words + w]).toBe(sumOf((y) => ((y >>> bit) & 1) === 1));
+    expect(sums[w]).toBe(sumOf(() => true));
+  }
 });
 
 let batch = 0;
@@ -27,8 +66,8 @@ function transfer(
   count: number,
 ): { readonly got: Uint8Array; readonly masked: Uint8Array; readonly pieces: readonly Uint8Array[] } {
   const number = ++batch;
-  const receiving = new BitReceiver(pairs).choose(number, choices, count);
-  const sending = new BitSender(chosen).mask(number, bits, count);
+  const receiving = new BitReceiver(grown.leaves).choose(number, choices, count);
+  const sending = new BitSender(punctured).mask(number, bits, count);
   const pieces: Uint8Array[] = [];
   for (let piece = receiving.piece(); piece !== null; piece = receiving.piece()) {
     pieces.push(piece);
@@ -46,6 +85,7 @@ test.each([1, 7, 8, 31, 32, 33, 129, 1000, pieceRows, pieceRows + 1, 2 * pieceRo
     expect(got).toEqual(choices.map((byte, i) => byte & bits[i]));
     expect(masked).toHaveLength(Math.ceil(count / 8));
     expect(pieces).toHaveLength(pieceCount(count));
+    expect(pieces[0]).toHaveLength(pieceBytes(Math.min(count, pieceRows)));
   },
 );
 
@@ -69,9 +109,9 @@ test("a receiver that did not choose a row reads a coin there, although it has t
   const count = 1 << 13;
   const bits = bitmap(count, (bytes) => bytes.fill(255));
   const number = ++batch;
-  const nobody = new BitReceiver(pairs).choose(number, new Uint8Array(count / 8), count);
-  const everybody = new BitReceiver(pairs).choose(number, bits, count);
-  const sending = new BitSender(chosen).mask(number, bits, count);
+  const nobody = new BitReceiver(grown.leaves).choose(number, new Uint8Array(count / 8), count);
+  const everybody = new BitReceiver(grown.leaves).choose(number, bits, count);
+  const sending = new BitSender(punctured).mask(number, bits, count);
   sending.add(nobody.piece() ?? new Uint8Array(0));
   everybody.piece();
   // Opened as if all had been chosen: what its own rows hash to is not what masks the bits.
@@ -88,7 +128,7 @@ test("neither the same bits nor the same choices look the same again", () => {
 });
 
 test("a batch serves once, and what is too short, too long or too early is refused", async () => {
-  const [receiver, sender] = [new BitReceiver(pairs), new BitSender(chosen)];
+  const [receiver, sender] = [new BitReceiver(grown.leaves), new BitSender(punctured)];
   const receiving = receiver.choose(3, new Uint8Array(5), 40);
   await expectError(() => receiver.choose(3, new Uint8Array(5), 40), "PROTOCOL_STATE", /used before/);
   await expectError(() => receiver.choose(4, new Uint8Array(6), 40), "PROTOCOL_STATE", /of 6 bytes; 5 were/);

@@ -1,44 +1,58 @@
 /**
- * Some of another party's bits, without saying which: one-sided transfers by the extension of Ishai, Kilian, Nissim and
- * Petrank (2003), as in extension.ts.
+ * Some of another party's bits, without saying which: one-sided transfers by Roy's extension ("SoftSpokenOT", 2022) in
+ * the small field of 16. It is the extension of Ishai, Kilian, Nissim and Petrank (extension.ts) with a quarter of the
+ * matrix, for more work with AES.
  *
  *   sender, bits y                                         receiver, choices m
- *     secret s of 128 bits, key_j,s_j     (base transfers)    keys key_j0, key_j1
- *                                        <-- matrix --       u_j = G(key_j0) xor G(key_j1) xor m;  row t_i of G(key_j0)
- *     row q_i of G(key_j,s_j) xor s_j u_j,  which is t_i xor m_i s
- *     z_i = y_i xor H(q_i xor s)         -- masked -->       where m_i is 1: t_i is q_i xor s, so y_i = z_i xor H(t_i)
+ *     lacks leaf D_b of each tree b       (all-but-one.ts)    all leaves, each with a stream r_bx
+ *                                                            u_b = sum of r_bx;  v_b = sum of x r_bx, in four columns
+ *                                        <-- matrix --       c_b = u_b xor m
+ *     w_b = sum of (x xor D_b) r_bx, which is v_b xor D_b u_b
+ *     w_b xor D_b c_b,               which is v_b xor D_b m
  *
- * Where m_i is 0 the receiver has q_i, and lacks H(q_i xor s) since it does not know s: z_i is a random bit to it. The
- * sender sees the choices under streams that it lacks one key of, however it deviates.
+ * So the sender has a row q_i of 128 bits where the receiver has t_i, and q_i = t_i xor m_i D, with the secret D of all
+ * D_b together.
+ *
+ *     z_i = y_i xor H(q_i xor D)         -- masked -->       where m_i is 1: t_i is q_i xor D, so y_i = z_i xor H(t_i)
+ *
+ * Where m_i is 0 the receiver has q_i, and lacks H(q_i xor D) since it does not know D: z_i is a random bit to it. The
+ * sender sees the choices under streams, one of which it lacks in each tree, however it deviates.
  *
  * A receiver that deviates is not held off: its columns may say different things of one row, and answers to such rows
- * tell it bits of s. Who knows s has all bits y. Whoever may choose freely anyway, and so have them all by honest
+ * tell it bits of D. Who knows D has all bits y. Whoever may choose freely anyway, and so have them all by honest
  * choices, gains nothing by that. So there is no check of consistency, and this must not be used where choices matter.
  *
  * Rows are worked on and sent in pieces: what is in memory does not grow with their number, but for a bit of each.
  */
 import { TandemError } from "../../base/error.ts";
-import { baseCount, type ChosenKeys, type KeyPairs } from "./base-transfer.ts";
-import { rowsOf } from "./bit-matrix.ts";
-import { bytesOf, hashRows, Streams, words } from "./block-cipher.ts";
-import { matrixBytes, SingleUse } from "./extension.ts";
+import { leafCount, type PuncturedKeys, treeCount } from "./all-but-one.ts";
+import { addLeaves, columnCount, hashedBits } from "./bit-columns.ts";
+import { bytesOf, Streams, words } from "./block-cipher.ts";
+import { SingleUse } from "./extension.ts";
 
-/** Rows of a piece: a matrix of half a megabyte. */
-export const pieceRows = 1 << 15;
-/** Each column takes the blocks of its stream one after the other. */
+/** Each stream gives its blocks one after the other. */
 const rowsPerBlock = 128;
+/** Rows of a piece: a matrix of a quarter of a megabyte. Columns a power of two apart would meet in the cache. */
+export const pieceRows = 508 * rowsPerBlock;
 
 /** How many pieces the matrix of so many rows has. */
 export function pieceCount(rowCount: number): number {
   return Math.ceil(rowCount / pieceRows);
 }
 
+/** Bytes of a piece about so many rows: a column per tree. */
+export function pieceBytes(rowCount: number): number {
+  return treeCount * 4 * Math.ceil(rowCount / 32);
+}
+
 export class BitReceiver {
-  readonly #streams: readonly [Streams, Streams];
+  /** Per tree the leaves from 1 on, and leaf 0 behind them. */
+  readonly #trees: readonly Streams[];
   readonly #batches = new SingleUse();
 
-  constructor(pairs: KeyPairs) {
-    this.#streams = [new Streams(pairs.map(([key]) => key)), new Streams(pairs.map(([, key]) => key))];
+  /** @param leaves of each tree */
+  constructor(leaves: readonly (readonly Uint8Array[])[]) {
+    this.#trees = leaves.map(([zero, ...others]) => new Streams([...others, zero]));
   }
 
   /**
@@ -47,13 +61,13 @@ export class BitReceiver {
    */
   choose(batch: number, choices: Uint8Array, rowCount: number): ChosenBits {
     this.#batches.take(batch);
-    return new ChosenBits(this.#streams, batch, paddedWords(choices, rowCount), rowCount);
+    return new ChosenBits(this.#trees, batch, paddedWords(choices, rowCount), rowCount);
   }
 }
 
 /** A receiver's batch: pieces of the matrix go out, then the masked bits come back. */
 export class ChosenBits {
-  readonly #streams: readonly [Streams, Streams];
+  readonly #trees: readonly Streams[];
   readonly #batch: number;
   readonly #choices: Uint32Array;
   readonly #rowCount: number;
@@ -61,8 +75,8 @@ export class ChosenBits {
   readonly #pads: Uint32Array;
   #next = 0;
 
-  constructor(streams: readonly [Streams, Streams], batch: number, choices: Uint32Array, rowCount: number) {
-    this.#streams = streams;
+  constructor(trees: readonly Streams[], batch: number, choices: Uint32Array, rowCount: number) {
+    this.#trees = trees;
     this.#batch = batch;
     this.#choices = choices;
     this.#rowCount = rowCount;
@@ -75,12 +89,17 @@ export class ChosenBits {
     if (first >= this.#rowCount) return null;
     const { end, wordCount, place } = pieceAt(this.#batch, first, this.#rowCount);
     this.#next = end;
-    const [columns, others] = this.#streams.map((streams) => streams.columns(place, wordCount));
-    const matrix = new Uint32Array(columns.length);
     const choices = this.#choices.subarray(first / 32);
-    for (let j = 0, at = 0; j < baseCount; j++)
-      for (let w = 0; w < wordCount; w++, at++) matrix[at] = columns[at] ^ others[at] ^ choices[w];
-    this.#pads.set(hashedBits(rowsOf(columns, wordCount), this.#batch, first), first / 32);
+    const columns = new Uint32Array(columnCount * wordCount);
+    const matrix = new Uint32Array(treeCount * wordCount);
+    for (const [tree, streams] of this.#trees.entries()) {
+      const leaves = streams.columns(place, wordCount);
+      const zero = leaves.subarray((leafCount - 1) * wordCount);
+      const sent = matrix.subarray(tree * wordCount, (tree + 1) * wordCount);
+      addLeaves(leaves, wordCount, tree, columns, sent);
+      for (let w = 0; w < wordCount; w++) sent[w] ^= zero[w] ^ choices[w];
+    }
+    this.#pads.set(hashedBits(columns, wordCount, { batch: this.#batch, first }), first / 32);
     return bytesOf(matrix);
   }
 
@@ -98,13 +117,18 @@ export class ChosenBits {
 }
 
 export class BitSender {
+  /** D, a bit per column. */
   readonly #secret: Uint32Array;
-  readonly #streams: Streams;
+  /** Per tree the streams of x = y xor D_b, for y from 1 on. */
+  readonly #trees: readonly Streams[];
   readonly #batches = new SingleUse();
 
-  constructor({ choices, keys }: Pick<ChosenKeys, "choices" | "keys">) {
-    this.#secret = words(choices);
-    this.#streams = new Streams(keys);
+  constructor({ missing, leaves }: PuncturedKeys) {
+    this.#secret = secretOf(missing);
+    this.#trees = missing.map((lacked, tree) => {
+      const others = Array.from({ length: leafCount - 1 }, (_, i) => leaves[tree][(i + 1) ^ lacked]);
+      return new Streams(others.filter((leaf) => leaf !== null));
+    });
   }
 
   /**
@@ -113,21 +137,21 @@ export class BitSender {
    */
   mask(batch: number, bits: Uint8Array, rowCount: number): MaskedBits {
     this.#batches.take(batch);
-    return new MaskedBits(this.#streams, this.#secret, batch, paddedWords(bits, rowCount), rowCount);
+    return new MaskedBits(this.#trees, this.#secret, batch, paddedWords(bits, rowCount), rowCount);
   }
 }
 
 /** A sender's batch: pieces of the matrix come, then the masked bits are there. */
 export class MaskedBits {
-  readonly #streams: Streams;
+  readonly #trees: readonly Streams[];
   readonly #secret: Uint32Array;
   readonly #batch: number;
   readonly #bits: Uint32Array;
   readonly #rowCount: number;
   #next = 0;
 
-  constructor(streams: Streams, secret: Uint32Array, batch: number, bits: Uint32Array, rowCount: number) {
-    this.#streams = streams;
+  constructor(trees: readonly Streams[], secret: Uint32Array, batch: number, bits: Uint32Array, rowCount: number) {
+    this.#trees = trees;
     this.#secret = secret;
     this.#batch = batch;
     this.#bits = bits;
@@ -138,23 +162,19 @@ export class MaskedBits {
   add(piece: Uint8Array): void {
     const first = this.#next;
     const { end, wordCount, place } = pieceAt(this.#batch, first, this.#rowCount);
-    checkBytes("piece of a matrix", piece, matrixBytes(end - first));
+    checkBytes("piece of a matrix", piece, pieceBytes(end - first));
     this.#next = end;
     const sent = words(piece);
-    const columns = this.#streams.columns(place, wordCount);
-    for (let j = 0; j < baseCount; j++) {
-      const mask = -((this.#secret[j >>> 5] >>> (j & 31)) & 1);
-      for (let w = j * wordCount; w < (j + 1) * wordCount; w++) columns[w] ^= sent[w] & mask;
+    const columns = new Uint32Array(columnCount * wordCount);
+    const unused = new Uint32Array(wordCount);
+    for (const [tree, streams] of this.#trees.entries())
+      addLeaves(streams.columns(place, wordCount), wordCount, tree, columns, unused);
+    for (let column = 0; column < columnCount; column++) {
+      const mask = -((this.#secret[column >>> 5] >>> (column & 31)) & 1);
+      const from = Math.floor(column / (columnCount / treeCount)) * wordCount;
+      for (let w = 0, at = column * wordCount; w < wordCount; w++, at++) columns[at] ^= sent[from + w] & mask;
     }
-    const rows = rowsOf(columns, wordCount);
-    const [a, b, c, d] = this.#secret;
-    for (let i = 0; i < rows.length; i += 4) {
-      rows[i] ^= a;
-      rows[i + 1] ^= b;
-      rows[i + 2] ^= c;
-      rows[i + 3] ^= d;
-    }
-    const pads = hashedBits(rows, this.#batch, first);
+    const pads = hashedBits(columns, wordCount, { batch: this.#batch, first, added: this.#secret });
     for (let w = 0; w < pads.length; w++) this.#bits[first / 32 + w] ^= pads[w];
   }
 
@@ -168,6 +188,16 @@ export class MaskedBits {
   }
 }
 
+/** Bit i of tree b's leaf is the bit of column 4 b + i. */
+function secretOf(missing: readonly number[]): Uint32Array {
+  const secret = new Uint32Array(columnCount / 32);
+  const bits = columnCount / treeCount;
+  missing.forEach((lacked, tree) => {
+    secret[(bits * tree) >>> 5] |= lacked << ((bits * tree) & 31);
+  });
+  return secret;
+}
+
 function pieceAt(
   batch: number,
   first: number,
@@ -175,18 +205,6 @@ function pieceAt(
 ): { readonly end: number; readonly wordCount: number; readonly place: { batch: number; block: number } } {
   const end = Math.min(first + pieceRows, rowCount);
   return { end, wordCount: Math.ceil((end - first) / 32), place: { batch, block: first / rowsPerBlock } };
-}
-
-/** One bit of each row's hash, 32 of them in a word. */
-function hashedBits(rows: Uint32Array, batch: number, first: number): Uint32Array {
-  const hashes = hashRows(rows, batch, first, 1);
-  const bits = new Uint32Array(hashes.length / 32);
-  for (let w = 0, at = 0; w < bits.length; w++) {
-    let word = 0;
-    for (let bit = 0; bit < 32; bit++, at++) word |= (hashes[at] & 1) << bit;
-    bits[w] = word;
-  }
-  return bits;
 }
 
 /** A copy of a bitmap as whole words. */

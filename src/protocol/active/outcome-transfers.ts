@@ -59,13 +59,17 @@ export class OutcomeTransfers {
     }
   }
 
-  /** Base transfers, when the first split is won. */
+  /** When the first split is won. */
   async #open(options: CallOptions): Promise<void> {
-    const { opening } = this.#outcomes;
-    const { scheme } = await this.#peer.outcomeKeys({ scheme: opening }, options);
-    this.#tally.see(outcomeKeysSeen("passive", opening));
-    this.#tally.see(outcomeKeysSeen("active", scheme));
-    await this.#outcomes.opened(scheme);
+    const points = await this.#tell(this.#outcomes.opening, options);
+    await this.#tell(await this.#outcomes.opened(points), options);
+  }
+
+  async #tell(message: Uint8Array, options: CallOptions): Promise<Uint8Array> {
+    const { scheme: answer } = await this.#peer.outcomeKeys({ scheme: message }, options);
+    this.#tally.see(outcomeKeysSeen("passive", message));
+    this.#tally.see(outcomeKeysSeen("active", answer));
+    return answer;
   }
 
   async *#messages(

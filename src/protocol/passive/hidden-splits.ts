@@ -28,7 +28,6 @@ export class HiddenSplits {
   readonly #attempt: Attempt;
   readonly #decide: Decide;
   readonly #outcomes = new PassiveOutcomes();
-  #hasKeys = false;
 
   constructor(attempt: Attempt, decide: Decide) {
     this.#attempt = attempt;
@@ -38,14 +37,10 @@ export class HiddenSplits {
   async keys({ scheme }: ActiveOutcomeKeys): Promise<MessageInitShape<typeof PassiveOutcomeKeysSchema>> {
     this.#expectHidden();
     this.#attempt.course.expect("growing");
-    const points = await this.#outcomes.open(scheme);
-    const { tally } = this.#attempt;
-    if (!this.#hasKeys) {
-      tally.see(outcomeKeysSeen("passive", scheme));
-      tally.see(outcomeKeysSeen("active", points));
-    }
-    this.#hasKeys = true;
-    return { scheme: points };
+    const answer = await this.#outcomes.keys(scheme);
+    this.#attempt.tally.see(outcomeKeysSeen("passive", scheme));
+    this.#attempt.tally.see(outcomeKeysSeen("active", answer));
+    return { scheme: answer };
   }
 
   async *splits(

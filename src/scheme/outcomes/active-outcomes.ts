@@ -6,6 +6,7 @@
  *   active                                 passive
  *     a key                    -->           points of base transfers          (once per attempt)
  *                              <--
+ *     sums of its trees        -->           all leaves but one of each
  *     who is in the node,
  *     as a matrix over all     -->           everybody's sides, masked         (per split)
  *                              <--
@@ -15,6 +16,8 @@
  * somebody's in the node. It can do the same where sides are told in the clear.
  */
 import { TandemError } from "../../base/error.ts";
+import { osRandom } from "../../base/random.ts";
+import { grownKeys } from "../../crypto/transfer/all-but-one.ts";
 import { type AgreementKey, givenKeys, newAgreementKey } from "../../crypto/transfer/base-transfer.ts";
 import { BitReceiver, type ChosenBits } from "../../crypto/transfer/bit-transfer.ts";
 
@@ -26,14 +29,16 @@ export class ActiveOutcomes {
   #receiver: BitReceiver | null = null;
   #batches = 0;
 
-  /** What opens it. */
+  /** The first message. */
   get opening(): Uint8Array {
     return this.#key.publicKey;
   }
 
-  /** @param points what the passive half has said to that */
-  async opened(points: Uint8Array): Promise<void> {
-    this.#receiver = new BitReceiver(await givenKeys(this.#key, points, outcomeContext));
+  /** The second message. @param points what the passive half has said to the first */
+  async opened(points: Uint8Array): Promise<Uint8Array> {
+    const { leaves, sums } = grownKeys(await givenKeys(this.#key, points, outcomeContext), osRandom);
+    this.#receiver = new BitReceiver(leaves);
+    return sums;
   }
 
   /** The number of the next batch. */

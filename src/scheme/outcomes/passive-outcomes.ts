@@ -1,31 +1,33 @@
 /** The passive half of split outcomes by oblivious transfer (active-outcomes.ts): it sends, and hears nothing. */
 import { TandemError } from "../../base/error.ts";
+import { Exclusive } from "../../base/exclusive.ts";
 import { osRandom } from "../../base/random.ts";
-import { chosenKeys } from "../../crypto/transfer/base-transfer.ts";
+import { puncturedKeys } from "../../crypto/transfer/all-but-one.ts";
+import { chosenKeys, type ChosenKeys } from "../../crypto/transfer/base-transfer.ts";
 import { BitSender, type MaskedBits } from "../../crypto/transfer/bit-transfer.ts";
 import { outcomeContext } from "./active-outcomes.ts";
 
 export { pieceCount } from "../../crypto/transfer/bit-transfer.ts";
 
 export class PassiveOutcomes {
-  #opened: { readonly opening: Uint8Array; readonly points: Promise<Uint8Array> } | null = null;
+  readonly #turns = new Exclusive();
+  #chosen: ChosenKeys | null = null;
   #sender: BitSender | null = null;
 
   /**
-   * Once: the same opening gets the same answer.
-   * @throws TandemError PROTOCOL_STATE if it is no key, or another one
+   * Two messages, each once: whoever lost an answer begins another attempt.
+   * @throws TandemError PROTOCOL_STATE if it is not the next one
    */
-  open(opening: Uint8Array): Promise<Uint8Array> {
-    this.#opened ??= { opening, points: this.#open(opening) };
-    if (Buffer.compare(this.#opened.opening, opening) !== 0)
-      throw new TandemError("PROTOCOL_STATE", "there is a key for outcomes already");
-    return this.#opened.points;
-  }
-
-  async #open(opening: Uint8Array): Promise<Uint8Array> {
-    const chosen = await chosenKeys(opening, outcomeContext, osRandom);
-    this.#sender = new BitSender(chosen);
-    return chosen.points;
+  keys(message: Uint8Array): Promise<Uint8Array> {
+    return this.#turns.run(async () => {
+      if (this.#sender !== null) throw new TandemError("PROTOCOL_STATE", "there are keys for outcomes already");
+      if (this.#chosen === null) {
+        this.#chosen = await chosenKeys(message, outcomeContext, osRandom);
+        return this.#chosen.points;
+      }
+      this.#sender = new BitSender(puncturedKeys(this.#chosen, message));
+      return new Uint8Array(0);
+    });
   }
 
   /**
