@@ -20,6 +20,8 @@ import {
   treeCountOf,
   treesPerRound,
 } from "../protocol/job-parameters.ts";
+import { tellsPlaces } from "../protocol/hidden-nodes.ts";
+import type { Scheme } from "../scheme/scheme.ts";
 import type { PassiveConfig, PolicyConfig } from "./config.ts";
 import type { DisclosureFacts, PassiveFacts, Sampling } from "../privacy/disclosures.ts";
 import { codecOfJob, layoutOfJob } from "./job-grid.ts";
@@ -68,6 +70,7 @@ export function jobFacts(
     depth: training.max_depth,
     leaves: training.max_leaves,
     binsMax: training.enable_categorical ? Math.max(training.max_bin, categoryCountMax) : training.max_bin,
+    ...membersOf([chosenScheme(job).scheme], tellsPlacesIn(training, privacy)),
     key: keyWords(job),
     instances: train.ids.length,
     ciphertextsPerInstance: layout.plaintexts.length,
@@ -125,10 +128,11 @@ export function policyFacts({ name, active, policy }: PassiveConfig, table: Part
     depth: policy.max_depth,
     leaves: 0,
     binsMax,
+    ...membersOf(policy.schemes.map(schemeNamed), true),
     key: keys.join(" or "),
     instances: table.ids.length,
     alignment: { activeIds: policy.max_active_ids, passiveIds: table.ids.length },
-    columnsAreSampled: false,
+    columnsAreSampled: null,
     thresholdsMax: policy.privacy.max_thresholds,
     answerNoise: policy.privacy.answer_noise,
     passiveParty,
@@ -155,6 +159,7 @@ export function agreedFacts(
     depth: agreed.maxDepth,
     leaves: agreed.maxLeaves,
     binsMax: agreed.maxBin,
+    ...membersOf([schemeNamed(agreed.scheme)], tellsPlaces(agreed)),
     key: schemeNamed(agreed.scheme).describe(agreed.schemeParameters),
     instances: rows.instances,
     validationRows: rows.validation,
@@ -168,6 +173,25 @@ export function agreedFacts(
       minimumsOfJob(minimumsOf(policy), defencesOf(agreed), peopleOf(rows.instances, rows.validation)),
     ),
   };
+}
+
+/** @param schemes that the job may have @param places requests say which node is whose child */
+function membersOf(
+  schemes: readonly Scheme[],
+  places: boolean,
+): Pick<DisclosureFacts, "hidesMembers" | "outcomesOf" | "placesAreTold"> {
+  const hides = new Set(schemes.map(({ hidesMembers }) => hidesMembers));
+  return {
+    hidesMembers: hides.size === 1 ? hides.has(true) : null,
+    // Who does not know the members answers for everybody.
+    outcomesOf: hides.has(true) ? "everybody" : "members",
+    placesAreTold: hides.has(true) && places,
+  };
+}
+
+/** As hidden-nodes.ts has it of what was agreed. */
+function tellsPlacesIn(training: TrainingParameters, { max_thresholds: thresholds }: Defences): boolean {
+  return thresholds > 0 || training.colsample_bylevel < 1 || training.colsample_bynode < 1;
 }
 
 /** What a passive party is never told before it happens. */

@@ -5,10 +5,10 @@ import { minimumsWithNoise } from "../gbdt/split/tree-noise.ts";
 import {
   candidateNote,
   candidatesMax,
-  levelsMax,
   nodesMax,
   present,
   product,
+  sidesMax,
   someFeatures,
   splitsMax,
 } from "./disclosure-bounds.ts";
@@ -22,7 +22,7 @@ export const activeDisclosures = {
     learner: "active",
     what:
       "per candidate of a passive party, without its name: the sums of g and h of one side, " +
-      "and its count where they have no noise",
+      "and its count where that is told",
     extent: (facts) =>
       present([facts.trees], {
         atMost: product(facts.trees, nodesMax(facts), candidatesMax(facts)),
@@ -36,7 +36,7 @@ export const activeDisclosures = {
     extent: (facts) => ({
       atMost: facts.passiveParty.features,
       unit: "features",
-      note: candidateNote(facts) + (facts.columnsAreSampled ? "; columns are sampled, by their owner in secret" : ""),
+      note: candidateNote(facts) + (facts.columnsAreSampled === true ? "; columns are sampled, by their owner in secret" : ""),
     }),
   },
   withheld: {
@@ -61,15 +61,40 @@ export const activeDisclosures = {
         note: "once per node that is split; one that has the sums of all trees can compute most of it",
       }),
   },
+  candidateLinks: {
+    learner: "active",
+    what: "which candidate is which over all trees, where members are hidden",
+    extent: (facts) =>
+      present([facts.trees, facts.hidesMembers === false ? 0 : 1], {
+        atMost: candidatesMax(facts),
+        unit: "unnamed candidates",
+        note: either(facts, "each stands at one place in all trees; without hidden members counts tell it mostly"),
+      }),
+  },
+  drawnTogether: {
+    learner: "active",
+    what:
+      "where columns are sampled and members are hidden, which candidates are drawn together, " +
+      "and so which belong to one feature",
+    extent: (facts) =>
+      present([facts.trees, facts.hidesMembers === false || facts.columnsAreSampled === false ? 0 : 1], {
+        atMost: product(facts.trees, nodesMax(facts), candidatesMax(facts)),
+        unit: "unnamed candidates",
+        note: either(facts, "tree after tree"),
+      }),
+  },
   splitOutcomes: {
     learner: "active",
-    what: "for each split that a passive party wins, which side each person of the node falls on",
+    what:
+      "for each split that a passive party wins, which side each person of the node falls on, " +
+      "or everybody of the job where members are hidden",
     extent: (facts) =>
       present([facts.trees], {
-        atMost: product(facts.trees, levelsMax(facts), facts.instances),
+        atMost: product(facts.trees, sidesMax(facts), facts.instances),
         unit: "bits",
         note: [
-          `one per person and level, if the party won every split of ${formatCount(facts.trees)} trees`,
+          `one per person and ${facts.outcomesOf === "members" ? "level" : "split, in the node or not"}, ` +
+            `if the party won every split of ${formatCount(facts.trees)} trees`,
           ...fewThresholds(facts),
         ].join("; "),
       }),
@@ -162,9 +187,14 @@ export const activeDisclosures = {
   },
 } as const satisfies Record<string, DisclosureEntry>;
 
-/** Why candidates may be withheld. */
+/** What is said of a job that may be of either kind. */
+function either({ hidesMembers }: DisclosureFacts, note: string): string {
+  return hidesMembers === null ? `if the job's scheme hides members; ${note}` : note;
+}
+
+/** Why candidates may be withheld. Who cannot count a node's people withholds by all who are summed. */
 function smallGroups(facts: DisclosureFacts): readonly string[] {
-  const { answerNoise, peopleMin: agreed = 1, passiveParty } = facts;
+  const { answerNoise, peopleMin: agreed = 1, passiveParty, hidesMembers } = facts;
   const peopleMin = Math.max(agreed, answerNoise > 0 ? 2 : 1);
   if (passiveParty.minimums === null)
     return peopleMin > 1
@@ -174,7 +204,12 @@ function smallGroups(facts: DisclosureFacts): readonly string[] {
   const { perNode, perCandidate, between = 1 } = minimums;
   if (areOff(minimums)) return [];
   const neighbours = between > 1 ? `, ${between} between neighbours` : "";
-  return [`fewer than ${perCandidate} people on a side${neighbours}, or ${perNode} in a node`];
+  if (hidesMembers !== true)
+    return [`fewer than ${perCandidate} people on a side${neighbours}, or ${perNode} in a node`];
+  return [
+    `fewer than ${perCandidate} people on a side${neighbours}, among all who are summed; never by who is in a node`,
+    ...(perNode > 1 ? [`the active party is told to ask about no node of fewer than ${perNode}, and keeps to it`] : []),
+  ];
 }
 
 /** A threshold that is used again tells of the same people nothing new, but where their missing values go. */
@@ -184,10 +219,13 @@ function fewThresholds({ thresholdsMax = 0 }: DisclosureFacts): readonly string[
   return [`at most ${many} of each feature in all trees`];
 }
 
-function whatSumsTell({ answerNoise }: DisclosureFacts): string {
-  return answerNoise === 0
-    ? "assume that they tell which bin people are in"
-    : `with noise of deviation ${answerNoise}, in gradients of one person, and without counts`;
+function whatSumsTell({ answerNoise, hidesMembers }: DisclosureFacts): string {
+  if (answerNoise > 0) {
+    // Where nobody knows who is in a node, noise follows its number and the try at its round.
+    const again = hidesMembers === true ? "; a round that is redone draws it anew" : "";
+    return `with noise of deviation ${answerNoise}, in gradients of one person, and without counts${again}`;
+  }
+  return `assume that they tell which bin people are in${hidesMembers === true ? ", though counts are not told" : ""}`;
 }
 
 export function scored({ passiveParty: { scoringIdsMax: most } }: DisclosureFacts, unit: string): Extent | null {

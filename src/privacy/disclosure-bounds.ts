@@ -1,5 +1,6 @@
 /** How much of something a job can have at most: nodes, splits, candidates, sampled instances. Null: not known. */
 import { formatCount } from "../base/format.ts";
+import { nodesAskedMax } from "../gbdt/tree/grow.ts";
 import type { DisclosureFacts, Extent } from "./disclosure-entry.ts";
 
 /** Null where one of the numbers that it is made of is zero: there is nothing of it. */
@@ -23,6 +24,19 @@ export function nodesMax({ depth, leaves }: DisclosureFacts): number | null {
 
 export function splitsMax({ depth, leaves }: DisclosureFacts): number | null {
   return smallest(depth === 0 ? null : 2 ** depth - 1, leaves === 0 ? null : leaves - 1);
+}
+
+/** Nodes of a tree that a passive party is asked about: the root and a child of each pair, or both of them. */
+export function nodesAsked(facts: DisclosureFacts): number | null {
+  const { depth, leaves, columnsAreSampled } = facts;
+  if (depth === 0 && leaves === 0) return null;
+  const rate = columnsAreSampled === false ? 1 : 0;
+  return nodesAskedMax({ maxDepth: depth, maxLeaves: leaves }, { byLevel: rate, byNode: rate });
+}
+
+/** Sides that a person is told in a tree: one per level, or of every split where everybody is answered for. */
+export function sidesMax(facts: DisclosureFacts): number | null {
+  return facts.outcomesOf === "members" ? levelsMax(facts) : splitsMax(facts);
 }
 
 /** Levels of splits. */

@@ -22,12 +22,19 @@ export interface DisclosureFacts {
   /** 0: no limit. */
   readonly leaves: number;
   readonly binsMax: number;
+  /** Passive parties are not told who is in a node, nor how many. Null: either may be. */
+  readonly hidesMembers: boolean | null;
+  /** Whom a split that a passive party wins tells a side of: the node's members, or everybody of the job. */
+  readonly outcomesOf: "members" | "everybody";
+  /** Where members are hidden: requests say which node is whose child all the same. */
+  readonly placesAreTold: boolean;
   /** What the gradients are encrypted with, in words. */
   readonly key: string;
   readonly instances: number | null;
   readonly ciphertextsPerInstance: number | null;
   readonly sampling: Sampling | null;
-  readonly columnsAreSampled: boolean;
+  /** Null: they may be. */
+  readonly columnsAreSampled: boolean | null;
   /** Deviation of the noise in sums, in gradients of one person; 0: there is none, and counts are told. */
   readonly answerNoise: number;
   /** 0: one output. */

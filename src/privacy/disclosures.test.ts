@@ -67,6 +67,9 @@ const plain: DisclosureFacts = {
   depth: 3,
   leaves: 0,
   binsMax: 8,
+  hidesMembers: false,
+  outcomesOf: "members",
+  placesAreTold: false,
   key: "a 2048-bit Paillier key",
   instances: 100,
   ciphertextsPerInstance: 1,
@@ -97,13 +100,17 @@ test("every disclosure is either revealed or absent, and numbers follow from the
     "alignedActiveCount",
     "alignedActiveIds",
     "alignedPartyIds",
+    "candidateLinks",
     "categoryGroups",
     "categoryWeights",
     "classes",
     "commonIds",
+    "drawnTogether",
     "maskedConditions",
     "maskedScores",
     "monotone",
+    "nodePlaces",
+    "nodesAsked",
     "predictedIds",
     "predictionOutcomes",
     "sampled",
@@ -120,6 +127,28 @@ test("every disclosure is either revealed or absent, and numbers follow from the
   expect(all.splitOutcomes?.atMost).toBe(4 * 3 * 100);
   expect(all.directions?.atMost).toBe(4 * 2 * 100); // nobody is told who goes where into leaves
   expect(all.encryptedGradients).toMatchObject({ atMost: 400, learner: "shop", about: "bank" });
+});
+
+const hidden = { ...plain, hidesMembers: true, outcomesOf: "everybody", key: "lattices" } as const;
+
+test("where members are hidden nobody is told them, and won splits tell a side of everybody", () => {
+  const all = found(hidden);
+  expect(all.memberships ?? all.directions ?? all.sampled ?? null).toBeNull();
+  expect(found({ ...hidden, sampling: { method: "goss", topFraction: 0.2, otherFraction: 0.1 } }).sampled).toBe(
+    undefined,
+  );
+  expect(all.splitOutcomes?.atMost).toBe(4 * 7 * 100); // trees, splits, everybody
+  expect(all.splitOutcomes?.note).toContain("in the node or not");
+  expect(all.candidateLinks?.atMost).toBe(30);
+  expect(all.candidateSums?.note).toMatch(/counts are not told$/);
+  expect(all.nodesAsked).toMatchObject({ atMost: 4 * 4, learner: "shop", about: "bank" });
+  expect(disclosuresOf(hidden).absent).toEqual(expect.arrayContaining(["drawnTogether", "nodePlaces"]));
+});
+
+test("where a policy allows both, the most that either tells is said", () => {
+  const names = Object.keys(found({ ...hidden, hidesMembers: null, columnsAreSampled: null, placesAreTold: true }));
+  const ofEither = ["memberships", "directions", "candidateLinks", "drawnTogether", "nodesAsked", "nodePlaces"];
+  expect(names).toEqual(expect.arrayContaining(ofEither));
 });
 
 test("with noise no order of candidates is told", () => {
@@ -228,6 +257,34 @@ test.each<[string, Partial<DisclosureFacts>, DisclosureName, Partial<Disclosure>
     "withheld",
     { note: expect.stringContaining("fewer than 2") as string },
   ],
+  [
+    "columns that are sampled where members are hidden",
+    { hidesMembers: true, columnsAreSampled: true },
+    "drawnTogether",
+    { atMost: 4 * 7 * 30 },
+  ],
+  [
+    "nodes of whom both children are asked for",
+    { hidesMembers: true, columnsAreSampled: true, placesAreTold: true },
+    "nodePlaces",
+    { atMost: 4 * 7, note: expect.stringContaining("shape of trees") as string },
+  ],
+  [
+    "minimums where members are hidden",
+    {
+      hidesMembers: true,
+      passiveParty: { ...plain.passiveParty, minimums: { perNode: 6, perCandidate: 5 } },
+    },
+    "withheld",
+    { note: expect.stringMatching(/fewer than 5 .* among all who are summed.*no node of fewer than 6/) as string },
+  ],
+  [
+    "noise where members are hidden",
+    { hidesMembers: true, answerNoise: 3 },
+    "candidateSums",
+    { note: expect.stringMatching(/without counts; a round that is redone draws it anew$/) as string },
+  ],
+  ["sides of members by transfer", { hidesMembers: true }, "splitOutcomes", { atMost: 4 * 3 * 100 }],
   ["predictions", { predictedRows: 10 }, "predictionOutcomes", { atMost: 4 * 7 * 10 }],
   ["max_leaves", { predictedRows: 10, leaves: 3 }, "predictionOutcomes", { atMost: 4 * 2 * 10 }],
   ["masked scores", { maskedScoring: true, predictedRows: 10 }, "maskedScores", { unit: "scores" }],

@@ -13,7 +13,7 @@ export interface LedgerEntry {
 export const ledgerEntries = {
   candidateSums: {
     learner: "active",
-    what: "the sums of g and h of one side, and its count where they have no noise",
+    what: "the sums of g and h of one side, and its count where that is told",
     unit: "unnamed candidates",
   },
   candidates: { learner: "active", what: "number of features and of split candidates", unit: "candidates in all" },
@@ -27,10 +27,15 @@ export const ledgerEntries = {
     what: "which candidate is which over all trees",
     unit: "unnamed candidates",
   },
+  drawnTogether: {
+    learner: "active",
+    what: "which candidates are drawn together",
+    unit: "unnamed candidates drawn for a node",
+  },
   splitOutcomes: {
     learner: "active",
-    what: "which side each person of the node falls on",
-    unit: "instances of split nodes",
+    what: "which side each person of the node falls on, or everybody of the job where members are hidden",
+    unit: "instances told a side",
   },
   outcomeTransfers: {
     learner: "active",
@@ -62,6 +67,7 @@ export function emptyLedger(): Ledger {
     candidates: 0,
     candidateOrders: 0,
     candidateLinks: 0,
+    drawnTogether: 0,
     splitOutcomes: 0,
     outcomeTransfers: 0,
     predictionOutcomes: 0,

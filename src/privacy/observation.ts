@@ -67,6 +67,8 @@ export type ActiveObservation =
       readonly withheld: Uint8Array;
       /** Which candidates, from the first on, are categories of one feature; in the first piece of an answer. */
       readonly groups: readonly LinkedCategories[];
+      /** Columns are sampled where hints link candidates: the answer shows which were drawn. */
+      readonly isDrawn: boolean;
       /** Per candidate its slot sums and count, at the party that can read them; null at the other. */
       readonly rows: Float64Array | null;
     })
@@ -183,11 +185,13 @@ export function sumsSeen(
     readonly scheme: Uint8Array;
   },
   rows: Float64Array | null,
+  isDrawn = false,
 ): Observation {
   const { tree, node, firstCandidate, counts, lowerSides, withheld, groups, scheme } = message;
   const numbers = counts.length + 3 * groups.length;
   const bytes = numbers * numberBytes + lowerSides.length + withheld.length + scheme.length;
-  return { learner: "active", kind: "sums", tree, node, firstCandidate, counts, withheld, groups, rows, bytes };
+  const seen = { tree, node, firstCandidate, counts, withheld, groups, isDrawn, rows, bytes };
+  return { learner: "active", kind: "sums", ...seen };
 }
 
 export function orderSeen({

@@ -1,7 +1,7 @@
 /** What a passive party learns of the active one. */
 import { formatCount } from "../base/format.ts";
 import { scored } from "./active-disclosures.ts";
-import { levelsToldMax, nodesMax, present, product, sampleMax, splitsMax } from "./disclosure-bounds.ts";
+import { levelsToldMax, nodesAsked, nodesMax, present, product, sampleMax, splitsMax } from "./disclosure-bounds.ts";
 import type { DisclosureEntry, DisclosureFacts, Extent } from "./disclosure-entry.ts";
 
 export const passiveDisclosures = {
@@ -10,9 +10,15 @@ export const passiveDisclosures = {
     what: "encrypted gradients only",
     extent: (facts) =>
       present([facts.rounds], {
-        atMost: product(facts.rounds, sampleMax(facts), facts.ciphertextsPerInstance),
+        atMost:
+          facts.hidesMembers === false
+            ? product(facts.rounds, sampleMax(facts), facts.ciphertextsPerInstance)
+            : null,
         unit: "ciphertexts",
-        note: `under ${facts.key}, which stays with ${facts.active}`,
+        note: [
+          `under ${facts.key}; the secret stays with ${facts.active}`,
+          ...(facts.hidesMembers === true ? ["every person's at every node that is asked for"] : []),
+        ].join("; "),
       }),
   },
   instances: {
@@ -24,17 +30,37 @@ export const passiveDisclosures = {
     learner: "passive",
     what: "which instances are in each node that is split",
     extent: (facts) =>
-      present([facts.trees], {
+      present([facts.trees, membersTold(facts)], {
         atMost: product(facts.trees, nodesMax(facts)),
         unit: "nodes",
         note: `in ${formatCount(facts.trees)} trees`,
+      }),
+  },
+  nodesAsked: {
+    learner: "passive",
+    what: "how many nodes of a tree are asked for, where members are hidden",
+    extent: (facts) =>
+      present([facts.trees, facts.hidesMembers === false ? 0 : 1], {
+        atMost: product(facts.trees, nodesAsked(facts)),
+        unit: "nodes",
+        note: "and when; not who is in them, nor how many",
+      }),
+  },
+  nodePlaces: {
+    learner: "passive",
+    what: "which of these nodes are parents and siblings",
+    extent: (facts) =>
+      present([facts.trees, facts.hidesMembers === false || !facts.placesAreTold ? 0 : 1], {
+        atMost: product(facts.trees, nodesAsked(facts)),
+        unit: "nodes",
+        note: "the shape of trees, without people: what is offered depends on it",
       }),
   },
   directions: {
     learner: "passive",
     what: "which instances go left and right at every split whose children are split further",
     extent: (facts) =>
-      present([facts.trees, levelsToldMax(facts)], {
+      present([facts.trees, levelsToldMax(facts), membersTold(facts)], {
         atMost: product(facts.trees, levelsToldMax(facts), facts.instances),
         unit: "bits",
         note: "one per person and level but the last; they rank people by risk without a label",
@@ -43,7 +69,7 @@ export const passiveDisclosures = {
   sampled: {
     learner: "passive",
     what: "which instances are sampled for each tree",
-    extent: (facts) => present([facts.rounds], sampledExtent(facts)),
+    extent: (facts) => present([facts.rounds, membersTold(facts)], sampledExtent(facts)),
   },
   classes: {
     learner: "passive",
@@ -121,6 +147,11 @@ export const passiveDisclosures = {
     extent: ({ validationRows: count }) => present([count], { atMost: count, unit: "people" }),
   },
 } as const satisfies Record<string, DisclosureEntry>;
+
+/** 0: nobody is told who is in a node, or in a tree's sample. */
+function membersTold({ hidesMembers }: DisclosureFacts): number {
+  return hidesMembers === true ? 0 : 1;
+}
 
 /** Of a category with one person the side is that person's label, or near to it. */
 function fewPeople({ categoryPeopleMin: least, passiveParty: { smallCategories } }: DisclosureFacts): string[] {

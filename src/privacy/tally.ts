@@ -48,7 +48,7 @@ function enter(ledger: Ledger, observation: Observation): void {
       ledger.encryptedGradients += observation.ciphertexts;
       break;
     case "hints":
-      ledger.candidateLinks += observation.candidateCount;
+      ledger.candidateLinks = observation.candidateCount;
       break;
     case "members":
       ledger.memberships += observation.instanceCount;
@@ -64,6 +64,7 @@ function enter(ledger: Ledger, observation: Observation): void {
       break;
     case "sums":
       ledger.candidateSums += observation.counts.length;
+      if (observation.isDrawn) ledger.drawnTogether += observation.counts.length;
       break;
     case "order":
       ledger.candidateOrders += observation.entryCount;

@@ -9,6 +9,10 @@ export interface SpendingTerms {
   /** Pairs of g and h. */
   readonly outputs: number;
   readonly answerNoise: number;
+  /** Who is in a node is hidden: no count travels, and a won split tells a side of everybody. Left out: it is not. */
+  readonly hidesMembers?: boolean;
+  /** Columns differ from node to node. Left out: they do not. */
+  readonly drawsColumns?: boolean;
 }
 
 /** Of a tree: the nodes whose sums were answered, and how many people were told a side, all splits together. */
@@ -35,8 +39,8 @@ export function treeSpending(
   people: number,
   summed = people,
 ): Spending {
-  // With noise no count travels.
-  const numbers = 2 * terms.outputs + (terms.answerNoise > 0 ? 0 : 1);
+  const tellsCounts = terms.answerNoise === 0 && terms.hidesMembers !== true;
+  const numbers = 2 * terms.outputs + (tellsCounts ? 1 : 0);
   const sums = (nodes * numbers) / summed;
   return {
     ...nothingSpent,
@@ -45,9 +49,12 @@ export function treeSpending(
   };
 }
 
-/** What a tree can ask for at most: a node of every pair, and everybody's side at every level. */
+/** What a tree can ask for at most: a node of every pair, and everybody's side at every level, or of every split. */
 export function treeSpendingMax(terms: SpendingTerms, people: number, summed = people): Spending {
   const { pairs, nodes } = treeSizeMax(terms);
-  const levels = terms.maxDepth > 0 ? terms.maxDepth : (nodes - 1) / 2;
-  return treeSpending({ nodes: 1 + pairs, outcomes: levels * people }, terms, people, summed);
+  const splits = (nodes - 1) / 2;
+  const sides = terms.maxDepth > 0 && terms.hidesMembers !== true ? terms.maxDepth : splits;
+  // Both children of a pair may be asked for where members are hidden and columns differ.
+  const asked = 1 + pairs * (terms.hidesMembers === true && terms.drawsColumns === true ? 2 : 1);
+  return treeSpending({ nodes: asked, outcomes: sides * people }, terms, people, summed);
 }

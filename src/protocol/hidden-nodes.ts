@@ -17,6 +17,11 @@ export function tellsPlaces(agreed: AgreedParameters): boolean {
   return agreed.maxThresholds > 0 || !hasSameColumns(agreed);
 }
 
+/** Some columns are left out: where hints link candidates, answers show which are drawn together. */
+export function drawsColumns({ colsampleBytree, ...agreed }: AgreedParameters): boolean {
+  return colsampleBytree < 1 || !hasSameColumns(agreed);
+}
+
 /** Nodes that are asked for in one tree: the root, and of each pair one child, or both where columns differ. */
 export function nodesPerTree(agreed: AgreedParameters): number {
   return nodesAskedMax(agreed, { byLevel: agreed.colsampleBylevel, byNode: agreed.colsampleBynode });
@@ -34,6 +39,9 @@ export function outputsPerTree({ outputs, treesPerRound }: AgreedParameters): nu
 }
 
 /** All nodes of a tree have the same columns: a sibling's sums are derived from its parent's. */
-function hasSameColumns({ colsampleBylevel, colsampleBynode }: AgreedParameters): boolean {
+function hasSameColumns({
+  colsampleBylevel,
+  colsampleBynode,
+}: Pick<AgreedParameters, "colsampleBylevel" | "colsampleBynode">): boolean {
   return colsampleBylevel === 1 && colsampleBynode === 1;
 }

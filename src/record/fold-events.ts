@@ -137,10 +137,13 @@ function waiting(view: JobView, message: string): void {
   }
 }
 
-/** Each attempt counts from zero. Only the number of a party's candidates is the same in every attempt. */
+/** What is the same in every attempt: a party's candidates, and that they are linked. */
+const oncePerJob: ReadonlySet<LedgerName> = new Set(["candidates", "candidateLinks"]);
+
+/** Each attempt counts from zero. A record of an earlier version may lack an entry. */
 function addedLedgers(earlier: Ledger, present: Ledger): Ledger {
-  const sum = { ...present };
-  for (const name of Object.keys(sum) as LedgerName[]) if (name !== "candidates") sum[name] += earlier[name];
+  const sum = { ...emptyLedger(), ...present };
+  for (const name of Object.keys(sum) as LedgerName[]) if (!oncePerJob.has(name)) sum[name] += earlier[name];
   return sum;
 }
 

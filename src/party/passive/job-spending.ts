@@ -1,8 +1,10 @@
 /** What a job takes of this party's budget for its partner: told round by round and tree by tree, as it happens. */
 import type { Observation } from "../../privacy/observation.ts";
 import type { Spending } from "../../privacy/spending.ts";
-import { treeSpending, treeSpendingMax } from "../../privacy/tree-spending.ts";
+import { type SpendingTerms, treeSpending, treeSpendingMax } from "../../privacy/tree-spending.ts";
+import { drawsColumns, outputsPerTree } from "../../protocol/hidden-nodes.ts";
 import { type AgreedParameters, firstTreeOf, treeCountOf } from "../../protocol/job-parameters.ts";
+import { schemeNamed } from "../../scheme/registry.ts";
 import type { DaySpent } from "../daily-budget.ts";
 import type { BudgetLimits, JobDemand, PartnerBudgets } from "../partner-budget.ts";
 
@@ -37,7 +39,7 @@ export class JobSpending {
     this.#demand = {
       jobId,
       trees: this.#countOf(treeCountOf(agreed)),
-      perTree: treeSpendingMax(agreed, people, summed),
+      perTree: treeSpendingMax(spendingTerms(agreed), people, summed),
       startScores: agreed.startModel === "" ? 0 : people,
     };
   }
@@ -68,7 +70,7 @@ export class JobSpending {
   async treeEnds(trees: number): Promise<void> {
     const took = treeSpending(
       { nodes: this.#nodes, outcomes: this.#outcomes },
-      this.#agreed,
+      spendingTerms(this.#agreed),
       this.#people,
       this.#summed,
     );
@@ -108,4 +110,10 @@ export class JobSpending {
   #countOf(trees: number): number {
     return Math.max(0, trees - firstTreeOf(this.#agreed));
   }
+}
+
+/** Where members are hidden a node of a tree per class answers for that class alone. */
+function spendingTerms(agreed: AgreedParameters): SpendingTerms {
+  if (!schemeNamed(agreed.scheme).hidesMembers) return agreed;
+  return { ...agreed, outputs: outputsPerTree(agreed), hidesMembers: true, drawsColumns: drawsColumns(agreed) };
 }

@@ -245,7 +245,8 @@ export class PeerSession {
           const summedMost = tellsCounts ? answer.counts : collected.summedMost(answer);
           const asked = { peer: this.#index, tree, node: answer.node };
           const sums = await decrypting.during(() => this.#scheme.sums(layout, answer.scheme, summedMost, asked));
-          this.tally.see(sumsSeen(answer, collected.add(answer, sums)));
+          const isDrawn = this.#scheme.hidden !== null && !this.#traits.takesAllColumns;
+          this.tally.see(sumsSeen(answer, collected.add(answer, sums), isDrawn));
         }
       })(),
     );

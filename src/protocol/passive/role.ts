@@ -8,8 +8,8 @@
  * what it gets then.
  *
  * @reveals active: number of features and of split candidates; for each split that a passive party wins, which side
- *   each person of the node falls on; of features with monotone constraints, which candidates they are, and the sign
- *   where one splits
+ *   each person of the node falls on, or everybody of the job where members are hidden; of features with monotone
+ *   constraints, which candidates they are, and the sign where one splits
  */
 import { equals, type MessageInitShape } from "@bufbuild/protobuf";
 import { TandemError } from "../../base/error.ts";

@@ -12,6 +12,7 @@ import type {
   PassiveOrderSchema,
   PassiveSplitSchema,
 } from "../../wire/generated/tandem/v1/tandem_pb.ts";
+import { drawsColumns } from "../hidden-nodes.ts";
 import { splitKey } from "../split-key.ts";
 import type { Phase as Work } from "../phase.ts";
 import type { Attempt } from "./attempt.ts";
@@ -38,7 +39,8 @@ export class TreeAnswers {
 
   /** Other nodes are computed while one is being stored, and is on its way. */
   async *histograms(nodes: AsyncIterable<ActiveNode>): AsyncGenerator<SumsAnswer> {
-    const { course, tally } = this.#attempt;
+    const { course, tally, isHidden, job } = this.#attempt;
+    const isDrawn = isHidden && drawsColumns(job.agreed);
     let work: Work = "aggregate";
     course.edge(work, true);
     const answers = this.#answers(nodes);
@@ -59,7 +61,7 @@ export class TreeAnswers {
         course.edge(work, true);
       }
       for (const answer of stored) {
-        tally.see(sumsSeen(answer, null));
+        tally.see(sumsSeen(answer, null, isDrawn));
         yield answer;
       }
     }

@@ -2,7 +2,8 @@
  * The passive half of the lattice scheme. It sees records of every row at every node, and never who is in it: a node is
  * a plain histogram over integers modulo q. What depends on its bins alone is told once per attempt, masked: the hints.
  *
- * @reveals active: which candidate is which over all trees, where members are hidden
+ * @reveals active: which candidate is which over all trees, where members are hidden; which candidates are drawn
+ *   together
  */
 import { TandemError } from "../../base/error.ts";
 import { osRandom } from "../../base/random.ts";
