@@ -54,11 +54,15 @@ test("train says first what it will reveal, trains, and reveals no more; a dry r
   expect(second.trees).toBe(3);
   const { leakage } = first;
   expect(leakage.absent.map(({ name }) => name).sort()).toEqual([
+    "candidateLinks",
     "categoryGroups",
     "categoryWeights",
     "classes",
+    "drawnTogether",
     "maskedConditions",
     "maskedScores",
+    "nodePlaces",
+    "nodesAsked",
     "startOutcomes",
     "validationRows",
   ]);
@@ -116,11 +120,15 @@ test("a passive party is told what its policy lets others have, and serves nobod
   expect(learns.get("splitOutcomes")).toBe(10 * 4 * people.length);
   expect(learns.has("withheld")).toBe(true);
   expect(leakage.absent.map(({ name }) => name)).toEqual([
+    "candidateLinks",
+    "drawnTogether",
     "categoryGroups",
     "monotone",
     "scoringOutcomes",
     "scoringHolds",
     "scoringDefaults",
+    "nodesAsked",
+    "nodePlaces",
     "categoryWeights",
     "scoredIds",
   ]);
