@@ -2,13 +2,16 @@
 import { beforeAll, expect, test } from "vitest";
 import { generateKey, type PrivateKey, selectKernel } from "../src/crypto/paillier/index.ts";
 import { quantiserFor } from "../src/codec/gradient-layout.ts";
-import { BoostingTask } from "../src/gbdt/boost/boosting-task.ts";
+import { BoostingTask, otherRows } from "../src/gbdt/boost/boosting-task.ts";
 import { ColumnSampler, columnRatesOf } from "../src/gbdt/boost/column-sampling.ts";
 import { sampleRows } from "../src/gbdt/boost/row-sampling.ts";
 import { type OwnTree, transcriptFrom } from "../src/privacy/attack/observed.ts";
 import { TranscriptRecorder } from "../src/privacy/attack/recorder.ts";
 import type { Observation } from "../src/privacy/observation.ts";
-import { mostFrequentBins } from "../src/scheme/candidates/candidate-plan.ts";
+import { strideOf, type Transcript } from "../src/privacy/attack/transcript.ts";
+import { tellingOf } from "../src/privacy/telling.ts";
+import { middleBins, mostFrequentBins } from "../src/scheme/candidates/candidate-plan.ts";
+import { lattice } from "../src/scheme/lattice/lattice.ts";
 import {
   binTable,
   parametersOf,
@@ -26,7 +29,7 @@ beforeAll(async () => {
   key = await generateKey({ bits: 256, insecure: true });
 });
 
-type Made = Pick<TestJob, "table" | "training" | "minimums" | "speed">;
+type Made = Pick<TestJob, "table" | "training" | "minimums" | "speed" | "scheme">;
 
 const jobs: readonly (readonly [string, Made])[] = [
   ["plain", { table: randomTable("plain", { rows: 90, features: [2, 3, 2], missingFraction: 0.1 }) }],
@@ -42,6 +45,12 @@ const jobs: readonly (readonly [string, Made])[] = [
     },
   ],
   ...manyFeatures.map(([name, table, training]): [string, Made] => [name, { table, training }]),
+  ...[...manyFeatures, ["plain", randomTable("hidden", { rows: 90, features: [2, 3], missingFraction: 0.1 }), {}] as const]
+    .filter(([name]) => name === "plain" || name.includes("subsample") || name.includes("categor"))
+    .map(([name, table, training]): [string, Made] => [
+      `members hidden, ${name}`,
+      { table, training, scheme: lattice },
+    ]),
 ];
 
 test.each(jobs)("%s", async (_, made) => {
@@ -68,14 +77,19 @@ test.each(jobs)("%s", async (_, made) => {
   const { training, codec } = parametersOf(made);
   const binned = binTable(table, training);
   const everybody = Uint32Array.from(table.labels, (__, i) => i);
+  const isHidden = made.scheme?.hidesMembers === true;
+  const summed = table.validationRows === undefined ? everybody : otherRows(table.validationRows, everybody.length);
   const recorders = secrets.map(
     (permutationSecret, i) =>
       new TranscriptRecorder({
         owner: i + 1,
         features: binned[i + 1],
         permutationSecret,
-        skippedBins: mostFrequentBins(binned[i + 1], everybody),
+        skippedBins: isHidden
+          ? middleBins(binned[i + 1], summed)
+          : mostFrequentBins(binned[i + 1], everybody),
         sampler: new ColumnSampler(columnRatesOf(training), training.seed, samplingSecret(i + 1)),
+        telling: tellingOf({ hidesMembers: isHidden }),
       }),
   );
   await trainInOnePlace({
@@ -93,7 +107,8 @@ test.each(jobs)("%s", async (_, made) => {
 
   const task = new BoostingTask(training, table.labels, table.weights ?? null, table.validationRows ?? null);
   const perRound = task.treeOutputs.length;
-  const quantise = quantiserFor(codec, key.publicKey.bits - 1);
+  const plaintextBits = made.scheme?.plaintextBitsMax({}) ?? key.publicKey.bits - 1;
+  const quantise = quantiserFor(codec, plaintextBits, null, isHidden);
   const gradientsOf = (round: number): Pick<OwnTree, "gradients" | "sample"> => {
     const before = round === 0 ? task.startMargins() : margins[round * perRound - 1];
     const { sample, ...real } = sampleRows(training, round, task.gradients(before), task.trainingRows);
@@ -105,11 +120,33 @@ test.each(jobs)("%s", async (_, made) => {
     return round < training.local_rounds ? [] : [{ tree, children, ...rounds[round] }];
   });
   recorders.forEach((recorder, i) => {
-    const simulated = recorder.transcript(table.labels.length);
-    const real = transcriptFrom(observations[i], table.labels.length, own, simulated.job);
+    const recorded = recorder.transcript(table.labels.length);
+    const simulated = isHidden ? withoutCounts(recorded) : recorded;
+    const known = isHidden ? own.map((tree) => ({ ...tree, members: membersIn(recorded, tree.tree) })) : own;
+    const real = transcriptFrom(observations[i], table.labels.length, known, simulated.job);
     expect(real.trees.some(({ nodes }) => nodes.length > 2 && nodes[0].rows.length > 0)).toBe(true);
     expect({ ...real, predictions: [] }).toEqual(simulated);
     const splits = simulated.trees.flatMap(({ nodes }) => nodes.filter(({ won }) => won !== null));
     expect(real.predictions.length).toBe(splits.length);
   });
 });
+
+/** What nobody tells where members are hidden. */
+function withoutCounts(transcript: Transcript): Transcript {
+  const trees = transcript.trees.map((tree) => {
+    const stride = strideOf(tree);
+    const nodes = tree.nodes.map((node) => ({
+      ...node,
+      rows: node.rows.map((value, i) => (i % stride === stride - 1 ? 0 : value)),
+    }));
+    return { ...tree, nodes };
+  });
+  return { ...transcript, trees };
+}
+
+/** The active party knows who is in its nodes. */
+function membersIn({ trees }: Transcript, tree: number): Uint32Array[] {
+  const members: Uint32Array[] = [];
+  for (const { id, instances } of trees.find((each) => each.tree === tree)?.nodes ?? []) members[id] = instances;
+  return members;
+}

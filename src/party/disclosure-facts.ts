@@ -25,6 +25,7 @@ import type { Scheme } from "../scheme/scheme.ts";
 import type { PassiveConfig, PolicyConfig } from "./config.ts";
 import type { DisclosureFacts, PassiveFacts, Sampling } from "../privacy/disclosures.ts";
 import { codecOfJob, layoutOfJob } from "./job-grid.ts";
+import { tellingOf } from "../privacy/telling.ts";
 import { binTable } from "./party-data.ts";
 import { minimumsOf, schemeLimitsOf } from "./policy.ts";
 import { smallCategoriesOf } from "./small-categories.ts";
@@ -183,8 +184,7 @@ function membersOf(
   const hides = new Set(schemes.map(({ hidesMembers }) => hidesMembers));
   return {
     hidesMembers: hides.size === 1 ? hides.has(true) : null,
-    // Who does not know the members answers for everybody.
-    outcomesOf: hides.has(true) ? "everybody" : "members",
+    outcomesOf: tellingOf({ hidesMembers: hides.has(true) }).outcomesOf,
     placesAreTold: hides.has(true) && places,
   };
 }

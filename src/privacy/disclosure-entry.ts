@@ -1,5 +1,6 @@
 /** What a disclosure is, and what is known of a job before it starts. */
 import type { Minimums } from "../gbdt/split/offered-candidates.ts";
+import type { Telling } from "./telling.ts";
 
 /** What is known of a job before it starts. Numbers are upper bounds; null: the party that asks cannot know it. */
 export interface DisclosureFacts {
@@ -24,8 +25,7 @@ export interface DisclosureFacts {
   readonly binsMax: number;
   /** Passive parties are not told who is in a node, nor how many. Null: either may be. */
   readonly hidesMembers: boolean | null;
-  /** Whom a split that a passive party wins tells a side of: the node's members, or everybody of the job. */
-  readonly outcomesOf: "members" | "everybody";
+  readonly outcomesOf: Telling["outcomesOf"];
   /** Where members are hidden: requests say which node is whose child all the same. */
   readonly placesAreTold: boolean;
   /** What the gradients are encrypted with, in words. */

@@ -2,7 +2,7 @@
  * What an audit's findings come to, as figures and in words for somebody who weighs risks. The page and the report say
  * the same. Runs in browsers too.
  */
-import { finite, formatBits, formatCount, formatPercent } from "../base/format.ts";
+import { finite, formatBits, formatCount, formatPercent, formatPerPerson } from "../base/format.ts";
 import type { ColumnExposure, Exposure } from "./exposure.ts";
 import type { JobView } from "./job-view.ts";
 import type { OwnJobView } from "./own-view.ts";
@@ -51,7 +51,7 @@ export function exposureTotals(columns: readonly ColumnExposure[]): ExposureTota
 }
 
 /** Over the bars: how sure it is, and what it comes to. */
-export function columnSentences({ columns, learner, noise, isEstimate, ...job }: Exposure): string[] {
+export function columnSentences({ columns, learner, noise, isEstimate, hidesMembers, ...job }: Exposure): string[] {
   const { bits, toldBits, certain } = exposureTotals(columns);
   const from = `${job.trees} trees of depth ${job.depthMax} over ${formatCount(job.people)} people`;
   const share = bits > 0 ? ` (${formatPercent(toldBits.sums / bits)})` : "";
@@ -65,8 +65,18 @@ export function columnSentences({ columns, learner, noise, isEstimate, ...job }:
       `columns hold per person${share}` +
       (tells ? `, and ${formatBits(toldBits.scoring)} of people who are scored as well.` : "; scoring adds nothing."),
     cellSentence(certain, isEstimate ? "could be proven" : "are proven", tells),
+    ...(hidesMembers === true ? [hiddenSentence(job.sumsPerPerson)] : []),
     ...(noise === null ? [] : [`The sums had noise (${noise.sigma}): they tell at most ${noiseMax} bits per column.`]),
   ];
+}
+
+/** Nothing of it may read as if sums told nothing. */
+function hiddenSentence(sumsPerPerson: number): string {
+  return (
+    "Who was in a node was hidden from you, so every split that you won told a side of everybody. What sums tell " +
+    `besides, ${formatPerPerson(sumsPerPerson)} of them per person, is not in these figures: only whoever has the ` +
+    "whole table can try that."
+  );
 }
 
 function cellSentence(certain: ColumnExposure["certain"], proven: string, tells: boolean): string {
@@ -119,6 +129,14 @@ export function columnWords({ name, certain }: ColumnExposure, people: number): 
 
 function peopleOf(share: number, people: number): number {
   return Math.round(finite(share) * people);
+}
+
+/** Of labels that nobody could guess at: who was in which node was told to nobody. */
+export function hiddenLabelSentence(learner: string): string {
+  return (
+    `${learner} was not told who is in a node, so it has nothing to rank your people by but its own columns, and which ` +
+    "of its candidates win."
+  );
 }
 
 export type LabelExposure = NonNullable<Exposure["labels"]>;

@@ -39,6 +39,11 @@ export interface Exposure {
   readonly noise: { readonly sigma: number; readonly bitsPerColumnMax: number } | null;
   /** True gradients were not known: random ones took their place, and the result is an upper estimate. */
   readonly isEstimate: boolean;
+  /**
+   * Who is in a node was hidden from the passive party. Outcomes then told a side of everybody, and what the sums tell
+   * was not tried: nobody knows whom they are of. Left out: it was told.
+   */
+  readonly hidesMembers?: boolean;
   /** Of a passive party; empty of the active one. */
   readonly columns: readonly ColumnExposure[];
   /** Of the active party's labels; null of a passive party. */

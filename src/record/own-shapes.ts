@@ -48,29 +48,32 @@ const tree: Shape = (value) =>
   (value as readonly unknown[]).length > 0;
 
 const shares = objectOf({ outcomes: number, sums: number, scoring: number });
-const exposure = objectOf({
-  learner: text,
-  about: text,
-  people: count,
-  trees: count,
-  depthMax: count,
-  sumsPerPerson: number,
-  noise: orNull(objectOf({ sigma: number, bitsPerColumnMax: number })),
-  isEstimate: flag,
-  columns: listOf(objectOf({ name: text, bins: count, bits: number, toldBits: shares, certain: shares })),
-  labels: orNull(
-    objectOf({ byTree: listOf(objectOf({ tree: count, auc: number })), modelAuc: number, riskiestTenth: number }),
-  ),
-  whatIf: listOf(
-    objectOf({
-      name: text,
-      metric: orNull(objectOf({ name: text, value: number, change: number })),
-      certain: orNull(number),
-      scoringBits: orNull(number),
-      labelAuc: orNull(number),
-    }),
-  ),
-});
+const exposure = objectOf(
+  {
+    learner: text,
+    about: text,
+    people: count,
+    trees: count,
+    depthMax: count,
+    sumsPerPerson: number,
+    noise: orNull(objectOf({ sigma: number, bitsPerColumnMax: number })),
+    isEstimate: flag,
+    columns: listOf(objectOf({ name: text, bins: count, bits: number, toldBits: shares, certain: shares })),
+    labels: orNull(
+      objectOf({ byTree: listOf(objectOf({ tree: count, auc: number })), modelAuc: number, riskiestTenth: number }),
+    ),
+    whatIf: listOf(
+      objectOf({
+        name: text,
+        metric: orNull(objectOf({ name: text, value: number, change: number })),
+        certain: orNull(number),
+        scoringBits: orNull(number),
+        labelAuc: orNull(number),
+      }),
+    ),
+  },
+  { hidesMembers: flag },
+);
 
 export const hasOwnShape = byField(
   "kind",

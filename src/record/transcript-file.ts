@@ -43,6 +43,8 @@ export type TranscriptLine =
       readonly maskedScoring: boolean;
       /** No columns are sampled. */
       readonly takesAllColumns: boolean;
+      /** Who is in a node was hidden from passive parties; left out: it was told. */
+      readonly hidesMembers?: boolean;
     }
   | { readonly kind: "columns"; readonly columns: readonly KeptColumn[] }
   | { readonly kind: "tree"; readonly peer: string; readonly tree: number; readonly sampled: string }
@@ -57,8 +59,10 @@ export type TranscriptLine =
       /** Bitmap over the parent's people; empty of the root. */
       readonly members: string;
     }
+  /** Where members are hidden: a node whose sums were asked for. */
+  | { readonly kind: "asked"; readonly peer: string; readonly tree: number; readonly node: number }
   | {
-      /** A split of a passive party's, won in training, over the node's people. */
+      /** A split of a passive party's, won in training: over the node's people, or everybody where they are hidden. */
       readonly kind: "outcome";
       readonly peer: string;
       readonly tree: number;
@@ -119,6 +123,8 @@ function lineOf(peer: string, seen: Observation): TranscriptLine | null {
       const { tree, node, parent, sibling } = seen;
       return { kind: "node", peer, tree, node, parent, sibling, members: base64(seen.members) };
     }
+    case "sealed node":
+      return { kind: "asked", peer, tree: seen.tree, node: seen.node };
     case "outcome":
       return { kind: "outcome", peer, tree: seen.tree, node: seen.node, left: base64(seen.leftMembers) };
     default:

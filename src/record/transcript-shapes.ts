@@ -9,19 +9,22 @@ const tree = countUpTo(2 ** 31);
 export const hasTranscriptShape = byField(
   "kind",
   {
-    job: objectOf({
-      format: text,
-      party: text,
-      role: literal("active", "passive"),
-      job: text,
-      people,
-      depthMax: countUpTo(64),
-      outputs: countUpTo(2 ** 16),
-      answerNoise: number,
-      resolutionBits: number,
-      maskedScoring: flag,
-      takesAllColumns: flag,
-    }),
+    job: objectOf(
+      {
+        format: text,
+        party: text,
+        role: literal("active", "passive"),
+        job: text,
+        people,
+        depthMax: countUpTo(64),
+        outputs: countUpTo(2 ** 16),
+        answerNoise: number,
+        resolutionBits: number,
+        maskedScoring: flag,
+        takesAllColumns: flag,
+      },
+      { hidesMembers: flag },
+    ),
     columns: objectOf({
       columns: listOf(
         objectOf({
@@ -36,6 +39,7 @@ export const hasTranscriptShape = byField(
     }),
     tree: objectOf({ peer: text, tree, sampled: text }),
     node: objectOf({ peer: text, tree, node, parent: node, sibling: node, members: text }),
+    asked: objectOf({ peer: text, tree, node }),
     outcome: objectOf({ peer: text, tree, node, left: text }),
     split: objectOf({ tree, node, feature: count, left: text }),
     people: objectOf({ labels: text, scores: text }),

@@ -9,6 +9,7 @@ import {
   columnHead,
   columnRows,
   columnSentences,
+  hiddenLabelSentence,
   type LabelExposure,
   labelSentences,
   ownExposures,
@@ -41,9 +42,10 @@ function whatIfPart({ learner, whatIf }: Exposure, others: boolean): Html {
 const noAudit = html`<p>No audit of this job yet. Run <span class="mono">${auditCommand}</span>.</p>`;
 
 function findings(exposure: Exposure): Html {
-  const { columns, labels, learner } = exposure;
+  const { columns, labels, learner, hidesMembers } = exposure;
+  const isHidden = hidesMembers === true && columns.length === 0 && labels === null;
   return html`${columns.length === 0 ? "" : columnFindings(exposure)}
-  ${labels === null ? "" : labelFindings(learner, labels)}`;
+  ${labels === null ? "" : labelFindings(learner, labels)} ${isHidden ? html`<p>${hiddenLabelSentence(learner)}</p>` : ""}`;
 }
 
 function columnFindings(exposure: Exposure): Html {

@@ -8,7 +8,8 @@ import type { BinnedFeature } from "../../src/gbdt/split/binning.ts";
 import type { Minimums } from "../../src/gbdt/split/offered-candidates.ts";
 import { TranscriptRecorder } from "../../src/privacy/attack/recorder.ts";
 import type { Transcript } from "../../src/privacy/attack/transcript.ts";
-import { mostFrequentBins } from "../../src/scheme/candidates/candidate-plan.ts";
+import { tellingOf } from "../../src/privacy/telling.ts";
+import { middleBins, mostFrequentBins } from "../../src/scheme/candidates/candidate-plan.ts";
 import { noiseIn } from "../../src/protocol/job-parameters.ts";
 import { binTable, noiseSecret, parametersOf, type TestTable } from "./in-memory-job.ts";
 
@@ -28,6 +29,7 @@ export async function attackedJob(
   given: Partial<TrainingParameters>,
   minimums: readonly Minimums[] = [],
   defended: Partial<Defences> = {},
+  hidesMembers = false,
 ): Promise<AttackedJob> {
   const { training, codec, defences } = parametersOf({ training: given, defences: defended });
   const noise = noiseIn(training, codec, defences);
@@ -38,17 +40,19 @@ export async function attackedJob(
     owner: 1,
     features: parties[1],
     permutationSecret: new Uint8Array(32).fill(9),
-    skippedBins: mostFrequentBins(parties[1], everybody),
+    skippedBins: hidesMembers ? middleBins(parties[1], everybody) : mostFrequentBins(parties[1], everybody),
     sampler: new ColumnSampler(columnRatesOf(training), training.seed, ""),
+    telling: tellingOf({ hidesMembers }),
   });
   const { trainMargins } = await trainCentralised({
     parties,
     labels,
     weights: table.weights ?? null,
     parameters: training,
-    quantise: quantiserFor(codec, 2047, noise),
+    quantise: quantiserFor(codec, 2047, noise, noise !== null || hidesMembers),
     minimums,
     defences,
+    hidesMembers,
     noiseSecrets: parties.map((_, party) => noiseSecret(party)),
     watch: (tree) => recorder.watch(tree),
   });

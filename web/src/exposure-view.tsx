@@ -2,7 +2,7 @@
 import { formatPerPerson } from "../../src/base/format.ts";
 import { privacyLine, settingHead, settingRows, whatIfTable, whatIfTitle } from "../../src/record/defence-facts.ts";
 import type { Exposure } from "../../src/record/exposure.ts";
-import { auditCommand, columnSentences, labelSentences, ownExposures } from "../../src/record/exposure-facts.ts";
+import { auditCommand, columnSentences, hiddenLabelSentence, labelSentences, ownExposures } from "../../src/record/exposure-facts.ts";
 import type { JobView } from "../../src/record/job-view.ts";
 import {
   alarmSentences,
@@ -68,13 +68,18 @@ function Alarms({ view }: { readonly view: JobView }) {
 }
 
 function Findings({ exposure }: { readonly exposure: Exposure }) {
-  const { columns, labels, learner } = exposure;
+  const { columns, labels, learner, hidesMembers } = exposure;
   return (
     <>
       {columns.length > 0 && (
         <Card title={`What ${learner} could compute of your columns`}>
           <Sentences of={columnSentences(exposure)} />
           <ExposureBars exposure={exposure} />
+        </Card>
+      )}
+      {hidesMembers === true && columns.length === 0 && labels === null && (
+        <Card title={`What ${learner} could guess of your labels`}>
+          <Sentences of={[hiddenLabelSentence(learner)]} />
         </Card>
       )}
       {labels !== null && (

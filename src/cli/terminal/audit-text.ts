@@ -1,6 +1,7 @@
 /** What an audit found, for people who decide. */
 import { formatCount } from "../../base/format.ts";
 import type { AuditResult, LabelExposure, PartyExposure, Reach, WhatIf } from "../../privacy/attack/audit-result.ts";
+import { schemesText } from "./scheme-table.ts";
 import { textTable } from "./text-table.ts";
 
 const reaches: Readonly<Record<Reach, string>> = {
@@ -10,11 +11,12 @@ const reaches: Readonly<Record<Reach, string>> = {
   all: "at 0.1 and above sums give away nearly everything",
 };
 
-export function auditText({ isEstimate, parties, labels, whatIf }: AuditResult): string {
+export function auditText({ isEstimate, parties, labels, whatIf, schemes }: AuditResult): string {
   return [
     ...parties.flatMap((party) => ["", partyText(party, isEstimate)]),
     ...labels.flatMap((each) => ["", labelText(each)]),
     ...(parties.length === 0 ? ["", "What was told of columns their owners find out, with the same command."] : []),
+    ...(schemes === null ? [] : ["", schemesText(schemes)]),
     ...(whatIf === null ? [] : ["", whatIfText(whatIf)]),
     "",
   ].join("\n");
@@ -44,6 +46,12 @@ function partyText(party: PartyExposure, isEstimate: boolean): string {
       [...all, bits.toFixed(1), left.sums.toFixed(1), ...(bound ? [""] : [])],
     ]),
     "  outcomes, + sums, scoring: share of people whose bin is proven, not guessed: at least so much.",
+    ...(party.telling.outcomesOf === "everybody"
+      ? ["  outcomes are of everybody: who answers does not know who is in a node."]
+      : []),
+    ...(party.triesSums
+      ? []
+      : ["  + sums was not tried: nobody here knows whom the sums are of. Audit the tables to find out what they tell."]),
     ...(isEstimate && !bound
       ? ["  + sums is an upper estimate: random gradients took the place of those that only the active party has."]
       : []),
@@ -56,8 +64,9 @@ function partyText(party: PartyExposure, isEstimate: boolean): string {
   ].join("\n");
 }
 
-function labelText({ party, guess }: LabelExposure): string {
+function labelText({ party, guess, isHidden }: LabelExposure): string {
   const title = `What ${party} can learn of the labels`;
+  if (isHidden) return `${title}: it is not told who is in a node; its own columns, and which of them win, are all it has`;
   if (guess === null) return `${title}: not measured; labels are not of two classes, or it sees no tree`;
   const { model, without, withLabels, known } = guess;
   return [

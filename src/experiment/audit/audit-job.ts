@@ -19,6 +19,7 @@ import { exposureOf } from "../../privacy/attack/exposure.ts";
 import { type OwnSplit, type RecordedParty, TranscriptRecorder } from "../../privacy/attack/recorder.ts";
 import type { AttackClock } from "../../privacy/attack/sums.ts";
 import type { Transcript, WonSplit } from "../../privacy/attack/transcript.ts";
+import { tellingOf } from "../../privacy/telling.ts";
 import { ownFileName } from "../../record/job-record.ts";
 import { readTranscript, type TranscriptLine } from "../../record/transcript-file.ts";
 import { mostFrequentBins } from "../../scheme/candidates/candidate-plan.ts";
@@ -29,12 +30,14 @@ import {
   keptFeature,
   type KeptJob,
   type KeptNode,
+  keptSplits,
   keptTrees,
   type KeptTree,
   lastOf,
 } from "./kept-transcript.ts";
 import { aboutTranscript, checkTranscript } from "./check-transcript.ts";
 import { exposuresOf } from "./exposures.ts";
+import { hiddenExposure } from "./hidden-exposure.ts";
 
 export interface JobAudit {
   readonly party: string;
@@ -59,16 +62,18 @@ export async function auditJob(folder: string, clock: AttackClock): Promise<JobA
   const result = await aboutTranscript(folder, async () =>
     job.role === "passive"
       ? {
-          isEstimate: true,
+          isEstimate: job.hidesMembers !== true,
           parties: [await passiveExposure(lines, job, peers[0] ?? "", clock)],
           labels: [],
           whatIf: null,
+          schemes: null,
         }
       : {
           isEstimate: false,
           parties: [],
           labels: peers.map((peer) => labelExposure(lines, job, peer)),
           whatIf: null,
+          schemes: null,
         },
   );
   const kept = new JsonLinesFile(join(folder, ownFileName), ownBytesMax);
@@ -79,6 +84,7 @@ export async function auditJob(folder: string, clock: AttackClock): Promise<JobA
 
 async function passiveExposure(lines: readonly TranscriptLine[], job: KeptJob, peer: string, clock: AttackClock) {
   const features = (lastOf(lines, "columns")?.columns ?? []).map(keptFeature);
+  if (job.hidesMembers === true) return hiddenExposure(lines, job, peer, features, clock);
   const kept = keptTrees(lines, peer, job.people);
   const everybody = Uint32Array.from({ length: job.people }, (_, i) => i);
   const party: RecordedParty = {
@@ -88,7 +94,7 @@ async function passiveExposure(lines: readonly TranscriptLine[], job: KeptJob, p
     skippedBins: mostFrequentBins(features, everybody),
     sampler: null,
   };
-  const splits = lines.flatMap((line): OwnSplit[] => (line.kind === "split" ? [ownSplit(line)] : []));
+  const splits = keptSplits(lines);
   const transcript = withDrawnGradients(
     party,
     job.people,
@@ -96,6 +102,7 @@ async function passiveExposure(lines: readonly TranscriptLine[], job: KeptJob, p
     {
       featureCount: features.filter((feature) => candidateCount(feature) > 0).length,
       takesAllColumns: job.takesAllColumns,
+      isLinked: false,
       leavesOutBin: true,
     },
     1,
@@ -111,14 +118,11 @@ async function passiveExposure(lines: readonly TranscriptLine[], job: KeptJob, p
       sideAt: (tree, position) => recorder.sideAt(tree, position),
       noise: noiseScaleOf({ ...job, resolutionBits: 24, maxDepth: 1, maxLeaves: 0 }),
       tellsScoring: !job.maskedScoring,
+      telling: tellingOf({ hidesMembers: false }),
     },
     clock,
     availableParallelism(),
   );
-}
-
-function ownSplit({ tree, node, feature, left }: Extract<TranscriptLine, { kind: "split" }>): OwnSplit {
-  return { tree, node, feature, left: bytesOf(left) };
 }
 
 /** Those that trees learn from: who is held back is never summed. */
@@ -155,7 +159,7 @@ function wonSplit(
     const { feature, ...candidate } = candidateIn(set, position);
     return feature === own?.feature && leftBins(features[feature], candidate).every((bin, i) => bin === own.left[i]);
   });
-  return { candidates: positions.slice(0, 1), sets: [], left };
+  return { candidates: positions.slice(0, 1), sets: [], left, leftOfAll: null };
 }
 
 function labelExposure(lines: readonly TranscriptLine[], job: KeptJob, peer: string) {
@@ -163,9 +167,11 @@ function labelExposure(lines: readonly TranscriptLine[], job: KeptJob, peer: str
   const labels = new Float64Array(bytesOf(people?.labels ?? "").buffer);
   const scores = new Float64Array(bytesOf(people?.scores ?? "").buffer);
   const isBinary = labels.every((label) => label === 0 || label === 1);
-  if (labels.length !== job.people || scores.length !== job.people || !isBinary) return { party: peer, guess: null };
+  const isHidden = job.hidesMembers === true;
+  if (isHidden || labels.length !== job.people || scores.length !== job.people || !isBinary)
+    return { party: peer, isHidden, guess: null };
   const everybody = Uint32Array.from({ length: job.people }, (_, i) => i);
-  return { party: peer, guess: guessLabels(seenBy(lines, job, peer), labels, everybody, scores, knownLabels) };
+  return { party: peer, isHidden, guess: guessLabels(seenBy(lines, job, peer), labels, everybody, scores, knownLabels) };
 }
 
 /** Who is in which node, as a passive party is told; of sums it has none. */
@@ -174,7 +180,7 @@ function seenBy(lines: readonly TranscriptLine[], job: KeptJob, peer: string): T
   const none = { rows: new Float64Array(0), withheld: new Uint8Array(0), groups: [] };
   return {
     instanceCount: job.people,
-    job: { featureCount: 0, takesAllColumns: job.takesAllColumns, leavesOutBin: true },
+    job: { featureCount: 0, takesAllColumns: job.takesAllColumns, isLinked: false, leavesOutBin: true },
     predictions: [],
     trees: keptTrees(lines, peer, job.people).map(({ tree, nodes }) => ({
       tree,
@@ -182,7 +188,7 @@ function seenBy(lines: readonly TranscriptLine[], job: KeptJob, peer: string): T
       nodes: nodes.map((node) => ({
         ...node,
         ...none,
-        won: node.left && { candidates: [], sets: [], left: node.left },
+        won: node.left && { candidates: [], sets: [], left: node.left, leftOfAll: null },
       })),
     })),
   };

@@ -3,25 +3,32 @@
  * says what it came to. The owner of all data runs it, before there is a contract.
  */
 import { availableParallelism } from "node:os";
-import type { AuditResult, LabelExposure, PartyExposure, WhatIf } from "../../privacy/attack/audit-result.ts";
+import type {
+  AuditResult,
+  LabelExposure,
+  PartyExposure,
+  SchemeExposure,
+  WhatIf,
+} from "../../privacy/attack/audit-result.ts";
 import { guessLabels } from "../../privacy/attack/cells.ts";
 import { exposureOf } from "../../privacy/attack/exposure.ts";
-import type { AttackClock } from "../../privacy/attack/sums.ts";
+import { chosenScheme } from "../../scheme/registry.ts";
 import { prepareSimulation } from "../simulate/prepare-simulation.ts";
 import type { SimulateOptions } from "../simulate/simulate-options.ts";
+import { AttackBudget, type AttackTime } from "./attack-budget.ts";
 import { defences } from "./defences.ts";
-import { type AuditedJob, type RecordedTraining, trainRecorded } from "./recorded-training.ts";
+import { type AuditedJob, type RecordedTraining, type ToldByScheme, trainRecorded } from "./recorded-training.ts";
+import { bestGuess, type FoundOfScheme, mean, schemeRow } from "./scheme-row.ts";
+
+/** Side by side in every audit of a table: the job's own and the other one. */
+const comparedSchemes: readonly string[] = ["paillier", "lattice"];
 
 /** Labels that a passive party is taken to know, in its second guess. */
 const knownLabels = 200;
 
-export interface AuditOptions {
-  /** Time for attacks on sums, all together. */
-  readonly seconds: number;
+export interface AuditOptions extends AttackTime {
   /** Train again with each defence. */
   readonly whatIf: boolean;
-  /** @param share of the step that is done @param secondsLeft at most, of all attacks */
-  readonly onProgress: (step: string, share: number, secondsLeft: number) => void;
 }
 
 /** @throws TandemError as simulate */
@@ -47,8 +54,10 @@ export async function auditSimulation(options: SimulateOptions, audit: AuditOpti
         return changed === null ? [] : [{ name, job: changed }];
       })
     : [];
-  const budget = new Budget(audit, 1 + others.filter(({ job: changed }) => !isSameTraining(asItIs, changed)).length);
-  const first = await attacked("as it is", asItIs, budget);
+  const alsoAs = comparedSchemes.filter((name) => name !== chosenScheme(asItIs).scheme.name);
+  const trainings = others.filter(({ job: changed }) => !isSameTraining(asItIs, changed)).length;
+  const budget = new AttackBudget(audit, 1 + alsoAs.length + trainings);
+  const first = await attacked("as it is", asItIs, budget, alsoAs);
   const whatIf: WhatIf[] = [first.row];
   for (const { name, job: changed } of others) {
     const isTrainedAlike = isSameTraining(asItIs, changed);
@@ -58,7 +67,8 @@ export async function auditSimulation(options: SimulateOptions, audit: AuditOpti
         : (await attacked(name, changed, budget)).row,
     );
   }
-  return { isEstimate: false, parties: first.parties, labels: first.labels, whatIf: audit.whatIf ? whatIf : null };
+  const { parties, labels, schemes } = first;
+  return { isEstimate: false, parties, labels, whatIf: audit.whatIf ? whatIf : null, schemes };
 }
 
 /**
@@ -77,80 +87,60 @@ interface Attacked {
   readonly row: WhatIf;
   /** Told by outcomes in training, mean over the parties. */
   readonly outcomeBits: number;
+  /** The job's own scheme first. */
+  readonly schemes: readonly SchemeExposure[];
 }
 
-async function attacked(name: string, job: AuditedJob, budget: Budget): Promise<Attacked> {
+/** @param others schemes that would have told the same training otherwise */
+async function attacked(
+  name: string,
+  job: AuditedJob,
+  budget: AttackBudget,
+  others: readonly string[] = [],
+): Promise<Attacked> {
   budget.tell(`${name}: training`, 0);
-  const trained = await trainRecorded(job);
-  const parties: PartyExposure[] = [];
-  for (const [i, party] of trained.parties.entries()) {
-    const clock = budget.clock(`${name}: what can be learnt of ${party.name}`, trained.parties.length - i);
-    parties.push(await exposureOf(party, clock, availableParallelism()));
+  const trained = await trainRecorded(job, others);
+  const found: FoundOfScheme[] = [];
+  for (const [at, told] of trained.schemes.entries()) {
+    const step = at === 0 ? name : `${name}, with ${told.scheme}`;
+    const { scheme, telling } = told;
+    const parties = await exposures(step, told, budget);
+    found.push({ scheme, telling, parties, labels: labelExposures(trained, told) });
+    budget.jobEnded();
   }
-  budget.jobEnded();
-  const labels = trained.parties.map((party): LabelExposure => ({ party: party.name, guess: guessOf(trained, party) }));
-  const mean = (values: readonly number[]): number | null =>
-    values.length === 0 ? null : values.reduce((sum, value) => sum + value, 0) / values.length;
+  const [{ parties, labels }] = found;
   const bounds = parties.flatMap(({ columns }) => columns.flatMap(({ sumsBound }) => sumsBound ?? []));
   return {
     parties,
     labels,
     outcomeBits: mean(parties.map(({ bits, left }) => bits - left.outcomes)) ?? 0,
+    schemes: found.map((each, at) => schemeRow(each, at === 0, job.defences.answer_noise > 0)),
     row: {
       name,
       testAuc: trained.testAuc,
       certain: mean(parties.map(({ certain }) => certain.sums)) ?? 0,
       scoringBits: mean(parties.map(({ bits, left }) => Math.max(0, bits - left.scoring))) ?? 0,
       sumsBound: mean(bounds),
-      labelsAuc: mean(
-        labels.flatMap(({ guess }) => (guess ? [Math.max(guess.without.auc, guess.withLabels.auc)] : [])),
-      ),
+      labelsAuc: bestGuess(labels),
     },
   };
 }
 
-function guessOf(
-  { labels, margins }: RecordedTraining,
-  party: RecordedTraining["parties"][number],
-): LabelExposure["guess"] {
-  return margins && guessLabels(party.transcript, labels, party.people, margins, knownLabels);
+async function exposures(step: string, { parties }: ToldByScheme, budget: AttackBudget): Promise<PartyExposure[]> {
+  const found: PartyExposure[] = [];
+  for (const [i, party] of parties.entries()) {
+    const clock = budget.clock(`${step}: what can be learnt of ${party.name}`, parties.length - i);
+    found.push(await exposureOf(party, clock, availableParallelism()));
+  }
+  return found;
 }
 
-/** Hands out the time: the same for every job that is left, and within a job for every party. */
-class Budget {
-  readonly #audit: AuditOptions;
-  #jobs: number;
-  #left: number;
-
-  constructor(audit: AuditOptions, jobs: number) {
-    this.#audit = audit;
-    this.#jobs = jobs;
-    this.#left = audit.seconds * 1000;
-  }
-
-  tell(step: string, share: number): void {
-    this.#audit.onProgress(step, share, Math.max(0, this.#left) / 1000);
-  }
-
-  jobEnded(): void {
-    this.#jobs--;
-  }
-
-  clock(step: string, partiesLeft: number): AttackClock {
-    const given = this.#left / this.#jobs / partiesLeft;
-    const began = performance.now();
-    let spent = 0;
-    const note = (): void => {
-      const now = performance.now() - began;
-      this.#left -= now - spent;
-      spent = now;
-    };
-    return {
-      left: () => Math.max(0, given - (performance.now() - began)),
-      progress: (share) => {
-        note();
-        this.tell(step, share);
-      },
-    };
-  }
+/** Who is not told members has nothing to guess by. */
+function labelExposures({ labels, margins }: RecordedTraining, { parties, telling }: ToldByScheme): LabelExposure[] {
+  const isHidden = telling.hidesMembers;
+  return parties.map(({ name, transcript, people }) => ({
+    party: name,
+    isHidden,
+    guess: isHidden ? null : margins && guessLabels(transcript, labels, people, margins, knownLabels),
+  }));
 }

@@ -20,8 +20,9 @@ function columnExposure(party: PartyExposure, job: KeptJob, learner: string): Ex
     people: party.people,
     trees: party.trees,
     sumsPerPerson: party.sumsPerPerson,
-    noise: job.answerNoise === 0 ? null : { sigma: job.answerNoise, bitsPerColumnMax: Math.max(0, ...bounds) },
-    isEstimate: true,
+    noise: job.answerNoise === 0 || !party.triesSums ? null : { sigma: job.answerNoise, bitsPerColumnMax: Math.max(0, ...bounds) },
+    isEstimate: party.triesSums,
+    hidesMembers: party.telling.hidesMembers,
     columns: party.columns.map(keptColumn),
     labels: null,
   };
@@ -49,6 +50,7 @@ function labelExposure({ party, guess }: LabelExposure, job: KeptJob): Exposure 
     sumsPerPerson: 0,
     noise: null,
     isEstimate: false,
+    hidesMembers: job.hidesMembers === true,
     columns: [],
     labels: guess && { byTree: guess.byTree, modelAuc: guess.model, riskiestTenth: guess.without.tenth },
   };

@@ -1,5 +1,6 @@
 /** The transcript that a job has left in its folder, as the attacks take it. */
 import type { BinnedFeature } from "../../gbdt/split/binning.ts";
+import type { OwnSplit } from "../../privacy/attack/recorder.ts";
 import type { SeenNode } from "../../privacy/attack/transcript.ts";
 import type { KeptColumn, TranscriptLine } from "../../record/transcript-file.ts";
 import { isSet, partition } from "../../wire/bitmap.ts";
@@ -29,6 +30,15 @@ export function lastOf<K extends TranscriptLine["kind"]>(
   return lines.findLast((line): line is Extract<TranscriptLine, { kind: K }> => line.kind === kind);
 }
 
+/** The party's own splits of the model. */
+export function keptSplits(lines: readonly TranscriptLine[]): OwnSplit[] {
+  return lines.flatMap((line): OwnSplit[] =>
+    line.kind === "split"
+      ? [{ tree: line.tree, node: line.node, feature: line.feature, left: bytesOf(line.left) }]
+      : [],
+  );
+}
+
 /** Of a peer, in the order of their numbers. */
 export function keptTrees(lines: readonly TranscriptLine[], peer: string, people: number): KeptTree[] {
   const everybody = Uint32Array.from({ length: people }, (_, i) => i);
@@ -49,6 +59,20 @@ export function keptTrees(lines: readonly TranscriptLine[], peer: string, people
     if (line.kind === "outcome") tree.split(line.node, bytesOf(line.left));
   }
   return [...trees].map(([tree, grown]) => ({ tree, nodes: grown.nodes })).sort((a, b) => a.tree - b.tree);
+}
+
+/** Of a peer, per tree how many nodes were asked for; of a tree that was grown again the last time counts. */
+export function askedNodes(
+  lines: readonly TranscriptLine[],
+  peer: string,
+): { readonly tree: number; readonly nodes: number }[] {
+  const trees = new Map<number, number>();
+  for (const line of lines) {
+    if ((line.kind !== "tree" && line.kind !== "asked") || line.peer !== peer) continue;
+    if (line.kind === "tree") for (const tree of trees.keys()) if (tree >= line.tree) trees.delete(tree);
+    trees.set(line.tree, (trees.get(line.tree) ?? 0) + (line.kind === "asked" ? 1 : 0));
+  }
+  return [...trees].map(([tree, nodes]) => ({ tree, nodes })).sort((a, b) => a.tree - b.tree);
 }
 
 class GrownAgain {

@@ -4,6 +4,7 @@ import { osRandom } from "../../base/random.ts";
 import { categoryNamesOf, type PartyTable } from "../../data/dataset.ts";
 import { otherRows } from "../../gbdt/boost/boosting-task.ts";
 import { ColumnSampler, columnRatesOf } from "../../gbdt/boost/column-sampling.ts";
+import type { BinnedFeature } from "../../gbdt/split/binning.ts";
 import { trainCentralised } from "../../gbdt/boost/train.ts";
 import { auc } from "../../gbdt/metric/ranking-metrics.ts";
 import { predictMargins } from "../../gbdt/tree/predict.ts";
@@ -12,9 +13,10 @@ import { noiseSecretFrom } from "../../party/noise-secret.ts";
 import { binningOf, binTable } from "../../party/party-data.ts";
 import type { AttackedParty } from "../../privacy/attack/exposure.ts";
 import { TranscriptRecorder } from "../../privacy/attack/recorder.ts";
-import { mostFrequentBins } from "../../scheme/candidates/candidate-plan.ts";
+import { tellingOf, type Telling } from "../../privacy/telling.ts";
+import { middleBins, mostFrequentBins } from "../../scheme/candidates/candidate-plan.ts";
 import { noiseIn } from "../../protocol/job-parameters.ts";
-import type { SchemeChoice } from "../../scheme/registry.ts";
+import { chosenScheme, type SchemeChoice, schemeNamed } from "../../scheme/registry.ts";
 import { withValidation } from "../simulate/comparison.ts";
 import { simulatedSecret } from "../simulate/federation.ts";
 
@@ -33,16 +35,26 @@ export interface AuditedJob extends SchemeChoice {
   readonly defences: Defences;
 }
 
-export interface RecordedTraining {
+/** What one scheme would have told of each passive party. */
+export interface ToldByScheme {
+  readonly scheme: string;
+  readonly telling: Telling;
   readonly parties: readonly AttackedParty[];
+}
+
+export interface RecordedTraining {
+  /** The job's own scheme first. */
+  readonly schemes: readonly [ToldByScheme, ...ToldByScheme[]];
   readonly labels: Float64Array;
   /** Null unless labels are 0 and 1, with one score each. */
   readonly margins: Float64Array | null;
   readonly testAuc: number | null;
 }
 
-export async function trainRecorded(job: AuditedJob): Promise<RecordedTraining> {
+/** @param others names of schemes to record beside the job's own: members, orders and sides are told otherwise there */
+export async function trainRecorded(job: AuditedJob, others: readonly string[] = []): Promise<RecordedTraining> {
   const { training, names, defences } = job;
+  const { scheme } = chosenScheme(job);
   const { rows, validation } = withValidation(job);
   const codec = codecOfJob(job, { instances: rows[0].ids.length, validationRows: validation });
   const noise = noiseIn(training, codec, defences);
@@ -51,16 +63,22 @@ export async function trainRecorded(job: AuditedJob): Promise<RecordedTraining> 
   const deciding = validation && otherRows(validation, labels.length);
   const features = rows.map((table) => binTable(table, binningOf(training), deciding));
   const everybody = Uint32Array.from(labels, (_, i) => i);
-  const recorders = features.slice(1).map(
-    (own, i) =>
-      new TranscriptRecorder({
-        owner: i + 1,
-        features: own,
-        permutationSecret: osRandom.fill(new Uint8Array(32)),
-        skippedBins: job.skipBin ? mostFrequentBins(own, everybody) : new Int32Array(own.length).fill(-1),
-        sampler: new ColumnSampler(columnRatesOf(training), training.seed, simulatedSecret(i + 1)),
-      }),
-  );
+  const summed = deciding ?? everybody;
+  const recorded = [scheme, ...others.map(schemeNamed)].map(({ name, hidesMembers }) => {
+    const telling = tellingOf({ hidesMembers });
+    const recorders = features.slice(1).map(
+      (own, i) =>
+        new TranscriptRecorder({
+          owner: i + 1,
+          features: own,
+          permutationSecret: osRandom.fill(new Uint8Array(32)),
+          skippedBins: skippedBinsOf(job, own, hidesMembers ? summed : everybody, hidesMembers),
+          sampler: new ColumnSampler(columnRatesOf(training), training.seed, simulatedSecret(i + 1)),
+          telling,
+        }),
+    );
+    return { scheme: name, telling, recorders };
+  });
   const { trainMargins, ...model } = await trainCentralised({
     parties: features,
     labels,
@@ -68,11 +86,12 @@ export async function trainRecorded(job: AuditedJob): Promise<RecordedTraining> 
     validationRows: validation,
     parameters: training,
     quantise: quantiserOfJob({ ...job, codec }),
+    hidesMembers: scheme.hidesMembers,
     samplingSecrets: rows.map((_, party) => simulatedSecret(party)),
     defences,
     noiseSecrets: rows.map((_, party) => noiseSecretFrom(simulatedSecret(party))),
     watch: (tree) => {
-      const watches = recorders.map((recorder) => recorder.watch(tree));
+      const watches = recorded.flatMap(({ recorders }) => recorders.map((recorder) => recorder.watch(tree)));
       return {
         searched: (node, isOffered) => watches.forEach((each) => each.searched(node, isOffered)),
         children: (parent, left, right) => watches.forEach((each) => each.children(parent, left, right)),
@@ -92,17 +111,38 @@ export async function trainRecorded(job: AuditedJob): Promise<RecordedTraining> 
     labels,
     margins: isBinary ? trainMargins : null,
     testAuc: isBinary && testLabels.length > 0 ? auc(testMargins, testLabels) : null,
-    parties: recorders.map((recorder, i) => ({
-      name: names[i + 1],
-      features: features[i + 1],
-      people: deciding ?? everybody,
-      transcript: recorder.transcript(labels.length),
-      splits: recorder.splits,
-      sideAt: (tree, position) => recorder.sideAt(tree, position),
-      noise,
-      tellsScoring: !defences.masked_scoring,
-    })),
+    schemes: nonEmpty(recorded.map(({ scheme: name, telling, recorders }) => ({
+      scheme: name,
+      telling,
+      parties: recorders.map((recorder, i) => ({
+        name: names[i + 1],
+        features: features[i + 1],
+        people: summed,
+        transcript: recorder.transcript(labels.length),
+        splits: recorder.splits,
+        sideAt: (tree, position) => recorder.sideAt(tree, position),
+        noise,
+        tellsScoring: !defences.masked_scoring,
+        telling,
+      })),
+    }))),
   };
+}
+
+function nonEmpty(schemes: readonly ToldByScheme[]): readonly [ToldByScheme, ...ToldByScheme[]] {
+  const [first, ...rest] = schemes;
+  return [first, ...rest];
+}
+
+/** The bin that is in no sum: where members are hidden always, as the scheme has it. */
+function skippedBinsOf(
+  { skipBin }: AuditedJob,
+  features: readonly BinnedFeature[],
+  people: Uint32Array,
+  hidesMembers: boolean,
+): Int32Array {
+  if (hidesMembers) return middleBins(features, people);
+  return skipBin ? mostFrequentBins(features, people) : new Int32Array(features.length).fill(-1);
 }
 
 function labelsOf([{ labels }]: readonly PartyTable[]): Float64Array {

@@ -1,10 +1,11 @@
 /** What the active party keeps of a job for a later audit, where its config asks for it. */
 import { TranscriptFile, transcriptFormat, type TranscriptNotes } from "../../record/transcript-file.ts";
+import { schemeNamed } from "../../scheme/registry.ts";
 import type { ActiveConfig } from "../config.ts";
 
 /** @throws TandemError FILE_UNWRITABLE */
 export function openTranscript(
-  { name, job, training, codec, privacy }: ActiveConfig,
+  { name, job, training, codec, privacy, scheme }: ActiveConfig,
   folder: string,
   { people, isFresh }: { readonly people: number; readonly isFresh: boolean },
 ): TranscriptNotes {
@@ -23,6 +24,7 @@ export function openTranscript(
     resolutionBits: codec.resolution_bits,
     maskedScoring: privacy.masked_scoring,
     takesAllColumns: Math.min(training.colsample_bytree, training.colsample_bylevel, training.colsample_bynode) === 1,
+    hidesMembers: schemeNamed(scheme).hidesMembers,
   });
   return file;
 }

@@ -9,6 +9,7 @@ import {
   transcriptFormat,
   type TranscriptNotes,
 } from "../../record/transcript-file.ts";
+import { schemeNamed } from "../../scheme/registry.ts";
 import type { PassiveJobOptions } from "./job-voice.ts";
 
 /** The job's folder is there. @throws TandemError FILE_UNWRITABLE */
@@ -30,6 +31,7 @@ export function openTranscript({ config, agreed, rows, features, checkpoints }: 
     resolutionBits: agreed.resolutionBits,
     maskedScoring: agreed.maskedScoring,
     takesAllColumns: Math.min(agreed.colsampleBytree, agreed.colsampleBylevel, agreed.colsampleBynode) === 1,
+    hidesMembers: schemeNamed(agreed.scheme).hidesMembers,
   });
   file.note({ kind: "columns", columns: features.map(keptColumn) });
   return file;

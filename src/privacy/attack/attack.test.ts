@@ -8,6 +8,7 @@ import { categoricalTable } from "../../../test/support/categorical-tables.ts";
 import type { TestTable } from "../../../test/support/in-memory-job.ts";
 import type { PartyExposure } from "./audit-result.ts";
 import { withDrawnGradients } from "./drawn-gradients.ts";
+import { tellingOf } from "../telling.ts";
 import { exposureOf } from "./exposure.ts";
 import type { Transcript } from "./transcript.ts";
 import type { AttackClock } from "./sums.ts";
@@ -58,6 +59,7 @@ async function exposed(job: AttackedJob, milliseconds = 1_000): Promise<PartyExp
       sideAt: (tree, position) => recorder.sideAt(tree, position),
       noise: null,
       tellsScoring: true,
+      telling: recorder.party.telling ?? tellingOf({ hidesMembers: false }),
     },
     clock(milliseconds),
     1,
@@ -109,6 +111,17 @@ describe("nothing that is called certain is wrong", () => {
       found += exposure.certain.sums;
     }
     expect(found).toBeGreaterThan(0);
+  });
+
+  // Sums are linked whatever is sampled, and outcomes are of everybody.
+  const ofHidden = ["numbers", "missing values", "sampled rows", "categories, alone and in sets"];
+  test.each(kinds.filter(([name]) => ofHidden.includes(name)))("members hidden: %s", async (_, tableOf, training) => {
+    const job = await attackedJob(tableOf(1), { max_bin: 12, ...training }, [], {}, true);
+    const exposure = await exposed(job, 500);
+    expect(exposure.wrong).toBe(0);
+    expect(exposure.left.outcomes).toBe(exposure.left.scoring);
+    expect(exposure.certain.sums).toBeGreaterThan(exposure.certain.outcomes);
+    expect(exposure.linked).toBeGreaterThan(0);
   });
 });
 

@@ -1,4 +1,5 @@
 /** What an audit finds, as plain data: for the terminal, the report and the page. */
+import type { Telling } from "../telling.ts";
 import type { sumsWord } from "../spending.ts";
 
 /** Of three ways to learn it: outcomes in training, these with exact sums, and outcomes in scoring. */
@@ -42,6 +43,9 @@ export interface PartyExposure {
   readonly reach: Reach;
   /** Scoring tells outcomes of splits; otherwise scores alone, which are taken to tell the way through the trees. */
   readonly tellsScoring: boolean;
+  readonly telling: Telling;
+  /** Sums were taken apart; otherwise nothing is known of what they tell, but their number. */
+  readonly triesSums: boolean;
   /** Proven bins that are not the true ones: zero. */
   readonly wrong: number;
   /** The attack ended by itself; otherwise more time may find more. */
@@ -68,6 +72,8 @@ export interface LabelGuess {
 /** What one passive party can say of the labels; null where labels are not of two classes, or nothing is seen. */
 export interface LabelExposure {
   readonly party: string;
+  /** It is not told who is in a node: there is nothing to guess by but its own columns. */
+  readonly isHidden: boolean;
   readonly guess: LabelGuess | null;
 }
 
@@ -83,6 +89,24 @@ export interface WhatIf {
   readonly labelsAuc: number | null;
 }
 
+/** What the same training tells with one of the schemes; means over the passive parties. */
+export interface SchemeExposure {
+  readonly scheme: string;
+  /** The job's own. */
+  readonly isOfJob: boolean;
+  readonly telling: Telling;
+  readonly tellsCounts: boolean;
+  /** Per person: what the columns hold, and what is told of it. */
+  readonly bits: number;
+  readonly toldBits: Pick<ByChannel, "outcomes" | "sums">;
+  readonly certain: Pick<ByChannel, "outcomes" | "sums">;
+  /** Candidates that can be followed from tree to tree, and all of them. */
+  readonly linked: number;
+  readonly candidates: number;
+  readonly labelsAuc: number | null;
+  readonly isComplete: boolean;
+}
+
 export interface AuditResult {
   /** Gradients were drawn at random, since the true ones are another's: an upper estimate. */
   readonly isEstimate: boolean;
@@ -90,4 +114,6 @@ export interface AuditResult {
   readonly labels: readonly LabelExposure[];
   /** The first is the job as it is; null: not asked for. */
   readonly whatIf: readonly WhatIf[] | null;
+  /** From one training what each scheme would tell; null: only this job's own is known. */
+  readonly schemes: readonly SchemeExposure[] | null;
 }

@@ -8,6 +8,7 @@ import { afterScoring, afterTraining } from "./outcomes.ts";
 import { PossibleBins } from "./possible-bins.ts";
 import type { OwnSide, OwnSplit } from "./recorder.ts";
 import { type AttackClock, attackSums } from "./sums.ts";
+import type { Telling } from "../telling.ts";
 import { strideOf, type Transcript } from "./transcript.ts";
 
 export interface AttackedParty {
@@ -22,11 +23,16 @@ export interface AttackedParty {
   readonly noise: AnswerNoise | null;
   /** Scoring tells outcomes of splits; otherwise scores only. */
   readonly tellsScoring: boolean;
+  readonly telling: Telling;
+  /** Numbers in sums per candidate, where the transcript has no nodes to count them by; null: it has. */
+  readonly sumsAnswered?: number | null;
 }
 
 export async function exposureOf(party: AttackedParty, clock: AttackClock, atOnce: number): Promise<PartyExposure> {
   const { features, people, transcript, splits } = party;
-  const outcomes = afterTraining(features, people, splits, transcript);
+  const outcomes = party.telling.outcomesOf === "everybody"
+    ? afterScoring(features, people, splits)
+    : afterTraining(features, people, splits, transcript);
   // A masked score is a number that may fit one way through the trees only: it is taken to tell that way, which is what
   // training tells of its people. Off the way it tells nothing.
   const scoring = party.tellsScoring ? afterScoring(features, people, splits) : outcomes;
@@ -53,9 +59,7 @@ export async function exposureOf(party: AttackedParty, clock: AttackClock, atOnc
   const sides = features.flatMap((feature, i) =>
     candidatesOf(feature).map((candidate) => sums[i].certainOf(sums[i].mask(leftBins(feature, candidate)))),
   );
-  const hidden = party.noise === null ? 0 : 1; // counts do not travel with noise
-  const answered = transcript.trees.reduce((sum, tree) => sum + sentNodes(tree).length * (strideOf(tree) - hidden), 0);
-  const sumsPerPerson = answered / people.length;
+  const sumsPerPerson = numbersAnswered(party) / people.length;
   return {
     party: party.name,
     people: people.length,
@@ -68,11 +72,20 @@ export async function exposureOf(party: AttackedParty, clock: AttackClock, atOnc
     candidates: sides.length,
     linked: attack.linked,
     tellsScoring: party.tellsScoring,
+    telling: party.telling,
+    triesSums: (party.sumsAnswered ?? null) === null,
     sumsPerPerson,
     reach: sumsWord(sumsPerPerson),
     wrong: [...outcomes, ...sums, ...(party.tellsScoring ? scoring : [])].reduce((sum, each) => sum + each.wrong(), 0),
     isComplete: attack.isComplete,
   };
+}
+
+/** Counts are not told with noise, nor where members are hidden. */
+function numbersAnswered({ transcript, noise, telling, sumsAnswered = null }: AttackedParty): number {
+  if (sumsAnswered !== null) return sumsAnswered;
+  const notTold = noise === null && !telling.hidesMembers ? 0 : 1;
+  return transcript.trees.reduce((sum, tree) => sum + sentNodes(tree).length * (strideOf(tree) - notTold), 0);
 }
 
 function byChannel(valueOf: (channel: keyof ByChannel) => number): ByChannel {

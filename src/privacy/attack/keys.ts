@@ -18,8 +18,11 @@ export function keyFactors(columnCount: number): Float64Array {
 /** The key of a row of sums, or of one person's values. @param valueAt the integer of a column */
 export function keyOf(factors: Float64Array, valueAt: (column: number) => number): number {
   let key = 0;
-  for (let column = 0; column < factors.length; column++)
-    key = addKeys(key, timesModulo(valueAt(column), factors[column]));
+  for (let column = 0; column < factors.length; column++) {
+    const value = valueAt(column);
+    const part = timesModulo(Math.abs(value), factors[column]);
+    key = value < 0 ? subtractKeys(key, part) : addKeys(key, part);
+  }
   return key;
 }
 

@@ -1,6 +1,6 @@
 /**
- * A1, first part: which position of one tree is which position of the next. The order is secret and drawn anew for
- * every tree, but without row sampling a candidate has the same count at every root. Where several share their count
+ * A1, first part: which position of one tree is which position of the next. Where members are hidden it is the same
+ * one: hints link them. Otherwise the order is secret and drawn anew for every tree, but without row sampling a candidate has the same count at every root. Where several share their count
  * they are told apart by their sums (tied-positions.ts), or not followed any further. Groups of categories are followed
  * by the counts of all their categories.
  */
@@ -8,7 +8,7 @@ import { categoryRows } from "../../scheme/candidates/category-group.ts";
 import { addKeys, keyFactors, keyOf, personKeys, subtractKeys } from "./keys.ts";
 import { crossingPositions } from "./missing-sets.ts";
 import { matchTied } from "./tied-positions.ts";
-import { type SeenNode, type SeenTree, strideOf, type Transcript } from "./transcript.ts";
+import { type SeenNode, type SeenTree, strideOf, type Transcript, type WonSplit } from "./transcript.ts";
 
 /** A node of any tree, with what is the same for all candidates. */
 export interface LinkedNode {
@@ -60,7 +60,7 @@ const followedMin = 3;
 /** Trees whose roots have other people or other numbers of candidates than the first are left out. */
 export function linkRows({ instanceCount, trees, job }: Transcript): LinkedRows {
   const [first] = trees.filter(({ nodes }) => nodes.length > 0);
-  const linked = trees.filter((tree) => job.takesAllColumns && first !== undefined && isLike(tree, first));
+  const linked = trees.filter((tree) => job.takesAllColumns && first !== undefined && isLike(tree, first, job.isLinked));
   const nodes: LinkedNode[] = [];
   const keys: Float64Array[] = [];
   const places = linked.map((tree, t) => {
@@ -71,7 +71,7 @@ export function linkRows({ instanceCount, trees, job }: Transcript): LinkedRows 
       return nodes.length - 1;
     });
   });
-  const view = new TreesView(linked, places, nodes);
+  const view = new TreesView(linked, places, nodes, { instanceCount, isLinked: job.isLinked });
   return {
     instanceCount,
     trees: linked.map(({ tree }) => tree),
@@ -82,14 +82,15 @@ export function linkRows({ instanceCount, trees, job }: Transcript): LinkedRows 
   };
 }
 
-function isLike(tree: SeenTree, first: SeenTree): boolean {
+/** @param isLinked by their places: then roots may have other people */
+function isLike(tree: SeenTree, first: SeenTree, isLinked: boolean): boolean {
   const [a, b] = [tree.nodes[0], first.nodes[0]];
   return (
     a !== undefined &&
     a.rows.length / strideOf(tree) === b.rows.length / strideOf(first) &&
     tree.nodes.every(({ rows }) => rows.length === a.rows.length) &&
-    a.summed.length === b.summed.length &&
-    a.summed.every((instance, i) => instance === b.summed[i])
+    (isLinked ||
+      (a.summed.length === b.summed.length && a.summed.every((instance, i) => instance === b.summed[i])))
   );
 }
 
@@ -97,11 +98,20 @@ class TreesView {
   readonly #trees: readonly SeenTree[];
   readonly #places: readonly (readonly number[])[];
   readonly #nodes: readonly LinkedNode[];
+  readonly #isLinked: boolean;
+  readonly #everybody: Uint32Array;
 
-  constructor(trees: readonly SeenTree[], places: readonly (readonly number[])[], nodes: readonly LinkedNode[]) {
+  constructor(
+    trees: readonly SeenTree[],
+    places: readonly (readonly number[])[],
+    nodes: readonly LinkedNode[],
+    { instanceCount, isLinked }: { readonly instanceCount: number; readonly isLinked: boolean },
+  ) {
     this.#trees = trees;
     this.#places = places;
     this.#nodes = nodes;
+    this.#isLinked = isLinked;
+    this.#everybody = Uint32Array.from({ length: instanceCount }, (_, i) => i);
   }
 
   /**
@@ -109,16 +119,7 @@ class TreesView {
    * between two trees counts as two.
    */
   sets(): LinkedSet[] {
-    const byCount = this.#trees.map((tree) => positionsByCount(tree));
-    const tracks: Int32Array[] = [];
-    for (let t = this.#trees.length - 1; t >= 0; t--) {
-      const followed = new Set(tracks.map((track) => track[t]));
-      for (const position of [...byCount[t].values()].flat())
-        if (!followed.has(position)) tracks.push(new Int32Array(this.#trees.length).fill(-1).fill(position, t, t + 1));
-      if (t === 0) break;
-      const matched = matchPositions(this.#trees[t], this.#trees[t - 1], byCount[t], byCount[t - 1]);
-      for (const track of tracks) track[t - 1] = matched.get(track[t]) ?? -1;
-    }
+    const tracks = this.#isLinked ? this.#samePlaces() : this.#tracksByCount();
     const crossing = new Map<number, Set<number>>();
     const isCrossing = (track: Int32Array): boolean => {
       const end = track.findLastIndex((position) => position >= 0);
@@ -133,9 +134,33 @@ class TreesView {
 
   /** Every group whose categories' counts at the root are its own in every tree. */
   groups(): LinkedGroup[] {
-    const byCounts = this.#trees.map((tree) => ownGroups(tree));
+    const byCounts = this.#trees.map((tree) => ownGroups(tree, this.#isLinked));
     const shared = [...(byCounts[0]?.keys() ?? [])].filter((name) => byCounts.every((groups) => groups.has(name)));
     return shared.map((name) => this.#group(byCounts.map((groups) => groups.get(name) as GroupPlace)));
+  }
+
+  /** One track per place: its owner says at every attempt which they are, without names. */
+  #samePlaces(): Int32Array[] {
+    const [first] = this.#trees;
+    if (first === undefined) return [];
+    const grouped = first.nodes[0].groups.reduce((sum, { size }) => sum + size, 0);
+    return Array.from({ length: first.nodes[0].withheld.length - grouped }, (_, i) =>
+      new Int32Array(this.#trees.length).fill(grouped + i),
+    );
+  }
+
+  #tracksByCount(): Int32Array[] {
+    const byCount = this.#trees.map((tree) => positionsByCount(tree));
+    const tracks: Int32Array[] = [];
+    for (let t = this.#trees.length - 1; t >= 0; t--) {
+      const followed = new Set(tracks.map((track) => track[t]));
+      for (const position of [...byCount[t].values()].flat())
+        if (!followed.has(position)) tracks.push(new Int32Array(this.#trees.length).fill(-1).fill(position, t, t + 1));
+      if (t === 0) break;
+      const matched = matchPositions(this.#trees[t], this.#trees[t - 1], byCount[t], byCount[t - 1]);
+      for (const track of tracks) track[t - 1] = matched.get(track[t]) ?? -1;
+    }
+    return tracks;
   }
 
   #set(positions: Int32Array): LinkedSet {
@@ -153,7 +178,7 @@ class TreesView {
         sums[at] = keyOf(factors, (column) => node.rows[position * stride + column]);
         const { won } = node;
         if (won === null || won.candidates.length + won.sets.length !== 1 || won.candidates[0] !== position) return;
-        const sides = this.#sidesOf(node, at, won.left, counts[at], sums[at]);
+        const sides = this.#sidesOf(node, at, won, counts[at], sums[at]);
         if (sides !== null) outcomes.push(sides);
       });
     });
@@ -161,7 +186,8 @@ class TreesView {
   }
 
   /** Which side of a won split was summed: by its count and its key. Null if both would do. */
-  #sidesOf(node: SeenNode, at: number, left: Uint32Array, count: number, sum: number): Outcome | null {
+  #sidesOf(node: SeenNode, at: number, won: WonSplit, count: number, sum: number): Outcome | null {
+    const { left } = won;
     const right = others(node.instances, left);
     const isSummed = node.summed === node.instances ? null : new Set(node.summed);
     const keys = this.#keysOf(at);
@@ -171,7 +197,15 @@ class TreesView {
     };
     const [isLeft, isRight] = [is(left), is(right)];
     if (isLeft === isRight) return null;
-    return isLeft ? { inside: left, outside: right } : { inside: right, outside: left };
+    const told = this.#told(node, won);
+    return isLeft ? { inside: told.left, outside: told.right } : { inside: told.right, outside: told.left };
+  }
+
+  /** Whom a won split tells a side of: the node's people, or everybody. */
+  #told({ instances }: SeenNode, { left, leftOfAll }: WonSplit): { left: Uint32Array; right: Uint32Array } {
+    return leftOfAll === null
+      ? { left, right: others(instances, left) }
+      : { left: leftOfAll, right: others(this.#everybody, leftOfAll) };
   }
 
   #keysOf(at: number): (instance: number) => number {
@@ -207,7 +241,8 @@ class TreesView {
         const { categories, missingLeft } = won.sets[0];
         const hasMissing = node.groups[index].hasMissing && !missingLeft;
         const right = hasMissing ? [...categories, size - 1] : categories;
-        outcomes.push({ right, sides: { inside: others(node.instances, won.left), outside: won.left } });
+        const told = this.#told(node, won);
+        outcomes.push({ right, sides: { inside: told.right, outside: told.left } });
       });
     });
     return {
@@ -261,8 +296,8 @@ function matchPositions(
   return matched;
 }
 
-/** Counts of all categories at the root -> the group, of groups that are alone with theirs. */
-function ownGroups(tree: SeenTree): Map<string, GroupPlace> {
+/** Counts of all categories at the root -> the group, of groups that are alone with theirs; or by their places. */
+function ownGroups(tree: SeenTree, isLinked: boolean): Map<string, GroupPlace> {
   const [root] = tree.nodes;
   const stride = strideOf(tree);
   const totals = new Float64Array(stride);
@@ -273,7 +308,7 @@ function ownGroups(tree: SeenTree): Map<string, GroupPlace> {
   root.groups.forEach((group, index) => {
     const { rows, withheld } = categoryRows(group, first, root, totals);
     const counts = Array.from(withheld, (isWithheld, i) => (isWithheld === 1 ? "" : rows[(i + 1) * stride - 1]));
-    const name = [group.hasMissing, ...counts].join();
+    const name = isLinked ? String(index) : [group.hasMissing, ...counts].join();
     if (found.has(name)) repeated.add(name);
     found.set(name, { first, index, size: group.size });
     first += group.size;

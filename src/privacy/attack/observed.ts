@@ -17,6 +17,8 @@ export interface OwnTree {
   readonly sample: Uint32Array | null;
   /** Per node id its children; null of a leaf. */
   readonly children: readonly ({ readonly left: number; readonly right: number } | null)[];
+  /** Where members are hidden nobody is sent them: the active party's own, per node id; left out: they are told. */
+  readonly members?: readonly Uint32Array[];
 }
 
 type Of<K extends Observation["kind"]> = Extract<Observation, { kind: K }>;
@@ -54,7 +56,14 @@ function treeFrom(
   for (const instance of own.sample ?? []) if (isSampled !== null) isSampled[instance] = 1;
   const summedOf = (instances: Uint32Array): Uint32Array =>
     isSampled === null ? instances : instances.filter((instance) => isSampled[instance] === 1);
-  const asked = new Map(of("members").map((each) => [each.node, each.members]));
+  const everybody = Uint32Array.from({ length: instanceCount }, (_, i) => i);
+  const told = new Map(of("members").map((each) => [each.node, each.members]));
+  const isAsked = (node: number): boolean => told.has(node) || (own.members !== undefined && hasSums(of("sums"), node));
+  const sidesOf = ({ leftMembers }: Of<"outcome">, instances: Uint32Array): Pick<WonSplit, "left" | "leftOfAll"> => {
+    if (own.members === undefined) return { left: partition(instances, leftMembers).inside, leftOfAll: null };
+    const leftOfAll = everybody.filter((instance) => isSet(leftMembers, instance));
+    return { left: instances.filter((instance) => isSet(leftMembers, instance)), leftOfAll };
+  };
   const wonAt = (node: number, instances: Uint32Array): WonSplit | null => {
     const outcome = of("outcome").find((each) => each.node === node);
     const named = of("win").find((each) => each.node === node);
@@ -63,7 +72,7 @@ function treeFrom(
     return {
       candidates: named.candidates,
       sets: sets.map(({ group, categories, missingLeft }) => ({ group, categories, missingLeft })),
-      left: partition(instances, outcome.leftMembers).inside,
+      ...sidesOf(outcome, instances),
     };
   };
   const nodes: SeenNode[] = [];
@@ -74,18 +83,19 @@ function treeFrom(
     const children = own.children[id];
     if (!children) return;
     const { left, right } = children;
-    const smaller = asked.has(left) ? left : right;
-    const bitmap = asked.get(smaller);
-    if (bitmap === undefined) return; // nobody asked: they are not split again
-    const { inside, outside } = partition(instances, bitmap);
+    const smaller = isAsked(left) ? left : right;
+    if (!isAsked(smaller)) return; // nobody asked: they are not split again
+    const larger = smaller === left ? right : left;
+    const { inside, outside } =
+      own.members === undefined
+        ? partition(instances, told.get(smaller) ?? new Uint8Array(0))
+        : { inside: own.members[smaller], outside: own.members[larger] };
     const child = rowsAt(of("sums"), smaller);
     assert(child !== null, "what was asked was answered");
-    const larger = smaller === left ? right : left;
     const sibling = rowsAt(of("sums"), larger) ?? lessRows(rows, child);
     place(smaller, id, inside, child);
     place(larger, id, outside, sibling);
   };
-  const everybody = Uint32Array.from({ length: instanceCount }, (_, i) => i);
   const shared = before?.gradients === own.gradients ? before.nodes[0] : undefined;
   const root =
     rowsAt(of("sums"), 0) ?? (shared && { rows: shared.rows, withheld: shared.withheld, groups: shared.groups });
@@ -95,6 +105,10 @@ function treeFrom(
 }
 
 type NodeRows = Pick<SeenNode, "rows" | "withheld" | "groups">;
+
+function hasSums(sums: readonly Of<"sums">[], node: number): boolean {
+  return sums.some((each) => each.node === node);
+}
 
 /** A node's answer, put together from its pieces. */
 function rowsAt(sums: readonly Of<"sums">[], node: number): NodeRows | null {

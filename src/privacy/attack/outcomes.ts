@@ -24,7 +24,7 @@ export function afterTraining(
   return possible;
 }
 
-/** Per feature what is left of people who are scored with a model of these splits. */
+/** Per feature what is left of people who are told a side of every split: whoever is scored, or trained on with hidden members. */
 export function afterScoring(
   features: readonly BinnedFeature[],
   people: Uint32Array,

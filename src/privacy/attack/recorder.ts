@@ -15,11 +15,11 @@ import { entriesOf, orderOf } from "../../scheme/candidates/candidate-order.ts";
 import type { CandidatePlan } from "../../scheme/candidates/candidate-plan.ts";
 import {
   candidateIn,
-  type CandidateJob,
   type CandidateSet,
   TreeCandidates,
 } from "../../scheme/candidates/candidate-set.ts";
 import type { CandidateRows } from "../../scheme/candidates/candidate-rows.ts";
+import type { Telling } from "../telling.ts";
 import type { SeenNode, SeenTree, Transcript, WonSplit } from "./transcript.ts";
 
 export interface RecordedParty {
@@ -30,6 +30,11 @@ export interface RecordedParty {
   /** Per feature the bin that is left out of sums, or -1. */
   readonly skippedBins: Int32Array;
   readonly sampler: ColumnSampler | null;
+  /**
+   * Left out: it is told members. Otherwise candidates keep their places in all trees. Counts stay in the rows even if
+   * they are not told: attacks then find no less than without.
+   */
+  readonly telling?: Telling;
 }
 
 export interface OwnSide {
@@ -64,6 +69,7 @@ export class TranscriptRecorder {
     const job = {
       featureCount: features.filter((feature) => candidateCount(feature) > 0).length,
       takesAllColumns: sampler?.takesAll ?? true,
+      isLinked: this.party.telling?.hidesMembers ?? false,
       leavesOutBin: !skippedBins.includes(-1),
     };
     return { instanceCount, job, trees: this.#trees, predictions: [] };
@@ -76,8 +82,7 @@ export class TranscriptRecorder {
 
   /** What its owner knows of a position: the feature, and per bin 1 if it is on the side that was summed. */
   sideAt(tree: number, position: number): OwnSide {
-    const round = this.#rounds.get(tree) ?? tree;
-    const set = new TreeCandidates(this.party, tree, round).at({ node: 0, depth: 0 });
+    const set = this.#candidates(tree, this.#rounds.get(tree) ?? tree).at({ node: 0, depth: 0 });
     const { feature } = candidateIn(set, position);
     const place = set.features.indexOf(feature);
     const first = set.plan.binCounts.subarray(0, place).reduce((sum, count) => sum + count, 0);
@@ -88,8 +93,7 @@ export class TranscriptRecorder {
 
   watch({ tree, round, gradients, gain }: WatchedTree): SearchWatch {
     const { owner, features } = this.party;
-    const job: CandidateJob = this.party;
-    const sets = new TreeCandidates(job, tree, round);
+    const sets = this.#candidates(tree, round);
     const nodes: MutableNode[] = [];
     const seen = new Map<number, CandidateRows>();
     const parents = new Map<number, number>();
@@ -125,13 +129,20 @@ export class TranscriptRecorder {
         const rows = seen.get(node.id);
         if (chosen.owner !== owner || at === undefined || rows === undefined) return;
         const { feature, candidate } = chosen;
-        this.#splits.push({ tree, node: node.id, feature, left: leftBins(features[feature], candidate) });
-        at.won = this.#won(node, rows, sets.at({ node: node.id, depth: node.depth }), gain, left);
+        const bins = leftBins(features[feature], candidate);
+        this.#splits.push({ tree, node: node.id, feature, left: bins });
+        const won = this.#won(node, rows, sets.at({ node: node.id, depth: node.depth }), gain);
+        const isOfAll = this.party.telling?.outcomesOf === "everybody";
+        at.won = { ...won, left, leftOfAll: isOfAll ? whoIn(features[feature], bins) : null };
       },
       children: (parent, left, right) => {
         parents.set(left, parent).set(right, parent);
       },
     };
+  }
+
+  #candidates(tree: number, round: number): TreeCandidates {
+    return new TreeCandidates(this.party, tree, this.party.telling?.hidesMembers === true ? 0 : round);
   }
 
   /** The one that is named: the first in tie order. */
@@ -140,8 +151,7 @@ export class TranscriptRecorder {
     rows: CandidateRows,
     set: CandidateSet,
     gain: WatchedTree["gain"],
-    left: Uint32Array,
-  ): WonSplit {
+  ): Pick<WonSplit, "candidates" | "sets"> {
     const tied = bestOfCandidates(rows, node.totals, gain, node.bounds)?.tied ?? [];
     const order = orderOf(set, rows.withheld);
     const ranks = entriesOf(tied, rows).map((entry) => order[entry]);
@@ -149,9 +159,13 @@ export class TranscriptRecorder {
     return {
       candidates: named?.kind === "candidate" ? [named.position] : [],
       sets: named?.kind === "set" ? [named.set] : [],
-      left,
     };
   }
+}
+
+/** Everybody whose bin is one of these. */
+function whoIn({ bins }: BinnedFeature, chosen: Uint8Array): Uint32Array {
+  return Uint32Array.from(bins.keys()).filter((person) => chosen[bins[person]] === 1);
 }
 
 /** The bins, over all features of a plan, that are added up for a position. */

@@ -11,7 +11,10 @@ export interface WonSplit {
   /** The position in the tree's secret order that was named, or the set; none where that is not known. */
   readonly candidates: readonly number[];
   readonly sets: readonly CategorySet[];
+  /** Of the node's people. */
   readonly left: Uint32Array;
+  /** Of everybody in the job, where members are hidden; null: only the node's people are answered for. */
+  readonly leftOfAll: Uint32Array | null;
 }
 
 export interface SeenNode {
@@ -52,6 +55,8 @@ export interface SeenJob {
   readonly featureCount: number;
   /** No columns are sampled: every node of every tree is answered with the same candidates. */
   readonly takesAllColumns: boolean;
+  /** A candidate has the same place in all trees (hints): nothing has to be linked by counts. */
+  readonly isLinked: boolean;
   /** Every feature leaves out a bin, its most frequent one: no two sides together are everybody. */
   readonly leavesOutBin: boolean;
 }

@@ -1,0 +1,46 @@
+/** What one training tells with each scheme: a row of the audit. */
+import type { LabelExposure, PartyExposure, SchemeExposure } from "../../privacy/attack/audit-result.ts";
+import type { Telling } from "../../privacy/telling.ts";
+
+/** What attacks have found of what a scheme tells. */
+export interface FoundOfScheme {
+  readonly scheme: string;
+  readonly telling: Telling;
+  readonly parties: readonly PartyExposure[];
+  readonly labels: readonly LabelExposure[];
+}
+
+export function schemeRow(
+  found: FoundOfScheme,
+  isOfJob: boolean,
+  isNoisy: boolean,
+): SchemeExposure {
+  const { parties, labels, scheme, telling } = found;
+  const of = (valueOf: (party: PartyExposure) => number): number => mean(parties.map(valueOf)) ?? 0;
+  const both = (valueOf: (party: PartyExposure, channel: "outcomes" | "sums") => number) => ({
+    outcomes: of((party) => valueOf(party, "outcomes")),
+    sums: of((party) => valueOf(party, "sums")),
+  });
+  return {
+    scheme,
+    isOfJob,
+    telling,
+    tellsCounts: !telling.hidesMembers && !isNoisy,
+    bits: of(({ bits }) => bits),
+    toldBits: both(({ bits, left }, channel) => Math.max(0, bits - left[channel])),
+    certain: both(({ certain }, channel) => certain[channel]),
+    linked: of(({ linked, candidates }) => (telling.hidesMembers ? candidates : linked)),
+    candidates: of(({ candidates }) => candidates),
+    labelsAuc: bestGuess(labels),
+    isComplete: parties.every(({ isComplete }) => isComplete),
+  };
+}
+
+/** Of labels, by the better way to guess them. */
+export function bestGuess(labels: readonly LabelExposure[]): number | null {
+  return mean(labels.flatMap(({ guess }) => (guess ? [Math.max(guess.without.auc, guess.withLabels.auc)] : [])));
+}
+
+export function mean(values: readonly number[]): number | null {
+  return values.length === 0 ? null : values.reduce((sum, value) => sum + value, 0) / values.length;
+}
