@@ -33,6 +33,7 @@ async function ready() {
       histograms: (nodes) => role.histograms(nodes),
       order: (request) => role.order(request),
       splits: (request) => role.splits(request),
+      hiddenSplits: (messages) => role.hiddenSplits(messages),
       finishTree: (finished) => role.finishTree(finished),
     },
     {
