@@ -40,6 +40,8 @@ import { PassiveRole } from "../src/protocol/passive/role.ts";
 import type { PassiveProgress } from "../src/protocol/passive/answered-splits.ts";
 import { connectInMemory } from "../src/transport/in-memory.ts";
 import { passiveService } from "../src/transport/passive-service.ts";
+import { lattice } from "../src/scheme/lattice/lattice.ts";
+import type { Scheme } from "../src/scheme/scheme.ts";
 import type { PassivePeer } from "../src/wire/peer.ts";
 import { scratchDirectory, tandem } from "./support/command.ts";
 import { startParty } from "./support/companies.ts";
@@ -65,6 +67,8 @@ interface FoldJob {
   readonly folds: readonly Uint32Array[];
   readonly minimums?: Minimums;
   readonly defences?: Partial<Defences>;
+  /** Default: Paillier. */
+  readonly scheme?: Scheme;
 }
 
 const defencesOf = ({ defences = {} }: FoldJob): Defences => resolveParameters(privacyParameters, { ...defences });
@@ -80,7 +84,10 @@ async function attempt(
   const { table, training, folds } = job;
   const kernel = selectKernel();
   const ids = Array.from(table.labels, (_, i) => `id-${i}`);
-  const scheme = new PaillierActive(kernel, key, 1, speed);
+  const scheme =
+    job.scheme === undefined
+      ? new PaillierActive(kernel, key, 1, speed)
+      : job.scheme.active(await job.scheme.makeSecret({ keyBits: 0, insecureKey: true, speed }), { speed });
   const rounds = { num_round: training.num_round * folds.length, local_rounds: training.local_rounds * folds.length };
   const agreed = agreedParameters("cv", { ...training, ...rounds }, codec, scheme, null, defencesOf(job));
   const roles = job.binned.slice(1).map((features, i) => {
@@ -95,7 +102,7 @@ async function attempt(
       noiseSecret: noiseSecret(i + 1),
       permutationSecret: new Uint8Array(32).fill(i + 1), // every attempt the same, as it is stored
       minimums: job.minimums ?? noMinimums,
-      scheme: new PaillierPassive(kernel, 1),
+      scheme: job.scheme?.passive({}) ?? new PaillierPassive(kernel, 1),
       lookUp: () => null, // nobody is predicted
       observer: { joined() {}, gradientsBegan() {}, treeFinished() {} },
       ...(progress === undefined ? {} : { progress }),
@@ -155,8 +162,12 @@ async function centralisedFolds(
     training.objective === "multi:softprob" && training.multi_strategy === "one_output_per_tree"
       ? training.num_class
       : 1;
+  const hidesMembers = job.scheme?.hidesMembers ?? false;
+  const plaintextBits = job.scheme?.plaintextBitsMax({}) ?? plaintextBitsMax(256);
+  const noise = noiseIn(training, codec, defences);
   const shared = {
     people: table.labels.length,
+    folds: folds.length,
     used: binned.map((_, party) => (party === 0 || limit === 0 ? null : new UsedThresholds(limit))),
   };
   const growing = folds.map((validationRows, fold) =>
@@ -165,7 +176,8 @@ async function centralisedFolds(
       labels: table.labels,
       validationRows,
       parameters: { ...training, num_round: rounds, early_stopping_rounds: 0 },
-      quantise: quantiserFor(codec, plaintextBitsMax(256), noiseIn(training, codec, defences)),
+      quantise: quantiserFor(codec, plaintextBits, noise, noise !== null || hidesMembers),
+      hidesMembers,
       samplingSecrets: secrets,
       minimums: binned.map((_, party) => (party === 0 ? noMinimums : (minimums ?? noMinimums))),
       defences,
@@ -234,6 +246,29 @@ const table = randomTable("folds", { rows: 90, features: [2, 2, 2], missingFract
 const classes: TestTable = { ...table, labels: table.labels.map((label, i) => label + (i % 3 === 0 ? 1 : 0)) };
 
 describe("every fold's model is the centralised one, node for node and margin for margin", () => {
+  test.each<[string, Partial<TrainingParameters>, Partial<Defences>]>([
+    ["as it is", {}, {}],
+    ["noise", { max_depth: 4, subsample: 0.8 }, { answer_noise: 0.5 }],
+    ["goss, leaf by leaf", { sampling_method: "goss", grow_policy: "lossguide", max_leaves: 5 }, {}],
+    [
+      "a tree per class, columns per node, the first round local, few thresholds, noise",
+      { objective: "multi:softprob", num_class: 3, local_rounds: 1, colsample_bynode: 0.7 },
+      { max_thresholds: 3, answer_noise: 0.5 },
+    ],
+    ["small groups withheld", { max_depth: 4 }, { min_people_share: 0.05 }],
+  ])("members are hidden: %s", async (_what, training, defences) => {
+    const rows = training.objective === undefined ? table : classes;
+    const job = { ...jobOf(training, rows, 3), defences, scheme: lattice };
+    const turns = new FoldTurns(job.training, rows.labels, null, job.folds);
+    const [stored, trees]: [(PassiveProgress | undefined)[], Tree<ActiveRule>[]] = [[], []];
+    // What is redone has other noise.
+    if (defences.answer_noise === undefined)
+      for (const limits of [{ splitsMax: 1 }, { treesMax: 5 }, { splitsMax: 3 }])
+        await expect(attempt(job, turns, stored, trees, limits)).rejects.toThrow("breaks the connection");
+    await attempt(job, turns, stored, trees);
+    await expectEqual(job, turns, trees);
+  });
+
   test.each<[string, Partial<TrainingParameters>, TestTable, Minimums?, number?]>([
     ["as it is", {}, table],
     ["noise in answers", { subsample: 0.8, max_depth: 4 }, table, noMinimums, 0.5],

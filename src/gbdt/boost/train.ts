@@ -193,7 +193,9 @@ function offersOf(
   const minimums = minimumsOfParty(training, owner, people);
   if (training.hidesMembers !== true || owner === 0) return { minimums, ever: null };
   const features = training.parties[owner];
-  const rows = trainingRows ?? Uint32Array.from({ length: training.labels.length }, (_, i) => i);
+  // Of models that grow by turns each learns from other rows; those of the job are all.
+  const ofJob = training.job === undefined ? trainingRows : null;
+  const rows = ofJob ?? Uint32Array.from({ length: training.labels.length }, (_, i) => i);
   return { minimums: minimumsBelow(minimums), ever: everOffered(minimums, features, rows) };
 }
 
