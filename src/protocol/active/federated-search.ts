@@ -79,7 +79,9 @@ export class FederatedSearch implements SplitSearch<ActiveRule, FederatedSplit> 
 
   /** Asks every party for the smaller child of each pair, or for both, and derives what was not asked for. */
   async children(pairs: readonly NodePair[]): Promise<(FederatedSplit | null)[]> {
-    const subtraction = this.#task.subtraction && this.#task.sampler.isFixedPerTree;
+    // Where members are hidden every answer is counted: none is asked for that can be derived.
+    const derives = this.#task.subtraction || this.#task.hidden !== null;
+    const subtraction = derives && this.#task.sampler.isFixedPerTree;
     this.#asked.open(pairs);
     const wanted = pairs.flatMap((pair) => {
       const nodes = bySize(pair).map((node) => ({ node, pair }));
