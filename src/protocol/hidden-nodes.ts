@@ -3,8 +3,13 @@ import { createHash } from "node:crypto";
 import { nodesAskedMax } from "../gbdt/tree/grow.ts";
 import { type AgreedParameters, firstTreeOf, treeCountOf } from "./job-parameters.ts";
 
-/** A round that is redone is asked about anew, and so is every node of it. */
-const redoneAtMost = 2;
+/**
+ * A round that is redone is asked about anew, and so is every node of it. A long job may redo each of its rounds once; a
+ * short one must survive a bad day all the same, so that some are granted to every job. Four times the nodes cost a bit
+ * of resolution: 64 rounds more cost a job of 50 trees a third of one.
+ */
+const triesPerRound = 2;
+const roundsSpare = 64;
 
 /** 16 bytes that name a job among all jobs. */
 export function runOf(job: string, jobId: Uint8Array): Uint8Array {
@@ -29,8 +34,8 @@ export function nodesPerTree(agreed: AgreedParameters): number {
 
 /** Nodes that are answered in a job, all attempts together: its secrets wear off with each. */
 export function nodesOfJob(agreed: AgreedParameters): number {
-  const trees = Math.max(1, treeCountOf(agreed) - firstTreeOf(agreed)); // none, where the active party grows all alone
-  return redoneAtMost * trees * nodesPerTree(agreed);
+  const trees = treeCountOf(agreed) - firstTreeOf(agreed);
+  return (triesPerRound * trees + roundsSpare * agreed.treesPerRound) * nodesPerTree(agreed);
 }
 
 /** Pairs of g and h of a tree: those of all classes only where a tree has a weight for each. */
