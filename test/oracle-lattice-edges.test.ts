@@ -4,8 +4,10 @@
  */
 import { beforeAll, describe, expect, test } from "vitest";
 import { generateKey, type PrivateKey, selectKernel } from "../src/crypto/paillier/index.ts";
+import { selectLatticeKernel } from "../src/crypto/lattice/select-kernel.ts";
 import { firstDifference } from "../src/gbdt/tree/model-compare.ts";
 import { lattice } from "../src/scheme/lattice/lattice.ts";
+import { LatticePassive } from "../src/scheme/lattice/passive.ts";
 import type { Scheme } from "../src/scheme/scheme.ts";
 import { type TestJob, type TestTable, trainFederated, trainInOnePlace } from "./support/in-memory-job.ts";
 import { manyFeatures } from "./support/oracle-jobs.ts";
@@ -128,6 +130,15 @@ describe("federated equals centralised", () => {
   test.each(manyFeatures.filter((_, i) => i !== 1))("in set B, with noise: %s", async (_name, table, training) => {
     await expectEqual({ table, training, scheme: inSetB, defences: { answer_noise: 0.7 } });
   });
+
+  test.each(manyFeatures.filter((_, i) => i === 0 || i > 2))(
+    "answers in many pieces: %s",
+    async (_name, table, training) => {
+      const passiveScheme = (): LatticePassive => new LatticePassive(selectLatticeKernel(), 1, 100);
+      const minimums = table.parties.map((_, party) => ({ perNode: 1, perCandidate: party === 0 ? 1 : 9 }));
+      await expectEqual({ table, training, passiveScheme, minimums });
+    },
+  );
 
   test("a party without features, one with nothing to split by, and one that only misses values", async () => {
     const table = randomTable("nothing", { rows: 60, features: [1, 0, 1, 1, 2] });

@@ -42,15 +42,18 @@ export class LatticePassive implements PassiveScheme {
   readonly hidden = { greeting: () => this.#nonce, hints: () => this.#hints() };
   readonly #kernel: LatticeKernel;
   readonly #threads: number;
+  readonly #pieceBytes: number;
   /** Of this attempt: an object serves one. */
   readonly #nonce = osRandom.fill(new Uint8Array(nonceBytes));
   #state: SetUpState | null = null;
   /** The tree under way, counted within its round: of a tree per class its class. */
   #treeOfRound = 0;
 
-  constructor(kernel: LatticeKernel, threads: number) {
+  /** @param pieceBytes of an answer, about: a message holds only so much, and outputs times candidates may be more */
+  constructor(kernel: LatticeKernel, threads: number, pieceBytes = chunkBytes) {
     this.#kernel = kernel;
     this.#threads = threads;
+    this.#pieceBytes = pieceBytes;
   }
 
   /** @returns the set: nonces are drawn anew for every attempt */
@@ -108,28 +111,33 @@ export class LatticePassive implements PassiveScheme {
     let bytes = 0;
     for await (const message of messages) bytes += await node.take(message);
     if (task.counts.length === 0) return;
-    const answered = this.#answered(task);
     const words = await node.answer((output) => this.#noise(task, output));
     this.counts.gradientCiphertexts += (bytes / set.recordBytes) * set.groups;
     this.counts.additions += rowCount * chains.binCounts.length * job.outputsPerTree;
-    this.counts.candidateCiphertexts += answered.length * set.groups * job.outputsPerTree;
-    const isAll = answered.length === hintCount;
-    const isAnswered = new Set(answered);
-    yield {
-      candidateCount: task.counts.length,
-      message: encodeMessage(LatticeSumsSchema, {
-        words: Buffer.concat(words.map((all) => picked(all, answered, all.length / Math.max(1, hintCount)))),
-        answered: isAll ? new Uint8Array(0) : bitmapFrom(hintCount, (hint) => isAnswered.has(hint)),
-      }),
-    };
+    const size = wordBytes(set) * set.groups;
+    const perPiece = Math.max(1, Math.floor(this.#pieceBytes / (size * job.outputsPerTree)));
+    for (let first = 0; first < task.counts.length; first += perPiece) {
+      const last = Math.min(first + perPiece, task.counts.length);
+      const answered = this.#answered(task, first, last);
+      this.counts.candidateCiphertexts += answered.length * set.groups * job.outputsPerTree;
+      const isAnswered = new Set(answered);
+      yield {
+        candidateCount: last - first,
+        message: encodeMessage(LatticeSumsSchema, {
+          words: Buffer.concat(words.map((all) => picked(all, answered, size))),
+          answered:
+            answered.length === hintCount ? new Uint8Array(0) : bitmapFrom(hintCount, (hint) => isAnswered.has(hint)),
+        }),
+      };
+    }
   }
 
-  /** Hints of the node's candidates that are not withheld, ascending. */
-  #answered({ inJob, withheld }: NodeTask): Uint32Array {
+  /** Hints of some of the node's candidates, those that are not withheld, ascending. */
+  #answered({ inJob, withheld }: NodeTask, first: number, last: number): Uint32Array {
     const { hintOf } = this.#setUpState();
     if (inJob === null) throw new TandemError("PROTOCOL_STATE", "a node whose candidates have no place in the job");
     return Uint32Array.from(
-      inJob.filter((_, i) => withheld[i] === 0),
+      inJob.filter((_, i) => i >= first && i < last && withheld[i] === 0),
       (place) => hintOf[place],
     );
   }
