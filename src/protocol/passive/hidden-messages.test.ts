@@ -1,0 +1,346 @@
+/**
+ * What a passive party says to an active one that deviates where members are hidden: a code, and nothing has changed.
+ * Secrets are used once: hints, floods, and the budget of a job's answers.
+ */
+import { fromBinary, toBinary } from "@bufbuild/protobuf";
+import { describe, expect, test } from "vitest";
+import { HiddenDriver, type NodeChange } from "../../../test/support/hidden-driver.ts";
+import { expectError } from "../../../test/support/expect-error.ts";
+import type { ErrorCode } from "../../base/error.ts";
+import { LatticeNodeSchema, LatticeSetUpSchema } from "../../wire/generated/tandem/v1/lattice_pb.ts";
+import type { ActiveNode } from "../../wire/generated/tandem/v1/tandem_pb.ts";
+import { nodesOfJob, nodesPerTree } from "../hidden-nodes.ts";
+import type { PassiveProgress } from "./progress.ts";
+
+const degree = 4096;
+const recordBytes = 25;
+
+const contentOf = ({ scheme }: ActiveNode): NodeChange & { readonly records: Uint8Array } =>
+  fromBinary(LatticeNodeSchema, scheme);
+
+/** A residue that is not below its prime. */
+function notCanonical(records: Uint8Array, record: number): Uint8Array {
+  return records.slice().fill(255, record * recordBytes, record * recordBytes + 7);
+}
+
+describe("a node that is told wrongly is refused, and the next one is answered as ever", () => {
+  type Change = (messages: ActiveNode[], driver: HiddenDriver) => ActiveNode[];
+  const changed =
+    (change: (content: ReturnType<typeof contentOf>) => NodeChange): Change =>
+    ([message, ...rest], driver) => [
+      driver.message(0, 1, message.more, { ...contentOf(message), ...change(contentOf(message)) }),
+      ...rest,
+    ];
+  test.each<[string, number, Change, ErrorCode, RegExp]>([
+    [
+      "a residue of the mask row",
+      1,
+      changed(({ records }) => ({ records: notCanonical(records, 17) })),
+      "CIPHERTEXT_RANGE",
+      /record 17 /,
+    ],
+    [
+      "a residue of a row",
+      1,
+      changed(({ records }) => ({ records: notCanonical(records, degree + 9) })),
+      "CIPHERTEXT_RANGE",
+      /record 4105 /,
+    ],
+    [
+      "half a record",
+      1,
+      changed(({ records }) => ({ records: records.subarray(3) })),
+      "PROTOCOL_STATE",
+      /whole records/,
+    ],
+    [
+      "a record too few",
+      1,
+      changed(({ records }) => ({ records: records.subarray(recordBytes) })),
+      "PROTOCOL_STATE",
+      /4106 records; 4105 came/,
+    ],
+    [
+      "a record too many",
+      1,
+      changed(({ records }) => ({ records: Buffer.concat([records, records.subarray(0, recordBytes)]) })),
+      "PROTOCOL_STATE",
+      /more were sent/,
+    ],
+    ["no record", 1, changed(() => ({ records: new Uint8Array(0) })), "PROTOCOL_STATE", /whole records/],
+    [
+      "no mask row",
+      1,
+      changed(({ records }) => ({ firstRecord: degree, records: records.subarray(degree * recordBytes) })),
+      "PROTOCOL_STATE",
+      /do not go on/,
+    ],
+    [
+      "records from a place that no node has",
+      1,
+      changed(() => ({ firstRecord: 2 ** 32 - 1 })),
+      "PROTOCOL_STATE",
+      /do not go on/,
+    ],
+    ["another output", 1, changed(() => ({ output: 1 })), "PROTOCOL_STATE", /output 1/],
+    ["an output that nobody has", 1, changed(() => ({ output: 2 ** 32 - 1 })), "PROTOCOL_STATE", /output 4294967295/],
+    [
+      "chunks that change places",
+      3,
+      ([a, b, c], driver) => [a, driver.message(0, 1, true, contentOf(c)), driver.message(0, 1, false, contentOf(b))],
+      "PROTOCOL_STATE",
+      /whole records from 1369/,
+    ],
+    ["a chunk twice", 3, ([a, b, c]) => [a, b, b, c], "PROTOCOL_STATE", /whole records from 2738/],
+    ["an end that comes early", 3, ([a, b]) => [a, { ...b, more: false }], "PROTOCOL_STATE", /4106 records; 2738 came/],
+    ["an end that does not come", 1, ([a]) => [{ ...a, more: true }], "PROTOCOL_STATE", /in part only/],
+    [
+      "more that never ends",
+      1,
+      ([a]) => Array.from({ length: 50 }, () => ({ ...a, more: true })),
+      "PROTOCOL_STATE",
+      /output 0 do not|more were sent|do not go on/,
+    ],
+    ["another node within", 3, ([a, b]) => [a, { ...b, node: 2 }], "PROTOCOL_STATE", /in part only/],
+    [
+      "bytes that are no message",
+      1,
+      ([a]) => [{ ...a, scheme: Uint8Array.of(255, 255, 1) }],
+      "PROTOCOL_STATE",
+      /no LatticeNode/,
+    ],
+    ["nothing", 1, ([a]) => [{ ...a, scheme: new Uint8Array(0) }], "PROTOCOL_STATE", /whole records/],
+  ])("%s", async (_what, pieces, change, code, message) => {
+    const driver = await HiddenDriver.growing();
+    const expected = await driver.sums(0, 0);
+    const messages = change(await driver.sealed(0, 1, pieces), driver);
+    await expectError(() => driver.ask(messages), code, message);
+    await expectError(async () => driver.ask(await driver.sealed(0, 1).catch(() => messages)), "PROTOCOL_STATE");
+    expect(await driver.sums(0, 2)).toEqual(expected);
+    driver.close();
+  });
+
+  test("a node with members, a place in the tree, or a number or tree that there is not", async () => {
+    const driver = await HiddenDriver.growing();
+    const [node] = await driver.sealed(0, 1);
+    const origin = {
+      $typeName: "tandem.v1.NodeMembers",
+      isRoot: false,
+      parent: 0,
+      sibling: 2,
+      members: new Uint8Array(2),
+    } as const;
+    for (const change of [
+      { members: origin },
+      { members: { ...origin, members: new Uint8Array(0) } },
+      { members: { ...origin, isRoot: true } },
+      { node: 15 },
+      { node: 2 ** 32 - 1 },
+      { tree: 1 },
+      { tree: 2 ** 32 - 1 },
+    ])
+      await expectError(() => driver.ask([{ ...node, ...change }]), "PROTOCOL_STATE");
+    expect(await driver.ask([node])).toHaveLength(1);
+    driver.close();
+  });
+});
+
+describe("what is used once", () => {
+  test("a node is answered once, also if the same bytes come again, at once or later", async () => {
+    const driver = await HiddenDriver.growing();
+    const messages = await driver.sealed(0, 0);
+    const outcomes = await Promise.allSettled([driver.ask(messages), driver.ask(messages)]);
+    expect(outcomes.map(({ status }) => status).sort()).toEqual(["fulfilled", "rejected"]);
+    await expectError(() => driver.ask(messages), "PROTOCOL_STATE", /node 0 of tree 0 is asked for too often/);
+    driver.close();
+  });
+
+  test("a tree has so many nodes: the root, and one of each pair", async () => {
+    const driver = await HiddenDriver.growing();
+    const most = nodesPerTree(driver.agreed);
+    expect(most).toBe(4);
+    for (let node = 0; node < most; node++) await driver.sums(0, node);
+    await expectError(async () => driver.ask(await driver.sealed(0, most)), "PROTOCOL_STATE", /too often/);
+    await driver.finishTree(0);
+    await driver.open(1);
+    expect((await driver.sums(1, 0)).length).toBeGreaterThan(0);
+    driver.close();
+  });
+
+  test("hints are told once, of two calls at once too, and nodes are opened with those that were told", async () => {
+    const driver = await HiddenDriver.of();
+    await expectError(() => driver.hints(), "PROTOCOL_STATE");
+    driver.join();
+    await expectError(() => driver.hints(), "PROTOCOL_STATE");
+    await driver.setUp(await driver.setUpMessage());
+    const outcomes = await Promise.allSettled([driver.hints(), driver.hints()]);
+    expect(outcomes.map(({ status }) => status).sort()).toEqual(["fulfilled", "rejected"]);
+    await expectError(() => driver.hints(), "PROTOCOL_STATE", /once in an attempt/);
+    driver.close();
+  });
+
+  test("a node before its hints is refused", async () => {
+    const [driver, other] = await Promise.all([HiddenDriver.of(), HiddenDriver.growing()]);
+    driver.join();
+    await driver.setUp(await driver.setUpMessage());
+    await driver.open(0);
+    await expectError(async () => driver.ask(await other.sealed(0, 0)), "PROTOCOL_STATE", /before its hints/);
+    for (const each of [driver, other]) each.close();
+  });
+
+  test("another attempt has another greeting, other hints and other words, and the same sums", async () => {
+    const told: Record<"greetings" | "hints" | "words" | "sums", string[]> = {
+      greetings: [],
+      hints: [],
+      words: [],
+      sums: [],
+    };
+    for (let attempt = 0; attempt < 2; attempt++) {
+      const driver = await HiddenDriver.of();
+      told.greetings.push(Buffer.from(driver.join()).toString("hex"));
+      await driver.setUp(await driver.setUpMessage());
+      const pieces = await driver.hints();
+      told.hints.push(Buffer.concat(pieces).toString("hex"));
+      await driver.active.hidden?.hints(
+        0,
+        driver.candidateCount,
+        (async function* () {
+          yield* pieces;
+        })(),
+      );
+      await driver.open(0);
+      told.sums.push((await driver.sums(0, 0)).join());
+      const [{ scheme }] = await driver.ask(await driver.sealed(0, 1));
+      told.words.push(Buffer.from(scheme).toString("hex"));
+      driver.close();
+    }
+    for (const what of ["greetings", "hints", "words"] as const) expect(new Set(told[what]).size, what).toBe(2);
+    expect(new Set(told.sums).size).toBe(1);
+  });
+});
+
+describe("a set-up that is refused, and a good one after it", () => {
+  type SetUp = { set: string; nonce: Uint8Array; nonces: Uint8Array };
+  test.each<[string, (setUp: SetUp) => Partial<SetUp>, RegExp]>([
+    ["a set that there is not", () => ({ set: "C" }), /parameters that this scheme does not have/],
+    ["the name of something else", () => ({ set: "__proto__" }), /parameters that this scheme does not have/],
+    ["no nonce", () => ({ nonce: new Uint8Array(0) }), /nonce/],
+    ["a list without the own nonce", ({ nonces }) => ({ nonces: nonces.map((byte) => byte ^ 1) }), /nonce/],
+    ["a list that is cut off", ({ nonces }) => ({ nonces: nonces.subarray(1) }), /nonces that is cut off/],
+    ["a list of nobody", () => ({ nonces: new Uint8Array(0) }), /nonce/],
+    [
+      "a list of too many",
+      ({ nonces }) => ({ nonces: Buffer.concat(Array.from({ length: 65 }, () => nonces)) }),
+      /nonce/,
+    ],
+    [
+      "a list of another length",
+      ({ nonces }) => ({ nonces: Buffer.concat([nonces, nonces.subarray(0, 32)]) }),
+      /nonce/,
+    ],
+  ])("%s", async (_what, change, message) => {
+    const driver = await HiddenDriver.of();
+    driver.join();
+    const setUp = fromBinary(LatticeSetUpSchema, await driver.setUpMessage());
+    await expectError(
+      () => driver.setUp(toBinary(LatticeSetUpSchema, { ...setUp, ...change(setUp) })),
+      "PROTOCOL_STATE",
+      message,
+    );
+    await driver.setUp(await driver.setUpMessage());
+    await driver.takeHints();
+    await driver.open(0);
+    expect((await driver.sums(0, 0)).length).toBeGreaterThan(0);
+    driver.close();
+  });
+
+  test("more answers than errors can hide: the owner's own numbers decide, and the resolution that would do is named", async () => {
+    const driver = await HiddenDriver.of({ agreed: { numRound: 2 ** 31, maxDepth: 16 } });
+    driver.join();
+    const good = await HiddenDriver.of();
+    good.join();
+    // The active party of another job thinks that set A is enough; nonces are this party's.
+    const message = await good.setUpMessage([driver.join()]);
+    await expectError(
+      () => driver.setUp(message),
+      "POLICY",
+      /^\d+ nodes of 5 candidates .*Use --resolution-bits \d+ or less/,
+    );
+  });
+
+  test("a round is opened by nothing: no gradients, no sample", async () => {
+    const driver = await HiddenDriver.ready();
+    await expectError(() => driver.open(0, { scheme: Uint8Array.of(1) }), "PROTOCOL_STATE", /nodes have their own/);
+    await expectError(() => driver.open(0, { sampled: Uint8Array.of(255, 3) }), "PROTOCOL_STATE", /sample/);
+    await driver.open(0);
+    expect((await driver.sums(0, 0)).length).toBeGreaterThan(0);
+    driver.close();
+  });
+});
+
+describe("the budget of answers", () => {
+  function stored(progress?: PassiveProgress): {
+    current: PassiveProgress | undefined;
+    fails: boolean;
+    store(next: PassiveProgress): Promise<void>;
+  } {
+    return {
+      current: progress,
+      fails: false,
+      async store(next) {
+        if (this.fails) throw new Error("no space left");
+        this.current = next;
+      },
+    };
+  }
+
+  test("is stored before the first answer, for the whole round; where it cannot be stored nothing is answered", async () => {
+    const disk = stored();
+    const driver = await HiddenDriver.ready({ passive: { store: (next) => disk.store(next) } });
+    disk.fails = true;
+    await expect(driver.open(0)).rejects.toThrow("no space left");
+    await expectError(async () => driver.ask(await driver.sealed(0, 0)), "PROTOCOL_STATE");
+    disk.fails = false;
+    await driver.open(0);
+    expect(disk.current?.nodesReserved).toBe(nodesPerTree(driver.agreed));
+    driver.close();
+  });
+
+  test("a crash between storing and answering forfeits a round's; when all are used up the job ends", async () => {
+    let progress: PassiveProgress | undefined;
+    const disk = stored();
+    let tries = 0;
+    for (;;) {
+      const driver = await HiddenDriver.ready({
+        passive: { store: (next) => disk.store(next), ...(progress === undefined ? {} : { progress }) },
+      });
+      const most = nodesOfJob(driver.agreed);
+      if (disk.current?.nodesReserved === most) {
+        await expectError(() => driver.open(0), "POLICY", new RegExp(`for ${most} nodes .*used up`));
+        await expectError(async () => driver.ask(await driver.sealed(0, 0)), "PROTOCOL_STATE");
+        expect(disk.current.nodesReserved).toBe(most);
+        driver.close();
+        break;
+      }
+      await driver.open(0);
+      progress = disk.current;
+      expect(progress?.nodesReserved).toBe(++tries * nodesPerTree(driver.agreed));
+      driver.close();
+    }
+    // Two rounds, each twice, and 64 for whatever else happens.
+    expect(tries).toBe(68);
+  });
+
+  test("counts every class's tree", async () => {
+    const disk = stored();
+    const training = { objective: "multi:softprob", num_class: 3 } as const;
+    const driver = await HiddenDriver.of({ training, passive: { store: (next) => disk.store(next) } });
+    expect(nodesOfJob(driver.agreed)).toBe((2 * 6 + 64 * 3) * 4);
+    driver.join();
+    await driver.setUp(await driver.setUpMessage());
+    await driver.hints();
+    await driver.open(0);
+    expect(disk.current?.nodesReserved).toBe(3 * 4);
+    driver.close();
+  });
+});
