@@ -242,6 +242,8 @@ export class PeerSession {
           }
           collected.check(answer);
           const tellsCounts = layout.noise === null && this.#scheme.hidden === null;
+          if (!tellsCounts && answer.counts.some((count) => count !== 0))
+            throw this.#deviates("counts, which nobody tells in this job");
           const summedMost = tellsCounts ? answer.counts : collected.summedMost(answer);
           const asked = { peer: this.#index, tree, node: answer.node };
           const sums = await decrypting.during(() => this.#scheme.sums(layout, answer.scheme, summedMost, asked));
