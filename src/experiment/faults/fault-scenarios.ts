@@ -23,6 +23,8 @@ interface Terms extends TableTerms {
   /** Of the last passive party's first column. */
   readonly monotone?: -1 | 1;
   readonly codec?: object;
+  /** Default: paillier. */
+  readonly scheme?: string;
   readonly answerNoise?: number;
   readonly training: object;
   /** Goes on from the model of an earlier job that was trained like this. */
@@ -113,6 +115,25 @@ const allTerms: readonly Terms[] = [
   },
 ];
 
+const hidden: readonly Terms[] = [
+  { name: "hidden members", scheme: "lattice", rowCount: 200, training: small },
+  {
+    name: "hidden members, several classes",
+    scheme: "lattice",
+    rowCount: 110,
+    classes: 3,
+    training: { ...small, num_round: 2, objective: "multi:softprob", num_class: 3, subsample: 0.8 },
+  },
+  {
+    name: "hidden members, columns drawn, stopped early",
+    scheme: "lattice",
+    rowCount: 120,
+    noise: 0.5,
+    validationFraction: 0.3,
+    training: { ...small, num_round: 9, eta: 1, early_stopping_rounds: 2, eval_metric: ["auc"], colsample_bynode: 0.7 },
+  },
+];
+
 export interface Scenarios {
   readonly all: readonly Scenario[];
   /** Half of the seeds take the plain one. */
@@ -124,7 +145,9 @@ export interface Scenarios {
 export async function prepareScenarios(): Promise<Scenarios> {
   const root = await mkdtemp(join(tmpdir(), "tandem-faults-"));
   const fingerprints = await writeIdentities(root);
-  const all = await Promise.all(allTerms.map((terms, i) => scenario(join(root, String(i)), terms, fingerprints)));
+  const all = await Promise.all(
+    [...allTerms, ...hidden].map((terms, i) => scenario(join(root, String(i)), terms, fingerprints)),
+  );
   const [plain, ...others] = all;
   return {
     all,
@@ -156,6 +179,7 @@ async function scenario(root: string, terms: Terms, fingerprints: ReadonlyMap<st
     training,
     before,
     answerNoise = 0,
+    scheme = "paillier",
   } = terms;
   const tables = new ScenarioTables(root, terms);
   const active = await writeConfig(root, activeName, {
@@ -177,6 +201,7 @@ async function scenario(root: string, terms: Terms, fingerprints: ReadonlyMap<st
     training,
     codec,
     privacy: { answer_noise: answerNoise },
+    scheme,
     insecure_key_bits: 128,
   });
   const passives = await Promise.all(
@@ -190,7 +215,7 @@ async function scenario(root: string, terms: Terms, fingerprints: ReadonlyMap<st
           ...(await tables.writePassive(name, i)),
           monotone_constraints: isConstrained ? { [`${name}1`]: monotone } : {},
         },
-        policy: { insecure_min_key_bits: 128, min_instances: 1, ...minimums },
+        policy: { schemes: [scheme], insecure_min_key_bits: 128, min_instances: 1, ...minimums },
         noise_secret: `noise of ${name}`,
       });
     }),

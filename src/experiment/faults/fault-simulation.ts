@@ -1,5 +1,5 @@
 /**
- * All parties of a job in one process, with real roles, real desks and real Paillier, but with a network, disks and a
+ * All parties of a job in one process, with real roles, real desks and real ciphers, but with a network, disks and a
  * clock of the simulation: connections break, stall and repeat themselves, and any party crashes at any moment and is
  * started again, until the job is done. What the parties then have on their disks must be, byte for byte, what they
  * have after an undisturbed job.
@@ -17,6 +17,7 @@ import { runActive } from "../../party/active/run.ts";
 import { noNotes } from "../../record/job-record.ts";
 import type { PassiveSplit } from "../../wire/generated/tandem/v1/tandem_pb.ts";
 import { firstTreeOf, fitsStoredTrees, treesPerRound } from "../../protocol/job-parameters.ts";
+import { schemeNamed } from "../../scheme/registry.ts";
 import { alignmentPeerOver } from "../../transport/alignment-client.ts";
 import { peerOver } from "../../transport/peer-client.ts";
 import { attemptsMax, type JobExposure, shareScale, type Stretch } from "./exposure.ts";
@@ -214,6 +215,7 @@ class Simulation implements PassiveSurroundings {
       place: [name, attempt],
       activeName,
       calls,
+      hidesMembers: schemeNamed(this.#scenario.active.scheme).hidesMembers,
       crashPassive: () => passive.calls === calls && passive.crash(this.#nowMs),
       crashActive,
       seen: (method, answer) => this.#seen(name, jobId, method, answer),

@@ -36,6 +36,8 @@ export interface Surroundings {
   readonly activeName: string;
   /** The passive party's process, or null while there is none. */
   readonly calls: PartyCalls | null;
+  /** Nodes have gradients of their own: secrets that are used for one answer, and hints that are told once. */
+  readonly hidesMembers: boolean;
   crashPassive(): void;
   crashActive(): void;
   /** Every answer that the active party gets, for whoever checks them. */
@@ -115,19 +117,42 @@ export class SimulatedConnection {
     if (plan.happens("passive crash at a call", 0.008, ...place)) this.#world.crashPassive();
 
     const sent = new Recording(this.#requests(method, input, place));
+    let answered = (): void => {};
+    const isAnswered = new Promise<void>((resolve) => (answered = resolve));
     // Secrets of an alignment are used once: its calls are not made twice, but anew on another connection.
     if (method.parent !== Alignment && plan.happens("duplicate", 0.06, ...place))
-      void this.#duplicate(method, sent, place, order);
+      void this.#duplicate(method, sent, place, order, this.#spendsSecrets(method) ? isAnswered : null);
+    try {
+      yield* this.#deliver(method, sent, signal, place, answered);
+    } finally {
+      answered();
+    }
+    if (plan.happens("connection lost", 0.004, ...place)) this.lose();
+  }
+
+  /** Whoever comes first has the only answer: a copy that overtook its original would take it away. */
+  #spendsSecrets({ localName }: DescMethod): boolean {
+    return this.#world.hidesMembers && (localName === "hints" || localName === "histograms");
+  }
+
+  async *#deliver(
+    method: DescMethod,
+    sent: Recording,
+    signal: AbortSignal | undefined,
+    place: Place,
+    answered: () => void,
+  ): AsyncGenerator<unknown> {
+    const { plan } = this.#world;
     let count = 0;
     for await (const answer of this.#answers(method, sent.live(), this.#handlerSignal(signal))) {
       await this.#alive(this.#delay([...place, "answer", count]));
       if (plan.happens("answer lost", 0.006, ...place, count)) await this.#breakDown(place);
       if (count > 0 && plan.happens("stream cut", 0.03, ...place, "out", count)) await this.#breakDown(place);
       this.#world.seen(method, answer);
+      answered();
       yield answer;
       count++;
     }
-    if (plan.happens("connection lost", 0.004, ...place)) this.lose();
   }
 
   /** What the handler of the other side says, or the loss of the connection. */
@@ -188,8 +213,16 @@ export class SimulatedConnection {
     }
   }
 
-  async #duplicate(method: DescMethod, sent: Recording, place: Place, order: number): Promise<void> {
+  /** @param after null: at any time */
+  async #duplicate(
+    method: DescMethod,
+    sent: Recording,
+    place: Place,
+    order: number,
+    after: Promise<void> | null,
+  ): Promise<void> {
     const { plan } = this.#world;
+    await after;
     await ticks(plan.upTo(plan.draw("how late", ...place) < 0.5 ? 3 : 80, "late", ...place));
     if (this.#callCount > order) plan.counts["late duplicate"]++;
     try {

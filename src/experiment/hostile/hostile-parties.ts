@@ -116,6 +116,7 @@ export async function writeShopConfig(
     threads: 1,
     ...changes,
     policy: {
+      schemes: ["paillier", "lattice"],
       insecure_min_key_bits: 256,
       min_instances: 10,
       max_trees: 20,
@@ -148,6 +149,7 @@ export async function writeBankConfig(
     patience_seconds: 0,
     threads: 1,
     align: scenario.align ?? false,
+    ...(scenario.scheme === undefined ? {} : { scheme: scenario.scheme }),
     ...(scenario.privacy === undefined ? {} : { privacy: scenario.privacy }),
     training: {
       num_round: 2,

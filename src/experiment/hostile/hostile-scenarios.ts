@@ -6,6 +6,7 @@ export interface Scenario {
   readonly align?: boolean;
   readonly training?: ActiveConfigInput["training"];
   readonly privacy?: ActiveConfigInput["privacy"];
+  readonly scheme?: ActiveConfigInput["scheme"];
   readonly data?: Partial<ActiveConfigInput["data"]>;
 }
 
@@ -32,5 +33,18 @@ export const scenarios: readonly Scenario[] = [
     },
   },
   { name: "validated", data: { validation_fraction: 0.3 }, training: { early_stopping_rounds: 1 } },
+  { name: "hidden members", scheme: "lattice" },
+  {
+    name: "hidden members, several classes",
+    scheme: "lattice",
+    data: classes,
+    training: {
+      objective: "multi:softprob",
+      num_class: 3,
+      num_round: 1,
+      multi_strategy: "multi_output_tree",
+      colsample_bynode: 0.8,
+    },
+  },
   { name: "few thresholds", privacy: { max_thresholds: 3, min_people_share: 0.1 } },
 ];

@@ -1,6 +1,12 @@
 /** What stands in the fields `scheme` and is bytes to everybody but a scheme: a hostile party reads it all the same. */
 import type { DescMessage } from "@bufbuild/protobuf";
 import {
+  LatticeHintsSchema,
+  LatticeNodeSchema,
+  LatticeSetUpSchema,
+  LatticeSumsSchema,
+} from "../../wire/generated/tandem/v1/lattice_pb.ts";
+import {
   TransferChoicesSchema,
   TransferCorrectionsSchema,
   TransferIntroductionSchema,
@@ -17,9 +23,11 @@ import {
 
 /** By the name of the message around it. */
 const schemas: Readonly<Record<string, readonly DescMessage[]>> = {
-  ActiveSetUp: [PaillierSetUpSchema],
+  ActiveSetUp: [PaillierSetUpSchema, LatticeSetUpSchema],
   ActiveGradients: [PaillierGradientsSchema],
-  PassiveHistograms: [PaillierSumsSchema],
+  ActiveNode: [LatticeNodeSchema],
+  PassiveHints: [LatticeHintsSchema],
+  PassiveHistograms: [PaillierSumsSchema, LatticeSumsSchema],
   ActiveMaskOpen: [TransferOpenSchema],
   PassiveMaskOpened: [TransferKeysSchema],
   ActiveMaskStep: [TransferIntroductionSchema, TransferChoicesSchema, TransferCorrectionsSchema],
