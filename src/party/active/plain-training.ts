@@ -4,7 +4,7 @@
  * what a job was worth.
  */
 import type { CodecParameters, Defences, TrainingParameters } from "../../base/parameters.ts";
-import type { SchemeChoice } from "../../scheme/registry.ts";
+import { chosenScheme, type SchemeChoice } from "../../scheme/registry.ts";
 import { categoryNamesOf, type PartyTable } from "../../data/dataset.ts";
 import { BoostingMonitor } from "../../gbdt/boost/boosting-monitor.ts";
 import { BoostingTask, otherRows } from "../../gbdt/boost/boosting-task.ts";
@@ -62,6 +62,7 @@ export async function trainPlain(job: PlainTraining): Promise<PlainResult> {
     validationRows,
     parameters: training,
     quantise,
+    hidesMembers: chosenScheme(job).scheme.hidesMembers,
     samplingSecrets: job.samplingSecrets,
     ...(job.defences && { defences: job.defences }),
     ...(job.noiseSecrets && { noiseSecrets: job.noiseSecrets }),
