@@ -1,5 +1,6 @@
 /** `tandem party`: a passive party's process. */
 import type { Command } from "commander";
+import { keepHeapRoom } from "../base/heap-room.ts";
 import type { PassiveConfig } from "../party/config.ts";
 import type { DisclosureFacts } from "../privacy/disclosures.ts";
 import { companyCommand, type CompanyFlags, supervised } from "./company-process.ts";
@@ -20,6 +21,7 @@ export function partyCommand(): Command {
 }
 
 async function runParty(flags: PartyFlags): Promise<void> {
+  keepHeapRoom();
   const [{ readPassiveConfig }, { runPassive }, { partyVoice }] = await Promise.all([
     import("../party/config.ts"),
     import("../party/passive/run.ts"),

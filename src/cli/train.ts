@@ -1,6 +1,7 @@
 /** `tandem train`: the active party's process. */
 import type { Command } from "commander";
 import { TandemError } from "../base/error.ts";
+import { keepHeapRoom } from "../base/heap-room.ts";
 import type { ActiveConfig } from "../party/config.ts";
 import type { DisclosureFacts } from "../privacy/disclosures.ts";
 import type { ActiveResult, Emit, LayoutSummary } from "../record/events.ts";
@@ -29,6 +30,7 @@ export function trainCommand(): Command {
 }
 
 async function runTrain(flags: TrainFlags): Promise<void> {
+  keepHeapRoom();
   const { runActive } = await import("../party/active/run.ts");
   const config = await configOf(flags);
   if (flags.supervised === true) return supervised(config.name, (emit) => runActive(config, emit));

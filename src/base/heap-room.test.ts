@@ -1,0 +1,10 @@
+import { expect, test } from "vitest";
+import { heapGrowth } from "./heap-room.ts";
+
+test("a small heap may grow by much, a large one as V8 likes", () => {
+  expect(heapGrowth(0)).toBe(400);
+  expect(heapGrowth(20 << 20)).toBe(400);
+  expect(heapGrowth(160 << 20)).toBe(100);
+  expect(heapGrowth(320 << 20)).toBe(50);
+  expect(heapGrowth(2 ** 31)).toBe(0);
+});
