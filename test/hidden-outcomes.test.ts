@@ -4,6 +4,7 @@
  */
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { expect, test } from "vitest";
+import { TandemError } from "../src/base/error.ts";
 import { newAgreementKey } from "../src/crypto/transfer/base-transfer.ts";
 import { generateKey } from "../src/crypto/paillier/index.ts";
 import { portableKernel } from "../src/crypto/paillier/portable-kernel.ts";
@@ -11,6 +12,7 @@ import { firstDifference } from "../src/gbdt/tree/model-compare.ts";
 import { chainedPeer } from "../src/protocol/active/chained-peer.ts";
 import { decodeEntries } from "../src/protocol/chain/entries.ts";
 import { firstLink, PairChain, type ClosedTree } from "../src/protocol/chain/pair-chain.ts";
+import { noProgress, type PassiveProgress } from "../src/protocol/passive/answered-splits.ts";
 import { chainedRole } from "../src/protocol/passive/chained-role.ts";
 import { lattice } from "../src/scheme/lattice/lattice.ts";
 import { connectInMemory } from "../src/transport/in-memory.ts";
@@ -89,6 +91,31 @@ test("a spoilt side ends the job if its person is in the node, and is not notice
   expect(error.message, "which node it was is not said").not.toMatch(/node|\d{2}/);
 });
 
+test("a new attempt has new keys, and gets the same splits once more", async () => {
+  let progress = noProgress;
+  const stored = { store: async (now: PassiveProgress): Promise<void> => void (progress = now) };
+  const keys = new Set<string>();
+  let splits = 0;
+  const connect = (lost: number) => (name: string, service: PassiveService) => {
+    const peer = between((inner, ...call) => {
+      if (++splits === lost) throw new TandemError("PARTY_LOST", "lost");
+      return inner.hiddenSplits(...call);
+    })(name, service);
+    const outcomeKeys: PassivePeer["outcomeKeys"] = (message, options) => {
+      keys.add(Buffer.from(message.scheme ?? []).toString("hex"));
+      return peer.outcomeKeys(message, options);
+    };
+    return { ...peer, outcomeKeys };
+  };
+  await expectError(() => trainFederated({ ...job, stored, connect: connect(2) }), "PARTY_LOST");
+  const { splits: before } = progress;
+  expect(before).toHaveLength(1);
+  const outcome = await trainFederated({ ...job, stored: { ...stored, progress }, connect: connect(-1) });
+  expect(firstDifference(outcome.model, await trainInOnePlace(job))).toBeNull();
+  expect(progress.splits.slice(0, 1)).toEqual(before);
+  expect(keys.size, "a key and sums, in each attempt others").toBe(4);
+});
+
 test("both ends sign the same digests, of the choices too", async () => {
   const closed: ClosedTree[] = [];
   const introduction = { commitment: new Uint8Array(32), certificate: new Uint8Array(1) };
@@ -157,11 +184,11 @@ test("what does not belong to a job with hidden outcomes is refused, and the job
   ]);
 });
 
-test("a job that tells outcomes has no keys for hidden ones", async () => {
+test("where a scheme tells members the same setting does nothing, and there are no keys for hidden outcomes", async () => {
   const refusals: unknown[] = [];
+  const { scheme: _, ...others } = job;
   await trainFederated({
-    ...job,
-    defences: {},
+    ...others,
     connect: (name, service) => {
       const peer = connectInMemory(name, service);
       return {

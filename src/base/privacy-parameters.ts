@@ -44,7 +44,7 @@ export const privacyParameters = {
     kind: "switch",
     default: false,
     defaultOf: { guarded: true, strict: true },
-    help: "where a scheme hides who is in a node: tell which side the node's people fall on, and nobody else",
+    help: "tell which side a node's people fall on, and nobody else's, where a scheme hides who is in a node",
   },
 } as const satisfies Record<string, ParameterSpec>;
 

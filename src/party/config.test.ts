@@ -292,9 +292,9 @@ const mistakes: readonly [
     "hidden outcomes where there is nothing to hide",
     "active",
     "training:",
-    "privacy:\n  preset: guarded\n  hidden_outcomes: true\ntraining:",
-    17,
-    /hidden_outcomes': the scheme paillier tells passive parties who is in a node/,
+    "privacy:\n  hidden_outcomes: true\ntraining:",
+    15,
+    /hidden_outcomes: the scheme paillier tells passive parties who is in a node/,
   ],
   [
     "validation rows from two places",

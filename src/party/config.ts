@@ -4,7 +4,7 @@
  */
 import { jobSyntax } from "../base/job-name.ts";
 import { logLevels } from "../record/log.ts";
-import { defaultScheme, isScheme, schemeNamed, schemeNames } from "../scheme/registry.ts";
+import { defaultScheme, isScheme, schemeNames } from "../scheme/registry.ts";
 import { dirname, resolve } from "node:path";
 import { z } from "zod";
 import { normalisationNames } from "../align/normalise.ts";
@@ -24,6 +24,7 @@ import { TandemError } from "../base/error.ts";
 import { checkGrowth } from "../gbdt/boost/train.ts";
 import { noiseIn } from "../protocol/job-parameters.ts";
 import { ConfigFile } from "./config-file.ts";
+import { checkHiddenOutcomes } from "./privacy-policy.ts";
 
 /** Shorter keys than this need an option with the word insecure in it. */
 const secureKeyBits = 2048;
@@ -283,7 +284,7 @@ export async function readActiveConfig(path: string, newJobName: (directory: str
   const [conflict] = schemeNamed(config.scheme).conflicts({ keyBitsGiven, codec, speed });
   if (conflict !== undefined)
     throw file.error(conflict.field, `field '${conflict.field.join(".")}' ${conflict.advice}`);
-  checkHiddenOutcomes(file, config.scheme, config.privacy);
+  inField(file, ["privacy"], () => checkHiddenOutcomes(defences, config.scheme));
   return {
     ...config,
     job,
@@ -338,16 +339,6 @@ function privacyFrom(file: ConfigFile, path: readonly string[], given: z.output<
       `field '${path.join(".")}': ${error.message.replaceAll(/'privacy'|parameter privacy/g, "'preset'")}`,
     );
   }
-}
-
-/** Presets bring it for the schemes that have a use for it. */
-function checkHiddenOutcomes(file: ConfigFile, scheme: string, given: z.output<typeof privacy>): void {
-  if (typeof given === "string" || given["hidden_outcomes"] !== true || schemeNamed(scheme).hidesMembers) return;
-  throw file.error(
-    ["privacy", "hidden_outcomes"],
-    `field 'privacy.hidden_outcomes': the scheme ${scheme} tells passive parties who is in a node, and they tell the ` +
-      "sides of these people only: there is nothing to hide. Leave the field out",
-  );
 }
 
 function relativeTo(path: string): (given: string) => string {

@@ -1,5 +1,12 @@
 /** What a passive party's owner asks of a job's defences: no job may bring less of any of them. */
-import { type Defences, presetOf } from "../base/parameters.ts";
+import { TandemError } from "../base/error.ts";
+import {
+  type Defences,
+  presetOf,
+  type PrivacyParameters,
+  privacyParameters,
+  resolveParameters,
+} from "../base/parameters.ts";
 import type { AgreedParameters } from "../protocol/job-parameters.ts";
 import { schemeNamed } from "../scheme/registry.ts";
 
@@ -21,6 +28,20 @@ export function weakerDefences(agreed: AgreedParameters, demanded: Defences): re
       schemeNamed(agreed.scheme).hidesMembers &&
       "hidden_outcomes: off asked, it must be on",
   ].filter((phrase) => phrase !== false);
+}
+
+/**
+ * Presets bring hidden outcomes for the schemes that have a use for them.
+ * @throws TandemError USAGE if they are asked for by themselves, with another scheme
+ */
+export function checkHiddenOutcomes({ privacy, hidden_outcomes: asked }: PrivacyParameters, scheme: string): void {
+  const isPresets = resolveParameters(privacyParameters, { privacy }).hidden_outcomes;
+  if (!asked || isPresets || schemeNamed(scheme).hidesMembers) return;
+  throw new TandemError(
+    "USAGE",
+    `hidden_outcomes: the scheme ${scheme} tells passive parties who is in a node, and they tell the sides of these ` +
+      "people only. There is nothing to hide: leave it out",
+  );
 }
 
 /** For a record: hidden outcomes only where there is something to hide. */

@@ -30,7 +30,7 @@ import { modelId } from "../../src/protocol/model-id.ts";
 import { PaillierActive } from "../../src/scheme/paillier/active.ts";
 import { PaillierPassive } from "../../src/scheme/paillier/passive.ts";
 import type { Tally } from "../../src/privacy/tally.ts";
-import { PassiveRole } from "../../src/protocol/passive/role.ts";
+import { type PassiveJob, PassiveRole } from "../../src/protocol/passive/role.ts";
 import type { PassivePeer } from "../../src/wire/peer.ts";
 import type { OperationCounts, PassiveScheme, Scheme } from "../../src/scheme/scheme.ts";
 import { mergeShares } from "../../src/store/merge-shares.ts";
@@ -74,6 +74,8 @@ export interface TestJob {
   };
   /** Per passive party the secret of its candidates' order; drawn where left out. */
   readonly permutationSecrets?: readonly Uint8Array[];
+  /** What passive parties have stored in an earlier attempt, and how they store. */
+  readonly stored?: Pick<PassiveJob, "progress" | "store">;
   /** What stands between a passive party and the transport. */
   readonly around?: (role: PassiveRole) => PassiveRole;
   /** In memory unless a test brings its own transport. */
@@ -204,6 +206,7 @@ export async function trainFederated(job: TestJob): Promise<TestOutcome> {
       permutationSecret: job.permutationSecrets?.[i] ?? osRandom.fill(new Uint8Array(32)),
       minimums: job.minimums?.[i + 1] ?? noMinimums,
       scheme: passiveScheme,
+      ...job.stored,
       ...(start === undefined
         ? {}
         : {

@@ -14,6 +14,7 @@ import {
   type TrainingParameters,
   trainingParameters,
 } from "../../base/parameters.ts";
+import { checkHiddenOutcomes } from "../../party/privacy-policy.ts";
 import { chosenScheme } from "../../scheme/registry.ts";
 import type { GivenOptions } from "../../scheme/scheme.ts";
 import { checkGrowth } from "../../gbdt/boost/train.ts";
@@ -86,6 +87,7 @@ export async function checkOptions(options: SimulateOptions): Promise<Simulation
   const conflicts = scheme.conflicts({ keyBitsGiven: options.keyBitsGiven ?? null, codec, speed });
   for (const { field, advice } of conflicts) throw new TandemError("USAGE", `${optionOf(field)} ${advice}`);
   scheme.parameters(options); // refuses a key that is too short
+  checkHiddenOutcomes(privacy, scheme.name);
   if (options.passives.length === 0)
     throw new TandemError("USAGE", "--passive is missing: name the columns of at least one passive party");
   for (const path of [options.export, options.predictions]) if (path !== undefined) await requireWritable(path);
