@@ -184,7 +184,7 @@ test("what does not belong to a job with hidden outcomes is refused, and the job
   ]);
 });
 
-test("where a scheme tells members the same setting does nothing, and there are no keys for hidden outcomes", async () => {
+test("where a scheme tells members the setting does nothing, and there are no keys for hidden outcomes", async () => {
   const refusals: unknown[] = [];
   const { scheme: _, ...others } = job;
   await trainFederated({

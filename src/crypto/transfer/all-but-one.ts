@@ -1,6 +1,6 @@
 /**
- * All of 16 keys but one, from four base transfers, 32 times: Goldreich, Goldwasser and Micali's tree. The giver has all
- * keys. The chooser lacks one of each 16, and nobody but itself knows which.
+ * All of 16 keys but one, from four base transfers, 32 times: the tree of Goldreich, Goldwasser and Micali. The giver
+ * has all keys. The chooser lacks one of each 16, and nobody but itself knows which.
  *
  *   giver, base keys key_j0, key_j1                        chooser, base keys key_j,s_j
  *     a tree of four levels from a random root:

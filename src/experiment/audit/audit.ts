@@ -72,8 +72,8 @@ export async function auditSimulation(options: SimulateOptions, audit: AuditOpti
 }
 
 /**
- * Masked scoring changes nothing about training: what that tells is known already. Hidden outcomes are of people of whom
- * nothing is asked here.
+ * Masked scoring changes nothing about training: what that tells is known already. Hidden outcomes are those of people
+ * of whom nothing is asked here.
  */
 function isSameTraining(a: AuditedJob, b: AuditedJob): boolean {
   const { masked_scoring: _a, hidden_outcomes: _hiddenA, ...defencesA } = a.defences;

@@ -315,7 +315,7 @@ export class PeerSession {
       })(),
     );
     if (answers.size !== decisions.length) throw this.#deviates("fewer splits than were asked for");
-    // Where members are hidden a wrong side is noticed only if its person is in the node. In which of them is not shown.
+    // Where members are hidden a wrong side is noticed only if its person is in the node: which node is not shown.
     if (everybody !== null)
       for (const [node, { leftMembers }] of answers) this.#checkSums(decisionOf.get(node), leftMembers);
     return answers;
