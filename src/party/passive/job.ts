@@ -107,10 +107,8 @@ function roleJob({
     progress: checkpoints.progress,
     finished: checkpoints.isFinished,
     store: async (progress) => {
-      // What a tree took is less than what was charged for it: if only the progress is stored, the budget has too much.
-      const isTreeEnded = progress.trees > treesStored;
-      const ends = isTreeEnded ? spending.treeEnds(progress.trees) : Promise.resolve();
-      await Promise.all([ends, checkpoints.store(progress)]);
+      if (progress.trees > treesStored) await spending.treeEnds(progress.trees);
+      await checkpoints.store(progress);
       treesStored = progress.trees;
     },
     roundStore: checkpoints.rounds,
