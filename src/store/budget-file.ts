@@ -60,7 +60,7 @@ export async function writeBudget(directory: string, budget: StoredBudget, stora
   );
 }
 
-/** Writes into `.partners/`, which is made where it is not there: hardly ever, and this is done several times a tree. */
+/** Writes into `.partners/`, which is made where it is not there: hardly ever, and this runs several times a tree. */
 export async function inPartnersFolder(directory: string, storage: Storage, write: () => Promise<void>): Promise<void> {
   try {
     await write();
@@ -72,7 +72,6 @@ export async function inPartnersFolder(directory: string, storage: Storage, writ
 }
 
 function isFolderMissing(error: unknown): boolean {
-  return (
-    error instanceof Error && error.cause instanceof Error && "code" in error.cause && error.cause.code === "ENOENT"
-  );
+  const cause = error instanceof Error ? error.cause : null;
+  return cause instanceof Error && "code" in cause && cause.code === "ENOENT";
 }
