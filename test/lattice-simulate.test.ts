@@ -7,10 +7,11 @@ import { scratchDirectory, tandem, writeLoanTable } from "./support/command.ts";
 const directory = scratchDirectory();
 const table = join(directory, "loans.csv");
 writeLoanTable(table, 200);
+const words = (text: string): string[] => text.split(" ");
 const job = (...passives: string[]): string[] => [
-  ...["--data", table, "--id", "id", "--label", "defaulted", "--active", "income,debt", "--json"],
+  ...words(`--data ${table} --id id --label defaulted --active income,debt --json`),
   ...passives.flatMap((columns) => ["--passive", columns]),
-  ...["--scheme", "lattice", "--num-round", "1", "--max-depth", "2", "--max-bin", "4"],
+  ...words("--scheme lattice --num-round 1 --max-depth 2 --max-bin 4"),
 ];
 
 interface Summary {
@@ -20,7 +21,7 @@ interface Summary {
   readonly bytes: Readonly<Record<"activeToPassive" | "passiveToActive", number>>;
 }
 
-test("simulate: one passive party, with rows held back and a kept record; bit for bit the centralised model", async () => {
+test("simulate: one passive party, rows held back, a kept record; bit for bit the centralised model", async () => {
   const records = join(directory, "records");
   const options = ["--check", "--validation-fraction", "0.2", "--records", records];
   const { stdout, stderr, exitCode } = await tandem("simulate", ...job("age,visits"), ...options);
@@ -54,9 +55,8 @@ test("simulate and estimate: two passive parties, and the traffic that was predi
 });
 
 test.each([
-  ["audit", [...job("age")], /audit attacks what a job with the paillier scheme tells/],
+  ["audit", [...job("age")], /audit takes apart jobs with the paillier scheme\. With lattice/],
   ["reproduce", ["keys", "--scheme", "lattice"], /the paper's experiments are about Paillier/],
-  ["bench", ["--only", "noise", "--scheme", "lattice"], /the part 'noise' measures Paillier/],
 ])("%s refuses what it cannot do", async (command, args, says) => {
   const { exitCode, stderr } = await tandem(command, ...args);
   expect(exitCode).toBe(2);

@@ -24,7 +24,9 @@ const sections: readonly {
   },
   {
     title: "codec",
-    about: "How gradients become plaintexts (the paper's sec. III). Few jobs need to change this.",
+    about:
+      "How gradients become plaintexts (the paper's sec. III). Few jobs need to change this. With `scheme: lattice`\n" +
+      "`codec` and `layout` must be left as they are, and `resolution_bits` is the most that is taken, up to 24.",
     table: codecParameters,
   },
   {
@@ -37,7 +39,9 @@ const sections: readonly {
   },
   {
     title: "speed",
-    about: "What makes the arithmetic cheaper. Each can be switched off; none changes the model.",
+    about:
+      "What makes the arithmetic of Paillier cheaper. Each can be switched off; none changes the model.\n" +
+      "With `scheme: lattice` all of them must be left as they are.",
     table: speedParameters,
   },
 ];

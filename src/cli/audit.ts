@@ -58,7 +58,7 @@ async function ofTable(flags: AuditFlags, seconds: number, onProgress: Tell): Pr
   if (flags.scheme === "lattice")
     throw new TandemError(
       "USAGE",
-      "audit attacks what a job with the paillier scheme tells; with lattice other things are told: docs/leakage.md",
+      "audit takes apart jobs with the paillier scheme. With lattice other things are told: docs/lattice.md",
     );
   const { auditSimulation } = await import("../experiment/audit/audit.ts");
   return auditSimulation(

@@ -4,7 +4,7 @@
  */
 import { jobSyntax } from "../base/job-name.ts";
 import { logLevels } from "../record/log.ts";
-import { defaultScheme, isScheme, schemeNames } from "../scheme/registry.ts";
+import { defaultScheme, isScheme, schemeNames, schemeNamed } from "../scheme/registry.ts";
 import { dirname, resolve } from "node:path";
 import { z } from "zod";
 import { normalisationNames } from "../align/normalise.ts";

@@ -104,10 +104,7 @@ export class JobAttempts {
     try {
       const begun = this.#checkpoints.checkpoint ?? (await this.#begin(secret, peers, patience));
       if (this.#transcript === noTranscript && this.#config.output.transcript)
-        this.#transcript = openTranscript(this.#config, this.#checkpoints.folder, {
-          people: (this.#prepared ?? this.#prepare(begun)).labels.length,
-          isFresh: begun.progress === null,
-        });
+        this.#transcript = this.#openTranscript(begun);
       const { role, sampler } = this.#role(begun, await this.#chained(begun, peers), patience);
       try {
         await role.join();
@@ -130,6 +127,14 @@ export class JobAttempts {
     this.#transcript.close();
     this.#meter.close();
     this.#scheme?.close();
+  }
+
+  #openTranscript(begun: ActiveCheckpoint): TranscriptNotes {
+    const { config, labels } = this.#prepared ?? this.#prepare(begun);
+    return openTranscript(config, this.#checkpoints.folder, {
+      people: labels.length,
+      isFresh: begun.progress === null,
+    });
   }
 
   async #newSecret(): Promise<SchemeSecret> {

@@ -18,6 +18,8 @@ import { calibrate, type LatticeCosts, inSet } from "./calibration.ts";
 
 /** Copying, HTTP/2 and TLS, at either end. */
 const transportSecondsPerByte = 1.4e-9;
+/** JavaScript, per row and tree: gradients and margins at the one side, outcomes at the other. */
+const handlingSeconds = { active: 2e-6, passive: 1e-6 };
 /** Nodes of a job, those that are redone among them: the budget that both sides agree on. */
 const redoneAtMost = 2;
 
@@ -63,12 +65,15 @@ function predict(job: JobShape, set: LatticeSet, measured: LatticeCosts): Predic
   const blocks = Math.ceil(rows / set.degree);
   return {
     activeCpuSeconds:
-      nodes * ((rows + set.degree) * costs.seal + all * costs.dots) + (sent + received) * transportSecondsPerByte,
+      nodes * ((rows + set.degree) * costs.seal + all * costs.dots) +
+      (sent + received) * transportSecondsPerByte +
+      job.trees * rows * handlingSeconds.active,
     passiveCpuSeconds: passives.map(
       (passive, i) =>
         passive.candidates * (blocks * costs.block + costs.emit) +
         nodes * (rows * passive.features * costs.histogram + passive.candidates * (costs.mask + costs.answer)) +
-        (nodes * (up + down(passive)) + hints[i]) * transportSecondsPerByte,
+        (nodes * (up + down(passive)) + hints[i]) * transportSecondsPerByte +
+        job.trees * rows * handlingSeconds.passive,
     ),
     bytes: { activeToPassive: sent, passiveToActive: received },
     memoryBytes: {
