@@ -5,11 +5,10 @@ import { type AgreedParameters, firstTreeOf, treeCountOf } from "./job-parameter
 
 /**
  * A round that is redone is asked about anew, and so is every node of it. A long job may redo each of its rounds once; a
- * short one must survive a bad day all the same, so that some are granted to every job. Four times the nodes cost a bit
- * of resolution: 64 rounds more cost a job of 50 trees a third of one.
+ * short one must survive a bad day all the same, so that every job may redo this many. Four times the nodes cost a bit
+ * of resolution.
  */
-const triesPerRound = 2;
-const roundsSpare = 64;
+const roundsRedoneMin = 50;
 
 /** 16 bytes that name a job among all jobs. */
 export function runOf(job: string, jobId: Uint8Array): Uint8Array {
@@ -34,8 +33,8 @@ export function nodesPerTree(agreed: AgreedParameters): number {
 
 /** Nodes that are answered in a job, all attempts together: its secrets wear off with each. */
 export function nodesOfJob(agreed: AgreedParameters): number {
-  const trees = treeCountOf(agreed) - firstTreeOf(agreed);
-  return (triesPerRound * trees + roundsSpare * agreed.treesPerRound) * nodesPerTree(agreed);
+  const rounds = (treeCountOf(agreed) - firstTreeOf(agreed)) / agreed.treesPerRound;
+  return (rounds + Math.max(rounds, roundsRedoneMin)) * agreed.treesPerRound * nodesPerTree(agreed);
 }
 
 /** Pairs of g and h of a tree: those of all classes only where a tree has a weight for each. */

@@ -327,15 +327,25 @@ describe("the budget of answers", () => {
       expect(progress?.nodesReserved).toBe(++tries * nodesPerTree(driver.agreed));
       driver.close();
     }
-    // Two rounds, each twice, and 64 for whatever else happens.
-    expect(tries).toBe(68);
+    // Two rounds, and 50 for whatever else happens.
+    expect(tries).toBe(52);
+  });
+
+  test.each([
+    [1, 51],
+    [10, 60],
+    [50, 100],
+    [200, 400],
+  ])("of %i rounds is that of %i", async (num_round, rounds) => {
+    const { agreed } = await HiddenDriver.of({ training: { num_round } });
+    expect(nodesOfJob(agreed)).toBe(rounds * nodesPerTree(agreed));
   });
 
   test("counts every class's tree", async () => {
     const disk = stored();
     const training = { objective: "multi:softprob", num_class: 3 } as const;
     const driver = await HiddenDriver.of({ training, passive: { store: (next) => disk.store(next) } });
-    expect(nodesOfJob(driver.agreed)).toBe((2 * 6 + 64 * 3) * 4);
+    expect(nodesOfJob(driver.agreed)).toBe((2 + 50) * 3 * 4);
     driver.join();
     await driver.setUp(await driver.setUpMessage());
     await driver.hints();
