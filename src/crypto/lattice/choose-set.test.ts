@@ -103,6 +103,12 @@ test("budgets that no job can have are refused, and jobs that nothing could hide
   const rows = { rowCount: 1000 };
   await expectError(() => chooseSet(24, rows, { ...jobs[0], candidateCount: 32_769 }), "USAGE", /at most 32768/);
   expect(chooseSet(20, rows, { ...jobs[0], candidateCount: 32_768 }).set).toBe(A);
+  expect(largestResolution(B, rows, { ...jobs[0], candidateCount: 16_384 })).toBe(24);
+  await expectError(
+    () => largestResolution(B, rows, { ...jobs[0], candidateCount: 16_385 }),
+    "USAGE",
+    /at most 16384 candidates per party in set B; .*--resolution-bits/,
+  );
   await expectError(() => chooseSet(24, rows, { ...jobs[0], outputs: 257 }), "USAGE", /at most 256 outputs/);
   await expectError(() => chooseSet(24, rows, { ...jobs[0], nodesMax: 0 }), "USAGE", /1 or more/);
   await expectError(() => chooseSet(24, rows, { ...jobs[0], nodesMax: 1.5 }), "USAGE", /1 or more/);

@@ -11,8 +11,11 @@ import { bitLength } from "../integers.ts";
 import type { JobBounds } from "./job-bounds.ts";
 import type { LatticeSet } from "./sets.ts";
 
-/** More hints than this would be a gigabyte. */
+/** More hints than this would be a gigabyte in set A. */
 export const candidateCountMax = 32_768;
+/** In set B they are 3.7 times as large: half as many are two gigabytes at the active party, and no party has more. */
+export const hintCountMax = ({ name }: LatticeSet): number =>
+  name === "A" ? candidateCountMax : candidateCountMax / 2;
 /** Groups of a node have a byte in the streams: a number that wrapped would use a secret twice. */
 export const groupCountMax = 256;
 /** delta is at most 2 to the power of this. */
@@ -31,14 +34,16 @@ export interface AnswerBudget {
 
 /** @throws TandemError USAGE for a budget that no job can have */
 export function checkBudget(set: LatticeSet, { nodesMax, outputs, candidateCount }: AnswerBudget): void {
+  const { name } = set;
   if (!isCount(nodesMax) || !isCount(outputs) || !isCount(candidateCount)) {
     throw new TandemError("USAGE", "nodes, outputs and candidates of a job are whole numbers, 1 or more");
   }
-  if (candidateCount > candidateCountMax) {
+  if (candidateCount > hintCountMax(set)) {
+    const inA = name === "A" ? "" : ", a lower --resolution-bits for set A";
     throw new TandemError(
       "USAGE",
-      `the lattice scheme takes at most ${candidateCountMax} candidates per party; these are ${candidateCount}. ` +
-        "Use a lower --max-bin, or the paillier scheme",
+      `the lattice scheme takes at most ${hintCountMax(set)} candidates per party in set ${name}; these are ` +
+        `${candidateCount}. Use a lower --max-bin${inA}, or the paillier scheme`,
     );
   }
   if (set.groups * outputs > groupCountMax) {

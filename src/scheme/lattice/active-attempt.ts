@@ -4,13 +4,13 @@ import { TandemError } from "../../base/error.ts";
 import { osRandom } from "../../base/random.ts";
 import type { GradientLayout } from "../../codec/layout.ts";
 import { nonceBytes, nonceList } from "../../crypto/lattice/common-key.ts";
-import { type AnswerBudget, candidateCountMax } from "../../crypto/lattice/distance.ts";
+import { type AnswerBudget, hintCountMax } from "../../crypto/lattice/distance.ts";
 import type { JobBounds } from "../../crypto/lattice/job-bounds.ts";
 import { jobProof } from "../../crypto/lattice/job-proof.ts";
 import type { Lattice, LatticeKernel } from "../../crypto/lattice/kernel.ts";
 import { KitPool } from "../../crypto/lattice/kit-pool.ts";
 import type { NodeKit, PartyHints } from "../../crypto/lattice/node-kit.ts";
-import { latticeSets } from "../../crypto/lattice/sets.ts";
+import { type LatticeSet, latticeSets } from "../../crypto/lattice/sets.ts";
 import { LatticeNodeSchema, LatticeSetUpSchema } from "../../wire/generated/tandem/v1/lattice_pb.ts";
 import { encodeMessage } from "../../wire/scheme-message.ts";
 import { chunkBytes } from "../../wire/version.ts";
@@ -42,7 +42,7 @@ export class ActiveAttempt {
   constructor(kernel: LatticeKernel, threads: number, job: ActiveSchemeJob) {
     const budget = budgetOf(job);
     this.#bounds = boundsFor(job, budget);
-    this.proof = jobProof(this.#bounds, budget);
+    this.proof = jobProof(this.#bounds, within(budget, this.#bounds.set));
     const nonce = osRandom.fill(new Uint8Array(nonceBytes));
     const nonces = nonceList(job.greetings, osRandom);
     this.#lattice = kernel.lattice(shapeOf(this.#bounds, job.run, nonce, nonces), threads);
@@ -142,17 +142,23 @@ export class ActiveAttempt {
 }
 
 function budgetOf({ nodesMax, outputsPerTree: outputs, candidatesMax }: ActiveSchemeJob): AnswerBudget {
-  return { nodesMax, outputs, candidateCount: Math.min(candidatesMax, candidateCountMax) };
+  return { nodesMax, outputs, candidateCount: candidatesMax };
+}
+
+/** No party has more hints than a set allows. */
+function within(budget: AnswerBudget, set: LatticeSet): AnswerBudget {
+  return { ...budget, candidateCount: Math.min(budget.candidateCount, hintCountMax(set)) };
 }
 
 /** Set A where it hides what is asked, otherwise B: its hints are four times as large. */
 function boundsFor({ layout, rows, instanceCount }: ActiveSchemeJob, budget: AnswerBudget): JobBounds {
   const terms = termsOf(layout, rows?.length ?? instanceCount);
+  const boundsIn = (set: LatticeSet): JobBounds => hidingBounds(set, terms, within(budget, set));
   try {
-    return hidingBounds(latticeSets.A, terms, budget);
+    return boundsIn(latticeSets.A);
   } catch (error) {
     if (!(error instanceof TandemError)) throw error;
-    return hidingBounds(latticeSets.B, terms, budget);
+    return boundsIn(latticeSets.B);
   }
 }
 

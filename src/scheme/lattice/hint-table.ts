@@ -1,6 +1,6 @@
 /** The hints of one passive party at the active one, as they come: consecutive candidates, each once. */
 import { TandemError } from "../../base/error.ts";
-import { candidateCountMax } from "../../crypto/lattice/distance.ts";
+import { hintCountMax } from "../../crypto/lattice/distance.ts";
 import type { Lattice } from "../../crypto/lattice/kernel.ts";
 import type { PartyHints } from "../../crypto/lattice/node-kit.ts";
 import { wordBytes } from "../../crypto/lattice/sets.ts";
@@ -22,7 +22,7 @@ export async function takeHints(
   let next = 0;
   for await (const piece of pieces) {
     const { firstCandidate, candidateCount, words } = decodeMessage(LatticeHintsSchema, piece);
-    if (candidateCount > Math.min(candidatesMax, candidateCountMax))
+    if (candidateCount > Math.min(candidatesMax, hintCountMax(set)))
       throw new TandemError("PROTOCOL_STATE", "hints of more candidates than the party has");
     hints ??= { candidateCount, table: new BigUint64Array(lattice.tableSize(candidateCount)) };
     const count = words.length / size;

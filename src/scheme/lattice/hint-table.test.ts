@@ -1,0 +1,31 @@
+/** How much of hints an active party takes: what a passive party announces is believed only so far. */
+import { expect, test } from "vitest";
+import { expectError } from "../../../test/support/expect-error.ts";
+import { one } from "../../../test/support/streams.ts";
+import { jobBounds, shapeOf } from "../../crypto/lattice/job-bounds.ts";
+import { selectLatticeKernel } from "../../crypto/lattice/select-kernel.ts";
+import { latticeSets } from "../../crypto/lattice/sets.ts";
+import { LatticeHintsSchema } from "../../wire/generated/tandem/v1/lattice_pb.ts";
+import { encodeMessage } from "../../wire/scheme-message.ts";
+import { takeHints } from "./hint-table.ts";
+
+const latticeOf = (name: "A" | "B") => {
+  const bounds = jobBounds(latticeSets[name], { rowCount: 10, resolutionBits: 20 });
+  return selectLatticeKernel().lattice(shapeOf(bounds, new Uint8Array(16)), 1);
+};
+const announced = (candidateCount: number) => one(encodeMessage(LatticeHintsSchema, { candidateCount }));
+
+test.each([
+  ["A", 32_768],
+  ["B", 16_384],
+] as const)("in set %s of %i candidates at most, whatever a party says to have", async (name, most) => {
+  const lattice = latticeOf(name);
+  for (const more of [most + 1, 2 ** 32 - 1])
+    await expectError(() => takeHints(lattice, 2 ** 32, announced(more)), "PROTOCOL_STATE", /more candidates/);
+  await expectError(() => takeHints(lattice, 7, announced(8)), "PROTOCOL_STATE", /more candidates/);
+});
+
+test("of nobody there is one message, and it is empty", async () => {
+  const { candidateCount, table } = await takeHints(latticeOf("A"), 7, announced(0));
+  expect([candidateCount, table.length]).toEqual([0, 0]);
+});
