@@ -15,7 +15,7 @@ import { randomTable } from "./support/tables.ts";
 
 let key: PrivateKey;
 beforeAll(async () => {
-  key = await generateKey({ bits: 512, insecure: true });
+  key = await generateKey({ bits: 256, insecure: true });
 });
 
 /** An active party that plans for so many nodes that only set B hides what they tell. */
@@ -122,9 +122,19 @@ describe("federated equals centralised", () => {
     await expectEqual({ table, scheme, training: { num_round: 1, max_bin: 6, max_depth: 2 } });
   });
 
-  test.each([255, 256, 257])("%i bins: one byte, and two", async (max_bin) => {
-    for (const missingEvery of [Infinity, 13])
-      await expectEqual({ table: manyBins(missingEvery), training: { max_bin, num_round: 1, max_depth: 2 } });
+  test("a node of several messages, at two parties of which one is not asked about small nodes", async () => {
+    const table = randomTable("messages", { rows: 45_000, features: [0, 1, 1] });
+    const minimums = [1, 1, 22_000].map((perNode) => ({ perNode, perCandidate: 1 }));
+    await expectEqual({ table, minimums, training: { num_round: 1, max_bin: 4, max_depth: 2 } });
+  });
+
+  test.each([
+    [255, 13],
+    [256, Infinity],
+    [256, 13],
+    [257, Infinity],
+  ])("%i bins, one byte or two, with a missing value every %d rows", async (max_bin, missingEvery) => {
+    await expectEqual({ table: manyBins(missingEvery), training: { max_bin, num_round: 1, max_depth: 2 } });
   });
 
   test.each(manyFeatures.filter((_, i) => i !== 1))("in set B, with noise: %s", async (_name, table, training) => {
