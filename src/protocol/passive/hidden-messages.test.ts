@@ -2,13 +2,17 @@
  * What a passive party says to an active one that deviates where members are hidden: a code, and nothing has changed.
  * Secrets are used once: hints, floods, and the budget of a job's answers.
  */
-import { fromBinary, toBinary } from "@bufbuild/protobuf";
+import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
 import { describe, expect, test } from "vitest";
 import { HiddenDriver, type NodeChange } from "../../../test/support/hidden-driver.ts";
 import { expectError } from "../../../test/support/expect-error.ts";
 import type { ErrorCode } from "../../base/error.ts";
 import { LatticeNodeSchema, LatticeSetUpSchema } from "../../wire/generated/tandem/v1/lattice_pb.ts";
-import type { ActiveNode } from "../../wire/generated/tandem/v1/tandem_pb.ts";
+import {
+  type ActiveGradients,
+  ActiveGradientsSchema,
+  type ActiveNode,
+} from "../../wire/generated/tandem/v1/tandem_pb.ts";
 import { nodesOfJob, nodesPerTree } from "../hidden-nodes.ts";
 import type { PassiveProgress } from "./progress.ts";
 
@@ -272,6 +276,10 @@ describe("a set-up that is refused, and a good one after it", () => {
     const driver = await HiddenDriver.ready();
     await expectError(() => driver.open(0, { scheme: Uint8Array.of(1) }), "PROTOCOL_STATE", /nodes have their own/);
     await expectError(() => driver.open(0, { sampled: Uint8Array.of(255, 3) }), "PROTOCOL_STATE", /sample/);
+    async function* endless(): AsyncGenerator<ActiveGradients> {
+      for (let sequence = 0; ; sequence++) yield create(ActiveGradientsSchema, { tree: 0, sequence });
+    }
+    await expectError(() => driver.role.gradients(endless()), "PROTOCOL_STATE", /nodes have their own/);
     await driver.open(0);
     expect((await driver.sums(0, 0)).length).toBeGreaterThan(0);
     driver.close();

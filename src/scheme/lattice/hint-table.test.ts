@@ -28,4 +28,8 @@ test.each([
 test("of nobody there is one message, and it is empty", async () => {
   const { candidateCount, table } = await takeHints(latticeOf("A"), 7, announced(0));
   expect([candidateCount, table.length]).toEqual([0, 0]);
+  async function* endless(): AsyncGenerator<Uint8Array> {
+    for (;;) yield* announced(0);
+  }
+  await expectError(() => takeHints(latticeOf("A"), 7, endless()), "PROTOCOL_STATE", /do not go on/);
 });

@@ -24,13 +24,14 @@ export async function takeHints(
     const { firstCandidate, candidateCount, words } = decodeMessage(LatticeHintsSchema, piece);
     if (candidateCount > Math.min(candidatesMax, hintCountMax(set)))
       throw new TandemError("PROTOCOL_STATE", "hints of more candidates than the party has");
+    const isFirst = hints === null;
     hints ??= { candidateCount, table: new BigUint64Array(lattice.tableSize(candidateCount)) };
     const count = words.length / size;
     const fits =
       candidateCount === hints.candidateCount &&
       firstCandidate === next &&
       Number.isInteger(count) &&
-      (count > 0 || candidateCount === 0) &&
+      (count > 0 || (candidateCount === 0 && isFirst)) &&
       next + count <= candidateCount;
     if (!fits) throw new TandemError("PROTOCOL_STATE", `hints do not go on at candidate ${next}`);
     if (count > 0) await lattice.loadHints(words, firstCandidate, hints.table);
