@@ -164,7 +164,7 @@ describe("federated equals centralised", () => {
     await expectEqual({ table: { labels: Float64Array.of(0, 1, 1), parties: [[], [column]] }, scheme: inSetB });
   });
 
-  test("nobody is asked: all rounds are local, nobody has features, one row, or labels that are all the same", async () => {
+  test("nobody has an answer: local rounds, no features, one row, or labels that are all the same", async () => {
     const jobs: Edge[] = [
       { table: plain, training: { local_rounds: 3 } },
       { table: randomTable("alone", { rows: 60, features: [2, 0] }) },

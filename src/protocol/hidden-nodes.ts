@@ -4,9 +4,9 @@ import { nodesAskedMax } from "../gbdt/tree/grow.ts";
 import { type AgreedParameters, firstTreeOf, treeCountOf } from "./job-parameters.ts";
 
 /**
- * A round that is redone is asked about anew, and so is every node of it. A long job may redo each of its rounds once; a
- * short one must survive a bad day all the same, so that every job may redo this many. Four times the nodes cost a bit
- * of resolution.
+ * A round that is redone is asked about anew, and so is every node of it. A long job may redo each of its rounds once;
+ * a short one must survive a bad day all the same, so that every job may redo this many. Four times the nodes cost a
+ * bit of resolution.
  */
 const roundsRedoneMin = 50;
 

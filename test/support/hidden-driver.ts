@@ -1,4 +1,6 @@
-/** A passive party's role with the lattice scheme, driven message by message: what is sealed can be changed on its way. */
+/**
+ * A passive party's role with the lattice scheme, driven message by message: what is sealed can be changed on its way.
+ */
 import { create, fromBinary, type MessageInitShape, toBinary } from "@bufbuild/protobuf";
 import {
   type Defences,

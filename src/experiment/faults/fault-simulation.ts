@@ -64,7 +64,7 @@ export async function simulateFaults(
   seed: number,
   { exposure }: Pick<SimulationResult, "exposure">,
 ): Promise<SimulationResult> {
-  // Where answers are counted a job ends when too many rounds were redone: its worlds are calmer, and it never comes to it.
+  // Where answers are counted a job ends when too many rounds were redone: its worlds are calmer.
   const calm = schemeNamed(scenario.active.scheme).hidesMembers ? 0.5 : 1;
   const plan = new FaultPlan(seed, calm * shareScale(exposure));
   return new Simulation(scenario, plan, attemptsMax(exposure, plan.share)).run();
