@@ -84,7 +84,7 @@ const kinds: Readonly<Record<string, Shape>> = {
       parameters: recordOf(either(number, text, flag)),
       versions: objectOf({ tandem: text, protocol: number, node: text }),
     },
-    { startTrees: count, warning: text, disclosures: listOf(disclosure) },
+    { startTrees: count, warning: text, hidesMembers: flag, disclosures: listOf(disclosure) },
   ),
   data: objectOf({ data: objectOf({ trainRows: count, testRows: count, featureCount: count }) }),
   aligning: objectOf({ peer: text, job: text }),

@@ -225,6 +225,8 @@ export interface JobEvent {
   readonly parameters: Readonly<Record<string, number | string | boolean>>;
   /** What everybody who looks at the job must be told: its key can be broken, for example. */
   readonly warning?: string;
+  /** Its scheme hides from passive parties who is in a node. Left out: it does not. */
+  readonly hidesMembers?: boolean;
   /** At a passive party: what the job will reveal, at most, under these parameters and this party's policy. */
   readonly disclosures?: readonly Disclosure[];
   readonly versions: { readonly tandem: string; readonly protocol: number; readonly node: string };

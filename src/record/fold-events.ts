@@ -109,6 +109,7 @@ function begin(view: JobView, event: JobEvent): void {
   view.parameters = event.parameters;
   view.versions = event.versions;
   view.warning = event.warning ?? null;
+  view.hidesMembers = event.hidesMembers ?? false;
   if (view.state !== "aligning") view.state = "starting";
   view.failure = null;
   const other = event.role === "active" ? "passive" : "active";

@@ -54,7 +54,7 @@ export function featuresOf(view: JobView, { featureCount, self }: PartyView): nu
 
 /** What a party brings to the job. */
 export function holdingOf(view: JobView, party: PartyView): string {
-  if (party.role === "active") return view.parameters["scheme"] === "lattice" ? "labels" : "labels, private key";
+  if (party.role === "active") return view.hidesMembers ? "labels, secrets of nodes" : "labels, private key";
   const count = featuresOf(view, party);
   return count === null ? "features" : `${count} feature${count === 1 ? "" : "s"}`;
 }
@@ -63,6 +63,12 @@ export function holdingOf(view: JobView, party: PartyView): string {
 export function resumedWords({ resumed }: JobView): string {
   return resumed === 1 ? "resumed once" : `resumed ${resumed} times`;
 }
+
+/** What stands in place of slots and guard bits where members are hidden. */
+export const hiddenEncoding =
+  "g and h of every person are encrypted anew for every node, as whole numbers of either sign, and are zero for " +
+  "whoever is not in it. Nothing is batched or packed. Every sum that is opened must be one that people of its node " +
+  "can have; otherwise the job stops.";
 
 export interface BitField {
   readonly kind: "padding" | "slot";
@@ -151,7 +157,7 @@ export interface Savings {
 /** Ciphertexts of gradients that went out, and how many one per slot would have been, as SecureBoost sends them. */
 export function gradientSavings(view: JobView): Savings | null {
   const { layout } = view;
-  if (layout === null) return null;
+  if (layout === null || view.hidesMembers) return null; // nothing is batched: each node has gradients of its own
   const ciphertexts = sumOfLedgers(view, "encryptedGradients");
   const unbatched = (ciphertexts / layout.plaintextsPerInstance) * layout.slots.length;
   return { ciphertexts, unbatched, savedBytes: (unbatched - ciphertexts) * layout.ciphertextBytes };
@@ -160,7 +166,7 @@ export function gradientSavings(view: JobView): Savings | null {
 /** Ciphertexts of candidate sums that came back, and how many one per slot and candidate would have been. */
 export function answerSavings(view: JobView): Savings | null {
   const { layout, counts } = view;
-  if (layout === null || counts === null || view.role !== "active") return null;
+  if (layout === null || counts === null || view.role !== "active" || view.hidesMembers) return null;
   const unbatched = sumOfLedgers(view, "candidateSums") * layout.slots.length;
   return {
     ciphertexts: counts.candidateCiphertexts,
@@ -191,12 +197,16 @@ export const notSent = [
     "docs/leakage.md in the repository says what to assume.",
 ].join(" ");
 
+/** What is told in another way where members are not hidden: "0" of it would read as "never". */
+const ofHidden: ReadonlySet<LedgerName> = new Set(["candidateLinks", "drawnTogether"]);
+
 /** Who has learnt what of whom so far, as far as this party took part in it. */
 export function ledgerLines(view: JobView): LedgerLine[] {
   const lines: LedgerLine[] = [];
   for (const [peer, ledger] of view.ledgers) {
     const [active, passive] = view.role === "active" ? [view.party, peer] : [peer, view.party];
     for (const [name, { learner, what, unit }] of Object.entries(ledgerEntries)) {
+      if (ofHidden.has(name as LedgerName) && ledger[name as LedgerName] === 0) continue;
       const [who, about] = learner === "active" ? [active, passive] : [passive, active];
       lines.push({ learner: who, about, what, unit, count: ledger[name as LedgerName] });
     }

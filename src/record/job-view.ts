@@ -63,6 +63,8 @@ export interface JobView {
   versions: JobEvent["versions"] | null;
   /** What everybody who looks at the job must be told; null: nothing. */
   warning: string | null;
+  /** Its scheme hides from passive parties who is in a node. */
+  hidesMembers: boolean;
   data: DataSummary | null;
   kernel: string | null;
   layout: LayoutSummary | null;
@@ -115,6 +117,7 @@ export function emptyJobView(): JobView {
     parameters: {},
     versions: null,
     warning: null,
+    hidesMembers: false,
     data: null,
     kernel: null,
     layout: null,

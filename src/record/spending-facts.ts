@@ -83,6 +83,7 @@ export function assumption(view: JobView): string {
       defencesOf(view).answer_noise > 0
         ? "gets what outcomes of splits tell of the others' binned columns: the sums had noise. Assume"
         : "can compute which bin people are in, for many people and columns, and";
+    if (view.hidesMembers) return `Assume that the active party ${told} that it has a side of everybody for each split.`;
     return (
       `Assume that whoever holds the key ${told} that a passive party can rank people by their risk about as well as ` +
       "the model does."
@@ -91,7 +92,8 @@ export function assumption(view: JobView): string {
   const [peer = "the active party"] = view.peers;
   const sums = view.budget?.spent.sumsPerPerson;
   if (sums === undefined) return `Assume that ${peer} gets your binned table.`;
-  const rest = defencesOf(view).masked_scoring ? "outcomes of splits" : "outcomes of splits and scoring";
+  const outcomes = view.hidesMembers ? "outcomes of splits, which are of everybody," : "outcomes of splits";
+  const rest = defencesOf(view).masked_scoring ? outcomes : `${outcomes} and scoring`;
   if (sums === 0) return `Assume that ${peer} gets what ${rest} tell of your binned table. ${sumsSentence(sums)}`;
   return (
     `Assume that ${peer} gets your binned table. The exact sums of all jobs so far, ${formatPerPerson(sums)} per ` +

@@ -2,7 +2,7 @@
 import { formatBytes, formatCount } from "../base/format.ts";
 import { type Html, html } from "../base/html.ts";
 import type { LayoutSummary } from "../record/events.ts";
-import { answerSavings, gradientSavings, packedBits, slotHead, slotRows } from "../record/job-facts.ts";
+import { answerSavings, gradientSavings, hiddenEncoding, packedBits, slotHead, slotRows } from "../record/job-facts.ts";
 import type { JobView } from "../record/job-view.ts";
 import { htmlTable } from "./html-table.ts";
 import { bitLayoutPicture } from "./job-pictures.ts";
@@ -10,7 +10,7 @@ import { bitLayoutPicture } from "./job-pictures.ts";
 export function encodingPart(view: JobView): Html {
   const { layout } = view;
   if (layout === null) return html``;
-  if (layout.hidesMembers === true) return perNodePart(view, layout);
+  if (view.hidesMembers) return ofHidden(layout);
   return html`<h2>Encoding, and the proof that no sum overflows</h2>
     <figure>
       <figcaption>One person's plaintext, to scale (codec ${layout.codec}, layout ${layout.kind})</figcaption>
@@ -27,15 +27,11 @@ export function encodingPart(view: JobView): Html {
     ${htmlTable(["", "ciphertexts", "one per value", "bytes saved"], savingsRows(view))}`;
 }
 
-/** Where every node has gradients of its own: nothing is packed, and no slot stands beside another. */
-function perNodePart({ state }: JobView, { proof }: LayoutSummary): Html {
-  return html`<h2>Encoding, and the proof that every sum is exact</h2>
+/** g and h are sealed for every node anew, as integers of either sign: there is nothing to batch or pack. */
+function ofHidden({ proof }: LayoutSummary): Html {
+  return html`<h2>Encoding, and the proof that no sum overflows</h2>
     ${proof.map((line) => html`<p class="mono">${line}</p>`)}
-    <p>
-      Every node has gradients of its own, with zeros for whoever is not in it. All bounds were checked with integers
-      before the first encryption. Every sum is held against what the people of its node can make.
-      ${state === "finished" ? "This job ended without a sum that did not fit." : ""}
-    </p>`;
+    <p>${hiddenEncoding}</p>`;
 }
 
 function packingWords(layout: LayoutSummary): string {

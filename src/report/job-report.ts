@@ -72,16 +72,14 @@ function figures(view: JobView): (readonly [string, string])[] {
     [formatSeconds((view.lastAt - view.startedAt) / 1000), "total time"],
     ...(data === null ? [] : [[formatCount(data.trainRows), "training rows"] as const]),
     ...(data === null || data.testRows === 0 ? [] : [[formatCount(data.testRows), "test rows"] as const]),
-    schemeFigure(view),
+    cipherFigure(view),
   ];
 }
 
-/** The length of its key, where the scheme has one. */
-function schemeFigure({ parameters }: JobView): readonly [string, string] {
-  const { key_bits: keyBits, scheme } = parameters;
-  return keyBits === undefined && scheme !== undefined
-    ? [String(scheme), "scheme"]
-    : [String(keyBits ?? "–"), "bits of Paillier key"];
+/** Where no key outlives a node there is none to speak of. */
+function cipherFigure({ parameters, hidesMembers }: JobView): readonly [string, string] {
+  if (hidesMembers) return [String(parameters["scheme"] ?? "–"), "scheme; who is in a node is hidden"];
+  return [String(parameters["key_bits"] ?? "–"), "bits of Paillier key"];
 }
 
 function dateText(ms: number): string {

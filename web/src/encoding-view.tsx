@@ -4,6 +4,7 @@ import {
   answerSavings,
   bitFields,
   gradientSavings,
+  hiddenEncoding,
   packedBits,
   plaintextBitsUsed,
   type Savings,
@@ -31,7 +32,7 @@ export function EncodingView() {
       </>
     );
   }
-  if (layout.hidesMembers === true) return <PerNodeEncoding proof={layout.proof} />;
+  if (view.hidesMembers) return <HiddenEncoding proof={layout.proof} />;
   const packed = packedBits(layout);
   return (
     <>
@@ -75,22 +76,18 @@ export function EncodingView() {
   );
 }
 
-/** Where every node has gradients of its own: nothing is packed, and no slot stands beside another. */
-function PerNodeEncoding({ proof }: { readonly proof: readonly string[] }) {
+function HiddenEncoding({ proof }: { readonly proof: readonly string[] }) {
   return (
     <>
       <h1 class="title">Encoding</h1>
-      <div class="grid">
-        <Card title="Every sum is exact" wide>
-          {proof.map((line) => (
-            <p key={line}>{line}</p>
-          ))}
-          <p class="note">
-            Every node has gradients of its own, with zeros for whoever is not in it. This is proven before the first
-            encryption.
+      <Card title="No sum can overflow" wide>
+        {proof.map((line) => (
+          <p class="note" key={line}>
+            {line}
           </p>
-        </Card>
-      </div>
+        ))}
+        <p class="note">{hiddenEncoding}</p>
+      </Card>
     </>
   );
 }

@@ -122,6 +122,7 @@ export class JobVoice {
         ...agreedDefences(agreed),
       },
       ...warningOf(agreed.scheme, agreed.schemeParameters),
+      ...(facts.hidesMembers === true ? { hidesMembers: true } : {}),
       disclosures: disclosuresOf(facts).reveals,
       versions: { tandem: programVersion(), protocol: protocolVersion, node: process.versions.node },
     });

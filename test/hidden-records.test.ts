@@ -1,0 +1,95 @@
+/** What the parties of a job that hides members keep of it: audits, reports and pages say no more than was told. */
+import { join } from "node:path";
+import { beforeAll, expect, test } from "vitest";
+import { auditJob } from "../src/experiment/audit/audit-job.ts";
+import { auditSimulation } from "../src/experiment/audit/audit.ts";
+import { simulate } from "../src/experiment/simulate/simulate.ts";
+import type { SimulateOptions } from "../src/experiment/simulate/simulate-options.ts";
+import { auditText } from "../src/cli/terminal/audit-text.ts";
+import { readRecord } from "../src/record/stored-record.ts";
+import { jobReport } from "../src/report/job-report.ts";
+import { scratchDirectory, writeLoanTable } from "./support/command.ts";
+
+const root = scratchDirectory();
+const data = join(root, "loans.csv");
+const options: SimulateOptions = {
+  data,
+  id: "id",
+  label: "defaulted",
+  active: ["income", "debt"],
+  passives: [["visits", "basket"]],
+  testFraction: 0.25,
+  missing: [],
+  training: { num_round: 4, max_bin: 8 },
+  codec: {},
+  scheme: "lattice",
+  keyBits: 2048,
+  insecureKey: false,
+  check: false,
+  onEvent: () => {},
+};
+const folderOf = (party: string): string => join(root, party, "kept");
+const clock = { left: () => 1_000, progress() {} };
+
+async function reportOf(party: string): Promise<string> {
+  return jobReport(await readRecord(folderOf(party)), new Date(0)).replaceAll(/<[^>]+>|\s+/g, " ");
+}
+
+beforeAll(async () => {
+  writeLoanTable(data, 160);
+  await simulate({ ...options, keep: { directory: root, job: "kept" } });
+});
+
+test("a passive party is told what won splits tell of everybody, and that sums were not tried", async () => {
+  const { result } = await auditJob(folderOf("passive-1"), clock);
+  const [party] = result.parties;
+  expect(party).toMatchObject({ wrong: 0, triesSums: false, trees: 4, telling: { outcomesOf: "everybody" } });
+  expect(party.certain.outcomes).toBe(party.certain.scoring);
+  expect(party.certain.outcomes).toBeGreaterThan(0);
+  expect(party.sumsPerPerson).toBeCloseTo((4 * 4 * 2) / 120); // trees, nodes asked for, g and h
+  const text = auditText(result);
+  expect(text).toMatch(/outcomes are of everybody[\s\S]*\+ sums was not tried/);
+  expect(text).not.toContain("upper estimate");
+  const report = await reportOf("passive-1");
+  expect(report).toContain("told a side of everybody");
+  expect(report).toContain("is not in these figures");
+  expect(report).toMatch(/which instances are in each node that is split +0 instances of nodes/);
+  expect(report).toMatch(/lattice +scheme; who is in a node is hidden/);
+});
+
+test("the active party is told that nobody could rank its people by their nodes", async () => {
+  const { result } = await auditJob(folderOf("active"), clock);
+  expect(result.labels).toEqual([{ party: "passive-1", isHidden: true, guess: null }]);
+  expect(auditText(result)).toContain("it is not told who is in a node");
+  const report = await reportOf("active");
+  expect(report).toContain("was not told who is in a node");
+  expect(report).toContain("a side of everybody for each split");
+  expect(report).not.toMatch(/Paillier|private key|guard bits|batching|rank people by their risk/);
+});
+
+test("an audit of a table says from one training what either scheme would tell", async () => {
+  const audit = { seconds: 2, whatIf: false, onProgress: () => {} };
+  const [ofPaillier, ofLattice] = await Promise.all(
+    ["paillier", "lattice"].map((scheme) => auditSimulation({ ...options, scheme }, audit)),
+  );
+  expect(ofPaillier.schemes?.map(({ scheme, isOfJob }) => [scheme, isOfJob])).toEqual([
+    ["paillier", true],
+    ["lattice", false],
+  ]);
+  expect(ofLattice.schemes?.map(({ scheme }) => scheme)).toEqual(["lattice", "paillier"]);
+  const [told, hidden] = ofPaillier.schemes ?? [];
+  const [ofJob, other] = ofLattice.schemes ?? [];
+  // The same model, and the same told of it, whichever scheme it is looked at from.
+  expect([ofJob.toldBits.outcomes, other.toldBits.outcomes]).toEqual([
+    hidden.toldBits.outcomes,
+    told.toldBits.outcomes,
+  ]);
+  expect(hidden.toldBits.outcomes).toBeGreaterThan(told.toldBits.outcomes);
+  expect(hidden).toMatchObject({ tellsCounts: false, labelsAuc: null, telling: { hidesMembers: true } });
+  expect(hidden.linked).toBe(hidden.candidates);
+  expect(told.labelsAuc).toBeGreaterThan(0.5);
+  const parties = [...ofPaillier.parties, ...ofLattice.parties];
+  expect(parties.map(({ wrong }) => wrong)).toEqual([0, 0]);
+  expect(ofLattice.parties[0].left.outcomes).toBeCloseTo(hidden.bits - hidden.toldBits.outcomes);
+  expect(auditText(ofPaillier)).toMatch(/paillier \(this\) +lattice\n +sides of won splits, of +its node +everybody/);
+});
