@@ -24,7 +24,13 @@ beforeAll(async () => {
 
 const rows = 60;
 const table = randomTable("questions", { rows, features: [1, 3] });
-const job = (more: Partial<TestJob> = {}): TestJob => ({ table, kernel: portableKernel, key, scheme: lattice, ...more });
+const job = (more: Partial<TestJob> = {}): TestJob => ({
+  table,
+  kernel: portableKernel,
+  key,
+  scheme: lattice,
+  ...more,
+});
 
 type Nodes = Parameters<PassivePeer["histograms"]>[0];
 
@@ -38,9 +44,7 @@ function asking(change: (nodes: Nodes) => Nodes, at: number): NonNullable<TestJo
         const own: unknown = Reflect.get(target, property);
         if (property === "histograms")
           return (nodes: Nodes, options: Parameters<PassivePeer["histograms"]>[1]) =>
-            calls++ === at
-              ? ofRoot(target.histograms(change(nodes), options))
-              : target.histograms(nodes, options);
+            calls++ === at ? ofRoot(target.histograms(change(nodes), options)) : target.histograms(nodes, options);
         return typeof own === "function" ? (own.bind(target) as unknown) : own;
       },
     });
@@ -95,11 +99,29 @@ test.each<[string, NonNullable<TestJob["training"]>]>([
   const columnsAreSampled = Math.min(byTree, byLevel, byNode) < 1;
   const features = binTable(table, training)[1];
   const facts = {
-    ...{ active: "bank", passive: "shop", trees: training.num_round, rounds: training.num_round, hasStart: false },
-    ...{ maskedScoring: false, localRounds: 0, depth: training.max_depth, leaves: 0, binsMax: training.max_bin },
-    ...{ hidesMembers: true, outcomesOf: "everybody", placesAreTold: byNode < 1, key: "lattices", instances: rows },
-    ...{ ciphertextsPerInstance: 2, sampling: { method: "none" }, columnsAreSampled, answerNoise: 0, classes: 0 },
-    ...{ validationRows: 0, predictedRows: rows, alignment: null },
+    active: "bank",
+    passive: "shop",
+    trees: training.num_round,
+    rounds: training.num_round,
+    hasStart: false,
+    maskedScoring: false,
+    localRounds: 0,
+    depth: training.max_depth,
+    leaves: 0,
+    binsMax: training.max_bin,
+    hidesMembers: true,
+    outcomesOf: "everybody",
+    placesAreTold: byNode < 1,
+    key: "lattices",
+    instances: rows,
+    ciphertextsPerInstance: 2,
+    sampling: { method: "none" },
+    columnsAreSampled,
+    answerNoise: 0,
+    classes: 0,
+    validationRows: 0,
+    predictedRows: rows,
+    alignment: null,
     passiveParty: {
       features: features.length,
       candidates: features.reduce((sum, feature) => sum + candidateCount(feature), 0),
@@ -112,7 +134,8 @@ test.each<[string, NonNullable<TestJob["training"]>]>([
   const said = new Map(disclosuresOf(facts).reveals.map(({ name, atMost }) => [name as string, atMost]));
   for (const [name, count] of Object.entries(passive.ledger))
     // The table counts features there.
-    if (count > 0 && name !== "candidates") expect(said.has(name) && (said.get(name) ?? Infinity), name).toBeGreaterThanOrEqual(count);
+    if (count > 0 && name !== "candidates")
+      expect(said.has(name) && (said.get(name) ?? Infinity), name).toBeGreaterThanOrEqual(count);
   const told: LedgerName[] = ["candidateSums", "candidateLinks", "splitOutcomes", "encryptedGradients", "wins"];
   for (const name of told) expect(passive.ledger[name], name).toBeGreaterThan(0);
   expect(passive.ledger.drawnTogether > 0).toBe(columnsAreSampled);

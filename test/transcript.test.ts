@@ -45,7 +45,10 @@ const jobs: readonly (readonly [string, Made])[] = [
     },
   ],
   ...manyFeatures.map(([name, table, training]): [string, Made] => [name, { table, training }]),
-  ...[...manyFeatures, ["plain", randomTable("hidden", { rows: 90, features: [2, 3], missingFraction: 0.1 }), {}] as const]
+  ...[
+    ...manyFeatures,
+    ["plain", randomTable("hidden", { rows: 90, features: [2, 3], missingFraction: 0.1 }), {}] as const,
+  ]
     .filter(([name]) => name === "plain" || name.includes("subsample") || name.includes("categor"))
     .map(([name, table, training]): [string, Made] => [
       `members hidden, ${name}`,
@@ -85,9 +88,7 @@ test.each(jobs)("%s", async (_, made) => {
         owner: i + 1,
         features: binned[i + 1],
         permutationSecret,
-        skippedBins: isHidden
-          ? middleBins(binned[i + 1], summed)
-          : mostFrequentBins(binned[i + 1], everybody),
+        skippedBins: isHidden ? middleBins(binned[i + 1], summed) : mostFrequentBins(binned[i + 1], everybody),
         sampler: new ColumnSampler(columnRatesOf(training), training.seed, samplingSecret(i + 1)),
         telling: tellingOf({ hidesMembers: isHidden }),
       }),

@@ -36,7 +36,9 @@ export const activeDisclosures = {
     extent: (facts) => ({
       atMost: facts.passiveParty.features,
       unit: "features",
-      note: candidateNote(facts) + (facts.columnsAreSampled === true ? "; columns are sampled, by their owner in secret" : ""),
+      note:
+        candidateNote(facts) +
+        (facts.columnsAreSampled === true ? "; columns are sampled, by their owner in secret" : ""),
     }),
   },
   withheld: {

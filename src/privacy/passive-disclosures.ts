@@ -11,9 +11,7 @@ export const passiveDisclosures = {
     extent: (facts) =>
       present([facts.rounds], {
         atMost:
-          facts.hidesMembers === false
-            ? product(facts.rounds, sampleMax(facts), facts.ciphertextsPerInstance)
-            : null,
+          facts.hidesMembers === false ? product(facts.rounds, sampleMax(facts), facts.ciphertextsPerInstance) : null,
         unit: "ciphertexts",
         note: [
           `under ${facts.key}; the secret stays with ${facts.active}`,

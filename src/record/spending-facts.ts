@@ -83,7 +83,8 @@ export function assumption(view: JobView): string {
       defencesOf(view).answer_noise > 0
         ? "gets what outcomes of splits tell of the others' binned columns: the sums had noise. Assume"
         : "can compute which bin people are in, for many people and columns, and";
-    if (view.hidesMembers) return `Assume that the active party ${told} that it has a side of everybody for each split.`;
+    if (view.hidesMembers)
+      return `Assume that the active party ${told} that it has a side of everybody for each split.`;
     return (
       `Assume that whoever holds the key ${told} that a passive party can rank people by their risk about as well as ` +
       "the model does."

@@ -45,7 +45,8 @@ function findings(exposure: Exposure): Html {
   const { columns, labels, learner, hidesMembers } = exposure;
   const isHidden = hidesMembers === true && columns.length === 0 && labels === null;
   return html`${columns.length === 0 ? "" : columnFindings(exposure)}
-  ${labels === null ? "" : labelFindings(learner, labels)} ${isHidden ? html`<p>${hiddenLabelSentence(learner)}</p>` : ""}`;
+  ${labels === null ? "" : labelFindings(learner, labels)}
+  ${isHidden ? html`<p>${hiddenLabelSentence(learner)}</p>` : ""}`;
 }
 
 function columnFindings(exposure: Exposure): Html {

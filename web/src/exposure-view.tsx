@@ -2,7 +2,13 @@
 import { formatPerPerson } from "../../src/base/format.ts";
 import { privacyLine, settingHead, settingRows, whatIfTable, whatIfTitle } from "../../src/record/defence-facts.ts";
 import type { Exposure } from "../../src/record/exposure.ts";
-import { auditCommand, columnSentences, hiddenLabelSentence, labelSentences, ownExposures } from "../../src/record/exposure-facts.ts";
+import {
+  auditCommand,
+  columnSentences,
+  hiddenLabelSentence,
+  labelSentences,
+  ownExposures,
+} from "../../src/record/exposure-facts.ts";
 import type { JobView } from "../../src/record/job-view.ts";
 import {
   alarmSentences,

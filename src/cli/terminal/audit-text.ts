@@ -51,7 +51,9 @@ function partyText(party: PartyExposure, isEstimate: boolean): string {
       : []),
     ...(party.triesSums
       ? []
-      : ["  + sums was not tried: nobody here knows whom the sums are of. Audit the tables to find out what they tell."]),
+      : [
+          "  + sums was not tried: nobody here knows whom the sums are of. Audit the tables to find out what they tell.",
+        ]),
     ...(isEstimate && !bound
       ? ["  + sums is an upper estimate: random gradients took the place of those that only the active party has."]
       : []),
@@ -66,7 +68,8 @@ function partyText(party: PartyExposure, isEstimate: boolean): string {
 
 function labelText({ party, guess, isHidden }: LabelExposure): string {
   const title = `What ${party} can learn of the labels`;
-  if (isHidden) return `${title}: it is not told who is in a node; its own columns, and which of them win, are all it has`;
+  if (isHidden)
+    return `${title}: it is not told who is in a node; its own columns, and which of them win, are all it has`;
   if (guess === null) return `${title}: not measured; labels are not of two classes, or it sees no tree`;
   const { model, without, withLabels, known } = guess;
   return [

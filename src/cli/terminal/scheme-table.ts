@@ -8,13 +8,18 @@ export function schemesText(schemes: readonly SchemeExposure[]): string {
   const bits = schemes[0]?.bits ?? 0;
   const table = textTable([
     row("What each scheme tells of this training", ({ scheme, isOfJob }) => (isOfJob ? `${scheme} (this)` : scheme)),
-    row("sides of won splits, of", ({ telling: { outcomesOf } }) => (outcomesOf === "members" ? "its node" : "everybody")),
+    row("sides of won splits, of", ({ telling: { outcomesOf } }) =>
+      outcomesOf === "members" ? "its node" : "everybody",
+    ),
     row(`told by outcomes, of ${bits.toFixed(1)} bits`, ({ toldBits }) => toldBits.outcomes.toFixed(1)),
     row("  and by sums", ({ toldBits }) => toldBits.sums.toFixed(1)),
     row("bins proven by outcomes", ({ certain }) => percent(certain.outcomes)),
     row("  and by sums", ({ certain }) => percent(certain.sums)),
     row("counts of sides", ({ tellsCounts }) => (tellsCounts ? "told" : "not told")),
-    row("candidates known from tree to tree", ({ linked, candidates }) => `${formatCount(linked)} of ${formatCount(candidates)}`),
+    row(
+      "candidates known from tree to tree",
+      ({ linked, candidates }) => `${formatCount(linked)} of ${formatCount(candidates)}`,
+    ),
     row("who is in a node, to passive parties", ({ telling: { hidesMembers } }) => (hidesMembers ? "hidden" : "told")),
     row("labels, AUC of their better guess", ({ labelsAuc }) => (labelsAuc === null ? "-" : labelsAuc.toFixed(2))),
   ]);
@@ -25,7 +30,9 @@ export function schemesText(schemes: readonly SchemeExposure[]): string {
     ...(isHidden
       ? ["  Where counts are not told, sums are taken apart as if they were: a little more than what is really found."]
       : []),
-    ...(schemes.every(({ isComplete }) => isComplete) ? [] : ["  The time was over for some of it: --seconds gives it more."]),
+    ...(schemes.every(({ isComplete }) => isComplete)
+      ? []
+      : ["  The time was over for some of it: --seconds gives it more."]),
   ].join("\n");
 }
 

@@ -171,7 +171,11 @@ function labelExposure(lines: readonly TranscriptLine[], job: KeptJob, peer: str
   if (isHidden || labels.length !== job.people || scores.length !== job.people || !isBinary)
     return { party: peer, isHidden, guess: null };
   const everybody = Uint32Array.from({ length: job.people }, (_, i) => i);
-  return { party: peer, isHidden, guess: guessLabels(seenBy(lines, job, peer), labels, everybody, scores, knownLabels) };
+  return {
+    party: peer,
+    isHidden,
+    guess: guessLabels(seenBy(lines, job, peer), labels, everybody, scores, knownLabels),
+  };
 }
 
 /** Who is in which node, as a passive party is told; of sums it has none. */

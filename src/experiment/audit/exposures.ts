@@ -20,7 +20,10 @@ function columnExposure(party: PartyExposure, job: KeptJob, learner: string): Ex
     people: party.people,
     trees: party.trees,
     sumsPerPerson: party.sumsPerPerson,
-    noise: job.answerNoise === 0 || !party.triesSums ? null : { sigma: job.answerNoise, bitsPerColumnMax: Math.max(0, ...bounds) },
+    noise:
+      job.answerNoise === 0 || !party.triesSums
+        ? null
+        : { sigma: job.answerNoise, bitsPerColumnMax: Math.max(0, ...bounds) },
     isEstimate: party.triesSums,
     hidesMembers: party.telling.hidesMembers,
     columns: party.columns.map(keptColumn),

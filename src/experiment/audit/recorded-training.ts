@@ -111,21 +111,23 @@ export async function trainRecorded(job: AuditedJob, others: readonly string[] =
     labels,
     margins: isBinary ? trainMargins : null,
     testAuc: isBinary && testLabels.length > 0 ? auc(testMargins, testLabels) : null,
-    schemes: nonEmpty(recorded.map(({ scheme: name, telling, recorders }) => ({
-      scheme: name,
-      telling,
-      parties: recorders.map((recorder, i) => ({
-        name: names[i + 1],
-        features: features[i + 1],
-        people: summed,
-        transcript: recorder.transcript(labels.length),
-        splits: recorder.splits,
-        sideAt: (tree, position) => recorder.sideAt(tree, position),
-        noise,
-        tellsScoring: !defences.masked_scoring,
+    schemes: nonEmpty(
+      recorded.map(({ scheme: name, telling, recorders }) => ({
+        scheme: name,
         telling,
+        parties: recorders.map((recorder, i) => ({
+          name: names[i + 1],
+          features: features[i + 1],
+          people: summed,
+          transcript: recorder.transcript(labels.length),
+          splits: recorder.splits,
+          sideAt: (tree, position) => recorder.sideAt(tree, position),
+          noise,
+          tellsScoring: !defences.masked_scoring,
+          telling,
+        })),
       })),
-    }))),
+    ),
   };
 }
 

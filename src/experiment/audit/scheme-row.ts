@@ -10,11 +10,7 @@ export interface FoundOfScheme {
   readonly labels: readonly LabelExposure[];
 }
 
-export function schemeRow(
-  found: FoundOfScheme,
-  isOfJob: boolean,
-  isNoisy: boolean,
-): SchemeExposure {
+export function schemeRow(found: FoundOfScheme, isOfJob: boolean, isNoisy: boolean): SchemeExposure {
   const { parties, labels, scheme, telling } = found;
   const of = (valueOf: (party: PartyExposure) => number): number => mean(parties.map(valueOf)) ?? 0;
   const both = (valueOf: (party: PartyExposure, channel: "outcomes" | "sums") => number) => ({

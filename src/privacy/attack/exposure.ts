@@ -30,9 +30,10 @@ export interface AttackedParty {
 
 export async function exposureOf(party: AttackedParty, clock: AttackClock, atOnce: number): Promise<PartyExposure> {
   const { features, people, transcript, splits } = party;
-  const outcomes = party.telling.outcomesOf === "everybody"
-    ? afterScoring(features, people, splits)
-    : afterTraining(features, people, splits, transcript);
+  const outcomes =
+    party.telling.outcomesOf === "everybody"
+      ? afterScoring(features, people, splits)
+      : afterTraining(features, people, splits, transcript);
   // A masked score is a number that may fit one way through the trees only: it is taken to tell that way, which is what
   // training tells of its people. Off the way it tells nothing.
   const scoring = party.tellsScoring ? afterScoring(features, people, splits) : outcomes;

@@ -60,7 +60,9 @@ const followedMin = 3;
 /** Trees whose roots have other people or other numbers of candidates than the first are left out. */
 export function linkRows({ instanceCount, trees, job }: Transcript): LinkedRows {
   const [first] = trees.filter(({ nodes }) => nodes.length > 0);
-  const linked = trees.filter((tree) => job.takesAllColumns && first !== undefined && isLike(tree, first, job.isLinked));
+  const linked = trees.filter(
+    (tree) => job.takesAllColumns && first !== undefined && isLike(tree, first, job.isLinked),
+  );
   const nodes: LinkedNode[] = [];
   const keys: Float64Array[] = [];
   const places = linked.map((tree, t) => {
@@ -89,8 +91,7 @@ function isLike(tree: SeenTree, first: SeenTree, isLinked: boolean): boolean {
     a !== undefined &&
     a.rows.length / strideOf(tree) === b.rows.length / strideOf(first) &&
     tree.nodes.every(({ rows }) => rows.length === a.rows.length) &&
-    (isLinked ||
-      (a.summed.length === b.summed.length && a.summed.every((instance, i) => instance === b.summed[i])))
+    (isLinked || (a.summed.length === b.summed.length && a.summed.every((instance, i) => instance === b.summed[i])))
   );
 }
 

@@ -13,11 +13,7 @@ import type { GrowingNode } from "../../gbdt/tree/grow.ts";
 import { bestOfCandidates } from "../../scheme/candidates/best-candidates.ts";
 import { entriesOf, orderOf } from "../../scheme/candidates/candidate-order.ts";
 import type { CandidatePlan } from "../../scheme/candidates/candidate-plan.ts";
-import {
-  candidateIn,
-  type CandidateSet,
-  TreeCandidates,
-} from "../../scheme/candidates/candidate-set.ts";
+import { candidateIn, type CandidateSet, TreeCandidates } from "../../scheme/candidates/candidate-set.ts";
 import type { CandidateRows } from "../../scheme/candidates/candidate-rows.ts";
 import type { Telling } from "../telling.ts";
 import type { SeenNode, SeenTree, Transcript, WonSplit } from "./transcript.ts";
