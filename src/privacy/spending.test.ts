@@ -4,6 +4,17 @@ import { treeSpending, treeSpendingMax } from "./tree-spending.ts";
 
 const terms = { maxDepth: 3, maxLeaves: 0, outputs: 1, answerNoise: 0 };
 
+test("where members are hidden no count is had, and a won split tells a side of everybody", () => {
+  const hidden = { ...terms, hidesMembers: true };
+  const tree = { nodes: 4, outcomes: 100 };
+  expect(treeSpending(tree, hidden, 100).sumsPerPerson).toBeCloseTo((4 * 2) / 100);
+  expect(treeSpending(tree, terms, 100).sumsPerPerson).toBeCloseTo((4 * 3) / 100);
+  const [most, told] = [treeSpendingMax(hidden, 100), treeSpendingMax(terms, 100)];
+  expect([most.outcomesPerPerson, told.outcomesPerPerson]).toEqual([2 ** terms.maxDepth - 1, terms.maxDepth]);
+  const drawn = treeSpendingMax({ ...hidden, drawsColumns: true }, 100);
+  expect(drawn.sumsPerPerson).toBeCloseTo(((2 ** terms.maxDepth - 1) * 2) / 100); // both children of every pair
+});
+
 test("trees of depth 3 over 22,500 people: three numbers at four nodes each, as the attacks count them", () => {
   const perTree = treeSpendingMax(terms, 22_500);
   expect(50 * perTree.sumsPerPerson).toBeCloseTo(0.0267, 4);

@@ -57,6 +57,18 @@ test("the words over the bars: an estimate is not called proven, and noise bound
   expect(none).not.toMatch(/NaN|Infinity|undefined/);
 });
 
+test("where members were hidden, what was not tried does not read as safe", () => {
+  const words = columnSentences({ ...columnExposure, isEstimate: false, hidesMembers: true }).join(" ");
+  expect(words).toMatch(
+    /told a side of everybody\. What sums tell besides, 0\.027 of them per person, is not in these/,
+  );
+  const view = passive({ hidesMembers: true, role: "active", party: "bank" });
+  expect(assumption(view)).toMatch(/can compute which bin people are in.*and that it has a side of everybody/);
+  expect(assumption(view)).not.toMatch(/key|rank people/);
+  const budget = { peer: "bank", spent, limits: {} };
+  expect(assumption(passive({ hidesMembers: true, budget }))).toContain("outcomes of splits, which are of everybody,");
+});
+
 test("the table of columns counts people", () => {
   const age = columnRows(columnExposure).find(([name]) => name === "AGE");
   expect(age?.slice(2)).toEqual(["4.72", "1.10", "1.60", "3.30", "225 (1%)", "2,250 (10%)", "5,175 (23%)"]);

@@ -67,8 +67,7 @@ export function resumedWords({ resumed }: JobView): string {
 /** What stands in place of slots and guard bits where members are hidden. */
 export const hiddenEncoding =
   "g and h of every person are encrypted anew for every node, as whole numbers of either sign, and are zero for " +
-  "whoever is not in it. Nothing is batched or packed. Every sum that is opened must be one that people of its node " +
-  "can have; otherwise the job stops.";
+  "whoever is not in it. Nothing is batched or packed. A sum that people of its node cannot have stops the job.";
 
 export interface BitField {
   readonly kind: "padding" | "slot";

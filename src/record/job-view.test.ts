@@ -181,6 +181,18 @@ test("what batching saves, and the head-room of the slots", () => {
   expect(g.headRoomBits).toBeCloseTo(Math.log2((3 * 2 ** 12) / 1000), 12);
 });
 
+test("a record of before there were some entries of the ledger has none of them; links count once in a job", () => {
+  const { candidateLinks: _links, drawnTogether: _drawn, ...before } = { ...emptyLedger(), wins: 3 };
+  const old = before as ReturnType<typeof emptyLedger>;
+  const said = (ledger: typeof old, at: number) =>
+    ({ type: "ledger", party: "bank", peer: "shop", ledger, at }) as const;
+  expect(jobView([...story(), said(old, 7000)]).ledgers.get("shop")).toMatchObject({ candidateLinks: 0, wins: 3 });
+  const linked = { ...emptyLedger(), candidateLinks: 5, wins: 1 };
+  const joined = { type: "joined", party: "bank", peer: "shop", featureCount: 2, at: 7500 } as const;
+  const view = jobView([said(linked, 7000), joined, said(linked, 8000)]);
+  expect(view.ledgers.get("shop")).toMatchObject({ candidateLinks: 5, wins: 2 });
+});
+
 test("the ledger names who learnt what of whom, from either side", () => {
   const lines = ledgerLines(jobView(story()));
   expect(lines.find(({ what }) => what === "encrypted gradients only")).toMatchObject({

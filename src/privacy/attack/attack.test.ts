@@ -117,7 +117,7 @@ describe("nothing that is called certain is wrong", () => {
   const ofHidden = ["numbers", "missing values", "sampled rows", "categories, alone and in sets"];
   test.each(kinds.filter(([name]) => ofHidden.includes(name)))("members hidden: %s", async (_, tableOf, training) => {
     const job = await attackedJob(tableOf(1), { max_bin: 12, ...training }, [], {}, true);
-    const exposure = await exposed(job, 500);
+    const exposure = await exposed(job, 200);
     expect(exposure.wrong).toBe(0);
     expect(exposure.left.outcomes).toBe(exposure.left.scoring);
     expect(exposure.certain.sums).toBeGreaterThan(exposure.certain.outcomes);
