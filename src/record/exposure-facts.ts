@@ -134,8 +134,8 @@ function peopleOf(share: number, people: number): number {
 /** Of labels that nobody could guess at: who was in which node was told to nobody. */
 export function hiddenLabelSentence(learner: string): string {
   return (
-    `${learner} was not told who is in a node, so it has nothing to rank your people by but its own columns, and which ` +
-    "of its candidates win."
+    `${learner} was not told who is in a node, so it has nothing to rank your people by but its own columns, and ` +
+    "which of its candidates win."
   );
 }
 

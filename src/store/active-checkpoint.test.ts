@@ -38,7 +38,7 @@ function checkpoint(change: Partial<ActiveCheckpoint> = {}): ActiveCheckpoint {
     secret: new PaillierSecret(key),
     aligned: Uint32Array.of(5, 0, 0xffff_ffff),
     samplingSecret: "s",
-  resolutionBits: 22,
+    resolutionBits: 22,
     start: null,
     progress: { trees, margins, best: { round: 0, value: Number.NaN } },
     ...change,

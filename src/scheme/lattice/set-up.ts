@@ -48,8 +48,8 @@ export function hidingBounds(set: LatticeSet, terms: LatticeTerms, budget: Answe
   const largest = largestResolution(set, terms, budget);
   throw new TandemError(
     "POLICY",
-    `${nodesMax} nodes of ${candidateCount} candidates at resolution_bits ${terms.resolutionBits} would tell more than ` +
-      `sums. ${largest === undefined ? "Use fewer trees" : `Use --resolution-bits ${largest} or less`}`,
+    `${nodesMax} nodes of ${candidateCount} candidates at resolution_bits ${terms.resolutionBits} would tell more ` +
+      `than sums. ${largest === undefined ? "Use fewer trees" : `Use --resolution-bits ${largest} or less`}`,
   );
 }
 
