@@ -16,8 +16,8 @@ export interface JobGauge {
 export function gaugeOf(facts: DisclosureFacts): JobGauge | null {
   const { active, passive, instances, validationRows, trees, depth, leaves, classes, answerNoise } = facts;
   if (instances === null || instances === 0 || (depth === 0 && leaves === 0)) return null;
-  const hides =
-    facts.hidesMembers === true ? { hidesMembers: true, drawsColumns: facts.columnsAreSampled !== false } : {};
+  const telling = { hidesMembers: facts.hidesMembers === true, outcomesOf: facts.outcomesOf };
+  const hides = { telling, drawsColumns: facts.columnsAreSampled !== false };
   const terms = { maxDepth: depth, maxLeaves: leaves, outputs: Math.max(1, classes ?? 1), answerNoise, ...hides };
   const { sumsPerPerson, noisySumsPerPerson } = treeSpendingMax(terms, instances, instances - (validationRows ?? 0));
   return {

@@ -1,5 +1,6 @@
 /** What the trees of a job take of a partner's budget: what they took, and the most that they can take. */
 import { treeSizeMax } from "../gbdt/tree/grow.ts";
+import type { Telling } from "./telling.ts";
 import { nothingSpent, type Spending } from "./spending.ts";
 
 /** What says how much a tree can ask for. */
@@ -9,8 +10,8 @@ export interface SpendingTerms {
   /** Pairs of g and h. */
   readonly outputs: number;
   readonly answerNoise: number;
-  /** Who is in a node is hidden: no count travels, and a won split tells a side of everybody. Left out: it is not. */
-  readonly hidesMembers?: boolean;
+  /** Where members are hidden no count travels. Left out: they are told. */
+  readonly telling?: Telling;
   /** Columns differ from node to node. Left out: they do not. */
   readonly drawsColumns?: boolean;
 }
@@ -39,7 +40,7 @@ export function treeSpending(
   people: number,
   summed = people,
 ): Spending {
-  const tellsCounts = terms.answerNoise === 0 && terms.hidesMembers !== true;
+  const tellsCounts = terms.answerNoise === 0 && terms.telling?.hidesMembers !== true;
   const numbers = 2 * terms.outputs + (tellsCounts ? 1 : 0);
   const sums = (nodes * numbers) / summed;
   return {
@@ -53,8 +54,8 @@ export function treeSpending(
 export function treeSpendingMax(terms: SpendingTerms, people: number, summed = people): Spending {
   const { pairs, nodes } = treeSizeMax(terms);
   const splits = (nodes - 1) / 2;
-  const sides = terms.maxDepth > 0 && terms.hidesMembers !== true ? terms.maxDepth : splits;
+  const sides = terms.maxDepth > 0 && terms.telling?.outcomesOf !== "everybody" ? terms.maxDepth : splits;
   // Both children of a pair may be asked for where members are hidden and columns differ.
-  const asked = 1 + pairs * (terms.hidesMembers === true && terms.drawsColumns === true ? 2 : 1);
+  const asked = 1 + pairs * (terms.telling?.hidesMembers === true && terms.drawsColumns === true ? 2 : 1);
   return treeSpending({ nodes: asked, outcomes: sides * people }, terms, people, summed);
 }

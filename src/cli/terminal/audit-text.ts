@@ -51,9 +51,7 @@ function partyText(party: PartyExposure, isEstimate: boolean): string {
       : []),
     ...(party.triesSums
       ? []
-      : [
-          "  + sums was not tried: nobody here knows whom the sums are of. Audit the tables to find out what they tell.",
-        ]),
+      : ["  + sums was not tried: nobody here knows whom the sums are of. Audit the table to find out."]),
     ...(isEstimate && !bound
       ? ["  + sums is an upper estimate: random gradients took the place of those that only the active party has."]
       : []),

@@ -1,6 +1,7 @@
 /** What a job takes of this party's budget for its partner: told round by round and tree by tree, as it happens. */
 import type { Observation } from "../../privacy/observation.ts";
 import type { Spending } from "../../privacy/spending.ts";
+import { tellingOf } from "../../privacy/telling.ts";
 import { type SpendingTerms, treeSpending, treeSpendingMax } from "../../privacy/tree-spending.ts";
 import { drawsColumns, outputsPerTree } from "../../protocol/hidden-nodes.ts";
 import { type AgreedParameters, firstTreeOf, treeCountOf } from "../../protocol/job-parameters.ts";
@@ -115,5 +116,6 @@ export class JobSpending {
 /** Where members are hidden a node of a tree per class answers for that class alone. */
 function spendingTerms(agreed: AgreedParameters): SpendingTerms {
   if (!schemeNamed(agreed.scheme).hidesMembers) return agreed;
-  return { ...agreed, outputs: outputsPerTree(agreed), hidesMembers: true, drawsColumns: drawsColumns(agreed) };
+  const telling = tellingOf({ hidesMembers: true });
+  return { ...agreed, outputs: outputsPerTree(agreed), telling, drawsColumns: drawsColumns(agreed) };
 }

@@ -1,8 +1,9 @@
 /**
  * A1, first part: which position of one tree is which position of the next. Where members are hidden it is the same
- * one: hints link them. Otherwise the order is secret and drawn anew for every tree, but without row sampling a candidate has the same count at every root. Where several share their count
- * they are told apart by their sums (tied-positions.ts), or not followed any further. Groups of categories are followed
- * by the counts of all their categories.
+ * one: hints link them. Otherwise the order is secret and drawn anew for every tree, but without row sampling a
+ * candidate has the same count at every root. Where several share their count they are told apart by their sums
+ * (tied-positions.ts), or not followed any further. Groups of categories are followed by the counts of all their
+ * categories.
  */
 import { categoryRows } from "../../scheme/candidates/category-group.ts";
 import { addKeys, keyFactors, keyOf, personKeys, subtractKeys } from "./keys.ts";

@@ -24,7 +24,10 @@ export function afterTraining(
   return possible;
 }
 
-/** Per feature what is left of people who are told a side of every split: whoever is scored, or trained on with hidden members. */
+/**
+ * Per feature what is left of people who are told a side of every split: whoever is scored, and with hidden members
+ * whoever is trained on.
+ */
 export function afterScoring(
   features: readonly BinnedFeature[],
   people: Uint32Array,
