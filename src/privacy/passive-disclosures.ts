@@ -46,7 +46,7 @@ export const passiveDisclosures = {
   },
   nodePlaces: {
     learner: "passive",
-    what: "which of these nodes are parents and siblings",
+    what: "which nodes are parents and siblings, where members are hidden",
     extent: (facts) =>
       present([facts.trees, facts.hidesMembers === false || !facts.placesAreTold ? 0 : 1], {
         atMost: product(facts.trees, nodesAsked(facts)),

@@ -5,7 +5,7 @@
  * A party that cannot count who is in a node says how many there must be at least. It is asked about neither child of a
  * pair of which one has fewer, nor about anything below them: who has a parent's sums and one child's has the other's.
  *
- * @reveals passive: which of these nodes are parents and siblings
+ * @reveals passive: which nodes are parents and siblings, where members are hidden
  */
 import { bitmapFrom } from "../../wire/bitmap.ts";
 import type { GrowingNode, NodePair } from "../../gbdt/tree/grow.ts";
