@@ -178,7 +178,9 @@ describe("a round that is redone", () => {
     key = other;
     withOther.join();
     await expectError(() => withOther.setUp(), "PROTOCOL_STATE", /begun with another set-up/);
-    await expectError(setUp(new Uint8Array(0), true), "PROTOCOL_STATE", /begun with another set-up/);
+    await expectError(setUp(new Uint8Array(0), true), "HANDSHAKE_MISMATCH", /public key/);
+    const { scheme } = await again.setUpMessage();
+    await expectError(setUp(scheme, false), "PROTOCOL_STATE", /begun with another set-up/);
     await again.setUp();
     await again.gradients(0);
   });

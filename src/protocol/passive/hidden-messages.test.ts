@@ -181,7 +181,7 @@ describe("a set-up that is refused, and a good one after it", () => {
     driver.close();
   });
 
-  test("more answers than errors can hide: the owner decides, and names the resolution that would do", async () => {
+  test("more answers than errors can hide: the owner's numbers decide, and name a resolution that does", async () => {
     const driver = await HiddenDriver.of({ agreed: { numRound: 2 ** 31, maxDepth: 16 } });
     driver.join();
     const good = await HiddenDriver.of();
