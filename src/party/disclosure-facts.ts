@@ -71,7 +71,7 @@ export function jobFacts(
     depth: training.max_depth,
     leaves: training.max_leaves,
     binsMax: training.enable_categorical ? Math.max(training.max_bin, categoryCountMax) : training.max_bin,
-    ...membersOf([chosenScheme(job).scheme], tellsPlacesIn(training, privacy)),
+    ...membersOf([chosenScheme(job).scheme], tellsPlacesIn(training, privacy), privacy.hidden_outcomes),
     key: keyWords(job),
     instances: train.ids.length,
     ciphertextsPerInstance: layout.plaintexts.length,
@@ -129,7 +129,7 @@ export function policyFacts({ name, active, policy }: PassiveConfig, table: Part
     depth: policy.max_depth,
     leaves: 0,
     binsMax,
-    ...membersOf(policy.schemes.map(schemeNamed), true),
+    ...membersOf(policy.schemes.map(schemeNamed), true, policy.privacy.hidden_outcomes),
     key: keys.join(" or "),
     instances: table.ids.length,
     alignment: { activeIds: policy.max_active_ids, passiveIds: table.ids.length },
@@ -160,7 +160,7 @@ export function agreedFacts(
     depth: agreed.maxDepth,
     leaves: agreed.maxLeaves,
     binsMax: agreed.maxBin,
-    ...membersOf([schemeNamed(agreed.scheme)], tellsPlaces(agreed)),
+    ...membersOf([schemeNamed(agreed.scheme)], tellsPlaces(agreed), agreed.hiddenOutcomes),
     key: schemeNamed(agreed.scheme).describe(agreed.schemeParameters),
     instances: rows.instances,
     validationRows: rows.validation,
@@ -180,11 +180,12 @@ export function agreedFacts(
 function membersOf(
   schemes: readonly Scheme[],
   places: boolean,
+  hiddenOutcomes: boolean,
 ): Pick<DisclosureFacts, "hidesMembers" | "outcomesOf" | "placesAreTold"> {
   const hides = new Set(schemes.map(({ hidesMembers }) => hidesMembers));
   return {
     hidesMembers: hides.size === 1 ? hides.has(true) : null,
-    outcomesOf: tellingOf({ hidesMembers: hides.has(true) }).outcomesOf,
+    outcomesOf: tellingOf({ hidesMembers: hides.has(true), hiddenOutcomes }).outcomesOf,
     placesAreTold: hides.has(true) && places,
   };
 }

@@ -6,7 +6,10 @@ export interface Telling {
   readonly outcomesOf: "members" | "everybody";
 }
 
-/** Who does not know a node's members answers for everybody. */
-export function tellingOf({ hidesMembers }: Pick<Telling, "hidesMembers">): Telling {
-  return { hidesMembers, outcomesOf: hidesMembers ? "everybody" : "members" };
+/** Who does not know a node's members answers for everybody, unless outcomes travel by oblivious transfer. */
+export function tellingOf({
+  hidesMembers,
+  hiddenOutcomes = false,
+}: Pick<Telling, "hidesMembers"> & { readonly hiddenOutcomes?: boolean }): Telling {
+  return { hidesMembers, outcomesOf: hidesMembers && !hiddenOutcomes ? "everybody" : "members" };
 }

@@ -65,7 +65,7 @@ export async function trainRecorded(job: AuditedJob, others: readonly string[] =
   const everybody = Uint32Array.from(labels, (_, i) => i);
   const summed = deciding ?? everybody;
   const recorded = [scheme, ...others.map(schemeNamed)].map(({ name, hidesMembers }) => {
-    const telling = tellingOf({ hidesMembers });
+    const telling = tellingOf({ hidesMembers, hiddenOutcomes: defences.hidden_outcomes });
     const recorders = features.slice(1).map(
       (own, i) =>
         new TranscriptRecorder({

@@ -116,6 +116,6 @@ export class JobSpending {
 /** Where members are hidden a node of a tree per class answers for that class alone. */
 function spendingTerms(agreed: AgreedParameters): SpendingTerms {
   if (!schemeNamed(agreed.scheme).hidesMembers) return agreed;
-  const telling = tellingOf({ hidesMembers: true });
+  const telling = tellingOf({ hidesMembers: true, hiddenOutcomes: agreed.hiddenOutcomes });
   return { ...agreed, outputs: outputsPerTree(agreed), telling, drawsColumns: drawsColumns(agreed) };
 }
