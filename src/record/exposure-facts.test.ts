@@ -63,7 +63,7 @@ test("where members were hidden, what was not tried does not read as safe", () =
     /told a side of everybody\. What sums tell besides, 0\.027 of them per person, is not in these/,
   );
   const view = passive({ hidesMembers: true, role: "active", party: "bank" });
-  expect(assumption(view)).toMatch(/can compute which bin people are in.*and that it has a side of everybody/);
+  expect(assumption(view)).toMatch(/can compute which bin people are in.*and that it has the sides of everybody/);
   expect(assumption(view)).not.toMatch(/key|rank people/);
   const budget = { peer: "bank", spent, limits: {} };
   expect(assumption(passive({ hidesMembers: true, budget }))).toContain("outcomes of splits, which are of everybody,");
