@@ -55,11 +55,6 @@ async function ofTable(flags: AuditFlags, seconds: number, onProgress: Tell): Pr
   for (const name of ["data", "label"] as const)
     if (flags[name] === undefined)
       throw new TandemError("USAGE", `--${name} is missing: name a table with its label, or the folder of a --job`);
-  if (flags.scheme === "lattice")
-    throw new TandemError(
-      "USAGE",
-      "audit takes apart jobs with the paillier scheme. With lattice other things are told: docs/lattice.md",
-    );
   const { auditSimulation } = await import("../experiment/audit/audit.ts");
   return auditSimulation(
     { ...jobFrom(flags), check: false, onEvent: () => {} },

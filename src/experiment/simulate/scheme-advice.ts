@@ -25,7 +25,8 @@ export function revealedWords({ hidesMembers }: Pick<SchemeOutlook, "hidesMember
   return hidesMembers
     ? [
         "passive parties: how many nodes of a tree are asked for, and never who is in one",
-        "the active party: of each won split the side of everybody, and which candidate is which over all trees",
+        "the active party: of each won split the side of everybody, or with hidden_outcomes of the node's people",
+        "the active party: which candidate is which over all trees",
         "minimums of people hold at the root only",
       ]
     : [
