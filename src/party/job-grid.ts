@@ -2,7 +2,13 @@
  * The grid of a job, as everybody computes it who knows the rows: the active party, and whoever trains the same job in
  * one place. What a scheme can do of the resolution that is asked for depends on the job's size.
  */
-import type { CodecParameters, Defences, TrainingParameters } from "../base/parameters.ts";
+import {
+  type CodecParameters,
+  codecParameters,
+  type Defences,
+  resolveParameters,
+  type TrainingParameters,
+} from "../base/parameters.ts";
 import type { QuantisedGradients } from "../base/quantised-gradients.ts";
 import type { RealGradients } from "../base/real-gradients.ts";
 import { gradientLayout, quantiserFor } from "../codec/gradient-layout.ts";
@@ -45,6 +51,13 @@ export function codecOfJob(job: GridJob, { instances, validationRows, start = nu
     maxDepth: agreed.maxDepth,
     maxLeaves: agreed.maxLeaves,
   });
+}
+
+/** Nodes that may be asked for per output, all attempts together: what the resolution of some schemes depends on. */
+export function nodesPerOutput(training: TrainingParameters): number {
+  const codec = resolveParameters(codecParameters, {}); // decides nothing here
+  const agreed = agreedParameters("", training, codec, { name: "", parameters: {} });
+  return nodesOfJob(agreed) / agreed.treesPerRound;
 }
 
 /** The layout of gradients, where the codec is the job's already. */

@@ -16,6 +16,8 @@ export interface JobShape {
   readonly rows: number;
   readonly trees: number;
   readonly depth: number;
+  /** Nodes of one output that may be asked for, those that are redone among them. */
+  readonly nodesMax: number;
   /** Pairs of g and h of a round, whether its trees have one each or one tree has all of them. */
   readonly outputsPerRound: number;
   readonly layout: GradientLayout;

@@ -6,6 +6,7 @@ import { availableParallelism } from "node:os";
 import { TandemError } from "../../base/error.ts";
 import type { PartyTable } from "../../data/dataset.ts";
 import { categoryCountMax } from "../../gbdt/split/category-binning.ts";
+import { nodesPerOutput } from "../../party/job-grid.ts";
 import { binningOf, type BinningParameters, binTable } from "../../party/party-data.ts";
 import { listCandidates, mostFrequentBins } from "../../scheme/candidates/candidate-plan.ts";
 import type { CostModel, JobShape, PassiveShape, Prediction } from "../../scheme/cost-model.ts";
@@ -83,6 +84,7 @@ export function estimateJob(
     trees: training.num_round,
     // Without a limit, of a tree whose leaves are level.
     depth: training.max_depth || Math.max(1, Math.ceil(Math.log2(training.max_leaves))),
+    nodesMax: nodesPerOutput(training),
     outputsPerRound: layout.slots.length / 2,
     layout,
     speed,

@@ -20,8 +20,6 @@ import { calibrate, type LatticeCosts, inSet } from "./calibration.ts";
 const transportSecondsPerByte = 1.4e-9;
 /** JavaScript, per row and tree: gradients and margins at the one side, outcomes at the other. */
 const handlingSeconds = { active: 2e-6, passive: 1e-6 };
-/** Nodes of a job, those that are redone among them: the budget that both sides agree on. */
-const redoneAtMost = 2;
 
 export async function latticeCosts(kernel: LatticeKernel): Promise<CostModel> {
   const costs = await calibrate(kernel);
@@ -40,7 +38,7 @@ function setOf(job: JobShape): LatticeSet {
   checkBudget(latticeSets.B, { nodesMax: 1, outputs: 1, candidateCount }); // refuses tables that are too wide
   const candidatesMax = Math.max(1, ...job.passives.map((passive) => passive.candidatesMax));
   const budget = {
-    nodesMax: redoneAtMost * job.trees * nodesPerTree(job) * job.outputsPerRound,
+    nodesMax: job.nodesMax * job.outputsPerRound,
     outputs: 1,
     candidateCount: Math.min(candidatesMax, candidateCountMax),
   };
