@@ -89,7 +89,8 @@ export function assumption(view: JobView): string {
         ? "gets what outcomes of splits tell of the others' binned columns: the sums had noise. Assume"
         : "can compute which bin people are in, for many people and columns, and";
     const whose = tellsEverybody(view) ? "everybody" : "the node's people";
-    if (view.hidesMembers) return `Assume that the active party ${told} that it has the sides of ${whose} at each split.`;
+    if (view.hidesMembers)
+      return `Assume that the active party ${told} that it has the sides of ${whose} at each split.`;
     return (
       `Assume that whoever holds the key ${told} that a passive party can rank people by their risk about as well as ` +
       "the model does."

@@ -1,4 +1,4 @@
-/** The lattice scheme as the rest of Tandem finds it: its parameters, its two halves. Experimental (docs/lattice.md). */
+/** The lattice scheme as the rest of Tandem finds it: its parameters and its halves. Experimental (docs/lattice.md). */
 import { availableParallelism } from "node:os";
 import { TandemError } from "../../base/error.ts";
 import { latticeSets } from "../../crypto/lattice/sets.ts";
