@@ -68,7 +68,7 @@ export class RoundGradients {
 
   /** If it fails, the round has not begun. */
   async #take(first: ActiveGradients, rest: AsyncIterator<ActiveGradients>): Promise<void> {
-    const { job, course, answered, limit, rules } = this.#attempt;
+    const { job, course, answered, rules, isHidden } = this.#attempt;
     const { tree, sampled } = first;
     course.phase = "loading";
     course.tree = tree;
@@ -78,13 +78,8 @@ export class RoundGradients {
     course.edge("send", true);
     try {
       this.#checkSample(sampled);
-      if (this.#attempt.isHidden) await this.#reserveNodes(tree);
-      const nodes = this.#attempt.trees.begin(tree, sampled, limit.beginTree(tree, this.#attempt.splits));
-      this.#checkSampleSize(nodes.sample.count);
-      await job.admitRound?.(tree);
-      job.scheme.beginRound(nodes);
-      const chunks = await this.#load(first, rest);
-      await this.#begin({ tree, sample: sampleDigest(sampled), chunks });
+      if (isHidden) await this.#openHidden(first, rest);
+      else await this.#openTold(first, rest);
       rules.beginTree(tree);
       if (course.phase === "loading") course.phase = "growing";
     } catch (error) {
@@ -93,6 +88,31 @@ export class RoundGradients {
     } finally {
       course.edge("send", false);
     }
+  }
+
+  async #openTold(first: ActiveGradients, rest: AsyncIterator<ActiveGradients>): Promise<void> {
+    const { tree, sampled } = first;
+    this.#beginTree(first);
+    await this.#attempt.job.admitRound?.(tree);
+    const chunks = await this.#load(first, rest);
+    await this.#begin({ tree, sample: sampleDigest(sampled), chunks });
+  }
+
+  /** There is nothing to load, and what is stored of the round is stored at once. */
+  async #openHidden(first: ActiveGradients, rest: AsyncIterator<ActiveGradients>): Promise<void> {
+    const { job, told } = this.#attempt;
+    await job.admitRound?.(first.tree);
+    await this.#load(first, rest);
+    await this.#reserveNodes(first);
+    this.#beginTree(first);
+    await told.begin(first.tree);
+  }
+
+  #beginTree({ tree, sampled }: ActiveGradients): void {
+    const { trees, limit, splits, job } = this.#attempt;
+    const nodes = trees.begin(tree, sampled, limit.beginTree(tree, splits));
+    this.#checkSampleSize(nodes.sample.count);
+    job.scheme.beginRound(nodes);
   }
 
   /** From here on no earlier round is redone, and this one only with this sample. */
@@ -110,8 +130,9 @@ export class RoundGradients {
    * Before a node of the round is answered all of them are counted, also if the round is redone: a job's secrets wear
    * off with every answer. With noise a round that is redone gets other noise, and may be split otherwise.
    */
-  async #reserveNodes(tree: number): Promise<void> {
-    const { progress, job, trees } = this.#attempt;
+  async #reserveNodes({ tree, sampled }: ActiveGradients): Promise<void> {
+    const { progress, job, trees, setUpDigest: setUp } = this.#attempt;
+    const round = { tree, sample: sampleDigest(sampled), chunks: null };
     const most = nodesOfJob(job.agreed);
     await progress.update(({ nodesReserved, splits, trees: finished }) => {
       const reserved = nodesReserved + trees.nodesAskedMax * job.agreed.treesPerRound;
@@ -121,20 +142,21 @@ export class RoundGradients {
           `this job may ask ${job.name} for ${most} nodes in all its attempts, and they are used up. ` +
             "Begin anew under another name",
         );
-      if (job.agreed.answerNoise === 0) return { nodesReserved: reserved };
+      const begun = { nodesReserved: reserved, setUp, round };
+      if (job.agreed.answerNoise === 0) return begun;
       const before = splits.filter((split) => split.tree < tree);
-      return { nodesReserved: reserved, splits: before, trees: Math.min(finished, tree) };
+      return { ...begun, splits: before, trees: Math.min(finished, tree) };
     });
   }
 
   /** @returns how many chunks are kept; null: none need be */
   async #load(first: ActiveGradients, rest: AsyncIterator<ActiveGradients>): Promise<number | null> {
-    const { job, progress } = this.#attempt;
+    const { job, progress, isHidden } = this.#attempt;
     const { scheme, roundStore = null, agreed } = job;
     const { tree } = first;
     const { round } = progress.current;
     const kept = round?.tree === tree ? round.chunks : null;
-    const keeps = roundStore !== null && agreed.answerNoise > 0 && kept === null;
+    const keeps = roundStore !== null && agreed.answerNoise > 0 && kept === null && !isHidden;
     let count = 0;
     for (let next: IteratorResult<ActiveGradients> = { value: first }; next.done !== true; next = await rest.next()) {
       const chunk = next.value;
