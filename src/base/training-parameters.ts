@@ -183,6 +183,13 @@ export const trainingParameters = {
     max: 100_000,
     help: "stop when validation has not improved for so many rounds, and keep the best; 0 for never",
   },
+  eval_every: {
+    kind: "integer",
+    default: 1,
+    min: 0,
+    max: 100_000,
+    help: "evaluate the training rows after every so many rounds, and after the last; 0: after the last only",
+  },
   seed: { kind: "integer", default: 7, min: 0, max: 4294967295, help: "fixes everything but the cryptographic nonces" },
 } as const satisfies Record<string, ParameterSpec>;
 

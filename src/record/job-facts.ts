@@ -264,3 +264,8 @@ export function fractionsOf(counts: readonly number[]): number[] {
   const total = counts.reduce((sum, count) => sum + count, 0) || 1;
   return counts.map((count) => count / total);
 }
+
+/** Of all rounds: not every one need be evaluated. */
+export function metricNamesOf({ rounds }: Pick<JobView, "rounds">): string[] {
+  return [...new Set(rounds.flatMap(({ train }) => Object.keys(train)))];
+}

@@ -1,7 +1,7 @@
 /** A report's metrics and curves: how good the model is. */
 import { type Html, html } from "../base/html.ts";
 import type { OwnJobView } from "../record/own-view.ts";
-import { stoppingMarks } from "../record/job-facts.ts";
+import { metricNamesOf, stoppingMarks } from "../record/job-facts.ts";
 import type { JobView } from "../record/job-view.ts";
 import { htmlTable } from "./html-table.ts";
 import { ksChart, learningChart, rocChart, scoreChart } from "./job-charts.ts";
@@ -47,7 +47,7 @@ function metricsRows(names: readonly string[], of: MetricsPerPart, suffix: strin
 
 /** Curves of scores are the party's own: a public report goes without. */
 export function qualityPart(view: JobView, scores: OwnJobView["scores"]): Html {
-  const names = Object.keys(view.rounds[0]?.train ?? {});
+  const names = metricNamesOf(view);
   if (names.length === 0) return html``;
   const learning = names.map((name) =>
     chart(`${name} after each tree`, learningChart(view.rounds, name, stoppingMarks(view))),

@@ -2,7 +2,7 @@
 import { signal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import { formatBytes, formatCount, formatSeconds } from "../../src/base/format.ts";
-import { gradientSavings } from "../../src/record/job-facts.ts";
+import { gradientSavings, metricNamesOf } from "../../src/record/job-facts.ts";
 import type { JobView } from "../../src/record/job-view.ts";
 import { Card, Nothing, Table } from "./card.tsx";
 import { Chart } from "./chart.tsx";
@@ -53,7 +53,7 @@ export function CompareView() {
 }
 
 function Curves({ left, right }: { readonly left: JobView; readonly right: JobView }) {
-  const names = Object.keys(left.rounds[0]?.train ?? {}).filter((name) => name in (right.rounds[0]?.train ?? {}));
+  const names = metricNamesOf(left).filter((name) => metricNamesOf(right).includes(name));
   if (names.length === 0) return <Nothing>The two jobs have no metric in common.</Nothing>;
   const name = chosenMetric.value !== null && names.includes(chosenMetric.value) ? chosenMetric.value : names[0];
   const length = Math.max(left.rounds.length, right.rounds.length);

@@ -1,6 +1,6 @@
 /** Metrics after every tree: of the rows that are trained on, and of those held back where a job has them. */
 import { signal } from "@preact/signals";
-import { stoppingMarks } from "../../src/record/job-facts.ts";
+import { metricNamesOf, stoppingMarks } from "../../src/record/job-facts.ts";
 import type { JobView } from "../../src/record/job-view.ts";
 import { Behind, Nothing, Table } from "./card.tsx";
 import { Chart, type Series } from "./chart.tsx";
@@ -16,7 +16,8 @@ export function LearningCurves({ view }: { readonly view: JobView }) {
   const { rounds } = view;
   if (view.role === "passive") return <Nothing>Only the active party has labels, so only it sees metrics.</Nothing>;
   if (rounds.length === 0) return <Nothing>Metrics appear here after the first tree.</Nothing>;
-  const names = Object.keys(rounds[0].train);
+  const names = metricNamesOf(view);
+  if (names.length === 0) return <Nothing>Metrics appear here when a round is evaluated.</Nothing>;
   const name = chosen.value !== null && names.includes(chosen.value) ? chosen.value : decidingMetric(view, names);
   const series: Series[] = [
     {

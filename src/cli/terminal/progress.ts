@@ -163,13 +163,14 @@ export class Progress {
   ): void {
     const elapsed = (Date.now() - this.#firstTreeAt) / 1000;
     const left = (elapsed / Math.max(1, done - this.#firstTree)) * (total - done);
-    const [name, value] = Object.entries(metrics)[0] ?? ["", 0];
-    const validated = validation === undefined ? "" : `  validation ${validation[name].toFixed(4)}`;
+    const [first] = Object.entries(metrics);
+    const train = first === undefined ? "" : `  train ${first[0]} ${first[1].toFixed(4)}`;
+    const validated = validation === undefined ? "" : `  validation ${validation[first[0]].toFixed(4)}`;
     const time =
       done < total
         ? `${formatSeconds(left)} left`
         : `${formatSeconds(elapsed)} ${this.#wentOn ? "since it went on" : "in all"}`;
-    this.line(`tree ${done}/${total}  train ${name} ${value.toFixed(4)}${validated}  ${time}`);
+    this.line(`tree ${done}/${total}${train}${validated}  ${time}`);
   }
 }
 

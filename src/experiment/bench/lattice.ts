@@ -134,7 +134,7 @@ function latticeJob(table: Columns, trees: number): FederationJob {
   return {
     ...benchJob(table, 2048, trees),
     scheme: "lattice",
-    training: { num_round: trees, max_depth: depth, max_bin: bins },
+    training: { num_round: trees, max_depth: depth, max_bin: bins, eval_every: 0 },
   };
 }
 

@@ -10,7 +10,7 @@ import { BoostingTask, otherRows } from "../../gbdt/boost/boosting-task.ts";
 import { scoreCurves } from "../../gbdt/metric/score-curves.ts";
 import { roundsBefore } from "../../gbdt/boost/warm-start.ts";
 import { chainedPeer } from "../../protocol/active/chained-peer.ts";
-import { ActiveRole, type PhaseTimesMs } from "../../protocol/active/role.ts";
+import { ActiveRole, type PhaseTimesMs, type RoundMetrics } from "../../protocol/active/role.ts";
 import { idsDigest } from "../../protocol/ids.ts";
 import { agreedParameters, firstTreeOf, treesPerRound } from "../../protocol/job-parameters.ts";
 import { modelId } from "../../protocol/model-id.ts";
@@ -52,6 +52,9 @@ interface Prepared {
 }
 
 /** A job in this process, over all of its attempts. */
+/** A round that nobody asked about. */
+const notEvaluated: RoundMetrics = { train: {}, validation: null };
+
 export class JobAttempts {
   readonly #config: ActiveConfig;
   readonly #tables: ActiveTables;
@@ -263,7 +266,7 @@ export class JobAttempts {
           this.#meter.stop();
           this.#margins = margins;
           this.#notes.own({ kind: "tree", tree, nodes: grown });
-          const { train, validation } = await evaluateRound();
+          const { train, validation } = this.#isEvaluated(tree) ? await evaluateRound() : notEvaluated;
           sampler.treeEnded();
           this.#tellLedger(role);
           const counts = { ...this.#schemeOf(begun.secret).counts };
@@ -281,6 +284,13 @@ export class JobAttempts {
       now: this.#world.now,
     });
     return { role, sampler };
+  }
+
+  /** Of the trees of a round all are, or none. */
+  #isEvaluated(tree: number): boolean {
+    const { eval_every: every } = this.#config.training;
+    const round = Math.floor(tree / treesPerRound(this.#config.training)) + 1;
+    return tree + 1 === this.#treeCount || (every > 0 && round % every === 0);
   }
 
   /** The passive parties, with a chain of digests around each. */
