@@ -24,7 +24,7 @@ export class PinnedSessionManager extends Http2SessionManager {
   ) {
     const checked: { socket: TLSSocket | null } = { socket: null };
     super(url, liveness, {
-      settings: { initialWindowSize: windowBytes },
+      settings: { initialWindowSize: windowBytes, maxFrameSize: 1 << 20 },
       createConnection() {
         const { socket } = checked;
         checked.socket = null;

@@ -52,7 +52,7 @@ export async function listenTls(
     {
       ...tlsOptions(identity),
       requestCert: true,
-      settings: { initialWindowSize: windowBytes, maxConcurrentStreams: callsMax },
+      settings: { initialWindowSize: windowBytes, maxConcurrentStreams: callsMax, maxFrameSize: 1 << 20 },
     },
     connectNodeAdapter({
       routes: service.routes,

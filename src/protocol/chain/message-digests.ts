@@ -64,24 +64,24 @@ export class GradientDigest {
   }
 }
 
-/** A node's request: one message, or as many as it has gradients of its own. */
+/**
+ * A node's request. Where a node has gradients of its own, in as many messages as they take, these are left out: nobody
+ * can make them again, and digests of megabytes per node would take longer than anything else.
+ */
 export class NodeDigest {
   readonly #parts = new Parts();
+  #isAlone = true;
   #alone: Uint8Array | null = null;
 
   add(request: MessageInitShape<typeof ActiveNodeSchema>): void {
-    const { scheme = new Uint8Array(0), more = false } = request;
-    if (this.#alone === null && !more) {
-      this.#alone = messageDigest(ActiveNodeSchema, request);
-      return;
-    }
-    this.#alone = new Uint8Array(0);
-    this.#parts.add(messageDigest(ActiveNodeSchema, { ...request, scheme: new Uint8Array(0) }));
-    this.#parts.add(chunkDigest(scheme));
+    const { more = false } = request;
+    this.#isAlone &&= !more && this.#alone === null;
+    if (this.#isAlone) this.#alone = messageDigest(ActiveNodeSchema, request);
+    else this.#parts.add(messageDigest(ActiveNodeSchema, { ...request, scheme: new Uint8Array(0) }));
   }
 
   digest(): Uint8Array {
-    return this.#alone === null || this.#alone.length === 0 ? this.#parts.digest() : this.#alone;
+    return this.#isAlone && this.#alone !== null ? this.#alone : this.#parts.digest();
   }
 }
 

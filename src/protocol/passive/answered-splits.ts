@@ -25,8 +25,8 @@ export type OwnSplit = SplitTest & {
 /** A split that is about to be answered. */
 export interface DecidedSplit {
   readonly split: OwnSplit;
-  /** The people in the node. */
-  readonly members: Uint32Array;
+  /** The people in the node; null where nobody tells who they are. */
+  readonly members: Uint32Array | null;
   /** Bitmap over them. */
   readonly leftMembers: Uint8Array;
 }
@@ -95,14 +95,15 @@ function withSplits(progress: PassiveProgress, decided: readonly DecidedSplit[])
   const members = { ...progress.members };
   const sides = { ...progress.sides };
   for (const { split, members: people, leftMembers } of decided) {
-    const digest = membersDigest(people);
+    const digest = people && membersDigest(people);
     const key = splitKey(split.tree, split.node);
     const known = splits.find(({ tree, node }) => tree === split.tree && node === split.node);
     if (known === undefined) {
       splits.push(split);
+      if (people === null || digest === null) continue;
       members[key] = digest;
       sides[key] = membersDigest(partition(people, leftMembers).inside);
-    } else if (!sameSplit(known, split) || members[key] !== digest) {
+    } else if (!sameSplit(known, split) || (digest !== null && members[key] !== digest)) {
       throw new TandemError(
         "PROTOCOL_STATE",
         `node ${split.node} is split already, and in another way than is asked now`,

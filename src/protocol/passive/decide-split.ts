@@ -10,6 +10,7 @@ import type { DecidedSplit } from "./answered-splits.ts";
 
 /** A split that is about to be answered, and what is answered. */
 export interface SplitAnswer extends DecidedSplit {
+  readonly members: Uint32Array;
   readonly monotone: number;
 }
 

@@ -162,6 +162,8 @@ export class RoundGradients {
       const chunk = next.value;
       checkChunk(chunk, tree, count);
       if (count > 0 && chunk.sampled.length > 0) throw new TandemError("PROTOCOL_STATE", "a second sample of one tree");
+      if (count > 0 && isHidden)
+        throw new TandemError("PROTOCOL_STATE", "gradients of a round, where nodes have their own");
       if (kept === null) await this.#takeChunk(chunk); // what the scheme refuses is not stored
       if (keeps) await roundStore.writeGradients(tree, count, chunk.scheme);
       count++;

@@ -166,7 +166,7 @@ export class TreeAnswers {
 
   /** What is named splits its node, and is stored. */
   async decide({ tree, decisions }: ActiveSplitDecisions): Promise<readonly SplitAnswer[]> {
-    const { course, job, limit, answered, rules, tally } = this.#attempt;
+    const { course, job, limit, answered, rules, tally, isHidden } = this.#attempt;
     const answers = await this.#turns.run(async () => {
       course.expectTree(tree);
       this.#checkNumber(decisions.map(({ node }) => node));
@@ -175,7 +175,7 @@ export class TreeAnswers {
       const own = decided.map(({ split }) => split);
       rules.checkSplits(own.map(({ node }) => node));
       limit.check(own);
-      await answered.keep(decided);
+      await answered.keep(isHidden ? decided.map((each) => ({ ...each, members: null })) : decided);
       limit.answered(own);
       return decided;
     });

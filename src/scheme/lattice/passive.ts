@@ -46,8 +46,6 @@ export class LatticePassive implements PassiveScheme {
   /** Of this attempt: an object serves one. */
   readonly #nonce = osRandom.fill(new Uint8Array(nonceBytes));
   #state: SetUpState | null = null;
-  /** The message that opens the round has come. */
-  #isOpened = false;
   /** The tree under way, counted within its round: of a tree per class its class. */
   #treeOfRound = 0;
 
@@ -91,7 +89,6 @@ export class LatticePassive implements PassiveScheme {
   }
 
   beginRound(): void {
-    this.#isOpened = false;
     this.#treeOfRound = 0;
   }
 
@@ -101,9 +98,7 @@ export class LatticePassive implements PassiveScheme {
 
   /** A round is opened by an empty message: every node has gradients of its own. */
   async gradients(message: Uint8Array): Promise<number> {
-    if (message.length > 0 || this.#isOpened)
-      throw new TandemError("PROTOCOL_STATE", "gradients of a round, where nodes have their own");
-    this.#isOpened = true;
+    if (message.length > 0) throw new TandemError("PROTOCOL_STATE", "gradients of a round, where nodes have their own");
     return 0;
   }
 
