@@ -63,7 +63,7 @@ test("the active party is told that nobody could rank its people by their nodes"
   expect(auditText(result)).toContain("it is not told who is in a node");
   const report = await reportOf("active");
   expect(report).toContain("was not told who is in a node");
-  expect(report).toContain("a side of everybody for each split");
+  expect(report).toContain("the sides of everybody at each split");
   expect(report).not.toMatch(/Paillier|private key|guard bits|batching|rank people by their risk/);
 });
 

@@ -24,7 +24,7 @@ export function benchCommand(): Command {
     .description("measure this machine against OpenSSL, and the scoring server under load")
     .addOption(
       new Option("--only <part>", "which figures")
-        .choices(["arithmetic", "training", "ablation", "noise", "serving", "scoring-masked", "all"])
+        .choices(["arithmetic", "training", "ablation", "noise", "serving", "scoring-masked", "lattice", "all"])
         .default("all"),
     )
     .option("--data <folder>", "the folder with the public data (default: made-up data of the same shape)")
