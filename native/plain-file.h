@@ -1,5 +1,6 @@
-// Files that last: what base/atomic-file.ts and base/storage.ts do call by call, as one piece of work. A call of Node's
-// own takes a thread of its pool and a turn of the event loop each, which is dearer than most of the calls.
+// Files that last: what base/files/atomic-file.ts and base/files/storage.ts do call by call, as one piece of work. A
+// call of Node's own takes a thread of its pool and a turn of the event loop each, which is dearer than most of the
+// calls.
 #pragma once
 
 #include <cstddef>

@@ -11,7 +11,7 @@ export {
   resolveParameters,
   trainingParameters,
   type TrainingParameters,
-} from "./base/parameters.ts";
+} from "./base/parameters/parameters.ts";
 export { generateKey, type PrivateKey, type PublicKey, selectKernel } from "./crypto/paillier/index.ts";
 export { binFeature, type BinnedFeature } from "./gbdt/split/binning.ts";
 export { error, logloss, mae, poissonNloglik, rmse } from "./gbdt/metric/metrics.ts";

@@ -6,7 +6,7 @@ import { cpSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } 
 import { join } from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
 import { TandemError } from "../src/base/error.ts";
-import { diskStorage, type Storage } from "../src/base/storage.ts";
+import { diskStorage, type Storage } from "../src/base/files/storage.ts";
 import { realWorld } from "../src/party/active/world.ts";
 import type { PartyEvent } from "../src/record/events.ts";
 import { runActive } from "../src/party/active/run.ts";

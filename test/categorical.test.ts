@@ -5,7 +5,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { resolveParameters, servingParameters } from "../src/base/parameters.ts";
+import { resolveParameters, servingParameters } from "../src/base/parameters/parameters.ts";
 import { SeededRandom } from "../src/base/random.ts";
 import { showActive, showPassive } from "../src/cli/terminal/model-show.ts";
 import { CategoryBook } from "../src/data/category-book.ts";

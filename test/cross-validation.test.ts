@@ -13,7 +13,7 @@ import {
   speedParameters,
   trainingParameters,
   type TrainingParameters,
-} from "../src/base/parameters.ts";
+} from "../src/base/parameters/parameters.ts";
 import { TandemError } from "../src/base/error.ts";
 import { plaintextBitsMax } from "../src/codec/packing.ts";
 import { generateKey, type PrivateKey, selectKernel } from "../src/crypto/paillier/index.ts";

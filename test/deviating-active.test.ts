@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { create, toBinary } from "@bufbuild/protobuf";
 import { beforeAll, describe, expect, test } from "vitest";
 import { TandemError } from "../src/base/error.ts";
-import { diskStorage, type Storage } from "../src/base/storage.ts";
+import { diskStorage, type Storage } from "../src/base/files/storage.ts";
 import { generateKey, type PrivateKey } from "../src/crypto/paillier/index.ts";
 import { type JobTerms, PassiveCheckpoints } from "../src/party/passive/checkpoints.ts";
 import { bitmapFrom } from "../src/wire/bitmap.ts";

@@ -127,6 +127,17 @@ describe("a small tree", () => {
     ]);
   });
 
+  it("lets whoever may import base import its folders, which hardly know each other", () => {
+    plant("src/base/files/disk.ts", 'import "../error.ts";\nimport "../text/format.ts";\n');
+    plant("src/base/parameters/table.ts", 'import "../text/format.ts";\n');
+    plant("src/base/assert.ts", 'import "./files/disk.ts";\n');
+    plant("src/gbdt/grow.ts", 'import "../base/files/disk.ts";\nimport "../base/text/format.ts";\n');
+    expect(checkLayers(root).violations).toEqual([
+      "src/base/assert.ts:1 may not import src/base/files/disk.ts (base -> base/files)",
+      "src/base/files/disk.ts:2 may not import src/base/text/format.ts (base/files -> base/text)",
+    ]);
+  });
+
   it("lets tests reach everything below party, and nothing above", () => {
     plant(
       "src/gbdt/tree.test.ts",

@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { resolveParameters, servingParameters } from "../src/base/parameters.ts";
+import { resolveParameters, servingParameters } from "../src/base/parameters/parameters.ts";
 import { runActive } from "../src/party/active/run.ts";
 import type { ActiveConfigInput } from "../src/party/config.ts";
 import { startServer } from "../src/scoring/http/run-serve.ts";

@@ -8,7 +8,7 @@ import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { z } from "zod";
-import { resolveParameters, servingParameters } from "../src/base/parameters.ts";
+import { resolveParameters, servingParameters } from "../src/base/parameters/parameters.ts";
 import type { PartyEvent } from "../src/record/events.ts";
 import { runActive } from "../src/party/active/run.ts";
 import { type ServeOptions, startServer } from "../src/scoring/http/run-serve.ts";

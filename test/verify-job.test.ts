@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
-import { diskStorage } from "../src/base/storage.ts";
+import { diskStorage } from "../src/base/files/storage.ts";
 import type { ActiveConfig, ActiveConfigInput, PassiveConfigInput } from "../src/party/config.ts";
 import { runCrossValidation } from "../src/party/active/cross-validation.ts";
 import { runActive } from "../src/party/active/run.ts";

@@ -3,9 +3,9 @@
  * off the sums. A minimum of people does not help, noise does.
  */
 import { expect, test } from "vitest";
-import type { Defences } from "../src/base/parameters.ts";
+import type { Defences } from "../src/base/parameters/parameters.ts";
 import { SeededRandom } from "../src/base/random.ts";
-import { slotSum } from "../src/base/quantised-gradients.ts";
+import { slotSum } from "../src/base/gradients/quantised-gradients.ts";
 import { binGoesLeft, candidatesOf } from "../src/gbdt/split/candidate.ts";
 import { noMinimums } from "../src/gbdt/split/offered-candidates.ts";
 import { mostFrequentBins } from "../src/scheme/candidates/candidate-plan.ts";

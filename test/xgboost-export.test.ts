@@ -11,7 +11,7 @@ import {
   resolveParameters,
   trainingParameters,
   type TrainingParameters,
-} from "../src/base/parameters.ts";
+} from "../src/base/parameters/parameters.ts";
 import { SeededRandom } from "../src/base/random.ts";
 import { columnIndex, idColumn, labelColumn, numericColumn } from "../src/data/columns.ts";
 import { readCsvTable } from "../src/data/csv-table.ts";

@@ -4,7 +4,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
-import { codecParameters, resolveParameters, trainingParameters } from "../src/base/parameters.ts";
+import { codecParameters, resolveParameters, trainingParameters } from "../src/base/parameters/parameters.ts";
 import { CategoryBook } from "../src/data/category-book.ts";
 import { columnIndex, labelColumn } from "../src/data/columns.ts";
 import { readCsvTable } from "../src/data/csv-table.ts";

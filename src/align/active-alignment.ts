@@ -14,7 +14,7 @@ import { type AlignmentOptions, type AlignmentPeer, type CallOptions, idCountMax
 import { checkPeerSize, suspiciousOverlap, suspiciousSize } from "./peer-size.ts";
 import { byAscendingId } from "./common-order.ts";
 import { pointBytes } from "./curve25519.ts";
-import { isSliceOver, nextSlice } from "../base/event-loop-slice.ts";
+import { isSliceOver, nextSlice } from "../base/scheduling/event-loop-slice.ts";
 import { hashDomain } from "./hash-to-curve.ts";
 import { KeptStream } from "./kept-stream.ts";
 import { MaskingPool } from "./masking-pool.ts";

@@ -3,7 +3,7 @@
  * It depends on the common set alone, which every party knows in the end. So agreeing on it reveals nothing about
  * anybody's file, and aligning the same files again gives the same order.
  */
-import { isSliceOver, nextSlice } from "../base/event-loop-slice.ts";
+import { isSliceOver, nextSlice } from "../base/scheduling/event-loop-slice.ts";
 
 const runLength = 1024;
 const stepsPerLook = 1024;

@@ -8,7 +8,7 @@ import { Worker } from "node:worker_threads";
 import { assert } from "../base/assert.ts";
 import { TandemError } from "../base/error.ts";
 import { pointBytes } from "./curve25519.ts";
-import { isSliceOver, nextSlice } from "../base/event-loop-slice.ts";
+import { isSliceOver, nextSlice } from "../base/scheduling/event-loop-slice.ts";
 import { type MaskingMessage, maskPoints, serveMasking } from "./masking-thread.ts";
 
 const threadSource = `(${serveMasking.toString()})(

@@ -3,7 +3,7 @@ import { assert } from "../base/assert.ts";
 import { TandemError } from "../base/error.ts";
 import { pointsPerChunk, pointsPerChunkMax } from "./alignment-peer.ts";
 import { isCanonical, pointBytes } from "./curve25519.ts";
-import { isSliceOver, nextSlice } from "../base/event-loop-slice.ts";
+import { isSliceOver, nextSlice } from "../base/scheduling/event-loop-slice.ts";
 import { hashToCurve } from "./hash-to-curve.ts";
 import type { MaskingPool } from "./masking-pool.ts";
 import { inOrder } from "./ordered-work.ts";

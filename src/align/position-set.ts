@@ -2,7 +2,7 @@
 import { assert } from "../base/assert.ts";
 import { TandemError } from "../base/error.ts";
 import { positionsPerChunk, positionsPerChunkMax } from "./alignment-peer.ts";
-import { isSliceOver, nextSlice } from "../base/event-loop-slice.ts";
+import { isSliceOver, nextSlice } from "../base/scheduling/event-loop-slice.ts";
 
 export class PositionSet {
   readonly #members: Uint8Array;

@@ -1,6 +1,6 @@
 /** A secret random order: what travels in it says nothing about the order of the sender's file. */
 import type { SecureRandom } from "../base/random.ts";
-import { isSliceOver, nextSlice } from "../base/event-loop-slice.ts";
+import { isSliceOver, nextSlice } from "../base/scheduling/event-loop-slice.ts";
 
 const drawsPerBlock = 4096;
 

@@ -1,7 +1,7 @@
 /** `tandem audit`: what the parties of a job could learn of each other, by trying it. */
 import { Command } from "commander";
 import { TandemError } from "../base/error.ts";
-import { formatCount, formatSeconds } from "../base/format.ts";
+import { formatCount, formatSeconds } from "../base/text/format.ts";
 import type { AuditResult } from "../privacy/attack/audit-result.ts";
 import { addJobOptions, type JobFlags, jobFrom } from "./job-options.ts";
 import { auditText } from "./terminal/audit-text.ts";

@@ -4,7 +4,7 @@ import { homedir } from "node:os";
 import { basename, join, resolve } from "node:path";
 import { Command, Option } from "commander";
 import { TandemError } from "../base/error.ts";
-import { isLoopback } from "../base/loopback.ts";
+import { isLoopback } from "../base/listening/loopback.ts";
 import type { Dashboard, Viewer } from "../dashboard/server.ts";
 import type { Progress } from "./terminal/progress.ts";
 import { portNumber } from "./whole-number.ts";

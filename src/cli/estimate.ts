@@ -1,6 +1,6 @@
 /** `tandem estimate`: what a simulation would take, before it is started, with either scheme. */
 import { Command } from "commander";
-import { formatBytes, formatSeconds } from "../base/format.ts";
+import { formatBytes, formatSeconds } from "../base/text/format.ts";
 import type { Estimate, Estimates } from "../experiment/simulate/estimate.ts";
 import { revealedWords } from "../experiment/simulate/scheme-advice.ts";
 import { addJobOptions, type JobFlags, jobFrom } from "./job-options.ts";

@@ -9,7 +9,7 @@ import {
   privacyParameters,
   speedParameters,
   trainingParameters,
-} from "../base/parameters.ts";
+} from "../base/parameters/parameters.ts";
 import { schemeOption } from "./scheme-options.ts";
 import type { SimulateOptions } from "../experiment/simulate/simulate-options.ts";
 

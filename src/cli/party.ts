@@ -1,6 +1,6 @@
 /** `tandem party`: a passive party's process. */
 import type { Command } from "commander";
-import { keepHeapRoom } from "../base/heap-room.ts";
+import { keepHeapRoom } from "../base/scheduling/heap-room.ts";
 import type { PassiveConfig } from "../party/config.ts";
 import type { DisclosureFacts } from "../privacy/disclosures.ts";
 import { companyCommand, type CompanyFlags, supervised } from "./company-process.ts";

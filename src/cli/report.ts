@@ -1,7 +1,7 @@
 /** `tandem report`: a job's record as one HTML file, and the same at the end of a job. */
 import { join, resolve } from "node:path";
 import { Command } from "commander";
-import { writeFileAtomically } from "../base/atomic-file.ts";
+import { writeFileAtomically } from "../base/files/atomic-file.ts";
 
 const reportFileName = "report.html";
 

@@ -1,10 +1,10 @@
 /** `tandem serve`: scores over HTTP at the active party. */
 import { Command, Option } from "commander";
 import { TandemError } from "../base/error.ts";
-import { aliasesOf, resolveParameters, servingParameters } from "../base/parameters.ts";
+import { aliasesOf, resolveParameters, servingParameters } from "../base/parameters/parameters.ts";
 import { given, parameterOption } from "./job-options.ts";
 import { programVersion } from "../base/program-version.ts";
-import { readSecretFile } from "../base/secret-file.ts";
+import { readSecretFile } from "../base/files/secret-file.ts";
 import { addExamples } from "./terminal/help-text.ts";
 import { portNumber } from "./whole-number.ts";
 

@@ -1,7 +1,7 @@
 /** `tandem train`: the active party's process. */
 import type { Command } from "commander";
 import { TandemError } from "../base/error.ts";
-import { keepHeapRoom } from "../base/heap-room.ts";
+import { keepHeapRoom } from "../base/scheduling/heap-room.ts";
 import type { ActiveConfig } from "../party/config.ts";
 import type { DisclosureFacts } from "../privacy/disclosures.ts";
 import type { ActiveResult, Emit, LayoutSummary } from "../record/events.ts";

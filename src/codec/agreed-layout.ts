@@ -7,7 +7,7 @@
  * and resolutions are the active party's own.
  */
 import { noiseScaleOf, type NoiseScale } from "../base/noise/noise-scale.ts";
-import { codecParameters, resolveParameters } from "../base/parameters.ts";
+import { codecParameters, resolveParameters } from "../base/parameters/parameters.ts";
 import { autoSlots, buildLayout, type GradientLayout } from "./layout.ts";
 import type { Slot } from "./slot.ts";
 

@@ -1,10 +1,11 @@
 /**
  * Encode and decode by a GradientLayout (paper sec. III-A): gradients to the integer grid, the grid to plaintexts, and
- * decrypted sums back to integer slot sums. Only base/quantised-gradients.ts makes real numbers of them again.
+ * decrypted sums back to integer slot sums. Only base/gradients/quantised-gradients.ts makes real numbers of them
+ * again.
  */
 import { assert } from "../base/assert.ts";
 import { TandemError } from "../base/error.ts";
-import { highLimb, type QuantisedGradients, type SlotGrid } from "../base/quantised-gradients.ts";
+import { highLimb, type QuantisedGradients, type SlotGrid } from "../base/gradients/quantised-gradients.ts";
 import { PlaintextVector } from "../crypto/paillier/vectors.ts";
 import { readField, writeField } from "./bit-fields.ts";
 import type { GradientLayout } from "./layout.ts";

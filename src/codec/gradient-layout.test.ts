@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { expectError } from "../../test/support/expect-error.ts";
-import { codecParameters, resolveParameters } from "../base/parameters.ts";
-import { realSum } from "../base/quantised-gradients.ts";
-import type { RealGradients } from "../base/real-gradients.ts";
+import { codecParameters, resolveParameters } from "../base/parameters/parameters.ts";
+import { realSum } from "../base/gradients/quantised-gradients.ts";
+import type { RealGradients } from "../base/gradients/real-gradients.ts";
 import { gradientLayout, quantiserFor } from "./gradient-layout.ts";
 
 const batched = resolveParameters(codecParameters, {});

@@ -5,11 +5,11 @@
  */
 import { TandemError } from "../base/error.ts";
 import type { NoiseScale } from "../base/noise/noise-scale.ts";
-import type { CodecParameters } from "../base/parameters.ts";
-import type { QuantisedGradients } from "../base/quantised-gradients.ts";
+import type { CodecParameters } from "../base/parameters/parameters.ts";
+import type { QuantisedGradients } from "../base/gradients/quantised-gradients.ts";
 import { quantise } from "./batch-codec.ts";
 import { autoSlots, buildLayout, type GradientLayout, paperSlots } from "./layout.ts";
-import type { Range, RealGradients } from "../base/real-gradients.ts";
+import type { Range, RealGradients } from "../base/gradients/real-gradients.ts";
 
 export function gradientLayout(
   parameters: CodecParameters,

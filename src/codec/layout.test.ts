@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { codecParameters, resolveParameters } from "../base/parameters.ts";
-import { highLimb, realSum, slotSum } from "../base/quantised-gradients.ts";
+import { codecParameters, resolveParameters } from "../base/parameters/parameters.ts";
+import { highLimb, realSum, slotSum } from "../base/gradients/quantised-gradients.ts";
 import { decodeSums, encode, quantise } from "./batch-codec.ts";
 import { autoSlots, buildLayout, columnCount, type GradientLayout, overflowProof, paperSlots } from "./layout.ts";
 import { cannotOverflow, quantisedMax, quantiseValue, type Slot, slotBits } from "./slot.ts";

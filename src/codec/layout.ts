@@ -10,8 +10,8 @@
  */
 import { TandemError } from "../base/error.ts";
 import type { NoiseScale } from "../base/noise/noise-scale.ts";
-import type { CodecParameters } from "../base/parameters.ts";
-import type { Range } from "../base/real-gradients.ts";
+import type { CodecParameters } from "../base/parameters/parameters.ts";
+import type { Range } from "../base/gradients/real-gradients.ts";
 import {
   cannotOverflow,
   countMax,

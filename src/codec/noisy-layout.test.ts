@@ -1,9 +1,9 @@
 /** Slots of either sign, with room for noise: what is encoded, added and decoded, up to the edge. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { codecParameters, resolveParameters } from "../base/parameters.ts";
+import { codecParameters, resolveParameters } from "../base/parameters/parameters.ts";
 import { noiseScaleOf } from "../base/noise/noise-scale.ts";
-import { realSum, slotSum } from "../base/quantised-gradients.ts";
+import { realSum, slotSum } from "../base/gradients/quantised-gradients.ts";
 import { agreedLayout, type LayoutTerms } from "./agreed-layout.ts";
 import { decodeSums, encode, encodeNoise, quantise } from "./batch-codec.ts";
 import { gradientLayout, quantiserFor } from "./gradient-layout.ts";

@@ -8,7 +8,7 @@
  */
 import { assert } from "../base/assert.ts";
 import { TandemError } from "../base/error.ts";
-import { highLimb, limbedCountMax } from "../base/quantised-gradients.ts";
+import { highLimb, limbedCountMax } from "../base/gradients/quantised-gradients.ts";
 import { fieldBitsMax } from "./bit-fields.ts";
 
 export interface Slot {
@@ -47,7 +47,7 @@ export function offsetOf({ excess, people, max }: SlotNoise): bigint {
   return BigInt(people) * BigInt(excess) + BigInt(max);
 }
 
-/** A slot wider than a field is read in two limbs (base/quantised-gradients.ts). */
+/** A slot wider than a field is read in two limbs (base/gradients/quantised-gradients.ts). */
 export const slotBitsMax = fieldBitsMax + Math.log2(highLimb);
 
 export function slotBits(slot: Slot): number {

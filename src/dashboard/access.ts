@@ -8,7 +8,7 @@ import { timingSafeEqual } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 import { isIP } from "node:net";
 import { hostname } from "node:os";
-import { isLoopback } from "../base/loopback.ts";
+import { isLoopback } from "../base/listening/loopback.ts";
 import { osRandom } from "../base/random.ts";
 
 const tokenBytes = 32;

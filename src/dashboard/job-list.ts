@@ -3,7 +3,7 @@
  * page is open, also beside a job that has been running for hours.
  */
 import { join } from "node:path";
-import { JsonLinesReader } from "../base/json-lines.ts";
+import { JsonLinesReader } from "../base/files/json-lines.ts";
 import type { Metrics } from "../record/events.ts";
 import { eventsFileName } from "../record/job-record.ts";
 import { listRecords } from "../record/stored-record.ts";

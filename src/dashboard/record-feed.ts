@@ -13,7 +13,7 @@
 import { once } from "node:events";
 import type { ServerResponse } from "node:http";
 import { join } from "node:path";
-import { LineTail } from "../base/json-lines.ts";
+import { LineTail } from "../base/files/json-lines.ts";
 import { eventsFileName, ownFileName } from "../record/job-record.ts";
 import { FolderChanges } from "./folder-changes.ts";
 

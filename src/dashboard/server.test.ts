@@ -4,7 +4,7 @@ import { get, request } from "node:http";
 import { hostname, tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { JsonLinesFile } from "../base/json-lines.ts";
+import { JsonLinesFile } from "../base/files/json-lines.ts";
 import { type Dashboard, startDashboard } from "./server.ts";
 
 interface Answer {

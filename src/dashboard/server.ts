@@ -7,7 +7,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
-import { requestTimes, watchStrangers } from "../base/http-strangers.ts";
+import { requestTimes, watchStrangers } from "../base/listening/http-strangers.ts";
 import { programVersion } from "../base/program-version.ts";
 import { TandemError } from "../base/error.ts";
 import { jobSyntax } from "../base/job-name.ts";

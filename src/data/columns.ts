@@ -3,7 +3,7 @@
  * and other parties, and a row's value must not.
  */
 import { TandemError } from "../base/error.ts";
-import { suggestion } from "../base/nearest-name.ts";
+import { suggestion } from "../base/text/nearest-name.ts";
 import type { CategoryBook } from "./category-book.ts";
 import type { CsvTable } from "./csv-table.ts";
 

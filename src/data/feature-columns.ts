@@ -3,7 +3,7 @@
  * from what the owner says of it.
  */
 import { TandemError } from "../base/error.ts";
-import { suggestion } from "../base/nearest-name.ts";
+import { suggestion } from "../base/text/nearest-name.ts";
 import type { CategoryBook } from "./category-book.ts";
 import {
   categoryColumn,

@@ -4,7 +4,7 @@
  */
 import { open, type FileHandle } from "node:fs/promises";
 import { assert } from "../base/assert.ts";
-import { writeFileAtomically } from "../base/atomic-file.ts";
+import { writeFileAtomically } from "../base/files/atomic-file.ts";
 import { TandemError } from "../base/error.ts";
 
 const chunkCharsMin = 1 << 16;

@@ -19,7 +19,7 @@ import {
   type SpeedParameters,
   trainingParameters,
   type TrainingParameters,
-} from "../base/parameters.ts";
+} from "../base/parameters/parameters.ts";
 import { TandemError } from "../base/error.ts";
 import { checkGrowth } from "../gbdt/boost/train.ts";
 import { noiseIn } from "../protocol/job-parameters.ts";

@@ -1,7 +1,7 @@
 /** What a partner may ask for in a day: bounded, stored before it is answered, and never fresh too early. */
 import { expect, test } from "vitest";
 import { expectError } from "../../test/support/expect-error.ts";
-import type { Storage } from "../base/storage.ts";
+import type { Storage } from "../base/files/storage.ts";
 import type { PartyEvent } from "../record/events.ts";
 import { DailyBudgets, type DailyLimits } from "./daily-budget.ts";
 

@@ -6,8 +6,8 @@
  * A day is one of UTC, and only ever a later one than the last: setting the clock back gives nobody a fresh budget.
  */
 import { TandemError } from "../base/error.ts";
-import { Exclusive } from "../base/exclusive.ts";
-import type { Storage } from "../base/storage.ts";
+import { Exclusive } from "../base/scheduling/exclusive.ts";
+import type { Storage } from "../base/files/storage.ts";
 import type { Emit } from "../record/events.ts";
 import { type DailyAmounts, readDay, type StoredDay, writeDay } from "../store/daily-file.ts";
 import type { PolicyConfig } from "./config.ts";

@@ -4,7 +4,7 @@ import {
   type Defences,
   trainingParameters,
   type TrainingParameters,
-} from "../base/parameters.ts";
+} from "../base/parameters/parameters.ts";
 import { chosenScheme, type SchemeChoice, schemeNamed } from "../scheme/registry.ts";
 import type { PartyTable } from "../data/dataset.ts";
 import { BoostingTask } from "../gbdt/boost/boosting-task.ts";

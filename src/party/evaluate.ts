@@ -1,5 +1,5 @@
 /** Predictions and their metrics. */
-import type { TrainingParameters } from "../base/parameters.ts";
+import type { TrainingParameters } from "../base/parameters/parameters.ts";
 import { metricsFor } from "../gbdt/boost/boosting-monitor.ts";
 import { Evaluation } from "../gbdt/metric/eval-metric.ts";
 import type { Weights } from "../gbdt/metric/metrics.ts";

@@ -1,7 +1,7 @@
 /** The certificate and the key that a config names. */
 import { readFile } from "node:fs/promises";
 import { TandemError } from "../base/error.ts";
-import { readSecretFile } from "../base/secret-file.ts";
+import { readSecretFile } from "../base/files/secret-file.ts";
 import type { TlsIdentity } from "../transport/tls-settings.ts";
 import type { PassiveConfig } from "./config.ts";
 

@@ -1,5 +1,10 @@
 import { expect, test } from "vitest";
-import { codecParameters, privacyParameters, resolveParameters, trainingParameters } from "../base/parameters.ts";
+import {
+  codecParameters,
+  privacyParameters,
+  resolveParameters,
+  trainingParameters,
+} from "../base/parameters/parameters.ts";
 import { quantiserOfJob, codecOfJob, layoutOfJob } from "./job-grid.ts";
 
 const codec = resolveParameters(codecParameters, {});

@@ -8,9 +8,9 @@ import {
   type Defences,
   resolveParameters,
   type TrainingParameters,
-} from "../base/parameters.ts";
-import type { QuantisedGradients } from "../base/quantised-gradients.ts";
-import type { RealGradients } from "../base/real-gradients.ts";
+} from "../base/parameters/parameters.ts";
+import type { QuantisedGradients } from "../base/gradients/quantised-gradients.ts";
+import type { RealGradients } from "../base/gradients/real-gradients.ts";
 import { gradientLayout, quantiserFor } from "../codec/gradient-layout.ts";
 import type { GradientLayout } from "../codec/layout.ts";
 import { nodesOfJob, outputsPerTree } from "../protocol/hidden-nodes.ts";

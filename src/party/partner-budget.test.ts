@@ -1,7 +1,7 @@
 /** What a partner has had is counted once, is never forgotten, and is bounded. */
 import { expect, test } from "vitest";
 import { expectError } from "../../test/support/expect-error.ts";
-import type { Storage } from "../base/storage.ts";
+import type { Storage } from "../base/files/storage.ts";
 import { nothingSpent, type Spending } from "../privacy/spending.ts";
 import { DailyBudgets } from "./daily-budget.ts";
 import { type BudgetLimits, PartnerBudgets } from "./partner-budget.ts";

@@ -7,8 +7,8 @@
  * by the thousand; a crash counts a few too many.
  */
 import { TandemError } from "../base/error.ts";
-import { Exclusive } from "../base/exclusive.ts";
-import type { Storage } from "../base/storage.ts";
+import { Exclusive } from "../base/scheduling/exclusive.ts";
+import type { Storage } from "../base/files/storage.ts";
 import { addSpending, nothingSpent, type Spending } from "../privacy/spending.ts";
 import { readBudget, type StoredBudget, writeBudget } from "../store/budget-file.ts";
 import type { PolicyConfig } from "./config.ts";

@@ -1,8 +1,8 @@
 /** A party's own tables as typed columns, with ids as alignment compares them. */
 import { DistinctIds } from "../align/normalise.ts";
 import { TandemError } from "../base/error.ts";
-import { suggestion } from "../base/nearest-name.ts";
-import type { TrainingParameters } from "../base/parameters.ts";
+import { suggestion } from "../base/text/nearest-name.ts";
+import type { TrainingParameters } from "../base/parameters/parameters.ts";
 import { CategoryBook } from "../data/category-book.ts";
 import { columnIndex, columnTitle, idColumn, labelColumn, requireBinaryLabels, weightColumn } from "../data/columns.ts";
 import type { CsvTable } from "../data/csv-table.ts";

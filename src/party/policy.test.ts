@@ -2,7 +2,12 @@
 import { create } from "@bufbuild/protobuf";
 import { describe, expect, test } from "vitest";
 import { expectError } from "../../test/support/expect-error.ts";
-import { codecParameters, privacyParameters, resolveParameters, trainingParameters } from "../base/parameters.ts";
+import {
+  codecParameters,
+  privacyParameters,
+  resolveParameters,
+  trainingParameters,
+} from "../base/parameters/parameters.ts";
 import { type AgreedParameters, agreedParameters } from "../protocol/job-parameters.ts";
 import { ActiveHelloSchema } from "../wire/generated/tandem/v1/tandem_pb.ts";
 import type { PolicyConfig } from "./config.ts";

@@ -5,7 +5,7 @@ import {
   privacyParameters,
   resolveParameters,
   trainingParameters,
-} from "../base/parameters.ts";
+} from "../base/parameters/parameters.ts";
 import { agreedParameters } from "../protocol/job-parameters.ts";
 import { presetHint, recordedDefences, weakerDefences } from "./privacy-policy.ts";
 

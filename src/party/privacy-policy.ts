@@ -6,7 +6,7 @@ import {
   type PrivacyParameters,
   privacyParameters,
   resolveParameters,
-} from "../base/parameters.ts";
+} from "../base/parameters/parameters.ts";
 import type { AgreedParameters } from "../protocol/job-parameters.ts";
 import { schemeNamed } from "../scheme/registry.ts";
 

@@ -1,5 +1,5 @@
 /** What the active party learns of a passive one. */
-import { formatCount } from "../base/format.ts";
+import { formatCount } from "../base/text/format.ts";
 import { areOff } from "../gbdt/split/offered-candidates.ts";
 import { minimumsWithNoise } from "../gbdt/split/tree-noise.ts";
 import {

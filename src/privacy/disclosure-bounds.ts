@@ -1,5 +1,5 @@
 /** How much of something a job can have at most: nodes, splits, candidates, sampled instances. Null: not known. */
-import { formatCount } from "../base/format.ts";
+import { formatCount } from "../base/text/format.ts";
 import { nodesAskedMax } from "../gbdt/tree/grow.ts";
 import type { DisclosureFacts, Extent } from "./disclosure-entry.ts";
 

@@ -1,5 +1,5 @@
 /** A job's disclosures by the party that learns them: for the command line, and as one JSON object. */
-import { formatCount } from "../base/format.ts";
+import { formatCount } from "../base/text/format.ts";
 import { gaugeOf, gaugeText, type JobGauge } from "./job-gauge.ts";
 import {
   type Disclosure,

@@ -1,5 +1,5 @@
 /** What a passive party learns of the active one. */
-import { formatCount } from "../base/format.ts";
+import { formatCount } from "../base/text/format.ts";
 import { scored } from "./active-disclosures.ts";
 import { levelsToldMax, nodesAsked, nodesMax, present, product, sampleMax, splitsMax } from "./disclosure-bounds.ts";
 import type { DisclosureEntry, DisclosureFacts, Extent } from "./disclosure-entry.ts";

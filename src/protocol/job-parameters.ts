@@ -9,7 +9,7 @@ import {
   privacyParameters,
   resolveParameters,
   type TrainingParameters,
-} from "../base/parameters.ts";
+} from "../base/parameters/parameters.ts";
 import { oneHotBelow } from "../gbdt/split/category-binning.ts";
 import type { SchemeParameters } from "../scheme/scheme.ts";
 import type { JobParameters } from "../wire/generated/tandem/v1/tandem_pb.ts";

@@ -1,6 +1,6 @@
 /** What lowers what a job gives away: what the job ran with, and what else there is. Runs in browsers too. */
-import { formatBits, formatPercent } from "../base/format.ts";
-import { type Defences, presetOf } from "../base/privacy-parameters.ts";
+import { formatBits, formatPercent } from "../base/text/format.ts";
+import { type Defences, presetOf } from "../base/parameters/privacy-parameters.ts";
 import type { DefenceEffect } from "./exposure.ts";
 import type { JobView } from "./job-view.ts";
 

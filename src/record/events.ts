@@ -4,7 +4,7 @@
  */
 import type { Slot } from "../codec/slot.ts";
 import type { PairwiseCounts } from "../align/active-alignment.ts";
-import type { CodecParameters } from "../base/parameters.ts";
+import type { CodecParameters } from "../base/parameters/parameters.ts";
 import type { ErrorCode } from "../base/error.ts";
 import type { PhaseTimesMs } from "../protocol/active/role.ts";
 import type { Ledger } from "../privacy/ledger.ts";

@@ -2,7 +2,7 @@
  * What an audit's findings come to, as figures and in words for somebody who weighs risks. The page and the report say
  * the same. Runs in browsers too.
  */
-import { finite, formatBits, formatCount, formatPercent, formatPerPerson } from "../base/format.ts";
+import { finite, formatBits, formatCount, formatPercent, formatPerPerson } from "../base/text/format.ts";
 import type { ColumnExposure, Exposure } from "./exposure.ts";
 import type { JobView } from "./job-view.ts";
 import type { OwnJobView } from "./own-view.ts";

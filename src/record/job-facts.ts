@@ -2,7 +2,7 @@
  * What follows from a job's view, as figures and in words: the time left, where the time went, what batching saved, how
  * much head-room the slots have, who learnt what. Runs in browsers too.
  */
-import { formatCount } from "../base/format.ts";
+import { formatCount } from "../base/text/format.ts";
 import { largestField, slotBits } from "../codec/slot.ts";
 import type { LayoutSummary, PhaseSpan } from "./events.ts";
 import { ledgerEntries, type LedgerName } from "../privacy/ledger.ts";

@@ -9,7 +9,7 @@
  */
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { JsonLinesFile } from "../base/json-lines.ts";
+import { JsonLinesFile } from "../base/files/json-lines.ts";
 import type { ScoreCurves } from "../gbdt/metric/score-curves.ts";
 import type { Tree } from "../gbdt/tree/tree.ts";
 import type { ActiveRule } from "../protocol/active/federated-tree.ts";

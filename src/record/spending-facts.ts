@@ -1,5 +1,5 @@
 /** What a partner has had over all jobs, in words, and what to assume of it. Runs in browsers too. */
-import { finite, formatCount, formatPerPerson } from "../base/format.ts";
+import { finite, formatCount, formatPerPerson } from "../base/text/format.ts";
 import { sumsWord } from "../privacy/spending.ts";
 import { defencesOf } from "./defence-facts.ts";
 import type { Exposure } from "./exposure.ts";

@@ -6,7 +6,7 @@
 import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { TandemError } from "../base/error.ts";
-import { JsonLinesReader } from "../base/json-lines.ts";
+import { JsonLinesReader } from "../base/files/json-lines.ts";
 import { jobSyntax } from "../base/job-name.ts";
 import { eventsFileName, ownFileName, type OwnView, type StampedEvent } from "./job-record.ts";
 import { addOwn, emptyOwn, isOwnView, type OwnJobView } from "./own-view.ts";

@@ -6,7 +6,7 @@
  * A tree that is grown again begins again with its line, and the last one counts.
  */
 import { join } from "node:path";
-import { JsonLinesFile, JsonLinesReader } from "../base/json-lines.ts";
+import { JsonLinesFile, JsonLinesReader } from "../base/files/json-lines.ts";
 import { TandemError } from "../base/error.ts";
 import type { Observation } from "../privacy/observation.ts";
 import { hasTranscriptShape } from "./transcript-shapes.ts";

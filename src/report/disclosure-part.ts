@@ -1,6 +1,6 @@
 /** A report's last parts: what was revealed to whom, and what the job ran with. */
-import { formatCount } from "../base/format.ts";
-import { type Html, html } from "../base/html.ts";
+import { formatCount } from "../base/text/format.ts";
+import { type Html, html } from "../base/text/html.ts";
 import type { OwnJobView } from "../record/own-view.ts";
 import { ledgerLines, notSent, resumedWords } from "../record/job-facts.ts";
 import type { JobView } from "../record/job-view.ts";

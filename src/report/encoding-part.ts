@@ -1,6 +1,6 @@
 /** A report's encoding: the bits of one plaintext, the proof that no sum overflows, and what batching saved. */
-import { formatBytes, formatCount } from "../base/format.ts";
-import { type Html, html } from "../base/html.ts";
+import { formatBytes, formatCount } from "../base/text/format.ts";
+import { type Html, html } from "../base/text/html.ts";
 import type { LayoutSummary } from "../record/events.ts";
 import { answerSavings, gradientSavings, hiddenEncoding, packedBits, slotHead, slotRows } from "../record/job-facts.ts";
 import type { JobView } from "../record/job-view.ts";

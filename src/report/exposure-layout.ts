@@ -2,7 +2,7 @@
  * Where the parts of an exposure's pictures lie, as fractions of their width: a bar per column, and the gauge of sums.
  * The same on the page and in the report. Runs in browsers too.
  */
-import { finite } from "../base/format.ts";
+import { finite } from "../base/text/format.ts";
 import type { ColumnExposure } from "../record/exposure.ts";
 import type { ExposureKind } from "../record/exposure-facts.ts";
 

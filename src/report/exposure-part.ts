@@ -1,6 +1,6 @@
 /** A report's exposure: what the others could compute of this party's columns or labels, and have had so far. */
-import { finite, formatPerPerson } from "../base/format.ts";
-import { type Html, html } from "../base/html.ts";
+import { finite, formatPerPerson } from "../base/text/format.ts";
+import { type Html, html } from "../base/text/html.ts";
 import { privacyLine, settingHead, settingRows, whatIfTable, whatIfTitle } from "../record/defence-facts.ts";
 import type { Exposure } from "../record/exposure.ts";
 import {

@@ -2,8 +2,8 @@
  * The pictures of an exposure as SVG: a bar per column, and the gauge of sums. Each part has a pattern of its own, so
  * that nobody needs to tell colours apart.
  */
-import { formatPerPerson } from "../base/format.ts";
-import { html, type Html } from "../base/html.ts";
+import { formatPerPerson } from "../base/text/format.ts";
+import { html, type Html } from "../base/text/html.ts";
 import type { Exposure } from "../record/exposure.ts";
 import { columnWords, type ExposureKind, exposureKinds, kindWords, toldWords } from "../record/exposure-facts.ts";
 import type { SumsSpent } from "../record/spending-facts.ts";

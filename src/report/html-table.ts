@@ -1,5 +1,5 @@
 /** A table of a report. */
-import { Html, html, type HtmlValue } from "../base/html.ts";
+import { Html, html, type HtmlValue } from "../base/text/html.ts";
 
 /** The first column names its row; the ones after `textColumns` hold numbers. */
 export function htmlTable(head: readonly string[], rows: readonly (readonly HtmlValue[])[], textColumns = 1): Html {

@@ -4,7 +4,7 @@ import { GridComponent, LegendComponent, MarkLineComponent } from "echarts/compo
 import * as echarts from "echarts/core";
 import { SVGRenderer } from "echarts/renderers";
 import type { ScoreCurves } from "../gbdt/metric/score-curves.ts";
-import { Html } from "../base/html.ts";
+import { Html } from "../base/text/html.ts";
 import { type Mark, fractionsOf } from "../record/job-facts.ts";
 import type { RoundMetrics } from "../record/job-view.ts";
 

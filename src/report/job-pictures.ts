@@ -2,10 +2,10 @@
  * The diagrams of a report as SVG: the parties, the bit layout, the phases of a tree, the trees. Plots are
  * job-charts.ts's.
  */
-import { formatBytes, formatSeconds } from "../base/format.ts";
+import { formatBytes, formatSeconds } from "../base/text/format.ts";
 import type { LayoutSummary, PhaseSpan } from "../record/events.ts";
 import { phases } from "../protocol/phase.ts";
-import { html, type Html } from "../base/html.ts";
+import { html, type Html } from "../base/text/html.ts";
 import type { TreeView } from "../record/own-view.ts";
 import { placeArrow, type PlacedArrow, placeParties } from "./party-layout.ts";
 import { bitFields, holdingOf, phaseWords } from "../record/job-facts.ts";

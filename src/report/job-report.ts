@@ -2,8 +2,8 @@
  * The report of a job: one HTML file without scripts and without a request to anywhere, for whoever must be convinced
  * afterwards. It shows what the page shows, from the same views, and says what was proven and what was revealed.
  */
-import { formatCount, formatSeconds } from "../base/format.ts";
-import { type Html, html, rendered } from "../base/html.ts";
+import { formatCount, formatSeconds } from "../base/text/format.ts";
+import { type Html, html, rendered } from "../base/text/html.ts";
 import { modelTrees, treesKept } from "../record/job-facts.ts";
 import type { JobViews } from "../record/stored-record.ts";
 import type { JobView } from "../record/job-view.ts";

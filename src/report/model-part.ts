@@ -1,5 +1,5 @@
 /** A report's model, as the party may see it: what it leans on, the party's own splits, the first trees. */
-import { type Html, html } from "../base/html.ts";
+import { type Html, html } from "../base/text/html.ts";
 import {
   type Importance,
   importance,

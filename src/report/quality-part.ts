@@ -1,5 +1,5 @@
 /** A report's metrics and curves: how good the model is. */
-import { type Html, html } from "../base/html.ts";
+import { type Html, html } from "../base/text/html.ts";
 import type { OwnJobView } from "../record/own-view.ts";
 import { metricNamesOf, stoppingMarks } from "../record/job-facts.ts";
 import type { JobView } from "../record/job-view.ts";

@@ -1,5 +1,5 @@
 /** What a job costs under a scheme, as a formula in its shape (docs/performance.md). Seconds are CPU seconds. */
-import type { SpeedParameters } from "../base/parameters.ts";
+import type { SpeedParameters } from "../base/parameters/parameters.ts";
 import type { GradientLayout } from "../codec/layout.ts";
 
 /** What the formula needs to know of one passive party. */

@@ -5,8 +5,8 @@
  * Nothing outside a scheme knows its cipher: who is in a node, what is offered there and in which order is the
  * protocol's (candidates/), and a scheme is found by its name (registry.ts).
  */
-import type { CodecParameters, SpeedParameters } from "../base/parameters.ts";
-import type { QuantisedGradients } from "../base/quantised-gradients.ts";
+import type { CodecParameters, SpeedParameters } from "../base/parameters/parameters.ts";
+import type { QuantisedGradients } from "../base/gradients/quantised-gradients.ts";
 import type { LayoutTerms } from "../codec/agreed-layout.ts";
 import type { GradientLayout } from "../codec/layout.ts";
 import type { CandidatePlan } from "./candidates/candidate-plan.ts";

@@ -7,7 +7,7 @@ import { TandemError } from "../base/error.ts";
 import type { CategoryNames } from "../gbdt/split/split-test.ts";
 import { isSet } from "../wire/bitmap.ts";
 import type { PassiveOutcomes } from "../wire/generated/tandem/v1/scoring_pb.ts";
-import { fewAtOnce } from "../base/few-at-once.ts";
+import { fewAtOnce } from "../base/scheduling/few-at-once.ts";
 import { type MaskedPeer, MaskedScorer } from "../scheme/masked/masked-scorer.ts";
 import { Products } from "../scheme/masked/products.ts";
 import { MaskedPartners } from "./masked-partners.ts";

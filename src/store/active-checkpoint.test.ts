@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { expectError } from "../../test/support/expect-error.ts";
-import { diskStorage } from "../base/storage.ts";
+import { diskStorage } from "../base/files/storage.ts";
 import { generateKey, type PrivateKey } from "../crypto/paillier/index.ts";
 import {
   type ActiveCheckpoint,

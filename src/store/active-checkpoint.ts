@@ -6,10 +6,10 @@
  */
 import { join } from "node:path";
 import { z } from "zod";
-import type { Storage } from "../base/storage.ts";
+import type { Storage } from "../base/files/storage.ts";
 import type { Scheme, SchemeSecret } from "../scheme/scheme.ts";
 import { TandemError } from "../base/error.ts";
-import { trainingParameters } from "../base/parameters.ts";
+import { trainingParameters } from "../base/parameters/parameters.ts";
 import type { ActiveModel, ActiveProgress } from "../protocol/active/role.ts";
 import { readSealed, type SealedKind, writeSealedText } from "./sealed-file.ts";
 import { treeSchema } from "./share-files.ts";

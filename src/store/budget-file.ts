@@ -5,7 +5,7 @@
 import { createHash } from "node:crypto";
 import { join } from "node:path";
 import { z } from "zod";
-import type { Storage } from "../base/storage.ts";
+import type { Storage } from "../base/files/storage.ts";
 import { type SealedKind, readSealed, writeSealed } from "./sealed-file.ts";
 
 const count = z.number().int().nonnegative();

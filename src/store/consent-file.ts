@@ -13,10 +13,10 @@
  */
 import { type KeyObject, sign, verify, X509Certificate } from "node:crypto";
 import { z } from "zod";
-import { writeFileAtomically } from "../base/atomic-file.ts";
-import { readBoundedText } from "../base/bounded-file.ts";
+import { writeFileAtomically } from "../base/files/atomic-file.ts";
+import { readBoundedText } from "../base/files/bounded-file.ts";
 import { TandemError } from "../base/error.ts";
-import { exactJson } from "../base/exact-json.ts";
+import { exactJson } from "../base/text/exact-json.ts";
 import { checked } from "./sealed-file.ts";
 import { type PassiveShare, passiveShareSchema } from "./share-files.ts";
 

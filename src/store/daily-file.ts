@@ -4,7 +4,7 @@
  * a fresh day, and forgets nothing that it has had.
  */
 import { z } from "zod";
-import type { Storage } from "../base/storage.ts";
+import type { Storage } from "../base/files/storage.ts";
 import { inPartnersFolder, partnerPath } from "./budget-file.ts";
 import { type SealedKind, readSealed, writeSealed } from "./sealed-file.ts";
 

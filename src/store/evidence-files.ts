@@ -10,7 +10,7 @@
  */
 import { join } from "node:path";
 import { z } from "zod";
-import type { Storage } from "../base/storage.ts";
+import type { Storage } from "../base/files/storage.ts";
 import type { Facts } from "../protocol/chain/commitment.ts";
 import type { SignedTree } from "../protocol/chain/record.ts";
 import { readSealed, type SealedKind, writeSealed } from "./sealed-file.ts";

@@ -12,7 +12,7 @@
  */
 import { join } from "node:path";
 import { z } from "zod";
-import type { Storage } from "../base/storage.ts";
+import type { Storage } from "../base/files/storage.ts";
 import { noProgress, type OwnSplit, type PassiveProgress } from "../protocol/passive/answered-splits.ts";
 import { readSealed, type SealedKind, writeSealed, writeSealedText } from "./sealed-file.ts";
 import { storedJson, storedList } from "./stored-json.ts";

@@ -7,7 +7,7 @@
  */
 import { join } from "node:path";
 import { z } from "zod";
-import type { Storage } from "../base/storage.ts";
+import type { Storage } from "../base/files/storage.ts";
 import type { ToldAnswer } from "../protocol/passive/round-store.ts";
 import { passiveKind } from "./passive-checkpoint.ts";
 import { appendSealed, readSealed, readSealedLines, writeSealed } from "./sealed-file.ts";

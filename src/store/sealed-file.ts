@@ -5,8 +5,8 @@
 import { createHash } from "node:crypto";
 import { z } from "zod";
 import { type ErrorCode, TandemError } from "../base/error.ts";
-import { exactJson } from "../base/exact-json.ts";
-import { diskStorage, type Storage } from "../base/storage.ts";
+import { exactJson } from "../base/text/exact-json.ts";
+import { diskStorage, type Storage } from "../base/files/storage.ts";
 import { storedJson } from "./stored-json.ts";
 
 /** A kind of file. */

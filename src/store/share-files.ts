@@ -6,8 +6,8 @@
  */
 import { z } from "zod";
 import { TandemError } from "../base/error.ts";
-import { trainingParameters } from "../base/parameters.ts";
-import type { Storage } from "../base/storage.ts";
+import { trainingParameters } from "../base/parameters/parameters.ts";
+import type { Storage } from "../base/files/storage.ts";
 import type { ActiveModel } from "../protocol/active/role.ts";
 import type { OwnSplit } from "../protocol/passive/role.ts";
 import { readSealed, sealedFormat, type SealedKind, writeSealed } from "./sealed-file.ts";

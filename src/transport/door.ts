@@ -6,7 +6,7 @@
 import type { ServerHttp2Session } from "node:http2";
 import type { Socket } from "node:net";
 import type { TLSSocket } from "node:tls";
-import { type OnTurnedAway, type RoomLimits, WaitingRoom } from "../base/waiting-room.ts";
+import { type OnTurnedAway, type RoomLimits, WaitingRoom } from "../base/listening/waiting-room.ts";
 import { onFirstRecord } from "./first-record.ts";
 import { fewWords, type FewWords } from "./few-words.ts";
 import { checkCertificate, type PinnedParty } from "./pinned-certificate.ts";

@@ -1,5 +1,5 @@
 /** A flood at the door must not become a flood in the log: some strangers are named, the others are counted. */
-import type { OnTurnedAway } from "../base/waiting-room.ts";
+import type { OnTurnedAway } from "../base/listening/waiting-room.ts";
 
 /** Within each stretch of time so many are told one by one; the rest is one line at its end. */
 const stretchMs = 60_000;

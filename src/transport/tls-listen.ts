@@ -5,7 +5,7 @@ import type { TLSSocket } from "node:tls";
 import { Code, ConnectError, type ConnectRouter, createContextValues } from "@connectrpc/connect";
 import { connectNodeAdapter } from "@connectrpc/connect-node";
 import { TandemError } from "../base/error.ts";
-import type { OnTurnedAway } from "../base/waiting-room.ts";
+import type { OnTurnedAway } from "../base/listening/waiting-room.ts";
 import { type Caller, callerKey } from "./caller.ts";
 import { Door } from "./door.ts";
 import { heartbeatKey, heartbeatMs as usualHeartbeatMs } from "./heartbeat.ts";

@@ -1,6 +1,6 @@
 /** What a party has kept of a job in its folder: its commitment, and the trees from the first one on. */
 import { TandemError } from "../base/error.ts";
-import { diskStorage } from "../base/storage.ts";
+import { diskStorage } from "../base/files/storage.ts";
 import type { Facts } from "../protocol/chain/commitment.ts";
 import { type EvidenceFile, type TreeEvidence, readEvidence, readTreeEvidence } from "../store/evidence-files.ts";
 

@@ -2,7 +2,7 @@
 import { create } from "@bufbuild/protobuf";
 import { join } from "node:path";
 import { TandemError } from "../base/error.ts";
-import { diskStorage } from "../base/storage.ts";
+import { diskStorage } from "../base/files/storage.ts";
 import { foldRows } from "../data/split.ts";
 import { otherRows } from "../gbdt/boost/boosting-task.ts";
 import { activeFacts } from "../party/active/job-facts.ts";

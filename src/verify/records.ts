@@ -6,7 +6,7 @@ import {
   resolveParameters,
   speedParameters,
   trainingParameters,
-} from "../base/parameters.ts";
+} from "../base/parameters/parameters.ts";
 import { activeFacts } from "../party/active/job-facts.ts";
 import { isSigned } from "../party/job-chain.ts";
 import { passiveFacts } from "../party/passive/job-facts.ts";

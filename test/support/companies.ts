@@ -6,7 +6,7 @@ import { cpSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
 import { SeededRandom } from "../../src/base/random.ts";
-import type { Storage } from "../../src/base/storage.ts";
+import type { Storage } from "../../src/base/files/storage.ts";
 import {
   type ActiveConfig,
   type ActiveConfigInput,

@@ -1,7 +1,7 @@
 /** What a bank or a shop does in tests instead of what was agreed on (verified-job.ts). */
 import { create } from "@bufbuild/protobuf";
 import { expect } from "vitest";
-import type { QuantisedGradients } from "../../src/base/quantised-gradients.ts";
+import type { QuantisedGradients } from "../../src/base/gradients/quantised-gradients.ts";
 import type { BinnedFeature } from "../../src/gbdt/split/binning.ts";
 import type { PassiveRole } from "../../src/protocol/passive/role.ts";
 import type { ActiveScheme, PassiveScheme } from "../../src/scheme/scheme.ts";

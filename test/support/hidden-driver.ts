@@ -7,7 +7,7 @@ import {
   resolveParameters,
   speedParameters,
   type TrainingParameters,
-} from "../../src/base/parameters.ts";
+} from "../../src/base/parameters/parameters.ts";
 import { quantise } from "../../src/codec/batch-codec.ts";
 import { gradientLayout } from "../../src/codec/gradient-layout.ts";
 import { noMinimums } from "../../src/gbdt/split/offered-candidates.ts";

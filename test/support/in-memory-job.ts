@@ -10,7 +10,7 @@ import {
   type SpeedParameters,
   trainingParameters,
   type TrainingParameters,
-} from "../../src/base/parameters.ts";
+} from "../../src/base/parameters/parameters.ts";
 import type { Kernel } from "../../src/crypto/paillier/kernel.ts";
 import type { PrivateKey } from "../../src/crypto/paillier/keys.ts";
 import { binFeature, type BinnedFeature } from "../../src/gbdt/split/binning.ts";

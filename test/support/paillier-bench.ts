@@ -1,8 +1,8 @@
 /** The two halves of the Paillier scheme, with gradients and nodes to work on. */
 import { create } from "@bufbuild/protobuf";
 import { collect } from "./streams.ts";
-import { codecParameters, resolveParameters } from "../../src/base/parameters.ts";
-import type { QuantisedGradients } from "../../src/base/quantised-gradients.ts";
+import { codecParameters, resolveParameters } from "../../src/base/parameters/parameters.ts";
+import type { QuantisedGradients } from "../../src/base/gradients/quantised-gradients.ts";
 import { noiseScaleOf } from "../../src/base/noise/noise-scale.ts";
 import { SeededRandom } from "../../src/base/random.ts";
 import { quantise } from "../../src/codec/batch-codec.ts";

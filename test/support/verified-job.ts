@@ -13,8 +13,8 @@ import {
   speedParameters,
   type SpeedParameters,
   type TrainingParameters,
-} from "../../src/base/parameters.ts";
-import { diskStorage } from "../../src/base/storage.ts";
+} from "../../src/base/parameters/parameters.ts";
+import { diskStorage } from "../../src/base/files/storage.ts";
 import { generateKey, selectKernel } from "../../src/crypto/paillier/index.ts";
 import type { BinnedFeature } from "../../src/gbdt/split/binning.ts";
 import { noMinimums } from "../../src/gbdt/split/offered-candidates.ts";

@@ -4,7 +4,7 @@
  */
 import { computed } from "@preact/signals";
 import { useLayoutEffect, useState } from "preact/hooks";
-import { formatSeconds } from "../../src/base/format.ts";
+import { formatSeconds } from "../../src/base/text/format.ts";
 import { secondsLeft } from "../../src/record/job-facts.ts";
 import { jobViews } from "./session.ts";
 

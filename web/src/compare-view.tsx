@@ -1,7 +1,7 @@
 /** Two jobs side by side: which parameters differ, and what came of it. */
 import { signal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
-import { formatBytes, formatCount, formatSeconds } from "../../src/base/format.ts";
+import { formatBytes, formatCount, formatSeconds } from "../../src/base/text/format.ts";
 import { gradientSavings, metricNamesOf } from "../../src/record/job-facts.ts";
 import type { JobView } from "../../src/record/job-view.ts";
 import { Card, Nothing, Table } from "./card.tsx";

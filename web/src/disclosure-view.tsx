@@ -1,5 +1,5 @@
 /** What was revealed to whom so far: the ledger of docs/leakage.md, counted. */
-import { formatCount } from "../../src/base/format.ts";
+import { formatCount } from "../../src/base/text/format.ts";
 import { type LedgerLine, ledgerLines, notSent } from "../../src/record/job-facts.ts";
 import { assumption } from "../../src/record/spending-facts.ts";
 import { Card, Nothing, Table } from "./card.tsx";

@@ -1,5 +1,5 @@
 /** The encoding of this job: its plaintext bit by bit, the proof that no sum overflows, and what batching saves. */
-import { formatBytes, formatCount } from "../../src/base/format.ts";
+import { formatBytes, formatCount } from "../../src/base/text/format.ts";
 import {
   answerSavings,
   bitFields,

@@ -1,5 +1,5 @@
 /** What the others could compute of this party's columns or labels, what they have had so far, and what lowers it. */
-import { formatPerPerson } from "../../src/base/format.ts";
+import { formatPerPerson } from "../../src/base/text/format.ts";
 import { privacyLine, settingHead, settingRows, whatIfTable, whatIfTitle } from "../../src/record/defence-facts.ts";
 import type { Exposure } from "../../src/record/exposure.ts";
 import {

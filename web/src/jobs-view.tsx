@@ -1,6 +1,6 @@
 /** Past jobs in a list. Two of them can be compared. */
 import { signal } from "@preact/signals";
-import { formatSeconds } from "../../src/base/format.ts";
+import { formatSeconds } from "../../src/base/text/format.ts";
 import { Card, Nothing, Table } from "./card.tsx";
 import { href } from "./route.ts";
 import { jobs } from "./session.ts";

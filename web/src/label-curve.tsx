@@ -1,5 +1,5 @@
 /** How well labels could be guessed after each tree that was seen: the model's own AUC above, chance below. */
-import { finite } from "../../src/base/format.ts";
+import { finite } from "../../src/base/text/format.ts";
 import { aucRange, type LabelExposure } from "../../src/record/exposure-facts.ts";
 import { Behind, Nothing, Table } from "./card.tsx";
 import { Chart } from "./chart.tsx";

@@ -2,7 +2,7 @@
  * Where the job stands, at a glance: the parties, the tree that grows, where its time goes, how well the model learns.
  */
 import { useMemo } from "preact/hooks";
-import { formatBytes, formatCount, formatSeconds } from "../../src/base/format.ts";
+import { formatBytes, formatCount, formatSeconds } from "../../src/base/text/format.ts";
 import {
   bottleneck,
   elapsedSeconds,

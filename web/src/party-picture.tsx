@@ -2,7 +2,7 @@
  * The parties as a picture: what each holds, what it is doing, and the bytes that went each way. On a passive party's
  * page there are two: itself and the active party; it does not know the others.
  */
-import { formatBytes } from "../../src/base/format.ts";
+import { formatBytes } from "../../src/base/text/format.ts";
 import { placeArrow, placeParties, type Point, type Size } from "../../src/report/party-layout.ts";
 import { activityOf, holdingOf } from "../../src/record/job-facts.ts";
 import type { PartyView, JobView } from "../../src/record/job-view.ts";

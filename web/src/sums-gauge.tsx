@@ -1,5 +1,5 @@
 /** Exact sums per person on a scale from little to all, with the policy's limit. */
-import { formatPerPerson } from "../../src/base/format.ts";
+import { formatPerPerson } from "../../src/base/text/format.ts";
 import type { SumsSpent } from "../../src/record/spending-facts.ts";
 import { placeGauge } from "../../src/report/exposure-layout.ts";
 

@@ -1,5 +1,5 @@
 /** The phases of one tree as bars, one line per party and phase. It shows at a glance who waits for whom. */
-import { formatMilliseconds, formatSeconds } from "../../src/base/format.ts";
+import { formatMilliseconds, formatSeconds } from "../../src/base/text/format.ts";
 import { type Phase, phases } from "../../src/protocol/phase.ts";
 import { phaseWords } from "../../src/record/job-facts.ts";
 import type { JobView } from "../../src/record/job-view.ts";

@@ -1,5 +1,5 @@
 /** What an audit found, for people who decide. */
-import { formatCount } from "../../base/format.ts";
+import { formatCount } from "../../base/text/format.ts";
 import type { AuditResult, LabelExposure, PartyExposure, Reach, WhatIf } from "../../privacy/attack/audit-result.ts";
 import { schemesText } from "./scheme-table.ts";
 import { textTable } from "./text-table.ts";

@@ -2,7 +2,7 @@
  * A job on a terminal: a few lines that are drawn again and again, from the same view as the page and the report.
  * Colours only where they are wanted (NO_COLOR, TERM=dumb).
  */
-import { formatBytes, formatSeconds } from "../../base/format.ts";
+import { formatBytes, formatSeconds } from "../../base/text/format.ts";
 import type { PartyEvent } from "../../record/events.ts";
 import { isOfJob } from "../../record/record-keeper.ts";
 import { addEvent } from "../../record/fold-events.ts";

@@ -3,7 +3,7 @@
  * programs, or nothing.
  */
 import type { Command } from "commander";
-import { formatSeconds } from "../../base/format.ts";
+import { formatSeconds } from "../../base/text/format.ts";
 import type { LayoutSummary, PartyEvent } from "../../record/events.ts";
 import { unansweredWords } from "../../record/log.ts";
 import { LiveView, type Screen, standardErrorScreen } from "./live-view.ts";

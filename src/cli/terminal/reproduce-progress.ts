@@ -5,7 +5,7 @@
  */
 import type { TrialProgress } from "../../experiment/trials/trial-runner.ts";
 import type { PartyEvent } from "../../record/events.ts";
-import { formatSeconds } from "../../base/format.ts";
+import { formatSeconds } from "../../base/text/format.ts";
 
 const barWidth = 28;
 

@@ -1,5 +1,5 @@
 /** What one training tells with each scheme, side by side. */
-import { formatCount } from "../../base/format.ts";
+import { formatCount } from "../../base/text/format.ts";
 import type { SchemeExposure } from "../../privacy/attack/audit-result.ts";
 import { textTable } from "./text-table.ts";
 

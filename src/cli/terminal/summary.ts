@@ -1,5 +1,5 @@
 /** What a finished federation is summed up to, for people and for programs. */
-import { formatBytes, formatCount, formatSeconds } from "../../base/format.ts";
+import { formatBytes, formatCount, formatSeconds } from "../../base/text/format.ts";
 import type { ContributionRow } from "../../experiment/simulate/comparison.ts";
 import type { FederationResult } from "../../experiment/simulate/federation.ts";
 import type { Metrics } from "../../record/events.ts";

@@ -1,6 +1,6 @@
 /** What `tandem train` says at its end: for programs, and for people. */
 import { join } from "node:path";
-import { formatBytes } from "../../base/format.ts";
+import { formatBytes } from "../../base/text/format.ts";
 import type { ActiveConfig } from "../../party/config.ts";
 import type { ActiveResult } from "../../record/events.ts";
 import type { SchemeFacts } from "../scheme-options.ts";

@@ -3,7 +3,7 @@
  * inner product of N = 4096 or 8192 parts with -1, 0 and 1 is exact in a double.
  */
 import { assert } from "../../base/assert.ts";
-import { isSliceOver, nextSlice } from "../../base/event-loop-slice.ts";
+import { isSliceOver, nextSlice } from "../../base/scheduling/event-loop-slice.ts";
 import type { LatticeSet } from "./sets.ts";
 import type { Words } from "./words.ts";
 

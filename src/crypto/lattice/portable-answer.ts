@@ -3,7 +3,7 @@
  * lane, as doubles.
  */
 import { assert } from "../../base/assert.ts";
-import { isSliceOver, nextSlice } from "../../base/event-loop-slice.ts";
+import { isSliceOver, nextSlice } from "../../base/scheduling/event-loop-slice.ts";
 import type { BinChains } from "./kernel.ts";
 import type { GroupColumn } from "./multipliers.ts";
 import { unpackRecords } from "./records.ts";

@@ -3,7 +3,7 @@
  * form: a bin's rows are transformed once for all candidates after it.
  */
 import { assert } from "../../base/assert.ts";
-import { isSliceOver, nextSlice } from "../../base/event-loop-slice.ts";
+import { isSliceOver, nextSlice } from "../../base/scheduling/event-loop-slice.ts";
 import { adjoint, type CommonRows, type Limbs } from "./common-rows.ts";
 import type { BinChains } from "./kernel.ts";
 import type { Ring } from "./ring.ts";

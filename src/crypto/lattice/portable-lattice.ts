@@ -3,7 +3,7 @@
  * without a compiler run on. It follows the formulas, and shares no code with them. Nothing in it is constant-time.
  */
 import { assert } from "../../base/assert.ts";
-import { isSliceOver, nextSlice } from "../../base/event-loop-slice.ts";
+import { isSliceOver, nextSlice } from "../../base/scheduling/event-loop-slice.ts";
 import { CommonRows } from "./common-rows.ts";
 import { innerProduct, loadWords, numbersPerWord } from "./hint-table.ts";
 import type { BinChains, Lattice, LatticeKernel, LatticeShape, Refused } from "./kernel.ts";

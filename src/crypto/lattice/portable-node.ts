@@ -1,5 +1,5 @@
 /** Node messages by the portable kernel: p = a* s + e_p, then b_k = a_k s + e_k + D z, a block of N rows at a time. */
-import { isSliceOver, nextSlice } from "../../base/event-loop-slice.ts";
+import { isSliceOver, nextSlice } from "../../base/scheduling/event-loop-slice.ts";
 import type { CommonRows, Limbs } from "./common-rows.ts";
 import type { GroupColumn } from "./multipliers.ts";
 import { packRecords } from "./records.ts";

@@ -12,7 +12,7 @@ import { checkPrime } from "node:crypto";
 import { open } from "node:fs/promises";
 import { promisify } from "node:util";
 
-import { writeFileAtomically } from "../../base/atomic-file.ts";
+import { writeFileAtomically } from "../../base/files/atomic-file.ts";
 import { TandemError } from "../../base/error.ts";
 import { bitLength, gcd } from "../integers.ts";
 import { isGenerator, requireSecureBits } from "./key-generation.ts";

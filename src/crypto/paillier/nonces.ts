@@ -4,7 +4,7 @@
  * depends on the values that were thrown away, which are never used.
  */
 import { assert } from "../../base/assert.ts";
-import { isSliceOver, nextSlice } from "../../base/event-loop-slice.ts";
+import { isSliceOver, nextSlice } from "../../base/scheduling/event-loop-slice.ts";
 import { osRandom, type SecureRandom } from "../../base/random.ts";
 import { bitLength, integerBytes, readInteger } from "../integers.ts";
 import type { ExponentPart } from "./kernel.ts";

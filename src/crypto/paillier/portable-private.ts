@@ -3,7 +3,7 @@
  * the tables are indexed by secret digits. Use the native kernel where somebody can time decryptions.
  */
 import { assert } from "../../base/assert.ts";
-import { isSliceOver, nextSlice } from "../../base/event-loop-slice.ts";
+import { isSliceOver, nextSlice } from "../../base/scheduling/event-loop-slice.ts";
 import type { SecureRandom } from "../../base/random.ts";
 import type { SeamedPrivateEvaluator } from "./evaluator-seams.ts";
 import { modulo, power, powerByDigits, readInteger, windowDigits, writeInteger } from "../integers.ts";

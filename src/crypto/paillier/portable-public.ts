@@ -3,7 +3,7 @@
  * canonical residue, in whole limbs. `threads` has no effect here: JavaScript computes on one.
  */
 import { assert } from "../../base/assert.ts";
-import { isSliceOver, nextSlice } from "../../base/event-loop-slice.ts";
+import { isSliceOver, nextSlice } from "../../base/scheduling/event-loop-slice.ts";
 import type { SeamedPublicEvaluator } from "./evaluator-seams.ts";
 import {
   gcd,

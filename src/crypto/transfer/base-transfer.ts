@@ -20,7 +20,7 @@
 import { createHash, createPublicKey, diffieHellman, generateKeyPairSync, type KeyObject } from "node:crypto";
 import { TandemError } from "../../base/error.ts";
 import type { SecureRandom } from "../../base/random.ts";
-import { isSliceOver, nextSlice } from "../../base/event-loop-slice.ts";
+import { isSliceOver, nextSlice } from "../../base/scheduling/event-loop-slice.ts";
 import { readInteger } from "../integers.ts";
 import {
   add,

@@ -18,7 +18,7 @@
  * Work is cut into chunks, so that the event loop gets its turns.
  */
 import { TandemError } from "../../base/error.ts";
-import { isSliceOver, nextSlice } from "../../base/event-loop-slice.ts";
+import { isSliceOver, nextSlice } from "../../base/scheduling/event-loop-slice.ts";
 import { baseCount, type ChosenKeys, type KeyPairs } from "./base-transfer.ts";
 import { rowsOf } from "./bit-matrix.ts";
 import { bytesOf, hashRows, Streams, words, wordsPerBlock } from "./block-cipher.ts";

@@ -6,7 +6,7 @@
  */
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
-import { JsonLinesFile } from "../../base/json-lines.ts";
+import { JsonLinesFile } from "../../base/files/json-lines.ts";
 import { noiseScaleOf } from "../../base/noise/noise-scale.ts";
 import { osRandom } from "../../base/random.ts";
 import { TandemError } from "../../base/error.ts";

@@ -1,5 +1,5 @@
 /** What could be changed about a job so that it gives less away: the rows of `tandem audit --what-if`. */
-import { type Defences, presets, privacyParameters, resolveParameters } from "../../base/parameters.ts";
+import { type Defences, presets, privacyParameters, resolveParameters } from "../../base/parameters/parameters.ts";
 import type { AuditedJob } from "./recorded-training.ts";
 
 export interface Defence {

@@ -2,7 +2,7 @@
  * What noise in answers costs: the CPU time of all parties per tree with it over that without, by turns. The trees are
  * not the same ones, but as many and as deep.
  */
-import { privacyParameters, resolveParameters } from "../../base/parameters.ts";
+import { privacyParameters, resolveParameters } from "../../base/parameters/parameters.ts";
 import type { Figure } from "./arithmetic.ts";
 import { benchJob, type Columns, span, type TrainingBench } from "./training.ts";
 import { type FederationResult, runFederation } from "../simulate/federation.ts";

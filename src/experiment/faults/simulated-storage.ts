@@ -4,7 +4,7 @@
  */
 import { sep } from "node:path";
 import { TandemError } from "../../base/error.ts";
-import type { Storage } from "../../base/storage.ts";
+import type { Storage } from "../../base/files/storage.ts";
 import { ticks } from "./ticks.ts";
 
 /** A process of the simulation has crashed: whatever it still does is of no consequence. */

@@ -5,7 +5,7 @@
  */
 import { TandemError } from "../../base/error.ts";
 import { SeededRandom } from "../../base/random.ts";
-import { codecParameters, resolveParameters } from "../../base/parameters.ts";
+import { codecParameters, resolveParameters } from "../../base/parameters/parameters.ts";
 import { decodeSums, encode, quantise } from "../../codec/batch-codec.ts";
 import { batchcryptDecode, batchcryptEncode, batchcryptQuantise, type BatchCryptSlot } from "../../codec/batchcrypt.ts";
 import { buildLayout, paperSlots } from "../../codec/layout.ts";

@@ -1,5 +1,5 @@
 /** What coarse steps do to a whole model: the same job at several r, and on the finest grid. */
-import { codecParameters, resolveParameters } from "../../base/parameters.ts";
+import { codecParameters, resolveParameters } from "../../base/parameters/parameters.ts";
 import { trainInOnePlace } from "../simulate/comparison.ts";
 import { type TrialSpec, trialTraining, fineGrid } from "../trials/trial.ts";
 import type { CutTable } from "../trials/credit-tables.ts";

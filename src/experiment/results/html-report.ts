@@ -1,5 +1,5 @@
 /** A reproduction as one HTML file that needs nothing else: styles and figures are inside, nothing is fetched. */
-import { rendered } from "../../base/html.ts";
+import { rendered } from "../../base/text/html.ts";
 import { claimsTable, circumstances } from "./claims-table.ts";
 import { htmlTable } from "./table-text.ts";
 import type { ResultTable } from "../reproduce/outcome.ts";

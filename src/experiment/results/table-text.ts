@@ -1,5 +1,5 @@
 /** A result table as Markdown, HTML and CSV. */
-import { rendered } from "../../base/html.ts";
+import { rendered } from "../../base/text/html.ts";
 import type { Column, ResultTable } from "../reproduce/outcome.ts";
 import { writeCsv } from "../../data/write-csv.ts";
 

@@ -4,7 +4,7 @@
  */
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
-import { writeFileAtomically } from "../../base/atomic-file.ts";
+import { writeFileAtomically } from "../../base/files/atomic-file.ts";
 import { TandemError } from "../../base/error.ts";
 import type { Reproduction } from "../reproduce/reproduce.ts";
 import { claimsTable } from "./claims-table.ts";

@@ -1,7 +1,7 @@
 /** One CSV table cut by columns into companies: who has which columns, as numbers to train on and as files to write. */
 import { TandemError } from "../../base/error.ts";
-import { suggestion } from "../../base/nearest-name.ts";
-import type { TrainingParameters } from "../../base/parameters.ts";
+import { suggestion } from "../../base/text/nearest-name.ts";
+import type { TrainingParameters } from "../../base/parameters/parameters.ts";
 import {
   columnIndex,
   columnTitle,

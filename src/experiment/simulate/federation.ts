@@ -5,7 +5,7 @@
 import { chmod, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import { type ParameterValue, type PrivacyParameters, trainingParameters } from "../../base/parameters.ts";
+import { type ParameterValue, type PrivacyParameters, trainingParameters } from "../../base/parameters/parameters.ts";
 import type { Model } from "../../gbdt/tree/model.ts";
 import { chosenScheme, defaultScheme } from "../../scheme/registry.ts";
 import type { ActiveConfigInput, PassiveConfigInput } from "../../party/config.ts";

@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { TandemError } from "../../base/error.ts";
-import { suggestion } from "../../base/nearest-name.ts";
+import { suggestion } from "../../base/text/nearest-name.ts";
 import type { PartyTable } from "../../data/dataset.ts";
 import type { Model } from "../../gbdt/tree/model.ts";
 import { splitsOver, startFrom } from "../../party/model/start-model.ts";

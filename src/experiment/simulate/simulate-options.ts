@@ -13,7 +13,7 @@ import {
   speedParameters,
   type TrainingParameters,
   trainingParameters,
-} from "../../base/parameters.ts";
+} from "../../base/parameters/parameters.ts";
 import { checkHiddenOutcomes } from "../../party/privacy-policy.ts";
 import { chosenScheme } from "../../scheme/registry.ts";
 import type { GivenOptions } from "../../scheme/scheme.ts";

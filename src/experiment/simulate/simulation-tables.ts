@@ -3,7 +3,7 @@
  * testing, and the rows that are evaluated after every round.
  */
 import { TandemError } from "../../base/error.ts";
-import type { TrainingParameters } from "../../base/parameters.ts";
+import type { TrainingParameters } from "../../base/parameters/parameters.ts";
 import { CategoryBook } from "../../data/category-book.ts";
 import { type CsvTable, readCsvTable } from "../../data/csv-table.ts";
 import { type PartyTable, selectRows } from "../../data/dataset.ts";

@@ -6,7 +6,7 @@ import { createHash } from "node:crypto";
 import { mkdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { z } from "zod";
-import { writeFileAtomically } from "../../base/atomic-file.ts";
+import { writeFileAtomically } from "../../base/files/atomic-file.ts";
 import { TandemError } from "../../base/error.ts";
 import {
   type TrialOutcome,

@@ -12,7 +12,7 @@ import {
   speedParameters,
   type TrainingParameters,
   trainingParameters,
-} from "../../base/parameters.ts";
+} from "../../base/parameters/parameters.ts";
 import { slotResolution } from "../../codec/slot.ts";
 import type { Model } from "../../gbdt/tree/model.ts";
 import { firstDifference } from "../../gbdt/tree/model-compare.ts";

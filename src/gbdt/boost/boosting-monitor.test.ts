@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { resolveParameters, trainingParameters } from "../../base/parameters.ts";
+import { resolveParameters, trainingParameters } from "../../base/parameters/parameters.ts";
 import { BoostingMonitor } from "./boosting-monitor.ts";
 import { BoostingTask } from "./boosting-task.ts";
 

@@ -4,8 +4,8 @@
  * model.
  */
 import { TandemError } from "../../base/error.ts";
-import { isSliceOver, nextSlice } from "../../base/event-loop-slice.ts";
-import type { TrainingParameters } from "../../base/parameters.ts";
+import { isSliceOver, nextSlice } from "../../base/scheduling/event-loop-slice.ts";
+import type { TrainingParameters } from "../../base/parameters/parameters.ts";
 import type { BoostingTask } from "./boosting-task.ts";
 import { Evaluation, fittingMetrics, isHigherBetter, type MetricName } from "../metric/eval-metric.ts";
 

@@ -3,9 +3,9 @@
  * trainers, in one place and federated, take their gradients here.
  */
 import { TandemError } from "../../base/error.ts";
-import type { TrainingParameters } from "../../base/parameters.ts";
+import type { TrainingParameters } from "../../base/parameters/parameters.ts";
 import { type Objective, objectiveFor } from "../objective/objective.ts";
-import type { Range, RealGradients } from "../../base/real-gradients.ts";
+import type { Range, RealGradients } from "../../base/gradients/real-gradients.ts";
 
 export class BoostingTask {
   readonly objective: Objective;

@@ -4,7 +4,7 @@
  * XGBoost's cv does: the mean over the folds of the last metric decides, for all folds together.
  */
 import { TandemError } from "../../base/error.ts";
-import type { TrainingParameters } from "../../base/parameters.ts";
+import type { TrainingParameters } from "../../base/parameters/parameters.ts";
 import { BoostingMonitor, metricsFor } from "./boosting-monitor.ts";
 import { BoostingTask } from "./boosting-task.ts";
 import { isHigherBetter } from "../metric/eval-metric.ts";

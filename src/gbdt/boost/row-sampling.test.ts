@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { resolveParameters, trainingParameters, type TrainingParameters } from "../../base/parameters.ts";
+import { resolveParameters, trainingParameters, type TrainingParameters } from "../../base/parameters/parameters.ts";
 import { checkSampling, sampleRows } from "./row-sampling.ts";
 
 const parametersOf = (given: Partial<TrainingParameters>): TrainingParameters =>

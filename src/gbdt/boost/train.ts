@@ -1,11 +1,11 @@
 /** Boosting with all data in one place: the plain trainer that federated training is measured against. */
 import { assert } from "../../base/assert.ts";
 import { TandemError } from "../../base/error.ts";
-import type { Defences, TrainingParameters } from "../../base/parameters.ts";
-import type { QuantisedGradients } from "../../base/quantised-gradients.ts";
+import type { Defences, TrainingParameters } from "../../base/parameters/parameters.ts";
+import type { QuantisedGradients } from "../../base/gradients/quantised-gradients.ts";
 import type { BinnedFeature } from "../split/binning.ts";
 import { BoostingMonitor } from "./boosting-monitor.ts";
-import type { RealGradients } from "../../base/real-gradients.ts";
+import type { RealGradients } from "../../base/gradients/real-gradients.ts";
 import { BoostingTask } from "./boosting-task.ts";
 import { CentralisedSearch, type PartyColumns, type SearchWatch } from "../split/centralised-search.ts";
 import { ColumnSampler, columnRatesOf } from "./column-sampling.ts";

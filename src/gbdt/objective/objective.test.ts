@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { TandemError } from "../../base/error.ts";
-import { resolveParameters, trainingParameters } from "../../base/parameters.ts";
+import { resolveParameters, trainingParameters } from "../../base/parameters/parameters.ts";
 import { objectiveFor, type ObjectiveName } from "./objective.ts";
 
 const logistic = objectiveFor("binary:logistic");

@@ -3,8 +3,8 @@
  * constants. A further objective is one more entry in the table at the end.
  */
 import { TandemError } from "../../base/error.ts";
-import type { TrainingParameters } from "../../base/parameters.ts";
-import type { Range } from "../../base/real-gradients.ts";
+import type { TrainingParameters } from "../../base/parameters/parameters.ts";
+import type { Range } from "../../base/gradients/real-gradients.ts";
 import { softprob } from "./softprob-objective.ts";
 import { poisson, pseudoHuber, squaredError } from "./regression-objectives.ts";
 

@@ -2,7 +2,7 @@
  * The best split of a node, with one order for ties everywhere: highest gain; among bit-equal gains the lowest owner,
  * then the lowest feature, then the order of candidatesOf; among sets of categories that of bestPartition.
  */
-import type { QuantisedGradients } from "../../base/quantised-gradients.ts";
+import type { QuantisedGradients } from "../../base/gradients/quantised-gradients.ts";
 import { candidateAt, candidatesOf, type Candidate } from "./candidate.ts";
 import { isPartitioned } from "./category-candidate.ts";
 import { bestPartition } from "./category-partition.ts";

@@ -7,7 +7,7 @@
  * the counts beside it do not.
  */
 import { TandemError } from "../../base/error.ts";
-import type { TrainingParameters } from "../../base/parameters.ts";
+import type { TrainingParameters } from "../../base/parameters/parameters.ts";
 import type { BinnedFeature } from "./binning.ts";
 
 /** Categories of one feature. Sums travel per category, and a column with more is rather an id than a category. */

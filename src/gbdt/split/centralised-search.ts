@@ -1,5 +1,5 @@
 /** The split search with every party's features in one place: what the federated one is measured against. */
-import type { QuantisedGradients } from "../../base/quantised-gradients.ts";
+import type { QuantisedGradients } from "../../base/gradients/quantised-gradients.ts";
 import { bestSplitOf, betterSplit, type PartySplit } from "./best-split.ts";
 import type { BinnedFeature } from "./binning.ts";
 import { type Candidate, partition } from "./candidate.ts";

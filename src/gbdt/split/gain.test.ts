@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { SlotGrid } from "../../base/quantised-gradients.ts";
+import type { SlotGrid } from "../../base/gradients/quantised-gradients.ts";
 import { isWorthSplitting, leafValue, type SplitParameters, TreeGain } from "./gain.ts";
 
 /** Plain reals: q stands for q. */

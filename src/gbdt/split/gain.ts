@@ -6,8 +6,8 @@
  * Slot 2k holds g and slot 2k+1 holds h of output k; a row has one or two numbers per slot. A tree learns one output,
  * or several at once with vector leaves; then gains are summed over outputs.
  */
-import { realSum, type SlotGrid, slotSum, slotSumOfRest } from "../../base/quantised-gradients.ts";
-import type { TrainingParameters } from "../../base/parameters.ts";
+import { realSum, type SlotGrid, slotSum, slotSumOfRest } from "../../base/gradients/quantised-gradients.ts";
+import type { TrainingParameters } from "../../base/parameters/parameters.ts";
 
 export interface SplitParameters {
   readonly lambda: number;

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { QuantisedGradients } from "../../base/quantised-gradients.ts";
+import type { QuantisedGradients } from "../../base/gradients/quantised-gradients.ts";
 import { binFeature, totalBinCount } from "./binning.ts";
 import { candidatesOf, partition } from "./candidate.ts";
 import { featureHistogram, leftSums, nodeTotals, rowStride, subtractRows } from "./histogram.ts";

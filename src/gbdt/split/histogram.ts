@@ -4,7 +4,7 @@
  * subtraction are exact in any order.
  */
 import { assert } from "../../base/assert.ts";
-import type { QuantisedGradients } from "../../base/quantised-gradients.ts";
+import type { QuantisedGradients } from "../../base/gradients/quantised-gradients.ts";
 import { candidateCount, hasMirrored } from "./candidate.ts";
 import { type CategoricalFeature, categoryCandidates, isCategorical, rightBins } from "./category-candidate.ts";
 import { totalBinCount, type BinnedFeature } from "./binning.ts";

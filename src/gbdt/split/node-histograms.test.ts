@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { QuantisedGradients } from "../../base/quantised-gradients.ts";
+import type { QuantisedGradients } from "../../base/gradients/quantised-gradients.ts";
 import { SeededRandom } from "../../base/random.ts";
 import { binFeature } from "./binning.ts";
 import { featureHistogram } from "./histogram.ts";

@@ -5,7 +5,7 @@
  */
 import { availableParallelism } from "node:os";
 import { assert } from "../../base/assert.ts";
-import type { QuantisedGradients } from "../../base/quantised-gradients.ts";
+import type { QuantisedGradients } from "../../base/gradients/quantised-gradients.ts";
 import { type BinnedFeature, totalBinCount } from "./binning.ts";
 import { featureHistogram, rowStride, subtractRows } from "./histogram.ts";
 import { type PlainAddon, plainAddon } from "../../base/plain-addon.ts";

@@ -1,6 +1,6 @@
 /** The search over a party's own features alone: what the active party does while others compute. */
-import { isSliceOver, nextSlice } from "../../base/event-loop-slice.ts";
-import type { QuantisedGradients } from "../../base/quantised-gradients.ts";
+import { isSliceOver, nextSlice } from "../../base/scheduling/event-loop-slice.ts";
+import type { QuantisedGradients } from "../../base/gradients/quantised-gradients.ts";
 import type { ColumnSampler } from "../boost/column-sampling.ts";
 import type { GrowingNode, NodePair } from "../tree/grow.ts";
 import { bestSplitOf, betterSplit, type PartySplit } from "./best-split.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { noiseScaleOf } from "../../base/noise/noise-scale.ts";
-import { highLimb, slotSum } from "../../base/quantised-gradients.ts";
+import { highLimb, slotSum } from "../../base/gradients/quantised-gradients.ts";
 import { SeededRandom } from "../../base/random.ts";
 import { binFeature } from "./binning.ts";
 import { binGoesLeft, candidateCount, candidatesOf } from "./candidate.ts";

@@ -16,7 +16,7 @@ import { assert } from "../../base/assert.ts";
 import { discreteGaussian } from "../../base/noise/discrete-gaussian.ts";
 import type { NoiseScale } from "../../base/noise/noise-scale.ts";
 import { noiseKey, NoiseStream, numberedNoiseKey } from "../../base/noise/noise-stream.ts";
-import { highLimb } from "../../base/quantised-gradients.ts";
+import { highLimb } from "../../base/gradients/quantised-gradients.ts";
 import type { BinnedFeature } from "./binning.ts";
 import { candidateCount } from "./candidate.ts";
 import { distinctPartitions, type Partition } from "./distinct-partitions.ts";

@@ -7,7 +7,7 @@
  * Order of growth as in XGBoost's driver (1.7, src/tree/driver.h): level by level in id order, or with
  * grow_policy=lossguide always the node of the highest gain, the older one on a tie.
  */
-import type { QuantisedGradients } from "../../base/quantised-gradients.ts";
+import type { QuantisedGradients } from "../../base/gradients/quantised-gradients.ts";
 import {
   isWorthSplitting,
   leafValue,

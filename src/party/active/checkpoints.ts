@@ -3,7 +3,7 @@ import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { TandemError } from "../../base/error.ts";
 import { osRandom } from "../../base/random.ts";
-import type { Storage } from "../../base/storage.ts";
+import type { Storage } from "../../base/files/storage.ts";
 import { chosenScheme, configNames, schemeNamed } from "../../scheme/registry.ts";
 import { tableDigest } from "../../data/table-digest.ts";
 import type { ActiveProgress } from "../../protocol/active/role.ts";

@@ -1,5 +1,10 @@
 import { expect, test } from "vitest";
-import { codecParameters, privacyParameters, resolveParameters, trainingParameters } from "../../base/parameters.ts";
+import {
+  codecParameters,
+  privacyParameters,
+  resolveParameters,
+  trainingParameters,
+} from "../../base/parameters/parameters.ts";
 import type { PartyEvent } from "../../record/events.ts";
 import type { ActiveConfig } from "../config.ts";
 import { withCodecOfJob } from "./job-codec.ts";

@@ -3,7 +3,7 @@
  * with all passive parties, the answers' ciphertexts and the nonces of its gradients.
  */
 import { TandemError } from "../../base/error.ts";
-import type { Storage } from "../../base/storage.ts";
+import type { Storage } from "../../base/files/storage.ts";
 import { isSame } from "../../protocol/chain/entries.ts";
 import { firstLink } from "../../protocol/chain/pair-chain.ts";
 import type { ActivePairRecord, Introduction, OpenChain } from "../../protocol/chain/record.ts";

@@ -1,5 +1,5 @@
 /** Opens the active party's record of a job for verifying it: what it commits to, and where its chains go on. */
-import type { Storage } from "../../base/storage.ts";
+import type { Storage } from "../../base/files/storage.ts";
 import type { BinnedFeature } from "../../gbdt/split/binning.ts";
 import { schemeNamed } from "../../scheme/registry.ts";
 import type { ActiveCheckpoint } from "../../store/active-checkpoint.ts";

@@ -3,7 +3,7 @@
  * federated job, and no encryption. With every party's columns it is the oracle; with the active party's own it says
  * what a job was worth.
  */
-import type { CodecParameters, Defences, TrainingParameters } from "../../base/parameters.ts";
+import type { CodecParameters, Defences, TrainingParameters } from "../../base/parameters/parameters.ts";
 import { chosenScheme, type SchemeChoice } from "../../scheme/registry.ts";
 import { categoryNamesOf, type PartyTable } from "../../data/dataset.ts";
 import { BoostingMonitor } from "../../gbdt/boost/boosting-monitor.ts";

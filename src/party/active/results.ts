@@ -3,8 +3,8 @@
  * file, the slot layout in words.
  */
 import { errorCodes, TandemError } from "../../base/error.ts";
-import type { CodecParameters, SpeedParameters } from "../../base/parameters.ts";
-import type { Storage } from "../../base/storage.ts";
+import type { CodecParameters, SpeedParameters } from "../../base/parameters/parameters.ts";
+import type { Storage } from "../../base/files/storage.ts";
 import { overflowProof, type GradientLayout } from "../../codec/layout.ts";
 import { chosenScheme, type SchemeChoice } from "../../scheme/registry.ts";
 import type { PartyTable } from "../../data/dataset.ts";

@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { expectError } from "../../../test/support/expect-error.ts";
 import { DistinctIds } from "../../align/normalise.ts";
-import { resolveParameters, trainingParameters } from "../../base/parameters.ts";
+import { resolveParameters, trainingParameters } from "../../base/parameters/parameters.ts";
 import { isSet } from "../../wire/bitmap.ts";
 import { type ActiveTables, jobTables, rowsOf } from "./tables.ts";
 import type { ActiveConfig } from "../config.ts";

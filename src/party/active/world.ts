@@ -3,9 +3,9 @@
  */
 import { rmdir } from "node:fs/promises";
 import type { AlignmentPeer } from "../../align/alignment-peer.ts";
-import { lockFolder, type Release } from "../../base/process-lock.ts";
+import { lockFolder, type Release } from "../../base/files/process-lock.ts";
 import { osRandom } from "../../base/random.ts";
-import { diskStorage, type Storage } from "../../base/storage.ts";
+import { diskStorage, type Storage } from "../../base/files/storage.ts";
 import type { PassivePeer } from "../../wire/peer.ts";
 import { connectTls } from "../../transport/tls-connect.ts";
 import type { ActiveConfig } from "../config.ts";

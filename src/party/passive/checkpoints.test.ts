@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { expectError } from "../../../test/support/expect-error.ts";
 import { TandemError } from "../../base/error.ts";
-import type { Storage } from "../../base/storage.ts";
+import type { Storage } from "../../base/files/storage.ts";
 import { noProgress } from "../../protocol/passive/answered-splits.ts";
 import { type JobTerms, PassiveCheckpoints, type PassiveCheckpointsOptions, refuseAlignment } from "./checkpoints.ts";
 

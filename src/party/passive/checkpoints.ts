@@ -8,9 +8,9 @@
  */
 import { createHash } from "node:crypto";
 import { TandemError } from "../../base/error.ts";
-import { Exclusive } from "../../base/exclusive.ts";
+import { Exclusive } from "../../base/scheduling/exclusive.ts";
 import { osRandom } from "../../base/random.ts";
-import type { Storage } from "../../base/storage.ts";
+import type { Storage } from "../../base/files/storage.ts";
 import { peerText } from "../../wire/peer-text.ts";
 import { permutationSecretBytes } from "../../scheme/candidates/secret-permutation.ts";
 import type { OwnSplit } from "../../protocol/passive/answered-splits.ts";

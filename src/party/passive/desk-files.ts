@@ -1,6 +1,6 @@
 /** A passive party's own files: its tables, and its folder of each job. Trouble with them is told to its log. */
 import { join } from "node:path";
-import type { Storage } from "../../base/storage.ts";
+import type { Storage } from "../../base/files/storage.ts";
 import type { Emit } from "../../record/events.ts";
 import type { PassiveConfig } from "../config.ts";
 import { DataCache } from "../data-cache.ts";

@@ -10,8 +10,8 @@
 import { join } from "node:path";
 import { PassiveAlignment } from "../../align/passive-alignment.ts";
 import { TandemError } from "../../base/error.ts";
-import { Exclusive } from "../../base/exclusive.ts";
-import { diskStorage, type Storage } from "../../base/storage.ts";
+import { Exclusive } from "../../base/scheduling/exclusive.ts";
+import { diskStorage, type Storage } from "../../base/files/storage.ts";
 import { tableDigest } from "../../data/table-digest.ts";
 import type { Emit } from "../../record/events.ts";
 import type { OwnView } from "../../record/job-record.ts";

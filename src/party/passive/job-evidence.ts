@@ -3,7 +3,7 @@
  * Losing a connection and losing the process are the same to it: the next attempt reads what is stored.
  */
 import { TandemError } from "../../base/error.ts";
-import type { Storage } from "../../base/storage.ts";
+import type { Storage } from "../../base/files/storage.ts";
 import type { Facts } from "../../protocol/chain/commitment.ts";
 import { isSame } from "../../protocol/chain/entries.ts";
 import { firstLink } from "../../protocol/chain/pair-chain.ts";

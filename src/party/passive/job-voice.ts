@@ -1,6 +1,6 @@
 /** What a passive party says of an attempt at a job: public events, and notes for its own eyes. */
 import type { TandemError } from "../../base/error.ts";
-import { presetOf } from "../../base/parameters.ts";
+import { presetOf } from "../../base/parameters/parameters.ts";
 import { programVersion } from "../../base/program-version.ts";
 import { tableDigest } from "../../data/table-digest.ts";
 import type { BinnedFeature } from "../../gbdt/split/binning.ts";

@@ -1,6 +1,6 @@
 /** One passive party's process: read the data, serve one job after the other, keep its share of each model. */
-import { lockFolder } from "../../base/process-lock.ts";
-import type { Storage } from "../../base/storage.ts";
+import { lockFolder } from "../../base/files/process-lock.ts";
+import type { Storage } from "../../base/files/storage.ts";
 import type { PassiveEnd } from "../../transport/passive-service.ts";
 import { partyRoutes } from "../../transport/party-service.ts";
 import { scoringRoutes } from "../../transport/scoring-service.ts";

@@ -7,7 +7,7 @@
  * One spectrum serves all columns: V is the same for all people, the mean of what is left of a bin.
  */
 import type { NoiseScale } from "../../base/noise/noise-scale.ts";
-import { realSum } from "../../base/quantised-gradients.ts";
+import { realSum } from "../../base/gradients/quantised-gradients.ts";
 import { eigenvalues } from "./eigenvalues.ts";
 import type { SeenNode, SeenTree, Transcript } from "./transcript.ts";
 

@@ -3,7 +3,7 @@
  * no gradients. Gradients drawn at random take their place. Nobody shares them with others, as people do in the first
  * trees of a real job, so what an attack finds with them is an upper estimate.
  */
-import type { QuantisedGradients } from "../../base/quantised-gradients.ts";
+import type { QuantisedGradients } from "../../base/gradients/quantised-gradients.ts";
 import { SeededRandom } from "../../base/random.ts";
 import { TreeCandidates } from "../../scheme/candidates/candidate-set.ts";
 import { type RecordedParty, sentRows } from "./recorder.ts";

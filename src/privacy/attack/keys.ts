@@ -4,7 +4,7 @@
  * the same key by an accident of 2^-52.
  */
 import { SeededRandom } from "../../base/random.ts";
-import type { QuantisedGradients } from "../../base/quantised-gradients.ts";
+import type { QuantisedGradients } from "../../base/gradients/quantised-gradients.ts";
 
 const half = 2 ** 26;
 export const keyModulus = 2 ** 52;

@@ -3,7 +3,7 @@
  * gradients and the shape of its trees.
  */
 import { assert } from "../../base/assert.ts";
-import type { QuantisedGradients } from "../../base/quantised-gradients.ts";
+import type { QuantisedGradients } from "../../base/gradients/quantised-gradients.ts";
 import { subtractRows } from "../../gbdt/split/histogram.ts";
 import { isSet, partition } from "../../wire/bitmap.ts";
 import type { Observation } from "../observation.ts";

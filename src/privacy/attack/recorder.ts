@@ -2,7 +2,7 @@
  * The transcript of a job that is trained in one place: the rows that a passive party would have sent, in a secret
  * order of its own, and the splits that it would have won. The same integers as in the federated job.
  */
-import type { QuantisedGradients } from "../../base/quantised-gradients.ts";
+import type { QuantisedGradients } from "../../base/gradients/quantised-gradients.ts";
 import type { WatchedTree } from "../../gbdt/boost/train.ts";
 import type { ColumnSampler } from "../../gbdt/boost/column-sampling.ts";
 import type { BinnedFeature } from "../../gbdt/split/binning.ts";

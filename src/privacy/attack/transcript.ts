@@ -3,7 +3,7 @@
  * no thresholds are in it. It is made from a training in one place (recorder.ts) or from what was observed in a real
  * job (observed.ts), and is the same.
  */
-import type { QuantisedGradients } from "../../base/quantised-gradients.ts";
+import type { QuantisedGradients } from "../../base/gradients/quantised-gradients.ts";
 import type { CategoryGroup, CategorySet } from "../../scheme/candidates/category-group.ts";
 
 /** A split that the party has won: what was named to it, and who it said goes left. */

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { highLimb, type QuantisedGradients } from "../../base/quantised-gradients.ts";
+import { highLimb, type QuantisedGradients } from "../../base/gradients/quantised-gradients.ts";
 import { nodeTotals } from "../../gbdt/split/histogram.ts";
 import { GrowingNode } from "../../gbdt/tree/grow.ts";
 import type { CandidateRows } from "../../scheme/candidates/candidate-rows.ts";

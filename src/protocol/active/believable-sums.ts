@@ -4,7 +4,7 @@
  *
  * Nothing of this is checked with noise: no count is told there, and categories do not add up.
  */
-import { highLimb, type QuantisedGradients, slotSum, slotSumOfRest } from "../../base/quantised-gradients.ts";
+import { highLimb, type QuantisedGradients, slotSum, slotSumOfRest } from "../../base/gradients/quantised-gradients.ts";
 import { addRow } from "../../gbdt/split/histogram.ts";
 import type { GrowingNode } from "../../gbdt/tree/grow.ts";
 import type { CandidateRows } from "../../scheme/candidates/candidate-rows.ts";

@@ -1,7 +1,7 @@
 /** One round of boosting over several parties: trees that share their gradients, which are encrypted once. */
-import { nextSlice } from "../../base/event-loop-slice.ts";
-import type { QuantisedGradients } from "../../base/quantised-gradients.ts";
-import type { RealGradients } from "../../base/real-gradients.ts";
+import { nextSlice } from "../../base/scheduling/event-loop-slice.ts";
+import type { QuantisedGradients } from "../../base/gradients/quantised-gradients.ts";
+import type { RealGradients } from "../../base/gradients/real-gradients.ts";
 import { quantise } from "../../codec/batch-codec.ts";
 import { gradientLayout } from "../../codec/gradient-layout.ts";
 import type { GradientLayout } from "../../codec/layout.ts";

@@ -1,6 +1,6 @@
 /** One tree over several parties (Algorithm 1): gbdt/tree/grow.ts with the search of federated-search.ts. */
 import type { GradientLayout } from "../../codec/layout.ts";
-import type { QuantisedGradients } from "../../base/quantised-gradients.ts";
+import type { QuantisedGradients } from "../../base/gradients/quantised-gradients.ts";
 import type { BinnedFeature } from "../../gbdt/split/binning.ts";
 import type { ColumnSampler } from "../../gbdt/boost/column-sampling.ts";
 import { TreeGain } from "../../gbdt/split/gain.ts";

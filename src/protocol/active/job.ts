@@ -1,5 +1,5 @@
 /** What the active party's role is given for one attempt at a job, what it makes, and whom it tells how things go. */
-import type { CodecParameters, Defences, TrainingParameters } from "../../base/parameters.ts";
+import type { CodecParameters, Defences, TrainingParameters } from "../../base/parameters/parameters.ts";
 import type { GradientLayout } from "../../codec/layout.ts";
 import type { BestRound } from "../../gbdt/boost/boosting-monitor.ts";
 import type { FoldTurns } from "../../gbdt/boost/fold-turns.ts";

@@ -2,7 +2,7 @@
  * Margins by the trees of a model in a job with masked scoring: passive parties and the active one compute sums of leaf
  * weights, and no outcome of a split is told.
  */
-import { fewAtOnce } from "../../base/few-at-once.ts";
+import { fewAtOnce } from "../../base/scheduling/few-at-once.ts";
 import { MaskedScorer } from "../../scheme/masked/masked-scorer.ts";
 import { Products } from "../../scheme/masked/products.ts";
 import type { Tree } from "../../gbdt/tree/tree.ts";

@@ -7,7 +7,7 @@
  * tails no heavier than the Gaussian's.
  */
 import type { NoiseScale } from "../../base/noise/noise-scale.ts";
-import { farthestApart, type QuantisedGradients } from "../../base/quantised-gradients.ts";
+import { farthestApart, type QuantisedGradients } from "../../base/gradients/quantised-gradients.ts";
 import type { GrowingNode } from "../../gbdt/tree/grow.ts";
 import type { BestCandidate } from "../../scheme/candidates/best-candidates.ts";
 import { isSet } from "../../wire/bitmap.ts";

@@ -4,7 +4,7 @@
  */
 import { create, type MessageInitShape } from "@bufbuild/protobuf";
 import { TandemError } from "../../base/error.ts";
-import { isSliceOver, nextSlice } from "../../base/event-loop-slice.ts";
+import { isSliceOver, nextSlice } from "../../base/scheduling/event-loop-slice.ts";
 import { choicesSeen, outcomeKeysSeen } from "../../privacy/observation.ts";
 import type { Tally } from "../../privacy/tally.ts";
 import { ActiveOutcomes } from "../../scheme/outcomes/active-outcomes.ts";

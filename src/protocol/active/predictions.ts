@@ -2,7 +2,7 @@
  * Margins by the trees of a model: each passive party is asked which way its splits send the rows, and the trees are
  * walked here.
  */
-import { nextSlice } from "../../base/event-loop-slice.ts";
+import { nextSlice } from "../../base/scheduling/event-loop-slice.ts";
 import type { Tree } from "../../gbdt/tree/tree.ts";
 import { isSet } from "../../wire/bitmap.ts";
 import { messageBytesMax } from "../../wire/version.ts";

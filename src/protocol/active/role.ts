@@ -7,7 +7,7 @@
  * to a round ahead, never behind. A round that is redone has the same gradients, hence the same decisions.
  */
 import { TandemError } from "../../base/error.ts";
-import type { TrainingParameters } from "../../base/parameters.ts";
+import type { TrainingParameters } from "../../base/parameters/parameters.ts";
 import type { GradientLayout } from "../../codec/layout.ts";
 import { BoostingMonitor } from "../../gbdt/boost/boosting-monitor.ts";
 import { BoostingTask } from "../../gbdt/boost/boosting-task.ts";

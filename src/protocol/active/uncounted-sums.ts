@@ -2,7 +2,7 @@
  * What a passive party's sums can be where it tells no counts, but adds no noise either: nothing below the sum of the
  * node's negative gradients, nor above that of its positive ones. And categories add up to the node.
  */
-import type { QuantisedGradients } from "../../base/quantised-gradients.ts";
+import type { QuantisedGradients } from "../../base/gradients/quantised-gradients.ts";
 import { addRow } from "../../gbdt/split/histogram.ts";
 import type { GrowingNode } from "../../gbdt/tree/grow.ts";
 import type { CandidateRows } from "../../scheme/candidates/candidate-rows.ts";

@@ -6,7 +6,7 @@
  * tree to tree, which noise hides. There the first is named, and its owner takes the first in tie order of those that
  * have the same sums (scheme/candidates/same-sums.ts); others do not tie with it.
  */
-import type { QuantisedGradients } from "../../base/quantised-gradients.ts";
+import type { QuantisedGradients } from "../../base/gradients/quantised-gradients.ts";
 import type { GrowingNode } from "../../gbdt/tree/grow.ts";
 import type { BestCandidate } from "../../scheme/candidates/best-candidates.ts";
 import { entriesOf, entryCount } from "../../scheme/candidates/candidate-order.ts";

@@ -4,7 +4,7 @@
  */
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { TandemError } from "../../base/error.ts";
-import { Exclusive } from "../../base/exclusive.ts";
+import { Exclusive } from "../../base/scheduling/exclusive.ts";
 import {
   type ActiveGradients,
   type ActiveHello,

@@ -8,7 +8,7 @@
  */
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { TandemError } from "../../base/error.ts";
-import { isSliceOver, nextSlice } from "../../base/event-loop-slice.ts";
+import { isSliceOver, nextSlice } from "../../base/scheduling/event-loop-slice.ts";
 import { choicesSeen, outcomeKeysSeen, transferredSeen } from "../../privacy/observation.ts";
 import { PassiveOutcomes, pieceCount } from "../../scheme/outcomes/passive-outcomes.ts";
 import type {

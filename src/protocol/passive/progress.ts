@@ -2,7 +2,7 @@
  * What a passive party must not forget of a job that is under way, whatever happens to a connection or a process. It
  * changes only when its storage has taken the change, one change after the other.
  */
-import { Exclusive } from "../../base/exclusive.ts";
+import { Exclusive } from "../../base/scheduling/exclusive.ts";
 import type { OwnSplit } from "./answered-splits.ts";
 
 /** The round that was begun last. Earlier ones are never redone. */

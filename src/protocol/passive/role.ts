@@ -33,7 +33,7 @@ import {
   type PassiveReadySchema,
 } from "../../wire/generated/tandem/v1/tandem_pb.ts";
 import type { ActiveMaskOpen, ActiveMaskStep } from "../../wire/generated/tandem/v1/masked_pb.ts";
-import { Exclusive } from "../../base/exclusive.ts";
+import { Exclusive } from "../../base/scheduling/exclusive.ts";
 import { nodesOfJob, nodesPerTree, outputsPerTree, runOf } from "../hidden-nodes.ts";
 import { firstTreeOf, treeCountOf } from "../job-parameters.ts";
 import { candidatesSeen, hintsSeen } from "../../privacy/observation.ts";

@@ -5,7 +5,7 @@
  *   which of the ids asked for the party holds; where unknown ids are scored as missing, the default direction of each
  *   of its splits
  */
-import { isSliceOver, nextSlice } from "../../base/event-loop-slice.ts";
+import { isSliceOver, nextSlice } from "../../base/scheduling/event-loop-slice.ts";
 import { type CategoryNames, columnTest } from "../../gbdt/split/split-test.ts";
 import { bitmapFrom } from "../../wire/bitmap.ts";
 import type { OwnSplit } from "./role.ts";

@@ -9,7 +9,7 @@
  */
 import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
 import { TandemError } from "../../base/error.ts";
-import { Exclusive } from "../../base/exclusive.ts";
+import { Exclusive } from "../../base/scheduling/exclusive.ts";
 import { PassiveHistogramsSchema } from "../../wire/generated/tandem/v1/tandem_pb.ts";
 import { splitKey } from "../split-key.ts";
 import type { SumsAnswer } from "./histogram-answer.ts";

@@ -1,7 +1,7 @@
 /** What a passive party answers about the tree under way: candidate sums of nodes, outcomes of splits that it wins. */
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { TandemError } from "../../base/error.ts";
-import { Exclusive } from "../../base/exclusive.ts";
+import { Exclusive } from "../../base/scheduling/exclusive.ts";
 import { treeSizeMax } from "../../gbdt/tree/grow.ts";
 import { membersSeen, orderSeen, outcomeSeen, sealedNodeSeen, sumsSeen, winSeen } from "../../privacy/observation.ts";
 import type {

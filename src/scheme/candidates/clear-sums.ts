@@ -1,5 +1,5 @@
 /** Candidate sums without a cipher, for replays and for schemes that hide nothing: what other answers decrypt to. */
-import { highLimb } from "../../base/quantised-gradients.ts";
+import { highLimb } from "../../base/gradients/quantised-gradients.ts";
 import type { NodeTask } from "./node-task.ts";
 
 /**

@@ -7,7 +7,7 @@
  * A monotone constraint may forbid some of them, and the owner cannot tell. So the active party says which constraints
  * those have that tie.
  */
-import { farthestApart } from "../../base/quantised-gradients.ts";
+import { farthestApart } from "../../base/gradients/quantised-gradients.ts";
 import type { BinnedFeature } from "../../gbdt/split/binning.ts";
 import { leftBins } from "../../gbdt/split/candidate.ts";
 import { subtractRows } from "../../gbdt/split/histogram.ts";

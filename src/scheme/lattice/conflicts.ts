@@ -2,7 +2,7 @@
  * Options that mean nothing to the lattice scheme. They are refused and never ignored: whoever writes one down expects
  * something of it.
  */
-import { speedParameters } from "../../base/parameters.ts";
+import { speedParameters } from "../../base/parameters/parameters.ts";
 import type { Conflict, GivenOptions } from "../scheme.ts";
 
 /** What a changed speed option would have to mean here. */

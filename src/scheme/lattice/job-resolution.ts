@@ -4,7 +4,7 @@
  */
 import { TandemError } from "../../base/error.ts";
 import { noiseScaleOf } from "../../base/noise/noise-scale.ts";
-import type { CodecParameters } from "../../base/parameters.ts";
+import type { CodecParameters } from "../../base/parameters/parameters.ts";
 import { enoughBits, largestResolution } from "../../crypto/lattice/choose-set.ts";
 import { groupCountMax } from "../../crypto/lattice/distance.ts";
 import { resolutionBitsMax, resolutionBitsMin } from "../../crypto/lattice/job-bounds.ts";

@@ -5,7 +5,7 @@
  */
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { TandemError } from "../../base/error.ts";
-import { Exclusive } from "../../base/exclusive.ts";
+import { Exclusive } from "../../base/scheduling/exclusive.ts";
 import { addResidues } from "../../crypto/transfer/residues.ts";
 import { checkBitmap } from "../../wire/bitmap.ts";
 import type {

@@ -1,6 +1,6 @@
 /** The passive half of split outcomes by oblivious transfer (active-outcomes.ts): it sends, and hears nothing. */
 import { TandemError } from "../../base/error.ts";
-import { Exclusive } from "../../base/exclusive.ts";
+import { Exclusive } from "../../base/scheduling/exclusive.ts";
 import { osRandom } from "../../base/random.ts";
 import { puncturedKeys } from "../../crypto/transfer/all-but-one.ts";
 import { chosenKeys, type ChosenKeys } from "../../crypto/transfer/base-transfer.ts";

@@ -8,9 +8,9 @@
  *   where that is told
  */
 import { TandemError } from "../../base/error.ts";
-import { coresIdle } from "../../base/idle-cores.ts";
-import { resolveParameters, speedParameters, type SpeedParameters } from "../../base/parameters.ts";
-import type { QuantisedGradients } from "../../base/quantised-gradients.ts";
+import { coresIdle } from "../../base/scheduling/idle-cores.ts";
+import { resolveParameters, speedParameters, type SpeedParameters } from "../../base/parameters/parameters.ts";
+import type { QuantisedGradients } from "../../base/gradients/quantised-gradients.ts";
 import { decodeSums, encode } from "../../codec/batch-codec.ts";
 import { columnCount, type GradientLayout } from "../../codec/layout.ts";
 import { plaintextBitsMax, sumPacking } from "../../codec/packing.ts";

@@ -2,7 +2,7 @@
 import { expect, test } from "vitest";
 import { bench, keyBits } from "../../../test/support/paillier-bench.ts";
 import { collect } from "../../../test/support/streams.ts";
-import { resolveParameters, speedParameters } from "../../base/parameters.ts";
+import { resolveParameters, speedParameters } from "../../base/parameters/parameters.ts";
 import { generateKey, selectKernel } from "../../crypto/paillier/index.ts";
 import { PaillierActive } from "./active.ts";
 import { NonceDraws } from "./nonce-draws.ts";

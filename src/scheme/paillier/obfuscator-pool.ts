@@ -2,7 +2,7 @@
  * Obfuscators made ahead of time, while a party waits for others and a core is idle. Each is handed out exactly once;
  * none is ever stored outside memory.
  */
-import { coresIdle } from "../../base/idle-cores.ts";
+import { coresIdle } from "../../base/scheduling/idle-cores.ts";
 import type { PublicEvaluator } from "../../crypto/paillier/kernel.ts";
 import type { ObfuscatorVector } from "../../crypto/paillier/vectors.ts";
 

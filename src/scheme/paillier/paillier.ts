@@ -1,6 +1,6 @@
 /** The Paillier scheme as the rest of Tandem finds it: its parameters, its key, its two halves. */
 import { assert } from "../../base/assert.ts";
-import { coresIdle } from "../../base/idle-cores.ts";
+import { coresIdle } from "../../base/scheduling/idle-cores.ts";
 import { plaintextBitsMax, sumPacking } from "../../codec/packing.ts";
 import {
   checkKeyBits,

@@ -2,7 +2,7 @@
  * A job with Paillier once more, in one place, by an auditor who has the key: gradients and sums are computed in the
  * clear, cut into the same messages, and compared with what was encrypted in the job itself.
  */
-import type { QuantisedGradients } from "../../base/quantised-gradients.ts";
+import type { QuantisedGradients } from "../../base/gradients/quantised-gradients.ts";
 import type { GradientLayout } from "../../codec/layout.ts";
 import { sumPacking } from "../../codec/packing.ts";
 import { PaillierSetUpSchema } from "../../wire/generated/tandem/v1/paillier_pb.ts";

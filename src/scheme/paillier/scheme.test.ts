@@ -1,7 +1,7 @@
 /** The two halves of the Paillier scheme against each other. */
 import { beforeAll, describe, expect, test } from "vitest";
 import { collect } from "../../../test/support/streams.ts";
-import { resolveParameters, speedParameters } from "../../base/parameters.ts";
+import { resolveParameters, speedParameters } from "../../base/parameters/parameters.ts";
 import { CiphertextVector, generateKey, type PrivateKey } from "../../crypto/paillier/index.ts";
 import { portableKernel } from "../../crypto/paillier/portable-kernel.ts";
 import type { BinnedFeature } from "../../gbdt/split/binning.ts";

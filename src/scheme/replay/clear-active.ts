@@ -1,5 +1,5 @@
 /** The active half of a replay: it says at set-up what the real one says, and sends gradients as they are. */
-import type { QuantisedGradients } from "../../base/quantised-gradients.ts";
+import type { QuantisedGradients } from "../../base/gradients/quantised-gradients.ts";
 import type { GradientLayout } from "../../codec/layout.ts";
 import {
   type ActiveScheme,

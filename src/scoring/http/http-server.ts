@@ -7,8 +7,8 @@ import { createHash, timingSafeEqual } from "node:crypto";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { TandemError } from "../../base/error.ts";
-import { requestTimes, watchStrangers } from "../../base/http-strangers.ts";
-import { isLoopback } from "../../base/loopback.ts";
+import { requestTimes, watchStrangers } from "../../base/listening/http-strangers.ts";
+import { isLoopback } from "../../base/listening/loopback.ts";
 import type { Problem } from "./messages.ts";
 import { HttpProblem, problemOf } from "./http-problem.ts";
 

@@ -1,9 +1,9 @@
 /**
  * `tandem serve`: a model over HTTP at the active party, with one question to each passive party per batch of requests.
  */
-import type { ServingParameters } from "../../base/parameters.ts";
+import type { ServingParameters } from "../../base/parameters/parameters.ts";
 import { TandemError } from "../../base/error.ts";
-import { isLoopback } from "../../base/loopback.ts";
+import { isLoopback } from "../../base/listening/loopback.ts";
 import type { ActiveConfig } from "../../party/config.ts";
 import { DataCache } from "../../party/data-cache.ts";
 import type { Emit } from "../../record/events.ts";

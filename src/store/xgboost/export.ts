@@ -10,7 +10,7 @@
  * (xgboost-categories.ts).
  */
 import { assert } from "../../base/assert.ts";
-import { writeFileAtomically } from "../../base/atomic-file.ts";
+import { writeFileAtomically } from "../../base/files/atomic-file.ts";
 import { TandemError } from "../../base/error.ts";
 import type { Model } from "../../gbdt/tree/model.ts";
 import type { SplitRule, Tree } from "../../gbdt/tree/tree.ts";

@@ -7,7 +7,7 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { TandemError } from "../../../src/base/error.ts";
 import type { SeededRandom } from "../../../src/base/random.ts";
-import { diskStorage } from "../../../src/base/storage.ts";
+import { diskStorage } from "../../../src/base/files/storage.ts";
 import { generateKey } from "../../../src/crypto/paillier/index.ts";
 import { noProgress } from "../../../src/protocol/passive/progress.ts";
 import { paillier, PaillierSecret } from "../../../src/scheme/paillier/paillier.ts";

@@ -3,7 +3,7 @@
  * brings a scheme needs no change anywhere else. Nothing but tests may use it.
  */
 import { TandemError } from "../../../src/base/error.ts";
-import type { QuantisedGradients } from "../../../src/base/quantised-gradients.ts";
+import type { QuantisedGradients } from "../../../src/base/gradients/quantised-gradients.ts";
 import { columnCount, type GradientLayout } from "../../../src/codec/layout.ts";
 import {
   type ActiveScheme,

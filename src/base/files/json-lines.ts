@@ -5,7 +5,7 @@
  */
 import { closeSync, fchmodSync, fstatSync, fsyncSync, openSync, readSync, statSync, writeSync } from "node:fs";
 import { setImmediate } from "node:timers/promises";
-import { TandemError } from "./error.ts";
+import { TandemError } from "../error.ts";
 
 export class JsonLinesFile {
   readonly #path: string;

@@ -11,7 +11,7 @@
  *
  * Where counts are not told g is rounded to integers of either sign: a shift would have to be taken back by counts.
  */
-import type { NoiseScale } from "./noise/noise-scale.ts";
+import type { NoiseScale } from "../noise/noise-scale.ts";
 
 /** One slot's grid: an integer q stands for q * resolution + shift (paper sec. III-A, decoding). */
 export interface SlotGrid {

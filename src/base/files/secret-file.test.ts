@@ -2,7 +2,7 @@ import { chmod, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { expectError } from "../../test/support/expect-error.ts";
+import { expectError } from "../../../test/support/expect-error.ts";
 import { readSecretFile } from "./secret-file.ts";
 
 let folder: string;

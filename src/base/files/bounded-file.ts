@@ -2,7 +2,7 @@
  * A file, read whole if it is not too large: its size is looked at before a byte is read, and once more while it is.
  */
 import { open } from "node:fs/promises";
-import { TandemError } from "./error.ts";
+import { TandemError } from "../error.ts";
 
 export interface FileBound {
   readonly sizeBytesMax: number;

@@ -2,8 +2,8 @@
  * The tables of hyper-parameters, and how given values are checked against one. Config validation, command line help
  * and the reference page are made from the tables; no default stands anywhere else.
  */
-import { TandemError } from "./error.ts";
-import { suggestion } from "./nearest-name.ts";
+import { TandemError } from "../error.ts";
+import { suggestion } from "../text/nearest-name.ts";
 import { aliasesOf, describeBounds, type ParameterSpec, type ParameterValue, type ValuesOf } from "./parameter-spec.ts";
 
 export { aliasesOf, describeBounds, type ParameterSpec, type ParameterValue } from "./parameter-spec.ts";

@@ -4,7 +4,7 @@
  */
 import { dirname } from "node:path";
 import { getSystemErrorName } from "node:util";
-import { plainAddon } from "./plain-addon.ts";
+import { plainAddon } from "../plain-addon.ts";
 
 /** @returns whether it was done. @throws Error with the system's code */
 export async function writeDurably(

@@ -1,6 +1,6 @@
 /** Files with a secret in them: whoever else may read one on this machine is this party as well. */
 import { open } from "node:fs/promises";
-import { TandemError } from "./error.ts";
+import { TandemError } from "../error.ts";
 
 export interface SecretFileOptions {
   /** Platforms mount secrets so that a group may read them: whoever runs there says that it is meant so. */

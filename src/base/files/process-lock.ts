@@ -7,7 +7,7 @@ import { realpath, rm } from "node:fs/promises";
 import { connect, createServer, type Server } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { TandemError } from "./error.ts";
+import { TandemError } from "../error.ts";
 import { diskStorage } from "./storage.ts";
 
 /** Lets go of a folder. */

@@ -5,8 +5,8 @@
 import { open, rename, rm } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { writeDurably } from "./durable-file.ts";
-import { TandemError } from "./error.ts";
-import { osRandom } from "./random.ts";
+import { TandemError } from "../error.ts";
+import { osRandom } from "../random.ts";
 
 /**
  * @param contents all of it, or pieces that are written as they are made

@@ -50,7 +50,7 @@ export function parameterPage(): string {
   const lines = [
     "# Parameters",
     "",
-    "The parameters of a job. Made by `npm run parameters` from the tables in `src/base/`; do not edit.",
+    "The parameters of a job. Made by `npm run parameters` from the tables in `src/base/parameters/`; do not edit.",
     "",
     "- In a config each section has its own block: `training:`, `codec:`, `privacy:`, `speed:`.",
     "- On the command line `max_depth` is `--max-depth`.",

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { expectError } from "../../test/support/expect-error.ts";
+import { expectError } from "../../../test/support/expect-error.ts";
 import {
   aliasesOf,
   codecParameters,

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, test } from "vitest";
-import { expectError } from "../../test/support/expect-error.ts";
+import { expectError } from "../../../test/support/expect-error.ts";
 import { lockFolder } from "./process-lock.ts";
 
 const root = mkdtempSync(join(tmpdir(), "tandem-lock-"));

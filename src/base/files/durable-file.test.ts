@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { appendDurably, writeDurably } from "./durable-file.ts";
-import { plainAddon } from "./plain-addon.ts";
+import { plainAddon } from "../plain-addon.ts";
 
 let folder: string;
 beforeEach(async () => {

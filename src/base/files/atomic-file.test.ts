@@ -2,7 +2,7 @@ import { mkdtemp, mkdir, readdir, readFile, rm, stat, writeFile } from "node:fs/
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { expectError } from "../../test/support/expect-error.ts";
+import { expectError } from "../../../test/support/expect-error.ts";
 import { writeFileAtomically } from "./atomic-file.ts";
 
 let folder: string;

@@ -7,7 +7,7 @@ import { dirname, join } from "node:path";
 import { isUnfinishedWrite, syncDirectory, writeFileAtomically } from "./atomic-file.ts";
 import { readBounded } from "./bounded-file.ts";
 import { appendDurably } from "./durable-file.ts";
-import { TandemError } from "./error.ts";
+import { TandemError } from "../error.ts";
 
 /** The margins of forty million people; a text of more than 2^29 characters does not exist. */
 const storedBytesMax = 2 ** 29 - 1024;
