@@ -202,7 +202,7 @@ async function scenario(root: string, terms: Terms, fingerprints: ReadonlyMap<st
     codec,
     privacy: { answer_noise: answerNoise },
     scheme,
-    insecure_key_bits: 128,
+    ...(scheme === "lattice" ? {} : { insecure_key_bits: 128 }),
   });
   const passives = await Promise.all(
     passiveNames.map(async (name, i) => {
@@ -215,7 +215,13 @@ async function scenario(root: string, terms: Terms, fingerprints: ReadonlyMap<st
           ...(await tables.writePassive(name, i)),
           monotone_constraints: isConstrained ? { [`${name}1`]: monotone } : {},
         },
-        policy: { schemes: [scheme], insecure_min_key_bits: 128, min_instances: 1, ...minimums },
+        policy: {
+          schemes: [scheme],
+          insecure_min_key_bits: 128,
+          min_instances: 1,
+          lattice_minimums: "root",
+          ...minimums,
+        },
         noise_secret: `noise of ${name}`,
       });
     }),

@@ -117,6 +117,7 @@ export async function writeShopConfig(
     ...changes,
     policy: {
       schemes: ["paillier", "lattice"],
+      lattice_minimums: "root",
       insecure_min_key_bits: 256,
       min_instances: 10,
       max_trees: 20,
@@ -144,7 +145,7 @@ export async function writeBankConfig(
     passives: [{ name: shop.name, host: "127.0.0.1", port, fingerprint: shop.fingerprint }],
     tls,
     sampling_secret: plantedSecrets[0],
-    insecure_key_bits: 256,
+    ...(scenario.scheme === "lattice" ? {} : { insecure_key_bits: 256 }),
     output: { directory: "jobs" },
     patience_seconds: 0,
     threads: 1,
