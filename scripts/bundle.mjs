@@ -26,7 +26,7 @@ const dist = join(root, "dist");
 /** After the bundler has printed a chunk: what is shortened before, it would spread out again. */
 function minify({ code, fileName, moduleIds }) {
   const isOurs = moduleIds.some((id) => packageOf(id) === null);
-  const readable = { compress: false, mangle: { toplevel: false, keepNames: true } };
+  const readable = { compress: true, mangle: { toplevel: true, keepNames: true } };
   const { code: short, errors } = minifySync(fileName, code, { module: false, ...(isOurs ? readable : {}) });
   if (errors.length > 0) throw new Error(`${fileName}: ${errors[0].message}`);
   return short;

@@ -13,7 +13,8 @@ const { importsOf } = (await import(pathToFileURL(join(root, "scripts", "check-l
 const allowed = [
   /^src\/record\/(job-view|fold-events|own-view|(event|own)-shapes|(job|defence|exposure|spending)-facts)\.ts$/,
   /^src\/report\/(tree|party|exposure)-layout\.ts$/,
-  /^src\/base\/(format|shape|assert|error|quantised-gradients|privacy-parameters|parameter-spec)\.ts$/,
+  /^src\/base\/(shape|assert|error|text\/format|gradients\/quantised-gradients)\.ts$/,
+  /^src\/base\/parameters\/(privacy-parameters|parameter-spec)\.ts$/,
   /^src\/(privacy\/ledger|privacy\/spending|protocol\/phase|codec\/slot|codec\/bit-fields)\.ts$/,
 ];
 
