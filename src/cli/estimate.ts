@@ -1,6 +1,6 @@
 /** `tandem estimate`: what a simulation would take, before it is started, with either scheme. */
 import { Command } from "commander";
-import { formatBytes, formatSeconds } from "../base/text/format.ts";
+import { formatBytes, formatMilliseconds, formatSeconds } from "../base/text/format.ts";
 import type { Estimate, Estimates } from "../experiment/simulate/estimate.ts";
 import { revealedWords } from "../experiment/simulate/scheme-advice.ts";
 import { addJobOptions, type JobFlags, jobFrom } from "./job-options.ts";
@@ -33,7 +33,7 @@ function readable({ schemes, recommended, cores }: Estimates): string {
     textTable([
       ["predicted", ...possible.map(({ scheme }) => scheme)],
       row("all parties on this machine", ({ wallSeconds }) => formatSeconds(wallSeconds)),
-      row("per tree", ({ secondsPerTree }) => formatSeconds(secondsPerTree)),
+      row("per tree", ({ secondsPerTree }) => formatMilliseconds(1000 * secondsPerTree)),
       row("CPU of the active party", ({ activeCpuSeconds }) => formatSeconds(activeCpuSeconds)),
       ...parties.map((i) =>
         row(`CPU of passive party ${i + 1}`, ({ passiveCpuSeconds }) => formatSeconds(passiveCpuSeconds[i])),
