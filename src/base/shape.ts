@@ -14,6 +14,8 @@ export const countUpTo =
   (max: number): Shape =>
   (value) =>
     count(value) && (value as number) <= max;
+/** Milliseconds since the epoch, within what a Date can be. */
+export const instant: Shape = (value) => number(value) && Math.abs(value as number) <= 8.64e15;
 export const anything: Shape = () => true;
 
 export const literal =

@@ -27,6 +27,7 @@ test("an event has the fields that views ask about; kinds of later versions are 
     "layout",
     { type: "layout", ...stamp },
     { type: "layout", party: "bank", at: "now", layout },
+    { type: "layout", party: "bank", at: 1e16, layout },
     { type: "layout", ...stamp, layout: { ...layout, slots: [{ ...slot, r: 1e308 }] } },
     { type: "layout", ...stamp, layout: { ...layout, slots: [{ ...slot, alphaMax: 0 }] } },
     { type: "tree", ...stamp, tree: -1, treeCount: 1, metrics: {} },

@@ -8,6 +8,7 @@ import {
   countUpTo,
   either,
   flag,
+  instant,
   listOf,
   literal,
   number,
@@ -117,7 +118,7 @@ const kinds: Readonly<Record<string, Shape>> = {
   error: objectOf({ code: text, message: text }),
 };
 
-const stamped = objectOf({ type: text, at: number, party: text });
+const stamped = objectOf({ type: text, at: instant, party: text });
 const known = byField("type", kinds, "allowed");
 
 /** Whether a line of a record can be taken into a view. */
