@@ -1,5 +1,5 @@
-// The functions of the lattice scheme as JavaScript calls them: src/crypto/lattice/native-addon.ts declares the other
-// side.
+// The functions of the lattice scheme as JavaScript calls them: src/crypto/lattice/native/native-addon.ts declares the
+// other side.
 #pragma once
 
 #include <vector>

@@ -1,5 +1,6 @@
-// The parameter sets of the lattice scheme as sizes, the same as src/crypto/lattice/sets.ts; and the types that all of
-// its files share. A set is a constant with an address, so that a kernel can be compiled for it: Kernel<kSetA>.
+// The parameter sets of the lattice scheme as sizes, the same as src/crypto/lattice/parameters/sets.ts; and the types
+// that all of its files share. A set is a constant with an address, so that a kernel can be compiled for it:
+// Kernel<kSetA>.
 #pragma once
 
 #include <cstddef>

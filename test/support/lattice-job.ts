@@ -1,8 +1,8 @@
 /** One node of a lattice job through a kernel, with seeds that are given: what known answers and kernels are about. */
 import { createHash } from "node:crypto";
-import { jobBounds, type JobBounds, shapeOf as shapeWithKey } from "../../src/crypto/lattice/job-bounds.ts";
+import { jobBounds, type JobBounds, shapeOf as shapeWithKey } from "../../src/crypto/lattice/parameters/job-bounds.ts";
 import type { BinChains, Lattice, LatticeKernel, LatticeShape } from "../../src/crypto/lattice/kernel.ts";
-import { laneCount, type LatticeSet, wordBytes } from "../../src/crypto/lattice/sets.ts";
+import { laneCount, type LatticeSet, wordBytes } from "../../src/crypto/lattice/parameters/sets.ts";
 
 export interface LatticeJob {
   readonly shape: LatticeShape;

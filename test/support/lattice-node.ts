@@ -1,6 +1,6 @@
 /** Attempts and nodes of the lattice scheme through one kernel, as both parties would: for tests of kernels. */
 import type { BinChains, Lattice, LatticeKernel, LatticeShape } from "../../src/crypto/lattice/kernel.ts";
-import { laneCount, type LatticeSet, wordBytes } from "../../src/crypto/lattice/sets.ts";
+import { laneCount, type LatticeSet, wordBytes } from "../../src/crypto/lattice/parameters/sets.ts";
 
 /** What does not change over nodes. */
 export interface AttemptJob {

@@ -11,7 +11,7 @@
 import { createHash } from "node:crypto";
 import { TandemError } from "../../base/error.ts";
 import type { SecureRandom } from "../../base/random.ts";
-import { commonKeyBytes } from "./streams.ts";
+import { commonKeyBytes } from "./portable/streams.ts";
 
 export const nonceBytes = 32;
 const listUnit = 16;

@@ -2,14 +2,14 @@
 import { expect, test } from "vitest";
 import { answerNode, knownJob, makeHints, openAnswer, sealNode } from "../../../test/support/lattice-job.ts";
 import { SeededRandom } from "../../base/random.ts";
-import { groupColumns, roundToPlaintext } from "./multipliers.ts";
-import { drawHint } from "./portable-hints.ts";
-import { portableLatticeKernel } from "./portable-lattice.ts";
-import { packRecords, unpackRecords } from "./records.ts";
-import { add, residueOfInteger, subtract } from "./residues.ts";
-import { ringOf } from "./ring.ts";
-import { laneCount, type LatticeSet, latticeSets } from "./sets.ts";
-import { Words } from "./words.ts";
+import { groupColumns, roundToPlaintext } from "./portable/multipliers.ts";
+import { drawHint } from "./portable/portable-hints.ts";
+import { portableLatticeKernel } from "./portable/portable-lattice.ts";
+import { packRecords, unpackRecords } from "./portable/records.ts";
+import { add, residueOfInteger, subtract } from "./portable/residues.ts";
+import { ringOf } from "./portable/ring.ts";
+import { laneCount, type LatticeSet, latticeSets } from "./parameters/sets.ts";
+import { Words } from "./portable/words.ts";
 
 const { A } = latticeSets;
 const primesOf = (set: LatticeSet) => ringOf(set).transforms.map(({ prime }) => prime);

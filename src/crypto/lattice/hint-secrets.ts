@@ -6,11 +6,11 @@
 import { assert } from "../../base/assert.ts";
 import { TandemError } from "../../base/error.ts";
 import { osRandom } from "../../base/random.ts";
-import type { JobBounds } from "./job-bounds.ts";
+import type { JobBounds } from "./parameters/job-bounds.ts";
 import type { BinChains, Lattice } from "./kernel.ts";
 import { NodeSums, type NodeSumsSource } from "./node-sums.ts";
-import { wordBytes } from "./sets.ts";
-import { seedBytes } from "./streams.ts";
+import { wordBytes } from "./parameters/sets.ts";
+import { seedBytes } from "./portable/streams.ts";
 
 export class HintSecrets {
   readonly #lattice: Lattice;

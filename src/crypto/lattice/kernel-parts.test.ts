@@ -3,8 +3,8 @@ import { describe, expect, it } from "vitest";
 import { SeededRandom } from "../../base/random.ts";
 import { type AttemptJob, cutChains, TestAttempt, testSeed } from "../../../test/support/lattice-node.ts";
 import { readInteger, writeInteger } from "../integers.ts";
-import { loadNativeLattice } from "./native-kernel.ts";
-import { laneCount, type LatticeSet, latticeSets, wordBytes } from "./sets.ts";
+import { loadNativeLattice } from "./native/native-kernel.ts";
+import { laneCount, type LatticeSet, latticeSets, wordBytes } from "./parameters/sets.ts";
 
 const kernels = [...loadNativeLattice().kernels.values()];
 if (kernels.length === 0) console.warn("native kernel not built: parts of nodes are not tried on it");

@@ -5,7 +5,7 @@
  *
  * Promises of `Refused` give the index of the first element that is refused, or -1.
  */
-import type { LatticeSet } from "./sets.ts";
+import type { LatticeSet } from "./parameters/sets.ts";
 
 export type Refused = Promise<number>;
 

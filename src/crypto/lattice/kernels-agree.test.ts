@@ -10,8 +10,8 @@ import {
   TestAttempt,
 } from "../../../test/support/lattice-node.ts";
 import type { BinChains } from "./kernel.ts";
-import { loadNativeLattice } from "./native-kernel.ts";
-import { type LatticeSet, latticeSets } from "./sets.ts";
+import { loadNativeLattice } from "./native/native-kernel.ts";
+import { type LatticeSet, latticeSets } from "./parameters/sets.ts";
 
 const kernels = [...loadNativeLattice().kernels.values()];
 if (kernels.length === 0) console.warn("native kernel not built: kernels are not compared");

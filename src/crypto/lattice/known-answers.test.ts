@@ -1,9 +1,9 @@
 /** The known answers of the lattice scheme on every kernel of this machine. */
 import { createHash } from "node:crypto";
 import { describe, expect, it } from "vitest";
-import { loadNativeLattice } from "./native-kernel.ts";
+import { loadNativeLattice } from "./native/native-kernel.ts";
 import { type AttemptJob, cutChains, plainSums, TestAttempt } from "../../../test/support/lattice-node.ts";
-import { type LatticeSet, latticeSets } from "./sets.ts";
+import { type LatticeSet, latticeSets } from "./parameters/sets.ts";
 
 const kernels = [...loadNativeLattice().kernels.values()];
 if (kernels.length === 0) console.warn("native kernel not built: known answers are not tried on it");

@@ -1,8 +1,8 @@
 /** Wrong arguments of the addon's lattice functions throw, or reject the promise: they never reach memory. */
 import { describe, expect, it } from "vitest";
 import { latticeCalls } from "../../../test/support/fuzz/lattice-calls.ts";
-import { loadLatticeAddon } from "./native-addon.ts";
-import { loadNativeLattice } from "./native-kernel.ts";
+import { loadLatticeAddon } from "./native/native-addon.ts";
+import { loadNativeLattice } from "./native/native-kernel.ts";
 
 type Functions = Readonly<Record<string, (...values: readonly unknown[]) => unknown>>;
 

@@ -5,8 +5,8 @@ import { HintSecrets } from "./hint-secrets.ts";
 import type { Lattice } from "./kernel.ts";
 import { KitPool } from "./kit-pool.ts";
 import { makeKits, type NodeKit, type PartyHints, type SealedChunk } from "./node-kit.ts";
-import { portableLatticeKernel } from "./portable-lattice.ts";
-import { latticeSets } from "./sets.ts";
+import { portableLatticeKernel } from "./portable/portable-lattice.ts";
+import { latticeSets } from "./parameters/sets.ts";
 
 const { A, B } = latticeSets;
 const rowCount = 40;

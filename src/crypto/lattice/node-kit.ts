@@ -7,9 +7,9 @@ import { assert } from "../../base/assert.ts";
 import { TandemError } from "../../base/error.ts";
 import { osRandom } from "../../base/random.ts";
 import type { Lattice } from "./kernel.ts";
-import { wordBytes } from "./sets.ts";
-import { recordsPerChunk } from "./sizes.ts";
-import { seedBytes } from "./streams.ts";
+import { wordBytes } from "./parameters/sets.ts";
+import { recordsPerChunk } from "./parameters/sizes.ts";
+import { seedBytes } from "./portable/streams.ts";
 
 /** Hints of one passive party, loaded by the kernel. */
 export interface PartyHints {

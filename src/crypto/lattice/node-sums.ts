@@ -5,8 +5,8 @@
 import { TandemError } from "../../base/error.ts";
 import { osRandom } from "../../base/random.ts";
 import type { BinChains, Lattice } from "./kernel.ts";
-import { laneCount, wordBytes } from "./sets.ts";
-import { seedBytes } from "./streams.ts";
+import { laneCount, wordBytes } from "./parameters/sets.ts";
+import { seedBytes } from "./portable/streams.ts";
 
 /** What all nodes of an attempt share. */
 export interface NodeSumsSource {

@@ -4,9 +4,9 @@ import { expect, test, vi } from "vitest";
 import { knownJob } from "../../../test/support/lattice-job.ts";
 import { HintSecrets } from "./hint-secrets.ts";
 import { makeKits } from "./node-kit.ts";
-import { portableLatticeKernel } from "./portable-lattice.ts";
-import { latticeSets } from "./sets.ts";
-import { domains } from "./streams.ts";
+import { portableLatticeKernel } from "./portable/portable-lattice.ts";
+import { latticeSets } from "./parameters/sets.ts";
+import { domains } from "./portable/streams.ts";
 
 const drawn = vi.hoisted((): { seed: string; domain: number; sub: number; block: number }[] => []);
 

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
-import { loadNativeLattice } from "./native-kernel.ts";
-import { portableLatticeKernel } from "./portable-lattice.ts";
+import { loadNativeLattice } from "./native/native-kernel.ts";
+import { portableLatticeKernel } from "./portable/portable-lattice.ts";
 import { selectLatticeKernel } from "./select-kernel.ts";
 
 const { kernels } = loadNativeLattice();

@@ -2,7 +2,7 @@
  * Figures of the lattice scheme, with every party a real process over TLS on loopback: against XGBoost on the whole
  * table in one place, against Paillier, and against plain histograms.
  */
-import { latticeSets } from "../../crypto/lattice/sets.ts";
+import { latticeSets } from "../../crypto/lattice/parameters/sets.ts";
 import { SeededRandom } from "../../base/random.ts";
 import { type FederationJob, type FederationResult, runFederation } from "../simulate/federation.ts";
 import type { Figure } from "./arithmetic.ts";

@@ -1,9 +1,9 @@
 /** How long the lattice scheme's operations take on this machine. */
 import { TandemError } from "../../base/error.ts";
-import { jobBounds, shapeOf } from "../../crypto/lattice/job-bounds.ts";
+import { jobBounds, shapeOf } from "../../crypto/lattice/parameters/job-bounds.ts";
 import type { BinChains, Lattice, LatticeKernel } from "../../crypto/lattice/kernel.ts";
-import { laneCount, type LatticeSet, latticeSets, wordBytes } from "../../crypto/lattice/sets.ts";
-import { seedBytes } from "../../crypto/lattice/streams.ts";
+import { laneCount, type LatticeSet, latticeSets, wordBytes } from "../../crypto/lattice/parameters/sets.ts";
+import { seedBytes } from "../../crypto/lattice/portable/streams.ts";
 
 /** CPU seconds of one operation each. */
 export interface LatticeCosts {

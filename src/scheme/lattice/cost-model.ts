@@ -2,17 +2,17 @@
  * What a job with the lattice scheme will cost on this machine: the formulas of docs/lattice.md, with its operations
  * measured in a fraction of a second. Every node is sealed for all rows, so nothing here depends on who is in it.
  */
-import { largestResolution } from "../../crypto/lattice/choose-set.ts";
-import { candidateCountMax, checkBudget } from "../../crypto/lattice/distance.ts";
+import { largestResolution } from "../../crypto/lattice/parameters/choose-set.ts";
+import { candidateCountMax, checkBudget } from "../../crypto/lattice/parameters/distance.ts";
 import type { LatticeKernel } from "../../crypto/lattice/kernel.ts";
-import { type LatticeSet, latticeSets } from "../../crypto/lattice/sets.ts";
+import { type LatticeSet, latticeSets } from "../../crypto/lattice/parameters/sets.ts";
 import {
   activeMemoryBytes,
   hintBytes,
   nodeBytesDown,
   nodeBytesUp,
   passiveMemoryBytes,
-} from "../../crypto/lattice/sizes.ts";
+} from "../../crypto/lattice/parameters/sizes.ts";
 import type { CostModel, JobShape, PassiveShape, Prediction } from "../cost-model.ts";
 import { calibrate, type LatticeCosts, inSet } from "./calibration.ts";
 

@@ -2,9 +2,9 @@
 import { expect, test } from "vitest";
 import { expectError } from "../../../test/support/expect-error.ts";
 import { one } from "../../../test/support/streams.ts";
-import { jobBounds, shapeOf } from "../../crypto/lattice/job-bounds.ts";
+import { jobBounds, shapeOf } from "../../crypto/lattice/parameters/job-bounds.ts";
 import { selectLatticeKernel } from "../../crypto/lattice/select-kernel.ts";
-import { latticeSets } from "../../crypto/lattice/sets.ts";
+import { latticeSets } from "../../crypto/lattice/parameters/sets.ts";
 import { LatticeHintsSchema } from "../../wire/generated/tandem/v1/lattice_pb.ts";
 import { encodeMessage } from "../../wire/scheme-message.ts";
 import { takeHints } from "./hint-table.ts";

@@ -1,9 +1,9 @@
 /** The hints of one passive party at the active one, as they come: consecutive candidates, each once. */
 import { TandemError } from "../../base/error.ts";
-import { hintCountMax } from "../../crypto/lattice/distance.ts";
+import { hintCountMax } from "../../crypto/lattice/parameters/distance.ts";
 import type { Lattice } from "../../crypto/lattice/kernel.ts";
 import type { PartyHints } from "../../crypto/lattice/node-kit.ts";
-import { wordBytes } from "../../crypto/lattice/sets.ts";
+import { wordBytes } from "../../crypto/lattice/parameters/sets.ts";
 import { LatticeHintsSchema } from "../../wire/generated/tandem/v1/lattice_pb.ts";
 import { decodeMessage } from "../../wire/scheme-message.ts";
 

@@ -5,10 +5,10 @@
 import { TandemError } from "../../base/error.ts";
 import { noiseScaleOf } from "../../base/noise/noise-scale.ts";
 import type { CodecParameters } from "../../base/parameters/parameters.ts";
-import { enoughBits, largestResolution } from "../../crypto/lattice/choose-set.ts";
-import { groupCountMax } from "../../crypto/lattice/distance.ts";
-import { resolutionBitsMax, resolutionBitsMin } from "../../crypto/lattice/job-bounds.ts";
-import { type LatticeSet, latticeSets } from "../../crypto/lattice/sets.ts";
+import { enoughBits, largestResolution } from "../../crypto/lattice/parameters/choose-set.ts";
+import { groupCountMax } from "../../crypto/lattice/parameters/distance.ts";
+import { resolutionBitsMax, resolutionBitsMin } from "../../crypto/lattice/parameters/job-bounds.ts";
+import { type LatticeSet, latticeSets } from "../../crypto/lattice/parameters/sets.ts";
 import type { GridFacts } from "../scheme.ts";
 
 /** A party with more is taken all the same where the job leaves room for it. */

@@ -1,7 +1,7 @@
 /** The lattice scheme as the rest of Tandem finds it: its parameters and its halves. Experimental (docs/lattice.md). */
 import { availableParallelism } from "node:os";
 import { TandemError } from "../../base/error.ts";
-import { latticeSets } from "../../crypto/lattice/sets.ts";
+import { latticeSets } from "../../crypto/lattice/parameters/sets.ts";
 import { selectLatticeKernel } from "../../crypto/lattice/select-kernel.ts";
 import type { Scheme, SchemeSecret } from "../scheme.ts";
 import { LatticeActive, latticePlaintextBits, latticeSchemeName } from "./active.ts";

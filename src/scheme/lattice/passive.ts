@@ -9,9 +9,9 @@ import { TandemError } from "../../base/error.ts";
 import { osRandom } from "../../base/random.ts";
 import { checkOwnNonce, nonceBytes } from "../../crypto/lattice/common-key.ts";
 import { HintSecrets } from "../../crypto/lattice/hint-secrets.ts";
-import type { JobBounds } from "../../crypto/lattice/job-bounds.ts";
+import type { JobBounds } from "../../crypto/lattice/parameters/job-bounds.ts";
 import type { BinChains, Lattice, LatticeKernel } from "../../crypto/lattice/kernel.ts";
-import { wordBytes } from "../../crypto/lattice/sets.ts";
+import { wordBytes } from "../../crypto/lattice/parameters/sets.ts";
 import { bitmapFrom } from "../../wire/bitmap.ts";
 import {
   LatticeHintsSchema,

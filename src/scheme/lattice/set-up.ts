@@ -2,12 +2,12 @@
 import { TandemError } from "../../base/error.ts";
 import { noiseScaleOf } from "../../base/noise/noise-scale.ts";
 import type { LayoutTerms } from "../../codec/agreed-layout.ts";
-import { largestResolution } from "../../crypto/lattice/choose-set.ts";
+import { largestResolution } from "../../crypto/lattice/parameters/choose-set.ts";
 import { commonKey, nonceBytes } from "../../crypto/lattice/common-key.ts";
-import { type AnswerBudget, isHidden } from "../../crypto/lattice/distance.ts";
-import { type JobBounds, jobBounds } from "../../crypto/lattice/job-bounds.ts";
+import { type AnswerBudget, isHidden } from "../../crypto/lattice/parameters/distance.ts";
+import { type JobBounds, jobBounds } from "../../crypto/lattice/parameters/job-bounds.ts";
 import type { LatticeShape } from "../../crypto/lattice/kernel.ts";
-import { type LatticeSet, latticeSets } from "../../crypto/lattice/sets.ts";
+import { type LatticeSet, latticeSets } from "../../crypto/lattice/parameters/sets.ts";
 
 /** @throws TandemError PROTOCOL_STATE */
 export function setNamed(name: string): LatticeSet {

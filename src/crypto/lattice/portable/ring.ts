@@ -1,7 +1,7 @@
 /** Elements of R_q by their residues: products with public rows, in transformed form where that saves a transform. */
 import type { Limbs } from "./common-rows.ts";
 import { residueOf } from "./residues.ts";
-import type { LatticeSet } from "./sets.ts";
+import type { LatticeSet } from "../parameters/sets.ts";
 import { Transform } from "./transform.ts";
 
 export class Ring {

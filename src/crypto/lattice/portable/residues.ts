@@ -4,7 +4,7 @@
  *
  * Not constant-time, as nothing in the portable kernel.
  */
-import { assert } from "../../base/assert.ts";
+import { assert } from "../../../base/assert.ts";
 
 export interface Prime {
   readonly p: number;

@@ -1,5 +1,5 @@
 /** Bins of a passive party as its kernels read them: which rows are in a bin, and the bins of a row. */
-import { assert } from "../../base/assert.ts";
+import { assert } from "../../../base/assert.ts";
 
 /** Rows of every bin, over all features one after the other, ascending. */
 export function rowsByBin(bins: readonly Uint16Array[], binCounts: Uint32Array): Uint32Array[] {

@@ -12,11 +12,11 @@ import {
   seedFrom,
   sha256,
   shapeOf,
-} from "../../../test/support/lattice-job.ts";
-import { SeededRandom } from "../../base/random.ts";
-import { jobBounds } from "./job-bounds.ts";
+} from "../../../../test/support/lattice-job.ts";
+import { SeededRandom } from "../../../base/random.ts";
+import { jobBounds } from "../parameters/job-bounds.ts";
 import { portableLatticeKernel } from "./portable-lattice.ts";
-import { laneCount, type LatticeSet, latticeSets, wordBytes } from "./sets.ts";
+import { laneCount, type LatticeSet, latticeSets, wordBytes } from "../parameters/sets.ts";
 
 const { A, B } = latticeSets;
 

@@ -3,7 +3,7 @@
  * element is its value at psi^(2 rev(i) + 1): rev reverses the log2 N bits of i, and psi is g^((p - 1) / 2N) for the
  * least g >= 2 with psi^N = -1. (Cooley and Tukey forward, Gentleman and Sande backward; no reordering between them.)
  */
-import { assert } from "../../base/assert.ts";
+import { assert } from "../../../base/assert.ts";
 import { add, invert, multiply, power, type Prime, primeOf, subtract } from "./residues.ts";
 
 export class Transform {

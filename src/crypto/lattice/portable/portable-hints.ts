@@ -2,10 +2,10 @@
  * Hints by the portable kernel: G_c = sum over k of a~_k B_(c,k) + a~* r_c + e'_c. Chains are added up in transformed
  * form: a bin's rows are transformed once for all candidates after it.
  */
-import { assert } from "../../base/assert.ts";
-import { isSliceOver, nextSlice } from "../../base/scheduling/event-loop-slice.ts";
+import { assert } from "../../../base/assert.ts";
+import { isSliceOver, nextSlice } from "../../../base/scheduling/event-loop-slice.ts";
 import { adjoint, type CommonRows, type Limbs } from "./common-rows.ts";
-import type { BinChains } from "./kernel.ts";
+import type { BinChains } from "../kernel.ts";
 import type { Ring } from "./ring.ts";
 import { rowsByBin } from "./rows-by-bin.ts";
 import { drawBinomial, drawTernary } from "./samplers.ts";

@@ -1,7 +1,7 @@
 /** The lattice scheme's arithmetic in the native addon: sizes, and calls. The addon checks what it is given. */
-import { assert } from "../../base/assert.ts";
-import { integerBytes } from "../integers.ts";
-import type { BinChains, Lattice, LatticeShape, Refused } from "./kernel.ts";
+import { assert } from "../../../base/assert.ts";
+import { integerBytes } from "../../integers.ts";
+import type { BinChains, Lattice, LatticeShape, Refused } from "../kernel.ts";
 import type { LatticeContext, NativeLatticeAddon, NativeLatticeName } from "./native-addon.ts";
 
 /** Memory has room for four lanes of a cell always. */

@@ -3,8 +3,8 @@
  * little-endian integer, the first field lowest. Upper bits that no field uses are zero. A residue that is not below
  * its prime is refused: there is one way to write a record, so that nothing can be marked with another.
  */
-import { assert } from "../../base/assert.ts";
-import { laneCount, type LatticeSet } from "./sets.ts";
+import { assert } from "../../../base/assert.ts";
+import { laneCount, type LatticeSet } from "../parameters/sets.ts";
 
 const halfBits = 25;
 const half = 2 ** halfBits;

@@ -1,8 +1,8 @@
 import { createCipheriv } from "node:crypto";
 import { describe, expect, test } from "vitest";
-import { expectError } from "../../../test/support/expect-error.ts";
+import { expectError } from "../../../../test/support/expect-error.ts";
 import { type ByteSource, drawBinomial, drawFlood, drawTernary, drawUniform } from "./samplers.ts";
-import { latticeSets } from "./sets.ts";
+import { latticeSets } from "../parameters/sets.ts";
 import { domains, KeyStream } from "./streams.ts";
 
 const seed = new Uint8Array(32).fill(7);

@@ -2,9 +2,9 @@
  * Hints at the active party, as the portable kernel keeps them: parts of 28 or 26 bits as numbers of 32, so that the
  * inner product of N = 4096 or 8192 parts with -1, 0 and 1 is exact in a double.
  */
-import { assert } from "../../base/assert.ts";
-import { isSliceOver, nextSlice } from "../../base/scheduling/event-loop-slice.ts";
-import type { LatticeSet } from "./sets.ts";
+import { assert } from "../../../base/assert.ts";
+import { isSliceOver, nextSlice } from "../../../base/scheduling/event-loop-slice.ts";
+import type { LatticeSet } from "../parameters/sets.ts";
 import type { Words } from "./words.ts";
 
 const partsOf = (set: LatticeSet): number => (set.wordBits > 64 ? 4 : 2);

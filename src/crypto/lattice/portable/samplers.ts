@@ -2,7 +2,7 @@
  * Draws from a key stream. Every kernel draws the same numbers from the same bytes, so what is skipped and in which
  * order bytes are read is part of the scheme. Only bytes that are used are taken: nothing depends on buffers.
  */
-import { bitLength } from "../integers.ts";
+import { bitLength } from "../../integers.ts";
 
 /** Whatever gives the next bytes; streams.ts has the real one. */
 export interface ByteSource {

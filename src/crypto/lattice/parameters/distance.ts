@@ -6,8 +6,8 @@
  * 0.779 / W^2 is the flood's Fisher information; 8 (n_c + 4N/3) is the mean square of V_c, what is flooded. Squared and
  * times 12,000 both sides are whole numbers, so the comparison with 2^-40 has no rounding.
  */
-import { TandemError } from "../../base/error.ts";
-import { bitLength } from "../integers.ts";
+import { TandemError } from "../../../base/error.ts";
+import { bitLength } from "../../integers.ts";
 import type { JobBounds } from "./job-bounds.ts";
 import type { LatticeSet } from "./sets.ts";
 

@@ -1,12 +1,12 @@
 /** Node messages by the portable kernel: p = a* s + e_p, then b_k = a_k s + e_k + D z, a block of N rows at a time. */
-import { isSliceOver, nextSlice } from "../../base/scheduling/event-loop-slice.ts";
+import { isSliceOver, nextSlice } from "../../../base/scheduling/event-loop-slice.ts";
 import type { CommonRows, Limbs } from "./common-rows.ts";
 import type { GroupColumn } from "./multipliers.ts";
 import { packRecords } from "./records.ts";
 import { add, multiply, residueOf, residueOfInteger } from "./residues.ts";
 import type { Ring } from "./ring.ts";
 import { drawBinomial, drawTernary } from "./samplers.ts";
-import { laneCount } from "./sets.ts";
+import { laneCount } from "../parameters/sets.ts";
 import { KeyStream } from "./streams.ts";
 
 /** s of a group. */

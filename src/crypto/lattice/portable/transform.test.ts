@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
-import { SeededRandom } from "../../base/random.ts";
-import { modulo, power as powerOf } from "../integers.ts";
+import { SeededRandom } from "../../../base/random.ts";
+import { modulo, power as powerOf } from "../../integers.ts";
 import { invert, multiply, power, primeOf, residueOfInteger } from "./residues.ts";
-import { latticeSets } from "./sets.ts";
+import { latticeSets } from "../parameters/sets.ts";
 import { reverseBits, Transform } from "./transform.ts";
 
 const { A, B } = latticeSets;

@@ -8,7 +8,7 @@
  * 32 bytes (AES-256); the public rows have a public key of 16 (AES-128).
  */
 import { createCipheriv } from "node:crypto";
-import { assert } from "../../base/assert.ts";
+import { assert } from "../../../base/assert.ts";
 
 export const seedBytes = 32;
 export const commonKeyBytes = 16;

@@ -10,11 +10,11 @@ import {
   plainSums,
   rowsOfCandidates,
   sealNode,
-} from "../../../test/support/lattice-job.ts";
-import { SeededRandom } from "../../base/random.ts";
-import { modulo } from "../integers.ts";
+} from "../../../../test/support/lattice-job.ts";
+import { SeededRandom } from "../../../base/random.ts";
+import { modulo } from "../../integers.ts";
 import { CommonRows, type Limbs } from "./common-rows.ts";
-import { modulusOf } from "./job-bounds.ts";
+import { modulusOf } from "../parameters/job-bounds.ts";
 import { groupColumns } from "./multipliers.ts";
 import { drawFloods } from "./portable-answer.ts";
 import { drawHint, forEachHint } from "./portable-hints.ts";
@@ -22,7 +22,7 @@ import { portableLatticeKernel } from "./portable-lattice.ts";
 import { drawNodeErrors, drawNodeSecret } from "./portable-node.ts";
 import { unpackRecords } from "./records.ts";
 import { ringOf } from "./ring.ts";
-import { laneCount, latticeSets } from "./sets.ts";
+import { laneCount, latticeSets } from "../parameters/sets.ts";
 import { Words } from "./words.ts";
 
 const { A } = latticeSets;

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { expectError } from "../../../test/support/expect-error.ts";
-import { SeededRandom } from "../../base/random.ts";
+import { expectError } from "../../../../test/support/expect-error.ts";
+import { SeededRandom } from "../../../base/random.ts";
 import { jobBounds, modulusOf, sumsFit } from "./job-bounds.ts";
 import { jobProof } from "./job-proof.ts";
 import { latticeSets } from "./sets.ts";

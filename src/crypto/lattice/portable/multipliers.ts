@@ -1,7 +1,7 @@
 /** What g and h are multiplied with in a ciphertext, and how a plaintext becomes sums again. */
-import { modulo } from "../integers.ts";
-import { modulusOf } from "./job-bounds.ts";
-import type { LatticeShape } from "./kernel.ts";
+import { modulo } from "../../integers.ts";
+import { modulusOf } from "../parameters/job-bounds.ts";
+import type { LatticeShape } from "../kernel.ts";
 
 /** A column of a group: which, and its multiplier D. */
 export interface GroupColumn {

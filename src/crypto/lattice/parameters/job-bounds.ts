@@ -9,9 +9,9 @@
  * A sum is opened from D Z + V_c + f with |V_c| <= V and |f| <= 4W; rho is what all roundings can make. Since
  * 4W + V + rho <= D/2 the nearest multiple of q/t is that of Z, always: there is no tail that could fail.
  */
-import { TandemError } from "../../base/error.ts";
-import { bitLength } from "../integers.ts";
-import type { LatticeShape } from "./kernel.ts";
+import { TandemError } from "../../../base/error.ts";
+import { bitLength } from "../../integers.ts";
+import type { LatticeShape } from "../kernel.ts";
 import type { LatticeSet } from "./sets.ts";
 
 export const resolutionBitsMin = 4;

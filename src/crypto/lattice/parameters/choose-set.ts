@@ -2,7 +2,7 @@
  * Which set a job takes, and with how many bits of resolution. Four times the answers, or twice the rows, cost about a
  * bit: so the active party proposes what its job reaches, and a passive party checks it with the same functions.
  */
-import { TandemError } from "../../base/error.ts";
+import { TandemError } from "../../../base/error.ts";
 import { type AnswerBudget, checkBudget, groupCountMax, isHidden } from "./distance.ts";
 import {
   checkResolution,

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { expectError } from "../../../test/support/expect-error.ts";
+import { expectError } from "../../../../test/support/expect-error.ts";
 import { chooseSet, largestResolution } from "./choose-set.ts";
 import { type AnswerBudget, distanceLog2, isHidden } from "./distance.ts";
 import { jobBounds } from "./job-bounds.ts";

@@ -3,8 +3,8 @@
  * function is deterministic; promises resolve to the index of what is refused first, or -1. Integers of 16 bytes are
  * little-endian.
  */
-import { loadAddonFile } from "../native-addon-file.ts";
-import type { Refused } from "./kernel.ts";
+import { loadAddonFile } from "../../native-addon-file.ts";
+import type { Refused } from "../kernel.ts";
 
 declare const contextBrand: unique symbol;
 

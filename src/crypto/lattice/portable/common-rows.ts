@@ -3,7 +3,7 @@
  * drawn when they are first needed, and kept: 16 bytes per row in set A, 24 in B.
  */
 import { drawUniform } from "./samplers.ts";
-import type { LatticeSet } from "./sets.ts";
+import type { LatticeSet } from "../parameters/sets.ts";
 import { KeyStream } from "./streams.ts";
 
 /** Values of a ring element modulo each prime. */

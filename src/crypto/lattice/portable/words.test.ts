@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { SeededRandom } from "../../base/random.ts";
-import { laneCount, latticeSets } from "./sets.ts";
-import { modulusOf } from "./job-bounds.ts";
+import { SeededRandom } from "../../../base/random.ts";
+import { laneCount, latticeSets } from "../parameters/sets.ts";
+import { modulusOf } from "../parameters/job-bounds.ts";
 import { packRecords, unpackRecords } from "./records.ts";
 import { Words } from "./words.ts";
 

@@ -2,15 +2,15 @@
  * Answers by the portable kernel: u_c = sum of b_i over rows i of c + <p, r_c> + f_c. Cells are residues per bin and
  * lane, as doubles.
  */
-import { assert } from "../../base/assert.ts";
-import { isSliceOver, nextSlice } from "../../base/scheduling/event-loop-slice.ts";
-import type { BinChains } from "./kernel.ts";
+import { assert } from "../../../base/assert.ts";
+import { isSliceOver, nextSlice } from "../../../base/scheduling/event-loop-slice.ts";
+import type { BinChains } from "../kernel.ts";
 import type { GroupColumn } from "./multipliers.ts";
 import { unpackRecords } from "./records.ts";
 import { add, type Prime, residueOf, residueOfInteger } from "./residues.ts";
 import { binBytes } from "./rows-by-bin.ts";
 import { drawFlood } from "./samplers.ts";
-import { laneCount, type LatticeSet } from "./sets.ts";
+import { laneCount, type LatticeSet } from "../parameters/sets.ts";
 import { floodsPerStream, KeyStream } from "./streams.ts";
 
 /** Adds rows to the cells of their bins. Refuses before anything is added. */

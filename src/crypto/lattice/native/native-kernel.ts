@@ -1,5 +1,5 @@
 /** The native kernels of the lattice scheme, if the addon is there and loads on this machine. */
-import type { LatticeKernel } from "./kernel.ts";
+import type { LatticeKernel } from "../kernel.ts";
 import { loadLatticeAddon, type NativeLatticeName } from "./native-addon.ts";
 import { NativeLattice } from "./native-lattice.ts";
 

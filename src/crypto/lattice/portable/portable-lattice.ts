@@ -2,11 +2,11 @@
  * The portable kernel of the lattice scheme, in plain TypeScript: the oracle of the native ones, and what machines
  * without a compiler run on. It follows the formulas, and shares no code with them. Nothing in it is constant-time.
  */
-import { assert } from "../../base/assert.ts";
-import { isSliceOver, nextSlice } from "../../base/scheduling/event-loop-slice.ts";
+import { assert } from "../../../base/assert.ts";
+import { isSliceOver, nextSlice } from "../../../base/scheduling/event-loop-slice.ts";
 import { CommonRows } from "./common-rows.ts";
 import { innerProduct, loadWords, numbersPerWord } from "./hint-table.ts";
-import type { BinChains, Lattice, LatticeKernel, LatticeShape, Refused } from "./kernel.ts";
+import type { BinChains, Lattice, LatticeKernel, LatticeShape, Refused } from "../kernel.ts";
 import { type GroupColumn, groupColumns, roundToPlaintext, splitSlots } from "./multipliers.ts";
 import { accumulateRows, addedOf, addMasks, answerLane, drawFloods, forEachSum } from "./portable-answer.ts";
 import { makeHints } from "./portable-hints.ts";
@@ -14,7 +14,7 @@ import { drawNodeSecret, sealRecords } from "./portable-node.ts";
 import type { Prime } from "./residues.ts";
 import { type Ring, ringOf } from "./ring.ts";
 import { rowBinsOf } from "./rows-by-bin.ts";
-import { laneCount } from "./sets.ts";
+import { laneCount } from "../parameters/sets.ts";
 import { commonKeyBytes, seedBytes } from "./streams.ts";
 import { Words } from "./words.ts";
 

@@ -7,9 +7,9 @@
  * with E = 64 or 128, then rounded half up to its upper F bits. The 2L numbers that are cut off are below 1 each, so a
  * word is less than 1/2 + 4/256 from 2^F x / q.
  */
-import { modulo } from "../integers.ts";
+import { modulo } from "../../integers.ts";
 import { invert, multiply, type Prime, primeOf, residueOfInteger } from "./residues.ts";
-import { type LatticeSet, wordBytes } from "./sets.ts";
+import { type LatticeSet, wordBytes } from "../parameters/sets.ts";
 
 interface Limb {
   readonly prime: Prime;
