@@ -20,7 +20,7 @@ import {
 import { gradientLayout } from "../../src/codec/gradient-layout.ts";
 import { idsDigest } from "../../src/protocol/ids.ts";
 import { type AgreedParameters, noiseIn } from "../../src/protocol/job-parameters.ts";
-import type { NodeRequest } from "../../src/protocol/active/peer-session.ts";
+import type { NodeRequest } from "../../src/protocol/active/node-request.ts";
 import type { PassiveRole } from "../../src/protocol/passive/role.ts";
 import { isSet } from "../../src/wire/bitmap.ts";
 import { protocolVersion } from "../../src/wire/version.ts";

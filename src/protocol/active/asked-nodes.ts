@@ -12,7 +12,7 @@ import type { GrowingNode, NodePair } from "../../gbdt/tree/grow.ts";
 import type { ActiveHidden, GradientChunk } from "../../scheme/scheme.ts";
 import { Broadcast } from "./broadcast.ts";
 import type { TreeTask } from "./federated-tree.ts";
-import type { NodeRequest } from "./peer-session.ts";
+import type { NodeRequest } from "./node-request.ts";
 
 /** Chunks of a node's gradients that may wait for a slow party. */
 const chunksAhead = 4;

@@ -23,7 +23,7 @@ import { type CandidateRows, noCandidates } from "../../scheme/candidates/candid
 import { BelievableSums } from "./believable-sums.ts";
 import { UncountedSums } from "./uncounted-sums.ts";
 import { type AskedNode, AskedNodes } from "./asked-nodes.ts";
-import type { SplitAnswer } from "./peer-session.ts";
+import type { SplitAnswer } from "./split-decision.ts";
 import { siblingRows } from "../../scheme/candidates/withheld.ts";
 import { checkCategories } from "./small-categories.ts";
 import { splitsOf, type WonNode } from "./won-splits.ts";

@@ -4,39 +4,35 @@
  *
  * @reveals passive: which instances are in each node that is split; which instances are sampled for each tree
  */
-import { create, type MessageInitShape } from "@bufbuild/protobuf";
+import type { MessageInitShape } from "@bufbuild/protobuf";
 import { TandemError } from "../../base/error.ts";
 import { columnCount, type GradientLayout } from "../../codec/layout.ts";
 import { categoryCountMax } from "../../gbdt/split/category-binning.ts";
-import { bitmapFrom, checkBitmap, isSet } from "../../wire/bitmap.ts";
+import { checkBitmap } from "../../wire/bitmap.ts";
 import { NodeAnswers, type PartyTraits } from "./node-answers.ts";
 import { OrderAnswers } from "./order-answers.ts";
 import { OutcomeTransfers } from "./outcome-transfers.ts";
 import type { BusyClock } from "./busy-clock.ts";
+import { nodeMessages, type NodeRequest } from "./node-request.ts";
+import { bitmapOfNode, type Decision, namedMessage, type SplitAnswer } from "./split-decision.ts";
 import {
   candidatesSeen,
   gradientsSeen,
   hintsSeen,
   idsSeen,
-  membersSeen,
   orderSeen,
   outcomeSeen,
   predictionSeen,
   scoresSeen,
-  sealedNodeSeen,
   sumsSeen,
   transferredSeen,
   winSeen,
 } from "../../privacy/observation.ts";
 import { Tally, type Watch } from "../../privacy/tally.ts";
 import type { CandidateRows } from "../../scheme/candidates/candidate-rows.ts";
-import type { Named } from "../../scheme/candidates/best-candidates.ts";
-import { setMessage } from "../../scheme/candidates/category-group.ts";
 import {
   type ActiveGradients,
   type ActiveHelloSchema,
-  type ActiveNode,
-  ActiveNodeSchema,
   type ActivePredictSchema,
   type ActiveSplitDecisionsSchema,
   type PassiveHello,
@@ -49,43 +45,6 @@ import type { OnPhase, Phase } from "../phase.ts";
 import type { ActiveScheme, GradientChunk } from "../../scheme/scheme.ts";
 import { splitKey } from "../split-key.ts";
 import { candidateCountMax, protocolVersion } from "../../wire/version.ts";
-
-/** A node whose candidate sums are wanted. */
-export interface NodeRequest {
-  readonly node: number;
-  /** Null for the root. */
-  readonly origin: { readonly parent: number; readonly sibling: number; readonly members: Uint8Array } | null;
-  readonly instanceCount: number;
-  /** Those that are summed. */
-  readonly sampledCount: number;
-  /** Its own gradients, where members are hidden: then `origin` has an empty bitmap, or is null. */
-  readonly sealed?: AsyncIterable<GradientChunk>;
-}
-
-/** What a party says of a split that it won. */
-export interface SplitAnswer {
-  /** Bitmap over the node's instances. */
-  readonly leftMembers: Uint8Array;
-  /** The constraint of the feature that splits: 1, -1, or 0 for none. */
-  readonly monotone: number;
-}
-
-/** What splits a node. */
-export interface Decision {
-  readonly node: number;
-  /** Who is in it. */
-  readonly instances: Uint32Array;
-  readonly named: Named;
-  /** Of those that tie with it where there is noise (scheme/candidates/same-sums.ts); otherwise 0. */
-  readonly constraints: number;
-  /** Of a bitmap over the node's instances: whether the people on either side make the sums that were answered. */
-  readonly addsUp: (leftMembers: Uint8Array) => boolean;
-}
-
-/** A bitmap over all instances as one over some of them. */
-function bitmapOfNode(instances: Uint32Array, ofAll: Uint8Array): Uint8Array {
-  return bitmapFrom(instances.length, (i) => isSet(ofAll, instances[i]));
-}
 
 export class PeerSession {
   /** What either end has seen of the other. */
@@ -228,7 +187,7 @@ export class PeerSession {
   ): Promise<Map<number, CandidateRows>> {
     const deviates = (what: string): TandemError => this.#deviates(what);
     const collected = new NodeAnswers(tree, requests, columnCount(layout), this.#traits, deviates);
-    const answers = this.#peer.histograms(this.#nodeMessages(tree, requests), this.#options());
+    const answers = this.#peer.histograms(nodeMessages(tree, requests, this.#scheme, this.tally), this.#options());
     let phase: Phase = "aggregate";
     const edge = (began: boolean): void => this.#onPhase({ party: this.name, phase, began, tree, level: this.#level });
     edge(true);
@@ -414,43 +373,6 @@ export class PeerSession {
     this.#closing.abort();
   }
 
-  async *#nodeMessages(tree: number, requests: readonly NodeRequest[]): AsyncGenerator<ActiveNode> {
-    for (const request of requests) {
-      const { node, origin, instanceCount, sealed } = request;
-      if (sealed !== undefined) {
-        yield* this.#sealedMessages(tree, { node, origin }, sealed);
-        continue;
-      }
-      const message = { tree, node, scheme: this.#scheme.node(node) };
-      this.tally.see(membersSeen(message, origin, instanceCount));
-      yield create(ActiveNodeSchema, { ...message, members: origin === null ? { isRoot: true } : origin });
-    }
-  }
-
-  /** A node with gradients of its own: chunk by chunk, each of which says whether another follows. */
-  async *#sealedMessages(
-    tree: number,
-    { node, origin }: Pick<NodeRequest, "node" | "origin">,
-    sealed: AsyncIterable<GradientChunk>,
-  ): AsyncGenerator<ActiveNode> {
-    const { counts } = this.#scheme;
-    let [ciphertexts, bytes] = [0, 0];
-    let before: ActiveNode | null = null;
-    for await (const chunk of sealed) {
-      if (before !== null) yield { ...before, more: true };
-      const isFirst: boolean = before === null;
-      const place: Pick<MessageInitShape<typeof ActiveNodeSchema>, "members"> = isFirst && origin !== null
-        ? { members: origin }
-        : {};
-      before = create(ActiveNodeSchema, { tree, node, scheme: chunk.message, ...place });
-      ciphertexts += chunk.ciphertexts;
-      bytes += chunk.message.length;
-    }
-    counts.gradientCiphertexts += ciphertexts;
-    this.tally.see(sealedNodeSeen(tree, node, ciphertexts, bytes));
-    if (before !== null) yield before;
-  }
-
   /** Waits for the end of the join stream, which lasts as long as the party does. */
   async #watch(stream: AsyncIterator<PassiveHello>): Promise<void> {
     let lost = new TandemError("PARTY_LOST", `party ${this.name} closed its connection in the middle of the job`);
@@ -510,10 +432,4 @@ export class PeerSession {
   #options(): { signal: AbortSignal } {
     return { signal: this.#closing.signal };
   }
-}
-
-function namedMessage(named: Named) {
-  return named.kind === "candidate"
-    ? { case: "candidate" as const, value: named.position }
-    : { case: "set" as const, value: setMessage(named.set) };
 }

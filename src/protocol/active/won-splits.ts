@@ -14,7 +14,8 @@ import type { CandidateRows } from "../../scheme/candidates/candidate-rows.ts";
 import { constraintsOfTied } from "../../scheme/candidates/same-sums.ts";
 import type { TreeTask } from "./federated-tree.ts";
 import { addsUp } from "./member-sums.ts";
-import type { PeerSession, SplitAnswer } from "./peer-session.ts";
+import type { PeerSession } from "./peer-session.ts";
+import type { SplitAnswer } from "./split-decision.ts";
 import { isAlarming } from "./tie-alarm.ts";
 
 type WonTask = Pick<TreeTask, "tree" | "gradients" | "onAlarm" | "hidden" | "outputs">;

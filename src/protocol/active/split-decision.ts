@@ -1,0 +1,35 @@
+/** What splits a node, as a passive party is told it, and what that party says of it. */
+import type { Named } from "../../scheme/candidates/best-candidates.ts";
+import { setMessage } from "../../scheme/candidates/category-group.ts";
+import { bitmapFrom, isSet } from "../../wire/bitmap.ts";
+
+/** What a party says of a split that it won. */
+export interface SplitAnswer {
+  /** Bitmap over the node's instances. */
+  readonly leftMembers: Uint8Array;
+  /** The constraint of the feature that splits: 1, -1, or 0 for none. */
+  readonly monotone: number;
+}
+
+/** What splits a node. */
+export interface Decision {
+  readonly node: number;
+  /** Who is in it. */
+  readonly instances: Uint32Array;
+  readonly named: Named;
+  /** Of those that tie with it where there is noise (scheme/candidates/same-sums.ts); otherwise 0. */
+  readonly constraints: number;
+  /** Of a bitmap over the node's instances: whether the people on either side make the sums that were answered. */
+  readonly addsUp: (leftMembers: Uint8Array) => boolean;
+}
+
+/** A bitmap over all instances as one over some of them. */
+export function bitmapOfNode(instances: Uint32Array, ofAll: Uint8Array): Uint8Array {
+  return bitmapFrom(instances.length, (i) => isSet(ofAll, instances[i]));
+}
+
+export function namedMessage(named: Named) {
+  return named.kind === "candidate"
+    ? { case: "candidate" as const, value: named.position }
+    : { case: "set" as const, value: setMessage(named.set) };
+}
