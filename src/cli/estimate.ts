@@ -4,6 +4,8 @@ import { formatBytes, formatMilliseconds, formatSeconds } from "../base/text/for
 import type { Estimate, Estimates } from "../experiment/simulate/estimate.ts";
 import { revealedWords } from "../experiment/simulate/scheme-advice.ts";
 import { addJobOptions, type JobFlags, jobFrom } from "./job-options.ts";
+import type { PartyEvent } from "../record/events.ts";
+import { Progress } from "./terminal/progress.ts";
 import { textTable } from "./terminal/text-table.ts";
 
 const smallTables = "small tables may take up to four times as long";
@@ -16,7 +18,9 @@ export function estimateCommand(): Command {
     .option("--json", "print the result as one line of JSON")
     .action(async (flags: JobFlags & { readonly json?: boolean }) => {
       const { estimate } = await import("../experiment/simulate/estimate.ts");
-      const result = await estimate({ ...jobFrom(flags), check: false, onEvent: () => {} });
+      const progress = Progress.onStandardError(flags, "active");
+      const onEvent = (event: PartyEvent): void => progress.handle(event);
+      const result = await estimate({ ...jobFrom(flags), check: false, onEvent }).finally(() => progress.close());
       process.stdout.write(`${flags.json === true ? JSON.stringify(result) : readable(result)}\n`);
     });
 }

@@ -90,10 +90,7 @@ describe("numericColumn", () => {
     "refuses %j with file, line and column but not the value",
     (cell) => {
       const table = tableOf({ id: ["a", "b", "c"], income: ["1", "", cell] });
-      const message =
-        "people.csv, line 7, column 'income': the cell is text. " +
-        "Take such columns as categories (--enable-categorical), " +
-        "leave the column out, or name the cell as missing (--missing)";
+      const message = "people.csv, line 7, column 'income': the cell is text. A number must stand there";
       expectError("CELL_UNPARSABLE", message, () => numericColumn(table, 1, none));
       if (cell.length > 4) expect(() => numericColumn(table, 1, none)).not.toThrow(cell);
     },

@@ -46,45 +46,62 @@ export function columnTitle(table: CsvTable, index: number): string {
   return name === "" ? `#${index}` : `'${name}'`;
 }
 
-/** What helps against text in a column of numbers, by the names that the user gives it. */
-export interface TextRemedies {
-  readonly categories: string;
-  readonly missing: string;
-}
-
-export const optionRemedies: TextRemedies = { categories: "--enable-categorical", missing: "--missing" };
-
 /**
  * A feature as XGBoost sees it: float32, NaN where the value is missing (empty, NA, NaN in any case, or one of
- * `missingTokens`, compared with the trimmed cell).
- * @throws TandemError CELL_UNPARSABLE naming file, line and column
+ * `missingTokens`, compared with the trimmed cell). Null if a cell is text.
+ * @throws TandemError CELL_UNPARSABLE naming file, line and column of a number that float32 does not have
  */
-export function numericColumn(
-  table: CsvTable,
-  index: number,
-  missingTokens: ReadonlySet<string>,
-  remedies: TextRemedies = optionRemedies,
-): Float32Array {
+export function numbersIn(table: CsvTable, index: number, missingTokens: ReadonlySet<string>): Float32Array | null {
   const values = new Float32Array(table.rowCount);
   const cells = table.columns[index];
+  let beyond = -1;
   for (let row = 0; row < values.length; row++) {
     const cell = cells[row].trim();
     if (isMissing(cell) || missingTokens.has(cell)) {
       values[row] = NaN;
       continue;
     }
-    if (!numberSyntax.test(cell)) {
-      const advice =
-        `Take such columns as categories (${remedies.categories}), leave the column out, ` +
-        `or name the cell as missing (${remedies.missing})`;
-      throw cellError(table, row, index, `is text. ${advice}`);
-    }
-    const value = Number(cell);
-    if (Math.abs(Math.fround(value)) > float32Max)
-      throw cellError(table, row, index, "is a number beyond 3.4e38, the largest that float32 has");
-    values[row] = value;
+    if (!numberSyntax.test(cell)) return null;
+    values[row] = Number(cell);
+    if (beyond === -1 && Math.abs(values[row]) > float32Max) beyond = row;
   }
+  // Among text it may be a code such as 4E50, so it is looked at last.
+  if (beyond !== -1) throw cellError(table, beyond, index, "is a number beyond 3.4e38, the largest that float32 has");
   return values;
+}
+
+/** As numbersIn, where there must be numbers. @throws TandemError CELL_UNPARSABLE naming file, line and column */
+export function numericColumn(table: CsvTable, index: number, missingTokens: ReadonlySet<string>): Float32Array {
+  const values = numbersIn(table, index, missingTokens);
+  if (values === null) throw textError(table, index, missingTokens, "A number must stand there");
+  return values;
+}
+
+/** @param advice what helps, in whole sentences */
+export function textError(
+  table: CsvTable,
+  index: number,
+  missingTokens: ReadonlySet<string>,
+  advice: string,
+): TandemError {
+  return cellError(table, textRow(table, index, missingTokens), index, `is text. ${advice}`);
+}
+
+/** How messages call the first cell of a column that is text. */
+export function firstText(table: CsvTable, index: number, missingTokens: ReadonlySet<string>): string {
+  return where(table, textRow(table, index, missingTokens), index);
+}
+
+function textRow(table: CsvTable, index: number, missingTokens: ReadonlySet<string>): number {
+  return table.columns[index].findIndex((text) => {
+    const cell = text.trim();
+    return !isMissing(cell) && !missingTokens.has(cell) && !numberSyntax.test(cell);
+  });
+}
+
+/** Whether a column has a number in it. */
+export function hasNumber(table: CsvTable, index: number, missingTokens: ReadonlySet<string>): boolean {
+  return table.columns[index].some((text) => !missingTokens.has(text.trim()) && numberSyntax.test(text.trim()));
 }
 
 /**
@@ -103,21 +120,6 @@ export function categoryColumn(
     const cell = text.trim();
     return isMissing(cell) || missingTokens.has(cell) ? NaN : book.codeOf(title, cell);
   });
-}
-
-/**
- * Whether a column has values and none of them is a number: text. One with numbers and text is neither, and is read as
- * numbers with a complaint.
- */
-export function isTextColumn(table: CsvTable, index: number, missingTokens: ReadonlySet<string>): boolean {
-  let hasText = false;
-  for (const text of table.columns[index]) {
-    const cell = text.trim();
-    if (isMissing(cell) || missingTokens.has(cell)) continue;
-    if (parseNumber(cell) !== undefined) return false;
-    hasText = true;
-  }
-  return hasText;
 }
 
 /** How messages call the first cell of a column that has a value. */

@@ -51,10 +51,46 @@ describe("which columns have categories", () => {
     expect(categories["zip"].names).toEqual(["01", "1"]);
   });
 
-  test("numbers with a word among them are a mistake, unless the column is named", async () => {
-    const message = /people\.csv, line 4, column 'mixed': the cell is text\. .*\(--categorical\).*\(--missing\)$/;
-    await expectError(() => read(["mixed"]), "CELL_UNPARSABLE", message);
-    expect(read(["mixed"], { categorical: ["mixed"] }).categories["mixed"].names).toEqual(["3", "4", "x"]);
+  test("those of numbers and text: every cell is a category by its text, and the owner is told", () => {
+    const notices: string[] = [];
+    const { features, categories } = read(["mixed", "job"], { notice: (words) => notices.push(words) });
+    expect([...features[0]]).toEqual([0, 1, 2]);
+    expect(categories["mixed"]).toEqual({ names: ["3", "4", "x"], where: "people.csv, line 4, column 'mixed'" });
+    expect(notices).toEqual([
+      expect.stringMatching(/^people\.csv, line 4, column 'mixed': the column has numbers and text.*\(--missing\)$/),
+    ]);
+    expect(read(["mixed"], { missing: ["x"] }).categories).toEqual({});
+  });
+
+  test("a code that looks like a number too large for float32 is text where there is text", async () => {
+    const code: CsvTable = { ...table, names: ["code"], columns: [["4E50", "A10", "7"]] };
+    const reading = { columns: [0], names: ["code"], missing: [], categorical: [], book: new CategoryBook() };
+    expect(featureColumns(code, { ...reading, text: "categories" }).categories["code"].names).toEqual([
+      "4E50",
+      "A10",
+      "7",
+    ]);
+    const numbers = { ...code, columns: [["4E50", "1", "7"]] };
+    await expectError(
+      () => featureColumns(numbers, { ...reading, text: "categories" }),
+      "CELL_UNPARSABLE",
+      /line 2, column 'code'.*3\.4e38/,
+    );
+  });
+
+  test("in a later file they are what they were: the advice does not name what was given", async () => {
+    const later = { text: "as trained", missing: [] } as const;
+    await expectError(
+      () => read(["mixed"], later),
+      "CELL_UNPARSABLE",
+      /line 4, column 'mixed': the cell is text\..*trained on.*\(--missing\).*\(--categorical mixed\)$/,
+    );
+    await expectError(
+      () => read(["mixed"], { ...later, saidIn: "config" }),
+      "CELL_UNPARSABLE",
+      /\(data\.categorical: mixed\)$/,
+    );
+    expect(read(["zip"], { ...later, categorical: ["zip"] }).categories["zip"].names).toEqual(["01", "1"]);
   });
 
   test("none where text is refused; what is named must be a feature", async () => {

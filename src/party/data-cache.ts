@@ -1,6 +1,6 @@
 /** A passive party's tables in memory, read again when their file has changed: a long-lived server follows its data. */
 import { CategoryBook } from "../data/category-book.ts";
-import type { FeatureReading } from "../data/feature-columns.ts";
+import type { FeatureReading, Notice } from "../data/feature-columns.ts";
 import type { TableSource } from "../data/table-source.ts";
 import { tableVersion } from "../data/table-source.ts";
 import type { DataConfig } from "./config.ts";
@@ -16,6 +16,7 @@ export class DataCache {
   readonly #config: DataConfig;
   readonly #kept = new Map<TablePart["field"], Kept>();
   readonly #text: FeatureReading["text"];
+  readonly #notice: Notice;
   readonly #book = new CategoryBook();
   /** Put together from these files; whoever asks again gets the same object until one of them has changed. */
   #joined: {
@@ -25,9 +26,10 @@ export class DataCache {
   } | null = null;
 
   /** @param text what columns of text are; whether a job may have categories is seen when it begins */
-  constructor(config: DataConfig, text: FeatureReading["text"] = "categories") {
+  constructor(config: DataConfig, text: FeatureReading["text"] = "categories", notice: Notice = () => {}) {
     this.#config = config;
     this.#text = text;
+    this.#notice = notice;
   }
 
   /**
@@ -44,7 +46,7 @@ export class DataCache {
             "validation_path",
             { path: validationPath },
             laterConfig({ ...this.#config, features: [...train.table.featureNames] }, train),
-            "refuse",
+            "as trained",
           );
     if (this.#joined?.train === train && this.#joined.validation === validation) return this.#joined.table;
     const parts: TablePart[] = [{ field: "path", path, rows: train }];
@@ -62,7 +64,7 @@ export class DataCache {
           "test_path",
           { path },
           laterConfig(this.#config, this.#kept.get("path")?.table ?? (await this.table())),
-          "refuse",
+          "as trained",
         );
   }
 
@@ -76,7 +78,7 @@ export class DataCache {
     const version = ofFile && `${ofFile} ${JSON.stringify(config.categorical)}`;
     const kept = this.#kept.get(which);
     if (kept !== undefined && version !== null && kept.version === version) return kept.table;
-    const table = await readPartyTable(source, config, null, { text, book: this.#book });
+    const table = await readPartyTable(source, config, null, { text, book: this.#book, notice: this.#notice });
     this.#kept.set(which, { version, table });
     return table;
   }

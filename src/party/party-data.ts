@@ -41,14 +41,14 @@ export function sourceOf({ path, command }: Pick<DataConfig, "path" | "command">
 }
 
 /** What a party's text may be: refused unless it says otherwise. Tables that are to be put together share a book. */
-export type TextReading = Partial<Pick<FeatureReading, "text" | "book">>;
+export type TextReading = Partial<Pick<FeatureReading, "text" | "book" | "notice">>;
 
 /** @throws TandemError naming file, line and column of what cannot be used */
 export async function readPartyTable(
   source: TableSource,
   data: DataConfig,
   label: (LabelSpec & { readonly binary: boolean }) | null,
-  { text = "refuse", book = new CategoryBook() }: TextReading = {},
+  { text = "refuse", book = new CategoryBook(), notice = () => {} }: TextReading = {},
 ): Promise<FileTable> {
   const csv = await readTable(source);
   const idIndex = columnIndex(csv, data.id);
@@ -67,6 +67,7 @@ export async function readPartyTable(
       text,
       book,
       saidIn: "config",
+      notice,
     },
     label,
   );
@@ -177,7 +178,8 @@ export function binTable(
     if (names !== null && !enableCategorical) {
       throw new TandemError(
         "CELL_UNPARSABLE",
-        `${table.categories?.[name].where}: the column has categories. Leave it out, or train with enable_categorical`,
+        `${table.categories?.[name].where}: the column has categories. Train with enable_categorical, leave the column ` +
+          "out, or name the text as missing (data.missing)",
       );
     }
     const binned =

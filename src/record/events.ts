@@ -148,6 +148,8 @@ export type PartyEvent =
     }
   /** Somebody should look: another party does what honest ones hardly do, or a limit is nearly reached. */
   | { readonly type: "alarm"; readonly party: string; readonly peer: string; readonly words: string }
+  /** Something of this party's own data or config that its owner should know, though nothing is wrong. */
+  | { readonly type: "notice"; readonly party: string; readonly words: string }
   | { readonly type: "turned-away"; readonly party: string; readonly address: string; readonly why: string }
   | { readonly type: "stopping"; readonly party: string }
   | { readonly type: "stopped"; readonly party: string }

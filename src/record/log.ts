@@ -85,6 +85,7 @@ const lines: { readonly [T in PartyEvent["type"]]: ((event: Event<T>) => LogLine
       { peer, job, model, requestCount, idCount, unknownCount },
     ),
   alarm: ({ peer, words }) => ({ level: "warn", words: `ALARM about ${peer}: ${words}`, facts: { peer, words } }),
+  notice: ({ words }) => ({ ...info(words, { words }), level: "warn" }),
   "turned-away": ({ address, why }) => ({
     level: "warn",
     words: `turned away a connection from ${address}: ${why}`,

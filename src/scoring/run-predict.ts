@@ -44,7 +44,8 @@ export async function runPredict(config: ActiveConfig, options: PredictOptions):
   const scorer = await Scorer.connect(config, share);
   try {
     // The label is of no interest, and need not be there.
-    const rows = await readPartyTable({ path: options.input }, scoringData(config.data, scorer), null);
+    const data = scoringData(config.data, scorer);
+    const rows = await readPartyTable({ path: options.input }, data, null, { text: "as trained" });
     for (const { trouble } of await scorer.ready(firstTimeoutMs)) if (trouble !== null) throw trouble;
     const { predictions, unknown } = await scoreAll(scorer, rows, options);
     if (options.unknown === "refuse" && unknown.size > 0) throw unknownRefusal(options.input, rows, unknown);

@@ -137,7 +137,7 @@ export const trainingParameters = {
   enable_categorical: {
     kind: "switch",
     default: false,
-    help: "take columns of text as categories, and those columns of numbers that 'categorical' names",
+    help: "take columns with text in them as categories, and those columns of numbers that 'categorical' names",
   },
   max_cat_to_onehot: {
     kind: "integer",

@@ -33,6 +33,7 @@ export class Progress {
   /** Trees that were there when the clock began. */
   #firstTree = 0;
   #wentOn = false;
+  readonly #noted = new Set<string>();
 
   /** @param activeName whose point of view is shown; others' events are told where they matter */
   constructor({
@@ -124,6 +125,9 @@ export class Progress {
       case "alarm":
         this.line(`${event.party}: ALARM about ${event.peer}: ${event.words}`);
         break;
+      case "notice":
+        this.#note(event.words);
+        break;
       case "tree":
         if (this.#live === null) this.#tree(event.tree + 1, event.treeCount, event.metrics, event.validation);
         break;
@@ -153,6 +157,12 @@ export class Progress {
       case "error":
         break;
     }
+  }
+
+  /** Once: every fold of a cross-validation reads the same file. */
+  #note(words: string): void {
+    if (!this.#noted.has(words)) this.line(`note: ${words}`);
+    this.#noted.add(words);
   }
 
   #tree(

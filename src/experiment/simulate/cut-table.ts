@@ -75,7 +75,7 @@ export function categoricalColumns(
   return categorical;
 }
 
-export type CategoryReading = Pick<FeatureReading, "categorical" | "text" | "book">;
+export type CategoryReading = Pick<FeatureReading, "categorical" | "text" | "book" | "notice">;
 
 export function parseTables(
   table: CsvTable,

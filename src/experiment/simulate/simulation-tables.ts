@@ -42,6 +42,7 @@ export async function readSimulationTables(
     categorical: categoricalColumns(table, cuts, options, training),
     text: training.enable_categorical ? "categories" : "refuse",
     book: new CategoryBook(),
+    notice: (words) => options.onEvent({ type: "notice", party: cuts[0].name, words }),
   };
   const parties = parseTables(table, cuts, options, training.objective, reading);
   const whole: CutTable = { table, cuts, parties };
@@ -50,7 +51,7 @@ export async function readSimulationTables(
     categories: categoriesOf(parties),
   });
   // What is categorical in the first table is so in the others, whatever their cells look like.
-  const later = { ...reading, categorical: Object.keys(categoriesOf(parties)), text: "refuse" } as const;
+  const later = { ...reading, categorical: Object.keys(categoriesOf(parties)), text: "as trained" } as const;
   const testTable = options.testData === undefined ? null : await readCsvTable(options.testData);
   const rows =
     testTable === null

@@ -120,7 +120,7 @@ class CrossValidationAttempts {
       throw new TandemError("USAGE", "a cross-validation holds each fold back in turn; leave data.validation_path out");
     if (config.warm_start !== undefined)
       throw new TandemError("USAGE", "a cross-validation begins every fold's model anew; leave warm_start out");
-    const tables = await readActiveTables(config);
+    const tables = await readActiveTables(config, (words) => emit({ type: "notice", party: config.name, words }));
     return new CrossValidationAttempts(config, options, tables, await makeSecret(config, emit), emit, world);
   }
 

@@ -26,13 +26,15 @@ import { readStart } from "../model/start-model.ts";
 export async function runActive(config: ActiveConfig, emit: Emit, world: ActiveWorld = realWorld): Promise<void> {
   const release = await world.lock(join(config.output.directory, config.job));
   try {
-    const tables = await readActiveTables(config);
+    const notices: string[] = [];
+    const tables = await readActiveTables(config, (words) => notices.push(words));
     const checkpoints = await ActiveCheckpoints.open(config, tables, world.storage);
     const start =
       checkpoints.checkpoint === null ? await readStart(config, tables[0].rows.table) : checkpoints.checkpoint.start;
-    await recorded(config, start, emit, world, checkpoints.folder, (tell, notes) =>
-      runJob(config, tables, start, checkpoints, tell, notes, world),
-    );
+    await recorded(config, start, emit, world, checkpoints.folder, (tell, notes) => {
+      for (const words of notices) tell({ type: "notice", party: config.name, words });
+      return runJob(config, tables, start, checkpoints, tell, notes, world);
+    });
   } finally {
     await release();
   }

@@ -9,6 +9,7 @@ import type { DistinctIds } from "../../align/normalise.ts";
 import { TandemError } from "../../base/error.ts";
 import { CategoryBook } from "../../data/category-book.ts";
 import { type PartyTable, selectRows } from "../../data/dataset.ts";
+import type { Notice } from "../../data/feature-columns.ts";
 import { splitRows, validationRows } from "../../data/split.ts";
 import { bitmapFrom } from "../../wire/bitmap.ts";
 import { messageBytesMax } from "../../wire/version.ts";
@@ -37,10 +38,10 @@ export interface AlignedRows {
 }
 
 /** @throws TandemError naming file, line and column of what cannot be used */
-export async function readActiveTables({
-  data,
-  training,
-}: Pick<ActiveConfig, "data" | "training">): Promise<ActiveTables> {
+export async function readActiveTables(
+  { data, training }: Pick<ActiveConfig, "data" | "training">,
+  notice: Notice = () => {},
+): Promise<ActiveTables> {
   const label = {
     label: data.label,
     positive: data.positive,
@@ -55,6 +56,7 @@ export async function readActiveTables({
   const reading = {
     text: training.enable_categorical ? ("categories" as const) : ("refuse" as const),
     book: new CategoryBook(),
+    notice,
   };
   const train = await readPartyTable(sourceOf(data), data, label, reading);
   // Whatever the other files' cells look like, a feature is what it is in the training rows.
@@ -67,7 +69,11 @@ export async function readActiveTables({
   for (const field of ["test_path", "validation_path"] as const) {
     const path = data[field];
     if (path !== undefined)
-      others.push({ field, path, rows: await readPartyTable({ path }, later, label, { ...reading, text: "refuse" }) });
+      others.push({
+        field,
+        path,
+        rows: await readPartyTable({ path }, later, label, { ...reading, text: "as trained" }),
+      });
   }
   return [{ field: "path", path: data.path ?? "the training data", rows: train }, ...others];
 }

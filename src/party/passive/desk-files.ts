@@ -18,7 +18,9 @@ export class DeskFiles {
   constructor(config: PassiveConfig, storage: Storage, emit: Emit) {
     this.config = config;
     this.storage = storage;
-    this.data = new DataCache(config.data);
+    this.data = new DataCache(config.data, "categories", (words) =>
+      emit({ type: "notice", party: config.name, words }),
+    );
     this.emit = emit;
   }
 

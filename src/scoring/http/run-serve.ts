@@ -63,7 +63,7 @@ export async function startServer(config: ActiveConfig, options: ServeOptions, e
     onBatch: (requestCount, idCount) => metrics.onBatch(requestCount, idCount),
   });
   const ownData = scoringData(config.data, scorer);
-  const ownRows = new CurrentRows(ownData, { data: new DataCache(ownData, "refuse"), onTrouble: complain });
+  const ownRows = new CurrentRows(ownData, { data: new DataCache(ownData, "as trained"), onTrouble: complain });
   ownRows.current().catch(() => {}); // read ahead; whoever asks by id hears what is wrong with it
   const endpoint = new PredictEndpoint({
     model: share.model,

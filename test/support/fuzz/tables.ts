@@ -4,7 +4,8 @@ import { join } from "node:path";
 import { brotliCompressSync, gzipSync } from "node:zlib";
 import { parquetWriteBuffer } from "hyparquet-writer";
 import { CategoryBook } from "../../../src/data/category-book.ts";
-import { categoryColumn, idColumn, isTextColumn, numericColumn } from "../../../src/data/columns.ts";
+import { idColumn } from "../../../src/data/columns.ts";
+import { featureColumns } from "../../../src/data/feature-columns.ts";
 import { readTable } from "../../../src/data/table-source.ts";
 import type { FuzzFormat, FuzzTarget } from "./fuzz-format.ts";
 import { mutated, oneOf } from "./mutate.ts";
@@ -12,12 +13,15 @@ import { mutated, oneOf } from "./mutate.ts";
 /** Reads a table, and then all that commands take from it. */
 async function readAll(path: string): Promise<undefined> {
   const table = await readTable({ path });
-  const tokens = new Set(["?"]);
   idColumn(table, "#0");
-  const book = new CategoryBook();
-  for (const [index, name] of table.names.entries())
-    if (isTextColumn(table, index, tokens)) categoryColumn(table, index, tokens, book, name);
-    else numericColumn(table, index, tokens);
+  featureColumns(table, {
+    columns: [...table.names.keys()],
+    names: table.names,
+    missing: ["?"],
+    categorical: [],
+    text: "categories",
+    book: new CategoryBook(),
+  });
   return undefined;
 }
 
