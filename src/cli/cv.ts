@@ -1,6 +1,7 @@
 /** `tandem cv`: k-fold cross-validation, of a simulation or between companies. */
 import { Command } from "commander";
 import { TandemError } from "../base/error.ts";
+import { formatMetric } from "../base/text/format.ts";
 import type { CrossValidation } from "../experiment/simulate/cross-validate.ts";
 import type { Spread } from "../gbdt/boost/fold-turns.ts";
 import { addJobOptions, type JobFlags, jobFrom } from "./job-options.ts";
@@ -99,9 +100,10 @@ async function betweenCompanies(flags: CvFlags, path: string, folds: number, com
   if (!(await explainFirst(flags, `job ${config.job}, a cross-validation of ${folds} folds,`, facts))) return;
   const progress = Progress.onStandardError(flags, config.name);
   const onRound = (round: number, { test }: { readonly test: Readonly<Record<string, Spread>> }): void => {
-    const [[name, { mean, deviation }]] = Object.entries(test);
-    const heldOut = `held out ${name} ${mean.toFixed(4)}, deviation ${deviation.toFixed(4)}`;
-    progress.line(`round ${round + 1}/${config.training.num_round}  ${heldOut}`);
+    const spreads = Object.entries(test).map(
+      ([name, { mean, deviation }]) => `${name} ${formatMetric(mean)} (deviation ${formatMetric(deviation)})`,
+    );
+    progress.line(`round ${round + 1}/${config.training.num_round}  held out ${spreads.join(", ")}`);
   };
   const result = await runCrossValidation(config, { folds, onRound }, (event) => progress.handle(event)).finally(() =>
     progress.close(),
@@ -122,10 +124,10 @@ function readable({
   readonly folds: readonly Pick<CrossValidation["folds"][number], "test">[];
 }): string {
   const names = Object.keys(test);
-  const rows = folds.map((fold, i) => [`fold ${i + 1}`, ...names.map((name) => fold.test[name].toFixed(4))]);
+  const rows = folds.map((fold, i) => [`fold ${i + 1}`, ...names.map((name) => formatMetric(fold.test[name]))]);
   const last = (title: string, value: (name: string) => number): string[] => [
     title,
-    ...names.map((name) => value(name).toFixed(4)),
+    ...names.map((name) => formatMetric(value(name))),
   ];
   return [
     "",

@@ -145,8 +145,11 @@ export function parameterOption(name: string, spec: ParameterSpec): Option {
   const flag = flagOf(name);
   if (spec.kind === "switch")
     return spec.default ? new Option(`--no-${flag}`, `do not ${spec.help}`) : new Option(`--${flag}`, spec.help);
-  const fallback = spec.kind === "list" ? "" : `; default: ${spec.default}`;
-  return new Option(`--${flag} <value>`, `${spec.help} (${describeBounds(spec)}${fallback})`);
+  if (spec.kind === "list") {
+    const help = `${spec.help} (${describeBounds(spec)}; separated by commas, or repeat it)`;
+    return new Option(`--${flag} <value>`, help).argParser(collect);
+  }
+  return new Option(`--${flag} <value>`, `${spec.help} (${describeBounds(spec)}; default: ${spec.default})`);
 }
 
 function flagOf(name: string): string {
@@ -161,6 +164,7 @@ export function given(
   for (const name of Object.entries(table).flatMap(([known, spec]) => [known, ...aliasesOf(spec)])) {
     const value = flags[name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase())];
     if (typeof value === "string" || typeof value === "boolean") values[name] = value;
+    else if (Array.isArray(value)) values[name] = value.join(); // given more than once: all of them count
   }
   return values;
 }

@@ -75,7 +75,8 @@ function checkedValue(name: string, spec: ParameterSpec, value: unknown): Parame
     const items: readonly unknown[] =
       typeof value === "string" ? value.split(",").map((item) => item.trim()) : Array.isArray(value) ? value : [value];
     const good = items.filter((item): item is string => typeof item === "string" && spec.choices.includes(item));
-    if (good.length === items.length) return good;
+    // As in XGBoost, one that is named twice counts where it was named first.
+    if (good.length === items.length) return [...new Set(good)];
     throw new TandemError("USAGE", `parameter ${name} must be ${describeBounds(spec)}; got '${String(value)}'`);
   }
   if (spec.kind === "switch") {

@@ -24,6 +24,18 @@ export function formatCount(count: number): string {
   return count.toLocaleString("en");
 }
 
+/** A metric that is no number, as the AUC of one class is none, is "-"; from a file it comes as null. */
+export function formatMetric(value: number | null | undefined, digits = 4): string {
+  return typeof value === "number" && !Number.isNaN(value) ? value.toFixed(digits) : "-";
+}
+
+/** All metrics of some rows in one line: "auc 0.8012 logloss 0.4410". */
+export function formatMetrics(metrics: Readonly<Record<string, number | null>>): string {
+  return Object.entries(metrics)
+    .map(([name, value]) => `${name} ${formatMetric(value)}`)
+    .join(" ");
+}
+
 /** Some few digits, whatever the size. */
 export function formatPerPerson(amount: number): string {
   const value = finite(amount);

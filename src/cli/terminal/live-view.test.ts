@@ -232,3 +232,19 @@ test("a passive party that is told to be quiet speaks of trouble only; without a
   expect(log).not.toContain("█");
   expect(log.match(/"event":"passive-tree"/g)).toHaveLength(2);
 });
+
+test("all metrics that were asked for have a line; of those that nobody chose the first stands in the bar's", () => {
+  const metrics = { auc: 0.75, logloss: 0.5 };
+  const round = { ...tree, metrics, validation: { auc: 0.5, logloss: 0.75 } };
+  for (const asked of [true, false]) {
+    const { terminal, view } = shown(120);
+    view.add({ ...job, parameters: { eval_metric: asked ? "auc, logloss" : "" } });
+    view.add(progress);
+    view.add(round);
+    vi.advanceTimersByTime(500);
+    const [first, second] = terminal.text.split("\n");
+    expect(first.includes("train")).toBe(!asked);
+    if (asked) expect(second).toBe("  train auc 0.7500 logloss 0.5000  validation auc 0.5000 logloss 0.7500");
+    else expect(first).toContain("train auc 0.7500  validation auc 0.5000  ");
+  }
+});

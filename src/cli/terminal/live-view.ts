@@ -2,12 +2,12 @@
  * A job on a terminal: a few lines that are drawn again and again, from the same view as the page and the report.
  * Colours only where they are wanted (NO_COLOR, TERM=dumb).
  */
-import { formatBytes, formatSeconds } from "../../base/text/format.ts";
-import type { PartyEvent } from "../../record/events.ts";
+import { formatBytes, formatMetrics, formatSeconds } from "../../base/text/format.ts";
+import type { Metrics, PartyEvent } from "../../record/events.ts";
 import { isOfJob } from "../../record/record-keeper.ts";
 import { addEvent } from "../../record/fold-events.ts";
 import { activityOf, elapsedSeconds, secondsLeft } from "../../record/job-facts.ts";
-import { emptyJobView, type PartyView, type JobView } from "../../record/job-view.ts";
+import { emptyJobView, type PartyView, type JobView, type RoundMetrics } from "../../record/job-view.ts";
 
 export interface Screen {
   readonly write: (text: string) => void;
@@ -92,6 +92,9 @@ export class LiveView {
       ];
     if (view.state === "starting" || view.treeCount === 0) return [];
     const lines = [this.#fitted([this.#bar(view.treesDone / view.treeCount, width), `  ${this.#facts(view)}`], width)];
+    const last = view.rounds[view.rounds.length - 1];
+    if (last !== undefined && hasAsked(view))
+      lines.push(this.#fitted(["", `  ${told(last, (metrics) => metrics).join("  ")}`], width));
     const nameWidth = Math.max(...view.parties.map(({ name }) => name.length));
     view.parties.forEach((party, i) => lines.push(this.#partyLine(party, i, nameWidth, width)));
     return lines;
@@ -100,18 +103,7 @@ export class LiveView {
   #facts(view: JobView): string {
     const left = secondsLeft(view, this.#screen.now());
     const last = view.rounds[view.rounds.length - 1];
-    const metric =
-      last === undefined
-        ? []
-        : Object.entries(last.train)
-            .slice(0, 1)
-            .map(([name, value]) => `train ${name} ${value.toFixed(4)}`);
-    const validation =
-      last?.validation === null || last === undefined
-        ? []
-        : Object.entries(last.validation)
-            .slice(0, 1)
-            .map(([name, value]) => `validation ${name} ${value.toFixed(4)}`);
+    const metrics = last === undefined || hasAsked(view) ? [] : told(last, firstOf);
     const growing = view.state === "training" && view.treesDone < view.treeCount;
     const where = growing
       ? [
@@ -127,7 +119,7 @@ export class LiveView {
         : `${formatSeconds(left)} left`;
     const spent = formatSeconds(elapsedSeconds(view, this.#screen.now()));
     const span = this.#wentOn ? "since it went on" : "in all";
-    return [...where, ...metric, ...validation, growing ? time : `${spent} ${span}`].join("  ");
+    return [...where, ...metrics, growing ? time : `${spent} ${span}`].join("  ");
   }
 
   #partyLine(party: PartyView, index: number, nameWidth: number, width: number): string {
@@ -170,4 +162,20 @@ export function standardErrorScreen(): Screen {
 /** As no-color.org has it: whatever value but the empty one means no colours. */
 export function coloursWanted(environment: NodeJS.ProcessEnv): boolean {
   return (environment["NO_COLOR"] ?? "") === "" && environment["TERM"] !== "dumb";
+}
+
+/** Whether somebody has said which metrics are wanted: then all of them are shown, in a line of their own. */
+function hasAsked({ parameters }: JobView): boolean {
+  return (parameters["eval_metric"] ?? "") !== "";
+}
+
+/** Metrics of training and validation rows, as far as there are any. */
+function told({ train, validation }: RoundMetrics, pick: (metrics: Metrics) => Metrics): string[] {
+  return [["train", train] as const, ["validation", validation ?? {}] as const].flatMap(([word, metrics]) =>
+    Object.keys(metrics).length === 0 ? [] : [`${word} ${formatMetrics(pick(metrics))}`],
+  );
+}
+
+function firstOf(metrics: Metrics): Metrics {
+  return Object.fromEntries(Object.entries(metrics).slice(0, 1));
 }

@@ -3,7 +3,7 @@
  * programs, or nothing.
  */
 import type { Command } from "commander";
-import { formatSeconds } from "../../base/text/format.ts";
+import { formatMetrics, formatSeconds } from "../../base/text/format.ts";
 import type { LayoutSummary, PartyEvent } from "../../record/events.ts";
 import { unansweredWords } from "../../record/log.ts";
 import { LiveView, type Screen, standardErrorScreen } from "./live-view.ts";
@@ -173,9 +173,8 @@ export class Progress {
   ): void {
     const elapsed = (Date.now() - this.#firstTreeAt) / 1000;
     const left = (elapsed / Math.max(1, done - this.#firstTree)) * (total - done);
-    const [first] = Object.entries(metrics);
-    const train = first === undefined ? "" : `  train ${first[0]} ${first[1].toFixed(4)}`;
-    const validated = validation === undefined ? "" : `  validation ${validation[first[0]].toFixed(4)}`;
+    const train = Object.keys(metrics).length === 0 ? "" : `  train ${formatMetrics(metrics)}`;
+    const validated = validation === undefined ? "" : `  validation ${formatMetrics(validation)}`;
     const time =
       done < total
         ? `${formatSeconds(left)} left`

@@ -1,5 +1,5 @@
 /** What a finished federation is summed up to, for people and for programs. */
-import { formatBytes, formatCount, formatSeconds } from "../../base/text/format.ts";
+import { formatBytes, formatCount, formatMetric, formatSeconds } from "../../base/text/format.ts";
 import type { ContributionRow } from "../../experiment/simulate/comparison.ts";
 import type { FederationResult } from "../../experiment/simulate/federation.ts";
 import type { Metrics } from "../../record/events.ts";
@@ -56,7 +56,7 @@ export function summarise(result: FederationResult, scheme: SchemeFacts, identic
 /** Training and test metrics, one row each. */
 export function metricsTable({ train, validation, test }: JobSummary["metrics"]): string {
   const names = Object.keys(train);
-  const cells = (metrics: Metrics): string[] => names.map((name) => metrics[name].toFixed(4));
+  const cells = (metrics: Metrics): string[] => names.map((name) => formatMetric(metrics[name]));
   return textTable([
     ["", ...names],
     ["train", ...cells(train)],
@@ -78,7 +78,7 @@ export function contributionTable(rows: readonly ContributionRow[]): string {
         ? "the active party alone"
         : `without ${without.join(", ")}`;
   const cells = (row: ContributionRow): string[] =>
-    names.flatMap((name) => [of(row)[name].toFixed(4), signed(of(row)[name] - of(rows[0])[name])]);
+    names.flatMap((name) => [formatMetric(of(row)[name]), signed(of(row)[name] - of(rows[0])[name])]);
   return textTable([
     [`${shown} rows`, ...names.flatMap((name) => [name, "change"])],
     ...rows.map((row, i) => [title(row, i), ...cells(row)]),
@@ -92,8 +92,8 @@ export function aloneTable(metrics: JobSummary["metrics"], alone: JobSummary["me
     const [together, own] = [metrics[set] ?? null, alone[set] ?? null];
     if (together === null || own === null) return [];
     return [
-      [set, ...names.map((name) => together[name].toFixed(4))],
-      [`${set}, ${party} alone`, ...names.map((name) => own[name].toFixed(4))],
+      [set, ...names.map((name) => formatMetric(together[name]))],
+      [`${set}, ${party} alone`, ...names.map((name) => formatMetric(own[name]))],
       ["  added", ...names.map((name) => signed(together[name] - own[name]))],
     ];
   });
@@ -101,7 +101,7 @@ export function aloneTable(metrics: JobSummary["metrics"], alone: JobSummary["me
 }
 
 function signed(change: number): string {
-  return change === 0 ? "" : `${change > 0 ? "+" : ""}${change.toFixed(4)}`;
+  return change === 0 || Number.isNaN(change) ? "" : `${change > 0 ? "+" : ""}${change.toFixed(4)}`;
 }
 
 /** Phases and traffic as a table for people. */
