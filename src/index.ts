@@ -18,7 +18,8 @@ export { error, logloss, mae, poissonNloglik, rmse } from "./gbdt/metric/metrics
 export { auc, ks, separation } from "./gbdt/metric/ranking-metrics.ts";
 export type { Model } from "./gbdt/tree/model.ts";
 export { firstDifference } from "./gbdt/tree/model-compare.ts";
-export { predictionsOf, predictMargins } from "./gbdt/tree/predict.ts";
+export { allIterations, iterationRangeFrom, type IterationRange, slicedModel } from "./gbdt/tree/iterations.ts";
+export { predictionsOf, predictLeaves, predictMargins } from "./gbdt/tree/predict.ts";
 export { trainCentralised } from "./gbdt/boost/train.ts";
 export { ActiveRole, type ActiveJob, type ActiveModel } from "./protocol/active/role.ts";
 export { PaillierActive } from "./scheme/paillier/active.ts";
@@ -42,6 +43,7 @@ export {
 export { runPassive } from "./party/passive/run.ts";
 export { type PredictOptions, type PredictResult, runPredict } from "./scoring/run-predict.ts";
 export { Scorer, type Scores, type ScoringRows } from "./scoring/scorer.ts";
+export type { OutputKind, Wanted } from "./scoring/wanted.ts";
 export { runServe, type ServeOptions, startServer } from "./scoring/http/run-serve.ts";
 export { type DemoOptions, type DemoResult, runDemo } from "./experiment/simulate/demo.ts";
 export { type FederationJob, type FederationResult, runFederation } from "./experiment/simulate/federation.ts";

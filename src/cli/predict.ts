@@ -1,6 +1,9 @@
 /** `tandem predict`: scores of a file of people, with all parties of a model that was trained before. */
 import { Command, Option } from "commander";
+import { TandemError } from "../base/error.ts";
+import { allIterations, iterationRangeFrom } from "../gbdt/tree/iterations.ts";
 import type { PredictResult, UnknownRule } from "../scoring/run-predict.ts";
+import type { Wanted } from "../scoring/wanted.ts";
 import { Progress } from "./terminal/progress.ts";
 
 interface PredictFlags {
@@ -9,6 +12,9 @@ interface PredictFlags {
   readonly input: string;
   readonly output: string;
   readonly unknown: UnknownRule;
+  readonly outputMargin?: boolean;
+  readonly predLeaf?: boolean;
+  readonly iterationRange?: string;
   readonly json?: boolean;
 }
 
@@ -27,8 +33,12 @@ export function predictCommand(): Command {
         .choices(["refuse", "skip", "missing"])
         .default("refuse"),
     )
+    .option("--output-margin", "margins instead of predictions: before the objective's transformation")
+    .option("--pred-leaf", "of each tree the leaf, by its node id, instead of a prediction")
+    .option("--iteration-range <a:b>", "use rounds a up to b only, which is left out; a:0 goes on to the last")
     .option("--json", "print the result as one line of JSON")
     .action(async (flags: PredictFlags) => {
+      const wanted = wantedBy(flags);
       const [{ readActiveConfig }, { runPredict }] = await Promise.all([
         import("../party/config.ts"),
         import("../scoring/run-predict.ts"),
@@ -40,9 +50,19 @@ export function predictCommand(): Command {
         progress.line(
           `${config.name}: asked about ${done.toLocaleString("en")} of ${total.toLocaleString("en")} people`,
         );
-      const result = await runPredict(config, { model, input, output, unknown, onProgress });
+      const result = await runPredict(config, { model, input, output, unknown, wanted, onProgress });
       process.stdout.write(flags.json === true ? `${JSON.stringify(result)}\n` : `${readable(result, output)}\n`);
     });
+}
+
+/** @throws TandemError USAGE */
+function wantedBy({ outputMargin, predLeaf, iterationRange }: PredictFlags): Wanted {
+  if (outputMargin === true && predLeaf === true)
+    throw new TandemError("USAGE", "--output-margin and --pred-leaf exclude each other");
+  return {
+    kind: outputMargin === true ? "margin" : predLeaf === true ? "leaf" : "prediction",
+    iterations: iterationRange === undefined ? allIterations : iterationRangeFrom(iterationRange),
+  };
 }
 
 function readable({ job, model, rows, scored, unknown }: PredictResult, output: string): string {

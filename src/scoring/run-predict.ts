@@ -7,6 +7,7 @@ import type { ActiveConfig, DataConfig } from "../party/config.ts";
 import { findActiveShare } from "../party/model/find-share.ts";
 import { type DistinctTable, type FileTable, readPartyTable } from "../party/party-data.ts";
 import { Scorer } from "./scorer.ts";
+import { predictionWanted, type Wanted } from "./wanted.ts";
 
 export const unknownRules = ["refuse", "skip", "missing"] as const;
 /**
@@ -20,6 +21,8 @@ export interface PredictOptions {
   readonly input: string;
   readonly output: string;
   readonly unknown: UnknownRule;
+  /** Predictions, unless something else is asked for. */
+  readonly wanted?: Wanted;
   readonly onProgress: (done: number, total: number) => void;
 }
 
@@ -43,18 +46,16 @@ export async function runPredict(config: ActiveConfig, options: PredictOptions):
   const share = await findActiveShare(options.model, config);
   const scorer = await Scorer.connect(config, share);
   try {
+    const { wanted = predictionWanted } = options;
+    const { names, perRow } = scorer.outputs(wanted);
     // The label is of no interest, and need not be there.
     const data = scoringData(config.data, scorer);
     const rows = await readPartyTable({ path: options.input }, data, null, { text: "as trained" });
     for (const { trouble } of await scorer.ready(firstTimeoutMs)) if (trouble !== null) throw trouble;
     const { predictions, unknown } = await scoreAll(scorer, rows, options);
     if (options.unknown === "refuse" && unknown.size > 0) throw unknownRefusal(options.input, rows, unknown);
-    const { outputCount = 1 } = share;
     const kept = Array.from(rows.table.ids.keys()).filter((row) => options.unknown === "missing" || !unknown.has(row));
-    const outputs = Array.from({ length: outputCount }, (_, k) =>
-      kept.map((row) => String(predictions[row * outputCount + k])),
-    );
-    const names = outputCount === 1 ? ["prediction"] : outputs.map((_, k) => `prediction_${k}`);
+    const outputs = names.map((_, k) => kept.map((row) => String(predictions[row * perRow + k])));
     await writeCsv(options.output, ["id", ...names], [kept.map((row) => rows.table.ids[row]), ...outputs], {
       mode: 0o600,
       atomic: true,
@@ -84,18 +85,23 @@ export function scoringData(
   };
 }
 
-async function scoreAll(scorer: Scorer, { table }: DistinctTable, { unknown: rule, onProgress }: PredictOptions) {
+async function scoreAll(scorer: Scorer, { table }: DistinctTable, options: PredictOptions) {
+  const { unknown: rule, wanted = predictionWanted, onProgress } = options;
   const total = table.ids.length;
-  const { outputCount = 1 } = scorer.share;
-  const predictions = new Float64Array(total * outputCount);
+  const { perRow } = scorer.outputs(wanted);
+  const predictions = new Float64Array(total * perRow);
   const unknown = new Map<number, readonly string[]>();
   const names = categoryNamesOf(table);
   const columns = table.features.map((values, i) => inModelCodes(values, names[i], scorer.categoryNames[i]));
   for (let first = 0; first < total; first += batchRows) {
     const end = Math.min(first + batchRows, total);
     const batch = { ids: table.ids.slice(first, end), columns: columns.map((column) => column.subarray(first, end)) };
-    const scores = await scorer.score(batch, { unknownAsMissing: rule === "missing", timeoutMs: batchTimeoutMs });
-    predictions.set(scores.predictions, first * outputCount);
+    const scores = await scorer.score(batch, {
+      unknownAsMissing: rule === "missing",
+      timeoutMs: batchTimeoutMs,
+      wanted,
+    });
+    predictions.set(scores.predictions, first * perRow);
     for (const [row, names] of scores.unknown) unknown.set(first + row, names);
     onProgress(end, total);
   }

@@ -8,6 +8,7 @@ import type { ScoringPeer, ScoringRequest } from "../wire/scoring-peer.ts";
 import { protocolVersion } from "../wire/version.ts";
 import type { ActiveShare } from "../store/share-files.ts";
 import { Scorer } from "./scorer.ts";
+import type { OutputKind } from "./wanted.ts";
 
 const leaf = (weight: number) => ({ kind: "leaf", weight, cover: 1, count: 1 }) as const;
 /** One split, of shop1; shop2 has none. */
@@ -104,4 +105,33 @@ test("what was lost is asked again, what was refused is not, and no time is no t
     "PARTY_LOST",
   );
   expect(gone.asked).toHaveLength(1);
+});
+
+test("margins, leaves and some of the rounds", async () => {
+  const logistic: ActiveShare = { ...share, objective: "binary:logistic" };
+  const scorer = new Scorer(logistic, [new Shop("shop1"), new Shop("shop2")]);
+  const rows = { ids: ["La", "?b", "c"], columns: [] };
+  const of = async (kind: OutputKind, begin = 0, end = 0): Promise<number[]> => {
+    const { predictions } = await scorer.score(rows, { ...strict, wanted: { kind, iterations: { begin, end } } });
+    return Array.from(predictions);
+  };
+  expect(await of("margin")).toEqual([1, Number.NaN, 2]);
+  expect(await of("margin", 1, 1)).toEqual([0, Number.NaN, 0]);
+  expect(await of("leaf")).toEqual([1, Number.NaN, 2]);
+  expect(await of("prediction", 0, 1)).toEqual([1 / (1 + Math.exp(-1)), Number.NaN, 1 / (1 + Math.exp(-2))]);
+  await expectError(() => of("margin", 0, 2), "USAGE", /the model has 1/);
+});
+
+test("of a model with masked scoring nothing is given that would tell an outcome, and nobody is asked", async () => {
+  const shop = new Shop("shop1");
+  const scorer = new Scorer({ ...share, maskedScoring: true }, [shop, new Shop("shop2")]);
+  const rows = { ids: ["a"], columns: [] };
+  const wanted = [
+    { kind: "leaf", iterations: { begin: 0, end: 0 } },
+    { kind: "margin", iterations: { begin: 0, end: 1 } },
+  ] as const;
+  for (const one of wanted)
+    await expectError(() => scorer.score(rows, { ...strict, wanted: one }), "USAGE", /masked_scoring/);
+  expect(scorer.outputs({ kind: "margin", iterations: { begin: 0, end: 0 } }).names).toEqual(["margin"]);
+  expect(shop.asked).toEqual([]);
 });

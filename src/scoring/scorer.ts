@@ -11,12 +11,13 @@ import { fewAtOnce } from "../base/scheduling/few-at-once.ts";
 import { type MaskedPeer, MaskedScorer } from "../scheme/masked/masked-scorer.ts";
 import { Products } from "../scheme/masked/products.ts";
 import { MaskedPartners } from "./masked-partners.ts";
+import { Outputs } from "./outputs.ts";
 import { ScoringModel } from "./scoring-model.ts";
+import { checkMasked, predictionWanted, type Wanted } from "./wanted.ts";
 import type { ScoringPeer } from "../wire/scoring-peer.ts";
 import type { ActiveShare } from "../store/share-files.ts";
 import { connectScoring } from "../transport/tls-connect.ts";
 import type { ActiveConfig } from "../party/config.ts";
-import { predictionsFrom } from "../party/evaluate.ts";
 import { readIdentity } from "../party/identity.ts";
 
 const retryMsMin = 20;
@@ -35,7 +36,7 @@ export interface ScoringRows {
 
 export interface Scores {
   /**
-   * Per row, in its order, outputs side by side. NaN where a party does not hold the id, unless those count as missing.
+   * Per row, in its order, what was asked for, its values side by side. NaN where a party does not hold the id, unless those count as missing.
    */
   readonly predictions: Float64Array;
   /** Rows whose id is unknown to somebody, and to whom. */
@@ -46,6 +47,8 @@ export interface ScoringOptions {
   /** Score people whom a party does not know as if all their values there were missing, instead of not at all. */
   readonly unknownAsMissing: boolean;
   readonly timeoutMs: number;
+  /** Predictions, unless something else is asked for. */
+  readonly wanted?: Wanted;
 }
 
 /** What whoever watches wants to know of each question to a party. */
@@ -69,9 +72,9 @@ interface Partner {
   idsMax: number | null;
 }
 
-/** Of a batch: margins, and bitmaps of who is known, per partner. */
+/** Of a batch: what was asked for, and bitmaps of who is known, per partner. */
 interface Answered {
-  readonly margins: Float64Array;
+  readonly values: Float64Array;
   readonly known: readonly Uint8Array[];
 }
 
@@ -164,22 +167,29 @@ export class Scorer {
   async score({ ids, columns }: ScoringRows, options: ScoringOptions): Promise<Scores> {
     const deadline = performance.now() + options.timeoutMs;
     const left = (): ScoringOptions => ({ ...options, timeoutMs: deadline - performance.now() });
+    const outputs = this.outputs(options.wanted);
     await this.#askLimits(left);
-    const { outputCount = 1 } = this.share;
-    const predictions = new Float64Array(ids.length * outputCount);
+    const { perRow } = outputs;
+    const predictions = new Float64Array(ids.length * perRow);
     const unknown = new Map<number, string[]>();
     await fewAtOnce(this.#batches(ids), this.#masked === null ? 1 : 2, async ([first, end]) => {
       const batch = ids.slice(first, end);
       const values = columns.map((column) => column.subarray(first, end));
-      const { margins, known } = await (this.#masked === null
-        ? this.#plain(batch, values, left())
-        : this.#maskedSums(this.#masked, batch, values, left()));
-      predictions.set(predictionsFrom(this.share.objective, margins, outputCount), first * outputCount);
-      this.#noteUnknown(known, first, batch.length, unknown);
+      const answered = await (this.#masked === null
+        ? this.#plain(batch, values, outputs, left())
+        : this.#maskedSums(this.#masked, batch, values, outputs, left()));
+      predictions.set(answered.values, first * perRow);
+      this.#noteUnknown(answered.known, first, batch.length, unknown);
     });
     if (!options.unknownAsMissing)
-      for (const row of unknown.keys()) predictions.fill(Number.NaN, row * outputCount, (row + 1) * outputCount);
+      for (const row of unknown.keys()) predictions.fill(Number.NaN, row * perRow, (row + 1) * perRow);
     return { predictions, unknown: new Map([...unknown].toSorted(([a], [b]) => a - b)) };
+  }
+
+  /** How a row's values are called, and made. @throws TandemError USAGE for what this model cannot give */
+  outputs(wanted: Wanted = predictionWanted): Outputs {
+    if (this.#masked !== null) checkMasked(wanted);
+    return new Outputs(this.share, this.#model, wanted);
   }
 
   *#batches(ids: readonly string[]): Generator<[first: number, end: number]> {
@@ -205,21 +215,27 @@ export class Scorer {
     );
   }
 
-  async #plain(ids: readonly string[], columns: readonly Float32Array[], options: ScoringOptions): Promise<Answered> {
+  async #plain(
+    ids: readonly string[],
+    columns: readonly Float32Array[],
+    outputs: Outputs,
+    options: ScoringOptions,
+  ): Promise<Answered> {
     const outcomes: (PassiveOutcomes | null)[] = this.share.passiveNames.map(() => null);
     await Promise.all(
       this.#partners.map(async (partner) => {
         outcomes[partner.place] = await this.#ask(partner, ids, options);
       }),
     );
-    const margins = this.#model.margins(ids.length, columns, outcomes);
-    return { margins, known: this.#partners.map(({ place }) => outcomes[place]?.known ?? new Uint8Array(0)) };
+    const values = outputs.of({ idCount: ids.length, columns, outcomes });
+    return { values, known: this.#partners.map(({ place }) => outcomes[place]?.known ?? new Uint8Array(0)) };
   }
 
-  #maskedSums(
+  async #maskedSums(
     masked: MaskedScorer,
     ids: readonly string[],
     columns: readonly Float32Array[],
+    outputs: Outputs,
     { unknownAsMissing, timeoutMs }: ScoringOptions,
   ): Promise<Answered> {
     const rows = {
@@ -228,9 +244,10 @@ export class Scorer {
       message: { ids: [...ids], unknownAsMissing },
       ownGoesLeft: this.#model.ownOutcomes(columns),
     };
-    return this.#untilAnswered(timeoutMs, (attemptMs) =>
+    const { margins, known } = await this.#untilAnswered(timeoutMs, (attemptMs) =>
       this.#maskedQuestion(ids.length, attemptMs, (peers) => masked.sums(peers, rows)),
     );
+    return { values: outputs.ofMargins(margins), known };
   }
 
   #maskedQuestion<T>(

@@ -48,12 +48,16 @@ test("margins: each person's leaves, from own values and the other parties' bits
   // only 2.
   const shop1 = outcomes(2, 4, (s, id) => (s === 0 ? id < 2 : id === 3));
   const shop2 = outcomes(1, 4, (_, id) => id === 2);
-  const margins = scoring.margins(4, [Float32Array.of(29, 30, 0, Number.NaN)], [shop1, shop2, null]);
+  const margins = scoring.margins(
+    { idCount: 4, columns: [Float32Array.of(29, 30, 0, Number.NaN)], outcomes: [shop1, shop2, null] },
+    { first: 0, end: 2 },
+  );
   expect(Array.from(margins)).toEqual([0.5 + 1 + 32, 0.5 + 2 + 32, 0.5 + 4 + 32, 0.5 + 8 + 16]);
 });
 
 test("margins of several outputs stand side by side, with trees that take turns or leaves with a weight each", () => {
   const bits = outcomes(2, 2, (_s, id) => id === 0);
+  const two = { idCount: 2, columns: [], outcomes: [bits, null, null] };
   const turns: ActiveModel = {
     ...model,
     outputCount: 2,
@@ -62,14 +66,14 @@ test("margins of several outputs stand side by side, with trees that take turns 
       [split(1, { owner: 1 }), leaf(4), leaf(8)],
     ],
   };
-  expect(Array.from(new ScoringModel(turns).margins(2, [], [bits, null, null]))).toEqual([1.5, 4.5, 2.5, 8.5]);
+  expect(Array.from(new ScoringModel(turns).margins(two, { first: 0, end: 2 }))).toEqual([1.5, 4.5, 2.5, 8.5]);
   const vector = (weights: number[]) => ({ ...leaf(weights[0]), weights });
   const both: ActiveModel = {
     ...model,
     outputCount: 2,
     trees: [[split(1, { owner: 1 }), vector([1, 2]), vector([4, 8])]],
   };
-  expect(Array.from(new ScoringModel(both).margins(2, [], [bits, null, null]))).toEqual([1.5, 2.5, 4.5, 8.5]);
+  expect(Array.from(new ScoringModel(both).margins(two, { first: 0, end: 1 }))).toEqual([1.5, 2.5, 4.5, 8.5]);
 });
 
 describe("batches", () => {

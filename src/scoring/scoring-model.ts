@@ -9,7 +9,7 @@ import type { CategoryNames } from "../gbdt/split/split-test.ts";
 import type { SplitRule } from "../gbdt/tree/tree.ts";
 import type { ActiveModel } from "../protocol/active/role.ts";
 import { checkBitmap, isSet } from "../wire/bitmap.ts";
-import { addMargins, ownOutcomes } from "../protocol/active/federated-margins.ts";
+import { addMargins, ownOutcomes, type RowOutcomes } from "../protocol/active/federated-margins.ts";
 import { isOwnRule } from "../protocol/active/federated-tree.ts";
 import type { PassiveOutcomes } from "../wire/generated/tandem/v1/scoring_pb.ts";
 import { messageBytesMax, protocolVersion } from "../wire/version.ts";
@@ -17,6 +17,15 @@ import { messageBytesMax, protocolVersion } from "../wire/version.ts";
 /** Half a message for a batch's ids, and half of the other direction's for their outcomes: the rest is headers. */
 const bytesPerBatch = messageBytesMax / 2;
 const idOverheadBytes = 8;
+
+/** What is known of the people of a batch. */
+export interface BatchOutcomes {
+  readonly idCount: number;
+  /** The own features' values, or their codes, in the order of ScoringModel.features. */
+  readonly columns: readonly Float32Array[];
+  /** In the order of passiveNames; null where there was nothing to ask. */
+  readonly outcomes: readonly (PassiveOutcomes | null)[];
+}
 
 export class ScoringModel {
   /** The active party's own features that the trees ask about, in a fixed order. */
@@ -98,33 +107,46 @@ export class ScoringModel {
     checkBitmap(outcomes.left, expected * idCount);
   }
 
-  /**
-   * @param columns the own features' values, or their codes, in the order of `features`
-   * @param outcomes in the order of passiveNames; null where there was nothing to ask
-   */
-  margins(
-    idCount: number,
-    columns: readonly Float32Array[],
-    outcomes: readonly (PassiveOutcomes | null)[],
-  ): Float64Array {
-    const margins = new Float64Array(idCount * (this.#model.outputCount ?? 1)).fill(this.#model.baseMargin);
-    addMargins(this.#model, margins, {
-      ownValue: (rule, row) => columns[this.#placeOf(rule)][row],
-      ownNames: (rule) => this.categoryNames[this.#placeOf(rule)],
-      remoteGoesLeft: (owner, tree, node, row) => {
-        const left = outcomes[owner - 1]?.left;
-        return left !== undefined && isSet(left, this.#positions[tree][node] * idCount + row);
-      },
+  /** Margins of the trees in a range, from the model's base on. */
+  margins(batch: BatchOutcomes, { first, end }: { readonly first: number; readonly end: number }): Float64Array {
+    const { baseMargin, outputCount = 1, trees } = this.#model;
+    const margins = new Float64Array(batch.idCount * outputCount).fill(baseMargin);
+    const remote = this.#remoteOutcomes(batch);
+    addMargins({ trees: trees.slice(first, end), outputCount }, margins, {
+      ...this.#ownValues(batch.columns),
+      remoteGoesLeft: (owner, tree, node, row) => remote(owner, first + tree, node, row),
     });
     return margins;
   }
 
-  /** The outcomes of the active party's own splits. @param columns as above */
+  /** The outcomes of the active party's own splits. @param columns as those of a batch */
   ownOutcomes(columns: readonly Float32Array[]): (tree: number, node: number, row: number) => boolean {
-    return ownOutcomes(this.#model.trees, {
+    return ownOutcomes(this.#model.trees, this.#ownValues(columns));
+  }
+
+  /** The outcomes of everybody's splits. */
+  goesLeft(batch: BatchOutcomes): (tree: number, node: number, row: number) => boolean {
+    const own = this.ownOutcomes(batch.columns);
+    const remote = this.#remoteOutcomes(batch);
+    return (tree, node, row) => {
+      const at = this.#model.trees[tree][node];
+      if (at.kind === "leaf" || isOwnRule(at.rule)) return own(tree, node, row);
+      return remote(at.rule.owner, tree, node, row);
+    };
+  }
+
+  #ownValues(columns: readonly Float32Array[]): Pick<RowOutcomes, "ownValue" | "ownNames"> {
+    return {
       ownValue: (rule, row) => columns[this.#placeOf(rule)][row],
       ownNames: (rule) => this.categoryNames[this.#placeOf(rule)],
-    });
+    };
+  }
+
+  #remoteOutcomes({ idCount, outcomes }: BatchOutcomes): RowOutcomes["remoteGoesLeft"] {
+    return (owner, tree, node, row) => {
+      const left = outcomes[owner - 1]?.left;
+      return left !== undefined && isSet(left, this.#positions[tree][node] * idCount + row);
+    };
   }
 
   #placeOf({ feature }: SplitRule): number {

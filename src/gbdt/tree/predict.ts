@@ -19,16 +19,42 @@ export function predictMargins(
   for (const column of parties.flat()) assert(column.length === rowCount, "columns of different length");
   const { outputCount = 1 } = model;
   const margins = new Float64Array(rowCount * outputCount).fill(model.baseMargin);
+  forEachLeaf(model, parties, rowCount, names, (tree, row, leaf) =>
+    addLeaf(margins, row, outputCount, tree, model.trees[tree][leaf]),
+  );
+  return margins;
+}
+
+/** Per row the node id of its leaf in each tree, side by side, as XGBoost's pred_leaf. Parameters as above. */
+export function predictLeaves(
+  model: Model,
+  parties: readonly (readonly Float32Array[])[],
+  rowCount: number,
+  names: readonly (readonly CategoryNames[])[] = [],
+): Uint32Array {
+  const leaves = new Uint32Array(rowCount * model.trees.length);
+  forEachLeaf(model, parties, rowCount, names, (tree, row, leaf) => (leaves[row * model.trees.length + tree] = leaf));
+  return leaves;
+}
+
+function forEachLeaf(
+  model: Model,
+  parties: readonly (readonly Float32Array[])[],
+  rowCount: number,
+  names: readonly (readonly CategoryNames[])[],
+  visit: (tree: number, row: number, leaf: number) => void,
+): void {
   model.trees.forEach((tree, treeIndex) => {
     const tests = tree.map((node) =>
       node.kind === "split" ? columnTest(node.rule, names[node.rule.owner]?.[node.rule.feature] ?? null) : () => true,
     );
-    for (let row = 0; row < rowCount; row++) {
-      const leaf = leafOf(tree, (rule, node) => tests[node](parties[rule.owner][rule.feature][row]));
-      addLeaf(margins, row, outputCount, treeIndex, tree[leaf]);
-    }
+    for (let row = 0; row < rowCount; row++)
+      visit(
+        treeIndex,
+        row,
+        leafOf(tree, (rule, node) => tests[node](parties[rule.owner][rule.feature][row])),
+      );
   });
-  return margins;
 }
 
 /** Margins turned into predictions: probabilities for binary:logistic. */

@@ -5,6 +5,7 @@
 import { z } from "zod";
 import { errorCodes, TandemError } from "../../base/error.ts";
 import type { CategoryNames } from "../../gbdt/split/split-test.ts";
+import { outputKinds, type Wanted } from "../wanted.ts";
 
 export const idCharsMax = 1024;
 
@@ -31,6 +32,27 @@ function row(features: readonly string[], categoryNames: readonly CategoryNames[
   });
 }
 
+const round = z.int("must be a whole number").min(0, "must be 0 or more").max(1e9, "must be a round of the model");
+/** What is asked for, besides who. */
+const asked = {
+  output: z
+    .enum(outputKinds, `must be one of ${outputKinds.join(", ")}`)
+    .optional()
+    .meta({ description: "prediction unless something else is named; leaf: node ids, one per tree" }),
+  iteration_range: z
+    .tuple([round, round], "must be two numbers of rounds")
+    .optional()
+    .meta({ description: "use these rounds only, from the first up to the second; 0 as the second: to the last" }),
+};
+
+/** What a request asks for. */
+export function wantedBy({
+  output = "prediction",
+  iteration_range: [begin, end] = [0, 0],
+}: z.output<z.ZodObject<typeof asked>>): Wanted {
+  return { kind: output, iterations: { begin, end } };
+}
+
 /**
  * @param features the own features that the model asks about
  * @param categoryNames of each of them the categories, null of numbers
@@ -39,8 +61,12 @@ export function predictRequest(features: readonly string[], categoryNames: reado
   const most = `must have at most ${rowsMax} entries`;
   const rows = z.strictObject({
     rows: z.array(row(features, categoryNames), "must be a list").min(1, "must not be empty").max(rowsMax, most),
+    ...asked,
   });
-  const ids = z.strictObject({ ids: z.array(id, "must be a list").min(1, "must not be empty").max(rowsMax, most) });
+  const ids = z.strictObject({
+    ids: z.array(id, "must be a list").min(1, "must not be empty").max(rowsMax, most),
+    ...asked,
+  });
   return { rows, ids };
 }
 

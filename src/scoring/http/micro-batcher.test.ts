@@ -1,21 +1,24 @@
 import { describe, expect, test } from "vitest";
 import { expectError } from "../../../test/support/expect-error.ts";
 import { TandemError } from "../../base/error.ts";
-import type { Scores, ScoringRows } from "../scorer.ts";
+import type { Scores, ScoringOptions, ScoringRows } from "../scorer.ts";
 import { type BatchOptions, MicroBatcher } from "./micro-batcher.ts";
 
 /**
  * Scores are the own feature's value; ids that begin with ? are unknown to "shop". Batches end when they are told to.
  */
 class HandScorer {
-  readonly batches: { readonly rows: ScoringRows; readonly timeoutMs: number; finish(error?: Error): void }[] = [];
+  readonly batches: (Pick<ScoringOptions, "timeoutMs" | "wanted"> & {
+    readonly rows: ScoringRows;
+    finish(error?: Error): void;
+  })[] = [];
 
-  score(rows: ScoringRows, { timeoutMs }: { readonly timeoutMs: number }): Promise<Scores> {
+  score(rows: ScoringRows, { timeoutMs, wanted }: ScoringOptions): Promise<Scores> {
     return new Promise((resolve, reject) => {
       const unknown = new Map(rows.ids.flatMap((id, row) => (id.startsWith("?") ? [[row, ["shop"]] as const] : [])));
       const finish = (error?: Error): void =>
         error === undefined ? resolve({ predictions: Float64Array.from(rows.columns[0]), unknown }) : reject(error);
-      this.batches.push({ rows, timeoutMs, finish });
+      this.batches.push({ rows, timeoutMs, finish, ...(wanted === undefined ? {} : { wanted }) });
     });
   }
 }
@@ -54,6 +57,31 @@ async function until(condition: () => boolean): Promise<void> {
 }
 
 describe("batches", () => {
+  test("who wants something else travels apart, and nobody overtakes his like", async () => {
+    const { scorer, batcher, batches } = make({ batchIdsMax: 3 });
+    const margin = { kind: "margin", iterations: { begin: 0, end: 2 } } as const;
+    const answers = [
+      batcher.score(rows("a", "b")),
+      batcher.score(rows("c"), margin),
+      batcher.score(rows("d", "e")),
+      batcher.score(rows("f")),
+      batcher.score(rows("g"), { ...margin, iterations: { begin: 0, end: 3 } }),
+      batcher.score(rows("h"), margin),
+    ];
+    for (let i = 0; i < 4; i++) {
+      await until(() => scorer.batches.length > i);
+      scorer.batches[i].finish();
+    }
+    expect(scorer.batches.map((batch) => batch.rows.ids.join(""))).toEqual(["ab", "ch", "def", "g"]);
+    expect(scorer.batches.map(({ wanted }) => wanted?.kind)).toEqual(["prediction", "margin", "prediction", "margin"]);
+    const scores = await Promise.all(answers);
+    expect(scores.map(({ predictions }) => Array.from(predictions))).toEqual(
+      ["ab", "c", "de", "f", "g", "h"].map(codes),
+    );
+    expect(batches.map(([, ids]) => ids)).toEqual([2, 2, 3, 1]);
+    expect(batcher.queuedIds).toBe(0);
+  });
+
   test("requests of one window travel together, and each gets its own part", async () => {
     const { scorer, batcher, batches } = make();
     const answers = [batcher.score(rows("a", "?b")), batcher.score(rows("c")), batcher.score(rows("d", "e", "?f"))];

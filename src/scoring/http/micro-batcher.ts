@@ -5,6 +5,7 @@
  */
 import { TandemError } from "../../base/error.ts";
 import type { Scorer, ScoringRows } from "../scorer.ts";
+import { predictionWanted, type Wanted, wantedKey } from "../wanted.ts";
 
 export interface BatchOptions {
   /** How long the first request of a batch waits for others. */
@@ -28,6 +29,7 @@ export interface RequestScores {
 
 interface Waiting {
   readonly rows: ScoringRows;
+  readonly wanted: Wanted;
   readonly deadline: number;
   /** Whether its time is over and it has been told. A timer may ring up to a millisecond before the deadline. */
   isOver: boolean;
@@ -54,7 +56,7 @@ export class MicroBatcher {
   }
 
   /** @throws TandemError OVERLOADED if too many wait, TIMEOUT if there is no answer in time, or what scoring throws */
-  score(rows: ScoringRows): Promise<RequestScores> {
+  score(rows: ScoringRows, wanted: Wanted = predictionWanted): Promise<RequestScores> {
     const { queueIdsMax, timeoutMs } = this.#options;
     const idCount = rows.ids.length;
     if (this.#queuedIds > 0 && this.#queuedIds + idCount > queueIdsMax) {
@@ -75,6 +77,7 @@ export class MicroBatcher {
         };
       const waiting: Waiting = {
         rows,
+        wanted,
         deadline: performance.now() + timeoutMs,
         isOver: false,
         resolve: settled(resolve),
@@ -108,16 +111,21 @@ export class MicroBatcher {
     this.#windowOver = false;
   }
 
+  /** The first that waits, and others that want the same, as far as they fit. */
   #nextBatch(): Waiting[] {
+    const [key, batchIdsMax] = [wantedKey(this.#queue[0].wanted), this.#options.batchIdsMax];
+    const [batch, rest]: [Waiting[], Waiting[]] = [[], []];
     let idCount = 0;
-    let end = 0;
-    while (
-      end < this.#queue.length &&
-      (end === 0 || idCount + this.#queue[end].rows.ids.length <= this.#options.batchIdsMax)
-    )
-      idCount += this.#queue[end++].rows.ids.length;
-    const batch = this.#queue.slice(0, end);
-    this.#queue = this.#queue.slice(end);
+    let isFull = false;
+    for (const waiting of this.#queue) {
+      const { length } = waiting.rows.ids;
+      const isAlike = wantedKey(waiting.wanted) === key;
+      // Nobody overtakes others that want the same.
+      if (isAlike && batch.length > 0 && idCount + length > batchIdsMax) isFull = true;
+      if (isAlike && !isFull) idCount += length;
+      (isAlike && !isFull ? batch : rest).push(waiting);
+    }
+    this.#queue = rest;
     this.#queuedIds -= idCount;
     const now = performance.now();
     return batch.filter(({ deadline, isOver }) => !isOver && deadline > now); // the others are told, now or already
@@ -131,7 +139,11 @@ export class MicroBatcher {
     try {
       onBatch(batch.length, rows.ids.length);
       const timeoutMs = Math.max(...batch.map(({ deadline }) => deadline)) - performance.now();
-      const { predictions, unknown } = await this.#scorer.score(rows, { unknownAsMissing, timeoutMs });
+      const { predictions, unknown } = await this.#scorer.score(rows, {
+        unknownAsMissing,
+        timeoutMs,
+        wanted: batch[0].wanted,
+      });
       let first = 0;
       for (const waiting of batch) {
         const end = first + waiting.rows.ids.length;

@@ -8,7 +8,8 @@ import type { CategoryNames } from "../../gbdt/split/split-test.ts";
 import type { CurrentRows } from "../row-index.ts";
 import { modelCode } from "../scoring-model.ts";
 import { unknownRow } from "../../protocol/passive/split-outcomes.ts";
-import { type PredictResponse, predictRequest, type Problem, requestMistake } from "./messages.ts";
+import { type PredictResponse, predictRequest, type Problem, requestMistake, wantedBy } from "./messages.ts";
+import type { Wanted } from "../wanted.ts";
 import type { MicroBatcher } from "./micro-batcher.ts";
 
 export interface EndpointOptions {
@@ -34,6 +35,11 @@ type Person = { readonly given: string } & (
   | { readonly problem: Problem }
 );
 
+interface Request {
+  readonly people: readonly Person[];
+  readonly wanted: Wanted;
+}
+
 export class PredictEndpoint {
   readonly #options: EndpointOptions;
   readonly #schemas: ReturnType<typeof predictRequest>;
@@ -45,13 +51,13 @@ export class PredictEndpoint {
 
   /** @throws TandemError USAGE naming the field, or what keeps everybody from being scored */
   async answer(body: unknown): Promise<PredictResponse> {
-    const people = await this.#people(body);
+    const { people, wanted } = await this.#request(body);
     const scorable = people.filter((person) => "id" in person);
     const columns = this.#options.features.map((_, feature) =>
       Float32Array.from(scorable, ({ values }) => values[feature]),
     );
     const ids = scorable.map(({ id }) => id);
-    const scores = ids.length === 0 ? null : await this.#options.batcher.score({ ids, columns });
+    const scores = ids.length === 0 ? null : await this.#options.batcher.score({ ids, columns }, wanted);
     let next = 0;
     const predictions = people.map((person): PredictResponse["predictions"][number] => {
       if ("problem" in person) return this.#refused(person.given, person.problem);
@@ -73,7 +79,7 @@ export class PredictEndpoint {
     return { id, error };
   }
 
-  async #people(body: unknown): Promise<Person[]> {
+  async #request(body: unknown): Promise<Request> {
     if (typeof body !== "object" || body === null || Array.isArray(body))
       throw new TandemError("USAGE", "the request must be a JSON object with 'ids' or 'rows'");
     if ("rows" in body) return this.#peopleByRows(body);
@@ -81,11 +87,11 @@ export class PredictEndpoint {
     throw new TandemError("USAGE", "the request has neither 'ids' nor 'rows'");
   }
 
-  #peopleByRows(body: object): Person[] {
+  #peopleByRows(body: object): Request {
     const { features, categoryNames } = this.#options;
     const parsed = this.#schemas.rows.safeParse(body);
     if (!parsed.success) throw requestMistake(parsed.error);
-    return parsed.data.rows.map((row, index) => {
+    const people = parsed.data.rows.map((row, index) => {
       const values = new Float32Array(features.length);
       features.forEach((name, i) => {
         const given = row.features[name] as number | string | null; // the schema has seen to it
@@ -96,14 +102,17 @@ export class PredictEndpoint {
       });
       return this.#person(row.id, () => values);
     });
+    return { people, wanted: wantedBy(parsed.data) };
   }
 
-  async #peopleByIds(body: object): Promise<Person[]> {
+  async #peopleByIds(body: object): Promise<Request> {
     const { features, categoryNames, ownRows, party, unknownAsMissing } = this.#options;
     const parsed = this.#schemas.ids.safeParse(body);
     if (!parsed.success) throw requestMistake(parsed.error);
     const { ids } = parsed.data;
-    if (features.length === 0) return ids.map((given) => this.#person(given, () => new Float32Array(0)));
+    const wanted = wantedBy(parsed.data);
+    if (features.length === 0)
+      return { people: ids.map((given) => this.#person(given, () => new Float32Array(0))), wanted };
     const index = await ownRows.current();
     const columns = features.map((name, i) => {
       const [values, names, wanted] = [index.column(name), index.names(name), categoryNames[i]];
@@ -112,7 +121,7 @@ export class PredictEndpoint {
           ? values[row]
           : modelCode(names[values[row]], wanted);
     });
-    return ids.map((given) =>
+    const people = ids.map((given) =>
       this.#person(given, (id) => {
         const row = index.rowOf(id);
         if (row !== unknownRow) return Float32Array.from(columns, (column) => column(row));
@@ -120,6 +129,7 @@ export class PredictEndpoint {
         return unknownAsMissing ? new Float32Array(features.length).fill(Number.NaN) : unknownTo([party]);
       }),
     );
+    return { people, wanted };
   }
 
   #person(given: string, valuesOf: (id: string) => Float32Array | Problem): Person {
@@ -136,7 +146,7 @@ function unknownTo(parties: readonly string[]): Problem {
   return { code: "ID_UNKNOWN", message: `unknown to ${parties.join(" and ")}` };
 }
 
-/** A number, or one per class. */
+/** A number, or one per class or tree. */
 function predictionOf(predictions: Float64Array, row: number, rowCount: number): number | number[] {
   const perRow = predictions.length / rowCount;
   return perRow === 1 ? predictions[row] : Array.from(predictions.subarray(row * perRow, (row + 1) * perRow));
