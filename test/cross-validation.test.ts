@@ -33,7 +33,7 @@ import { ActiveRole } from "../src/protocol/active/role.ts";
 import { type ActiveRule, isOwnRule } from "../src/protocol/active/federated-tree.ts";
 import { quantiserFor } from "../src/codec/gradient-layout.ts";
 import { idsDigest } from "../src/protocol/ids.ts";
-import { agreedParameters, noiseIn } from "../src/protocol/job-parameters.ts";
+import { agreedParameters, noiseIn, treesPerLayer } from "../src/protocol/job-parameters.ts";
 import { PaillierActive } from "../src/scheme/paillier/active.ts";
 import { PaillierPassive } from "../src/scheme/paillier/passive.ts";
 import { PassiveRole } from "../src/protocol/passive/role.ts";
@@ -158,10 +158,7 @@ async function centralisedFolds(
   const { table, binned, training, folds, minimums } = job;
   const defences = defencesOf(job);
   const limit = defences.max_thresholds;
-  const perRound =
-    training.objective === "multi:softprob" && training.multi_strategy === "one_output_per_tree"
-      ? training.num_class
-      : 1;
+  const perRound = treesPerLayer(training);
   const hidesMembers = job.scheme?.hidesMembers ?? false;
   const plaintextBits = job.scheme?.plaintextBitsMax({}) ?? plaintextBitsMax(256);
   const noise = noiseIn(training, codec, defences);
@@ -249,7 +246,11 @@ describe("every fold's model is the centralised one, node for node and margin fo
   test.each<[string, Partial<TrainingParameters>, Partial<Defences>]>([
     ["as it is", {}, {}],
     ["noise", { max_depth: 4, subsample: 0.8 }, { answer_noise: 0.5 }],
-    ["goss, leaf by leaf", { sampling_method: "goss", grow_policy: "lossguide", max_leaves: 5 }, {}],
+    [
+      "forests, goss, leaf by leaf",
+      { num_round: 2, num_parallel_tree: 2, sampling_method: "goss", grow_policy: "lossguide", max_leaves: 5 },
+      {},
+    ],
     [
       "a tree per class, columns per node, the first round local, few thresholds, noise",
       { objective: "multi:softprob", num_class: 3, local_rounds: 1, colsample_bynode: 0.7 },
@@ -275,6 +276,7 @@ describe("every fold's model is the centralised one, node for node and margin fo
     ["noise, a tree per class", { objective: "multi:softprob", num_class: 3 }, classes, noMinimums, 0.5],
     ["sampled rows and columns", { subsample: 0.7, colsample_bytree: 0.6, colsample_bynode: 0.7 }, table],
     ["goss, leaf by leaf", { sampling_method: "goss", grow_policy: "lossguide", max_leaves: 5 }, table],
+    ["forests", { num_parallel_tree: 2, subsample: 0.7, colsample_bynode: 0.7 }, table],
     [
       "a tree per class, the first round local",
       { objective: "multi:softprob", num_class: 3, local_rounds: 1 },

@@ -11,7 +11,7 @@ import {
   simulateUndisturbed,
   type SimulationResult,
 } from "../src/experiment/faults/fault-simulation.ts";
-import { treesPerRound } from "../src/protocol/job-parameters.ts";
+import { treesPerLayer } from "../src/protocol/job-parameters.ts";
 import { watchRejections } from "./support/expect-error.ts";
 
 const seedCount = 200;
@@ -46,7 +46,7 @@ test(
     ).toBe(true);
     for (const [scenario, { files }] of expected) {
       const { num_round, early_stopping_rounds } = scenario.active.training;
-      const perRound = treesPerRound(scenario.active.training);
+      const perRound = treesPerLayer(scenario.active.training);
       const kept =
         (JSON.parse(files.get("bank/share.json") ?? "") as { share: { trees: unknown[] } }).share.trees.length /
         perRound;

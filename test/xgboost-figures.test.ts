@@ -15,6 +15,7 @@ import { drawRows, validationRows } from "../src/data/split.ts";
 import { trainInOnePlace } from "../src/experiment/simulate/comparison.ts";
 import { otherRows } from "../src/gbdt/boost/boosting-task.ts";
 import type { MetricName } from "../src/gbdt/metric/eval-metric.ts";
+import { treesPerLayer } from "../src/protocol/job-parameters.ts";
 
 const folder = process.env["TANDEM_DATA"] ?? fileURLToPath(new URL("../../shared/data", import.meta.url));
 const file = join(folder, "giveme", "cs-training.csv.gz");
@@ -96,6 +97,11 @@ const allCases: readonly Case[] = [
     what: "early stopping",
     task: "default",
     given: { eta: 0.5, num_round: 100, early_stopping_rounds: 5, eval_metric: "auc" },
+  },
+  {
+    what: "num_parallel_tree",
+    task: "default",
+    given: { num_parallel_tree: 4, subsample: 0.6, colsample_bynode: 0.7 },
   },
   { what: "warm start", task: "default", given: { num_round: 9 }, before: 6 },
 ];
@@ -198,7 +204,7 @@ async function ours(each: Case, rows: Rows): Promise<{ value: number; rounds: nu
   const { model, testMetrics } = await trainInOnePlace({ ...job, start });
   return {
     value: testMetrics?.[metric] ?? Number.NaN,
-    rounds: model.trees.length / (training.objective === "multi:softprob" ? training.num_class : 1),
+    rounds: model.trees.length / treesPerLayer(training),
   };
 }
 

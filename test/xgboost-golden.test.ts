@@ -59,6 +59,7 @@ const cases = [
   "monotone",
   "monotone-alpha",
   "depthwise-leaves",
+  "forest",
   "quantile-dense",
   "quantile-missing",
 ];

@@ -11,6 +11,7 @@ import { BoostingTask } from "../gbdt/boost/boosting-task.ts";
 import type { BinnedFeature } from "../gbdt/split/binning.ts";
 import { candidateCount } from "../gbdt/split/candidate.ts";
 import { categoryCountMax } from "../gbdt/split/category-binning.ts";
+import { roundsOf } from "../gbdt/boost/layers.ts";
 import { minimumsOfJob, peopleOf } from "../gbdt/split/job-minimums.ts";
 import { type Minimums, noMinimums } from "../gbdt/split/offered-candidates.ts";
 import {
@@ -60,8 +61,8 @@ export function jobFacts(
   const asked = { ...job, defences: privacy };
   const codec = codecOfJob(asked, { instances: train.ids.length, validationRows });
   const layout = layoutOfJob({ ...asked, codec }, gradients);
-  const localRounds = Math.min(training.local_rounds, training.num_round);
-  const rounds = training.num_round - localRounds;
+  const localRounds = roundsOf(Math.min(training.local_rounds, training.num_round), training);
+  const rounds = roundsOf(training.num_round, training) - localRounds;
   return {
     trees: rounds * treesPerRound(training),
     rounds,

@@ -10,6 +10,7 @@ import {
   resolveParameters,
   type TrainingParameters,
 } from "../base/parameters/parameters.ts";
+import { roundsOf } from "../gbdt/boost/layers.ts";
 import { oneHotBelow } from "../gbdt/split/category-binning.ts";
 import type { SchemeParameters } from "../scheme/scheme.ts";
 import type { JobParameters } from "../wire/generated/tandem/v1/tandem_pb.ts";
@@ -37,6 +38,11 @@ export function defencesOf(agreed: AgreedParameters): Defences {
 /** Trees that share one set of gradients: one per class, unless leaves have a weight per class. */
 export function treesPerRound({ objective, num_class: classes, multi_strategy: strategy }: TrainingParameters): number {
   return objective === "multi:softprob" && strategy === "one_output_per_tree" ? classes : 1;
+}
+
+/** Trees that begin from the same margins. */
+export function treesPerLayer(training: TrainingParameters): number {
+  return roundsOf(1, training) * treesPerRound(training);
 }
 
 export function treeCountOf({
@@ -84,7 +90,7 @@ export function agreedParameters(
   defences: Defences = resolveParameters(privacyParameters, {}),
 ): AgreedParameters {
   const startTrees = start?.trees.length ?? 0;
-  const numRound = startTrees / treesPerRound(training) + training.num_round;
+  const numRound = startTrees / treesPerRound(training) + roundsOf(training.num_round, training);
   return {
     job,
     numRound,
@@ -99,7 +105,7 @@ export function agreedParameters(
     colsampleBylevel: training.colsample_bylevel,
     colsampleBynode: training.colsample_bynode,
     treesPerRound: treesPerRound(training),
-    localRounds: Math.min(training.local_rounds, numRound),
+    localRounds: Math.min(roundsOf(training.local_rounds, training), numRound),
     startModel: start?.model ?? "",
     startTrees,
     enableCategorical: training.enable_categorical,

@@ -38,7 +38,10 @@ export interface ActiveCheckpoint {
 }
 
 /** A model that training goes on from: it may be gone when the job is taken up again. */
-export interface StartCheckpoint extends Pick<ActiveModel, "objective" | "baseMargin" | "outputCount" | "trees"> {
+export interface StartCheckpoint extends Pick<
+  ActiveModel,
+  "objective" | "baseMargin" | "outputCount" | "parallelTrees" | "trees"
+> {
   /** Its id. */
   readonly model: string;
 }
@@ -58,12 +61,15 @@ const contents = z.strictObject({
       objective: z.enum(trainingParameters.objective.choices),
       baseMargin: z.number(),
       outputCount: z.number().int().optional(),
+      parallelTrees: z.number().int().optional(),
       trees: z.number().int().positive(),
     })
     .nullable(),
   trees: z.array(treeSchema),
   /** Empty before the first round has ended. */
   margins: z.base64(),
+  /** Those that the layer under way began with, where some of its rounds have ended and others have not. */
+  layer: z.base64().optional(),
   /** The best round on the validation rows; its value, one float64, in base64. */
   best: z.strictObject({ round: z.number().int().nonnegative(), value: z.base64() }).nullable(),
 });
@@ -94,6 +100,7 @@ export async function writeActiveCheckpoint(
     aligned: aligned === null ? null : textOf(aligned),
     start: start && { ...start, trees: start.trees.length },
     margins: textOf(progress?.margins ?? new Float64Array(0)),
+    ...(progress?.layerMargins === undefined ? {} : { layer: textOf(progress.layerMargins) }),
     best: best && { round: best.round, value: textOf(Float64Array.of(best.value)) },
   };
   const trees = storedList((progress ?? start)?.trees ?? []);
@@ -113,7 +120,7 @@ export async function readActiveCheckpoint(
   const path = checkpointPath(folder);
   const stored = await readSealed(path, kind, storage);
   if (stored === null) return null;
-  const { identity, run, key, sampling, resolution, aligned, start, trees, margins, best } = stored;
+  const { identity, run, key, sampling, resolution, aligned, start, trees, margins, layer, best } = stored;
   return {
     identity,
     jobId: bytesFrom(run),
@@ -128,6 +135,7 @@ export async function readActiveCheckpoint(
         : {
             trees,
             margins: doublesFrom(margins),
+            ...(layer === undefined ? {} : { layerMargins: doublesFrom(layer) }),
             best: best && { round: best.round, value: doublesFrom(best.value)[0] },
           },
   };

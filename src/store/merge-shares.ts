@@ -29,6 +29,7 @@ export function mergeShares(active: ActiveShare, passives: readonly PassiveShare
     objective: active.objective,
     baseMargin: active.baseMargin,
     ...(active.outputCount === undefined ? {} : { outputCount: active.outputCount }),
+    ...(active.parallelTrees === undefined ? {} : { parallelTrees: active.parallelTrees }),
     trees,
   };
 }

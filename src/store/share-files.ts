@@ -71,6 +71,7 @@ const activeShare = z
     objective: z.enum(trainingParameters.objective.choices),
     baseMargin: z.number(),
     outputCount: index.min(2).optional(),
+    parallelTrees: index.min(2).optional(),
     passiveNames: z.array(z.string()),
     trees: z.array(treeSchema),
   })

@@ -27,6 +27,13 @@ export const trainingParameters = {
     aliases: ["n_estimators"],
     help: "rounds of boosting: trees, or with multi:softprob trees per class",
   },
+  num_parallel_tree: {
+    kind: "integer",
+    default: 1,
+    min: 1,
+    max: 1000,
+    help: "trees of a round that grow side by side, each on its own sample: above 1 a boosted random forest",
+  },
   max_depth: {
     kind: "integer",
     default: 3,

@@ -62,9 +62,17 @@ const allTerms: readonly Terms[] = [
     training: { ...small, num_round: 9, eta: 1, early_stopping_rounds: 2, eval_metric: ["auc", "logloss"] },
   },
   {
-    name: "leaf by leaf",
+    name: "a forest, leaf by leaf",
     rowCount: 120,
-    training: { ...small, grow_policy: "lossguide", max_leaves: 5, local_rounds: 1 },
+    training: {
+      ...small,
+      num_round: 2,
+      num_parallel_tree: 2,
+      subsample: 0.7,
+      grow_policy: "lossguide",
+      max_leaves: 5,
+      local_rounds: 1,
+    },
   },
   {
     name: "classes stopped early",
@@ -118,11 +126,18 @@ const allTerms: readonly Terms[] = [
 const hidden: readonly Terms[] = [
   { name: "hidden members", scheme: "lattice", rowCount: 200, training: small },
   {
-    name: "hidden members, several classes",
+    name: "hidden members, forests of several classes",
     scheme: "lattice",
     rowCount: 110,
     classes: 3,
-    training: { ...small, num_round: 2, objective: "multi:softprob", num_class: 3, subsample: 0.8 },
+    training: {
+      ...small,
+      num_round: 1,
+      num_parallel_tree: 2,
+      objective: "multi:softprob",
+      num_class: 3,
+      subsample: 0.8,
+    },
   },
   {
     name: "hidden members, columns drawn, stopped early",

@@ -16,6 +16,7 @@ import type { Emit } from "../../record/events.ts";
 import { runActive } from "../../party/active/run.ts";
 import { noNotes } from "../../record/job-record.ts";
 import type { PassiveSplit } from "../../wire/generated/tandem/v1/tandem_pb.ts";
+import { roundsOf } from "../../gbdt/boost/layers.ts";
 import { firstTreeOf, fitsStoredTrees, treesPerRound } from "../../protocol/job-parameters.ts";
 import { schemeNamed } from "../../scheme/registry.ts";
 import { alignmentPeerOver } from "../../transport/alignment-client.ts";
@@ -254,7 +255,7 @@ class Simulation implements PassiveSurroundings {
     if (ours === null) return;
     const { training } = this.#scenario.active;
     const agreed = {
-      localRounds: training.local_rounds,
+      localRounds: roundsOf(training.local_rounds, training),
       treesPerRound: treesPerRound(training),
       startTrees: this.#scenario.startTrees,
     };

@@ -7,7 +7,7 @@ import type { Metrics } from "../../record/events.ts";
 import { codecOfJob } from "../../party/job-grid.ts";
 import { joinTables } from "../../party/joined-tables.ts";
 import { type PlainResult, trainPlain } from "../../party/active/plain-training.ts";
-import { treesPerRound } from "../../protocol/job-parameters.ts";
+import { treesPerLayer } from "../../protocol/job-parameters.ts";
 import type { SchemeChoice } from "../../scheme/registry.ts";
 import { noiseSecretFrom } from "../../party/noise-secret.ts";
 import { simulatedSecret } from "./federation.ts";
@@ -48,7 +48,7 @@ function trainWithout(job: OnePlaceJob, leftOut: readonly number[]): Promise<Pla
   const isWhole = leftOut.length === 0;
   const start = isWhole ? (job.start ?? null) : null;
   // A model of everybody's says nothing of those that are left: they train all of its rounds themselves.
-  const before = isWhole ? 0 : (job.start?.trees.length ?? 0) / treesPerRound(job.training);
+  const before = isWhole ? 0 : (job.start?.trees.length ?? 0) / treesPerLayer(job.training);
   const training = { ...job.training, num_round: job.training.num_round + before };
   const takesPart = (_: unknown, party: number): boolean => !leftOut.includes(party);
   return trainPlain({

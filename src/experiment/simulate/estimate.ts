@@ -5,6 +5,7 @@
 import { availableParallelism } from "node:os";
 import { TandemError } from "../../base/error.ts";
 import type { PartyTable } from "../../data/dataset.ts";
+import { roundsOf } from "../../gbdt/boost/layers.ts";
 import { categoryCountMax } from "../../gbdt/split/category-binning.ts";
 import { nodesPerOutput } from "../../party/job-grid.ts";
 import { binningOf, type BinningParameters, binTable } from "../../party/party-data.ts";
@@ -79,9 +80,10 @@ export function estimateJob(
   { train, training, speed, layout }: EstimatedJob,
   costs: CostModel,
 ): Omit<Estimate, "kernel"> {
+  const rounds = roundsOf(training.num_round, training);
   const shape: JobShape = {
     rows: train[0].ids.length,
-    trees: training.num_round,
+    trees: rounds,
     // Without a limit, of a tree whose leaves are level.
     depth: training.max_depth || Math.max(1, Math.ceil(Math.log2(training.max_leaves))),
     nodesMax: nodesPerOutput(training),
@@ -99,7 +101,7 @@ export function estimateJob(
     cores,
     cpuSeconds,
     wallSeconds: trainingSeconds + startSeconds,
-    secondsPerTree: trainingSeconds / training.num_round,
+    secondsPerTree: trainingSeconds / rounds,
   };
 }
 

@@ -7,6 +7,7 @@ import { TandemError } from "../../base/error.ts";
 import type { TrainingParameters } from "../../base/parameters/parameters.ts";
 import { BoostingMonitor, metricsFor } from "./boosting-monitor.ts";
 import { BoostingTask } from "./boosting-task.ts";
+import { endsLayer, layerOf, roundsOf } from "./layers.ts";
 import { isHigherBetter } from "../metric/eval-metric.ts";
 
 type Metrics = Readonly<Record<string, number>>;
@@ -25,6 +26,7 @@ export interface Spread {
 
 /** One round of one fold's model. */
 export interface Turn {
+  /** Of the fold's, counted over its layers. */
   readonly round: number;
   readonly fold: number;
   /** The number of its first tree among those of all folds. */
@@ -35,6 +37,8 @@ export interface Turn {
   readonly monitor: BoostingMonitor;
   /** A copy: a turn that fails has not happened. */
   readonly margins: Float64Array;
+  /** Those that the fold's layer began with. */
+  readonly layerMargins: Float64Array;
 }
 
 export interface CrossValidationOutcome {
@@ -60,6 +64,8 @@ export class FoldTurns {
   readonly #margins: Float64Array[];
   /** Per round and fold. */
   readonly #history: FoldMetrics[][] = [];
+  /** Rounds of the layer under way that its fold has had, and its margins after them. */
+  #ofLayer: { readonly rounds: number; readonly margins: Float64Array } | null = null;
 
   /**
    * @param folds the rows of each, ascending; no row is in two of them
@@ -89,20 +95,21 @@ export class FoldTurns {
 
   /** Trees of all folds that are finished. */
   get treesDone(): number {
-    return this.#turnsDone * this.firstTask.treeOutputs.length;
+    const rounds = roundsOf(this.#layersDone, this.#parameters) + (this.#ofLayer?.rounds ?? 0);
+    return rounds * this.firstTask.treeOutputs.length;
   }
 
-  get #turnsDone(): number {
+  get #layersDone(): number {
     return this.#history.reduce((sum, { length }) => sum + length, 0);
   }
 
-  /** Rounds that every fold has had. */
+  /** Layers that every fold has had: what XGBoost calls rounds. */
   get roundsDone(): number {
-    return Math.floor(this.#turnsDone / this.foldCount);
+    return Math.floor(this.#layersDone / this.foldCount);
   }
 
   get isOver(): boolean {
-    if (this.#turnsDone % this.foldCount !== 0) return false;
+    if (this.#layersDone % this.foldCount !== 0 || this.#ofLayer !== null) return false;
     const { num_round: rounds, early_stopping_rounds: patience } = this.#parameters;
     return (
       this.roundsDone === rounds ||
@@ -111,24 +118,31 @@ export class FoldTurns {
   }
 
   next(): Turn {
-    const done = this.#turnsDone;
-    const fold = done % this.foldCount;
+    const fold = this.#layersDone % this.foldCount;
+    const round = roundsOf(this.roundsDone, this.#parameters) + (this.#ofLayer?.rounds ?? 0);
+    const isLastLayer = this.#layersDone + 1 === this.foldCount * this.#parameters.num_round;
     return {
-      round: this.roundsDone,
+      round,
       fold,
       firstTree: this.treesDone,
-      isLast: done + 1 === this.foldCount * this.#parameters.num_round,
+      isLast: isLastLayer && endsLayer(round, this.#parameters),
       task: this.#tasks[fold],
       monitor: this.#monitors[fold],
-      margins: this.#margins[fold].slice(),
+      margins: (this.#ofLayer?.margins ?? this.#margins[fold]).slice(),
+      layerMargins: this.#margins[fold],
     };
   }
 
   /** The turn's trees are stored wherever they must be. */
   async finish({ round, fold, monitor, margins }: Turn): Promise<void> {
+    if (!endsLayer(round, this.#parameters)) {
+      this.#ofLayer = { rounds: (this.#ofLayer?.rounds ?? 0) + 1, margins };
+      return;
+    }
     const metrics = { train: await monitor.onTraining(margins), test: (await monitor.onValidation(margins)) ?? {} };
+    this.#ofLayer = null;
     this.#margins[fold] = margins;
-    (this.#history[round] ??= []).push(metrics);
+    (this.#history[layerOf(round, this.#parameters)] ??= []).push(metrics);
   }
 
   /** Margins of all rows in a fold's model. */

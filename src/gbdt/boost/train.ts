@@ -20,6 +20,7 @@ import { checkSampling, sampleRows } from "./row-sampling.ts";
 import type { CategoryNames } from "../split/split-test.ts";
 import { addLeaf, type SplitRule, type Tree } from "../tree/tree.ts";
 import { UsedThresholds } from "../split/used-thresholds.ts";
+import { endsLayer, etaOf, layerOf, parallelOf, roundsOf } from "./layers.ts";
 import { roundsBefore } from "./warm-start.ts";
 
 /** Rounds real gradients to the integer grid. */
@@ -99,15 +100,16 @@ export async function trainCentralised(training: CentralisedTraining): Promise<T
   }
 }
 
-/** trainCentralised round by round, so that several models can take turns. */
+/** trainCentralised layer by layer, so that several models can take turns. */
 export async function* centralisedRounds(training: CentralisedTraining): AsyncGenerator<void, TrainedModel> {
   const { parties, labels, weights, parameters, quantise, onTree, start = null } = training;
   for (const feature of parties.flat()) {
     assert(feature.bins.length === labels.length, "features and labels of different length");
   }
   const task = new BoostingTask(parameters, labels, weights, training.validationRows);
-  const startRounds = roundsBefore(start?.model ?? null, task, parameters);
-  const monitor = new BoostingMonitor(parameters, task, { rounds: startRounds, best: null });
+  const startLayers = roundsBefore(start?.model ?? null, task, parameters);
+  const startRounds = roundsOf(startLayers, parameters);
+  const monitor = new BoostingMonitor(parameters, task, { rounds: startLayers, best: null });
   const margins =
     start === null ? task.startMargins() : predictMargins(start.model, start.columns, labels.length, start.names);
   checkSampling(parameters);
@@ -125,8 +127,9 @@ export async function* centralisedRounds(training: CentralisedTraining): AsyncGe
   assert(areOff(columns[0].minimums), "the active party has no minimums");
   const isConstrained = parties.flat().some(({ monotone = 0 }) => monotone !== 0);
   const trees: Tree<SplitRule>[] = [...(start?.model.trees ?? [])];
-  for (let round = startRounds; round < startRounds + parameters.num_round; round++) {
-    const { sample, ...real } = sampleRows(parameters, round, task.gradients(margins), task.trainingRows);
+  let ofLayer = task.gradients(margins);
+  for (let round = startRounds; round < startRounds + roundsOf(parameters.num_round, parameters); round++) {
+    const { sample, ...real } = sampleRows(parameters, round, ofLayer, task.trainingRows);
     const gradients = quantise(real);
     checkNoise(training, gradients);
     for (const outputs of task.treeOutputs) {
@@ -136,7 +139,7 @@ export async function* centralisedRounds(training: CentralisedTraining): AsyncGe
         isConstrained,
         hidesCounts: gradients.hidesCounts ?? false,
       });
-      const isLocal = round < parameters.local_rounds;
+      const isLocal = layerOf(round, parameters) < parameters.local_rounds;
       const treeNumber = training.treeNumber?.(treeIndex) ?? treeIndex;
       const search = new CentralisedSearch(
         {
@@ -154,15 +157,19 @@ export async function* centralisedRounds(training: CentralisedTraining): AsyncGe
       trees.push(tree);
       onTree?.(tree, treeIndex, margins);
     }
-    await monitor.afterRound(margins);
-    if (monitor.isOver) break;
-    yield;
+    if (endsLayer(round, parameters)) {
+      await monitor.afterRound(margins);
+      if (monitor.isOver) break;
+      yield;
+      ofLayer = task.gradients(margins);
+    }
   }
-  trees.length = monitor.roundsKept * task.treeOutputs.length;
+  trees.length = roundsOf(monitor.roundsKept, parameters) * task.treeOutputs.length;
   return {
     objective: parameters.objective,
     baseMargin: start?.model.baseMargin ?? task.baseMargin(),
     ...outputsOf(task),
+    ...parallelOf(parameters),
     trees,
     trainMargins: margins,
   };
@@ -206,7 +213,8 @@ function serialOf(
   tree: number,
   startRounds: number,
 ): number {
-  const alone = Math.min(parameters.local_rounds, parameters.num_round) * (job?.folds ?? 1);
+  const layersAlone = Math.min(parameters.local_rounds, parameters.num_round) * (job?.folds ?? 1);
+  const alone = roundsOf(layersAlone, parameters);
   const rounds = Math.floor(tree / treeOutputs.length) + 1 - Math.max(startRounds, alone);
   return rounds * treeOutputs.length * nodesAskedMax(growParametersOf(parameters), columnRatesOf(parameters));
 }
@@ -264,7 +272,7 @@ export function growParametersOf(parameters: TrainingParameters): GrowParameters
     growPolicy: parameters.grow_policy,
     maxDepth: parameters.max_depth,
     maxLeaves: parameters.max_leaves,
-    eta: parameters.eta,
+    eta: etaOf(parameters),
   };
 }
 

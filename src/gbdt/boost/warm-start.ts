@@ -6,11 +6,12 @@
 import { TandemError } from "../../base/error.ts";
 import type { TrainingParameters } from "../../base/parameters/parameters.ts";
 import type { BoostingTask } from "./boosting-task.ts";
+import { roundsOf } from "./layers.ts";
 import type { Model } from "../tree/model.ts";
 import type { Tree } from "../tree/tree.ts";
 
 /** What of a model both trainers need, whatever they know of its rules. */
-export interface StartModel<R> extends Pick<Model, "objective" | "baseMargin" | "outputCount"> {
+export interface StartModel<R> extends Pick<Model, "objective" | "baseMargin" | "outputCount" | "parallelTrees"> {
   readonly trees: readonly Tree<R>[];
 }
 
@@ -24,13 +25,17 @@ export function roundsBefore<R>(
   parameters: TrainingParameters,
 ): number {
   if (start === null) return 0;
-  const { trees, outputCount = 1 } = start;
+  const { trees, outputCount = 1, parallelTrees = 1 } = start;
   if (start.objective !== parameters.objective)
     throw refusal(`objective is ${parameters.objective}, but the model was trained for ${start.objective}`);
   if (outputCount !== task.outputCount)
     throw refusal(`num_class is ${task.outputCount}, but the model was trained for ${outputCount} classes`);
-  const perRound = task.treeOutputs.length;
-  const isVector = outputCount > 1 && perRound === 1;
+  if (parallelTrees !== parameters.num_parallel_tree)
+    throw refusal(
+      `num_parallel_tree is ${parameters.num_parallel_tree}, but the model was trained with ${parallelTrees}`,
+    );
+  const isVector = outputCount > 1 && task.treeOutputs.length === 1;
+  const perRound = roundsOf(1, parameters) * task.treeOutputs.length;
   const isOther = trees.flat().some((node) => node.kind === "leaf" && (node.weights !== undefined) !== isVector);
   if (isOther || trees.length % perRound !== 0)
     throw refusal(`multi_strategy is ${parameters.multi_strategy}, but the model was trained with the other one`);

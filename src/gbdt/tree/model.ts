@@ -8,5 +8,7 @@ export interface Model {
   readonly baseMargin: number;
   /** Margins per row; left out: one. Tree t adds to output t mod outputCount, or to all with a weight for each. */
   readonly outputCount?: number | undefined;
+  /** Trees of an output that were grown side by side in each round; left out: one. */
+  readonly parallelTrees?: number | undefined;
   readonly trees: readonly Tree<SplitRule>[];
 }

@@ -8,11 +8,12 @@ import { categoryNamesOf } from "../../data/dataset.ts";
 import type { BinnedFeature } from "../../gbdt/split/binning.ts";
 import { BoostingTask, otherRows } from "../../gbdt/boost/boosting-task.ts";
 import { scoreCurves } from "../../gbdt/metric/score-curves.ts";
+import { roundsOf } from "../../gbdt/boost/layers.ts";
 import { roundsBefore } from "../../gbdt/boost/warm-start.ts";
 import { chainedPeer } from "../../protocol/active/chained-peer.ts";
 import { ActiveRole, type PhaseTimesMs, type RoundMetrics } from "../../protocol/active/role.ts";
 import { idsDigest } from "../../protocol/ids.ts";
-import { agreedParameters, firstTreeOf, treesPerRound } from "../../protocol/job-parameters.ts";
+import { agreedParameters, firstTreeOf, treesPerLayer, treesPerRound } from "../../protocol/job-parameters.ts";
 import { modelId } from "../../protocol/model-id.ts";
 import { chosenScheme } from "../../scheme/registry.ts";
 import type { ActiveScheme, SchemeSecret } from "../../scheme/scheme.ts";
@@ -286,17 +287,17 @@ export class JobAttempts {
     return { role, sampler };
   }
 
-  /** Of the trees of a round all are, or none. */
+  /** Of the trees of a layer all are, or none. */
   #isEvaluated(tree: number): boolean {
     const { eval_every: every } = this.#config.training;
-    const round = Math.floor(tree / treesPerRound(this.#config.training)) + 1;
+    const round = Math.floor(tree / treesPerLayer(this.#config.training)) + 1;
     return tree + 1 === this.#treeCount || (every > 0 && round % every === 0);
   }
 
   /** The passive parties, with a chain of digests around each. */
   async #chained(begun: ActiveCheckpoint, peers: readonly ConnectedPeer[]): Promise<readonly PassivePeer[]> {
     const firstTree = firstTreeOf({
-      localRounds: this.#config.training.local_rounds,
+      localRounds: roundsOf(this.#config.training.local_rounds, this.#config.training),
       treesPerRound: treesPerRound(this.#config.training),
       startTrees: this.#start?.trees.length ?? 0,
     });
@@ -337,7 +338,7 @@ export class JobAttempts {
   /** Trees of the whole model, if nothing stops it early. */
   get #treeCount(): number {
     const { training } = this.#config;
-    return (this.#start?.trees.length ?? 0) + training.num_round * treesPerRound(training);
+    return (this.#start?.trees.length ?? 0) + training.num_round * treesPerLayer(training);
   }
 
   #sayResumed({ aligned }: ActiveCheckpoint): void {
@@ -416,7 +417,7 @@ export class JobAttempts {
   #alone(config: ActiveConfig, tables: JobTables, samplingSecret: string): ReturnType<typeof trainAlone> {
     const { training } = config;
     return trainAlone(
-      { ...config, training: { ...training, num_round: this.#treeCount / treesPerRound(training) } },
+      { ...config, training: { ...training, num_round: this.#treeCount / treesPerLayer(training) } },
       tables,
       samplingSecret,
     );

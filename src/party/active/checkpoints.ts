@@ -65,8 +65,9 @@ export class ActiveCheckpoints {
     return this.#keep({ identity: this.#identity, jobId, ...job, progress: null });
   }
 
-  async store(begun: ActiveCheckpoint, { trees, margins, best }: ActiveProgress): Promise<void> {
-    await this.#keep({ ...begun, progress: { trees: [...trees], margins: margins.slice(), best } });
+  async store(begun: ActiveCheckpoint, { trees, margins, layerMargins, best }: ActiveProgress): Promise<void> {
+    const progress = { trees: [...trees], margins: margins.slice(), layerMargins: layerMargins?.slice(), best };
+    await this.#keep({ ...begun, progress });
   }
 
   /** Everything is where it belongs: the job is over, and its secret with it. */

@@ -11,6 +11,7 @@ import { TandemError } from "../../base/error.ts";
 import { osRandom } from "../../base/random.ts";
 import { foldRows } from "../../data/split.ts";
 import { type CrossValidationOutcome, FoldTurns } from "../../gbdt/boost/fold-turns.ts";
+import { roundsOf } from "../../gbdt/boost/layers.ts";
 import { ActiveRole, roundsOfAll } from "../../protocol/active/role.ts";
 import { idsDigest } from "../../protocol/ids.ts";
 import { chosenScheme } from "../../scheme/registry.ts";
@@ -179,7 +180,8 @@ class CrossValidationAttempts {
   async #chained(prepared: PreparedFolds, peers: readonly ConnectedPeer[]): Promise<readonly PassivePeer[]> {
     const { training, output, job } = this.#config;
     const { folds, train, labels, features, jobId, samplingSecret, aligned } = prepared;
-    const localRounds = Math.min(training.local_rounds, training.num_round) * folds.foldCount;
+    const layersAlone = Math.min(training.local_rounds, training.num_round) * folds.foldCount;
+    const localRounds = roundsOf(layersAlone, training);
     const firstTree = firstTreeOf({ localRounds, treesPerRound: treesPerRound(training), startTrees: 0 });
     this.#evidence ??= await openActiveEvidence({
       config: prepared.config,

@@ -7,7 +7,7 @@ import { chosenScheme, configNames, schemeNamed, warningOf } from "../../scheme/
 import { join } from "node:path";
 import { TandemError } from "../../base/error.ts";
 import { programVersion } from "../../base/program-version.ts";
-import { treesPerRound } from "../../protocol/job-parameters.ts";
+import { treesPerLayer } from "../../protocol/job-parameters.ts";
 import { protocolVersion } from "../../wire/version.ts";
 import type { StartCheckpoint } from "../../store/active-checkpoint.ts";
 import { JobAttempts } from "./attempts.ts";
@@ -82,7 +82,7 @@ function jobEvent(
     role: "active",
     job,
     peers: passives.map((passive) => passive.name),
-    treeCount: (start?.trees.length ?? 0) + training.num_round * treesPerRound(training),
+    treeCount: (start?.trees.length ?? 0) + training.num_round * treesPerLayer(training),
     ...(start === null ? {} : { startTrees: start.trees.length }),
     depthMax: training.max_depth,
     parameters: {

@@ -33,7 +33,7 @@ export async function readStart(
 }
 
 export function startFrom(
-  { model, job, objective, baseMargin, outputCount, passiveNames, trees }: ActiveShare,
+  { model, job, objective, baseMargin, outputCount, parallelTrees, passiveNames, trees }: ActiveShare,
   parties: readonly string[],
   table: Columns,
 ): StartCheckpoint {
@@ -58,6 +58,7 @@ export function startFrom(
     objective,
     baseMargin,
     ...(outputCount === undefined ? {} : { outputCount }),
+    ...(parallelTrees === undefined ? {} : { parallelTrees }),
     trees: trees.map((tree) =>
       tree.map((node) => (node.kind === "leaf" ? node : { ...node, rule: ruleOf(node.rule) })),
     ),

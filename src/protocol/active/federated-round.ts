@@ -10,6 +10,7 @@ import type { BoostingMonitor } from "../../gbdt/boost/boosting-monitor.ts";
 import type { BoostingTask } from "../../gbdt/boost/boosting-task.ts";
 import { ColumnSampler, columnRatesOf } from "../../gbdt/boost/column-sampling.ts";
 import type { Turn } from "../../gbdt/boost/fold-turns.ts";
+import { endsLayer } from "../../gbdt/boost/layers.ts";
 import { sampleRows } from "../../gbdt/boost/row-sampling.ts";
 import { addLeafWeights, growParametersOf } from "../../gbdt/boost/train.ts";
 import type { GrownTree } from "../../gbdt/tree/grow.ts";
@@ -25,6 +26,9 @@ import type { PeerSession } from "./peer-session.ts";
 
 /** Chunks of gradients that may wait for a slow party. */
 const chunksAhead = 4;
+
+/** Which round it is, and where its layer began. */
+export type RoundTurn = Pick<Turn, "round" | "firstTree" | "isLast" | "layerMargins">;
 
 export class FederatedRound {
   readonly #job: ActiveJob;
@@ -60,9 +64,12 @@ export class FederatedRound {
     return { encrypt: this.#encrypting.totalMs, aggregate, decrypt };
   }
 
-  /** @param keep called when all passive parties have stored the round's trees, and early stopping has seen it */
+  /**
+   * @param margins move on with every tree; gradients are those of the layer's beginning
+   * @param keep called when all passive parties have stored the round's trees, and early stopping has seen it
+   */
   async grow(
-    { round, firstTree, isLast }: Pick<Turn, "round" | "firstTree" | "isLast">,
+    { round, firstTree, isLast, layerMargins }: RoundTurn,
     monitor: BoostingMonitor,
     margins: Float64Array,
     keep: (trees: readonly Tree<ActiveRule>[]) => Promise<void>,
@@ -70,7 +77,12 @@ export class FederatedRound {
     const { observer, training } = this.#job;
     this.#growing = firstTree;
     observer.treeBegan(firstTree);
-    const { sample, ...real } = sampleRows(training, round, this.#task.gradients(margins), this.#task.trainingRows);
+    const { sample, ...real } = sampleRows(
+      training,
+      round,
+      this.#task.gradients(layerMargins),
+      this.#task.trainingRows,
+    );
     const layout = layoutFor(this.#job, real);
     await nextSlice();
     const gradients = quantise(layout, real.values);
@@ -93,7 +105,8 @@ export class FederatedRound {
       trees.push(grown.tree);
       await nextSlice();
       const isLastOfRound = i + 1 === this.#task.treeOutputs.length;
-      const validation = isLastOfRound ? await monitor.afterRound(margins) : null;
+      const isLastOfLayer = isLastOfRound && endsLayer(round, training);
+      const validation = isLastOfLayer ? await monitor.afterRound(margins) : null;
       if (isLastOfRound) await keep(trees);
       await nextSlice();
       const evaluate = async (): Promise<RoundMetrics> =>

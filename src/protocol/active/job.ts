@@ -75,6 +75,8 @@ export interface ActiveStart extends StartModel<ActiveRule>, AgreedStart {
 export interface ActiveProgress {
   readonly trees: readonly Tree<ActiveRule>[];
   readonly margins: Float64Array;
+  /** Those that the layer under way began with; left out: none is, or it is its first round. */
+  readonly layerMargins?: Float64Array | undefined;
   readonly best: BestRound | null;
 }
 
@@ -112,6 +114,7 @@ export interface ActiveModel {
   readonly baseMargin: number;
   /** As in Model; left out: one. */
   readonly outputCount?: number | undefined;
+  readonly parallelTrees?: number | undefined;
   /** Names of the passive parties: rule.owner - 1 is the index here. */
   readonly passiveNames: readonly string[];
   readonly trees: readonly Tree<ActiveRule>[];

@@ -11,7 +11,8 @@ import type { TrainingParameters } from "../../base/parameters/parameters.ts";
 import type { GradientLayout } from "../../codec/layout.ts";
 import { BoostingMonitor } from "../../gbdt/boost/boosting-monitor.ts";
 import { BoostingTask } from "../../gbdt/boost/boosting-task.ts";
-import type { FoldTurns, Turn } from "../../gbdt/boost/fold-turns.ts";
+import type { FoldTurns } from "../../gbdt/boost/fold-turns.ts";
+import { beginsLayer, endsLayer, layerOf, parallelOf, roundsOf } from "../../gbdt/boost/layers.ts";
 import { checkSampling, sampleRows } from "../../gbdt/boost/row-sampling.ts";
 import { checkConstraints, checkGrowth, outputsOf } from "../../gbdt/boost/train.ts";
 import { roundsBefore } from "../../gbdt/boost/warm-start.ts";
@@ -21,7 +22,7 @@ import type { Traffic } from "../../privacy/tally.ts";
 import { protocolVersion } from "../../wire/version.ts";
 import { nodesOfJob, nodesPerTree, outputsPerTree, runOf } from "../hidden-nodes.ts";
 import { agreedParameters, type AgreedParameters, noiseIn } from "../job-parameters.ts";
-import { FederatedRound, layoutFor, rowBitmap } from "./federated-round.ts";
+import { FederatedRound, layoutFor, rowBitmap, type RoundTurn } from "./federated-round.ts";
 import type { ActiveRule } from "./federated-tree.ts";
 import type { ActiveJob, ActiveModel, PhaseTimesMs, PredictionRows, RoundMetrics } from "./job.ts";
 import { PeerSession } from "./peer-session.ts";
@@ -126,7 +127,7 @@ export class ActiveRole {
     checkSampling(training);
     checkConstraints(training, this.#job.features);
     const task = this.#newTask();
-    const roundCount = roundsBefore(start, task, training) + training.num_round;
+    const roundCount = roundsOf(roundsBefore(start, task, training) + training.num_round, training);
     const trees = [...((progress ?? start)?.trees ?? [])];
     const margins =
       progress?.margins.slice() ??
@@ -134,35 +135,40 @@ export class ActiveRole {
         ? task.startMargins()
         : await marginsAfter(this.#sessions, start, this.#job.labels.length, this.#isMasked));
     let round = trees.length / task.treeOutputs.length;
-    const monitor = new BoostingMonitor(training, task, { rounds: round, best: progress?.best ?? null });
+    const layers = layerOf(round, training);
+    const monitor = new BoostingMonitor(training, task, { rounds: layers, best: progress?.best ?? null });
+    let layerMargins = (progress?.layerMargins ?? margins).slice();
     // Of the beginning: every attempt sets up the same.
     const layout = layoutFor(
       this.#job,
       sampleRows(training, 0, task.gradients(task.startMargins()), task.trainingRows),
     );
-    const isOver = (): boolean => round === roundCount || monitor.isOver;
+    const isOver = (): boolean => round === roundCount || (beginsLayer(round, training) && monitor.isOver);
     if (!isOver()) await this.#setUp(task.trainingRows, task, layout);
     this.#job.observer.layoutProven(layout);
     while (!isOver()) {
       this.#evaluated = await this.#round(
-        { round, firstTree: trees.length, isLast: round + 1 === roundCount },
+        { round, firstTree: trees.length, isLast: round + 1 === roundCount, layerMargins },
         task,
         monitor,
         margins,
         async (ofRound) => {
           trees.push(...ofRound);
-          await store?.({ trees, margins, best: monitor.best });
+          if (endsLayer(round, training)) layerMargins = margins.slice();
+          const underWay = endsLayer(round, training) ? {} : { layerMargins };
+          await store?.({ trees, margins, best: monitor.best, ...underWay });
         },
       );
       round++;
     }
     this.#evaluated ??= { train: await monitor.onTraining(margins), validation: await monitor.onValidation(margins) };
     this.#grown = trees.slice();
-    trees.length = this.#treesKept = monitor.roundsKept * task.treeOutputs.length;
+    trees.length = this.#treesKept = roundsOf(monitor.roundsKept, training) * task.treeOutputs.length;
     return {
       objective: training.objective,
       baseMargin: start?.baseMargin ?? task.baseMargin(),
       ...outputsOf(task),
+      ...parallelOf(training),
       passiveNames: this.#sessions.map((session) => session.name),
       trees,
     };
@@ -248,14 +254,14 @@ export class ActiveRole {
   }
 
   async #round(
-    turn: Pick<Turn, "round" | "firstTree" | "isLast">,
+    turn: RoundTurn,
     task: BoostingTask,
     monitor: BoostingMonitor,
     margins: Float64Array,
     keep: (trees: readonly Tree<ActiveRule>[]) => Promise<void>,
   ): Promise<RoundMetrics | null> {
     const { training } = this.#job;
-    const sessions = turn.round < training.local_rounds ? [] : this.#sessions;
+    const sessions = layerOf(turn.round, training) < training.local_rounds ? [] : this.#sessions;
     const isConstrained =
       this.#job.features.some(({ monotone = 0 }) => monotone !== 0) ||
       this.#sessions.some((session) => session.isMonotone);

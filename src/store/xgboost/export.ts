@@ -90,7 +90,7 @@ export function xgboostModel(
   const featureCount = featureNames.length;
   const featureIndex = featureIndexIn(features);
   const { baseScore, rest } = startOf(model);
-  const { outputCount = 1 } = model;
+  const { outputCount = 1, parallelTrees = 1 } = model;
   const codes = categoryCodes(model, featureIndex);
   const trees = model.trees
     .flatMap(treesOfOneOutput)
@@ -102,7 +102,11 @@ export function xgboostModel(
       feature_types: codes.size === 0 ? [] : featureNames.map((_, feature) => (codes.has(feature) ? "c" : "float")),
       gradient_booster: {
         model: {
-          gbtree_model_param: { num_parallel_tree: "1", num_trees: String(trees.length), size_leaf_vector: "0" },
+          gbtree_model_param: {
+            num_parallel_tree: String(parallelTrees),
+            num_trees: String(trees.length),
+            size_leaf_vector: "0",
+          },
           tree_info: trees.map((_, id) => id % outputCount),
           trees,
         },
