@@ -14,7 +14,8 @@ export {
 } from "./base/parameters/parameters.ts";
 export { generateKey, type PrivateKey, type PublicKey, selectKernel } from "./crypto/paillier/index.ts";
 export { binFeature, type BinnedFeature } from "./gbdt/split/binning.ts";
-export { error, logloss, mae, poissonNloglik, rmse } from "./gbdt/metric/metrics.ts";
+export { error, logloss, mae, rmse } from "./gbdt/metric/metrics.ts";
+export { poissonNloglik } from "./gbdt/metric/likelihood-metrics.ts";
 export { auc, ks, separation } from "./gbdt/metric/ranking-metrics.ts";
 export type { Model } from "./gbdt/tree/model.ts";
 export { firstDifference } from "./gbdt/tree/model-compare.ts";

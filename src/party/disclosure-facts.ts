@@ -8,6 +8,7 @@ import {
 import { chosenScheme, type SchemeChoice, schemeNamed } from "../scheme/registry.ts";
 import type { PartyTable } from "../data/dataset.ts";
 import { BoostingTask } from "../gbdt/boost/boosting-task.ts";
+import { outputCountOf } from "../gbdt/objective/outputs.ts";
 import type { BinnedFeature } from "../gbdt/split/binning.ts";
 import { candidateCount } from "../gbdt/split/candidate.ts";
 import { categoryCountMax } from "../gbdt/split/category-binning.ts";
@@ -79,7 +80,7 @@ export function jobFacts(
     sampling: samplingOf(training),
     columnsAreSampled: Math.min(training.colsample_bytree, training.colsample_bylevel, training.colsample_bynode) < 1,
     answerNoise: privacy.answer_noise,
-    classes: training.objective === "multi:softprob" ? training.num_class : 0,
+    classes: outputCountOf(training) > 1 ? outputCountOf(training) : 0,
     validationRows: validationRows?.length ?? 0,
     predictedRows,
     peopleMin: minimumsOfJob(noMinimums, privacy, peopleOf(train.ids.length, validationRows?.length ?? 0)).perCandidate,

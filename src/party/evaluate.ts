@@ -12,11 +12,11 @@ export function predictionsFrom(objective: ObjectiveName, margins: Float64Array,
 
 /** The metrics that were asked for, or those that fit the objective. */
 export function evaluate(
-  parameters: Pick<TrainingParameters, "objective" | "eval_metric">,
+  parameters: TrainingParameters,
   margins: Float64Array,
   labels: Float64Array,
   weights: Weights = null,
 ): Metrics {
-  const evaluation = new Evaluation(parameters.objective, margins, labels, weights);
+  const evaluation = new Evaluation(parameters, margins, labels, weights);
   return Object.fromEntries(metricsFor(parameters).map((metric) => [metric, evaluation.value(metric)]));
 }

@@ -181,7 +181,7 @@ privacy: guarded
 
 # XGBoost's names; docs/parameters.md lists them all.
 training:
-  objective: binary:logistic   # or multi:softprob, reg:squarederror, reg:pseudohubererror, count:poisson
+  objective: binary:logistic   # or another one of docs/objectives.md
   num_round: 50
   max_depth: 3
   eta: 0.3

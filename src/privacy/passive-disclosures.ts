@@ -71,7 +71,7 @@ export const passiveDisclosures = {
   },
   classes: {
     learner: "passive",
-    what: "with `multi:softprob` the number of classes",
+    what: "with several classes their number",
     extent: ({ classes }) =>
       classes === null
         ? { atMost: null, unit: "classes", note: "only with several classes" }

@@ -11,6 +11,7 @@ import {
   type TrainingParameters,
 } from "../base/parameters/parameters.ts";
 import { roundsOf } from "../gbdt/boost/layers.ts";
+import { outputCountOf } from "../gbdt/objective/outputs.ts";
 import { oneHotBelow } from "../gbdt/split/category-binning.ts";
 import type { SchemeParameters } from "../scheme/scheme.ts";
 import type { JobParameters } from "../wire/generated/tandem/v1/tandem_pb.ts";
@@ -36,8 +37,8 @@ export function defencesOf(agreed: AgreedParameters): Defences {
 }
 
 /** Trees that share one set of gradients: one per class, unless leaves have a weight per class. */
-export function treesPerRound({ objective, num_class: classes, multi_strategy: strategy }: TrainingParameters): number {
-  return objective === "multi:softprob" && strategy === "one_output_per_tree" ? classes : 1;
+export function treesPerRound(training: TrainingParameters): number {
+  return training.multi_strategy === "one_output_per_tree" ? outputCountOf(training) : 1;
 }
 
 /** Trees that begin from the same margins. */
@@ -116,7 +117,7 @@ export function agreedParameters(
     maskedScoring: defences.masked_scoring,
     hiddenOutcomes: defences.hidden_outcomes,
     resolutionBits: codec.layout === "auto" ? codec.resolution_bits : 0,
-    outputs: training.objective === "multi:softprob" ? training.num_class : 1,
+    outputs: outputCountOf(training),
     padding: codec.padding,
     slotBits: codec.layout === "auto" ? 0 : codec.r,
   };

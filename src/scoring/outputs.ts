@@ -1,5 +1,6 @@
 /** From the outcomes of everybody's splits to what was asked for: predictions, margins or leaves. */
 import type { ActiveShare } from "../store/share-files.ts";
+import { predictionCount } from "../gbdt/objective/objective.ts";
 import { treesIn } from "../gbdt/tree/iterations.ts";
 import { leafOf } from "../gbdt/tree/tree.ts";
 import { predictionsFrom } from "../party/evaluate.ts";
@@ -58,12 +59,13 @@ export class Outputs {
   }
 
   #valueNames(): string[] {
-    const { outputCount = 1 } = this.#share;
+    const { objective, outputCount = 1 } = this.#share;
     const { kind } = this.#wanted;
     if (kind === "leaf") {
       const { first, end } = this.#trees;
       return Array.from({ length: end - first }, (_, i) => `leaf_${first + i}`);
     }
-    return outputCount === 1 ? [kind] : Array.from({ length: outputCount }, (_, k) => `${kind}_${k}`);
+    const perRow = kind === "prediction" ? predictionCount(objective, outputCount) : outputCount;
+    return perRow === 1 ? [kind] : Array.from({ length: perRow }, (_, k) => `${kind}_${k}`);
   }
 }

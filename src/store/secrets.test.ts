@@ -8,6 +8,7 @@ import { prepareJob } from "../../test/support/prepared-job.ts";
 import { randomTable } from "../../test/support/tables.ts";
 import { generateKey, type PrivateKey } from "../crypto/paillier/index.ts";
 import { portableKernel } from "../crypto/paillier/portable-kernel.ts";
+import { resolveParameters, trainingParameters } from "../base/parameters/parameters.ts";
 import { objectiveFor } from "../gbdt/objective/objective.ts";
 import { idsDigest } from "../protocol/ids.ts";
 import { modelId } from "../protocol/model-id.ts";
@@ -82,7 +83,7 @@ test("a job that succeeds", async () => {
     .filter(([party, event]) => party === "bank" && event === "treeFinished")
     .map(([, , , after]) => after as Float64Array);
   const gradients = margins.flatMap((after) => {
-    const [g, h] = objective.gradients(after, table.labels, { huber_slope: 1, max_delta_step: 0, num_class: 0 });
+    const [g, h] = objective.gradients(after, table.labels, resolveParameters(trainingParameters, {}));
     return [...g, ...h].map(String).filter((text) => text.length > 8);
   });
   expect(gradients.length).toBeGreaterThan(100);

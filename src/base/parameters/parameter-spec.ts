@@ -15,6 +15,8 @@ export interface NumberSpec {
   readonly max?: number;
   /** The minimum itself is not allowed. */
   readonly minExclusive?: boolean;
+  /** Nor the maximum. */
+  readonly maxExclusive?: boolean;
   readonly help: string;
 }
 
@@ -33,10 +35,12 @@ export interface SwitchSpec {
   readonly help: string;
 }
 
-export interface ListSpec<C extends string> {
+export interface ListSpec<C extends string, P extends string = string> {
   readonly kind: "list";
   readonly default: readonly C[];
   readonly choices: readonly C[];
+  /** Those that may have a number after them: error@0.7. */
+  readonly numbered: readonly P[];
   readonly help: string;
 }
 
@@ -50,12 +54,27 @@ export function choice<const C extends string>(
   return { kind: "choice", choices, default: fallback, help };
 }
 
-export function list<const C extends string>(choices: readonly C[], help: string): ListSpec<C> {
-  return { kind: "list", choices, default: [], help };
+export function list<const C extends string, const P extends C>(
+  choices: readonly C[],
+  numbered: readonly P[],
+  help: string,
+): ListSpec<C, P> {
+  return { kind: "list", choices, numbered, default: [], help };
 }
 
-type ValueOf<S> = S extends { kind: "list"; choices: readonly (infer C)[] }
-  ? readonly C[]
+/** Whether an item of a list is one of its choices, or one of the numbered with a number. */
+export function isItemOf({ choices, numbered }: Pick<ListSpec<string>, "choices" | "numbered">, item: string): boolean {
+  const [name, number, ...more] = item.split("@");
+  if (number === undefined) return choices.includes(item);
+  return numbered.includes(name) && more.length === 0 && /^\d+(\.\d+)?$/.test(number);
+}
+
+type ValueOf<S> = S extends {
+  kind: "list";
+  choices: readonly (infer C)[];
+  numbered: readonly (infer P extends string)[];
+}
+  ? readonly (C | `${P}@${string}`)[]
   : S extends { choices: readonly (infer C)[] }
     ? C
     : S extends SwitchSpec
@@ -77,11 +96,13 @@ export function aliasesOf(spec: ParameterSpec): readonly string[] {
 /** "an integer from 1 to 16", for messages and help. */
 export function describeBounds(spec: ParameterSpec): string {
   if (spec.kind === "choice") return spec.choices.join("|");
-  if (spec.kind === "list") return `a list of ${spec.choices.join("|")}`;
+  if (spec.kind === "list")
+    return `a list of ${spec.choices.map((name) => (spec.numbered.includes(name) ? `${name}[@n]` : name)).join("|")}`;
   if (spec.kind === "switch") return "true or false";
   const noun = spec.kind === "integer" ? "an integer" : "a number";
   const low = spec.min === undefined ? "" : spec.minExclusive === true ? ` above ${spec.min}` : ` from ${spec.min}`;
-  const high = spec.max === undefined ? "" : ` up to ${spec.max}`;
+  const high =
+    spec.max === undefined ? "" : spec.maxExclusive === true ? ` and below ${spec.max}` : ` up to ${spec.max}`;
   const words = spec.words === undefined ? "" : ` or ${spec.words.join("|")}`;
   return noun + low + high + words;
 }

@@ -37,6 +37,12 @@ describe.each(Object.entries(tables))("%s", (_name, table) => {
       expect(accept(spec.choices)).toEqual(spec.choices);
       expect(accept(` ${spec.choices[0]},${spec.choices[1]} `)).toEqual(spec.choices.slice(0, 2));
       for (const value of ["nonsense", 1, null, [spec.choices[0], "x"], ""]) await refuse(value);
+      for (const numbered of spec.numbered) {
+        expect(accept(`${numbered}@0.7,${numbered}@12`)).toEqual([`${numbered}@0.7`, `${numbered}@12`]);
+        for (const value of ["@", "@x", "@1@2", "@-1", "@1e3", "@ 1"]) await refuse(`${numbered}${value}`);
+      }
+      const plain = spec.choices.find((choice) => !spec.numbered.includes(choice));
+      await refuse(`${plain}@3`);
       return;
     }
     for (const value of [null, {}, [], true, "", " ", "three", "1,5", Number.NaN, Infinity, "Infinity", 1n])
@@ -50,7 +56,8 @@ describe.each(Object.entries(tables))("%s", (_name, table) => {
     expect(accept(` ${spec.default} `)).toBe(spec.default);
     if (spec.kind === "integer") await refuse(spec.default + 0.5);
     if (spec.max !== undefined) {
-      expect(accept(spec.max)).toBe(spec.max);
+      if (spec.maxExclusive === true) await refuse(spec.max);
+      else expect(accept(spec.max)).toBe(spec.max);
       await refuse(spec.max + 1);
     }
     if (spec.min !== undefined) {

@@ -4,7 +4,14 @@
  */
 import { TandemError } from "../error.ts";
 import { suggestion } from "../text/nearest-name.ts";
-import { aliasesOf, describeBounds, type ParameterSpec, type ParameterValue, type ValuesOf } from "./parameter-spec.ts";
+import {
+  aliasesOf,
+  describeBounds,
+  isItemOf,
+  type ParameterSpec,
+  type ParameterValue,
+  type ValuesOf,
+} from "./parameter-spec.ts";
 
 export { aliasesOf, describeBounds, type ParameterSpec, type ParameterValue } from "./parameter-spec.ts";
 export { type TrainingParameters, trainingParameters } from "./training-parameters.ts";
@@ -74,7 +81,7 @@ function checkedValue(name: string, spec: ParameterSpec, value: unknown): Parame
   if (spec.kind === "list") {
     const items: readonly unknown[] =
       typeof value === "string" ? value.split(",").map((item) => item.trim()) : Array.isArray(value) ? value : [value];
-    const good = items.filter((item): item is string => typeof item === "string" && spec.choices.includes(item));
+    const good = items.filter((item): item is string => typeof item === "string" && isItemOf(spec, item));
     // As in XGBoost, one that is named twice counts where it was named first.
     if (good.length === items.length) return [...new Set(good)];
     throw new TandemError("USAGE", `parameter ${name} must be ${describeBounds(spec)}; got '${String(value)}'`);
@@ -99,7 +106,8 @@ function checkedValue(name: string, spec: ParameterSpec, value: unknown): Parame
     Number.isFinite(number) &&
     (spec.kind === "number" || Number.isInteger(number)) &&
     (spec.minExclusive === true ? number > low : number >= low) &&
-    number <= (spec.max ?? Infinity);
+    number <= (spec.max ?? Infinity) &&
+    !(spec.maxExclusive === true && number === spec.max);
   if (good) return number;
   throw new TandemError("USAGE", `parameter ${name} must be ${describeBounds(spec)}; got '${String(value)}'`);
 }

@@ -3,7 +3,19 @@ import { choice, list, type ParameterSpec, type ValuesOf } from "./parameter-spe
 
 export const trainingParameters = {
   objective: choice(
-    ["binary:logistic", "reg:squarederror", "reg:pseudohubererror", "count:poisson", "multi:softprob"],
+    [
+      "binary:logistic",
+      "binary:logitraw",
+      "binary:hinge",
+      "reg:squarederror",
+      "reg:pseudohubererror",
+      "reg:logistic",
+      "reg:gamma",
+      "reg:tweedie",
+      "count:poisson",
+      "multi:softprob",
+      "multi:softmax",
+    ],
     "binary:logistic",
     "what the trees learn",
   ),
@@ -12,12 +24,12 @@ export const trainingParameters = {
     default: 0,
     min: 0,
     max: 1000,
-    help: "multi:softprob: number of classes; labels are 0 to num_class - 1",
+    help: "multi:softprob, multi:softmax: number of classes; labels are 0 to num_class - 1",
   },
   multi_strategy: choice(
     ["one_output_per_tree", "multi_output_tree"],
     "one_output_per_tree",
-    "multi:softprob: a tree per class and round, or one tree per round with a weight per class in each leaf",
+    "several classes: a tree per class and round, or one tree per round with a weight per class in each leaf",
   ),
   num_round: {
     kind: "integer",
@@ -25,7 +37,7 @@ export const trainingParameters = {
     min: 1,
     max: 100_000,
     aliases: ["n_estimators"],
-    help: "rounds of boosting: trees, or with multi:softprob trees per class",
+    help: "rounds of boosting: trees, or with several classes trees per class",
   },
   num_parallel_tree: {
     kind: "integer",
@@ -78,7 +90,7 @@ export const trainingParameters = {
     default: 1,
     min: 0,
     minExclusive: true,
-    help: "binary:logistic: weight of instances with label 1",
+    help: "binary:logistic, binary:logitraw, reg:logistic: weight of instances with label 1",
   },
   sampling_method: choice(
     ["uniform", "goss"],
@@ -140,6 +152,14 @@ export const trainingParameters = {
     minExclusive: true,
     help: "reg:pseudohubererror: where the loss turns from squared to absolute",
   },
+  tweedie_variance_power: {
+    kind: "number",
+    default: 1.5,
+    min: 1,
+    max: 2,
+    maxExclusive: true,
+    help: "reg:tweedie: from 1, as counts, to just below 2, as amounts of reg:gamma",
+  },
   max_bin: { kind: "integer", default: 32, min: 2, max: 1024, help: "quantile bins per feature" },
   enable_categorical: {
     kind: "switch",
@@ -180,7 +200,24 @@ export const trainingParameters = {
     help: "first rounds in which only the active party's own features split; passive parties see nothing of them",
   },
   eval_metric: list(
-    ["auc", "aucpr", "ks", "logloss", "error", "rmse", "mae", "poisson-nloglik", "mlogloss", "merror"],
+    [
+      "auc",
+      "aucpr",
+      "ks",
+      "logloss",
+      "error",
+      "rmse",
+      "mae",
+      "mape",
+      "mphe",
+      "poisson-nloglik",
+      "gamma-nloglik",
+      "gamma-deviance",
+      "tweedie-nloglik",
+      "mlogloss",
+      "merror",
+    ],
+    ["error", "tweedie-nloglik"],
     "what is reported; the last decides early stopping. Without it: what fits the objective",
   ),
   early_stopping_rounds: {

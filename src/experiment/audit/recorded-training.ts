@@ -7,6 +7,7 @@ import { ColumnSampler, columnRatesOf } from "../../gbdt/boost/column-sampling.t
 import type { BinnedFeature } from "../../gbdt/split/binning.ts";
 import { trainCentralised } from "../../gbdt/boost/train.ts";
 import { auc } from "../../gbdt/metric/ranking-metrics.ts";
+import { objectiveFor } from "../../gbdt/objective/objective.ts";
 import { predictMargins } from "../../gbdt/tree/predict.ts";
 import { codecOfJob, quantiserOfJob } from "../../party/job-grid.ts";
 import { noiseSecretFrom } from "../../party/noise-secret.ts";
@@ -99,7 +100,7 @@ export async function trainRecorded(job: AuditedJob, others: readonly string[] =
       };
     },
   });
-  const isBinary = training.objective === "binary:logistic";
+  const isBinary = objectiveFor(training.objective).kind === "binary";
   const testLabels = labelsOf(job.test);
   const testMargins = predictMargins(
     model,

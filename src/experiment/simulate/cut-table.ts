@@ -13,6 +13,7 @@ import {
 import type { CsvTable } from "../../data/csv-table.ts";
 import type { PartyTable } from "../../data/dataset.ts";
 import { featureColumns, type FeatureReading } from "../../data/feature-columns.ts";
+import { objectiveFor } from "../../gbdt/objective/objective.ts";
 import type { TextTable } from "./federation.ts";
 import type { SimulateOptions } from "./simulate-options.ts";
 
@@ -81,13 +82,13 @@ export function parseTables(
   table: CsvTable,
   cuts: readonly Cut[],
   options: SimulateOptions,
-  objective: string,
+  objective: TrainingParameters["objective"],
   reading: CategoryReading,
 ): PartyTable[] {
   const ids = idColumn(table, options.id);
   const labelIndex = columnIndex(table, options.label);
   const labels = labelColumn(table, labelIndex, options.positive);
-  if (objective === "binary:logistic") requireBinaryLabels(table, labelIndex, labels);
+  if (objectiveFor(objective).kind === "binary") requireBinaryLabels(table, labelIndex, labels);
   const weights = options.weight === undefined ? null : weightColumn(table, columnIndex(table, options.weight));
   return cuts.map((cut, i) => ({
     ids,

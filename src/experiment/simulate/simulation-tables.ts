@@ -72,7 +72,12 @@ function categoriesOf(parties: readonly PartyTable[]): NonNullable<PartyTable["c
   return Object.assign({}, ...parties.map(({ categories }) => categories)) as NonNullable<PartyTable["categories"]>;
 }
 
-function cutTable(table: CsvTable, options: SimulateOptions, objective: string, reading: CategoryReading): CutTable {
+function cutTable(
+  table: CsvTable,
+  options: SimulateOptions,
+  objective: TrainingParameters["objective"],
+  reading: CategoryReading,
+): CutTable {
   const cuts = cutColumns(table, options);
   return { table, cuts, parties: parseTables(table, cuts, options, objective, reading) };
 }
@@ -80,7 +85,7 @@ function cutTable(table: CsvTable, options: SimulateOptions, objective: string, 
 async function readValidation(
   path: string,
   options: SimulateOptions,
-  objective: string,
+  objective: TrainingParameters["objective"],
   reading: CategoryReading,
 ): Promise<CutTable> {
   const cut = cutTable(await readCsvTable(path), options, objective, reading);

@@ -7,7 +7,7 @@ import { TandemError } from "../../base/error.ts";
 import { isSliceOver, nextSlice } from "../../base/scheduling/event-loop-slice.ts";
 import type { TrainingParameters } from "../../base/parameters/parameters.ts";
 import type { BoostingTask } from "./boosting-task.ts";
-import { Evaluation, fittingMetrics, isHigherBetter, type MetricName } from "../metric/eval-metric.ts";
+import { Evaluation, fitsObjective, fittingMetrics, isHigherBetter, type MetricName } from "../metric/eval-metric.ts";
 
 /** The best round so far, by the metric that decides. */
 export interface BestRound {
@@ -87,7 +87,7 @@ export class BoostingMonitor {
   async #evaluate(margins: Float64Array, rows: Uint32Array | null): Promise<Record<string, number>> {
     const { labels, weights, outputCount } = this.#task;
     const evaluation = new Evaluation(
-      this.#parameters.objective,
+      this.#parameters,
       rows === null ? margins : marginsOf(margins, rows, outputCount),
       rows === null ? labels : Float64Array.from(rows, (row) => labels[row]),
       weights === null || rows === null ? weights : Float64Array.from(rows, (row) => weights[row]),
@@ -108,17 +108,9 @@ export function metricsFor({
   eval_metric: wanted,
 }: Pick<TrainingParameters, "objective" | "eval_metric">): readonly MetricName[] {
   if (wanted.length === 0) return fittingMetrics(objective);
-  const isMulti = objective === "multi:softprob";
-  const wrong = wanted.find((metric) =>
-    isMulti ? metric !== "mlogloss" && metric !== "merror" : metric === "mlogloss" || metric === "merror",
-  );
+  const wrong = wanted.find((metric) => !fitsObjective(metric, objective));
   if (wrong !== undefined)
     throw new TandemError("USAGE", `eval_metric ${wrong} does not fit the objective ${objective}`);
-  const needsClasses = wanted.find(
-    (metric) => objective !== "binary:logistic" && ["auc", "aucpr", "ks", "logloss", "error"].includes(metric),
-  );
-  if (needsClasses !== undefined)
-    throw new TandemError("USAGE", `eval_metric ${needsClasses} does not fit the objective ${objective}`);
   return wanted;
 }
 

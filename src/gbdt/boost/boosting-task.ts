@@ -93,7 +93,7 @@ function effectiveWeights(
   labels: Float64Array,
   weights: Float64Array | null,
 ): Float64Array | null {
-  if (objective !== "binary:logistic" || positive === 1) return weights;
+  if (objectiveFor(objective).weighsPositives !== true || positive === 1) return weights;
   return labels.map((label, i) => (label === 1 ? positive : 1) * (weights?.[i] ?? 1));
 }
 

@@ -11,6 +11,7 @@ import { CentralisedSearch, type PartyColumns, type SearchWatch } from "../split
 import { ColumnSampler, columnRatesOf } from "./column-sampling.ts";
 import { splitParametersOf, TreeGain } from "../split/gain.ts";
 import { growTree, type GrowParameters, nodesAskedMax } from "../tree/grow.ts";
+import { hasVectorLeaves } from "../objective/outputs.ts";
 import type { Model } from "../tree/model.ts";
 import { predictMargins } from "../tree/predict.ts";
 import { everOffered, minimumsBelow } from "../split/ever-offered.ts";
@@ -240,20 +241,12 @@ export function outputsOf({ outputCount }: BoostingTask): Pick<Model, "outputCou
  * @throws TandemError USAGE: a constraint orders values, and two weights; categories have no order, and a leaf of
  * several outputs has more weights
  */
-export function checkConstraints(
-  { multi_strategy: strategy, objective }: TrainingParameters,
-  features: readonly BinnedFeature[],
-): void {
+export function checkConstraints(parameters: TrainingParameters, features: readonly BinnedFeature[]): void {
   for (const { name, monotone = 0, categories } of features) {
     if (monotone !== 0 && categories !== undefined)
       throw new TandemError("USAGE", `a monotone constraint names '${name}', but categories have no order`);
   }
-  if (
-    strategy !== "multi_output_tree" ||
-    objective !== "multi:softprob" ||
-    features.every(({ monotone = 0 }) => monotone === 0)
-  )
-    return;
+  if (!hasVectorLeaves(parameters) || features.every(({ monotone = 0 }) => monotone === 0)) return;
   throw new TandemError("USAGE", "monotone constraints need multi_strategy one_output_per_tree");
 }
 

@@ -1,40 +1,36 @@
-/** Metrics by XGBoost's names, and those that fit an objective. */
-import { error, logloss, mae, merror, mlogloss, poissonNloglik, rmse, type Weights } from "./metrics.ts";
-import { type ObjectiveName, objectiveFor } from "../objective/objective.ts";
+/** Metrics by XGBoost's names, which objectives they have a meaning for, and those that fit an objective best. */
+import type { TrainingParameters } from "../../base/parameters/parameters.ts";
+import { type LabelKind, type ObjectiveName, objectiveFor } from "../objective/objective.ts";
+import { error, logloss, mae, mape, merror, mlogloss, pseudoHuberError, rmse, type Weights } from "./metrics.ts";
+import { gammaDeviance, gammaNloglik, poissonNloglik, tweedieNloglik } from "./likelihood-metrics.ts";
 import { type Separation, separation, separationAside } from "./ranking-metrics.ts";
 
-export const metricNames = [
-  "auc",
-  "aucpr",
-  "ks",
-  "logloss",
-  "error",
-  "rmse",
-  "mae",
-  "poisson-nloglik",
-  "mlogloss",
-  "merror",
-] as const;
-export type MetricName = (typeof metricNames)[number];
+/** Some have a number after an @. */
+export type MetricName = TrainingParameters["eval_metric"][number];
+
+/** What of the parameters metrics look at. */
+export type MetricParameters = Pick<TrainingParameters, "objective" | "huber_slope" | "tweedie_variance_power">;
 
 /** Margins of some rows, seen by every metric; what several metrics need is computed once. */
 export class Evaluation {
   readonly labels: Float64Array;
   readonly weights: Weights;
-  readonly #objective: ObjectiveName;
+  readonly parameters: MetricParameters;
   readonly #margins: Float64Array;
   #predictions: Float64Array | null = null;
   #separation: Separation | null = null;
 
-  constructor(objective: ObjectiveName, margins: Float64Array, labels: Float64Array, weights: Weights = null) {
-    this.#objective = objective;
+  constructor(parameters: MetricParameters, margins: Float64Array, labels: Float64Array, weights: Weights = null) {
+    this.parameters = parameters;
     this.#margins = margins;
     this.labels = labels;
     this.weights = weights;
   }
 
+  /** What XGBoost's metrics see: of most objectives the predictions. */
   get predictions(): Float64Array {
-    this.#predictions ??= objectiveFor(this.#objective).predictions(this.#margins, this.outputCount);
+    const objective = objectiveFor(this.parameters.objective);
+    this.#predictions ??= (objective.evaluated ?? objective.predictions)(this.#margins, this.outputCount);
     return this.#predictions;
   }
 
@@ -43,51 +39,115 @@ export class Evaluation {
   }
 
   get separation(): Separation {
-    this.#separation ??= separation(this.#margins, this.labels, this.weights);
+    this.#separation ??= separation(this.#scores, this.labels, this.weights);
     return this.#separation;
   }
 
   /** What takes long of these metrics is computed aside. */
   async prepare(wanted: readonly MetricName[]): Promise<void> {
-    if (wanted.some((metric) => metrics[metric].separates === true))
-      this.#separation ??= await separationAside(this.#margins, this.labels, this.weights);
+    if (wanted.some((metric) => metricOf(metric).separates === true))
+      this.#separation ??= await separationAside(this.#scores, this.labels, this.weights);
   }
 
-  value(metric: MetricName): number {
-    return metrics[metric].of(this);
+  value(name: MetricName): number {
+    return metricOf(name).of(this, numberAfter(name));
+  }
+
+  get #scores(): Float64Array {
+    const { separatesByPrediction = false } = objectiveFor(this.parameters.objective);
+    return separatesByPrediction ? this.predictions : this.#margins;
   }
 }
 
-const metrics: Readonly<
-  Record<
-    MetricName,
-    { readonly of: (evaluation: Evaluation) => number; readonly higherIsBetter?: true; readonly separates?: true }
-  >
-> = {
-  auc: { of: ({ separation: { auc } }) => auc, higherIsBetter: true, separates: true },
-  aucpr: { of: ({ separation: { aucpr } }) => aucpr, higherIsBetter: true, separates: true },
-  ks: { of: ({ separation: { ks } }) => ks, higherIsBetter: true, separates: true },
-  logloss: { of: ({ predictions, labels, weights }) => logloss(predictions, labels, weights) },
-  error: { of: ({ predictions, labels, weights }) => error(predictions, labels, weights) },
-  rmse: { of: ({ predictions, labels, weights }) => rmse(predictions, labels, weights) },
-  mae: { of: ({ predictions, labels, weights }) => mae(predictions, labels, weights) },
-  "poisson-nloglik": { of: ({ predictions, labels, weights }) => poissonNloglik(predictions, labels, weights) },
+interface Metric {
+  /** @param at the number after the name's @, where there is one */
+  readonly of: (evaluation: Evaluation, at: number | undefined) => number;
+  readonly fits: readonly LabelKind[];
+  readonly higherIsBetter?: true;
+  readonly separates?: true;
+}
+
+const twoClasses = { fits: ["binary"], higherIsBetter: true, separates: true } as const;
+const oneNumber = ["binary", "fraction", "number", "mean"] as const;
+
+const metrics: Readonly<Record<string, Metric>> = {
+  auc: { ...twoClasses, of: ({ separation: { auc } }) => auc },
+  aucpr: { ...twoClasses, of: ({ separation: { aucpr } }) => aucpr },
+  ks: { ...twoClasses, of: ({ separation: { ks } }) => ks },
+  logloss: {
+    fits: ["binary", "fraction"],
+    of: ({ predictions, labels, weights }) => logloss(predictions, labels, weights),
+  },
+  error: {
+    fits: ["binary", "fraction"],
+    of: ({ predictions, labels, weights }, at) => error(predictions, labels, weights, at),
+  },
+  rmse: { fits: oneNumber, of: ({ predictions, labels, weights }) => rmse(predictions, labels, weights) },
+  mae: { fits: oneNumber, of: ({ predictions, labels, weights }) => mae(predictions, labels, weights) },
+  mape: { fits: oneNumber, of: ({ predictions, labels, weights }) => mape(predictions, labels, weights) },
+  mphe: {
+    fits: oneNumber,
+    of: ({ predictions, labels, weights, parameters }) =>
+      pseudoHuberError(predictions, labels, weights, parameters.huber_slope),
+  },
+  "poisson-nloglik": {
+    fits: oneNumber,
+    of: ({ predictions, labels, weights }) => poissonNloglik(predictions, labels, weights),
+  },
+  "gamma-nloglik": {
+    fits: ["mean"],
+    of: ({ predictions, labels, weights }) => gammaNloglik(predictions, labels, weights),
+  },
+  "gamma-deviance": {
+    fits: ["mean"],
+    of: ({ predictions, labels, weights }) => gammaDeviance(predictions, labels, weights),
+  },
+  "tweedie-nloglik": {
+    fits: ["mean"],
+    of: ({ predictions, labels, weights, parameters }, at) =>
+      tweedieNloglik(predictions, labels, weights, at ?? parameters.tweedie_variance_power),
+  },
   mlogloss: {
+    fits: ["classes"],
     of: ({ predictions, outputCount, labels, weights }) => mlogloss(predictions, outputCount, labels, weights),
   },
-  merror: { of: ({ predictions, outputCount, labels, weights }) => merror(predictions, outputCount, labels, weights) },
+  merror: {
+    fits: ["classes"],
+    of: ({ predictions, outputCount, labels, weights }) => merror(predictions, outputCount, labels, weights),
+  },
 };
 
-export function isHigherBetter(metric: MetricName): boolean {
-  return metrics[metric].higherIsBetter === true;
+function metricOf(name: MetricName): Metric {
+  return metrics[name.split("@")[0]];
 }
 
+function numberAfter(name: MetricName): number | undefined {
+  const at = name.split("@")[1];
+  return at === undefined ? undefined : Number(at);
+}
+
+export function isHigherBetter(metric: MetricName): boolean {
+  return metricOf(metric).higherIsBetter === true;
+}
+
+/** Whether a metric has a meaning for an objective's labels and predictions. */
+export function fitsObjective(metric: MetricName, objective: ObjectiveName): boolean {
+  return metricOf(metric).fits.includes(objectiveFor(objective).kind);
+}
+
+/** The last decides early stopping: it is XGBoost's own default, but for binary:logitraw (docs/objectives.md). */
 const fitting: Readonly<Record<ObjectiveName, readonly MetricName[]>> = {
   "binary:logistic": ["auc", "ks", "logloss"],
+  "binary:logitraw": ["logloss", "ks", "auc"],
+  "binary:hinge": ["error"],
+  "reg:logistic": ["logloss", "rmse"],
   "reg:squarederror": ["rmse"],
-  "reg:pseudohubererror": ["rmse", "mae"],
-  "count:poisson": ["poisson-nloglik", "rmse"],
-  "multi:softprob": ["mlogloss", "merror"],
+  "reg:pseudohubererror": ["rmse", "mae", "mphe"],
+  "reg:gamma": ["rmse", "gamma-nloglik", "gamma-deviance"],
+  "reg:tweedie": ["rmse", "tweedie-nloglik"],
+  "count:poisson": ["rmse", "poisson-nloglik"],
+  "multi:softprob": ["merror", "mlogloss"],
+  "multi:softmax": ["merror", "mlogloss"],
 };
 
 /** What is reported where nothing else was asked for. */

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { error, logGamma, logloss, mae, poissonNloglik, rmse } from "./metrics.ts";
+import { poissonNloglik } from "./likelihood-metrics.ts";
+import { error, logGamma, logloss, mae, rmse } from "./metrics.ts";
 
 describe("metrics of single predictions", () => {
   it("follow their definitions", () => {

@@ -17,9 +17,14 @@ export function logloss(probabilities: ArrayLike<number>, labels: ArrayLike<numb
   });
 }
 
-/** The fraction of 0/1 labels on the other side of one half. */
-export function error(probabilities: ArrayLike<number>, labels: ArrayLike<number>, weights: Weights = null): number {
-  return mean(probabilities, labels, weights, (predicted, label) => (predicted > 0.5 ? 1 - label : label));
+/** The fraction of 0/1 labels on the other side of a cut-off. */
+export function error(
+  probabilities: ArrayLike<number>,
+  labels: ArrayLike<number>,
+  weights: Weights = null,
+  cutOff = 0.5,
+): number {
+  return mean(probabilities, labels, weights, (predicted, label) => (predicted > cutOff ? 1 - label : label));
 }
 
 /** Root mean squared error. */
@@ -32,13 +37,24 @@ export function mae(predictions: ArrayLike<number>, labels: ArrayLike<number>, w
   return mean(predictions, labels, weights, (predicted, label) => Math.abs(predicted - label));
 }
 
-/** Mean negative log-likelihood of counts, log(label!) included. */
-export function poissonNloglik(means: ArrayLike<number>, labels: ArrayLike<number>, weights: Weights = null): number {
-  const epsilon = 1e-16;
-  return mean(means, labels, weights, (predicted, label) => {
-    const expected = Math.max(predicted, epsilon);
-    return logGamma(label + 1) + expected - label * Math.log(expected);
-  });
+/** Mean absolute error as a fraction of the label. */
+export function mape(predictions: ArrayLike<number>, labels: ArrayLike<number>, weights: Weights = null): number {
+  return mean(predictions, labels, weights, (predicted, label) => Math.abs((label - predicted) / label));
+}
+
+/** What reg:pseudohubererror minimises. */
+export function pseudoHuberError(
+  predictions: ArrayLike<number>,
+  labels: ArrayLike<number>,
+  weights: Weights,
+  slope: number,
+): number {
+  return mean(
+    predictions,
+    labels,
+    weights,
+    (predicted, label) => slope ** 2 * (Math.sqrt(1 + ((predicted - label) / slope) ** 2) - 1),
+  );
 }
 
 /** Mean negative log-likelihood of the right class; `probabilities` has those of a row side by side. */
@@ -68,7 +84,7 @@ export function merror(
   return mean(likeliest, labels, weights, (predicted, label) => (predicted === label ? 0 : 1));
 }
 
-function mean(
+export function mean(
   predictions: ArrayLike<number>,
   labels: ArrayLike<number>,
   weights: Weights,

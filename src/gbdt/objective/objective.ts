@@ -2,11 +2,14 @@
  * Objectives: first and second derivatives of the loss by the margin (paper eq. (2)), with XGBoost's names and
  * constants. A further objective is one more entry in the table at the end.
  */
-import { TandemError } from "../../base/error.ts";
 import type { TrainingParameters } from "../../base/parameters/parameters.ts";
 import type { Range } from "../../base/gradients/real-gradients.ts";
-import { softprob } from "./softprob-objective.ts";
-import { poisson, pseudoHuber, squaredError } from "./regression-objectives.ts";
+import { gamma, poisson, tweedie } from "./log-link-objectives.ts";
+import { hinge, logistic, logitRaw, regLogistic } from "./logistic-objectives.ts";
+import { pseudoHuber, squaredError } from "./regression-objectives.ts";
+import { softmax, softprob } from "./softmax-objectives.ts";
+
+export { sigmoid } from "./logistic-objectives.ts";
 
 export type ObjectiveName = TrainingParameters["objective"];
 
@@ -17,10 +20,19 @@ export interface GradientBounds {
 }
 
 /** The parameters that an objective itself may have. */
-export type ObjectiveParameters = Pick<TrainingParameters, "huber_slope" | "max_delta_step" | "num_class">;
+export type ObjectiveParameters = TrainingParameters;
+
+/**
+ * What a label is: one of two classes, one of several, a fraction from 0 to 1, any number, or a number with a positive
+ * mean.
+ */
+export type LabelKind = "binary" | "classes" | "fraction" | "number" | "mean";
 
 export interface Objective {
   readonly name: ObjectiveName;
+  readonly kind: LabelKind;
+  /** scale_pos_weight counts. */
+  readonly weighsPositives?: true;
   /** Margins per instance. @throws TandemError USAGE */
   outputCount(parameters: ObjectiveParameters): number;
   bounds(parameters: ObjectiveParameters): GradientBounds;
@@ -28,66 +40,37 @@ export interface Objective {
   gradients(margins: Float64Array, labels: Float64Array, parameters: ObjectiveParameters): Float64Array[];
   /** From margins to predictions; both have the outputs of an instance side by side. */
   predictions(margins: Float64Array, outputCount: number): Float64Array;
+  /** One prediction per instance, however many margins it has. */
+  readonly predictsOne?: true;
+  /** What metrics look at; left out: the predictions. */
+  evaluated?(margins: Float64Array, outputCount: number): Float64Array;
+  /** Metrics of order take predictions, not margins: several margins are the same prediction. */
+  readonly separatesByPrediction?: true;
   /** @throws TandemError USAGE if the objective cannot start from this base_score */
   baseMargin(baseScore: number): number;
   /** @throws TandemError LABEL_INVALID naming the first instance whose label cannot be used, never its value */
   checkLabels(labels: Float64Array, parameters: ObjectiveParameters): void;
 }
 
-/** XGBoost's floor for a logistic hessian. */
-const hessianMin = 1e-16;
-
-const logistic: Objective = {
-  name: "binary:logistic",
-  outputCount: () => 1,
-  bounds: () => ({ g: { min: -1, max: 1 }, h: { min: 0, max: 0.25 } }),
-  gradients(margins, labels) {
-    const g = new Float64Array(margins.length);
-    const h = new Float64Array(margins.length);
-    for (let i = 0; i < margins.length; i++) {
-      const p = sigmoid(margins[i]);
-      g[i] = p - labels[i];
-      h[i] = Math.max(p * (1 - p), hessianMin);
-    }
-    return [g, h];
-  },
-  predictions: (margins) => margins.map(sigmoid),
-  baseMargin(baseScore) {
-    if (!(baseScore > 0 && baseScore < 1)) {
-      throw new TandemError(
-        "USAGE",
-        "base_score is a probability for binary:logistic and must lie between 0 and 1, exclusive",
-      );
-    }
-    return -Math.log(1 / baseScore - 1) + 0;
-  },
-  checkLabels(labels) {
-    let positives = 0;
-    for (let i = 0; i < labels.length; i++) {
-      if (labels[i] !== 0 && labels[i] !== 1) {
-        throw new TandemError("LABEL_INVALID", `the label of instance ${i} is not 0 or 1, as binary:logistic needs`);
-      }
-      positives += labels[i];
-    }
-    if (positives === 0 || positives === labels.length) {
-      throw new TandemError("LABEL_INVALID", "all labels are the same class; binary:logistic needs both 0 and 1");
-    }
-  },
-};
-
-/** The logistic function; exact limits 0 and 1 far out, never NaN. */
-export function sigmoid(margin: number): number {
-  return 1 / (1 + Math.exp(-margin));
-}
-
 const objectives: Readonly<Record<ObjectiveName, Objective>> = {
   "binary:logistic": logistic,
+  "binary:logitraw": logitRaw,
+  "binary:hinge": hinge,
+  "reg:logistic": regLogistic,
   "reg:squarederror": squaredError,
   "reg:pseudohubererror": pseudoHuber,
   "count:poisson": poisson,
+  "reg:gamma": gamma,
+  "reg:tweedie": tweedie,
   "multi:softprob": softprob,
+  "multi:softmax": softmax,
 };
 
 export function objectiveFor(name: ObjectiveName): Objective {
   return objectives[name];
+}
+
+/** Predictions per instance. */
+export function predictionCount(name: ObjectiveName, outputCount = 1): number {
+  return objectives[name].predictsOne === true ? 1 : outputCount;
 }

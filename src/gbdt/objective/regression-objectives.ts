@@ -1,9 +1,11 @@
 /** Objectives whose labels are numbers; as XGBoost 1.7, src/objective/regression_obj.cu. */
 import { TandemError } from "../../base/error.ts";
+import { finiteMargin } from "./logistic-objectives.ts";
 import type { Objective } from "./objective.ts";
 
 export const squaredError: Objective = {
   name: "reg:squarederror",
+  kind: "number",
   outputCount: () => 1,
   bounds: () => ({ g: null, h: { min: 1, max: 1 } }),
   gradients(margins, labels) {
@@ -12,13 +14,14 @@ export const squaredError: Objective = {
     return [g, new Float64Array(margins.length).fill(1)];
   },
   predictions: (margins) => margins.slice(),
-  baseMargin: finiteBaseScore,
+  baseMargin: finiteMargin,
   checkLabels: requireFinite,
 };
 
 /** slope^2 (sqrt(1 + (z / slope)^2) - 1): squared near zero, absolute far out. */
 export const pseudoHuber: Objective = {
   name: "reg:pseudohubererror",
+  kind: "number",
   outputCount: () => 1,
   bounds: ({ huber_slope: slope }) => ({ g: { min: -slope, max: slope }, h: { min: 0, max: 1 } }),
   gradients(margins, labels, { huber_slope: slope }) {
@@ -33,45 +36,11 @@ export const pseudoHuber: Objective = {
     return [g, h];
   },
   predictions: (margins) => margins.slice(),
-  baseMargin: finiteBaseScore,
+  baseMargin: finiteMargin,
   checkLabels: requireFinite,
 };
 
-/** Margins are logarithms of the mean; the hessian is enlarged by exp(max_delta_step), which keeps steps safe. */
-export const poisson: Objective = {
-  name: "count:poisson",
-  outputCount: () => 1,
-  bounds: () => ({ g: null, h: null }),
-  gradients(margins, labels, { max_delta_step: maxDeltaStep }) {
-    const g = new Float64Array(margins.length);
-    const h = new Float64Array(margins.length);
-    for (let i = 0; i < margins.length; i++) {
-      g[i] = Math.exp(margins[i]) - labels[i];
-      h[i] = Math.exp(margins[i] + maxDeltaStep);
-    }
-    return [g, h];
-  },
-  predictions: (margins) => margins.map(Math.exp),
-  baseMargin(baseScore) {
-    if (baseScore > 0 && Number.isFinite(baseScore)) return Math.log(baseScore);
-    throw new TandemError("USAGE", "base_score is a mean count for count:poisson and must be above 0");
-  },
-  checkLabels(labels) {
-    requireFinite(labels);
-    const bad = labels.findIndex((label) => label < 0);
-    if (bad >= 0)
-      throw new TandemError("LABEL_INVALID", `the label of instance ${bad} is negative; count:poisson needs counts`);
-    if (labels.every((label) => label === 0))
-      throw new TandemError("LABEL_INVALID", "all labels are 0; count:poisson needs some counts");
-  },
-};
-
-function finiteBaseScore(baseScore: number): number {
-  if (Number.isFinite(baseScore)) return baseScore;
-  throw new TandemError("USAGE", "base_score must be a finite number");
-}
-
-function requireFinite(labels: Float64Array): void {
+export function requireFinite(labels: Float64Array): void {
   const bad = labels.findIndex((label) => !Number.isFinite(label));
   if (bad >= 0) throw new TandemError("LABEL_INVALID", `the label of instance ${bad} is not a finite number`);
   if (labels.length === 0) throw new TandemError("LABEL_INVALID", "there are no labels");

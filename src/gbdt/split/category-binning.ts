@@ -8,19 +8,16 @@
  */
 import { TandemError } from "../../base/error.ts";
 import type { TrainingParameters } from "../../base/parameters/parameters.ts";
+import { hasVectorLeaves } from "../objective/outputs.ts";
 import type { BinnedFeature } from "./binning.ts";
 
 /** Categories of one feature. Sums travel per category, and a column with more is rather an id than a category. */
 export const categoryCountMax = 4096;
 
 /** Features with fewer categories than this are split one category against the rest (XGBoost's UseOneHot). */
-export function oneHotBelow({
-  max_cat_to_onehot: given,
-  multi_strategy: strategy,
-  objective,
-}: TrainingParameters): number {
+export function oneHotBelow(parameters: TrainingParameters): number {
   // Sets of categories are found along an order of leaf weights, and a leaf of several outputs has several.
-  return objective === "multi:softprob" && strategy === "multi_output_tree" ? categoryCountMax + 1 : given;
+  return hasVectorLeaves(parameters) ? categoryCountMax + 1 : parameters.max_cat_to_onehot;
 }
 
 /**

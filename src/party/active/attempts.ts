@@ -9,6 +9,7 @@ import type { BinnedFeature } from "../../gbdt/split/binning.ts";
 import { BoostingTask, otherRows } from "../../gbdt/boost/boosting-task.ts";
 import { scoreCurves } from "../../gbdt/metric/score-curves.ts";
 import { roundsOf } from "../../gbdt/boost/layers.ts";
+import { objectiveFor } from "../../gbdt/objective/objective.ts";
 import { roundsBefore } from "../../gbdt/boost/warm-start.ts";
 import { chainedPeer } from "../../protocol/active/chained-peer.ts";
 import { ActiveRole, type PhaseTimesMs, type RoundMetrics } from "../../protocol/active/role.ts";
@@ -379,7 +380,8 @@ export class JobAttempts {
         predictions,
         storage,
       );
-      const curves = training.objective === "binary:logistic" ? scoreCurves(predictions, labelsOf(tables.test)) : null;
+      const curves =
+        objectiveFor(training.objective).kind === "binary" ? scoreCurves(predictions, labelsOf(tables.test)) : null;
       if (curves !== null) this.#notes.own({ kind: "scores", rows: "test", curves });
     }
     await writeActiveShare(

@@ -1,4 +1,5 @@
 /** What the active party keeps of a job for a later audit, where its config asks for it. */
+import { outputCountOf } from "../../gbdt/objective/outputs.ts";
 import { TranscriptFile, transcriptFormat, type TranscriptNotes } from "../../record/transcript-file.ts";
 import { schemeNamed } from "../../scheme/registry.ts";
 import type { ActiveConfig } from "../config.ts";
@@ -19,7 +20,7 @@ export function openTranscript(
     job,
     people,
     depthMax: training.max_depth,
-    outputs: training.objective === "multi:softprob" ? training.num_class : 1,
+    outputs: outputCountOf(training),
     answerNoise: privacy.answer_noise,
     resolutionBits: codec.resolution_bits,
     maskedScoring: privacy.masked_scoring,

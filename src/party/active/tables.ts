@@ -11,6 +11,7 @@ import { CategoryBook } from "../../data/category-book.ts";
 import { type PartyTable, selectRows } from "../../data/dataset.ts";
 import type { Notice } from "../../data/feature-columns.ts";
 import { splitRows, validationRows } from "../../data/split.ts";
+import { objectiveFor } from "../../gbdt/objective/objective.ts";
 import { bitmapFrom } from "../../wire/bitmap.ts";
 import { messageBytesMax } from "../../wire/version.ts";
 import type { ActiveConfig } from "../config.ts";
@@ -46,7 +47,7 @@ export async function readActiveTables(
     label: data.label,
     positive: data.positive,
     weight: data.weight,
-    binary: training.objective === "binary:logistic",
+    binary: objectiveFor(training.objective).kind === "binary",
   };
   if (data.categorical.length > 0 && !training.enable_categorical)
     throw new TandemError(

@@ -10,13 +10,21 @@ export type XgboostObjective = { readonly name: ObjectiveName } & Readonly<
 export function xgboostObjective({ objective, outputCount = 1 }: Model): XgboostObjective {
   switch (objective) {
     case "binary:logistic":
+    case "binary:logitraw":
+    case "reg:logistic":
     case "reg:squarederror":
+    case "reg:gamma": // 1.7 ignores the parameter there, later versions want it
       return { name: objective, reg_loss_param: { scale_pos_weight: "1" } };
     case "reg:pseudohubererror":
       return { name: objective, pseudo_huber_param: { huber_slope: "1" } };
+    case "binary:hinge":
+      return { name: objective };
+    case "reg:tweedie":
+      return { name: objective, tweedie_regression_param: { tweedie_variance_power: "1.5" } };
     case "count:poisson":
       return { name: objective, poisson_regression_param: { max_delta_step: "0.699999988" } };
     case "multi:softprob":
+    case "multi:softmax":
       return { name: objective, softmax_multiclass_param: { num_class: String(outputCount) } };
     default:
       return unreachable(objective);
@@ -38,15 +46,21 @@ const marginTolerance = 1e-6;
  */
 export function startOf({ objective, baseMargin }: Model): Start {
   switch (objective) {
+    case "binary:logitraw":
+    case "binary:hinge":
     case "reg:squarederror":
     case "reg:pseudohubererror":
     case "multi:softprob":
+    case "multi:softmax":
       return { baseScore: Math.fround(baseMargin), rest: 0 };
-    case "binary:logistic": {
+    case "binary:logistic":
+    case "reg:logistic": {
       const baseScore = Math.min(Math.max(Math.fround(sigmoid(baseMargin)), 2 ** -100), 1 - 2 ** -24);
       const odds = Math.fround(Math.fround(1 / baseScore) - 1); // XGBoost's ProbToMargin, all in float32
       return { baseScore, rest: restOf(baseMargin + Math.fround(Math.log(odds))) };
     }
+    case "reg:gamma":
+    case "reg:tweedie":
     case "count:poisson": {
       const baseScore = Math.min(Math.max(Math.fround(Math.exp(baseMargin)), 2 ** -100), 2 ** 100);
       return { baseScore, rest: restOf(baseMargin - Math.fround(Math.log(baseScore))) };

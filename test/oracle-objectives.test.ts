@@ -1,0 +1,53 @@
+/**
+ * The oracle for every objective: federated equals centralised, bit for bit, with both schemes. Tiny jobs: what an
+ * objective decides is at the active party, before anything is encrypted and after everything is decrypted.
+ */
+import { beforeAll, describe, expect, test } from "vitest";
+import type { TrainingParameters } from "../src/base/parameters/parameters.ts";
+import { generateKey, type PrivateKey, selectKernel } from "../src/crypto/paillier/index.ts";
+import { firstDifference } from "../src/gbdt/tree/model-compare.ts";
+import { lattice } from "../src/scheme/lattice/lattice.ts";
+import { type TestTable, trainFederated, trainInOnePlace } from "./support/in-memory-job.ts";
+import { randomTable } from "./support/tables.ts";
+
+const kernel = selectKernel();
+let key: PrivateKey;
+beforeAll(async () => {
+  key = await generateKey({ bits: 256, insecure: true });
+});
+
+const table = randomTable("objectives", { rows: 48, features: [1, 2], missingFraction: 0.1, regression: true });
+const weights = Float64Array.from(table.labels, (_, row) => 1 + (row % 3) / 2);
+
+type Case = readonly [
+  training: Partial<TrainingParameters>,
+  labelOf: (label: number, row: number) => number,
+  more: Partial<TestTable>,
+];
+
+const cases: readonly Case[] = [
+  [{ objective: "reg:logistic" }, (label) => 1 / (1 + Math.exp(-label / 5)), {}],
+  [{ objective: "binary:logitraw", scale_pos_weight: 2 }, (label) => (label > 0 ? 1 : 0), {}],
+  [{ objective: "binary:hinge" }, (label) => (label > 0 ? 1 : 0), { weights }],
+  [{ objective: "multi:softmax", num_class: 3 }, (label) => (label < -3 ? 0 : label < 3 ? 1 : 2), {}],
+  [{ objective: "reg:gamma", base_score: 3 }, (label) => Math.exp(label / 4), {}],
+  [
+    { objective: "reg:tweedie", tweedie_variance_power: 1.3, base_score: "auto" },
+    (label) => Math.max(0, label),
+    { weights },
+  ],
+];
+
+describe("federated equals centralised", () => {
+  test.each<Case>(cases)("%o", async (training, labelOf, more) => {
+    const own = { ...table, ...more, labels: table.labels.map(labelOf) };
+    const job = { table: own, training: { num_round: 2, max_depth: 2, ...training }, kernel, key };
+    for (const scheme of [undefined, lattice]) {
+      const whole = scheme === undefined ? job : { ...job, scheme };
+      const { model } = await trainFederated(whole);
+      expect(firstDifference(model, await trainInOnePlace(whole)), scheme?.name ?? "paillier").toBeNull();
+      const owners = model.trees.flat().flatMap((node) => (node.kind === "split" ? [node.rule.owner] : []));
+      expect(owners, "nobody else's split was tested").toContain(1);
+    }
+  });
+});

@@ -1,0 +1,72 @@
+/**
+ * Objectives and metrics against XGBoost 2.1.4 (`hist`), node for node: test/fixtures/xgboost/make_objectives.py. What
+ * is compared, and how closely, is said in the README.md beside it.
+ */
+import { readFileSync } from "node:fs";
+import { describe, expect, it } from "vitest";
+import { resolveParameters, trainingParameters } from "../src/base/parameters/parameters.ts";
+import { trainCentralised } from "../src/gbdt/boost/train.ts";
+import { Evaluation, fitsObjective, type MetricName } from "../src/gbdt/metric/eval-metric.ts";
+import { binFeature } from "../src/gbdt/split/binning.ts";
+import { predictionsOf, predictMargins } from "../src/gbdt/tree/predict.ts";
+import { quantiseFinely } from "./support/fine-grid.ts";
+import { compareTrees, type GoldenTree, rowsOfNodes } from "./support/golden-trees.ts";
+
+interface Golden {
+  parameters: Record<string, number | string>;
+  features: { name: string; values: number[] }[];
+  labels: number[];
+  weights?: number[];
+  trees: GoldenTree[];
+  margins: number[];
+  predictions: number[];
+  metrics: Record<string, number>;
+}
+
+const goldens = JSON.parse(
+  readFileSync(new URL("fixtures/xgboost/objectives.json", import.meta.url), "utf8"),
+) as Record<string, Golden>;
+
+const columnOf = (numbers: number[] | undefined): Float64Array | null =>
+  numbers === undefined ? null : Float64Array.from(numbers);
+
+function expectNear(ours: ArrayLike<number>, theirs: readonly number[], what: string): void {
+  expect(ours.length).toBe(theirs.length);
+  theirs.forEach((value, i) => {
+    expect(Math.abs(ours[i] - value), `${what} ${i}: ${ours[i]} and ${value}`).toBeLessThan(
+      1e-5 * (1 + Math.abs(value)),
+    );
+  });
+}
+
+describe("objectives equal XGBoost 2.1.4's", () => {
+  it.each(Object.keys(goldens))("%s", async (name) => {
+    const golden = goldens[name];
+    const parameters = resolveParameters(trainingParameters, golden.parameters);
+    const columns = golden.features.map(({ values }) => Float32Array.from(values));
+    const labels = Float64Array.from(golden.labels);
+    const weights = columnOf(golden.weights);
+    const model = await trainCentralised({
+      parties: [golden.features.map((feature, j) => binFeature(feature.name, columns[j], parameters.max_bin))],
+      labels,
+      weights,
+      parameters,
+      quantise: quantiseFinely,
+    });
+    expect(model.trees.length).toBe(golden.trees.length);
+    golden.trees.forEach((tree, t) => {
+      const theirs = { ...tree, threshold: tree.threshold.map(Math.fround) };
+      const rows = rowsOfNodes(theirs, columns);
+      compareTrees({ ours: model.trees[t], theirs, rows, columns, featureIndex: ({ feature }) => feature });
+    });
+    const margins = predictMargins(model, [columns], labels.length);
+    expect(margins).toEqual(model.trainMargins);
+    expectNear(margins, golden.margins, "margin");
+    expectNear(predictionsOf(model, margins), golden.predictions, "prediction");
+    const evaluation = new Evaluation(parameters, margins, labels, weights);
+    for (const [metric, value] of Object.entries(golden.metrics)) {
+      expect(fitsObjective(metric as MetricName, parameters.objective), metric).toBe(true);
+      expectNear([evaluation.value(metric as MetricName)], [value], metric);
+    }
+  });
+});
