@@ -6,6 +6,8 @@ import { beforeAll, describe, expect, test } from "vitest";
 import type { TrainingParameters } from "../src/base/parameters/parameters.ts";
 import { generateKey, type PrivateKey, selectKernel } from "../src/crypto/paillier/index.ts";
 import { firstDifference } from "../src/gbdt/tree/model-compare.ts";
+import type { ActiveProgress } from "../src/protocol/active/role.ts";
+import { noProgress, type PassiveProgress } from "../src/protocol/passive/progress.ts";
 import { lattice } from "../src/scheme/lattice/lattice.ts";
 import { type TestTable, trainFederated, trainInOnePlace } from "./support/in-memory-job.ts";
 import { randomTable } from "./support/tables.ts";
@@ -36,7 +38,34 @@ const cases: readonly Case[] = [
     (label) => Math.max(0, label),
     { weights },
   ],
+  [
+    { objective: "reg:absoluteerror", subsample: 0.8 },
+    (label) => label,
+    { validationRows: Uint32Array.of(1, 5, 7, 20, 33) },
+  ],
+  [{ objective: "reg:quantileerror", quantile_alpha: [0.2, 0.8] }, (label) => label, { weights }],
 ];
+
+test("leaves of residuals: a job that was broken off after a round ends in the same model", async () => {
+  const training = { objective: "reg:quantileerror", quantile_alpha: [0.3], num_round: 3, max_depth: 2 } as const;
+  const permutationSecrets = [new Uint8Array(32)];
+  const job = { table, training, kernel, key, permutationSecrets };
+  let passive: PassiveProgress = noProgress;
+  const kept: { active: ActiveProgress; passive: PassiveProgress }[] = [];
+  const whole = await trainFederated({
+    ...job,
+    stored: { progress: noProgress, store: async (progress) => void (passive = structuredClone(progress)) },
+    activeStored: { store: async (active) => void kept.push(structuredClone({ active, passive })) },
+  });
+  expect(kept).toHaveLength(3);
+  const resumed = await trainFederated({
+    ...job,
+    stored: { progress: kept[0].passive, store: async () => {} },
+    activeStored: { progress: kept[0].active },
+  });
+  expect(firstDifference(resumed.model, whole.model)).toBeNull();
+  expect(resumed.margins).toEqual(whole.margins);
+});
 
 describe("federated equals centralised", () => {
   test.each<Case>(cases)("%o", async (training, labelOf, more) => {

@@ -29,7 +29,7 @@ import { scratchDirectory, tandem } from "./support/command.ts";
 import { expectError } from "./support/expect-error.ts";
 import { categoricalTable } from "./support/categorical-tables.ts";
 import { randomTable } from "./support/tables.ts";
-import { askXgboost, pythonWithXgboost, type Scored } from "./support/xgboost.ts";
+import { askXgboost, pythonWithXgboost, type Scored, xgboostMajor } from "./support/xgboost.ts";
 
 const fixtures = fileURLToPath(new URL("fixtures/xgboost-export/", import.meta.url));
 const directory = scratchDirectory();
@@ -360,6 +360,8 @@ const often: readonly ObjectiveName[] = [
   "count:poisson",
   "multi:softprob",
 ];
+/** XGBoost 1.7 has no reg:quantileerror. */
+const isKnown = (objective: ObjectiveName): boolean => objective !== "reg:quantileerror" || xgboostMajor() > 1;
 const baseScores = [0.5, 0.03, 0.9, 0.9999, 1 - 1e-12, 1e-30];
 
 async function freshCase(seed: number, objective: ObjectiveName): Promise<FreshCase> {
@@ -383,7 +385,7 @@ async function freshCase(seed: number, objective: ObjectiveName): Promise<FreshC
   const more =
     kind === "classes"
       ? ({ num_class: 3, multi_strategy: seed % 2 === 0 ? "multi_output_tree" : "one_output_per_tree" } as const)
-      : {};
+      : { quantile_alpha: seed % 2 === 0 ? [0.2, 0.7] : [0.4] };
   const tables = parties.map((features, owner): PartyTable => ({
     ids: Array.from(labels, (_, i) => `id-${i}`),
     featureNames: features.map((_, i) => oddNames[(owner * 2 + i + seed) % oddNames.length]),
@@ -395,7 +397,7 @@ async function freshCase(seed: number, objective: ObjectiveName): Promise<FreshC
       ? [0.5, 1e-3, "auto" as const][seed % 3]
       : kind === "classes"
         ? 0.5
-        : kind === "number"
+        : kind === "number" || kind === "quantile"
           ? [0.1, -3.7, 1000.3][seed % 3]
           : baseScores[seed % baseScores.length];
   const model = await train(tables, {
@@ -583,9 +585,11 @@ describe.skipIf(python === undefined)("XGBoost itself", () => {
 
   test("loads fresh models, sends every row to the same leaves, and predicts the same to 1e-6", async () => {
     const cases = await Promise.all(
-      trainingParameters.objective.choices.flatMap((objective) =>
-        Array.from({ length: often.includes(objective) ? 12 : 3 }, (_, seed) => freshCase(seed, objective)),
-      ),
+      trainingParameters.objective.choices
+        .filter(isKnown)
+        .flatMap((objective) =>
+          Array.from({ length: often.includes(objective) ? 12 : 3 }, (_, seed) => freshCase(seed, objective)),
+        ),
     );
     const scored = askAbout(cases);
     let worst = 0;

@@ -40,7 +40,7 @@ export interface ActiveCheckpoint {
 /** A model that training goes on from: it may be gone when the job is taken up again. */
 export interface StartCheckpoint extends Pick<
   ActiveModel,
-  "objective" | "baseMargin" | "outputCount" | "parallelTrees" | "trees"
+  "objective" | "baseMargin" | "outputCount" | "parallelTrees" | "quantiles" | "trees"
 > {
   /** Its id. */
   readonly model: string;
@@ -62,6 +62,7 @@ const contents = z.strictObject({
       baseMargin: z.number(),
       outputCount: z.number().int().optional(),
       parallelTrees: z.number().int().optional(),
+      quantiles: z.array(z.number()).optional(),
       trees: z.number().int().positive(),
     })
     .nullable(),
@@ -98,7 +99,11 @@ export async function writeActiveCheckpoint(
     sampling: samplingSecret,
     ...(resolutionBits === undefined ? {} : { resolution: resolutionBits }),
     aligned: aligned === null ? null : textOf(aligned),
-    start: start && { ...start, trees: start.trees.length },
+    start: start && {
+      ...start,
+      quantiles: start.quantiles && [...start.quantiles],
+      trees: start.trees.length,
+    },
     margins: textOf(progress?.margins ?? new Float64Array(0)),
     ...(progress?.layerMargins === undefined ? {} : { layer: textOf(progress.layerMargins) }),
     best: best && { round: best.round, value: textOf(Float64Array.of(best.value)) },

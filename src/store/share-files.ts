@@ -72,6 +72,7 @@ const activeShare = z
     baseMargin: z.number(),
     outputCount: index.min(2).optional(),
     parallelTrees: index.min(2).optional(),
+    quantiles: z.array(z.number().gt(0).lt(1)).nonempty().optional(),
     passiveNames: z.array(z.string()),
     trees: z.array(treeSchema),
   })

@@ -77,7 +77,7 @@ export async function openActive(config: ActiveConfig): Promise<Opening> {
       folds: folds.map(textOf),
       passives: passives.map(({ name }) => name),
       parameters: {
-        training: { ...training, eval_metric: [...training.eval_metric] },
+        training: { ...training, eval_metric: [...training.eval_metric], quantile_alpha: [...training.quantile_alpha] },
         codec: { ...codec },
         speed: { ...speed },
         privacy: { ...privacy },

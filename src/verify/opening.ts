@@ -27,7 +27,10 @@ const featureSchema = z.strictObject({
   bins: z.base64(),
 });
 
-const values = z.record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.array(z.string())]));
+const values = z.record(
+  z.string(),
+  z.union([z.string(), z.number(), z.boolean(), z.array(z.string()), z.array(z.number())]),
+);
 
 const openingSchema = z.strictObject({
   role: z.enum(["active", "passive"]),

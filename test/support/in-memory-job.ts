@@ -22,7 +22,7 @@ import { type Minimums, noMinimums } from "../../src/gbdt/split/offered-candidat
 import type { CategoryNames } from "../../src/gbdt/split/split-test.ts";
 import { type CentralisedTraining, trainCentralised } from "../../src/gbdt/boost/train.ts";
 import type { ActiveRule } from "../../src/protocol/active/federated-tree.ts";
-import { type ActiveObserver, ActiveRole } from "../../src/protocol/active/role.ts";
+import { type ActiveJob, type ActiveObserver, ActiveRole } from "../../src/protocol/active/role.ts";
 import { quantiserFor } from "../../src/codec/gradient-layout.ts";
 import { idsDigest } from "../../src/protocol/ids.ts";
 import { agreedParameters, noiseIn } from "../../src/protocol/job-parameters.ts";
@@ -76,6 +76,8 @@ export interface TestJob {
   readonly permutationSecrets?: readonly Uint8Array[];
   /** What passive parties have stored in an earlier attempt, and how they store. */
   readonly stored?: Pick<PassiveJob, "progress" | "store">;
+  /** The same of the active party. */
+  readonly activeStored?: Pick<ActiveJob, "progress" | "store">;
   /** What stands between a passive party and the transport. */
   readonly around?: (role: PassiveRole) => PassiveRole;
   /** In memory unless a test brings its own transport. */
@@ -237,6 +239,7 @@ export async function trainFederated(job: TestJob): Promise<TestOutcome> {
     labels: table.labels,
     weights: table.weights ?? null,
     validationRows: table.validationRows ?? null,
+    ...job.activeStored,
     samplingSecret: samplingSecret(0),
     idsDigest: digest,
     scheme,

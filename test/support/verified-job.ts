@@ -245,7 +245,7 @@ function activePart(
     folds: [],
     passives: names.slice(1),
     parameters: {
-      training: { ...training, eval_metric: [...training.eval_metric] },
+      training: { ...training, eval_metric: [...training.eval_metric], quantile_alpha: [...training.quantile_alpha] },
       codec: { ...resolveParameters(codecParameters, codec) },
       speed: { ...speed },
       privacy: { ...resolveParameters(privacyParameters, { ...privacy }) },

@@ -10,6 +10,14 @@ export function pythonWithXgboost(): string | undefined {
   );
 }
 
+/** Its version's first number; 0 without one. */
+export function xgboostMajor(): number {
+  const python = pythonWithXgboost();
+  if (python === undefined) return 0;
+  const { stdout } = spawnSync(python, ["-c", "import xgboost; print(xgboost.__version__)"], { encoding: "utf8" });
+  return Number(stdout.split(".")[0]);
+}
+
 export interface Scored {
   readonly predictions: number[];
   readonly margins: number[];

@@ -71,7 +71,7 @@ function row(name: string, spec: ParameterSpec): string {
 
 function defaultText(spec: ParameterSpec): string {
   if (spec.kind === "list") return "what fits";
-  if (spec.kind === "choice") return spec.default;
+  if (spec.kind === "choice" || spec.kind === "numbers") return String(spec.default);
   const special = Object.entries(spec.defaultOf ?? {}).map(([kind, value]) => `; ${value} for ${kind}`);
   return `${spec.default}${special.join("")}`;
 }

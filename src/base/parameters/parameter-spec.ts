@@ -10,7 +10,7 @@ export interface NumberSpec {
   /** Words that are allowed instead of a number. */
   readonly words?: readonly string[];
   /** Another default where the objective, or the preset of the table, has one of its own. */
-  readonly defaultOf?: Readonly<Record<string, number>>;
+  readonly defaultOf?: Readonly<Record<string, number | string>>;
   readonly min?: number;
   readonly max?: number;
   /** The minimum itself is not allowed. */
@@ -44,7 +44,18 @@ export interface ListSpec<C extends string, P extends string = string> {
   readonly help: string;
 }
 
-export type ParameterSpec = NumberSpec | ChoiceSpec<string> | SwitchSpec | ListSpec<string>;
+/** One number, or several. */
+export interface NumbersSpec {
+  readonly kind: "numbers";
+  readonly default: readonly number[];
+  /** Neither is allowed itself. */
+  readonly above: number;
+  readonly below: number;
+  readonly countMax: number;
+  readonly help: string;
+}
+
+export type ParameterSpec = NumbersSpec | NumberSpec | ChoiceSpec<string> | SwitchSpec | ListSpec<string>;
 
 export function choice<const C extends string>(
   choices: readonly C[],
@@ -77,16 +88,18 @@ type ValueOf<S> = S extends {
   ? readonly (C | `${P}@${string}`)[]
   : S extends { choices: readonly (infer C)[] }
     ? C
-    : S extends SwitchSpec
-      ? boolean
-      : S extends { words: readonly (infer W)[] }
-        ? number | W
-        : number;
+    : S extends NumbersSpec
+      ? readonly number[]
+      : S extends SwitchSpec
+        ? boolean
+        : S extends { words: readonly (infer W)[] }
+          ? number | W
+          : number;
 
 /** The values that a table describes. */
 export type ValuesOf<T> = { -readonly [K in keyof T]: ValueOf<T[K]> };
 
-export type ParameterValue = number | string | boolean | readonly string[];
+export type ParameterValue = number | string | boolean | readonly string[] | readonly number[];
 
 /** Other names of a parameter. */
 export function aliasesOf(spec: ParameterSpec): readonly string[] {
@@ -99,6 +112,7 @@ export function describeBounds(spec: ParameterSpec): string {
   if (spec.kind === "list")
     return `a list of ${spec.choices.map((name) => (spec.numbered.includes(name) ? `${name}[@n]` : name)).join("|")}`;
   if (spec.kind === "switch") return "true or false";
+  if (spec.kind === "numbers") return `up to ${spec.countMax} numbers above ${spec.above} and below ${spec.below}`;
   const noun = spec.kind === "integer" ? "an integer" : "a number";
   const low = spec.min === undefined ? "" : spec.minExclusive === true ? ` above ${spec.min}` : ` from ${spec.min}`;
   const high =

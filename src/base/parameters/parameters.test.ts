@@ -47,6 +47,13 @@ describe.each(Object.entries(tables))("%s", (_name, table) => {
     }
     for (const value of [null, {}, [], true, "", " ", "three", "1,5", Number.NaN, Infinity, "Infinity", 1n])
       await refuse(value);
+    if (spec.kind === "numbers") {
+      expect(accept(0.25)).toEqual([0.25]);
+      expect(accept(" 0.1, 0.9")).toEqual([0.1, 0.9]);
+      const many = Array.from({ length: spec.countMax + 1 }, () => 0.5);
+      for (const value of [spec.above, spec.below, [0.5, 2], "0.5,", many]) await refuse(value);
+      return;
+    }
     if (spec.kind === "choice") {
       for (const choice of spec.choices) expect(accept(choice)).toBe(choice);
       await refuse(`${spec.default}x`);

@@ -86,6 +86,15 @@ function checkedValue(name: string, spec: ParameterSpec, value: unknown): Parame
     if (good.length === items.length) return [...new Set(good)];
     throw new TandemError("USAGE", `parameter ${name} must be ${describeBounds(spec)}; got '${String(value)}'`);
   }
+  if (spec.kind === "numbers") {
+    const items: readonly unknown[] =
+      typeof value === "string" ? value.split(",") : Array.isArray(value) ? value : [value];
+    const good = items
+      .map((item) => (typeof item === "string" && item.trim() !== "" ? Number(item) : item))
+      .filter((item): item is number => typeof item === "number" && item > spec.above && item < spec.below);
+    if (good.length === items.length && good.length > 0 && good.length <= spec.countMax) return good;
+    throw new TandemError("USAGE", `parameter ${name} must be ${describeBounds(spec)}; got '${String(value)}'`);
+  }
   if (spec.kind === "switch") {
     if (typeof value === "boolean") return value;
     throw new TandemError("USAGE", `parameter ${name} must be true or false; got '${String(value)}'`);

@@ -103,12 +103,10 @@ export class BoostingMonitor {
 }
 
 /** @throws TandemError USAGE for a metric that the objective's predictions have no meaning for */
-export function metricsFor({
-  objective,
-  eval_metric: wanted,
-}: Pick<TrainingParameters, "objective" | "eval_metric">): readonly MetricName[] {
+export function metricsFor(parameters: TrainingParameters): readonly MetricName[] {
+  const { objective, eval_metric: wanted } = parameters;
   if (wanted.length === 0) return fittingMetrics(objective);
-  const wrong = wanted.find((metric) => !fitsObjective(metric, objective));
+  const wrong = wanted.find((metric) => !fitsObjective(metric, parameters));
   if (wrong !== undefined)
     throw new TandemError("USAGE", `eval_metric ${wrong} does not fit the objective ${objective}`);
   return wanted;

@@ -6,6 +6,8 @@ import { TandemError } from "../../base/error.ts";
 import type { TrainingParameters } from "../../base/parameters/parameters.ts";
 import { type Objective, objectiveFor } from "../objective/objective.ts";
 import type { Range, RealGradients } from "../../base/gradients/real-gradients.ts";
+import { withQuantileLeaves } from "../tree/adaptive-leaves.ts";
+import type { GrownTree } from "../tree/grow.ts";
 
 export class BoostingTask {
   readonly objective: Objective;
@@ -56,6 +58,11 @@ export class BoostingTask {
     this.#bounds = outputs.flatMap(() => [scaled(g, factor), scaled(h, factor)]);
   }
 
+  /** What each output predicts, where that is a quantile; otherwise null. */
+  get quantiles(): readonly number[] | null {
+    return this.objective.kind === "quantile" ? this.#parameters.quantile_alpha : null;
+  }
+
   /** Where the margins of all instances start. */
   startMargins(): Float64Array {
     return new Float64Array(this.labels.length * this.outputCount).fill(this.baseMargin());
@@ -65,11 +72,45 @@ export class BoostingTask {
   baseMargin(): number {
     const { base_score: baseScore } = this.#parameters;
     if (baseScore !== "auto") return this.objective.baseMargin(baseScore);
+    const { estimate } = this.objective;
+    // Not rounded: whose label it is must have no residual, as in XGBoost, where labels are float32 as well.
+    if (estimate !== undefined) return estimate(...this.#taught(), this.#parameters) + 0;
     if (this.outputCount > 1) return this.objective.baseMargin(0.5); // what all classes start from cancels out
     // One Newton step from zero, as XGBoost's own estimate does it (2.0, InitEstimation).
     const [g, h] = this.gradients(new Float64Array(this.labels.length)).values;
     const step = -sum(g, this.trainingRows) / sum(h, this.trainingRows);
     return Math.fround(step) + 0;
+  }
+
+  /**
+   * The tree with the leaves that the objective wants.
+   * @param outputs those that the tree learns
+   * @param margins before this tree
+   * @param sample the rows that the tree has learnt from; null: all
+   */
+  withOwnLeaves<R>(
+    grown: GrownTree<R>,
+    outputs: readonly number[],
+    margins: Float64Array,
+    sample: Uint32Array | null,
+  ): GrownTree<R> {
+    const alphas = this.objective.leafQuantiles?.(this.#parameters);
+    if (alphas === undefined) return grown;
+    const [output] = outputs; // several quantiles have a tree each
+    const residuals = this.labels.map((label, row) => label - margins[row * this.outputCount + output]);
+    return withQuantileLeaves(grown, sample, {
+      residuals,
+      weights: this.weights,
+      alpha: alphas[output],
+      eta: this.#parameters.eta,
+    });
+  }
+
+  /** Labels and weights of the rows that are learnt from. */
+  #taught(): [labels: Float64Array, weights: Float64Array | null] {
+    const { labels, weights, trainingRows: rows } = this;
+    if (rows === null) return [labels, weights];
+    return [Float64Array.from(rows, (row) => labels[row]), weights && Float64Array.from(rows, (row) => weights[row])];
   }
 
   gradients(margins: Float64Array): RealGradients {

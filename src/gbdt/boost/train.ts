@@ -11,6 +11,7 @@ import { CentralisedSearch, type PartyColumns, type SearchWatch } from "../split
 import { ColumnSampler, columnRatesOf } from "./column-sampling.ts";
 import { splitParametersOf, TreeGain } from "../split/gain.ts";
 import { growTree, type GrowParameters, nodesAskedMax } from "../tree/grow.ts";
+import { objectiveFor } from "../objective/objective.ts";
 import { hasVectorLeaves } from "../objective/outputs.ts";
 import type { Model } from "../tree/model.ts";
 import { predictMargins } from "../tree/predict.ts";
@@ -153,7 +154,8 @@ export async function* centralisedRounds(training: CentralisedTraining): AsyncGe
         gain,
         isLocal ? undefined : training.watch?.({ tree: treeIndex, round, gradients, gain }),
       );
-      const { tree, leaves } = await growTree(search, gradients, sample, gain, growParameters);
+      const grown = await growTree(search, gradients, sample, gain, growParameters);
+      const { tree, leaves } = task.withOwnLeaves(grown, outputs, margins, sample);
       addLeafWeights(margins, task.outputCount, treeIndex, tree, leaves);
       trees.push(tree);
       onTree?.(tree, treeIndex, margins);
@@ -232,9 +234,9 @@ function checkNoise({ defences, parties, noiseSecrets }: CentralisedTraining, { 
   assert(!isNoisy || parties.every((_, i) => i === 0 || noiseSecrets?.[i] !== undefined), "noise needs its secrets");
 }
 
-/** A model says how many outputs it has where there are several. */
-export function outputsOf({ outputCount }: BoostingTask): Pick<Model, "outputCount"> {
-  return outputCount === 1 ? {} : { outputCount };
+/** A model says how many outputs it has where there are several, and which quantiles they are. */
+export function outputsOf({ outputCount, quantiles }: BoostingTask): Pick<Model, "outputCount" | "quantiles"> {
+  return { ...(outputCount === 1 ? {} : { outputCount }), ...(quantiles === null ? {} : { quantiles }) };
 }
 
 /**
@@ -246,8 +248,18 @@ export function checkConstraints(parameters: TrainingParameters, features: reado
     if (monotone !== 0 && categories !== undefined)
       throw new TandemError("USAGE", `a monotone constraint names '${name}', but categories have no order`);
   }
-  if (!hasVectorLeaves(parameters) || features.every(({ monotone = 0 }) => monotone === 0)) return;
-  throw new TandemError("USAGE", "monotone constraints need multi_strategy one_output_per_tree");
+  if (features.some(({ monotone = 0 }) => monotone !== 0)) checkOrderedLeaves(parameters);
+}
+
+/** @throws TandemError USAGE if leaves cannot keep the order that a monotone constraint asks for */
+export function checkOrderedLeaves(parameters: TrainingParameters, whose = ""): void {
+  if (hasVectorLeaves(parameters))
+    throw new TandemError("USAGE", `${whose}monotone constraints need multi_strategy one_output_per_tree`);
+  if (objectiveFor(parameters.objective).leafQuantiles !== undefined)
+    throw new TandemError(
+      "USAGE",
+      `${whose}monotone constraints do not hold with ${parameters.objective}: its leaves are quantiles of residuals`,
+    );
 }
 
 /** @throws TandemError USAGE if nothing bounds a tree */

@@ -11,7 +11,10 @@ import type { Model } from "../tree/model.ts";
 import type { Tree } from "../tree/tree.ts";
 
 /** What of a model both trainers need, whatever they know of its rules. */
-export interface StartModel<R> extends Pick<Model, "objective" | "baseMargin" | "outputCount" | "parallelTrees"> {
+export interface StartModel<R> extends Pick<
+  Model,
+  "objective" | "baseMargin" | "outputCount" | "parallelTrees" | "quantiles"
+> {
   readonly trees: readonly Tree<R>[];
 }
 
@@ -28,6 +31,10 @@ export function roundsBefore<R>(
   const { trees, outputCount = 1, parallelTrees = 1 } = start;
   if (start.objective !== parameters.objective)
     throw refusal(`objective is ${parameters.objective}, but the model was trained for ${start.objective}`);
+  if (task.quantiles?.join(", ") !== start.quantiles?.join(", "))
+    throw refusal(
+      `quantile_alpha is ${task.quantiles?.join(", ")}, but the model was trained for ${start.quantiles?.join(", ")}`,
+    );
   if (outputCount !== task.outputCount)
     throw refusal(`num_class is ${task.outputCount}, but the model was trained for ${outputCount} classes`);
   if (parallelTrees !== parameters.num_parallel_tree)

@@ -1,7 +1,19 @@
 /** Metrics by XGBoost's names, which objectives they have a meaning for, and those that fit an objective best. */
 import type { TrainingParameters } from "../../base/parameters/parameters.ts";
 import { type LabelKind, type ObjectiveName, objectiveFor } from "../objective/objective.ts";
-import { error, logloss, mae, mape, merror, mlogloss, pseudoHuberError, rmse, type Weights } from "./metrics.ts";
+import { outputCountOf, type OutputParameters } from "../objective/outputs.ts";
+import {
+  error,
+  logloss,
+  mae,
+  mape,
+  merror,
+  mlogloss,
+  pinballLoss,
+  pseudoHuberError,
+  rmse,
+  type Weights,
+} from "./metrics.ts";
 import { gammaDeviance, gammaNloglik, poissonNloglik, tweedieNloglik } from "./likelihood-metrics.ts";
 import { type Separation, separation, separationAside } from "./ranking-metrics.ts";
 
@@ -9,7 +21,10 @@ import { type Separation, separation, separationAside } from "./ranking-metrics.
 export type MetricName = TrainingParameters["eval_metric"][number];
 
 /** What of the parameters metrics look at. */
-export type MetricParameters = Pick<TrainingParameters, "objective" | "huber_slope" | "tweedie_variance_power">;
+export type MetricParameters = Pick<
+  TrainingParameters,
+  "objective" | "huber_slope" | "tweedie_variance_power" | "quantile_alpha"
+>;
 
 /** Margins of some rows, seen by every metric; what several metrics need is computed once. */
 export class Evaluation {
@@ -90,6 +105,11 @@ const metrics: Readonly<Record<string, Metric>> = {
     of: ({ predictions, labels, weights, parameters }) =>
       pseudoHuberError(predictions, labels, weights, parameters.huber_slope),
   },
+  quantile: {
+    fits: ["quantile"],
+    of: ({ predictions, labels, weights, parameters }) =>
+      pinballLoss(predictions, labels, weights, parameters.quantile_alpha),
+  },
   "poisson-nloglik": {
     fits: oneNumber,
     of: ({ predictions, labels, weights }) => poissonNloglik(predictions, labels, weights),
@@ -131,8 +151,10 @@ export function isHigherBetter(metric: MetricName): boolean {
 }
 
 /** Whether a metric has a meaning for an objective's labels and predictions. */
-export function fitsObjective(metric: MetricName, objective: ObjectiveName): boolean {
-  return metricOf(metric).fits.includes(objectiveFor(objective).kind);
+export function fitsObjective(metric: MetricName, parameters: OutputParameters): boolean {
+  const { fits } = metricOf(metric);
+  const { kind } = objectiveFor(parameters.objective);
+  return fits.includes(kind) || (kind === "quantile" && outputCountOf(parameters) === 1 && fits.includes("number"));
 }
 
 /** The last decides early stopping: it is XGBoost's own default, but for binary:logitraw (docs/objectives.md). */
@@ -143,6 +165,8 @@ const fitting: Readonly<Record<ObjectiveName, readonly MetricName[]>> = {
   "reg:logistic": ["logloss", "rmse"],
   "reg:squarederror": ["rmse"],
   "reg:pseudohubererror": ["rmse", "mae", "mphe"],
+  "reg:absoluteerror": ["rmse", "mae"],
+  "reg:quantileerror": ["quantile"],
   "reg:gamma": ["rmse", "gamma-nloglik", "gamma-deviance"],
   "reg:tweedie": ["rmse", "tweedie-nloglik"],
   "count:poisson": ["rmse", "poisson-nloglik"],

@@ -57,6 +57,24 @@ export function pseudoHuberError(
   );
 }
 
+/** What reg:quantileerror minimises, on average over its quantiles; those of a row stand side by side. */
+export function pinballLoss(
+  predictions: ArrayLike<number>,
+  labels: ArrayLike<number>,
+  weights: Weights,
+  alphas: readonly number[],
+): number {
+  const losses = Float64Array.from(labels, (label, row) => {
+    let loss = 0;
+    alphas.forEach((alpha, k) => {
+      const above = label - predictions[row * alphas.length + k];
+      loss += above >= 0 ? alpha * above : (alpha - 1) * above;
+    });
+    return loss / alphas.length;
+  });
+  return mean(losses, labels, weights, (loss) => loss);
+}
+
 /** Mean negative log-likelihood of the right class; `probabilities` has those of a row side by side. */
 export function mlogloss(
   probabilities: ArrayLike<number>,

@@ -6,6 +6,7 @@ import type { TrainingParameters } from "../../base/parameters/parameters.ts";
 import type { Range } from "../../base/gradients/real-gradients.ts";
 import { gamma, poisson, tweedie } from "./log-link-objectives.ts";
 import { hinge, logistic, logitRaw, regLogistic } from "./logistic-objectives.ts";
+import { absoluteError, quantileError } from "./quantile-objectives.ts";
 import { pseudoHuber, squaredError } from "./regression-objectives.ts";
 import { softmax, softprob } from "./softmax-objectives.ts";
 
@@ -23,10 +24,10 @@ export interface GradientBounds {
 export type ObjectiveParameters = TrainingParameters;
 
 /**
- * What a label is: one of two classes, one of several, a fraction from 0 to 1, any number, or a number with a positive
- * mean.
+ * What a label is: one of two classes, one of several, a fraction from 0 to 1, any number, a number with a positive
+ * mean, or a number whose quantiles are wanted.
  */
-export type LabelKind = "binary" | "classes" | "fraction" | "number" | "mean";
+export type LabelKind = "binary" | "classes" | "fraction" | "number" | "mean" | "quantile";
 
 export interface Objective {
   readonly name: ObjectiveName;
@@ -38,6 +39,10 @@ export interface Objective {
   bounds(parameters: ObjectiveParameters): GradientBounds;
   /** Per slot: g of the first output, its h, and so on. `margins` has the outputs of an instance side by side. */
   gradients(margins: Float64Array, labels: Float64Array, parameters: ObjectiveParameters): Float64Array[];
+  /** Leaves are these quantiles of residuals, one per output; left out: they follow from g and h. */
+  leafQuantiles?(parameters: ObjectiveParameters): readonly number[];
+  /** The margin of base_score auto; left out: one Newton step from 0. */
+  estimate?(labels: Float64Array, weights: Float64Array | null, parameters: ObjectiveParameters): number;
   /** From margins to predictions; both have the outputs of an instance side by side. */
   predictions(margins: Float64Array, outputCount: number): Float64Array;
   /** One prediction per instance, however many margins it has. */
@@ -60,6 +65,8 @@ const objectives: Readonly<Record<ObjectiveName, Objective>> = {
   "reg:squarederror": squaredError,
   "reg:pseudohubererror": pseudoHuber,
   "count:poisson": poisson,
+  "reg:absoluteerror": absoluteError,
+  "reg:quantileerror": quantileError,
   "reg:gamma": gamma,
   "reg:tweedie": tweedie,
   "multi:softprob": softprob,

@@ -2,10 +2,11 @@
 import type { TrainingParameters } from "../../base/parameters/parameters.ts";
 import { objectiveFor } from "./objective.ts";
 
-export type OutputParameters = Pick<TrainingParameters, "objective" | "num_class">;
+export type OutputParameters = Pick<TrainingParameters, "objective" | "num_class" | "quantile_alpha">;
 
-export function outputCountOf({ objective, num_class: classes }: OutputParameters): number {
-  return isOfClasses(objective) ? classes : 1;
+export function outputCountOf({ objective, num_class: classes, quantile_alpha: alphas }: OutputParameters): number {
+  if (isOfClasses(objective)) return classes;
+  return objectiveFor(objective).kind === "quantile" ? alphas.length : 1;
 }
 
 export function isOfClasses(objective: TrainingParameters["objective"]): boolean {

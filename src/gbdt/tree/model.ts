@@ -10,5 +10,7 @@ export interface Model {
   readonly outputCount?: number | undefined;
   /** Trees of an output that were grown side by side in each round; left out: one. */
   readonly parallelTrees?: number | undefined;
+  /** Of reg:quantileerror: what each output is; left out of others. */
+  readonly quantiles?: readonly number[] | undefined;
   readonly trees: readonly Tree<SplitRule>[];
 }

@@ -88,6 +88,7 @@ function jobEvent(
     parameters: {
       ...training,
       eval_metric: training.eval_metric.join(", "),
+      quantile_alpha: training.quantile_alpha.join(", "),
       ...codec,
       ...speed,
       ...recordedDefences(privacy, scheme),

@@ -33,7 +33,7 @@ export async function readStart(
 }
 
 export function startFrom(
-  { model, job, objective, baseMargin, outputCount, parallelTrees, passiveNames, trees }: ActiveShare,
+  { model, job, objective, baseMargin, outputCount, parallelTrees, quantiles, passiveNames, trees }: ActiveShare,
   parties: readonly string[],
   table: Columns,
 ): StartCheckpoint {
@@ -59,6 +59,7 @@ export function startFrom(
     baseMargin,
     ...(outputCount === undefined ? {} : { outputCount }),
     ...(parallelTrees === undefined ? {} : { parallelTrees }),
+    ...(quantiles === undefined ? {} : { quantiles }),
     trees: trees.map((tree) =>
       tree.map((node) => (node.kind === "leaf" ? node : { ...node, rule: ruleOf(node.rule) })),
     ),

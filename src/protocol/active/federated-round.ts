@@ -100,7 +100,12 @@ export class FederatedRound {
       const tree = firstTree + i;
       this.#growing = tree;
       if (i > 0) observer.treeBegan(tree);
-      const grown = await this.#growTree({ ...shared, tree, outputs });
+      const grown = this.#task.withOwnLeaves(
+        await this.#growTree({ ...shared, tree, outputs }),
+        outputs,
+        margins,
+        sample,
+      );
       addLeafWeights(margins, this.#task.outputCount, tree, grown.tree, grown.leaves);
       trees.push(grown.tree);
       await nextSlice();

@@ -115,6 +115,7 @@ export interface ActiveModel {
   /** As in Model; left out: one. */
   readonly outputCount?: number | undefined;
   readonly parallelTrees?: number | undefined;
+  readonly quantiles?: readonly number[] | undefined;
   /** Names of the passive parties: rule.owner - 1 is the index here. */
   readonly passiveNames: readonly string[];
   readonly trees: readonly Tree<ActiveRule>[];

@@ -6,7 +6,6 @@
  * A round is stored after every passive party has stored all of its trees: they are level with the active party or up
  * to a round ahead, never behind. A round that is redone has the same gradients, hence the same decisions.
  */
-import { TandemError } from "../../base/error.ts";
 import type { TrainingParameters } from "../../base/parameters/parameters.ts";
 import type { GradientLayout } from "../../codec/layout.ts";
 import { BoostingMonitor } from "../../gbdt/boost/boosting-monitor.ts";
@@ -14,7 +13,7 @@ import { BoostingTask } from "../../gbdt/boost/boosting-task.ts";
 import type { FoldTurns } from "../../gbdt/boost/fold-turns.ts";
 import { beginsLayer, endsLayer, layerOf, parallelOf, roundsOf } from "../../gbdt/boost/layers.ts";
 import { checkSampling, sampleRows } from "../../gbdt/boost/row-sampling.ts";
-import { checkConstraints, checkGrowth, outputsOf } from "../../gbdt/boost/train.ts";
+import { checkConstraints, checkGrowth, checkOrderedLeaves, outputsOf } from "../../gbdt/boost/train.ts";
 import { roundsBefore } from "../../gbdt/boost/warm-start.ts";
 import type { Tree } from "../../gbdt/tree/tree.ts";
 import type { Ledger } from "../../privacy/ledger.ts";
@@ -144,7 +143,7 @@ export class ActiveRole {
       sampleRows(training, 0, task.gradients(task.startMargins()), task.trainingRows),
     );
     const isOver = (): boolean => round === roundCount || (beginsLayer(round, training) && monitor.isOver);
-    if (!isOver()) await this.#setUp(task.trainingRows, task, layout);
+    if (!isOver()) await this.#setUp(task.trainingRows, layout);
     this.#job.observer.layoutProven(layout);
     while (!isOver()) {
       this.#evaluated = await this.#round(
@@ -189,7 +188,7 @@ export class ActiveRole {
       sampleRows(training, 0, task.gradients(task.startMargins()), task.trainingRows),
     );
     // Every row is summed in some fold.
-    if (!folds.isOver) await this.#setUp(null, task, layout);
+    if (!folds.isOver) await this.#setUp(null, layout);
     observer.layoutProven(layout);
     while (!folds.isOver) {
       const turn = folds.next();
@@ -226,7 +225,7 @@ export class ActiveRole {
   }
 
   /** @param rows that are summed in any tree; null: all */
-  async #setUp(rows: Uint32Array | null, task: BoostingTask, layout: GradientLayout): Promise<void> {
+  async #setUp(rows: Uint32Array | null, layout: GradientLayout): Promise<void> {
     const { scheme, jobId, job, labels, skipBin = true, now } = this.#job;
     const started = now();
     const agreed = this.#agreed;
@@ -244,13 +243,8 @@ export class ActiveRole {
     await Promise.all(this.#sessions.map((session) => session.setUp(message, skipBin)));
     if (scheme.hidden !== null) await Promise.all(this.#sessions.map((session) => session.takeHints()));
     this.phases.setUp = now() - started;
-    if (task.treeOutputs[0].length > 1 && this.#sessions.some((session) => session.isMonotone)) {
-      throw new TandemError(
-        "USAGE",
-        "a passive party has monotone constraints, which need trees of one output each. " +
-          "Use multi_strategy one_output_per_tree",
-      );
-    }
+    if (this.#sessions.some((session) => session.isMonotone))
+      checkOrderedLeaves(this.#job.training, "a passive party has monotone constraints: ");
   }
 
   async #round(

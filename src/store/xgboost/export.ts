@@ -90,7 +90,8 @@ export function xgboostModel(
   const featureCount = featureNames.length;
   const featureIndex = featureIndexIn(features);
   const { baseScore, rest } = startOf(model);
-  const { outputCount = 1, parallelTrees = 1 } = model;
+  const { outputCount = 1, parallelTrees = 1, quantiles } = model;
+  const targetCount = quantiles?.length ?? 1;
   const codes = categoryCodes(model, featureIndex);
   const trees = model.trees
     .flatMap(treesOfOneOutput)
@@ -115,9 +116,9 @@ export function xgboostModel(
       learner_model_param: {
         base_score: xgboostText(baseScore),
         boost_from_average: "0",
-        num_class: String(outputCount === 1 ? 0 : outputCount),
+        num_class: String(outputCount === 1 || targetCount > 1 ? 0 : outputCount),
         num_feature: String(featureCount),
-        num_target: "1",
+        num_target: String(targetCount),
       },
       objective: xgboostObjective(model),
     },

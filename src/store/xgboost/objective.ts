@@ -7,7 +7,7 @@ export type XgboostObjective = { readonly name: ObjectiveName } & Readonly<
   Record<string, string | Readonly<Record<string, string>>>
 >;
 
-export function xgboostObjective({ objective, outputCount = 1 }: Model): XgboostObjective {
+export function xgboostObjective({ objective, outputCount = 1, quantiles = [] }: Model): XgboostObjective {
   switch (objective) {
     case "binary:logistic":
     case "binary:logitraw":
@@ -18,7 +18,10 @@ export function xgboostObjective({ objective, outputCount = 1 }: Model): Xgboost
     case "reg:pseudohubererror":
       return { name: objective, pseudo_huber_param: { huber_slope: "1" } };
     case "binary:hinge":
+    case "reg:absoluteerror":
       return { name: objective };
+    case "reg:quantileerror":
+      return { name: objective, quantile_loss_param: { quantile_alpha: `[${quantiles.join(",")}]` } };
     case "reg:tweedie":
       return { name: objective, tweedie_regression_param: { tweedie_variance_power: "1.5" } };
     case "count:poisson":
@@ -50,6 +53,8 @@ export function startOf({ objective, baseMargin }: Model): Start {
     case "binary:hinge":
     case "reg:squarederror":
     case "reg:pseudohubererror":
+    case "reg:absoluteerror":
+    case "reg:quantileerror":
     case "multi:softprob":
     case "multi:softmax":
       return { baseScore: Math.fround(baseMargin), rest: 0 };
