@@ -21,7 +21,7 @@ import {
   type TrainingParameters,
 } from "../base/parameters/parameters.ts";
 import { TandemError } from "../base/error.ts";
-import { checkGrowth } from "../gbdt/boost/train.ts";
+import { checkForest, checkGrowth } from "../gbdt/boost/train.ts";
 import { noiseIn } from "../protocol/job-parameters.ts";
 import { ConfigFile } from "./config-file.ts";
 import { checkHiddenOutcomes } from "./privacy-policy.ts";
@@ -312,6 +312,7 @@ export async function readActiveConfig(path: string, newJobName: (directory: str
 function trainingFrom(file: ConfigFile, given: Readonly<Record<string, unknown>>): TrainingParameters {
   const training = file.parameters("training", trainingParameters, given);
   inField(file, ["training", "max_depth"], () => checkGrowth(training));
+  inField(file, ["training", "num_parallel_tree"], () => checkForest(training));
   return training;
 }
 

@@ -17,7 +17,7 @@ import {
 import { checkHiddenOutcomes } from "../../party/privacy-policy.ts";
 import { chosenScheme } from "../../scheme/registry.ts";
 import type { GivenOptions } from "../../scheme/scheme.ts";
-import { checkGrowth } from "../../gbdt/boost/train.ts";
+import { checkForest, checkGrowth } from "../../gbdt/boost/train.ts";
 import { noiseIn } from "../../protocol/job-parameters.ts";
 import type { PartyEvent } from "../../record/events.ts";
 import type { FederationJob } from "./federation.ts";
@@ -82,6 +82,7 @@ export async function checkOptions(options: SimulateOptions): Promise<Simulation
   const speed = resolveParameters(speedParameters, options.speed ?? {});
   const privacy = resolveParameters(privacyParameters, options.privacy ?? {});
   checkGrowth(training);
+  checkForest(training);
   noiseIn(training, codec, privacy); // refuses noise that the layout has no room for
   const { scheme } = chosenScheme(options);
   const conflicts = scheme.conflicts({ keyBitsGiven: options.keyBitsGiven ?? null, codec, speed });

@@ -116,6 +116,7 @@ export async function* centralisedRounds(training: CentralisedTraining): AsyncGe
     start === null ? task.startMargins() : predictMargins(start.model, start.columns, labels.length, start.names);
   checkSampling(parameters);
   checkGrowth(parameters);
+  checkForest(parameters);
   checkConstraints(parameters, parties.flat());
   const growParameters = growParametersOf(parameters);
   const { people, used } = training.job ?? jobOf(training);
@@ -269,6 +270,18 @@ export function checkGrowth({
 }: Pick<TrainingParameters, "max_depth" | "max_leaves">): void {
   if (depth === 0 && leaves === 0)
     throw new TandemError("USAGE", "max_depth and max_leaves are both 0, so that trees have no limit. Set one of them");
+}
+
+/** @throws TandemError USAGE, as in XGBoost: each tree of a round would move by all of a leaf's residuals */
+export function checkForest({
+  num_parallel_tree: trees,
+  objective,
+}: Pick<TrainingParameters, "num_parallel_tree" | "objective">): void {
+  if (trees > 1 && objectiveFor(objective).leafQuantiles !== undefined)
+    throw new TandemError(
+      "USAGE",
+      `num_parallel_tree must be 1 with ${objective}: its leaves are quantiles of residuals`,
+    );
 }
 
 export function growParametersOf(parameters: TrainingParameters): GrowParameters {

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { expectError } from "../../../test/support/expect-error.ts";
 import { resolveParameters, trainingParameters } from "../../base/parameters/parameters.ts";
 import { BoostingTask } from "../boost/boosting-task.ts";
-import { checkConstraints } from "../boost/train.ts";
+import { checkConstraints, checkForest } from "../boost/train.ts";
 import { quantileOf } from "../objective/quantile.ts";
 import { binFeature } from "../split/binning.ts";
 import { withQuantileLeaves } from "./adaptive-leaves.ts";
@@ -64,4 +64,5 @@ test("what its leaves cannot keep is refused", async () => {
   await expectError(() => checkConstraints(quantiles, [ordered]), "USAGE", /monotone constraints do not hold/);
   const vector = { ...quantiles, multi_strategy: "multi_output_tree" as const };
   await expectError(() => new BoostingTask(vector, numbers(1, 2)), "USAGE", /a tree per quantile/);
+  await expectError(() => checkForest({ ...quantiles, num_parallel_tree: 2 }), "USAGE", /num_parallel_tree must be 1/);
 });

@@ -13,7 +13,7 @@ import { BoostingTask } from "../../gbdt/boost/boosting-task.ts";
 import type { FoldTurns } from "../../gbdt/boost/fold-turns.ts";
 import { beginsLayer, endsLayer, layerOf, parallelOf, roundsOf } from "../../gbdt/boost/layers.ts";
 import { checkSampling, sampleRows } from "../../gbdt/boost/row-sampling.ts";
-import { checkConstraints, checkGrowth, checkOrderedLeaves, outputsOf } from "../../gbdt/boost/train.ts";
+import { checkConstraints, checkForest, checkGrowth, checkOrderedLeaves, outputsOf } from "../../gbdt/boost/train.ts";
 import { roundsBefore } from "../../gbdt/boost/warm-start.ts";
 import type { Tree } from "../../gbdt/tree/tree.ts";
 import type { Ledger } from "../../privacy/ledger.ts";
@@ -100,6 +100,7 @@ export class ActiveRole {
     } = this.#job;
     const started = now();
     checkGrowth(training);
+    checkForest(training);
     noiseIn(training, codec, this.#job.defences);
     roundsBefore(start, this.#newTask(), training); // nobody hears of a model that does not fit
     const hello = {
