@@ -4,6 +4,7 @@ import { TandemError } from "../base/error.ts";
 import { formatCount, formatSeconds } from "../base/text/format.ts";
 import type { AuditResult } from "../privacy/attack/audit-result.ts";
 import { addJobOptions, type JobFlags, jobFrom } from "./job-options.ts";
+import { Progress } from "./terminal/progress.ts";
 import { auditText } from "./terminal/audit-text.ts";
 import { addExamples } from "./terminal/help-text.ts";
 import { wholeNumber } from "./whole-number.ts";
@@ -21,7 +22,7 @@ const secondsMax = 24 * 3600;
 
 export function auditCommand(): Command {
   const command = new Command("audit").description(
-    "say what companies could learn of each other from a job on one CSV file: train it in one place, and attack it",
+    "say what companies could learn of each other from a job on one table: train it in one place, and attack it",
   );
   addJobOptions(command, false)
     .option("--job <folder>", "instead of a table: a job of this party that has kept its transcript")
@@ -56,8 +57,9 @@ async function ofTable(flags: AuditFlags, seconds: number, onProgress: Tell): Pr
     if (flags[name] === undefined)
       throw new TandemError("USAGE", `--${name} is missing: name a table with its label, or the folder of a --job`);
   const { auditSimulation } = await import("../experiment/audit/audit.ts");
+  const progress = Progress.onStandardError({ quiet: flags.quiet === true || flags.json === true }, "active");
   return auditSimulation(
-    { ...jobFrom(flags), check: false, onEvent: () => {} },
+    { ...jobFrom(flags), check: false, onEvent: (event) => progress.handle(event) },
     { seconds, whatIf: flags.whatIf === true, onProgress },
   );
 }

@@ -10,6 +10,7 @@ import {
   speedParameters,
   trainingParameters,
 } from "../base/parameters/parameters.ts";
+import { type TableFormat, tableFormats } from "../data/table-reading.ts";
 import { schemeOption } from "./scheme-options.ts";
 import type { SimulateOptions } from "../experiment/simulate/simulate-options.ts";
 
@@ -25,6 +26,8 @@ export interface JobFlags {
   readonly testData?: string;
   readonly validationFraction?: string;
   readonly validationData?: string;
+  readonly format?: TableFormat;
+  readonly header?: boolean;
   readonly missing?: string[];
   readonly monotoneConstraints?: string;
   readonly categorical?: string;
@@ -42,7 +45,7 @@ const defaultTestFraction = "0.25";
 export function addJobOptions(command: Command, isRequired = true): Command {
   command.optionsGroup("Data:");
   for (const [flags, description] of [
-    ["--data <file>", "the table, .csv or .csv.gz"],
+    ["--data <file>", "the table: .csv, .csv.gz, .parquet, or LIBSVM's text format"],
     ["--label <column>", "the label, by name or position ('#3')"],
   ])
     command.addOption(new Option(flags, description).makeOptionMandatory(isRequired));
@@ -56,6 +59,10 @@ export function addJobOptions(command: Command, isRequired = true): Command {
     .option("--test-data <file>", "a second table to test on instead")
     .option("--validation-fraction <number>", "training rows to evaluate after every round, not to learn from")
     .option("--validation-data <file>", "a second table to evaluate after every round instead")
+    .addOption(
+      new Option("--format <name>", "of all tables (default: by their names and first lines)").choices(tableFormats),
+    )
+    .option("--no-header", "CSV: the first line is a row already; columns are named f0, f1, ...")
     .option("--missing <token>", "a cell that means missing, besides empty, NA and NaN; repeat it for more", collect)
     .option(
       "--monotone-constraints <list>",
@@ -106,6 +113,8 @@ export function jobFrom(flags: JobFlags): Omit<SimulateOptions, "check" | "onEve
     testData: flags.testData,
     validationFraction: validationFraction(flags),
     validationData: flags.validationData,
+    format: flags.format,
+    header: flags.header,
     missing: flags.missing ?? [],
     monotone: constraints(flags.monotoneConstraints ?? ""),
     categorical: columnList(flags.categorical ?? ""),

@@ -1,4 +1,4 @@
-/** `tandem simulate`: one CSV file, cut by columns into companies. */
+/** `tandem simulate`: one table, cut by columns into companies. */
 import { join } from "node:path";
 import { Command } from "commander";
 import { TandemError } from "../base/error.ts";
@@ -36,7 +36,7 @@ interface SimulateFlags extends JobFlags, ProgressFlags, DashboardFlags, Leakage
 
 export function simulateCommand(): Command {
   const command = new Command("simulate").description(
-    "cut one CSV file by columns into companies, and train between them",
+    "cut one table by columns into companies, and train between them",
   );
   addJobOptions(command)
     .option("--predictions <file>", "write ids, labels and predictions of the test rows, as CSV")

@@ -40,10 +40,10 @@ function tellableNames({ names }: CsvTable): string[] {
   return names.some((name) => parseNumber(name.trim()) !== undefined) ? [] : names.filter((name) => name !== "");
 }
 
-/** How messages call a column: its name, or its position if it has none. */
+/** How messages call a column: its name, or its position if it has none, or one that may be a cell. */
 export function columnTitle(table: CsvTable, index: number): string {
   const name = table.names[index];
-  return name === "" ? `#${index}` : `'${name}'`;
+  return name === "" || table.isHeaderDoubtful === true ? `#${index}` : `'${name}'`;
 }
 
 /**

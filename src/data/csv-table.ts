@@ -11,6 +11,9 @@ import Papa from "papaparse";
 import { TandemError } from "../base/error.ts";
 import { type Dialect, DialectFinder } from "./csv-dialect.ts";
 import { csvText } from "./csv-text.ts";
+import { headerTrouble, looksLikeRow, noHeaderAdvice } from "./header.ts";
+import { looksLikeLibsvm, readLibsvm } from "./libsvm-table.ts";
+import type { TableReading } from "./table-reading.ts";
 import { CellMemory, memoryTrouble, type TableLimits, tableLimits } from "./limits.ts";
 
 export interface CsvTable {
@@ -24,25 +27,40 @@ export interface CsvTable {
   lineOf(row: number): number;
   /** What lineOf counts, for messages: "line", unless the file has no lines. */
   readonly lineNoun?: "row";
+  /** Names of columns that are no features unless somebody names them. Left out: none. */
+  readonly aside?: readonly string[];
+  /** CSV: the first line was taken for names, though it looks like a row. */
+  readonly isHeaderDoubtful?: boolean;
 }
 
 /**
  * Reads a `.csv` or `.csv.gz` file.
  * @throws TandemError FILE_UNREADABLE or FILE_FORMAT naming the file and, where there is one, the line
  */
-export function readCsvTable(path: string, limits: TableLimits = tableLimits): Promise<CsvTable> {
-  return readCsvText(path, csvText(path, limits), limits);
+export function readCsvTable(
+  path: string,
+  limits: TableLimits = tableLimits,
+  reading: TableReading = {},
+): Promise<CsvTable> {
+  return readCsvText(path, csvText(path, limits), limits, reading);
 }
 
-/** CSV text of any origin; `path` is what messages call it. @throws as readCsvTable does */
+/**
+ * Text of any origin: CSV, or LIBSVM's format if it is named, or can be recognised; `path` is what messages call it.
+ * @throws as readCsvTable does
+ */
 export async function readCsvText(
   path: string,
   text: AsyncGenerator<string>,
   limits: TableLimits = tableLimits,
+  { format, header = true }: TableReading = {},
 ): Promise<CsvTable> {
   const { head, dialect } = await readHead(path, text, limits.rowChars);
   if (head.trim() === "") throw new TandemError("FILE_FORMAT", `${path} is empty`);
-  const collector = new RowCollector(path, dialect.newline, limits);
+  const [firstLine] = head.trimStart().split(dialect.newline, 1);
+  if (format === "libsvm" || (format === undefined && looksLikeLibsvm(firstLine)))
+    return readLibsvm(path, joined(head, text), limits);
+  const collector = new RowCollector(path, dialect.newline, limits, header);
   await parseRows(joined(head, text), dialect, collector);
   return collector.finish();
 }
@@ -117,6 +135,7 @@ class RowCollector {
   readonly #path: string;
   /** The character that ends a line, also inside quoted cells. */
   readonly #lineEnd: string;
+  readonly #hasHeader: boolean;
   #names: string[] | undefined;
   readonly #limits: TableLimits;
   readonly #memory: CellMemory;
@@ -125,8 +144,10 @@ class RowCollector {
   #line = 1;
   #blankLines = 0;
 
-  constructor(path: string, newline: string, limits: TableLimits) {
+  /** @param hasHeader whether the first line has the names of the columns */
+  constructor(path: string, newline: string, limits: TableLimits, hasHeader: boolean) {
     this.#path = path;
+    this.#hasHeader = hasHeader;
     this.#limits = limits;
     this.#memory = new CellMemory(limits.memoryBytes);
     this.#lineEnd = newline === "\r" ? "\r" : "\n";
@@ -156,12 +177,13 @@ class RowCollector {
 
   #addRow(cells: string[]): void {
     if (this.#names === undefined) {
-      this.#names = this.#checkedNames(cells);
+      this.#names = this.#checkedNames(this.#hasHeader ? cells : cells.map((_, i) => `f${i}`));
       this.#columns = cells.map(() => []);
-      return;
+      if (this.#hasHeader) return;
     }
     if (cells.length !== this.#names.length) {
-      throw this.#error(`has ${countOf(cells.length, "cell")}, but the header has ${this.#names.length}`);
+      const first = this.#hasHeader ? "header" : "first row";
+      throw this.#error(`has ${countOf(cells.length, "cell")}, but the ${first} has ${this.#names.length}`);
     }
     if (this.#lines.length === this.#limits.rows) throw this.#error(`there are over ${this.#limits.rows} rows`);
     for (let i = 0; i < cells.length; i++) {
@@ -180,7 +202,7 @@ class RowCollector {
     if (long !== -1) throw this.#longCell(long);
     const names = cells.map((cell) => cell.trim());
     const trouble = headerTrouble(names);
-    if (trouble !== null) throw this.#error(trouble);
+    if (trouble !== null) throw this.#error(`${trouble}. ${noHeaderAdvice}`);
     return names;
   }
 
@@ -189,7 +211,14 @@ class RowCollector {
     if (names === undefined) throw new TandemError("FILE_FORMAT", `${this.#path} is empty`);
     if (this.#lines.length === 0) throw new TandemError("FILE_FORMAT", `${this.#path} has a header but no rows`);
     const lines = Uint32Array.from(this.#lines);
-    return { path: this.#path, names, columns: this.#columns, rowCount: lines.length, lineOf: (row) => lines[row] };
+    return {
+      path: this.#path,
+      names,
+      columns: this.#columns,
+      rowCount: lines.length,
+      lineOf: (row) => lines[row],
+      ...(this.#hasHeader && looksLikeRow(names, this.#columns) ? { isHeaderDoubtful: true } : {}),
+    };
   }
 
   #longCell(column: number): TandemError {
@@ -203,23 +232,6 @@ class RowCollector {
   #error(what: string): TandemError {
     return new TandemError("FILE_FORMAT", `${this.#path}, line ${this.#line}: ${what}`);
   }
-}
-
-/** @returns what is wrong with the names of a table's columns, or null */
-export function headerTrouble(names: readonly string[]): string | null {
-  const known = new Map<string, number>();
-  for (const [index, name] of names.entries()) {
-    if (name === "" && index > 0) return `column #${index} of the header has no name`;
-    const first = known.get(name);
-    if (first !== undefined) return `two columns are named '${shortened(name)}' (#${first} and #${index})`;
-    known.set(name, index);
-  }
-  return null;
-}
-
-/** A name of a megabyte is no help in a message. */
-function shortened(name: string): string {
-  return name.length > 100 ? `${name.slice(0, 100)}...` : name;
 }
 
 function occurrences(text: string, char: string): number {

@@ -45,7 +45,7 @@ async function* plainBytes(path: string, limits: TableLimits): AsyncGenerator<Bu
     const first = await chunks.next();
     if (first.done === true) return;
     const kind = otherFormat(first.value);
-    if (kind !== null) throw new TandemError("FILE_FORMAT", `${path} is ${kind}, not CSV. Save it as CSV`);
+    if (kind !== null) throw new TandemError("FILE_FORMAT", `${path} is ${kind.what}. ${kind.advice}`);
     // A stream may not be rewound (a pipe), so the chunk that showed the file's kind goes back in front.
     const all = prepended(first.value, chunks);
     if (isGzip(first.value)) yield* gunzipped(path, all, limits);
@@ -96,11 +96,28 @@ async function* counted(chunks: AsyncIterable<Buffer>, count: (length: number) =
   }
 }
 
-/** What people take for a table that is read as CSV, by its first bytes; null: none of it. */
-function otherFormat(head: Buffer): string | null {
-  const magic = head.toString("latin1", 0, 4);
-  if (magic === "PAR1") return "a Parquet file";
-  return magic === "PK\u0003\u0004" ? "a spreadsheet or a ZIP archive" : null;
+/** Kinds of files that people take for tables, by their first bytes. */
+const otherFormats: readonly (readonly [magic: string, what: string, advice: string])[] = [
+  [
+    "PAR1",
+    "a Parquet file, not CSV",
+    "Let its name end in .parquet, or say --format parquet (in a config: data.format)",
+  ],
+  ["ARROW1", "an Arrow file (Feather), which Tandem does not read", "Save it as Parquet"],
+  ["FEA1", "a Feather file, which Tandem does not read", "Save it as Parquet"],
+  ["ORC", "an ORC file, which Tandem does not read", "Save it as Parquet"],
+  ["\u0089HDF", "an HDF5 file, which Tandem does not read", "Save it as Parquet"],
+  ["PK\u0003\u0004", "a spreadsheet or a ZIP archive, not CSV", "Save it as CSV"],
+  ["BZh", "compressed with bzip2", "Compress it with gzip, or not at all"],
+  ["\u00fd7zXZ", "compressed with xz", "Compress it with gzip, or not at all"],
+  ["(\u00b5/\u00fd", "compressed with zstd", "Compress it with gzip, or not at all"],
+];
+
+/** What a file is that cannot be CSV; null: it may be. */
+function otherFormat(head: Buffer): { readonly what: string; readonly advice: string } | null {
+  const start = head.toString("latin1", 0, 8);
+  const found = otherFormats.find(([magic]) => start.startsWith(magic));
+  return found === undefined ? null : { what: found[1], advice: found[2] };
 }
 
 function isGzip(head: Buffer): boolean {

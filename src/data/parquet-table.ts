@@ -7,7 +7,8 @@
  */
 import { stat } from "node:fs/promises";
 import { TandemError } from "../base/error.ts";
-import { type CsvTable, headerTrouble } from "./csv-table.ts";
+import type { CsvTable } from "./csv-table.ts";
+import { headerTrouble } from "./header.ts";
 import { CellMemory, memoryTrouble, type TableLimits, tableLimits, threadLimits } from "./limits.ts";
 import { type Watched, watchThread } from "./parquet-watch.ts";
 import type { ParquetMessage } from "./parquet-thread.ts";

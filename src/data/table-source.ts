@@ -8,13 +8,32 @@ import { stat } from "node:fs/promises";
 import { TandemError } from "../base/error.ts";
 import { type CsvTable, readCsvTable, readCsvText } from "./csv-table.ts";
 import { utf8Text } from "./csv-text.ts";
+import type { Notice } from "./feature-columns.ts";
+import { noHeaderAdvice } from "./header.ts";
+import { tableLimits } from "./limits.ts";
+import type { TableReading } from "./table-reading.ts";
 
 export type TableSource = { readonly path: string } | { readonly command: readonly string[] };
 
-/** @throws TandemError FILE_UNREADABLE or FILE_FORMAT naming file and, where there is one, line */
-export async function readTable(source: TableSource): Promise<CsvTable> {
-  if ("command" in source) return readCommand(source.command);
-  if (!source.path.endsWith(".parquet")) return readCsvTable(source.path);
+/**
+ * @param notice hears that a file's first line was taken for names, though it looks like a row
+ * @throws TandemError FILE_UNREADABLE or FILE_FORMAT naming file and, where there is one, line
+ */
+export async function readTable(
+  source: TableSource,
+  reading: TableReading = {},
+  notice: Notice = () => {},
+): Promise<CsvTable> {
+  const table = await tableOf(source, reading);
+  if (table.isHeaderDoubtful === true)
+    notice(`${table.path}: the first line was taken for names of columns, but looks like a row. ${noHeaderAdvice}`);
+  return table;
+}
+
+async function tableOf(source: TableSource, reading: TableReading): Promise<CsvTable> {
+  if ("command" in source) return readCommand(source.command, reading);
+  const { format = source.path.endsWith(".parquet") ? "parquet" : undefined } = reading;
+  if (format !== "parquet") return readCsvTable(source.path, tableLimits, { ...reading, format });
   // Some fifty modules, which most starts of the command never need.
   const { readParquetTable } = await import("./parquet-table.ts");
   return readParquetTable(source.path);
@@ -31,9 +50,9 @@ export async function tableVersion(source: TableSource): Promise<string | null> 
   }
 }
 
-function readCommand([program, ...args]: readonly string[]): Promise<CsvTable> {
+function readCommand([program, ...args]: readonly string[], reading: TableReading): Promise<CsvTable> {
   const title = `the output of '${program}'`;
-  return readCsvText(title, utf8Text(title, commandOutput(title, program, args)));
+  return readCsvText(title, utf8Text(title, commandOutput(title, program, args)), tableLimits, reading);
 }
 
 async function* commandOutput(title: string, program: string, args: readonly string[]): AsyncGenerator<Buffer> {

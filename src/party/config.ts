@@ -23,6 +23,7 @@ import {
 import { TandemError } from "../base/error.ts";
 import { checkForest, checkGrowth } from "../gbdt/boost/train.ts";
 import { noiseIn } from "../protocol/job-parameters.ts";
+import { tableFormats } from "../data/table-reading.ts";
 import { ConfigFile } from "./config-file.ts";
 import { checkHiddenOutcomes } from "./privacy-policy.ts";
 
@@ -70,6 +71,10 @@ const dataFields = {
   command: listOf(text).min(1, "must name a program").optional(),
   test_path: text.optional(),
   validation_path: text.optional(),
+  /** Of all these files; left out: by their names and first lines. */
+  format: oneOf(tableFormats).optional(),
+  /** CSV: whether the first line has names of columns. */
+  header: z.boolean("must be true or false").optional(),
   id: text,
   features,
   missing: listOf(text).default([]),

@@ -50,7 +50,7 @@ export async function readPartyTable(
   label: (LabelSpec & { readonly binary: boolean }) | null,
   { text = "refuse", book = new CategoryBook(), notice = () => {} }: TextReading = {},
 ): Promise<FileTable> {
-  const csv = await readTable(source);
+  const csv = await readTable(source, data, notice);
   const idIndex = columnIndex(csv, data.id);
   const names = featureNames(
     csv,
@@ -131,6 +131,7 @@ function featureNames(
   }
   const leftOut = new Set([
     ...reserved,
+    ...(csv.aside ?? []).map((name) => columnIndex(csv, name)),
     ...(features === "all" ? [] : features.all_but.map((name) => columnIndex(csv, name))),
   ]);
   return csv.names.map((name, index) => name || `#${index}`).filter((_, index) => !leftOut.has(index));

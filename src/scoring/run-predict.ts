@@ -49,7 +49,8 @@ export async function runPredict(config: ActiveConfig, options: PredictOptions):
     const { wanted = predictionWanted } = options;
     const { names, perRow } = scorer.outputs(wanted);
     // The label is of no interest, and need not be there.
-    const data = scoringData(config.data, scorer);
+    // Its name and its first line say what it is, whatever the training file was.
+    const data = { ...scoringData(config.data, scorer), format: undefined };
     const rows = await readPartyTable({ path: options.input }, data, null, { text: "as trained" });
     for (const { trouble } of await scorer.ready(firstTimeoutMs)) if (trouble !== null) throw trouble;
     const { predictions, unknown } = await scoreAll(scorer, rows, options);

@@ -14,6 +14,7 @@ import {
   type TrainingParameters,
   trainingParameters,
 } from "../../base/parameters/parameters.ts";
+import type { TableReading } from "../../data/table-reading.ts";
 import { checkHiddenOutcomes } from "../../party/privacy-policy.ts";
 import { chosenScheme } from "../../scheme/registry.ts";
 import type { GivenOptions } from "../../scheme/scheme.ts";
@@ -39,6 +40,9 @@ export interface SimulateOptions {
   readonly validationFraction?: number | undefined;
   /** A table that is evaluated after every round instead. */
   readonly validationData?: string | undefined;
+  /** How these files are read, where that does not follow from their names and first lines. */
+  readonly format?: TableReading["format"];
+  readonly header?: TableReading["header"];
   readonly missing: readonly string[];
   /** By column: 1, -1 or 0. */
   readonly monotone?: Readonly<Record<string, -1 | 0 | 1>>;

@@ -5,8 +5,10 @@
 import { TandemError } from "../../base/error.ts";
 import type { TrainingParameters } from "../../base/parameters/parameters.ts";
 import { CategoryBook } from "../../data/category-book.ts";
-import { type CsvTable, readCsvTable } from "../../data/csv-table.ts";
+import type { CsvTable } from "../../data/csv-table.ts";
 import { type PartyTable, selectRows } from "../../data/dataset.ts";
+import { readTable } from "../../data/table-source.ts";
+import type { Notice } from "../../data/feature-columns.ts";
 import { foldRows, type RowSplit, splitRows } from "../../data/split.ts";
 import { checkConstraints } from "../../party/party-data.ts";
 import { categoricalColumns, type CategoryReading, type Cut, cutColumns, parseTables } from "./cut-table.ts";
@@ -36,13 +38,15 @@ export async function readSimulationTables(
   options: SimulateOptions,
   training: TrainingParameters,
 ): Promise<SimulationTables> {
-  const table = await readCsvTable(options.data);
+  const notice: Notice = (words) => options.onEvent({ type: "notice", party: "active", words });
+  const read = (path: string): Promise<CsvTable> => readTable({ path }, options, notice);
+  const table = await read(options.data);
   const cuts = cutColumns(table, options);
   const reading: CategoryReading = {
     categorical: categoricalColumns(table, cuts, options, training),
     text: training.enable_categorical ? "categories" : "refuse",
     book: new CategoryBook(),
-    notice: (words) => options.onEvent({ type: "notice", party: cuts[0].name, words }),
+    notice,
   };
   const parties = parseTables(table, cuts, options, training.objective, reading);
   const whole: CutTable = { table, cuts, parties };
@@ -52,7 +56,7 @@ export async function readSimulationTables(
   });
   // What is categorical in the first table is so in the others, whatever their cells look like.
   const later = { ...reading, categorical: Object.keys(categoriesOf(parties)), text: "as trained" } as const;
-  const testTable = options.testData === undefined ? null : await readCsvTable(options.testData);
+  const testTable = options.testData === undefined ? null : await read(options.testData);
   const rows =
     testTable === null
       ? testSplit(table.rowCount, options, training.seed)
@@ -63,7 +67,7 @@ export async function readSimulationTables(
   const validation =
     options.validationData === undefined
       ? null
-      : await readValidation(options.validationData, options, training.objective, later);
+      : validationTable(await read(options.validationData), options, training.objective, later);
   if (validation !== null) checkDistinct(validation.table.path, train[0].ids, validation.parties[0].ids);
   return { whole, tested, rows, train, validation };
 }
@@ -82,13 +86,13 @@ function cutTable(
   return { table, cuts, parties: parseTables(table, cuts, options, objective, reading) };
 }
 
-async function readValidation(
-  path: string,
+function validationTable(
+  table: CsvTable,
   options: SimulateOptions,
   objective: TrainingParameters["objective"],
   reading: CategoryReading,
-): Promise<CutTable> {
-  const cut = cutTable(await readCsvTable(path), options, objective, reading);
+): CutTable {
+  const cut = cutTable(table, options, objective, reading);
   // Row numbers are ids where there is no column of them: they begin anew in every file.
   const idOf = (id: string): string => (options.id === undefined ? `validation ${id}` : id);
   return { ...cut, parties: cut.parties.map((party) => ({ ...party, ids: party.ids.map(idOf) })) };

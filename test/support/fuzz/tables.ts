@@ -54,6 +54,7 @@ const csvTexts = [
   `\uFEFFid;name;z\r\n${rows((i) => `${i};"a ""b"", ${i}";${i % 3 === 0 ? "NA" : `-${i}e-3`}\r`)}`,
   `id\tquoted\r${rows((i) => `${i}\t"line\rbreak"`).replaceAll("\n", "\r")}`,
   `,a\n1,?\n2,3\n\n\n4,\n`,
+  rows((i) => `${i % 2}:0.${i + 1} qid:${i >> 2} 0:${i / 7} ${3 + i}:-${i}e-3 # row ${i}`),
 ].map((text) => Buffer.from(text));
 
 export const csv: FuzzFormat = {
