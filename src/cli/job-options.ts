@@ -19,6 +19,7 @@ export interface JobFlags {
   readonly id?: string;
   readonly label: string;
   readonly positive?: string;
+  readonly classes?: string;
   readonly weight?: string;
   readonly active?: string;
   readonly passive?: string[];
@@ -51,7 +52,8 @@ export function addJobOptions(command: Command, isRequired = true): Command {
     command.addOption(new Option(flags, description).makeOptionMandatory(isRequired));
   command
     .option("--id <column>", "the id, by name or position (default: the row number)")
-    .option("--positive <value>", "the label's value that counts as 1")
+    .option("--positive <value>", "the label's value that counts as 1; everything else is 0")
+    .option("--classes <names>", "the label's values in their order (default: text is sorted, as LabelEncoder does it)")
     .option("--weight <column>", "instance weights, by name or position; the active party has them")
     .option("--active <columns>", "the active party's features, separated by commas")
     .option("--passive <columns>", "a passive party's features; repeat it for each party", collect)
@@ -106,6 +108,7 @@ export function jobFrom(flags: JobFlags): Omit<SimulateOptions, "check" | "onEve
     id: flags.id,
     label: flags.label,
     positive: flags.positive,
+    classes: flags.classes === undefined ? undefined : columnList(flags.classes).map((name) => name.trim()),
     weight: flags.weight,
     active: columnList(flags.active ?? ""),
     passives: (flags.passive ?? []).map(columnList),

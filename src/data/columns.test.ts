@@ -124,10 +124,8 @@ describe("labelColumn", () => {
   });
 
   it("refuses words without a positive value", () => {
-    expectError(
-      "CELL_UNPARSABLE",
-      "line 3, column 'y': the cell is not a number; for a label in words say with --positive",
-      () => labelColumn(tableOf({ y: ["yes", "no"] }), 0),
+    expectError("CELL_UNPARSABLE", "line 3, column 'y': the cell is not a number; a label must be one", () =>
+      labelColumn(tableOf({ y: ["yes", "no"] }), 0),
     );
   });
 

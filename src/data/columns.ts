@@ -130,10 +130,11 @@ export function firstCell(table: CsvTable, index: number, missingTokens: Readonl
 
 /**
  * Labels: numbers as they stand, or with `positive` given 1 where the cell equals it and 0 elsewhere.
+ * @param mayBeOneClass rows that are evaluated only need not have both
  * @throws TandemError LABEL_INVALID if a label is missing, or with `positive` if there is one class only;
  * CELL_UNPARSABLE if a label is not a number
  */
-export function labelColumn(table: CsvTable, index: number, positive?: string): Float64Array {
+export function labelColumn(table: CsvTable, index: number, positive?: string, mayBeOneClass = false): Float64Array {
   const labels = new Float64Array(table.rowCount);
   const cells = table.columns[index];
   const wanted = positive?.trim();
@@ -145,18 +146,12 @@ export function labelColumn(table: CsvTable, index: number, positive?: string): 
       throw new TandemError("LABEL_INVALID", `${where(table, row, index)}: the label is missing`);
     } else if (wanted === undefined) {
       const value = parseNumber(cell);
-      if (value === undefined) {
-        throw cellError(
-          table,
-          row,
-          index,
-          "is not a number; for a label in words say with --positive which one counts as 1",
-        );
-      }
+      if (value === undefined) throw cellError(table, row, index, "is not a number; a label must be one");
       labels[row] = value;
     }
   }
-  if (wanted !== undefined) requireTwoClasses(table, index, labels, ` '${wanted}'`, " (upper and lower case count)");
+  if (wanted !== undefined && !mayBeOneClass)
+    requireTwoClasses(table, index, labels, ` '${wanted}'`, " (upper and lower case count)");
   return labels;
 }
 
@@ -177,17 +172,19 @@ export function weightColumn(table: CsvTable, index: number): Float64Array {
 
 /**
  * For objectives that need classes: every label is 0 or 1, and both occur.
+ * @param mayBeOneClass as of labelColumn
  * @throws TandemError LABEL_INVALID naming file, column and, for a wrong label, the line
  */
-export function requireBinaryLabels(table: CsvTable, index: number, labels: Float64Array): void {
+export function requireBinaryLabels(table: CsvTable, index: number, labels: Float64Array, mayBeOneClass = false): void {
   const wrong = labels.findIndex((label) => label !== 0 && label !== 1);
   if (wrong !== -1) {
     throw new TandemError(
       "LABEL_INVALID",
-      `${where(table, wrong, index)}: the label is neither 0 nor 1. Say with --positive which value counts as 1`,
+      `${where(table, wrong, index)}: the label is neither 0 nor 1. Say with --positive (in a config: data.positive) ` +
+        "which value counts as 1",
     );
   }
-  requireTwoClasses(table, index, labels, " 1");
+  if (!mayBeOneClass) requireTwoClasses(table, index, labels, " 1");
 }
 
 /** @param caution what may be the reason if no label is `positive` */
@@ -226,6 +223,16 @@ export function idColumn(table: CsvTable, column: string | undefined): string[] 
   return ids;
 }
 
+/** Whether a cell, trimmed, means that there is nothing. */
+export function isMissingCell(cell: string): boolean {
+  return isMissing(cell.trim());
+}
+
+/** The number that a cell is, trimmed; undefined: it is none. */
+export function numberIn(cell: string): number | undefined {
+  return parseNumber(cell.trim());
+}
+
 function isMissing(cell: string): boolean {
   if (cell === "") return true;
   if (cell.length > 3) return false;
@@ -237,6 +244,11 @@ function parseNumber(cell: string): number | undefined {
   if (!numberSyntax.test(cell)) return undefined;
   const value = Number(cell);
   return Number.isFinite(value) ? value : undefined;
+}
+
+/** File, line and column of a cell, for messages. */
+export function placeOf(table: CsvTable, row: number, index: number): string {
+  return where(table, row, index);
 }
 
 function where(table: CsvTable, row: number, index: number): string {

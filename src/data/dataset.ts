@@ -20,6 +20,8 @@ export interface PartyTable {
   readonly monotone?: Readonly<Record<string, number>>;
   /** Null at a passive party. */
   readonly labels: Float64Array | null;
+  /** What labels stand for: they are places in this list. Null or left out: they are numbers. */
+  readonly classes?: readonly string[] | null;
   /** Null or left out where every instance counts once. */
   readonly weights?: Float64Array | null;
 }
@@ -43,6 +45,7 @@ export function selectRows(table: PartyTable, rows: Uint32Array): PartyTable {
     ...(table.categories ? { categories: table.categories } : {}),
     ...(table.monotone ? { monotone: table.monotone } : {}),
     labels: labels === null ? null : Float64Array.from(rows, (row) => labels[row]),
+    ...(table.classes ? { classes: table.classes } : {}),
     ...(weights ? { weights: Float64Array.from(rows, (row) => weights[row]) } : {}),
   };
 }

@@ -24,6 +24,7 @@ export function tableDigest(...tables: readonly (PartyTable | null)[]): string {
       else for (const code of feature) void (Number.isNaN(code) ? hash.update("-:") : text(categories[code]));
     });
     if (table.labels !== null) hash.update(littleEndian(table.labels, 8));
+    table.classes?.forEach(text);
     if (table.weights) hash.update(littleEndian(table.weights, 8));
   }
   return hash.digest("hex");

@@ -180,6 +180,8 @@ export const activeConfig = object({
     ...dataFields,
     label: text,
     positive: text.optional(),
+    /** The labels' names in their order. */
+    classes: listOf(text).min(2, "must name two or more").optional(),
     weight: text.optional(),
     test_fraction: z.number("must be a number").gt(0, "must be above 0").lt(1, "must be below 1").optional(),
     validation_fraction: z.number("must be a number").gt(0, "must be above 0").lt(1, "must be below 1").optional(),

@@ -60,6 +60,7 @@ export function joinTables(tables: readonly PartyTable[]): PartyTable {
     monotone: first.monotone ?? {},
     features: first.features.map((_, i) => concatenated(tables.map(({ features }) => features[i]))),
     labels: numbers(({ labels }) => labels),
+    ...(first.classes ? { classes: first.classes } : {}), // every later file has the first one's
     weights: numbers(({ weights }) => weights),
   };
 }

@@ -14,7 +14,7 @@ interface MetricsPerPart {
   readonly test: Metrics | null;
 }
 
-export function metricsPart({ result, rounds }: JobView): Html {
+export function metricsPart({ result, rounds, parameters }: JobView): Html {
   const last = rounds[rounds.length - 1];
   const train = result?.metrics.train ?? last?.train;
   if (train === undefined) return html``;
@@ -30,8 +30,10 @@ export function metricsPart({ result, rounds }: JobView): Html {
     Own columns alone: a model of this party's columns only, with the same rows, seed and parameters. The difference is
     what the other parties' columns added.
   </p>`;
+  const { classes } = parameters;
+  const named = classes === undefined ? "" : html`<p class="soft">Classes, from 0 on: ${String(classes)}</p>`;
   return html`<h2>Metrics</h2>
-    ${htmlTable(["", ...names], rows)}${alone === undefined ? "" : note}`;
+    ${htmlTable(["", ...names], rows)}${named}${alone === undefined ? "" : note}`;
 }
 
 function metricsRows(names: readonly string[], of: MetricsPerPart, suffix: string): string[][] {

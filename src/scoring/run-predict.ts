@@ -1,7 +1,9 @@
 /** `tandem predict`: scores of the people in a file, with a model that was trained before. */
 import { TandemError } from "../base/error.ts";
+import { predictionColumns } from "../data/prediction-columns.ts";
 import { writeCsv } from "../data/write-csv.ts";
 import { categoryNamesOf } from "../data/dataset.ts";
+import { marginsOf } from "../gbdt/boost/boosting-monitor.ts";
 import { inModelCodes } from "./scoring-model.ts";
 import type { ActiveConfig, DataConfig } from "../party/config.ts";
 import { findActiveShare } from "../party/model/find-share.ts";
@@ -47,7 +49,7 @@ export async function runPredict(config: ActiveConfig, options: PredictOptions):
   const scorer = await Scorer.connect(config, share);
   try {
     const { wanted = predictionWanted } = options;
-    const { names, perRow } = scorer.outputs(wanted);
+    const { names: titles, perRow } = scorer.outputs(wanted);
     // The label is of no interest, and need not be there.
     // Its name and its first line say what it is, whatever the training file was.
     const data = { ...scoringData(config.data, scorer), format: undefined };
@@ -56,8 +58,12 @@ export async function runPredict(config: ActiveConfig, options: PredictOptions):
     const { predictions, unknown } = await scoreAll(scorer, rows, options);
     if (options.unknown === "refuse" && unknown.size > 0) throw unknownRefusal(options.input, rows, unknown);
     const kept = Array.from(rows.table.ids.keys()).filter((row) => options.unknown === "missing" || !unknown.has(row));
-    const outputs = names.map((_, k) => kept.map((row) => String(predictions[row * perRow + k])));
-    await writeCsv(options.output, ["id", ...names], [kept.map((row) => rows.table.ids[row]), ...outputs], {
+    const values = marginsOf(predictions, Uint32Array.from(kept), perRow);
+    const { names, columns } =
+      wanted.kind === "prediction"
+        ? predictionColumns(share.objective, values, kept.length, share.classes ?? null)
+        : { names: titles, columns: titles.map((_, k) => kept.map((_, i) => String(values[i * perRow + k]))) };
+    await writeCsv(options.output, ["id", ...names], [kept.map((row) => rows.table.ids[row]), ...columns], {
       mode: 0o600,
       atomic: true,
     });

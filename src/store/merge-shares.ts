@@ -31,6 +31,7 @@ export function mergeShares(active: ActiveShare, passives: readonly PassiveShare
     ...(active.outputCount === undefined ? {} : { outputCount: active.outputCount }),
     ...(active.parallelTrees === undefined ? {} : { parallelTrees: active.parallelTrees }),
     ...(active.quantiles === undefined ? {} : { quantiles: active.quantiles }),
+    ...(active.classes === undefined ? {} : { classes: active.classes }),
     trees,
   };
 }

@@ -73,6 +73,7 @@ const activeShare = z
     outputCount: index.min(2).optional(),
     parallelTrees: index.min(2).optional(),
     quantiles: z.array(z.number().gt(0).lt(1)).nonempty().optional(),
+    classes: z.array(z.string()).optional(),
     passiveNames: z.array(z.string()),
     trees: z.array(treeSchema),
   })
@@ -83,6 +84,9 @@ const activeShare = z
       message: "a leaf has another number of weights than the model has outputs",
     },
   )
+  .refine(({ outputCount = 2, classes }) => classes === undefined || classes.length === outputCount, {
+    message: "it names another number of classes than the model has",
+  })
   .refine(
     ({ passiveNames, trees }) => trees.flat().every((at) => at.kind === "leaf" || at.rule.owner <= passiveNames.length),
     {
@@ -111,7 +115,10 @@ export function maskedMark(isMasked: boolean): Pick<ShareOrigin, "maskedScoring"
   return isMasked ? { maskedScoring: true } : {};
 }
 
-export interface ActiveShare extends ShareOrigin, ActiveModel {}
+export interface ActiveShare extends ShareOrigin, ActiveModel {
+  /** As in Model. */
+  readonly classes?: readonly string[] | undefined;
+}
 
 export interface PassiveShare extends ShareOrigin {
   /** The active party, by the name under which this party has pinned it. */

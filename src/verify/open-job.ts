@@ -7,7 +7,7 @@ import { foldRows } from "../data/split.ts";
 import { otherRows } from "../gbdt/boost/boosting-task.ts";
 import { activeFacts } from "../party/active/job-facts.ts";
 import { trainingLabels } from "../party/active/results.ts";
-import { jobTables, readActiveTables } from "../party/active/tables.ts";
+import { jobTables, readActiveTables, withClassesOf } from "../party/active/tables.ts";
 import { type ActiveConfig, type PassiveConfig, readActiveConfig, readPassiveConfig } from "../party/config.ts";
 import { ConfigFile } from "../party/config-file.ts";
 import { binningOf, binTable } from "../party/party-data.ts";
@@ -34,16 +34,18 @@ export async function openJob(configPath: string, job: string): Promise<Opening>
 }
 
 /** @throws TandemError CHECKPOINT if the data is not what was committed to, FILE_UNREADABLE without a record */
-export async function openActive(config: ActiveConfig): Promise<Opening> {
-  const folder = join(config.output.directory, config.job);
+export async function openActive(given: ActiveConfig): Promise<Opening> {
+  const folder = join(given.output.directory, given.job);
   const evidence = await keptEvidence(folder, "active");
   const { facts } = evidence.opened;
   const foldCount = Number(facts["folds"]);
+  const tables = await readActiveTables(given);
+  const config = withClassesOf(given, tables);
   const { training, speed, privacy, scheme, keyBits, passives, data } = config;
   const codec = codecInJob(config, facts);
   const aligned = evidence.aligned === null ? null : rowsFrom(evidence.aligned);
   const read = foldCount === 0 ? data : { ...data, validation_fraction: undefined };
-  const { train, validationRows } = jobTables(await readActiveTables(config), aligned, { training, data: read });
+  const { train, validationRows } = jobTables(tables, aligned, { training, data: read });
   const labels = trainingLabels(train);
   const { weights = null } = train;
   const features = binTable(train, binningOf(training), validationRows && otherRows(validationRows, labels.length));

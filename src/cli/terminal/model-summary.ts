@@ -23,6 +23,8 @@ export interface ActiveSummary {
   readonly job: string;
   readonly model: string;
   readonly objective: string;
+  /** Names of the classes; left out: they have none. */
+  readonly classes?: readonly string[];
   readonly baseMargin: number;
   readonly trees: number;
   readonly leaves: number;
@@ -49,6 +51,7 @@ export function summariseActive({
   job,
   model,
   objective,
+  classes,
   baseMargin,
   passiveNames,
   trees,
@@ -58,7 +61,9 @@ export function summariseActive({
   const byFeature = importanceBy(trees, (rule) => (isOwnRule(rule) ? rule.featureName : null));
   const features = [...byFeature].map(([feature, importance]) => splitGain(feature, importance));
   const leaves = trees.flat().filter(({ kind }) => kind === "leaf").length;
-  return { role: "active", name, job, model, objective, baseMargin, trees: trees.length, leaves, parties, features };
+  const named = classes === undefined ? {} : { classes };
+  const counts = { trees: trees.length, leaves };
+  return { role: "active", name, job, model, objective, ...named, baseMargin, ...counts, parties, features };
 }
 
 function splitGain(
@@ -95,12 +100,13 @@ export function readableSummary(summary: ActiveSummary | PassiveSummary): string
     ]);
     return [factLines(facts), ...(summary.features.length === 0 ? [] : ["", features])].join("\n");
   }
-  const { objective, baseMargin, trees, leaves, parties, features } = summary;
+  const { objective, classes, baseMargin, trees, leaves, parties, features } = summary;
   const facts = [
     ["model", model],
     ["job", job],
     ["share of", `${name}, the active party`],
     ["objective", `${objective}, margins start at ${shortNumber(baseMargin)}`],
+    ...(classes === undefined ? [] : [["classes", classes.join(", ")]]),
     ["trees", `${trees}, with ${leaves} leaves`],
   ];
   return [

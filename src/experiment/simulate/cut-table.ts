@@ -2,18 +2,12 @@
 import { TandemError } from "../../base/error.ts";
 import { suggestion } from "../../base/text/nearest-name.ts";
 import type { TrainingParameters } from "../../base/parameters/parameters.ts";
-import {
-  columnIndex,
-  columnTitle,
-  idColumn,
-  labelColumn,
-  requireBinaryLabels,
-  weightColumn,
-} from "../../data/columns.ts";
+import { columnIndex, columnTitle, idColumn, weightColumn } from "../../data/columns.ts";
 import type { CsvTable } from "../../data/csv-table.ts";
 import type { PartyTable } from "../../data/dataset.ts";
 import { featureColumns, type FeatureReading } from "../../data/feature-columns.ts";
-import { objectiveFor } from "../../gbdt/objective/objective.ts";
+import type { LabelReading } from "../../data/labels.ts";
+import { checkedLabels } from "../../party/party-data.ts";
 import type { TextTable } from "./federation.ts";
 import type { SimulateOptions } from "./simulate-options.ts";
 
@@ -76,19 +70,21 @@ export function categoricalColumns(
   return categorical;
 }
 
-export type CategoryReading = Pick<FeatureReading, "categorical" | "text" | "book" | "notice">;
+export type CategoryReading = Pick<FeatureReading, "categorical" | "text" | "book" | "notice"> &
+  Pick<LabelReading, "trained">;
 
 export function parseTables(
   table: CsvTable,
   cuts: readonly Cut[],
   options: SimulateOptions,
-  objective: TrainingParameters["objective"],
+  training: TrainingParameters,
   reading: CategoryReading,
 ): PartyTable[] {
   const ids = idColumn(table, options.id);
-  const labelIndex = columnIndex(table, options.label);
-  const labels = labelColumn(table, labelIndex, options.positive);
-  if (objectiveFor(objective).kind === "binary") requireBinaryLabels(table, labelIndex, labels);
+  const { positive, classes: named } = options;
+  const { objective } = training;
+  const spec = { objective, training, positive, classes: named, ...(reading.trained && { trained: reading.trained }) };
+  const { labels, classes = null } = checkedLabels(table, columnIndex(table, options.label), spec, reading.notice);
   const weights = options.weight === undefined ? null : weightColumn(table, columnIndex(table, options.weight));
   return cuts.map((cut, i) => ({
     ids,
@@ -101,6 +97,7 @@ export function parseTables(
     }),
     monotone: constraintsOf(cut, options),
     labels: i === 0 ? labels : null,
+    ...(i === 0 && classes !== null ? { classes } : {}),
     weights: i === 0 ? weights : null,
   }));
 }
@@ -111,14 +108,14 @@ export function constraintsOf({ features }: Cut, { monotone = {} }: SimulateOpti
 
 /** A party's own file: ids, its raw cells, and for the active party labels and weights. */
 export function textOf(table: CsvTable, cut: Cut, parsed: PartyTable, rows: Uint32Array): TextTable {
-  const { labels, weights } = parsed;
+  const { labels, weights, classes } = parsed;
   const pick = (cells: readonly string[]): string[] => Array.from(rows, (row) => cells[row]);
   return {
     names: [idName, ...cut.features, ...(labels === null ? [] : [labelName]), ...(weights ? [weightName] : [])],
     columns: [
       pick(parsed.ids),
       ...cut.columns.map((column) => pick(table.columns[column])),
-      ...(labels === null ? [] : [Array.from(rows, (row) => String(labels[row]))]),
+      ...(labels === null ? [] : [Array.from(rows, (row) => classes?.[labels[row]] ?? String(labels[row]))]),
       ...(weights ? [Array.from(rows, (row) => String(weights[row]))] : []),
     ],
   };

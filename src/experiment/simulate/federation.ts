@@ -38,6 +38,8 @@ export interface FederationJob {
   readonly active: FederationParty & {
     readonly label: string;
     readonly positive: string | undefined;
+    /** What the labels are called, in their order; left out: they are numbers. */
+    readonly classes?: readonly string[] | undefined;
     readonly weight?: string | undefined;
   };
   readonly passives: readonly FederationParty[];
@@ -173,7 +175,7 @@ function passiveConfig(job: FederationJob, index: number, homes: readonly Home[]
 /** @param ports where the passive parties listen */
 function activeConfig(job: FederationJob, homes: readonly Home[], ports: readonly number[]): ActiveConfigInput {
   const { training, codec, speed } = job;
-  const { name, label, positive, weight } = job.active;
+  const { name, label, positive, classes, weight } = job.active;
   const { directory } = homes[0];
   return {
     name,
@@ -189,6 +191,7 @@ function activeConfig(job: FederationJob, homes: readonly Home[], ports: readonl
       ...dataConfig(job, job.active, directory),
       label,
       positive,
+      classes: classes && [...classes],
       weight,
       validation_fraction: job.validationFraction,
     },

@@ -6,6 +6,7 @@ import type { GradientLayout } from "../../codec/layout.ts";
 import { codecOfJob, layoutOfJob } from "../../party/job-grid.ts";
 import type { SchemeChoice } from "../../scheme/registry.ts";
 import { type PartyTable, selectRows } from "../../data/dataset.ts";
+import { withClassCount } from "../../data/labels.ts";
 import { BoostingMonitor } from "../../gbdt/boost/boosting-monitor.ts";
 import { BoostingTask } from "../../gbdt/boost/boosting-task.ts";
 import { roundsBefore } from "../../gbdt/boost/warm-start.ts";
@@ -34,8 +35,10 @@ export interface PreparedSimulation extends SimulationParameters {
 
 /** @throws TandemError for everything that is wrong with the input, before anything runs */
 export async function prepareSimulation(options: SimulateOptions): Promise<PreparedSimulation> {
-  const parameters = await checkOptions(options);
-  const tables = await readSimulationTables(options, parameters.training);
+  const given = await checkOptions(options);
+  const tables = await readSimulationTables(options, given.training);
+  const [{ classes }] = tables.whole.parties;
+  const parameters = { ...given, training: withClassCount(given.training, classes) };
   const checked = await checkTraining(options, parameters, tables);
   return {
     ...parameters,
@@ -103,6 +106,7 @@ function federationJob(
       ...party(0),
       label: labelName,
       positive: undefined,
+      classes: whole.parties[0].classes ?? undefined,
       weight: options.weight === undefined ? undefined : weightName,
     },
     passives: whole.cuts.slice(1).map((_, i) => party(i + 1)),

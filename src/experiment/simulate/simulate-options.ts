@@ -28,6 +28,8 @@ export interface SimulateOptions {
   readonly id?: string | undefined;
   readonly label: string;
   readonly positive?: string | undefined;
+  /** The labels' names in their order; left out: sorted, where labels are text. */
+  readonly classes?: readonly string[] | undefined;
   /** A column of instance weights, which the active party holds. */
   readonly weight?: string | undefined;
   readonly active: readonly string[];

@@ -48,26 +48,31 @@ export async function readSimulationTables(
     book: new CategoryBook(),
     notice,
   };
-  const parties = parseTables(table, cuts, options, training.objective, reading);
+  const parties = parseTables(table, cuts, options, training, reading);
   const whole: CutTable = { table, cuts, parties };
   checkConstraints(table.path, options.monotone ?? {}, {
     featureNames: parties.flatMap(({ featureNames }) => featureNames),
     categories: categoriesOf(parties),
   });
   // What is categorical in the first table is so in the others, whatever their cells look like.
-  const later = { ...reading, categorical: Object.keys(categoriesOf(parties)), text: "as trained" } as const;
+  const later = {
+    ...reading,
+    categorical: Object.keys(categoriesOf(parties)),
+    text: "as trained",
+    trained: { classes: parties[0].classes ?? null },
+  } as const;
   const testTable = options.testData === undefined ? null : await read(options.testData);
   const rows =
     testTable === null
       ? testSplit(table.rowCount, options, training.seed)
       : { train: allRows(table), test: allRows(testTable) };
   const train = parties.map((party) => selectRows(party, rows.train));
-  const tested = testTable === null ? whole : cutTable(testTable, options, training.objective, later);
+  const tested = testTable === null ? whole : cutTable(testTable, options, training, later);
   checkTrainable(options.data, train[0]);
   const validation =
     options.validationData === undefined
       ? null
-      : validationTable(await read(options.validationData), options, training.objective, later);
+      : validationTable(await read(options.validationData), options, training, later);
   if (validation !== null) checkDistinct(validation.table.path, train[0].ids, validation.parties[0].ids);
   return { whole, tested, rows, train, validation };
 }
@@ -79,20 +84,20 @@ function categoriesOf(parties: readonly PartyTable[]): NonNullable<PartyTable["c
 function cutTable(
   table: CsvTable,
   options: SimulateOptions,
-  objective: TrainingParameters["objective"],
+  training: TrainingParameters,
   reading: CategoryReading,
 ): CutTable {
   const cuts = cutColumns(table, options);
-  return { table, cuts, parties: parseTables(table, cuts, options, objective, reading) };
+  return { table, cuts, parties: parseTables(table, cuts, options, training, reading) };
 }
 
 function validationTable(
   table: CsvTable,
   options: SimulateOptions,
-  objective: TrainingParameters["objective"],
+  training: TrainingParameters,
   reading: CategoryReading,
 ): CutTable {
-  const cut = cutTable(table, options, objective, reading);
+  const cut = cutTable(table, options, training, reading);
   // Row numbers are ids where there is no column of them: they begin anew in every file.
   const idOf = (id: string): string => (options.id === undefined ? `validation ${id}` : id);
   return { ...cut, parties: cut.parties.map((party) => ({ ...party, ids: party.ids.map(idOf) })) };

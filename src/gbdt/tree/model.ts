@@ -12,5 +12,7 @@ export interface Model {
   readonly parallelTrees?: number | undefined;
   /** Of reg:quantileerror: what each output is; left out of others. */
   readonly quantiles?: readonly number[] | undefined;
+  /** What the outputs stand for, or of one output what 0 and 1 do; left out: classes have no names. */
+  readonly classes?: readonly string[] | undefined;
   readonly trees: readonly Tree<SplitRule>[];
 }

@@ -377,7 +377,7 @@ export class JobAttempts {
       await writePredictions(
         output.predictions ?? join(this.#checkpoints.folder, "predictions.csv"),
         tables.test,
-        predictions,
+        { objective: training.objective, predictions },
         storage,
       );
       const curves =
@@ -386,7 +386,14 @@ export class JobAttempts {
     }
     await writeActiveShare(
       join(this.#checkpoints.folder, "share.json"),
-      { name, job, model: this.#modelId(begun), ...maskedMark(this.#config.privacy.masked_scoring), ...model },
+      {
+        name,
+        job,
+        model: this.#modelId(begun),
+        ...maskedMark(this.#config.privacy.masked_scoring),
+        ...model,
+        ...(tables.train.classes ? { classes: tables.train.classes } : {}),
+      },
       storage,
     );
     await role.finish();

@@ -23,7 +23,7 @@ import type { PassivePeer } from "../../wire/peer.ts";
 import type { ActiveEvidence } from "./job-evidence.ts";
 import { openActiveEvidence } from "./open-evidence.ts";
 import { layoutSummary, makeSecret, tellFailure, trainingLabels } from "./results.ts";
-import { alignTables, jobTables, readActiveTables, rowsOf } from "./tables.ts";
+import { alignTables, jobTables, readActiveTables, rowsOf, withClassesOf } from "./tables.ts";
 import { type ActiveWorld, type ConnectedPeer, realWorld } from "./world.ts";
 import type { ActiveConfig } from "../config.ts";
 import type { Emit } from "../../record/events.ts";
@@ -122,7 +122,8 @@ class CrossValidationAttempts {
     if (config.warm_start !== undefined)
       throw new TandemError("USAGE", "a cross-validation begins every fold's model anew; leave warm_start out");
     const tables = await readActiveTables(config, (words) => emit({ type: "notice", party: config.name, words }));
-    return new CrossValidationAttempts(config, options, tables, await makeSecret(config, emit), emit, world);
+    const classed = withClassesOf(config, tables);
+    return new CrossValidationAttempts(classed, options, tables, await makeSecret(config, emit), emit, world);
   }
 
   async untilOver(): Promise<CrossValidationOutcome & { readonly instances: number }> {

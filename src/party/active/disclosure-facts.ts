@@ -2,7 +2,7 @@
 import type { DisclosureFacts } from "../../privacy/disclosures.ts";
 import type { ActiveConfig } from "../config.ts";
 import { jobFacts, type OwnFacts, unknownParty } from "../disclosure-facts.ts";
-import { type ActiveTables, jobTables } from "./tables.ts";
+import { type ActiveTables, jobTables, withClassesOf } from "./tables.ts";
 
 /**
  * The job as the active party will propose it, before anybody is asked: of an alignment it knows only that nobody is
@@ -10,10 +10,11 @@ import { type ActiveTables, jobTables } from "./tables.ts";
  * @param folds of a cross-validation, which predicts nobody besides
  */
 export function activeFacts(
-  config: ActiveConfig,
+  given: ActiveConfig,
   tables: ActiveTables,
   folds: number | null = null,
 ): readonly DisclosureFacts[] {
+  const config = withClassesOf(given, tables);
   const { train, test, validationRows } = jobTables(tables, null, config);
   const job = { ...config, hasStart: config.warm_start !== undefined };
   const own =

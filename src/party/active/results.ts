@@ -8,6 +8,7 @@ import type { Storage } from "../../base/files/storage.ts";
 import { overflowProof, type GradientLayout } from "../../codec/layout.ts";
 import { chosenScheme, type SchemeChoice } from "../../scheme/registry.ts";
 import type { PartyTable } from "../../data/dataset.ts";
+import { predictionColumns } from "../../data/prediction-columns.ts";
 import { csvChunks } from "../../data/write-csv.ts";
 import type { ActiveRole } from "../../protocol/active/role.ts";
 import type { Emit, LayoutSummary } from "../../record/events.ts";
@@ -43,18 +44,13 @@ export async function tellFailure(role: Pick<ActiveRole, "finish">, error: unkno
 export async function writePredictions(
   path: string,
   table: PartyTable,
-  predictions: Float64Array,
+  { objective, predictions }: { readonly objective: string; readonly predictions: Float64Array },
   storage: Storage,
 ): Promise<void> {
-  const outputCount = predictions.length / table.ids.length;
-  const outputs = Array.from({ length: outputCount }, (_, k) =>
-    table.ids.map((_id, row) => String(predictions[row * outputCount + k])),
-  );
-  const names = outputCount === 1 ? ["prediction"] : outputs.map((_, k) => `prediction_${k}`);
-  await storage.write(
-    path,
-    csvChunks(["id", "label", ...names], [table.ids, Array.from(labelsOf(table), String), ...outputs]),
-  );
+  const { ids, classes = null } = table;
+  const { names, columns } = predictionColumns(objective, predictions, ids.length, classes);
+  const labels = Array.from(labelsOf(table), (label) => classes?.[label] ?? String(label));
+  await storage.write(path, csvChunks(["id", "label", ...names], [ids, labels, ...columns]));
 }
 
 /** The secret of a new job, and a word about it. */

@@ -12,7 +12,7 @@ import { protocolVersion } from "../../wire/version.ts";
 import type { StartCheckpoint } from "../../store/active-checkpoint.ts";
 import { JobAttempts } from "./attempts.ts";
 import { ActiveCheckpoints, makeJobFolder } from "./checkpoints.ts";
-import { type ActiveTables, type AlignedRows, readActiveTables } from "./tables.ts";
+import { type ActiveTables, type AlignedRows, readActiveTables, withClassesOf } from "./tables.ts";
 import { type ActiveWorld, realWorld } from "./world.ts";
 import { connectWatched } from "./watched-peers.ts";
 import { alignAndWrite } from "./aligned-file.ts";
@@ -23,11 +23,12 @@ import { Patience } from "./patience.ts";
 import type { JobNotes } from "../../record/job-record.ts";
 import { readStart } from "../model/start-model.ts";
 
-export async function runActive(config: ActiveConfig, emit: Emit, world: ActiveWorld = realWorld): Promise<void> {
-  const release = await world.lock(join(config.output.directory, config.job));
+export async function runActive(given: ActiveConfig, emit: Emit, world: ActiveWorld = realWorld): Promise<void> {
+  const release = await world.lock(join(given.output.directory, given.job));
   try {
     const notices: string[] = [];
-    const tables = await readActiveTables(config, (words) => notices.push(words));
+    const tables = await readActiveTables(given, (words) => notices.push(words));
+    const config = withClassesOf(given, tables);
     const checkpoints = await ActiveCheckpoints.open(config, tables, world.storage);
     const start =
       checkpoints.checkpoint === null ? await readStart(config, tables[0].rows.table) : checkpoints.checkpoint.start;
@@ -72,7 +73,7 @@ async function recorded(
 }
 
 function jobEvent(
-  { name, job, passives, training, codec, speed, privacy, scheme, keyBits, align }: ActiveConfig,
+  { name, job, passives, data, training, codec, speed, privacy, scheme, keyBits, align }: ActiveConfig,
   start: StartCheckpoint | null,
 ): JobEvent {
   const { parameters } = chosenScheme({ scheme, keyBits });
@@ -95,6 +96,7 @@ function jobEvent(
       scheme,
       ...configNames(parameters),
       align,
+      ...(data.classes === undefined ? {} : { classes: data.classes.join(", ") }),
       ...(start === null ? {} : { warm_start: start.model }),
     },
     ...warningOf(scheme, parameters),

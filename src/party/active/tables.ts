@@ -10,14 +10,14 @@ import { TandemError } from "../../base/error.ts";
 import { CategoryBook } from "../../data/category-book.ts";
 import { type PartyTable, selectRows } from "../../data/dataset.ts";
 import type { Notice } from "../../data/feature-columns.ts";
+import { withClassCount } from "../../data/labels.ts";
 import { splitRows, validationRows } from "../../data/split.ts";
-import { objectiveFor } from "../../gbdt/objective/objective.ts";
 import { bitmapFrom } from "../../wire/bitmap.ts";
 import { messageBytesMax } from "../../wire/version.ts";
 import type { ActiveConfig } from "../config.ts";
 import type { Emit } from "../../record/events.ts";
 import { joinParts, type JoinedTable, type TablePart } from "../joined-tables.ts";
-import { readPartyTable, sourceOf } from "../party-data.ts";
+import { type LabelSpec, readPartyTable, sourceOf } from "../party-data.ts";
 
 /** The rows of each file, in this order; those after the first may be missing. */
 export type ActiveTables = readonly [train: TablePart, ...others: TablePart[]];
@@ -43,12 +43,9 @@ export async function readActiveTables(
   { data, training }: Pick<ActiveConfig, "data" | "training">,
   notice: Notice = () => {},
 ): Promise<ActiveTables> {
-  const label = {
-    label: data.label,
-    positive: data.positive,
-    weight: data.weight,
-    binary: objectiveFor(training.objective).kind === "binary",
-  };
+  const { label: column, positive, classes, weight } = data;
+  const { objective } = training;
+  const label: LabelSpec = { label: column, positive, classes, weight, objective, training };
   if (data.categorical.length > 0 && !training.enable_categorical)
     throw new TandemError(
       "USAGE",
@@ -66,6 +63,7 @@ export async function readActiveTables(
     features: [...train.table.featureNames],
     categorical: Object.keys(train.table.categories ?? {}),
   };
+  const trained = { classes: train.table.classes ?? null };
   const others: TablePart[] = [];
   for (const field of ["test_path", "validation_path"] as const) {
     const path = data[field];
@@ -73,10 +71,21 @@ export async function readActiveTables(
       others.push({
         field,
         path,
-        rows: await readPartyTable({ path }, later, label, { ...reading, text: "as trained" }),
+        rows: await readPartyTable({ path }, later, { ...label, trained }, { ...reading, text: "as trained" }),
       });
   }
   return [{ field: "path", path: data.path ?? "the training data", rows: train }, ...others];
+}
+
+/** A config that names the labels' classes, and says how many they are. @throws TandemError USAGE if it says another */
+export function withClassesOf(config: ActiveConfig, [{ rows }]: ActiveTables): ActiveConfig {
+  const { classes } = rows.table;
+  if (!classes) return config;
+  return {
+    ...config,
+    data: { ...config.data, classes: [...classes] },
+    training: withClassCount(config.training, classes),
+  };
 }
 
 /** All rows, one file after the other. @throws TandemError ID_DUPLICATE if somebody stands in two files */

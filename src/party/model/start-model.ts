@@ -13,7 +13,7 @@ import type { ActiveConfig } from "../config.ts";
 import { findActiveShare } from "./find-share.ts";
 
 /** What rules ask about. */
-type Columns = Pick<PartyTable, "featureNames" | "features" | "categories">;
+type Columns = Pick<PartyTable, "featureNames" | "features" | "categories" | "classes">;
 
 /**
  * @param table the active party's
@@ -33,7 +33,18 @@ export async function readStart(
 }
 
 export function startFrom(
-  { model, job, objective, baseMargin, outputCount, parallelTrees, quantiles, passiveNames, trees }: ActiveShare,
+  {
+    model,
+    job,
+    objective,
+    baseMargin,
+    outputCount,
+    parallelTrees,
+    quantiles,
+    classes,
+    passiveNames,
+    trees,
+  }: ActiveShare,
   parties: readonly string[],
   table: Columns,
 ): StartCheckpoint {
@@ -48,6 +59,12 @@ export function startFrom(
     throw new TandemError(
       "USAGE",
       `warm start: the model of job ${job} was trained without ${added}, which has no share of it`,
+    );
+  if (JSON.stringify(classes ?? null) !== JSON.stringify(table.classes ?? null))
+    throw new TandemError(
+      "USAGE",
+      `warm start: the model of job ${job} was trained for other classes than the labels have now. ` +
+        "Name the same in the same order (data.classes)",
     );
   const ruleOf = (rule: ActiveRule): ActiveRule =>
     isOwnRule(rule)

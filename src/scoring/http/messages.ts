@@ -77,10 +77,17 @@ const problem = z.strictObject({
 export const errorResponse = z.strictObject({ error: problem });
 export const predictResponse = z.strictObject({
   model: z.string().meta({ description: "the id of the model, the same at all parties" }),
+  classes: z.array(z.string()).optional().meta({
+    description: "names of the classes, in the order of a prediction's numbers; of one number: what 0 and 1 are",
+  }),
   predictions: z
     .array(
       z.union([
-        z.strictObject({ id: z.string(), prediction: z.union([z.number(), z.array(z.number())]) }),
+        z.strictObject({
+          id: z.string(),
+          prediction: z.union([z.number(), z.array(z.number())]),
+          class: z.string().optional().meta({ description: "the likeliest class, where classes have names" }),
+        }),
         z.strictObject({ id: z.string(), error: problem }),
       ]),
     )

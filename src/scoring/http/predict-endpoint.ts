@@ -4,6 +4,7 @@
  */
 import { type Normalisation, normaliseId } from "../../align/normalise.ts";
 import { TandemError } from "../../base/error.ts";
+import { likeliestClass } from "../../data/prediction-columns.ts";
 import type { CategoryNames } from "../../gbdt/split/split-test.ts";
 import type { CurrentRows } from "../row-index.ts";
 import { modelCode } from "../scoring-model.ts";
@@ -14,6 +15,8 @@ import type { MicroBatcher } from "./micro-batcher.ts";
 
 export interface EndpointOptions {
   readonly model: string;
+  /** Names of what is predicted. Null or left out: it has none. */
+  readonly naming?: { readonly objective: string; readonly classes: readonly string[] } | null;
   /** The active party, and its own features that the model asks about. */
   readonly party: string;
   readonly features: readonly string[];
@@ -66,12 +69,32 @@ export class PredictEndpoint {
       if (strangers !== undefined && !this.#options.unknownAsMissing)
         return this.#refused(person.given, unknownTo(strangers));
       this.#options.onRow("scored");
-      return {
-        id: person.given,
-        prediction: predictionOf(scores?.predictions ?? new Float64Array(0), row, ids.length),
-      };
+      return { id: person.given, ...this.#prediction(scores?.predictions ?? new Float64Array(0), row, ids.length, wanted) };
     });
-    return { model: this.#options.model, predictions };
+    const { model } = this.#options;
+    const naming = this.#naming(wanted);
+    return { model, ...(naming ? { classes: [...naming.classes] } : {}), predictions };
+  }
+
+  /** A number, or one per class or tree; and the likeliest class where classes have names. */
+  #prediction(
+    predictions: Float64Array,
+    row: number,
+    rowCount: number,
+    wanted: Wanted,
+  ): { readonly prediction: number | number[]; readonly class?: string } {
+    const perRow = predictions.length / rowCount;
+    const outputs = predictions.subarray(row * perRow, (row + 1) * perRow);
+    const naming = this.#naming(wanted);
+    return {
+      prediction: perRow === 1 ? outputs[0] : Array.from(outputs),
+      ...(naming ? { class: likeliestClass(naming.objective, outputs, naming.classes) } : {}),
+    };
+  }
+
+  /** Margins and leaves stand for no class. */
+  #naming({ kind }: Wanted): EndpointOptions["naming"] {
+    return kind === "prediction" ? this.#options.naming : null;
   }
 
   #refused(id: string, error: Problem): { id: string; error: Problem } {
@@ -144,10 +167,4 @@ export class PredictEndpoint {
 
 function unknownTo(parties: readonly string[]): Problem {
   return { code: "ID_UNKNOWN", message: `unknown to ${parties.join(" and ")}` };
-}
-
-/** A number, or one per class or tree. */
-function predictionOf(predictions: Float64Array, row: number, rowCount: number): number | number[] {
-  const perRow = predictions.length / rowCount;
-  return perRow === 1 ? predictions[row] : Array.from(predictions.subarray(row * perRow, (row + 1) * perRow));
 }

@@ -67,6 +67,7 @@ export async function startServer(config: ActiveConfig, options: ServeOptions, e
   ownRows.current().catch(() => {}); // read ahead; whoever asks by id hears what is wrong with it
   const endpoint = new PredictEndpoint({
     model: share.model,
+    naming: share.classes ? { objective: share.objective, classes: share.classes } : null,
     party: config.name,
     features: scorer.features,
     categoryNames: scorer.categoryNames,

@@ -7,7 +7,7 @@
  * and a regression's predictions as closely as float32 adds up so many trees.
  *
  * Categories are numbers in XGBoost; which is which stands in the model's attribute `categories`
- * (xgboost-categories.ts).
+ * (categories.ts). Names of classes stand in the attribute `classes`, JSON text too, in the order of their numbers.
  */
 import { assert } from "../../base/assert.ts";
 import { writeFileAtomically } from "../../base/files/atomic-file.ts";
@@ -98,7 +98,10 @@ export function xgboostModel(
     .map((tree, id) => exportTree(id === 0 ? withAdded(tree, rest) : tree, id, featureCount, featureIndex, codes));
   return {
     learner: {
-      attributes: codes.size === 0 ? {} : { categories: categoriesText(codes, featureNames) },
+      attributes: {
+        ...(codes.size === 0 ? {} : { categories: categoriesText(codes, featureNames) }),
+        ...(model.classes === undefined ? {} : { classes: JSON.stringify(model.classes) }),
+      },
       feature_names: featureNames,
       feature_types: codes.size === 0 ? [] : featureNames.map((_, feature) => (codes.has(feature) ? "c" : "float")),
       gradient_booster: {

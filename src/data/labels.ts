@@ -1,0 +1,139 @@
+/**
+ * The label column: numbers as they stand, or classes by their names. Names are numbered in sorted order, as
+ * scikit-learn's LabelEncoder does it, unless an order is given. Messages name file, line and column, never a label.
+ */
+import { TandemError } from "../base/error.ts";
+import { columnTitle, isMissingCell, labelColumn, numberIn, placeOf, requireBinaryLabels } from "./columns.ts";
+import type { CsvTable } from "./csv-table.ts";
+
+export interface LabelReading {
+  readonly objective: string;
+  /** The value that counts as 1; everything else is 0. */
+  readonly positive?: string | undefined;
+  /** All classes in their order. Left out: what the column has, if that is text. */
+  readonly classes?: readonly string[] | undefined;
+  /** A later file has the training file's classes, and need not have all of them. Null: numbers, as there. */
+  readonly trained?: { readonly classes: readonly string[] | null };
+}
+
+export interface Labels {
+  readonly values: Float64Array;
+  /** What the values stand for; null: for themselves. */
+  readonly classes: readonly string[] | null;
+}
+
+const classesMax = 1000;
+const shownMax = 10;
+
+/** What an objective learns, by its name: "binary:", "multi:", or something else, which is numbers. */
+function kindOf(objective: string): "two" | "several" | "numbers" {
+  return objective.startsWith("binary:") ? "two" : objective.startsWith("multi:") ? "several" : "numbers";
+}
+
+/** @throws TandemError LABEL_INVALID, CELL_UNPARSABLE or USAGE naming file, column and, where there is one, line */
+export function readLabels(table: CsvTable, index: number, reading: LabelReading): Labels {
+  const kind = kindOf(reading.objective);
+  checkReading(reading, kind);
+  const { positive, trained } = reading;
+  if (positive !== undefined)
+    return { values: labelColumn(table, index, positive, trained !== undefined), classes: null };
+  const known = trained === undefined ? reading.classes : (trained.classes ?? undefined);
+  const classes = known ?? (trained === undefined && kind !== "numbers" ? namesIn(table, index) : null);
+  if (classes === null) return numbers(table, index, reading, kind);
+  if (known === undefined) checkCount(table, index, classes, reading.objective, kind);
+  const values = classValues(table, index, classes, trained !== undefined);
+  return { values, classes };
+}
+
+/** @throws TandemError USAGE */
+function checkReading({ objective, positive, classes }: LabelReading, kind: ReturnType<typeof kindOf>): void {
+  if (positive !== undefined && kind === "several")
+    throw new TandemError("USAGE", `--positive is for two classes, and ${objective} takes several: leave it out`);
+  if (classes === undefined) return;
+  if (positive !== undefined) throw new TandemError("USAGE", "--positive and --classes exclude each other");
+  if (kind === "numbers") throw new TandemError("USAGE", `--classes: ${objective} learns numbers, and has no classes`);
+  if (new Set(classes).size < classes.length) throw new TandemError("USAGE", "--classes names one of them twice");
+  if (kind === "two" ? classes.length !== 2 : classes.length < 2)
+    throw new TandemError("USAGE", `--classes: ${objective} takes ${kind === "two" ? "two" : "two or more"} of them`);
+}
+
+function numbers(
+  table: CsvTable,
+  index: number,
+  { objective, trained }: LabelReading,
+  kind: ReturnType<typeof kindOf>,
+): Labels {
+  const text = table.columns[index].findIndex((cell) => !isMissingCell(cell) && numberIn(cell) === undefined);
+  if (text !== -1) {
+    const why = kind === "numbers" ? `as ${objective} needs` : "as all labels of the training rows are";
+    throw new TandemError("CELL_UNPARSABLE", `${placeOf(table, text, index)}: the label is not a number, ${why}`);
+  }
+  const values = labelColumn(table, index);
+  if (kind === "two") requireBinaryLabels(table, index, values, trained !== undefined);
+  return { values, classes: null };
+}
+
+/** Sorted; null if all of them are numbers. */
+function namesIn(table: CsvTable, index: number): readonly string[] | null {
+  const names = new Set<string>();
+  for (const cell of table.columns[index]) if (!isMissingCell(cell)) names.add(cell.trim());
+  if ([...names].every((name) => numberIn(name) !== undefined)) return null;
+  // By code points, as Python sorts: UTF-16 would put some of them elsewhere.
+  return [...names].sort((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)));
+}
+
+function checkCount(
+  table: CsvTable,
+  index: number,
+  { length }: readonly string[],
+  objective: string,
+  kind: ReturnType<typeof kindOf>,
+): void {
+  const where = `${table.path}, column ${columnTitle(table, index)}`;
+  if (length < 2) throw new TandemError("LABEL_INVALID", `${where}: every label is the same; two classes are needed`);
+  if (length > classesMax)
+    throw new TandemError("LABEL_INVALID", `${where}: there are ${length} different labels. Is it the right column?`);
+  if (kind === "two" && length > 2)
+    throw new TandemError(
+      "LABEL_INVALID",
+      `${where}: the label has ${length} classes, and ${objective} takes two. Train with the objective ` +
+        "multi:softprob, or say with --positive (in a config: data.positive) which class counts as 1",
+    );
+}
+
+function classValues(table: CsvTable, index: number, classes: readonly string[], isLater: boolean): Float64Array {
+  const numberOf = new Map(classes.map((name, i) => [name.trim(), i]));
+  return Float64Array.from(table.columns[index], (cell, row) => {
+    const value = numberOf.get(cell.trim());
+    if (value !== undefined) return value;
+    const what = isMissingCell(cell)
+      ? "the label is missing"
+      : `the label is none of the classes ${isLater ? "of the training rows" : "that were named"}`;
+    throw new TandemError("LABEL_INVALID", `${placeOf(table, row, index)}: ${what}`);
+  });
+}
+
+/** For people: which class has which number, where nobody has said so. */
+export function sortedClasses(classes: readonly string[]): string {
+  const shown = classes.slice(0, shownMax).map((name, i) => `${name} (${i})`);
+  const more = classes.length > shownMax ? ", ..." : "";
+  return (
+    `labels are text, numbered in sorted order: ${shown.join(", ")}${more}. ` +
+    "--classes (in a config: data.classes) gives another order"
+  );
+}
+
+/** Parameters of a job whose labels have names: how many classes there are follows. @throws TandemError USAGE */
+export function withClassCount<P extends { readonly objective: string; readonly num_class: number }>(
+  parameters: P,
+  classes: readonly string[] | null | undefined,
+): P {
+  if (!classes || kindOf(parameters.objective) !== "several") return parameters;
+  const { num_class: given } = parameters;
+  if (given !== 0 && given !== classes.length)
+    throw new TandemError(
+      "USAGE",
+      `num_class is ${given}, but the labels have ${classes.length} classes. Leave it out`,
+    );
+  return { ...parameters, num_class: classes.length };
+}

@@ -1,0 +1,35 @@
+/** Predictions as columns of a file: numbers, and where classes have names the likeliest one as well. */
+
+export interface PredictionColumns {
+  readonly names: readonly string[];
+  readonly columns: readonly (readonly string[])[];
+}
+
+/**
+ * @param predictions of each row, its outputs side by side
+ * @param classes what the outputs stand for, or of one output what 0 and 1 do; null: they have no names
+ */
+export function predictionColumns(
+  objective: string,
+  predictions: Float64Array,
+  rowCount: number,
+  classes: readonly string[] | null,
+): PredictionColumns {
+  const perRow = rowCount === 0 ? 1 : predictions.length / rowCount;
+  const rows = Array.from({ length: rowCount }, (_, row) => row);
+  const outputs = Array.from({ length: perRow }, (_, k) => rows.map((row) => String(predictions[row * perRow + k])));
+  const names = outputs.map((_, k) => (perRow === 1 ? "prediction" : `prediction_${classes?.[k] ?? k}`));
+  if (classes === null) return { names, columns: outputs };
+  const likeliest = rows.map((row) =>
+    likeliestClass(objective, predictions.subarray(row * perRow, (row + 1) * perRow), classes),
+  );
+  return { names: [...names, "class"], columns: [...outputs, likeliest] };
+}
+
+/** The class of one row's outputs; the first one on a tie. */
+export function likeliestClass(objective: string, outputs: Float64Array, classes: readonly string[]): string {
+  if (outputs.length > 1) return classes[outputs.indexOf(Math.max(...outputs))];
+  if (classes.length > 2) return classes[outputs[0]]; // the objective names a class, not its probability
+  const even = objective === "binary:logitraw" ? 0 : 0.5;
+  return classes[outputs[0] > even ? 1 : 0];
+}

@@ -1,0 +1,42 @@
+import { expect, test } from "vitest";
+import { type EndpointOptions, PredictEndpoint } from "./predict-endpoint.ts";
+
+const unread: EndpointOptions["ownRows"] = { current: () => Promise.reject(new Error("nothing is looked up")) };
+
+function endpoint(outputs: number[], naming: EndpointOptions["naming"]): PredictEndpoint {
+  return new PredictEndpoint({
+    model: "m",
+    ...(naming === undefined ? {} : { naming }),
+    party: "bank",
+    features: [],
+    categoryNames: [],
+    normalise: [],
+    requestIdsMax: 10,
+    unknownAsMissing: false,
+    ownRows: unread,
+    batcher: { score: async () => ({ predictions: Float64Array.from(outputs), unknown: new Map() }) },
+    onRow: () => {},
+  });
+}
+
+test("where classes have names, an answer has them and each entry the likeliest", async () => {
+  const classes = ["no", "perhaps", "yes"];
+  const several = endpoint([0.2, 0.3, 0.5, 0.6, 0.4, 0], { objective: "multi:softprob", classes });
+  expect(await several.answer({ ids: ["a", "b"] })).toEqual({
+    model: "m",
+    classes,
+    predictions: [
+      { id: "a", prediction: [0.2, 0.3, 0.5], class: "yes" },
+      { id: "b", prediction: [0.6, 0.4, 0], class: "no" },
+    ],
+  });
+  const two = endpoint([0.75], { objective: "binary:logistic", classes: ["no", "yes"] });
+  expect((await two.answer({ ids: ["a"] })).predictions).toEqual([{ id: "a", prediction: 0.75, class: "yes" }]);
+});
+
+test("otherwise numbers alone", async () => {
+  expect(await endpoint([0.75], undefined).answer({ ids: ["a"] })).toEqual({
+    model: "m",
+    predictions: [{ id: "a", prediction: 0.75 }],
+  });
+});

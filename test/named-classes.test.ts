@@ -1,0 +1,75 @@
+/** Labels that are names, between real parties: the model is that of numbers, and the names go wherever it goes. */
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import type { PartyEvent } from "../src/record/events.ts";
+import { runActive } from "../src/party/active/run.ts";
+import { runPredict } from "../src/scoring/run-predict.ts";
+import { mergeShares } from "../src/store/merge-shares.ts";
+import { readActiveShare, readPassiveShare } from "../src/store/share-files.ts";
+import { withUsedFeatures } from "../src/store/xgboost/used-features.ts";
+import { xgboostModel } from "../src/store/xgboost/export.ts";
+import { scratchDirectory } from "./support/command.ts";
+import { expectError } from "./support/expect-error.ts";
+import {
+  threeClasses,
+  type TrainedWorld,
+  TrainedWorlds,
+  trainingPredictions,
+  writeInput,
+} from "./support/trained-world.ts";
+
+const worlds = new TrainedWorlds(scratchDirectory());
+const names = ["Late", "never", "à temps"];
+const numbered = threeClasses("one_output_per_tree");
+
+function sharesOf({ bank, shops: [shop] }: TrainedWorld) {
+  const path = (folder: string): string => join(folder, "jobs", "spring", "share.json");
+  return Promise.all([readActiveShare(path(bank.folder)), readPassiveShare(path(shop.folder))]);
+}
+
+test("names are numbered in sorted order, and nobody says how many they are", async () => {
+  const [{ num_class: _, ...training }] = [numbered.active?.training ?? {}];
+  const named = await worlds.train(1, {
+    active: { ...numbered.active, training },
+    label: (person) => names[Number(numbered.label?.(person))],
+  });
+  const [active, passive] = await sharesOf(named);
+  const [plain] = await sharesOf(await worlds.train(1, numbered));
+  expect(active.classes).toEqual(names);
+  expect(plain.classes).toBeUndefined();
+  expect(active.trees).toEqual(plain.trees);
+
+  const heads = (path: string): string => readFileSync(path, "utf8").split("\n")[0];
+  const columns = "prediction_Late,prediction_never,prediction_à temps,class";
+  expect(heads(join(named.bank.folder, "jobs", "spring", "predictions.csv"))).toBe(`id,label,${columns}`);
+  const ids = [...trainingPredictions(named).keys()];
+  const output = join(named.bank.folder, "scores.csv");
+  const input = writeInput(named, "rows.csv", ids);
+  await runPredict(named.config, { model: "spring", input, output, unknown: "refuse", onProgress: () => {} });
+  expect(heads(output)).toBe(`id,${columns}`);
+  const rows = readFileSync(output, "utf8").trim().split("\n").slice(1);
+  for (const row of rows) {
+    const [, ...cells] = row.split(",");
+    const likeliest = [...names.keys()].reduce((best, k) => (Number(cells[k]) > Number(cells[best]) ? k : best), 0);
+    expect(cells[3]).toBe(names[likeliest]);
+  }
+
+  const { model, features } = withUsedFeatures(mergeShares(active, [passive]), 2);
+  expect(xgboostModel(model, features).learner.attributes).toEqual({ classes: JSON.stringify(names) });
+
+  // More trees go on from it only for the same classes in the same order.
+  const events: PartyEvent[] = [];
+  const next = { ...named.config, job: "summer", warm_start: { model: "spring" } };
+  await runActive(next, (event) => events.push(event));
+  expect(events.find(({ type }) => type === "job")).toMatchObject({
+    parameters: { classes: names.join(", "), num_class: 3 },
+  });
+  const moved = { ...next, job: "autumn", data: { ...next.data, classes: names.toReversed() } };
+  await expectError(() => runActive(moved, () => {}), "USAGE", /warm start: .*other classes/);
+  const { data } = named.config;
+  const path = join(named.bank.folder, "wrong.csv");
+  writeFileSync(path, readFileSync(data.path ?? "", "utf8").replace("never", "sometimes"));
+  const strange = { ...named.config, job: "winter", data: { ...data, path, classes: names } };
+  await expectError(() => runActive(strange, () => {}), "LABEL_INVALID", /wrong\.csv, line \d+, .*none of the classes/);
+});
