@@ -1,0 +1,85 @@
+/**
+ * SHAP values of a model's margins: per person and output what each column adds, and a bias that is the same for
+ * everybody. Values and bias sum up to the margin. Exact path-dependent TreeSHAP with covers as weights, as XGBoost's
+ * `pred_contribs`.
+ */
+import { assert } from "../../base/assert.ts";
+import type { LeafNode, Tree } from "../tree/tree.ts";
+import { addTreeContributions, type ContributionTable } from "./tree-contributions.ts";
+
+/** Who counts as one feature in a tree, and where its values go. */
+export interface TreePlayers {
+  /** Per node: its split's player, from 0 on; of leaves nothing is asked. */
+  readonly players: Int32Array;
+  /** Per player. */
+  readonly columns: Int32Array;
+}
+
+/** Players by a key of each split. */
+export function playersBy<R>(
+  tree: Tree<R>,
+  keyOf: (rule: R, node: number) => string | number,
+  columnOf: (rule: R, node: number) => number,
+): TreePlayers {
+  const found = new Map<string | number, number>();
+  const columns: number[] = [];
+  const players = Int32Array.from(tree, (at, node) => {
+    if (at.kind === "leaf") return -1;
+    const key = keyOf(at.rule, node);
+    const player = found.get(key) ?? columns.push(columnOf(at.rule, node)) - 1;
+    found.set(key, player);
+    return player;
+  });
+  return { players, columns: Int32Array.from(columns) };
+}
+
+export interface Explanation<R> {
+  readonly trees: readonly Tree<R>[];
+  readonly outputCount: number;
+  readonly columnCount: number;
+  /** The first and the end of the trees that count. */
+  readonly range: { readonly first: number; readonly end: number };
+  playersOf(tree: number): TreePlayers;
+  /** What a tree's leaves are multiplied with; 1 where it is left out. */
+  scaleOf?(tree: number): number;
+  goesLeft(tree: number, node: number, row: number): boolean;
+}
+
+/**
+ * @param base the margin that a person starts from, per output; it goes into the bias
+ * @returns per row, per output: the columns' values, then the bias
+ */
+export function contributionsOf<R>(
+  explanation: Explanation<R>,
+  rowCount: number,
+  base: (row: number, output: number) => number,
+): Float64Array {
+  const { trees, outputCount, columnCount, range, scaleOf = () => 1 } = explanation;
+  const width = columnCount + 1;
+  const values = new Float64Array(rowCount * outputCount * width);
+  for (let row = 0; row < rowCount; row++)
+    for (let k = 0; k < outputCount; k++) values[(row * outputCount + k) * width + columnCount] = base(row, k);
+  const table: ContributionTable = { values, rowCount, outputCount, columnCount };
+  for (let tree = range.first; tree < range.end; tree++) {
+    const nodes = trees[tree];
+    const { players, columns } = explanation.playersOf(tree);
+    assert(players.length === nodes.length, "every node has its player");
+    const outputs = outputsOf(nodes, tree, outputCount, scaleOf(tree));
+    addTreeContributions(
+      { tree: nodes, players, columns, outputs },
+      (node, row) => explanation.goesLeft(tree, node, row),
+      table,
+    );
+  }
+  return values;
+}
+
+/** As gbdt/tree/tree.ts adds leaves: trees of one output take turns, others have a weight for each. */
+function outputsOf<R>(tree: Tree<R>, index: number, outputCount: number, scale: number) {
+  const isVector = tree.some((node) => node.kind === "leaf" && node.weights !== undefined);
+  if (!isVector) return [{ output: index % outputCount, weightOf: (leaf: LeafNode) => scale * leaf.weight }];
+  return Array.from({ length: outputCount }, (_, output) => ({
+    output,
+    weightOf: (leaf: LeafNode) => scale * (leaf.weights?.[output] ?? leaf.weight),
+  }));
+}

@@ -1,0 +1,206 @@
+/**
+ * What each player adds to the margins of many people in one tree. A player is what counts as one feature: somebody
+ * else decides which splits ask the same one. Rows go through the tree together, node by node; a row's state at a node
+ * is a bit per player of the path: passed so far, or not.
+ *
+ * Paths of few players have few states, and what a state gives each of them is computed once per leaf. Longer paths are
+ * computed per row. Work per row and leaf is at most quadratic in the players of its path.
+ */
+import type { LeafNode, Tree } from "../tree/tree.ts";
+import { LeafShares } from "./leaf-shares.ts";
+
+export interface ExplainedTree {
+  readonly tree: Tree<unknown>;
+  /** Per node: the player that its split asks, from 0 on. */
+  readonly players: ArrayLike<number>;
+  /** Per player: the column that its values are added to. */
+  readonly columns: ArrayLike<number>;
+  /** What a leaf adds to each output that the tree is for. */
+  readonly outputs: readonly { readonly output: number; weightOf(leaf: LeafNode): number }[];
+}
+
+/** Per row its outputs, per output its columns, and the bias as the last of them. */
+export interface ContributionTable {
+  readonly values: Float64Array;
+  readonly rowCount: number;
+  readonly outputCount: number;
+  readonly columnCount: number;
+}
+
+/** Rows that go through a tree together: what they touch stays in the processor's cache. */
+const blockRows = 4096;
+/** Players whose states fit a table: 256 states of 8 values. */
+const tabledPlayers = 8;
+
+export function addTreeContributions(
+  explained: ExplainedTree,
+  goesLeft: (node: number, row: number) => boolean,
+  table: ContributionTable,
+): void {
+  addBias(explained, table);
+  const walk = new Walk(explained, goesLeft, table);
+  for (let first = 0; first < table.rowCount; first += blockRows)
+    walk.block(first, Math.min(blockRows, table.rowCount - first));
+}
+
+/** The parts of a node's people that go left and right, as training saw them. */
+export function coverRatios(tree: Tree<unknown>, id: number): readonly [left: number, right: number] {
+  const node = tree[id];
+  if (node.kind === "leaf") return [1, 0];
+  const [left, right] = [tree[node.left], tree[node.right]];
+  if (node.cover > 0) return [left.cover / node.cover, right.cover / node.cover];
+  // Hessians of nothing: people count.
+  const count = left.count + right.count;
+  return count > 0 ? [left.count / count, right.count / count] : [0.5, 0.5];
+}
+
+/** The mean of a tree over its training rows belongs to nobody. */
+function addBias({ tree, outputs }: ExplainedTree, table: ContributionTable): void {
+  const { values, rowCount, outputCount, columnCount } = table;
+  const parts = new Float64Array(tree.length);
+  parts[0] = 1;
+  const means = outputs.map(() => 0);
+  // Children stand after their parents.
+  tree.forEach((node, id) => {
+    if (node.kind === "leaf") outputs.forEach(({ weightOf }, k) => (means[k] += parts[id] * weightOf(node)));
+    else {
+      const [left, right] = coverRatios(tree, id);
+      parts[node.left] = parts[id] * left;
+      parts[node.right] = parts[id] * right;
+    }
+  });
+  const width = columnCount + 1;
+  outputs.forEach(({ output }, k) => {
+    for (let row = 0; row < rowCount; row++) values[(row * outputCount + output) * width + columnCount] += means[k];
+  });
+}
+
+class Walk {
+  readonly #explained: ExplainedTree;
+  readonly #goesLeft: (node: number, row: number) => boolean;
+  readonly #table: ContributionTable;
+  readonly #shares = new LeafShares();
+  /** Words of 32 bits that a row's state takes. */
+  readonly #words: number;
+  /** Per depth, the rows' states there. */
+  readonly #states: Uint32Array[] = [];
+  /** Per depth, whether a row goes left at the node that is being looked at. */
+  readonly #lefts: Uint8Array[] = [];
+  /** The path's players in the order in which they were met, and their z. */
+  readonly #players: number[] = [];
+  readonly #z: number[] = [];
+  readonly #tabled = new Float64Array(tabledPlayers << tabledPlayers);
+  /** Per state the leaf that it was last computed for; 0, the root, is none. */
+  readonly #tabledFor = new Int32Array(1 << tabledPlayers);
+  #long = new Float64Array(0);
+  #firstRow = 0;
+  #rowCount = 0;
+
+  constructor(explained: ExplainedTree, goesLeft: (node: number, row: number) => boolean, table: ContributionTable) {
+    this.#explained = explained;
+    this.#goesLeft = goesLeft;
+    this.#table = table;
+    this.#words = Math.max(1, Math.ceil(explained.columns.length / 32));
+  }
+
+  block(firstRow: number, rowCount: number): void {
+    [this.#firstRow, this.#rowCount] = [firstRow, rowCount];
+    this.#statesAt(0).fill(0xffffffff);
+    this.#visit(0, 0);
+  }
+
+  #visit(id: number, depth: number): void {
+    const { tree, players } = this.#explained;
+    const node = tree[id];
+    if (node.kind === "leaf") {
+      this.#leaf(id, node, this.#statesAt(depth));
+      return;
+    }
+    const [left, right] = coverRatios(tree, id);
+    const met = this.#players.indexOf(players[id]);
+    const slot = met === -1 ? this.#players.push(players[id]) - 1 : met;
+    const before = met === -1 ? 1 : this.#z[slot];
+    this.#ask(id, depth);
+    this.#z[slot] = before * left;
+    this.#step(1, slot, depth);
+    this.#visit(node.left, depth + 1);
+    this.#z[slot] = before * right;
+    this.#step(0, slot, depth);
+    this.#visit(node.right, depth + 1);
+    this.#z[slot] = before;
+    if (met === -1) {
+      this.#players.pop();
+      this.#z.pop();
+    }
+  }
+
+  #ask(node: number, depth: number): void {
+    const lefts = (this.#lefts[depth] ??= new Uint8Array(blockRows));
+    const [goesLeft, first] = [this.#goesLeft, this.#firstRow];
+    for (let row = 0; row < this.#rowCount; row++) lefts[row] = goesLeft(node, first + row) ? 1 : 0;
+  }
+
+  /** The states one level down: whoever goes the other way has not passed this player's splits. */
+  #step(side: 0 | 1, slot: number, depth: number): void {
+    const [from, to, lefts] = [this.#statesAt(depth), this.#statesAt(depth + 1), this.#lefts[depth]];
+    const [words, rowCount] = [this.#words, this.#rowCount];
+    const [word, bit] = [slot >>> 5, slot & 31];
+    if (words > 1) to.set(from);
+    for (let row = 0, at = word; row < rowCount; row++, at += words) to[at] = from[at] & ~((lefts[row] ^ side) << bit);
+  }
+
+  #leaf(id: number, leaf: LeafNode, states: Uint32Array): void {
+    const count = this.#players.length;
+    if (count === 0) return;
+    const columns = Int32Array.from(this.#players, (player) => this.#explained.columns[player]);
+    for (const { output, weightOf } of this.#explained.outputs) {
+      const weight = weightOf(leaf);
+      if (weight === 0) continue;
+      if (count <= tabledPlayers) this.#addTabled(id, states, columns, output, weight);
+      else this.#addLong(states, columns, output, weight);
+    }
+  }
+
+  #addTabled(id: number, states: Uint32Array, columns: Int32Array, output: number, weight: number): void {
+    const { values, outputCount, columnCount } = this.#table;
+    const [tabled, tabledFor, words, rowCount, count] = [
+      this.#tabled,
+      this.#tabledFor,
+      this.#words,
+      this.#rowCount,
+      columns.length,
+    ];
+    const mask = (1 << count) - 1;
+    const stride = outputCount * (columnCount + 1);
+    let at = this.#firstRow * stride + output * (columnCount + 1);
+    for (let row = 0; row < rowCount; row++, at += stride) {
+      const state = states[row * words] & mask;
+      if (tabledFor[state] !== id) this.#tabulate(state, id, count);
+      const first = state * tabledPlayers;
+      for (let j = 0; j < count; j++) values[at + columns[j]] += weight * tabled[first + j];
+    }
+  }
+
+  #tabulate(state: number, leaf: number, count: number): void {
+    this.#shares.write(this.#z, count, (j) => (state & (1 << j)) !== 0, this.#tabled, state * tabledPlayers);
+    this.#tabledFor[state] = leaf;
+  }
+
+  #addLong(states: Uint32Array, columns: Int32Array, output: number, weight: number): void {
+    const { values, outputCount, columnCount } = this.#table;
+    const count = columns.length;
+    if (this.#long.length < count) this.#long = new Float64Array(count);
+    const [words, long] = [this.#words, this.#long];
+    for (let row = 0; row < this.#rowCount; row++) {
+      const passes = (j: number): boolean => ((states[row * words + (j >>> 5)] >>> (j & 31)) & 1) !== 0;
+      this.#shares.write(this.#z, count, passes, long, 0);
+      const at = ((this.#firstRow + row) * outputCount + output) * (columnCount + 1);
+      for (let j = 0; j < count; j++) values[at + columns[j]] += weight * long[j];
+    }
+  }
+
+  #statesAt(depth: number): Uint32Array {
+    this.#states[depth] ??= new Uint32Array(blockRows * this.#words);
+    return this.#states[depth];
+  }
+}
