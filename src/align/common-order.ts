@@ -3,14 +3,15 @@
  * It depends on the common set alone, which every party knows in the end. So agreeing on it reveals nothing about
  * anybody's file, and aligning the same files again gives the same order.
  */
+import type { PackedTexts } from "../base/text/packed-texts.ts";
 import { isSliceOver, nextSlice } from "../base/scheduling/event-loop-slice.ts";
 
 const runLength = 1024;
 const stepsPerLook = 1024;
 
 /** @returns the indices of `which`, by ascending id; merge sort, so that the event loop gets its turns */
-export async function byAscendingId(ids: readonly string[], which: Uint32Array): Promise<Uint32Array> {
-  const compare = (a: number, b: number): number => (ids[a] < ids[b] ? -1 : Number(ids[a] > ids[b]));
+export async function byAscendingId(ids: PackedTexts, which: Uint32Array): Promise<Uint32Array> {
+  const compare = (a: number, b: number): number => ids.compare(a, b);
   let from = Uint32Array.from(which);
   for (let first = 0; first < from.length; first += runLength) {
     from.subarray(first, first + runLength).sort(compare);

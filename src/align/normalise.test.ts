@@ -52,7 +52,7 @@ describe("DistinctIds", () => {
     const { ids, rows, normalisations } = DistinctIds.from([" b", "A ", "c"], {
       normalise: ["lowercase", "nfkc", "lowercase"],
     });
-    expect(ids).toEqual(["b", "a", "c"]);
+    expect([...ids]).toEqual(["b", "a", "c"]);
     expect([...rows]).toEqual([0, 1, 2]);
     expect(normalisations).toEqual(["nfkc", "lowercase"]);
   });
@@ -84,7 +84,7 @@ describe("DistinctIds", () => {
     const raw = ["a", "b", "a ", "c", "b", "a"];
     const kept = (duplicates: "first" | "last"): [string, number][] => {
       const { ids, rows } = DistinctIds.from(raw, { duplicates });
-      return ids.map((id, i): [string, number] => [id, rows[i]]).toSorted();
+      return [...ids].map((id, i): [string, number] => [id, rows[i]]).toSorted();
     };
     expect(kept("first")).toEqual([
       ["a", 0],

@@ -11,6 +11,9 @@
  * Normalising twice changes nothing. An id's value never stands in an error message.
  */
 import { TandemError } from "../base/error.ts";
+import { GrowingNumbers } from "../base/growing-numbers.ts";
+import type { PackedTexts } from "../base/text/packed-texts.ts";
+import { TextIndex } from "../base/text/text-index.ts";
 
 const rules = {
   nfkc: (id: string) => id.normalize("NFKC"),
@@ -35,6 +38,8 @@ export interface IdOptions {
   readonly lineOf?: (row: number) => number;
   /** What lineOf counts. */
   readonly lineNoun?: string;
+  /** The file that a row stands in, where the source has several. */
+  readonly partOf?: ((row: number) => string) | undefined;
 }
 
 /** Pairs of lines that one message lists. */
@@ -42,13 +47,13 @@ const pairsShownMax = 10;
 
 /** Normalised ids, no two the same; only `from` makes them. */
 export class DistinctIds {
-  readonly ids: readonly string[];
+  readonly ids: PackedTexts;
   /** The row of each id in its file. */
   readonly rows: Uint32Array;
   /** In the order of application, without repetitions: two parties compare these. */
   readonly normalisations: readonly Normalisation[];
 
-  private constructor(ids: readonly string[], rows: Uint32Array, normalisations: readonly Normalisation[]) {
+  private constructor(ids: PackedTexts, rows: Uint32Array, normalisations: readonly Normalisation[]) {
     this.ids = ids;
     this.rows = rows;
     this.normalisations = normalisations;
@@ -59,38 +64,15 @@ export class DistinctIds {
    * @throws TandemError ID_DUPLICATE naming the lines; FILE_FORMAT naming the line if an id is empty or is not Unicode
    * text
    */
-  static from(raw: readonly string[], options: IdOptions = {}): DistinctIds {
-    const { duplicates = "refuse", source = "ids", lineOf = (row: number) => row + 1, lineNoun = "line" } = options;
-    const normalisations = normalisationNames.filter((name) => options.normalise?.includes(name));
-    const where = (row: number): string => `${source}, ${lineNoun} ${lineOf(row)}`;
-    const rowOf = new Map<string, number>();
-    const repeated: [first: number, again: number][] = [];
-    let repeatedCount = 0;
-    raw.forEach((text, row) => {
-      const id = normaliseId(text, normalisations);
-      if (id === "")
-        throw new TandemError(
-          "FILE_FORMAT",
-          `${where(row)}: the id is empty${text.trim() === "" ? "" : " after normalisation"}`,
-        );
-      // UTF-8 has no surrogates: two such ids would become one.
-      if (/\p{Surrogate}/u.test(id)) throw new TandemError("FILE_FORMAT", `${where(row)}: the id is not Unicode text`);
-      const first = rowOf.get(id);
-      if (first === undefined || duplicates === "last") rowOf.set(id, row);
-      if (first !== undefined && duplicates === "refuse" && ++repeatedCount <= pairsShownMax)
-        repeated.push([first, row]);
-    });
-    if (repeatedCount > 0) {
-      const lines = repeated.map(([first, again]) => `${lineOf(first)} and ${lineOf(again)}`).join(", ");
-      const more = repeatedCount > pairsShownMax ? `, and ${repeatedCount - pairsShownMax} more` : "";
-      const how = normalisations.length === 0 ? "" : ` after normalisation (${normalisations.join(", ")})`;
-      throw new TandemError(
-        "ID_DUPLICATE",
-        `${source}: ${lineNoun}s ${lines}${more} have the same id${how}; ` +
-          "remove one of each, or keep the first or the last of them",
-      );
-    }
-    return new DistinctIds([...rowOf.keys()], Uint32Array.from(rowOf.values()), normalisations);
+  static from(raw: Iterable<string>, options: IdOptions = {}): DistinctIds {
+    const collector = new IdCollector(options.normalise, options.duplicates);
+    for (const text of raw) collector.add(text);
+    return collector.finish(options);
+  }
+
+  /** For IdCollector alone, which has made sure that no two are the same. */
+  static of(ids: PackedTexts, rows: Uint32Array, normalisations: readonly Normalisation[]): DistinctIds {
+    return new DistinctIds(ids, rows, normalisations);
   }
 
   /** The same ids for a table that has one row per id, in this order: `rows` count from 0. */
@@ -100,6 +82,74 @@ export class DistinctIds {
       this.rows.map((_, index) => index),
       this.normalisations,
     );
+  }
+}
+
+/** Ids that come one after the other, each of the next row. */
+export class IdCollector {
+  readonly #normalisations: readonly Normalisation[];
+  readonly #duplicates: DuplicateRule;
+  readonly #index = new TextIndex();
+  readonly #rows = new GrowingNumbers(Uint32Array);
+  /** Of rule "last": where an id stands that had stood somewhere before. */
+  readonly #laterRows = new Map<number, number>();
+  readonly #repeated: [first: number, again: number][] = [];
+  #repeatedCount = 0;
+  #row = 0;
+  #bad: { readonly row: number; readonly what: string } | null = null;
+
+  constructor(normalise: readonly Normalisation[] = [], duplicates: DuplicateRule = "refuse") {
+    this.#normalisations = normalisationNames.filter((name) => normalise.includes(name));
+    this.#duplicates = duplicates;
+  }
+
+  /** What the ids take of memory, at the least. */
+  get sizeBytes(): number {
+    return this.#index.texts.sizeBytes;
+  }
+
+  /** What is wrong with it is told in the end. */
+  add(text: string): void {
+    const row = this.#row++;
+    if (this.#bad !== null) return;
+    const id = normaliseId(text, this.#normalisations);
+    if (id === "") this.#bad = { row, what: `empty${text.trim() === "" ? "" : " after normalisation"}` };
+    // UTF-8 has no surrogates: two such ids would become one.
+    else if (/\p{Surrogate}/u.test(id)) this.#bad = { row, what: "not Unicode text" };
+    else this.#place(id, row);
+  }
+
+  #place(id: string, row: number): void {
+    const { index, isNew } = this.#index.add(id);
+    if (isNew) this.#rows.push(row);
+    else if (this.#duplicates === "last") this.#laterRows.set(index, row);
+    else if (this.#duplicates === "refuse" && ++this.#repeatedCount <= pairsShownMax) this.#repeated.push([index, row]);
+  }
+
+  /** Once. @throws TandemError as DistinctIds.from does */
+  finish(options: Omit<IdOptions, "normalise" | "duplicates"> = {}): DistinctIds {
+    const { source = "ids", lineOf = (row: number) => row + 1, lineNoun = "line", partOf } = options;
+    if (this.#bad !== null) {
+      const { row, what } = this.#bad;
+      const where = `${partOf?.(row) ?? source}, ${lineNoun} ${lineOf(row)}`;
+      throw new TandemError("FILE_FORMAT", `${where}: the id is ${what}`);
+    }
+    const rows = this.#rows.finish();
+    if (this.#repeatedCount > 0) {
+      const place = (row: number): string => `${lineOf(row)}${partOf === undefined ? "" : ` of ${partOf(row)}`}`;
+      const lines = this.#repeated.map(([first, again]) => `${place(rows[first])} and ${place(again)}`).join(", ");
+      const more = this.#repeatedCount > pairsShownMax ? `, and ${this.#repeatedCount - pairsShownMax} more` : "";
+      const names = this.#normalisations;
+      const how = names.length === 0 ? "" : ` after normalisation (${names.join(", ")})`;
+      throw new TandemError(
+        "ID_DUPLICATE",
+        `${source}: ${lineNoun}s ${lines}${more} have the same id${how}; ` +
+          "remove one of each, or keep the first or the last of them",
+      );
+    }
+    for (const [index, row] of this.#laterRows) rows[index] = row;
+    this.#index.texts.trim();
+    return DistinctIds.of(this.#index.texts, rows, this.#normalisations);
   }
 }
 

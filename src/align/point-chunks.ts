@@ -3,6 +3,7 @@ import { assert } from "../base/assert.ts";
 import { TandemError } from "../base/error.ts";
 import { pointsPerChunk, pointsPerChunkMax } from "./alignment-peer.ts";
 import { isCanonical, pointBytes } from "./curve25519.ts";
+import { textAt, type TextList } from "../base/text/text-list.ts";
 import { isSliceOver, nextSlice } from "../base/scheduling/event-loop-slice.ts";
 import { hashToCurve } from "./hash-to-curve.ts";
 import type { MaskingPool } from "./masking-pool.ts";
@@ -13,7 +14,7 @@ const idsPerLook = 32;
 
 /** ids[order[0]], ids[order[1]], ... hashed to the curve and masked. */
 export function maskedIds(
-  ids: readonly string[],
+  ids: TextList,
   order: Uint32Array,
   pool: MaskingPool,
   boundTo: string,
@@ -80,7 +81,7 @@ function holdsZero(points: Uint8Array): boolean {
 }
 
 async function* hashedIds(
-  ids: readonly string[],
+  ids: TextList,
   order: Uint32Array,
   boundTo: string,
 ): AsyncGenerator<Uint8Array, void, undefined> {
@@ -89,7 +90,7 @@ async function* hashedIds(
     const points = new Uint8Array((end - first) * pointBytes);
     for (let i = first; i < end; i++) {
       if (i % idsPerLook === 0 && isSliceOver()) await nextSlice();
-      hashToCurve(ids[order[i]], points, (i - first) * pointBytes, boundTo);
+      hashToCurve(textAt(ids, order[i]), points, (i - first) * pointBytes, boundTo);
     }
     yield points;
   }

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { PackedTexts } from "../base/text/packed-texts.ts";
 import { osRandom, SeededRandom } from "../base/random.ts";
 import { byAscendingId } from "./common-order.ts";
 import { PointTable } from "./point-table.ts";
@@ -62,7 +63,7 @@ describe("byAscendingId", () => {
     );
     const which = random.permutation(count + 10).subarray(0, count);
     const before = which.slice();
-    const sorted = Array.from(await byAscendingId(ids, which), (i) => ids[i]);
+    const sorted = Array.from(await byAscendingId(PackedTexts.from(ids), which), (i) => ids[i]);
     expect(sorted).toEqual(Array.from(which, (i) => ids[i]).toSorted());
     expect(which).toEqual(before);
   });

@@ -1,5 +1,7 @@
 /** What one party trains on: its people, its own features and, at the active party, the labels. */
 import { assert } from "../base/assert.ts";
+import { selectTexts } from "../base/text/packed-texts.ts";
+import type { TextList } from "../base/text/text-list.ts";
 
 /** A column of categories: its values are codes. */
 export interface Categories {
@@ -10,7 +12,7 @@ export interface Categories {
 }
 
 export interface PartyTable {
-  readonly ids: string[];
+  readonly ids: TextList;
   readonly featureNames: string[];
   /** Per feature, per row; NaN is a missing value. */
   readonly features: Float32Array[];
@@ -39,7 +41,7 @@ export function selectRows(table: PartyTable, rows: Uint32Array): PartyTable {
   for (const row of rows) assert(row < table.ids.length, `row ${row} of a table of ${table.ids.length}`);
   const { labels, weights } = table;
   return {
-    ids: Array.from(rows, (row) => table.ids[row]),
+    ids: selectTexts(table.ids, rows),
     featureNames: [...table.featureNames],
     features: table.features.map((feature) => Float32Array.from(rows, (row) => feature[row])),
     ...(table.categories ? { categories: table.categories } : {}),

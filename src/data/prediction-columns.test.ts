@@ -1,5 +1,11 @@
 import { expect, test } from "vitest";
-import { likeliestClass, predictionColumns } from "./prediction-columns.ts";
+import { likeliestClass, predictionColumns as columnsOf } from "./prediction-columns.ts";
+
+/** With their texts written out. */
+function predictionColumns(...given: Parameters<typeof columnsOf>) {
+  const { names, columns } = columnsOf(...given);
+  return { names, columns: columns.map((column) => [...column]) };
+}
 
 test("numbers alone where classes have no names", () => {
   expect(predictionColumns("binary:logistic", Float64Array.of(0.25, 0.75), 2, null)).toEqual({

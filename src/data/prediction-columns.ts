@@ -1,8 +1,9 @@
 /** Predictions as columns of a file: numbers, and where classes have names the likeliest one as well. */
+import { computedTexts, type TextList } from "../base/text/text-list.ts";
 
 export interface PredictionColumns {
   readonly names: readonly string[];
-  readonly columns: readonly (readonly string[])[];
+  readonly columns: readonly TextList[];
 }
 
 /**
@@ -16,11 +17,12 @@ export function predictionColumns(
   classes: readonly string[] | null,
 ): PredictionColumns {
   const perRow = rowCount === 0 ? 1 : predictions.length / rowCount;
-  const rows = Array.from({ length: rowCount }, (_, row) => row);
-  const outputs = Array.from({ length: perRow }, (_, k) => rows.map((row) => String(predictions[row * perRow + k])));
+  const outputs = Array.from({ length: perRow }, (_, k) =>
+    computedTexts(rowCount, (row) => String(predictions[row * perRow + k])),
+  );
   const names = outputs.map((_, k) => (perRow === 1 ? "prediction" : `prediction_${classes?.[k] ?? k}`));
   if (classes === null) return { names, columns: outputs };
-  const likeliest = rows.map((row) =>
+  const likeliest = computedTexts(rowCount, (row) =>
     likeliestClass(objective, predictions.subarray(row * perRow, (row + 1) * perRow), classes),
   );
   return { names: [...names, "class"], columns: [...outputs, likeliest] };

@@ -23,7 +23,7 @@ describe("syntheticCredit", () => {
       expect(table.ids).toEqual(credit.bank.table.ids);
       expect(table.featureNames.length).toBe(8);
     }
-    expect(credit.bank.table.ids.slice(121, 123)).toEqual(["C000122", "C000123"]);
+    expect([...credit.bank.table.ids].slice(121, 123)).toEqual(["C000122", "C000123"]);
     expect(new Set(parties.flatMap(([, { table }]) => table.featureNames)).size).toBe(24);
     expect(credit.retailer.table.labels).toBeNull();
     expect(credit.telecom.table.labels).toBeNull();

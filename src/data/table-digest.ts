@@ -15,7 +15,7 @@ export function tableDigest(...tables: readonly (PartyTable | null)[]): string {
     hash.update(table === null ? "none\n" : headOf(table));
     if (table === null) continue;
     table.featureNames.forEach(text);
-    table.ids.forEach(text);
+    for (const id of table.ids) text(id);
     const names = categoryNamesOf(table);
     table.features.forEach((feature, i) => {
       const categories = names[i];

@@ -6,6 +6,7 @@ import { open, type FileHandle } from "node:fs/promises";
 import { assert } from "../base/assert.ts";
 import { writeFileAtomically } from "../base/files/atomic-file.ts";
 import { TandemError } from "../base/error.ts";
+import { textAt, type TextList } from "../base/text/text-list.ts";
 
 const chunkCharsMin = 1 << 16;
 
@@ -29,7 +30,7 @@ export interface WriteCsvOptions {
 export async function writeCsv(
   path: string,
   names: readonly string[],
-  columns: readonly (readonly string[])[],
+  columns: readonly TextList[],
   options: WriteCsvOptions = {},
 ): Promise<void> {
   const chunks = csvChunks(names, columns);
@@ -51,7 +52,7 @@ export async function writeCsv(
 }
 
 /** The file's text, in pieces. */
-export function csvChunks(names: readonly string[], columns: readonly (readonly string[])[]): Iterable<string> {
+export function csvChunks(names: readonly string[], columns: readonly TextList[]): Iterable<string> {
   assert(names.length > 0 && names.length === columns.length, "one name per column");
   assert(
     columns.every((column) => column.length === columns[0].length),
@@ -63,10 +64,10 @@ export function csvChunks(names: readonly string[], columns: readonly (readonly 
   return chunksOf(names, columns);
 }
 
-function* chunksOf(names: readonly string[], columns: readonly (readonly string[])[]): Generator<string> {
+function* chunksOf(names: readonly string[], columns: readonly TextList[]): Generator<string> {
   let chunk = csvLine(names);
   for (let row = 0; row < columns[0].length; row++) {
-    chunk += csvLine(columns.map((column) => column[row]));
+    chunk += csvLine(columns.map((column) => textAt(column, row)));
     if (chunk.length >= chunkCharsMin) {
       yield chunk;
       chunk = "";

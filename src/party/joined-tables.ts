@@ -1,6 +1,8 @@
 /** Rows of several files of one party as one table: its training rows, then those of its test and validation files. */
 import { DistinctIds } from "../align/normalise.ts";
 import { TandemError } from "../base/error.ts";
+import { PackedTexts } from "../base/text/packed-texts.ts";
+import { computedTexts, textAt, type TextList } from "../base/text/text-list.ts";
 import { csvChunks } from "../data/write-csv.ts";
 import type { PartyTable } from "../data/dataset.ts";
 import type { DistinctTable } from "./party-data.ts";
@@ -22,11 +24,11 @@ export interface JoinedTable extends DistinctTable {
 
 /** @throws TandemError ID_DUPLICATE if somebody stands in two of the files */
 export function joinParts(parts: readonly TablePart[]): JoinedTable {
-  const fields = parts.flatMap(({ field, rows }) => rows.table.ids.map(() => field));
+  const fields = parts.flatMap(({ field, rows }) => Array<TablePart["field"]>(rows.table.ids.length).fill(field));
   if (parts.length === 1) return { ...parts[0].rows, fields };
   const known = new Set<string>();
   for (const { path, rows } of parts) {
-    const repeated = rows.ids.ids.filter((id) => known.has(id)).length;
+    const repeated = [...rows.ids.ids].filter((id) => known.has(id)).length;
     if (repeated > 0)
       throw new TandemError(
         "ID_DUPLICATE",
@@ -54,7 +56,7 @@ export function joinTables(tables: readonly PartyTable[]): PartyTable {
       : null;
   };
   return {
-    ids: tables.flatMap(({ ids }) => ids),
+    ids: PackedTexts.from(tables.flatMap(({ ids }) => [...ids])),
     featureNames: first.featureNames,
     ...(first.categories ? { categories: first.categories } : {}), // of one book
     monotone: first.monotone ?? {},
@@ -77,12 +79,12 @@ function concatenated(columns: readonly Float32Array[]): Float32Array {
 
 /** Aligned rows as a file for people: the party's ids in the common order, and where in its files they stand. */
 export function alignedCsv({ table, fileRows, fields }: JoinedTable, rows: Uint32Array): Iterable<string> {
-  const column = (cell: (row: number) => string): string[] => Array.from(rows, cell);
+  const column = (cell: (row: number) => string): TextList => computedTexts(rows.length, (i) => cell(rows[i]));
   const hasFiles = new Set(fields).size > 1;
   return csvChunks(
     ["id", ...(hasFiles ? ["file"] : []), "row"],
     [
-      column((row) => table.ids[row]),
+      column((row) => textAt(table.ids, row)),
       ...(hasFiles ? [column((row) => fields[row])] : []),
       column((row) => String(fileRows[row])),
     ],

@@ -5,6 +5,8 @@
  */
 import { type Normalisation, normaliseId } from "../align/normalise.ts";
 import { TandemError } from "../base/error.ts";
+import { PackedTexts } from "../base/text/packed-texts.ts";
+import { TextIndex } from "../base/text/text-index.ts";
 import { categoryNamesOf } from "../data/dataset.ts";
 import type { CategoryNames } from "../gbdt/split/split-test.ts";
 import { unknownRow } from "../protocol/passive/split-outcomes.ts";
@@ -19,16 +21,19 @@ const commandAgeMsMax = 60_000;
  * Rows of the training and the test table, by normalised id. Where an id stands in both, the test table's row counts.
  */
 export class RowIndex {
-  readonly #rows: ReadonlyMap<string, number>;
+  readonly #index: TextIndex;
+  /** The row of each text of the index. */
+  readonly #rows: Uint32Array;
   readonly #columns: ReadonlyMap<string, Float32Array>;
   readonly #names: ReadonlyMap<string, CategoryNames>;
   readonly #normalisations: readonly Normalisation[];
 
   constructor(train: DistinctTable, test: DistinctTable | null) {
     const first = train.table.ids.length;
-    const rows = new Map(train.table.ids.map((id, row) => [id, row]));
-    test?.table.ids.forEach((id, row) => rows.set(id, first + row));
-    this.#rows = rows;
+    this.#index = new TextIndex(PackedTexts.from(train.table.ids));
+    this.#rows = new Uint32Array(first + (test?.table.ids.length ?? 0)).map((_, row) => row);
+    let row = first;
+    for (const id of test?.table.ids ?? []) this.#rows[this.#index.add(id).index] = row++;
     this.#columns = new Map(
       train.table.featureNames.map((name, i) => [
         name,
@@ -42,7 +47,8 @@ export class RowIndex {
 
   /** @returns unknownRow for somebody whom this party does not know */
   rowOf(id: string): number {
-    return this.#rows.get(normaliseId(id, this.#normalisations)) ?? unknownRow;
+    const index = this.#index.indexOf(normaliseId(id, this.#normalisations));
+    return index === -1 ? unknownRow : this.#rows[index];
   }
 
   /** @throws TandemError COLUMN_UNKNOWN */

@@ -1,5 +1,6 @@
 /** `tandem predict`: scores of the people in a file, with a model that was trained before. */
 import { TandemError } from "../base/error.ts";
+import { computedTexts, textAt, type TextList, textsBetween } from "../base/text/text-list.ts";
 import { predictionColumns } from "../data/prediction-columns.ts";
 import { writeCsv } from "../data/write-csv.ts";
 import { categoryNamesOf } from "../data/dataset.ts";
@@ -57,13 +58,17 @@ export async function runPredict(config: ActiveConfig, options: PredictOptions):
     for (const { trouble } of await scorer.ready(firstTimeoutMs)) if (trouble !== null) throw trouble;
     const { predictions, unknown } = await scoreAll(scorer, rows, options);
     if (options.unknown === "refuse" && unknown.size > 0) throw unknownRefusal(options.input, rows, unknown);
-    const kept = Array.from(rows.table.ids.keys()).filter((row) => options.unknown === "missing" || !unknown.has(row));
-    const values = marginsOf(predictions, Uint32Array.from(kept), perRow);
+    const { ids } = rows.table;
+    const kept = Uint32Array.from({ length: ids.length }, (_, row) => row).filter(
+      (row) => options.unknown === "missing" || !unknown.has(row),
+    );
+    const values = marginsOf(predictions, kept, perRow);
+    const texts = (at: (i: number) => string): TextList => computedTexts(kept.length, at);
     const { names, columns } =
       wanted.kind === "prediction"
         ? predictionColumns(share.objective, values, kept.length, share.classes ?? null)
-        : { names: titles, columns: titles.map((_, k) => kept.map((_, i) => String(values[i * perRow + k]))) };
-    await writeCsv(options.output, ["id", ...names], [kept.map((row) => rows.table.ids[row]), ...columns], {
+        : { names: titles, columns: titles.map((_, k) => texts((i) => String(values[i * perRow + k]))) };
+    await writeCsv(options.output, ["id", ...names], [texts((i) => textAt(ids, kept[i])), ...columns], {
       mode: 0o600,
       atomic: true,
     });
@@ -102,7 +107,10 @@ async function scoreAll(scorer: Scorer, { table }: DistinctTable, options: Predi
   const columns = table.features.map((values, i) => inModelCodes(values, names[i], scorer.categoryNames[i]));
   for (let first = 0; first < total; first += batchRows) {
     const end = Math.min(first + batchRows, total);
-    const batch = { ids: table.ids.slice(first, end), columns: columns.map((column) => column.subarray(first, end)) };
+    const batch = {
+      ids: textsBetween(table.ids, first, end),
+      columns: columns.map((column) => column.subarray(first, end)),
+    };
     const scores = await scorer.score(batch, {
       unknownAsMissing: rule === "missing",
       timeoutMs: batchTimeoutMs,

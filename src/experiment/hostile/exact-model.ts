@@ -16,7 +16,7 @@ import { columnsOf, type HostileParties, plantedSecrets } from "./hostile-partie
 /** The model of a job like this one, trained in one place. */
 export async function centralisedModel(config: ActiveConfig, { shop }: HostileParties): Promise<Model> {
   const tables = await readActiveTables(config);
-  const { ids } = rowsOf(tables).table;
+  const ids = [...rowsOf(tables).table.ids];
   const ascending = Uint32Array.from(ids, (_, row) => row).sort((a, b) => (ids[a] < ids[b] ? -1 : 1));
   const { train, validationRows } = jobTables(tables, config.align ? ascending : null, config);
   const isCategorical = config.training.enable_categorical;
@@ -30,7 +30,8 @@ export async function centralisedModel(config: ActiveConfig, { shop }: HostilePa
     },
     null,
   );
-  const rows = Uint32Array.from(train.ids, (id) => theirs.table.ids.indexOf(id));
+  const theirIds = [...theirs.table.ids];
+  const rows = Uint32Array.from(train.ids, (id) => theirIds.indexOf(id));
   const { model } = await trainPlain({
     train: [train, selectRows(theirs.table, rows)],
     test: null,

@@ -1,5 +1,6 @@
 /** One CSV table cut by columns into companies: who has which columns, as numbers to train on and as files to write. */
 import { TandemError } from "../../base/error.ts";
+import { textAt } from "../../base/text/text-list.ts";
 import { suggestion } from "../../base/text/nearest-name.ts";
 import type { TrainingParameters } from "../../base/parameters/parameters.ts";
 import { columnIndex, columnTitle, idColumn, weightColumn } from "../../data/columns.ts";
@@ -113,7 +114,7 @@ export function textOf(table: CsvTable, cut: Cut, parsed: PartyTable, rows: Uint
   return {
     names: [idName, ...cut.features, ...(labels === null ? [] : [labelName]), ...(weights ? [weightName] : [])],
     columns: [
-      pick(parsed.ids),
+      Array.from(rows, (row) => textAt(parsed.ids, row)),
       ...cut.columns.map((column) => pick(table.columns[column])),
       ...(labels === null ? [] : [Array.from(rows, (row) => classes?.[labels[row]] ?? String(labels[row]))]),
       ...(weights ? [Array.from(rows, (row) => String(weights[row]))] : []),

@@ -100,13 +100,13 @@ function validationTable(
   const cut = cutTable(table, options, training, reading);
   // Row numbers are ids where there is no column of them: they begin anew in every file.
   const idOf = (id: string): string => (options.id === undefined ? `validation ${id}` : id);
-  return { ...cut, parties: cut.parties.map((party) => ({ ...party, ids: party.ids.map(idOf) })) };
+  return { ...cut, parties: cut.parties.map((party) => ({ ...party, ids: Array.from(party.ids, idOf) })) };
 }
 
 /** @throws TandemError ID_DUPLICATE */
-function checkDistinct(path: string, ids: readonly string[], others: readonly string[]): void {
+function checkDistinct(path: string, ids: Iterable<string>, others: Iterable<string>): void {
   const known = new Set(ids);
-  const repeated = others.filter((id) => known.has(id)).length;
+  const repeated = [...others].filter((id) => known.has(id)).length;
   if (repeated > 0)
     throw new TandemError(
       "ID_DUPLICATE",

@@ -58,7 +58,7 @@ describe("cutting", () => {
     const { train, test, trainCells } = cutCreditTable(table, { train: 120, test: 50 }, 7);
     expect(train.map(({ ids }) => ids.length)).toEqual([120, 120]);
     expect(train[0].ids).toEqual(train[1].ids);
-    expect(train[0].ids.filter((id) => test[0].ids.includes(id))).toEqual([]);
+    expect([...train[0].ids].filter((id) => [...test[0].ids].includes(id))).toEqual([]);
     expect(trainCells[0].names).toEqual(["tandem_id", ...table.parties[0].featureNames, "tandem_label"]);
     expect(trainCells[1].columns[0]).toEqual(train[0].ids);
   });

@@ -124,7 +124,7 @@ function creditTable(
 ): CreditTable {
   const cells = parties.map(({ ids, featureNames, labels }): TextTable => ({
     names: [idName, ...featureNames, ...(labels === null ? [] : [labelName])],
-    columns: [ids, ...featureNames.map(cellsOf), ...(labels === null ? [] : [Array.from(labels, String)])],
+    columns: [[...ids], ...featureNames.map(cellsOf), ...(labels === null ? [] : [Array.from(labels, String)])],
   }));
   const hash = createHash("sha256");
   for (const { names, columns } of cells)

@@ -3,6 +3,7 @@
  * file, the slot layout in words.
  */
 import { errorCodes, TandemError } from "../../base/error.ts";
+import { computedTexts } from "../../base/text/text-list.ts";
 import type { CodecParameters, SpeedParameters } from "../../base/parameters/parameters.ts";
 import type { Storage } from "../../base/files/storage.ts";
 import { overflowProof, type GradientLayout } from "../../codec/layout.ts";
@@ -49,7 +50,8 @@ export async function writePredictions(
 ): Promise<void> {
   const { ids, classes = null } = table;
   const { names, columns } = predictionColumns(objective, predictions, ids.length, classes);
-  const labels = Array.from(labelsOf(table), (label) => classes?.[label] ?? String(label));
+  const values = labelsOf(table);
+  const labels = computedTexts(values.length, (row) => classes?.[values[row]] ?? String(values[row]));
   await storage.write(path, csvChunks(["id", "label", ...names], [ids, labels, ...columns]));
 }
 

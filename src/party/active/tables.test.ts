@@ -49,7 +49,7 @@ describe("with a validation file", () => {
   test("without alignment its rows stand after the training rows; a test file's stand in nobody's order", () => {
     const tables: ActiveTables = [train, test2, held];
     const job = jobTables(tables, null, config(files));
-    expect(job.train.ids).toEqual([...train.rows.table.ids, "v200", "v201", "v202"]);
+    expect([...job.train.ids]).toEqual([...train.rows.table.ids, "v200", "v201", "v202"]);
     expect(Array.from(job.validationRows ?? [])).toEqual([12, 13, 14]);
     expect(job.test?.ids).toEqual(["e100", "e101"]);
     expect(job.rows).toEqual({ aligned: false, training: new Uint8Array(0) });
@@ -67,15 +67,16 @@ describe("with a validation file", () => {
       "validation_path",
       "validation_path",
     ]);
-    expect(job.train.ids).toEqual(["v201", "t3", "t0", "v200"]);
+    expect([...job.train.ids]).toEqual(["v201", "t3", "t0", "v200"]);
     expect(Array.from(job.validationRows ?? [])).toEqual([0, 3]);
-    expect(job.test?.ids).toEqual(["e100"]);
+    expect([...(job.test?.ids ?? [])]).toEqual(["e100"]);
     expect([0, 1, 2, 3, 4].map((row) => isSet(job.rows.training, row))).toEqual([true, true, false, true, true]);
   });
 
   test("drawn test rows are drawn from the others, as without the file", () => {
-    const drawn = (tables: ActiveTables, data: Partial<ActiveConfig["data"]>): string[] =>
-      jobTables(tables, null, config({ test_fraction: 0.5, ...data })).test?.ids ?? [];
+    const drawn = (tables: ActiveTables, data: Partial<ActiveConfig["data"]>): string[] => [
+      ...(jobTables(tables, null, config({ test_fraction: 0.5, ...data })).test?.ids ?? []),
+    ];
     expect(drawn([train, held], { validation_path: "v" })).toEqual(drawn([train], {}));
     expect(drawn([train], {})).toHaveLength(6);
   });

@@ -1,4 +1,6 @@
 /** One attempt at a job of a passive party: its role, the service around it, and what is left when it has ended. */
+import { PackedTexts } from "../../base/text/packed-texts.ts";
+import { TextIndex } from "../../base/text/text-index.ts";
 import { categoryNamesOf, type PartyTable } from "../../data/dataset.ts";
 import type { Traffic } from "../../privacy/tally.ts";
 import { idsDigest } from "../../protocol/ids.ts";
@@ -123,9 +125,9 @@ function roleJob({
 }
 
 function rowLookUp(table: PartyTable): (id: string) => ((feature: number) => number) | null {
-  const rows = new Map(table.ids.map((id, row) => [id, row]));
+  const index = new TextIndex(PackedTexts.from(table.ids));
   return (id) => {
-    const row = rows.get(id);
-    return row === undefined ? null : (feature) => table.features[feature][row];
+    const row = index.indexOf(id);
+    return row === -1 ? null : (feature) => table.features[feature][row];
   };
 }

@@ -1,5 +1,6 @@
 /** What the active party's role is given for one attempt at a job, what it makes, and whom it tells how things go. */
 import type { CodecParameters, Defences, TrainingParameters } from "../../base/parameters/parameters.ts";
+import type { TextList } from "../../base/text/text-list.ts";
 import type { GradientLayout } from "../../codec/layout.ts";
 import type { BestRound } from "../../gbdt/boost/boosting-monitor.ts";
 import type { FoldTurns } from "../../gbdt/boost/fold-turns.ts";
@@ -132,7 +133,7 @@ export interface PhaseTimesMs {
 
 /** Rows that are to be predicted: the active party's own columns of them. */
 export interface PredictionRows {
-  readonly ids: readonly string[];
+  readonly ids: TextList;
   readonly features: readonly Float32Array[];
   /** Per column what its codes stand for; left out where no column has categories. */
   readonly categoryNames?: readonly CategoryNames[];

@@ -89,7 +89,7 @@ export async function marginsAfter(
 }
 
 /** Ids, as many at a time as one message can hold. */
-function inPieces(ids: readonly string[]): string[][] {
+function inPieces(ids: Iterable<string>): string[][] {
   const pieces: string[][] = [];
   let bytes = Infinity;
   for (const id of ids) {

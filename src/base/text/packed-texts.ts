@@ -1,0 +1,153 @@
+/**
+ * Texts in one buffer: a byte per character while all of them are Latin-1, two afterwards, and four for where each
+ * ends. Nothing is lost: a text comes back as it was, code unit by code unit.
+ */
+import { assert } from "../assert.ts";
+import type { TextList } from "./text-list.ts";
+
+type Units = Uint8Array | Uint16Array;
+
+const unitsMax = 2 ** 32 - 1;
+/** Texts up to here are put together by hand, which is faster than a decoder. */
+const shortLength = 24;
+
+export class PackedTexts implements TextList {
+  #units: Units = new Uint8Array(1024);
+  #ends = new Uint32Array(64);
+  #length = 0;
+  #unitCount = 0;
+
+  get length(): number {
+    return this.#length;
+  }
+
+  /** What it takes of memory, at the least. */
+  get sizeBytes(): number {
+    return this.#unitCount * this.#units.BYTES_PER_ELEMENT + 4 * this.#length;
+  }
+
+  static from(texts: Iterable<string>): PackedTexts {
+    const packed = new PackedTexts();
+    for (const text of texts) packed.add(text);
+    return packed;
+  }
+
+  /** @returns its index */
+  add(text: string): number {
+    this.#makeRoom(text.length);
+    let at = this.#unitCount;
+    for (let i = 0; i < text.length; i++) {
+      const unit = text.charCodeAt(i);
+      if (unit > 255 && this.#units.BYTES_PER_ELEMENT === 1) this.#units = Uint16Array.from(this.#units);
+      this.#units[at++] = unit;
+    }
+    this.#unitCount = at;
+    this.#ends[this.#length] = at;
+    return this.#length++;
+  }
+
+  /** Gives back the room that was kept for more. */
+  trim(): void {
+    this.#units = this.#units.slice(0, this.#unitCount);
+    this.#ends = this.#ends.slice(0, this.#length);
+  }
+
+  at(index: number): string | undefined {
+    if (index < 0) return this.at(this.#length + index);
+    if (index >= this.#length) return undefined;
+    const [start, end] = [this.#startOf(index), this.#ends[index]];
+    if (end - start > shortLength) return decoded(this.#units.subarray(start, end));
+    let text = "";
+    for (let i = start; i < end; i++) text += String.fromCharCode(this.#units[i]);
+    return text;
+  }
+
+  *[Symbol.iterator](): Generator<string> {
+    for (let i = 0; i < this.#length; i++) yield this.at(i) as string;
+  }
+
+  /** By UTF-16 code units, as strings compare. @returns below 0, 0 or above 0 */
+  compare(a: number, b: number): number {
+    let [i, j] = [this.#startOf(a), this.#startOf(b)];
+    const [endA, endB] = [this.#ends[a], this.#ends[b]];
+    for (; i < endA && j < endB; i++, j++) {
+      const difference = this.#units[i] - this.#units[j];
+      if (difference !== 0) return difference;
+    }
+    return endA - i - (endB - j);
+  }
+
+  equals(index: number, text: string): boolean {
+    const start = this.#startOf(index);
+    if (this.#ends[index] - start !== text.length) return false;
+    for (let i = 0; i < text.length; i++) if (this.#units[start + i] !== text.charCodeAt(i)) return false;
+    return true;
+  }
+
+  #startOf(index: number): number {
+    return index === 0 ? 0 : this.#ends[index - 1];
+  }
+
+  #makeRoom(unitCount: number): void {
+    const needed = this.#unitCount + unitCount;
+    assert(needed <= unitsMax, "the texts fit into four gigabytes");
+    if (needed > this.#units.length) {
+      const grown = Math.min(unitsMax, Math.max(needed, Math.ceil(1.5 * this.#units.length)));
+      const units = this.#units.BYTES_PER_ELEMENT === 1 ? new Uint8Array(grown) : new Uint16Array(grown);
+      units.set(this.#units);
+      this.#units = units;
+    }
+    if (this.#length === this.#ends.length) {
+      const ends = new Uint32Array(Math.ceil(1.5 * this.#ends.length));
+      ends.set(this.#ends);
+      this.#ends = ends;
+    }
+  }
+}
+
+/** Some of the texts, in an order of their own; the buffer is shared. */
+export class TextSelection implements TextList {
+  readonly #texts: PackedTexts;
+  readonly #which: Uint32Array;
+
+  constructor(texts: PackedTexts, which: Uint32Array) {
+    this.#texts = texts;
+    this.#which = which;
+  }
+
+  get length(): number {
+    return this.#which.length;
+  }
+
+  at(index: number): string | undefined {
+    const at = index < 0 ? this.#which.length + index : index;
+    return at >= 0 && at < this.#which.length ? this.#texts.at(this.#which[at]) : undefined;
+  }
+
+  *[Symbol.iterator](): Generator<string> {
+    for (const index of this.#which) yield this.#texts.at(index) as string;
+  }
+
+  select(rows: Uint32Array): TextSelection {
+    return new TextSelection(
+      this.#texts,
+      Uint32Array.from(rows, (row) => this.#which[row]),
+    );
+  }
+}
+
+/** @returns the texts of the given rows; the buffer of packed ones is shared */
+export function selectTexts(texts: TextList, rows: Uint32Array): TextList {
+  if (texts instanceof PackedTexts) return new TextSelection(texts, rows);
+  if (texts instanceof TextSelection) return texts.select(rows);
+  return Array.from(rows, (row) => texts.at(row) as string);
+}
+
+const pieceLength = 8192;
+
+function decoded(units: Units): string {
+  let text = "";
+  for (let first = 0; first < units.length; first += pieceLength)
+    text += String.fromCharCode(...units.subarray(first, first + pieceLength));
+  return text;
+}
