@@ -35,11 +35,10 @@ export interface BinnedFeature {
   readonly bins: Uint16Array;
 }
 
-/** Distinct values in ascending order with the ranks that each covers: rankMin < rank <= rankMax. */
+/** Distinct values in ascending order with the ranks that each covers: from the one before it, up to rankMax. */
 interface Summary {
   readonly values: Float32Array;
-  readonly rankMin: Float64Array;
-  readonly rankMax: Float64Array;
+  readonly rankMax: Uint32Array;
 }
 
 const smallest = Math.fround(1e-5);
@@ -110,15 +109,17 @@ function sortedPresent(values: Float32Array): Float32Array {
 }
 
 function summarise(sorted: Float32Array): Summary {
-  const values: number[] = [];
-  const rankMax: number[] = [];
-  for (let i = 0; i < sorted.length; i++) {
-    if (i + 1 < sorted.length && sorted[i] === sorted[i + 1]) continue;
-    values.push(sorted[i]);
-    rankMax.push(i + 1);
+  const isLast = (i: number): boolean => i + 1 === sorted.length || sorted[i] !== sorted[i + 1];
+  let count = 0;
+  for (let i = 0; i < sorted.length; i++) if (isLast(i)) count++;
+  const values = new Float32Array(count);
+  const rankMax = new Uint32Array(count);
+  for (let i = 0, at = 0; i < sorted.length; i++) {
+    if (!isLast(i)) continue;
+    values[at] = sorted[i];
+    rankMax[at++] = i + 1;
   }
-  const rankMin = Float64Array.from(rankMax, (_, i) => (i === 0 ? 0 : rankMax[i - 1]));
-  return { values: Float32Array.from(values), rankMin, rankMax: Float64Array.from(rankMax) };
+  return { values, rankMax };
 }
 
 /** AddCutPoint: all summary entries but the first are cuts, and one value above the maximum closes the last bin. */
@@ -141,17 +142,17 @@ function closingThreshold(max: number): number {
  * WQSummary::SetPrune: keeps the first, the last and, for each of `sizeMax` - 1 equal steps of rank, the nearest value.
  * Ranks are rounded to float32 as in XGBoost, so that near-ties go the same way.
  */
-function prune({ values, rankMin, rankMax }: Summary, sizeMax: number): Float32Array {
+function prune({ values, rankMax }: Summary, sizeMax: number): Float32Array {
   const last = values.length - 1;
   if (last < sizeMax) return values;
   const begin = rankMax[0];
-  const range = Math.fround(rankMin[last] - begin);
+  const range = Math.fround(rankMax[last - 1] - begin);
   const stepCount = sizeMax - 1;
   const kept = [0];
   let i = 1;
   for (let k = 1; k < stepCount; k++) {
     const rank = Math.fround(Math.fround(Math.fround(k * range) / stepCount) + begin);
-    while (i < last && 2 * rank >= rankMax[i + 1] + rankMin[i + 1]) i++;
+    while (i < last && 2 * rank >= rankMax[i + 1] + rankMax[i]) i++;
     if (i === last) break;
     const nearest = rank < rankMax[i] ? i : i + 1;
     if (nearest !== kept[kept.length - 1]) kept.push(nearest);
