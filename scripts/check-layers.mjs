@@ -47,6 +47,8 @@ const below = {
   protocol: belowRoles,
   "protocol/active": [...belowRoles, "scheme/masked", "scheme/outcomes", "protocol"],
   "protocol/passive": [...belowRoles, "scheme/masked", "scheme/outcomes", "protocol"],
+  // Between a party and its workers: messages, and the engine that carries them.
+  crew: ["base"],
   // The transport knows no roles: it forwards whatever the wire has.
   transport: ["base", "wire", "align"],
   store: ["base", "gbdt", "scheme", "protocol", "protocol/active", "protocol/passive"],

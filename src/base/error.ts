@@ -40,6 +40,10 @@ export const errorCodes = {
   UNAUTHORISED: "a request does not show the token that the server asks for",
   CONSENT: "a consent is missing, was changed after it was signed, or is for another model or recipient",
   EXPOSURE: "an audit proves more of a party's cells than --max-certain allows",
+  ENGINE_FULL: "the engine between a party and its workers has no room for more",
+  ENGINE_LOST: "the engine between a party and its workers does not answer, or has lost what it had confirmed",
+  WORKERS_MISSING: "a party's crew has fewer workers than its config asks for, or nobody holds some of its blocks",
+  SEAL_BROKEN: "a message between a party and its workers was sealed with another key, or changed on its way",
   INTERNAL: "a bug in Tandem",
 } as const;
 

@@ -1,0 +1,67 @@
+/**
+ * What a party and its workers send each other is sealed: the engine carries it, and cannot read, change or move it.
+ *
+ *   sealed = nonce (12 bytes) | AES-256-GCM of the message, with the subject as associated data | tag (16 bytes)
+ *   key    = HKDF-SHA-256 of the crew's key, for one epoch
+ *
+ * Nonces are random. With 2^32 messages of one epoch the odds of two alike are 2^-33, and one message more is refused.
+ */
+import { createCipheriv, createDecipheriv, hkdfSync } from "node:crypto";
+import { assert } from "../base/assert.ts";
+import { TandemError } from "../base/error.ts";
+import { osRandom } from "../base/random.ts";
+
+export interface Seal {
+  seal(subject: string, message: Uint8Array): Uint8Array;
+  /** @throws TandemError SEAL_BROKEN: of another crew, epoch or subject, or changed on its way */
+  open(subject: string, sealed: Uint8Array): Uint8Array;
+}
+
+export const crewKeyBytes = 32;
+/** How much longer a message becomes. */
+export const sealBytes = 28;
+
+const nonceBytes = 12;
+const tagBytes = 16;
+const messagesMax = 2 ** 32;
+const cipherName = "aes-256-gcm";
+
+/** @param crewKey the same at the party and its workers, and nowhere else */
+export function sealOf(crewKey: Uint8Array, epoch: string): Seal {
+  assert(crewKey.length === crewKeyBytes, "a crew's key has 32 bytes");
+  const key = Buffer.from(hkdfSync("sha256", crewKey, "", `tandem/crew/1/${epoch}`, 32));
+  let messageCount = 0;
+  return {
+    seal(subject, message) {
+      assert(messageCount++ < messagesMax, "an epoch has fewer than 2^32 messages");
+      const sealed = new Uint8Array(message.length + sealBytes);
+      const nonce = osRandom.fill(sealed.subarray(0, nonceBytes));
+      const cipher = createCipheriv(cipherName, key, nonce).setAAD(Buffer.from(subject));
+      sealed.set(cipher.update(message), nonceBytes);
+      cipher.final();
+      sealed.set(cipher.getAuthTag(), nonceBytes + message.length);
+      return sealed;
+    },
+    open(subject, sealed) {
+      if (sealed.length < sealBytes) throw broken();
+      const end = sealed.length - tagBytes;
+      const decipher = createDecipheriv(cipherName, key, sealed.subarray(0, nonceBytes), { authTagLength: tagBytes });
+      decipher.setAAD(Buffer.from(subject)).setAuthTag(sealed.subarray(end));
+      try {
+        const message = decipher.update(sealed.subarray(nonceBytes, end));
+        decipher.final();
+        return message;
+      } catch (cause) {
+        throw broken(cause);
+      }
+    },
+  };
+}
+
+function broken(cause?: unknown): TandemError {
+  return new TandemError(
+    "SEAL_BROKEN",
+    "a message of the crew does not open. Are crew.key and the version of Tandem the same at the party and all workers?",
+    { cause },
+  );
+}
